@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything a service needs to publish counters: Provider -> Registration -> Instance.
+#pragma once
+
+#include "meterbank/publisher/instance.hpp"
+#include "meterbank/publisher/provider.hpp"
+#include "meterbank/publisher/schema.hpp"

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A provider publishes this process's countersets. Set-up can fail and says why; publishing cannot.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "meterbank/base/result.hpp"
+#include "meterbank/publisher/instance.hpp"
+#include "meterbank/publisher/schema.hpp"
+
+namespace meterbank {
+
+namespace detail {
+struct SegmentState;
+}
+
+struct ProviderOptions {
+  std::string name;              // shown to readers, at most 63 bytes
+  std::string directory = {};    // empty: METERBANK_DIR or the default of this user
+  std::uint64_t bytes_max = std::uint64_t{64} << 20;  // of the whole segment
+  std::uint32_t instances_max = 16384;                // live at a time, all sets together
+  std::uint32_t registrations_max = 64;
+  std::uint32_t mode = 0444;     // 0440: only owner and group may read
+  // How often the keeper thread says that the process is alive. Zero: no thread, and a hung
+  // process cannot be told from an idle one; death is still noticed.
+  std::chrono::milliseconds heartbeat{1000};
+  // How long a closed instance keeps its last values before its slot may be used again. Slots are
+  // reused earlier rather than memory grown without end.
+  std::chrono::milliseconds quarantine{5000};
+};
+
+struct InstanceOptions {
+  std::optional<std::uint32_t> id = {};  // must be new and at most kInstanceIdMax; else chosen
+};
+
+// One live declaration of a counterset. Company: any thread, any function. Copies are the same
+// registration; it is closed by close(), or with its provider.
+class Registration {
+ public:
+  // A registration that leads nowhere: its instances count into nothing.
+  Registration() noexcept = default;
+
+  // Errors: kBadName, kExists (names are compared by Unicode simple case folding), kLimit,
+  // kNoSpace, kClosed, kForked. Every refusal is counted where readers see it.
+  [[nodiscard]] Result<Instance> create_instance(std::string_view name,
+                                                 InstanceOptions options = {}) const;
+  // A live instance of this registration, to write to; its owner closes it.
+  [[nodiscard]] std::optional<InstanceWriter> find(std::string_view name) const;
+
+  // Closes all instances; handles stay harmless. Later calls do nothing.
+  void close() const noexcept;
+
+ private:
+  friend class Provider;
+  explicit Registration(std::shared_ptr<detail::RegistrationState> state) noexcept
+      : state_(std::move(state)) {}
+
+  std::shared_ptr<detail::RegistrationState> state_;
+};
+
+class Provider {
+ public:
+  // Errors: kBadName, kNoDirectory, kNoSpace, kDenied, kSystem. Creates one memfd, one record in
+  // the runtime directory and, unless told otherwise, one thread that blocks all signals.
+  static Result<Provider> create(ProviderOptions options);
+  // Never fails: if create() does, the reason goes to stderr once and the provider leads nowhere,
+  // harmlessly: everything registered with it counts into nothing.
+  static Provider create_or_disabled(ProviderOptions options) noexcept;
+
+  Provider(Provider&&) noexcept;
+  Provider& operator=(Provider&&) noexcept;
+  ~Provider();  // closes: removes the record; readers that hold the segment keep the last values
+
+  // Errors: kInvalidArgument, kBadName, kExists (same GUID or name), kLimit, kNoSpace, kForked.
+  // The same schema may be registered again after its registration was closed.
+  [[nodiscard]] Result<Registration> add(const CountersetSpec& spec);
+
+  [[nodiscard]] bool is_disabled() const noexcept;
+  // Path of the pointer record; empty if disabled.
+  [[nodiscard]] std::string record() const;
+
+ private:
+  explicit Provider(std::shared_ptr<detail::SegmentState> segment) noexcept;
+
+  std::shared_ptr<detail::SegmentState> segment_;
+};
+
+}  // namespace meterbank

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fork: the child must not become a second writer, and its counts must not fault. The shared pages
+// are not inherited (MADV_DONTFORK); private zero pages take their place, so handles that the child
+// inherited count into nothing.
+#include <pthread.h>
+
+#include <algorithm>
+
+#include "segment_state.hpp"
+
+namespace meterbank::detail {
+namespace {
+
+struct Watched {
+  std::mutex mutex;
+  std::vector<SegmentState*> segments;
+};
+
+// Never destroyed: a fork in a static destructor still runs the handlers.
+Watched& watched() {
+  static auto* const segments = new Watched;
+  return *segments;
+}
+
+// Every mutex is held across the fork, so that the child finds none held by a thread it has not.
+void before_fork() noexcept {
+  watched().mutex.lock();
+  for (SegmentState* segment : watched().segments) segment->mutex.lock();
+}
+
+void release_all() noexcept {
+  for (SegmentState* segment : watched().segments) segment->mutex.unlock();
+  watched().mutex.unlock();
+}
+
+void after_fork_in_child() noexcept {
+  for (SegmentState* segment : watched().segments) {
+    // relaxed: this process has one thread.
+    segment->forked.store(true, std::memory_order_relaxed);
+    for (OwnedExtent& extent : segment->extents) extent.detach_after_fork();
+    segment->mutex.unlock();
+  }
+  watched().segments.clear();
+  watched().mutex.unlock();
+}
+
+}  // namespace
+
+void watch_forks(SegmentState& segment) {
+  static const int installed = ::pthread_atfork(before_fork, release_all, after_fork_in_child);
+  static_cast<void>(installed);  // ENOMEM: forked children then fault when they count
+  const std::lock_guard lock(watched().mutex);
+  watched().segments.push_back(&segment);
+}
+
+void unwatch_forks(SegmentState& segment) noexcept {
+  const std::lock_guard lock(watched().mutex);
+  std::erase(watched().segments, &segment);
+}
+
+}  // namespace meterbank::detail

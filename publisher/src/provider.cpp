@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meterbank/publisher/provider.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+#include "registration_state.hpp"
+#include "segment_state.hpp"
+
+namespace meterbank {
+namespace detail {
+
+SlotReference::SlotReference(std::shared_ptr<RegistrationState> registration,
+                             SlotLife* life) noexcept
+    : registration_(std::move(registration)), life_(life) {
+  // relaxed: taking a reference orders nothing; the slot was found under the mutex.
+  if (life_ != nullptr) life_->holders.fetch_add(1, std::memory_order_relaxed);
+}
+
+SlotReference::SlotReference(const SlotReference& other) noexcept
+    : SlotReference(other.registration_, other.life_) {}
+
+SlotReference::~SlotReference() {
+  // release: the holder's last store is done before the slot can have another life.
+  if (life_ != nullptr) life_->holders.fetch_sub(1, std::memory_order_release);
+}
+
+BlockParts<SharedWord> scratch_block() noexcept {
+  // Written by everybody, read by nobody. Constant-initialised: usable before and after main.
+  static constinit std::array<SharedWord, 2 + 2 * std::size_t{kBlockWordsMax}> words{};
+  BlockParts<SharedWord> parts;
+  parts.seq = &words[0];
+  parts.slot = &words[1];
+  parts.copy0 = &words[2];
+  parts.copy1 = &words[2 + kBlockWordsMax];
+  parts.words = kBlockWordsMax;
+  return parts;
+}
+
+}  // namespace detail
+
+void Instance::close() noexcept {
+  if (slot_.life() != nullptr) {
+    const int kept = errno;
+    detail::RegistrationState& registration = *slot_.registration();
+    // relaxed: set in the child of a fork before any of its code runs.
+    if (!registration.segment->forked.load(std::memory_order_relaxed)) {
+      const std::lock_guard lock(registration.segment->mutex);
+      registration.close_instance_locked(*slot_.life(), slot_.life()->generation);
+    }
+    errno = kept;
+  }
+  base() = InstanceWriter();
+}
+
+std::uint32_t Instance::id() const noexcept {
+  return slot_.life() == nullptr ? kAnyInstanceId : slot_.life()->id;
+}
+
+Result<Instance> Registration::create_instance(std::string_view name,
+                                               InstanceOptions options) const {
+  if (!state_) return Instance();
+  detail::SegmentState& segment = *state_->segment;
+  if (segment.forked.load(std::memory_order_relaxed)) {  // relaxed: as in Instance::close
+    return tl::make_unexpected(segment.usable().error());
+  }
+  const std::lock_guard lock(segment.mutex);
+  auto slot = state_->create_locked(name, options);
+  if (!slot) return tl::make_unexpected(slot.error());
+  const BlockParts<SharedWord> parts = slot->life()->parts;
+  return Instance(InstanceWriter(std::move(*slot), parts, state_->form.consistency));
+}
+
+std::optional<InstanceWriter> Registration::find(std::string_view name) const {
+  if (!state_) return std::nullopt;
+  detail::SegmentState& segment = *state_->segment;
+  if (segment.forked.load(std::memory_order_relaxed)) return std::nullopt;  // relaxed: as above
+  const std::lock_guard lock(segment.mutex);
+  detail::SlotLife* life = state_->find_locked(name);
+  if (life == nullptr) return std::nullopt;
+  return InstanceWriter(detail::SlotReference(state_, life), life->parts, state_->form.consistency);
+}
+
+void Registration::close() const noexcept {
+  if (!state_) return;
+  detail::SegmentState& segment = *state_->segment;
+  if (segment.forked.load(std::memory_order_relaxed)) return;  // relaxed: as in Instance::close
+  const std::lock_guard lock(segment.mutex);
+  state_->close_locked();
+}
+
+Provider::Provider(std::shared_ptr<detail::SegmentState> segment) noexcept
+    : segment_(std::move(segment)) {}
+Provider::Provider(Provider&&) noexcept = default;
+Provider& Provider::operator=(Provider&& other) noexcept {
+  if (this != &other) {
+    if (segment_) segment_->close();
+    segment_ = std::move(other.segment_);
+  }
+  return *this;
+}
+Provider::~Provider() {
+  if (segment_) segment_->close();
+}
+
+Result<Provider> Provider::create(ProviderOptions options) {
+  try {
+    auto segment = std::make_shared<detail::SegmentState>(std::move(options));
+    if (auto started = segment->start(); !started) return tl::make_unexpected(started.error());
+    return Provider(std::move(segment));
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::kNoSpace, "memory for a provider", "raise RLIMIT_AS");
+  }
+}
+
+Provider Provider::create_or_disabled(ProviderOptions options) noexcept {
+  const int kept = errno;
+  try {
+    auto provider = create(std::move(options));
+    errno = kept;
+    if (provider) return std::move(*provider);
+    std::fprintf(stderr, "meterbank: counters are not published: %s\n",
+                 provider.error().message().c_str());
+  } catch (...) {
+    std::fputs("meterbank: counters are not published: out of memory\n", stderr);
+  }
+  errno = kept;
+  return Provider(nullptr);
+}
+
+Result<Registration> Provider::add(const CountersetSpec& spec) {
+  if (!segment_) return Registration();
+  try {
+    auto schema = encode_schema(spec, segment_->options.name);
+    if (!schema) return tl::make_unexpected(schema.error());
+    auto fresh =
+        std::make_shared<detail::RegistrationState>(segment_, std::move(*schema), spec);
+    if (segment_->forked.load(std::memory_order_relaxed)) {  // relaxed: as in Instance::close
+      return tl::make_unexpected(segment_->usable().error());
+    }
+    const std::lock_guard lock(segment_->mutex);
+    if (auto good = segment_->usable(); !good) return tl::make_unexpected(good.error());
+    for (const auto& known : segment_->registrations) {
+      if (known->inserted && (known->guid == fresh->guid || equal_folded(known->name, fresh->name))) {
+        return fail(ErrorCode::kExists, "counterset '" + fresh->name + "' is registered already",
+                    "register it once per provider, or close the other registration");
+      }
+      if (!known->inserted && known->schema == fresh->schema && known->form.lanes == fresh->form.lanes &&
+          known->form.consistency == fresh->form.consistency &&
+          known->form.checkpoint == fresh->form.checkpoint && known->is_idle_locked()) {
+        if (auto good = known->publish_locked(); !good) return tl::make_unexpected(good.error());
+        return Registration(known);
+      }
+    }
+    if (auto good = fresh->publish_locked(); !good) return tl::make_unexpected(good.error());
+    segment_->registrations.push_back(fresh);
+    return Registration(std::move(fresh));
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::kNoSpace, "memory for a registration", "raise RLIMIT_AS");
+  }
+}
+
+bool Provider::is_disabled() const noexcept { return segment_ == nullptr; }
+
+std::string Provider::record() const { return segment_ ? segment_->record : std::string(); }
+
+}  // namespace meterbank

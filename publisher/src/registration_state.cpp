@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "registration_state.hpp"
+
+#include <time.h>
+
+#include <cstring>
+#include <new>
+
+#include "meterbank/shm/names.hpp"
+
+namespace meterbank::detail {
+namespace {
+
+// Closed slots kept for samplers even when memory could be saved; beyond it the oldest is reused.
+constexpr std::size_t kQuarantineSlotsMax = 1024;
+
+std::uint64_t coarse_ns() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+const SchemaHeader& header_of(const std::vector<std::byte>& schema) noexcept {
+  return *reinterpret_cast<const SchemaHeader*>(schema.data());
+}
+
+// Names lie in words, because a reader may be copying them while the slot gets its next life.
+void store_text(SharedWord* words, std::size_t count, std::string_view text) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t word = 0;
+    const std::size_t left = text.size() > i * 8 ? text.size() - i * 8 : 0;
+    if (left != 0) std::memcpy(&word, text.data() + i * 8, left < 8 ? left : 8);
+    StdAtomics::store_relaxed(words[i], word);  // relaxed: between [S2] and [S3]
+  }
+}
+
+}  // namespace
+
+RegistrationState::RegistrationState(std::shared_ptr<SegmentState> owner,
+                                     std::vector<std::byte> schema_bytes,
+                                     const CountersetSpec& spec)
+    : segment(std::move(owner)),
+      schema(std::move(schema_bytes)),
+      name(spec.name),
+      guid(header_of(schema).guid),
+      form(form_of(spec)),
+      single(spec.instances == InstanceKind::kSingle) {}
+
+Result<void> RegistrationState::publish_locked() {
+  SegmentHeader& header = segment->header();
+  if (record == nullptr) {
+    // relaxed: only the owner stores it, under the mutex.
+    const std::uint32_t count = header.registrations_count.load(std::memory_order_relaxed);
+    if (count >= kRegistrationsMax || count >= segment->options.registrations_max) {
+      segment->count_refusal(Refusal::kRegistrationLimit);
+      return fail(ErrorCode::kLimit, "registration of '" + name + "': there are " +
+                                         std::to_string(count) + " already",
+                  "raise ProviderOptions::registrations_max");
+    }
+    auto text = segment->allocate(schema.size());
+    if (!text) return tl::make_unexpected(text.error());
+    auto place = segment->allocate(sizeof(RegistrationRecord));
+    if (!place) return tl::make_unexpected(place.error());
+    std::memcpy(text->data, schema.data(), schema.size());
+    record = new (place->data) RegistrationRecord{};
+    record->schema = text->ref;
+    record->schema_bytes = static_cast<std::uint32_t>(schema.size());
+    record->words = form.words;
+    record->lanes = form.lanes;
+    record->consistency = static_cast<std::uint32_t>(form.consistency);
+    record->checkpoint = form.checkpoint;
+    // relaxed: the count below publishes it.
+    header.registrations[count].store(place->ref, std::memory_order_relaxed);
+    // release, part of [P3]: the count is seen only with the reference and the record.
+    header.registrations_count.store(count + 1, std::memory_order_release);
+  }
+  // relaxed: only the owner stores it.
+  auto word = RegistrationWord::of(record->word.load(std::memory_order_relaxed));
+  word.generation += 1;
+  word.state = meterbank::RegistrationState::kInserted;
+  // [P3] pairs with [Q3]. Without it a reader sees "inserted" and no schema.
+  record->word.store(word.raw(), std::memory_order_release);
+  inserted = true;
+  segment->directory_changed();
+  return {};
+}
+
+Result<void> RegistrationState::add_group() {
+  if (groups_ == kGroupsMax) return fail(ErrorCode::kLimit, "'" + name + "' has too many slots");
+  const std::uint32_t slots = single ? kGroupSlotsFirst : next_group_slots_;
+  const GroupLayout layout = GroupLayout::of(form, slots);
+  auto memory = segment->allocate(layout.bytes);
+  if (!memory) return tl::make_unexpected(memory.error());
+  auto* header = new (memory->data) GroupHeader{};
+  header->slots = slots;
+  auto lives = std::make_unique<SlotLife[]>(slots);
+  unused_.reserve(unused_.size() + slots);
+  for (std::uint32_t slot = slots; slot-- > 0;) {
+    lives[slot].parts = block_parts(memory->data, form, layout, slot);
+    lives[slot].descriptor =
+        reinterpret_cast<SlotDescriptor*>(memory->data + layout.descriptors) + slot;
+    unused_.push_back(&lives[slot]);
+  }
+  lives_.push_back(std::move(lives));
+  SharedWord& link = last_group_ == nullptr ? record->first_group : last_group_->next;
+  // [P4] pairs with [Q4]. Without it a reader follows the link into a group without a header.
+  link.store(memory->ref, std::memory_order_release);
+  last_group_ = header;
+  groups_ += 1;
+  if (next_group_slots_ < kGroupSlotsMax) next_group_slots_ *= 2;
+  return {};
+}
+
+Result<SlotLife*> RegistrationState::take_slot() {
+  // A closed slot is used again when nobody can write to it and samplers have had their time, or
+  // when too many wait: time protects only the last look at a closed instance.
+  const auto take_oldest = [this](bool at_any_age) -> SlotLife* {
+    if (closed_.empty()) return nullptr;
+    const Closed oldest = closed_.front();
+    // acquire: pairs with the release in ~SlotReference; its last store is done.
+    const bool held = oldest.life->holders.load(std::memory_order_acquire) != 0;
+    const bool due = at_any_age || closed_.size() > kQuarantineSlotsMax ||
+                     Clock::now() - oldest.at >= segment->options.quarantine;
+    if (held || !due) {
+      if (held && due) {  // let it not block the others
+        closed_.pop_front();
+        closed_.push_back(oldest);
+      }
+      return nullptr;
+    }
+    closed_.pop_front();
+    return oldest.life;
+  };
+  if (SlotLife* life = take_oldest(false)) return life;
+  if (unused_.empty()) {
+    if (auto grown = add_group(); !grown) {
+      if (SlotLife* life = take_oldest(true)) return life;
+      return tl::make_unexpected(grown.error());
+    }
+  }
+  SlotLife* life = unused_.back();
+  unused_.pop_back();
+  return life;
+}
+
+Result<void> RegistrationState::write_name(SlotLife& life, std::string_view instance_name) {
+  if (instance_name.size() <= kNameHereBytes) return {};
+  if (life.long_name_bytes >= instance_name.size()) return {};
+  auto memory = segment->allocate(instance_name.size());
+  if (!memory) return tl::make_unexpected(memory.error());
+  life.long_name = memory->data;
+  life.long_name_ref = memory->ref;
+  life.long_name_bytes = (instance_name.size() + kCacheLine - 1) / kCacheLine * kCacheLine;
+  return {};
+}
+
+Result<SlotReference> RegistrationState::create_locked(std::string_view instance_name,
+                                                       const InstanceOptions& options) {
+  if (auto good = segment->usable(); !good) return tl::make_unexpected(good.error());
+  const std::string what = "instance '" + std::string(instance_name) + "' of '" + name + "'";
+  if (!inserted) return fail(ErrorCode::kClosed, what + ": the registration is closed");
+  const auto kind = single ? NameKind::kSingleInstance : NameKind::kInstance;
+  if (const auto checked = check_name(instance_name, kind); !checked.ok()) {
+    return fail(ErrorCode::kBadName, what + ": name of " + std::to_string(instance_name.size()) +
+                                         " bytes is empty, too long or not plain UTF-8",
+                "1 to 1023 bytes of UTF-8 without control characters");
+  }
+  if (single && !instance_name.empty()) {
+    return fail(ErrorCode::kBadName, what + ": the set has one instance, without a name");
+  }
+  if (find_locked(instance_name) != nullptr) {
+    return fail(ErrorCode::kExists, what + " exists (case does not count)", "choose another name");
+  }
+  while (!options.id && by_id_.contains(next_id_)) ++next_id_;
+  const std::uint32_t id = options.id.value_or(next_id_);
+  if (id > kInstanceIdMax) return fail(ErrorCode::kInvalidArgument, what + ": id is reserved");
+  if (by_id_.contains(id)) {
+    return fail(ErrorCode::kExists, what + ": id " + std::to_string(id) + " is taken");
+  }
+  if (segment->live_instances >= segment->options.instances_max) {
+    segment->count_refusal(Refusal::kInstanceLimit);
+    return fail(ErrorCode::kLimit, what + ": " + std::to_string(segment->live_instances) +
+                                       " instances are live",
+                "raise ProviderOptions::instances_max or close some");
+  }
+  auto taken = take_slot();
+  if (!taken) return tl::make_unexpected(taken.error());
+  SlotLife& life = **taken;
+  if (auto good = write_name(life, instance_name); !good) {
+    unused_.push_back(&life);
+    return tl::make_unexpected(good.error());
+  }
+  if (id >= next_id_) next_id_ = id + 1;
+  life.generation = slot_begin<StdAtomics>(record->membership, *life.parts.slot);
+  const bool is_long = instance_name.size() > kNameHereBytes;
+  // relaxed, all of these: published by [S3] in slot_live().
+  StdAtomics::store_relaxed(life.descriptor->identity,
+                            std::uint64_t{instance_name.size()} << 32 | id);
+  StdAtomics::store_relaxed(life.descriptor->name, is_long ? life.long_name_ref : 0);
+  StdAtomics::store_relaxed(life.descriptor->created_ns, coarse_ns());
+  if (is_long) {
+    store_text(reinterpret_cast<SharedWord*>(life.long_name), (instance_name.size() + 7) / 8,
+               instance_name);
+  } else {
+    store_text(life.descriptor->name_here.data(), life.descriptor->name_here.size(),
+               instance_name);
+  }
+  if (form.consistency == Consistency::kBlock) {
+    BlockWriter<StdAtomics>(life.parts).commit_first([](std::uint32_t) { return std::uint64_t{0}; });
+  } else {
+    for (std::uint32_t word = 0; word < form.words; ++word) {
+      StdAtomics::store_relaxed(life.parts.copy0[word], 0);  // relaxed: published by [S3]
+    }
+  }
+  slot_live<StdAtomics>(*life.parts.slot, life.generation);
+  life.live = true;
+  life.id = id;
+  life.name = instance_name;
+  by_name_.emplace(life.name, &life);
+  by_id_.emplace(id, &life);
+  segment->live_instances += 1;
+  record->live_instances.store(by_name_.size(), std::memory_order_relaxed);  // relaxed: advisory
+  segment->directory_changed();
+  return SlotReference(shared_from_this(), &life);
+}
+
+void RegistrationState::close_instance_locked(SlotLife& life, std::uint64_t generation) noexcept {
+  if (!life.live || life.generation != generation) return;
+  by_name_.erase(life.name);
+  by_id_.erase(life.id);
+  life.live = false;
+  slot_close<StdAtomics>(record->membership, *life.parts.slot);
+  closed_.push_back({&life, Clock::now()});
+  segment->live_instances -= 1;
+  record->live_instances.store(by_name_.size(), std::memory_order_relaxed);  // relaxed: advisory
+  segment->directory_changed();
+}
+
+void RegistrationState::close_locked() noexcept {
+  if (!inserted) return;
+  inserted = false;
+  // relaxed: only the owner stores it.
+  auto word = RegistrationWord::of(record->word.load(std::memory_order_relaxed));
+  word.state = meterbank::RegistrationState::kClosing;
+  record->word.store(word.raw(), std::memory_order_release);  // [P3] as in publish_locked
+  while (!by_name_.empty()) {
+    SlotLife& life = *by_name_.begin()->second;
+    close_instance_locked(life, life.generation);
+  }
+  word.state = meterbank::RegistrationState::kClosed;
+  record->word.store(word.raw(), std::memory_order_release);  // [P3] as in publish_locked
+  segment->directory_changed();
+}
+
+SlotLife* RegistrationState::find_locked(std::string_view instance_name) noexcept {
+  const auto found = by_name_.find(instance_name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+bool RegistrationState::is_idle_locked() const noexcept {
+  for (const Closed& closed : closed_) {
+    // acquire: pairs with the release in ~SlotReference.
+    if (closed.life->holders.load(std::memory_order_acquire) != 0) return false;
+  }
+  return by_name_.empty();
+}
+
+}  // namespace meterbank::detail

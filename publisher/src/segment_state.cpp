@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "segment_state.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "meterbank/shm/names.hpp"
+#include "meterbank/shm/pointer_record.hpp"
+#include "registration_state.hpp"
+
+namespace meterbank::detail {
+namespace {
+
+std::uint64_t clock_ns(clockid_t clock) noexcept {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+pthread_mutex_t* owner_mutex(SegmentHeader& header) noexcept {
+  static_assert(sizeof(pthread_mutex_t) <= sizeof header.owner_mutex);
+  return reinterpret_cast<pthread_mutex_t*>(header.owner_mutex.data());
+}
+
+}  // namespace
+
+SegmentState::SegmentState(ProviderOptions provider_options)
+    : options(std::move(provider_options)) {}
+
+SegmentState::~SegmentState() { close(); }
+
+Result<void> SegmentState::start() {
+  if (!check_name(options.name, NameKind::kProvider).ok() ||
+      options.name.size() > kProviderNameBytesMax) {
+    return fail(ErrorCode::kBadName, "provider name '" + options.name + "'",
+                "1 to 63 bytes of UTF-8 without control characters");
+  }
+  if (options.directory.empty()) options.directory = provider_directory();
+  if (auto good = prepare_directory(options.directory); !good) return good;
+  if (auto good = add_extent(kExtentBytesMin); !good) return good;
+  new (extents.front().data()) SegmentHeader{};
+  used = sizeof(SegmentHeader);
+  write_header();
+  if (auto good = lock_as_owner(); !good) return good;
+  if (auto good = start_keeper(); !good) return good;
+  SegmentHeader& segment = header();
+  segment.state.store(static_cast<std::uint32_t>(meterbank::SegmentState::kLive), std::memory_order_relaxed);
+  // [P1] pairs with [Q1]. Without it a reader sees the magic word and an empty header.
+  segment.magic.store(kSegmentMagic, std::memory_order_release);
+  PointerRecord pointer;
+  pointer.name = options.name;
+  pointer.pid = segment.pid;
+  pointer.start_time = segment.start_time;
+  pointer.boot_id = segment.boot_id;
+  pointer.descriptor = static_cast<std::uint32_t>(extents.front().descriptor());
+  pointer.inode = extents.front().inode();
+  pointer.bytes = extents.front().size();
+  pointer.layout_major = kLayoutMajor;
+  pointer.layout_minor = kLayoutMinor;
+  auto written = write_record(options.directory, pointer);
+  if (!written) return tl::make_unexpected(written.error());
+  record = *written;
+  watch_forks(*this);
+  return {};
+}
+
+void SegmentState::write_header() {
+  SegmentHeader& segment = header();
+  segment.layout_major = kLayoutMajor;
+  segment.layout_minor = kLayoutMinor;
+  segment.abi_mark = kAbiMark;
+  segment.header_bytes = sizeof(SegmentHeader);
+  segment.pid = static_cast<std::uint32_t>(::getpid());
+  segment.uid = ::geteuid();
+  segment.boot_id = boot_id();
+  segment.start_time = process_start_time(segment.pid);
+  segment.created_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+  segment.created_realtime_ns = clock_ns(CLOCK_REALTIME);
+  if (::getrandom(segment.segment_id.data(), sizeof segment.segment_id, 0) !=
+      static_cast<ssize_t>(sizeof segment.segment_id)) {
+    segment.segment_id = {segment.created_monotonic_ns, extents.front().inode()};
+  }
+  struct stat facts {};
+  if (::stat("/proc/self/ns/time", &facts) == 0) segment.time_namespace = facts.st_ino;
+  segment.name_bytes = static_cast<std::uint32_t>(options.name.size());
+  std::memcpy(segment.name.data(), options.name.data(), options.name.size());
+  const OwnedExtent& first = extents.front();
+  segment.extents[0] = {first.size(), first.inode(),
+                        static_cast<std::uint32_t>(first.descriptor()), 0};
+  // relaxed: published by [P1] with the rest of the header.
+  segment.extents_count.store(1, std::memory_order_relaxed);
+}
+
+Result<void> SegmentState::add_extent(std::uint64_t extent_bytes) {
+  if (extents.size() == kExtentsMax || extent_bytes > kExtentBytesMax ||
+      bytes + extent_bytes > options.bytes_max) {
+    return fail(ErrorCode::kLimit,
+                "provider '" + options.name + "' would exceed " +
+                    std::to_string(options.bytes_max) + " bytes",
+                "raise ProviderOptions::bytes_max or close instances");
+  }
+  auto extent = OwnedExtent::create(options.name, extent_bytes, options.mode);
+  if (!extent) return tl::make_unexpected(extent.error());
+  bytes += extent->size();
+  extents.push_back(std::move(*extent));
+  used = 0;
+  return {};
+}
+
+Result<SegmentState::Memory> SegmentState::allocate(std::uint64_t wanted) {
+  wanted = (wanted + kCacheLine - 1) / kCacheLine * kCacheLine;
+  if (extents.back().size() - used < wanted) {
+    const std::uint64_t page = 4096;
+    const std::uint64_t room = options.bytes_max > bytes ? options.bytes_max - bytes : 0;
+    const std::uint64_t needed = (wanted + page - 1) / page * page;
+    const std::uint64_t doubled = std::min(extents.back().size() * 2, room / page * page);
+    if (auto good = add_extent(std::max(needed, doubled)); !good) {
+      count_refusal(good.error().code == ErrorCode::kLimit ? Refusal::kMemoryLimit
+                                                           : Refusal::kSystem);
+      return tl::make_unexpected(good.error());
+    }
+    const OwnedExtent& extent = extents.back();
+    SegmentHeader& segment = header();
+    segment.extents[extents.size() - 1] = {extent.size(), extent.inode(),
+                                           static_cast<std::uint32_t>(extent.descriptor()), 0};
+    // [P2] pairs with [Q2]. Without it a reader sees the count and an empty entry.
+    segment.extents_count.store(static_cast<std::uint32_t>(extents.size()),
+                                std::memory_order_release);
+  }
+  const Memory memory{extents.back().data() + used,
+                      make_ref(static_cast<std::uint32_t>(extents.size() - 1),
+                               static_cast<std::uint32_t>(used))};
+  used += wanted;
+  return memory;
+}
+
+void SegmentState::directory_changed() noexcept {
+  // [P5] pairs with [Q5]. Without it a poll sees the new version before the change it announces.
+  header().directory_version.fetch_add(1, std::memory_order_release);
+}
+
+void SegmentState::count_refusal(Refusal reason) noexcept {
+  // relaxed: a statistic, orders nothing.
+  header().refused[static_cast<std::size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
+}
+
+Result<void> SegmentState::usable() const {
+  // relaxed: set in the child of a fork before any of its code runs.
+  if (forked.load(std::memory_order_relaxed)) {
+    return fail(ErrorCode::kForked, "provider '" + options.name + "' belongs to the parent process",
+                "create a provider of its own in the child");
+  }
+  if (closed) return fail(ErrorCode::kClosed, "provider '" + options.name + "' is closed");
+  return {};
+}
+
+Result<void> SegmentState::lock_as_owner() const {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (::fcntl(extents.front().descriptor(), F_OFD_SETLK, &lock) != 0) {
+    return fail(ErrorCode::kSystem, "owner lock of '" + options.name + "'", {}, errno);
+  }
+  return {};
+}
+
+// The keeper holds the robust mutex for as long as the process lives: when it dies, in whatever
+// way, the kernel marks the mutex, and readers see that with one load.
+void* SegmentState::keep(void* argument) noexcept {
+  auto& state = *static_cast<SegmentState*>(argument);
+  SegmentHeader& segment = state.header();
+  pthread_mutexattr_t attributes;
+  ::pthread_mutexattr_init(&attributes);
+  ::pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  ::pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  ::pthread_mutex_init(owner_mutex(segment), &attributes);
+  ::pthread_mutexattr_destroy(&attributes);
+  ::pthread_mutex_lock(owner_mutex(segment));
+  const auto period = std::chrono::nanoseconds(state.options.heartbeat);
+  // relaxed, here and below: liveness words order nothing.
+  segment.heartbeat_period_ns.store(static_cast<std::uint64_t>(period.count()),
+                                    std::memory_order_relaxed);
+  std::unique_lock lock(state.keeper_mutex_);
+  while (!state.keeper_stop_) {
+    segment.heartbeat_ns.store(clock_ns(CLOCK_MONOTONIC_COARSE), std::memory_order_relaxed);
+    state.keeper_ready_ = true;
+    state.keeper_changed_.notify_all();
+    state.keeper_changed_.wait_for(lock, period);
+  }
+  ::pthread_mutex_unlock(owner_mutex(segment));
+  return nullptr;
+}
+
+Result<void> SegmentState::start_keeper() {
+  if (options.heartbeat.count() <= 0) return {};
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  constexpr std::size_t kStackBytes = 128 * 1024;
+  ::pthread_attr_setstacksize(&attributes, kStackBytes);
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // inherited: the keeper takes no signal
+  const int failed = ::pthread_create(&keeper_, &attributes, keep, this);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::pthread_attr_destroy(&attributes);
+  if (failed != 0) {
+    return fail(ErrorCode::kSystem, "keeper thread of '" + options.name + "'",
+                "raise RLIMIT_NPROC, or set ProviderOptions::heartbeat to zero", failed);
+  }
+  keeper_runs_ = true;
+  std::unique_lock lock(keeper_mutex_);
+  keeper_changed_.wait(lock, [this] { return keeper_ready_; });
+  return {};
+}
+
+void SegmentState::stop_keeper() noexcept {
+  if (!keeper_runs_) return;
+  {
+    const std::lock_guard lock(keeper_mutex_);
+    keeper_stop_ = true;
+  }
+  keeper_changed_.notify_all();
+  ::pthread_join(keeper_, nullptr);
+  keeper_runs_ = false;
+}
+
+void SegmentState::close() noexcept {
+  // relaxed: set in the child of a fork before any of its code runs. The child owns none of this.
+  if (forked.load(std::memory_order_relaxed)) return;
+  std::vector<std::shared_ptr<RegistrationState>> ending;
+  {
+    const std::lock_guard lock(mutex);
+    if (closed) return;
+    closed = true;
+    ending.swap(registrations);  // they hold this object: a cycle that ends here
+    for (const auto& registration : ending) registration->close_locked();
+    if (!extents.empty()) {
+      SegmentHeader& segment = header();
+      // release: whoever sees "closed" sees the final values.
+      segment.state.store(static_cast<std::uint32_t>(meterbank::SegmentState::kClosed),
+                          std::memory_order_release);
+      directory_changed();
+    }
+  }
+  unwatch_forks(*this);
+  if (!record.empty()) ::unlink(record.c_str());
+  stop_keeper();
+}
+
+}  // namespace meterbank::detail

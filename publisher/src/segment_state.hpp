@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a provider owns besides its handles: the segment's memory, its place in the runtime
+// directory and the keeper thread. Shared by the provider and everything registered with it, so
+// that a handle which outlives the provider still points at memory.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "meterbank/publisher/provider.hpp"
+#include "meterbank/shm/segment.hpp"
+
+namespace meterbank::detail {
+
+struct RegistrationState;
+
+struct SegmentState : std::enable_shared_from_this<SegmentState> {
+  explicit SegmentState(ProviderOptions provider_options);
+  ~SegmentState();
+
+  // Allocates, publishes, starts the keeper.
+  Result<void> start();
+  // Orderly end. Idempotent. The memory stays until the last handle is gone.
+  void close() noexcept;
+
+  // `bytes` of zeroed shared memory, aligned to a cache line; grows the segment if it must.
+  // The caller holds `mutex`.
+  struct Memory {
+    std::byte* data;
+    Ref ref;
+  };
+  Result<Memory> allocate(std::uint64_t bytes);
+  // After any change of the directory, under `mutex`.
+  void directory_changed() noexcept;
+  void count_refusal(Refusal reason) noexcept;
+  // Why nothing can be created any more, if so. Under `mutex` or in the child of a fork.
+  [[nodiscard]] Result<void> usable() const;
+
+  [[nodiscard]] SegmentHeader& header() const noexcept {
+    return *reinterpret_cast<SegmentHeader*>(extents.front().data());
+  }
+
+  ProviderOptions options;
+  std::mutex mutex;  // everything below but the keeper's part; never held on the publish path
+  std::vector<OwnedExtent> extents;
+  std::uint64_t used = 0;  // bytes of the last extent
+  std::uint64_t bytes = 0;
+  std::uint32_t live_instances = 0;
+  std::string record;
+  std::vector<std::shared_ptr<RegistrationState>> registrations;
+  bool closed = false;
+  std::atomic<bool> forked{false};
+
+ private:
+  Result<void> add_extent(std::uint64_t extent_bytes);
+  void write_header();
+  Result<void> lock_as_owner() const;
+  Result<void> start_keeper();
+  void stop_keeper() noexcept;
+  static void* keep(void* state) noexcept;
+
+  std::mutex keeper_mutex_;
+  std::condition_variable keeper_changed_;
+  pthread_t keeper_{};
+  bool keeper_runs_ = false;
+  bool keeper_ready_ = false;
+  bool keeper_stop_ = false;
+};
+
+// Segments of this process that a fork has to detach from the child.
+void watch_forks(SegmentState& segment);
+void unwatch_forks(SegmentState& segment) noexcept;
+
+}  // namespace meterbank::detail

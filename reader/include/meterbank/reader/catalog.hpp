@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What can be read: the providers of this machine and what they declare.
+//
+// All system calls of a reader happen here, in open() and refresh(). Everything a provider wrote is
+// copied once and the copy is checked; a provider whose directory does not hold together is listed
+// with the reason instead of its sets. Company: one thread at a time per Catalog; different
+// catalogs are independent. No function throws; none can be hung or crashed by a segment.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meterbank/base/guid.hpp"
+#include "meterbank/base/result.hpp"
+#include "meterbank/shm/counter_type.hpp"
+#include "meterbank/shm/schema_layout.hpp"
+#include "meterbank/shm/segment_layout.hpp"
+
+namespace meterbank {
+
+class MappedSegment;
+
+enum class ProviderState : std::uint8_t {
+  kLive,
+  kHung,        // alive, but its keeper thread has not ticked for three periods
+  kDead,        // the process is gone; its last values stay readable while this catalog holds them
+  kClosed,      // ended in order
+  kUnreadable,  // exists, see ProviderView::error
+};
+[[nodiscard]] std::string_view name_of(ProviderState state) noexcept;
+
+// Whose providers are attached. Others are counted in Catalog::skipped().
+enum class UserPolicy : std::uint8_t { kOwn, kOwnAndRoot, kEveryone };
+
+struct CatalogOptions {
+  std::string directory;  // empty: METERBANK_DIR, else the directories of segment_directories()
+  UserPolicy users = UserPolicy::kEveryone;
+  std::uint64_t segment_bytes_max = std::uint64_t{64} << 20;
+  std::uint64_t user_bytes_max = std::uint64_t{256} << 20;  // all segments of one uid
+  std::uint32_t providers_per_user_max = 1024;
+};
+
+// Named ...View because Provider, Instance and Counter are the publisher's own words, and one
+// program may use both libraries.
+struct CounterView {
+  std::uint32_t id = 0;
+  std::uint32_t word = 0;  // index in the block
+  CounterType type = CounterType::kRawCount;
+  std::uint64_t attributes = 0;
+  std::int32_t scale = 0;
+  std::uint32_t detail = 100;
+  // Words of the linked counters, kNoCounter where there is none. Resolved from ids and checked.
+  std::uint32_t base = kNoCounter;
+  std::uint32_t time = kNoCounter;
+  std::uint32_t frequency = kNoCounter;
+  std::uint32_t multi = kNoCounter;
+  std::uint32_t aggregate = 0;
+  std::string name, symbol, unit, help;
+};
+
+// A counterset as its provider describes it; immutable and shared by queries and samples.
+struct Counterset {
+  Guid guid, provider_guid;
+  std::string name, symbol, help, label;
+  InstanceKind instances = InstanceKind::kSingle;
+  Consistency consistency = Consistency::kBlock;
+  BlockForm form;
+  std::uint32_t stamp_word = kNoCounter;  // word of the hidden time stamp
+  std::vector<CounterView> counters;
+
+  [[nodiscard]] const CounterView* find(std::string_view name_or_symbol) const noexcept;
+};
+
+struct InstanceView {
+  std::string name;
+  std::uint32_t id = 0;
+  std::uint64_t generation = 0;
+  std::uint64_t created_ns = 0;  // CLOCK_MONOTONIC of the provider
+  std::uint32_t slot = 0;        // counted through the groups of the registration
+  bool closed = false;
+};
+
+// One registration of one provider. `instances` is what refresh() saw.
+struct RegisteredSet {
+  std::shared_ptr<const Counterset> set;
+  std::uint64_t generation = 0;
+  RegistrationState state = RegistrationState::kInserted;
+  std::uint64_t flags = 0;
+  std::uint64_t membership = 0;  // value of the membership word that `instances` belongs to
+  Ref registration = 0;
+  std::vector<Ref> groups;
+  std::vector<GroupLayout> layouts;        // one a group
+  std::vector<std::uint32_t> group_slots;  // slots of each group
+  std::vector<InstanceView> instances;  // in slot order
+};
+
+struct ProviderView {
+  std::string name;
+  std::uint32_t pid = 0;
+  std::uint32_t uid = 0;             // from the kernel
+  std::uint64_t start_time = 0;      // clock ticks since boot
+  std::array<std::uint64_t, 2> segment_id{};
+  ProviderState state = ProviderState::kLive;
+  std::string record;                // path of the pointer record
+  std::uint64_t created_realtime_ns = 0;
+  std::uint64_t bytes = 0;           // mapped
+  std::uint64_t heartbeat_age_ns = 0;
+  std::uint64_t refused = 0;         // creations the provider had to refuse
+  std::uint64_t directory_version = 0;
+  Error error;                       // why it is kUnreadable
+  std::vector<RegisteredSet> sets;
+  std::shared_ptr<const MappedSegment> segment;  // null if kUnreadable
+
+  // "orders@48213"
+  [[nodiscard]] std::string label() const;
+};
+
+class Catalog {
+ public:
+  // Fails only if a directory was named and is not there or not safe; no provider is not an error.
+  static Result<Catalog> open(CatalogOptions options);
+
+  // Looks for new providers, re-reads directories that changed, notices deaths. Dead and closed
+  // providers stay listed until their pointer record is gone or a successor of the same name lives.
+  // Cost: one directory scan, one liveness check a provider, and work for what changed only.
+  void refresh();
+
+  // True if a refresh() would find a change in an attached provider: a load a provider, no system
+  // call. New providers are not noticed by it.
+  [[nodiscard]] bool stale() const noexcept;
+
+  [[nodiscard]] const std::vector<std::shared_ptr<const ProviderView>>& providers() const noexcept {
+    return providers_;
+  }
+  // The directories that were looked into, in order.
+  [[nodiscard]] const std::vector<std::string>& directories() const noexcept {
+    return directories_;
+  }
+  // Objects in them that were no pointer records, or were left out by policy.
+  [[nodiscard]] std::uint64_t skipped() const noexcept { return skipped_; }
+  // Grows with every refresh() that changed anything; queries compare it.
+  [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
+
+ private:
+  Catalog() = default;
+
+  CatalogOptions options_;
+  std::vector<std::string> directories_;
+  std::vector<std::shared_ptr<const ProviderView>> providers_;
+  std::uint64_t skipped_ = 0;
+  std::uint64_t version_ = 0;
+};
+
+}  // namespace meterbank

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cooking: from raw values of one or two samples to the number a person wants, by counter type.
+// The formulas are rows of a table (cook.cpp); every pair of inputs has a value or a named reason,
+// never a NaN or an infinity.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meterbank/reader/query.hpp"
+
+namespace meterbank {
+
+enum class CookStatus : std::uint8_t {
+  kNew,               // valid, the raw value changed since the older sample
+  kUnchanged,         // valid, the raw value did not change
+  kFirstSample,       // the type needs two samples and there is one
+  kNoNewSample,       // stamped set: the provider has not stored a newer value in between
+  kReset,             // a 64-bit count went backwards, or the instance is a new generation
+  kNegativeBase,      // the base went backwards
+  kNegativeTime,      // time went backwards or stood still
+  kZeroBase,          // the base did not move or is zero
+  kTypeChanged,       // the two samples disagree about the type
+  kNotCookable,       // a base, or a type without a formula
+  kNoValue,           // the row holds nothing: see its RowStatus
+};
+[[nodiscard]] std::string_view name_of(CookStatus status) noexcept;
+[[nodiscard]] constexpr bool has_value(CookStatus status) noexcept {
+  return status == CookStatus::kNew || status == CookStatus::kUnchanged;
+}
+
+struct CookOptions {
+  bool cap_percent = true;  // 0..100, as PDH does without PDH_FMT_NOCAP100
+};
+
+// One raw value with what its formula may need.
+struct RawValue {
+  std::uint64_t value = 0;
+  std::uint64_t base = 0;
+  std::uint64_t object_time = 0, object_frequency = 0;
+  std::uint64_t multi = 1;
+  std::uint64_t time_ns = 0;  // of the value: the row's own stamp, else the sample's
+};
+
+struct CookedValue {
+  double value = 0;
+  CookStatus status = CookStatus::kNoValue;
+};
+
+// The formula of one type. `older` may be null.
+[[nodiscard]] CookedValue cook(CounterType type, const RawValue* older, const RawValue& newer,
+                               CookOptions options = {}) noexcept;
+// True if the type needs two samples.
+[[nodiscard]] bool needs_two_samples(CounterType type) noexcept;
+
+struct CookedRow {
+  const QueryPlan::Selection* selection = nullptr;  // valid while the newer sample's plan lives
+  const InstanceView* instance = nullptr;
+  const CounterView* counter = nullptr;
+  CookedValue cooked;
+  RowStatus row_status = RowStatus::kBusy;
+  RawValue raw;
+
+  // "\Processor Information(_Total)\% Processor Time"
+  [[nodiscard]] std::string path() const;
+  // "processor_information/_Total/processor_time"
+  [[nodiscard]] std::string short_path() const;
+};
+
+// Rows of the newer sample, selection by selection, instance by instance, counter by counter. Rows
+// are paired by provider segment, registration, slot and generation; `older` may be null or of
+// another plan. The result is valid while `newer` holds its plan.
+[[nodiscard]] std::vector<CookedRow> cook(const Sample* older, const Sample& newer,
+                                          CookOptions options = {});
+[[nodiscard]] inline std::vector<CookedRow> cook(const Sample& older, const Sample& newer,
+                                                 CookOptions options = {}) {
+  return cook(&older, newer, options);
+}
+
+}  // namespace meterbank

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A query is a compiled list of what to copy; a sample is what one collect() copied.
+//
+// collect() makes no system call, allocates nothing once the sample has its size, reads no clock,
+// stores nothing that a provider can see, and ends after a bounded number of steps whatever the
+// segments contain. It works under SECCOMP_MODE_STRICT.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meterbank/base/result.hpp"
+#include "meterbank/reader/catalog.hpp"
+
+namespace meterbank {
+
+// One moment on both clocks that counter formulas use.
+struct Timestamp {
+  std::uint64_t monotonic_ns = 0;  // CLOCK_MONOTONIC
+  std::uint64_t realtime_ns = 0;   // since 1970-01-01 UTC
+
+  // Two vDSO clock reads. Not for strict seccomp, which forbids the vDSO clocks.
+  static Timestamp now() noexcept;
+};
+
+enum class RowStatus : std::uint8_t {
+  kFresh,       // the current version
+  kCheckpoint,  // an older consistent version; the writer outran every attempt
+  kBusy,        // nothing could be copied within the bound
+  kGone,        // the slot has a new life; refresh() finds out more
+  kClosed,      // final values of a closed instance
+  kDead,        // last values of a provider that is gone
+};
+[[nodiscard]] std::string_view name_of(RowStatus status) noexcept;
+
+// What was selected, in order; immutable and shared by a query and its samples.
+struct QueryPlan {
+  struct Row {
+    std::uint32_t selection = 0;
+    std::uint32_t instance = 0;      // index in RegisteredSet::instances
+    std::uint64_t generation = 0;
+    std::size_t values = 0;          // index of the first word in Sample::values
+    BlockParts<const SharedWord> block;
+  };
+  struct Selection {                 // one registration of one provider
+    std::shared_ptr<const ProviderView> provider;
+    const RegisteredSet* set = nullptr;   // in *provider
+    std::vector<std::uint32_t> counters;  // indexes in Counterset::counters, in order of request
+    std::size_t first_row = 0, rows = 0;
+    const SharedWord* membership = nullptr;
+    const SharedWord* word = nullptr;     // registration word
+  };
+  std::vector<Selection> selections;
+  std::vector<Row> rows;
+  std::size_t words = 0;
+  std::uint64_t catalog_version = 0;
+  // Runs of rows whose blocks are whole tiles in order, for the bulk kernel.
+  struct Run {
+    std::size_t first_row = 0, tiles = 0;
+    std::uint64_t head_stride = 0;
+  };
+  std::vector<Run> runs;
+};
+
+struct Sample {
+  Timestamp time;
+  std::shared_ptr<const QueryPlan> plan;
+  std::vector<std::uint64_t> values;    // the words of each row, see QueryPlan::Row::values
+  std::vector<std::uint64_t> versions;  // one a row: commits so far
+  std::vector<RowStatus> status;        // one a row
+
+  [[nodiscard]] const std::uint64_t* row(std::size_t index) const noexcept {
+    return values.data() + plan->rows[index].values;
+  }
+};
+
+struct CollectSummary {
+  std::size_t rows = 0;
+  std::size_t not_fresh = 0;       // rows with any status but kFresh
+  std::size_t failed_attempts = 0;
+  bool stale = false;  // a directory changed: Catalog::refresh() and Query::update() would see more
+};
+
+// A pattern that selected nothing, with the nearest thing that exists.
+struct Unmatched {
+  std::string pattern;
+  std::string part;        // "counterset", "instance", "counter", "provider"
+  std::string suggestion;  // may be empty
+};
+
+class Query {
+ public:
+  // Patterns are counter paths in either spelling (path.hpp), with globs in every part. An empty
+  // list selects everything that is shown by default. Fails on a path that does not parse; a
+  // pattern that matches nothing now is kept, reported by unmatched(), and matched again by
+  // update(). Base counters are copied with their numerators but not selected by wildcards.
+  static Result<Query> compile(const Catalog& catalog, std::vector<std::string> patterns,
+                               std::vector<std::string> excluded = {});
+
+  // Adapts to a catalog that was refreshed. Cheap if its version did not change. Returns true if
+  // the plan changed.
+  bool update(const Catalog& catalog);
+
+  // See the head of this file. The first form takes the caller's time stamp and touches no clock.
+  CollectSummary collect(Sample& sample, Timestamp time) noexcept;
+  CollectSummary collect(Sample& sample) noexcept { return collect(sample, Timestamp::now()); }
+
+  // Sizes a sample for the current plan, so that collect() need not allocate.
+  void prepare(Sample& sample) const;
+
+  [[nodiscard]] const std::shared_ptr<const QueryPlan>& plan() const noexcept { return plan_; }
+  [[nodiscard]] const std::vector<Unmatched>& unmatched() const noexcept { return unmatched_; }
+
+ private:
+  Query() = default;
+
+  std::vector<std::string> patterns_, excluded_;
+  std::shared_ptr<const QueryPlan> plan_;
+  std::vector<Unmatched> unmatched_;
+  std::vector<std::uint64_t> versions_;  // highest returned, one a row
+};
+
+}  // namespace meterbank

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Atomics policies: what the block protocol is written over. The same source of block.hpp runs on
+// StdAtomics in the product, on a policy with release/acquire words under the race detector (which
+// does not see fences), and on a model checker's atomics in tests/model.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__SANITIZE_THREAD__)
+#define METERBANK_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define METERBANK_THREAD_SANITIZER 1
+#endif
+#endif
+
+namespace meterbank {
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(sizeof(std::atomic<std::uint64_t>) == 8);
+static_assert(alignof(std::atomic<std::uint64_t>) == 8);
+
+// Copies `count` words by 8-byte relaxed loads, through wide registers where that is known not to
+// tear inside an aligned 8-byte lane (x86-64 with AVX2). C++ has no name for such a load, hence
+// assembler; the scalar loop is the portable and the checked path. Wait-free.
+void copy_words_relaxed(std::uint64_t* target, const std::atomic<std::uint64_t>* source,
+                        std::size_t count) noexcept;
+
+struct StdAtomics {
+  using Word = std::atomic<std::uint64_t>;
+  static constexpr std::uint64_t kCheckpointEvery = 1024;  // commits
+
+#ifdef METERBANK_THREAD_SANITIZER
+  // The detector does not model fences, so here every word carries the ordering itself. This is
+  // stronger than the product; what the fences are worth is shown by tests/model instead.
+  static constexpr auto kLoadOrder = std::memory_order_acquire;
+  static constexpr auto kStoreOrder = std::memory_order_release;
+  static void fence_release() noexcept {}
+  static void fence_acquire() noexcept {}
+#else
+  static constexpr auto kLoadOrder = std::memory_order_relaxed;
+  static constexpr auto kStoreOrder = std::memory_order_relaxed;
+  static void fence_release() noexcept {
+    std::atomic_thread_fence(std::memory_order_release);  // [W2] [W4] [S1] [S2], see block.hpp
+  }
+  static void fence_acquire() noexcept {
+    std::atomic_thread_fence(std::memory_order_acquire);  // [R2] [R4] [R5], see block.hpp
+  }
+#endif
+
+  static std::uint64_t load_relaxed(const Word& word) noexcept { return word.load(kLoadOrder); }
+  static void store_relaxed(Word& word, std::uint64_t value) noexcept {
+    word.store(value, kStoreOrder);
+  }
+  static std::uint64_t load_acquire(const Word& word) noexcept {
+    return word.load(std::memory_order_acquire);
+  }
+  static void store_release(Word& word, std::uint64_t value) noexcept {
+    word.store(value, std::memory_order_release);
+  }
+
+  static void copy_words(std::uint64_t* target, const Word* source, std::size_t count) noexcept {
+    if (count <= kInlineCopyWords) {
+      for (std::size_t word = 0; word < count; ++word) target[word] = load_relaxed(source[word]);
+    } else {
+      copy_words_relaxed(target, source, count);
+    }
+  }
+
+  // The cheapest exact increment of a word with one writer. On x86-64 it is one instruction, so a
+  // signal handler that increments the same word in between loses nothing; elsewhere it is an
+  // atomic add for the same reason. relaxed: each counter stands for itself, it orders nothing.
+  static void add_single_writer(Word& word, std::uint64_t delta) noexcept {
+#if defined(__x86_64__) && !defined(METERBANK_THREAD_SANITIZER)
+    asm volatile("addq %1, %0" : "+m"(word) : "er"(delta) : "cc");
+#else
+    word.fetch_add(delta, std::memory_order_relaxed);
+#endif
+  }
+
+  static void pause() noexcept {
+#if defined(__x86_64__)
+    asm volatile("pause");
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
+
+ private:
+  static constexpr std::size_t kInlineCopyWords = 16;
+};
+
+}  // namespace meterbank

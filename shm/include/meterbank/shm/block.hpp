@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The block protocol: how one writer and any number of invisible readers agree on the values of
+// one instance. This header and segment_layout.hpp are the two pages to read first.
+//
+// ---- The idea -----------------------------------------------------------------------------------
+//
+// A block holds two copies of the same words and one sequence word. The low bit of the sequence
+// says which copy a reader takes. A writer therefore never touches the copy that readers are being
+// sent to, and a writer that dies leaves a complete copy behind, at every instruction.
+//
+//        seq even: readers take copy 0             seq odd: readers take copy 1
+//        +-----+---------+---------+               +-----+---------+---------+
+//        | 2n  | copy 0  | copy 1  |               |2n-1 | copy 0  | copy 1  |
+//        +-----+---------+---------+               +-----+---------+---------+
+//                  ^ readers  ^ writer                       ^ writer  ^ readers
+//
+// A commit is *settled*: after it both copies are equal and the sequence is even, so that at rest a
+// reader only ever touches copy 0.
+//
+//      writer: one per block                       readers: any number, mapped read-only
+//      copy 1 := new words         relaxed         s := seq                 acquire   [R1]
+// [W1] seq := 2n - 1               release         target := copy[s & 1]    relaxed
+// [W2] fence                       release         fence                    acquire   [R2]
+//      copy 0 := the same words    relaxed         again := seq             relaxed
+// [W3] seq := 2n                   release         accept iff again = s; version = (s + 1) / 2
+// [W4] fence                       release
+//
+//      W1 and W3 pair with R1: whoever sees the number sees the words it stands for.
+//      W2 and W4 pair with R2: whoever sees a word of the next step sees that seq has moved on.
+//
+// Fields     seq and the copies are written by the owner of the instance only. seq is never reset,
+//            not even when the slot gets a new life: 64 bits outlast 500 years of commits.
+// Progress   Writer: wait-free, no loop on shared state, no failure. Reader: each attempt takes
+//            words + 2 loads; read_bounded ends after kHotAttempts + kCheckpointAttempts of them.
+// Crash      Death before W1: version n-1 is read. After W1: version n. There is no state in which
+//            a reader has to wait for anybody, and none that a successor has to repair.
+// Company    Two writers on one block are a bug of the caller (a signal handler that commits to the
+//            block its own thread is committing to is a second writer). Readers need no permission.
+// Version    (seq + 1) / 2 counts commits; both numbers of one commit name the same version.
+//
+// ---- The checkpoint pair ------------------------------------------------------------------------
+//
+// A writer that never pauses can outrun every attempt. Therefore each kCheckpointEvery-th commit is
+// followed by a second, rarely rewritten pair of copies with a sequence of its own, `cseq`. It has
+// room for one version word in front of the values. It is never newer than seq, so one commit has
+// one commit point, and a reader who fails kHotAttempts times finds it quiet.
+//
+//      after W4, every kCheckpointEvery commits:
+//      next := pair[(cseq + 1) & 1]
+//      next := version, words      relaxed         c := cseq                acquire   [R3]
+// [W5] cseq := cseq + 1            release         target := pair[c & 1]    relaxed
+//      (next commit's W2 and W4)                   fence                    acquire   [R4]
+//                                                  accept iff cseq = c      relaxed
+//      W5 pairs with R3 as W1 with R1. R4 pairs with W4 of the commits in between: the next
+//      checkpoint's words come after it, so no fence of the checkpoint's own is needed.
+//
+// ---- The life of a slot -------------------------------------------------------------------------
+//
+// The slot word beside seq is generation << 2 | state. A slot is a place; a generation is one life
+// of an instance in it. Whatever a reader took from a slot counts only if the generation is still
+// the same afterwards.
+//
+//      owner                                       reader
+//      membership := + 1           relaxed         (knows generation g from the catalog)
+// [S1] fence                       release         copy names, words        as above
+//      slot := g + 1, INIT         relaxed         fence                    acquire   [R5]
+// [S2] fence                       release         slot                     relaxed
+//      descriptor, first values                    accept iff its generation is still g
+// [S3] slot := g + 1, LIVE         release
+// [S4] slot := g, CLOSED           release  (close; the last values stay readable)
+//
+//      S2 pairs with R5: a word of the next life drags INIT along. S3 and S4 pair with the
+//      acquire load of the slot word in slot_of(): LIVE is seen only with its descriptor.
+//      S1 pairs with R5 for readers that sweep a whole set and compare the one membership word of
+//      the registration instead of a generation per slot.
+//
+// docs/protocol.md has the proofs; tests/model/ checks this very source and the models of it, with
+// each ordering removed in turn.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "meterbank/shm/atomics.hpp"
+
+namespace meterbank {
+
+inline constexpr std::uint32_t kHotAttempts = 5;
+inline constexpr std::uint32_t kCheckpointAttempts = 4;
+inline constexpr std::uint32_t kBlockWordsMax = 4096;
+
+enum class SlotState : std::uint64_t { kFree = 0, kInit = 1, kLive = 2, kClosed = 3 };
+
+struct SlotWord {
+  std::uint64_t generation = 0;  // 62 bits, grows by one per life, never returns
+  SlotState state = SlotState::kFree;
+
+  static constexpr SlotWord of(std::uint64_t raw) noexcept {
+    return {raw >> 2, static_cast<SlotState>(raw & 3)};
+  }
+  [[nodiscard]] constexpr std::uint64_t raw() const noexcept {
+    return generation << 2 | static_cast<std::uint64_t>(state);
+  }
+  [[nodiscard]] constexpr bool readable() const noexcept {
+    return state == SlotState::kLive || state == SlotState::kClosed;
+  }
+};
+
+// Where the parts of one block lie. `W` is the policy's word, const for readers.
+template <typename W>
+struct BlockParts {
+  W* seq = nullptr;
+  W* slot = nullptr;
+  W* copy0 = nullptr;
+  W* copy1 = nullptr;       // copy0 itself for independent counters, which have one copy
+  W* checkpoint = nullptr;  // cseq, then two copies of (version, words); null: the set has none
+  std::uint32_t words = 0;
+};
+
+// The owner's end of one block. A value: copying it copies the right to write, so the library
+// keeps it inside Instance. Company: one thread at a time. Progress: every function is wait-free.
+template <typename A>
+class BlockWriter {
+ public:
+  using Word = typename A::Word;
+
+  BlockWriter() noexcept = default;
+  explicit BlockWriter(const BlockParts<Word>& parts) noexcept
+      : seq_(parts.seq),
+        copy0_(parts.copy0),
+        copy1_(parts.copy1),
+        checkpoint_(parts.checkpoint),
+        words_(parts.words),
+        chunk_shift_(chunk_shift(parts.words)),
+        checkpoint_mask_(parts.checkpoint == nullptr ? ~std::uint64_t{0}
+                                                     : checkpoint_mask(parts.words)) {}
+
+  [[nodiscard]] bool is_bound() const noexcept { return seq_ != nullptr; }
+
+  // relaxed: the one writer reads back its own last store.
+  [[nodiscard]] std::uint64_t value(std::uint32_t word) const noexcept {
+    return A::load_relaxed(copy0_[word]);
+  }
+
+  // One commit that changes one word. `word` < words is the caller's duty.
+  void set(std::uint32_t word, std::uint64_t value) noexcept {
+    // relaxed: own last store. The copies are ordered by the labels at the head of this file.
+    const std::uint64_t seq = A::load_relaxed(*seq_);
+    A::store_relaxed(copy1_[word], value);
+    A::store_release(*seq_, seq + 1);  // [W1] pairs with [R1]: the commit point.
+    // [W2] pairs with [R2]. Without it a reader sent to copy 0 before could accept a mix of the
+    // old words and this store, because the odd number might become visible after it.
+    A::fence_release();
+    A::store_relaxed(copy0_[word], value);
+    // [W3] pairs with [R1]. Without it a reader sees the even number and old words of copy 0.
+    A::store_release(*seq_, seq + 2);
+    // [W4] pairs with [R2]. Without it the next commit's first store to copy 1 could be seen by a
+    // reader of the odd number that has not yet seen this even one.
+    A::fence_release();
+    if (((seq + 2) & checkpoint_mask_) == 0) write_checkpoint(seq + 2);
+  }
+  void add(std::uint32_t word, std::uint64_t delta) noexcept { set(word, value(word) + delta); }
+
+  // Several words, one commit: write into copy 1, which no reader is being sent to, then commit
+  // or abort. Between the two, nothing is visible and a crash loses only this update.
+  void stage(std::uint32_t word, std::uint64_t value) noexcept {
+    A::store_relaxed(copy1_[word], value);  // relaxed: published by [W1] of commit()
+    touched_ |= std::uint64_t{1} << (word >> chunk_shift_);
+  }
+  [[nodiscard]] std::uint64_t staged(std::uint32_t word) const noexcept {
+    return A::load_relaxed(copy1_[word]);  // relaxed: own last store
+  }
+  void commit() noexcept {
+    if (touched_ == 0) return;
+    const std::uint64_t seq = A::load_relaxed(*seq_);  // relaxed: own last store
+    A::store_release(*seq_, seq + 1);                  // [W1] as in set()
+    A::fence_release();                                // [W2] as in set()
+    copy_touched(copy0_, copy1_);
+    A::store_release(*seq_, seq + 2);  // [W3] as in set()
+    A::fence_release();                // [W4] as in set()
+    if (((seq + 2) & checkpoint_mask_) == 0) write_checkpoint(seq + 2);
+  }
+  void abort() noexcept { copy_touched(copy1_, copy0_); }
+
+  // First commit of a life: all words at once, and the checkpoint with them, so that a bounded
+  // read never meets the checkpoint of an earlier life. Called between [S2] and [S3].
+  template <typename ValueOf>
+  void commit_first(ValueOf&& value_of) noexcept {
+    for (std::uint32_t word = 0; word < words_; ++word) stage(word, value_of(word));
+    commit();
+    if (checkpoint_ != nullptr) write_checkpoint(A::load_relaxed(*seq_));  // relaxed: own store
+  }
+
+ private:
+  // One bit of touched_ stands for 2^shift words, so one mask serves every width.
+  static constexpr std::uint32_t chunk_shift(std::uint32_t words) noexcept {
+    return words <= 64 ? 0U : static_cast<std::uint32_t>(std::bit_width((words - 1) / 64));
+  }
+  // seq grows by two a commit; wide blocks are checkpointed in proportion to their width.
+  static constexpr std::uint64_t checkpoint_mask(std::uint32_t words) noexcept {
+    return (A::kCheckpointEvery << 1 << chunk_shift(words)) - 1;
+  }
+
+  // Makes `target` equal to `source` in the touched words. relaxed: ordered by the caller.
+  void copy_touched(Word* target, const Word* source) noexcept {
+    if (std::popcount(touched_) * 2 > static_cast<int>(words_ >> chunk_shift_)) {
+      for (std::uint32_t word = 0; word < words_; ++word) {
+        A::store_relaxed(target[word], A::load_relaxed(source[word]));
+      }
+    } else {
+      for (std::uint64_t left = touched_; left != 0; left &= left - 1) {
+        const auto bit = static_cast<std::uint32_t>(std::countr_zero(left));
+        const std::uint32_t first = bit << chunk_shift_;
+        const std::uint32_t end = first + (1U << chunk_shift_);
+        for (std::uint32_t word = first; word < end && word < words_; ++word) {
+          A::store_relaxed(target[word], A::load_relaxed(source[word]));
+        }
+      }
+    }
+    touched_ = 0;
+  }
+
+  // After the commit, never before: a checkpoint newer than seq would be a second commit point.
+  [[gnu::noinline]] void write_checkpoint(std::uint64_t seq) noexcept {
+    const std::uint64_t cseq = A::load_relaxed(checkpoint_[0]);  // relaxed: own last store
+    Word* next = checkpoint_ + 1 + ((cseq + 1) & 1) * (words_ + 1);
+    A::store_relaxed(next[0], (seq + 1) / 2);  // relaxed: published by [W5]
+    for (std::uint32_t word = 0; word < words_; ++word) {
+      A::store_relaxed(next[1 + word], A::load_relaxed(copy0_[word]));  // relaxed: as above
+    }
+    // [W5] pairs with [R3]. Without it a reader sees the new number and old words.
+    A::store_release(checkpoint_[0], cseq + 1);
+  }
+
+  Word* seq_ = nullptr;
+  Word* copy0_ = nullptr;
+  Word* copy1_ = nullptr;
+  Word* checkpoint_ = nullptr;
+  std::uint32_t words_ = 0;
+  std::uint32_t chunk_shift_ = 0;
+  std::uint64_t checkpoint_mask_ = ~std::uint64_t{0};
+  std::uint64_t touched_ = 0;
+};
+
+enum class ReadStatus : std::uint8_t {
+  kFresh,       // the current version
+  kCheckpoint,  // an older version, at most a few thousand commits behind a writer at full rate
+  kBusy,        // every attempt was overtaken; the target holds nothing
+};
+
+struct ReadResult {
+  ReadStatus status = ReadStatus::kBusy;
+  std::uint64_t version = 0;   // commits in the life of the slot's memory; comparable per slot
+  std::uint32_t attempts = 0;  // failed ones
+};
+
+// One attempt. True: `target` holds version (s + 1) / 2, stored to `version`. Wait-free.
+template <typename A>
+[[nodiscard]] bool try_read(const BlockParts<const typename A::Word>& block, std::uint64_t* target,
+                            std::uint64_t& version) noexcept {
+  // [R1] pairs with [W1] and [W3]. Without it the copy below could be older than the number.
+  const std::uint64_t seq = A::load_acquire(*block.seq);
+  A::copy_words(target, (seq & 1) == 0 ? block.copy0 : block.copy1, block.words);
+  // [R2] pairs with [W2] and [W4]. Without it the second look at seq could happen before the copy,
+  // and words of the next commit would pass. An acquire on that second load would not help.
+  A::fence_acquire();
+  version = (seq + 1) / 2;
+  return A::load_relaxed(*block.seq) == seq;  // relaxed: fenced in by [R2]
+}
+
+template <typename A>
+[[nodiscard]] bool try_read_checkpoint(const BlockParts<const typename A::Word>& block,
+                                       std::uint64_t* target, std::uint64_t& version) noexcept {
+  const typename A::Word* pair = block.checkpoint;
+  const std::uint64_t cseq = A::load_acquire(pair[0]);  // [R3] pairs with [W5], as [R1]
+  const typename A::Word* copy = pair + 1 + (cseq & 1) * (block.words + 1);
+  version = A::load_relaxed(copy[0]);  // relaxed: between [R3] and [R4] like the words
+  A::copy_words(target, copy + 1, block.words);
+  A::fence_acquire();                          // [R4] pairs with [W4], as [R2]
+  return A::load_relaxed(pair[0]) == cseq;     // relaxed: fenced in by [R4]
+}
+
+// Bounded: at most kHotAttempts + kCheckpointAttempts attempts. A checkpoint older than
+// `version_at_least` (what this reader returned before) is not returned: time never runs backwards.
+template <typename A>
+[[nodiscard]] ReadResult read_bounded(const BlockParts<const typename A::Word>& block,
+                                      std::uint64_t* target,
+                                      std::uint64_t version_at_least) noexcept {
+  ReadResult result;
+  for (; result.attempts < kHotAttempts; ++result.attempts) {
+    if (try_read<A>(block, target, result.version)) {
+      result.status = ReadStatus::kFresh;
+      return result;
+    }
+    A::pause();
+  }
+  if (block.checkpoint == nullptr) return result;
+  for (; result.attempts < kHotAttempts + kCheckpointAttempts; ++result.attempts) {
+    if (!try_read_checkpoint<A>(block, target, result.version)) continue;
+    if (result.version < version_at_least) break;
+    result.status = ReadStatus::kCheckpoint;
+    return result;
+  }
+  return result;
+}
+
+// ---- The slot word ----
+
+template <typename A>
+[[nodiscard]] SlotWord slot_of(const typename A::Word& slot) noexcept {
+  // Acquire: LIVE or CLOSED is seen only together with the descriptor it stands for [S3].
+  return SlotWord::of(A::load_acquire(slot));
+}
+
+// True: nothing copied from the slot since slot_of() returned `generation` is of another life.
+template <typename A>
+[[nodiscard]] bool still_in(const typename A::Word& slot, std::uint64_t generation) noexcept {
+  // [R5] pairs with [S1] and [S2]. Without it this load could precede the copy it vouches for.
+  A::fence_acquire();
+  // relaxed: fenced in by [R5]
+  return SlotWord::of(A::load_relaxed(slot)).generation == generation;
+}
+
+// Owner, one at a time: opens the next life. The descriptor and commit_first() follow, then
+// slot_live(). Returns the new generation.
+template <typename A>
+std::uint64_t slot_begin(typename A::Word& membership, typename A::Word& slot) noexcept {
+  // relaxed: only the owner stores membership; ordered before the words by [S1].
+  A::store_relaxed(membership, A::load_relaxed(membership) + 1);
+  // [S1] pairs with [R5]. Without it a sweep could accept words of the next life under the old
+  // membership.
+  A::fence_release();
+  const std::uint64_t generation = SlotWord::of(A::load_relaxed(slot)).generation + 1;
+  A::store_relaxed(slot, SlotWord{generation, SlotState::kInit}.raw());  // ordered by [S2]
+  // [S2] pairs with [R5]. Without it a descriptor of the next life passes under the old slot word.
+  A::fence_release();
+  return generation;
+}
+
+template <typename A>
+void slot_live(typename A::Word& slot, std::uint64_t generation) noexcept {
+  // [S3] pairs with slot_of(). Without it LIVE is seen with a half-written descriptor.
+  A::store_release(slot, SlotWord{generation, SlotState::kLive}.raw());
+}
+
+template <typename A>
+void slot_close(typename A::Word& membership, typename A::Word& slot) noexcept {
+  A::store_relaxed(membership, A::load_relaxed(membership) + 1);  // relaxed: as in slot_begin
+  A::fence_release();                                             // [S1] as in slot_begin
+  const std::uint64_t generation = SlotWord::of(A::load_relaxed(slot)).generation;
+  // [S4] pairs with slot_of(): CLOSED is seen only with the last commit.
+  A::store_release(slot, SlotWord{generation, SlotState::kClosed}.raw());
+}
+
+}  // namespace meterbank

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a provider is found: one small text file in a runtime directory that points at its memfd.
+// A memfd vanishes with its last user, so a crash leaves nothing behind but this record.
+//
+//   meterbank 1
+//   name orders
+//   pid 48213
+//   start 8123456
+//   boot 0f3c...                 32 hexadecimal digits
+//   descriptor 5
+//   inode 1044
+//   bytes 65536
+//   layout 1.0
+//
+// Readers read() it, at most kPointerRecordBytesMax, and never map it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meterbank/base/result.hpp"
+
+namespace meterbank {
+
+inline constexpr std::size_t kPointerRecordBytesMax = 4096;
+inline constexpr std::string_view kPointerRecordSuffix = ".provider";
+
+struct PointerRecord {
+  std::string name;
+  std::uint32_t pid = 0;
+  std::uint64_t start_time = 0;  // clock ticks since boot, /proc/PID/stat field 22
+  std::array<std::uint64_t, 2> boot_id{};
+  std::uint32_t descriptor = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t bytes = 0;
+  std::uint16_t layout_major = 0;
+  std::uint16_t layout_minor = 0;
+
+  [[nodiscard]] std::string text() const;
+  // Unknown lines are skipped (a newer minor adds some); missing or malformed ones are kCorrupt.
+  static Result<PointerRecord> parse(std::string_view text);
+};
+
+// Where records of this user go: METERBANK_DIR (ignored in set-uid programs), else the first of
+// $XDG_RUNTIME_DIR/meterbank, /run/meterbank (root), /dev/shm/meterbank-UID whose parent is a tmpfs.
+[[nodiscard]] std::string provider_directory();
+// Where a reader looks: `METERBANK_DIR` alone if it is set, else provider_directory() and, with
+// `everyone`, the directories of the other users and of the system.
+[[nodiscard]] std::vector<std::string> segment_directories(bool everyone);
+
+// Creates the directory if it is missing (mode 0755), and refuses one that is not ours or that
+// others may write to. Errors: kNoDirectory with the reason.
+[[nodiscard]] Result<void> prepare_directory(const std::string& directory);
+
+// Writes under a temporary name, then renames. Returns the final path.
+// Errors: kNoDirectory kNoSpace kDenied kSystem.
+[[nodiscard]] Result<std::string> write_record(const std::string& directory,
+                                               const PointerRecord& record);
+
+// Facts about processes that records are compared with.
+[[nodiscard]] std::uint64_t process_start_time(std::uint32_t pid) noexcept;  // 0: no such process
+[[nodiscard]] std::array<std::uint64_t, 2> boot_id() noexcept;
+
+}  // namespace meterbank

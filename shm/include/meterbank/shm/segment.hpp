@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Extents: how the memory of a segment is made by its owner and mapped by its readers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "meterbank/base/result.hpp"
+#include "meterbank/base/unique_fd.hpp"
+#include "meterbank/shm/mapped_bytes.hpp"
+#include "meterbank/shm/segment_layout.hpp"
+
+namespace meterbank {
+
+// ---- Owner ----
+
+// One memfd of the owner: allocated, mapped writable, not inherited by fork, left out of core
+// dumps, sealed. Moving it does not move the memory.
+class OwnedExtent {
+ public:
+  // `bytes` is rounded up to pages. Errors: kNoSpace (memory, tmpfs, RLIMIT_FSIZE), kSystem.
+  // Never raises SIGXFSZ. `mode` is 0444 or 0440.
+  static Result<OwnedExtent> create(const std::string& name, std::uint64_t bytes,
+                                    std::uint32_t mode = 0444);
+  OwnedExtent(OwnedExtent&&) noexcept;
+  OwnedExtent& operator=(OwnedExtent&&) noexcept;
+  ~OwnedExtent();
+
+  [[nodiscard]] std::byte* data() const noexcept;
+  [[nodiscard]] std::uint64_t size() const noexcept;
+  [[nodiscard]] int descriptor() const noexcept;
+  [[nodiscard]] std::uint64_t inode() const noexcept;
+
+  // After fork, in the child: private zero pages take the place of the shared ones, and the
+  // descriptor is closed. Async-signal-safe. False: the kernel refused, and a count would fault.
+  bool detach_after_fork() noexcept;
+
+ private:
+  struct Mapping;
+  OwnedExtent() noexcept;
+  std::unique_ptr<Mapping> mapping_;
+};
+
+// ---- Reader ----
+
+// The attach gate: nothing is mapped that could fault, change size or charge the reader. Checks in
+// this order: seals, filesystem, kind and size, allocation. `bytes_max` is the caller's cap.
+// Errors: kNotSealable kUnsealed kWrongFilesystem kBadSize kSparse kDenied kSystem.
+[[nodiscard]] Result<std::uint64_t> pass_attach_gate(int descriptor, std::uint64_t bytes_max);
+
+class MappedExtent {
+ public:
+  static Result<MappedExtent> map(UniqueFd descriptor, std::uint64_t bytes_max);
+  MappedExtent(MappedExtent&&) noexcept;
+  MappedExtent& operator=(MappedExtent&&) noexcept;
+  ~MappedExtent();
+
+  [[nodiscard]] MappedBytes bytes() const noexcept;
+  [[nodiscard]] int descriptor() const noexcept;
+  [[nodiscard]] std::uint64_t inode() const noexcept;
+  [[nodiscard]] std::uint32_t uid() const noexcept;  // st_uid
+
+ private:
+  struct Mapping;
+  MappedExtent() noexcept;
+  std::unique_ptr<Mapping> mapping_;
+};
+
+// All extents of one provider that a reader has mapped. Immutable; a grown segment is a new
+// MappedSegment that shares the extents of the old one.
+class MappedSegment {
+ public:
+  // Checks magic, ABI, layout version. Errors: kNotASegment kWrongAbi kNewerLayout kCorrupt.
+  static Result<std::shared_ptr<const MappedSegment>> attach(MappedExtent first);
+  [[nodiscard]] std::shared_ptr<const MappedSegment> with(MappedExtent next) const;
+
+  [[nodiscard]] const SegmentHeader& header() const noexcept { return *header_; }
+  [[nodiscard]] std::size_t extents() const noexcept { return extents_.size(); }
+  [[nodiscard]] const MappedExtent& extent(std::size_t index) const noexcept {
+    return *extents_[index];
+  }
+  [[nodiscard]] std::uint64_t bytes() const noexcept;
+
+  // A whole T at `ref`, or null. The one way from a number in a segment to memory.
+  template <typename T>
+  [[nodiscard]] const T* at(Ref ref) const noexcept {
+    if (extent_of(ref) >= extents_.size()) return nullptr;
+    return extents_[extent_of(ref)]->bytes().template at<T>(offset_of(ref));
+  }
+  // `count` bytes at `ref`, aligned to a cache line, or null.
+  [[nodiscard]] const std::byte* lines_at(Ref ref, std::uint64_t count) const noexcept {
+    if (extent_of(ref) >= extents_.size()) return nullptr;
+    return extents_[extent_of(ref)]->bytes().span_at(offset_of(ref), count, kCacheLine);
+  }
+  // Copies `count` bytes at `ref` out; false if they are not all there. For bytes that are
+  // constant since their publication; a copy can still be anything and is to be checked.
+  [[nodiscard]] bool copy_out(Ref ref, std::uint64_t count, std::byte* target) const noexcept;
+
+ private:
+  MappedSegment() = default;
+  std::vector<std::shared_ptr<const MappedExtent>> extents_;
+  const SegmentHeader* header_ = nullptr;
+};
+
+}  // namespace meterbank

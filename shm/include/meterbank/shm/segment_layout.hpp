@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every struct that lies in a segment. This header and block.hpp are the two pages to read first.
+//
+// ---- A segment ----------------------------------------------------------------------------------
+//
+// All memory that one provider publishes. It consists of extents; an extent is one memfd, fully
+// allocated before it is mapped and then sealed against shrinking, growing and further writable
+// maps. Growth adds extents. Nothing ever moves, so a pointer of the owner and a mapping of a
+// reader stay valid for as long as they are held.
+//
+//   extent 0                                                extent 1, 2, ...
+//   +--------------+--------+-------+-------+----           +-------+-------+--------
+//   | SegmentHeader| schema | regi- | group | free ->       | group | names | free ->
+//   |  3072 bytes  |        | strat.|       |               |       |       |
+//   +--------------+--------+-------+-------+----           +-------+-------+--------
+//        |  |                 ^  |     ^  |                   ^
+//        |  +--registrations--+  +-----+  +---next------------+
+//        +--extents: descriptor, inode, size of each
+//
+// A `Ref` names a place: extent << 32 | offset. Zero is "nothing" (it would be the header).
+// A reader turns a Ref into a pointer only through MappedSegment::at(), which knows the sizes that
+// the kernel vouched for; no number in a segment is believed about the segment.
+//
+// ---- A group ------------------------------------------------------------------------------------
+//
+// The slots of one registration come in groups, each twice as large as the one before up to
+// kGroupSlotsMax, in a list. A group is four dense arrays; which value lies where follows from the
+// registration's form alone (struct BlockForm):
+//
+//   +-------------+----------------------+------------------+--------------+--------------------+
+//   | GroupHeader | heads: seq, slot     | second: copy 1   | checkpoints  | SlotDescriptor     |
+//   |  64 bytes   |   words and copy 0   |                  | cold         | one a slot, cold   |
+//   +-------------+----------------------+------------------+--------------+--------------------+
+//
+//   line (lanes = 1), 8 words            tile (lanes = 8), 3 words
+//   +-----+------+----+----+-- --+----+  +-------+-------+-- --+-------+
+//   | seq | slot | w0 | w1 | ..  | w5 |  | seq 0 | seq 1 | ..  | seq 7 |
+//   +-----+------+----+----+-- --+----+  +-------+-------+-- --+-------+
+//   | w6  | w7   |    unused          |  | slot 0| slot 1| ..  | slot 7|
+//   +-----+------+--------------------+  +-------+-------+-- --+-------+
+//   copy 1 of up to three words shares   | w0 w1 w2 of slot 0 | w0 w1 w2 of slot 1 | ..
+//   the first line, else lies in second  +----------------------------------------
+//
+// ---- Who writes what ----------------------------------------------------------------------------
+//
+// Only the provider writes, under one private mutex for everything but values. A field without an
+// atomic is written once, before the word that publishes it, and never again. Every word that a
+// reader loads while the owner may store is an atomic of 8 or 4 bytes.
+//
+// Publication, one label a step:
+// [P1] magic              release   the header is complete      pairs with [Q1] in attach
+// [P2] extents_count      release   the extent is there         pairs with [Q2] in refresh
+// [P3] registration word  release   the schema is there         pairs with [Q3] in refresh
+// [P4] group next         release   the group is initialised    pairs with [Q4] in refresh
+// [P5] directory_version  release   bumped after any of these   pairs with [Q5] in collect
+//
+// Numbers are little-endian. There are no pointers, no size_t, no bool, no bit-fields.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "meterbank/base/guid.hpp"
+#include "meterbank/shm/block.hpp"
+#include "meterbank/shm/names.hpp"
+
+namespace meterbank {
+
+using SharedWord = std::atomic<std::uint64_t>;
+using SharedWord32 = std::atomic<std::uint32_t>;
+static_assert(SharedWord32::is_always_lock_free);
+static_assert(sizeof(SharedWord32) == 4);
+
+inline constexpr std::uint64_t kSegmentMagic = 0x0a6b6e6162746d89;  // "\x89mtbank\n"
+inline constexpr std::uint16_t kLayoutMajor = 1;  // a reader refuses a newer one
+inline constexpr std::uint16_t kLayoutMinor = 0;  // adds at the end; older readers skip it
+inline constexpr std::uint32_t kAbiMark = 0x01020308;  // byte order, and 8-byte words
+
+inline constexpr std::size_t kCacheLine = 64;  // ours: a layout must not depend on a compiler
+inline constexpr std::uint32_t kExtentsMax = 24;
+inline constexpr std::uint32_t kRegistrationsMax = 256;
+inline constexpr std::uint32_t kCountersMax = kBlockWordsMax;  // of one set
+inline constexpr std::uint32_t kProviderNameBytesMax = 63;
+inline constexpr std::uint32_t kGroupSlotsFirst = 8;
+inline constexpr std::uint32_t kGroupSlotsMax = 4096;
+inline constexpr std::uint32_t kGroupsMax = 4096;  // of one registration
+inline constexpr std::uint64_t kExtentBytesMin = 64 * 1024;
+inline constexpr std::uint64_t kExtentBytesMax = std::uint64_t{1} << 31;
+
+using Ref = std::uint64_t;
+constexpr Ref make_ref(std::uint32_t extent, std::uint32_t offset) noexcept {
+  return std::uint64_t{extent} << 32 | offset;
+}
+constexpr std::uint32_t extent_of(Ref ref) noexcept { return static_cast<std::uint32_t>(ref >> 32); }
+constexpr std::uint32_t offset_of(Ref ref) noexcept { return static_cast<std::uint32_t>(ref); }
+
+// ---- The header, offset 0 of extent 0 ----
+
+enum class SegmentState : std::uint32_t {
+  kStarting = 0,  // fresh pages are zero
+  kLive = 1,
+  kClosed = 2,  // orderly end; values are final
+};
+
+// Why a creation was refused; index into SegmentHeader::refused.
+enum class Refusal : std::uint32_t {
+  kInstanceLimit,
+  kRegistrationLimit,
+  kMemoryLimit,
+  kSystem,
+};
+inline constexpr std::size_t kRefusals = 8;  // room for more reasons
+
+// How to open one extent. Written by the provider before [P2].
+struct ExtentEntry {
+  std::uint64_t bytes;       //  0  as allocated
+  std::uint64_t inode;       //  8  of the memfd, so that a reused number is noticed
+  std::uint32_t descriptor;  // 16  number in the provider's table
+  std::uint32_t reserved;    // 20  zero
+};
+static_assert(sizeof(ExtentEntry) == 24);
+static_assert(std::has_unique_object_representations_v<ExtentEntry>);
+
+struct alignas(kCacheLine) SegmentHeader {
+  // Identity: written before [P1], constant ever after.
+  SharedWord magic;                        //    0  kSegmentMagic, stored last [P1]
+  std::uint16_t layout_major;              //    8
+  std::uint16_t layout_minor;              //   10
+  std::uint32_t abi_mark;                  //   12  kAbiMark
+  std::uint32_t header_bytes;              //   16  sizeof(SegmentHeader) of the writer
+  std::uint32_t pid;                       //   20  text for people, never an identity
+  std::array<std::uint64_t, 2> segment_id; //   24  random; differs at every provider start
+  std::array<std::uint64_t, 2> boot_id;    //   40
+  std::uint64_t start_time;                //   56  of the process, clock ticks since boot
+  std::uint64_t created_monotonic_ns;      //   64
+  std::uint64_t created_realtime_ns;       //   72
+  std::uint64_t time_namespace;            //   80  inode; monotonic stamps compare only within it
+  std::uint32_t uid;                       //   88  text for people; the kernel's st_uid decides
+  std::uint32_t name_bytes;                //   92
+  std::array<char, 64> name;               //   96  UTF-8, not terminated
+  std::array<std::uint64_t, 4> reserved0;  //  160  zero
+
+  // Directory: changed by the provider under its mutex.
+  SharedWord directory_version;            //  192  [P5] the one word a poll looks at
+  SharedWord32 state;                      //  200  SegmentState
+  SharedWord32 extents_count;              //  204  [P2]
+  SharedWord32 registrations_count;        //  208
+  std::uint32_t reserved1;                 //  212  zero
+  std::array<SharedWord, kRefusals> refused;  // 216  creations refused, by Refusal
+  std::array<std::uint64_t, 5> reserved2;  //  280  zero
+
+  // Liveness: written by the keeper thread.
+  // A robust mutex that the keeper locks for as long as the process lives. At death the kernel sets
+  // bit 30 of its first 32-bit word. Hint only: a hostile provider can forge it.
+  alignas(kCacheLine) std::array<std::uint64_t, 8> owner_mutex;  //  320
+  SharedWord heartbeat_ns;                 //  384  CLOCK_MONOTONIC_COARSE, once a period
+  SharedWord heartbeat_period_ns;          //  392  0: this provider has no keeper
+  std::array<std::uint64_t, 6> reserved3;  //  400  zero
+
+  std::array<ExtentEntry, kExtentsMax> extents;        //  448
+  std::array<SharedWord, kRegistrationsMax> registrations;  // 1024  Ref of each, [P3]
+};
+static_assert(offsetof(SegmentHeader, segment_id) == 24);
+static_assert(offsetof(SegmentHeader, name) == 96);
+static_assert(offsetof(SegmentHeader, directory_version) == 192);
+static_assert(offsetof(SegmentHeader, refused) == 216);
+static_assert(offsetof(SegmentHeader, owner_mutex) == 320);
+static_assert(offsetof(SegmentHeader, heartbeat_ns) == 384);
+static_assert(offsetof(SegmentHeader, extents) == 448);
+static_assert(offsetof(SegmentHeader, registrations) == 1024);
+static_assert(sizeof(SegmentHeader) == 3072);
+static_assert(std::is_standard_layout_v<SegmentHeader>);
+
+inline constexpr std::uint32_t kOwnerDied = 0x40000000;  // FUTEX_OWNER_DIED, linux/futex.h
+
+// ---- A registration: one provider's live declaration of a counterset ----
+
+// Our form of the ETW registration entry: the state moves inserted -> closing -> closed, never
+// back; a re-registration of the same schema is a new generation of the word.
+enum class RegistrationState : std::uint64_t {
+  kFree = 0,
+  kInserted = 1,
+  kClosing = 2,
+  kClosed = 3,
+};
+
+// RegistrationRecord::word is generation << 16 | flags << 8 | state.
+struct RegistrationWord {
+  std::uint64_t generation = 0;
+  std::uint64_t flags = 0;  // kRegistration... bits
+  RegistrationState state = RegistrationState::kFree;
+
+  static constexpr RegistrationWord of(std::uint64_t raw) noexcept {
+    return {raw >> 16, raw >> 8 & 0xff, static_cast<RegistrationState>(raw & 3)};
+  }
+  [[nodiscard]] constexpr std::uint64_t raw() const noexcept {
+    return generation << 16 | flags << 8 | static_cast<std::uint64_t>(state);
+  }
+};
+inline constexpr std::uint64_t kRegistrationCallback = 1;  // rows are also computed on demand
+
+// How the values of an instance hang together.
+enum class Consistency : std::uint32_t {
+  kBlock = 0,        // one writer, all counters of an instance belong to one moment
+  kIndependent = 1,  // each counter is exact by itself; the cheapest increment
+};
+
+// The address formula: where the parts of the block of slot i lie in its group.
+struct BlockForm {
+  std::uint32_t words = 0;
+  std::uint32_t lanes = 1;  // slots that share a head: 1 = line, 8 = tile
+  Consistency consistency = Consistency::kBlock;
+  std::uint32_t checkpoint = 0;  // 1: each block has a checkpoint pair
+
+  static constexpr std::uint64_t lines(std::uint64_t words) noexcept {
+    return (words * 8 + kCacheLine - 1) / kCacheLine * kCacheLine;
+  }
+  // Copy 1 of a narrow line shares the line of its head: 2 + 3 + 3 words.
+  [[nodiscard]] constexpr bool inline_second() const noexcept { return lanes == 1 && words <= 3; }
+  [[nodiscard]] constexpr std::uint64_t head_stride() const noexcept {
+    const std::uint64_t copies = inline_second() && consistency == Consistency::kBlock ? 2 : 1;
+    return lines(std::uint64_t{lanes} * (2 + copies * words));
+  }
+  [[nodiscard]] constexpr std::uint64_t second_stride() const noexcept {
+    if (consistency != Consistency::kBlock || inline_second()) return 0;
+    return lines(std::uint64_t{lanes} * words);
+  }
+  [[nodiscard]] constexpr std::uint64_t checkpoint_stride() const noexcept {
+    return checkpoint == 0 ? 0 : lines(1 + 2 * (std::uint64_t{words} + 1));
+  }
+  [[nodiscard]] constexpr bool valid() const noexcept {
+    return words >= 1 && words <= kBlockWordsMax && (lanes == 1 || lanes == 8) &&
+           (consistency == Consistency::kBlock ||
+            (consistency == Consistency::kIndependent && checkpoint == 0)) &&
+           checkpoint <= 1;
+  }
+};
+static_assert(BlockForm{.words = 3}.head_stride() == 64);
+static_assert(BlockForm{.words = 6}.head_stride() == 64);
+static_assert(BlockForm{.words = 8}.head_stride() + BlockForm{.words = 8}.second_stride() == 192);
+static_assert(BlockForm{.words = 8, .lanes = 8}.head_stride() +
+                  BlockForm{.words = 8, .lanes = 8}.second_stride() ==
+              8 * 144);
+static_assert(BlockForm{.words = 8, .checkpoint = 1}.checkpoint_stride() == 192);
+
+struct alignas(kCacheLine) RegistrationRecord {
+  SharedWord word;                     //   0  RegistrationWord [P3]
+  SharedWord membership;               //   8  bumped before any create or close [S1]
+  SharedWord first_group;              //  16  Ref [P4]
+  SharedWord live_instances;           //  24  advisory, for listings
+  SharedWord interest;                 //  32  readers that asked for callbacks
+  // Constant since [P3].
+  Ref schema;                          //  40  SchemaHeader
+  std::uint32_t schema_bytes;          //  48
+  std::uint32_t words;                 //  52  BlockForm
+  std::uint32_t lanes;                 //  56
+  std::uint32_t consistency;           //  60
+  std::uint32_t checkpoint;            //  64
+  std::uint32_t reserved0;             //  68  zero
+  std::array<std::uint64_t, 7> reserved1;  //  72  zero
+};
+static_assert(offsetof(RegistrationRecord, schema) == 40);
+static_assert(offsetof(RegistrationRecord, checkpoint) == 64);
+static_assert(sizeof(RegistrationRecord) == 128);
+
+// ---- A group of slots ----
+
+struct alignas(kCacheLine) GroupHeader {
+  SharedWord next;          //   0  Ref of the next group of the registration [P4]
+  std::uint32_t slots;      //   8  a multiple of 8, at most kGroupSlotsMax
+  std::uint32_t reserved0;  //  12  zero
+  std::array<std::uint64_t, 6> reserved1;  //  16  zero
+};
+static_assert(sizeof(GroupHeader) == 64);
+
+// What a slot stands for. Rewritten at each life between [S2] and [S3]; every field is an atomic
+// because a reader may be copying it then, and the generation tells it afterwards.
+struct SlotDescriptor {
+  SharedWord identity;                  //  0  instance id | name bytes << 32
+  SharedWord name;                      //  8  Ref of a long name, 0: it is in name_here
+  SharedWord created_ns;                // 16  CLOCK_MONOTONIC_COARSE
+  std::array<SharedWord, 5> name_here;  // 24  up to 40 bytes of UTF-8
+};
+static_assert(sizeof(SlotDescriptor) == 64);
+inline constexpr std::uint32_t kNameHereBytes = 40;
+
+inline constexpr std::uint32_t kAnyInstanceId = 0xffffffff;    // Windows: PCW_ANY_INSTANCE_ID
+inline constexpr std::uint32_t kInstanceIdMax = 0xfffffffd;    // the two above are reserved
+
+// Offsets of the arrays of a group from its header. Same formula for owner and reader.
+struct GroupLayout {
+  std::uint64_t heads = 0;
+  std::uint64_t second = 0;
+  std::uint64_t checkpoints = 0;
+  std::uint64_t descriptors = 0;
+  std::uint64_t bytes = 0;
+
+  static constexpr GroupLayout of(const BlockForm& form, std::uint64_t slots) noexcept {
+    GroupLayout layout;
+    const std::uint64_t heads = slots / form.lanes;
+    layout.heads = sizeof(GroupHeader);
+    layout.second = layout.heads + heads * form.head_stride();
+    layout.checkpoints = layout.second + heads * form.second_stride();
+    layout.descriptors = layout.checkpoints + slots * form.checkpoint_stride();
+    layout.bytes = layout.descriptors + slots * sizeof(SlotDescriptor);
+    return layout;
+  }
+};
+
+// The block of slot `slot` in the group that starts at `group`. `Byte` is std::byte, const for a
+// reader. The caller has checked that the whole group lies in mapped memory.
+template <typename Byte>
+[[nodiscard]] auto block_parts(Byte* group, const BlockForm& form, const GroupLayout& layout,
+                               std::uint32_t slot) noexcept {
+  using W = std::conditional_t<std::is_const_v<Byte>, const SharedWord, SharedWord>;
+  const std::uint64_t head = slot / form.lanes;
+  const std::uint64_t lane = slot % form.lanes;
+  const auto words_at = [group](std::uint64_t offset) {
+    return reinterpret_cast<W*>(group + offset);
+  };
+  W* const line = words_at(layout.heads + head * form.head_stride());
+  BlockParts<W> parts;
+  parts.words = form.words;
+  parts.seq = line + lane;
+  parts.slot = line + form.lanes + lane;
+  parts.copy0 = line + 2 * std::uint64_t{form.lanes} + lane * form.words;
+  parts.copy1 = parts.copy0;
+  if (form.consistency == Consistency::kBlock) {
+    parts.copy1 = form.inline_second() ? parts.copy0 + form.words
+                                       : words_at(layout.second + head * form.second_stride()) +
+                                             lane * form.words;
+  }
+  if (form.checkpoint != 0) {
+    parts.checkpoint = words_at(layout.checkpoints + slot * form.checkpoint_stride());
+  }
+  return parts;
+}
+
+}  // namespace meterbank

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meterbank/shm/pointer_record.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cinttypes>
+#include <cstdio>
+
+#include "meterbank/base/unique_fd.hpp"
+#include "meterbank/shm/names.hpp"
+#include "meterbank/shm/segment_layout.hpp"
+
+namespace meterbank {
+namespace {
+
+template <typename T>
+bool parse_number(std::string_view text, T& number, int base = 10) noexcept {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  return error == std::errc{} && end == text.data() + text.size() && !text.empty();
+}
+
+bool parse_layout(std::string_view text, PointerRecord& record) noexcept {
+  const auto dot = text.find('.');
+  return dot != std::string_view::npos && parse_number(text.substr(0, dot), record.layout_major) &&
+         parse_number(text.substr(dot + 1), record.layout_minor);
+}
+
+bool parse_id(std::string_view text, std::array<std::uint64_t, 2>& id) noexcept {
+  return text.size() == 32 && parse_number(text.substr(0, 16), id[0], 16) &&
+         parse_number(text.substr(16), id[1], 16);
+}
+
+// One "key value" line. False: the value is malformed. Sets the key's bit in `seen`.
+bool parse_line(std::string_view key, std::string_view value, PointerRecord& record,
+                unsigned& seen) {
+  const auto take = [&seen](unsigned bit, bool good) {
+    seen |= 1U << bit;
+    return good;
+  };
+  if (key == "name") {
+    record.name = value;
+    return take(0, !value.empty() && value.size() <= kProviderNameBytesMax);
+  }
+  if (key == "pid") return take(1, parse_number(value, record.pid) && record.pid != 0);
+  if (key == "start") return take(2, parse_number(value, record.start_time));
+  if (key == "boot") return take(3, parse_id(value, record.boot_id));
+  if (key == "descriptor") return take(4, parse_number(value, record.descriptor));
+  if (key == "inode") return take(5, parse_number(value, record.inode));
+  if (key == "bytes") return take(6, parse_number(value, record.bytes));
+  if (key == "layout") return take(7, parse_layout(value, record));
+  return true;
+}
+
+}  // namespace
+
+std::string PointerRecord::text() const {
+  char lines[512] = {};
+  std::snprintf(lines, sizeof lines,
+                "pid %" PRIu32 "\nstart %" PRIu64 "\nboot %016" PRIx64 "%016" PRIx64
+                "\ndescriptor %" PRIu32 "\ninode %" PRIu64 "\nbytes %" PRIu64 "\nlayout %u.%u\n",
+                pid, start_time, boot_id[0], boot_id[1], descriptor, inode, bytes,
+                unsigned{layout_major}, unsigned{layout_minor});
+  return "meterbank 1\nname " + name + "\n" + lines;
+}
+
+Result<PointerRecord> PointerRecord::parse(std::string_view text) {
+  constexpr std::string_view kFirstLine = "meterbank 1\n";
+  if (text.size() > kPointerRecordBytesMax || !text.starts_with(kFirstLine)) {
+    return fail(ErrorCode::kCorrupt, "not a pointer record");
+  }
+  text.remove_prefix(kFirstLine.size());
+  PointerRecord record;
+  unsigned seen = 0;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    if (end == std::string_view::npos) return fail(ErrorCode::kCorrupt, "pointer record cut short");
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    const auto space = line.find(' ');
+    if (space == std::string_view::npos) continue;
+    if (!parse_line(line.substr(0, space), line.substr(space + 1), record, seen)) {
+      return fail(ErrorCode::kCorrupt, "pointer record: malformed " +
+                                           std::string(line.substr(0, space)));
+    }
+  }
+  if (seen != 0xff) return fail(ErrorCode::kCorrupt, "pointer record: a line is missing");
+  return record;
+}
+
+Result<std::string> write_record(const std::string& directory, const PointerRecord& record) {
+  char id[48] = {};
+  std::snprintf(id, sizeof id, "@%" PRIu32 "-%" PRIx64, record.pid, record.inode);
+  // The name is for people who list the directory; what counts stands in the record.
+  std::string name;
+  for (const char c : record.name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_';
+    name += plain ? c : '_';
+  }
+  const std::string path = directory + "/" + name + id + std::string(kPointerRecordSuffix);
+  const std::string temporary = directory + "/." + name + id + ".new";
+  const auto refused = [&](const char* what) {
+    const int reason = errno;
+    ::unlink(temporary.c_str());
+    const ErrorCode code = reason == ENOSPC || reason == EDQUOT || reason == EFBIG
+                               ? ErrorCode::kNoSpace
+                           : reason == EACCES || reason == EPERM || reason == EROFS
+                               ? ErrorCode::kDenied
+                           : reason == ENOENT ? ErrorCode::kNoDirectory
+                                              : ErrorCode::kSystem;
+    return fail(code, std::string(what) + " " + temporary,
+                "check space and permissions of " + directory + ", or set METERBANK_DIR", reason);
+  };
+  ::unlink(temporary.c_str());  // of a predecessor with our pid that died in between
+  UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!file) return refused("create");
+  const std::string text = record.text();
+  const auto written = ::write(file.get(), text.data(), text.size());
+  if (written < 0) return refused("write");
+  if (static_cast<std::size_t>(written) != text.size()) {
+    errno = ENOSPC;  // a short write to a regular file means exactly this
+    return refused("write");
+  }
+  if (::fchmod(file.get(), 0644) != 0) return refused("mode of");  // whatever the umask says
+  if (::rename(temporary.c_str(), path.c_str()) != 0) return refused("rename");
+  return path;
+}
+
+}  // namespace meterbank

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meterbank/shm/block.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "meterbank/shm/segment_layout.hpp"
+
+namespace meterbank {
+namespace {
+
+// The blocks of one group, in ordinary memory.
+struct Group {
+  explicit Group(BlockForm block_form, std::uint32_t slots = 8)
+      : form(block_form), layout(GroupLayout::of(form, slots)) {
+    memory.reset(new (std::align_val_t{64}) std::byte[layout.bytes]{});
+  }
+  [[nodiscard]] BlockParts<SharedWord> parts(std::uint32_t slot) const {
+    return block_parts(memory.get(), form, layout, slot);
+  }
+  [[nodiscard]] BlockParts<const SharedWord> view(std::uint32_t slot) const {
+    return block_parts(static_cast<const std::byte*>(memory.get()), form, layout, slot);
+  }
+  struct Free {
+    void operator()(std::byte* bytes) const { operator delete[](bytes, std::align_val_t{64}); }
+  };
+  BlockForm form;
+  GroupLayout layout;
+  std::unique_ptr<std::byte[], Free> memory;
+};
+
+class EveryForm : public testing::TestWithParam<BlockForm> {};
+
+TEST_P(EveryForm, KeepsTheWordsOfNeighbouringSlotsApart) {
+  const Group group(GetParam(), 16);
+  for (std::uint32_t slot = 0; slot < 16; ++slot) {
+    BlockWriter<StdAtomics> writer(group.parts(slot));
+    for (std::uint32_t word = 0; word < group.form.words; ++word) {
+      writer.stage(word, slot * 10'000 + word);
+    }
+    writer.commit();
+  }
+  std::vector<std::uint64_t> target(group.form.words);
+  for (std::uint32_t slot = 0; slot < 16; ++slot) {
+    std::uint64_t version = 0;
+    ASSERT_TRUE(try_read<StdAtomics>(group.view(slot), target.data(), version));
+    EXPECT_EQ(version, 1U);
+    for (std::uint32_t word = 0; word < group.form.words; ++word) {
+      ASSERT_EQ(target[word], slot * 10'000 + word) << "slot " << slot << " word " << word;
+    }
+  }
+}
+
+TEST_P(EveryForm, StagedWordsAreInvisibleUntilCommitAndGoneAfterAbort) {
+  const Group group(GetParam());
+  BlockWriter<StdAtomics> writer(group.parts(3));
+  const std::uint32_t last = group.form.words - 1;
+  writer.set(last, 7);
+  std::vector<std::uint64_t> target(group.form.words);
+  std::uint64_t version = 0;
+
+  writer.stage(last, 9);
+  EXPECT_EQ(writer.staged(last), 9U);
+  ASSERT_TRUE(try_read<StdAtomics>(group.view(3), target.data(), version));
+  EXPECT_EQ(target[last], 7U);
+  writer.abort();
+  EXPECT_EQ(writer.staged(last), 7U);
+  writer.stage(last, 11);
+  writer.commit();
+
+  ASSERT_TRUE(try_read<StdAtomics>(group.view(3), target.data(), version));
+  EXPECT_EQ(target[last], 11U);
+  EXPECT_EQ(version, 2U);
+}
+
+TEST_P(EveryForm, ACommitOfOneWordKeepsTheOthers) {
+  const Group group(GetParam());
+  BlockWriter<StdAtomics> writer(group.parts(0));
+  std::vector<std::uint64_t> expected(group.form.words, 0);
+  std::vector<std::uint64_t> target(group.form.words);
+  for (std::uint32_t step = 1; step < 300; ++step) {
+    const std::uint32_t word = step * 7919 % group.form.words;
+    expected[word] += step;
+    writer.add(word, step);
+    std::uint64_t version = 0;
+    ASSERT_TRUE(try_read<StdAtomics>(group.view(0), target.data(), version));
+    ASSERT_EQ(target, expected) << "step " << step;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Block, EveryForm,
+    testing::Values(BlockForm{.words = 1, .checkpoint = 1}, BlockForm{.words = 2},
+                    BlockForm{.words = 3, .checkpoint = 1}, BlockForm{.words = 4},
+                    BlockForm{.words = 6, .checkpoint = 1}, BlockForm{.words = 7},
+                    BlockForm{.words = 8, .lanes = 8, .checkpoint = 1},
+                    BlockForm{.words = 1, .lanes = 8}, BlockForm{.words = 3, .lanes = 8},
+                    BlockForm{.words = 64, .checkpoint = 1}, BlockForm{.words = 65},
+                    BlockForm{.words = 130, .lanes = 8, .checkpoint = 1},
+                    BlockForm{.words = 4096, .checkpoint = 1}));
+
+TEST(Block, ACheckpointFollowsEveryThousandAndTwentyFourthCommit) {
+  const Group group({.words = 2, .checkpoint = 1});
+  BlockWriter<StdAtomics> writer(group.parts(0));
+  writer.commit_first([](std::uint32_t) { return std::uint64_t{0}; });
+  std::array<std::uint64_t, 2> target{};
+  std::uint64_t version = 0;
+  for (int commit = 2; commit < 1024; ++commit) writer.add(1, 1);
+  ASSERT_TRUE(try_read_checkpoint<StdAtomics>(group.view(0), target.data(), version));
+  EXPECT_EQ(version, 1U);
+  writer.add(1, 1);
+  ASSERT_TRUE(try_read_checkpoint<StdAtomics>(group.view(0), target.data(), version));
+  EXPECT_EQ(version, 1024U);
+  EXPECT_EQ(target[1], 1023U);
+}
+
+TEST(Block, ABoundedReadOfARacingWriterEndsAndIsNeverTornOrOlder) {
+  const Group group({.words = 12, .checkpoint = 1});
+  BlockWriter<StdAtomics> first(group.parts(0));
+  first.commit_first([](std::uint32_t) { return std::uint64_t{1}; });
+  std::atomic<bool> stop{false};
+  std::thread racing([&] {
+    BlockWriter<StdAtomics> writer(group.parts(0));
+    for (std::uint64_t value = 2; !stop.load(std::memory_order_relaxed); ++value) {
+      for (std::uint32_t word = 0; word < 12; ++word) writer.stage(word, value);
+      writer.commit();
+    }
+  });
+  std::array<std::uint64_t, 12> target{};
+  std::uint64_t highest = 0;
+  std::uint64_t collided = 0;
+  std::uint64_t read = 0;
+  // Ends on observed overlap: reads that moved on and attempts that failed.
+  while (read < 20'000 || (collided < 20 && std::thread::hardware_concurrency() > 1)) {
+    const ReadResult result = read_bounded<StdAtomics>(group.view(0), target.data(), highest);
+    ASSERT_LE(result.attempts, kHotAttempts + kCheckpointAttempts);
+    collided += result.attempts;
+    if (result.status == ReadStatus::kBusy) continue;
+    ASSERT_GE(result.version, highest);
+    highest = result.version;
+    for (const std::uint64_t word : target) ASSERT_EQ(word, result.version);
+    ++read;
+  }
+  stop.store(true, std::memory_order_relaxed);
+  racing.join();
+}
+
+TEST(Slot, AReaderOfTheOldLifeIsToldAfterTheNextOneBegan) {
+  const Group group({.words = 2});
+  SharedWord membership{0};
+  const auto parts = group.parts(1);
+  const std::uint64_t first = slot_begin<StdAtomics>(membership, *parts.slot);
+  EXPECT_FALSE(slot_of<StdAtomics>(*parts.slot).readable());
+  slot_live<StdAtomics>(*parts.slot, first);
+  EXPECT_EQ(slot_of<StdAtomics>(*parts.slot).state, SlotState::kLive);
+  slot_close<StdAtomics>(membership, *parts.slot);
+  EXPECT_TRUE(still_in<StdAtomics>(*parts.slot, first));
+  EXPECT_TRUE(slot_of<StdAtomics>(*parts.slot).readable());
+
+  const std::uint64_t second = slot_begin<StdAtomics>(membership, *parts.slot);
+
+  EXPECT_EQ(second, first + 1);
+  EXPECT_FALSE(still_in<StdAtomics>(*parts.slot, first));
+  EXPECT_EQ(membership.load(std::memory_order_relaxed), 3U);
+}
+
+TEST(Counters, AVectorCopyEqualsAWordByWordCopy) {
+  std::vector<SharedWord> source(77);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    source[i].store(i * 0x0101010101010101, std::memory_order_relaxed);
+  }
+  for (std::size_t offset = 0; offset < 5; ++offset) {
+    for (std::size_t count = 0; count + offset <= source.size(); ++count) {
+      std::vector<std::uint64_t> target(count + 1, 42);
+      copy_words_relaxed(target.data(), source.data() + offset, count);
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(target[i], (i + offset) * 0x0101010101010101);
+      }
+      ASSERT_EQ(target[count], 42U);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace meterbank

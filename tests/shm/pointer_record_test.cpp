@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meterbank/shm/pointer_record.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace meterbank {
+namespace {
+
+PointerRecord example() {
+  PointerRecord record;
+  record.name = "orders";
+  record.pid = 48213;
+  record.start_time = 8123456;
+  record.boot_id = {0x0123456789abcdef, 0xfedcba9876543210};
+  record.descriptor = 5;
+  record.inode = 1044;
+  record.bytes = 65536;
+  record.layout_major = 1;
+  return record;
+}
+
+TEST(PointerRecord, RoundTripsThroughItsText) {
+  const auto parsed = PointerRecord::parse(example().text());
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->text(), example().text());
+}
+
+TEST(PointerRecord, SkipsLinesOfANewerMinorVersion) {
+  EXPECT_TRUE(PointerRecord::parse(example().text() + "colour green\nflag\n"));
+}
+
+TEST(PointerRecord, RefusesEveryTruncationAndNeverReadsBeyondIt) {
+  const std::string text = example().text();
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    const std::string cut(text.data(), size);  // exact size, so that an overread is seen
+    EXPECT_FALSE(PointerRecord::parse(cut)) << size;
+  }
+}
+
+TEST(PointerRecord, RefusesMalformedValues) {
+  for (const auto& [from, to] : {std::pair{"pid 48213", "pid 0"}, {"pid 48213", "pid -1"},
+                                 {"pid 48213", "pid 4294967296"}, {"boot 01", "boot 0"},
+                                 {"inode 1044", "inode x"}, {"layout 1.0", "layout 1"},
+                                 {"name orders", "name "}, {"meterbank 1", "meterbank 2"}}) {
+    std::string text = example().text();
+    text.replace(text.find(from), std::string_view(from).size(), to);
+    EXPECT_FALSE(PointerRecord::parse(text)) << to;
+  }
+}
+
+class RuntimeDirectory : public testing::Test {
+ protected:
+  RuntimeDirectory() {
+    std::string pattern = testing::TempDir() + "meterbank-XXXXXX";
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~RuntimeDirectory() override { std::filesystem::remove_all(path_); }
+  std::string path_;
+};
+
+TEST_F(RuntimeDirectory, IsCreatedPrivateForWriting) {
+  const std::string directory = path_ + "/new";
+  ASSERT_TRUE(prepare_directory(directory));
+  struct stat facts {};
+  ASSERT_EQ(::stat(directory.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0022, 0U);
+}
+
+TEST_F(RuntimeDirectory, IsRefusedIfItIsALinkAFileOrOpenToOthers) {
+  std::filesystem::create_directory_symlink(path_, path_ + "/link");
+  std::ofstream(path_ + "/file") << "x";
+  ASSERT_EQ(::mkdir((path_ + "/open").c_str(), 0777), 0);
+  ASSERT_EQ(::chmod((path_ + "/open").c_str(), 0777), 0);
+  for (const char* name : {"/link", "/file", "/open", "/missing/below"}) {
+    const auto refused = prepare_directory(path_ + name);
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().code, ErrorCode::kNoDirectory) << name;
+    EXPECT_FALSE(refused.error().remedy.empty());
+  }
+}
+
+TEST_F(RuntimeDirectory, ReceivesARecordInOneStep) {
+  const auto written = write_record(path_, example());
+  ASSERT_TRUE(written) << written.error().message();
+  std::size_t files = 0;
+  for (const auto& item : std::filesystem::directory_iterator(path_)) {
+    EXPECT_EQ(item.path().string(), *written);
+    ++files;
+  }
+  EXPECT_EQ(files, 1U);
+}
+
+TEST(Process, StartTimeIsKnownForThisOneAndZeroForNone) {
+  EXPECT_NE(process_start_time(static_cast<std::uint32_t>(::getpid())), 0U);
+  EXPECT_EQ(process_start_time(0x7fffffff), 0U);
+}
+
+}  // namespace
+}  // namespace meterbank

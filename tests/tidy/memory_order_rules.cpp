@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "tidy_rules.hpp"
+
+namespace meterbank::tidy {
+namespace {
+
+constexpr auto kNone = std::string_view::npos;
+constexpr std::size_t kCommentReach = 6;  // lines above a fence where its label may stand
+
+constexpr std::array<std::string_view, 13> kMembers = {"load",
+                                                       "store",
+                                                       "exchange",
+                                                       "compare_exchange_weak",
+                                                       "compare_exchange_strong",
+                                                       "fetch_add",
+                                                       "fetch_sub",
+                                                       "fetch_and",
+                                                       "fetch_or",
+                                                       "fetch_xor",
+                                                       "fetch_max",
+                                                       "fetch_min",
+                                                       "test_and_set"};
+
+// The free functions have no order parameter unless their name ends in _explicit.
+constexpr std::array<std::string_view, 8> kFreeFunctions = {
+    "atomic_load",      "atomic_store",     "atomic_exchange", "atomic_fetch_add",
+    "atomic_fetch_sub", "atomic_fetch_and", "atomic_fetch_or", "atomic_fetch_xor"};
+
+std::size_t skip_blanks(std::string_view code, std::size_t at) {
+  while (at < code.size() && std::isspace(static_cast<unsigned char>(code[at])) != 0) ++at;
+  return at;
+}
+
+// What stands before `at`, blanks left out.
+std::string_view text_before(std::string_view code, std::size_t at) {
+  while (at > 0 && std::isspace(static_cast<unsigned char>(code[at - 1])) != 0) --at;
+  return code.substr(0, at);
+}
+
+bool is_member_access(std::string_view before) {
+  return before.ends_with("->") || (before.ends_with('.') && !before.ends_with(".."));
+}
+
+// Any word that ends in "order" or belongs to std::memory_order.
+bool names_an_order(std::string_view arguments) {
+  for (std::size_t at = 0; at < arguments.size();) {
+    std::size_t end = at;
+    while (end < arguments.size() && is_word_character(arguments[end])) ++end;
+    const std::string_view word = arguments.substr(at, end - at);
+    if (word.ends_with("order") || word.ends_with("order_") || word.ends_with("Order")) return true;
+    if (word.starts_with("memory_order")) return true;
+    at = std::max(end, at + 1);
+  }
+  return false;
+}
+
+// The arguments of the call whose name ends at `end`; nothing when it is no call.
+std::optional<std::string_view> arguments_behind(std::string_view code, std::size_t end) {
+  const std::size_t open = skip_blanks(code, end);
+  if (open >= code.size() || code[open] != '(') return std::nullopt;
+  const std::size_t close = behind_closing_bracket(code, open);
+  if (close == kNone) return std::nullopt;
+  return code.substr(open + 1, close - open - 2);
+}
+
+// An atomic's load takes nothing but an order, so a load with other arguments is somebody else's.
+bool leaves_order_to_default(std::string_view name, std::string_view arguments) {
+  if (names_an_order(arguments)) return false;
+  const bool is_empty = skip_blanks(arguments, 0) == arguments.size();
+  if (name == "load" || name == "test_and_set") return is_empty;
+  return !is_empty;
+}
+
+// Labels look like [W1]: one or two capitals, one or two digits.
+std::vector<std::string> labels_in(std::string_view comments) {
+  std::vector<std::string> labels;
+  for (std::size_t open = comments.find('['); open != kNone; open = comments.find('[', open + 1)) {
+    std::size_t at = open + 1;
+    const auto count = [&](auto matches) {
+      const std::size_t begin = at;
+      while (at < comments.size() && matches(static_cast<unsigned char>(comments[at])) != 0) ++at;
+      return at - begin;
+    };
+    const std::size_t capitals = count([](int c) { return std::isupper(c); });
+    const std::size_t digits = count([](int c) { return std::isdigit(c); });
+    const bool is_closed = at < comments.size() && comments[at] == ']';
+    if (is_closed && capitals >= 1 && capitals <= 2 && digits >= 1 && digits <= 2) {
+      labels.emplace_back(comments.substr(open, at + 1 - open));
+    }
+  }
+  return labels;
+}
+
+// A call of a policy's fence is qualified; its definition, which is not, orders nothing by itself.
+bool is_fence_call(std::string_view code, std::size_t at, std::string_view name) {
+  if (!arguments_behind(code, at + name.size())) return false;
+  return name.starts_with("atomic") || text_before(code, at).ends_with("::");
+}
+
+}  // namespace
+
+Findings find_default_orders(const SourceFile& file) {
+  Findings findings;
+  const std::string code = split_layers(file.text).code;
+  const auto report = [&](std::size_t at, std::string_view name) {
+    findings.push_back(
+        {file.path, line_at(code, at), std::string(name) + " without a memory order"});
+  };
+  for (const std::string_view name : kMembers) {
+    for (const std::size_t at : find_words(code, name)) {
+      if (!is_member_access(text_before(code, at))) continue;
+      const auto arguments = arguments_behind(code, at + name.size());
+      if (arguments && leaves_order_to_default(name, *arguments)) report(at, name);
+    }
+  }
+  for (const std::string_view name : kFreeFunctions) {
+    for (const std::size_t at : find_words(code, name)) {
+      if (arguments_behind(code, at + name.size())) report(at, name);
+    }
+  }
+  return findings;
+}
+
+Findings find_unlabelled_fences(const SourceFile& file) {
+  constexpr std::array<std::string_view, 4> kFences = {"atomic_thread_fence", "atomic_signal_fence",
+                                                       "fence_release", "fence_acquire"};
+  Findings findings;
+  const Layers layers = split_layers(file.text);
+  const auto comments = lines_of(layers.comments);
+  for (const std::string_view name : kFences) {
+    for (const std::size_t at : find_words(layers.code, name)) {
+      if (!is_fence_call(layers.code, at, name)) continue;
+      const std::size_t line = line_at(layers.code, at);
+      const std::size_t first = line > kCommentReach ? line - kCommentReach : 1;
+      bool is_labelled = false;
+      for (std::size_t above = first; above <= line; ++above) {
+        is_labelled = is_labelled || !labels_in(comments[above - 1]).empty();
+      }
+      if (!is_labelled) findings.push_back({file.path, line, std::string(name) + " has no label"});
+    }
+  }
+  return findings;
+}
+
+Findings find_single_labels(std::span<const SourceFile> files) {
+  using Place = std::pair<std::string, std::size_t>;
+  std::map<std::string, std::set<Place>> places;
+  for (const SourceFile& file : files) {
+    const std::string comments = split_layers(file.text).comments;
+    std::size_t number = 0;
+    for (const std::string_view line : lines_of(comments)) {
+      ++number;
+      for (const std::string& label : labels_in(line)) places[label].insert({file.path, number});
+    }
+  }
+  Findings findings;
+  for (const auto& [label, where] : places) {
+    if (where.size() > 1) continue;
+    findings.push_back({where.begin()->first, where.begin()->second, label + " has no mate"});
+  }
+  return findings;
+}
+
+Findings find_volatile(const SourceFile& file) {
+  Findings findings;
+  const std::string code = split_layers(file.text).code;
+  for (const std::size_t at : find_words(code, "volatile")) {
+    const std::string_view before = text_before(code, at);
+    if (before.ends_with("asm") || before.ends_with("__asm__")) continue;
+    const std::string_view behind =
+        std::string_view(code).substr(skip_blanks(code, at + std::string_view("volatile").size()));
+    if (behind.starts_with("std::sig_atomic_t") || behind.starts_with("sig_atomic_t")) continue;
+    findings.push_back({file.path, line_at(code, at), "volatile orders nothing; use an atomic"});
+  }
+  return findings;
+}
+
+}  // namespace meterbank::tidy

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Style as a test: each rule takes source text and returns what is wrong with it, so that a rule
+// can be shown to fail on a bad snippet before it is trusted with the tree. The rules read text,
+// not syntax trees: they catch the slips people make, and a reviewer is still needed for the rest.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "source_text.hpp"
+
+namespace meterbank::tidy {
+
+struct Finding {
+  std::string path;
+  std::size_t line;  // 0: the whole file
+  std::string what;
+};
+using Findings = std::vector<Finding>;
+
+// "path:line: what", one a line.
+[[nodiscard]] std::string describe(const Findings& findings);
+
+// Atomics (memory_order_rules.cpp).
+// A load, store, exchange, compare-exchange, fetch-and-modify or test-and-set that leaves its order
+// to the default. An order handed on in a variable or constant counts when its name ends in
+// "order".
+[[nodiscard]] Findings find_default_orders(const SourceFile& file);
+// A fence, bare or of an atomics policy, with no [W1]-like label in the comment on its line or in
+// the six lines above it.
+[[nodiscard]] Findings find_unlabelled_fences(const SourceFile& file);
+// A label that stands in one line of all these files only: its mate does not carry it.
+[[nodiscard]] Findings find_single_labels(std::span<const SourceFile> files);
+// `volatile` other than in assembler and on the flag of a signal handler.
+[[nodiscard]] Findings find_volatile(const SourceFile& file);
+
+// The tree (tree_rules.cpp).
+// An include that goes up, sideways or into another part's private headers; Boost outside shm/src.
+// `paths` are the paths of all files: they tell which part an include comes from.
+[[nodiscard]] Findings find_forbidden_includes(const SourceFile& file,
+                                               std::span<const std::string> paths);
+// A .cpp file that no CMakeLists.txt in its folder or above names.
+[[nodiscard]] Findings find_unbuilt_sources(std::span<const SourceFile> files);
+// A program under docs/examples that no test runs.
+[[nodiscard]] Findings find_unrun_examples(std::span<const SourceFile> files);
+// A file name that says nothing, a missing licence line, work put off without owner and reason.
+[[nodiscard]] Findings find_forbidden_words(const SourceFile& file);
+// What packages.txt lists and what the run script asks for must be the same groups, each line of
+// the list a group and a package name.
+[[nodiscard]] Findings find_package_mistakes(std::string_view packages, std::string_view run);
+
+// Advice, not rules (length_advice.cpp): lines over 100 columns, functions over 70 lines, files
+// over 500 lines, folders over 15 files.
+[[nodiscard]] Findings advise_lengths(const SourceFile& file);
+[[nodiscard]] Findings advise_folder_sizes(std::span<const SourceFile> files);
+
+}  // namespace meterbank::tidy

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Negative controls: every rule is fed what it must refuse, beside the nearest thing it must let
+// pass.
+#include <gtest/gtest.h>
+
+#include "tidy_rules.hpp"
+
+namespace meterbank::tidy {
+namespace {
+
+std::size_t count_of(const Findings& findings) { return findings.size(); }
+
+SourceFile header(std::string text) { return {"shm/include/meterbank/shm/x.hpp", std::move(text)}; }
+
+TEST(Layers, KeepCodeCommentsAndLiteralsApart) {
+  const std::string text =
+      "int a = 1'000;  // it's\n/* b */ call(\"c // d\", '\"');\nauto r = R\"x(e \" // f)x\"; g();";
+
+  const Layers layers = split_layers(text);
+
+  EXPECT_EQ(layers.code.size(), text.size());
+  EXPECT_NE(layers.code.find("int a = 1'000;"), std::string::npos);
+  EXPECT_NE(layers.code.find("g();"), std::string::npos);
+  for (const char hidden : {'b', 'd', 'f'}) {
+    EXPECT_EQ(layers.code.find(hidden), std::string::npos) << hidden;
+  }
+  EXPECT_NE(layers.comments.find("// it's"), std::string::npos);
+  EXPECT_EQ(layers.comments.find("// d"), std::string::npos);
+  EXPECT_NE(layers.uncommented.find("c // d"), std::string::npos);
+}
+
+TEST(DefaultOrders, AreFoundInEveryFormOfAccess) {
+  const SourceFile file = header(
+      "word.load();\nword->store(1);\nword.fetch_add(\n    1);\nword.exchange(2);\n"
+      "word.compare_exchange_strong(a, b);\nflag.test_and_set();\nstd::atomic_load(&word);\n");
+
+  const Findings findings = find_default_orders(file);
+
+  EXPECT_EQ(findings.size(), 7U) << describe(findings);
+}
+
+TEST(DefaultOrders, ReportTheLineOfTheCall) {
+  const Findings findings = find_default_orders(header("int a;\n\nword\n    .load();\n"));
+
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings.front().line, 4U);
+}
+
+TEST(DefaultOrders, AcceptAnOrderThatIsNamedSomehow) {
+  const SourceFile file = header(
+      "word.load(std::memory_order_acquire);\nword.store(f(1, 2),\n    "
+      "std::memory_order_relaxed);\n"
+      "word.load(kLoadOrder);\nword.store(1, order);\nA::load_acquire(word);\n"
+      "std::exchange(a, b);\nfile.load(path);\n// word.load()\nprint(\"word.load()\");\n");
+
+  EXPECT_EQ(describe(find_default_orders(file)), "");
+}
+
+TEST(Fences, NeedALabelNearby) {
+  EXPECT_EQ(count_of(find_unlabelled_fences(
+                header("// a fence\nstd::atomic_thread_fence(std::memory_order_release);\n"))),
+            1U);
+  EXPECT_EQ(count_of(find_unlabelled_fences(header("A::fence_release();\n"))), 1U);
+  EXPECT_EQ(count_of(find_unlabelled_fences(header("// [W1]\n\n\n\n\n\n\nA::fence_acquire();\n"))),
+            1U);
+}
+
+TEST(Fences, AreContentWithALabelOnTheLineOrAbove) {
+  EXPECT_EQ(describe(find_unlabelled_fences(
+                header("// [W1] pairs with [R2].\n// Why.\nstd::atomic_thread_fence(order);\n"
+                       "A::fence_release();  // [W2]\nstatic void fence_acquire() noexcept {}\n"))),
+            "");
+}
+
+TEST(Labels, NeedAMate) {
+  const std::vector<SourceFile> files = {header("// [W1] pairs with [R1]\n// [R1]\nint a[10];\n")};
+
+  const Findings findings = find_single_labels(files);
+
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings.front().what, "[W1] has no mate");
+}
+
+TEST(Labels, FindTheirMateInAnotherFile) {
+  const std::vector<SourceFile> files = {header("// [W1] pairs with [R1]\n"),
+                                         {"reader/src/a.cpp", "// [R1] pairs with [W1]\n"}};
+
+  EXPECT_EQ(describe(find_single_labels(files)), "");
+}
+
+TEST(Volatile, IsFoundUnlessItIsAssemblerOrASignalFlag) {
+  EXPECT_EQ(count_of(find_volatile(header("volatile int a;\nint* volatile b;\n"))), 2U);
+  EXPECT_EQ(describe(find_volatile(header(
+                "asm volatile(\"pause\");\nvolatile std::sig_atomic_t stop = 0;\n// volatile\n"))),
+            "");
+}
+
+bool is_allowed(std::string from, std::string_view include) {
+  const std::vector<std::string> paths = {
+      "shm/include/meterbank/shm/block.hpp",
+      "shm/src/gate.hpp",
+      "publisher/include/meterbank/publisher.hpp",
+      "publisher/pcw/include/wdm.h",
+      "publisher/src/slots.hpp",
+      "reader/include/meterbank/reader/query.hpp",
+      "tools/cli/table.hpp",
+      "tools/host/host.hpp",
+  };
+  const std::string text = "#include " + std::string(include) + "\n";
+  return find_forbidden_includes({std::move(from), text}, paths).empty();
+}
+
+TEST(Includes, NeverGoUp) {
+  EXPECT_FALSE(is_allowed("shm/src/a.cpp", "<meterbank/publisher.hpp>"));
+  EXPECT_FALSE(is_allowed("shm/src/a.cpp", "<meterbank/reader/query.hpp>"));
+  EXPECT_FALSE(is_allowed("shm/src/a.cpp", "\"../../tools/cli/table.hpp\""));
+  EXPECT_FALSE(is_allowed("reader/src/a.cpp", "\"cli/table.hpp\""));
+  EXPECT_FALSE(is_allowed("publisher/src/a.cpp", "<wdm.h>"));
+}
+
+TEST(Includes, NeverGoSideways) {
+  EXPECT_FALSE(is_allowed("reader/src/a.cpp", "<meterbank/publisher.hpp>"));
+  EXPECT_FALSE(is_allowed("publisher/src/a.cpp", "<meterbank/reader/query.hpp>"));
+  EXPECT_FALSE(is_allowed("publisher/src/a.cpp", "<meterbank/reader/not_there.hpp>"));
+  EXPECT_FALSE(is_allowed("publisher/pmu/src/a.cpp", "<meterbank/publisher.hpp>"));
+}
+
+TEST(Includes, StayOutOfThePrivateHeadersOfOtherParts) {
+  EXPECT_FALSE(is_allowed("tools/cli/a.cpp", "\"../../publisher/src/slots.hpp\""));
+  EXPECT_FALSE(is_allowed("reader/src/a.cpp", "\"../../shm/src/gate.hpp\""));
+  EXPECT_FALSE(is_allowed("bench/a.cpp", "\"shm/src/gate.hpp\""));
+}
+
+TEST(Includes, ShowBoostInOneFolderOnly) {
+  EXPECT_FALSE(is_allowed("shm/include/meterbank/shm/a.hpp", "<boost/x.hpp>"));
+  EXPECT_FALSE(is_allowed("tools/cli/a.cpp", "<boost/x.hpp>"));
+  EXPECT_TRUE(is_allowed("shm/src/a.cpp", "<boost/x.hpp>"));
+}
+
+TEST(Includes, MayGoDown) {
+  EXPECT_TRUE(is_allowed("publisher/src/a.cpp", "<meterbank/shm/block.hpp>"));
+  EXPECT_TRUE(is_allowed("publisher/src/a.cpp", "\"slots.hpp\""));
+  EXPECT_TRUE(is_allowed("publisher/pcw/src/a.cpp", "<meterbank/publisher.hpp>"));
+  EXPECT_TRUE(is_allowed("tools/cli/a.cpp", "<meterbank/reader/query.hpp>"));
+  EXPECT_TRUE(is_allowed("tools/cli/a.cpp", "\"host/host.hpp\""));
+  EXPECT_TRUE(is_allowed("tests/shm/a_test.cpp", "\"shm/src/gate.hpp\""));
+  EXPECT_TRUE(is_allowed("shm/src/a.cpp", "<vector>"));
+}
+
+TEST(UnbuiltSources, AreThoseNoCMakeFileAboveThemNames) {
+  const std::vector<SourceFile> files = {
+      {"shm/CMakeLists.txt", "add_library(x src/a.cpp\n  # src/b.cpp\n  ${HERE}/src/c.cpp)\n"},
+      {"reader/CMakeLists.txt", "add_library(y src/b.cpp)\n"},
+      {"shm/src/a.cpp", ""},
+      {"shm/src/b.cpp", ""},
+      {"shm/src/c.cpp", ""},
+  };
+
+  const Findings findings = find_unbuilt_sources(files);
+
+  ASSERT_EQ(findings.size(), 1U) << describe(findings);
+  EXPECT_EQ(findings.front().path, "shm/src/b.cpp");
+}
+
+TEST(UnrunExamples, AreThoseBuiltButNotTested) {
+  const std::string cmake =
+      "add_executable(example_hello hello.cpp)\nadd_test(NAME hello COMMAND example_hello)\n"
+      "add_executable(example_idle idle.cpp)\n"
+      "function(example name)\n  add_executable(${name} ${name}.cpp)\n"
+      "  add_test(NAME ${name} COMMAND ${name})\nendfunction()\nexample(read_back)\n";
+  const std::vector<SourceFile> files = {{"docs/examples/CMakeLists.txt", cmake},
+                                         {"docs/examples/hello.cpp", ""},
+                                         {"docs/examples/idle.cpp", ""},
+                                         {"docs/examples/read_back.cpp", ""}};
+
+  const Findings findings = find_unrun_examples(files);
+
+  ASSERT_EQ(findings.size(), 1U) << describe(findings);
+  EXPECT_EQ(findings.front().path, "docs/examples/idle.cpp");
+}
+
+constexpr std::string_view kLicence = "// SPDX-License-Identifier: Apache-2.0\n";
+
+TEST(ForbiddenWords, IncludeOpenEndsWithoutOwnerAndReason) {
+  const std::string licence(kLicence);
+  EXPECT_EQ(count_of(find_forbidden_words(header(licence + "// TODO tidy up\n"))), 1U);
+  EXPECT_EQ(count_of(find_forbidden_words(header(licence + "// FIXME\n"))), 1U);
+  EXPECT_EQ(describe(find_forbidden_words(header(licence + "// TODO(ann): needs Linux 6.9\n"))),
+            "");
+}
+
+TEST(ForbiddenWords, IncludeFileNamesThatSayNothing) {
+  const std::string licence(kLicence);
+  EXPECT_EQ(count_of(find_forbidden_words({"shm/src/slot_manager.hpp", licence})), 1U);
+  EXPECT_EQ(count_of(find_forbidden_words({"bench/util.cpp", licence})), 1U);
+  EXPECT_EQ(describe(find_forbidden_words({"shm/src/utility_rate.hpp", licence})), "");
+}
+
+TEST(ForbiddenWords, StandForAMissingLicenceToo) {
+  EXPECT_EQ(count_of(find_forbidden_words(header("#pragma once\n"))), 1U);
+}
+
+constexpr std::string_view kRun =
+    "# reads packages.txt\n  install build $groups\n  *) groups=peers ;; esac\n";
+
+TEST(Packages, MustStandInAKnownGroupOnceWithAValidName) {
+  EXPECT_EQ(describe(find_package_mistakes("# why\nbuild g++\npeers  pcp\n", kRun)), "");
+  for (const std::string_view mistake :
+       {"build", "build a b", "demo cmake", "build g++", "build A_b"}) {
+    const std::string packages = "build g++\npeers pcp\n" + std::string(mistake) + "\n";
+    EXPECT_EQ(count_of(find_package_mistakes(packages, kRun)), 1U) << mistake;
+  }
+}
+
+TEST(Packages, MustAgreeWithTheScriptThatInstallsThem) {
+  EXPECT_EQ(count_of(find_package_mistakes("build g++\n", kRun)), 1U);
+  EXPECT_EQ(count_of(find_package_mistakes("build g++\npeers a\ntest b\n", kRun)), 1U);
+  EXPECT_EQ(count_of(find_package_mistakes("build g++\n", "install build\n")), 1U);
+}
+
+TEST(Lengths, AreAdvisedAgainstBeyondTheLimits) {
+  const std::string body(71 * 6, '\n');
+  EXPECT_EQ(count_of(advise_lengths(header(std::string(101, '/')))), 1U);
+  EXPECT_EQ(count_of(advise_lengths(header("void f() {" + body + "}\n"))), 1U);
+  EXPECT_EQ(count_of(advise_lengths(header(std::string(501, '\n')))), 1U);
+  EXPECT_EQ(describe(advise_lengths(header("namespace a {" + body + "}\n"))), "");
+  EXPECT_EQ(
+      count_of(advise_folder_sizes(std::vector<SourceFile>(16, SourceFile{"shm/src/a.cpp", ""}))),
+      1U);
+}
+
+}  // namespace
+}  // namespace meterbank::tidy

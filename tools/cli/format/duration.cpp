@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/format/duration.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+#include "cli/format/quantity.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double seconds;
+};
+constexpr std::array kUnits{Unit{"ns", 1e-9}, Unit{"us", 1e-6},  Unit{"µs", 1e-6},
+                            Unit{"ms", 1e-3}, Unit{"s", 1.0},    Unit{"m", 60.0},
+                            Unit{"min", 60.0}, Unit{"h", 3600.0}, Unit{"d", 86400.0}};
+
+std::optional<double> parse_number(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  // from_chars also takes "inf", "nan" and a sign; a span is digits and perhaps a point.
+  if (text.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> parse_clock_form(std::string_view text) {
+  double seconds = 0;
+  for (int fields = 1;; ++fields) {
+    const auto colon = text.find(':');
+    const bool last = colon == std::string_view::npos;
+    const auto field = parse_number(text.substr(0, colon));
+    if (!field || fields > 3) return std::nullopt;
+    if (!last && *field != std::floor(*field)) return std::nullopt;
+    if (fields > 1 && *field >= 60) return std::nullopt;
+    seconds = seconds * 60 + *field;
+    if (last) return seconds;
+    text.remove_prefix(colon + 1);
+  }
+}
+
+std::optional<double> parse_seconds(std::string_view text) {
+  if (text.find(':') != std::string_view::npos) return parse_clock_form(text);
+  const auto unit_begin = text.find_first_not_of("0123456789.");
+  const auto number = parse_number(text.substr(0, unit_begin));
+  if (!number) return std::nullopt;
+  if (unit_begin == std::string_view::npos) return number;
+  for (const auto& unit : kUnits) {
+    if (text.substr(unit_begin) == unit.name) return *number * unit.seconds;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
+  const auto seconds = parse_seconds(text);
+  if (!seconds || *seconds > kDurationSecondsMax) return std::nullopt;
+  return std::chrono::nanoseconds(std::llround(*seconds * 1e9));
+}
+
+std::string print_duration(double seconds) {
+  if (seconds < 0) return "-" + print_duration(-seconds);
+  if (seconds == 0) return "0 s";
+  if (seconds < 0.9995e-6) return print_digits(seconds * 1e9) + " ns";
+  if (seconds < 0.9995e-3) return print_digits(seconds * 1e6) + " µs";
+  if (seconds < 0.9995) return print_digits(seconds * 1e3) + " ms";
+  if (seconds < 59.95) return print_digits(seconds) + " s";
+  // Beyond what 64 bits of seconds hold, nobody reads days.
+  if (seconds > 1e15) return fmt::format("{:.2e} s", seconds);
+  const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
+  if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
+  if (whole < 86400) return fmt::format("{}h{:02}m", whole / 3600, whole % 3600 / 60);
+  return fmt::format("{}d{:02}h", whole / 86400, whole % 86400 / 3600);
+}
+
+std::string print_interval(std::chrono::nanoseconds span) {
+  const auto count = span.count();
+  struct Step {
+    std::int64_t nanoseconds;
+    std::string_view name;
+  };
+  constexpr std::array kSteps{Step{3'600'000'000'000, "h"}, Step{60'000'000'000, "m"},
+                              Step{1'000'000'000, "s"},     Step{1'000'000, "ms"},
+                              Step{1'000, "us"},            Step{1, "ns"}};
+  for (const auto& step : kSteps) {
+    if (count != 0 && count % step.nanoseconds == 0) {
+      return fmt::format("{}{}", count / step.nanoseconds, step.name);
+    }
+  }
+  return "0s";
+}
+
+}  // namespace meterbank::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// JSON as it is written, piece by piece: commas and escapes are taken care of, nothing is stored.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace meterbank::cli {
+
+// `text` between quotation marks. Invalid UTF-8 becomes U+FFFD.
+[[nodiscard]] std::string json_text(std::string_view text);
+
+class JsonWriter {
+ public:
+  // JavaScript loses digits of integers beyond 2^53, so they can be asked for as strings.
+  explicit JsonWriter(bool integers_as_text = false) : integers_as_text_(integers_as_text) {}
+
+  JsonWriter& begin_object();
+  JsonWriter& end_object();
+  JsonWriter& begin_array();
+  JsonWriter& end_array();
+  // The next value belongs to this key.
+  JsonWriter& key(std::string_view name);
+  JsonWriter& text(std::string_view value);
+  JsonWriter& number(double value);  // must be finite
+  JsonWriter& number(std::uint64_t value);
+  JsonWriter& boolean(bool value);
+  JsonWriter& null();
+  // A line end for readers, between two values of the innermost array or object.
+  JsonWriter& line_break();
+
+  // What was written since the last call.
+  [[nodiscard]] std::string take();
+
+ private:
+  void before_value();
+  JsonWriter& put(std::string_view literal);
+
+  std::string out_;
+  std::vector<bool> has_values_{false};  // one a level
+  bool after_key_ = false;
+  bool break_line_ = false;
+  bool integers_as_text_;
+};
+
+}  // namespace meterbank::cli

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/format/kinds.hpp"
+
+#include <fmt/format.h>
+
+namespace meterbank::cli {
+namespace {
+
+bool is_rate(CounterType type) noexcept {
+  return type == CounterType::kCounter || type == CounterType::kBulkCount ||
+         type == CounterType::kSampleCounter;
+}
+
+}  // namespace
+
+KindWords kind_of(CounterType type) noexcept {
+  switch (type) {
+    case CounterType::kRawCount:
+    case CounterType::kLargeRawCount: return {"level", "value as stored"};
+    case CounterType::kRawCountHex:
+    case CounterType::kLargeRawCountHex: return {"level", "value as stored, hexadecimal"};
+    case CounterType::kDelta:
+    case CounterType::kLargeDelta: return {"change", "difference between two samples"};
+    case CounterType::kCounter:
+    case CounterType::kBulkCount:
+    case CounterType::kSampleCounter: return {"rate", "count, per second"};
+    case CounterType::kQueueLength:
+    case CounterType::kLargeQueueLength:
+    case CounterType::kQueueLength100Ns:
+    case CounterType::kQueueLengthObject: return {"average", "queue length over the interval"};
+    case CounterType::kTimer:
+    case CounterType::kPrecisionSystemTimer: return {"ratio", "busy time, share of the interval"};
+    case CounterType::kTimer100Ns:
+    case CounterType::kPrecision100NsTimer:
+      return {"ratio", "busy time in 100 ns, share of the interval"};
+    case CounterType::kTimerObject:
+    case CounterType::kPrecisionObjectTimer:
+      return {"ratio", "busy time on its own clock, share of the interval"};
+    case CounterType::kTimerInverse:
+    case CounterType::kTimer100NsInverse:
+      return {"ratio", "idle time, shown as the busy share of the interval"};
+    case CounterType::kMultiTimer:
+    case CounterType::kMultiTimer100Ns:
+      return {"ratio", "busy time of several parts, share of the interval"};
+    case CounterType::kMultiTimerInverse:
+    case CounterType::kMultiTimer100NsInverse:
+      return {"ratio", "idle time of several parts, shown as the busy share"};
+    case CounterType::kSampleFraction: return {"ratio", "hits of those counted in the interval"};
+    case CounterType::kRawFraction:
+    case CounterType::kLargeRawFraction: return {"ratio", "part of its base, as stored"};
+    case CounterType::kAverageTimer: return {"average", "time of one operation"};
+    case CounterType::kAverageBulk: return {"average", "amount of one operation"};
+    case CounterType::kElapsedTime: return {"time", "since a start"};
+    case CounterType::kNoData: return {"none", "no number"};
+    case CounterType::kSampleBase:
+    case CounterType::kAverageBase:
+    case CounterType::kRawBase:
+    case CounterType::kLargeRawBase:
+    case CounterType::kMultiBase: return {"base", "denominator of another counter"};
+  }
+  return {"unknown", "a type without a formula"};
+}
+
+std::string type_text(CounterType type) {
+  const auto name = name_of(type);
+  return name.empty() ? fmt::format("{:#010x}", bits_of(type)) : std::string(name);
+}
+
+std::string cooked_unit(const CounterView& counter) {
+  if (is_rate(counter.type)) {
+    return (counter.unit.empty() || counter.unit == "1" ? "1" : counter.unit) + "/s";
+  }
+  const auto kind = kind_of(counter.type).kind;
+  if (kind == "ratio") return "%";
+  if (counter.type == CounterType::kAverageTimer || kind == "time") return "s";
+  return counter.unit;
+}
+
+std::string_view status_word(const CookedRow& row) noexcept {
+  switch (row.row_status) {
+    case RowStatus::kFresh: break;
+    case RowStatus::kCheckpoint: return "checkpoint";
+    case RowStatus::kBusy: return "busy";
+    case RowStatus::kGone: return "gone";
+    case RowStatus::kClosed: return "closed";
+    case RowStatus::kDead: return "dead";
+  }
+  switch (row.cooked.status) {
+    case CookStatus::kNew:
+    case CookStatus::kUnchanged: return "ok";
+    case CookStatus::kFirstSample: return "no-rate-yet";
+    case CookStatus::kNoNewSample: return "no-new-sample";
+    case CookStatus::kReset: return "reset";
+    case CookStatus::kNegativeBase: return "negative-base";
+    case CookStatus::kNegativeTime: return "negative-time";
+    case CookStatus::kZeroBase: return "zero-base";
+    case CookStatus::kTypeChanged: return "type-changed";
+    case CookStatus::kNotCookable: return "not-cookable";
+    case CookStatus::kNoValue: return "no-value";
+  }
+  return "no-value";
+}
+
+bool row_has_value(const CookedRow& row, bool raw) noexcept {
+  if (row.row_status == RowStatus::kBusy || row.row_status == RowStatus::kGone) return false;
+  if (raw) return true;
+  if (!has_value(row.cooked.status)) return false;
+  // A rate of a dead provider would read as a steady zero.
+  return row.row_status != RowStatus::kDead || !needs_two_samples(row.counter->type);
+}
+
+}  // namespace meterbank::cli

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/format/quantity.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "cli/format/duration.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+struct Prefix {
+  double factor;
+  std::string_view text;
+};
+constexpr std::array kDecimal{Prefix{1e18, "E"}, Prefix{1e15, "P"}, Prefix{1e12, "T"},
+                              Prefix{1e9, "G"},  Prefix{1e6, "M"},  Prefix{1e3, "k"}};
+constexpr double kKibi = 1024;
+constexpr std::array kBinary{
+    Prefix{kKibi * kKibi * kKibi * kKibi * kKibi * kKibi, "Ei"},
+    Prefix{kKibi * kKibi * kKibi * kKibi * kKibi, "Pi"},
+    Prefix{kKibi * kKibi * kKibi * kKibi, "Ti"},
+    Prefix{kKibi * kKibi * kKibi, "Gi"},
+    Prefix{kKibi * kKibi, "Mi"},
+    Prefix{kKibi, "Ki"}};
+
+// What a code means: a base unit and how many of it.
+struct Meaning {
+  std::string_view code;
+  std::string_view base;
+  double factor;
+};
+constexpr std::array kMeanings{
+    Meaning{"ns", "s", 1e-9},          Meaning{"us", "s", 1e-6},
+    Meaning{"ms", "s", 1e-3},          Meaning{"min", "s", 60},
+    Meaning{"h", "s", 3600},           Meaning{"d", "s", 86400},
+    Meaning{"kBy", "By", 1e3},         Meaning{"MBy", "By", 1e6},
+    Meaning{"KiBy", "By", kKibi},      Meaning{"MiBy", "By", kKibi * kKibi},
+    Meaning{"GiBy", "By", kKibi * kKibi * kKibi}, Meaning{"MHz", "Hz", 1e6},
+    Meaning{"kHz", "Hz", 1e3}};
+
+std::string scaled(double value, std::span<const Prefix> prefixes, std::string_view symbol,
+                   std::string_view per) {
+  std::string_view prefix;
+  // A value that would round up to the next prefix takes it: 999.6 k is 1.00 M.
+  for (const auto& candidate : prefixes) {
+    if (std::fabs(value) >= candidate.factor * 0.9995) {
+      value /= candidate.factor;
+      prefix = candidate.text;
+      break;
+    }
+  }
+  std::string text = print_digits(value);
+  if (!prefix.empty() || !symbol.empty() || !per.empty()) {
+    text += ' ';
+    text.append(prefix).append(symbol).append(per);
+  }
+  return text;
+}
+
+// An annotation like "{order}" says what is counted; the counter's name already does.
+std::string_view symbol_of(std::string_view unit) {
+  if (unit == "1" || (!unit.empty() && unit.front() == '{')) return {};
+  if (unit == "By") return "B";
+  return unit;
+}
+
+}  // namespace
+
+std::string print_digits(double value) {
+  const double size = std::fabs(value);
+  if (size < 999.5 && value == std::trunc(value)) return fmt::format("{:.0f}", value);
+  if (size >= 99.95) return fmt::format("{:.0f}", value);
+  if (size >= 9.995) return fmt::format("{:.1f}", value);
+  if (size >= 0.01) return fmt::format("{:.2f}", value);
+  return fmt::format("{:.2g}", value);
+}
+
+std::string print_quantity(double value, std::string_view unit, UnitStyle style) {
+  if (style == UnitStyle::kBase) {
+    return unit.empty() || unit == "1" ? print_exact(value)
+                                       : fmt::format("{} {}", print_exact(value), unit);
+  }
+  if (unit == "%") return fmt::format("{:.1f} %", value);
+  std::string_view per;
+  if (unit.size() >= 2 && unit.substr(unit.size() - 2) == "/s") {
+    per = "/s";
+    unit.remove_suffix(2);
+  }
+  for (const auto& meaning : kMeanings) {
+    if (unit != meaning.code) continue;
+    value *= meaning.factor;
+    unit = meaning.base;
+    break;
+  }
+  if (unit == "s" && per.empty()) return print_duration(value);
+  if (unit == "By") return scaled(value, kBinary, "B", per);
+  return scaled(value, kDecimal, symbol_of(unit), per);
+}
+
+std::string print_exact(double value) { return fmt::format("{}", value); }
+
+}  // namespace meterbank::cli

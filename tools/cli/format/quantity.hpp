@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A number with its unit. Units are UCUM codes: "By", "s", "{order}", "By/s"; a per cent is "%".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace meterbank::cli {
+
+enum class UnitStyle : std::uint8_t {
+  kAuto,  // scaled for reading: "1.5 MiB", "18.4 k/s", "121 µs"
+  kBase,  // as it is: "1572864 By"
+};
+
+// Three significant digits, but all digits of a whole number below 1,000: "7.40", "31.2", "112".
+[[nodiscard]] std::string print_digits(double value);
+
+// For people. Bytes scale by 1,024, everything else by 1,000, time as print_duration does.
+[[nodiscard]] std::string print_quantity(double value, std::string_view unit,
+                                         UnitStyle style = UnitStyle::kAuto);
+
+// For machines: the shortest decimal form that reads back as the same double, whatever the locale.
+[[nodiscard]] std::string print_exact(double value);
+
+}  // namespace meterbank::cli

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/format/row_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/format/json.hpp"
+#include "cli/format/kinds.hpp"
+#include "cli/format/moment.hpp"
+#include "cli/format/table.hpp"
+#include "cli/session/console.hpp"
+#include "meterbank/shm/utf8.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+const Counterset& set_of(const CookedRow& row) { return *row.selection->set->set; }
+
+const std::string& symbol_or_name(const std::string& symbol, const std::string& name) {
+  return symbol.empty() ? name : symbol;
+}
+
+// The number for machines, in the base unit; nothing if there is none.
+std::string exact_text(const CookedRow& row, bool raw) {
+  if (!row_has_value(row, raw)) return {};
+  return raw ? fmt::format("{}", row.raw.value) : print_exact(row.cooked.value);
+}
+
+std::string unit_text(const CookedRow& row, bool raw) {
+  return raw ? row.counter->unit : cooked_unit(*row.counter);
+}
+
+class TableWriter final : public RowWriter {
+ public:
+  explicit TableWriter(const RowStyle& style) : style_(style), table_({}) {}
+
+  std::string write(const Moment& moment) override {
+    const bool first = !begun_;
+    if (first) choose_columns(moment);
+    begun_ = true;
+    std::string time = print_local(moment.sample.time.realtime_ns, style_.milliseconds);
+    for (const auto& row : moment.rows) {
+      std::vector<std::string> cells{std::exchange(time, {})};
+      if (publishers_) cells.push_back(row.selection->provider->label());
+      cells.push_back(counter_text(row));
+      if (instances_) cells.push_back(row.instance->name);
+      cells.push_back(value_text(row, style_));
+      cells.push_back(note_of(row));
+      table_.add(std::move(cells));
+    }
+    if (moment.rows.empty()) table_.add({std::move(time), "(no instances)"});
+    std::string headings;
+    if (first) headings = Paint(style_.color).heading(without_line_end(table_.headings())) + '\n';
+    return headings + table_.take_rows();
+  }
+
+ private:
+  // Columns that would be empty or say the same in every row are left out.
+  void choose_columns(const Moment& moment) {
+    const auto& selections = moment.sample.plan->selections;
+    publishers_ = std::any_of(selections.begin(), selections.end(), [&](const auto& selection) {
+      return selection.provider->segment_id != selections.front().provider->segment_id;
+    });
+    instances_ = std::any_of(selections.begin(), selections.end(), [](const auto& selection) {
+      return selection.set->set->instances != InstanceKind::kSingle;
+    });
+    std::vector<Column> columns{{"TIME"}};
+    if (publishers_) columns.push_back({"PUBLISHER"});
+    columns.push_back({"COUNTER"});
+    if (instances_) columns.push_back({"INSTANCE"});
+    columns.push_back({"VALUE", Align::kRight});
+    columns.push_back({""});
+    table_ = Table(std::move(columns));
+  }
+
+  // Why there is no number, or why it is not today's. The first sample needs no words.
+  static std::string note_of(const CookedRow& row) {
+    const auto word = status_word(row);
+    if (word == "ok" || word == "no-rate-yet") return {};
+    return "(" + std::string(word) + ")";
+  }
+
+  static std::string without_line_end(std::string text) {
+    if (!text.empty() && text.back() == '\n') text.pop_back();
+    return text;
+  }
+
+  RowStyle style_;
+  Table table_;
+  bool begun_ = false;
+  bool publishers_ = false;
+  bool instances_ = false;
+};
+
+// Lines of fields: plain, tsv and csv differ in columns, separator and quoting only.
+class LineWriter final : public RowWriter {
+ public:
+  explicit LineWriter(const RowStyle& style) : style_(style) {}
+
+  std::string begin() override {
+    if (style_.format == Format::kPlain) return {};
+    return line({"time", "publisher", "set", "instance", "counter", "value", "unit", "status"});
+  }
+
+  std::string write(const Moment& moment) override {
+    const auto time = print_utc(moment.sample.time.realtime_ns);
+    std::string out;
+    for (const auto& row : moment.rows) {
+      const auto value = exact_text(row, style_.raw);
+      const auto unit = unit_text(row, style_.raw);
+      if (style_.format == Format::kPlain) {
+        out += line({time, row.short_path(), value.empty() ? "-" : value, unit});
+        continue;
+      }
+      out += line({time, row.selection->provider->label(),
+                   symbol_or_name(set_of(row).symbol, set_of(row).name), row.instance->name,
+                   symbol_or_name(row.counter->symbol, row.counter->name), value, unit,
+                   std::string(status_word(row))});
+    }
+    return out;
+  }
+
+ private:
+  [[nodiscard]] std::string line(const std::vector<std::string>& fields) const {
+    const bool csv = style_.format == Format::kCsv;
+    std::string out;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (i > 0) out += csv ? ',' : '\t';
+      out += csv ? csv_field(fields[i]) : tsv_field(fields[i]);
+    }
+    out += csv ? "\r\n" : "\n";
+    return out;
+  }
+
+  RowStyle style_;
+};
+
+// One object a sample (jsonl), or one document whose rows carry their time (json). Both have the
+// same members, so what reads one reads the other.
+class JsonRowWriter final : public RowWriter {
+ public:
+  explicit JsonRowWriter(const RowStyle& style) : style_(style), json_(style.integers_as_text) {}
+
+  std::string write(const Moment& moment) override {
+    const bool lines = style_.format == Format::kJsonLines;
+    if (lines || !open_) open(moment);
+    for (const auto& row : moment.rows) {
+      if (!lines) json_.line_break();
+      write_row(row, moment);
+    }
+    return lines ? close() : json_.take();
+  }
+
+  std::string end() override {
+    if (style_.format == Format::kJsonLines) return {};
+    if (!open_) {
+      json_.begin_object().key("schema").text("meterbank.sample/1").key("samples").begin_array();
+    }
+    return close();
+  }
+
+ private:
+  void open(const Moment& moment) {
+    open_ = true;
+    json_.begin_object().key("schema").text("meterbank.sample/1");
+    json_.key("time").text(print_utc(moment.sample.time.realtime_ns));
+    json_.key("interval_s").number(moment.interval_s);
+    json_.key("samples").begin_array();
+  }
+
+  std::string close() {
+    json_.end_array().end_object();
+    const auto text = json_.take() + "\n";
+    json_ = JsonWriter(style_.integers_as_text);
+    return text;
+  }
+
+  void write_row(const CookedRow& row, const Moment& moment) {
+    const auto& set = set_of(row);
+    json_.begin_object().key("path").text(row.short_path());
+    json_.key("time").text(print_utc(moment.sample.time.realtime_ns));
+    json_.key("set").text(symbol_or_name(set.symbol, set.name));
+    json_.key("instance").text(row.instance->name);
+    json_.key("instance_id").number(std::uint64_t{row.instance->id});
+    json_.key("counter").text(symbol_or_name(row.counter->symbol, row.counter->name));
+    json_.key("publisher").text(row.selection->provider->label());
+    json_.key("kind").text(style_.raw ? "raw" : kind_of(row.counter->type).kind);
+    json_.key("unit").text(unit_text(row, style_.raw));
+    json_.key("value");
+    if (!row_has_value(row, style_.raw)) {
+      json_.null();
+    } else if (style_.raw) {
+      json_.number(row.raw.value);
+    } else {
+      json_.number(row.cooked.value);
+    }
+    json_.key("raw");
+    if (row_has_value(row, true)) {
+      json_.number(row.raw.value);
+    } else {
+      json_.null();
+    }
+    json_.key("status").text(status_word(row));
+    if (set.stamp_word != kNoCounter) write_age(row, moment);
+    json_.end_object();
+  }
+
+  // Only values that carry their own time have an age; a stamp from the future has none.
+  void write_age(const CookedRow& row, const Moment& moment) {
+    const auto now = moment.sample.time.monotonic_ns;
+    if (row.raw.time_ns == 0 || row.raw.time_ns > now) return;
+    json_.key("age_s").number(static_cast<double>(now - row.raw.time_ns) / 1e9);
+  }
+
+  RowStyle style_;
+  JsonWriter json_;
+  bool open_ = false;
+};
+
+}  // namespace
+
+std::optional<Format> parse_format(std::string_view text) {
+  if (text == "table") return Format::kTable;
+  if (text == "plain") return Format::kPlain;
+  if (text == "tsv") return Format::kTsv;
+  if (text == "csv") return Format::kCsv;
+  if (text == "json") return Format::kJson;
+  if (text == "jsonl") return Format::kJsonLines;
+  return std::nullopt;
+}
+
+const std::vector<std::string>& format_names() {
+  static const std::vector<std::string> names{"table", "plain", "tsv", "csv", "json", "jsonl"};
+  return names;
+}
+
+std::unique_ptr<RowWriter> make_row_writer(const RowStyle& style) {
+  switch (style.format) {
+    case Format::kAuto:
+    case Format::kTable: return std::make_unique<TableWriter>(style);
+    case Format::kPlain:
+    case Format::kTsv:
+    case Format::kCsv: return std::make_unique<LineWriter>(style);
+    case Format::kJson:
+    case Format::kJsonLines: break;
+  }
+  return std::make_unique<JsonRowWriter>(style);
+}
+
+std::string value_text(const CookedRow& row, const RowStyle& style) {
+  if (!row_has_value(row, style.raw)) return "-";
+  if (!style.raw) return print_quantity(row.cooked.value, cooked_unit(*row.counter), style.units);
+  const auto type = row.counter->type;
+  if (type == CounterType::kRawCountHex || type == CounterType::kLargeRawCountHex) {
+    return fmt::format("{:#x}", row.raw.value);
+  }
+  return fmt::format("{}", row.raw.value);
+}
+
+std::string counter_text(const CookedRow& row) {
+  const auto& set = set_of(row);
+  return symbol_or_name(set.symbol, set.name) + "/" +
+         symbol_or_name(row.counter->symbol, row.counter->name);
+}
+
+std::string csv_field(std::string_view text) {
+  auto clean = escape_for_terminal(text);
+  if (clean.find_first_of(",\"\r\n") == std::string::npos) return clean;
+  std::string out = "\"";
+  for (const char c : clean) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+std::string tsv_field(std::string_view text) { return escape_for_terminal(text); }
+
+}  // namespace meterbank::cli

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cooked rows as text, sample by sample, in each format of `meterbank help formats`. Writers only
+// make text; who prints it, and when, is the caller's business.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/format/quantity.hpp"
+#include "meterbank/reader/cook.hpp"
+
+namespace meterbank::cli {
+
+enum class Format : std::uint8_t { kAuto, kTable, kPlain, kTsv, kCsv, kJson, kJsonLines };
+
+[[nodiscard]] std::optional<Format> parse_format(std::string_view text);
+// "table plain tsv csv json jsonl"
+[[nodiscard]] const std::vector<std::string>& format_names();
+
+struct RowStyle {
+  Format format = Format::kTable;
+  UnitStyle units = UnitStyle::kAuto;
+  bool raw = false;               // stored values instead of cooked ones
+  bool integers_as_text = false;  // JSON
+  bool milliseconds = false;      // in the local time of a table
+  bool color = false;
+};
+
+// One sample as a writer sees it.
+struct Moment {
+  const Sample& sample;
+  const std::vector<CookedRow>& rows;
+  double interval_s = 0;  // since the sample before; 0 for the first
+};
+
+class RowWriter {
+ public:
+  virtual ~RowWriter() = default;
+  virtual std::string begin() { return {}; }
+  virtual std::string write(const Moment& moment) = 0;
+  virtual std::string end() { return {}; }
+};
+
+[[nodiscard]] std::unique_ptr<RowWriter> make_row_writer(const RowStyle& style);
+
+// "18.4 k/s", or "-" where there is no number.
+[[nodiscard]] std::string value_text(const CookedRow& row, const RowStyle& style);
+// "demo_orders/accepted"
+[[nodiscard]] std::string counter_text(const CookedRow& row);
+
+// RFC 4180: quoted if it must be, quotation marks doubled.
+[[nodiscard]] std::string csv_field(std::string_view text);
+// A tab or line end in a name becomes \u{9}, \u{a}, so that a line is a row.
+[[nodiscard]] std::string tsv_field(std::string_view text);
+
+}  // namespace meterbank::cli

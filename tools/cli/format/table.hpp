@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Columns for people: widths in terminal cells, text cleaned of anything a terminal would obey.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace meterbank::cli {
+
+// Cells that a terminal gives to `text`: none for combining marks, two for wide East Asian
+// characters and emoji. Expects printable text.
+[[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
+
+// Cuts to `width` cells, with "…" as the last one if anything was cut, and fills with spaces.
+[[nodiscard]] std::string fit(std::string_view text, std::size_t width);
+
+enum class Align : std::uint8_t { kLeft, kRight };
+
+struct Column {
+  std::string heading;
+  Align align = Align::kLeft;
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  // Missing cells are empty. Cells may hold foreign text.
+  void add(std::vector<std::string> cells);
+  [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
+
+  // Lines with two spaces between columns and none at the end. Widths only grow from one call to
+  // the next, so a table that is printed piece by piece stays straight.
+  [[nodiscard]] std::string headings();
+  [[nodiscard]] std::string take_rows();
+
+  // Tab-separated rows without headings, for pipes.
+  [[nodiscard]] std::string plain_rows() const;
+
+ private:
+  void measure();
+  [[nodiscard]] std::string line(const std::vector<std::string>& cells) const;
+
+  std::vector<Column> columns_;
+  std::vector<std::size_t> widths_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace meterbank::cli

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/grammar.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <memory>
+
+#include "cli/format/duration.hpp"
+#include "cli/format/table.hpp"
+#include "meterbank/reader/suggest.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+struct VerbWords {
+  Verb verb;
+  const char* name;
+  const char* operands;  // behind the options in the usage line
+  const char* summary;
+  const char* examples;
+};
+
+constexpr std::array kVerbs{
+    VerbWords{Verb::kList, "list", " [PATH...]",
+              "Countersets; with paths, their counters. See also: meterbank help paths",
+              "  meterbank list\n"
+              "  meterbank list -l processor_information/user_time\n"
+              "  meterbank list --instances network_interface\n"},
+    VerbWords{Verb::kGet, "get", " [PATH...]",
+              "Values, once or several times. Rates need two samples; get takes the second one by\n"
+              "itself, one interval later. Without a path: everything.",
+              "  meterbank get processor_information/_Total/processor_time\n"
+              "  meterbank get '\\Memory\\Available Bytes' -n 5 -i 250ms\n"
+              "  meterbank get 'network_interface/*/*_bytes' -X '*/lo/*' -f csv -n 60 -o net.csv\n"},
+    VerbWords{Verb::kWatch, "watch", " [PATH...]",
+              "A live table. Without a terminal: rows, as get prints them, until stopped.",
+              "  meterbank watch\n"
+              "  meterbank watch processor_information/_Total -i 250ms\n"
+              "  meterbank watch 'demo_orders/*/accepted' --for 10s\n"},
+    VerbWords{Verb::kHost, "host", "",
+              "Publishes this machine's processors, memory, disks, networks and processes until\n"
+              "stopped.",
+              "  meterbank host\n"
+              "  meterbank host --period 1s --no-processes\n"
+              "  meterbank host --name web7 --for 1h\n"},
+    VerbWords{Verb::kDemo, "demo", "",
+              "Publishes this machine's counters and a small order gateway under load, and shows\n"
+              "them live. Without a terminal: three samples of five counters.",
+              "  meterbank demo\n"
+              "  meterbank demo --for 10s\n"
+              "  meterbank demo --seed 7 | cat\n"},
+    VerbWords{Verb::kDoctor, "doctor", "",
+              "Looks for what keeps counters from being published or read.",
+              "  meterbank doctor\n"
+              "  meterbank doctor --clean\n"
+              "  meterbank doctor --dir /dev/shm/meterbank-1000\n"},
+    VerbWords{Verb::kVersion, "version", "", "Versions of this program and of the layout it reads.",
+              "  meterbank version\n"
+              "  meterbank version -f json\n"
+              "  meterbank --version\n"},
+    VerbWords{Verb::kHelp, "help", " [VERB|TOPIC]",
+              "The overview, a verb, or one of the topics paths, formats, exit-codes.",
+              "  meterbank help\n"
+              "  meterbank help get\n"
+              "  meterbank help paths\n"}};
+
+// Option values as typed; CLI11 fills them, understand() makes an Invocation of them.
+struct Words {
+  std::string color, timeout, wait, format, units, json_int, interval, samples, duration, period,
+      seed;
+  bool cooked = false;
+  bool version = false;
+};
+
+tl::unexpected<Error> usage(std::string what, std::string remedy) {
+  return fail(ErrorCode::kInvalidArgument, std::move(what), std::move(remedy));
+}
+
+class Grammar {
+ public:
+  Grammar() : app_("Reads and publishes performance counters in shared memory", "meterbank") {
+    app_.fallthrough();
+    app_.set_help_flag("-h,--help", "This text");
+    app_.allow_extras();
+    add_global_options();
+    for (const auto& words : kVerbs) add_verb(words);
+  }
+
+  Result<Invocation> parse(std::span<const std::string> arguments) {
+    // CLI11 takes the arguments last first.
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    try {
+      app_.parse(std::move(reversed));
+    } catch (const CLI::CallForHelp&) {
+      invocation_.verb = Verb::kHelp;
+      invocation_.topic = chosen() == nullptr ? std::string() : chosen()->get_name();
+      return invocation_;
+    } catch (const CLI::ParseError& error) {
+      return usage(error.what(), fmt::format("meterbank {}--help", verb_and_space()));
+    }
+    if (auto known = refuse_unknown(); !known) return tl::make_unexpected(known.error());
+    return understand();
+  }
+
+  [[nodiscard]] std::string help_of(const VerbWords& words) const {
+    const CLI::App& verb = *app_.get_subcommand(words.name);
+    return fmt::format(
+        "usage: meterbank {} [OPTION...]{}\n\n{}\n\nOptions:\n{}\n"
+        "With every verb:\n{}\nExamples:\n{}",
+        words.name, words.operands, words.summary, options_text(verb), options_text(app_),
+        words.examples);
+  }
+
+ private:
+  void add_global_options() {
+    auto& v = invocation_;
+    text(app_, "--dir", v.selection.directory, "DIR", "Where publishers are found (METERBANK_DIR)");
+    text(app_, "--color", words_.color, "WHEN", "auto, always or never");
+    text(app_, "--timeout", words_.timeout, "SPAN", "Give up after this long, with exit code 124");
+    app_.add_flag("-q,--quiet", v.quiet, "No remarks, only results and errors");
+    app_.add_flag("-v,--verbose", v.verbose, "More words: whole paths, errno, layout version");
+    app_.add_flag("--version", words_.version, "Same as meterbank version");
+  }
+
+  void add_verb(const VerbWords& words) {
+    CLI::App& verb = *app_.add_subcommand(words.name, words.summary);
+    verb.fallthrough();
+    verb.allow_extras();
+    switch (words.verb) {
+      case Verb::kList: add_list_options(verb); break;
+      case Verb::kGet:
+      case Verb::kWatch: add_sampling_options(verb, words.verb); break;
+      case Verb::kHost: add_host_options(verb); break;
+      case Verb::kDemo:
+        text(verb, "--for", words_.duration, "SPAN", "How long; default until stopped");
+        text(verb, "--seed", words_.seed, "N", "Start of the load's random numbers, default 1");
+        text(verb, "-i,--interval", words_.interval, "SPAN", "Time between samples, default 1s");
+        break;
+      case Verb::kDoctor:
+        verb.add_flag("--clean", invocation_.clean, "Remove the records of your dead publishers");
+        break;
+      case Verb::kVersion: add_format(verb, "text, or json for a machine"); break;
+      case Verb::kHelp: verb.add_option("TOPIC", invocation_.topic, "")->type_name(""); break;
+    }
+  }
+
+  void add_selection_options(CLI::App& verb) {
+    auto& selection = invocation_.selection;
+    verb.add_option("PATH", selection.paths, "")->type_name("");
+    text(verb, "-c,--paths-from", selection.paths_from, "FILE", "Paths from a file, one a line");
+    verb.add_option("-X,--exclude", selection.excluded, "Leave these paths out, again and again")
+        ->type_name("PATH")
+        ->allow_extra_args(false);
+    text(verb, "--publisher", selection.publisher, "NAME", "Only this publisher: NAME or NAME@PID");
+    text(verb, "--wait", words_.wait, "SPAN", "Wait so long for what is not there yet");
+  }
+
+  void add_format(CLI::App& verb, const char* description) {
+    text(verb, "-f,--format", words_.format, "FORMAT", description);
+  }
+
+  void add_list_options(CLI::App& verb) {
+    auto& v = invocation_;
+    verb.add_flag("-l,--long", v.details, "All that is known: kind, unit, help, ids, instances");
+    verb.add_flag("--instances", v.instances, "Instances instead of counters");
+    verb.add_flag("--publishers", v.publishers, "Publishers instead of countersets");
+    add_selection_options(verb);
+    add_format(verb, "table plain tsv csv json jsonl");
+    text(verb, "-o,--output", v.output, "FILE", "Write a file, complete or not at all");
+  }
+
+  void add_sampling_options(CLI::App& verb, Verb which) {
+    auto& v = invocation_;
+    const bool get = which == Verb::kGet;
+    add_selection_options(verb);
+    text(verb, "-i,--interval", words_.interval, "SPAN", "Time between samples, default 1s");
+    text(verb, "-n,--samples", words_.samples, "N",
+         get ? "Number of samples, default 1; 0: until stopped"
+             : "Number of samples, default 0: until stopped");
+    text(verb, "--for", words_.duration, "SPAN", "For so long instead of a number of samples");
+    add_format(verb, get ? "table plain tsv csv json jsonl; default table on a terminal"
+                         : "Rows in this format instead of the live table");
+    verb.add_flag("--raw", v.raw, "Stored values instead of rates and shares");
+    verb.add_flag("--cooked", words_.cooked, "Rates and shares (the default)");
+    text(verb, "--units", words_.units, "STYLE", "auto: scaled; base: as they are");
+    text(verb, "--json-int", words_.json_int, "FORM", "number, or string for JavaScript");
+    text(verb, "-o,--output", v.output, "FILE", "Write a file, complete or not at all");
+    verb.add_flag("--strict", v.strict, "Fail if a path matches nothing or a value is missing");
+  }
+
+  void add_host_options(CLI::App& verb) {
+    auto& v = invocation_;
+    text(verb, "--name", v.name, "NAME", "Name of the publisher, default host");
+    text(verb, "--period", words_.period, "SPAN", "How often values are renewed, default 250ms");
+    text(verb, "--for", words_.duration, "SPAN", "How long; default until stopped");
+    verb.add_flag_callback("--no-processes", [&v] { v.processes = false; },
+                           "Leave single processes out");
+  }
+
+  static void text(CLI::App& app, const char* names, std::string& target, const char* placeholder,
+                   const char* description) {
+    // The last one counts, so that an alias can be overridden.
+    app.add_option(names, target, description)
+        ->type_name(placeholder)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
+
+  [[nodiscard]] const CLI::App* chosen() const {
+    const auto parsed = app_.get_subcommands();
+    return parsed.empty() ? nullptr : parsed.front();
+  }
+
+  [[nodiscard]] std::string verb_and_space() const {
+    return chosen() == nullptr ? std::string() : chosen()->get_name() + " ";
+  }
+
+  // What CLI11 could not place: options that do not exist, operands where none belong, and the
+  // verb itself if it is misspelt.
+  Result<void> refuse_unknown() const {
+    const auto extras = app_.remaining(true);
+    if (extras.empty()) return {};
+    const auto& first = extras.front();
+    if (first.size() > 1 && first.front() == '-') return unknown_option(first);
+    if (chosen() == nullptr) {
+      const auto near = best_match(first, verb_names());
+      return usage(fmt::format("no verb '{}'", first), near.value_or("meterbank help"));
+    }
+    if (chosen() != nullptr && app_.get_subcommands().size() > 1) {
+      return usage(fmt::format("'{}' after another verb", first), "one verb at a time");
+    }
+    return usage(fmt::format("{}takes no '{}'", verb_and_space(), first),
+                 fmt::format("meterbank {}--help", verb_and_space()));
+  }
+
+  tl::unexpected<Error> unknown_option(std::string option) const {
+    option = option.substr(0, option.find('='));
+    NearestName nearest(option);
+    for (const CLI::App* app : {chosen(), &app_}) {
+      if (app == nullptr) continue;
+      for (const CLI::Option* known : app->get_options()) {
+        for (const auto& name : known->get_lnames()) nearest.consider("--" + name);
+      }
+    }
+    const auto scope = chosen() == nullptr ? std::string() : " for " + chosen()->get_name();
+    return usage(fmt::format("no option '{}'{}", option, scope),
+                 nearest.best().value_or(fmt::format("meterbank {}--help", verb_and_space())));
+  }
+
+  static Result<void> read_span(const std::string& word, const char* option,
+                                std::optional<Span>& target) {
+    if (word.empty()) return {};
+    target = parse_duration(word);
+    if (target) return {};
+    return usage(fmt::format("{}: '{}' is no span of time", option, word), "250ms, 5m or 00:01:30");
+  }
+
+  static Result<void> read_number(const std::string& word, const char* option,
+                                  std::optional<std::uint64_t>& target) {
+    if (word.empty()) return {};
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (error != std::errc{} || end != word.data() + word.size()) {
+      return usage(fmt::format("{}: '{}' is no number", option, word), "0, 1, 2 ...");
+    }
+    target = number;
+    return {};
+  }
+
+  // The choice that `word` names, or an error with the nearest one.
+  template <typename T>
+  static Result<void> choose(const std::string& word, const char* option,
+                             std::initializer_list<std::pair<const char*, T>> choices, T& target) {
+    if (word.empty()) return {};
+    NearestName nearest(word);
+    std::vector<std::string> names;
+    for (const auto& [name, value] : choices) {
+      if (word == name) {
+        target = value;
+        return {};
+      }
+      nearest.consider(name);
+      names.emplace_back(name);
+    }
+    return usage(fmt::format("{}: no '{}'", option, word),
+                 nearest.best().value_or(fmt::format("{}", fmt::join(names, ", "))));
+  }
+
+  Result<void> read_choices() {
+    auto& v = invocation_;
+    auto result = choose(words_.color, "--color",
+                         {{"auto", ColorWhen::kAuto},
+                          {"always", ColorWhen::kAlways},
+                          {"never", ColorWhen::kNever}},
+                         v.color);
+    if (!result) return result;
+    result = choose(words_.units, "--units",
+                    {{"auto", UnitStyle::kAuto}, {"base", UnitStyle::kBase}}, v.units);
+    if (!result) return result;
+    result = choose(words_.json_int, "--json-int", {{"number", false}, {"string", true}},
+                    v.integers_as_text);
+    if (!result) return result;
+    if (words_.format.empty()) return {};
+    // "text" is what `version` prints on its own.
+    if (v.verb == Verb::kVersion && words_.format == "text") return {};
+    const auto format = parse_format(words_.format);
+    if (!format) {
+      const auto near = best_match(words_.format, format_names());
+      return usage(fmt::format("-f: no format '{}'", words_.format),
+                   near.value_or(fmt::format("{}", fmt::join(format_names(), ", "))));
+    }
+    v.format = *format;
+    return {};
+  }
+
+  Result<void> read_spans_and_numbers() {
+    auto& v = invocation_;
+    std::optional<Span> interval;
+    std::optional<std::uint64_t> seed;
+    struct SpanWord {
+      const std::string& word;
+      const char* option;
+      std::optional<Span>& target;
+    };
+    for (const auto& span : {SpanWord{words_.timeout, "--timeout", v.timeout},
+                             SpanWord{words_.wait, "--wait", v.selection.wait},
+                             SpanWord{words_.interval, "-i", interval},
+                             SpanWord{words_.duration, "--for", v.duration},
+                             SpanWord{words_.period, "--period", v.period}}) {
+      if (auto read = read_span(span.word, span.option, span.target); !read) return read;
+    }
+    if (interval) v.interval = *interval;
+    // A shorter distance than this would be a busy loop under another name.
+    if (v.interval < std::chrono::microseconds(100)) {
+      return usage("-i: too short an interval", "100us or more");
+    }
+    if (v.period && *v.period < std::chrono::milliseconds(1)) {
+      return usage("--period: too short", "1ms or more");
+    }
+    if (auto read = read_number(words_.samples, "-n", v.samples); !read) return read;
+    if (auto read = read_number(words_.seed, "--seed", seed); !read) return read;
+    v.seed = seed.value_or(v.seed);
+    return {};
+  }
+
+  Result<Invocation> understand() {
+    const auto* verb = chosen();
+    if (verb == nullptr && !words_.version) {
+      return usage("no verb", "meterbank help");
+    }
+    if (app_.get_subcommands().size() > 1) return usage("two verbs", "one verb at a time");
+    const std::string name = verb == nullptr ? "version" : verb->get_name();
+    for (const auto& words : kVerbs) {
+      if (name == words.name) invocation_.verb = words.verb;
+    }
+    if (auto read = read_choices(); !read) return tl::make_unexpected(read.error());
+    if (auto read = read_spans_and_numbers(); !read) return tl::make_unexpected(read.error());
+    if (words_.cooked && invocation_.raw) return usage("--raw and --cooked", "one of them");
+    if (invocation_.instances && invocation_.publishers) {
+      return usage("--instances and --publishers", "one of them");
+    }
+    return invocation_;
+  }
+
+  static std::string options_text(const CLI::App& app) {
+    std::string out;
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_positional()) continue;
+      std::string names;
+      for (const auto& name : option->get_snames()) names += "-" + name + ", ";
+      if (names.empty()) names = "    ";
+      for (const auto& name : option->get_lnames()) names += "--" + name;
+      if (option->get_type_size() > 0) names += " " + option->get_type_name();
+      out += "  " + fit(names, 26) + "  " + option->get_description() + "\n";
+    }
+    return out;
+  }
+
+  CLI::App app_;
+  Invocation invocation_;
+  Words words_;
+};
+
+}  // namespace
+
+Result<Invocation> parse_arguments(std::span<const std::string> arguments) {
+  return std::make_unique<Grammar>()->parse(arguments);
+}
+
+std::optional<std::string> verb_help(std::string_view verb) {
+  for (const auto& words : kVerbs) {
+    if (verb == words.name) return Grammar().help_of(words);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> verb_names() {
+  std::vector<std::string> names;
+  for (const auto& words : kVerbs) names.emplace_back(words.name);
+  return names;
+}
+
+}  // namespace meterbank::cli

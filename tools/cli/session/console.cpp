@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session/console.hpp"
+
+#include <cstdlib>
+
+#include "meterbank/shm/utf8.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view{} : std::string_view{value};
+}
+
+}  // namespace
+
+bool wants_color(ColorWhen when, const Console& console) {
+  if (when != ColorWhen::kAuto) return when == ColorWhen::kAlways;
+  if (!environment("NO_COLOR").empty()) return false;
+  const auto force = environment("CLICOLOR_FORCE");
+  if (!force.empty() && force != "0") return true;
+  return has_screen(console);
+}
+
+bool has_screen(const Console& console) {
+  const auto term = environment("TERM");
+  return console.out_is_terminal && !term.empty() && term != "dumb";
+}
+
+std::string Paint::wrap(std::string_view code, std::string_view text) const {
+  if (!on_ || text.empty()) return std::string(text);
+  std::string out(code);
+  out.append(text).append("\x1b[0m");
+  return out;
+}
+
+void complain(const Console& console, std::string_view message) {
+  console.err << "meterbank: " << escape_for_terminal(message) << '\n';
+  console.err.flush();
+}
+
+void complain(const Console& console, const Error& error) { complain(console, error.message()); }
+
+}  // namespace meterbank::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where results go: the console, or a file that appears under its name only when it is complete.
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "cli/session/console.hpp"
+
+namespace meterbank::cli {
+
+class Output {
+ public:
+  // An empty `path` is the console. The file is written beside its place and renamed by finish().
+  static Result<Output> open(Console& console, const std::string& path);
+  Output(Output&& other) noexcept;
+  Output& operator=(Output&&) = delete;
+  ~Output();  // without finish(), nothing is left of the file
+
+  // Hands `text` on at once. False if nobody takes it any more; finish() knows why.
+  bool write(std::string_view text);
+  [[nodiscard]] bool is_file() const noexcept { return !path_.empty(); }
+
+  // Returns `exit_code`, or kExitEnvironment if something could not be written. A reader of a pipe
+  // that has seen enough (head) is no failure and no reason for words.
+  int finish(int exit_code);
+
+ private:
+  Output(Console& console, std::string path) : console_(&console), path_(std::move(path)) {}
+
+  Console* console_;
+  std::string path_;
+  std::string temporary_;
+  std::ofstream file_;
+  int failure_ = 0;  // errno of the write that failed
+};
+
+}  // namespace meterbank::cli

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session/selection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <iostream>
+
+#include "cli/session/exit_code.hpp"
+#include "meterbank/reader/glob.hpp"
+#include "meterbank/reader/path.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+constexpr auto kWaitStep = std::chrono::milliseconds(50);
+// New providers announce themselves to nobody, so the directory is looked at now and then.
+constexpr auto kRefreshPeriod = std::chrono::seconds(1);
+
+Result<void> read_paths(const std::string& file, std::vector<std::string>& paths) {
+  std::ifstream opened;
+  errno = 0;
+  if (file != "-") opened.open(file);
+  if (file != "-" && !opened) {
+    return fail(ErrorCode::kInvalidArgument, fmt::format("cannot read {}", file),
+                "a file with one path a line", errno);
+  }
+  std::istream& lines = file == "-" ? std::cin : opened;
+  for (std::string line; std::getline(lines, line);) {
+    const auto begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string::npos || line[begin] == '#') continue;
+    paths.push_back(line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin));
+  }
+  return {};
+}
+
+bool is_readable(const ProviderView& provider) { return provider.segment != nullptr; }
+
+// The provider that `pattern` names, if it names one that cannot be read.
+bool names_unreadable(const std::string& pattern, const Catalog& catalog) {
+  const auto path = parse_path(pattern);
+  if (!path || !path->publisher) return false;
+  const Glob glob(*path->publisher, {.backslash_escapes = true});
+  if (glob.matches_everything()) return false;
+  const auto& providers = catalog.providers();
+  return std::any_of(providers.begin(), providers.end(), [&](const auto& provider) {
+    return !is_readable(*provider) && glob.matches(provider->name);
+  });
+}
+
+// Returns how many cannot be read.
+std::size_t report_unreadable(const Catalog& catalog, const Console& console) {
+  std::size_t count = 0;
+  for (const auto& provider : catalog.providers()) {
+    if (is_readable(*provider)) continue;
+    ++count;
+    complain(console, fmt::format("{}: {}", provider->label(), provider->error.message()));
+  }
+  return count;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> gather_paths(const SelectionOptions& options) {
+  auto paths = options.paths;
+  if (!options.paths_from.empty()) {
+    if (auto read = read_paths(options.paths_from, paths); !read) {
+      return tl::make_unexpected(read.error());
+    }
+    if (paths.empty()) {
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("{} holds no paths", options.paths_from), "one path a line");
+    }
+  }
+  if (options.publisher.empty()) return paths;
+  const auto scope = parse_path(options.publisher + ":*");
+  if (!scope || !scope->publisher) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' is no publisher", options.publisher), "NAME or NAME@PID");
+  }
+  if (paths.empty()) paths.emplace_back("*");
+  for (auto& text : paths) {
+    auto path = parse_path(text);
+    if (!path) return tl::make_unexpected(path.error());
+    if (path->publisher) continue;
+    path->publisher = scope->publisher;
+    path->publisher_pid = scope->publisher_pid;
+    text = print_path(*path);
+  }
+  return paths;
+}
+
+Result<Selection> Selection::open(const SelectionOptions& options, Waiter& waiter) {
+  auto patterns = gather_paths(options);
+  if (!patterns) return tl::make_unexpected(patterns.error());
+  const auto deadline = Clock::now() + options.wait.value_or(std::chrono::nanoseconds(0));
+  for (;;) {
+    // A directory that is not there yet is part of what one waits for.
+    auto catalog = Catalog::open({.directory = options.directory});
+    const bool last = Clock::now() >= deadline;
+    if (catalog) {
+      auto query = Query::compile(*catalog, *patterns, options.excluded);
+      if (!query) return tl::make_unexpected(query.error());
+      const bool complete = query->unmatched().empty() && !query->plan()->selections.empty();
+      if (complete || last) return Selection{std::move(*catalog), std::move(*query), *patterns};
+    } else if (last) {
+      return tl::make_unexpected(catalog.error());
+    }
+    const auto wake = waiter.wait_until(std::min(deadline, Clock::now() + kWaitStep));
+    if (wake == Wake::kStop) return fail(ErrorCode::kGone, "stopped while waiting");
+    if (wake == Wake::kTimeout) return fail(ErrorCode::kGone, "timed out while waiting");
+  }
+}
+
+bool Selection::refresh() {
+  catalog.refresh();
+  return query.update(catalog);
+}
+
+int report_nobody(const Catalog& catalog, const Console& console) {
+  if (report_unreadable(catalog, console) > 0) return kExitEnvironment;
+  complain(console, fmt::format("no publisher found in {}; try: meterbank demo",
+                                fmt::join(catalog.directories(), " or ")));
+  return kExitNo;
+}
+
+int report_unmatched(const Selection& selection, const Console& console) {
+  const auto& providers = selection.catalog.providers();
+  const bool anybody = std::any_of(providers.begin(), providers.end(),
+                                   [](const auto& provider) { return is_readable(*provider); });
+  if (!anybody) return report_nobody(selection.catalog, console);
+  if (selection.query.unmatched().empty()) {
+    if (!selection.query.plan()->selections.empty()) return kExitDone;
+    complain(console, "nothing is left to read; try: meterbank list");
+    return kExitNo;
+  }
+  bool unreadable = false;
+  for (const auto& miss : selection.query.unmatched()) {
+    complain(console,
+             fmt::format("no {} matches '{}'; try: {}", miss.part, miss.pattern,
+                         miss.suggestion.empty() ? "meterbank list" : miss.suggestion));
+    unreadable = unreadable || names_unreadable(miss.pattern, selection.catalog);
+  }
+  if (!unreadable) return kExitNo;
+  report_unreadable(selection.catalog, console);
+  return kExitEnvironment;
+}
+
+void Sampler::take() {
+  const auto now = Clock::now();
+  // The first sample follows the opening of the catalog; later ones look around once in a while.
+  if (taken_ > 0 && (selection_->catalog.stale() || now - refreshed_ >= kRefreshPeriod)) {
+    selection_->refresh();
+    refreshed_ = now;
+  }
+  newest_ = 1 - newest_;
+  selection_->query.collect(samples_[newest_]);
+  rows_ = cook(taken_ == 0 ? nullptr : &samples_[1 - newest_], samples_[newest_]);
+  ++taken_;
+}
+
+double Sampler::interval() const noexcept {
+  if (taken_ < 2) return 0;
+  return static_cast<double>(samples_[newest_].time.monotonic_ns -
+                             samples_[1 - newest_].time.monotonic_ns) /
+         1e9;
+}
+
+bool Sampler::needs_another() const noexcept {
+  return std::any_of(rows_.begin(), rows_.end(), [](const CookedRow& row) {
+    return row.cooked.status == CookStatus::kFirstSample && row.row_status != RowStatus::kDead;
+  });
+}
+
+}  // namespace meterbank::cli

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From paths on a command line to a query over live providers, or to the words that say why not.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/session/console.hpp"
+#include "cli/session/waiter.hpp"
+#include "meterbank/reader/catalog.hpp"
+#include "meterbank/reader/cook.hpp"
+#include "meterbank/reader/query.hpp"
+
+namespace meterbank::cli {
+
+struct SelectionOptions {
+  std::string directory;   // empty: the default of the reader
+  std::string publisher;   // "orders", "orders@48213" or a glob; empty: all
+  std::vector<std::string> paths;
+  std::string paths_from;  // a file of paths, one a line; "-" is standard input
+  std::vector<std::string> excluded;
+  std::optional<std::chrono::nanoseconds> wait;  // for everything to appear
+};
+
+// The paths of the options and of the file, each with the publisher that was asked for.
+[[nodiscard]] Result<std::vector<std::string>> gather_paths(const SelectionOptions& options);
+
+struct Selection {
+  Catalog catalog;
+  Query query;
+  std::vector<std::string> patterns;
+
+  // Waits if asked to; what is missing afterwards is in query.unmatched().
+  static Result<Selection> open(const SelectionOptions& options, Waiter& waiter);
+
+  // Looks for new providers and instances; true if the plan changed.
+  bool refresh();
+};
+
+// Says which patterns matched nothing and which providers cannot be read. Returns the exit code
+// that this means: kExitDone if every pattern matched something.
+[[nodiscard]] int report_unmatched(const Selection& selection, const Console& console);
+
+// "no publisher found in /run/...; try: ..." and the like, for a catalog without a readable
+// provider.
+[[nodiscard]] int report_nobody(const Catalog& catalog, const Console& console);
+
+// Takes samples of a selection one after the other and cooks each with the one before.
+class Sampler {
+ public:
+  explicit Sampler(Selection& selection) : selection_(&selection) {}
+
+  // Providers and instances that came or went in the meantime are noticed.
+  void take();
+
+  // The state after take(): valid until the next one.
+  [[nodiscard]] const std::vector<CookedRow>& rows() const noexcept { return rows_; }
+  [[nodiscard]] const Sample& newer() const noexcept { return samples_[newest_]; }
+  // Seconds since the sample before, 0 for the first.
+  [[nodiscard]] double interval() const noexcept;
+  [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
+  // Some row cannot be cooked before the next sample.
+  [[nodiscard]] bool needs_another() const noexcept;
+
+ private:
+  Selection* selection_;
+  Sample samples_[2];
+  std::size_t newest_ = 1;
+  std::uint64_t taken_ = 0;
+  Clock::time_point refreshed_ = Clock::now();
+  std::vector<CookedRow> rows_;
+};
+
+}  // namespace meterbank::cli
