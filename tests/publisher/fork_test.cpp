@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "../support/orders_schema.hpp"
+#include "../support/temporary_directory.hpp"
+
+namespace meterbank {
+namespace {
+
+using test::Venue;
+
+// Runs `child` in a forked process; true if it returned true.
+template <typename F>
+bool in_child(F&& child) {
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(child() ? 0 : 1);
+  int status = 0;
+  return ::waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(Fork, AChildCountsIntoNothingAndTheParentStaysExact) {
+  const test::TemporaryDirectory directory;
+  auto provider = *Provider::create({.name = "orders", .directory = directory.path()});
+  auto venues = *provider.add(test::kOrders);
+  Instance eu = *venues.create_instance("eu");
+  Counter accepted = eu.counter(Venue::accepted);
+  eu.add(Venue::accepted, 5);
+
+  EXPECT_TRUE(in_child([&] {
+    for (int i = 0; i < 100'000; ++i) {
+      eu.add(Venue::accepted, 1);
+      accepted.add(1);
+      eu.update([](Values& values) { values.add(Venue::bytes, 1); });
+    }
+    return venues.create_instance("us").error().code == ErrorCode::kForked;
+  }));
+
+  EXPECT_EQ(eu.value(Venue::accepted), 5U);
+  EXPECT_EQ(eu.value(Venue::bytes), 0U);
+}
+
+TEST(Fork, AChildCanDestroyWhatItInheritedWithoutHarmingTheParent) {
+  const test::TemporaryDirectory directory;
+  auto provider =
+      std::make_unique<Provider>(*Provider::create({.name = "o", .directory = directory.path()}));
+  auto venues = *provider->add(test::kOrders);
+  auto eu = std::make_unique<Instance>(*venues.create_instance("eu"));
+  EXPECT_TRUE(in_child([&] {
+    eu.reset();
+    provider.reset();
+    return true;
+  }));
+  EXPECT_EQ(directory.files(), 1U);
+  EXPECT_TRUE(venues.find("eu"));
+}
+
+TEST(Fork, AChildCanBecomeAProviderOfItsOwn) {
+  const test::TemporaryDirectory directory;
+  auto provider = *Provider::create({.name = "orders", .directory = directory.path()});
+  EXPECT_TRUE(in_child([&] {
+    auto own = Provider::create({.name = "child", .directory = directory.path()});
+    if (!own) return false;
+    auto venues = own->add(test::kOrders);
+    if (!venues) return false;
+    Instance eu = *venues->create_instance("eu");
+    eu.add(Venue::accepted, 1);
+    return eu.value(Venue::accepted) == 1 && directory.files() == 2;
+  }));
+  EXPECT_EQ(directory.files(), 1U);
+}
+
+TEST(Fork, NoChildInheritsALockThatAnotherThreadHeld) {
+  const test::TemporaryDirectory directory;
+  auto provider = *Provider::create({.name = "orders", .directory = directory.path()});
+  auto venues = *provider.add(test::kOrders);
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> churned{0};
+  std::thread churn([&] {
+    while (!stop.load()) {
+      static_cast<void>(venues.create_instance("churn"));
+      churned.fetch_add(1);
+    }
+  });
+  int forks = 0;
+  while (forks < 50 || churned.load() < 1000) {
+    ASSERT_TRUE(in_child([&] {
+      ::alarm(20);  // a held lock would end here
+      return !venues.create_instance("child") && !venues.find("churn");
+    }));
+    ++forks;
+  }
+  stop = true;
+  churn.join();
+}
+
+}  // namespace
+}  // namespace meterbank

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A directory of its own for each test, gone when the test is.
+#pragma once
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <string>
+
+namespace meterbank::test {
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "meterbank-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] std::size_t files() const {
+    std::size_t count = 0;
+    for (const auto& item : std::filesystem::directory_iterator(path_)) {
+      static_cast<void>(item);
+      ++count;
+    }
+    return count;
+  }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace meterbank::test
