@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A counterset made from readings: a table of columns says which counter takes which value.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "meterbank/publisher.hpp"
+
+namespace meterbank::host {
+
+// When a sample was taken, on the two clocks that columns may need.
+struct Moment {
+  std::uint64_t monotonic_ns = 0;
+  std::uint64_t realtime_100ns = 0;  // since 1970
+
+  static Moment now() noexcept;
+};
+
+// One counter and where its value comes from. `needs` are the fields without which the machine has
+// no honest source; the column is then left out of the schema.
+template <typename Values>
+struct Column {
+  CounterSpec counter;
+  std::uint64_t needs = 0;
+  std::uint64_t (*value)(const Values&, const Moment&) = nullptr;
+};
+
+template <typename Values>
+class PublishedSet {
+ public:
+  // Registers the set with the columns whose sources are `available`. A set without any is not
+  // registered and publishes nothing.
+  Result<void> start(Provider& provider, CountersetSpec spec,
+                     std::span<const Column<Values>> columns, std::uint64_t available) {
+    std::vector<CounterSpec> counters;
+    for (const Column<Values>& column : columns) {
+      if ((column.needs & ~available) != 0) continue;
+      columns_.push_back(&column);
+      counters.push_back(column.counter);
+    }
+    if (counters.empty()) return {};
+    spec.counters = counters;
+    spec.stamped = true;
+    auto registration = provider.add(spec);
+    if (!registration) return tl::make_unexpected(registration.error());
+    registration_ = std::move(*registration);
+    return {};
+  }
+
+  // One round: row() for everything that exists now, then end_round() closes the rest. `life`
+  // tells a thing from its predecessor of the same name.
+  void row(std::string_view name, std::uint64_t life, const Values& values, const Moment& moment) {
+    if (columns_.empty()) return;
+    key_.assign(name);
+    Row& row = rows_[key_];
+    if (row.round != 0 && row.life != life) row = {};
+    if (row.round == 0) {
+      auto created = registration_.create_instance(name);
+      if (created) row.instance = std::move(*created);  // refused: counts into nothing
+      row.life = life;
+    }
+    row.round = round_;
+    row.instance.update([&](Values_& target) noexcept {
+      for (std::uint32_t word = 0; word < columns_.size(); ++word) {
+        target.set(word, columns_[word]->value(values, moment));
+      }
+      target.stamp(moment.monotonic_ns);
+    });
+  }
+  void end_round() {
+    std::erase_if(rows_, [this](const auto& item) { return item.second.round != round_; });
+    ++round_;
+  }
+
+ private:
+  using Values_ = meterbank::Values;
+  struct Row {
+    Instance instance;
+    std::uint64_t life = 0;
+    std::uint64_t round = 0;
+  };
+  std::vector<const Column<Values>*> columns_;
+  Registration registration_;
+  std::unordered_map<std::string, Row> rows_;
+  std::string key_;
+  std::uint64_t round_ = 1;
+};
+
+// Shorter tables.
+template <auto kField, typename Values>
+constexpr std::uint64_t field(const Values& values, const Moment&) {
+  return values.get(kField);
+}
+template <typename Field>
+constexpr std::uint64_t bit(Field field) {
+  return std::uint64_t{1} << static_cast<unsigned>(field);
+}
+
+}  // namespace meterbank::host

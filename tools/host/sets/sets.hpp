@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The countersets of this machine: names, ids and types follow Windows where it has the counter.
+#pragma once
+
+#include <span>
+
+#include "host/probe/probe.hpp"
+#include "host/published_set.hpp"
+
+namespace meterbank::host {
+
+// What a row of System is computed from.
+struct SystemRow {
+  const SystemValues* system = nullptr;
+  std::uint64_t processes = 0;
+};
+
+[[nodiscard]] const CountersetSpec& processor_information() noexcept;
+[[nodiscard]] std::span<const Column<CpuValues>> processor_columns() noexcept;
+[[nodiscard]] const CountersetSpec& system_set() noexcept;
+[[nodiscard]] std::span<const Column<SystemRow>> system_columns() noexcept;
+[[nodiscard]] const CountersetSpec& memory_set() noexcept;
+[[nodiscard]] std::span<const Column<MemoryValues>> memory_columns() noexcept;
+[[nodiscard]] const CountersetSpec& disk_set() noexcept;
+[[nodiscard]] std::span<const Column<DiskValues>> disk_columns() noexcept;
+[[nodiscard]] const CountersetSpec& network_set() noexcept;
+[[nodiscard]] std::span<const Column<NetworkValues>> network_columns() noexcept;
+[[nodiscard]] const CountersetSpec& process_set() noexcept;
+[[nodiscard]] std::span<const Column<ProcessReading>> process_columns() noexcept;
+
+}  // namespace meterbank::host
