@@ -7,14 +7,14 @@
 
 #include <algorithm>
 
-#include "segment_state.hpp"
+#include "owned_segment.hpp"
 
 namespace meterbank::detail {
 namespace {
 
 struct Watched {
   std::mutex mutex;
-  std::vector<SegmentState*> segments;
+  std::vector<OwnedSegment*> segments;
 };
 
 // Never destroyed: a fork in a static destructor still runs the handlers.
@@ -26,16 +26,16 @@ Watched& watched() {
 // Every mutex is held across the fork, so that the child finds none held by a thread it has not.
 void before_fork() noexcept {
   watched().mutex.lock();
-  for (SegmentState* segment : watched().segments) segment->mutex.lock();
+  for (OwnedSegment* segment : watched().segments) segment->mutex.lock();
 }
 
 void release_all() noexcept {
-  for (SegmentState* segment : watched().segments) segment->mutex.unlock();
+  for (OwnedSegment* segment : watched().segments) segment->mutex.unlock();
   watched().mutex.unlock();
 }
 
 void after_fork_in_child() noexcept {
-  for (SegmentState* segment : watched().segments) {
+  for (OwnedSegment* segment : watched().segments) {
     // relaxed: this process has one thread.
     segment->forked.store(true, std::memory_order_relaxed);
     for (OwnedExtent& extent : segment->extents) extent.detach_after_fork();
@@ -47,14 +47,14 @@ void after_fork_in_child() noexcept {
 
 }  // namespace
 
-void watch_forks(SegmentState& segment) {
+void watch_forks(OwnedSegment& segment) {
   static const int installed = ::pthread_atfork(before_fork, release_all, after_fork_in_child);
   static_cast<void>(installed);  // ENOMEM: forked children then fault when they count
   const std::lock_guard lock(watched().mutex);
   watched().segments.push_back(&segment);
 }
 
-void unwatch_forks(SegmentState& segment) noexcept {
+void unwatch_forks(OwnedSegment& segment) noexcept {
   const std::lock_guard lock(watched().mutex);
   std::erase(watched().segments, &segment);
 }

@@ -5,13 +5,13 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "registration_state.hpp"
-#include "segment_state.hpp"
+#include "owned_registration.hpp"
+#include "owned_segment.hpp"
 
 namespace meterbank {
 namespace detail {
 
-SlotReference::SlotReference(std::shared_ptr<RegistrationState> registration,
+SlotReference::SlotReference(std::shared_ptr<OwnedRegistration> registration,
                              SlotLife* life) noexcept
     : registration_(std::move(registration)), life_(life) {
   // relaxed: taking a reference orders nothing; the slot was found under the mutex.
@@ -43,7 +43,7 @@ BlockParts<SharedWord> scratch_block() noexcept {
 void Instance::close() noexcept {
   if (slot_.life() != nullptr) {
     const int kept = errno;
-    detail::RegistrationState& registration = *slot_.registration();
+    detail::OwnedRegistration& registration = *slot_.registration();
     // relaxed: set in the child of a fork before any of its code runs.
     if (!registration.segment->forked.load(std::memory_order_relaxed)) {
       const std::lock_guard lock(registration.segment->mutex);
@@ -61,7 +61,7 @@ std::uint32_t Instance::id() const noexcept {
 Result<Instance> Registration::create_instance(std::string_view name,
                                                InstanceOptions options) const {
   if (!state_) return Instance();
-  detail::SegmentState& segment = *state_->segment;
+  detail::OwnedSegment& segment = *state_->segment;
   if (segment.forked.load(std::memory_order_relaxed)) {  // relaxed: as in Instance::close
     return tl::make_unexpected(segment.usable().error());
   }
@@ -74,7 +74,7 @@ Result<Instance> Registration::create_instance(std::string_view name,
 
 std::optional<InstanceWriter> Registration::find(std::string_view name) const {
   if (!state_) return std::nullopt;
-  detail::SegmentState& segment = *state_->segment;
+  detail::OwnedSegment& segment = *state_->segment;
   if (segment.forked.load(std::memory_order_relaxed)) return std::nullopt;  // relaxed: as above
   const std::lock_guard lock(segment.mutex);
   detail::SlotLife* life = state_->find_locked(name);
@@ -84,13 +84,13 @@ std::optional<InstanceWriter> Registration::find(std::string_view name) const {
 
 void Registration::close() const noexcept {
   if (!state_) return;
-  detail::SegmentState& segment = *state_->segment;
+  detail::OwnedSegment& segment = *state_->segment;
   if (segment.forked.load(std::memory_order_relaxed)) return;  // relaxed: as in Instance::close
   const std::lock_guard lock(segment.mutex);
   state_->close_locked();
 }
 
-Provider::Provider(std::shared_ptr<detail::SegmentState> segment) noexcept
+Provider::Provider(std::shared_ptr<detail::OwnedSegment> segment) noexcept
     : segment_(std::move(segment)) {}
 Provider::Provider(Provider&&) noexcept = default;
 Provider& Provider::operator=(Provider&& other) noexcept {
@@ -106,7 +106,7 @@ Provider::~Provider() {
 
 Result<Provider> Provider::create(ProviderOptions options) {
   try {
-    auto segment = std::make_shared<detail::SegmentState>(std::move(options));
+    auto segment = std::make_shared<detail::OwnedSegment>(std::move(options));
     if (auto started = segment->start(); !started) return tl::make_unexpected(started.error());
     return Provider(std::move(segment));
   } catch (const std::bad_alloc&) {
@@ -134,19 +134,20 @@ Result<Registration> Provider::add(const CountersetSpec& spec) {
   try {
     auto schema = encode_schema(spec, segment_->options.name);
     if (!schema) return tl::make_unexpected(schema.error());
-    auto fresh =
-        std::make_shared<detail::RegistrationState>(segment_, std::move(*schema), spec);
+    auto fresh = std::make_shared<detail::OwnedRegistration>(segment_, std::move(*schema), spec);
     if (segment_->forked.load(std::memory_order_relaxed)) {  // relaxed: as in Instance::close
       return tl::make_unexpected(segment_->usable().error());
     }
     const std::lock_guard lock(segment_->mutex);
     if (auto good = segment_->usable(); !good) return tl::make_unexpected(good.error());
     for (const auto& known : segment_->registrations) {
-      if (known->inserted && (known->guid == fresh->guid || equal_folded(known->name, fresh->name))) {
+      if (known->inserted &&
+          (known->guid == fresh->guid || equal_folded(known->name, fresh->name))) {
         return fail(ErrorCode::kExists, "counterset '" + fresh->name + "' is registered already",
                     "register it once per provider, or close the other registration");
       }
-      if (!known->inserted && known->schema == fresh->schema && known->form.lanes == fresh->form.lanes &&
+      if (!known->inserted && known->schema == fresh->schema &&
+          known->form.lanes == fresh->form.lanes &&
           known->form.consistency == fresh->form.consistency &&
           known->form.checkpoint == fresh->form.checkpoint && known->is_idle_locked()) {
         if (auto good = known->publish_locked(); !good) return tl::make_unexpected(good.error());

@@ -51,7 +51,8 @@ Result<void> check_counter(const CountersetSpec& spec, const CounterSpec& counte
   if (!is_text(counter.unit) || !is_text(counter.help)) {
     return broken(spec, which + "unit or help is not plain UTF-8 of at most 1023 bytes");
   }
-  if (counter.scale < -10 || counter.scale > 10) return broken(spec, which + "scale not in -10..10");
+  if (counter.scale < -10 || counter.scale > 10)
+    return broken(spec, which + "scale not in -10..10");
   if (counter.aggregate > 4) return broken(spec, which + "unknown aggregate");
   for (const std::uint32_t link : {counter.base, counter.time, counter.frequency, counter.multi}) {
     if (link != kNoCounter && !ids.contains(link)) {

@@ -33,7 +33,8 @@ Result<std::uint64_t> pass_attach_gate(int descriptor, std::uint64_t bytes_max) 
   // Seals first: once SEAL is set, nothing checked below can change any more.
   const int seals = ::fcntl(descriptor, F_GET_SEALS);
   if (seals < 0) {
-    return fail(ErrorCode::kNotSealable, "descriptor is not a memfd (device, pipe, directory, file)",
+    return fail(ErrorCode::kNotSealable,
+                "descriptor is not a memfd (device, pipe, directory, file)",
                 "only a provider's own memfd can be attached");
   }
   constexpr int kNeeded = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;

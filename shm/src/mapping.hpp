@@ -26,7 +26,7 @@ class BorrowedDescriptor {
 };
 
 inline Result<boost::interprocess::mapped_region> map_region(int descriptor, std::uint64_t bytes,
-                                                            boost::interprocess::mode_t mode) {
+                                                             boost::interprocess::mode_t mode) {
   try {
     return boost::interprocess::mapped_region(BorrowedDescriptor(descriptor), mode, 0, bytes);
   } catch (const boost::interprocess::interprocess_exception& refused) {

@@ -85,9 +85,10 @@ Result<OwnedExtent> OwnedExtent::create(const std::string& name, std::uint64_t b
   }
   move_above_standard_streams(descriptor);
   if (const int failed = allocate(descriptor.get(), bytes); failed != 0) {
-    return fail(ErrorCode::kNoSpace, std::to_string(bytes) + " bytes for " + name,
-                failed == EFBIG ? "raise RLIMIT_FSIZE (ulimit -f)" : "free memory or raise its limit",
-                failed);
+    return fail(
+        ErrorCode::kNoSpace, std::to_string(bytes) + " bytes for " + name,
+        failed == EFBIG ? "raise RLIMIT_FSIZE (ulimit -f)" : "free memory or raise its limit",
+        failed);
   }
   auto region = map_region(descriptor.get(), bytes, boost::interprocess::read_write);
   if (!region) return tl::make_unexpected(region.error());

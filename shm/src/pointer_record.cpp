@@ -83,8 +83,8 @@ Result<PointerRecord> PointerRecord::parse(std::string_view text) {
     const auto space = line.find(' ');
     if (space == std::string_view::npos) continue;
     if (!parse_line(line.substr(0, space), line.substr(space + 1), record, seen)) {
-      return fail(ErrorCode::kCorrupt, "pointer record: malformed " +
-                                           std::string(line.substr(0, space)));
+      return fail(ErrorCode::kCorrupt,
+                  "pointer record: malformed " + std::string(line.substr(0, space)));
     }
   }
   if (seen != 0xff) return fail(ErrorCode::kCorrupt, "pointer record: a line is missing");
@@ -106,17 +106,17 @@ Result<std::string> write_record(const std::string& directory, const PointerReco
   const auto refused = [&](const char* what) {
     const int reason = errno;
     ::unlink(temporary.c_str());
-    const ErrorCode code = reason == ENOSPC || reason == EDQUOT || reason == EFBIG
-                               ? ErrorCode::kNoSpace
-                           : reason == EACCES || reason == EPERM || reason == EROFS
-                               ? ErrorCode::kDenied
-                           : reason == ENOENT ? ErrorCode::kNoDirectory
-                                              : ErrorCode::kSystem;
+    const ErrorCode code =
+        reason == ENOSPC || reason == EDQUOT || reason == EFBIG  ? ErrorCode::kNoSpace
+        : reason == EACCES || reason == EPERM || reason == EROFS ? ErrorCode::kDenied
+        : reason == ENOENT                                       ? ErrorCode::kNoDirectory
+                                                                 : ErrorCode::kSystem;
     return fail(code, std::string(what) + " " + temporary,
                 "check space and permissions of " + directory + ", or set METERBANK_DIR", reason);
   };
   ::unlink(temporary.c_str());  // of a predecessor with our pid that died in between
-  UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
+  UniqueFd file(
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!file) return refused("create");
   const std::string text = record.text();
   const auto written = ::write(file.get(), text.data(), text.size());

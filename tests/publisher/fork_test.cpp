@@ -80,13 +80,13 @@ TEST(Fork, NoChildInheritsALockThatAnotherThreadHeld) {
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> churned{0};
   std::thread churn([&] {
-    while (!stop.load()) {
+    while (!stop.load(std::memory_order_seq_cst)) {
       static_cast<void>(venues.create_instance("churn"));
-      churned.fetch_add(1);
+      churned.fetch_add(1, std::memory_order_seq_cst);
     }
   });
   int forks = 0;
-  while (forks < 50 || churned.load() < 1000) {
+  while (forks < 50 || churned.load(std::memory_order_seq_cst) < 1000) {
     ASSERT_TRUE(in_child([&] {
       ::alarm(20);  // a held lock would end here
       return !venues.create_instance("child") && !venues.find("churn");

@@ -112,20 +112,20 @@ TEST_F(InstanceTest, ASignalHandlerLosesNothingOfTheCounterItInterrupts) {
   interrupted = &accepted;
   struct sigaction action {};
   action.sa_handler = [](int) {
-    interrupted.load()->add(1);
-    handled.fetch_add(1);
+    interrupted.load(std::memory_order_seq_cst)->add(1);
+    handled.fetch_add(1, std::memory_order_seq_cst);
   };
   ::sigaction(SIGALRM, &action, nullptr);
   const itimerval fast{{0, 200}, {0, 200}};
   ::setitimer(ITIMER_REAL, &fast, nullptr);
   std::uint64_t counted = 0;
-  while (handled.load() < 500) {
+  while (handled.load(std::memory_order_seq_cst) < 500) {
     for (int i = 0; i < 1000; ++i) accepted.add(1);
     counted += 1000;
   }
   const itimerval off{};
   ::setitimer(ITIMER_REAL, &off, nullptr);
-  EXPECT_EQ(accepted.value(), counted + handled.load());
+  EXPECT_EQ(accepted.value(), counted + handled.load(std::memory_order_seq_cst));
 }
 
 TEST_F(InstanceTest, AnAddFromAnyThreadIsExact) {

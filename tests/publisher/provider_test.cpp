@@ -75,8 +75,8 @@ TEST(Provider, RefusesTheSameSetTwiceByGuidAndByFoldedName) {
 
 TEST(Provider, TakesTheSameSchemaAgainAfterClose) {
   const TemporaryDirectory directory;
-  auto provider = *Provider::create(
-      {.name = "orders", .directory = directory.path(), .registrations_max = 1});
+  auto provider =
+      *Provider::create({.name = "orders", .directory = directory.path(), .registrations_max = 1});
   for (int round = 0; round < 100; ++round) {
     auto venues = provider.add(test::kOrders);
     ASSERT_TRUE(venues) << round << ": " << venues.error().message();
@@ -92,7 +92,12 @@ TEST(Registration, RefusesNamesThatAreTakenEmptyTooLongOrNotText) {
   auto venues = *provider.add(test::kOrders);
   const Instance eu = *venues.create_instance("Kelvin");
   EXPECT_EQ(venues.create_instance("kELVIN").error().code, ErrorCode::kExists);
-  EXPECT_EQ(venues.create_instance("\xe2\x84\xaa" "elvin").error().code, ErrorCode::kExists);
+  EXPECT_EQ(venues
+                .create_instance("\xe2\x84\xaa"
+                                 "elvin")
+                .error()
+                .code,
+            ErrorCode::kExists);
   EXPECT_EQ(venues.create_instance("").error().code, ErrorCode::kBadName);
   EXPECT_EQ(venues.create_instance(std::string(1024, 'n')).error().code, ErrorCode::kBadName);
   EXPECT_EQ(venues.create_instance("\xc3").error().code, ErrorCode::kBadName);
@@ -112,8 +117,8 @@ TEST(Registration, ASingleInstanceSetHasOneInstanceWithoutAName) {
 
 TEST(Registration, RefusesBeyondItsQuotaAndLeavesTheRestUntouched) {
   const TemporaryDirectory directory;
-  auto provider = *Provider::create(
-      {.name = "orders", .directory = directory.path(), .instances_max = 3});
+  auto provider =
+      *Provider::create({.name = "orders", .directory = directory.path(), .instances_max = 3});
   auto venues = *provider.add(test::kOrders);
   std::vector<Instance> kept;
   for (int i = 0; i < 3; ++i) kept.push_back(*venues.create_instance(std::to_string(i)));
@@ -127,8 +132,8 @@ TEST(Registration, RefusesBeyondItsQuotaAndLeavesTheRestUntouched) {
 
 TEST(Registration, RefusesWhenTheSegmentIsFullAndGoesOn) {
   const TemporaryDirectory directory;
-  auto provider = *Provider::create(
-      {.name = "orders", .directory = directory.path(), .bytes_max = 128 * 1024});
+  auto provider =
+      *Provider::create({.name = "orders", .directory = directory.path(), .bytes_max = 128 * 1024});
   auto venues = *provider.add(test::kOrders);
   std::vector<Instance> kept;
   ErrorCode code = ErrorCode::kSystem;
@@ -175,19 +180,19 @@ TEST(Registration, CreateAndCloseFromManyThreadsKeepNamesUnique) {
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&] {
-      while (created.load() < 20'000) {
+      while (created.load(std::memory_order_seq_cst) < 20'000) {
         auto instance = venues.create_instance("contested");
         if (!instance) continue;
-        if (inside.fetch_add(1) != 0) twice = true;
-        created.fetch_add(1);
+        if (inside.fetch_add(1, std::memory_order_seq_cst) != 0) twice = true;
+        created.fetch_add(1, std::memory_order_seq_cst);
         instance->add(Venue::accepted, 1);
         if (instance->value(Venue::accepted) != 1) twice = true;
-        inside.fetch_sub(1);
+        inside.fetch_sub(1, std::memory_order_seq_cst);
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_FALSE(twice.load());
+  EXPECT_FALSE(twice.load(std::memory_order_seq_cst));
 }
 
 }  // namespace

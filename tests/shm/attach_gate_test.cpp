@@ -67,8 +67,7 @@ TEST(AttachGate, RefusesHugePagesDevicesPipesDirectoriesAndFiles) {
   if (const UniqueFd huge = memory(2 << 20, false, kAllSeals, MFD_HUGETLB); huge) {
     EXPECT_EQ(refusal(huge), ErrorCode::kWrongFilesystem);
   }
-  EXPECT_EQ(refusal(UniqueFd(::open("/dev/zero", O_RDONLY | O_CLOEXEC))),
-            ErrorCode::kNotSealable);
+  EXPECT_EQ(refusal(UniqueFd(::open("/dev/zero", O_RDONLY | O_CLOEXEC))), ErrorCode::kNotSealable);
   EXPECT_EQ(refusal(UniqueFd(::open("/proc/self/stat", O_RDONLY | O_CLOEXEC))),
             ErrorCode::kNotSealable);
   EXPECT_EQ(refusal(UniqueFd(::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC))),

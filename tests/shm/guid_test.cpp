@@ -15,9 +15,9 @@ TEST(Guid, RoundTripsThroughItsText) {
 }
 
 TEST(Guid, RefusesMalformedText) {
-  for (const char* text : {"", "{}", "b4fc721a-0378-476f-89ba-a5a79f810b3", "{b4fc721a}",
-                           "b4fc721a 0378-476f-89ba-a5a79f810b36",
-                           "{b4fc721a-0378-476f-89ba-a5a79f810b3g}"}) {
+  for (const char* text :
+       {"", "{}", "b4fc721a-0378-476f-89ba-a5a79f810b3", "{b4fc721a}",
+        "b4fc721a 0378-476f-89ba-a5a79f810b36", "{b4fc721a-0378-476f-89ba-a5a79f810b3g}"}) {
     EXPECT_FALSE(Guid::parse(text)) << text;
   }
 }

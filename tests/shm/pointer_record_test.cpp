@@ -43,10 +43,14 @@ TEST(PointerRecord, RefusesEveryTruncationAndNeverReadsBeyondIt) {
 }
 
 TEST(PointerRecord, RefusesMalformedValues) {
-  for (const auto& [from, to] : {std::pair{"pid 48213", "pid 0"}, {"pid 48213", "pid -1"},
-                                 {"pid 48213", "pid 4294967296"}, {"boot 01", "boot 0"},
-                                 {"inode 1044", "inode x"}, {"layout 1.0", "layout 1"},
-                                 {"name orders", "name "}, {"meterbank 1", "meterbank 2"}}) {
+  for (const auto& [from, to] : {std::pair{"pid 48213", "pid 0"},
+                                 {"pid 48213", "pid -1"},
+                                 {"pid 48213", "pid 4294967296"},
+                                 {"boot 01", "boot 0"},
+                                 {"inode 1044", "inode x"},
+                                 {"layout 1.0", "layout 1"},
+                                 {"name orders", "name "},
+                                 {"meterbank 1", "meterbank 2"}}) {
     std::string text = example().text();
     text.replace(text.find(from), std::string_view(from).size(), to);
     EXPECT_FALSE(PointerRecord::parse(text)) << to;

@@ -12,12 +12,24 @@ namespace meterbank::test {
 enum class Venue : std::uint32_t { accepted, bytes, depth };
 
 inline constexpr std::array kVenueCounters{
-    CounterSpec{.id = 1, .name = "Accepted/sec", .symbol = "accepted",
-                .type = CounterType::kBulkCount, .unit = "{order}", .help = "Orders accepted."},
-    CounterSpec{.id = 2, .name = "Bytes/sec", .symbol = "bytes", .type = CounterType::kBulkCount,
-                .unit = "By", .help = "Bytes of orders accepted."},
-    CounterSpec{.id = 5, .name = "Queue Depth", .symbol = "queue_depth",
-                .type = CounterType::kLargeRawCount, .unit = "{order}", .help = "Orders waiting."},
+    CounterSpec{.id = 1,
+                .name = "Accepted/sec",
+                .symbol = "accepted",
+                .type = CounterType::kBulkCount,
+                .unit = "{order}",
+                .help = "Orders accepted."},
+    CounterSpec{.id = 2,
+                .name = "Bytes/sec",
+                .symbol = "bytes",
+                .type = CounterType::kBulkCount,
+                .unit = "By",
+                .help = "Bytes of orders accepted."},
+    CounterSpec{.id = 5,
+                .name = "Queue Depth",
+                .symbol = "queue_depth",
+                .type = CounterType::kLargeRawCount,
+                .unit = "{order}",
+                .help = "Orders waiting."},
 };
 
 inline constexpr CountersetSpec kOrders{.name = "Demo Orders",

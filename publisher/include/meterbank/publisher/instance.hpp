@@ -19,14 +19,14 @@ namespace meterbank {
 
 namespace detail {
 
-struct RegistrationState;
+struct OwnedRegistration;
 struct SlotLife;
 
 // Keeps a slot from being given to another instance while somebody can still write to it.
 class SlotReference {
  public:
   SlotReference() noexcept = default;
-  SlotReference(std::shared_ptr<RegistrationState> registration, SlotLife* life) noexcept;
+  SlotReference(std::shared_ptr<OwnedRegistration> registration, SlotLife* life) noexcept;
   SlotReference(const SlotReference& other) noexcept;
   SlotReference(SlotReference&& other) noexcept
       : registration_(std::move(other.registration_)), life_(std::exchange(other.life_, nullptr)) {}
@@ -38,10 +38,10 @@ class SlotReference {
   ~SlotReference();
 
   [[nodiscard]] SlotLife* life() const noexcept { return life_; }
-  [[nodiscard]] RegistrationState* registration() const noexcept { return registration_.get(); }
+  [[nodiscard]] OwnedRegistration* registration() const noexcept { return registration_.get(); }
 
  private:
-  std::shared_ptr<RegistrationState> registration_;
+  std::shared_ptr<OwnedRegistration> registration_;
   SlotLife* life_ = nullptr;
 };
 

@@ -17,16 +17,16 @@
 namespace meterbank {
 
 namespace detail {
-struct SegmentState;
+struct OwnedSegment;
 }
 
 struct ProviderOptions {
-  std::string name;              // shown to readers, at most 63 bytes
-  std::string directory = {};    // empty: METERBANK_DIR or the default of this user
+  std::string name;            // shown to readers, at most 63 bytes
+  std::string directory = {};  // empty: METERBANK_DIR or the default of this user
   std::uint64_t bytes_max = std::uint64_t{64} << 20;  // of the whole segment
   std::uint32_t instances_max = 16384;                // live at a time, all sets together
   std::uint32_t registrations_max = 64;
-  std::uint32_t mode = 0444;     // 0440: only owner and group may read
+  std::uint32_t mode = 0444;  // 0440: only owner and group may read
   // How often the keeper thread says that the process is alive. Zero: no thread, and a hung
   // process cannot be told from an idle one; death is still noticed.
   std::chrono::milliseconds heartbeat{1000};
@@ -58,10 +58,10 @@ class Registration {
 
  private:
   friend class Provider;
-  explicit Registration(std::shared_ptr<detail::RegistrationState> state) noexcept
+  explicit Registration(std::shared_ptr<detail::OwnedRegistration> state) noexcept
       : state_(std::move(state)) {}
 
-  std::shared_ptr<detail::RegistrationState> state_;
+  std::shared_ptr<detail::OwnedRegistration> state_;
 };
 
 class Provider {
@@ -86,9 +86,9 @@ class Provider {
   [[nodiscard]] std::string record() const;
 
  private:
-  explicit Provider(std::shared_ptr<detail::SegmentState> segment) noexcept;
+  explicit Provider(std::shared_ptr<detail::OwnedSegment> segment) noexcept;
 
-  std::shared_ptr<detail::SegmentState> segment_;
+  std::shared_ptr<detail::OwnedSegment> segment_;
 };
 
 }  // namespace meterbank

@@ -19,34 +19,34 @@
 namespace meterbank {
 
 struct CounterSpec {
-  std::uint32_t id = 0;              // unique in the set
-  std::string_view name = {};        // "Accepted/sec"; may be empty for a base counter
-  std::string_view symbol = {};      // "accepted": short path, JSON field, metric name
+  std::uint32_t id = 0;          // unique in the set
+  std::string_view name = {};    // "Accepted/sec"; may be empty for a base counter
+  std::string_view symbol = {};  // "accepted": short path, JSON field, metric name
   CounterType type = CounterType::kBulkCount;
-  std::string_view unit = {};        // UCUM code: "s", "By", "{order}"
+  std::string_view unit = {};  // UCUM code: "s", "By", "{order}"
   std::string_view help = {};
-  std::uint32_t base = kNoCounter;   // ids of linked counters, windows counter type rules
+  std::uint32_t base = kNoCounter;  // ids of linked counters, windows counter type rules
   std::uint32_t time = kNoCounter;
   std::uint32_t frequency = kNoCounter;
   std::uint32_t multi = kNoCounter;
-  std::int32_t scale = 0;            // -10..10, for display only
-  std::uint32_t detail = 100;        // 100 standard, 200 advanced
-  std::uint32_t aggregate = 0;       // 0 undefined, 1 sum, 2 average, 3 minimum, 4 maximum
+  std::int32_t scale = 0;       // -10..10, for display only
+  std::uint32_t detail = 100;   // 100 standard, 200 advanced
+  std::uint32_t aggregate = 0;  // 0 undefined, 1 sum, 2 average, 3 minimum, 4 maximum
   std::uint64_t attributes = 0;
 };
 
 struct CountersetSpec {
-  std::string_view name;             // "Demo Orders"
-  std::string_view symbol;           // "demo_orders"
+  std::string_view name;    // "Demo Orders"
+  std::string_view symbol;  // "demo_orders"
   std::string_view help = {};
-  std::string_view label = {};       // what an instance is: "venue"
-  Guid guid = {};                    // zero: derived from the provider's name and the set's
+  std::string_view label = {};  // what an instance is: "venue"
+  Guid guid = {};               // zero: derived from the provider's name and the set's
   Guid provider_guid = {};
   InstanceKind instances = InstanceKind::kMultiple;
   Consistency consistency = Consistency::kBlock;
-  bool many = false;         // many instances, created and written by one thread: tile form
-  bool checkpoint = true;    // bounded reads against a writer that never pauses; block sets only
-  bool stamped = false;      // one more word: when the values were true, set by Values::stamp()
+  bool many = false;       // many instances, created and written by one thread: tile form
+  bool checkpoint = true;  // bounded reads against a writer that never pauses; block sets only
+  bool stamped = false;    // one more word: when the values were true, set by Values::stamp()
   std::span<const CounterSpec> counters = {};  // counter i lives in word i
 };
 

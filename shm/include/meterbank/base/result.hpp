@@ -17,29 +17,29 @@ namespace meterbank {
 
 // Stable names: the CLI prints them, scripts match them, docs/errors.md lists them.
 enum class ErrorCode : std::uint32_t {
-  kInvalidArgument,   // a parameter breaks its documented rule
-  kBadName,           // empty, over-long, not UTF-8, control characters
-  kBadPath,           // a counter path that does not parse
-  kExists,            // the name or the set is already taken
-  kNotFound,          // nothing matches
-  kAmbiguous,         // several things match where one is needed
-  kLimit,             // a quota of this library refused it
-  kNoSpace,           // memory, tmpfs, RLIMIT_FSIZE or the like is exhausted
-  kNoDirectory,       // the runtime directory is missing, unsafe or not writable
-  kDenied,            // the kernel refused permission
-  kNotSealable,       // attach gate: not a memfd (device, pipe, directory, disk file)
-  kUnsealed,          // attach gate: seals missing
-  kWrongFilesystem,   // attach gate: hugetlb or another filesystem
-  kBadSize,           // attach gate: zero, odd, or beyond the cap
-  kSparse,            // attach gate: holes, which would fault or charge the reader
-  kNotASegment,       // no segment magic
-  kNewerLayout,       // written by a newer major layout version
-  kWrongAbi,          // other byte order or word size
-  kCorrupt,           // a field contradicts the mapped size or a documented cap
-  kGone,              // the provider or its descriptor vanished meanwhile
-  kClosed,            // used after close
-  kForked,            // used in the child of a fork
-  kSystem,            // any other system call failure, see system_error
+  kInvalidArgument,  // a parameter breaks its documented rule
+  kBadName,          // empty, over-long, not UTF-8, control characters
+  kBadPath,          // a counter path that does not parse
+  kExists,           // the name or the set is already taken
+  kNotFound,         // nothing matches
+  kAmbiguous,        // several things match where one is needed
+  kLimit,            // a quota of this library refused it
+  kNoSpace,          // memory, tmpfs, RLIMIT_FSIZE or the like is exhausted
+  kNoDirectory,      // the runtime directory is missing, unsafe or not writable
+  kDenied,           // the kernel refused permission
+  kNotSealable,      // attach gate: not a memfd (device, pipe, directory, disk file)
+  kUnsealed,         // attach gate: seals missing
+  kWrongFilesystem,  // attach gate: hugetlb or another filesystem
+  kBadSize,          // attach gate: zero, odd, or beyond the cap
+  kSparse,           // attach gate: holes, which would fault or charge the reader
+  kNotASegment,      // no segment magic
+  kNewerLayout,      // written by a newer major layout version
+  kWrongAbi,         // other byte order or word size
+  kCorrupt,          // a field contradicts the mapped size or a documented cap
+  kGone,             // the provider or its descriptor vanished meanwhile
+  kClosed,           // used after close
+  kForked,           // used in the child of a fork
+  kSystem,           // any other system call failure, see system_error
 };
 
 [[nodiscard]] std::string_view name_of(ErrorCode code) noexcept;

@@ -278,8 +278,8 @@ template <typename A>
   const typename A::Word* copy = pair + 1 + (cseq & 1) * (block.words + 1);
   version = A::load_relaxed(copy[0]);  // relaxed: between [R3] and [R4] like the words
   A::copy_words(target, copy + 1, block.words);
-  A::fence_acquire();                          // [R4] pairs with [W4], as [R2]
-  return A::load_relaxed(pair[0]) == cseq;     // relaxed: fenced in by [R4]
+  A::fence_acquire();                       // [R4] pairs with [W4], as [R2]
+  return A::load_relaxed(pair[0]) == cseq;  // relaxed: fenced in by [R4]
 }
 
 // Bounded: at most kHotAttempts + kCheckpointAttempts attempts. A checkpoint older than

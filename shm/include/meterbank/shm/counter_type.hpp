@@ -56,9 +56,12 @@ constexpr std::uint32_t bits_of(CounterType type) noexcept {
 // Bytes of the raw value: 4, 8, or 0 for a type without a number.
 constexpr std::uint32_t width_of(CounterType type) noexcept {
   switch (bits_of(type) & 0x300) {
-    case 0x000: return 4;
-    case 0x100: return 8;
-    default: return 0;
+    case 0x000:
+      return 4;
+    case 0x100:
+      return 8;
+    default:
+      return 0;
   }
 }
 
@@ -71,10 +74,14 @@ constexpr bool is_base(CounterType type) noexcept {
 // What a display appends: "/sec", "%", "secs" or nothing.
 constexpr std::string_view suffix_of(CounterType type) noexcept {
   switch (bits_of(type) >> 28) {
-    case 1: return "/sec";
-    case 2: return "%";
-    case 3: return "secs";
-    default: return "";
+    case 1:
+      return "/sec";
+    case 2:
+      return "%";
+    case 3:
+      return "secs";
+    default:
+      return "";
   }
 }
 

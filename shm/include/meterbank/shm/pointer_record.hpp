@@ -46,7 +46,8 @@ struct PointerRecord {
 };
 
 // Where records of this user go: METERBANK_DIR (ignored in set-uid programs), else the first of
-// $XDG_RUNTIME_DIR/meterbank, /run/meterbank (root), /dev/shm/meterbank-UID whose parent is a tmpfs.
+// $XDG_RUNTIME_DIR/meterbank, /run/meterbank (root), /dev/shm/meterbank-UID whose parent is a
+// tmpfs.
 [[nodiscard]] std::string provider_directory();
 // Where a reader looks: `METERBANK_DIR` alone if it is set, else provider_directory() and, with
 // `everyone`, the directories of the other users and of the system.

@@ -37,18 +37,18 @@ inline constexpr std::uint32_t kSchemaStamped = 1;  // SchemaHeader::flags
 inline constexpr std::uint32_t kNoCounter = 0xffffffff;
 
 struct SchemaHeader {
-  std::uint32_t bytes;           //  0  of the whole schema
-  std::uint32_t counters;        //  4
-  std::uint32_t counter_bytes;   //  8  sizeof(CounterRecord) of the writer; grows, never shrinks
-  std::uint32_t instances;       // 12  InstanceKind
-  Guid guid;                     // 16
-  Guid provider_guid;            // 32
-  TextRef name;                  // 48  "Processor Information"
-  TextRef symbol;                // 56  "processor_information"
-  TextRef help;                  // 64
-  TextRef label;                 // 72  what an instance is: "venue"
-  std::uint32_t flags;           // 80
-  std::uint32_t reserved[3];     // 84  zero
+  std::uint32_t bytes;          //  0  of the whole schema
+  std::uint32_t counters;       //  4
+  std::uint32_t counter_bytes;  //  8  sizeof(CounterRecord) of the writer; grows, never shrinks
+  std::uint32_t instances;      // 12  InstanceKind
+  Guid guid;                    // 16
+  Guid provider_guid;           // 32
+  TextRef name;                 // 48  "Processor Information"
+  TextRef symbol;               // 56  "processor_information"
+  TextRef help;                 // 64
+  TextRef label;                // 72  what an instance is: "venue"
+  std::uint32_t flags;          // 80
+  std::uint32_t reserved[3];    // 84  zero
 };
 static_assert(sizeof(SchemaHeader) == 96);
 static_assert(std::is_trivially_copyable_v<SchemaHeader>);

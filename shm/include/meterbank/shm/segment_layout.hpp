@@ -76,8 +76,8 @@ static_assert(SharedWord32::is_always_lock_free);
 static_assert(sizeof(SharedWord32) == 4);
 
 inline constexpr std::uint64_t kSegmentMagic = 0x0a6b6e6162746d89;  // "\x89mtbank\n"
-inline constexpr std::uint16_t kLayoutMajor = 1;  // a reader refuses a newer one
-inline constexpr std::uint16_t kLayoutMinor = 0;  // adds at the end; older readers skip it
+inline constexpr std::uint16_t kLayoutMajor = 1;                    // a reader refuses a newer one
+inline constexpr std::uint16_t kLayoutMinor = 0;       // adds at the end; older readers skip it
 inline constexpr std::uint32_t kAbiMark = 0x01020308;  // byte order, and 8-byte words
 
 inline constexpr std::size_t kCacheLine = 64;  // ours: a layout must not depend on a compiler
@@ -95,7 +95,9 @@ using Ref = std::uint64_t;
 constexpr Ref make_ref(std::uint32_t extent, std::uint32_t offset) noexcept {
   return std::uint64_t{extent} << 32 | offset;
 }
-constexpr std::uint32_t extent_of(Ref ref) noexcept { return static_cast<std::uint32_t>(ref >> 32); }
+constexpr std::uint32_t extent_of(Ref ref) noexcept {
+  return static_cast<std::uint32_t>(ref >> 32);
+}
 constexpr std::uint32_t offset_of(Ref ref) noexcept { return static_cast<std::uint32_t>(ref); }
 
 // ---- The header, offset 0 of extent 0 ----
@@ -127,31 +129,31 @@ static_assert(std::has_unique_object_representations_v<ExtentEntry>);
 
 struct alignas(kCacheLine) SegmentHeader {
   // Identity: written before [P1], constant ever after.
-  SharedWord magic;                        //    0  kSegmentMagic, stored last [P1]
-  std::uint16_t layout_major;              //    8
-  std::uint16_t layout_minor;              //   10
-  std::uint32_t abi_mark;                  //   12  kAbiMark
-  std::uint32_t header_bytes;              //   16  sizeof(SegmentHeader) of the writer
-  std::uint32_t pid;                       //   20  text for people, never an identity
-  std::array<std::uint64_t, 2> segment_id; //   24  random; differs at every provider start
-  std::array<std::uint64_t, 2> boot_id;    //   40
-  std::uint64_t start_time;                //   56  of the process, clock ticks since boot
-  std::uint64_t created_monotonic_ns;      //   64
-  std::uint64_t created_realtime_ns;       //   72
-  std::uint64_t time_namespace;            //   80  inode; monotonic stamps compare only within it
-  std::uint32_t uid;                       //   88  text for people; the kernel's st_uid decides
-  std::uint32_t name_bytes;                //   92
-  std::array<char, 64> name;               //   96  UTF-8, not terminated
-  std::array<std::uint64_t, 4> reserved0;  //  160  zero
+  SharedWord magic;                         //    0  kSegmentMagic, stored last [P1]
+  std::uint16_t layout_major;               //    8
+  std::uint16_t layout_minor;               //   10
+  std::uint32_t abi_mark;                   //   12  kAbiMark
+  std::uint32_t header_bytes;               //   16  sizeof(SegmentHeader) of the writer
+  std::uint32_t pid;                        //   20  text for people, never an identity
+  std::array<std::uint64_t, 2> segment_id;  //   24  random; differs at every provider start
+  std::array<std::uint64_t, 2> boot_id;     //   40
+  std::uint64_t start_time;                 //   56  of the process, clock ticks since boot
+  std::uint64_t created_monotonic_ns;       //   64
+  std::uint64_t created_realtime_ns;        //   72
+  std::uint64_t time_namespace;             //   80  inode; monotonic stamps compare only within it
+  std::uint32_t uid;                        //   88  text for people; the kernel's st_uid decides
+  std::uint32_t name_bytes;                 //   92
+  std::array<char, 64> name;                //   96  UTF-8, not terminated
+  std::array<std::uint64_t, 4> reserved0;   //  160  zero
 
   // Directory: changed by the provider under its mutex.
-  SharedWord directory_version;            //  192  [P5] the one word a poll looks at
-  SharedWord32 state;                      //  200  SegmentState
-  SharedWord32 extents_count;              //  204  [P2]
-  SharedWord32 registrations_count;        //  208
-  std::uint32_t reserved1;                 //  212  zero
+  SharedWord directory_version;               //  192  [P5] the one word a poll looks at
+  SharedWord32 state;                         //  200  SegmentState
+  SharedWord32 extents_count;                 //  204  [P2]
+  SharedWord32 registrations_count;           //  208
+  std::uint32_t reserved1;                    //  212  zero
   std::array<SharedWord, kRefusals> refused;  // 216  creations refused, by Refusal
-  std::array<std::uint64_t, 5> reserved2;  //  280  zero
+  std::array<std::uint64_t, 5> reserved2;     //  280  zero
 
   // Liveness: written by the keeper thread.
   // A robust mutex that the keeper locks for as long as the process lives. At death the kernel sets
@@ -161,7 +163,7 @@ struct alignas(kCacheLine) SegmentHeader {
   SharedWord heartbeat_period_ns;          //  392  0: this provider has no keeper
   std::array<std::uint64_t, 6> reserved3;  //  400  zero
 
-  std::array<ExtentEntry, kExtentsMax> extents;        //  448
+  std::array<ExtentEntry, kExtentsMax> extents;             //  448
   std::array<SharedWord, kRegistrationsMax> registrations;  // 1024  Ref of each, [P3]
 };
 static_assert(offsetof(SegmentHeader, segment_id) == 24);
@@ -248,19 +250,19 @@ static_assert(BlockForm{.words = 8, .lanes = 8}.head_stride() +
 static_assert(BlockForm{.words = 8, .checkpoint = 1}.checkpoint_stride() == 192);
 
 struct alignas(kCacheLine) RegistrationRecord {
-  SharedWord word;                     //   0  RegistrationWord [P3]
-  SharedWord membership;               //   8  bumped before any create or close [S1]
-  SharedWord first_group;              //  16  Ref [P4]
-  SharedWord live_instances;           //  24  advisory, for listings
-  SharedWord interest;                 //  32  readers that asked for callbacks
+  SharedWord word;            //   0  RegistrationWord [P3]
+  SharedWord membership;      //   8  bumped before any create or close [S1]
+  SharedWord first_group;     //  16  Ref [P4]
+  SharedWord live_instances;  //  24  advisory, for listings
+  SharedWord interest;        //  32  readers that asked for callbacks
   // Constant since [P3].
-  Ref schema;                          //  40  SchemaHeader
-  std::uint32_t schema_bytes;          //  48
-  std::uint32_t words;                 //  52  BlockForm
-  std::uint32_t lanes;                 //  56
-  std::uint32_t consistency;           //  60
-  std::uint32_t checkpoint;            //  64
-  std::uint32_t reserved0;             //  68  zero
+  Ref schema;                              //  40  SchemaHeader
+  std::uint32_t schema_bytes;              //  48
+  std::uint32_t words;                     //  52  BlockForm
+  std::uint32_t lanes;                     //  56
+  std::uint32_t consistency;               //  60
+  std::uint32_t checkpoint;                //  64
+  std::uint32_t reserved0;                 //  68  zero
   std::array<std::uint64_t, 7> reserved1;  //  72  zero
 };
 static_assert(offsetof(RegistrationRecord, schema) == 40);
@@ -270,9 +272,9 @@ static_assert(sizeof(RegistrationRecord) == 128);
 // ---- A group of slots ----
 
 struct alignas(kCacheLine) GroupHeader {
-  SharedWord next;          //   0  Ref of the next group of the registration [P4]
-  std::uint32_t slots;      //   8  a multiple of 8, at most kGroupSlotsMax
-  std::uint32_t reserved0;  //  12  zero
+  SharedWord next;                         //   0  Ref of the next group of the registration [P4]
+  std::uint32_t slots;                     //   8  a multiple of 8, at most kGroupSlotsMax
+  std::uint32_t reserved0;                 //  12  zero
   std::array<std::uint64_t, 6> reserved1;  //  16  zero
 };
 static_assert(sizeof(GroupHeader) == 64);
@@ -288,8 +290,8 @@ struct SlotDescriptor {
 static_assert(sizeof(SlotDescriptor) == 64);
 inline constexpr std::uint32_t kNameHereBytes = 40;
 
-inline constexpr std::uint32_t kAnyInstanceId = 0xffffffff;    // Windows: PCW_ANY_INSTANCE_ID
-inline constexpr std::uint32_t kInstanceIdMax = 0xfffffffd;    // the two above are reserved
+inline constexpr std::uint32_t kAnyInstanceId = 0xffffffff;  // Windows: PCW_ANY_INSTANCE_ID
+inline constexpr std::uint32_t kInstanceIdMax = 0xfffffffd;  // the two above are reserved
 
 // Offsets of the arrays of a group from its header. Same formula for owner and reader.
 struct GroupLayout {
@@ -330,9 +332,9 @@ template <typename Byte>
   parts.copy0 = line + 2 * std::uint64_t{form.lanes} + lane * form.words;
   parts.copy1 = parts.copy0;
   if (form.consistency == Consistency::kBlock) {
-    parts.copy1 = form.inline_second() ? parts.copy0 + form.words
-                                       : words_at(layout.second + head * form.second_stride()) +
-                                             lane * form.words;
+    parts.copy1 = form.inline_second()
+                      ? parts.copy0 + form.words
+                      : words_at(layout.second + head * form.second_stride()) + lane * form.words;
   }
   if (form.checkpoint != 0) {
     parts.checkpoint = words_at(layout.checkpoints + slot * form.checkpoint_stride());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "registration_state.hpp"
+#include "owned_registration.hpp"
 
 #include <time.h>
 
@@ -37,7 +37,7 @@ void store_text(SharedWord* words, std::size_t count, std::string_view text) noe
 
 }  // namespace
 
-RegistrationState::RegistrationState(std::shared_ptr<SegmentState> owner,
+OwnedRegistration::OwnedRegistration(std::shared_ptr<OwnedSegment> owner,
                                      std::vector<std::byte> schema_bytes,
                                      const CountersetSpec& spec)
     : segment(std::move(owner)),
@@ -47,15 +47,15 @@ RegistrationState::RegistrationState(std::shared_ptr<SegmentState> owner,
       form(form_of(spec)),
       single(spec.instances == InstanceKind::kSingle) {}
 
-Result<void> RegistrationState::publish_locked() {
+Result<void> OwnedRegistration::publish_locked() {
   SegmentHeader& header = segment->header();
   if (record == nullptr) {
     // relaxed: only the owner stores it, under the mutex.
     const std::uint32_t count = header.registrations_count.load(std::memory_order_relaxed);
     if (count >= kRegistrationsMax || count >= segment->options.registrations_max) {
       segment->count_refusal(Refusal::kRegistrationLimit);
-      return fail(ErrorCode::kLimit, "registration of '" + name + "': there are " +
-                                         std::to_string(count) + " already",
+      return fail(ErrorCode::kLimit,
+                  "registration of '" + name + "': there are " + std::to_string(count) + " already",
                   "raise ProviderOptions::registrations_max");
     }
     auto text = segment->allocate(schema.size());
@@ -78,7 +78,7 @@ Result<void> RegistrationState::publish_locked() {
   // relaxed: only the owner stores it.
   auto word = RegistrationWord::of(record->word.load(std::memory_order_relaxed));
   word.generation += 1;
-  word.state = meterbank::RegistrationState::kInserted;
+  word.state = RegistrationState::kInserted;
   // [P3] pairs with [Q3]. Without it a reader sees "inserted" and no schema.
   record->word.store(word.raw(), std::memory_order_release);
   inserted = true;
@@ -86,7 +86,7 @@ Result<void> RegistrationState::publish_locked() {
   return {};
 }
 
-Result<void> RegistrationState::add_group() {
+Result<void> OwnedRegistration::add_group() {
   if (groups_ == kGroupsMax) return fail(ErrorCode::kLimit, "'" + name + "' has too many slots");
   const std::uint32_t slots = single ? kGroupSlotsFirst : next_group_slots_;
   const GroupLayout layout = GroupLayout::of(form, slots);
@@ -112,7 +112,7 @@ Result<void> RegistrationState::add_group() {
   return {};
 }
 
-Result<SlotLife*> RegistrationState::take_slot() {
+Result<SlotLife*> OwnedRegistration::take_slot() {
   // A closed slot is used again when nobody can write to it and samplers have had their time, or
   // when too many wait: time protects only the last look at a closed instance.
   const auto take_oldest = [this](bool at_any_age) -> SlotLife* {
@@ -144,7 +144,7 @@ Result<SlotLife*> RegistrationState::take_slot() {
   return life;
 }
 
-Result<void> RegistrationState::write_name(SlotLife& life, std::string_view instance_name) {
+Result<void> OwnedRegistration::write_name(SlotLife& life, std::string_view instance_name) {
   if (instance_name.size() <= kNameHereBytes) return {};
   if (life.long_name_bytes >= instance_name.size()) return {};
   auto memory = segment->allocate(instance_name.size());
@@ -155,15 +155,16 @@ Result<void> RegistrationState::write_name(SlotLife& life, std::string_view inst
   return {};
 }
 
-Result<SlotReference> RegistrationState::create_locked(std::string_view instance_name,
+Result<SlotReference> OwnedRegistration::create_locked(std::string_view instance_name,
                                                        const InstanceOptions& options) {
   if (auto good = segment->usable(); !good) return tl::make_unexpected(good.error());
   const std::string what = "instance '" + std::string(instance_name) + "' of '" + name + "'";
   if (!inserted) return fail(ErrorCode::kClosed, what + ": the registration is closed");
   const auto kind = single ? NameKind::kSingleInstance : NameKind::kInstance;
   if (const auto checked = check_name(instance_name, kind); !checked.ok()) {
-    return fail(ErrorCode::kBadName, what + ": name of " + std::to_string(instance_name.size()) +
-                                         " bytes is empty, too long or not plain UTF-8",
+    return fail(ErrorCode::kBadName,
+                what + ": name of " + std::to_string(instance_name.size()) +
+                    " bytes is empty, too long or not plain UTF-8",
                 "1 to 1023 bytes of UTF-8 without control characters");
   }
   if (single && !instance_name.empty()) {
@@ -180,8 +181,8 @@ Result<SlotReference> RegistrationState::create_locked(std::string_view instance
   }
   if (segment->live_instances >= segment->options.instances_max) {
     segment->count_refusal(Refusal::kInstanceLimit);
-    return fail(ErrorCode::kLimit, what + ": " + std::to_string(segment->live_instances) +
-                                       " instances are live",
+    return fail(ErrorCode::kLimit,
+                what + ": " + std::to_string(segment->live_instances) + " instances are live",
                 "raise ProviderOptions::instances_max or close some");
   }
   auto taken = take_slot();
@@ -203,11 +204,12 @@ Result<SlotReference> RegistrationState::create_locked(std::string_view instance
     store_text(reinterpret_cast<SharedWord*>(life.long_name), (instance_name.size() + 7) / 8,
                instance_name);
   } else {
-    store_text(life.descriptor->name_here.data(), life.descriptor->name_here.size(),
-               instance_name);
+    store_text(life.descriptor->name_here.data(), life.descriptor->name_here.size(), instance_name);
   }
   if (form.consistency == Consistency::kBlock) {
-    BlockWriter<StdAtomics>(life.parts).commit_first([](std::uint32_t) { return std::uint64_t{0}; });
+    BlockWriter<StdAtomics>(life.parts).commit_first([](std::uint32_t) {
+      return std::uint64_t{0};
+    });
   } else {
     for (std::uint32_t word = 0; word < form.words; ++word) {
       StdAtomics::store_relaxed(life.parts.copy0[word], 0);  // relaxed: published by [S3]
@@ -225,7 +227,7 @@ Result<SlotReference> RegistrationState::create_locked(std::string_view instance
   return SlotReference(shared_from_this(), &life);
 }
 
-void RegistrationState::close_instance_locked(SlotLife& life, std::uint64_t generation) noexcept {
+void OwnedRegistration::close_instance_locked(SlotLife& life, std::uint64_t generation) noexcept {
   if (!life.live || life.generation != generation) return;
   by_name_.erase(life.name);
   by_id_.erase(life.id);
@@ -237,28 +239,28 @@ void RegistrationState::close_instance_locked(SlotLife& life, std::uint64_t gene
   segment->directory_changed();
 }
 
-void RegistrationState::close_locked() noexcept {
+void OwnedRegistration::close_locked() noexcept {
   if (!inserted) return;
   inserted = false;
   // relaxed: only the owner stores it.
   auto word = RegistrationWord::of(record->word.load(std::memory_order_relaxed));
-  word.state = meterbank::RegistrationState::kClosing;
+  word.state = RegistrationState::kClosing;
   record->word.store(word.raw(), std::memory_order_release);  // [P3] as in publish_locked
   while (!by_name_.empty()) {
     SlotLife& life = *by_name_.begin()->second;
     close_instance_locked(life, life.generation);
   }
-  word.state = meterbank::RegistrationState::kClosed;
+  word.state = RegistrationState::kClosed;
   record->word.store(word.raw(), std::memory_order_release);  // [P3] as in publish_locked
   segment->directory_changed();
 }
 
-SlotLife* RegistrationState::find_locked(std::string_view instance_name) noexcept {
+SlotLife* OwnedRegistration::find_locked(std::string_view instance_name) noexcept {
   const auto found = by_name_.find(instance_name);
   return found == by_name_.end() ? nullptr : found->second;
 }
 
-bool RegistrationState::is_idle_locked() const noexcept {
+bool OwnedRegistration::is_idle_locked() const noexcept {
   for (const Closed& closed : closed_) {
     // acquire: pairs with the release in ~SlotReference.
     if (closed.life->holders.load(std::memory_order_acquire) != 0) return false;

@@ -13,7 +13,7 @@
 #include "meterbank/publisher/provider.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/segment_layout.hpp"
-#include "segment_state.hpp"
+#include "owned_segment.hpp"
 
 namespace meterbank::detail {
 
@@ -31,8 +31,8 @@ struct SlotLife {
   std::uint64_t long_name_bytes = 0;
 };
 
-struct RegistrationState : std::enable_shared_from_this<RegistrationState> {
-  RegistrationState(std::shared_ptr<SegmentState> owner, std::vector<std::byte> schema_bytes,
+struct OwnedRegistration : std::enable_shared_from_this<OwnedRegistration> {
+  OwnedRegistration(std::shared_ptr<OwnedSegment> owner, std::vector<std::byte> schema_bytes,
                     const CountersetSpec& spec);
 
   // All functions ending in _locked are called with the segment's mutex held.
@@ -44,7 +44,7 @@ struct RegistrationState : std::enable_shared_from_this<RegistrationState> {
   // True if nobody can write to any slot any more, so that the memory may serve a successor.
   [[nodiscard]] bool is_idle_locked() const noexcept;
 
-  std::shared_ptr<SegmentState> segment;
+  std::shared_ptr<OwnedSegment> segment;
   const std::vector<std::byte> schema;
   const std::string name;
   const Guid guid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "segment_state.hpp"
+#include "owned_segment.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/pointer_record.hpp"
-#include "registration_state.hpp"
+#include "owned_registration.hpp"
 
 namespace meterbank::detail {
 namespace {
@@ -34,12 +34,12 @@ pthread_mutex_t* owner_mutex(SegmentHeader& header) noexcept {
 
 }  // namespace
 
-SegmentState::SegmentState(ProviderOptions provider_options)
+OwnedSegment::OwnedSegment(ProviderOptions provider_options)
     : options(std::move(provider_options)) {}
 
-SegmentState::~SegmentState() { close(); }
+OwnedSegment::~OwnedSegment() { close(); }
 
-Result<void> SegmentState::start() {
+Result<void> OwnedSegment::start() {
   if (!check_name(options.name, NameKind::kProvider).ok() ||
       options.name.size() > kProviderNameBytesMax) {
     return fail(ErrorCode::kBadName, "provider name '" + options.name + "'",
@@ -54,7 +54,7 @@ Result<void> SegmentState::start() {
   if (auto good = lock_as_owner(); !good) return good;
   if (auto good = start_keeper(); !good) return good;
   SegmentHeader& segment = header();
-  segment.state.store(static_cast<std::uint32_t>(meterbank::SegmentState::kLive), std::memory_order_relaxed);
+  segment.state.store(static_cast<std::uint32_t>(SegmentState::kLive), std::memory_order_relaxed);
   // [P1] pairs with [Q1]. Without it a reader sees the magic word and an empty header.
   segment.magic.store(kSegmentMagic, std::memory_order_release);
   PointerRecord pointer;
@@ -74,7 +74,7 @@ Result<void> SegmentState::start() {
   return {};
 }
 
-void SegmentState::write_header() {
+void OwnedSegment::write_header() {
   SegmentHeader& segment = header();
   segment.layout_major = kLayoutMajor;
   segment.layout_minor = kLayoutMinor;
@@ -95,13 +95,13 @@ void SegmentState::write_header() {
   segment.name_bytes = static_cast<std::uint32_t>(options.name.size());
   std::memcpy(segment.name.data(), options.name.data(), options.name.size());
   const OwnedExtent& first = extents.front();
-  segment.extents[0] = {first.size(), first.inode(),
-                        static_cast<std::uint32_t>(first.descriptor()), 0};
+  segment.extents[0] = {first.size(), first.inode(), static_cast<std::uint32_t>(first.descriptor()),
+                        0};
   // relaxed: published by [P1] with the rest of the header.
   segment.extents_count.store(1, std::memory_order_relaxed);
 }
 
-Result<void> SegmentState::add_extent(std::uint64_t extent_bytes) {
+Result<void> OwnedSegment::add_extent(std::uint64_t extent_bytes) {
   if (extents.size() == kExtentsMax || extent_bytes > kExtentBytesMax ||
       bytes + extent_bytes > options.bytes_max) {
     return fail(ErrorCode::kLimit,
@@ -117,7 +117,7 @@ Result<void> SegmentState::add_extent(std::uint64_t extent_bytes) {
   return {};
 }
 
-Result<SegmentState::Memory> SegmentState::allocate(std::uint64_t wanted) {
+Result<OwnedSegment::Memory> OwnedSegment::allocate(std::uint64_t wanted) {
   wanted = (wanted + kCacheLine - 1) / kCacheLine * kCacheLine;
   if (extents.back().size() - used < wanted) {
     const std::uint64_t page = 4096;
@@ -137,24 +137,24 @@ Result<SegmentState::Memory> SegmentState::allocate(std::uint64_t wanted) {
     segment.extents_count.store(static_cast<std::uint32_t>(extents.size()),
                                 std::memory_order_release);
   }
-  const Memory memory{extents.back().data() + used,
-                      make_ref(static_cast<std::uint32_t>(extents.size() - 1),
-                               static_cast<std::uint32_t>(used))};
+  const Memory memory{
+      extents.back().data() + used,
+      make_ref(static_cast<std::uint32_t>(extents.size() - 1), static_cast<std::uint32_t>(used))};
   used += wanted;
   return memory;
 }
 
-void SegmentState::directory_changed() noexcept {
+void OwnedSegment::directory_changed() noexcept {
   // [P5] pairs with [Q5]. Without it a poll sees the new version before the change it announces.
   header().directory_version.fetch_add(1, std::memory_order_release);
 }
 
-void SegmentState::count_refusal(Refusal reason) noexcept {
+void OwnedSegment::count_refusal(Refusal reason) noexcept {
   // relaxed: a statistic, orders nothing.
   header().refused[static_cast<std::size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
 }
 
-Result<void> SegmentState::usable() const {
+Result<void> OwnedSegment::usable() const {
   // relaxed: set in the child of a fork before any of its code runs.
   if (forked.load(std::memory_order_relaxed)) {
     return fail(ErrorCode::kForked, "provider '" + options.name + "' belongs to the parent process",
@@ -164,7 +164,7 @@ Result<void> SegmentState::usable() const {
   return {};
 }
 
-Result<void> SegmentState::lock_as_owner() const {
+Result<void> OwnedSegment::lock_as_owner() const {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
@@ -176,8 +176,8 @@ Result<void> SegmentState::lock_as_owner() const {
 
 // The keeper holds the robust mutex for as long as the process lives: when it dies, in whatever
 // way, the kernel marks the mutex, and readers see that with one load.
-void* SegmentState::keep(void* argument) noexcept {
-  auto& state = *static_cast<SegmentState*>(argument);
+void* OwnedSegment::keep(void* argument) noexcept {
+  auto& state = *static_cast<OwnedSegment*>(argument);
   SegmentHeader& segment = state.header();
   pthread_mutexattr_t attributes;
   ::pthread_mutexattr_init(&attributes);
@@ -201,7 +201,7 @@ void* SegmentState::keep(void* argument) noexcept {
   return nullptr;
 }
 
-Result<void> SegmentState::start_keeper() {
+Result<void> OwnedSegment::start_keeper() {
   if (options.heartbeat.count() <= 0) return {};
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
@@ -223,7 +223,7 @@ Result<void> SegmentState::start_keeper() {
   return {};
 }
 
-void SegmentState::stop_keeper() noexcept {
+void OwnedSegment::stop_keeper() noexcept {
   if (!keeper_runs_) return;
   {
     const std::lock_guard lock(keeper_mutex_);
@@ -234,10 +234,10 @@ void SegmentState::stop_keeper() noexcept {
   keeper_runs_ = false;
 }
 
-void SegmentState::close() noexcept {
+void OwnedSegment::close() noexcept {
   // relaxed: set in the child of a fork before any of its code runs. The child owns none of this.
   if (forked.load(std::memory_order_relaxed)) return;
-  std::vector<std::shared_ptr<RegistrationState>> ending;
+  std::vector<std::shared_ptr<OwnedRegistration>> ending;
   {
     const std::lock_guard lock(mutex);
     if (closed) return;
@@ -247,7 +247,7 @@ void SegmentState::close() noexcept {
     if (!extents.empty()) {
       SegmentHeader& segment = header();
       // release: whoever sees "closed" sees the final values.
-      segment.state.store(static_cast<std::uint32_t>(meterbank::SegmentState::kClosed),
+      segment.state.store(static_cast<std::uint32_t>(SegmentState::kClosed),
                           std::memory_order_release);
       directory_changed();
     }

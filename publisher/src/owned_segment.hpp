@@ -19,11 +19,11 @@
 
 namespace meterbank::detail {
 
-struct RegistrationState;
+struct OwnedRegistration;
 
-struct SegmentState : std::enable_shared_from_this<SegmentState> {
-  explicit SegmentState(ProviderOptions provider_options);
-  ~SegmentState();
+struct OwnedSegment : std::enable_shared_from_this<OwnedSegment> {
+  explicit OwnedSegment(ProviderOptions provider_options);
+  ~OwnedSegment();
 
   // Allocates, publishes, starts the keeper.
   Result<void> start();
@@ -54,7 +54,7 @@ struct SegmentState : std::enable_shared_from_this<SegmentState> {
   std::uint64_t bytes = 0;
   std::uint32_t live_instances = 0;
   std::string record;
-  std::vector<std::shared_ptr<RegistrationState>> registrations;
+  std::vector<std::shared_ptr<OwnedRegistration>> registrations;
   bool closed = false;
   std::atomic<bool> forked{false};
 
@@ -75,7 +75,7 @@ struct SegmentState : std::enable_shared_from_this<SegmentState> {
 };
 
 // Segments of this process that a fork has to detach from the child.
-void watch_forks(SegmentState& segment);
-void unwatch_forks(SegmentState& segment) noexcept;
+void watch_forks(OwnedSegment& segment);
+void unwatch_forks(OwnedSegment& segment) noexcept;
 
 }  // namespace meterbank::detail
