@@ -20,6 +20,7 @@ namespace meterbank {
 struct MappedExtent::Mapping {
   UniqueFd descriptor;
   boost::interprocess::mapped_region region;
+  MappedBytes bytes;
   std::uint64_t inode = 0;
   std::uint32_t uid = 0;
 };
@@ -83,15 +84,21 @@ Result<MappedExtent> MappedExtent::map(UniqueFd descriptor, std::uint64_t bytes_
   extent.mapping_ = std::make_unique<Mapping>();
   extent.mapping_->descriptor = std::move(descriptor);
   extent.mapping_->region = std::move(*region);
+  extent.mapping_->bytes = {static_cast<const std::byte*>(extent.mapping_->region.get_address()),
+                            extent.mapping_->region.get_size()};
   extent.mapping_->inode = facts.st_ino;
   extent.mapping_->uid = facts.st_uid;
   return extent;
 }
 
-MappedBytes MappedExtent::bytes() const noexcept {
-  return {static_cast<const std::byte*>(mapping_->region.get_address()),
-          mapping_->region.get_size()};
+MappedExtent MappedExtent::over(MappedBytes bytes) {
+  MappedExtent extent;
+  extent.mapping_ = std::make_unique<Mapping>();
+  extent.mapping_->bytes = bytes;
+  return extent;
 }
+
+MappedBytes MappedExtent::bytes() const noexcept { return mapping_->bytes; }
 int MappedExtent::descriptor() const noexcept { return mapping_->descriptor.get(); }
 std::uint64_t MappedExtent::inode() const noexcept { return mapping_->inode; }
 std::uint32_t MappedExtent::uid() const noexcept { return mapping_->uid; }
@@ -142,6 +149,7 @@ bool MappedSegment::copy_out(Ref ref, std::uint64_t count, std::byte* target) co
   if (extent_of(ref) >= extents_.size()) return false;
   const std::byte* source = extents_[extent_of(ref)]->bytes().span_at(offset_of(ref), count, 1);
   if (source == nullptr) return false;
+  if (count == 0) return true;  // memcpy may not be given the null pointer of an empty vector
   std::memcpy(target, source, count);
   // Keeps the compiler from reading the source again when the copy is checked.
   asm volatile("" : : "r"(target) : "memory");

@@ -279,5 +279,18 @@ TEST(DisplayableName, KeepsTextAndReplacesControlsAndBrokenSequences) {
   EXPECT_EQ(displayable_name("cut\xE2\x82").view(), "cut__");
 }
 
+TEST(DisplayableName, DoesNotLookBehindTheEndForTheRestOfACharacter) {
+  const std::string_view character = "\xF0\x9F\x98\x80";
+  for (std::size_t size = 1; size < character.size(); ++size) {
+    // The rest lies right behind the view, where a reader without bounds would find it.
+    EXPECT_EQ(displayable_name(character.substr(0, size)).view(), std::string(size, '_'));
+  }
+}
+
+TEST(DisplayableName, EndsBeforeTheFirstCharacterThatDoesNotFit) {
+  const std::string raw = std::string(62, 'x') + "\xE2\x82\xAC" + "y";
+  EXPECT_EQ(displayable_name(raw).view(), std::string(62, 'x'));
+}
+
 }  // namespace
 }  // namespace meterbank::host

@@ -107,7 +107,7 @@ TEST_F(HostProbeTree, KeepsTotalsRisingWhileProcessorsComeAndGo) {
   const std::string line4 = "cpu4 10004 104 1004 100004 1004 14 104 4 50 0\n";
   const std::string line5 = "cpu5 9 9 9 9 9 9 9 9 9 9\n";
 
-  // The only processor of node 2 leaves while another one gains seven ticks.
+  // The only processor of node 2 leaves while another one gains six ticks.
   ASSERT_TRUE(tree.replace("proc/stat", line4, ""));
   ASSERT_TRUE(tree.replace("proc/stat", "cpu0 10000", "cpu0 10006"));
   tree.write("sys/devices/system/node/node2/cpulist", "\n");
@@ -133,11 +133,14 @@ TEST_F(HostProbeTree, KeepsTotalsRisingWhileProcessorsComeAndGo) {
 TEST_F(HostProbeTree, HoldsASmallStepBackOfIdleTimeAndShowsAReset) {
   ASSERT_TRUE(probe.sample_cpu_and_system());
   ASSERT_TRUE(tree.replace("proc/stat", "100000 1000 10", "99990 999 10"));
+  const std::uint64_t machine_idle = idle_100ns(probe.cpu().machine().values());
   ASSERT_TRUE(probe.sample_cpu_and_system());
   EXPECT_EQ(idle_100ns(find_cpu(probe, 0)->values), 101'000 * kTick);
   ASSERT_TRUE(tree.replace("proc/stat", "99990 999 10", "50 5 10"));
   ASSERT_TRUE(probe.sample_cpu_and_system());
   EXPECT_EQ(idle_100ns(find_cpu(probe, 0)->values), 55 * kTick);
+  // The total gains nothing from a reset, and loses nothing.
+  EXPECT_EQ(idle_100ns(probe.cpu().machine().values()), machine_idle);
 }
 
 TEST_F(HostProbeTree, KeepsTheLastGoodSampleWhenStatIsUnreadable) {

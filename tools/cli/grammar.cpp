@@ -9,8 +9,8 @@
 #include <charconv>
 #include <memory>
 
-#include "cli/format/duration.hpp"
 #include "cli/format/table.hpp"
+#include "cli/format/time_text.hpp"
 #include "meterbank/reader/suggest.hpp"
 
 namespace meterbank::cli {
@@ -35,7 +35,7 @@ constexpr std::array kVerbs{
               "itself, one interval later. Without a path: everything.",
               "  meterbank get processor_information/_Total/processor_time\n"
               "  meterbank get '\\Memory\\Available Bytes' -n 5 -i 250ms\n"
-              "  meterbank get 'network_interface/*/*_bytes' -X '*/lo/*' -f csv -n 60 -o net.csv\n"},
+              "  meterbank get 'network_interface/*/bytes_*' -X '*/lo/*' -f csv -n 60 -o net.csv\n"},
     VerbWords{Verb::kWatch, "watch", " [PATH...]",
               "A live table. Without a terminal: rows, as get prints them, until stopped.",
               "  meterbank watch\n"

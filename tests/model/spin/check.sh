@@ -27,7 +27,10 @@ fail() {
   exit 1
 }
 
-[ $# -ge 3 ] && [ $# -le 4 ] || fail "usage: $usage"
+case $# in
+  3 | 4) ;;
+  *) fail "usage: $usage" ;;
+esac
 model=$(readlink -f -- "$1") || fail "no such model: $1"
 [ -f "$model" ] || fail "no such model: $1"
 flags=$2
@@ -75,7 +78,10 @@ if grep -q -e 'max search depth too small' -e 'out of memory' -e 'reached -DMEML
   cat pan.log >&2
   fail "$name [$flags]: the search was cut short"
 fi
-[ -n "$errors" ] && [ -n "$states" ] || { cat pan.log >&2; fail "$name [$flags]: no verdict"; }
+if [ -z "$errors" ] || [ -z "$states" ]; then
+  cat pan.log >&2
+  fail "$name [$flags]: no verdict"
+fi
 
 if [ "$expect" = expect-clean ]; then
   if [ "$errors" -ne 0 ] || grep -q 'Search not completed' pan.log; then

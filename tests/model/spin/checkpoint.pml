@@ -3,10 +3,10 @@
 // The checkpoint pair: a reader answers after a bounded number of steps although the writer never
 // pauses. Beside the settled block of settled.pml lies a second latch, rewritten rarely:
 //
-//   writer, every K-th commit, AFTER its even publish      reader, one bounded read
-//     k[(c + 1) & 1] := words, version     relaxed           1 attempt on the block     -> hot
-//     cseq           := c + 1              release           else 1 on the checkpoint   -> checkpoint
-//     fence                                release           else                       -> busy
+//   writer, every K-th commit, AFTER its even publish    reader, one bounded read
+//     k[(c + 1) & 1] := words, version     relaxed         1 attempt on the block     -> hot
+//     cseq           := c + 1              release         else 1 on the checkpoint   -> checkpoint
+//     fence                                release         else                       -> busy
 //
 // A checkpoint may be older than a hot value this reader returned before. The reader therefore
 // remembers the highest version it returned and answers busy instead of going back in time.

@@ -2,9 +2,9 @@
 //
 // One slot that is created, closed and used again, while a reader holds on to an earlier life.
 //
-// The slot word is gen << 2 | state. A generation never returns. Beside it lie a descriptor word and
-// a settled block of two words whose `seq` is never reset. `members` is the membership word of the
-// whole registration.
+// The slot word is gen << 2 | state. A generation never returns. Beside it lie a descriptor word
+// and a settled block of two words whose `seq` is never reset. `members` is the membership word of
+// the whole registration.
 //
 //   create of generation g                          close of generation g
 //     members += 1           relaxed                  members += 1          relaxed

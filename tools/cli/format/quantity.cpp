@@ -7,7 +7,7 @@
 #include <cmath>
 #include <span>
 
-#include "cli/format/duration.hpp"
+#include "cli/format/time_text.hpp"
 
 namespace meterbank::cli {
 namespace {

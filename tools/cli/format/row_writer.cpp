@@ -8,8 +8,8 @@
 
 #include "cli/format/json.hpp"
 #include "cli/format/kinds.hpp"
-#include "cli/format/moment.hpp"
 #include "cli/format/table.hpp"
+#include "cli/format/time_text.hpp"
 #include "cli/session/console.hpp"
 #include "meterbank/shm/utf8.hpp"
 

@@ -112,16 +112,4 @@ std::string Table::take_rows() {
   return out;
 }
 
-std::string Table::plain_rows() const {
-  std::string out;
-  for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i > 0) out += '\t';
-      out += row[i];
-    }
-    out += '\n';
-  }
-  return out;
-}
-
 }  // namespace meterbank::cli

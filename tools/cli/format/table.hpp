@@ -38,9 +38,6 @@ class Table {
   [[nodiscard]] std::string headings();
   [[nodiscard]] std::string take_rows();
 
-  // Tab-separated rows without headings, for pipes.
-  [[nodiscard]] std::string plain_rows() const;
-
  private:
   void measure();
   [[nodiscard]] std::string line(const std::vector<std::string>& cells) const;

@@ -46,19 +46,45 @@ bool names_unreadable(const std::string& pattern, const Catalog& catalog) {
   if (glob.matches_everything()) return false;
   const auto& providers = catalog.providers();
   return std::any_of(providers.begin(), providers.end(), [&](const auto& provider) {
-    return !is_readable(*provider) && glob.matches(provider->name);
+    return provider->state == ProviderState::kUnreadable && glob.matches(provider->name);
   });
 }
 
-// Returns how many cannot be read.
-std::size_t report_unreadable(const Catalog& catalog, const Console& console) {
-  std::size_t count = 0;
+// Names the providers that nothing can be read from. Returns the exit code that this means:
+// kExitDone if there is none, kExitNo if they have all ended.
+int report_unreadable(const Catalog& catalog, const Console& console) {
+  int code = kExitDone;
   for (const auto& provider : catalog.providers()) {
     if (is_readable(*provider)) continue;
-    ++count;
-    complain(console, fmt::format("{}: {}", provider->label(), provider->error.message()));
+    if (provider->state == ProviderState::kUnreadable) {
+      complain(console, fmt::format("{}: {}", provider->label(), provider->error.message()));
+      code = kExitEnvironment;
+    } else {
+      complain(console, fmt::format("{} has ended, and its counters with it; try: meterbank "
+                                    "doctor --clean",
+                                    provider->label()));
+      code = std::max(code, kExitNo);
+    }
   }
-  return count;
+  return code;
+}
+
+// The pattern with what matched nothing replaced by what comes nearest to it.
+std::string repaired(const Unmatched& miss) {
+  auto path = parse_path(miss.pattern);
+  if (!path) return miss.suggestion;
+  const auto name = escape_glob(miss.suggestion);
+  if (miss.part == "provider") {
+    path->publisher = name;
+  } else if (miss.part == "counterset") {
+    path->set = name;
+  } else if (miss.part == "counter" || path->second_word) {
+    path->second_word.reset();
+    path->counter = name;
+  } else {
+    path->instance = name;
+  }
+  return print_path(*path);
 }
 
 }  // namespace
@@ -120,13 +146,15 @@ bool Selection::refresh() {
 }
 
 int report_nobody(const Catalog& catalog, const Console& console) {
-  if (report_unreadable(catalog, console) > 0) return kExitEnvironment;
+  const int code = report_unreadable(catalog, console);
+  if (code != kExitDone) return code;
   complain(console, fmt::format("no publisher found in {}; try: meterbank demo",
                                 fmt::join(catalog.directories(), " or ")));
   return kExitNo;
 }
 
-int report_unmatched(const Selection& selection, const Console& console) {
+int report_unmatched(const Selection& selection, const Console& console,
+                     const std::vector<std::string>& explained) {
   const auto& providers = selection.catalog.providers();
   const bool anybody = std::any_of(providers.begin(), providers.end(),
                                    [](const auto& provider) { return is_readable(*provider); });
@@ -137,13 +165,16 @@ int report_unmatched(const Selection& selection, const Console& console) {
     return kExitNo;
   }
   bool unreadable = false;
+  int code = kExitDone;
   for (const auto& miss : selection.query.unmatched()) {
+    if (std::find(explained.begin(), explained.end(), miss.pattern) != explained.end()) continue;
+    code = kExitNo;
     complain(console,
              fmt::format("no {} matches '{}'; try: {}", miss.part, miss.pattern,
-                         miss.suggestion.empty() ? "meterbank list" : miss.suggestion));
+                         miss.suggestion.empty() ? "meterbank list" : repaired(miss)));
     unreadable = unreadable || names_unreadable(miss.pattern, selection.catalog);
   }
-  if (!unreadable) return kExitNo;
+  if (!unreadable) return code;
   report_unreadable(selection.catalog, console);
   return kExitEnvironment;
 }
@@ -156,9 +187,15 @@ void Sampler::take() {
     refreshed_ = now;
   }
   newest_ = 1 - newest_;
-  selection_->query.collect(samples_[newest_]);
-  rows_ = cook(taken_ == 0 ? nullptr : &samples_[1 - newest_], samples_[newest_]);
   ++taken_;
+  collect_and_cook();
+}
+
+void Sampler::retake() { collect_and_cook(); }
+
+void Sampler::collect_and_cook() {
+  selection_->query.collect(samples_[newest_]);
+  rows_ = cook(taken_ < 2 ? nullptr : &samples_[1 - newest_], samples_[newest_]);
 }
 
 double Sampler::interval() const noexcept {
@@ -171,6 +208,12 @@ double Sampler::interval() const noexcept {
 bool Sampler::needs_another() const noexcept {
   return std::any_of(rows_.begin(), rows_.end(), [](const CookedRow& row) {
     return row.cooked.status == CookStatus::kFirstSample && row.row_status != RowStatus::kDead;
+  });
+}
+
+bool Sampler::awaits_provider() const noexcept {
+  return std::any_of(rows_.begin(), rows_.end(), [](const CookedRow& row) {
+    return row.cooked.status == CookStatus::kNoNewSample && row.row_status == RowStatus::kFresh;
   });
 }
 

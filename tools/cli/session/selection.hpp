@@ -41,8 +41,10 @@ struct Selection {
 };
 
 // Says which patterns matched nothing and which providers cannot be read. Returns the exit code
-// that this means: kExitDone if every pattern matched something.
-[[nodiscard]] int report_unmatched(const Selection& selection, const Console& console);
+// that this means: kExitDone if every pattern matched something. `explained` are patterns that the
+// caller has found something for.
+[[nodiscard]] int report_unmatched(const Selection& selection, const Console& console,
+                                   const std::vector<std::string>& explained = {});
 
 // "no publisher found in /run/...; try: ..." and the like, for a catalog without a readable
 // provider.
@@ -55,6 +57,9 @@ class Sampler {
 
   // Providers and instances that came or went in the meantime are noticed.
   void take();
+  // Takes the newest sample again, against the same one before: for sets that their provider
+  // renews less often than was hoped.
+  void retake();
 
   // The state after take(): valid until the next one.
   [[nodiscard]] const std::vector<CookedRow>& rows() const noexcept { return rows_; }
@@ -64,8 +69,12 @@ class Sampler {
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
   // Some row cannot be cooked before the next sample.
   [[nodiscard]] bool needs_another() const noexcept;
+  // Some row has the same stamped value in both samples.
+  [[nodiscard]] bool awaits_provider() const noexcept;
 
  private:
+  void collect_and_cook();
+
   Selection* selection_;
   Sample samples_[2];
   std::size_t newest_ = 1;

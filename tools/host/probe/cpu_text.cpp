@@ -134,7 +134,7 @@ CpuReading* CpuTable::append(std::uint32_t index) {
 }
 
 CpuReading* CpuTable::find(std::uint32_t index, std::size_t& hint) noexcept {
-  // One step on from the last find; the row before covers a question asked twice.
+  // The row found last, or the one after it: enough for questions in ascending order.
   for (std::size_t i = hint; i < rows_.size() && i < hint + 2; ++i) {
     if (rows_[i].index == index) {
       hint = i;

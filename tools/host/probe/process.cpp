@@ -196,7 +196,7 @@ bool parse_process_io(std::string_view text, ProcessReading& target) noexcept {
 
 ProcessName displayable_name(std::string_view raw) noexcept {
   ProcessName name;
-  while (!raw.empty()) {
+  while (!raw.empty() && !name.is_cut()) {
     const std::size_t length = utf8_length(raw);
     const std::string_view character = raw.substr(0, length == 0 ? 1 : length);
     const bool is_kept = length != 0 && !is_control(character);

@@ -8,10 +8,12 @@
 // catalogs are independent. No function throws; none can be hung or crashed by a segment.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "meterbank/base/guid.hpp"
@@ -22,11 +24,12 @@
 
 namespace meterbank {
 
+class Attachment;
 class MappedSegment;
 
 enum class ProviderState : std::uint8_t {
   kLive,
-  kHung,        // alive, but its keeper thread has not ticked for three periods
+  kHung,        // alive, but its keeper thread has ended or not ticked for three periods
   kDead,        // the process is gone; its last values stay readable while this catalog holds them
   kClosed,      // ended in order
   kUnreadable,  // exists, see ProviderView::error
@@ -72,6 +75,7 @@ struct Counterset {
   std::uint32_t stamp_word = kNoCounter;  // word of the hidden time stamp
   std::vector<CounterView> counters;
 
+  // By name, else by symbol, without regard to case; null if there is none.
   [[nodiscard]] const CounterView* find(std::string_view name_or_symbol) const noexcept;
 };
 
@@ -98,6 +102,7 @@ struct RegisteredSet {
   std::vector<InstanceView> instances;  // in slot order
 };
 
+// One provider at the time of a refresh(). Immutable; a change is a new view.
 struct ProviderView {
   std::string name;
   std::uint32_t pid = 0;
@@ -108,29 +113,34 @@ struct ProviderView {
   std::string record;                // path of the pointer record
   std::uint64_t created_realtime_ns = 0;
   std::uint64_t bytes = 0;           // mapped
-  std::uint64_t heartbeat_age_ns = 0;
-  std::uint64_t refused = 0;         // creations the provider had to refuse
   std::uint64_t directory_version = 0;
-  Error error;                       // why it is kUnreadable
+  Error error;                       // why it is kUnreadable, or not wholly read
+  std::vector<Error> errors;         // sets and instances that were left out, and why
   std::vector<RegisteredSet> sets;
-  std::shared_ptr<const MappedSegment> segment;  // null if kUnreadable
+  std::shared_ptr<const MappedSegment> segment;  // null if it could not be attached
 
   // "orders@48213"
   [[nodiscard]] std::string label() const;
+  // Both read the segment as it is now, and are 0 without one.
+  [[nodiscard]] std::uint64_t heartbeat_age_ns() const noexcept;
+  [[nodiscard]] std::uint64_t refused() const noexcept;  // creations the provider had to refuse
 };
 
 class Catalog {
  public:
   // Fails only if a directory was named and is not there or not safe; no provider is not an error.
   static Result<Catalog> open(CatalogOptions options);
+  Catalog(Catalog&&) noexcept;
+  Catalog& operator=(Catalog&&) noexcept;
+  ~Catalog();
 
   // Looks for new providers, re-reads directories that changed, notices deaths. Dead and closed
   // providers stay listed until their pointer record is gone or a successor of the same name lives.
   // Cost: one directory scan, one liveness check a provider, and work for what changed only.
   void refresh();
 
-  // True if a refresh() would find a change in an attached provider: a load a provider, no system
-  // call. New providers are not noticed by it.
+  // True if a refresh() would find a change in an attached provider: two loads a provider, no
+  // system call. New providers are not noticed by it.
   [[nodiscard]] bool stale() const noexcept;
 
   [[nodiscard]] const std::vector<std::shared_ptr<const ProviderView>>& providers() const noexcept {
@@ -146,10 +156,13 @@ class Catalog {
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
 
  private:
-  Catalog() = default;
+  Catalog();
+  std::unordered_set<const Attachment*> look_for_records();
+  void list_providers();
 
   CatalogOptions options_;
   std::vector<std::string> directories_;
+  std::vector<std::unique_ptr<Attachment>> attachments_;  // of all records, in order of discovery
   std::vector<std::shared_ptr<const ProviderView>> providers_;
   std::uint64_t skipped_ = 0;
   std::uint64_t version_ = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cooking: from raw values of one or two samples to the number a person wants, by counter type.
-// The formulas are rows of a table (cook.cpp); every pair of inputs has a value or a named reason,
-// never a NaN or an infinity.
+// The formulas are rows of a table, src/query/cook_formula.cpp. Every pair of inputs has a value or a
+// named reason, never a NaN or an infinity.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class CookStatus : std::uint8_t {
   kUnchanged,         // valid, the raw value did not change
   kFirstSample,       // the type needs two samples and there is one
   kNoNewSample,       // stamped set: the provider has not stored a newer value in between
-  kReset,             // a 64-bit count went backwards, or the instance is a new generation
+  kReset,             // a 64-bit count went backwards, or the instance was created anew
   kNegativeBase,      // the base went backwards
   kNegativeTime,      // time went backwards or stood still
   kZeroBase,          // the base did not move or is zero
@@ -42,7 +42,9 @@ struct RawValue {
   std::uint64_t base = 0;
   std::uint64_t object_time = 0, object_frequency = 0;
   std::uint64_t multi = 1;
-  std::uint64_t time_ns = 0;  // of the value: the row's own stamp, else the sample's
+  std::uint64_t time_ns = 0;     // of the value: the row's own stamp, else the sample's
+  std::uint32_t base_bytes = 0;  // 4: the base wraps at 2^32; 8: not; 0: as usual for the type
+  bool stamped = false;          // time_ns is the row's own stamp
 };
 
 struct CookedValue {
@@ -50,7 +52,9 @@ struct CookedValue {
   CookStatus status = CookStatus::kNoValue;
 };
 
-// The formula of one type. `older` may be null.
+// The formula of one type. `older` may be null. The performance clock is CLOCK_MONOTONIC in
+// nanoseconds, so timers of that clock count nanoseconds; those of the 100 ns clock count its
+// hundreds. Deltas of 32-bit values are taken modulo 2^32.
 [[nodiscard]] CookedValue cook(CounterType type, const RawValue* older, const RawValue& newer,
                                CookOptions options = {}) noexcept;
 // True if the type needs two samples.

@@ -24,7 +24,7 @@ struct Timestamp {
   std::uint64_t monotonic_ns = 0;  // CLOCK_MONOTONIC
   std::uint64_t realtime_ns = 0;   // since 1970-01-01 UTC
 
-  // Two vDSO clock reads. Not for strict seccomp, which forbids the vDSO clocks.
+  // Two clock reads. Not under strict seccomp: where the vDSO has no clock it asks the kernel.
   static Timestamp now() noexcept;
 };
 
@@ -52,19 +52,24 @@ struct QueryPlan {
     const RegisteredSet* set = nullptr;   // in *provider
     std::vector<std::uint32_t> counters;  // indexes in Counterset::counters, in order of request
     std::size_t first_row = 0, rows = 0;
+    std::size_t first_run = 0, runs = 0;
     const SharedWord* membership = nullptr;
     const SharedWord* word = nullptr;     // registration word
   };
+  // Rows that one kernel copies: blocks of consecutive slots, so that addresses follow by stride.
+  struct Run {
+    enum class Kind : std::uint8_t { kTiles, kLines, kScattered };
+    std::size_t first_row = 0, rows = 0;   // tiles: a multiple of 8
+    const SharedWord* head = nullptr;      // seq of the first row; scattered: see Row::block
+    std::size_t head_words = 0;            // from one head to the next
+    Kind kind = Kind::kScattered;
+  };
   std::vector<Selection> selections;
+  std::vector<Run> runs;
   std::vector<Row> rows;
   std::size_t words = 0;
-  std::uint64_t catalog_version = 0;
-  // Runs of rows whose blocks are whole tiles in order, for the bulk kernel.
-  struct Run {
-    std::size_t first_row = 0, tiles = 0;
-    std::uint64_t head_stride = 0;
-  };
-  std::vector<Run> runs;
+  // All providers of the catalog, selected or not: a change in any of them may concern the query.
+  std::vector<std::shared_ptr<const ProviderView>> providers;
 };
 
 struct Sample {
@@ -83,7 +88,7 @@ struct CollectSummary {
   std::size_t rows = 0;
   std::size_t not_fresh = 0;       // rows with any status but kFresh
   std::size_t failed_attempts = 0;
-  bool stale = false;  // a directory changed: Catalog::refresh() and Query::update() would see more
+  bool stale = false;  // something changed: Catalog::refresh() and Query::update() would see more
 };
 
 // A pattern that selected nothing, with the nearest thing that exists.
@@ -99,11 +104,16 @@ class Query {
   // list selects everything that is shown by default. Fails on a path that does not parse; a
   // pattern that matches nothing now is kept, reported by unmatched(), and matched again by
   // update(). Base counters are copied with their numerators but not selected by wildcards.
+  //
+  // Sets and counters are matched by name or symbol. `name#7` is the instance with id 7, else the
+  // eighth of those called so. `set/x` is counter x if there is one anywhere, else instance x.
+  // Instances that were closed before are not selected; those that close later keep their rows
+  // until update(). `excluded` are globs over set/instance/counter and set/counter, in symbols.
   static Result<Query> compile(const Catalog& catalog, std::vector<std::string> patterns,
                                std::vector<std::string> excluded = {});
 
-  // Adapts to a catalog that was refreshed. Cheap if its version did not change. Returns true if
-  // the plan changed.
+  // Adapts to a catalog that was refreshed. Cheap if it saw no change. Returns true if the query
+  // now selects other rows or counters.
   bool update(const Catalog& catalog);
 
   // See the head of this file. The first form takes the caller's time stamp and touches no clock.
@@ -119,10 +129,13 @@ class Query {
  private:
   Query() = default;
 
+  void collect_selection(const QueryPlan::Selection& selection, Sample& sample,
+                         CollectSummary& summary) noexcept;
+
   std::vector<std::string> patterns_, excluded_;
   std::shared_ptr<const QueryPlan> plan_;
   std::vector<Unmatched> unmatched_;
-  std::vector<std::uint64_t> versions_;  // highest returned, one a row
+  std::vector<std::uint64_t> highest_;  // versions returned so far, one a row
 };
 
 }  // namespace meterbank

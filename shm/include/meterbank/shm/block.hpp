@@ -63,17 +63,21 @@
 //
 //      owner                                       reader
 //      membership := + 1           relaxed         (knows generation g from the catalog)
-// [S1] fence                       release         copy names, words        as above
-//      slot := g + 1, INIT         relaxed         fence                    acquire   [R5]
-// [S2] fence                       release         slot                     relaxed
-//      descriptor, first values                    accept iff its generation is still g
-// [S3] slot := g + 1, LIVE         release
-// [S4] slot := g, CLOSED           release  (close; the last values stay readable)
+//      slot := g + 1, INIT         relaxed         copy names, words        as above
+// [S2] fence                       release         fence                    acquire   [R5]
+//      descriptor, first values                    slot, or membership      relaxed
+// [S3] slot := g + 1, LIVE         release         accept iff its generation is still g, or
+//      ...                                         membership is what it was
+//      membership := + 1           relaxed
+// [S4] slot := g + 1, CLOSED       release  (close; the last values stay readable)
+// [S1] fence                       release
 //
-//      S2 pairs with R5: a word of the next life drags INIT along. S3 and S4 pair with the
-//      acquire load of the slot word in slot_of(): LIVE is seen only with its descriptor.
-//      S1 pairs with R5 for readers that sweep a whole set and compare the one membership word of
-//      the registration instead of a generation per slot.
+//      S2 pairs with R5: a word of the next life drags INIT and the new membership along. S3 and
+//      S4 pair with the acquire load of slot_of(): LIVE is seen only with its descriptor, CLOSED
+//      only with the last values. S1 pairs with the acquire load of membership at look-up: who
+//      sees the number of the next life sees that this one is closed. A sweep over a whole set may
+//      compare the one membership word instead of a generation per slot, for rows that were LIVE
+//      at a look-up that loaded membership first.
 //
 // docs/protocol.md has the proofs; tests/model/ checks this very source and the models of it, with
 // each ordering removed in turn.
@@ -327,14 +331,12 @@ template <typename A>
 // slot_live(). Returns the new generation.
 template <typename A>
 std::uint64_t slot_begin(typename A::Word& membership, typename A::Word& slot) noexcept {
-  // relaxed: only the owner stores membership; ordered before the words by [S1].
+  // relaxed, all three: only the owner stores them, and [S2] puts them before the words.
   A::store_relaxed(membership, A::load_relaxed(membership) + 1);
-  // [S1] pairs with [R5]. Without it a sweep could accept words of the next life under the old
-  // membership.
-  A::fence_release();
   const std::uint64_t generation = SlotWord::of(A::load_relaxed(slot)).generation + 1;
-  A::store_relaxed(slot, SlotWord{generation, SlotState::kInit}.raw());  // ordered by [S2]
-  // [S2] pairs with [R5]. Without it a descriptor of the next life passes under the old slot word.
+  A::store_relaxed(slot, SlotWord{generation, SlotState::kInit}.raw());
+  // [S2] pairs with [R5]. Without it a word of the next life passes under the old slot word, or in
+  // a sweep under the old membership.
   A::fence_release();
   return generation;
 }
@@ -347,11 +349,16 @@ void slot_live(typename A::Word& slot, std::uint64_t generation) noexcept {
 
 template <typename A>
 void slot_close(typename A::Word& membership, typename A::Word& slot) noexcept {
-  A::store_relaxed(membership, A::load_relaxed(membership) + 1);  // relaxed: as in slot_begin
-  A::fence_release();                                             // [S1] as in slot_begin
+  // relaxed, both: only the owner stores them; readers that miss it see a last life a little
+  // longer.
+  A::store_relaxed(membership, A::load_relaxed(membership) + 1);
   const std::uint64_t generation = SlotWord::of(A::load_relaxed(slot)).generation;
-  // [S4] pairs with slot_of(): CLOSED is seen only with the last commit.
+  // [S4] pairs with slot_of(). Without it CLOSED of an independent instance could be seen before
+  // its last increment.
   A::store_release(slot, SlotWord{generation, SlotState::kClosed}.raw());
+  // [S1] pairs with the acquire load of membership at look-up. Without it a look-up could pair the
+  // membership of the next life with this LIVE, and a sweep would accept the next life's words.
+  A::fence_release();
 }
 
 }  // namespace meterbank

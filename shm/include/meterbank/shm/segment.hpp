@@ -55,6 +55,8 @@ class OwnedExtent {
 class MappedExtent {
  public:
   static Result<MappedExtent> map(UniqueFd descriptor, std::uint64_t bytes_max);
+  // Memory that the caller keeps, aligned to a cache line: an image from a file, or a fuzzer's.
+  static MappedExtent over(MappedBytes bytes);
   MappedExtent(MappedExtent&&) noexcept;
   MappedExtent& operator=(MappedExtent&&) noexcept;
   ~MappedExtent();

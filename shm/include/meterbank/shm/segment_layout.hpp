@@ -251,7 +251,7 @@ static_assert(BlockForm{.words = 8, .checkpoint = 1}.checkpoint_stride() == 192)
 
 struct alignas(kCacheLine) RegistrationRecord {
   SharedWord word;            //   0  RegistrationWord [P3]
-  SharedWord membership;      //   8  bumped before any create or close [S1]
+  SharedWord membership;      //   8  bumped before any create [S2] or close [S1]
   SharedWord first_group;     //  16  Ref [P4]
   SharedWord live_instances;  //  24  advisory, for listings
   SharedWord interest;        //  32  readers that asked for callbacks

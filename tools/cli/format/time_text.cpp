@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/format/duration.hpp"
+#include "cli/format/time_text.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <ctime>
 
 #include "cli/format/quantity.hpp"
 
@@ -96,6 +97,24 @@ std::string print_interval(std::chrono::nanoseconds span) {
     }
   }
   return "0s";
+}
+
+std::string print_utc(std::uint64_t realtime_ns) {
+  const auto seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
+  std::tm fields{};
+  ::gmtime_r(&seconds, &fields);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", fields.tm_year + 1900,
+                     fields.tm_mon + 1, fields.tm_mday, fields.tm_hour, fields.tm_min,
+                     fields.tm_sec, realtime_ns / 1'000'000 % 1000);
+}
+
+std::string print_local(std::uint64_t realtime_ns, bool milliseconds) {
+  const auto seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
+  std::tm fields{};
+  ::localtime_r(&seconds, &fields);
+  const auto clock =
+      fmt::format("{:02}:{:02}:{:02}", fields.tm_hour, fields.tm_min, fields.tm_sec);
+  return milliseconds ? fmt::format("{}.{:03}", clock, realtime_ns / 1'000'000 % 1000) : clock;
 }
 
 }  // namespace meterbank::cli

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spans of time as people type and read them.
+// Spans of time as people type and read them; moments as text, UTC for machines and local time for
+// people.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,5 +25,10 @@ inline constexpr double kDurationSecondsMax = 1e9;
 
 // The shortest spelling that parse_duration turns into the same span: "250ms", "1s", "5m".
 [[nodiscard]] std::string print_interval(std::chrono::nanoseconds span);
+
+// "2026-11-21T09:04:40.002Z"
+[[nodiscard]] std::string print_utc(std::uint64_t realtime_ns);
+// "09:04:40" where the process thinks it is; `milliseconds` adds ".002".
+[[nodiscard]] std::string print_local(std::uint64_t realtime_ns, bool milliseconds = false);
 
 }  // namespace meterbank::cli

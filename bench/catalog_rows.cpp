@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading as a monitoring program reads: a catalog, a query, samples.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "bulk.hpp"
+#include "meterbank/reader/query.hpp"
+#include "workplace.hpp"
+
+namespace meterbank::bench {
+namespace {
+
+constexpr std::uint64_t kSegmentsMax = std::uint64_t{4} << 30;
+
+Catalog open_catalog(const Workplace& workplace) {
+  return must(Catalog::open({.directory = workplace.directory(),
+                             .segment_bytes_max = kSegmentsMax,
+                             .user_bytes_max = kSegmentsMax}));
+}
+
+Query query_all(const Catalog& catalog) { return must(Query::compile(catalog, {})); }
+
+void bulk(const Effort& effort, Table& table, const BulkShape& shape) {
+  const SetShape set_shape{.counters = shape.words, .many = shape.tile};
+  Workplace workplace;
+  const Registration set = workplace.add(set_shape);
+  const std::vector<Instance> live = workplace.fill(set, set_shape, shape.instances);
+  const Catalog catalog = open_catalog(workplace);
+  Query query = query_all(catalog);
+  Sample sample;
+  query.prepare(sample);
+  const CollectSummary first = query.collect(sample);
+  if (first.rows != shape.instances || first.not_fresh != 0) {
+    give_up(fmt::format("bulk: {} of {} rows, {} not fresh", first.rows, shape.instances,
+                        first.not_fresh));
+  }
+  for (std::size_t row = 0; row < first.rows; ++row) {
+    if (sample.row(row)[shape.words - 1] != row * 100 + shape.words - 1) {
+      give_up(fmt::format("bulk: row {} holds a wrong value", row));
+    }
+  }
+  const Timestamp time = sample.time;
+  bulk_row(effort, table, shape, [&] { keep(query.collect(sample, time).rows); });
+}
+
+void poll_one(const Effort& effort, Table& table) {
+  const SetShape shape{.many = false, .checkpoint = true};
+  Workplace workplace;
+  const Registration set = workplace.add(shape);
+  const std::vector<Instance> live = workplace.fill(set, shape, 1);
+  const Catalog catalog = open_catalog(workplace);
+  Query query = query_all(catalog);
+  Sample sample;
+  query.prepare(sample);
+  const QueryPlan::Row& row = query.plan()->rows.at(0);
+  std::vector<std::uint64_t> values(row.block.words);
+  const std::uint64_t turns = effort.operations / 10;
+  const Timestamp time = Timestamp::now();
+  table.ratio_row("  the same through Query::collect (limit: the block alone)",
+                  compare(effort.rounds, turns,
+                          [&] {
+                            for (std::uint64_t turn = 0; turn < turns; ++turn) {
+                              keep(query.collect(sample, time).stale);
+                            }
+                          },
+                          [&] {
+                            for (std::uint64_t turn = 0; turn < turns; ++turn) {
+                              keep(read_bounded<StdAtomics>(row.block, values.data(), 0).version);
+                            }
+                          }),
+                  {});
+}
+
+// The least that a reader of foreign memory does: open, map, look at all of it, unmap.
+void map_once(const std::string& path, std::vector<std::uint64_t>& target) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const std::size_t bytes = target.size() * sizeof target[0];
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
+  if (file < 0 || memory == MAP_FAILED) give_up("cannot map " + path);
+  library_copy(target.data(), static_cast<const std::uint64_t*>(memory), target.size());
+  ::munmap(memory, bytes);
+  ::close(file);
+}
+
+std::string own_segment() {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
+    if (target.rfind("/memfd:", 0) == 0) return entry.path().string();
+  }
+  give_up("this process has no segment");
+}
+
+void attach(const Effort& effort, Table& table) {
+  const SetShape shape{.many = false, .checkpoint = true};
+  Workplace workplace;
+  const Registration set = workplace.add(shape);
+  const std::vector<Instance> live = workplace.fill(set, shape, 125);
+  const std::string segment = own_segment();
+  std::vector<std::uint64_t> target(1000);
+  table.time_row("attach, first snapshot of 1,000 counters (limit: map, copy)",
+                 compare(effort.rounds, 1,
+                         [&] {
+                           const Catalog catalog = open_catalog(workplace);
+                           Query query = query_all(catalog);
+                           Sample sample;
+                           query.prepare(sample);
+                           keep(query.collect(sample).rows);
+                         },
+                         [&] { map_once(segment, target); }, Clock::kWall),
+                 150e3);
+}
+
+}  // namespace
+
+void catalog_rows(const Effort& effort, Table& table) {
+  poll_one(effort, table);
+  for (const bool tile : {true, false}) {
+    for (const std::uint32_t words : kBulkWords) {
+      for (const std::size_t instances : effort.bulk) {
+        bulk(effort, table, {words, instances, tile});
+      }
+    }
+  }
+  attach(effort, table);
+}
+
+}  // namespace meterbank::bench

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sched.h>
+
+#include <cstdio>
+#include <string_view>
+
+#include "rows.hpp"
+#include "workplace.hpp"
+
+namespace {
+
+constexpr const char* kUsage =
+    "usage: meterbank_bench [--quick] [--large] [--peers]\n"
+    "  --quick  tiny inputs: shows that every row runs; its figures mean nothing\n"
+    "  --large  bulk snapshots of 1,000,000 instances as well\n"
+    "  --peers  rows of other systems too, where this program was built with them\n";
+
+// One processor for all loops of this thread. Where the machine has only one, nothing is gained.
+void stay_here() {
+  cpu_set_t here;
+  CPU_ZERO(&here);
+  CPU_SET(0, &here);
+  static_cast<void>(::sched_setaffinity(0, sizeof here, &here));
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  meterbank::bench::Effort effort;
+  for (int index = 1; index < count; ++index) {
+    const std::string_view argument = arguments[index];
+    if (argument == "--quick") {
+      effort = {.rounds = 3, .operations = 4096, .many = 2048, .live = 256, .bulk = {64, 1000},
+                .fresh_reads = 20, .fresh_rounds = 2};
+    } else if (argument == "--large") {
+      effort.bulk.push_back(1'000'000);
+    } else if (argument == "--peers") {
+      effort.peers = true;
+    } else {
+      std::fputs(kUsage, argument == "--help" ? stdout : stderr);
+      return argument == "--help" ? 0 : 2;
+    }
+  }
+  stay_here();
+  meterbank::bench::Table table;
+  table.head();
+  meterbank::bench::publish_rows(effort, table);
+  meterbank::bench::snapshot_rows(effort, table);
+  meterbank::bench::fresh_rows(effort, table);
+  meterbank::bench::setup_rows(effort, table);
+#ifdef METERBANK_BENCH_READER
+  meterbank::bench::catalog_rows(effort, table);
+#else
+  table.note_row("attach and first snapshot of 1,000 counters", "built without the reader");
+#endif
+  if (effort.peers) {
+#ifdef METERBANK_BENCH_PCP
+    meterbank::bench::pcp_mmv_rows(effort, table);
+#else
+    table.note_row("PCP MMV", "built without libpcp-mmv1-dev");
+#endif
+  }
+  // A missed figure is a result, not a failure of the benchmark.
+  std::printf("%u rows miss their figure\n", table.misses());
+  return 0;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Performance Co-Pilot, memory mapped values: what its public increment costs.
+#include <pcp/pmapi.h>
+#include <pcp/mmv_stats.h>
+#include <stdlib.h>
+
+#include <array>
+
+#include "blocks.hpp"
+#include "rows.hpp"
+#include "workplace.hpp"
+
+namespace meterbank::bench {
+namespace {
+
+[[gnu::noinline]] void bare_hot(SharedWord& word, std::uint64_t turns) {
+  for (std::uint64_t turn = 0; turn < turns; ++turn) {
+    // relaxed: one writer, and nothing is ordered by it.
+    word.store(word.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace
+
+void pcp_mmv_rows(const Effort& effort, Table& table) {
+  std::array<mmv_metric_t, 1> metrics = {};
+  std::snprintf(metrics[0].name, sizeof metrics[0].name, "accepted");
+  metrics[0].item = 1;
+  metrics[0].type = MMV_TYPE_U64;
+  metrics[0].semantics = MMV_SEM_COUNTER;
+  metrics[0].dimension = MMV_UNITS(0, 0, 1, 0, 0, PM_COUNT_ONE);
+  void* const memory =
+      mmv_stats_init("meterbank_bench", 0, MMV_FLAG_PROCESS, metrics.data(), 1, nullptr, 0);
+  if (memory == nullptr) {
+    table.note_row("PCP MMV", "cannot write its directory");
+    return;
+  }
+  pmAtomValue* const value = mmv_lookup_value_desc(memory, "accepted", "");
+  if (value == nullptr) give_up("PCP MMV lost its metric");
+  const Blocks bare({.words = 8}, 1);
+  table.ratio_row("PCP MMV: mmv_inc_value, handle in hand (limit: U)",
+                  compare(effort.rounds, effort.operations,
+                          [&] {
+                            for (std::uint64_t turn = 0; turn < effort.operations; ++turn) {
+                              mmv_inc_value(memory, value, 1);
+                            }
+                          },
+                          [&] { bare_hot(*bare.parts(0).copy0, effort.operations); }),
+                  {});
+  table.ratio_row("PCP MMV: increment by name (limit: U)",
+                  compare(effort.rounds, effort.operations / 10,
+                          [&] {
+                            for (std::uint64_t turn = 0; turn < effort.operations / 10; ++turn) {
+                              mmv_stats_inc(memory, "accepted", "");
+                            }
+                          },
+                          [&] { bare_hot(*bare.parts(0).copy0, effort.operations / 10); }),
+                  {});
+  mmv_stats_stop("meterbank_bench", memory);
+}
+
+}  // namespace meterbank::bench

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reading half of the block protocol, without a catalog around it.
+#include <array>
+
+#include "blocks.hpp"
+#include "bulk.hpp"
+
+namespace meterbank::bench {
+namespace {
+
+[[gnu::noinline]] void read_warm(const BlockParts<const SharedWord>& parts,
+                                 std::array<std::uint64_t, 8>& values, std::uint64_t turns) {
+  for (std::uint64_t turn = 0; turn < turns; ++turn) {
+    keep(read_bounded<StdAtomics>(parts, values.data(), 0).version);
+    keep(values.data());
+  }
+}
+
+[[gnu::noinline]] void load_warm(const BlockParts<const SharedWord>& parts,
+                                 std::array<std::uint64_t, 8>& values, std::uint64_t turns) {
+  for (std::uint64_t turn = 0; turn < turns; ++turn) {
+    for (std::size_t word = 0; word < values.size(); ++word) {
+      values[word] = StdAtomics::load_relaxed(parts.copy0[word]);  // relaxed: nothing is ordered
+    }
+    keep(values.data());
+  }
+}
+
+void one_warm_block(const Effort& effort, Table& table) {
+  const Blocks blocks({.words = 8, .checkpoint = 1}, 1);
+  const BlockParts<const SharedWord> parts = blocks.reader_parts(0);
+  std::array<std::uint64_t, 8> values{};
+  const std::uint64_t turns = effort.operations;
+  table.time_row("snapshot of one warm block of 8 (limit: 8 loads)",
+                 compare(effort.rounds, turns, [&] { read_warm(parts, values, turns); },
+                         [&] { load_warm(parts, values, turns); }),
+                 4.0);
+}
+
+#ifndef METERBANK_BENCH_READER
+// Stands in for Query::collect: block by block, without the kernel for whole tiles.
+void row_by_row(const Effort& effort, Table& table, const BulkShape& shape) {
+  const Blocks blocks({.words = shape.words, .lanes = shape.tile ? 8U : 1U}, shape.instances);
+  std::vector<std::uint64_t> values(shape.words * shape.instances);
+  std::vector<BlockParts<const SharedWord>> parts;
+  for (std::size_t index = 0; index < shape.instances; ++index) {
+    parts.push_back(blocks.reader_parts(index));
+  }
+  bulk_row(effort, table, shape, [&] {
+    std::uint64_t* target = values.data();
+    for (const BlockParts<const SharedWord>& block : parts) {
+      keep(read_bounded<StdAtomics>(block, target, 0).version);
+      keep(still_in<StdAtomics>(*block.slot, 0));
+      target += shape.words;
+    }
+    keep(values.data());
+  });
+}
+#endif
+
+}  // namespace
+
+void snapshot_rows(const Effort& effort, Table& table) {
+  one_warm_block(effort, table);
+#ifndef METERBANK_BENCH_READER
+  table.note_row("bulk rows below: block by block", "built without the reader");
+  for (const bool tile : {true, false}) {
+    for (const std::uint32_t words : kBulkWords) {
+      for (const std::size_t instances : effort.bulk) {
+        row_by_row(effort, table, {words, instances, tile});
+      }
+    }
+  }
+#endif
+}
+
+}  // namespace meterbank::bench

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workplace.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <filesystem>
+
+namespace meterbank::bench {
+
+void give_up(const std::string& why) {
+  std::fprintf(stderr, "meterbank_bench: %s\n", why.c_str());
+  std::exit(1);
+}
+
+Workplace::Workplace() {
+  directory_ = (std::filesystem::temp_directory_path() / "meterbank-bench-XXXXXX").string();
+  if (::mkdtemp(directory_.data()) == nullptr) give_up("no temporary directory");
+  provider_.push_back(must(Provider::create({.name = "bench",
+                                             .directory = directory_,
+                                             .bytes_max = std::uint64_t{2} << 30,
+                                             .instances_max = 3'000'000})));
+}
+
+Workplace::~Workplace() {
+  provider_.clear();
+  std::error_code ignored;
+  std::filesystem::remove_all(directory_, ignored);
+}
+
+Registration Workplace::add(const SetShape& shape) {
+  std::vector<std::string> names;
+  for (std::size_t index = 0; index < shape.counters; ++index) {
+    names.push_back(fmt::format("c{}", index));
+  }
+  std::vector<CounterSpec> counters;
+  for (std::size_t index = 0; index < shape.counters; ++index) {
+    counters.push_back({.id = static_cast<std::uint32_t>(index + 1),
+                        .name = names[index],
+                        .symbol = names[index]});
+  }
+  const std::string name = fmt::format("Bench {}", sets_);
+  const std::string symbol = fmt::format("bench_{}", sets_++);
+  return must(provider_.front().add({.name = name,
+                                     .symbol = symbol,
+                                     .consistency = shape.consistency,
+                                     .many = shape.many,
+                                     .checkpoint = shape.checkpoint,
+                                     .counters = counters}));
+}
+
+std::vector<Instance> Workplace::fill(const Registration& set, const SetShape& shape,
+                                      std::size_t count) const {
+  std::vector<Instance> instances;
+  instances.reserve(count);
+  for (std::size_t index = 0; index < count; ++index) {
+    instances.push_back(must(set.create_instance(fmt::format("i{}", index))));
+    for (std::size_t counter = 0; counter < shape.counters; ++counter) {
+      instances.back().set(counter, index * 100 + counter);
+    }
+  }
+  return instances;
+}
+
+std::uint64_t Workplace::segment_bytes() {
+  std::uint64_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
+    struct stat facts = {};
+    if (target.rfind("/memfd:", 0) == 0 && ::stat(entry.path().c_str(), &facts) == 0) {
+      bytes += static_cast<std::uint64_t>(facts.st_size);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace meterbank::bench

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A provider in a directory of its own, with countersets of any width.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "meterbank/publisher.hpp"
+
+namespace meterbank::bench {
+
+struct SetShape {
+  std::size_t counters = 8;
+  Consistency consistency = Consistency::kBlock;
+  bool many = true;  // tile form
+  bool checkpoint = false;
+};
+
+class Workplace {
+ public:
+  Workplace();
+  Workplace(const Workplace&) = delete;
+  Workplace& operator=(const Workplace&) = delete;
+  ~Workplace();
+
+  [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
+  // Every shape gets a set of its own name. Ends the program if the machine refuses.
+  [[nodiscard]] Registration add(const SetShape& shape);
+  // Instances named "i0", "i1", ... with every counter written once.
+  [[nodiscard]] std::vector<Instance> fill(const Registration& set, const SetShape& shape,
+                                           std::size_t count) const;
+  // Memory of all segments of this process.
+  [[nodiscard]] static std::uint64_t segment_bytes();
+
+ private:
+  std::string directory_;
+  std::vector<Provider> provider_;
+  unsigned sets_ = 0;
+};
+
+[[noreturn]] void give_up(const std::string& why);
+
+template <typename T>
+T must(Result<T> result) {
+  if (!result) give_up(result.error().message());
+  return std::move(*result);
+}
+
+}  // namespace meterbank::bench

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attachment.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "../directory_decoder.hpp"
+#include "liveness_words.hpp"
+#include "meterbank/shm/utf8.hpp"
+
+namespace meterbank {
+namespace {
+
+// A field of the header that is constant since the segment was published, as a copy of its own: the
+// provider could still be changing it, so it is never checked in place.
+template <typename T>
+T header_copy(const MappedSegment& segment, std::size_t offset) noexcept {
+  T copy{};
+  std::array<std::byte, sizeof(T)> bytes{};
+  // The header was found whole when the segment was attached.
+  if (segment.copy_out(offset, bytes.size(), bytes.data())) {
+    std::memcpy(&copy, bytes.data(), sizeof copy);
+  }
+  return copy;
+}
+
+std::string name_in_header(const MappedSegment& segment) {
+  using Name = std::array<char, 64>;
+  const auto bytes = header_copy<std::uint32_t>(segment, offsetof(SegmentHeader, name_bytes));
+  const auto name = header_copy<Name>(segment, offsetof(SegmentHeader, name));
+  const std::size_t size = std::min<std::size_t>(bytes, kProviderNameBytesMax);
+  return repair_utf8({name.data(), size}, kProviderNameBytesMax).text;
+}
+
+Error gone(const PointerRecord& record) {
+  return Error{ErrorCode::kGone, 0,
+               "provider " + escape_for_terminal(record.name) + "@" + std::to_string(record.pid) +
+                   " has ended, and its memory with it",
+               "remove the record that it left behind"};
+}
+
+// The file behind a descriptor of another process. Held by path first, so that nothing but the
+// expected regular file is ever opened.
+Result<UniqueFd> open_descriptor_of(std::uint32_t pid, std::uint32_t descriptor,
+                                    std::uint64_t inode) {
+  const std::string there = "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(descriptor);
+  const UniqueFd held(::open(there.c_str(), O_PATH | O_CLOEXEC));
+  if (!held) {
+    const bool denied = errno == EACCES || errno == EPERM;
+    return fail(denied ? ErrorCode::kDenied : ErrorCode::kGone,
+                "memory of process " + std::to_string(pid) + " (" + there + ")",
+                denied ? "run as the provider's user or as root" : "", errno);
+  }
+  struct stat facts {};
+  if (::fstat(held.get(), &facts) != 0 || facts.st_ino != inode || !S_ISREG(facts.st_mode)) {
+    return fail(ErrorCode::kGone, there + " is not the memory that the provider announced");
+  }
+  const std::string here = "/proc/self/fd/" + std::to_string(held.get());
+  UniqueFd opened(::open(here.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!opened) {
+    const bool denied = errno == EACCES || errno == EPERM;
+    return fail(denied ? ErrorCode::kDenied : ErrorCode::kSystem,
+                "memory of process " + std::to_string(pid),
+                denied ? "the provider publishes for its owner and group only" : "", errno);
+  }
+  return opened;
+}
+
+}  // namespace
+
+Attachment::Attachment(FoundRecord found)
+    : path_(std::move(found.path)),
+      file_inode_(found.file_inode),
+      owner_(found.owner),
+      record_(*std::move(found.record)),
+      process_(record_) {}
+
+Result<MappedExtent> Attachment::map(std::uint32_t descriptor, std::uint64_t inode,
+                                     MappingBudget& budget) const {
+  auto opened = open_descriptor_of(record_.pid, descriptor, inode);
+  if (!opened) return tl::make_unexpected(std::move(opened.error()));
+  struct stat facts {};
+  if (::fstat(opened->get(), &facts) != 0) {
+    return fail(ErrorCode::kSystem, "owner of " + record_.name, {}, errno);
+  }
+  // The record says whom it speaks for; the kernel says whose memory it is.
+  if (facts.st_uid != owner_) {
+    return fail(ErrorCode::kDenied,
+                "the record of user " + std::to_string(owner_) + " points at memory of user " +
+                    std::to_string(facts.st_uid),
+                "remove " + path_);
+  }
+  const auto bytes = static_cast<std::uint64_t>(std::max<off_t>(facts.st_size, 0));
+  if (bytes > budget.room_of_user(owner_)) {
+    return fail(ErrorCode::kLimit,
+                "user " + std::to_string(owner_) + " publishes more than may be mapped",
+                "raise CatalogOptions::user_bytes_max if this user is trusted");
+  }
+  auto extent = MappedExtent::map(std::move(*opened), budget.room_in_segment(mapped_bytes()));
+  if (extent) budget.count(owner_, extent->bytes().size());
+  return extent;
+}
+
+Result<void> Attachment::attach(MappingBudget& budget) {
+  auto extent = map(record_.descriptor, record_.inode, budget);
+  if (!extent) return tl::make_unexpected(std::move(extent.error()));
+  auto segment = MappedSegment::attach(std::move(*extent));
+  if (!segment) return tl::make_unexpected(std::move(segment.error()));
+  segment_ = *std::move(segment);
+  return {};
+}
+
+bool Attachment::add_extents(MappingBudget& budget) {
+  // [Q2] pairs with [P2]. Without it the entry below could be read before it was written.
+  const std::uint32_t listed = segment_->header().extents_count.load(std::memory_order_acquire);
+  const std::uint32_t count = std::min(listed, kExtentsMax);
+  while (segment_->extents() < count) {
+    const auto entry = header_copy<ExtentEntry>(
+        *segment_, offsetof(SegmentHeader, extents) + segment_->extents() * sizeof(ExtentEntry));
+    auto extent = map(entry.descriptor, entry.inode, budget);
+    if (!extent) {
+      error_ = std::move(extent.error());
+      return false;
+    }
+    segment_ = segment_->with(std::move(*extent));
+  }
+  return true;
+}
+
+ProviderState Attachment::state_of(bool alive) const noexcept {
+  if (segment_ != nullptr && is_closed(segment_->header())) return ProviderState::kClosed;
+  if (!alive) return ProviderState::kDead;
+  if (segment_ == nullptr) return ProviderState::kUnreadable;
+  // The process lives, so a mark of death on its keeper says that the keeper alone has ended.
+  if (owner_died(segment_->header())) return ProviderState::kHung;
+  constexpr std::uint64_t kPeriods = 3;
+  // relaxed: liveness words order nothing.
+  const std::uint64_t period =
+      segment_->header().heartbeat_period_ns.load(std::memory_order_relaxed);
+  const bool is_late = period != 0 && heartbeat_age_ns(segment_->header()) / kPeriods > period;
+  return is_late ? ProviderState::kHung : ProviderState::kLive;
+}
+
+void Attachment::refresh(MappingBudget& budget) {
+  const Error error_before = std::exchange(error_, Error{});
+  const bool alive = process_.alive();
+  if (segment_ == nullptr) {
+    if (!alive) {
+      error_ = gone(record_);
+    } else if (auto attached = attach(budget); !attached) {
+      error_ = std::move(attached.error());
+    }
+  }
+  // What is opened through procfs may be another process's by now; the inode decides.
+  if (segment_ != nullptr && alive) static_cast<void>(add_extents(budget));
+  const ProviderState state = state_of(alive);
+  const bool is_new = view_ == nullptr || view_->state != state || segment_ != decoded_ ||
+                      error_.code != error_before.code || error_.what != error_before.what;
+  // [Q5] pairs with [P5]. Without it a change could be missed that the version has announced.
+  if (is_new || (segment_ != nullptr &&
+                 segment_->header().directory_version.load(std::memory_order_acquire) !=
+                     view_->directory_version)) {
+    build_view(state);
+  }
+}
+
+void Attachment::build_view(ProviderState state) {
+  auto view = std::make_shared<ProviderView>();
+  view->name = record_.name;
+  view->pid = record_.pid;
+  view->uid = owner_;
+  view->start_time = record_.start_time;
+  view->state = state;
+  view->record = path_;
+  view->error = error_;
+  if (segment_ != nullptr) {
+    static const std::vector<RegisteredSet> kNone;
+    DecodedDirectory decoded = decode_directory(*segment_, view_ == nullptr ? kNone : view_->sets);
+    view->name = name_in_header(*segment_);
+    view->segment_id =
+        header_copy<std::array<std::uint64_t, 2>>(*segment_, offsetof(SegmentHeader, segment_id));
+    view->created_realtime_ns =
+        header_copy<std::uint64_t>(*segment_, offsetof(SegmentHeader, created_realtime_ns));
+    view->bytes = segment_->bytes();
+    view->directory_version = decoded.version;
+    view->sets = std::move(decoded.sets);
+    view->errors = std::move(decoded.errors);
+    view->segment = segment_;
+  }
+  decoded_ = segment_;
+  view_ = std::move(view);
+}
+
+}  // namespace meterbank

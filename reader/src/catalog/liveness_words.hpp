@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a segment itself says about the life of its provider. Hints: one load each, no system call.
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+
+#include "meterbank/shm/segment_layout.hpp"
+
+namespace meterbank {
+
+// acquire: whoever sees "closed" sees the final values, which were stored before.
+[[nodiscard]] inline bool is_closed(const SegmentHeader& header) noexcept {
+  return header.state.load(std::memory_order_acquire) ==
+         static_cast<std::uint32_t>(SegmentState::kClosed);
+}
+
+// The kernel's mark on the robust mutex that the keeper thread held when it died.
+[[nodiscard]] inline bool owner_died(const SegmentHeader& header) noexcept {
+  // The C library owns the other words of the mutex; the first one is a futex, an atomic by nature.
+  const auto& futex = *reinterpret_cast<const SharedWord32*>(header.owner_mutex.data());
+  return (futex.load(std::memory_order_relaxed) & kOwnerDied) != 0;  // relaxed: orders nothing
+}
+
+// Zero for a beat in the future, as another time namespace or a hostile provider may claim.
+[[nodiscard]] inline std::uint64_t heartbeat_age_ns(const SegmentHeader& header) noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::uint64_t now_ns = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+                               static_cast<std::uint64_t>(now.tv_nsec);
+  const std::uint64_t beat = header.heartbeat_ns.load(std::memory_order_relaxed);  // orders nothing
+  return beat < now_ns ? now_ns - beat : 0;
+}
+
+}  // namespace meterbank

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <time.h>
+
+#include <algorithm>
+
+#include "../catalog/liveness_words.hpp"
+#include "meterbank/reader/query.hpp"
+#include "meterbank/shm/segment.hpp"
+#include "sweep.hpp"
+
+namespace meterbank {
+namespace {
+
+std::uint64_t clock_ns(clockid_t clock) noexcept {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// After a change of the membership: rows whose slot has ended its life, or has a new one.
+void check_slots(const QueryPlan& plan, const QueryPlan::Selection& selection,
+                 Sample& sample) noexcept {
+  for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
+       ++index) {
+    const QueryPlan::Row& row = plan.rows[index];
+    // relaxed: fenced in by [R5] in collect_selection().
+    const SlotWord slot = SlotWord::of(StdAtomics::load_relaxed(*row.block.slot));
+    if (slot.generation != row.generation) {
+      std::fill_n(sample.values.data() + row.values, row.block.words, std::uint64_t{0});
+      sample.versions[index] = 0;
+      sample.status[index] = RowStatus::kGone;
+    } else if (slot.state == SlotState::kClosed && sample.status[index] != RowStatus::kBusy) {
+      sample.status[index] = RowStatus::kClosed;
+    }
+  }
+}
+
+// What the end of a provider or registration makes of rows that were read; kFresh: nothing.
+RowStatus ending_of(const QueryPlan::Selection& selection) noexcept {
+  const SegmentHeader& header = selection.provider->segment->header();
+  if (is_closed(header)) return RowStatus::kClosed;
+  const ProviderState state = selection.provider->state;
+  if (state == ProviderState::kDead) return RowStatus::kDead;
+  if (state == ProviderState::kLive && owner_died(header)) return RowStatus::kDead;
+  // relaxed: the state orders nothing here, the values stand for themselves.
+  const auto word = RegistrationWord::of(StdAtomics::load_relaxed(*selection.word));
+  const bool ended =
+      word.generation != selection.set->generation || word.state == RegistrationState::kClosed;
+  return ended ? RowStatus::kClosed : RowStatus::kFresh;
+}
+
+bool has_changed(const ProviderView& provider) noexcept {
+  if (provider.segment == nullptr) return false;
+  const SegmentHeader& header = provider.segment->header();
+  // [Q5] pairs with [P5]. Without it a refresh() after "stale" could still see the old directory.
+  const std::uint64_t version = header.directory_version.load(std::memory_order_acquire);
+  if (version != provider.directory_version) return true;
+  return provider.state == ProviderState::kLive && owner_died(header);
+}
+
+}  // namespace
+
+Timestamp Timestamp::now() noexcept {
+  return {clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_REALTIME)};
+}
+
+std::string_view name_of(RowStatus status) noexcept {
+  switch (status) {
+    case RowStatus::kFresh:
+      return "fresh";
+    case RowStatus::kCheckpoint:
+      return "checkpoint";
+    case RowStatus::kBusy:
+      return "busy";
+    case RowStatus::kGone:
+      return "gone";
+    case RowStatus::kClosed:
+      return "closed";
+    case RowStatus::kDead:
+      return "dead";
+  }
+  return "unknown";
+}
+
+void Query::prepare(Sample& sample) const {
+  sample.plan = plan_;
+  sample.values.resize(plan_->words);
+  sample.versions.resize(plan_->rows.size());
+  sample.status.resize(plan_->rows.size(), RowStatus::kBusy);
+}
+
+void Query::collect_selection(const QueryPlan::Selection& selection, Sample& sample,
+                              CollectSummary& summary) noexcept {
+  const QueryPlan& plan = *plan_;
+  const SweepKernels& kernels = best_kernels();
+  const Consistency consistency = selection.set->set->consistency;
+  for (std::size_t index = selection.first_run; index < selection.first_run + selection.runs;
+       ++index) {
+    const QueryPlan::Run& run = plan.runs[index];
+    const QueryPlan::Row* rows = plan.rows.data() + run.first_row;
+    SweepTarget target{sample.values.data() + rows->values, sample.versions.data() + run.first_row,
+                       highest_.data() + run.first_row, sample.status.data() + run.first_row};
+    if (run.kind == QueryPlan::Run::Kind::kTiles) {
+      summary.failed_attempts += kernels.tiles(run, rows, consistency, target);
+    } else if (run.kind == QueryPlan::Run::Kind::kLines) {
+      summary.failed_attempts += kernels.lines(run, rows, consistency, target);
+    } else {
+      summary.failed_attempts += portable_kernels().lines(run, rows, consistency, target);
+    }
+  }
+  // [R5] pairs with [S2]. Without it the membership could be looked at before the copies it vouches
+  // for, and words of a slot's next life would pass as those of the life that the plan knows.
+  StdAtomics::fence_acquire();
+  // relaxed: fenced in by [R5]. Unchanged since the catalog listed the live slots: none was reused.
+  if (StdAtomics::load_relaxed(*selection.membership) != selection.set->membership) {
+    check_slots(plan, selection, sample);
+  }
+  RowStatus* const first = sample.status.data() + selection.first_row;
+  if (const RowStatus ending = ending_of(selection); ending != RowStatus::kFresh) {
+    std::replace(first, first + selection.rows, RowStatus::kFresh, ending);
+    std::replace(first, first + selection.rows, RowStatus::kCheckpoint, ending);
+  }
+  const auto fresh = std::count(first, first + selection.rows, RowStatus::kFresh);
+  summary.not_fresh += selection.rows - static_cast<std::size_t>(fresh);
+}
+
+CollectSummary Query::collect(Sample& sample, Timestamp time) noexcept {
+  if (sample.plan != plan_ || sample.values.size() != plan_->words) prepare(sample);
+  sample.time = time;
+  CollectSummary summary;
+  summary.rows = plan_->rows.size();
+  for (const QueryPlan::Selection& selection : plan_->selections) {
+    collect_selection(selection, sample, summary);
+  }
+  for (const auto& provider : plan_->providers) summary.stale |= has_changed(*provider);
+  return summary;
+}
+
+}  // namespace meterbank

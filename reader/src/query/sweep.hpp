@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copying the blocks of a run of rows: the inner loops of collect().
+//
+// A sweep looks at sequence words only. Whether the slots are still in the life that the plan knows
+// is asked once a selection, after the copy: a generation never returns, so "still the same
+// afterwards" covers "before".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "meterbank/reader/query.hpp"
+
+namespace meterbank {
+
+// Where the rows of a run go: the first element of each array belongs to the first row.
+struct SweepTarget {
+  std::uint64_t* values = nullptr;
+  std::uint64_t* versions = nullptr;
+  std::uint64_t* highest = nullptr;  // versions returned so far; time must not run backwards
+  RowStatus* status = nullptr;
+};
+
+// One row, by its own addresses. Returns the failed attempts. Bounded, see read_bounded(). A row
+// that could not be had is all zeros.
+std::size_t read_row(const QueryPlan::Row& row, Consistency consistency,
+                     const SweepTarget& target) noexcept;
+
+// A run of the kind that the function is for; `rows` are its rows. Returns the failed attempts.
+using SweepRun = std::size_t (*)(const QueryPlan::Run& run, const QueryPlan::Row* rows,
+                                 Consistency consistency, const SweepTarget& target) noexcept;
+struct SweepKernels {
+  SweepRun tiles;
+  SweepRun lines;
+};
+
+// The portable loops, and what this processor runs best.
+[[nodiscard]] const SweepKernels& portable_kernels() noexcept;
+[[nodiscard]] const SweepKernels& best_kernels() noexcept;
+
+}  // namespace meterbank

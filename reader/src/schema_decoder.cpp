@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schema_decoder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "meterbank/shm/names.hpp"
+#include "meterbank/shm/utf8.hpp"
+
+namespace meterbank {
+namespace {
+
+constexpr std::uint32_t kCounterBytesMax = 4096;  // of one record of a newer writer
+constexpr std::int32_t kScaleMax = 10;
+constexpr std::uint32_t kAggregateMax = 4;
+
+bool is_known(InstanceKind kind) noexcept {
+  switch (kind) {
+    case InstanceKind::kSingle:
+    case InstanceKind::kMultiple:
+    case InstanceKind::kGlobalAggregate:
+    case InstanceKind::kMultipleAggregate:
+    case InstanceKind::kGlobalAggregateHistory:
+      return true;
+  }
+  return false;
+}
+
+class SchemaDecoder {
+ public:
+  explicit SchemaDecoder(std::span<const std::byte> bytes) noexcept
+      : bytes_(bytes), text_left_(kSchemaTextFactor * bytes.size()) {}
+
+  Result<Counterset> decode(const BlockForm& form);
+
+ private:
+  using Fault = const char*;  // null: none
+
+  [[nodiscard]] Fault decode_header(const BlockForm& form);
+  [[nodiscard]] Fault decode_counter(std::uint32_t word, CounterView& counter);
+  [[nodiscard]] Fault resolve_links();
+  [[nodiscard]] bool take_text(TextRef ref, std::size_t bytes_max, std::string& text);
+  [[nodiscard]] CounterRecord record(std::uint32_t word) const noexcept;
+
+  std::span<const std::byte> bytes_;
+  std::uint64_t text_left_;
+  SchemaHeader header_{};
+  Counterset set_;
+};
+
+bool SchemaDecoder::take_text(TextRef ref, std::size_t bytes_max, std::string& text) {
+  if (ref.offset > bytes_.size()) return false;
+  if (bytes_.size() - ref.offset < ref.bytes) return false;
+  if (ref.bytes > bytes_max) return false;
+  if (ref.bytes > text_left_) return false;
+  text_left_ -= ref.bytes;
+  text.assign(reinterpret_cast<const char*>(bytes_.data()) + ref.offset, ref.bytes);
+  if (!is_valid_utf8(text)) text = repair_utf8(text, bytes_max).text;
+  return true;
+}
+
+CounterRecord SchemaDecoder::record(std::uint32_t word) const noexcept {
+  CounterRecord record;
+  std::memcpy(&record,
+              bytes_.data() + sizeof(SchemaHeader) + std::size_t{word} * header_.counter_bytes,
+              sizeof record);
+  return record;
+}
+
+SchemaDecoder::Fault SchemaDecoder::decode_header(const BlockForm& form) {
+  if (bytes_.size() < sizeof header_) return "shorter than its header";
+  std::memcpy(&header_, bytes_.data(), sizeof header_);
+  if (header_.bytes != bytes_.size()) return "its size contradicts its registration";
+  if (header_.counters == 0 || header_.counters > kCountersMax) return "number of counters";
+  const bool record_fits =
+      header_.counter_bytes >= sizeof(CounterRecord) && header_.counter_bytes <= kCounterBytesMax;
+  if (!record_fits) return "size of a counter record";
+  const std::uint64_t records = std::uint64_t{header_.counters} * header_.counter_bytes;
+  if (bytes_.size() - sizeof header_ < records) return "counter records exceed the schema";
+  if (!is_known(static_cast<InstanceKind>(header_.instances))) return "kind of instances";
+  const std::uint32_t stamps = (header_.flags & kSchemaStamped) != 0 ? 1 : 0;
+  if (form.words != header_.counters + stamps) return "words of a block contradict the counters";
+
+  set_.guid = header_.guid;
+  set_.provider_guid = header_.provider_guid;
+  set_.instances = static_cast<InstanceKind>(header_.instances);
+  set_.consistency = form.consistency;
+  set_.form = form;
+  if (stamps != 0) set_.stamp_word = header_.counters;
+  if (!take_text(header_.name, kNameBytesMax, set_.name) || set_.name.empty()) return "name";
+  if (!take_text(header_.symbol, kNameBytesMax, set_.symbol)) return "symbol";
+  if (!take_text(header_.help, kSchemaBytesMax, set_.help)) return "help text";
+  if (!take_text(header_.label, kNameBytesMax, set_.label)) return "label";
+  return nullptr;
+}
+
+SchemaDecoder::Fault SchemaDecoder::decode_counter(std::uint32_t word, CounterView& counter) {
+  const CounterRecord from = record(word);
+  if (from.id == kNoCounter) return "id";
+  if (from.scale < -kScaleMax || from.scale > kScaleMax) return "scale";
+  counter.id = from.id;
+  counter.word = word;
+  counter.type = static_cast<CounterType>(from.type);
+  counter.attributes = from.attributes;
+  counter.scale = from.scale;
+  counter.detail = from.detail;
+  // An aggregation of a newer writer is one that we do not know.
+  counter.aggregate = from.aggregate > kAggregateMax ? 0 : from.aggregate;
+  if (!take_text(from.name, kNameBytesMax, counter.name)) return "name";
+  if (!take_text(from.symbol, kNameBytesMax, counter.symbol)) return "symbol";
+  if (counter.name.empty() && counter.symbol.empty()) return "neither name nor symbol";
+  if (!take_text(from.unit, kNameBytesMax, counter.unit)) return "unit";
+  if (!take_text(from.help, kSchemaBytesMax, counter.help)) return "help text";
+  return nullptr;
+}
+
+SchemaDecoder::Fault SchemaDecoder::resolve_links() {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> words_by_id;
+  words_by_id.reserve(set_.counters.size());
+  for (const CounterView& counter : set_.counters)
+    words_by_id.emplace_back(counter.id, counter.word);
+  std::sort(words_by_id.begin(), words_by_id.end());
+  const auto same_id = [](const auto& left, const auto& right) {
+    return left.first == right.first;
+  };
+  if (std::adjacent_find(words_by_id.begin(), words_by_id.end(), same_id) != words_by_id.end()) {
+    return "two counters have one id";
+  }
+  const auto resolve = [&words_by_id](std::uint32_t id, std::uint32_t& word) {
+    if (id == kNoCounter) return true;
+    const auto found =
+        std::lower_bound(words_by_id.begin(), words_by_id.end(), std::pair{id, std::uint32_t{0}});
+    if (found == words_by_id.end() || found->first != id) return false;
+    word = found->second;
+    return true;
+  };
+  for (CounterView& counter : set_.counters) {
+    const CounterRecord from = record(counter.word);
+    if (!resolve(from.base, counter.base)) return "base of a counter";
+    if (!resolve(from.time, counter.time)) return "object clock of a counter";
+    if (!resolve(from.frequency, counter.frequency)) return "clock frequency of a counter";
+    if (!resolve(from.multi, counter.multi)) return "component count of a counter";
+  }
+  return nullptr;
+}
+
+Result<Counterset> SchemaDecoder::decode(const BlockForm& form) {
+  if (Fault fault = decode_header(form); fault != nullptr) {
+    return fail(ErrorCode::kCorrupt, std::string("schema: ") + fault);
+  }
+  set_.counters.resize(header_.counters);
+  for (std::uint32_t word = 0; word < header_.counters; ++word) {
+    if (Fault fault = decode_counter(word, set_.counters[word]); fault != nullptr) {
+      return fail(ErrorCode::kCorrupt, "schema of '" + escape_for_terminal(set_.name) +
+                                           "', counter " + std::to_string(word) + ": " + fault);
+    }
+  }
+  if (Fault fault = resolve_links(); fault != nullptr) {
+    return fail(ErrorCode::kCorrupt,
+                "schema of '" + escape_for_terminal(set_.name) + "': " + fault);
+  }
+  return std::move(set_);
+}
+
+}  // namespace
+
+Result<Counterset> decode_schema(std::span<const std::byte> bytes, const BlockForm& form) {
+  if (bytes.size() > kSchemaBytesMax) return fail(ErrorCode::kCorrupt, "schema: larger than 1 MiB");
+  return SchemaDecoder(bytes).decode(form);
+}
+
+}  // namespace meterbank

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Segments that lie. The reader may refuse or believe them, but it ends, stays inside the bytes it
+// was given (the sanitizers watch) and serves what still holds together.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+#include "image.hpp"
+#include "meterbank/shm/segment_layout.hpp"
+
+namespace meterbank::test {
+namespace {
+
+const std::vector<std::byte>& image() {
+  static const std::vector<std::byte> bytes = real_image();
+  return bytes;
+}
+
+// At full depth every case is tried; otherwise each `step`-th.
+std::size_t stride(std::size_t step) { return std::getenv("METERBANK_LONG") != nullptr ? 1 : step; }
+
+TEST(HostileImage, TheUndamagedOneIsReadWhole) {
+  ExactCopy copy(image());
+  const Walk result = walk(copy.data(), copy.size());
+  EXPECT_TRUE(result.attached);
+  EXPECT_EQ(result.sets, 3U);
+  EXPECT_EQ(result.instances, 12U);
+  EXPECT_EQ(result.blocks_read, 12U);
+}
+
+TEST(HostileImage, EveryTruncationEndsInOrder) {
+  std::size_t whole = 0;
+  for (std::size_t size = 0; size <= image().size(); size += stride(7)) {
+    ExactCopy copy(std::span<const std::byte>(image()).first(size));
+    whole += walk(copy.data(), copy.size()).instances == 12 ? 1U : 0U;
+  }
+  EXPECT_LE(whole, 64U);  // only cuts behind the last used byte keep everything
+}
+
+TEST(HostileImage, EveryValueOfEveryByteEndsInOrder) {
+  ExactCopy copy(image());
+  std::size_t damaged = 0;
+  std::size_t tried = 0;
+  std::mt19937 random(1);
+  for (std::size_t at = 0; at < copy.size(); ++at) {
+    // Bytes that are zero and far from any other are padding: a few values tell as much as all.
+    const std::byte was = copy.data()[at];
+    const std::size_t step = was == std::byte{0} ? stride(61) * 8 : stride(61);
+    for (std::size_t value = random() % step; value < 256; value += step) {
+      copy.data()[at] = static_cast<std::byte>(value);
+      const Walk result = walk(copy.data(), copy.size());
+      damaged += result.instances != 12 ? 1U : 0U;
+      ++tried;
+    }
+    copy.data()[at] = was;
+  }
+  RecordProperty("images", static_cast<int>(tried));
+  EXPECT_GT(damaged, 100U);  // the sweep does reach what matters
+}
+
+TEST(HostileImage, EveryWordAtEveryBoundaryValueEndsInOrder) {
+  constexpr std::array<std::uint64_t, 22> kValues{
+      0,          1,          2,          7,     8,          63,           64,         255,
+      256,        4095,       4096,       4097,  0x7fffffff, 0x80000000,   0xffffffff, 1ULL << 32,
+      1ULL << 40, 1ULL << 62, 1ULL << 63, ~1ULL, ~0ULL,      kSegmentMagic};
+  ExactCopy copy(image());
+  for (std::size_t at = 0; at + 8 <= copy.size(); at += 4 * stride(3)) {
+    std::array<std::byte, 8> was{};
+    std::memcpy(was.data(), copy.data() + at, 8);
+    for (const std::uint64_t value : kValues) {
+      for (const std::size_t width : {std::size_t{4}, std::size_t{8}}) {
+        std::memcpy(copy.data() + at, &value, width);
+        static_cast<void>(walk(copy.data(), copy.size()));
+        std::memcpy(copy.data() + at, was.data(), 8);
+      }
+    }
+  }
+}
+
+TEST(HostileImage, RandomDamageInSeveralPlacesEndsInOrder) {
+  std::mt19937_64 random(7);
+  const std::size_t rounds = 60'000 / stride(6);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    ExactCopy copy(image());
+    for (std::size_t hits = 1 + random() % 8; hits > 0; --hits) {
+      const std::uint64_t value = random() >> (random() % 64);
+      const std::size_t at = random() % (copy.size() - 8);
+      std::memcpy(copy.data() + at, &value, 1 + random() % 8);
+    }
+    static_cast<void>(walk(copy.data(), copy.size()));
+  }
+}
+
+TEST(HostileImage, AGroupThatPointsAtItselfIsALeftOutSet) {
+  ExactCopy copy(image());
+  auto* header = reinterpret_cast<SegmentHeader*>(copy.data());
+  const Ref ref = header->registrations[0].load(std::memory_order_relaxed);
+  auto* record = reinterpret_cast<RegistrationRecord*>(copy.data() + offset_of(ref));
+  const Ref group = record->first_group.load(std::memory_order_relaxed);
+  auto* first = reinterpret_cast<GroupHeader*>(copy.data() + offset_of(group));
+  first->next.store(group, std::memory_order_relaxed);
+  const Walk result = walk(copy.data(), copy.size());
+  EXPECT_EQ(result.sets, 2U);
+  EXPECT_EQ(result.instances, 8U);
+}
+
+TEST(HostileImage, ANewerMajorLayoutIsRefusedByName) {
+  ExactCopy copy(image());
+  reinterpret_cast<SegmentHeader*>(copy.data())->layout_major = kLayoutMajor + 1;
+  EXPECT_FALSE(walk(copy.data(), copy.size()).attached);
+}
+
+}  // namespace
+}  // namespace meterbank::test

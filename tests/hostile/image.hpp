@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A real segment as bytes, to be damaged.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <vector>
+
+namespace meterbank::test {
+
+// The first extent of a provider with three sets (line, tile, independent), instances with short
+// and long names, a closed one, and a checkpoint; cut after the last used byte.
+[[nodiscard]] std::vector<std::byte> real_image();
+
+// Exactly `bytes` on the heap, aligned as a mapping is, so that a sanitizer sees every overread.
+class ExactCopy {
+ public:
+  explicit ExactCopy(std::span<const std::byte> bytes);
+  [[nodiscard]] std::byte* data() noexcept { return bytes_.get(); }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* bytes) const noexcept {
+      operator delete[](bytes, std::align_val_t{64});
+    }
+  };
+  std::unique_ptr<std::byte[], Free> bytes_;
+  std::size_t size_;
+};
+
+// What became of one image.
+struct Walk {
+  bool attached = false;
+  std::size_t sets = 0;
+  std::size_t instances = 0;
+  std::size_t blocks_read = 0;
+};
+
+// What a reader does with a segment: attach, decode the directory, read every block it lists.
+Walk walk(const std::byte* data, std::size_t size);
+
+}  // namespace meterbank::test

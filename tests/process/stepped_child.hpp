@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A child process that stops after each instruction of one operation. Whatever shared memory holds
+// at such a stop is what a SIGKILL there would leave behind.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+namespace meterbank::test {
+
+// One operation of a provider. Constructed before the fork; both functions run in the child only.
+class Act {
+ public:
+  Act() = default;
+  Act(const Act&) = delete;
+  Act& operator=(const Act&) = delete;
+  virtual ~Act() = default;
+  virtual void prepare() = 0;  // at full speed
+  virtual void perform() = 0;  // stopped after each instruction
+};
+
+class SteppedChild {
+ public:
+  enum class Stop : std::uint8_t { kInside, kFinished, kDied };
+
+  // Returns with the child stopped between prepare() and perform().
+  explicit SteppedChild(Act& act);
+  SteppedChild(const SteppedChild&) = delete;
+  SteppedChild& operator=(const SteppedChild&) = delete;
+  ~SteppedChild() { kill(); }
+
+  [[nodiscard]] bool is_ready() const noexcept { return pid_ > 0; }
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+  Stop step();            // one instruction
+  Stop to_system_call();  // to the next entry into or return from the kernel
+  void kill() noexcept;   // SIGKILL, and reaped
+
+ private:
+  Stop resume(int request);
+  pid_t pid_ = -1;
+};
+
+// False where single steps are impossible or mean something else: a sanitizer's bookkeeping would
+// be stepped through too, and on AArch64 a step breaks every load-exclusive loop.
+[[nodiscard]] constexpr bool can_step() noexcept {
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  return true;
+#else
+  return false;
+#endif
+}
+
+}  // namespace meterbank::test

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <clocale>
+#include <limits>
+#include <regex>
+
+#include "cli/session/exit_code.hpp"
+#include "cli_fixture.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+class CliFormats : public CliTest {};
+
+// RFC 4180, as strict as it gets: records end in CR LF, quotes only where they may stand.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> records;
+  std::vector<std::string> record(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"') {
+      record.back() += text[++i];
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted && c == ',') {
+      record.emplace_back();
+    } else if (!quoted && c == '\r') {
+      EXPECT_EQ(text.at(++i), '\n');
+      records.push_back(std::exchange(record, std::vector<std::string>(1)));
+    } else {
+      EXPECT_TRUE(quoted || c != '\n');
+      record.back() += c;
+    }
+  }
+  EXPECT_FALSE(quoted);
+  EXPECT_EQ(record, std::vector<std::string>(1)) << "last record without a line end";
+  return records;
+}
+
+TEST_F(CliFormats, PipesGetPlainRowsWithoutHeadingsOrColour) {
+  open_shop();
+
+  const auto outcome = meterbank({"get", "shop_sales/fruit/stock"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  const std::regex row("[0-9-]{10}T[0-9:]{8}\\.[0-9]{3}Z\tshop_sales/fruit/stock\t17\t\\{item\\}\n");
+  EXPECT_TRUE(std::regex_match(outcome.out, row)) << outcome.out;
+}
+
+TEST_F(CliFormats, CsvQuotesWhatNeedsQuotes) {
+  const std::string awkward = "say \"a, b\"";
+  open_shop({awkward});
+
+  const auto outcome = meterbank({"get", "shop_sales/stock", "-f", "csv"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  const auto records = parse_csv(outcome.out);
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0], (std::vector<std::string>{"time", "publisher", "set", "instance",
+                                                  "counter", "value", "unit", "status"}));
+  ASSERT_EQ(records[1].size(), records[0].size());
+  EXPECT_EQ(records[1][3], awkward);
+  EXPECT_EQ(records[1][5], "17");
+}
+
+TEST_F(CliFormats, CsvLeavesAMissingValueEmpty) {
+  open_shop({"fruit"});
+
+  const auto outcome =
+      meterbank({"get", "shop_sales/sold", "-n", "2", "-i", "10ms", "-f", "csv"});
+
+  const auto records = parse_csv(outcome.out);
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records[1][5], "");
+  EXPECT_EQ(records[1][7], "no-rate-yet");
+  EXPECT_EQ(records[2][5], "0");
+}
+
+TEST_F(CliFormats, TsvHasAFieldForEveryHeading) {
+  open_shop();
+
+  const auto lines = meterbank({"get", "shop_sales/stock", "-f", "tsv"}).lines();
+
+  ASSERT_EQ(lines.size(), 3U);
+  for (const auto& line : lines) {
+    EXPECT_EQ(std::count(line.begin(), line.end(), '\t'), 7) << line;
+  }
+}
+
+TEST_F(CliFormats, JsonIsOneDocumentOfAllSamples) {
+  open_shop();
+
+  const auto outcome =
+      meterbank({"get", "shop_sales", "-n", "3", "-i", "10ms", "-f", "json"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  const auto document = Json::parse(outcome.out);
+  EXPECT_EQ(document["schema"], "meterbank.sample/1");
+  EXPECT_EQ(document["samples"].size(), 3U * 2U * 3U);
+  for (const auto& row : document["samples"]) {
+    for (const char* key : {"path", "time", "set", "instance", "counter", "publisher", "kind",
+                            "unit", "value", "raw", "status"}) {
+      EXPECT_TRUE(row.contains(key)) << key;
+    }
+  }
+}
+
+TEST_F(CliFormats, JsonKeepsAllDigitsOfAnInteger) {
+  constexpr auto kLargest = std::numeric_limits<std::uint64_t>::max();
+  open_shop({"fruit"});
+  aisles_[0].set(Sales::kStock, kLargest);
+
+  const auto number = meterbank({"get", "shop_sales/stock", "--raw", "-f", "json"});
+  const auto text =
+      meterbank({"get", "shop_sales/stock", "--raw", "-f", "json", "--json-int=string"});
+
+  EXPECT_EQ(Json::parse(number.out)["samples"][0]["value"].get<std::uint64_t>(), kLargest);
+  EXPECT_EQ(Json::parse(text.out)["samples"][0]["value"], std::to_string(kLargest));
+}
+
+TEST_F(CliFormats, JsonEscapesNames) {
+  const std::string awkward = "a\"b\\c — ü";
+  open_shop({awkward});
+
+  const auto outcome = meterbank({"get", "shop_sales/stock", "-f", "json"});
+
+  EXPECT_EQ(Json::parse(outcome.out)["samples"][0]["instance"], awkward);
+}
+
+TEST_F(CliFormats, NamesCannotTurnTextAround) {
+  open_shop({"left\u202eright"});
+
+  for (const char* format : {"table", "plain", "tsv", "csv", "json", "jsonl"}) {
+    const auto outcome = meterbank({"get", "shop_sales/stock", "-f", format});
+    ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+    EXPECT_EQ(outcome.out.find("\u202e"), std::string::npos) << format;
+    EXPECT_NE(outcome.out.find("202e"), std::string::npos) << format;
+  }
+}
+
+TEST_F(CliFormats, MachineFormatsDoNotKnowTheLocale) {
+  open_shop({"fruit"});
+  // Any locale with a decimal comma will do; without one installed there is nothing to ignore.
+  const char* chosen = nullptr;
+  for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8"}) {
+    if (chosen == nullptr) chosen = std::setlocale(LC_ALL, name);
+  }
+  if (chosen == nullptr) GTEST_SKIP() << "no locale with a decimal comma installed";
+
+  const auto outcome =
+      meterbank({"get", "shop_sales/stock", "-n", "2", "-i", "10ms", "-f", "jsonl"});
+  std::setlocale(LC_ALL, "C");
+
+  for (const auto& line : outcome.lines()) {
+    EXPECT_NO_THROW(static_cast<void>(Json::parse(line))) << line;
+  }
+}
+
+TEST_F(CliFormats, ColourIsAChoice) {
+  open_shop();
+
+  const auto never = meterbank({"get", "shop_sales/stock", "-f", "table"});
+  const auto always = meterbank({"get", "shop_sales/stock", "-f", "table", "--color=always"});
+
+  EXPECT_EQ(never.out.find('\x1b'), std::string::npos);
+  EXPECT_NE(always.out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(CliFormats, NoColorBeatsTheTerminalAndTheFlagBeatsBoth) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const Console terminal{out, err, true, true};
+  ::setenv("TERM", "xterm", 1);
+  ::unsetenv("NO_COLOR");
+  ::unsetenv("CLICOLOR_FORCE");
+  EXPECT_TRUE(wants_color(ColorWhen::kAuto, terminal));
+
+  ::setenv("NO_COLOR", "1", 1);
+  EXPECT_FALSE(wants_color(ColorWhen::kAuto, terminal));
+  EXPECT_TRUE(wants_color(ColorWhen::kAlways, terminal));
+
+  ::setenv("CLICOLOR_FORCE", "1", 1);
+  EXPECT_FALSE(wants_color(ColorWhen::kAuto, terminal));
+  ::setenv("NO_COLOR", "", 1);
+  EXPECT_TRUE(wants_color(ColorWhen::kAuto, {out, err}));
+  EXPECT_FALSE(wants_color(ColorWhen::kNever, terminal));
+  ::unsetenv("NO_COLOR");
+  ::unsetenv("CLICOLOR_FORCE");
+
+  ::setenv("TERM", "dumb", 1);
+  EXPECT_FALSE(wants_color(ColorWhen::kAuto, terminal));
+  EXPECT_FALSE(has_screen(terminal));
+}
+
+}  // namespace
+}  // namespace meterbank::cli

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+
+#include <cerrno>
+#include <thread>
+
+#include "cli/session/exit_code.hpp"
+#include "cli_fixture.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+class CliGet : public CliTest {};
+
+TEST_F(CliGet, PrintsALevelAtOnceWithoutWaitingForASecondSample) {
+  open_shop();
+
+  // An hour's interval would time out if a second sample were waited for.
+  const auto outcome =
+      meterbank({"get", "shop_sales/fruit/stock", "-i", "1h", "--timeout", "10s", "-f", "json"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  const auto document = Json::parse(outcome.out);
+  EXPECT_EQ(document["samples"].size(), 1U);
+  EXPECT_EQ(document["samples"][0]["value"], 17);
+}
+
+TEST_F(CliGet, TakesASecondSampleByItselfForARate) {
+  open_shop();
+
+  const auto outcome = meterbank({"get", "shop_sales/fruit/sold", "-i", "20ms", "-f", "json"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  const auto document = Json::parse(outcome.out);
+  ASSERT_EQ(document["samples"].size(), 1U);
+  EXPECT_EQ(document["samples"][0]["status"], "ok");
+  EXPECT_EQ(document["samples"][0]["value"], 0);
+  EXPECT_EQ(document["samples"][0]["unit"], "{item}/s");
+}
+
+TEST_F(CliGet, SaysThatAFirstSampleHasNoRateInsteadOfZero) {
+  open_shop();
+
+  const auto outcome =
+      meterbank({"get", "shop_sales/fruit/sold", "-n", "2", "-i", "20ms", "-f", "jsonl"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  const auto lines = outcome.lines();
+  ASSERT_EQ(lines.size(), 2U);
+  const auto first = Json::parse(lines[0])["samples"][0];
+  EXPECT_TRUE(first["value"].is_null());
+  EXPECT_EQ(first["status"], "no-rate-yet");
+  EXPECT_EQ(Json::parse(lines[1])["samples"][0]["status"], "ok");
+  EXPECT_GT(Json::parse(lines[1])["interval_s"], 0.0);
+}
+
+TEST_F(CliGet, ShowsADashForAMissingRateInATable) {
+  open_shop({"fruit"});
+
+  const auto outcome =
+      meterbank({"get", "shop_sales/sold", "-n", "2", "-i", "20ms", "-f", "table"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  const auto lines = outcome.lines();
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[1].back(), '-');
+  EXPECT_EQ(lines[2].substr(lines[2].size() - 4), "0 /s");
+}
+
+TEST_F(CliGet, UnderstandsBothSpellingsOfAPath) {
+  open_shop();
+
+  const auto windows = meterbank({"get", "\\Shop Sales(fruit)\\Stock", "-f", "json"});
+  const auto brief = meterbank({"get", "shop_sales/fruit/stock", "-f", "json"});
+
+  ASSERT_EQ(windows.code, kExitDone) << windows.err;
+  ASSERT_EQ(brief.code, kExitDone) << brief.err;
+  EXPECT_EQ(Json::parse(windows.out)["samples"][0]["path"],
+            Json::parse(brief.out)["samples"][0]["path"]);
+}
+
+TEST_F(CliGet, LeavesOutWhatIsExcluded) {
+  open_shop();
+
+  const auto outcome = meterbank({"get", "shop_*/*/sto*", "-X", "*/bread/*", "-f", "json"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  const auto document = Json::parse(outcome.out);
+  ASSERT_EQ(document["samples"].size(), 1U);
+  EXPECT_EQ(document["samples"][0]["instance"], "fruit");
+}
+
+TEST_F(CliGet, ReadsPathsFromAFileAndSkipsComments) {
+  open_shop();
+  std::ofstream(file("paths")) << "# what we sell\n\n  shop_sales/bread/stock  \n";
+
+  const auto outcome = meterbank({"get", "-c", file("paths"), "-f", "json"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["samples"][0]["instance"], "bread");
+}
+
+TEST_F(CliGet, ReadsOnePublisherIfAskedTo) {
+  open_shop();
+  auto rival = Provider::create({.name = "rival", .directory = directory_});
+  ASSERT_TRUE(rival);
+  auto sales = rival->add(kSales);
+  ASSERT_TRUE(sales);
+  auto fruit = sales->create_instance("fruit");
+  ASSERT_TRUE(fruit);
+
+  const auto both = meterbank({"get", "shop_sales/fruit/stock", "-f", "json"});
+  const auto one =
+      meterbank({"get", "shop_sales/fruit/stock", "--publisher", "rival", "-f", "json"});
+
+  EXPECT_EQ(Json::parse(both.out)["samples"].size(), 2U);
+  ASSERT_EQ(one.code, kExitDone) << one.err;
+  const auto document = Json::parse(one.out);
+  ASSERT_EQ(document["samples"].size(), 1U);
+  EXPECT_EQ(document["samples"][0]["publisher"], "rival@" + std::to_string(::getpid()));
+}
+
+TEST_F(CliGet, ShowsStoredValuesOnRequest) {
+  open_shop();
+  aisles_[0].add(Sales::kSold, 41);
+
+  const auto outcome = meterbank({"get", "shop_sales/fruit/sold", "--raw", "-f", "json"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["samples"][0]["value"], 41);
+}
+
+TEST_F(CliGet, ScalesBytesForPeopleAndNotWhenToldSo) {
+  open_shop({"fruit"});
+
+  const auto scaled = meterbank({"get", "shop_sales/label_bytes", "-f", "table"});
+  const auto base = meterbank({"get", "shop_sales/label_bytes", "-f", "table", "--units=base"});
+
+  EXPECT_NE(scaled.out.find("1.50 MiB"), std::string::npos) << scaled.out;
+  EXPECT_NE(base.out.find("1572864 By"), std::string::npos) << base.out;
+}
+
+TEST_F(CliGet, StopsAfterTheTimeThatWasAskedFor) {
+  open_shop();
+
+  const auto outcome =
+      meterbank({"get", "shop_sales/stock", "--for", "60ms", "-i", "20ms", "-f", "jsonl"});
+
+  EXPECT_EQ(outcome.code, kExitDone) << outcome.err;
+  EXPECT_GE(outcome.lines().size(), 1U);
+}
+
+TEST_F(CliGet, EndsWithCode124WhenTheTimeoutRunsOut) {
+  open_shop();
+
+  const auto outcome = meterbank(
+      {"get", "shop_sales/stock", "-n", "0", "-i", "10ms", "--timeout", "50ms", "-f", "jsonl"});
+
+  EXPECT_EQ(outcome.code, kExitTimeout);
+  EXPECT_NE(outcome.err.find("--timeout"), std::string::npos);
+}
+
+TEST_F(CliGet, WaitsForAPublisherThatIsNotThereYet) {
+  std::thread later([this] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    open_shop();
+  });
+
+  const auto outcome = meterbank({"get", "shop_sales/stock", "--wait", "60s", "-f", "json"});
+  later.join();
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["samples"].size(), 2U);
+}
+
+TEST_F(CliGet, WritesAFileCompleteAndLeavesNoOtherBehind) {
+  open_shop();
+
+  const auto outcome = meterbank({"get", "shop_sales/stock", "-f", "csv", "-o", file("out.csv")});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(read(file("out.csv")).substr(0, 5), "time,");
+  for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
+    EXPECT_NE(entry.path().extension(), ".part");
+  }
+}
+
+TEST_F(CliGet, IsAnEnvironmentErrorWhenTheFileCannotBeWritten) {
+  open_shop();
+
+  const auto outcome = meterbank({"get", "shop_sales/stock", "-o", file("no/such/place.csv")});
+
+  EXPECT_EQ(outcome.code, kExitEnvironment);
+  EXPECT_NE(outcome.err.find("place.csv"), std::string::npos);
+}
+
+TEST_F(CliGet, StrictRefusesToPrintPartOfAnAnswer) {
+  open_shop();
+
+  const auto loose = meterbank({"get", "shop_sales/stock", "shop_sales/stoke", "-f", "json"});
+  const auto strict =
+      meterbank({"get", "shop_sales/stock", "shop_sales/stoke", "-f", "json", "--strict"});
+
+  EXPECT_EQ(loose.code, kExitNo);
+  EXPECT_EQ(Json::parse(loose.out)["samples"].size(), 2U);
+  EXPECT_EQ(strict.code, kExitNo);
+  EXPECT_EQ(strict.out, "");
+}
+
+// ---- Where output goes ----
+
+// A target that does something at the first flush.
+template <typename AtFlush>
+class FlushTrap : public std::stringbuf {
+ public:
+  explicit FlushTrap(AtFlush at_flush) : at_flush_(std::move(at_flush)) {}
+  int sync() override { return at_flush_(); }
+
+ private:
+  AtFlush at_flush_;
+};
+
+TEST_F(CliGet, EndsQuietlyWhenTheReaderOfAPipeHasSeenEnough) {
+  open_shop();
+  FlushTrap trap([] {
+    errno = EPIPE;
+    return -1;
+  });
+  std::ostream out(&trap);
+  std::ostringstream err;
+  const std::vector<std::string> arguments{"get", "shop_sales/stock", "-n", "0", "-i", "1ms",
+                                           "-f",  "jsonl",            "--dir", directory_};
+
+  EXPECT_EQ(run(arguments, out, err), kExitDone);
+  EXPECT_EQ(err.str(), "");
+}
+
+TEST_F(CliGet, ReportsAFullDisk) {
+  open_shop();
+  FlushTrap trap([] {
+    errno = ENOSPC;
+    return -1;
+  });
+  std::ostream out(&trap);
+  std::ostringstream err;
+  const std::vector<std::string> arguments{"get", "shop_sales/stock", "--dir", directory_};
+
+  EXPECT_EQ(run(arguments, out, err), kExitEnvironment);
+  EXPECT_NE(err.str().find("cannot write"), std::string::npos);
+}
+
+TEST_F(CliGet, CompletesItsDocumentWhenInterrupted) {
+  open_shop();
+  FlushTrap trap([] { return ::raise(SIGINT); });
+  std::ostream out(&trap);
+  std::ostringstream err;
+  const std::vector<std::string> arguments{"get", "shop_sales/stock", "-n", "0", "-i", "1ms",
+                                           "-f",  "json",             "--dir", directory_};
+
+  EXPECT_EQ(run(arguments, out, err), kExitDone);
+  EXPECT_NO_THROW(static_cast<void>(Json::parse(trap.str())));
+}
+
+TEST_F(CliGet, SaysByItsCodeThatItWasInterruptedBeforeTheLastSample) {
+  open_shop();
+  FlushTrap trap([] { return ::raise(SIGINT); });
+  std::ostream out(&trap);
+  std::ostringstream err;
+  const std::vector<std::string> arguments{"get", "shop_sales/stock", "-n", "5000", "-i", "1ms",
+                                           "-f",  "jsonl",            "--dir", directory_};
+
+  EXPECT_EQ(run(arguments, out, err), kExitInterrupted);
+}
+
+// ---- watch and demo without a terminal ----
+
+TEST_F(CliGet, WatchPrintsRowsWithoutATerminal) {
+  open_shop();
+
+  const auto outcome =
+      meterbank({"watch", "shop_sales/fruit/stock", "-i", "10ms", "-n", "3"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  EXPECT_EQ(outcome.lines().size(), 3U);
+  EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(CliGet, WatchEndsWellWhenInterrupted) {
+  open_shop();
+  FlushTrap trap([] { return ::raise(SIGINT); });
+  std::ostream out(&trap);
+  std::ostringstream err;
+  const std::vector<std::string> arguments{"watch", "shop_sales/stock", "-n",    "5000",
+                                           "-i",    "1ms",              "--dir", directory_};
+
+  EXPECT_EQ(run(arguments, out, err), kExitDone);
+}
+
+TEST_F(CliGet, DemoPrintsThreeSamplesOfFiveCountersAndEnds) {
+  const auto outcome = meterbank({"demo", "-i", "30ms", "-f", "jsonl"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  const auto lines = outcome.lines();
+  ASSERT_EQ(lines.size(), 3U);
+  for (const auto& line : lines) EXPECT_EQ(Json::parse(line)["samples"].size(), 5U) << line;
+}
+
+}  // namespace
+}  // namespace meterbank::cli

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "cli/grammar.hpp"
+#include "cli/session/exit_code.hpp"
+#include "cli_fixture.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+class CliHelp : public CliTest {};
+
+TEST_F(CliHelp, OverviewFitsAScreenAndNamesEveryVerb) {
+  const auto outcome = run_plainly({"-h"});
+
+  EXPECT_EQ(outcome.code, kExitDone);
+  EXPECT_LE(outcome.lines().size(), 30U);
+  for (const auto& verb : verb_names()) {
+    EXPECT_NE(outcome.out.find(verb), std::string::npos) << verb;
+  }
+}
+
+TEST_F(CliHelp, EveryVerbHasThreeExamplesThatParse) {
+  for (const auto& verb : verb_names()) {
+    const auto outcome = run_plainly({verb, "--help"});
+    ASSERT_EQ(outcome.code, kExitDone) << verb;
+    const auto lines = outcome.lines();
+    const auto head = std::find(lines.begin(), lines.end(), "Examples:");
+    ASSERT_NE(head, lines.end()) << outcome.out;
+    EXPECT_EQ(lines.end() - head, 4) << verb;
+    for (auto line = head + 1; line != lines.end(); ++line) {
+      // Up to a pipe; quotation marks group words as a shell would group them.
+      std::vector<std::string> words(1);
+      bool quoted = false;
+      for (const char c : line->substr(0, line->find(" | "))) {
+        if (c == '\'') {
+          quoted = !quoted;
+        } else if (c == ' ' && !quoted) {
+          words.emplace_back();
+        } else {
+          words.back() += c;
+        }
+      }
+      std::erase(words, "");
+      ASSERT_EQ(words.front(), "meterbank");
+      words.erase(words.begin());
+      EXPECT_TRUE(parse_arguments(words)) << *line;
+    }
+    EXPECT_EQ(run_plainly({"help", verb}).out, outcome.out);
+  }
+}
+
+TEST_F(CliHelp, ExplainsPathsFormatsAndExitCodes) {
+  for (const char* topic : {"paths", "formats", "exit-codes"}) {
+    const auto outcome = run_plainly({"help", topic});
+    EXPECT_EQ(outcome.code, kExitDone) << topic;
+    EXPECT_GT(outcome.lines().size(), 4U) << topic;
+  }
+}
+
+TEST_F(CliHelp, SuggestsTheNearestTopic) {
+  const auto outcome = run_plainly({"help", "path"});
+
+  EXPECT_EQ(outcome.code, kExitUsage);
+  EXPECT_NE(outcome.err.find("try: meterbank help paths"), std::string::npos) << outcome.err;
+}
+
+TEST_F(CliHelp, VersionNamesTheLayout) {
+  const auto document = nlohmann::json::parse(run_plainly({"version", "-f", "json"}).out);
+
+  EXPECT_TRUE(document.contains("version"));
+  EXPECT_TRUE(document.contains("layout"));
+  EXPECT_EQ(run_plainly({"--version"}).out, run_plainly({"version"}).out);
+}
+
+TEST_F(CliHelp, GlobalOptionsStandBeforeOrBehindTheVerb) {
+  open_shop();
+
+  const auto before = run_plainly({"--dir", directory_, "list"});
+  const auto behind = run_plainly({"list", "--dir", directory_});
+
+  EXPECT_EQ(before.code, kExitDone) << before.err;
+  EXPECT_EQ(behind.code, kExitDone) << behind.err;
+}
+
+}  // namespace
+}  // namespace meterbank::cli

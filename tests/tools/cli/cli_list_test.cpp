@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session/exit_code.hpp"
+#include "cli_fixture.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+class CliList : public CliTest {};
+
+TEST_F(CliList, ShowsASetWithItsPublisherAndSize) {
+  open_shop();
+
+  const auto outcome = meterbank({"list", "-f", "json"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  const auto sets = Json::parse(outcome.out);
+  ASSERT_EQ(sets.size(), 1U);
+  EXPECT_EQ(sets[0]["set"], "shop_sales");
+  EXPECT_EQ(sets[0]["name"], "Shop Sales");
+  EXPECT_EQ(sets[0]["kind"], "multi");
+  EXPECT_EQ(sets[0]["instances"], 2);
+  EXPECT_EQ(sets[0]["counters"], 3);
+  EXPECT_EQ(sets[0]["publisher"], "shop@" + std::to_string(::getpid()));
+}
+
+TEST_F(CliList, ShowsASetThatHasNoInstances) {
+  open_shop({});
+
+  const auto all = meterbank({"list", "-f", "json"});
+  const auto counters = meterbank({"list", "shop_sales", "-f", "json"});
+
+  ASSERT_EQ(all.code, kExitDone) << all.err;
+  EXPECT_EQ(Json::parse(all.out)[0]["instances"], 0);
+  ASSERT_EQ(counters.code, kExitDone) << counters.err;
+  EXPECT_EQ(Json::parse(counters.out).size(), 3U);
+}
+
+TEST_F(CliList, HasAHeadingForPeopleAndNoneInAPipe) {
+  open_shop();
+
+  const auto table = meterbank({"list", "-f", "table"}).lines();
+  const auto plain = meterbank({"list"}).lines();
+
+  ASSERT_EQ(table.size(), 2U);
+  EXPECT_EQ(table[0].substr(0, 3), "SET");
+  ASSERT_EQ(plain.size(), 1U);
+  EXPECT_EQ(plain[0].substr(0, 11), "shop_sales\t");
+}
+
+TEST_F(CliList, ListsTheCountersOfAPath) {
+  open_shop();
+
+  const auto outcome = meterbank({"list", "shop_sales/sto*", "-f", "json"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  const auto counters = Json::parse(outcome.out);
+  ASSERT_EQ(counters.size(), 1U);
+  EXPECT_EQ(counters[0]["path"], "shop_sales/stock");
+  EXPECT_EQ(counters[0]["windows_path"], "\\Shop Sales(*)\\Stock");
+}
+
+TEST_F(CliList, LongFormTellsAllThatIsKnown) {
+  open_shop();
+
+  const auto outcome = meterbank({"list", "-l", "shop_sales/sold"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  for (const char* fact :
+       {"\\Shop Sales(*)\\Sold/sec", "shop_sales/sold", "rate", "perf_counter_bulk_count",
+        "{item}/s", "Items that left the shop.", "1 in {", "fruit", "bread", "shop@"}) {
+    EXPECT_NE(outcome.out.find(fact), std::string::npos) << fact << "\n" << outcome.out;
+  }
+}
+
+TEST_F(CliList, ListsInstancesWithTheirIds) {
+  open_shop();
+
+  const auto outcome = meterbank({"list", "--instances", "shop_sales", "-f", "json"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  const auto instances = Json::parse(outcome.out);
+  ASSERT_EQ(instances.size(), 2U);
+  EXPECT_NE(instances[0]["id"], instances[1]["id"]);
+}
+
+TEST_F(CliList, ListsPublishers) {
+  open_shop();
+
+  const auto outcome = meterbank({"list", "--publishers", "-f", "jsonl"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  const auto publisher = Json::parse(outcome.out);
+  EXPECT_EQ(publisher["name"], "shop");
+  EXPECT_EQ(publisher["pid"], ::getpid());
+  EXPECT_EQ(publisher["state"], "live");
+  EXPECT_EQ(publisher["sets"], 1);
+}
+
+TEST_F(CliList, IsEmptyJsonWhenNothingIsPublished) {
+  const auto outcome = meterbank({"list", "-f", "json"});
+
+  EXPECT_EQ(outcome.code, kExitNo);
+  EXPECT_EQ(Json::parse(outcome.out), Json::array());
+}
+
+}  // namespace
+}  // namespace meterbank::cli

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/watch/live_table.hpp"
+
+#include "cli/format/table.hpp"
+#include "cli_fixture.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+class LiveTableTest : public CliTest {
+ protected:
+  // A table that has seen one sample of the shop.
+  void look() {
+    if (!selection_) {
+      Waiter waiter({});
+      SelectionOptions options;
+      options.directory = directory_;
+      options.paths = {"shop_sales"};
+      auto opened = Selection::open(options, waiter);
+      ASSERT_TRUE(opened) << opened.error().message();
+      selection_.emplace(std::move(*opened));
+      sampler_.emplace(*selection_);
+    }
+    sampler_->take();
+    table_.update(sampler_->rows(), view_.raw, Clock::now());
+  }
+  [[nodiscard]] std::vector<ScreenLine> draw(std::size_t width, std::size_t height) {
+    return table_.render(view_, {.interval = std::chrono::seconds(1), .missed = 0, .clock = "09:04:40"}, width,
+                         height);
+  }
+  [[nodiscard]] std::string drawn(std::size_t width, std::size_t height) {
+    std::string text;
+    for (const auto& line : draw(width, height)) text += line.text + "\n";
+    return text;
+  }
+
+  std::optional<Selection> selection_;
+  std::optional<Sampler> sampler_;
+  LiveTable table_;
+  View view_;
+};
+
+TEST_F(LiveTableTest, NeverDrawsOutsideItsWindow) {
+  open_shop({"fruit", "bread", "東京 東京 東京 東京"});
+  look();
+  look();
+
+  for (std::size_t width = 1; width < 200; width += 7) {
+    for (std::size_t height = 1; height < 40; height += 3) {
+      const auto lines = draw(width, height);
+      EXPECT_LE(lines.size(), height);
+      for (const auto& line : lines) EXPECT_LE(display_width(line.text), width) << line.text;
+    }
+  }
+}
+
+TEST_F(LiveTableTest, ShowsADashUntilThereIsARate) {
+  open_shop({"fruit"});
+  look();
+  view_.filter = "sold";
+
+  const auto first = draw(120, 24);
+  look();
+  const auto second = draw(120, 24);
+
+  EXPECT_NE(first[2].text.find(" - "), std::string::npos) << first[2].text;
+  EXPECT_NE(second[2].text.find("0 /s"), std::string::npos) << second[2].text;
+}
+
+TEST_F(LiveTableTest, FilterLeavesWhatMatches) {
+  open_shop();
+  look();
+
+  EXPECT_EQ(table_.shown(view_).size(), 6U);
+  view_.filter = "BREAD";
+  EXPECT_EQ(table_.shown(view_).size(), 3U);
+  view_.filter = "nothing";
+  EXPECT_EQ(table_.shown(view_).size(), 0U);
+  EXPECT_NE(drawn(80, 24).find("no rows"), std::string::npos);
+}
+
+TEST_F(LiveTableTest, HidesZerosOnRequest) {
+  open_shop({"fruit"});
+  look();
+  look();
+
+  view_.hide_zeros = true;
+
+  EXPECT_EQ(table_.shown(view_).size(), 2U);  // stock and label bytes; nothing is being sold
+}
+
+TEST_F(LiveTableTest, SortsByValueWithTheLargestFirst) {
+  open_shop();
+  aisles_[1].set(Sales::kStock, 99);
+  look();
+  view_.filter = "stock";
+
+  view_.sorting = Sorting::kByValue;
+
+  const auto order = table_.shown(view_);
+  ASSERT_EQ(order.size(), 2U);
+  EXPECT_EQ(table_.rows()[order[0]].instance, "bread");
+}
+
+TEST_F(LiveTableTest, KeepsTheSelectedRowOnTheScreen) {
+  open_shop({"a", "b", "c", "d", "e", "f", "g", "h"});
+  look();
+  view_.selected = 1000;
+
+  const auto lines = draw(100, 12);
+
+  EXPECT_EQ(view_.selected, 23U);
+  EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const ScreenLine& line) {
+    return line.look == LineLook::kSelected;
+  }));
+}
+
+TEST_F(LiveTableTest, ForgetsRowsThatWentAway) {
+  open_shop();
+  look();
+  aisles_.erase(aisles_.begin());
+  selection_->refresh();
+  look();
+
+  view_.filter = "bread";
+  EXPECT_EQ(table_.shown(view_).size(), 3U);
+}
+
+TEST(HistoryBars, ScaleToTheLargestValueInSight) {
+  History history;
+  const auto now = Clock::now();
+  for (const double value : {0.0, 7.0, 3.5, 7.0}) history.add(value, true, now);
+  history.add(0, false, now);
+
+  EXPECT_EQ(history.bars(6, false), " ▁█▅█ ");
+  EXPECT_EQ(history.bars(3, true), "=# ");
+}
+
+TEST(HistoryBars, AverageOnlyWhatIsPresent) {
+  History history;
+  const auto now = Clock::now();
+  history.add(0, false, now);
+  EXPECT_FALSE(history.has_average());
+  history.add(2, true, now);
+  history.add(4, true, now);
+
+  EXPECT_DOUBLE_EQ(history.average(), 3);
+  EXPECT_DOUBLE_EQ(history.maximum(), 4);
+}
+
+}  // namespace
+}  // namespace meterbank::cli

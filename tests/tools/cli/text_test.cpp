@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "cli/format/json.hpp"
+#include "cli/format/quantity.hpp"
+#include "cli/format/row_writer.hpp"
+#include "cli/format/table.hpp"
+#include "cli/format/time_text.hpp"
+#include "cli/session/waiter.hpp"
+#include "cli/watch/screen.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST(Duration, UnderstandsUnitsPlainSecondsAndClockForm) {
+  EXPECT_EQ(parse_duration("250ms"), milliseconds(250));
+  EXPECT_EQ(parse_duration("5m"), seconds(300));
+  EXPECT_EQ(parse_duration("1h"), seconds(3600));
+  EXPECT_EQ(parse_duration("0.5"), milliseconds(500));
+  EXPECT_EQ(parse_duration("2"), seconds(2));
+  EXPECT_EQ(parse_duration("01:02:03"), seconds(3723));
+  EXPECT_EQ(parse_duration("01:30"), seconds(90));
+  EXPECT_EQ(parse_duration("100us"), std::chrono::microseconds(100));
+}
+
+TEST(Duration, RefusesWhatIsNone) {
+  for (const char* text : {"", "ms", "-1", "+1", "1e3", "inf", "nan", "1 s", "5 minutes", "1:60",
+                           "1:2:3:4", ":", "1:", "1.5:00", "1..2", "99999999999999", "1x"}) {
+    EXPECT_FALSE(parse_duration(text)) << text;
+  }
+}
+
+TEST(Duration, PrintsSpansOfEverySize) {
+  EXPECT_EQ(print_duration(0), "0 s");
+  EXPECT_EQ(print_duration(2.4e-9), "2.40 ns");
+  EXPECT_EQ(print_duration(121e-6), "121 µs");
+  EXPECT_EQ(print_duration(0.2), "200 ms");
+  EXPECT_EQ(print_duration(12.34), "12.3 s");
+  EXPECT_EQ(print_duration(134), "2m14s");
+  EXPECT_EQ(print_duration(3 * 3600 + 5 * 60), "3h05m");
+  EXPECT_EQ(print_duration(12 * 86400 + 4 * 3600), "12d04h");
+}
+
+TEST(Duration, IntervalsReadBackAsThemselves) {
+  for (const char* text : {"250ms", "1s", "5m", "1h", "1500ms", "100us"}) {
+    EXPECT_EQ(print_interval(*parse_duration(text)), text);
+  }
+}
+
+TEST(Moments, AreUtcForMachines) {
+  EXPECT_EQ(print_utc(1'795'251'880'002'000'000), "2026-11-21T09:04:40.002Z");
+  EXPECT_EQ(print_utc(0), "1970-01-01T00:00:00.000Z");
+}
+
+TEST(Quantity, ScalesBytesByIecAndTheRestBySi) {
+  EXPECT_EQ(print_quantity(1'572'864, "By"), "1.50 MiB");
+  EXPECT_EQ(print_quantity(1024, "By/s"), "1 KiB/s");
+  EXPECT_EQ(print_quantity(18'402, "{order}/s"), "18.4 k/s");
+  EXPECT_EQ(print_quantity(2910, "1/s"), "2.91 k/s");
+  EXPECT_EQ(print_quantity(2.4e9, "Hz"), "2.40 GHz");
+  EXPECT_EQ(print_quantity(7.4, "%"), "7.4 %");
+  EXPECT_EQ(print_quantity(39e-6, "s"), "39.0 µs");
+  EXPECT_EQ(print_quantity(39'000, "ns"), "39.0 µs");
+  EXPECT_EQ(print_quantity(17, "{order}"), "17");
+  EXPECT_EQ(print_quantity(512, "By"), "512 B");
+  EXPECT_EQ(print_quantity(0.4, "1/s"), "0.40 /s");
+}
+
+TEST(Quantity, NeverPrintsAThousandOfAPrefix) {
+  EXPECT_EQ(print_quantity(999'999, "1"), "1.00 M");
+  EXPECT_EQ(print_quantity(999.9, "1"), "1.00 k");
+}
+
+TEST(Quantity, KeepsBaseUnitsOnRequest) {
+  EXPECT_EQ(print_quantity(1'572'864, "By", UnitStyle::kBase), "1572864 By");
+  EXPECT_EQ(print_quantity(0.1, "", UnitStyle::kBase), "0.1");
+}
+
+TEST(TableText, MeasuresCellsAndNotBytes) {
+  EXPECT_EQ(display_width("abc"), 3U);
+  EXPECT_EQ(display_width("µs"), 2U);
+  EXPECT_EQ(display_width("e\u0301"), 1U);
+  EXPECT_EQ(display_width("東京"), 4U);
+}
+
+TEST(TableText, CutsBetweenCharactersAndFillsUp) {
+  EXPECT_EQ(fit("abc", 5), "abc  ");
+  EXPECT_EQ(fit("abcdef", 4), "abc…");
+  EXPECT_EQ(fit("東京都", 4), "東… ");
+  EXPECT_EQ(fit("abc", 0), "");
+}
+
+TEST(TableText, AlignsColumnsAndEndsLinesCleanly) {
+  Table table({{"NAME"}, {"COUNT", Align::kRight}, {"NOTE"}});
+  table.add({"a", "1", ""});
+  table.add({"longer", "1000", "x"});
+
+  EXPECT_EQ(table.headings(), "NAME    COUNT  NOTE\n");
+  EXPECT_EQ(table.take_rows(), "a           1\nlonger   1000  x\n");
+}
+
+TEST(TableText, DefusesForeignText) {
+  Table table({{"NAME"}});
+  table.add({"x\x1b[2Jy"});
+
+  EXPECT_EQ(table.take_rows().find('\x1b'), std::string::npos);
+}
+
+TEST(JsonText, SurvivesAnyBytes) {
+  std::string bytes;
+  for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
+
+  const auto parsed = nlohmann::json::parse(json_text(bytes));
+
+  EXPECT_EQ(parsed.get<std::string>().substr(0, 128), bytes.substr(0, 128));
+}
+
+TEST(CsvField, QuotesOnlyWhatNeedsIt) {
+  EXPECT_EQ(csv_field("plain text"), "plain text");
+  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_field("say \"x\""), "\"say \"\"x\"\"\"");
+}
+
+TEST(CadenceTest, KeepsItsDistanceHoweverLateTheWorkIs) {
+  const Clock::time_point start{};
+  Cadence cadence(start, milliseconds(100));
+
+  cadence.advance(start + milliseconds(30));
+  EXPECT_EQ(cadence.next(), start + milliseconds(100));
+  EXPECT_EQ(cadence.missed(), 0U);
+
+  cadence.advance(start + milliseconds(199));
+  EXPECT_EQ(cadence.next(), start + milliseconds(200));
+  EXPECT_EQ(cadence.missed(), 0U);
+}
+
+TEST(CadenceTest, CountsWhatItMissedAndDoesNotMakeUpForIt) {
+  const Clock::time_point start{};
+  Cadence cadence(start, milliseconds(100));
+
+  cadence.advance(start + milliseconds(350));
+
+  EXPECT_EQ(cadence.missed(), 2U);
+  EXPECT_EQ(cadence.next(), start + milliseconds(300));
+}
+
+TEST(Keys, TakesSequencesApart) {
+  const auto keys = parse_keys("j\x1b[A\x1b[5~ü\x1b[99;5uq\x1b");
+
+  ASSERT_EQ(keys.size(), 7U);
+  EXPECT_EQ(keys[0].text, "j");
+  EXPECT_EQ(keys[1].key, Key::kUp);
+  EXPECT_EQ(keys[2].key, Key::kPageUp);
+  EXPECT_EQ(keys[3].text, "ü");
+  EXPECT_EQ(keys[4].key, Key::kUnknown);
+  EXPECT_EQ(keys[5].text, "q");
+  EXPECT_EQ(keys[6].key, Key::kEscape);
+}
+
+}  // namespace
+}  // namespace meterbank::cli

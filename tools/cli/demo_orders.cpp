@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/demo_orders.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <random>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "meterbank/publisher.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+enum class Order : std::uint32_t {
+  kAccepted,
+  kRejected,
+  kBytes,
+  kQueueDepth,
+  kLatency,
+  kLatencyBase,
+};
+
+constexpr std::uint32_t kLatencyBaseId = 6;
+constexpr std::array kCounters{
+    CounterSpec{.id = 1,
+                .name = "Accepted/sec",
+                .symbol = "accepted",
+                .type = CounterType::kBulkCount,
+                .unit = "{order}",
+                .help = "Orders that went on to the venue."},
+    CounterSpec{.id = 2,
+                .name = "Rejected/sec",
+                .symbol = "rejected",
+                .type = CounterType::kBulkCount,
+                .unit = "{order}",
+                .help = "Orders that broke a limit and were sent back."},
+    CounterSpec{.id = 3,
+                .name = "Bytes Received/sec",
+                .symbol = "bytes_received",
+                .type = CounterType::kBulkCount,
+                .unit = "By",
+                .help = "Bytes of order messages."},
+    CounterSpec{.id = 4,
+                .name = "Queue Depth",
+                .symbol = "queue_depth",
+                .type = CounterType::kLargeRawCount,
+                .unit = "{order}",
+                .help = "Orders that wait for the venue."},
+    CounterSpec{.id = 5,
+                .name = "Avg. Latency",
+                .symbol = "latency",
+                .type = CounterType::kAverageBulk,
+                .unit = "ns",
+                .help = "Time from the last byte of an order to the first byte of its answer.",
+                .base = kLatencyBaseId},
+    CounterSpec{.id = kLatencyBaseId,
+                .name = "Avg. Latency Base",
+                .symbol = "latency_base",
+                .type = CounterType::kLargeRawBase,
+                .unit = "{order}",
+                .help = "Orders whose latency was measured."}};
+
+constexpr CountersetSpec kSet{.name = "Demo Orders",
+                              .symbol = "demo_orders",
+                              .help = "An imaginary order gateway, one instance a venue.",
+                              .label = "venue",
+                              .counters = kCounters};
+
+struct Venue {
+  std::string_view name;
+  double orders_per_second;
+  double latency_ns;
+  double swing_seconds;  // the load rises and falls once in this time
+};
+constexpr std::array kVenues{Venue{"eu", 18'000, 39'000, 20},
+                             Venue{"us", 43'000, 52'000, 33},
+                             Venue{"asia", 7'500, 121'000, 47}};
+
+constexpr auto kStep = std::chrono::milliseconds(5);
+constexpr double kStepSeconds = 0.005;
+
+// The load of one venue. Its numbers depend on the seed and the step only, not on the clock.
+class Load {
+ public:
+  Load(const Venue& venue, Instance instance, std::uint64_t seed)
+      : venue_(venue), instance_(std::move(instance)), random_(seed) {}
+
+  void step() {
+    const double phase = 2 * std::acos(-1.0) * static_cast<double>(steps_++) * kStepSeconds /
+                         venue_.swing_seconds;
+    const double mean = venue_.orders_per_second * kStepSeconds * (1 + 0.2 * std::sin(phase));
+    const auto orders = std::poisson_distribution<std::uint64_t>(mean)(random_);
+    const auto rejected = std::binomial_distribution<std::uint64_t>(orders, 0.004)(random_);
+    const auto bytes = orders * 118 + std::uniform_int_distribution<std::uint64_t>(0, 64)(random_);
+    const auto waiting = std::poisson_distribution<std::uint64_t>(mean / 4)(random_);
+    // Averages wander, with a stall now and then, as they do in real services.
+    const double stall = std::uniform_real_distribution<double>(0, 1)(random_) < 0.002 ? 20 : 1;
+    const double latency = venue_.latency_ns * stall *
+                           std::lognormal_distribution<double>(0, 0.2)(random_);
+    const auto spent = static_cast<std::uint64_t>(latency * static_cast<double>(orders));
+    instance_.update([&](Values& values) noexcept {
+      values.add(Order::kAccepted, orders - rejected);
+      values.add(Order::kRejected, rejected);
+      values.add(Order::kBytes, bytes);
+      values.set(Order::kQueueDepth, waiting);
+      values.add(Order::kLatency, spent);
+      values.add(Order::kLatencyBase, orders);
+    });
+  }
+
+ private:
+  Venue venue_;
+  Instance instance_;
+  std::mt19937_64 random_;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace
+
+struct DemoOrders::Running {
+  Provider provider;
+  std::vector<Load> loads;
+  std::atomic<bool> stop{false};
+  std::thread thread;
+
+  explicit Running(Provider owned) : provider(std::move(owned)) {}
+  ~Running() {
+    // relaxed: it orders nothing; join() does.
+    stop.store(true, std::memory_order_relaxed);
+    if (thread.joinable()) thread.join();
+  }
+
+  void work() {
+    auto next = std::chrono::steady_clock::now();
+    // relaxed: a wish to stop carries no other values.
+    while (!stop.load(std::memory_order_relaxed)) {
+      for (auto& load : loads) load.step();
+      next += kStep;
+      // After a pause of the whole machine, steps are dropped rather than made up for in a burst.
+      next = std::max(next, std::chrono::steady_clock::now() - kStep);
+      std::this_thread::sleep_until(next);
+    }
+  }
+};
+
+Result<DemoOrders> DemoOrders::start(const DemoOrdersOptions& options) {
+  auto provider = Provider::create({.name = options.name, .directory = options.directory});
+  if (!provider) return tl::make_unexpected(provider.error());
+  auto running = std::make_unique<Running>(std::move(*provider));
+  auto orders = running->provider.add(kSet);
+  if (!orders) return tl::make_unexpected(orders.error());
+  std::uint64_t seed = options.seed;
+  for (const auto& venue : kVenues) {
+    auto instance = orders->create_instance(venue.name);
+    if (!instance) return tl::make_unexpected(instance.error());
+    running->loads.emplace_back(venue, std::move(*instance), seed++);
+  }
+  running->thread = std::thread([worker = running.get()] { worker->work(); });
+  return DemoOrders(std::move(running));
+}
+
+DemoOrders::DemoOrders(std::unique_ptr<Running> running) noexcept : running_(std::move(running)) {}
+DemoOrders::DemoOrders(DemoOrders&&) noexcept = default;
+DemoOrders& DemoOrders::operator=(DemoOrders&&) noexcept = default;
+DemoOrders::~DemoOrders() = default;
+
+}  // namespace meterbank::cli

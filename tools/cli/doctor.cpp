@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "cli/format/quantity.hpp"
+#include "cli/format/table.hpp"
+#include "cli/format/time_text.hpp"
+#include "cli/session/exit_code.hpp"
+#include "cli/session/output.hpp"
+#include "cli/verbs.hpp"
+#include "meterbank/shm/pointer_record.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+enum class Verdict : std::uint8_t { kOk, kNote, kProblem };
+
+struct Finding {
+  std::string subject;
+  std::string what;
+  Verdict verdict = Verdict::kOk;
+  std::string remedy;
+};
+using Findings = std::vector<Finding>;
+
+std::string first_line(const char* file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return line;
+}
+
+// ---- Directory ----
+
+bool is_in_memory(const std::string& path) {
+  struct statfs facts{};
+  return ::statfs(path.c_str(), &facts) == 0 &&
+         (facts.f_type == TMPFS_MAGIC || facts.f_type == static_cast<long>(RAMFS_MAGIC));
+}
+
+Finding examine_directory(const std::string& path) {
+  struct stat facts{};
+  if (::lstat(path.c_str(), &facts) != 0) {
+    return {"directory", path + "  not there yet; the first publisher makes it", Verdict::kNote, {}};
+  }
+  if (!S_ISDIR(facts.st_mode)) {
+    return {"directory", path + "  is no directory", Verdict::kProblem,
+            "METERBANK_DIR=another directory"};
+  }
+  const bool own = facts.st_uid == ::geteuid();
+  if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return {"directory", path + "  others may write to it", Verdict::kProblem,
+            "chmod go-w " + path};
+  }
+  if (::access(path.c_str(), R_OK | X_OK) != 0) {
+    return {"directory", path + "  may not be read", Verdict::kProblem,
+            "as its owner, or chmod o+rx " + path};
+  }
+  std::string traits = is_in_memory(path) ? "in memory" : "on disk";
+  traits += own && ::access(path.c_str(), W_OK) == 0 ? ", writable" : ", for reading only";
+  const bool disk = traits.front() == 'o';
+  return {"directory", fmt::format("{}  {}", path, traits), disk ? Verdict::kNote : Verdict::kOk,
+          disk ? "a tmpfs with METERBANK_DIR: records on disk outlive a reboot" : ""};
+}
+
+// ---- Providers ----
+
+Finding examine_provider(const ProviderView& provider) {
+  const auto age = print_duration(static_cast<double>(provider.heartbeat_age_ns()) / 1e9);
+  Finding finding{"publisher", {}, Verdict::kOk, {}};
+  switch (provider.state) {
+    case ProviderState::kLive: {
+      std::uint64_t instances = 0;
+      for (const auto& set : provider.sets) instances += set.instances.size();
+      finding.what = fmt::format("{}  live, {} sets, {} instances, {}", provider.label(),
+                                 provider.sets.size(), instances,
+                                 print_quantity(static_cast<double>(provider.bytes), "By"));
+      if (provider.refused() > 0) {
+        finding.what += fmt::format(", refused {} creations", provider.refused());
+        finding.verdict = Verdict::kNote;
+        finding.remedy = "higher limits in its ProviderOptions";
+      }
+      return finding;
+    }
+    case ProviderState::kHung:
+      finding.what = fmt::format("{}  alive, but silent for {}", provider.label(), age);
+      finding.verdict = Verdict::kProblem;
+      finding.remedy = fmt::format("look at process {}: stopped, or starved of processor time?",
+                                   provider.pid);
+      return finding;
+    case ProviderState::kDead:
+      finding.what = fmt::format("{}  dead, its record was left behind", provider.label());
+      finding.verdict = Verdict::kNote;
+      finding.remedy = "meterbank doctor --clean";
+      return finding;
+    case ProviderState::kClosed:
+      finding.what = fmt::format("{}  ended in order", provider.label());
+      return finding;
+    case ProviderState::kUnreadable: break;
+  }
+  finding.what = fmt::format("{}  unreadable: {}", provider.label(), provider.error.what);
+  finding.verdict = Verdict::kProblem;
+  finding.remedy = provider.error.remedy;
+  if (provider.error.code == ErrorCode::kNewerLayout && finding.remedy.empty()) {
+    finding.remedy = "a newer meterbank";
+  }
+  return finding;
+}
+
+Finding examine_layout() {
+  return {"layout", fmt::format("reads up to {}.{}", kLayoutMajor, kLayoutMinor), Verdict::kOk, {}};
+}
+
+// ---- Machine ----
+
+Finding examine_clock() {
+  constexpr int kReads = 1000;
+  const auto begin = Timestamp::now();
+  for (int i = 1; i < kReads; ++i) static_cast<void>(Timestamp::now());
+  const auto end = Timestamp::now();
+  const double cost =
+      static_cast<double>(end.monotonic_ns - begin.monotonic_ns) / 1e9 / kReads;
+  auto source = first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  if (source.empty()) source = "unknown clock source";
+  // A clock that has to ask the kernel costs some hundred nanoseconds, one from the vDSO some tens.
+  const bool slow = cost > 1e-6;
+  return {"clock", fmt::format("{}, {} a time stamp", source, print_duration(cost)),
+          slow ? Verdict::kNote : Verdict::kOk,
+          slow ? "a machine with a stable TSC; samples cost more here" : ""};
+}
+
+Finding examine_limits() {
+  struct Limit {
+    int resource;
+    const char* name;
+    rlim_t enough;
+  };
+  // The default caps: 64 MiB a segment, some descriptors, address space for all that is mapped.
+  constexpr rlim_t kSegment = rlim_t{64} << 20;
+  constexpr std::array kLimits{Limit{RLIMIT_FSIZE, "file size", kSegment},
+                               Limit{RLIMIT_NOFILE, "open files", 256},
+                               Limit{RLIMIT_AS, "address space", 8 * kSegment}};
+  std::string low;
+  for (const auto& limit : kLimits) {
+    rlimit now{};
+    if (::getrlimit(static_cast<__rlimit_resource>(limit.resource), &now) != 0) continue;
+    if (now.rlim_cur == RLIM_INFINITY || now.rlim_cur >= limit.enough) continue;
+    low += fmt::format("{}{} {}", low.empty() ? "" : ", ", limit.name, now.rlim_cur);
+  }
+  rlimit locked{};
+  ::getrlimit(RLIMIT_MEMLOCK, &locked);
+  const auto memlock = locked.rlim_cur == RLIM_INFINITY
+                           ? std::string("unlimited")
+                           : print_quantity(static_cast<double>(locked.rlim_cur), "By");
+  if (low.empty()) return {"limits", "high enough; memlock " + memlock, Verdict::kOk, {}};
+  return {"limits", "low: " + low + "; memlock " + memlock, Verdict::kNote,
+          "ulimit, or LimitFSIZE= and the like in the service's unit"};
+}
+
+Finding examine_pmu() {
+  const auto paranoid = first_line("/proc/sys/kernel/perf_event_paranoid");
+  if (paranoid.empty()) {
+    return {"pmu", "this kernel has no performance events", Verdict::kNote, {}};
+  }
+  const bool hardware = ::access("/sys/bus/event_source/devices/cpu", F_OK) == 0 ||
+                        ::access("/sys/bus/event_source/devices/cpu_core", F_OK) == 0;
+  return {"pmu",
+          fmt::format("{}; perf_event_paranoid {}",
+                      hardware ? "hardware counters" : "no hardware counters here, software events",
+                      paranoid),
+          hardware ? Verdict::kOk : Verdict::kNote,
+          {}};
+}
+
+// ---- Cleaning ----
+
+// A record is removed only if it still says what the catalog saw: its writer is dead, so only a
+// successor of the same name could have changed it.
+bool remove_record(const ProviderView& provider) {
+  struct stat facts{};
+  if (::lstat(provider.record.c_str(), &facts) != 0 || facts.st_uid != ::geteuid()) return false;
+  std::ifstream stream(provider.record);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const auto record = PointerRecord::parse(text);
+  if (!record || record->pid != provider.pid) return false;
+  if (record->start_time == process_start_time(provider.pid)) return false;
+  return ::unlink(provider.record.c_str()) == 0;
+}
+
+Finding clean(Catalog& catalog) {
+  std::size_t removed = 0;
+  std::size_t kept = 0;
+  for (const auto& provider : catalog.providers()) {
+    if (provider->state != ProviderState::kDead) continue;
+    ++(remove_record(*provider) ? removed : kept);
+  }
+  catalog.refresh();
+  auto what = fmt::format("removed {} record{}", removed, removed == 1 ? "" : "s");
+  if (kept == 0) return {"clean", std::move(what), Verdict::kOk, {}};
+  return {"clean", what + fmt::format("; {} belong to others or came back", kept), Verdict::kNote,
+          "as their owner"};
+}
+
+// ---- Report ----
+
+std::string_view verdict_text(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kOk: return "ok";
+    case Verdict::kNote: return "note";
+    case Verdict::kProblem: break;
+  }
+  return "PROBLEM";
+}
+
+Findings examine(const Invocation& invocation) {
+  Findings findings;
+  auto catalog = Catalog::open({.directory = invocation.selection.directory});
+  if (!catalog) {
+    findings.push_back({"directory", catalog.error().what, Verdict::kProblem,
+                        catalog.error().remedy});
+  } else {
+    for (const auto& path : catalog->directories()) findings.push_back(examine_directory(path));
+    if (invocation.clean) findings.push_back(clean(*catalog));
+    for (const auto& provider : catalog->providers()) {
+      findings.push_back(examine_provider(*provider));
+    }
+    if (catalog->providers().empty()) {
+      findings.push_back({"publisher", "none", Verdict::kNote, "meterbank host"});
+    }
+    if (catalog->skipped() > 0) {
+      findings.push_back({"publisher",
+                          fmt::format("{} other objects in the directory", catalog->skipped()),
+                          Verdict::kNote, "nothing if you know them; they are not read"});
+    }
+  }
+  findings.push_back(examine_layout());
+  findings.push_back(examine_clock());
+  findings.push_back(examine_limits());
+  findings.push_back(examine_pmu());
+  return findings;
+}
+
+}  // namespace
+
+int doctor(const Invocation& invocation, Console& console) {
+  const auto findings = examine(invocation);
+  Table table({{""}, {""}, {""}});
+  for (const auto& finding : findings) {
+    table.add({finding.subject, std::string(verdict_text(finding.verdict)), finding.what});
+    if (!finding.remedy.empty()) table.add({"", "", "try: " + finding.remedy});
+  }
+  const bool blocked = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.verdict == Verdict::kProblem;
+  });
+  auto output = Output::open(console, {});
+  output->write(table.take_rows());
+  const Paint paint(wants_color(invocation.color, console));
+  output->write(blocked ? paint.bad("something stands in the way; see PROBLEM above") + "\n"
+                        : paint.good("nothing stands in the way") + "\n");
+  return output->finish(blocked ? kExitNo : kExitDone);
+}
+
+}  // namespace meterbank::cli

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/format/listing.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/format/json.hpp"
+#include "cli/format/quantity.hpp"
+#include "cli/session/console.hpp"
+
+namespace meterbank::cli {
+
+Cell Cell::text(std::string both) { return text(both, both); }
+
+Cell Cell::text(std::string human, std::string machine) {
+  Cell cell;
+  cell.kind = Kind::kText;
+  cell.human = std::move(human);
+  cell.machine = std::move(machine);
+  return cell;
+}
+
+Cell Cell::number(std::uint64_t value) {
+  Cell cell;
+  cell.kind = Kind::kInteger;
+  cell.human = cell.machine = fmt::format("{}", value);
+  cell.integer = value;
+  return cell;
+}
+
+Cell Cell::number(double value, std::string human) {
+  Cell cell;
+  cell.kind = Kind::kReal;
+  cell.human = std::move(human);
+  cell.machine = print_exact(value);
+  cell.real = value;
+  return cell;
+}
+
+Cell Cell::absent(std::string human) {
+  Cell cell;
+  cell.human = std::move(human);
+  return cell;
+}
+
+std::string Listing::print(const RowStyle& style) const {
+  switch (style.format) {
+    case Format::kAuto:
+    case Format::kTable: return print_table(style);
+    case Format::kPlain:
+    case Format::kTsv:
+    case Format::kCsv: return print_lines(style);
+    case Format::kJson:
+    case Format::kJsonLines: break;
+  }
+  return print_json(style);
+}
+
+std::string Listing::print_table(const RowStyle& style) const {
+  std::vector<Column> columns;
+  for (const auto& property : properties_) {
+    if (!property.heading.empty()) columns.push_back({property.heading, property.align});
+  }
+  Table table(std::move(columns));
+  for (const auto& row : rows_) {
+    std::vector<std::string> cells;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (!properties_[i].heading.empty()) cells.push_back(row[i].human);
+    }
+    table.add(std::move(cells));
+  }
+  auto headings = table.headings();
+  headings.pop_back();
+  return Paint(style.color).heading(headings) + "\n" + table.take_rows();
+}
+
+std::string Listing::print_json(const RowStyle& style) const {
+  const bool lines = style.format == Format::kJsonLines;
+  std::string out;
+  JsonWriter json(style.integers_as_text);
+  if (!lines) json.begin_array();
+  for (const auto& row : rows_) {
+    if (lines) {
+      json = JsonWriter(style.integers_as_text);
+    } else {
+      json.line_break();
+    }
+    json.begin_object();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      json.key(properties_[i].key);
+      switch (row[i].kind) {
+        case Cell::Kind::kText: json.text(row[i].machine); break;
+        case Cell::Kind::kInteger: json.number(row[i].integer); break;
+        case Cell::Kind::kReal: json.number(row[i].real); break;
+        case Cell::Kind::kAbsent: json.null(); break;
+      }
+    }
+    json.end_object();
+    if (lines) out += json.take() + "\n";
+  }
+  if (lines) return out;
+  json.end_array();
+  return json.take() + "\n";
+}
+
+std::string Listing::print_lines(const RowStyle& style) const {
+  const bool csv = style.format == Format::kCsv;
+  std::string out;
+  const auto put_line = [&](const auto& fields, auto text_of) {
+    bool first = true;
+    for (const auto& field : fields) {
+      if (!first) out += csv ? ',' : '\t';
+      first = false;
+      out += csv ? csv_field(text_of(field)) : tsv_field(text_of(field));
+    }
+    out += csv ? "\r\n" : "\n";
+  };
+  if (style.format != Format::kPlain) {
+    put_line(properties_, [](const Property& property) { return property.key; });
+  }
+  for (const auto& row : rows_) {
+    put_line(row, [](const Cell& cell) { return cell.machine; });
+  }
+  return out;
+}
+
+}  // namespace meterbank::cli

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/format/kinds.hpp"
+#include "cli/format/time_text.hpp"
+#include "cli/session/exit_code.hpp"
+#include "cli/session/output.hpp"
+#include "cli/verbs.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+bool everybody_is_gone(const Sampler& sampler) {
+  const auto& rows = sampler.rows();
+  // A publisher that ended in order takes its counterset out of the catalog.
+  if (sampler.taken() > 0 && sampler.newer().plan->selections.empty()) return true;
+  return !rows.empty() && std::all_of(rows.begin(), rows.end(), [](const CookedRow& row) {
+    return row.row_status == RowStatus::kDead || row.row_status == RowStatus::kGone;
+  });
+}
+
+bool lacks_values(const Sampler& sampler, bool raw) {
+  const auto& rows = sampler.rows();
+  return std::any_of(rows.begin(), rows.end(),
+                     [raw](const CookedRow& row) { return !row_has_value(row, raw); });
+}
+
+int stop_code(const RowPlan& plan, const Waiter& waiter) {
+  return plan.stop_is_success ? kExitDone : 128 + waiter.signal();
+}
+
+// What the last sample means for the exit code.
+int judge(const Invocation& invocation, const Sampler& sampler, const Console& console) {
+  if (everybody_is_gone(sampler)) {
+    complain(console, "the publisher is gone; these were its last values; try: meterbank list");
+    return kExitNo;
+  }
+  if (invocation.strict && lacks_values(sampler, invocation.raw)) {
+    complain(console, "not every path has a value; try: -n 2, or leave out --strict");
+    return kExitNo;
+  }
+  return kExitDone;
+}
+
+// Takes the sample that rates are measured from. kDeadline: done.
+Wake warm_up(const Invocation& invocation, Sampler& sampler, Cadence& cadence, Waiter& waiter,
+             const Console& console) {
+  const auto wake = waiter.wait_until(cadence.next());
+  if (wake == Wake::kStop || wake == Wake::kTimeout) return wake;
+  sampler.take();
+  if (!sampler.needs_another()) return Wake::kDeadline;
+  if (console.out_is_terminal && console.err_is_terminal && !invocation.quiet) {
+    console.err << fmt::format("(two samples, {} apart)\n", print_interval(invocation.interval));
+    console.err.flush();
+  }
+  cadence.advance(Clock::now());
+  return Wake::kDeadline;
+}
+
+// A single rate from a set that is renewed less often than -i says: waits for the provider, within
+// reason. kDeadline: done.
+Wake await_provider(Sampler& sampler, Waiter& waiter) {
+  constexpr auto kStep = std::chrono::milliseconds(20);
+  const auto end = Clock::now() + std::chrono::seconds(2);
+  while (sampler.awaits_provider() && Clock::now() < end) {
+    const auto wake = waiter.wait_until(Clock::now() + kStep);
+    if (wake == Wake::kStop || wake == Wake::kTimeout) return wake;
+    sampler.retake();
+  }
+  return Wake::kDeadline;
+}
+
+// Waits for the moment and takes it; a changed window size is nobody's business here.
+Wake next_moment(Waiter& waiter, const Cadence& cadence) {
+  for (;;) {
+    const auto wake = waiter.wait_until(cadence.next());
+    if (wake != Wake::kResize) return wake;
+  }
+}
+
+}  // namespace
+
+RowStyle style_of(const Invocation& invocation, const Console& console) {
+  RowStyle style;
+  const bool terminal = console.out_is_terminal && invocation.output.empty();
+  style.format = invocation.format;
+  if (style.format == Format::kAuto) style.format = terminal ? Format::kTable : Format::kPlain;
+  style.units = invocation.units;
+  style.raw = invocation.raw;
+  style.integers_as_text = invocation.integers_as_text;
+  style.milliseconds = invocation.interval % std::chrono::seconds(1) != Span::zero();
+  style.color = invocation.output.empty() && wants_color(invocation.color, console);
+  return style;
+}
+
+int explain_failure(const Error& error, const Waiter& waiter, const Console& console) {
+  if (waiter.signal() != 0) return 128 + waiter.signal();
+  complain(console, error);
+  return waiter.timed_out() ? kExitTimeout : exit_code_of(error.code);
+}
+
+int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& selection,
+               Waiter& waiter, Console& console) {
+  auto output = Output::open(console, invocation.output);
+  if (!output) return explain_failure(output.error(), waiter, console);
+  const auto writer = make_row_writer(style_of(invocation, console));
+  Sampler sampler(selection);
+  const auto start = Clock::now();
+  Cadence cadence(start, invocation.interval);
+  auto wake = Wake::kDeadline;
+  if (plan.warm_up && !invocation.raw) {
+    wake = warm_up(invocation, sampler, cadence, waiter, console);
+  }
+
+  bool taken = output->write(writer->begin());
+  std::uint64_t shown = 0;
+  while (taken && wake == Wake::kDeadline) {
+    // A warm-up that found nothing to wait for has already taken the sample.
+    const bool ready = shown == 0 && sampler.taken() == 1 && !sampler.needs_another();
+    if (!ready) {
+      wake = next_moment(waiter, cadence);
+      if (wake != Wake::kDeadline) break;
+      sampler.take();
+      if (plan.warm_up && shown == 0) wake = await_provider(sampler, waiter);
+      if (wake != Wake::kDeadline) break;
+    }
+    taken = output->write(writer->write({sampler.newer(), sampler.rows(), sampler.interval()}));
+    ++shown;
+    cadence.advance(Clock::now());
+    if (plan.samples != 0 && shown == plan.samples) break;
+    if (invocation.duration && cadence.next() > start + *invocation.duration) break;
+  }
+  if (taken) output->write(writer->end());
+
+  if (cadence.missed() > 0 && !invocation.quiet) {
+    complain(console, fmt::format("missed {} of {} samples; try: a longer -i", cadence.missed(),
+                                  cadence.missed() + shown));
+  }
+  if (wake == Wake::kStop) return output->finish(stop_code(plan, waiter));
+  if (wake == Wake::kTimeout) {
+    complain(console, "timed out; try: a longer --timeout");
+    return output->finish(kExitTimeout);
+  }
+  return output->finish(judge(invocation, sampler, console));
+}
+
+int get(const Invocation& invocation, Console& console) {
+  Waiter waiter(invocation.timeout);
+  auto selection = Selection::open(invocation.selection, waiter);
+  if (!selection) return explain_failure(selection.error(), waiter, console);
+  const int missing = report_unmatched(*selection, console);
+  if (missing != kExitDone &&
+      (invocation.strict || selection->query.plan()->selections.empty())) {
+    return missing;
+  }
+  RowPlan plan;
+  plan.samples = invocation.samples.value_or(invocation.duration ? 0 : 1);
+  plan.warm_up = plan.samples == 1;
+  plan.stop_is_success = plan.samples == 0;
+  const int printed = print_rows(invocation, plan, *selection, waiter, console);
+  return printed != kExitDone ? printed : missing;
+}
+
+}  // namespace meterbank::cli

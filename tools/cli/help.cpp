@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "cli/format/json.hpp"
+#include "cli/grammar.hpp"
+#include "cli/session/exit_code.hpp"
+#include "cli/session/output.hpp"
+#include "cli/verbs.hpp"
+#include "meterbank/reader/suggest.hpp"
+#include "meterbank/shm/segment_layout.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+constexpr std::string_view kOverview =
+    R"(usage: meterbank VERB [OPTION...] [PATH...]
+
+Read    list       what is published: countersets, counters, instances, publishers
+        get        values, once or several times
+        watch      a live table
+Publish host       this machine's counters, until stopped
+        demo       this machine and a small order gateway, shown live
+Other   doctor     why does it not work
+        version    versions of the program and the layout
+        help       a verb, or one of: paths, formats, exit-codes
+
+With every verb: --dir DIR  --color WHEN  --timeout SPAN  -q  -v  -h
+
+  meterbank demo
+  meterbank list -l processor_information
+  meterbank get processor_information/_Total/processor_time -n 5
+  meterbank get '\Memory\Available Bytes'
+
+More: meterbank VERB --help
+)";
+
+constexpr std::string_view kPaths =
+    R"(A path names counters. There are two spellings; both know * and ? in every part, and case does
+not matter.
+
+Short     set                        all counters of all instances
+          set/counter                one counter, all instances
+          set/instance               one instance, all counters
+          set/instance/counter
+          publisher:...              one publisher only; publisher is NAME or NAME@PID
+
+  processor_information/user_time
+  'network_interface/*/bytes_*'
+  orders@48213:demo_orders/eu/accepted
+
+  If set/x could be a counter or an instance, the counter is meant. A backslash makes one of
+  / * ? [ ] \ : # @ ordinary. Without wildcards, no quotes are needed in any shell.
+
+Windows   \Set\Counter               a set with a single instance
+          \Set(instance)\Counter
+          \Set(parent/instance#2)\Counter
+          \\publisher\Set(instance)\Counter
+
+  '\Processor Information(_Total)\% Processor Time'
+  '\Network Interface(*)\Bytes Received/sec'
+
+What exists: meterbank list, meterbank list PATH, meterbank list --instances PATH
+)";
+
+constexpr std::string_view kFormats =
+    R"(-f FORMAT  Numbers and times
+table      for people: scaled units, local time; the default on a terminal
+plain      time, path, value, unit between tabs, no headings; the default in a pipe
+tsv        time, publisher, set, instance, counter, value, unit, status between tabs
+csv        the same as RFC 4180 wants it, lines ending in CR LF
+json       one document: {"schema", "time", "interval_s", "samples": [...]}
+jsonl      the same object, one line a sample, written at once
+
+All but table are made for programs: base units (By, s, %, {order}/s), UTC, a point in decimals, no
+colour, whatever the locale. A missing value is "-" (table, plain), empty (tsv, csv) or null (json);
+it is never 0. The status then says why: no-rate-yet (a rate needs two samples), dead, gone, busy,
+reset, zero-base ...
+
+--units base        tables with base units
+--json-int string   64-bit integers as strings, for JavaScript
+--raw               stored values instead of rates and shares
+)";
+
+constexpr std::string_view kExitCodes =
+    R"(0    done; also Ctrl-C where nothing else ends it (watch, host, demo, get -n 0)
+1    ran, but the answer is no: nothing matched, the publisher is gone, doctor found a problem
+2    usage: bad option, path or number
+3    environment: permission, no directory, a newer layout, disk full
+124  --timeout ran out
+130  Ctrl-C before the last sample of get -n N
+)";
+
+struct Topic {
+  std::string_view name, text;
+};
+constexpr std::array kTopics{Topic{"paths", kPaths}, Topic{"formats", kFormats},
+                             Topic{"exit-codes", kExitCodes}};
+
+int print(Console& console, std::string_view text) {
+  auto output = Output::open(console, {});
+  output->write(text);
+  return output->finish(kExitDone);
+}
+
+}  // namespace
+
+int help(const Invocation& invocation, Console& console) {
+  if (invocation.topic.empty()) return print(console, kOverview);
+  for (const auto& topic : kTopics) {
+    if (invocation.topic == topic.name) return print(console, topic.text);
+  }
+  if (const auto text = verb_help(invocation.topic)) return print(console, *text);
+  NearestName nearest(invocation.topic);
+  for (const auto& topic : kTopics) nearest.consider(topic.name);
+  for (const auto& verb : verb_names()) nearest.consider(verb);
+  complain(console, fmt::format("no help on '{}'; try: meterbank help{}{}", invocation.topic,
+                                nearest.best() ? " " : "", nearest.best().value_or("")));
+  return kExitUsage;
+}
+
+int version(const Invocation& invocation, Console& console) {
+  const auto layout = fmt::format("{}.{}", kLayoutMajor, kLayoutMinor);
+  if (invocation.format == Format::kJson || invocation.format == Format::kJsonLines) {
+    JsonWriter json;
+    json.begin_object().key("version").text(METERBANK_VERSION).key("layout").text(layout);
+    return print(console, json.end_object().take() + "\n");
+  }
+  return print(console, fmt::format("meterbank {} (layout {})\n", METERBANK_VERSION, layout));
+}
+
+}  // namespace meterbank::cli

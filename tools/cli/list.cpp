@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "cli/format/kinds.hpp"
+#include "cli/format/listing.hpp"
+#include "cli/format/time_text.hpp"
+#include "cli/session/exit_code.hpp"
+#include "cli/session/output.hpp"
+#include "cli/verbs.hpp"
+#include "meterbank/reader/glob.hpp"
+#include "meterbank/reader/path.hpp"
+#include "meterbank/shm/utf8.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+// One registered set, with what the paths selected of it.
+struct ListedSet {
+  const ProviderView* provider;
+  const RegisteredSet* registered;
+  std::vector<std::uint32_t> counters;   // indexes in Counterset::counters
+  std::vector<std::uint32_t> instances;  // indexes in RegisteredSet::instances
+
+  [[nodiscard]] const Counterset& set() const { return *registered->set; }
+  [[nodiscard]] std::string symbol() const {
+    return set().symbol.empty() ? set().name : set().symbol;
+  }
+  [[nodiscard]] bool single() const { return set().instances == InstanceKind::kSingle; }
+};
+
+std::vector<ListedSet> list_everything(const Catalog& catalog) {
+  std::vector<ListedSet> listed;
+  for (const auto& provider : catalog.providers()) {
+    for (const auto& registered : provider->sets) {
+      if (registered.state != RegistrationState::kInserted) continue;
+      ListedSet entry{provider.get(), &registered, {}, {}};
+      for (std::uint32_t i = 0; i < registered.set->counters.size(); ++i) {
+        if (!is_base(registered.set->counters[i].type)) entry.counters.push_back(i);
+      }
+      for (std::uint32_t i = 0; i < registered.instances.size(); ++i) {
+        if (!registered.instances[i].closed) entry.instances.push_back(i);
+      }
+      listed.push_back(std::move(entry));
+    }
+  }
+  return listed;
+}
+
+std::vector<ListedSet> list_selected(const QueryPlan& plan) {
+  std::vector<ListedSet> listed;
+  for (const auto& selection : plan.selections) {
+    ListedSet entry{selection.provider.get(), selection.set, selection.counters, {}};
+    for (std::size_t row = 0; row < selection.rows; ++row) {
+      entry.instances.push_back(plan.rows[selection.first_row + row].instance);
+    }
+    listed.push_back(std::move(entry));
+  }
+  return listed;
+}
+
+// Sets without instances cannot be sampled, so a query passes them over; here they count. Returns
+// the patterns that meant them.
+std::vector<std::string> add_empty_sets(const Selection& selection,
+                                        std::vector<ListedSet>& listed) {
+  std::vector<std::string> explained;
+  for (const auto& miss : selection.query.unmatched()) {
+    const auto path = parse_path(miss.pattern);
+    if (!path || path->instance || miss.part != "instance") continue;
+    const Glob set_name(path->set, {.backslash_escapes = true});
+    const auto word = path->second_word ? path->second_word->as_counter : path->counter.value_or("*");
+    const Glob counter_name(word, {.backslash_escapes = true});
+    for (auto& entry : list_everything(selection.catalog)) {
+      const auto& set = entry.set();
+      if (!set_name.matches(set.symbol) && !set_name.matches(set.name)) continue;
+      std::erase_if(entry.counters, [&](std::uint32_t index) {
+        const auto& counter = set.counters[index];
+        return !counter_name.matches(counter.symbol) && !counter_name.matches(counter.name);
+      });
+      if (!entry.instances.empty() || entry.counters.empty()) continue;
+      listed.push_back(std::move(entry));
+      explained.push_back(miss.pattern);
+    }
+  }
+  return explained;
+}
+
+void sort_for_reading(std::vector<ListedSet>& listed) {
+  std::stable_sort(listed.begin(), listed.end(), [](const ListedSet& a, const ListedSet& b) {
+    return std::pair(a.symbol(), a.provider->label()) < std::pair(b.symbol(), b.provider->label());
+  });
+}
+
+std::string publisher_text(const ProviderView& provider) {
+  if (provider.state == ProviderState::kLive) return provider.label();
+  return fmt::format("{} ({})", provider.label(), name_of(provider.state));
+}
+
+Cell age_cell(const ProviderView& provider) {
+  if (provider.state == ProviderState::kUnreadable) return Cell::absent();
+  const double seconds = static_cast<double>(provider.heartbeat_age_ns()) / 1e9;
+  return Cell::number(seconds, fmt::format("{}", print_duration(seconds)));
+}
+
+std::string_view instance_kind_text(InstanceKind kind) {
+  switch (kind) {
+    case InstanceKind::kSingle: return "single";
+    case InstanceKind::kMultiple: return "multi";
+    case InstanceKind::kGlobalAggregate: return "aggregate";
+    case InstanceKind::kMultipleAggregate: return "multi-aggregate";
+    case InstanceKind::kGlobalAggregateHistory: return "aggregate-history";
+  }
+  return "unknown";
+}
+
+std::string list_sets(const std::vector<ListedSet>& listed, const RowStyle& style) {
+  Listing listing({{"SET", "set"},
+                   {"", "name"},
+                   {"", "guid"},
+                   {"KIND", "kind"},
+                   {"INSTANCES", "instances", Align::kRight},
+                   {"COUNTERS", "counters", Align::kRight},
+                   {"PUBLISHER", "publisher"},
+                   {"", "publisher_state"},
+                   {"AGE", "age_s", Align::kRight}});
+  for (const auto& entry : listed) {
+    auto instances = Cell::number(std::uint64_t{entry.instances.size()});
+    if (entry.single()) instances.human = "-";
+    listing.add({Cell::text(entry.symbol()), Cell::text(entry.set().name),
+                 Cell::text(entry.set().guid.text()),
+                 Cell::text(std::string(instance_kind_text(entry.set().instances))),
+                 std::move(instances), Cell::number(std::uint64_t{entry.counters.size()}),
+                 Cell::text(publisher_text(*entry.provider), entry.provider->label()),
+                 Cell::text(std::string(name_of(entry.provider->state))),
+                 age_cell(*entry.provider)});
+  }
+  return listing.print(style);
+}
+
+std::string path_text(const ListedSet& entry, const CounterView& counter) {
+  return print_short(path_of({.publisher = {},
+                              .set = entry.symbol(),
+                              .instance = {},
+                              .counter = counter.symbol.empty() ? counter.name : counter.symbol},
+                             PathSpelling::kShort));
+}
+
+std::string windows_text(const ListedSet& entry, const CounterView& counter) {
+  return fmt::format("\\{}{}\\{}", entry.set().name, entry.single() ? "" : "(*)", counter.name);
+}
+
+std::string list_counters(const std::vector<ListedSet>& listed, const RowStyle& style) {
+  Listing listing({{"COUNTER", "path"},
+                   {"", "name"},
+                   {"", "id"},
+                   {"KIND", "kind"},
+                   {"", "type"},
+                   {"UNIT", "unit"},
+                   {"PUBLISHER", "publisher"},
+                   {"HELP", "help"},
+                   {"", "windows_path"},
+                   {"", "guid"},
+                   {"", "instances"}});
+  for (const auto& entry : listed) {
+    for (const auto index : entry.counters) {
+      const auto& counter = entry.set().counters[index];
+      const auto unit = cooked_unit(counter);
+      listing.add({Cell::text(path_text(entry, counter)), Cell::text(counter.name),
+                   Cell::number(std::uint64_t{counter.id}),
+                   Cell::text(std::string(kind_of(counter.type).kind)),
+                   Cell::text(type_text(counter.type)),
+                   Cell::text(unit.empty() ? "-" : unit, unit),
+                   Cell::text(publisher_text(*entry.provider), entry.provider->label()),
+                   Cell::text(counter.help), Cell::text(windows_text(entry, counter)),
+                   Cell::text(entry.set().guid.text()),
+                   Cell::number(std::uint64_t{entry.instances.size()})});
+    }
+  }
+  return listing.print(style);
+}
+
+std::string list_instances(const std::vector<ListedSet>& listed, const RowStyle& style) {
+  Listing listing({{"SET", "set"},
+                   {"INSTANCE", "instance"},
+                   {"ID", "id", Align::kRight},
+                   {"PUBLISHER", "publisher"}});
+  for (const auto& entry : listed) {
+    for (const auto index : entry.instances) {
+      const auto& instance = entry.registered->instances[index];
+      listing.add({Cell::text(entry.symbol()),
+                   Cell::text(instance.name.empty() ? "-" : instance.name, instance.name),
+                   Cell::number(std::uint64_t{instance.id}),
+                   Cell::text(publisher_text(*entry.provider), entry.provider->label())});
+    }
+  }
+  return listing.print(style);
+}
+
+std::string list_publishers(const Catalog& catalog, const RowStyle& style) {
+  Listing listing({{"PUBLISHER", "publisher"},
+                   {"", "name"},
+                   {"", "pid"},
+                   {"UID", "uid", Align::kRight},
+                   {"STATE", "state"},
+                   {"SETS", "sets", Align::kRight},
+                   {"INSTANCES", "instances", Align::kRight},
+                   {"MEMORY", "bytes", Align::kRight},
+                   {"AGE", "age_s", Align::kRight}});
+  for (const auto& provider : catalog.providers()) {
+    std::uint64_t instances = 0;
+    for (const auto& set : provider->sets) instances += set.instances.size();
+    listing.add({Cell::text(provider->label()), Cell::text(provider->name),
+                 Cell::number(std::uint64_t{provider->pid}),
+                 Cell::number(std::uint64_t{provider->uid}),
+                 Cell::text(std::string(name_of(provider->state))),
+                 Cell::number(std::uint64_t{provider->sets.size()}), Cell::number(instances),
+                 Cell::number(static_cast<double>(provider->bytes),
+                              print_quantity(static_cast<double>(provider->bytes), "By")),
+                 age_cell(*provider)});
+  }
+  return listing.print(style);
+}
+
+std::string instance_names(const ListedSet& entry) {
+  constexpr std::size_t kShown = 12;
+  std::string text;
+  for (std::size_t i = 0; i < entry.instances.size() && i < kShown; ++i) {
+    if (i > 0) text += "  ";
+    const auto& name = entry.registered->instances[entry.instances[i]].name;
+    text += name.empty() ? "-" : name;
+  }
+  if (entry.instances.size() > kShown) {
+    text += fmt::format("  ... {} in all", entry.instances.size());
+  }
+  return text.empty() ? "none now" : text;
+}
+
+// A block of lines a counter: everything that is known about it.
+std::string describe_counters(const std::vector<ListedSet>& listed, const Paint& paint) {
+  std::string out;
+  const auto put = [&](std::string_view label, const std::string& text) {
+    if (text.empty()) return;
+    out += fmt::format("  {:<10}{}\n", label, escape_for_terminal(text));
+  };
+  for (const auto& entry : listed) {
+    for (const auto index : entry.counters) {
+      const auto& counter = entry.set().counters[index];
+      const auto kind = kind_of(counter.type);
+      if (!out.empty()) out += '\n';
+      out += paint.heading(escape_for_terminal(windows_text(entry, counter))) + "\n";
+      put("short", path_text(entry, counter));
+      put("kind", fmt::format("{}: {}", kind.kind, kind.phrase));
+      put("type", fmt::format("{} ({:#010x})", type_text(counter.type), bits_of(counter.type)));
+      const auto unit = cooked_unit(counter);
+      put("unit", unit.empty() || unit == counter.unit || counter.unit.empty()
+                      ? unit
+                      : fmt::format("{}, stored in {}", unit, counter.unit));
+      put("help", counter.help);
+      put("id", fmt::format("{} in {}", counter.id, entry.set().guid.text()));
+      if (!entry.single()) put("instances", instance_names(entry));
+      put("publisher", publisher_text(*entry.provider));
+    }
+  }
+  return out;
+}
+
+std::string print_listing(const Invocation& invocation, const Selection& selection,
+                          std::vector<ListedSet> listed, const Console& console) {
+  sort_for_reading(listed);
+  const auto style = style_of(invocation, console);
+  const bool people = style.format == Format::kTable || invocation.format == Format::kAuto;
+  if (invocation.publishers) return list_publishers(selection.catalog, style);
+  if (invocation.instances) return list_instances(listed, style);
+  // Blocks of lines read the same in a pipe; a format that was asked for is kept.
+  if (invocation.details && people) return describe_counters(listed, Paint(style.color));
+  if (invocation.details || !selection.patterns.empty()) return list_counters(listed, style);
+  return list_sets(listed, style);
+}
+
+}  // namespace
+
+int list(const Invocation& invocation, Console& console) {
+  Waiter waiter(invocation.timeout);
+  auto selection = Selection::open(invocation.selection, waiter);
+  if (!selection) return explain_failure(selection.error(), waiter, console);
+  auto output = Output::open(console, invocation.output);
+  if (!output) return explain_failure(output.error(), waiter, console);
+
+  // Without a choice, also what cannot be sampled now is listed: sets without instances.
+  const bool everything = selection->patterns.empty() && invocation.selection.excluded.empty();
+  auto listed = everything ? list_everything(selection->catalog)
+                           : list_selected(*selection->query.plan());
+  int code = kExitDone;
+  if (!everything) {
+    code = report_unmatched(*selection, console, add_empty_sets(*selection, listed));
+  } else if (listed.empty()) {
+    code = report_nobody(selection->catalog, console);
+  }
+  const bool show_publishers = invocation.publishers && !selection->catalog.providers().empty();
+  if (show_publishers) code = kExitDone;
+  if (!listed.empty() || show_publishers) {
+    output->write(print_listing(invocation, *selection, std::move(listed), console));
+  } else if (style_of(invocation, console).format == Format::kJson) {
+    output->write("[]\n");
+  }
+  return output->finish(code);
+}
+
+}  // namespace meterbank::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+#include <unistd.h>
+
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "cli/run.hpp"
+#include "cli/session/exit_code.hpp"
+
+int main(int argc, char** argv) {
+  // A closed pipe is an error of write(), which ends the command quietly, not a signal.
+  ::signal(SIGPIPE, SIG_IGN);
+  meterbank::cli::Console console{std::cout, std::cerr, ::isatty(STDOUT_FILENO) == 1,
+                                  ::isatty(STDERR_FILENO) == 1};
+  try {
+    const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+    return meterbank::cli::run(arguments, console);
+  } catch (const std::exception& error) {
+    // The libraries do not throw; memory can still run out.
+    meterbank::cli::complain(console, error.what());
+    return meterbank::cli::kExitEnvironment;
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+
+#include "cli/demo_orders.hpp"
+#include "cli/format/time_text.hpp"
+#include "cli/session/exit_code.hpp"
+#include "cli/verbs.hpp"
+#include "host/host_provider.hpp"
+#include "meterbank/reader/path.hpp"
+#include "meterbank/shm/pointer_record.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+constexpr const char* kHostName = "demo";
+constexpr const char* kOrdersName = "orders";
+
+// What a first visitor should see, best first: the machine as a whole, then the gateway.
+constexpr std::array kLivePaths{"demo:processor_information/_Total",
+                                "demo:system/context_switches",
+                                "demo:system/processes",
+                                "demo:memory/available_bytes",
+                                "demo:memory/cache_bytes",
+                                "demo:memory/page_faults",
+                                "demo:network_interface/*/bytes_received",
+                                "demo:network_interface/*/bytes_sent",
+                                "demo:physical_disk/*/disk_bytes",
+                                "orders:demo_orders"};
+constexpr std::array kPrintedPaths{"demo:processor_information/_Total/processor_time",
+                                   "demo:memory/available_bytes",
+                                   "orders:demo_orders/eu/accepted",
+                                   "orders:demo_orders/us/queue_depth",
+                                   "orders:demo_orders/asia/latency"};
+
+// Paths are written with the publisher's name; this process is meant, and nobody of the same name.
+template <typename Paths>
+std::vector<std::string> own_paths(const Paths& paths) {
+  std::vector<std::string> own;
+  for (const char* text : paths) {
+    auto path = parse_path(text);
+    if (!path) continue;
+    path->publisher_pid = static_cast<std::uint32_t>(::getpid());
+    own.push_back(print_short(*path));
+  }
+  return own;
+}
+
+int wait_for_end(const Invocation& invocation, Waiter& waiter, const Console& console) {
+  const auto end =
+      invocation.duration ? Clock::now() + *invocation.duration : Clock::time_point::max();
+  for (;;) {
+    switch (waiter.wait_until(end)) {
+      case Wake::kTimeout: complain(console, "timed out"); return kExitTimeout;
+      case Wake::kStop:
+      case Wake::kDeadline: return kExitDone;
+      case Wake::kInput:
+      case Wake::kResize: break;
+    }
+  }
+}
+
+}  // namespace
+
+int host(const Invocation& invocation, Console& console) {
+  // Before any thread, so that every thread leaves the signals to this one.
+  Waiter waiter(invocation.timeout);
+  host::HostOptions options;
+  options.name = invocation.name;
+  options.directory = invocation.selection.directory;
+  options.processes = invocation.processes;
+  if (invocation.period) {
+    options.period = std::chrono::duration_cast<std::chrono::milliseconds>(*invocation.period);
+  }
+  const auto provider = host::HostProvider::start(options);
+  if (!provider) return explain_failure(provider.error(), waiter, console);
+  if (!invocation.quiet && console.err_is_terminal) {
+    const auto directory =
+        options.directory.empty() ? provider_directory() : options.directory;
+    console.err << fmt::format("publishing {}@{} in {}; stop with Ctrl-C, look with: meterbank watch\n",
+                               options.name, ::getpid(), directory);
+    console.err.flush();
+  }
+  return wait_for_end(invocation, waiter, console);
+}
+
+int demo(const Invocation& invocation, Console& console) {
+  Waiter waiter(invocation.timeout);
+  const auto& directory = invocation.selection.directory;
+  host::HostOptions options;
+  options.name = kHostName;
+  options.directory = directory;
+  options.processes = false;
+  const auto machine = host::HostProvider::start(options);
+  if (!machine) return explain_failure(machine.error(), waiter, console);
+  const auto orders = DemoOrders::start(
+      {.name = kOrdersName, .directory = directory, .seed = invocation.seed});
+  if (!orders) return explain_failure(orders.error(), waiter, console);
+
+  const bool live = has_screen(console);
+  SelectionOptions selected;
+  selected.directory = directory;
+  selected.paths = live ? own_paths(kLivePaths) : own_paths(kPrintedPaths);
+  auto selection = Selection::open(selected, waiter);
+  if (!selection) return explain_failure(selection.error(), waiter, console);
+  if (selection->query.plan()->selections.empty()) return report_unmatched(*selection, console);
+  if (live) return show_live(invocation, *selection, waiter, console);
+
+  Invocation rows = invocation;
+  // Someone reads this: a log or a pager, not a program.
+  if (rows.format == Format::kAuto) rows.format = Format::kTable;
+  RowPlan plan;
+  plan.samples = invocation.duration ? 0 : 3;
+  plan.warm_up = true;
+  plan.stop_is_success = true;
+  return print_rows(rows, plan, *selection, waiter, console);
+}
+
+}  // namespace meterbank::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run.hpp"
+
+#include "cli/grammar.hpp"
+#include "cli/session/exit_code.hpp"
+#include "cli/verbs.hpp"
+
+namespace meterbank::cli {
+
+int run(std::span<const std::string> arguments, Console& console) {
+  const auto invocation = parse_arguments(arguments);
+  if (!invocation) {
+    complain(console, invocation.error());
+    return kExitUsage;
+  }
+  switch (invocation->verb) {
+    case Verb::kList: return list(*invocation, console);
+    case Verb::kGet: return get(*invocation, console);
+    case Verb::kWatch: return watch(*invocation, console);
+    case Verb::kHost: return host(*invocation, console);
+    case Verb::kDemo: return demo(*invocation, console);
+    case Verb::kDoctor: return doctor(*invocation, console);
+    case Verb::kVersion: return version(*invocation, console);
+    case Verb::kHelp: break;
+  }
+  return help(*invocation, console);
+}
+
+int run(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  Console console{out, err};
+  return run(arguments, console);
+}
+
+}  // namespace meterbank::cli

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/watch/live_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "cli/format/kinds.hpp"
+#include "cli/format/row_writer.hpp"
+#include "cli/format/table.hpp"
+#include "cli/format/time_text.hpp"
+#include "meterbank/reader/glob.hpp"
+#include "meterbank/shm/utf8.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+RowKey key_of(const CookedRow& row) {
+  const auto& provider = *row.selection->provider;
+  return {provider.segment_id[0],  provider.segment_id[1],  row.selection->set->registration,
+          row.instance->slot,      row.instance->generation, row.counter->word};
+}
+
+LiveRow describe(const CookedRow& row, bool raw) {
+  LiveRow live;
+  live.key = key_of(row);
+  live.counter = escape_for_terminal(counter_text(row));
+  live.instance = escape_for_terminal(row.instance->name);
+  live.publisher = escape_for_terminal(row.selection->provider->label());
+  live.unit = raw ? row.counter->unit : cooked_unit(*row.counter);
+  if (!row_has_value(row, raw)) {
+    const auto word = status_word(row);
+    live.status = word == "no-rate-yet" ? "-" : std::string(word);
+  }
+  live.detail = escape_for_terminal(row.counter->help.empty()
+                                        ? row.counter->name
+                                        : row.counter->name + ": " + row.counter->help);
+  const auto kind = kind_of(row.counter->type);
+  live.facts = escape_for_terminal(
+      fmt::format("kind: {} ({}), unit: {}, id: {}, {}", kind.kind, kind.phrase,
+                  live.unit.empty() ? "none" : live.unit, row.counter->id, live.publisher));
+  live.raw = raw;
+  return live;
+}
+
+std::string right(const std::string& text, std::size_t width) {
+  const auto used = display_width(text);
+  return used >= width ? fit(text, width) : std::string(width - used, ' ') + text;
+}
+
+constexpr std::array kHelpLines{
+    "j k, arrows   move                  /   filter by name, Enter keeps, Esc drops it",
+    "PgUp PgDn     move by ten           s   sort: as listed, by name, by value",
+    "g G           first, last           d   hide zeros",
+    "+ -           interval              r   stored values or rates",
+    "space         pause                 e   scaled or base units",
+    "v             details               q   quit"};
+
+}  // namespace
+
+// ---- History ----
+
+void History::add(double value, bool present, Clock::time_point now) {
+  if (points_.size() == kLength) points_.erase(points_.begin());
+  points_.push_back({value, present, now});
+  if (!present) return;
+  maximum_ = ever_present_ ? std::max(maximum_, value) : value;
+  ever_present_ = true;
+}
+
+bool History::has_average() const noexcept {
+  return std::any_of(points_.begin(), points_.end(), [this](const Point& point) {
+    return point.present && points_.back().time - point.time <= kAverageSpan;
+  });
+}
+
+double History::average() const noexcept {
+  double sum = 0;
+  double count = 0;
+  for (const auto& point : points_) {
+    if (!point.present || points_.back().time - point.time > kAverageSpan) continue;
+    sum += point.value;
+    ++count;
+  }
+  return count == 0 ? 0 : sum / count;
+}
+
+std::string History::bars(std::size_t cells, bool ascii) const {
+  static constexpr std::array<std::string_view, 8> kBlocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  static constexpr std::array<std::string_view, 8> kAscii{"_", ".", ",", "-", "=", "+", "*", "#"};
+  const auto& steps = ascii ? kAscii : kBlocks;
+  const std::size_t count = std::min(cells, points_.size());
+  double largest = 0;
+  for (std::size_t i = points_.size() - count; i < points_.size(); ++i) {
+    if (points_[i].present) largest = std::max(largest, points_[i].value);
+  }
+  std::string out(cells - count, ' ');
+  for (std::size_t i = points_.size() - count; i < points_.size(); ++i) {
+    if (!points_[i].present) {
+      out += ' ';
+      continue;
+    }
+    const double share = largest > 0 ? std::max(points_[i].value, 0.0) / largest : 0;
+    out += steps[static_cast<std::size_t>(std::lround(share * 7))];
+  }
+  return out;
+}
+
+// ---- LiveTable ----
+
+void LiveTable::update(const std::vector<CookedRow>& rows, bool raw, Clock::time_point now) {
+  rows_.clear();
+  std::set<RowKey> present;
+  for (const auto& row : rows) {
+    rows_.push_back(describe(row, raw));
+    const auto& key = rows_.back().key;
+    present.insert(key);
+    auto& history = histories_[key];
+    // Nothing new from the provider is no news: the picture stands still.
+    const bool nothing_new = !raw && row.row_status == RowStatus::kFresh &&
+                             row.cooked.status == CookStatus::kNoNewSample;
+    if (nothing_new) {
+      rows_.back().status = history.has_now() ? "" : "-";
+      continue;
+    }
+    const double value = raw ? static_cast<double>(row.raw.value) : row.cooked.value;
+    history.add(value, row_has_value(row, raw), now);
+  }
+  std::erase_if(histories_, [&](const auto& entry) { return !present.contains(entry.first); });
+}
+
+std::vector<std::size_t> LiveTable::shown(const View& view) const {
+  std::vector<std::size_t> indexes;
+  const Glob filter("*" + view.filter + "*");
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const auto& row = rows_[i];
+    if (!view.filter.empty() && !filter.matches(row.counter + " " + row.instance)) continue;
+    const auto& history = histories_.at(row.key);
+    if (view.hide_zeros && (!history.has_now() || history.now() == 0)) continue;
+    indexes.push_back(i);
+  }
+  const auto by_name = [&](std::size_t a, std::size_t b) {
+    return std::tie(rows_[a].counter, rows_[a].instance) <
+           std::tie(rows_[b].counter, rows_[b].instance);
+  };
+  const auto by_value = [&](std::size_t a, std::size_t b) {
+    const auto& left = histories_.at(rows_[a].key);
+    const auto& right_one = histories_.at(rows_[b].key);
+    if (left.has_now() != right_one.has_now()) return left.has_now();
+    return left.has_now() && left.now() > right_one.now();
+  };
+  if (view.sorting == Sorting::kByName) std::stable_sort(indexes.begin(), indexes.end(), by_name);
+  if (view.sorting == Sorting::kByValue) std::stable_sort(indexes.begin(), indexes.end(), by_value);
+  return indexes;
+}
+
+// Widths of the columns; a column that does not fit any more has none.
+struct LiveTable::Layout {
+  static constexpr std::size_t kNumber = 11;
+  std::size_t counter = 0, instance = 0, average = 0, maximum = 0, bars = 0;
+
+  Layout(const LiveTable& table, const std::vector<std::size_t>& shown, std::size_t width) {
+    counter = 7;
+    for (const auto index : shown) {
+      counter = std::max(counter, display_width(table.rows_[index].counter));
+      instance = std::max(instance, display_width(table.rows_[index].instance));
+    }
+    if (instance > 0) instance = std::clamp<std::size_t>(instance, 8, 20);
+    // The mark, the name, the instance and the current value come first.
+    const std::size_t fixed = 2 + kNumber + 1 + (instance > 0 ? instance + 1 : 0);
+    counter = std::min(counter, width > fixed + 8 ? width - fixed : 8);
+    std::size_t left = width > fixed + counter ? width - fixed - counter : 0;
+    for (auto* column : {&average, &maximum}) {
+      if (left < kNumber + 1) return;
+      *column = kNumber;
+      left -= kNumber + 1;
+    }
+    if (left >= 10) bars = std::min<std::size_t>(left - 2, 60);
+  }
+};
+
+std::string LiveTable::row_line(const LiveRow& row, const View& view,
+                                const Layout& layout) const {
+  const auto& history = histories_.at(row.key);
+  const auto number = [&](double value) {
+    if (row.raw) return fmt::format("{:.0f}", value);
+    return print_quantity(value, row.unit, view.units);
+  };
+  std::string line = fit(row.counter, layout.counter);
+  if (layout.instance > 0) line += " " + fit(row.instance, layout.instance);
+  line += " " + right(row.status.empty() ? number(history.now()) : row.status, Layout::kNumber);
+  if (layout.average > 0) {
+    line += " " + right(history.has_average() ? number(history.average()) : "-", layout.average);
+  }
+  if (layout.maximum > 0) {
+    line += " " + right(history.ever_present() ? number(history.maximum()) : "-", layout.maximum);
+  }
+  if (layout.bars > 0) line += "  " + history.bars(layout.bars, view.ascii);
+  return line;
+}
+
+ScreenLine LiveTable::header(const View& view, const Status& status, std::size_t shown,
+                             std::size_t width) const {
+  std::string left = fmt::format("meterbank watch - every {} - {} of {} rows - missed {}",
+                                 print_interval(status.interval), shown, rows_.size(),
+                                 status.missed);
+  if (view.paused) left += " - PAUSED";
+  if (view.raw) left += " - stored values";
+  if (view.hide_zeros) left += " - no zeros";
+  if (view.sorting == Sorting::kByName) left += " - by name";
+  if (view.sorting == Sorting::kByValue) left += " - by value";
+  const auto room = width > status.clock.size() + 1 ? width - status.clock.size() - 1 : 0;
+  return {fit(left, room) + " " + status.clock, LineLook::kHeading};
+}
+
+std::vector<ScreenLine> LiveTable::render(View& view, const Status& status, std::size_t width,
+                                          std::size_t height) const {
+  const auto indexes = shown(view);
+  std::vector<ScreenLine> lines{header(view, status, indexes.size(), width)};
+  if (view.show_help) {
+    for (const auto* text : kHelpLines) lines.push_back({fit(text, width)});
+    lines.resize(std::min(lines.size(), height));
+    return lines;
+  }
+
+  const bool details = view.details && height >= 10;
+  const std::size_t below = details ? 4 : 1;  // rule, two of details, keys
+  const std::size_t room = height > 2 + below ? height - 2 - below : 1;
+  view.selected = indexes.empty() ? 0 : std::min(view.selected, indexes.size() - 1);
+  view.top = std::min(view.top, view.selected);
+  if (view.selected >= view.top + room) view.top = view.selected + 1 - room;
+  if (view.top + room > indexes.size()) view.top = indexes.size() > room ? indexes.size() - room : 0;
+
+  const Layout layout(*this, indexes, width);
+  std::string headings = "  " + fit("COUNTER", layout.counter);
+  if (layout.instance > 0) headings += " " + fit("INSTANCE", layout.instance);
+  headings += " " + right("NOW", Layout::kNumber);
+  if (layout.average > 0) headings += " " + right("AVG 1m", layout.average);
+  if (layout.maximum > 0) headings += " " + right("MAX", layout.maximum);
+  if (layout.bars > 0) headings += "  " + right(fmt::format("LAST {}", layout.bars), layout.bars);
+  lines.push_back({fit(headings, width), LineLook::kHeading});
+
+  for (std::size_t i = view.top; i < std::min(indexes.size(), view.top + room); ++i) {
+    const bool selected = i == view.selected;
+    lines.push_back({fit((selected ? "> " : "  ") + row_line(rows_[indexes[i]], view, layout),
+                         width),
+                     selected ? LineLook::kSelected : LineLook::kPlain});
+  }
+  if (indexes.empty()) lines.push_back({fit("  no rows", width), LineLook::kFaint});
+  while (lines.size() < 2 + room) lines.push_back({});
+
+  if (details) {
+    std::string rule;
+    for (std::size_t i = 0; i < width; ++i) rule += view.ascii ? "-" : "─";
+    lines.push_back({rule, LineLook::kFaint});
+    const LiveRow* row = indexes.empty() ? nullptr : &rows_[indexes[view.selected]];
+    lines.push_back({fit(row == nullptr ? "" : " " + row->detail, width)});
+    lines.push_back({fit(row == nullptr ? "" : " " + row->facts, width), LineLook::kFaint});
+  }
+  const auto keys = view.editing_filter || !view.filter.empty()
+                        ? fmt::format(" filter: {}{}", escape_for_terminal(view.filter),
+                                      view.editing_filter ? "_" : "   (Esc drops it)")
+                        : std::string(" / filter  s sort  d zeros  r raw  e units  v detail  "
+                                      "+ - interval  space pause  ? help  q quit");
+  lines.push_back({fit(keys, width), LineLook::kFaint});
+  lines.resize(std::min(lines.size(), height));
+  return lines;
+}
+
+}  // namespace meterbank::cli

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The live table without a terminal: what is known of each row, what the person wants to see, and
+// the lines that follow from both.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/format/quantity.hpp"
+#include "cli/session/selection.hpp"
+
+namespace meterbank::cli {
+
+// The last values of one row, oldest first.
+class History {
+ public:
+  static constexpr std::size_t kLength = 600;
+  static constexpr auto kAverageSpan = std::chrono::minutes(1);
+
+  void add(double value, bool present, Clock::time_point now);
+  [[nodiscard]] bool has_now() const noexcept { return !points_.empty() && points_.back().present; }
+  [[nodiscard]] double now() const noexcept { return points_.back().value; }
+  // Over the last minute; only if any value was present in it.
+  [[nodiscard]] bool has_average() const noexcept;
+  [[nodiscard]] double average() const noexcept;
+  // Since the table began.
+  [[nodiscard]] double maximum() const noexcept { return maximum_; }
+  [[nodiscard]] bool ever_present() const noexcept { return ever_present_; }
+
+  // The newest `cells` values as bars between 0 and the largest of them, right-aligned. `ascii`
+  // avoids block characters.
+  [[nodiscard]] std::string bars(std::size_t cells, bool ascii) const;
+
+ private:
+  struct Point {
+    double value;
+    bool present;
+    Clock::time_point time;
+  };
+  std::vector<Point> points_;
+  double maximum_ = 0;
+  bool ever_present_ = false;
+};
+
+// Which row of which life of which instance.
+using RowKey = std::array<std::uint64_t, 6>;
+
+struct LiveRow {
+  RowKey key{};
+  std::string counter, instance, publisher;
+  std::string unit;    // of the shown value
+  std::string status;  // empty if there is a value
+  std::string detail;  // "% Processor Time: share of time ..."
+  std::string facts;   // "kind: rate, unit: {order}/s, id 1"
+  bool raw = false;
+};
+
+enum class Sorting : std::uint8_t { kAsListed, kByName, kByValue };
+
+// What the person has chosen with keys.
+struct View {
+  std::string filter;
+  bool editing_filter = false;
+  Sorting sorting = Sorting::kAsListed;
+  bool hide_zeros = false;
+  bool raw = false;
+  bool paused = false;
+  bool show_help = false;
+  bool details = true;
+  UnitStyle units = UnitStyle::kAuto;
+  std::size_t selected = 0;  // among the shown rows
+  std::size_t top = 0;       // first row on the screen
+  bool ascii = false;
+};
+
+enum class LineLook : std::uint8_t { kPlain, kHeading, kFaint, kSelected };
+struct ScreenLine {
+  std::string text;
+  LineLook look = LineLook::kPlain;
+};
+
+// What the header says beside the table itself.
+struct Status {
+  std::chrono::nanoseconds interval{};
+  std::uint64_t missed = 0;
+  std::string clock;
+};
+
+class LiveTable {
+ public:
+  // Takes over the rows of a sample; rows that are no longer there are forgotten.
+  void update(const std::vector<CookedRow>& rows, bool raw, Clock::time_point now);
+  // Forgets all values, as after a change from cooked to raw ones.
+  void clear_history() { histories_.clear(); }
+
+  // Rows that filter and zeros leave, in the order that was asked for, as indexes of rows().
+  [[nodiscard]] std::vector<std::size_t> shown(const View& view) const;
+  [[nodiscard]] const std::vector<LiveRow>& rows() const noexcept { return rows_; }
+
+  // At most `height` lines of at most `width` cells. Moves `view` so that the selected row exists
+  // and is on the screen.
+  [[nodiscard]] std::vector<ScreenLine> render(View& view, const Status& status,
+                                               std::size_t width, std::size_t height) const;
+
+ private:
+  struct Layout;
+  [[nodiscard]] ScreenLine header(const View& view, const Status& status, std::size_t shown,
+                                  std::size_t width) const;
+  [[nodiscard]] std::string row_line(const LiveRow& row, const View& view,
+                                     const Layout& layout) const;
+
+  std::vector<LiveRow> rows_;
+  std::map<RowKey, History> histories_;
+};
+
+}  // namespace meterbank::cli

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "cli/format/time_text.hpp"
+#include "cli/session/exit_code.hpp"
+#include "cli/verbs.hpp"
+#include "cli/watch/live_table.hpp"
+#include "cli/watch/screen.hpp"
+#include "meterbank/shm/utf8.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+// The character set as the environment names it; asking the C library would need a locale.
+bool speaks_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    std::string set(value);
+    std::transform(set.begin(), set.end(), set.begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    return set.find("UTF-8") != std::string::npos || set.find("UTF8") != std::string::npos;
+  }
+  return false;
+}
+
+constexpr std::array<std::chrono::milliseconds, 10> kIntervals{
+    std::chrono::milliseconds(50),    std::chrono::milliseconds(100),
+    std::chrono::milliseconds(250),   std::chrono::milliseconds(500),
+    std::chrono::milliseconds(1000),  std::chrono::milliseconds(2000),
+    std::chrono::milliseconds(5000),  std::chrono::milliseconds(10000),
+    std::chrono::milliseconds(30000), std::chrono::milliseconds(60000)};
+
+// The next longer or shorter interval that people use.
+Span step_interval(Span now, bool longer) {
+  if (longer) {
+    const auto next = std::find_if(kIntervals.begin(), kIntervals.end(),
+                                   [now](auto interval) { return interval > now; });
+    return next == kIntervals.end() ? now : Span(*next);
+  }
+  const auto next = std::find_if(kIntervals.rbegin(), kIntervals.rend(),
+                                 [now](auto interval) { return interval < now; });
+  return next == kIntervals.rend() ? now : Span(*next);
+}
+
+class LiveSession {
+ public:
+  LiveSession(const Invocation& invocation, Selection& selection, Waiter& waiter,
+              Console& console)
+      : invocation_(invocation),
+        waiter_(waiter),
+        sampler_(selection),
+        screen_(console, wants_color(invocation.color, console)),
+        cadence_(Clock::now(), invocation.interval) {
+    view_.raw = invocation.raw;
+    view_.units = invocation.units;
+    view_.ascii = !speaks_utf8();
+  }
+
+  int run() {
+    const auto end = invocation_.duration ? Clock::now() + *invocation_.duration
+                                          : Clock::time_point::max();
+    while (!done_) {
+      switch (waiter_.wait_until(std::min(cadence_.next(), end), screen_.input())) {
+        case Wake::kStop: return kExitDone;
+        case Wake::kTimeout: return kExitTimeout;
+        case Wake::kInput:
+          for (const auto& press : screen_.read_keys()) handle(press);
+          break;
+        case Wake::kResize: break;
+        case Wake::kDeadline:
+          if (Clock::now() >= end) return kExitDone;
+          take_sample();
+          break;
+      }
+      if (!draw()) return kExitDone;
+    }
+    return kExitDone;
+  }
+
+ private:
+  void take_sample() {
+    // A pause holds the picture, not the sampling: rates stay those of one interval.
+    sampler_.take();
+    const auto now = Clock::now();
+    if (!view_.paused) {
+      table_.update(sampler_.rows(), view_.raw, now);
+      clock_ = print_local(sampler_.newer().time.realtime_ns);
+    }
+    cadence_.advance(now);
+    if (invocation_.samples.value_or(0) != 0 && sampler_.taken() >= *invocation_.samples) {
+      done_ = true;
+    }
+  }
+
+  bool draw() {
+    const auto size = screen_.size();
+    return screen_.draw(table_.render(view_, {cadence_.interval(), cadence_.missed(), clock_},
+                                      size.width, size.height));
+  }
+
+  void handle(const KeyPress& press) {
+    if (view_.editing_filter) return edit_filter(press);
+    constexpr std::size_t kPage = 10;
+    switch (press.key) {
+      case Key::kUp: move_up(1); break;
+      case Key::kDown: view_.selected += 1; break;
+      case Key::kPageUp: move_up(kPage); break;
+      case Key::kPageDown: view_.selected += kPage; break;
+      case Key::kHome: view_.selected = 0; break;
+      case Key::kEnd: view_.selected = table_.rows().size(); break;
+      case Key::kEscape:
+        view_.filter.clear();
+        view_.show_help = false;
+        break;
+      case Key::kCharacter: handle_letter(press.text.front()); break;
+      case Key::kEnter:
+      case Key::kBackspace:
+      case Key::kUnknown: break;
+    }
+  }
+
+  void handle_letter(char letter) {
+    switch (letter) {
+      case 'q': done_ = true; break;
+      case 'k': move_up(1); break;
+      case 'j': view_.selected += 1; break;
+      case 'g': view_.selected = 0; break;
+      case 'G': view_.selected = table_.rows().size(); break;
+      case '/': view_.editing_filter = true; break;
+      case 's':
+        view_.sorting = view_.sorting == Sorting::kAsListed ? Sorting::kByName
+                        : view_.sorting == Sorting::kByName ? Sorting::kByValue
+                                                            : Sorting::kAsListed;
+        break;
+      case 'd': view_.hide_zeros = !view_.hide_zeros; break;
+      case 'r':
+        view_.raw = !view_.raw;
+        table_.clear_history();
+        table_.update(sampler_.rows(), view_.raw, Clock::now());
+        break;
+      case 'e':
+        view_.units = view_.units == UnitStyle::kAuto ? UnitStyle::kBase : UnitStyle::kAuto;
+        break;
+      case 'v':
+      case 'V': view_.details = !view_.details; break;
+      case ' ': view_.paused = !view_.paused; break;
+      case '?':
+      case 'h': view_.show_help = !view_.show_help; break;
+      case '+': change_interval(true); break;
+      case '-': change_interval(false); break;
+      default: break;
+    }
+  }
+
+  void edit_filter(const KeyPress& press) {
+    if (press.key == Key::kCharacter) view_.filter += press.text;
+    if (press.key == Key::kEnter) view_.editing_filter = false;
+    if (press.key == Key::kEscape) {
+      view_.editing_filter = false;
+      view_.filter.clear();
+    }
+    if (press.key != Key::kBackspace) return;
+    // A character may be several bytes; those that continue one begin with the bits 10.
+    while (!view_.filter.empty()) {
+      const auto byte = static_cast<unsigned char>(view_.filter.back());
+      view_.filter.pop_back();
+      if ((byte & 0xC0U) != 0x80U) break;
+    }
+  }
+
+  void move_up(std::size_t rows) { view_.selected -= std::min(view_.selected, rows); }
+
+  void change_interval(bool longer) {
+    cadence_.restart(Clock::now(), step_interval(cadence_.interval(), longer));
+  }
+
+  const Invocation& invocation_;
+  Waiter& waiter_;
+  Sampler sampler_;
+  Screen screen_;
+  Cadence cadence_;
+  LiveTable table_;
+  View view_;
+  std::string clock_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+int show_live(const Invocation& invocation, Selection& selection, Waiter& waiter,
+              Console& console) {
+  int code = kExitDone;
+  {
+    LiveSession session(invocation, selection, waiter, console);
+    code = session.run();
+  }
+  if (code == kExitTimeout) complain(console, "timed out; try: a longer --timeout");
+  return code;
+}
+
+int watch(const Invocation& invocation, Console& console) {
+  Waiter waiter(invocation.timeout);
+  auto selection = Selection::open(invocation.selection, waiter);
+  if (!selection) return explain_failure(selection.error(), waiter, console);
+  const int missing = report_unmatched(*selection, console);
+  if (missing != kExitDone &&
+      (invocation.strict || selection->query.plan()->selections.empty())) {
+    return missing;
+  }
+  const bool rows = invocation.format != Format::kAuto || !invocation.output.empty();
+  if (!rows && has_screen(console)) return show_live(invocation, *selection, waiter, console);
+  RowPlan plan;
+  plan.samples = invocation.samples.value_or(0);
+  plan.stop_is_success = true;
+  return print_rows(invocation, plan, *selection, waiter, console);
+}
+
+}  // namespace meterbank::cli
