@@ -109,7 +109,10 @@ SchemaDecoder::Fault SchemaDecoder::decode_counter(std::uint32_t word, CounterVi
   counter.aggregate = from.aggregate > kAggregateMax ? 0 : from.aggregate;
   if (!take_text(from.name, kNameBytesMax, counter.name)) return "name";
   if (!take_text(from.symbol, kNameBytesMax, counter.symbol)) return "symbol";
-  if (counter.name.empty() && counter.symbol.empty()) return "neither name nor symbol";
+  // A base exists for its neighbours only and needs no name.
+  if (counter.name.empty() && counter.symbol.empty() && !is_base(counter.type)) {
+    return "neither name nor symbol";
+  }
   if (!take_text(from.unit, kNameBytesMax, counter.unit)) return "unit";
   if (!take_text(from.help, kSchemaBytesMax, counter.help)) return "help text";
   return nullptr;

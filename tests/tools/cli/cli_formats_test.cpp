@@ -154,7 +154,7 @@ TEST_F(CliFormats, MachineFormatsDoNotKnowTheLocale) {
   std::setlocale(LC_ALL, "C");
 
   for (const auto& line : outcome.lines()) {
-    EXPECT_NO_THROW(static_cast<void>(Json::parse(line))) << line;
+    EXPECT_TRUE(Json::accept(line)) << line;
   }
 }
 
