@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -94,6 +95,9 @@ int demo(const Invocation& invocation, Console& console) {
   options.name = kHostName;
   options.directory = directory;
   options.processes = false;
+  // Twice a sample, so that no sample finds the values of the one before.
+  const auto half = std::chrono::duration_cast<std::chrono::milliseconds>(invocation.interval / 2);
+  options.period = std::clamp(half, std::chrono::milliseconds(5), options.period);
   const auto machine = host::HostProvider::start(options);
   if (!machine) return explain_failure(machine.error(), waiter, console);
   const auto orders = DemoOrders::start(

@@ -19,6 +19,7 @@
 
 #include <relacy/relacy.hpp>
 
+// Its macros for checked allocation would break deleted functions; nothing here allocates.
 #undef new
 #undef delete
 
@@ -27,24 +28,24 @@ namespace meterbank {
 // The labels are those at the head of block.hpp.
 enum class Fault {
   kNone,
-  kReleaseOnOdd,         // [W1]
-  kFenceAfterOdd,        // [W2]
-  kReleaseOnEven,        // [W3]
-  kFenceAfterEven,       // [W4]
-  kReleaseOnCseq,        // [W5]
-  kCommitFences,         // [W2] and [W4]: what [R4] pairs with
-  kAcquireOfSeq,         // [R1]
-  kFenceBeforeSeqAgain,  // [R2]
-  kAcquireOfCseq,        // [R3]
-  kFenceBeforeCseqAgain, // [R4]
-  kFenceBeforeSlotAgain, // [R5], in a sweep the fence before the second membership load
-  kFenceAfterClosed,     // [S1]
-  kFenceAfterInit,       // [S2]
-  kReleaseOnLive,        // [S3]
-  kReleaseOnClosed,      // [S4]
-  kAcquireOfSlot,        // of slot_of()
-  kAcquireOfMembership,  // of a look-up
-  kVersionAtLeast,       // not an ordering: the reader forgets what it returned before
+  kReleaseOnOdd,          // [W1]
+  kFenceAfterOdd,         // [W2]
+  kReleaseOnEven,         // [W3]
+  kFenceAfterEven,        // [W4]
+  kReleaseOnCseq,         // [W5]
+  kCommitFences,          // [W2] and [W4]: what [R4] pairs with
+  kAcquireOfSeq,          // [R1]
+  kFenceBeforeSeqAgain,   // [R2]
+  kAcquireOfCseq,         // [R3]
+  kFenceBeforeCseqAgain,  // [R4]
+  kFenceBeforeSlotAgain,  // [R5], in a sweep the fence before the second membership load
+  kFenceAfterClosed,      // [S1]
+  kFenceAfterInit,        // [S2]
+  kReleaseOnLive,         // [S3]
+  kReleaseOnClosed,       // [S4]
+  kAcquireOfSlot,         // of slot_of()
+  kAcquireOfMembership,   // of a look-up
+  kVersionAtLeast,        // not an ordering: the reader forgets what it returned before
 };
 
 // kCounter stands for the words of an independent instance, which no sequence guards.
@@ -106,12 +107,11 @@ struct RelacyAtomics {
   static void store_release(Word& word, std::uint64_t value) noexcept {
     note_store(word, value);
     const LastAccess& last = last_access();
-    const bool weak =
-        (dropped == Fault::kReleaseOnOdd && last.stored_seq(1)) ||
-        (dropped == Fault::kReleaseOnEven && last.stored_seq(0)) ||
-        (dropped == Fault::kReleaseOnCseq && word.role == Role::kCseq) ||
-        (dropped == Fault::kReleaseOnLive && last.stored_slot(SlotState::kLive)) ||
-        (dropped == Fault::kReleaseOnClosed && last.stored_slot(SlotState::kClosed));
+    const bool weak = (dropped == Fault::kReleaseOnOdd && last.stored_seq(1)) ||
+                      (dropped == Fault::kReleaseOnEven && last.stored_seq(0)) ||
+                      (dropped == Fault::kReleaseOnCseq && word.role == Role::kCseq) ||
+                      (dropped == Fault::kReleaseOnLive && last.stored_slot(SlotState::kLive)) ||
+                      (dropped == Fault::kReleaseOnClosed && last.stored_slot(SlotState::kClosed));
     word.store(value, weak ? rl::mo_relaxed : rl::mo_release, $);
   }
   static void fence_release() noexcept {

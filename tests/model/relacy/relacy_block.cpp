@@ -4,7 +4,8 @@
 //   meterbank_relacy SCENARIO FAULT RANDOM_EXECUTIONS 0
 //
 // Explores a scenario with the real header, at random and then by every schedule of at most
-// CONTEXT_BOUND forced switches (0: not). With FAULT, exit status 0 means that the violation was
+// CONTEXT_BOUND forced switches (0: not); at random a load may be two stores behind, in the bounded
+// search one. With FAULT, exit status 0 means that the violation was
 // found; the execution that shows it is printed.
 #include "scenarios.hpp"
 

@@ -63,9 +63,7 @@ struct BlockMemory {
     start_word(descriptor, Role::kDescriptor);
     start_word(counter, Role::kCounter);
   }
-  BlockParts<ModelWord> owned() {
-    return {&seq, &slot, copies[0], copies[1], checkpoint, kCount};
-  }
+  BlockParts<ModelWord> owned() { return {&seq, &slot, copies[0], copies[1], checkpoint, kCount}; }
   BlockParts<const ModelWord> seen() const {
     return {&seq, &slot, copies[0], copies[1], checkpoint, kCount};
   }

@@ -41,6 +41,7 @@ Output::~Output() {
 
 bool Output::write(std::string_view text) {
   if (failure_ != 0) return false;
+  if (text.empty()) return true;
   std::ostream& target = is_file() ? static_cast<std::ostream&>(file_) : console_->out;
   errno = 0;
   target << text;

@@ -20,7 +20,12 @@ Waiter::Waiter(std::optional<std::chrono::nanoseconds> timeout) {
   if (timeout) limit_ = Clock::now() + *timeout;
 }
 
-Waiter::~Waiter() { ::pthread_sigmask(SIG_SETMASK, &old_mask_, nullptr); }
+Waiter::~Waiter() {
+  // An impatient second Ctrl-C must not end the process between the work and its exit code.
+  bool resized = false;
+  if (signals_) take_signals(resized);
+  ::pthread_sigmask(SIG_SETMASK, &old_mask_, nullptr);
+}
 
 void Waiter::take_signals(bool& resized) {
   signalfd_siginfo received{};

@@ -321,7 +321,7 @@ template <typename A>
 // True: nothing copied from the slot since slot_of() returned `generation` is of another life.
 template <typename A>
 [[nodiscard]] bool still_in(const typename A::Word& slot, std::uint64_t generation) noexcept {
-  // [R5] pairs with [S1] and [S2]. Without it this load could precede the copy it vouches for.
+  // [R5] pairs with [S2]. Without it this load could precede the copy it vouches for.
   A::fence_acquire();
   // relaxed: fenced in by [R5]
   return SlotWord::of(A::load_relaxed(slot)).generation == generation;

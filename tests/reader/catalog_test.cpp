@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meterbank/reader/catalog.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+#include "../support/orders_schema.hpp"
+#include "../support/temporary_directory.hpp"
+#include "directory_decoder.hpp"
+#include "meterbank/publisher.hpp"
+#include "meterbank/shm/pointer_record.hpp"
+#include "meterbank/shm/segment.hpp"
+#include "schema_decoder.hpp"
+
+namespace meterbank {
+namespace {
+
+using test::Venue;
+
+class CatalogTest : public testing::Test {
+ protected:
+  [[nodiscard]] Provider start(std::string name = "orders") const {
+    return *Provider::create({.name = std::move(name), .directory = directory_.path()});
+  }
+  [[nodiscard]] Catalog open(CatalogOptions options = {}) const {
+    options.directory = directory_.path();
+    return *Catalog::open(options);
+  }
+  // A provider in a child process with one instance, "eu". Returns when it publishes.
+  [[nodiscard]] pid_t start_child(std::string name = "orders") const {
+    int ready[2] = {};
+    EXPECT_EQ(::pipe(ready), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      const auto provider =
+          Provider::create({.name = std::move(name), .directory = directory_.path()});
+      const auto venues = provider->add(test::kOrders);
+      auto eu = venues->create_instance("eu");
+      eu->add(Venue::accepted, 42);
+      static_cast<void>(::write(ready[1], "r", 1));
+      for (;;) ::pause();
+    }
+    char byte = 0;
+    EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+    ::close(ready[0]);
+    ::close(ready[1]);
+    return child;
+  }
+  static void kill_child(pid_t child) {
+    ::kill(child, SIGKILL);
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+  }
+  void write_file(const std::string& name, const std::string& text) const {
+    std::ofstream(directory_.path() + "/" + name) << text;
+  }
+
+  test::TemporaryDirectory directory_;
+};
+
+TEST_F(CatalogTest, FindsNoProviderInAnEmptyDirectory) {
+  const Catalog catalog = open();
+  EXPECT_TRUE(catalog.providers().empty());
+  EXPECT_EQ(catalog.directories(), std::vector<std::string>{directory_.path()});
+  EXPECT_EQ(catalog.skipped(), 0U);
+}
+
+TEST_F(CatalogTest, FailsOnANamedDirectoryThatIsNotThereOrNotSafe) {
+  const auto missing = Catalog::open({.directory = directory_.path() + "/none"});
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_EQ(missing.error().code, ErrorCode::kNoDirectory);
+  ASSERT_EQ(::chmod(directory_.path().c_str(), 0777), 0);
+  const auto unsafe = Catalog::open({.directory = directory_.path()});
+  ASSERT_FALSE(unsafe.has_value());
+  EXPECT_EQ(unsafe.error().code, ErrorCode::kNoDirectory);
+  ASSERT_EQ(::chmod(directory_.path().c_str(), 01777), 0);
+  EXPECT_TRUE(Catalog::open({.directory = directory_.path()}).has_value());
+}
+
+TEST_F(CatalogTest, ListsAProviderAsItDescribesItself) {
+  Provider provider = start();
+  const Registration venues = *provider.add(test::kOrders);
+  const Instance eu = *venues.create_instance("eu");
+  const Instance far = *venues.create_instance(std::string(300, 'n'), {.id = 77});
+
+  const Catalog catalog = open();
+
+  ASSERT_EQ(catalog.providers().size(), 1U);
+  const ProviderView& view = *catalog.providers().front();
+  EXPECT_EQ(view.name, "orders");
+  EXPECT_EQ(view.pid, static_cast<std::uint32_t>(::getpid()));
+  EXPECT_EQ(view.uid, ::geteuid());
+  EXPECT_EQ(view.label(), "orders@" + std::to_string(::getpid()));
+  EXPECT_EQ(view.state, ProviderState::kLive);
+  EXPECT_TRUE(view.errors.empty());
+  EXPECT_EQ(view.refused(), 0U);
+  ASSERT_EQ(view.sets.size(), 1U);
+  const RegisteredSet& set = view.sets.front();
+  EXPECT_EQ(set.set->name, "Demo Orders");
+  EXPECT_EQ(set.set->symbol, "demo_orders");
+  EXPECT_EQ(set.set->guid, test::kOrders.guid);
+  EXPECT_EQ(set.set->label, "venue");
+  EXPECT_EQ(set.set->instances, InstanceKind::kMultiple);
+  EXPECT_EQ(set.state, RegistrationState::kInserted);
+  ASSERT_EQ(set.set->counters.size(), 3U);
+  EXPECT_EQ(set.set->counters[2].id, 5U);
+  EXPECT_EQ(set.set->counters[2].word, 2U);
+  EXPECT_EQ(set.set->find("ACCEPTED/SEC"), &set.set->counters[0]);
+  EXPECT_EQ(set.set->find("queue_depth"), &set.set->counters[2]);
+  EXPECT_EQ(set.set->find("depth"), nullptr);
+  ASSERT_EQ(set.instances.size(), 2U);
+  EXPECT_EQ(set.instances[0].name, "eu");
+  EXPECT_EQ(set.instances[0].id, eu.id());
+  EXPECT_EQ(set.instances[1].name, std::string(300, 'n'));
+  EXPECT_EQ(set.instances[1].id, 77U);
+}
+
+TEST_F(CatalogTest, BecomesStaleWithEachChangeAndFreshWithRefresh) {
+  Provider provider = start();
+  const Registration venues = *provider.add(test::kOrders);
+  Catalog catalog = open();
+  EXPECT_FALSE(catalog.stale());
+
+  std::optional<Instance> eu = *venues.create_instance("eu");
+  EXPECT_TRUE(catalog.stale());
+  catalog.refresh();
+  EXPECT_FALSE(catalog.stale());
+  EXPECT_EQ(catalog.providers().front()->sets.front().instances.size(), 1U);
+
+  eu->add(Venue::accepted, 1);
+  EXPECT_FALSE(catalog.stale());
+
+  eu.reset();
+  EXPECT_TRUE(catalog.stale());
+  catalog.refresh();
+  EXPECT_TRUE(catalog.providers().front()->sets.front().instances.front().closed);
+}
+
+TEST_F(CatalogTest, KeepsTheViewOfAProviderThatDidNotChange) {
+  Provider changing = start("changing");
+  Provider quiet = start("quiet");
+  Catalog catalog = open();
+  const auto before = catalog.providers();
+  const std::uint64_t version = catalog.version();
+
+  catalog.refresh();
+  EXPECT_EQ(catalog.providers(), before);
+  EXPECT_EQ(catalog.version(), version);
+
+  const Registration venues = *changing.add(test::kOrders);
+  catalog.refresh();
+  EXPECT_NE(catalog.providers()[0], before[0]);
+  EXPECT_EQ(catalog.providers()[1], before[1]);
+  EXPECT_GT(catalog.version(), version);
+}
+
+TEST_F(CatalogTest, DecodesTheSchemaOfARegistrationOnce) {
+  Provider provider = start();
+  const Registration venues = *provider.add(test::kOrders);
+  Catalog catalog = open();
+  const auto schema = catalog.providers().front()->sets.front().set;
+  const Instance eu = *venues.create_instance("eu");
+  catalog.refresh();
+  EXPECT_EQ(catalog.providers().front()->sets.front().set, schema);
+}
+
+TEST_F(CatalogTest, FollowsASegmentThatGrows) {
+  Provider provider = start();
+  const Registration venues = *provider.add(test::kOrders);
+  Catalog catalog = open();
+  const std::uint64_t bytes = catalog.providers().front()->bytes;
+  std::vector<Instance> many;
+  for (int i = 0; i < 2000; ++i) many.push_back(*venues.create_instance("i" + std::to_string(i)));
+  catalog.refresh();
+  const ProviderView& view = *catalog.providers().front();
+  EXPECT_GT(view.bytes, bytes);
+  EXPECT_GT(view.segment->extents(), 1U);
+  EXPECT_TRUE(view.errors.empty());
+  EXPECT_EQ(view.sets.front().instances.size(), 2000U);
+}
+
+TEST_F(CatalogTest, ForgetsAProviderThatClosedInOrder) {
+  std::optional<Provider> provider = start();
+  Catalog catalog = open();
+  const auto view = catalog.providers().front();
+  provider.reset();
+  EXPECT_TRUE(catalog.stale());
+  catalog.refresh();
+  EXPECT_TRUE(catalog.providers().empty());
+  EXPECT_NE(view->segment, nullptr);  // whoever holds the view can still read
+}
+
+TEST_F(CatalogTest, ShowsADeathAndKeepsTheLastValues) {
+  const pid_t child = start_child();
+  Catalog catalog = open();
+  ASSERT_EQ(catalog.providers().size(), 1U);
+  EXPECT_EQ(catalog.providers().front()->state, ProviderState::kLive);
+
+  kill_child(child);
+  catalog.refresh();
+
+  ASSERT_EQ(catalog.providers().size(), 1U);
+  const ProviderView& view = *catalog.providers().front();
+  EXPECT_EQ(view.state, ProviderState::kDead);
+  EXPECT_NE(view.segment, nullptr);
+  ASSERT_EQ(view.sets.size(), 1U);
+  EXPECT_EQ(view.sets.front().instances.size(), 1U);
+}
+
+TEST_F(CatalogTest, SaysThatTheMemoryOfADeadProviderIsGone) {
+  kill_child(start_child());
+  const Catalog catalog = open();
+  ASSERT_EQ(catalog.providers().size(), 1U);
+  const ProviderView& view = *catalog.providers().front();
+  EXPECT_EQ(view.state, ProviderState::kDead);
+  EXPECT_EQ(view.error.code, ErrorCode::kGone);
+  EXPECT_EQ(view.segment, nullptr);
+  EXPECT_EQ(directory_.files(), 1U);  // the record is not the reader's to remove
+}
+
+TEST_F(CatalogTest, ListsASuccessorInPlaceOfItsDeadPredecessor) {
+  kill_child(start_child("orders"));
+  Catalog catalog = open();
+  EXPECT_EQ(catalog.providers().front()->state, ProviderState::kDead);
+  Provider successor = start("orders");
+  catalog.refresh();
+  ASSERT_EQ(catalog.providers().size(), 1U);
+  EXPECT_EQ(catalog.providers().front()->state, ProviderState::kLive);
+}
+
+TEST_F(CatalogTest, CountsWhatIsNoRecordAndReadsOn) {
+  Provider provider = start();
+  write_file("notes.txt", "hello");
+  write_file("empty.provider", "");
+  write_file("long.provider", std::string(kPointerRecordBytesMax + 1, 'x'));
+  write_file(".half.new", "meterbank 1\n");
+  ASSERT_EQ(::mkfifo((directory_.path() + "/pipe.provider").c_str(), 0644), 0);
+  ASSERT_EQ(::mkdir((directory_.path() + "/folder.provider").c_str(), 0755), 0);
+  ASSERT_EQ(::symlink(provider.record().c_str(), (directory_.path() + "/link.provider").c_str()),
+            0);
+  const Catalog catalog = open();
+  EXPECT_EQ(catalog.providers().size(), 1U);
+  EXPECT_EQ(catalog.skipped(), 6U);
+}
+
+TEST_F(CatalogTest, RefusesARecordWhoseDescriptorIsSomethingElse) {
+  Provider provider = start();
+  std::ifstream file(provider.record());
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  PointerRecord record = *PointerRecord::parse(text);
+  record.inode += 1;
+  write_file("forged.provider", record.text());
+  const Catalog catalog = open();
+  ASSERT_EQ(catalog.providers().size(), 2U);
+  std::size_t unreadable = 0;
+  for (const auto& view : catalog.providers()) {
+    if (view->state != ProviderState::kUnreadable) continue;
+    ++unreadable;
+    EXPECT_EQ(view->error.code, ErrorCode::kGone);
+  }
+  EXPECT_EQ(unreadable, 1U);
+}
+
+TEST_F(CatalogTest, TakesARecordOfAnEarlierBootForDead) {
+  Provider provider = start();
+  std::ifstream file(provider.record());
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  PointerRecord record = *PointerRecord::parse(text);
+  record.name = "earlier";
+  record.boot_id[0] ^= 1;
+  write_file("earlier.provider", record.text());
+  const Catalog catalog = open();
+  ASSERT_EQ(catalog.providers().size(), 2U);
+  EXPECT_EQ(catalog.providers()[0]->name, "earlier");
+  EXPECT_EQ(catalog.providers()[0]->state, ProviderState::kDead);
+  EXPECT_EQ(catalog.providers()[1]->state, ProviderState::kLive);
+}
+
+TEST_F(CatalogTest, MapsNoMoreThanItsCapsAllow) {
+  Provider provider = start();
+  const Catalog small = open({.segment_bytes_max = 4096});
+  ASSERT_EQ(small.providers().size(), 1U);
+  EXPECT_EQ(small.providers().front()->error.code, ErrorCode::kBadSize);
+  const Catalog poor = open({.user_bytes_max = 4096});
+  EXPECT_EQ(poor.providers().front()->error.code, ErrorCode::kLimit);
+  const Catalog none = open({.providers_per_user_max = 0});
+  EXPECT_TRUE(none.providers().empty());
+  EXPECT_EQ(none.skipped(), 1U);
+}
+
+TEST_F(CatalogTest, CountsWhatAProviderHadToRefuse) {
+  Provider provider =
+      *Provider::create({.name = "full", .directory = directory_.path(), .instances_max = 1});
+  const Registration venues = *provider.add(test::kOrders);
+  const Instance eu = *venues.create_instance("eu");
+  const Catalog catalog = open();
+  EXPECT_FALSE(venues.create_instance("us").has_value());
+  EXPECT_EQ(catalog.providers().front()->refused(), 1U);
+}
+
+// ---- The schema decoder, on bytes made here ----
+
+class SchemaTest : public testing::Test {
+ protected:
+  SchemaTest() : bytes_(*encode_schema(test::kOrders, "orders")), form_(form_of(test::kOrders)) {}
+
+  template <typename T>
+  void put(std::size_t offset, T value) {
+    std::memcpy(bytes_.data() + offset, &value, sizeof value);
+  }
+  [[nodiscard]] static std::size_t counter(std::size_t index, std::size_t field) {
+    return sizeof(SchemaHeader) + index * sizeof(CounterRecord) + field;
+  }
+  void expect_corrupt(const char* why) const {
+    const auto set = decode_schema(bytes_, form_);
+    ASSERT_FALSE(set.has_value());
+    EXPECT_EQ(set.error().code, ErrorCode::kCorrupt);
+    EXPECT_NE(set.error().what.find(why), std::string::npos) << set.error().what;
+  }
+
+  std::vector<std::byte> bytes_;
+  BlockForm form_;
+};
+
+TEST_F(SchemaTest, IsReadAsItWasWritten) {
+  const auto set = decode_schema(bytes_, form_);
+  ASSERT_TRUE(set.has_value());
+  EXPECT_EQ(set->counters.size(), 3U);
+  EXPECT_EQ(set->counters[1].unit, "By");
+  EXPECT_EQ(set->counters[1].help, "Bytes of orders accepted.");
+  EXPECT_EQ(set->stamp_word, kNoCounter);
+}
+
+TEST_F(SchemaTest, IsRefusedAtEveryTruncation) {
+  for (std::size_t size = 0; size < bytes_.size(); ++size) {
+    EXPECT_FALSE(decode_schema(std::span(bytes_).first(size), form_).has_value()) << size;
+  }
+}
+
+TEST_F(SchemaTest, MustAgreeWithTheWordsOfItsBlocks) {
+  form_.words = 4;
+  expect_corrupt("words of a block");
+  put(offsetof(SchemaHeader, flags), kSchemaStamped);
+  const auto stamped = decode_schema(bytes_, form_);
+  ASSERT_TRUE(stamped.has_value());
+  EXPECT_EQ(stamped->stamp_word, 3U);
+}
+
+TEST_F(SchemaTest, MayNotNameTextOutsideItself) {
+  put(offsetof(SchemaHeader, name), TextRef{static_cast<std::uint32_t>(bytes_.size()), 1});
+  expect_corrupt("name");
+  put(offsetof(SchemaHeader, name), TextRef{0xffffffff, 0xffffffff});
+  expect_corrupt("name");
+}
+
+TEST_F(SchemaTest, MayNotMultiplyItsTextWithoutEnd) {
+  for (std::size_t index = 0; index < 3; ++index) {
+    for (const std::size_t field : {offsetof(CounterRecord, name), offsetof(CounterRecord, symbol),
+                                    offsetof(CounterRecord, help)}) {
+      put(counter(index, field), TextRef{0, static_cast<std::uint32_t>(bytes_.size())});
+    }
+  }
+  expect_corrupt("counter 0");
+}
+
+TEST_F(SchemaTest, MayNotUseAnIdTwice) {
+  put(counter(1, offsetof(CounterRecord, id)), std::uint32_t{1});
+  expect_corrupt("two counters have one id");
+}
+
+TEST_F(SchemaTest, MayOnlyLinkCountersThatItHas) {
+  put(counter(0, offsetof(CounterRecord, base)), std::uint32_t{5});
+  EXPECT_EQ(decode_schema(bytes_, form_)->counters[0].base, 2U);  // a word, not an id
+  put(counter(0, offsetof(CounterRecord, base)), std::uint32_t{6});
+  expect_corrupt("base of a counter");
+}
+
+TEST_F(SchemaTest, MayNotScaleBeyondItsDocumentedRange) {
+  put(counter(2, offsetof(CounterRecord, scale)), std::int32_t{-11});
+  expect_corrupt("scale");
+}
+
+TEST_F(SchemaTest, KeepsATypeThatThisReaderDoesNotKnow) {
+  put(counter(0, offsetof(CounterRecord, type)), std::uint32_t{0x12345678});
+  EXPECT_EQ(bits_of(decode_schema(bytes_, form_)->counters[0].type), 0x12345678U);
+}
+
+TEST_F(SchemaTest, RepairsTextThatIsNotUtf8) {
+  TextRef name{};
+  std::memcpy(&name, bytes_.data() + offsetof(SchemaHeader, name), sizeof name);
+  put(name.offset, std::uint8_t{0xff});
+  EXPECT_EQ(decode_schema(bytes_, form_)->name,
+            "\xEF\xBF\xBD"
+            "emo Orders");
+}
+
+// ---- The directory decoder, on a real segment that is damaged ----
+
+class DirectoryTest : public CatalogTest {
+ protected:
+  void SetUp() override {
+    provider_.emplace(start());
+    CountersetSpec second = test::kOrders;
+    second.name = "Other Orders";
+    second.symbol = "other_orders";
+    second.guid = {};
+    for (const CountersetSpec& spec : {test::kOrders, second}) {
+      const Registration set = *provider_->add(spec);
+      kept_.push_back(*set.create_instance("eu"));
+      kept_.push_back(*set.create_instance("us"));
+    }
+    const Catalog catalog = open();
+    const MappedBytes bytes = catalog.providers().front()->segment->extent(0).bytes();
+    words_.resize(bytes.size() / sizeof(Line));
+    std::memcpy(words_.data(), bytes.span_at(0, bytes.size(), 1), bytes.size());
+  }
+  [[nodiscard]] std::byte* data() { return words_.front().bytes.data(); }
+  [[nodiscard]] SegmentHeader& header() { return *reinterpret_cast<SegmentHeader*>(data()); }
+  [[nodiscard]] RegistrationRecord& record(std::size_t index) {
+    const Ref ref = header().registrations[index].load(std::memory_order_relaxed);
+    return *reinterpret_cast<RegistrationRecord*>(data() + offset_of(ref));
+  }
+  [[nodiscard]] DecodedDirectory decode() {
+    auto extent = MappedExtent::over({data(), words_.size() * sizeof(Line)});
+    return decode_directory(**MappedSegment::attach(std::move(extent)));
+  }
+  void expect_second_only(DecodedDirectory directory, const char* why) {
+    ASSERT_EQ(directory.sets.size(), 1U);
+    EXPECT_EQ(directory.sets.front().set->name, "Other Orders");
+    EXPECT_EQ(directory.sets.front().instances.size(), 2U);
+    ASSERT_EQ(directory.errors.size(), 1U);
+    EXPECT_EQ(directory.errors.front().code, ErrorCode::kCorrupt);
+    EXPECT_NE(directory.errors.front().what.find(why), std::string::npos)
+        << directory.errors.front().what;
+  }
+
+  struct alignas(kCacheLine) Line {
+    std::array<std::byte, kCacheLine> bytes;
+  };
+  std::optional<Provider> provider_;
+  std::vector<Instance> kept_;
+  std::vector<Line> words_;
+};
+
+TEST_F(DirectoryTest, IsReadWhole) {
+  const DecodedDirectory directory = decode();
+  EXPECT_EQ(directory.sets.size(), 2U);
+  EXPECT_TRUE(directory.errors.empty());
+}
+
+TEST_F(DirectoryTest, LeavesOutASetWhoseSchemaIsOutside) {
+  record(0).schema = make_ref(7, 0);
+  expect_second_only(decode(), "schema outside");
+}
+
+TEST_F(DirectoryTest, LeavesOutASetWithAnImpossibleBlock) {
+  record(0).lanes = 3;
+  expect_second_only(decode(), "form of its blocks");
+}
+
+TEST_F(DirectoryTest, LeavesOutASetWhoseGroupsAreOutside) {
+  record(0).first_group.store(make_ref(0, 0xffffffc0), std::memory_order_relaxed);
+  expect_second_only(decode(), "outside the segment");
+}
+
+TEST_F(DirectoryTest, LeavesOutASetWhoseGroupIsTooLarge) {
+  const Ref group = record(0).first_group.load(std::memory_order_relaxed);
+  reinterpret_cast<GroupHeader*>(data() + offset_of(group))->slots = kGroupSlotsMax;
+  expect_second_only(decode(), "group exceeds");
+}
+
+TEST_F(DirectoryTest, LeavesOutASetThatIsDeclaredTwice) {
+  const Ref first = header().registrations[0].load(std::memory_order_relaxed);
+  header().registrations[1].store(first, std::memory_order_relaxed);
+  const DecodedDirectory directory = decode();
+  EXPECT_EQ(directory.sets.size(), 1U);
+  EXPECT_EQ(directory.errors.size(), 1U);
+}
+
+TEST_F(DirectoryTest, ReadsNoMoreRegistrationsThanThereIsRoomFor) {
+  header().registrations_count.store(0xffffffff, std::memory_order_relaxed);
+  const DecodedDirectory directory = decode();
+  EXPECT_EQ(directory.sets.size(), 2U);
+  EXPECT_EQ(directory.errors.size(), 1U);
+}
+
+TEST_F(DirectoryTest, LeavesOutAnInstanceWithoutASoundName) {
+  const DecodedDirectory whole = decode();
+  const RegisteredSet& set = whole.sets.front();
+  auto* descriptors = reinterpret_cast<SlotDescriptor*>(data() + offset_of(set.groups[0]) +
+                                                        set.layouts[0].descriptors);
+  SlotDescriptor& first = descriptors[set.instances[0].slot];
+  first.identity.store(std::uint64_t{1024} << 32, std::memory_order_relaxed);
+  const DecodedDirectory damaged = decode();
+  ASSERT_EQ(damaged.sets.size(), 2U);
+  EXPECT_EQ(damaged.sets.front().instances.size(), 1U);
+  EXPECT_EQ(damaged.errors.size(), 1U);
+}
+
+TEST_F(DirectoryTest, ListsAnInstanceWhoseNameIsNotUtf8WithAName) {
+  const DecodedDirectory whole = decode();
+  const RegisteredSet& set = whole.sets.front();
+  auto* descriptors = reinterpret_cast<SlotDescriptor*>(data() + offset_of(set.groups[0]) +
+                                                        set.layouts[0].descriptors);
+  SlotDescriptor& first = descriptors[set.instances[0].slot];
+  first.name_here[0].store(0xc0 | 'u' << 8, std::memory_order_relaxed);
+  EXPECT_EQ(decode().sets.front().instances[0].name, "\xEF\xBF\xBDu");
+}
+
+}  // namespace
+}  // namespace meterbank

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bulk kernels, on blocks made here. What holds for the portable one holds for the best one.
+#include "query/sweep.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "meterbank/shm/segment_layout.hpp"
+
+namespace meterbank {
+namespace {
+
+constexpr std::uint32_t kSlots = 32;
+
+struct Shape {
+  BlockForm form;
+  bool best;
+};
+
+class SweepTest : public testing::TestWithParam<Shape> {
+ protected:
+  SweepTest() : form_(GetParam().form), layout_(GroupLayout::of(form_, kSlots)) {
+    lines_.resize(layout_.bytes / sizeof(Line));
+    auto* group = reinterpret_cast<std::byte*>(lines_.data());
+    run_.kind = is_tile() ? QueryPlan::Run::Kind::kTiles : QueryPlan::Run::Kind::kLines;
+    for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
+      const auto parts = block_parts(group, form_, layout_, slot);
+      writers_.emplace_back(parts);
+      seqs_.push_back(parts.seq);
+      writers_.back().commit_first([slot](std::uint32_t word) { return slot * 1000U + word; });
+      QueryPlan::Row row;
+      row.block = block_parts(static_cast<const std::byte*>(group), form_, layout_, slot);
+      row.values = slot * form_.words;
+      rows_.push_back(row);
+    }
+    run_.rows = kSlots;
+    run_.head = rows_.front().block.seq;
+    run_.head_words = form_.head_stride() / sizeof(SharedWord);
+    values_.assign(kSlots * form_.words, 77);
+    versions_.assign(kSlots, 77);
+    highest_.assign(kSlots, 0);
+    status_.assign(kSlots, RowStatus::kBusy);
+  }
+  [[nodiscard]] bool is_tile() const { return form_.lanes == 8; }
+  std::size_t sweep() {
+    const SweepKernels& kernels = GetParam().best ? best_kernels() : portable_kernels();
+    const SweepTarget target{values_.data(), versions_.data(), highest_.data(), status_.data()};
+    return (is_tile() ? kernels.tiles : kernels.lines)(run_, rows_.data(), form_.consistency,
+                                                       target);
+  }
+  void expect_row(std::uint32_t slot, std::uint64_t version, RowStatus status) const {
+    SCOPED_TRACE(slot);
+    EXPECT_EQ(status_[slot], status);
+    EXPECT_EQ(versions_[slot], version);
+    for (std::uint32_t word = 0; word < form_.words; ++word) {
+      EXPECT_EQ(values_[slot * form_.words + word], slot * 1000U + word);
+    }
+  }
+
+  struct alignas(kCacheLine) Line {
+    std::array<std::uint64_t, 8> words{};
+  };
+  BlockForm form_;
+  GroupLayout layout_;
+  std::vector<Line> lines_;
+  std::vector<BlockWriter<StdAtomics>> writers_;
+  std::vector<SharedWord*> seqs_;
+  std::vector<QueryPlan::Row> rows_;
+  QueryPlan::Run run_;
+  std::vector<std::uint64_t> values_, versions_, highest_;
+  std::vector<RowStatus> status_;
+};
+
+TEST_P(SweepTest, CopiesEveryRow) {
+  EXPECT_EQ(sweep(), 0U);
+  for (std::uint32_t slot = 0; slot < kSlots; ++slot) expect_row(slot, 1, RowStatus::kFresh);
+}
+
+TEST_P(SweepTest, ReadsTheOtherCopyOfARowThatIsInTheMiddleOfACommit) {
+  // What a writer leaves behind that dies between its two steps: odd, and copy 0 half written.
+  for (const std::uint32_t slot : {0U, 7U, 13U, 31U}) {
+    seqs_[slot]->store(3, std::memory_order_relaxed);
+    const_cast<SharedWord*>(rows_[slot].block.copy0)->store(~0ULL, std::memory_order_relaxed);
+  }
+  EXPECT_EQ(sweep(), 4U);
+  for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
+    const bool is_odd = slot == 0 || slot == 7 || slot == 13 || slot == 31;
+    expect_row(slot, is_odd ? 2 : 1, RowStatus::kFresh);
+  }
+}
+
+TEST_P(SweepTest, GivesNoVersionOlderThanOneItGaveBefore) {
+  sweep();
+  highest_[9] = 5;
+  sweep();
+  for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
+    if (slot != 9) expect_row(slot, 1, RowStatus::kFresh);
+  }
+  EXPECT_EQ(status_[9], RowStatus::kBusy);
+  EXPECT_EQ(highest_[9], 5U);
+  for (std::uint32_t word = 0; word < form_.words; ++word) {
+    EXPECT_EQ(values_[9 * form_.words + word], 0U);
+  }
+}
+
+TEST_P(SweepTest, StaysInsideItsRows) {
+  const std::size_t rows = 16;
+  run_.rows = rows;
+  sweep();
+  for (std::uint32_t slot = 0; slot < rows; ++slot) expect_row(slot, 1, RowStatus::kFresh);
+  for (std::size_t slot = rows; slot < kSlots; ++slot) {
+    EXPECT_EQ(versions_[slot], 77U);
+    EXPECT_EQ(highest_[slot], 0U);
+    EXPECT_EQ(status_[slot], RowStatus::kBusy);
+    EXPECT_EQ(values_[slot * form_.words], 77U);
+  }
+}
+
+std::vector<Shape> shapes() {
+  std::vector<Shape> all;
+  for (const bool best : {false, true}) {
+    for (const std::uint32_t lanes : {1U, 8U}) {
+      for (const std::uint32_t words : {1U, 2U, 3U, 4U, 6U, 7U, 8U, 17U, 64U}) {
+        all.push_back({{.words = words, .lanes = lanes}, best});
+      }
+    }
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(AllForms, SweepTest, testing::ValuesIn(shapes()), [](const auto& made) {
+  const Shape& shape = made.param;
+  return std::string(shape.best ? "Best" : "Portable") + (shape.form.lanes == 8 ? "Tile" : "Line") +
+         std::to_string(shape.form.words);
+});
+
+TEST(SweepOfIndependentCounters, CopiesThemAsTheyAre) {
+  const BlockForm form{.words = 3, .lanes = 8, .consistency = Consistency::kIndependent};
+  const GroupLayout layout = GroupLayout::of(form, 8);
+  struct alignas(kCacheLine) Line {
+    std::array<std::uint64_t, 8> words{};
+  };
+  std::vector<Line> lines(layout.bytes / sizeof(Line));
+  auto* group = reinterpret_cast<std::byte*>(lines.data());
+  std::vector<QueryPlan::Row> rows(8);
+  for (std::uint32_t slot = 0; slot < 8; ++slot) {
+    for (std::uint32_t word = 0; word < 3; ++word) {
+      block_parts(group, form, layout, slot)
+          .copy0[word]
+          .store(slot * 10 + word, std::memory_order_relaxed);
+    }
+    rows[slot].block = block_parts(static_cast<const std::byte*>(group), form, layout, slot);
+  }
+  const QueryPlan::Run run{0, 8, rows[0].block.seq, form.head_stride() / sizeof(SharedWord),
+                           QueryPlan::Run::Kind::kTiles};
+  std::vector<std::uint64_t> values(24), versions(8), highest(8);
+  std::vector<RowStatus> status(8, RowStatus::kBusy);
+  for (const SweepKernels& kernels : {portable_kernels(), best_kernels()}) {
+    std::fill(values.begin(), values.end(), 0);
+    EXPECT_EQ(kernels.tiles(run, rows.data(), form.consistency,
+                            {values.data(), versions.data(), highest.data(), status.data()}),
+              0U);
+    for (std::uint32_t slot = 0; slot < 8; ++slot) {
+      EXPECT_EQ(status[slot], RowStatus::kFresh);
+      for (std::uint32_t word = 0; word < 3; ++word)
+        EXPECT_EQ(values[slot * 3 + word], slot * 10 + word);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace meterbank
