@@ -41,7 +41,7 @@ class CatalogTest : public testing::Test {
     const pid_t child = ::fork();
     if (child == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      const auto provider =
+      auto provider =
           Provider::create({.name = std::move(name), .directory = directory_.path()});
       const auto venues = provider->add(test::kOrders);
       auto eu = venues->create_instance("eu");

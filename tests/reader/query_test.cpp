@@ -334,7 +334,7 @@ TEST_F(QueryTest, MarksTheRowsOfAProviderThatDied) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const auto provider = Provider::create({.name = "mortal", .directory = directory_.path()});
+    auto provider = Provider::create({.name = "mortal", .directory = directory_.path()});
     auto eu = provider->add(test::kOrders)->create_instance("eu");
     eu->set(Venue::depth, 42);
     static_cast<void>(::write(ready[1], "r", 1));

@@ -86,6 +86,8 @@ class Grammar {
     app_.fallthrough();
     app_.set_help_flag("-h,--help", "This text");
     app_.allow_extras();
+    // The first verb is the verb; behind it, "host" or "list" may be the name of a counterset.
+    app_.require_subcommand(0, 1);
     add_global_options();
     for (const auto& words : kVerbs) add_verb(words);
   }
@@ -229,9 +231,6 @@ class Grammar {
       const auto near = best_match(first, verb_names());
       return usage(fmt::format("no verb '{}'", first), near.value_or("meterbank help"));
     }
-    if (chosen() != nullptr && app_.get_subcommands().size() > 1) {
-      return usage(fmt::format("'{}' after another verb", first), "one verb at a time");
-    }
     return usage(fmt::format("{}takes no '{}'", verb_and_space(), first),
                  fmt::format("meterbank {}--help", verb_and_space()));
   }
@@ -351,7 +350,6 @@ class Grammar {
     if (verb == nullptr && !words_.version) {
       return usage("no verb", "meterbank help");
     }
-    if (app_.get_subcommands().size() > 1) return usage("two verbs", "one verb at a time");
     const std::string name = verb == nullptr ? "version" : verb->get_name();
     for (const auto& words : kVerbs) {
       if (name == words.name) invocation_.verb = words.verb;

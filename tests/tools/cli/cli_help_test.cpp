@@ -83,5 +83,15 @@ TEST_F(CliHelp, GlobalOptionsStandBeforeOrBehindTheVerb) {
   EXPECT_EQ(behind.code, kExitDone) << behind.err;
 }
 
+TEST_F(CliHelp, APathMayBeCalledLikeAVerb) {
+  const std::vector<std::string> arguments{"get", "host"};
+
+  const auto invocation = parse_arguments(arguments);
+
+  ASSERT_TRUE(invocation) << invocation.error().message();
+  EXPECT_EQ(invocation->verb, Verb::kGet);
+  EXPECT_EQ(invocation->selection.paths, std::vector<std::string>{"host"});
+}
+
 }  // namespace
 }  // namespace meterbank::cli

@@ -65,8 +65,8 @@ TEST(Quantity, ScalesBytesByIecAndTheRestBySi) {
   EXPECT_EQ(print_quantity(2910, "1/s"), "2.91 k/s");
   EXPECT_EQ(print_quantity(2.4e9, "Hz"), "2.40 GHz");
   EXPECT_EQ(print_quantity(7.4, "%"), "7.4 %");
-  EXPECT_EQ(print_quantity(39e-6, "s"), "39.0 µs");
-  EXPECT_EQ(print_quantity(39'000, "ns"), "39.0 µs");
+  EXPECT_EQ(print_quantity(39.1e-6, "s"), "39.1 µs");
+  EXPECT_EQ(print_quantity(39'000, "ns"), "39 µs");
   EXPECT_EQ(print_quantity(17, "{order}"), "17");
   EXPECT_EQ(print_quantity(512, "By"), "512 B");
   EXPECT_EQ(print_quantity(0.4, "1/s"), "0.40 /s");

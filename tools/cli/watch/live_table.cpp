@@ -212,8 +212,8 @@ ScreenLine LiveTable::header(const View& view, const Status& status, std::size_t
   if (view.hide_zeros) left += " - no zeros";
   if (view.sorting == Sorting::kByName) left += " - by name";
   if (view.sorting == Sorting::kByValue) left += " - by value";
-  const auto room = width > status.clock.size() + 1 ? width - status.clock.size() - 1 : 0;
-  return {fit(left, room) + " " + status.clock, LineLook::kHeading};
+  if (width < 2 * status.clock.size()) return {fit(left, width), LineLook::kHeading};
+  return {fit(left, width - status.clock.size() - 1) + " " + status.clock, LineLook::kHeading};
 }
 
 std::vector<ScreenLine> LiveTable::render(View& view, const Status& status, std::size_t width,

@@ -40,7 +40,7 @@ enum class ProviderState : std::uint8_t {
 enum class UserPolicy : std::uint8_t { kOwn, kOwnAndRoot, kEveryone };
 
 struct CatalogOptions {
-  std::string directory;  // empty: METERBANK_DIR, else the directories of segment_directories()
+  std::string directory = {};  // empty: METERBANK_DIR, else the directories of segment_directories()
   UserPolicy users = UserPolicy::kEveryone;
   std::uint64_t segment_bytes_max = std::uint64_t{64} << 20;
   std::uint64_t user_bytes_max = std::uint64_t{256} << 20;  // all segments of one uid
