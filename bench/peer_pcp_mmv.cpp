@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <array>
+#include <cstdio>
 
 #include "blocks.hpp"
 #include "rows.hpp"

@@ -85,7 +85,7 @@ TEST_P(SweepTest, ReadsTheOtherCopyOfARowThatIsInTheMiddleOfACommit) {
     seqs_[slot]->store(3, std::memory_order_relaxed);
     const_cast<SharedWord*>(rows_[slot].block.copy0)->store(~0ULL, std::memory_order_relaxed);
   }
-  EXPECT_EQ(sweep(), 4U);
+  EXPECT_EQ(sweep(), 0U);  // an odd number is no failed attempt
   for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
     const bool is_odd = slot == 0 || slot == 7 || slot == 13 || slot == 31;
     expect_row(slot, is_odd ? 2 : 1, RowStatus::kFresh);

@@ -26,6 +26,10 @@ void accept(const SweepTarget& row, std::uint64_t version) noexcept {
   *row.status = RowStatus::kFresh;
 }
 
+// A kernel leaves odd numbers to read_row(), which is no failure; an even one that it could not
+// accept is an attempt that failed.
+std::size_t evens(std::uint64_t seq) noexcept { return (seq & 1) == 0 ? 1 : 0; }
+
 // What a tile's sequence words say about its copied rows: one bit a row that cannot be accepted.
 unsigned refused_lanes(const std::uint64_t* before, const SharedWord* seq,
                        const std::uint64_t* highest) noexcept {
@@ -49,7 +53,7 @@ unsigned refused_lanes(const std::uint64_t* before, const SharedWord* seq,
     if ((refused >> lane & 1) == 0) {
       accept(row, before[lane] / 2);
     } else {
-      failed += 1 + read_row(rows[lane], Consistency::kBlock, row);
+      failed += evens(before[lane]) + read_row(rows[lane], Consistency::kBlock, row);
     }
   }
   return failed;
@@ -191,7 +195,7 @@ __attribute__((target("avx2"))) std::size_t sweep_lines_avx2(const QueryPlan::Ru
         continue;
       }
     }
-    failed += 1 + read_row(rows[row], Consistency::kBlock, one);
+    failed += evens(before) + read_row(rows[row], Consistency::kBlock, one);
   }
   return failed;
 }
