@@ -72,13 +72,12 @@ void read_apart(unsigned count, Reads& reads, F&& read) {
 }
 
 void read_block(const Blocks& blocks, unsigned count, Reads& reads) {
-  BlockWriter<StdAtomics> block(blocks.parts(0));
+  const BlockWriter<StdAtomics> block(blocks.parts(0));
   const std::uint32_t words = blocks.form().words;
-  const Writer writer([block, words]() mutable {
-    for (std::uint32_t word = 0; word < words; ++word) {
-      block.stage(word, block.staged(word) + 1);
-    }
-    block.commit();
+  const Writer writer([block, words] {
+    BlockWriter<StdAtomics>::Update update(block);
+    for (std::uint32_t word = 0; word < words; ++word) update.set(word, update.value(word) + 1);
+    update.commit();
   });
   const BlockParts<const SharedWord> parts = blocks.reader_parts(0);
   std::array<std::uint64_t, 16> values{};
@@ -97,7 +96,8 @@ void read_block(const Blocks& blocks, unsigned count, Reads& reads) {
 void read_sequence_lock(const Blocks& blocks, unsigned count, Reads& reads) {
   const BlockParts<SharedWord> parts = blocks.parts(0);
   const Writer writer([parts] {
-    // relaxed: own last store; the fence orders the odd number before the words.
+    // relaxed: own last store. [B1] the fence, which pairs with [B2], orders the odd number before
+    // the words: without it a reader could accept a mix of them.
     const std::uint64_t seq = parts.seq->load(std::memory_order_relaxed);
     parts.seq->store(seq + 1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
@@ -114,7 +114,7 @@ void read_sequence_lock(const Blocks& blocks, unsigned count, Reads& reads) {
     for (; attempts < kAttemptsMax; ++attempts) {
       const std::uint64_t seq = parts.seq->load(std::memory_order_acquire);  // before the words
       StdAtomics::copy_words(values.data(), parts.copy0, parts.words);
-      StdAtomics::fence_acquire();
+      StdAtomics::fence_acquire();  // [B2] pairs with [B1]: the second look must follow the copy
       // relaxed: fenced in.
       if ((seq & 1) == 0 && parts.seq->load(std::memory_order_relaxed) == seq) break;
     }

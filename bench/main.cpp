@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <string_view>
+#include <vector>
 
 #include "rows.hpp"
 #include "workplace.hpp"
@@ -10,10 +13,22 @@
 namespace {
 
 constexpr const char* kUsage =
-    "usage: meterbank_bench [--quick] [--large] [--peers]\n"
+    "usage: meterbank_bench [--quick] [--large] [--peers] [publish|snapshot|fresh|setup|bulk]...\n"
     "  --quick  tiny inputs: shows that every row runs; its figures mean nothing\n"
     "  --large  bulk snapshots of 1,000,000 instances as well\n"
-    "  --peers  rows of other systems too, where this program was built with them\n";
+    "  --peers  rows of other systems too, where this program was built with them\n"
+    "  words    these groups of rows only\n";
+
+using Rows = void (*)(const meterbank::bench::Effort&, meterbank::bench::Table&);
+struct Group {
+  std::string_view name;
+  Rows rows;
+};
+constexpr Group kGroups[] = {{"publish", meterbank::bench::publish_rows},
+                             {"snapshot", meterbank::bench::snapshot_rows},
+                             {"fresh", meterbank::bench::fresh_rows},
+                             {"setup", meterbank::bench::setup_rows},
+                             {"bulk", meterbank::bench::catalog_rows}};
 
 // One processor for all loops of this thread. Where the machine has only one, nothing is gained.
 void stay_here() {
@@ -27,6 +42,7 @@ void stay_here() {
 
 int main(int count, char** arguments) {
   meterbank::bench::Effort effort;
+  std::vector<Group> chosen;
   for (int index = 1; index < count; ++index) {
     const std::string_view argument = arguments[index];
     if (argument == "--quick") {
@@ -36,6 +52,9 @@ int main(int count, char** arguments) {
       effort.bulk.push_back(1'000'000);
     } else if (argument == "--peers") {
       effort.peers = true;
+    } else if (const auto* group = std::ranges::find(kGroups, argument, &Group::name);
+               group != std::end(kGroups)) {
+      chosen.push_back(*group);
     } else {
       std::fputs(kUsage, argument == "--help" ? stdout : stderr);
       return argument == "--help" ? 0 : 2;
@@ -44,15 +63,8 @@ int main(int count, char** arguments) {
   stay_here();
   meterbank::bench::Table table;
   table.head();
-  meterbank::bench::publish_rows(effort, table);
-  meterbank::bench::snapshot_rows(effort, table);
-  meterbank::bench::fresh_rows(effort, table);
-  meterbank::bench::setup_rows(effort, table);
-#ifdef METERBANK_BENCH_READER
-  meterbank::bench::catalog_rows(effort, table);
-#else
-  table.note_row("attach and first snapshot of 1,000 counters", "built without the reader");
-#endif
+  if (chosen.empty()) chosen.assign(std::begin(kGroups), std::end(kGroups));
+  for (const Group& group : chosen) group.rows(effort, table);
   if (effort.peers) {
 #ifdef METERBANK_BENCH_PCP
     meterbank::bench::pcp_mmv_rows(effort, table);

@@ -6,6 +6,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <vector>
@@ -81,6 +82,22 @@ Comparison compare(unsigned rounds, std::uint64_t operations, F&& work, G&& limi
     const double spent = nanoseconds_each(operations, work, clock);
     if (round % 2 != 0) spent_limit = nanoseconds_each(operations, limit, clock);
     result.add(spent, spent_limit);
+  }
+  return result.comparison();
+}
+
+// The limit of a round is the slower of two loops that do the same.
+template <typename F, typename G, typename H>
+Comparison compare_to_slower(unsigned rounds, std::uint64_t operations, F&& work, G&& limit,
+                             H&& other_limit) {
+  work();
+  limit();
+  other_limit();
+  Rounds result;
+  for (unsigned round = 0; round < rounds; ++round) {
+    const double one = nanoseconds_each(operations, limit);
+    const double spent = nanoseconds_each(operations, work);
+    result.add(spent, std::max(one, nanoseconds_each(operations, other_limit)));
   }
   return result.comparison();
 }

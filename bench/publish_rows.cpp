@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What counting costs the service that counts. U is one relaxed load and store of one word.
+// What counting costs the service that counts.
+//
+// U is one relaxed load and store of one word. Processors that forward a stored word to the next
+// load by renaming make a loop over one hot word twice as fast or not from one binary to the next,
+// so U is measured on one word and on 1,024 in turn, and the slower of the two counts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -104,13 +108,15 @@ void increments(const Effort& effort, Table& table) {
                   compare(effort.rounds, turns, [&] { bare_turning(words.data(), turns); },
                           [&] { bare_hot(*words[0], turns); }),
                   {});
-  table.ratio_row("increment, independent, instance handle, hot",
-                  compare(effort.rounds, turns, [&] { add_hot(instances[0], turns); },
-                          [&] { bare_hot(*words[0], turns); }),
+  const auto hot = [&] { bare_hot(*words[0], turns); };
+  const auto turning = [&] { bare_turning(words.data(), turns); };
+  table.ratio_row("increment, independent, instance handle, hot (limit: U)",
+                  compare_to_slower(effort.rounds, turns, [&] { add_hot(instances[0], turns); },
+                                    hot, turning),
                   1.1);
-  table.ratio_row("increment, independent, counter handle, hot",
-                  compare(effort.rounds, turns, [&] { add_hot(counter, turns); },
-                          [&] { bare_hot(*words[0], turns); }),
+  table.ratio_row("increment, independent, counter handle, hot (limit: U)",
+                  compare_to_slower(effort.rounds, turns, [&] { add_hot(counter, turns); }, hot,
+                                    turning),
                   1.1);
   table.ratio_row("increment, independent, over 1,024 instance handles",
                   compare(effort.rounds, turns, [&] { add_turning(instances.data(), turns); },
@@ -123,12 +129,14 @@ void hot_commits(const Effort& effort, Table& table) {
   Workplace workplace;
   const Registration set = workplace.add(shape);
   std::vector<Instance> instances = workplace.fill(set, shape, 1);
-  const Blocks bare(form_for(shape), 1);
-  SharedWord* const words = bare.parts(0).copy0;
+  const Blocks bare(form_for(shape), kTurning);
+  const std::vector<SharedWord*> first_words = bare.first_words();
+  SharedWord* const words = first_words[0];
   const std::uint64_t turns = effort.operations;
   table.ratio_row("commit 1 of 8, line with checkpoint, hot (limit: U)",
-                  compare(effort.rounds, turns, [&] { add_hot(instances[0], turns); },
-                          [&] { bare_hot(*words, turns); }),
+                  compare_to_slower(effort.rounds, turns, [&] { add_hot(instances[0], turns); },
+                                    [&] { bare_hot(*words, turns); },
+                                    [&] { bare_turning(first_words.data(), turns); }),
                   2.7);
   table.ratio_row("commit 8 of 8, line with checkpoint, hot (limit: 8 U)",
                   compare(effort.rounds, turns / 4, [&] { update_eight(instances[0], turns / 4); },

@@ -25,9 +25,7 @@ void publish_rows(const Effort& effort, Table& table);
 void snapshot_rows(const Effort& effort, Table& table);
 void fresh_rows(const Effort& effort, Table& table);
 void setup_rows(const Effort& effort, Table& table);
-#ifdef METERBANK_BENCH_READER
 void catalog_rows(const Effort& effort, Table& table);
-#endif
 #ifdef METERBANK_BENCH_PCP
 void pcp_mmv_rows(const Effort& effort, Table& table);
 #endif

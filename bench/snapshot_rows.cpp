@@ -38,41 +38,10 @@ void one_warm_block(const Effort& effort, Table& table) {
                  4.0);
 }
 
-#ifndef METERBANK_BENCH_READER
-// Stands in for Query::collect: block by block, without the kernel for whole tiles.
-void row_by_row(const Effort& effort, Table& table, const BulkShape& shape) {
-  const Blocks blocks({.words = shape.words, .lanes = shape.tile ? 8U : 1U}, shape.instances);
-  std::vector<std::uint64_t> values(shape.words * shape.instances);
-  std::vector<BlockParts<const SharedWord>> parts;
-  for (std::size_t index = 0; index < shape.instances; ++index) {
-    parts.push_back(blocks.reader_parts(index));
-  }
-  bulk_row(effort, table, shape, [&] {
-    std::uint64_t* target = values.data();
-    for (const BlockParts<const SharedWord>& block : parts) {
-      keep(read_bounded<StdAtomics>(block, target, 0).version);
-      keep(still_in<StdAtomics>(*block.slot, 0));
-      target += shape.words;
-    }
-    keep(values.data());
-  });
-}
-#endif
-
 }  // namespace
 
 void snapshot_rows(const Effort& effort, Table& table) {
   one_warm_block(effort, table);
-#ifndef METERBANK_BENCH_READER
-  table.note_row("bulk rows below: block by block", "built without the reader");
-  for (const bool tile : {true, false}) {
-    for (const std::uint32_t words : kBulkWords) {
-      for (const std::size_t instances : effort.bulk) {
-        row_by_row(effort, table, {words, instances, tile});
-      }
-    }
-  }
-#endif
 }
 
 }  // namespace meterbank::bench

@@ -97,7 +97,9 @@ Result<void> OwnedRegistration::add_group() {
   auto lives = std::make_unique<SlotLife[]>(slots);
   unused_.reserve(unused_.size() + slots);
   for (std::uint32_t slot = slots; slot-- > 0;) {
-    lives[slot].parts = block_parts(memory->data, form, layout, slot);
+    const auto parts = block_parts(memory->data, form, layout, slot);
+    lives[slot].writer = BlockWriter<StdAtomics>(parts);
+    lives[slot].slot = parts.slot;
     lives[slot].descriptor =
         reinterpret_cast<SlotDescriptor*>(memory->data + layout.descriptors) + slot;
     unused_.push_back(&lives[slot]);
@@ -112,30 +114,26 @@ Result<void> OwnedRegistration::add_group() {
   return {};
 }
 
+// A closed slot is used again when nobody can write to it and samplers have had their time, or when
+// too many wait: time protects only the last look at a closed instance.
+SlotLife* OwnedRegistration::take_closed(bool at_any_age) noexcept {
+  if (closed_.empty()) return nullptr;
+  SlotLife& oldest = closed_.front();
+  const bool due = at_any_age || closed_.size() > kQuarantineSlotsMax ||
+                   Clock::now() - oldest.closed_at >= segment->options.quarantine;
+  if (!due) return nullptr;
+  closed_.pop_front();
+  // acquire: pairs with the release in SlotReference::release; its last store is done.
+  if (oldest.holders.load(std::memory_order_acquire) == 0) return &oldest;
+  closed_.push_back(oldest);  // let it not block the others
+  return nullptr;
+}
+
 Result<SlotLife*> OwnedRegistration::take_slot() {
-  // A closed slot is used again when nobody can write to it and samplers have had their time, or
-  // when too many wait: time protects only the last look at a closed instance.
-  const auto take_oldest = [this](bool at_any_age) -> SlotLife* {
-    if (closed_.empty()) return nullptr;
-    const Closed oldest = closed_.front();
-    // acquire: pairs with the release in ~SlotReference; its last store is done.
-    const bool held = oldest.life->holders.load(std::memory_order_acquire) != 0;
-    const bool due = at_any_age || closed_.size() > kQuarantineSlotsMax ||
-                     Clock::now() - oldest.at >= segment->options.quarantine;
-    if (held || !due) {
-      if (held && due) {  // let it not block the others
-        closed_.pop_front();
-        closed_.push_back(oldest);
-      }
-      return nullptr;
-    }
-    closed_.pop_front();
-    return oldest.life;
-  };
-  if (SlotLife* life = take_oldest(false)) return life;
+  if (SlotLife* life = take_closed(false)) return life;
   if (unused_.empty()) {
     if (auto grown = add_group(); !grown) {
-      if (SlotLife* life = take_oldest(true)) return life;
+      if (SlotLife* life = take_closed(true)) return life;
       return tl::make_unexpected(grown.error());
     }
   }
@@ -155,86 +153,121 @@ Result<void> OwnedRegistration::write_name(SlotLife& life, std::string_view inst
   return {};
 }
 
-Result<SlotReference> OwnedRegistration::create_locked(std::string_view instance_name,
-                                                       const InstanceOptions& options) {
-  if (auto good = segment->usable(); !good) return tl::make_unexpected(good.error());
-  const std::string what = "instance '" + std::string(instance_name) + "' of '" + name + "'";
-  if (!inserted) return fail(ErrorCode::kClosed, what + ": the registration is closed");
+Result<void> OwnedRegistration::may_create(std::string_view instance_name,
+                                           const InstanceOptions& options) const {
+  if (auto good = segment->usable(); !good) return good;
+  const auto refuse = [&](ErrorCode code, const std::string& why, std::string remedy = {}) {
+    return fail(code, "instance '" + std::string(instance_name) + "' of '" + name + "': " + why,
+                std::move(remedy));
+  };
+  if (!inserted) return refuse(ErrorCode::kClosed, "the registration is closed");
   const auto kind = single ? NameKind::kSingleInstance : NameKind::kInstance;
-  if (const auto checked = check_name(instance_name, kind); !checked.ok()) {
-    return fail(ErrorCode::kBadName,
-                what + ": name of " + std::to_string(instance_name.size()) +
-                    " bytes is empty, too long or not plain UTF-8",
-                "1 to 1023 bytes of UTF-8 without control characters");
+  if (!check_name(instance_name, kind).ok()) {
+    return refuse(ErrorCode::kBadName,
+                  "name of " + std::to_string(instance_name.size()) +
+                      " bytes is empty, too long or not plain UTF-8",
+                  "1 to 1023 bytes of UTF-8 without control characters");
   }
   if (single && !instance_name.empty()) {
-    return fail(ErrorCode::kBadName, what + ": the set has one instance, without a name");
+    return refuse(ErrorCode::kBadName, "the set has one instance, without a name");
   }
-  if (find_locked(instance_name) != nullptr) {
-    return fail(ErrorCode::kExists, what + " exists (case does not count)", "choose another name");
+  if (by_name_.contains(instance_name)) {
+    return refuse(ErrorCode::kExists, "it exists (case does not count)", "choose another name");
   }
-  while (!options.id && by_id_.contains(next_id_)) ++next_id_;
-  const std::uint32_t id = options.id.value_or(next_id_);
-  if (id > kInstanceIdMax) return fail(ErrorCode::kInvalidArgument, what + ": id is reserved");
-  if (by_id_.contains(id)) {
-    return fail(ErrorCode::kExists, what + ": id " + std::to_string(id) + " is taken");
+  if (options.id && *options.id > kInstanceIdMax) {
+    return refuse(ErrorCode::kInvalidArgument, "id " + std::to_string(*options.id) + " is reserved",
+                  "ids end at " + std::to_string(kInstanceIdMax));
+  }
+  if (options.id && ids_.contains(*options.id)) {
+    return refuse(ErrorCode::kExists, "id " + std::to_string(*options.id) + " is taken");
   }
   if (segment->live_instances >= segment->options.instances_max) {
     segment->count_refusal(Refusal::kInstanceLimit);
-    return fail(ErrorCode::kLimit,
-                what + ": " + std::to_string(segment->live_instances) + " instances are live",
-                "raise ProviderOptions::instances_max or close some");
+    return refuse(ErrorCode::kLimit,
+                  std::to_string(segment->live_instances) + " instances are live",
+                  "raise ProviderOptions::instances_max or close some");
+  }
+  return {};
+}
+
+std::uint32_t OwnedRegistration::next_id() noexcept {
+  // Fewer instances are live than there are ids, so this ends.
+  while (ids_.contains(next_id_)) next_id_ = next_id_ == kInstanceIdMax ? 0 : next_id_ + 1;
+  const std::uint32_t id = next_id_;
+  next_id_ = id == kInstanceIdMax ? 0 : id + 1;
+  return id;
+}
+
+Result<SlotReference> OwnedRegistration::create_locked(std::string_view instance_name,
+                                                       const InstanceOptions& options) {
+  if (auto good = may_create(instance_name, options); !good) {
+    return tl::make_unexpected(good.error());
   }
   auto taken = take_slot();
   if (!taken) return tl::make_unexpected(taken.error());
   SlotLife& life = **taken;
-  if (auto good = write_name(life, instance_name); !good) {
+  const std::uint32_t id = options.id ? *options.id : next_id();
+  // Everything that can fail comes before the first word that readers see.
+  try {
+    if (auto good = write_name(life, instance_name); !good) {
+      unused_.push_back(&life);
+      return tl::make_unexpected(good.error());
+    }
+    life.name = instance_name;
+    auto kept = std::make_unique<const std::shared_ptr<OwnedRegistration>>(shared_from_this());
+    ids_.insert(id);
+    by_name_.emplace(life.name, &life);
+    life.kept = kept.release();
+  } catch (const std::bad_alloc&) {
+    ids_.erase(id);
     unused_.push_back(&life);
-    return tl::make_unexpected(good.error());
+    throw;
   }
-  if (id >= next_id_) next_id_ = id + 1;
-  life.generation = slot_begin<StdAtomics>(record->membership, *life.parts.slot);
-  const bool is_long = instance_name.size() > kNameHereBytes;
+  life.id = id;
+  begin_life(life);
+  return SlotReference(life);
+}
+
+void OwnedRegistration::begin_life(SlotLife& life) noexcept {
+  const std::uint64_t generation = slot_begin<StdAtomics>(record->membership, *life.slot);
+  const std::string_view text = life.name;
+  const bool is_long = text.size() > kNameHereBytes;
   // relaxed, all of these: published by [S3] in slot_live().
-  StdAtomics::store_relaxed(life.descriptor->identity,
-                            std::uint64_t{instance_name.size()} << 32 | id);
+  StdAtomics::store_relaxed(life.descriptor->identity, std::uint64_t{text.size()} << 32 | life.id);
   StdAtomics::store_relaxed(life.descriptor->name, is_long ? life.long_name_ref : 0);
   StdAtomics::store_relaxed(life.descriptor->created_ns, coarse_ns());
   if (is_long) {
-    store_text(reinterpret_cast<SharedWord*>(life.long_name), (instance_name.size() + 7) / 8,
-               instance_name);
+    store_text(reinterpret_cast<SharedWord*>(life.long_name), (text.size() + 7) / 8, text);
   } else {
-    store_text(life.descriptor->name_here.data(), life.descriptor->name_here.size(), instance_name);
+    store_text(life.descriptor->name_here.data(), life.descriptor->name_here.size(), text);
   }
   if (form.consistency == Consistency::kBlock) {
-    BlockWriter<StdAtomics>(life.parts).commit_first([](std::uint32_t) {
-      return std::uint64_t{0};
-    });
+    life.writer.commit_first([](std::uint32_t) { return std::uint64_t{0}; });
   } else {
     for (std::uint32_t word = 0; word < form.words; ++word) {
-      StdAtomics::store_relaxed(life.parts.copy0[word], 0);  // relaxed: published by [S3]
+      StdAtomics::store_relaxed(life.writer.word(word), 0);  // relaxed: published by [S3]
     }
   }
-  slot_live<StdAtomics>(*life.parts.slot, life.generation);
+  slot_live<StdAtomics>(*life.slot, generation);
   life.live = true;
-  life.id = id;
-  life.name = instance_name;
-  by_name_.emplace(life.name, &life);
-  by_id_.emplace(id, &life);
   segment->live_instances += 1;
   record->live_instances.store(by_name_.size(), std::memory_order_relaxed);  // relaxed: advisory
   segment->directory_changed();
-  return SlotReference(shared_from_this(), &life);
 }
 
-void OwnedRegistration::close_instance_locked(SlotLife& life, std::uint64_t generation) noexcept {
-  if (!life.live || life.generation != generation) return;
-  by_name_.erase(life.name);
-  by_id_.erase(life.id);
+void OwnedRegistration::end_life_locked(SlotLife& life) noexcept {
+  ids_.erase(life.id);
   life.live = false;
-  slot_close<StdAtomics>(record->membership, *life.parts.slot);
-  closed_.push_back({&life, Clock::now()});
+  slot_close<StdAtomics>(record->membership, *life.slot);
+  life.closed_at = Clock::now();
+  closed_.push_back(life);
   segment->live_instances -= 1;
+}
+
+void OwnedRegistration::close_instance_locked(SlotLife& life) noexcept {
+  if (!life.live) return;
+  by_name_.erase(life.name);
+  end_life_locked(life);
   record->live_instances.store(by_name_.size(), std::memory_order_relaxed);  // relaxed: advisory
   segment->directory_changed();
 }
@@ -246,10 +279,9 @@ void OwnedRegistration::close_locked() noexcept {
   auto word = RegistrationWord::of(record->word.load(std::memory_order_relaxed));
   word.state = RegistrationState::kClosing;
   record->word.store(word.raw(), std::memory_order_release);  // [P3] as in publish_locked
-  while (!by_name_.empty()) {
-    SlotLife& life = *by_name_.begin()->second;
-    close_instance_locked(life, life.generation);
-  }
+  for (const auto& [instance_name, life] : by_name_) end_life_locked(*life);
+  by_name_.clear();
+  record->live_instances.store(0, std::memory_order_relaxed);  // relaxed: advisory
   word.state = RegistrationState::kClosed;
   record->word.store(word.raw(), std::memory_order_release);  // [P3] as in publish_locked
   segment->directory_changed();
@@ -261,9 +293,9 @@ SlotLife* OwnedRegistration::find_locked(std::string_view instance_name) noexcep
 }
 
 bool OwnedRegistration::is_idle_locked() const noexcept {
-  for (const Closed& closed : closed_) {
-    // acquire: pairs with the release in ~SlotReference.
-    if (closed.life->holders.load(std::memory_order_acquire) != 0) return false;
+  for (const SlotLife& life : closed_) {
+    // acquire: pairs with the release in SlotReference::release.
+    if (life.holders.load(std::memory_order_acquire) != 0) return false;
   }
   return by_name_.empty();
 }

@@ -3,11 +3,13 @@
 // One registration as its owner sees it: its slots, who holds them, and which may be used again.
 #pragma once
 
+#include <tsl/robin_map.h>
+#include <tsl/robin_set.h>
+
+#include <boost/intrusive/list.hpp>
 #include <chrono>
-#include <deque>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "meterbank/publisher/provider.hpp"
@@ -17,15 +19,22 @@
 
 namespace meterbank::detail {
 
-// The process-private side of one slot. Lives as long as its registration state.
-struct SlotLife {
-  BlockParts<SharedWord> parts;
-  SlotDescriptor* descriptor = nullptr;
-  std::atomic<std::uint32_t> holders{0};  // handles that can still write to the slot
+struct OwnedRegistration;
+
+// The process-private side of one slot. What finding an instance by name touches comes first.
+struct alignas(kCacheLine) SlotLife {
+  BlockWriter<StdAtomics> writer;
+  // Handles that can still write to the slot, and what they keep alive together: made at the
+  // beginning of a life, deleted by whoever lets go last, and never replaced in between.
+  const std::shared_ptr<OwnedRegistration>* kept = nullptr;
+  std::atomic<std::uint32_t> holders{0};
   std::uint32_t id = 0;
-  std::uint64_t generation = 0;
-  bool live = false;
   std::string name;
+  bool live = false;
+  std::chrono::steady_clock::time_point closed_at;
+  boost::intrusive::list_member_hook<> closed_hook;
+  SharedWord* slot = nullptr;
+  SlotDescriptor* descriptor = nullptr;
   std::byte* long_name = nullptr;  // memory for names beyond kNameHereBytes, kept for reuse
   Ref long_name_ref = 0;
   std::uint64_t long_name_bytes = 0;
@@ -38,7 +47,7 @@ struct OwnedRegistration : std::enable_shared_from_this<OwnedRegistration> {
   // All functions ending in _locked are called with the segment's mutex held.
   Result<void> publish_locked();
   Result<SlotReference> create_locked(std::string_view name, const InstanceOptions& options);
-  void close_instance_locked(SlotLife& life, std::uint64_t generation) noexcept;
+  void close_instance_locked(SlotLife& life) noexcept;
   void close_locked() noexcept;
   [[nodiscard]] SlotLife* find_locked(std::string_view name) noexcept;
   // True if nobody can write to any slot any more, so that the memory may serve a successor.
@@ -55,24 +64,35 @@ struct OwnedRegistration : std::enable_shared_from_this<OwnedRegistration> {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Closed {
-    SlotLife* life;
-    Clock::time_point at;
-  };
 
+  [[nodiscard]] Result<void> may_create(std::string_view instance_name,
+                                        const InstanceOptions& options) const;
+  [[nodiscard]] std::uint32_t next_id() noexcept;
+  void begin_life(SlotLife& life) noexcept;
+  void end_life_locked(SlotLife& life) noexcept;
+  [[nodiscard]] SlotLife* take_closed(bool at_any_age) noexcept;
   Result<SlotLife*> take_slot();
   Result<void> add_group();
   Result<void> write_name(SlotLife& life, std::string_view instance_name);
 
   std::vector<std::unique_ptr<SlotLife[]>> lives_;
   std::vector<SlotLife*> unused_;  // never lived, next at the back
-  std::deque<Closed> closed_;      // oldest first
+  // Oldest first. The links lie in the slots, because closing must not allocate.
+  boost::intrusive::list<SlotLife,
+                         boost::intrusive::member_hook<SlotLife,
+                                                       boost::intrusive::list_member_hook<>,
+                                                       &SlotLife::closed_hook>>
+      closed_;
   GroupHeader* last_group_ = nullptr;
   std::uint32_t next_group_slots_ = kGroupSlotsFirst;
   std::uint32_t groups_ = 0;
   std::uint32_t next_id_ = 0;
-  std::unordered_map<std::string_view, SlotLife*, FoldedHash, FoldedEqual> by_name_;
-  std::unordered_map<std::uint32_t, SlotLife*> by_id_;
+  // Keys are views of SlotLife::name. The map keeps hashes, so that a search reads one line of it
+  // and one of the instance that it finds.
+  tsl::robin_map<std::string_view, SlotLife*, FoldedHash, FoldedEqual,
+                 std::allocator<std::pair<std::string_view, SlotLife*>>, true>
+      by_name_;
+  tsl::robin_set<std::uint32_t> ids_;
 };
 
 }  // namespace meterbank::detail

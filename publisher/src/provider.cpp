@@ -11,22 +11,24 @@
 namespace meterbank {
 namespace detail {
 
-SlotReference::SlotReference(std::shared_ptr<OwnedRegistration> registration,
-                             SlotLife* life) noexcept
-    : registration_(std::move(registration)), life_(life) {
-  // relaxed: taking a reference orders nothing; the slot was found under the mutex.
-  if (life_ != nullptr) life_->holders.fetch_add(1, std::memory_order_relaxed);
+SlotReference::SlotReference(SlotLife& life) noexcept : life_(&life) {
+  // relaxed: taking a reference orders nothing; the slot was found under the mutex, or is held.
+  life.holders.fetch_add(1, std::memory_order_relaxed);
 }
 
-SlotReference::SlotReference(const SlotReference& other) noexcept
-    : SlotReference(other.registration_, other.life_) {}
-
-SlotReference::~SlotReference() {
-  // release: the holder's last store is done before the slot can have another life.
-  if (life_ != nullptr) life_->holders.fetch_sub(1, std::memory_order_release);
+SlotReference::SlotReference(const SlotReference& other) noexcept : life_(other.life_) {
+  if (life_ != nullptr) life_->holders.fetch_add(1, std::memory_order_relaxed);  // relaxed: as above
 }
 
-BlockParts<SharedWord> scratch_block() noexcept {
+void SlotReference::release() noexcept {
+  // Read while this reference still keeps it from being replaced.
+  const auto* const kept = life_->kept;
+  // release: the holder's last store is done before the slot can have another life. acquire: the
+  // last one deletes what the others have read.
+  if (life_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete kept;
+}
+
+BlockWriter<StdAtomics> scratch_writer() noexcept {
   // Written by everybody, read by nobody. Constant-initialised: usable before and after main.
   static constinit std::array<SharedWord, 2 + 2 * std::size_t{kBlockWordsMax}> words{};
   BlockParts<SharedWord> parts;
@@ -35,7 +37,7 @@ BlockParts<SharedWord> scratch_block() noexcept {
   parts.copy0 = &words[2];
   parts.copy1 = &words[2 + kBlockWordsMax];
   parts.words = kBlockWordsMax;
-  return parts;
+  return BlockWriter<StdAtomics>(parts);
 }
 
 }  // namespace detail
@@ -43,11 +45,11 @@ BlockParts<SharedWord> scratch_block() noexcept {
 void Instance::close() noexcept {
   if (slot_.life() != nullptr) {
     const int kept = errno;
-    detail::OwnedRegistration& registration = *slot_.registration();
+    detail::OwnedRegistration& registration = **slot_.life()->kept;
     // relaxed: set in the child of a fork before any of its code runs.
     if (!registration.segment->forked.load(std::memory_order_relaxed)) {
       const std::lock_guard lock(registration.segment->mutex);
-      registration.close_instance_locked(*slot_.life(), slot_.life()->generation);
+      registration.close_instance_locked(*slot_.life());
     }
     errno = kept;
   }
@@ -65,11 +67,15 @@ Result<Instance> Registration::create_instance(std::string_view name,
   if (segment.forked.load(std::memory_order_relaxed)) {  // relaxed: as in Instance::close
     return tl::make_unexpected(segment.usable().error());
   }
-  const std::lock_guard lock(segment.mutex);
-  auto slot = state_->create_locked(name, options);
-  if (!slot) return tl::make_unexpected(slot.error());
-  const BlockParts<SharedWord> parts = slot->life()->parts;
-  return Instance(InstanceWriter(std::move(*slot), parts, state_->form.consistency));
+  try {
+    const std::lock_guard lock(segment.mutex);
+    auto slot = state_->create_locked(name, options);
+    if (!slot) return tl::make_unexpected(slot.error());
+    const BlockWriter<StdAtomics> writer = slot->life()->writer;
+    return Instance(InstanceWriter(writer, std::move(*slot)));
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::kNoSpace, "memory for an instance", "raise RLIMIT_AS");
+  }
 }
 
 std::optional<InstanceWriter> Registration::find(std::string_view name) const {
@@ -79,7 +85,7 @@ std::optional<InstanceWriter> Registration::find(std::string_view name) const {
   const std::lock_guard lock(segment.mutex);
   detail::SlotLife* life = state_->find_locked(name);
   if (life == nullptr) return std::nullopt;
-  return InstanceWriter(detail::SlotReference(state_, life), life->parts, state_->form.consistency);
+  return InstanceWriter(life->writer, detail::SlotReference(*life));
 }
 
 void Registration::close() const noexcept {

@@ -2,12 +2,38 @@
 //
 // Any bytes as a segment. Inputs that do not begin like one are laid over a real image, so that the
 // fuzzer starts behind the first check.
+//
+// Built with METERBANK_FUZZ_CONTROL, this is the negative control: a reader with one check too few
+// walks beside the real one, and the fuzzer must find where it reads outside.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
 #include "image.hpp"
 #include "meterbank/shm/segment_layout.hpp"
+
+namespace meterbank::test {
+namespace {
+
+void take(ExactCopy& copy) {
+  static_cast<void>(walk(copy.data(), copy.size()));
+#ifdef METERBANK_FUZZ_CONTROL
+  if (copy.size() < sizeof(SegmentHeader)) return;
+  // The fault: the count is believed.
+  const auto* header = reinterpret_cast<const SegmentHeader*>(copy.data());
+  std::uint64_t sum = 0;
+  // relaxed, both: nobody writes.
+  const std::uint32_t count = header->registrations_count.load(std::memory_order_relaxed);
+  const SharedWord* registration = header->registrations.data();
+  for (std::uint32_t index = 0; index < count; ++index) {
+    sum += registration[index].load(std::memory_order_relaxed);
+  }
+  if (sum == 1) ::abort();  // so that the sum is needed
+#endif
+}
+
+}  // namespace
+}  // namespace meterbank::test
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace meterbank;
@@ -17,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size >= sizeof magic) std::memcpy(&magic, data, sizeof magic);
   if (magic == kSegmentMagic) {
     test::ExactCopy copy({bytes, size});
-    static_cast<void>(test::walk(copy.data(), copy.size()));
+    test::take(copy);
     return 0;
   }
   // (offset, length, bytes...) patches of the real image.
@@ -32,6 +58,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     data += length;
     size -= length;
   }
-  static_cast<void>(test::walk(copy.data(), copy.size()));
+  test::take(copy);
   return 0;
 }

@@ -4,10 +4,9 @@
 // was given (the sanitizers watch) and serves what still holds together.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
+#include <iostream>
 #include <random>
 
 #include "image.hpp"
@@ -22,7 +21,34 @@ const std::vector<std::byte>& image() {
 }
 
 // At full depth every case is tried; otherwise each `step`-th.
-std::size_t stride(std::size_t step) { return std::getenv("METERBANK_LONG") != nullptr ? 1 : step; }
+std::size_t stride(std::size_t step) { return runs_long() ? 1 : step; }
+
+// Counts, walks and remembers damaged images.
+class Trial {
+ public:
+  Walk walk(ExactCopy& copy) {
+    ++tried_;
+    images_.note({copy.data(), copy.size()});
+    const Walk result = test::walk(copy.data(), copy.size());
+    attached_ += result.attached ? 1U : 0U;
+    damaged_ += result.instances != 12 ? 1U : 0U;
+    return result;
+  }
+  // Prints what was tried; the number of different images.
+  std::size_t finish() {
+    const std::size_t distinct = images_.count();
+    std::cout << "  " << tried_ << " images, " << distinct << " different damaged ones, "
+              << attached_ << " attached, " << damaged_ << " with other instances than before\n";
+    return distinct;
+  }
+  [[nodiscard]] std::size_t damaged() const noexcept { return damaged_; }
+
+ private:
+  DistinctImages images_{image()};
+  std::size_t tried_ = 0;
+  std::size_t attached_ = 0;
+  std::size_t damaged_ = 0;
+};
 
 TEST(HostileImage, TheUndamagedOneIsReadWhole) {
   ExactCopy copy(image());
@@ -30,22 +56,37 @@ TEST(HostileImage, TheUndamagedOneIsReadWhole) {
   EXPECT_TRUE(result.attached);
   EXPECT_EQ(result.sets, 3U);
   EXPECT_EQ(result.instances, 12U);
+  EXPECT_EQ(result.snapshots, 12U);
   EXPECT_EQ(result.blocks_read, 12U);
 }
 
+TEST(HostileImage, IsCountedOnceAndNotWhenItIsUndamaged) {
+  ExactCopy copy(image());
+  DistinctImages images(image());
+  images.note({copy.data(), copy.size()});
+  EXPECT_EQ(images.count(), 0U);
+  copy.data()[100] ^= std::byte{1};
+  images.note({copy.data(), copy.size()});
+  images.note({copy.data(), copy.size()});
+  EXPECT_EQ(images.count(), 1U);
+  images.note({copy.data(), copy.size() - 1});
+  EXPECT_EQ(images.count(), 2U);
+}
+
 TEST(HostileImage, EveryTruncationEndsInOrder) {
+  Trial trial;
   std::size_t whole = 0;
-  for (std::size_t size = 0; size <= image().size(); size += stride(7)) {
+  for (std::size_t size = 0; size < image().size(); size += stride(7)) {
     ExactCopy copy(std::span<const std::byte>(image()).first(size));
-    whole += walk(copy.data(), copy.size()).instances == 12 ? 1U : 0U;
+    whole += trial.walk(copy).instances == 12 ? 1U : 0U;
   }
   EXPECT_LE(whole, 64U);  // only cuts behind the last used byte keep everything
+  EXPECT_GE(trial.finish(), image().size() / stride(7));
 }
 
 TEST(HostileImage, EveryValueOfEveryByteEndsInOrder) {
   ExactCopy copy(image());
-  std::size_t damaged = 0;
-  std::size_t tried = 0;
+  Trial trial;
   std::mt19937 random(1);
   for (std::size_t at = 0; at < copy.size(); ++at) {
     // Bytes that are zero and far from any other are padding: a few values tell as much as all.
@@ -53,14 +94,12 @@ TEST(HostileImage, EveryValueOfEveryByteEndsInOrder) {
     const std::size_t step = was == std::byte{0} ? stride(61) * 8 : stride(61);
     for (std::size_t value = random() % step; value < 256; value += step) {
       copy.data()[at] = static_cast<std::byte>(value);
-      const Walk result = walk(copy.data(), copy.size());
-      damaged += result.instances != 12 ? 1U : 0U;
-      ++tried;
+      trial.walk(copy);
     }
     copy.data()[at] = was;
   }
-  RecordProperty("images", static_cast<int>(tried));
-  EXPECT_GT(damaged, 100U);  // the sweep does reach what matters
+  EXPECT_GE(trial.finish(), runs_long() ? 250'000U : 5'000U);
+  EXPECT_GT(trial.damaged(), 100U);  // the sweep does reach what matters
 }
 
 TEST(HostileImage, EveryWordAtEveryBoundaryValueEndsInOrder) {
@@ -69,21 +108,25 @@ TEST(HostileImage, EveryWordAtEveryBoundaryValueEndsInOrder) {
       256,        4095,       4096,       4097,  0x7fffffff, 0x80000000,   0xffffffff, 1ULL << 32,
       1ULL << 40, 1ULL << 62, 1ULL << 63, ~1ULL, ~0ULL,      kSegmentMagic};
   ExactCopy copy(image());
-  for (std::size_t at = 0; at + 8 <= copy.size(); at += 4 * stride(3)) {
+  Trial trial;
+  for (std::size_t at = 0; at + 8 <= copy.size(); at += 4 * stride(7)) {
     std::array<std::byte, 8> was{};
     std::memcpy(was.data(), copy.data() + at, 8);
     for (const std::uint64_t value : kValues) {
       for (const std::size_t width : {std::size_t{4}, std::size_t{8}}) {
         std::memcpy(copy.data() + at, &value, width);
-        static_cast<void>(walk(copy.data(), copy.size()));
+        trial.walk(copy);
         std::memcpy(copy.data() + at, was.data(), 8);
       }
     }
   }
+  EXPECT_GE(trial.finish(), runs_long() ? 50'000U : 5'000U);
+  EXPECT_GT(trial.damaged(), 100U);
 }
 
 TEST(HostileImage, RandomDamageInSeveralPlacesEndsInOrder) {
   std::mt19937_64 random(7);
+  Trial trial;
   const std::size_t rounds = 60'000 / stride(6);
   for (std::size_t round = 0; round < rounds; ++round) {
     ExactCopy copy(image());
@@ -92,8 +135,10 @@ TEST(HostileImage, RandomDamageInSeveralPlacesEndsInOrder) {
       const std::size_t at = random() % (copy.size() - 8);
       std::memcpy(copy.data() + at, &value, 1 + random() % 8);
     }
-    static_cast<void>(walk(copy.data(), copy.size()));
+    trial.walk(copy);
   }
+  EXPECT_GE(trial.finish(), rounds / 2);
+  EXPECT_GT(trial.damaged(), rounds / 100);
 }
 
 TEST(HostileImage, AGroupThatPointsAtItselfIsALeftOutSet) {

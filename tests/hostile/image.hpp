@@ -33,12 +33,29 @@ class ExactCopy {
   std::size_t size_;
 };
 
+// How many different damaged images a test has tried. An image counts once, whichever way it came
+// about, and not at all if it is the undamaged one.
+class DistinctImages {
+ public:
+  explicit DistinctImages(std::span<const std::byte> undamaged);
+  void note(std::span<const std::byte> image);
+  [[nodiscard]] std::size_t count();
+
+ private:
+  std::uint64_t undamaged_;
+  std::vector<std::uint64_t> hashes_;
+};
+
+// True at full depth: METERBANK_LONG is set.
+[[nodiscard]] bool runs_long();
+
 // What became of one image.
 struct Walk {
   bool attached = false;
   std::size_t sets = 0;
   std::size_t instances = 0;
-  std::size_t blocks_read = 0;
+  std::size_t snapshots = 0;    // bounded reads of a block, whatever they returned
+  std::size_t blocks_read = 0;  // those that returned something
 };
 
 // What a reader does with a segment: attach, decode the directory, read every block it lists.

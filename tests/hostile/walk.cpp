@@ -24,6 +24,7 @@ Walk walk(const std::byte* data, std::size_t size) {
       while (slot >= set.group_slots[group]) slot -= set.group_slots[group++];
       const std::byte* start = (*segment)->lines_at(set.groups[group], set.layouts[group].bytes);
       const auto block = block_parts(start, set.set->form, set.layouts[group], slot);
+      ++result.snapshots;
       if (read_bounded<StdAtomics>(block, words.data(), 0).status != ReadStatus::kBusy) {
         ++result.blocks_read;
       }

@@ -191,9 +191,10 @@ class OneCopyAct final : public test::Act {
   }
   void perform() override {
     for (std::uint64_t commit = 1; commit <= 20; ++commit) {
-      writer_.stage(0, commit);
-      writer_.stage(1, commit * 2);
-      writer_.commit();
+      BlockWriter<StdAtomics>::Update update(writer_);
+      update.set(0, commit);
+      update.set(1, commit * 2);
+      update.commit();
     }
   }
 

@@ -41,13 +41,12 @@ class SweepTest : public testing::TestWithParam<Shape> {
     run_.head_words = form_.head_stride() / sizeof(SharedWord);
     values_.assign(kSlots * form_.words, 77);
     versions_.assign(kSlots, 77);
-    highest_.assign(kSlots, 0);
     status_.assign(kSlots, RowStatus::kBusy);
   }
   [[nodiscard]] bool is_tile() const { return form_.lanes == 8; }
   std::size_t sweep() {
     const SweepKernels& kernels = GetParam().best ? best_kernels() : portable_kernels();
-    const SweepTarget target{values_.data(), versions_.data(), highest_.data(), status_.data()};
+    const SweepTarget target{values_.data(), versions_.data(), status_.data()};
     return (is_tile() ? kernels.tiles : kernels.lines)(run_, rows_.data(), form_.consistency,
                                                        target);
   }
@@ -70,7 +69,7 @@ class SweepTest : public testing::TestWithParam<Shape> {
   std::vector<SharedWord*> seqs_;
   std::vector<QueryPlan::Row> rows_;
   QueryPlan::Run run_;
-  std::vector<std::uint64_t> values_, versions_, highest_;
+  std::vector<std::uint64_t> values_, versions_;
   std::vector<RowStatus> status_;
 };
 
@@ -92,20 +91,6 @@ TEST_P(SweepTest, ReadsTheOtherCopyOfARowThatIsInTheMiddleOfACommit) {
   }
 }
 
-TEST_P(SweepTest, GivesNoVersionOlderThanOneItGaveBefore) {
-  sweep();
-  highest_[9] = 5;
-  sweep();
-  for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
-    if (slot != 9) expect_row(slot, 1, RowStatus::kFresh);
-  }
-  EXPECT_EQ(status_[9], RowStatus::kBusy);
-  EXPECT_EQ(highest_[9], 5U);
-  for (std::uint32_t word = 0; word < form_.words; ++word) {
-    EXPECT_EQ(values_[9 * form_.words + word], 0U);
-  }
-}
-
 TEST_P(SweepTest, StaysInsideItsRows) {
   const std::size_t rows = 16;
   run_.rows = rows;
@@ -113,7 +98,6 @@ TEST_P(SweepTest, StaysInsideItsRows) {
   for (std::uint32_t slot = 0; slot < rows; ++slot) expect_row(slot, 1, RowStatus::kFresh);
   for (std::size_t slot = rows; slot < kSlots; ++slot) {
     EXPECT_EQ(versions_[slot], 77U);
-    EXPECT_EQ(highest_[slot], 0U);
     EXPECT_EQ(status_[slot], RowStatus::kBusy);
     EXPECT_EQ(values_[slot * form_.words], 77U);
   }
@@ -156,12 +140,12 @@ TEST(SweepOfIndependentCounters, CopiesThemAsTheyAre) {
   }
   const QueryPlan::Run run{0, 8, rows[0].block.seq, form.head_stride() / sizeof(SharedWord),
                            QueryPlan::Run::Kind::kTiles};
-  std::vector<std::uint64_t> values(24), versions(8), highest(8);
+  std::vector<std::uint64_t> values(24), versions(8);
   std::vector<RowStatus> status(8, RowStatus::kBusy);
   for (const SweepKernels& kernels : {portable_kernels(), best_kernels()}) {
     std::fill(values.begin(), values.end(), 0);
     EXPECT_EQ(kernels.tiles(run, rows.data(), form.consistency,
-                            {values.data(), versions.data(), highest.data(), status.data()}),
+                            {values.data(), versions.data(), status.data()}),
               0U);
     for (std::uint32_t slot = 0; slot < 8; ++slot) {
       EXPECT_EQ(status[slot], RowStatus::kFresh);

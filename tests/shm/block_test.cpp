@@ -38,11 +38,11 @@ class EveryForm : public testing::TestWithParam<BlockForm> {};
 TEST_P(EveryForm, KeepsTheWordsOfNeighbouringSlotsApart) {
   const Group group(GetParam(), 16);
   for (std::uint32_t slot = 0; slot < 16; ++slot) {
-    BlockWriter<StdAtomics> writer(group.parts(slot));
+    BlockWriter<StdAtomics>::Update update(BlockWriter<StdAtomics>(group.parts(slot)));
     for (std::uint32_t word = 0; word < group.form.words; ++word) {
-      writer.stage(word, slot * 10'000 + word);
+      update.set(word, slot * 10'000 + word);
     }
-    writer.commit();
+    update.commit();
   }
   std::vector<std::uint64_t> target(group.form.words);
   for (std::uint32_t slot = 0; slot < 16; ++slot) {
@@ -63,14 +63,15 @@ TEST_P(EveryForm, StagedWordsAreInvisibleUntilCommitAndGoneAfterAbort) {
   std::vector<std::uint64_t> target(group.form.words);
   std::uint64_t version = 0;
 
-  writer.stage(last, 9);
-  EXPECT_EQ(writer.staged(last), 9U);
+  BlockWriter<StdAtomics>::Update update(writer);
+  update.set(last, 9);
+  EXPECT_EQ(update.value(last), 9U);
   ASSERT_TRUE(try_read<StdAtomics>(group.view(3), target.data(), version));
   EXPECT_EQ(target[last], 7U);
-  writer.abort();
-  EXPECT_EQ(writer.staged(last), 7U);
-  writer.stage(last, 11);
-  writer.commit();
+  update.abort();
+  EXPECT_EQ(update.value(last), 7U);
+  update.set(last, 11);
+  update.commit();
 
   ASSERT_TRUE(try_read<StdAtomics>(group.view(3), target.data(), version));
   EXPECT_EQ(target[last], 11U);
@@ -126,8 +127,9 @@ TEST(Block, ABoundedReadOfARacingWriterEndsAndIsNeverTornOrOlder) {
   std::thread racing([&] {
     BlockWriter<StdAtomics> writer(group.parts(0));
     for (std::uint64_t value = 2; !stop.load(std::memory_order_relaxed); ++value) {
-      for (std::uint32_t word = 0; word < 12; ++word) writer.stage(word, value);
-      writer.commit();
+      BlockWriter<StdAtomics>::Update update(writer);
+      for (std::uint32_t word = 0; word < 12; ++word) update.set(word, value);
+      update.commit();
     }
   });
   std::array<std::uint64_t, 12> target{};

@@ -49,7 +49,11 @@ bool is_member_access(std::string_view before) {
   return before.ends_with("->") || (before.ends_with('.') && !before.ends_with(".."));
 }
 
-// Any word that ends in "order" or belongs to std::memory_order.
+// The orders as the race explorer of tests/model spells them.
+constexpr std::array<std::string_view, 6> kExplorerOrders = {
+    "mo_relaxed", "mo_consume", "mo_acquire", "mo_release", "mo_acq_rel", "mo_seq_cst"};
+
+// Any word that ends in "order", belongs to std::memory_order or is an order of the race explorer.
 bool names_an_order(std::string_view arguments) {
   for (std::size_t at = 0; at < arguments.size();) {
     std::size_t end = at;
@@ -57,6 +61,9 @@ bool names_an_order(std::string_view arguments) {
     const std::string_view word = arguments.substr(at, end - at);
     if (word.ends_with("order") || word.ends_with("order_") || word.ends_with("Order")) return true;
     if (word.starts_with("memory_order")) return true;
+    if (std::find(kExplorerOrders.begin(), kExplorerOrders.end(), word) != kExplorerOrders.end()) {
+      return true;
+    }
     at = std::max(end, at + 1);
   }
   return false;

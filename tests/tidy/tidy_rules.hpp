@@ -28,7 +28,7 @@ using Findings = std::vector<Finding>;
 // Atomics (memory_order_rules.cpp).
 // A load, store, exchange, compare-exchange, fetch-and-modify or test-and-set that leaves its order
 // to the default. An order handed on in a variable or constant counts when its name ends in
-// "order".
+// "order"; so do relacy's own names for the six orders.
 [[nodiscard]] Findings find_default_orders(const SourceFile& file);
 // A fence, bare or of an atomics policy, with no [W1]-like label in the comment on its line or in
 // the six lines above it.

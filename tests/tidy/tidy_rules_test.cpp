@@ -57,6 +57,18 @@ TEST(DefaultOrders, AcceptAnOrderThatIsNamedSomehow) {
   EXPECT_EQ(describe(find_default_orders(file)), "");
 }
 
+TEST(DefaultOrders, KnowTheOrdersOfTheRaceExplorerAndNothingLikeThem) {
+  EXPECT_EQ(describe(find_default_orders(header(
+                "word.load(rl::mo_relaxed, $);\n"
+                "word.store(1, weak ? rl::mo_relaxed : rl::mo_release, $);\n"))),
+            "");
+
+  const Findings findings =
+      find_default_orders(header("word.store(mo_value, $);\nword.store(1, rl::mo_relax, $);\n"));
+
+  EXPECT_EQ(findings.size(), 2U) << describe(findings);
+}
+
 TEST(Fences, NeedALabelNearby) {
   EXPECT_EQ(count_of(find_unlabelled_fences(
                 header("// a fence\nstd::atomic_thread_fence(std::memory_order_release);\n"))),

@@ -256,6 +256,7 @@ Findings examine(const Invocation& invocation) {
 int doctor(const Invocation& invocation, Console& console) {
   const auto findings = examine(invocation);
   Table table({{""}, {""}, {""}});
+  if (console.out_is_terminal) table.limit(console.columns, Table::Overflow::kWrap);
   for (const auto& finding : findings) {
     table.add({finding.subject, std::string(verdict_text(finding.verdict)), finding.what});
     if (!finding.remedy.empty()) table.add({"", "", "try: " + finding.remedy});

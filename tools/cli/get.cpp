@@ -92,6 +92,7 @@ RowStyle style_of(const Invocation& invocation, const Console& console) {
   style.integers_as_text = invocation.integers_as_text;
   style.milliseconds = invocation.interval % std::chrono::seconds(1) != Span::zero();
   style.color = invocation.output.empty() && wants_color(invocation.color, console);
+  style.columns = terminal ? console.columns : 0;
   return style;
 }
 

@@ -49,10 +49,10 @@ constexpr std::array kVerbs{
               "  meterbank host --name web7 --for 1h\n"},
     VerbWords{Verb::kDemo, "demo", "",
               "Publishes this machine's counters and a small order gateway under load, and shows\n"
-              "them live. Without a terminal: three samples of five counters.",
+              "them live. Without a terminal, or with -f: three samples of five counters.",
               "  meterbank demo\n"
               "  meterbank demo --for 10s\n"
-              "  meterbank demo --seed 7 | cat\n"},
+              "  meterbank demo -n 5 -i 250ms -f jsonl\n"},
     VerbWords{Verb::kDoctor, "doctor", "",
               "Looks for what keeps counters from being published or read.",
               "  meterbank doctor\n"
@@ -82,14 +82,18 @@ tl::unexpected<Error> usage(std::string what, std::string remedy) {
 
 class Grammar {
  public:
-  Grammar() : app_("Reads and publishes performance counters in shared memory", "meterbank") {
+  // Knows the verbs among `words` only: options that nobody can mean take time to set up.
+  explicit Grammar(std::span<const std::string> words)
+      : app_("Reads and publishes performance counters in shared memory", "meterbank") {
     app_.fallthrough();
     app_.set_help_flag("-h,--help", "This text");
     app_.allow_extras();
     // The first verb is the verb; behind it, "host" or "list" may be the name of a counterset.
     app_.require_subcommand(0, 1);
     add_global_options();
-    for (const auto& words : kVerbs) add_verb(words);
+    for (const auto& verb : kVerbs) {
+      if (std::find(words.begin(), words.end(), verb.name) != words.end()) add_verb(verb);
+    }
   }
 
   Result<Invocation> parse(std::span<const std::string> arguments) {
@@ -101,8 +105,11 @@ class Grammar {
       invocation_.verb = Verb::kHelp;
       invocation_.topic = chosen() == nullptr ? std::string() : chosen()->get_name();
       return invocation_;
+    } catch (const CLI::ArgumentMismatch& error) {
+      const std::string what = error.what();
+      return usage(fmt::format("{} needs a value", what.substr(0, what.find(':'))), help_call());
     } catch (const CLI::ParseError& error) {
-      return usage(error.what(), fmt::format("meterbank {}--help", verb_and_space()));
+      return usage(error.what(), help_call());
     }
     if (auto known = refuse_unknown(); !known) return tl::make_unexpected(known.error());
     return understand();
@@ -138,9 +145,9 @@ class Grammar {
       case Verb::kWatch: add_sampling_options(verb, words.verb); break;
       case Verb::kHost: add_host_options(verb); break;
       case Verb::kDemo:
-        text(verb, "--for", words_.duration, "SPAN", "How long; default until stopped");
+        add_moment_options(verb, "Number of samples; default 3 rows, live until stopped");
+        add_format(verb, "Rows in this format instead of the live table");
         text(verb, "--seed", words_.seed, "N", "Start of the load's random numbers, default 1");
-        text(verb, "-i,--interval", words_.interval, "SPAN", "Time between samples, default 1s");
         break;
       case Verb::kDoctor:
         verb.add_flag("--clean", invocation_.clean, "Remove the records of your dead publishers");
@@ -175,16 +182,19 @@ class Grammar {
     text(verb, "-o,--output", v.output, "FILE", "Write a file, complete or not at all");
   }
 
+  void add_moment_options(CLI::App& verb, const char* samples) {
+    text(verb, "-i,--interval", words_.interval, "SPAN", "Time between samples, default 1s");
+    text(verb, "-n,--samples", words_.samples, "N", samples);
+    text(verb, "--for", words_.duration, "SPAN", "For so long instead of a number of samples");
+  }
+
   void add_sampling_options(CLI::App& verb, Verb which) {
     auto& v = invocation_;
     const bool get = which == Verb::kGet;
     add_selection_options(verb);
-    text(verb, "-i,--interval", words_.interval, "SPAN", "Time between samples, default 1s");
-    text(verb, "-n,--samples", words_.samples, "N",
-         get ? "Number of samples, default 1; 0: until stopped"
-             : "Number of samples, default 0: until stopped");
-    text(verb, "--for", words_.duration, "SPAN", "For so long instead of a number of samples");
-    add_format(verb, get ? "table plain tsv csv json jsonl; default table on a terminal"
+    add_moment_options(verb, get ? "Number of samples, default 1; 0: until stopped"
+                                 : "Number of samples, default 0: until stopped");
+    add_format(verb, get ? "table plain tsv csv json jsonl"
                          : "Rows in this format instead of the live table");
     verb.add_flag("--raw", v.raw, "Stored values instead of rates and shares");
     verb.add_flag("--cooked", words_.cooked, "Rates and shares (the default)");
@@ -208,7 +218,11 @@ class Grammar {
     // The last one counts, so that an alias can be overridden.
     app.add_option(names, target, description)
         ->type_name(placeholder)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->check(
+            // Nearly always a variable of a script that was not set.
+            [](const std::string& value) { return std::string(value.empty() ? "is empty" : ""); },
+            "");
   }
 
   [[nodiscard]] const CLI::App* chosen() const {
@@ -218,6 +232,10 @@ class Grammar {
 
   [[nodiscard]] std::string verb_and_space() const {
     return chosen() == nullptr ? std::string() : chosen()->get_name() + " ";
+  }
+
+  [[nodiscard]] std::string help_call() const {
+    return fmt::format("meterbank {}--help", verb_and_space());
   }
 
   // What CLI11 could not place: options that do not exist, operands where none belong, and the
@@ -231,12 +249,15 @@ class Grammar {
       const auto near = best_match(first, verb_names());
       return usage(fmt::format("no verb '{}'", first), near.value_or("meterbank help"));
     }
-    return usage(fmt::format("{}takes no '{}'", verb_and_space(), first),
-                 fmt::format("meterbank {}--help", verb_and_space()));
+    return usage(fmt::format("{}takes no '{}'", verb_and_space(), first), help_call());
   }
 
   tl::unexpected<Error> unknown_option(std::string option) const {
     option = option.substr(0, option.find('='));
+    if (chosen() != nullptr && chosen()->get_option_no_throw(option) != nullptr) {
+      return usage(fmt::format("option '{}' stands before its verb", option),
+                   fmt::format("meterbank {} ... {}", chosen()->get_name(), option));
+    }
     NearestName nearest(option);
     for (const CLI::App* app : {chosen(), &app_}) {
       if (app == nullptr) continue;
@@ -246,7 +267,7 @@ class Grammar {
     }
     const auto scope = chosen() == nullptr ? std::string() : " for " + chosen()->get_name();
     return usage(fmt::format("no option '{}'{}", option, scope),
-                 nearest.best().value_or(fmt::format("meterbank {}--help", verb_and_space())));
+                 nearest.best().value_or(help_call()));
   }
 
   static Result<void> read_span(const std::string& word, const char* option,
@@ -366,7 +387,8 @@ class Grammar {
   static std::string options_text(const CLI::App& app) {
     std::string out;
     for (const CLI::Option* option : app.get_options()) {
-      if (option->get_positional()) continue;
+      // With every verb, so it is listed there.
+      if (option->get_positional() || (app.get_parent() != nullptr && option == app.get_help_ptr())) continue;
       std::string names;
       for (const auto& name : option->get_snames()) names += "-" + name + ", ";
       if (names.empty()) names = "    ";
@@ -385,12 +407,13 @@ class Grammar {
 }  // namespace
 
 Result<Invocation> parse_arguments(std::span<const std::string> arguments) {
-  return std::make_unique<Grammar>()->parse(arguments);
+  return std::make_unique<Grammar>(arguments)->parse(arguments);
 }
 
 std::optional<std::string> verb_help(std::string_view verb) {
   for (const auto& words : kVerbs) {
-    if (verb == words.name) return Grammar().help_of(words);
+    const std::string name = words.name;
+    if (verb == name) return Grammar({&name, 1}).help_of(words);
   }
   return std::nullopt;
 }

@@ -2,11 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "cli/format/kinds.hpp"
 #include "cli/format/listing.hpp"
+#include "cli/format/quantity.hpp"
+#include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/output.hpp"
@@ -159,7 +162,7 @@ std::string list_counters(const std::vector<ListedSet>& listed, const RowStyle& 
                    {"KIND", "kind"},
                    {"", "type"},
                    {"UNIT", "unit"},
-                   {"PUBLISHER", "publisher"},
+                   {"PUBLISHER", "publisher", Align::kLeft, true},
                    {"HELP", "help"},
                    {"", "windows_path"},
                    {"", "guid"},
@@ -167,7 +170,7 @@ std::string list_counters(const std::vector<ListedSet>& listed, const RowStyle& 
   for (const auto& entry : listed) {
     for (const auto index : entry.counters) {
       const auto& counter = entry.set().counters[index];
-      const auto unit = cooked_unit(counter);
+      const auto unit = in_base_unit(0, cooked_unit(counter)).unit;
       listing.add({Cell::text(path_text(entry, counter)), Cell::text(counter.name),
                    Cell::number(std::uint64_t{counter.id}),
                    Cell::text(std::string(kind_of(counter.type).kind)),
@@ -238,12 +241,17 @@ std::string instance_names(const ListedSet& entry) {
   return text.empty() ? "none now" : text;
 }
 
+constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
+
 // A block of lines a counter: everything that is known about it.
-std::string describe_counters(const std::vector<ListedSet>& listed, const Paint& paint) {
+std::string describe_counters(const std::vector<ListedSet>& listed, const RowStyle& style) {
+  constexpr std::size_t kIndent = 12;
+  const Paint paint(style.color);
+  const std::size_t room = style.columns > 2 * kIndent ? style.columns - kIndent : kUnlimited;
   std::string out;
   const auto put = [&](std::string_view label, const std::string& text) {
     if (text.empty()) return;
-    out += fmt::format("  {:<10}{}\n", label, escape_for_terminal(text));
+    out += fmt::format("  {:<10}{}\n", label, wrap(escape_for_terminal(text), room, kIndent));
   };
   for (const auto& entry : listed) {
     for (const auto index : entry.counters) {
@@ -254,7 +262,7 @@ std::string describe_counters(const std::vector<ListedSet>& listed, const Paint&
       put("short", path_text(entry, counter));
       put("kind", fmt::format("{}: {}", kind.kind, kind.phrase));
       put("type", fmt::format("{} ({:#010x})", type_text(counter.type), bits_of(counter.type)));
-      const auto unit = cooked_unit(counter);
+      const auto unit = in_base_unit(0, cooked_unit(counter)).unit;
       put("unit", unit.empty() || unit == counter.unit || counter.unit.empty()
                       ? unit
                       : fmt::format("{}, stored in {}", unit, counter.unit));
@@ -275,7 +283,7 @@ std::string print_listing(const Invocation& invocation, const Selection& selecti
   if (invocation.publishers) return list_publishers(selection.catalog, style);
   if (invocation.instances) return list_instances(listed, style);
   // Blocks of lines read the same in a pipe; a format that was asked for is kept.
-  if (invocation.details && people) return describe_counters(listed, Paint(style.color));
+  if (invocation.details && people) return describe_counters(listed, style);
   if (invocation.details || !selection.patterns.empty()) return list_counters(listed, style);
   return list_sets(listed, style);
 }

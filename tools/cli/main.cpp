@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <exception>
@@ -10,11 +11,21 @@
 #include "cli/run.hpp"
 #include "cli/session/exit_code.hpp"
 
+namespace {
+
+std::size_t columns_of(int descriptor) {
+  winsize window{};
+  return ::ioctl(descriptor, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   // A closed pipe is an error of write(), which ends the command quietly, not a signal.
   ::signal(SIGPIPE, SIG_IGN);
   meterbank::cli::Console console{std::cout, std::cerr, ::isatty(STDOUT_FILENO) == 1,
-                                  ::isatty(STDERR_FILENO) == 1};
+                                  ::isatty(STDERR_FILENO) == 1,
+                                  columns_of(STDOUT_FILENO)};
   try {
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     return meterbank::cli::run(arguments, console);

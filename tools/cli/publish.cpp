@@ -104,7 +104,7 @@ int demo(const Invocation& invocation, Console& console) {
       {.name = kOrdersName, .directory = directory, .seed = invocation.seed});
   if (!orders) return explain_failure(orders.error(), waiter, console);
 
-  const bool live = has_screen(console);
+  const bool live = has_screen(console) && invocation.format == Format::kAuto;
   SelectionOptions selected;
   selected.directory = directory;
   selected.paths = live ? own_paths(kLivePaths) : own_paths(kPrintedPaths);
@@ -117,7 +117,7 @@ int demo(const Invocation& invocation, Console& console) {
   // Someone reads this: a log or a pager, not a program.
   if (rows.format == Format::kAuto) rows.format = Format::kTable;
   RowPlan plan;
-  plan.samples = invocation.duration ? 0 : 3;
+  plan.samples = invocation.samples.value_or(invocation.duration ? 0 : 3);
   plan.warm_up = true;
   plan.stop_is_success = true;
   return print_rows(rows, plan, *selection, waiter, console);

@@ -28,7 +28,17 @@ namespace {
 ProbeOptions probe_options(const HostOptions& options) {
   ProbeOptions probe;
   probe.root = options.root;
+  // Without their rows, processes are only counted.
+  if (!options.processes) probe.process = {.status = false, .io = false, .handles = false};
   return probe;
+}
+
+// The fields that every one of `readings` has: a field that one of them lacks cannot be a counter.
+template <typename Readings>
+std::uint64_t common_fields(const Readings& readings) noexcept {
+  std::uint64_t common = readings.empty() ? 0 : ~std::uint64_t{0};
+  for (const auto& reading : readings) common &= reading.values.present();
+  return common;
 }
 
 }  // namespace
@@ -61,6 +71,7 @@ struct HostProvider::Running {
   PublishedSet<MemoryValues> memory;
   PublishedSet<DiskValues> disks;
   PublishedSet<NetworkValues> network;
+  PublishedSet<NetworkValues> links;
   PublishedSet<ProcessReading> processes;
   std::string name;  // reused from row to row
 
@@ -73,12 +84,13 @@ struct HostProvider::Running {
 Result<void> HostProvider::Running::register_sets() {
   probe.sample();
   const Availability available = probe.availability();
-  if (available.cpu == 0) {
+  const std::uint64_t cpu_fields = common_fields(probe.cpu().cpus());
+  if (cpu_fields == 0) {
     return fail(ErrorCode::kNotFound, "no processor statistics under " + options.root,
                 "mount procfs");
   }
   if (auto good =
-          processors.start(provider, processor_information(), processor_columns(), available.cpu);
+          processors.start(provider, processor_information(), processor_columns(), cpu_fields);
       !good) {
     return good;
   }
@@ -93,16 +105,19 @@ Result<void> HostProvider::Running::register_sets() {
       return good;
     }
   }
-  if (available.network != 0) {
-    if (auto good = network.start(provider, network_set(), network_columns(), available.network);
+  const std::uint64_t network_fields = common_fields(probe.network().interfaces());
+  if (network_fields != 0) {
+    if (auto good = network.start(provider, network_set(), network_columns(), network_fields);
         !good) {
       return good;
     }
   }
-  if (options.processes && available.process != 0) {
-    return processes.start(provider, process_set(), process_columns(), available.process);
+  if (auto good = links.start(provider, link_set(), link_columns(), available.network); !good) {
+    return good;
   }
-  return {};
+  if (!options.processes) return {};
+  return processes.start(provider, process_set(), process_columns(),
+                         common_fields(probe.processes().processes()));
 }
 
 void HostProvider::Running::sample_processors() {
@@ -140,8 +155,10 @@ void HostProvider::Running::sample_devices() {
     const Moment moment = Moment::now();
     for (const InterfaceReading& interface : probe.network().interfaces()) {
       network.row(interface.name.view(), interface.life, interface.values, moment);
+      links.row(interface.name.view(), interface.life, interface.values, moment);
     }
     network.end_round();
+    links.end_round();
   }
 }
 

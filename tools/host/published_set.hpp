@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "host/probe/readings.hpp"
 #include "meterbank/publisher.hpp"
 
 namespace meterbank::host {
@@ -22,8 +23,14 @@ struct Moment {
   static Moment now() noexcept;
 };
 
-// One counter and where its value comes from. `needs` are the fields without which the machine has
-// no honest source; the column is then left out of the schema.
+// The fields that a row's values really have, a bit each.
+template <typename Field>
+constexpr std::uint64_t present_fields(const FieldValues<Field>& values) noexcept {
+  return values.present();
+}
+
+// One counter and where its value comes from. `needs` are the fields without which there is no
+// honest source: a column whose fields some row lacks is left out of the schema.
 template <typename Values>
 struct Column {
   CounterSpec counter;
@@ -42,6 +49,7 @@ class PublishedSet {
     for (const Column<Values>& column : columns) {
       if ((column.needs & ~available) != 0) continue;
       columns_.push_back(&column);
+      needs_ |= column.needs;
       counters.push_back(column.counter);
     }
     if (counters.empty()) return {};
@@ -54,9 +62,10 @@ class PublishedSet {
   }
 
   // One round: row() for everything that exists now, then end_round() closes the rest. `life`
-  // tells a thing from its predecessor of the same name.
+  // tells a thing from its predecessor of the same name. A row that lacks a value of the schema is
+  // as good as not there: a zero in its place would be a lie.
   void row(std::string_view name, std::uint64_t life, const Values& values, const Moment& moment) {
-    if (columns_.empty()) return;
+    if (columns_.empty() || (needs_ & ~present_fields(values)) != 0) return;
     key_.assign(name);
     Row& row = rows_[key_];
     if (row.round != 0 && row.life != life) row = {};
@@ -86,6 +95,7 @@ class PublishedSet {
     std::uint64_t round = 0;
   };
   std::vector<const Column<Values>*> columns_;
+  std::uint64_t needs_ = 0;  // of all columns
   Registration registration_;
   std::unordered_map<std::string, Row> rows_;
   std::string key_;

@@ -28,7 +28,6 @@ void check_slots(const QueryPlan& plan, const QueryPlan::Selection& selection,
     const SlotWord slot = SlotWord::of(StdAtomics::load_relaxed(*row.block.slot));
     if (slot.generation != row.generation) {
       std::fill_n(sample.values.data() + row.values, row.block.words, std::uint64_t{0});
-      sample.versions[index] = 0;
       sample.status[index] = RowStatus::kGone;
     } else if (slot.state == SlotState::kClosed && sample.status[index] != RowStatus::kBusy) {
       sample.status[index] = RowStatus::kClosed;
@@ -86,7 +85,6 @@ std::string_view name_of(RowStatus status) noexcept {
 void Query::prepare(Sample& sample) const {
   sample.plan = plan_;
   sample.values.resize(plan_->words);
-  sample.versions.resize(plan_->rows.size());
   sample.status.resize(plan_->rows.size(), RowStatus::kBusy);
 }
 
@@ -99,8 +97,9 @@ void Query::collect_selection(const QueryPlan::Selection& selection, Sample& sam
        ++index) {
     const QueryPlan::Run& run = plan.runs[index];
     const QueryPlan::Row* rows = plan.rows.data() + run.first_row;
-    SweepTarget target{sample.values.data() + rows->values, sample.versions.data() + run.first_row,
-                       highest_.data() + run.first_row, sample.status.data() + run.first_row};
+    const SweepTarget target{sample.values.data() + rows->values,
+                             versions_.data() + run.first_row,
+                             sample.status.data() + run.first_row};
     if (run.kind == QueryPlan::Run::Kind::kTiles) {
       summary.failed_attempts += kernels.tiles(run, rows, consistency, target);
     } else if (run.kind == QueryPlan::Run::Kind::kLines) {

@@ -38,7 +38,7 @@ Result<Query> Query::compile(const Catalog& catalog, std::vector<std::string> pa
   query.excluded_ = std::move(excluded);
   query.plan_ = std::move(built->plan);
   query.unmatched_ = std::move(built->unmatched);
-  query.highest_.resize(query.plan_->rows.size());
+  query.versions_.resize(query.plan_->rows.size());
   return query;
 }
 
@@ -54,12 +54,12 @@ bool Query::update(const Catalog& catalog) {
   std::unordered_map<const SharedWord*, std::uint64_t> returned;
   for (std::size_t row = 0; row < before->rows.size(); ++row) {
     auto& version = returned[before->rows[row].block.seq];
-    version = std::max(version, highest_[row]);
+    version = std::max(version, versions_[row]);
   }
-  highest_.assign(plan_->rows.size(), 0);
+  versions_.assign(plan_->rows.size(), 0);
   for (std::size_t row = 0; row < plan_->rows.size(); ++row) {
     const auto known = returned.find(plan_->rows[row].block.seq);
-    if (known != returned.end()) highest_[row] = known->second;
+    if (known != returned.end()) versions_[row] = known->second;
   }
   return true;
 }

@@ -2,6 +2,8 @@
 #include "sweep.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "meterbank/shm/block.hpp"
 
@@ -14,70 +16,67 @@ namespace meterbank {
 namespace {
 
 constexpr std::size_t kLanes = 8;
+constexpr std::size_t kUnrolledWords = 8;  // kernels up to this width know it when compiled
 
 SweepTarget target_of(const SweepTarget& first, std::size_t row, std::size_t words) noexcept {
-  return {first.values + row * words, first.versions + row, first.highest + row,
-          first.status + row};
+  return {first.values + row * words, first.versions + row, first.status + row};
 }
 
-void accept(const SweepTarget& row, std::uint64_t version) noexcept {
-  *row.versions = version;
-  *row.highest = version;
-  *row.status = RowStatus::kFresh;
+// A kernel leaves odd numbers to read_row(), which is no failure; an even one that moved is an
+// attempt that failed.
+[[gnu::noinline, gnu::cold]] std::size_t read_alone(std::uint64_t before, const QueryPlan::Row& row,
+                                                    const SweepTarget& target) noexcept {
+  return (before & 1 ? 0 : 1) + read_row(row, Consistency::kBlock, target);
 }
 
-// A kernel leaves odd numbers to read_row(), which is no failure; an even one that it could not
-// accept is an attempt that failed.
-std::size_t evens(std::uint64_t seq) noexcept { return (seq & 1) == 0 ? 1 : 0; }
-
-// What a tile's sequence words say about its copied rows: one bit a row that cannot be accepted.
-unsigned refused_lanes(const std::uint64_t* before, const SharedWord* seq,
-                       const std::uint64_t* highest) noexcept {
-  unsigned refused = 0;
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    const std::uint64_t again = StdAtomics::load_relaxed(seq[lane]);  // relaxed: fenced in by [R2]
-    const bool good =
-        (before[lane] & 1) == 0 && again == before[lane] && before[lane] / 2 >= highest[lane];
-    refused |= (good ? 0U : 1U) << lane;
-  }
-  return refused;
-}
-
-// Accepts the good rows of a tile and reads the others one by one.
-[[gnu::noinline]] std::size_t patch_tile(const std::uint64_t* before, unsigned refused,
-                                         const QueryPlan::Row* rows,
-                                         const SweepTarget& tile) noexcept {
+// The rows of a copied tile one by one: those whose numbers were even and did not move are good.
+[[gnu::noinline, gnu::cold]] std::size_t patch_tile(const std::uint64_t* before,
+                                                    const std::uint64_t* again,
+                                                    const QueryPlan::Row* rows,
+                                                    const SweepTarget& tile) noexcept {
   std::size_t failed = 0;
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     const SweepTarget row = target_of(tile, lane, rows[lane].block.words);
-    if ((refused >> lane & 1) == 0) {
-      accept(row, before[lane] / 2);
+    if ((before[lane] & 1) == 0 && again[lane] == before[lane]) {
+      *row.versions = before[lane] / 2;
+      *row.status = RowStatus::kFresh;
     } else {
-      failed += evens(before[lane]) + read_row(rows[lane], Consistency::kBlock, row);
+      failed += read_alone(before[lane], rows[lane], row);
     }
   }
   return failed;
 }
 
+std::size_t copy_independent(const QueryPlan::Run& run, std::size_t lanes, std::size_t words,
+                             const SweepTarget& target) noexcept {
+  const SharedWord* source = run.head + 2 * lanes;
+  for (std::size_t row = 0; row < run.rows; row += lanes, source += run.head_words) {
+    StdAtomics::copy_words(target.values + row * words, source, lanes * words);
+  }
+  std::fill_n(target.versions, run.rows, std::uint64_t{0});
+  std::fill_n(target.status, run.rows, RowStatus::kFresh);
+  return 0;
+}
+
 std::size_t sweep_tiles(const QueryPlan::Run& run, const QueryPlan::Row* rows,
                         Consistency consistency, const SweepTarget& target) noexcept {
   const std::size_t words = rows->block.words;
+  if (consistency == Consistency::kIndependent) return copy_independent(run, kLanes, words, target);
   std::size_t failed = 0;
   for (std::size_t row = 0; row < run.rows; row += kLanes) {
     const SharedWord* head = run.head + row / kLanes * run.head_words;
     const SweepTarget tile = target_of(target, row, words);
-    std::uint64_t before[kLanes] = {};
-    if (consistency == Consistency::kIndependent) {
-      StdAtomics::copy_words(tile.values, head + 2 * kLanes, kLanes * words);
-      for (std::size_t lane = 0; lane < kLanes; ++lane) accept(target_of(tile, lane, words), 0);
-      continue;
-    }
+    std::uint64_t before[kLanes];
+    std::uint64_t again[kLanes];
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       before[lane] = StdAtomics::load_acquire(head[lane]);  // [R1] see block.hpp
     }
     StdAtomics::copy_words(tile.values, head + 2 * kLanes, kLanes * words);
     StdAtomics::fence_acquire();  // [R2] see block.hpp: the second look must follow the copy
-    failed += patch_tile(before, refused_lanes(before, head, tile.highest), rows + row, tile);
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      again[lane] = StdAtomics::load_relaxed(head[lane]);  // relaxed: fenced in by [R2]
+    }
+    failed += patch_tile(before, again, rows + row, tile);
   }
   return failed;
 }
@@ -96,26 +95,21 @@ std::size_t sweep_lines(const QueryPlan::Run& run, const QueryPlan::Row* rows,
 // Vector loads of words that another process stores to: assembler, because the compiler may not
 // split, repeat or merge them. Both vendors document that an aligned 8-byte lane is read as a
 // whole. Volatile assembler keeps its order; the clobber orders it with everything else.
-__attribute__((target("avx2"), always_inline)) inline __m256i load_four(
+[[gnu::target("avx2"), gnu::always_inline]] inline __m256i load_four(
     const SharedWord* source) noexcept {
   __m256i four;
   asm volatile("vmovdqu (%1), %0" : "=x"(four) : "r"(source) : "memory");
   return four;
 }
 
-__attribute__((target("avx2"), always_inline)) inline void store_four(std::uint64_t* target,
-                                                                      __m256i four) noexcept {
+[[gnu::target("avx2"), gnu::always_inline]] inline void store_four(std::uint64_t* target,
+                                                                   __m256i four) noexcept {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(target), four);
 }
 
-__attribute__((target("avx2"), always_inline)) inline __m256i plain_four(
-    const std::uint64_t* source) noexcept {
-  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(source));
-}
-
-__attribute__((target("avx2"), always_inline)) inline void copy_wide(std::uint64_t* target,
-                                                                     const SharedWord* source,
-                                                                     std::size_t count) noexcept {
+[[gnu::target("avx2"), gnu::always_inline]] inline void copy_wide(std::uint64_t* target,
+                                                                  const SharedWord* source,
+                                                                  std::size_t count) noexcept {
   std::size_t word = 0;
   for (; word + 16 <= count; word += 16) {
     const __m256i first = load_four(source + word);
@@ -131,73 +125,102 @@ __attribute__((target("avx2"), always_inline)) inline void copy_wide(std::uint64
   for (; word < count; ++word) target[word] = StdAtomics::load_relaxed(source[word]);
 }
 
-// Four rows of a tile: true if all are even, did not move and are not older than before.
-__attribute__((target("avx2"), always_inline)) inline bool all_good(__m256i before, __m256i again,
-                                                                    __m256i version,
-                                                                    __m256i highest) noexcept {
-  const __m256i moved = _mm256_xor_si256(before, again);
-  const __m256i odd = _mm256_and_si256(before, _mm256_set1_epi64x(1));
-  const __m256i older = _mm256_cmpgt_epi64(highest, version);
-  const __m256i wrong = _mm256_or_si256(_mm256_or_si256(moved, odd), older);
-  return _mm256_testz_si256(wrong, wrong) != 0;
-}
-
-__attribute__((target("avx2"))) std::size_t sweep_tiles_avx2(const QueryPlan::Run& run,
-                                                             const QueryPlan::Row* rows,
-                                                             Consistency consistency,
-                                                             const SweepTarget& target) noexcept {
-  if (consistency == Consistency::kIndependent) return sweep_tiles(run, rows, consistency, target);
-  const std::size_t words = rows->block.words;
+// kWords 0: known at run time only.
+template <std::size_t kWords>
+[[gnu::target("avx2")]] std::size_t tiles_of_width(const QueryPlan::Run& run,
+                                                   const QueryPlan::Row* rows,
+                                                   const SweepTarget& target) noexcept {
+  const std::size_t words = kWords != 0 ? kWords : rows->block.words;
+  const std::size_t head_words = run.head_words;
+  const std::size_t count = run.rows;
+  const SharedWord* head = run.head;
+  std::uint64_t* values = target.values;
+  std::uint64_t* versions = target.versions;
+  RowStatus* status = target.status;
   std::size_t failed = 0;
-  for (std::size_t row = 0; row < run.rows; row += kLanes) {
-    const SharedWord* head = run.head + row / kLanes * run.head_words;
-    const SweepTarget tile = target_of(target, row, words);
+  for (std::size_t row = 0; row < count; row += kLanes) {
     // [R1] see block.hpp: an ordinary load acquires on this processor.
     const __m256i low = load_four(head);
     const __m256i high = load_four(head + 4);
-    copy_wide(tile.values, head + 2 * kLanes, kLanes * words);
+    copy_wide(values, head + 2 * kLanes, kLanes * words);
     StdAtomics::fence_acquire();  // [R2] see block.hpp: the second look must follow the copy
-    const __m256i low_version = _mm256_srli_epi64(low, 1);
-    const __m256i high_version = _mm256_srli_epi64(high, 1);
-    if (all_good(low, load_four(head), low_version, plain_four(tile.highest)) &&
-        all_good(high, load_four(head + 4), high_version, plain_four(tile.highest + 4))) {
-      store_four(tile.versions, low_version);
-      store_four(tile.versions + 4, high_version);
-      store_four(tile.highest, low_version);
-      store_four(tile.highest + 4, high_version);
-      std::fill_n(tile.status, kLanes, RowStatus::kFresh);
-      continue;
+    const __m256i low_again = load_four(head);
+    const __m256i high_again = load_four(head + 4);
+    const __m256i moved =
+        _mm256_or_si256(_mm256_xor_si256(low, low_again), _mm256_xor_si256(high, high_again));
+    const __m256i odd = _mm256_and_si256(_mm256_or_si256(low, high), _mm256_set1_epi64x(1));
+    const __m256i wrong = _mm256_or_si256(moved, odd);
+    if (__builtin_expect(_mm256_testz_si256(wrong, wrong), 1) != 0) {
+      store_four(versions, _mm256_srli_epi64(low, 1));
+      store_four(versions + 4, _mm256_srli_epi64(high, 1));
+      std::fill_n(status, kLanes, RowStatus::kFresh);
+    } else {
+      std::uint64_t before[kLanes];
+      std::uint64_t again[kLanes];
+      store_four(before, low);
+      store_four(before + 4, high);
+      store_four(again, low_again);
+      store_four(again + 4, high_again);
+      failed += patch_tile(before, again, rows + row, {values, versions, status});
     }
-    std::uint64_t before[kLanes];
-    store_four(before, low);
-    store_four(before + 4, high);
-    failed += patch_tile(before, refused_lanes(before, head, tile.highest), rows + row, tile);
+    head += head_words;
+    values += kLanes * words;
+    versions += kLanes;
+    status += kLanes;
   }
   return failed;
 }
 
-__attribute__((target("avx2"))) std::size_t sweep_lines_avx2(const QueryPlan::Run& run,
-                                                             const QueryPlan::Row* rows,
-                                                             Consistency consistency,
-                                                             const SweepTarget& target) noexcept {
-  if (consistency == Consistency::kIndependent) return sweep_lines(run, rows, consistency, target);
-  const std::size_t words = rows->block.words;
-  std::size_t failed = 0;
+template <std::size_t kWords>
+[[gnu::target("avx2")]] std::size_t lines_of_width(const QueryPlan::Run& run,
+                                                   const QueryPlan::Row* rows,
+                                                   const SweepTarget& target) noexcept {
+  const std::size_t words = kWords != 0 ? kWords : rows->block.words;
+  const std::size_t head_words = run.head_words;
+  const std::size_t count = run.rows;
   const SharedWord* head = run.head;
-  for (std::size_t row = 0; row < run.rows; ++row, head += run.head_words) {
-    const SweepTarget one = target_of(target, row, words);
+  std::uint64_t* values = target.values;
+  std::size_t failed = 0;
+  for (std::size_t row = 0; row < count; ++row) {
     const std::uint64_t before = StdAtomics::load_acquire(*head);  // [R1] see block.hpp
-    if ((before & 1) == 0 && before / 2 >= *one.highest) {
-      copy_wide(one.values, head + 2, words);
-      StdAtomics::fence_acquire();  // [R2] see block.hpp: the second look must follow the copy
-      if (StdAtomics::load_relaxed(*head) == before) {  // relaxed: fenced in by [R2]
-        accept(one, before / 2);
-        continue;
-      }
+    copy_wide(values, head + 2, words);
+    StdAtomics::fence_acquire();  // [R2] see block.hpp: the second look must follow the copy
+    const std::uint64_t again = StdAtomics::load_relaxed(*head);  // relaxed: fenced in by [R2]
+    if (__builtin_expect(((before ^ again) | (before & 1)) == 0, 1) != 0) {
+      target.versions[row] = before / 2;
+      target.status[row] = RowStatus::kFresh;
+    } else {
+      failed += read_alone(before, rows[row], {values, target.versions + row, target.status + row});
     }
-    failed += evens(before) + read_row(rows[row], Consistency::kBlock, one);
+    head += head_words;
+    values += words;
   }
   return failed;
+}
+
+using SweepBlocks = std::size_t (*)(const QueryPlan::Run&, const QueryPlan::Row*,
+                                    const SweepTarget&) noexcept;
+struct WidthKernels {
+  std::array<SweepBlocks, kUnrolledWords + 1> tiles, lines;
+};
+template <std::size_t... kWidths>
+constexpr WidthKernels kernels_of(std::index_sequence<kWidths...>) noexcept {
+  return {{tiles_of_width<kWidths>...}, {lines_of_width<kWidths>...}};
+}
+constexpr WidthKernels kOfWidth = kernels_of(std::make_index_sequence<kUnrolledWords + 1>());
+
+std::size_t sweep_tiles_avx2(const QueryPlan::Run& run, const QueryPlan::Row* rows,
+                             Consistency consistency, const SweepTarget& target) noexcept {
+  const std::size_t words = rows->block.words;
+  if (consistency == Consistency::kIndependent) return copy_independent(run, kLanes, words, target);
+  return kOfWidth.tiles[words <= kUnrolledWords ? words : 0](run, rows, target);
+}
+
+std::size_t sweep_lines_avx2(const QueryPlan::Run& run, const QueryPlan::Row* rows,
+                             Consistency consistency, const SweepTarget& target) noexcept {
+  const std::size_t words = rows->block.words;
+  if (consistency == Consistency::kIndependent) return copy_independent(run, 1, words, target);
+  return kOfWidth.lines[words <= kUnrolledWords ? words : 0](run, rows, target);
 }
 
 #endif
@@ -209,19 +232,18 @@ std::size_t read_row(const QueryPlan::Row& row, Consistency consistency,
   const BlockParts<const SharedWord>& block = row.block;
   if (consistency == Consistency::kIndependent) {
     StdAtomics::copy_words(target.values, block.copy0, block.words);
-    accept(target, 0);
+    *target.versions = 0;
+    *target.status = RowStatus::kFresh;
     return 0;
   }
-  const ReadResult read = read_bounded<StdAtomics>(block, target.values, *target.highest);
-  // Sequence numbers grow in every honest segment, so an older version is no version.
-  if (read.status == ReadStatus::kBusy || read.version < *target.highest) {
+  const ReadResult read = read_bounded<StdAtomics>(block, target.values, *target.versions);
+  if (read.status == ReadStatus::kBusy) {
     std::fill_n(target.values, block.words, std::uint64_t{0});
-    *target.versions = 0;
     *target.status = RowStatus::kBusy;
     return read.attempts;
   }
-  accept(target, read.version);
-  if (read.status == ReadStatus::kCheckpoint) *target.status = RowStatus::kCheckpoint;
+  *target.versions = read.version;
+  *target.status = read.status == ReadStatus::kFresh ? RowStatus::kFresh : RowStatus::kCheckpoint;
   return read.attempts;
 }
 

@@ -17,8 +17,9 @@ namespace meterbank {
 // Where the rows of a run go: the first element of each array belongs to the first row.
 struct SweepTarget {
   std::uint64_t* values = nullptr;
+  // Returned last, kept by the query: a checkpoint must not be older. Fresh reads only store here;
+  // the loads of one sequence word by one reader never run backwards.
   std::uint64_t* versions = nullptr;
-  std::uint64_t* highest = nullptr;  // versions returned so far; time must not run backwards
   RowStatus* status = nullptr;
 };
 

@@ -122,6 +122,7 @@ struct RelacyAtomics {
         (dropped == Fault::kCommitFences && last.stored == Role::kSeq) ||
         (dropped == Fault::kFenceAfterClosed && last.stored_slot(SlotState::kClosed)) ||
         (dropped == Fault::kFenceAfterInit && last.stored_slot(SlotState::kInit));
+    // [W2] [W4] [S1] [S2], whichever the header calls for.
     if (!missing) rl::atomic_thread_fence(rl::mo_release, $);
   }
   static void fence_acquire() noexcept {
@@ -130,6 +131,7 @@ struct RelacyAtomics {
         (dropped == Fault::kFenceBeforeSeqAgain && loaded == Role::kValue) ||
         (dropped == Fault::kFenceBeforeCseqAgain && loaded == Role::kCheckpointValue) ||
         (dropped == Fault::kFenceBeforeSlotAgain && loaded == Role::kCounter);
+    // [R2] [R4] [R5], whichever the header calls for.
     if (!missing) rl::atomic_thread_fence(rl::mo_acquire, $);
   }
   static void copy_words(std::uint64_t* target, const Word* source, std::size_t count) noexcept {

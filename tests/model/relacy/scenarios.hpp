@@ -89,9 +89,10 @@ struct Settled : rl::test_suite<Settled, 2> {
     parts.checkpoint = nullptr;
     BlockWriter<A> writer(parts);
     writer.set(0, 11);
-    writer.stage(0, 20);
-    writer.stage(1, 21);
-    writer.commit();
+    BlockWriter<A>::Update update(writer);
+    update.set(0, 20);
+    update.set(1, 21);
+    update.commit();
     writer.add(0, 1);
   }
   void read() {
@@ -125,8 +126,9 @@ struct Checkpoint : rl::test_suite<Checkpoint, 2> {
     for (std::uint64_t version = 1; version < 9; version += 4) {
       const PerhapsInOneGo part;
       for (std::uint64_t step = version; step < version + 4; ++step) {
-        for (std::uint32_t word = 0; word < kWords; ++word) writer.stage(word, 10 * step + word);
-        writer.commit();
+        BlockWriter<A>::Update update(writer);
+        for (std::uint32_t word = 0; word < kWords; ++word) update.set(word, 10 * step + word);
+        update.commit();
       }
     }
   }

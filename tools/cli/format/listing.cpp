@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/format/json.hpp"
 #include "cli/format/quantity.hpp"
 #include "cli/session/console.hpp"
@@ -55,17 +57,27 @@ std::string Listing::print(const RowStyle& style) const {
   return print_json(style);
 }
 
+bool Listing::is_column(std::size_t property) const {
+  if (properties_[property].heading.empty()) return false;
+  if (!properties_[property].only_if_it_differs) return true;
+  return std::any_of(rows_.begin(), rows_.end(), [&](const std::vector<Cell>& row) {
+    return row[property].human != rows_.front()[property].human;
+  });
+}
+
 std::string Listing::print_table(const RowStyle& style) const {
+  std::vector<std::size_t> shown;
   std::vector<Column> columns;
-  for (const auto& property : properties_) {
-    if (!property.heading.empty()) columns.push_back({property.heading, property.align});
+  for (std::size_t i = 0; i < properties_.size(); ++i) {
+    if (!is_column(i)) continue;
+    shown.push_back(i);
+    columns.push_back({properties_[i].heading, properties_[i].align});
   }
   Table table(std::move(columns));
+  table.limit(style.columns, Table::Overflow::kCut);
   for (const auto& row : rows_) {
     std::vector<std::string> cells;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (!properties_[i].heading.empty()) cells.push_back(row[i].human);
-    }
+    for (const auto i : shown) cells.push_back(row[i].human);
     table.add(std::move(cells));
   }
   auto headings = table.headings();

@@ -32,6 +32,7 @@ struct Property {
   std::string heading;  // of a table; empty: not shown there
   std::string key;      // of a record
   Align align = Align::kLeft;
+  bool only_if_it_differs = false;  // no column of a table where every row would say the same
 };
 
 class Listing {
@@ -46,6 +47,7 @@ class Listing {
 
  private:
   [[nodiscard]] std::string print_table(const RowStyle& style) const;
+  [[nodiscard]] bool is_column(std::size_t property) const;
   [[nodiscard]] std::string print_json(const RowStyle& style) const;
   [[nodiscard]] std::string print_lines(const RowStyle& style) const;
 

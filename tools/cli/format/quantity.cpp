@@ -34,6 +34,7 @@ struct Meaning {
   double factor;
 };
 constexpr std::array kMeanings{
+    Meaning{"10*-2", "1", 0.01},       Meaning{"10*-3", "1", 0.001},
     Meaning{"ns", "s", 1e-9},          Meaning{"us", "s", 1e-6},
     Meaning{"ms", "s", 1e-3},          Meaning{"min", "s", 60},
     Meaning{"h", "s", 3600},           Meaning{"d", "s", 86400},
@@ -61,6 +62,12 @@ std::string scaled(double value, std::span<const Prefix> prefixes, std::string_v
   return text;
 }
 
+std::string_view rate_suffix(std::string_view unit) {
+  constexpr std::string_view kPerSecond = "/s";
+  if (unit.size() < kPerSecond.size()) return {};
+  return unit.substr(unit.size() - 2) == kPerSecond ? kPerSecond : std::string_view{};
+}
+
 // An annotation like "{order}" says what is counted; the counter's name already does.
 std::string_view symbol_of(std::string_view unit) {
   if (unit == "1" || (!unit.empty() && unit.front() == '{')) return {};
@@ -79,23 +86,32 @@ std::string print_digits(double value) {
   return fmt::format("{:.2g}", value);
 }
 
+Quantity in_base_unit(double value, std::string_view unit) {
+  const auto per = rate_suffix(unit);
+  const auto code = unit.substr(0, unit.size() - per.size());
+  for (const auto& meaning : kMeanings) {
+    if (code != meaning.code) continue;
+    // Dividing by a whole number is exact where multiplying by its inverse is not.
+    const double divisor = std::round(1 / meaning.factor);
+    return {meaning.factor < 1 ? value / divisor : value * meaning.factor,
+            std::string(meaning.base).append(per)};
+  }
+  return {value, std::string(unit)};
+}
+
 std::string print_quantity(double value, std::string_view unit, UnitStyle style) {
   if (style == UnitStyle::kBase) {
-    return unit.empty() || unit == "1" ? print_exact(value)
-                                       : fmt::format("{} {}", print_exact(value), unit);
+    const auto base = in_base_unit(value, unit);
+    return base.unit.empty() || base.unit == "1"
+               ? print_exact(base.value)
+               : fmt::format("{} {}", print_exact(base.value), base.unit);
   }
   if (unit == "%") return fmt::format("{:.1f} %", value);
-  std::string_view per;
-  if (unit.size() >= 2 && unit.substr(unit.size() - 2) == "/s") {
-    per = "/s";
-    unit.remove_suffix(2);
-  }
-  for (const auto& meaning : kMeanings) {
-    if (unit != meaning.code) continue;
-    value *= meaning.factor;
-    unit = meaning.base;
-    break;
-  }
+  if (unit.empty() && value == std::trunc(value)) return fmt::format("{:.0f}", value);
+  const auto base = in_base_unit(value, unit);
+  const auto per = rate_suffix(unit);
+  value = base.value;
+  unit = std::string_view(base.unit).substr(0, base.unit.size() - per.size());
   if (unit == "s" && per.empty()) return print_duration(value);
   if (unit == "By") return scaled(value, kBinary, "B", per);
   return scaled(value, kDecimal, symbol_of(unit), per);

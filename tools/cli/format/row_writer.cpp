@@ -22,14 +22,19 @@ const std::string& symbol_or_name(const std::string& symbol, const std::string& 
   return symbol.empty() ? name : symbol;
 }
 
+double base_value(const CookedRow& row) {
+  return in_base_unit(row.cooked.value, cooked_unit(*row.counter)).value;
+}
+
 // The number for machines, in the base unit; nothing if there is none.
 std::string exact_text(const CookedRow& row, bool raw) {
   if (!row_has_value(row, raw)) return {};
-  return raw ? fmt::format("{}", row.raw.value) : print_exact(row.cooked.value);
+  return raw ? fmt::format("{}", row.raw.value) : print_exact(base_value(row));
 }
 
 std::string unit_text(const CookedRow& row, bool raw) {
-  return raw ? row.counter->unit : cooked_unit(*row.counter);
+  if (raw) return row.counter->unit;
+  return in_base_unit(0, cooked_unit(*row.counter)).unit;
 }
 
 class TableWriter final : public RowWriter {
@@ -194,7 +199,7 @@ class JsonRowWriter final : public RowWriter {
     } else if (style_.raw) {
       json_.number(row.raw.value);
     } else {
-      json_.number(row.cooked.value);
+      json_.number(base_value(row));
     }
     json_.key("raw");
     if (row_has_value(row, true)) {

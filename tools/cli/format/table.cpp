@@ -70,6 +70,28 @@ std::string fit(std::string_view text, std::size_t width) {
   return out + std::string(width - 1 - used, ' ');
 }
 
+std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string out;
+  std::size_t used = 0;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(' '), text.size());
+    const auto word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::size_t cells = display_width(word);
+    if (used > 0 && used + 1 + cells > width) {
+      out.erase(out.find_last_not_of(' ') + 1);
+      out += '\n' + std::string(indent, ' ');
+      used = 0;
+    } else if (used > 0) {
+      out += ' ';
+      ++used;
+    }
+    out += word;
+    used += cells;
+  }
+  return out;
+}
+
 void Table::add(std::vector<std::string> cells) {
   cells.resize(columns_.size());
   for (auto& cell : cells) cell = escape_for_terminal(cell);
@@ -86,14 +108,26 @@ void Table::measure() {
 
 std::string Table::line(const std::vector<std::string>& cells) const {
   std::string out;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (i > 0) out += "  ";
+  for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
     const std::string gap(widths_[i] - display_width(cells[i]), ' ');
-    out += columns_[i].align == Align::kRight ? gap + cells[i] : cells[i] + gap;
+    out += (columns_[i].align == Align::kRight ? gap + cells[i] : cells[i] + gap) + "  ";
   }
+  out += last_cell(cells.back(), display_width(out));
   out.erase(out.find_last_not_of(' ') + 1);
   out += '\n';
   return out;
+}
+
+// The last cell of a line that is `begin` cells long already.
+std::string Table::last_cell(const std::string& cell, std::size_t begin) const {
+  constexpr std::size_t kRoomMin = 12;  // in less, nothing can be read: let the terminal break it
+  const std::size_t width = display_width(cell);
+  if (limit_ == 0 || begin + width <= limit_ || begin + kRoomMin > limit_) {
+    if (columns_.back().align == Align::kLeft) return cell;
+    return std::string(widths_.back() - width, ' ') + cell;
+  }
+  if (overflow_ == Overflow::kCut) return fit(cell, limit_ - begin);
+  return wrap(cell, limit_ - begin, begin);
 }
 
 std::string Table::headings() {

@@ -18,6 +18,10 @@ namespace meterbank::cli {
 // Cuts to `width` cells, with "…" as the last one if anything was cut, and fills with spaces.
 [[nodiscard]] std::string fit(std::string_view text, std::size_t width);
 
+// Lines of at most `width` cells, broken between words, the further ones behind `indent` spaces. A
+// longer word keeps its length.
+[[nodiscard]] std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
+
 enum class Align : std::uint8_t { kLeft, kRight };
 
 struct Column {
@@ -28,6 +32,14 @@ struct Column {
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  // Lines of at most `columns` cells; 0: of any length. The last column gives way: it is cut, or
+  // goes on in further lines below itself.
+  enum class Overflow : std::uint8_t { kCut, kWrap };
+  void limit(std::size_t columns, Overflow overflow) noexcept {
+    limit_ = columns;
+    overflow_ = overflow;
+  }
 
   // Missing cells are empty. Cells may hold foreign text.
   void add(std::vector<std::string> cells);
@@ -41,8 +53,11 @@ class Table {
  private:
   void measure();
   [[nodiscard]] std::string line(const std::vector<std::string>& cells) const;
+  [[nodiscard]] std::string last_cell(const std::string& cell, std::size_t begin) const;
 
   std::vector<Column> columns_;
+  std::size_t limit_ = 0;
+  Overflow overflow_ = Overflow::kCut;
   std::vector<std::size_t> widths_;
   std::vector<std::vector<std::string>> rows_;
 };

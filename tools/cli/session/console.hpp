@@ -3,6 +3,7 @@
 // Where a command's words go, and what that place can do.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <string>
@@ -18,6 +19,8 @@ struct Console {
   // Set by main() when standard output is a terminal; everywhere else there is none.
   bool out_is_terminal = false;
   bool err_is_terminal = false;
+  // Cells in a line of the terminal; 0 where lines may be of any length.
+  std::size_t columns = 0;
 };
 
 enum class ColorWhen : std::uint8_t { kAuto, kAlways, kNever };

@@ -76,6 +76,7 @@ std::string repaired(const Unmatched& miss) {
   const auto name = escape_glob(miss.suggestion);
   if (miss.part == "provider") {
     path->publisher = name;
+    path->publisher_pid.reset();
   } else if (miss.part == "counterset") {
     path->set = name;
   } else if (miss.part == "counter" || path->second_word) {
@@ -85,6 +86,35 @@ std::string repaired(const Unmatched& miss) {
     path->instance = name;
   }
   return print_path(*path);
+}
+
+// What nothing was found for, in the words of this program.
+std::string_view part_text(const Unmatched& miss, const std::optional<CounterPath>& path) {
+  if (miss.part == "provider") return "publisher";
+  if (miss.part == "counter" && path && path->second_word) return "counter or instance";
+  return miss.part;
+}
+
+// What to try: the nearest name, or the list where it must be.
+std::string remedy_of(const Unmatched& miss, const std::optional<CounterPath>& path) {
+  if (!miss.suggestion.empty()) return repaired(miss);
+  if (miss.part == "provider") return "meterbank list --publishers";
+  // A name that a shell would take apart is better not part of a command.
+  const bool plain = path && path->set.find_first_of(" \\'\"*?$`;&|<>()") == std::string::npos;
+  if (miss.part == "counterset" || !plain) return "meterbank list";
+  return fmt::format("meterbank list {}{}", miss.part == "instance" ? "--instances " : "",
+                     path->set);
+}
+
+void complain_of(const Unmatched& miss, const Console& console) {
+  const auto parsed = parse_path(miss.pattern);
+  const auto path = parsed ? std::optional(*parsed) : std::nullopt;
+  if (miss.part == "instance" && path && !path->instance) {
+    complain(console, fmt::format("'{}' has no instances now; try: --wait 10s", miss.pattern));
+    return;
+  }
+  complain(console, fmt::format("no {} matches '{}'; try: {}", part_text(miss, path), miss.pattern,
+                                remedy_of(miss, path)));
 }
 
 }  // namespace
@@ -169,9 +199,7 @@ int report_unmatched(const Selection& selection, const Console& console,
   for (const auto& miss : selection.query.unmatched()) {
     if (std::find(explained.begin(), explained.end(), miss.pattern) != explained.end()) continue;
     code = kExitNo;
-    complain(console,
-             fmt::format("no {} matches '{}'; try: {}", miss.part, miss.pattern,
-                         miss.suggestion.empty() ? "meterbank list" : repaired(miss)));
+    complain_of(miss, console);
     unreadable = unreadable || names_unreadable(miss.pattern, selection.catalog);
   }
   if (!unreadable) return code;

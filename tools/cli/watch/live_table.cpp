@@ -40,8 +40,8 @@ LiveRow describe(const CookedRow& row, bool raw) {
                                         : row.counter->name + ": " + row.counter->help);
   const auto kind = kind_of(row.counter->type);
   live.facts = escape_for_terminal(
-      fmt::format("kind: {} ({}), unit: {}, id: {}, {}", kind.kind, kind.phrase,
-                  live.unit.empty() ? "none" : live.unit, row.counter->id, live.publisher));
+      fmt::format("{}{}{}, id {}, {}: {}", kind.kind, live.unit.empty() ? "" : " in ", live.unit,
+                  row.counter->id, live.publisher, kind.phrase));
   live.raw = raw;
   return live;
 }
@@ -130,6 +130,22 @@ void LiveTable::update(const std::vector<CookedRow>& rows, bool raw, Clock::time
     history.add(value, row_has_value(row, raw), now);
   }
   std::erase_if(histories_, [&](const auto& entry) { return !present.contains(entry.first); });
+  name_publishers_of_twins();
+}
+
+// Rows that would read the same, because several publishers have such a set, get their publisher's
+// name in front.
+void LiveTable::name_publishers_of_twins() {
+  const auto by_name = [](const LiveRow* a, const LiveRow* b) {
+    return std::tie(a->counter, a->instance) < std::tie(b->counter, b->instance);
+  };
+  std::multiset<const LiveRow*, decltype(by_name)> names(by_name);
+  for (const auto& row : rows_) names.insert(&row);
+  std::vector<LiveRow*> twins;
+  for (auto& row : rows_) {
+    if (names.count(&row) > 1) twins.push_back(&row);
+  }
+  for (auto* row : twins) row->counter = row->publisher + ":" + row->counter;
 }
 
 std::vector<std::size_t> LiveTable::shown(const View& view) const {
@@ -159,39 +175,54 @@ std::vector<std::size_t> LiveTable::shown(const View& view) const {
 
 // Widths of the columns; a column that does not fit any more has none.
 struct LiveTable::Layout {
-  static constexpr std::size_t kNumber = 11;
+  static constexpr std::size_t kBarsMin = 10;
+  static constexpr std::size_t kBarsMax = 60;
+  std::size_t number = 0;  // of each of the three numbers
   std::size_t counter = 0, instance = 0, average = 0, maximum = 0, bars = 0;
 
-  Layout(const LiveTable& table, const std::vector<std::size_t>& shown, std::size_t width) {
+  Layout(const LiveTable& table, const View& view, const std::vector<std::size_t>& shown,
+         std::size_t width) {
     counter = 7;
+    number = 10;
     for (const auto index : shown) {
-      counter = std::max(counter, display_width(table.rows_[index].counter));
-      instance = std::max(instance, display_width(table.rows_[index].instance));
+      const auto& row = table.rows_[index];
+      counter = std::max(counter, display_width(row.counter));
+      instance = std::max(instance, display_width(row.instance));
+      number = std::max(number, display_width(table.now_text(row, view)));
     }
-    if (instance > 0) instance = std::clamp<std::size_t>(instance, 8, 20);
+    number = std::min<std::size_t>(number, 20);
+    if (instance > 0) instance = std::clamp<std::size_t>(instance, 8, 24);
     // The mark, the name, the instance and the current value come first.
-    const std::size_t fixed = 2 + kNumber + 1 + (instance > 0 ? instance + 1 : 0);
+    const std::size_t fixed = 2 + number + 1 + (instance > 0 ? instance + 1 : 0);
     counter = std::min(counter, width > fixed + 8 ? width - fixed : 8);
     std::size_t left = width > fixed + counter ? width - fixed - counter : 0;
+    // A picture says more than a mean, and a mean more than a maximum.
+    const std::size_t picture = left >= kBarsMin + 2 ? kBarsMin + 2 : 0;
     for (auto* column : {&average, &maximum}) {
-      if (left < kNumber + 1) return;
-      *column = kNumber;
-      left -= kNumber + 1;
+      if (left < number + 1 + picture) break;
+      *column = number;
+      left -= number + 1;
     }
-    if (left >= 10) bars = std::min<std::size_t>(left - 2, 60);
+    if (picture > 0) bars = std::min(left - 2, kBarsMax);
   }
 };
+
+std::string LiveTable::number_text(const LiveRow& row, double value, const View& view) {
+  if (row.raw) return fmt::format("{:.0f}", value);
+  return print_quantity(value, row.unit, view.units);
+}
+
+std::string LiveTable::now_text(const LiveRow& row, const View& view) const {
+  return row.status.empty() ? number_text(row, histories_.at(row.key).now(), view) : row.status;
+}
 
 std::string LiveTable::row_line(const LiveRow& row, const View& view,
                                 const Layout& layout) const {
   const auto& history = histories_.at(row.key);
-  const auto number = [&](double value) {
-    if (row.raw) return fmt::format("{:.0f}", value);
-    return print_quantity(value, row.unit, view.units);
-  };
+  const auto number = [&](double value) { return number_text(row, value, view); };
   std::string line = fit(row.counter, layout.counter);
   if (layout.instance > 0) line += " " + fit(row.instance, layout.instance);
-  line += " " + right(row.status.empty() ? number(history.now()) : row.status, Layout::kNumber);
+  line += " " + right(now_text(row, view), layout.number);
   if (layout.average > 0) {
     line += " " + right(history.has_average() ? number(history.average()) : "-", layout.average);
   }
@@ -204,9 +235,9 @@ std::string LiveTable::row_line(const LiveRow& row, const View& view,
 
 ScreenLine LiveTable::header(const View& view, const Status& status, std::size_t shown,
                              std::size_t width) const {
-  std::string left = fmt::format("meterbank watch - every {} - {} of {} rows - missed {}",
-                                 print_interval(status.interval), shown, rows_.size(),
-                                 status.missed);
+  std::string left = fmt::format("meterbank watch - every {} - {} of {} rows",
+                                 print_interval(status.interval), shown, rows_.size());
+  if (status.missed > 0) left += fmt::format(" - missed {}", status.missed);
   if (view.paused) left += " - PAUSED";
   if (view.raw) left += " - stored values";
   if (view.hide_zeros) left += " - no zeros";
@@ -234,10 +265,10 @@ std::vector<ScreenLine> LiveTable::render(View& view, const Status& status, std:
   if (view.selected >= view.top + room) view.top = view.selected + 1 - room;
   if (view.top + room > indexes.size()) view.top = indexes.size() > room ? indexes.size() - room : 0;
 
-  const Layout layout(*this, indexes, width);
+  const Layout layout(*this, view, indexes, width);
   std::string headings = "  " + fit("COUNTER", layout.counter);
   if (layout.instance > 0) headings += " " + fit("INSTANCE", layout.instance);
-  headings += " " + right("NOW", Layout::kNumber);
+  headings += " " + right("NOW", layout.number);
   if (layout.average > 0) headings += " " + right("AVG 1m", layout.average);
   if (layout.maximum > 0) headings += " " + right("MAX", layout.maximum);
   if (layout.bars > 0) headings += "  " + right(fmt::format("LAST {}", layout.bars), layout.bars);
@@ -263,8 +294,8 @@ std::vector<ScreenLine> LiveTable::render(View& view, const Status& status, std:
   const auto keys = view.editing_filter || !view.filter.empty()
                         ? fmt::format(" filter: {}{}", escape_for_terminal(view.filter),
                                       view.editing_filter ? "_" : "   (Esc drops it)")
-                        : std::string(" / filter  s sort  d zeros  r raw  e units  v detail  "
-                                      "+ - interval  space pause  ? help  q quit");
+                        : std::string(" q quit  ? help  / filter  s sort  d zeros  r raw  e units  "
+                                      "v detail  space pause  + - interval");
   lines.push_back({fit(keys, width), LineLook::kFaint});
   lines.resize(std::min(lines.size(), height));
   return lines;

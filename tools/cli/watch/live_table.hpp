@@ -109,6 +109,9 @@ class LiveTable {
 
  private:
   struct Layout;
+  void name_publishers_of_twins();
+  [[nodiscard]] static std::string number_text(const LiveRow& row, double value, const View& view);
+  [[nodiscard]] std::string now_text(const LiveRow& row, const View& view) const;
   [[nodiscard]] ScreenLine header(const View& view, const Status& status, std::size_t shown,
                                   std::size_t width) const;
   [[nodiscard]] std::string row_line(const LiveRow& row, const View& view,

@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "cli/format/table.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
@@ -65,8 +66,9 @@ Screen::Screen(Console& console, bool color) : console_(&console), paint_(color)
     input_ = STDIN_FILENO;
     termios keys = before_;
     keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
-    // Stopping would leave the shell with a screen that is ours.
+    // Stopping or aborting would leave the shell with a screen that is ours.
     keys.c_cc[VSUSP] = _POSIX_VDISABLE;
+    keys.c_cc[VQUIT] = _POSIX_VDISABLE;
     keys.c_cc[VMIN] = 0;
     keys.c_cc[VTIME] = 0;
     ::tcsetattr(STDIN_FILENO, TCSANOW, &keys);
@@ -86,6 +88,7 @@ Screen::Size Screen::size() const {
 }
 
 bool Screen::draw(const std::vector<ScreenLine>& lines) {
+  const auto [width, height] = size();
   std::string frame = "\x1b[H";
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (i > 0) frame += "\r\n";
@@ -95,9 +98,11 @@ bool Screen::draw(const std::vector<ScreenLine>& lines) {
       case LineLook::kFaint: frame += paint_.faint(lines[i].text); break;
       case LineLook::kSelected: frame += paint_.selected(lines[i].text); break;
     }
-    frame += "\x1b[K";
+    // In the last column the cursor stays on the character that was drawn, and clearing to the end
+    // would take it away.
+    if (display_width(lines[i].text) < width) frame += "\x1b[K";
   }
-  frame += "\x1b[J";
+  if (lines.size() < height) frame += "\r\n\x1b[J";
   console_->out << frame << std::flush;
   return console_->out.good();
 }

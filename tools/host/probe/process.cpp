@@ -229,9 +229,13 @@ bool ProcessReader::read_process(std::uint32_t pid, ProcessReading& target) {
     } else if (!is_alive_after_miss(process)) {
       return false;
     }
-    // Neither kernel threads nor zombies have memory to speak of; others get the older source.
-    const bool has_memory = target.values.get(ProcessField::kVirtualBytes) != 0;
-    if (has_memory && !target.values.has(ProcessField::kResidentPrivateBytes)) {
+    // Neither kernel threads nor zombies have an address space, so the kernel says nothing of its
+    // size: that is zero. Others get the older source.
+    if (target.values.get(ProcessField::kVirtualBytes) == 0) {
+      for (const Key& key : kStatusKeys) {
+        if (!target.values.has(key.field)) target.values.set(key.field, 0);
+      }
+    } else if (!target.values.has(ProcessField::kResidentPrivateBytes)) {
       if (const auto text = files_.read(process, "statm")) {
         parse_process_statm(*text, units_, target);
       }

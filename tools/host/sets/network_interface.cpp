@@ -110,12 +110,15 @@ constexpr std::array kColumns{
                .help = "Collisions while sending."},
               bit(F::kSentCollisions),
               field<F::kSentCollisions, V>},
-    Column<V>{{.id = 13,
+};
+
+constexpr std::array kLinkColumns{
+    Column<V>{{.id = 1,
                .name = "Current Bandwidth",
                .symbol = "current_bandwidth",
                .type = CounterType::kLargeRawCount,
                .unit = "bit/s",
-               .help = "Speed of the link; 0 where there is no link."},
+               .help = "Speed of the link."},
               bit(F::kBitsPerSecond),
               field<F::kBitsPerSecond, V>},
 };
@@ -126,9 +129,19 @@ constexpr CountersetSpec kSet{.name = "Network Interface",
                               .label = "interface",
                               .guid = "{5a7b1f6c-2c3e-4a43-9b0d-44d5c9a2e904}"_guid};
 
+// A set of its own, because an instance has all counters of its set or does not exist: loopback and
+// interfaces without a link have traffic, but no speed.
+constexpr CountersetSpec kLinkSet{.name = "Network Link",
+                                  .symbol = "network_link",
+                                  .help = "Interfaces whose link has a known speed.",
+                                  .label = "interface",
+                                  .guid = "{9c0f6f0e-3f0e-4e0b-8f7c-2b6d8e41a906}"_guid};
+
 }  // namespace
 
 const CountersetSpec& network_set() noexcept { return kSet; }
 std::span<const Column<NetworkValues>> network_columns() noexcept { return kColumns; }
+const CountersetSpec& link_set() noexcept { return kLinkSet; }
+std::span<const Column<NetworkValues>> link_columns() noexcept { return kLinkColumns; }
 
 }  // namespace meterbank::host

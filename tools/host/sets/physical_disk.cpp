@@ -9,6 +9,8 @@ namespace {
 using F = DiskField;
 using V = DiskValues;
 
+constexpr std::uint64_t kTransfers = bit(F::kReads) | bit(F::kWrites);
+
 constexpr std::array kColumns{
     Column<V>{{.id = 1,
                .name = "Disk Reads/sec",
@@ -32,7 +34,7 @@ constexpr std::array kColumns{
                .type = CounterType::kBulkCount,
                .unit = "{request}",
                .help = "Requests read or written."},
-              bit(F::kReads) | bit(F::kWrites),
+              kTransfers,
               [](const V& values, const Moment&) {
                 return values.get(F::kReads) + values.get(F::kWrites);
               }},
@@ -119,19 +121,19 @@ constexpr std::array kColumns{
               bit(F::kWriteBytes) | bit(F::kWrites),
               field<F::kWriteBytes, V>},
     Column<V>{{.id = 13,
-               .name = "Avg. Disk ns/Read",
-               .symbol = "avg_disk_ns_per_read",
-               .type = CounterType::kAverageBulk,
-               .unit = "ns",
+               .name = "Avg. Disk sec/Read",
+               .symbol = "avg_disk_sec_per_read",
+               .type = CounterType::kAverageTimer,
+               .unit = "s",
                .help = "Mean time a read took.",
                .base = 31},
               bit(F::kReadTime100ns) | bit(F::kReads),
               [](const V& values, const Moment&) { return values.get(F::kReadTime100ns) * 100; }},
     Column<V>{{.id = 14,
-               .name = "Avg. Disk ns/Write",
-               .symbol = "avg_disk_ns_per_write",
-               .type = CounterType::kAverageBulk,
-               .unit = "ns",
+               .name = "Avg. Disk sec/Write",
+               .symbol = "avg_disk_sec_per_write",
+               .type = CounterType::kAverageTimer,
+               .unit = "s",
                .help = "Mean time a write took.",
                .base = 32},
               bit(F::kWriteTime100ns) | bit(F::kWrites),
@@ -168,11 +170,38 @@ constexpr std::array kColumns{
                .help = "Requests that flush the cache of the device."},
               bit(F::kFlushes),
               field<F::kFlushes, V>},
+    Column<V>{{.id = 19,
+               .name = "Avg. Disk Bytes/Transfer",
+               .symbol = "avg_disk_bytes_per_transfer",
+               .type = CounterType::kAverageBulk,
+               .unit = "By",
+               .help = "Mean size of a read or a write.",
+               .base = 33},
+              kTransfers | bit(F::kReadBytes) | bit(F::kWriteBytes),
+              [](const V& values, const Moment&) {
+                return values.get(F::kReadBytes) + values.get(F::kWriteBytes);
+              }},
+    Column<V>{{.id = 20,
+               .name = "Avg. Disk sec/Transfer",
+               .symbol = "avg_disk_sec_per_transfer",
+               .type = CounterType::kAverageTimer,
+               .unit = "s",
+               .help = "Mean time a read or a write took.",
+               .base = 33},
+              kTransfers | bit(F::kReadTime100ns) | bit(F::kWriteTime100ns),
+              [](const V& values, const Moment&) {
+                return (values.get(F::kReadTime100ns) + values.get(F::kWriteTime100ns)) * 100;
+              }},
     Column<V>{{.id = 30, .type = CounterType::kLargeRawBase},
               bit(F::kBusyTime100ns),
               [](const V&, const Moment& moment) { return moment.monotonic_ns / 100; }},
     Column<V>{{.id = 31, .type = CounterType::kAverageBase}, bit(F::kReads), field<F::kReads, V>},
     Column<V>{{.id = 32, .type = CounterType::kAverageBase}, bit(F::kWrites), field<F::kWrites, V>},
+    Column<V>{{.id = 33, .type = CounterType::kAverageBase},
+              kTransfers,
+              [](const V& values, const Moment&) {
+                return values.get(F::kReads) + values.get(F::kWrites);
+              }},
 };
 
 constexpr CountersetSpec kSet{.name = "PhysicalDisk",

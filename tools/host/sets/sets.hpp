@@ -16,6 +16,13 @@ struct SystemRow {
   std::uint64_t processes = 0;
 };
 
+inline std::uint64_t present_fields(const SystemRow& row) noexcept {
+  return row.system->present();
+}
+inline std::uint64_t present_fields(const ProcessReading& reading) noexcept {
+  return reading.values.present();
+}
+
 [[nodiscard]] const CountersetSpec& processor_information() noexcept;
 [[nodiscard]] std::span<const Column<CpuValues>> processor_columns() noexcept;
 [[nodiscard]] const CountersetSpec& system_set() noexcept;
@@ -26,6 +33,8 @@ struct SystemRow {
 [[nodiscard]] std::span<const Column<DiskValues>> disk_columns() noexcept;
 [[nodiscard]] const CountersetSpec& network_set() noexcept;
 [[nodiscard]] std::span<const Column<NetworkValues>> network_columns() noexcept;
+[[nodiscard]] const CountersetSpec& link_set() noexcept;
+[[nodiscard]] std::span<const Column<NetworkValues>> link_columns() noexcept;
 [[nodiscard]] const CountersetSpec& process_set() noexcept;
 [[nodiscard]] std::span<const Column<ProcessReading>> process_columns() noexcept;
 

@@ -95,26 +95,32 @@ constexpr std::array kColumns{
               [](const V&, const Moment&) { return std::uint64_t{10'000'000}; }},
     Column<V>{
         {.id = 12,
-         .name = "Load Average 1m x100",
-         .symbol = "load_1m_hundredths",
+         .name = "Load Average 1m",
+         .symbol = "load_1m",
          .type = CounterType::kRawCount,
-         .help = "Load average over one minute, times 100."},
+         .unit = "10*-2",
+         .help = "Threads that ran, waited for a processor or slept in the "
+                 "kernel, mean over one minute."},
         bit(F::kLoad1Hundredths),
         [](const V& values, const Moment&) { return values.system->get(F::kLoad1Hundredths); }},
     Column<V>{
         {.id = 13,
-         .name = "Load Average 5m x100",
-         .symbol = "load_5m_hundredths",
+         .name = "Load Average 5m",
+         .symbol = "load_5m",
          .type = CounterType::kRawCount,
-         .help = "Load average over five minutes, times 100."},
+         .unit = "10*-2",
+         .help = "Threads that ran, waited for a processor or slept in the "
+                 "kernel, mean over five minutes."},
         bit(F::kLoad5Hundredths),
         [](const V& values, const Moment&) { return values.system->get(F::kLoad5Hundredths); }},
     Column<V>{
         {.id = 14,
-         .name = "Load Average 15m x100",
-         .symbol = "load_15m_hundredths",
+         .name = "Load Average 15m",
+         .symbol = "load_15m",
          .type = CounterType::kRawCount,
-         .help = "Load average over 15 minutes, times 100."},
+         .unit = "10*-2",
+         .help = "Threads that ran, waited for a processor or slept in the "
+                 "kernel, mean over 15 minutes."},
         bit(F::kLoad15Hundredths),
         [](const V& values, const Moment&) { return values.system->get(F::kLoad15Hundredths); }},
 };

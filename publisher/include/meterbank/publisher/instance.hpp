@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -19,34 +18,33 @@ namespace meterbank {
 
 namespace detail {
 
-struct OwnedRegistration;
 struct SlotLife;
 
 // Keeps a slot from being given to another instance while somebody can still write to it.
 class SlotReference {
  public:
   SlotReference() noexcept = default;
-  SlotReference(std::shared_ptr<OwnedRegistration> registration, SlotLife* life) noexcept;
+  explicit SlotReference(SlotLife& life) noexcept;  // which is already held, or found under lock
   SlotReference(const SlotReference& other) noexcept;
-  SlotReference(SlotReference&& other) noexcept
-      : registration_(std::move(other.registration_)), life_(std::exchange(other.life_, nullptr)) {}
+  SlotReference(SlotReference&& other) noexcept : life_(std::exchange(other.life_, nullptr)) {}
   SlotReference& operator=(SlotReference other) noexcept {
-    std::swap(registration_, other.registration_);
     std::swap(life_, other.life_);
     return *this;
   }
-  ~SlotReference();
+  ~SlotReference() {
+    if (life_ != nullptr) release();
+  }
 
   [[nodiscard]] SlotLife* life() const noexcept { return life_; }
-  [[nodiscard]] OwnedRegistration* registration() const noexcept { return registration_.get(); }
 
  private:
-  std::shared_ptr<OwnedRegistration> registration_;
+  void release() noexcept;
+
   SlotLife* life_ = nullptr;
 };
 
 // A block that nobody reads: where handles without an instance count.
-[[nodiscard]] BlockParts<SharedWord> scratch_block() noexcept;
+[[nodiscard]] BlockWriter<StdAtomics> scratch_writer() noexcept;
 
 }  // namespace detail
 
@@ -60,44 +58,39 @@ concept CounterName = std::is_enum_v<T> || std::is_integral_v<T>;
 // a block set a handler must not write to the block that its thread is writing to.
 class Counter {
  public:
-  Counter() noexcept : word_(detail::scratch_block().copy0) {}
+  Counter() noexcept : writer_(detail::scratch_writer()) {}
 
   // Wait-free: one store (independent) or one commit (block).
   void add(std::uint64_t delta) noexcept {
-    if (writer_.is_bound()) {
-      writer_.add(index_, delta);
+    if (writer_.has_one_copy()) {
+      StdAtomics::add_single_writer(writer_.word(index_), delta);
     } else {
-      StdAtomics::add_single_writer(*word_, delta);
+      writer_.add(index_, delta);
     }
   }
   void increment() noexcept { add(1); }
   // For a counter of an independent set that several threads write: wait-free, a locked add.
   void add_from_any_thread(std::uint64_t delta) noexcept {
-    word_->fetch_add(delta, std::memory_order_relaxed);  // relaxed: it orders nothing
+    writer_.word(index_).fetch_add(delta, std::memory_order_relaxed);  // relaxed: it orders nothing
   }
   void set(std::uint64_t value) noexcept {
-    if (writer_.is_bound()) {
-      writer_.set(index_, value);
+    if (writer_.has_one_copy()) {
+      StdAtomics::store_relaxed(writer_.word(index_), value);  // relaxed: it orders nothing
     } else {
-      StdAtomics::store_relaxed(*word_, value);  // relaxed: it orders nothing
+      writer_.set(index_, value);
     }
   }
-  [[nodiscard]] std::uint64_t value() const noexcept {
-    return StdAtomics::load_relaxed(*word_);  // relaxed: own last store
-  }
+  [[nodiscard]] std::uint64_t value() const noexcept { return writer_.value(index_); }
 
  private:
   friend class InstanceWriter;
-  Counter(detail::SlotReference slot, SharedWord* word, std::uint32_t index,
-          const BlockWriter<StdAtomics>* writer) noexcept
-      : word_(word), index_(index), slot_(std::move(slot)) {
-    if (writer != nullptr) writer_ = *writer;
-  }
+  Counter(const BlockWriter<StdAtomics>& writer, std::uint32_t index,
+          detail::SlotReference slot) noexcept
+      : writer_(writer), slot_(std::move(slot)), index_(index) {}
 
-  SharedWord* word_;
-  std::uint32_t index_ = 0;
-  BlockWriter<StdAtomics> writer_;  // unbound for an independent set
+  BlockWriter<StdAtomics> writer_;
   detail::SlotReference slot_;
+  std::uint32_t index_ = 0;
 };
 
 // What an update function writes to: nothing is visible before it returns.
@@ -106,43 +99,44 @@ class Values {
   template <CounterName C>
   void add(C counter, std::uint64_t delta) noexcept {
     const auto word = static_cast<std::uint32_t>(counter);
-    if (word < words_) writer_.stage(word, writer_.staged(word) + delta);
+    if (word < words_) update_.set(word, update_.value(word) + delta);
   }
   template <CounterName C>
   void set(C counter, std::uint64_t value) noexcept {
     const auto word = static_cast<std::uint32_t>(counter);
-    if (word < words_) writer_.stage(word, value);
+    if (word < words_) update_.set(word, value);
   }
   template <CounterName C>
   [[nodiscard]] std::uint64_t value(C counter) const noexcept {
     const auto word = static_cast<std::uint32_t>(counter);
-    return word < words_ ? writer_.staged(word) : 0;
+    return word < words_ ? update_.value(word) : 0;
   }
   // Stamped sets: CLOCK_MONOTONIC nanoseconds at which the values were true.
-  void stamp(std::uint64_t monotonic_ns) noexcept { writer_.stage(words_ - 1, monotonic_ns); }
+  void stamp(std::uint64_t monotonic_ns) noexcept { update_.set(words_ - 1, monotonic_ns); }
 
  private:
   friend class InstanceWriter;
-  Values(BlockWriter<StdAtomics>& writer, std::uint32_t words) noexcept
-      : writer_(writer), words_(words) {}
+  explicit Values(const BlockWriter<StdAtomics>& writer) noexcept
+      : update_(writer), words_(writer.words()) {}
 
-  BlockWriter<StdAtomics>& writer_;
+  BlockWriter<StdAtomics>::Update update_;
   std::uint32_t words_;
 };
 
 // The right to publish one instance's values, without the duty to close it.
 // Company: one thread at a time (block), one thread a counter (independent).
-class InstanceWriter {
+// 32 bytes: a service holds one for each instance, and reads it at each count.
+class alignas(32) InstanceWriter {
  public:
-  InstanceWriter() noexcept : InstanceWriter({}, detail::scratch_block(), Consistency::kBlock) {}
+  InstanceWriter() noexcept : writer_(detail::scratch_writer()) {}
 
   // One counter, one commit. A position outside the schema is ignored.
   template <CounterName C>
   void add(C counter, std::uint64_t delta) noexcept {
     const auto word = static_cast<std::uint32_t>(counter);
-    if (word >= words_) return;
-    if (independent_) {
-      StdAtomics::add_single_writer(copy0_[word], delta);
+    if (word >= writer_.words()) return;
+    if (writer_.has_one_copy()) {
+      StdAtomics::add_single_writer(writer_.word(word), delta);
     } else {
       writer_.add(word, delta);
     }
@@ -150,9 +144,9 @@ class InstanceWriter {
   template <CounterName C>
   void set(C counter, std::uint64_t value) noexcept {
     const auto word = static_cast<std::uint32_t>(counter);
-    if (word >= words_) return;
-    if (independent_) {
-      StdAtomics::store_relaxed(copy0_[word], value);  // relaxed: it orders nothing
+    if (word >= writer_.words()) return;
+    if (writer_.has_one_copy()) {
+      StdAtomics::store_relaxed(writer_.word(word), value);  // relaxed: it orders nothing
     } else {
       writer_.set(word, value);
     }
@@ -160,50 +154,42 @@ class InstanceWriter {
   template <CounterName C>
   [[nodiscard]] std::uint64_t value(C counter) const noexcept {
     const auto word = static_cast<std::uint32_t>(counter);
-    return word < words_ ? StdAtomics::load_relaxed(copy0_[word]) : 0;  // relaxed: own last store
+    return word < writer_.words() ? writer_.value(word) : 0;
   }
 
   // Several counters, one commit: update([](Values& values) { values.add(...); ... }). If the
   // function throws, nothing was published. Readers see all of it or none of it (block sets).
   template <typename F>
   void update(F&& change) {
-    Values values(writer_, words_);
+    Values values(writer_);
     if constexpr (std::is_nothrow_invocable_v<F&, Values&>) {
       change(values);
     } else {
       struct AbortUnlessDone {
-        InstanceWriter* writer;
+        Values* values;
         ~AbortUnlessDone() {
-          if (writer != nullptr && !writer->independent_) writer->writer_.abort();
+          if (values != nullptr) values->update_.abort();
         }
-      } guard{this};
+      } guard{&values};
       change(values);
-      guard.writer = nullptr;
+      guard.values = nullptr;
     }
-    if (!independent_) writer_.commit();
+    if (!writer_.has_one_copy()) values.update_.commit();
   }
 
   template <CounterName C>
   [[nodiscard]] Counter counter(C name) const noexcept {
     const auto word = static_cast<std::uint32_t>(name);
-    if (word >= words_) return {};
-    return {slot_, copy0_ + word, word, independent_ ? nullptr : &writer_};
+    if (word >= writer_.words()) return {};
+    return {writer_, word, slot_};
   }
 
  protected:
   friend class Registration;
-  InstanceWriter(detail::SlotReference slot, const BlockParts<SharedWord>& parts,
-                 Consistency consistency) noexcept
-      : writer_(parts),
-        copy0_(parts.copy0),
-        words_(parts.words),
-        independent_(consistency == Consistency::kIndependent),
-        slot_(std::move(slot)) {}
+  InstanceWriter(const BlockWriter<StdAtomics>& writer, detail::SlotReference slot) noexcept
+      : writer_(writer), slot_(std::move(slot)) {}
 
   BlockWriter<StdAtomics> writer_;
-  SharedWord* copy0_;
-  std::uint32_t words_;
-  bool independent_;
   detail::SlotReference slot_;
 };
 
@@ -224,7 +210,7 @@ class Instance : public InstanceWriter {
 
   // Not wait-free: takes the provider's private mutex. Later calls do nothing.
   void close() noexcept;
-  // Unique in the life of the provider; 0xffffffff for an instance that counts into nothing.
+  // Unique among the live instances of the registration; 0xffffffff for an instance that counts into nothing.
   [[nodiscard]] std::uint32_t id() const noexcept;
 
  private:
@@ -232,5 +218,6 @@ class Instance : public InstanceWriter {
   explicit Instance(InstanceWriter writer) noexcept : InstanceWriter(std::move(writer)) {}
   [[nodiscard]] InstanceWriter& base() noexcept { return *this; }
 };
+static_assert(sizeof(Instance) == 32);
 
 }  // namespace meterbank

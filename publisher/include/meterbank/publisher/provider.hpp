@@ -17,8 +17,9 @@
 namespace meterbank {
 
 namespace detail {
+struct OwnedRegistration;
 struct OwnedSegment;
-}
+}  // namespace detail
 
 struct ProviderOptions {
   std::string name;            // shown to readers, at most 63 bytes
@@ -36,7 +37,7 @@ struct ProviderOptions {
 };
 
 struct InstanceOptions {
-  std::optional<std::uint32_t> id = {};  // must be new and at most kInstanceIdMax; else chosen
+  std::optional<std::uint32_t> id = {};  // one that no live instance has; else chosen
 };
 
 // One live declaration of a counterset. Company: any thread, any function. Copies are the same

@@ -75,9 +75,8 @@ struct QueryPlan {
 struct Sample {
   Timestamp time;
   std::shared_ptr<const QueryPlan> plan;
-  std::vector<std::uint64_t> values;    // the words of each row, see QueryPlan::Row::values
-  std::vector<std::uint64_t> versions;  // one a row: commits so far
-  std::vector<RowStatus> status;        // one a row
+  std::vector<std::uint64_t> values;  // the words of each row, see QueryPlan::Row::values
+  std::vector<RowStatus> status;      // one a row
 
   [[nodiscard]] const std::uint64_t* row(std::size_t index) const noexcept {
     return values.data() + plan->rows[index].values;
@@ -135,7 +134,7 @@ class Query {
   std::vector<std::string> patterns_, excluded_;
   std::shared_ptr<const QueryPlan> plan_;
   std::vector<Unmatched> unmatched_;
-  std::vector<std::uint64_t> highest_;  // versions returned so far, one a row
+  std::vector<std::uint64_t> versions_;  // returned last, one a row: time must not run backwards
 };
 
 }  // namespace meterbank

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #if defined(__SANITIZE_THREAD__)
 #define METERBANK_THREAD_SANITIZER 1
@@ -63,11 +64,12 @@ struct StdAtomics {
   }
 
   static void copy_words(std::uint64_t* target, const Word* source, std::size_t count) noexcept {
-    if (count <= kInlineCopyWords) {
-      for (std::size_t word = 0; word < count; ++word) target[word] = load_relaxed(source[word]);
-    } else {
-      copy_words_relaxed(target, source, count);
-    }
+    if (count > kInlineCopyWords) return copy_words_relaxed(target, source, count);
+    std::size_t word = 0;
+#if defined(__x86_64__) && !defined(METERBANK_THREAD_SANITIZER)
+    for (; word + 2 <= count; word += 2) copy_pair(target + word, source + word);
+#endif
+    for (; word < count; ++word) target[word] = load_relaxed(source[word]);
   }
 
   // The cheapest exact increment of a word with one writer. On x86-64 it is one instruction, so a
@@ -91,6 +93,18 @@ struct StdAtomics {
 
  private:
   static constexpr std::size_t kInlineCopyWords = 16;
+
+#if defined(__x86_64__) && !defined(METERBANK_THREAD_SANITIZER)
+  // Two words through one register, as copy_words_relaxed() does with four.
+  static void copy_pair(std::uint64_t* target, const Word* source) noexcept {
+    std::uint64_t both __attribute__((vector_size(16)));
+    asm volatile("movdqu %1, %0" : "=x"(both) : "m"(*reinterpret_cast<const PairOfWords*>(source)));
+    std::memcpy(target, &both, sizeof both);
+  }
+  struct PairOfWords {
+    Word first, second;
+  };
+#endif
 };
 
 }  // namespace meterbank

@@ -83,7 +83,7 @@
 // each ordering removed in turn.
 #pragma once
 
-#include <bit>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -123,129 +123,147 @@ struct BlockParts {
   std::uint32_t words = 0;
 };
 
-// The owner's end of one block. A value: copying it copies the right to write, so the library
-// keeps it inside Instance. Company: one thread at a time. Progress: every function is wait-free.
+// The owner's end of one block, 24 bytes: it is read at every commit, so it should not cost more
+// cache than the block does. A value: copying it copies the right to write, so the library keeps it
+// inside Instance. Company: one thread at a time. Progress: every function is wait-free.
 template <typename A>
 class BlockWriter {
  public:
   using Word = typename A::Word;
 
   BlockWriter() noexcept = default;
+  // The parts lie in one group, hence in one extent, in the order of BlockParts.
   explicit BlockWriter(const BlockParts<Word>& parts) noexcept
       : seq_(parts.seq),
-        copy0_(parts.copy0),
-        copy1_(parts.copy1),
-        checkpoint_(parts.checkpoint),
-        words_(parts.words),
-        chunk_shift_(chunk_shift(parts.words)),
-        checkpoint_mask_(parts.checkpoint == nullptr ? ~std::uint64_t{0}
-                                                     : checkpoint_mask(parts.words)) {}
+        copy0_(distance(parts, parts.copy0)),
+        copy1_(distance(parts, parts.copy1)),
+        checkpoint_(parts.checkpoint == nullptr ? 0 : distance(parts, parts.checkpoint)),
+        words_(parts.words) {}
 
   [[nodiscard]] bool is_bound() const noexcept { return seq_ != nullptr; }
+  [[nodiscard]] std::uint32_t words() const noexcept { return words_; }
+  // True for independent counters: there is nothing to commit, the words are written in place.
+  [[nodiscard]] bool has_one_copy() const noexcept { return copy0_ == copy1_; }
+  [[nodiscard]] Word& word(std::uint32_t word) const noexcept { return copy0()[word]; }
 
   // relaxed: the one writer reads back its own last store.
   [[nodiscard]] std::uint64_t value(std::uint32_t word) const noexcept {
-    return A::load_relaxed(copy0_[word]);
+    return A::load_relaxed(copy0()[word]);
   }
 
   // One commit that changes one word. `word` < words is the caller's duty.
-  void set(std::uint32_t word, std::uint64_t value) noexcept {
+  void set(std::uint32_t word, std::uint64_t value) const noexcept {
+    Word* const seq_word = seq_;  // loaded once: compilers load members again after every atomic
+    Word* const first = copy0() + word;
+    Word* const second = copy1() + word;
     // relaxed: own last store. The copies are ordered by the labels at the head of this file.
-    const std::uint64_t seq = A::load_relaxed(*seq_);
-    A::store_relaxed(copy1_[word], value);
-    A::store_release(*seq_, seq + 1);  // [W1] pairs with [R1]: the commit point.
+    const std::uint64_t seq = A::load_relaxed(*seq_word);
+    A::store_relaxed(*second, value);
+    A::store_release(*seq_word, seq + 1);  // [W1] pairs with [R1]: the commit point.
     // [W2] pairs with [R2]. Without it a reader sent to copy 0 before could accept a mix of the
     // old words and this store, because the odd number might become visible after it.
     A::fence_release();
-    A::store_relaxed(copy0_[word], value);
+    A::store_relaxed(*first, value);
     // [W3] pairs with [R1]. Without it a reader sees the even number and old words of copy 0.
-    A::store_release(*seq_, seq + 2);
+    A::store_release(*seq_word, seq + 2);
     // [W4] pairs with [R2]. Without it the next commit's first store to copy 1 could be seen by a
     // reader of the odd number that has not yet seen this even one.
     A::fence_release();
-    if (((seq + 2) & checkpoint_mask_) == 0) write_checkpoint(seq + 2);
+    if (is_checkpoint_due(seq + 2)) write_checkpoint(*this, seq + 2);
   }
-  void add(std::uint32_t word, std::uint64_t delta) noexcept { set(word, value(word) + delta); }
+  void add(std::uint32_t word, std::uint64_t delta) const noexcept {
+    set(word, value(word) + delta);
+  }
 
-  // Several words, one commit: write into copy 1, which no reader is being sent to, then commit
-  // or abort. Between the two, nothing is visible and a crash loses only this update.
-  void stage(std::uint32_t word, std::uint64_t value) noexcept {
-    A::store_relaxed(copy1_[word], value);  // relaxed: published by [W1] of commit()
-    touched_ |= std::uint64_t{1} << (word >> chunk_shift_);
-  }
-  [[nodiscard]] std::uint64_t staged(std::uint32_t word) const noexcept {
-    return A::load_relaxed(copy1_[word]);  // relaxed: own last store
-  }
-  void commit() noexcept {
-    if (touched_ == 0) return;
-    const std::uint64_t seq = A::load_relaxed(*seq_);  // relaxed: own last store
-    A::store_release(*seq_, seq + 1);                  // [W1] as in set()
-    A::fence_release();                                // [W2] as in set()
-    copy_touched(copy0_, copy1_);
-    A::store_release(*seq_, seq + 2);  // [W3] as in set()
-    A::fence_release();                // [W4] as in set()
-    if (((seq + 2) & checkpoint_mask_) == 0) write_checkpoint(seq + 2);
-  }
-  void abort() noexcept { copy_touched(copy1_, copy0_); }
+  // Several words, one commit: written into copy 1, which no reader is being sent to, until
+  // commit() or abort(). Before the commit nothing is visible, and a crash loses only this update.
+  // Its second half rewrites all words from the first to the last that changed.
+  class Update {
+   public:
+    explicit Update(const BlockWriter& writer) noexcept : writer_(writer), first_(writer.words_) {}
+
+    void set(std::uint32_t word, std::uint64_t value) noexcept {
+      A::store_relaxed(writer_.copy1()[word], value);  // relaxed: published by [W1] of commit()
+      first_ = std::min(first_, word);
+      end_ = std::max(end_, word + 1);
+    }
+    [[nodiscard]] std::uint64_t value(std::uint32_t word) const noexcept {
+      return A::load_relaxed(writer_.copy1()[word]);  // relaxed: own last store
+    }
+    void commit() noexcept {
+      if (end_ == 0) return;
+      const std::uint64_t seq = A::load_relaxed(*writer_.seq_);  // relaxed: own last store
+      A::store_release(*writer_.seq_, seq + 1);                  // [W1] as in set()
+      A::fence_release();                                        // [W2] as in set()
+      copy_changed(writer_.copy0(), writer_.copy1());
+      A::store_release(*writer_.seq_, seq + 2);  // [W3] as in set()
+      A::fence_release();                        // [W4] as in set()
+      if (is_checkpoint_due(seq + 2)) write_checkpoint(writer_, seq + 2);
+    }
+    void abort() noexcept { copy_changed(writer_.copy1(), writer_.copy0()); }
+
+   private:
+    // relaxed: ordered by the caller.
+    void copy_changed(Word* target, const Word* source) noexcept {
+      std::uint32_t word = first_;
+      for (; word + 4 <= end_; word += 4) {  // compilers do not unroll loops of atomics
+        A::store_relaxed(target[word], A::load_relaxed(source[word]));
+        A::store_relaxed(target[word + 1], A::load_relaxed(source[word + 1]));
+        A::store_relaxed(target[word + 2], A::load_relaxed(source[word + 2]));
+        A::store_relaxed(target[word + 3], A::load_relaxed(source[word + 3]));
+      }
+      for (; word < end_; ++word) A::store_relaxed(target[word], A::load_relaxed(source[word]));
+      first_ = writer_.words_;
+      end_ = 0;
+    }
+
+    const BlockWriter writer_;  // a copy, so that the compiler may keep all of this in registers
+    std::uint32_t first_;
+    std::uint32_t end_ = 0;
+  };
 
   // First commit of a life: all words at once, and the checkpoint with them, so that a bounded
   // read never meets the checkpoint of an earlier life. Called between [S2] and [S3].
   template <typename ValueOf>
-  void commit_first(ValueOf&& value_of) noexcept {
-    for (std::uint32_t word = 0; word < words_; ++word) stage(word, value_of(word));
-    commit();
-    if (checkpoint_ != nullptr) write_checkpoint(A::load_relaxed(*seq_));  // relaxed: own store
+  void commit_first(ValueOf&& value_of) const noexcept {
+    Update update(*this);
+    for (std::uint32_t word = 0; word < words_; ++word) update.set(word, value_of(word));
+    update.commit();
+    write_checkpoint(*this, A::load_relaxed(*seq_));  // relaxed: own last store
   }
 
  private:
-  // One bit of touched_ stands for 2^shift words, so one mask serves every width.
-  static constexpr std::uint32_t chunk_shift(std::uint32_t words) noexcept {
-    return words <= 64 ? 0U : static_cast<std::uint32_t>(std::bit_width((words - 1) / 64));
+  static std::uint32_t distance(const BlockParts<Word>& parts, const Word* part) noexcept {
+    return static_cast<std::uint32_t>(part - parts.seq);
   }
-  // seq grows by two a commit; wide blocks are checkpointed in proportion to their width.
-  static constexpr std::uint64_t checkpoint_mask(std::uint32_t words) noexcept {
-    return (A::kCheckpointEvery << 1 << chunk_shift(words)) - 1;
-  }
+  [[nodiscard]] Word* copy0() const noexcept { return seq_ + copy0_; }
+  [[nodiscard]] Word* copy1() const noexcept { return seq_ + copy1_; }
 
-  // Makes `target` equal to `source` in the touched words. relaxed: ordered by the caller.
-  void copy_touched(Word* target, const Word* source) noexcept {
-    if (std::popcount(touched_) * 2 > static_cast<int>(words_ >> chunk_shift_)) {
-      for (std::uint32_t word = 0; word < words_; ++word) {
-        A::store_relaxed(target[word], A::load_relaxed(source[word]));
-      }
-    } else {
-      for (std::uint64_t left = touched_; left != 0; left &= left - 1) {
-        const auto bit = static_cast<std::uint32_t>(std::countr_zero(left));
-        const std::uint32_t first = bit << chunk_shift_;
-        const std::uint32_t end = first + (1U << chunk_shift_);
-        for (std::uint32_t word = first; word < end && word < words_; ++word) {
-          A::store_relaxed(target[word], A::load_relaxed(source[word]));
-        }
-      }
-    }
-    touched_ = 0;
+  // seq grows by two a commit.
+  [[nodiscard]] static bool is_checkpoint_due(std::uint64_t seq) noexcept {
+    return (seq & (2 * A::kCheckpointEvery - 1)) == 0;
   }
 
   // After the commit, never before: a checkpoint newer than seq would be a second commit point.
-  [[gnu::noinline]] void write_checkpoint(std::uint64_t seq) noexcept {
-    const std::uint64_t cseq = A::load_relaxed(checkpoint_[0]);  // relaxed: own last store
-    Word* next = checkpoint_ + 1 + ((cseq + 1) & 1) * (words_ + 1);
+  [[gnu::noinline, gnu::cold]] static void write_checkpoint(BlockWriter block,
+                                                            std::uint64_t seq) noexcept {
+    if (block.checkpoint_ == 0) return;
+    Word* const pair = block.seq_ + block.checkpoint_;
+    const std::uint64_t cseq = A::load_relaxed(pair[0]);  // relaxed: own last store
+    Word* next = pair + 1 + ((cseq + 1) & 1) * (block.words_ + 1);
     A::store_relaxed(next[0], (seq + 1) / 2);  // relaxed: published by [W5]
-    for (std::uint32_t word = 0; word < words_; ++word) {
-      A::store_relaxed(next[1 + word], A::load_relaxed(copy0_[word]));  // relaxed: as above
+    for (std::uint32_t word = 0; word < block.words_; ++word) {
+      A::store_relaxed(next[1 + word], block.value(word));  // relaxed: as above
     }
     // [W5] pairs with [R3]. Without it a reader sees the new number and old words.
-    A::store_release(checkpoint_[0], cseq + 1);
+    A::store_release(pair[0], cseq + 1);
   }
 
   Word* seq_ = nullptr;
-  Word* copy0_ = nullptr;
-  Word* copy1_ = nullptr;
-  Word* checkpoint_ = nullptr;
+  std::uint32_t copy0_ = 0;  // words from seq
+  std::uint32_t copy1_ = 0;
+  std::uint32_t checkpoint_ = 0;  // 0: none
   std::uint32_t words_ = 0;
-  std::uint32_t chunk_shift_ = 0;
-  std::uint64_t checkpoint_mask_ = ~std::uint64_t{0};
-  std::uint64_t touched_ = 0;
 };
 
 enum class ReadStatus : std::uint8_t {
@@ -262,7 +280,7 @@ struct ReadResult {
 
 // One attempt. True: `target` holds version (s + 1) / 2, stored to `version`. Wait-free.
 template <typename A>
-[[nodiscard]] bool try_read(const BlockParts<const typename A::Word>& block, std::uint64_t* target,
+[[nodiscard, gnu::always_inline]] inline bool try_read(const BlockParts<const typename A::Word>& block, std::uint64_t* target,
                             std::uint64_t& version) noexcept {
   // [R1] pairs with [W1] and [W3]. Without it the copy below could be older than the number.
   const std::uint64_t seq = A::load_acquire(*block.seq);
@@ -286,19 +304,18 @@ template <typename A>
   return A::load_relaxed(pair[0]) == cseq;  // relaxed: fenced in by [R4]
 }
 
-// Bounded: at most kHotAttempts + kCheckpointAttempts attempts. A checkpoint older than
-// `version_at_least` (what this reader returned before) is not returned: time never runs backwards.
+// What read_bounded() does after its first attempt was overtaken.
 template <typename A>
-[[nodiscard]] ReadResult read_bounded(const BlockParts<const typename A::Word>& block,
-                                      std::uint64_t* target,
-                                      std::uint64_t version_at_least) noexcept {
+[[nodiscard, gnu::noinline, gnu::cold]] ReadResult read_again(
+    const BlockParts<const typename A::Word>& block, std::uint64_t* target,
+    std::uint64_t version_at_least) noexcept {
   ReadResult result;
-  for (; result.attempts < kHotAttempts; ++result.attempts) {
+  for (result.attempts = 1; result.attempts < kHotAttempts; ++result.attempts) {
+    A::pause();
     if (try_read<A>(block, target, result.version)) {
       result.status = ReadStatus::kFresh;
       return result;
     }
-    A::pause();
   }
   if (block.checkpoint == nullptr) return result;
   for (; result.attempts < kHotAttempts + kCheckpointAttempts; ++result.attempts) {
@@ -308,6 +325,21 @@ template <typename A>
     return result;
   }
   return result;
+}
+
+// Bounded: at most kHotAttempts + kCheckpointAttempts attempts. A checkpoint older than
+// `version_at_least` (what this reader returned before) is not returned: time never runs backwards.
+// A fresh version needs no such test: the loads of one word by one reader never run backwards.
+template <typename A>
+[[nodiscard]] ReadResult read_bounded(const BlockParts<const typename A::Word>& block,
+                                      std::uint64_t* target,
+                                      std::uint64_t version_at_least) noexcept {
+  ReadResult result;
+  if (try_read<A>(block, target, result.version)) {
+    result.status = ReadStatus::kFresh;
+    return result;
+  }
+  return read_again<A>(block, target, version_at_least);
 }
 
 // ---- The slot word ----
