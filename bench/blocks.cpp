@@ -17,26 +17,22 @@ std::size_t bytes_for(const BlockForm& form, std::size_t count) {
   return (count + kSlots - 1) / kSlots * GroupLayout::of(form, kSlots).bytes;
 }
 
-// Shared pages, because a segment has them: they are never merged into huge pages by default.
-std::byte* shared_pages(std::size_t bytes) {
-  void* const memory =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1,
-             0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  return static_cast<std::byte*>(memory);
-}
-
 }  // namespace
 
-void Blocks::Unmap::operator()(std::byte* memory) const noexcept { ::munmap(memory, bytes); }
+SharedPages::SharedPages(std::size_t bytes)
+    : memory_(static_cast<std::byte*>(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                             MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0))),
+      bytes_(bytes) {
+  if (memory_ == MAP_FAILED) throw std::bad_alloc();
+}
+SharedPages::~SharedPages() { ::munmap(memory_, bytes_); }
 
 Blocks::Blocks(const BlockForm& form, std::size_t count)
-    : form_(form),
-      memory_(shared_pages(bytes_for(form, count)), Unmap{bytes_for(form, count)}) {
+    : form_(form), memory_(bytes_for(form, count)) {
   const GroupLayout layout = GroupLayout::of(form, kSlots);
   parts_.reserve(count);
   for (std::size_t index = 0; index < count; ++index) {
-    std::byte* const group = memory_.get() + index / kSlots * layout.bytes;
+    std::byte* const group = memory_.data() + index / kSlots * layout.bytes;
     parts_.push_back(
         block_parts(group, form, layout, static_cast<std::uint32_t>(index % kSlots)));
   }

@@ -5,12 +5,25 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "meterbank/shm/segment_layout.hpp"
 
 namespace meterbank::bench {
+
+// Shared pages, because a segment has them: they are never merged into huge pages by default.
+class SharedPages {
+ public:
+  explicit SharedPages(std::size_t bytes);
+  SharedPages(const SharedPages&) = delete;
+  SharedPages& operator=(const SharedPages&) = delete;
+  ~SharedPages();
+  [[nodiscard]] std::byte* data() const noexcept { return memory_; }
+
+ private:
+  std::byte* memory_;
+  std::size_t bytes_;
+};
 
 class Blocks {
  public:
@@ -26,12 +39,8 @@ class Blocks {
   [[nodiscard]] std::vector<SharedWord*> first_words() const;
 
  private:
-  struct Unmap {
-    std::size_t bytes;
-    void operator()(std::byte* memory) const noexcept;
-  };
   BlockForm form_;
-  std::unique_ptr<std::byte, Unmap> memory_;
+  SharedPages memory_;
   std::vector<BlockParts<SharedWord>> parts_;
 };
 

@@ -36,9 +36,14 @@ void bare_increment(SharedWord& word) noexcept {
 [[gnu::noinline]] void bare_turning(SharedWord* const* words, std::uint64_t turns) {
   for (std::uint64_t turn = 0; turn < turns; ++turn) bare_increment(*words[turn % kTurning]);
 }
-[[gnu::noinline]] void bare_ordered(SharedWord* const* words,
+// As large as an Instance: at random, finding the handle costs as much as finding the word.
+struct alignas(Instance) BareHandle {
+  SharedWord* word;
+};
+static_assert(sizeof(BareHandle) == sizeof(Instance));
+[[gnu::noinline]] void bare_ordered(const BareHandle* handles,
                                     std::span<const std::uint32_t> order) {
-  for (const std::uint32_t index : order) bare_increment(*words[index]);
+  for (const std::uint32_t index : order) bare_increment(*handles[index].word);
 }
 
 [[gnu::noinline]] void add_hot(Instance& instance, std::uint64_t turns) {
@@ -60,14 +65,6 @@ void bare_increment(SharedWord& word) noexcept {
 [[gnu::noinline]] void add_ordered(Instance* instances, std::span<const std::uint32_t> order) {
   for (const std::uint32_t index : order) instances[index].add(0, 1);
 }
-[[gnu::noinline]] void commit_ordered(const Blocks& blocks,
-                                      std::span<const std::uint32_t> order) {
-  for (const std::uint32_t index : order) {
-    BlockWriter<StdAtomics> writer(blocks.parts(index));
-    writer.add(0, 1);
-  }
-}
-
 // Goes round a long random order in short rounds: a round that is longer than a time slice would
 // be interrupted each time.
 class Portions {
@@ -159,20 +156,14 @@ void many_commits(const Effort& effort, Table& table, bool tile) {
                             [&] { bare_turning(words.data(), turns); }),
                     3.5);
   }
+  std::vector<BareHandle> handles;
+  for (SharedWord* word : words) handles.push_back({word});
   Portions ours(effort.many), theirs(effort.many);
-  const double hold = tile ? 2.5 : 3.3;
   table.ratio_row(fmt::format("commit 1 of 8, {}, {} handles at random", form, effort.many),
                   compare(effort.rounds, ours.size(),
                           [&] { add_ordered(instances.data(), ours.next()); },
-                          [&] { bare_ordered(words.data(), theirs.next()); }),
-                  hold);
-  // Block and bare increment have memory of their own, so neither warms it for the other.
-  const Blocks protocol(form_for(shape), effort.many);
-  table.ratio_row(fmt::format("  the protocol alone, {} blocks at random", effort.many),
-                  compare(effort.rounds, ours.size(),
-                          [&] { commit_ordered(protocol, ours.next()); },
-                          [&] { bare_ordered(words.data(), theirs.next()); }),
-                  {});
+                          [&] { bare_ordered(handles.data(), theirs.next()); }),
+                  tile ? 2.5 : 3.3);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The layout of a segment, as this compiler lays it out on this machine, against the one written down
-// in segment_layout.txt: readers and providers of different builds meet in one segment.
+// The layout of a segment, as this compiler lays it out on this machine, against the one written
+// down in segment_layout.txt: readers and providers of different builds meet in one segment.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -33,41 +33,66 @@ struct Struct {
   std::vector<Field> fields;
 };
 
-// clang-format off
-#define METERBANK_FIELD(type, field) Field{#field, offsetof(type, field), sizeof(type::field)}
-// clang-format on
+#define METERBANK_FIELD(type, field) \
+  Field { #field, offsetof(type, field), sizeof(type::field) }
 
 std::vector<Struct> segment_structs() {
   using S = SegmentHeader;
   using R = RegistrationRecord;
   return {
-      {"ExtentEntry", sizeof(ExtentEntry), alignof(ExtentEntry),
+      {"ExtentEntry",
+       sizeof(ExtentEntry),
+       alignof(ExtentEntry),
        {METERBANK_FIELD(ExtentEntry, bytes), METERBANK_FIELD(ExtentEntry, inode),
         METERBANK_FIELD(ExtentEntry, descriptor), METERBANK_FIELD(ExtentEntry, reserved)}},
-      {"SegmentHeader", sizeof(S), alignof(S),
-       {METERBANK_FIELD(S, magic), METERBANK_FIELD(S, layout_major),
-        METERBANK_FIELD(S, layout_minor), METERBANK_FIELD(S, abi_mark),
-        METERBANK_FIELD(S, header_bytes), METERBANK_FIELD(S, pid), METERBANK_FIELD(S, segment_id),
-        METERBANK_FIELD(S, boot_id), METERBANK_FIELD(S, start_time),
-        METERBANK_FIELD(S, created_monotonic_ns), METERBANK_FIELD(S, created_realtime_ns),
-        METERBANK_FIELD(S, time_namespace), METERBANK_FIELD(S, uid), METERBANK_FIELD(S, name_bytes),
-        METERBANK_FIELD(S, name), METERBANK_FIELD(S, reserved0),
-        METERBANK_FIELD(S, directory_version), METERBANK_FIELD(S, state),
-        METERBANK_FIELD(S, extents_count), METERBANK_FIELD(S, registrations_count),
-        METERBANK_FIELD(S, reserved1), METERBANK_FIELD(S, refused), METERBANK_FIELD(S, reserved2),
-        METERBANK_FIELD(S, owner_mutex), METERBANK_FIELD(S, heartbeat_ns),
-        METERBANK_FIELD(S, heartbeat_period_ns), METERBANK_FIELD(S, reserved3),
-        METERBANK_FIELD(S, extents), METERBANK_FIELD(S, registrations)}},
-      {"RegistrationRecord", sizeof(R), alignof(R),
+      {"SegmentHeader",
+       sizeof(S),
+       alignof(S),
+       {METERBANK_FIELD(S, magic),
+        METERBANK_FIELD(S, layout_major),
+        METERBANK_FIELD(S, layout_minor),
+        METERBANK_FIELD(S, abi_mark),
+        METERBANK_FIELD(S, header_bytes),
+        METERBANK_FIELD(S, pid),
+        METERBANK_FIELD(S, segment_id),
+        METERBANK_FIELD(S, boot_id),
+        METERBANK_FIELD(S, start_time),
+        METERBANK_FIELD(S, created_monotonic_ns),
+        METERBANK_FIELD(S, created_realtime_ns),
+        METERBANK_FIELD(S, time_namespace),
+        METERBANK_FIELD(S, uid),
+        METERBANK_FIELD(S, name_bytes),
+        METERBANK_FIELD(S, name),
+        METERBANK_FIELD(S, reserved0),
+        METERBANK_FIELD(S, directory_version),
+        METERBANK_FIELD(S, state),
+        METERBANK_FIELD(S, extents_count),
+        METERBANK_FIELD(S, registrations_count),
+        METERBANK_FIELD(S, reserved1),
+        METERBANK_FIELD(S, refused),
+        METERBANK_FIELD(S, reserved2),
+        METERBANK_FIELD(S, owner_mutex),
+        METERBANK_FIELD(S, heartbeat_ns),
+        METERBANK_FIELD(S, heartbeat_period_ns),
+        METERBANK_FIELD(S, reserved3),
+        METERBANK_FIELD(S, extents),
+        METERBANK_FIELD(S, registrations)}},
+      {"RegistrationRecord",
+       sizeof(R),
+       alignof(R),
        {METERBANK_FIELD(R, word), METERBANK_FIELD(R, membership), METERBANK_FIELD(R, first_group),
         METERBANK_FIELD(R, live_instances), METERBANK_FIELD(R, interest),
         METERBANK_FIELD(R, schema), METERBANK_FIELD(R, schema_bytes), METERBANK_FIELD(R, words),
         METERBANK_FIELD(R, lanes), METERBANK_FIELD(R, consistency), METERBANK_FIELD(R, checkpoint),
         METERBANK_FIELD(R, reserved0), METERBANK_FIELD(R, reserved1)}},
-      {"GroupHeader", sizeof(GroupHeader), alignof(GroupHeader),
+      {"GroupHeader",
+       sizeof(GroupHeader),
+       alignof(GroupHeader),
        {METERBANK_FIELD(GroupHeader, next), METERBANK_FIELD(GroupHeader, slots),
         METERBANK_FIELD(GroupHeader, reserved0), METERBANK_FIELD(GroupHeader, reserved1)}},
-      {"SlotDescriptor", sizeof(SlotDescriptor), alignof(SlotDescriptor),
+      {"SlotDescriptor",
+       sizeof(SlotDescriptor),
+       alignof(SlotDescriptor),
        {METERBANK_FIELD(SlotDescriptor, identity), METERBANK_FIELD(SlotDescriptor, name),
         METERBANK_FIELD(SlotDescriptor, created_ns), METERBANK_FIELD(SlotDescriptor, name_here)}},
   };
@@ -77,15 +102,21 @@ std::vector<Struct> schema_structs() {
   using S = SchemaHeader;
   using C = CounterRecord;
   return {
-      {"TextRef", sizeof(TextRef), alignof(TextRef),
+      {"TextRef",
+       sizeof(TextRef),
+       alignof(TextRef),
        {METERBANK_FIELD(TextRef, offset), METERBANK_FIELD(TextRef, bytes)}},
       {"Guid", sizeof(Guid), alignof(Guid), {}},
-      {"SchemaHeader", sizeof(S), alignof(S),
+      {"SchemaHeader",
+       sizeof(S),
+       alignof(S),
        {METERBANK_FIELD(S, bytes), METERBANK_FIELD(S, counters), METERBANK_FIELD(S, counter_bytes),
         METERBANK_FIELD(S, instances), METERBANK_FIELD(S, guid), METERBANK_FIELD(S, provider_guid),
         METERBANK_FIELD(S, name), METERBANK_FIELD(S, symbol), METERBANK_FIELD(S, help),
         METERBANK_FIELD(S, label), METERBANK_FIELD(S, flags), METERBANK_FIELD(S, reserved)}},
-      {"CounterRecord", sizeof(C), alignof(C),
+      {"CounterRecord",
+       sizeof(C),
+       alignof(C),
        {METERBANK_FIELD(C, id), METERBANK_FIELD(C, type), METERBANK_FIELD(C, attributes),
         METERBANK_FIELD(C, scale), METERBANK_FIELD(C, detail), METERBANK_FIELD(C, base),
         METERBANK_FIELD(C, time), METERBANK_FIELD(C, frequency), METERBANK_FIELD(C, multi),
@@ -150,7 +181,8 @@ void print_blocks(std::ostream& out) {
   const auto at = [](const SharedWord* word) {
     return word == nullptr ? std::ptrdiff_t{-1} : reinterpret_cast<const std::byte*>(word) - group;
   };
-  out << "\nblocks: words lanes consistency checkpoint slots | heads second checkpoints descriptors "
+  out << "\nblocks: words lanes consistency checkpoint slots | heads second checkpoints "
+         "descriptors "
          "bytes | seq slot copy0 copy1 checkpoint of the last\n";
   for (const std::uint32_t words : {1U, 3U, 4U, 6U, 8U, 65U}) {
     for (const std::uint32_t lanes : {1U, 8U}) {
@@ -181,8 +213,10 @@ TEST(SegmentLayout, IsTheOneThatIsWrittenDown) {
   if (now.str() != golden) std::cout << now.str();
   EXPECT_EQ(now.str(), golden)
       << "The layout of a segment has changed, so old readers would misread new providers.\n"
-         "If that is not what you want, undo it. If it is: raise kLayoutMajor (or kLayoutMinor, when "
-         "only reserved fields got a meaning), say so in docs/protocol.md, and put the text printed "
+         "If that is not what you want, undo it. If it is: raise kLayoutMajor (or kLayoutMinor, "
+         "when "
+         "only reserved fields got a meaning), say so in docs/protocol.md, and put the text "
+         "printed "
          "above into tests/abi/segment_layout.txt.";
 }
 

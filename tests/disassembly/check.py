@@ -25,10 +25,8 @@ ORDERS = {
 }
 # The one path that leaves a hot function, once in kCheckpointEvery commits.
 CALLS = {"hot_add": ["write_checkpoint"], "hot_update": ["write_checkpoint"]}
-# For lack of an instruction in the oldest machine of its kind: a function of the compiler counts the
-# bits of a word, or picks at run time how to add.
+# The oldest machine of its kind lacks an instruction: a function of the compiler picks how to add.
 CALLS_OF = {
-    ("x86-64", "hot_update"): ["__popcountdi2"],
     ("armv8", "hot_add"): ["__aarch64_ldadd8_relax"],
     ("armv8", "hot_increment"): ["__aarch64_ldadd8_relax"],
 }

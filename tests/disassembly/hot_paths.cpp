@@ -47,11 +47,12 @@ extern "C" {
 
 [[gnu::flatten]] void hot_read(const Block& block, std::array<std::uint64_t, kWords>& row,
                                std::uint64_t version, meterbank::ReadResult& result) {
-  result = meterbank::read_bounded<meterbank::StdAtomics>(of_eight_words(block), row.data(),
-                                                          version);
+  result =
+      meterbank::read_bounded<meterbank::StdAtomics>(of_eight_words(block), row.data(), version);
 }
 
-[[gnu::flatten]] bool hot_still_in(const meterbank::StdAtomics::Word& slot, std::uint64_t generation) {
+[[gnu::flatten]] bool hot_still_in(const meterbank::StdAtomics::Word& slot,
+                                   std::uint64_t generation) {
   return meterbank::still_in<meterbank::StdAtomics>(slot, generation);
 }
 }

@@ -25,9 +25,8 @@ void mark() { ::syscall(SYS_getppid); }
 
 bool follow(std::uint64_t collects, bool one_call_between) {
   const test::TemporaryDirectory directory;
-  auto provider = *Provider::create({.name = "quiet",
-                                     .directory = directory.path(),
-                                     .heartbeat = std::chrono::milliseconds(0)});
+  auto provider = *Provider::create(
+      {.name = "quiet", .directory = directory.path(), .heartbeat = std::chrono::milliseconds(0)});
   Instance instance = *provider.add(test::kOrders)->create_instance("eu");
   auto catalog = *Catalog::open({.directory = directory.path()});
   auto query = *Query::compile(catalog, {"demo_orders"});

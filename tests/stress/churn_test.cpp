@@ -165,10 +165,10 @@ TEST(Churn, ShowsEveryRowUnderItsOwnNameAndCostsNoMemory) {
   ASSERT_EQ(WEXITSTATUS(status), 0);
 
   std::cout << "  " << life << " lives; the reader: " << Board::value(board.rounds)
-            << " refreshes, " << Board::value(board.rows) << " rows, "
-            << Board::value(board.fresh) << " fresh, " << Board::value(board.closed)
-            << " closed, " << Board::value(board.gone) << " gone, " << Board::value(board.wrong)
-            << " wrong\n  segment " << Board::value(board.segment_warm_bytes) << " then "
+            << " refreshes, " << Board::value(board.rows) << " rows, " << Board::value(board.fresh)
+            << " fresh, " << Board::value(board.closed) << " closed, " << Board::value(board.gone)
+            << " gone, " << Board::value(board.wrong) << " wrong\n  segment "
+            << Board::value(board.segment_warm_bytes) << " then "
             << Board::value(board.segment_end_bytes) << " bytes; resident: provider " << warm_kib
             << " then " << end_kib << " KiB, reader " << Board::value(board.reader_warm_kib)
             << " then " << Board::value(board.reader_end_kib) << " KiB\n";
@@ -178,8 +178,7 @@ TEST(Churn, ShowsEveryRowUnderItsOwnNameAndCostsNoMemory) {
   if (can_weigh()) {
     constexpr std::uint64_t kSlackKib = 2048;  // of an allocator that keeps what it was given back
     EXPECT_LE(end_kib, warm_kib + kSlackKib);
-    EXPECT_LE(Board::value(board.reader_end_kib),
-              Board::value(board.reader_warm_kib) + kSlackKib);
+    EXPECT_LE(Board::value(board.reader_end_kib), Board::value(board.reader_warm_kib) + kSlackKib);
   }
   ::munmap(memory, sizeof(Board));
 }

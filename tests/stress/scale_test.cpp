@@ -53,12 +53,10 @@ void expect_all_fresh(const Sample& sample, const CollectSummary& summary, std::
   for (const QueryPlan::Selection& selection : sample.plan->selections) {
     for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
          ++index) {
-      const InstanceView& instance =
-          selection.set->instances[sample.plan->rows[index].instance];
+      const InstanceView& instance = selection.set->instances[sample.plan->rows[index].instance];
       const auto number = test::number_of_row(instance.name);
       const bool is_right = number && sample.row(index)[0] == *number &&
-                            sample.row(index)[1] == *number * 3 &&
-                            sample.row(index)[2] == ~*number;
+                            sample.row(index)[1] == *number * 3 && sample.row(index)[2] == ~*number;
       right += is_right ? 1U : 0U;
     }
   }

@@ -58,9 +58,9 @@ TEST(DefaultOrders, AcceptAnOrderThatIsNamedSomehow) {
 }
 
 TEST(DefaultOrders, KnowTheOrdersOfTheRaceExplorerAndNothingLikeThem) {
-  EXPECT_EQ(describe(find_default_orders(header(
-                "word.load(rl::mo_relaxed, $);\n"
-                "word.store(1, weak ? rl::mo_relaxed : rl::mo_release, $);\n"))),
+  EXPECT_EQ(describe(find_default_orders(
+                header("word.load(rl::mo_relaxed, $);\n"
+                       "word.store(1, weak ? rl::mo_relaxed : rl::mo_release, $);\n"))),
             "");
 
   const Findings findings =

@@ -93,6 +93,7 @@ void Query::collect_selection(const QueryPlan::Selection& selection, Sample& sam
   const QueryPlan& plan = *plan_;
   const SweepKernels& kernels = best_kernels();
   const Consistency consistency = selection.set->set->consistency;
+  std::size_t failed = 0;
   for (std::size_t index = selection.first_run; index < selection.first_run + selection.runs;
        ++index) {
     const QueryPlan::Run& run = plan.runs[index];
@@ -101,25 +102,29 @@ void Query::collect_selection(const QueryPlan::Selection& selection, Sample& sam
                              versions_.data() + run.first_row,
                              sample.status.data() + run.first_row};
     if (run.kind == QueryPlan::Run::Kind::kTiles) {
-      summary.failed_attempts += kernels.tiles(run, rows, consistency, target);
+      failed += kernels.tiles(run, rows, consistency, target);
     } else if (run.kind == QueryPlan::Run::Kind::kLines) {
-      summary.failed_attempts += kernels.lines(run, rows, consistency, target);
+      failed += kernels.lines(run, rows, consistency, target);
     } else {
-      summary.failed_attempts += portable_kernels().lines(run, rows, consistency, target);
+      failed += portable_kernels().lines(run, rows, consistency, target);
     }
   }
+  summary.failed_attempts += failed;
   // [R5] pairs with [S2]. Without it the membership could be looked at before the copies it vouches
   // for, and words of a slot's next life would pass as those of the life that the plan knows.
   StdAtomics::fence_acquire();
   // relaxed: fenced in by [R5]. Unchanged since the catalog listed the live slots: none was reused.
-  if (StdAtomics::load_relaxed(*selection.membership) != selection.set->membership) {
-    check_slots(plan, selection, sample);
-  }
+  const bool members_changed =
+      StdAtomics::load_relaxed(*selection.membership) != selection.set->membership;
+  if (members_changed) check_slots(plan, selection, sample);
   RowStatus* const first = sample.status.data() + selection.first_row;
-  if (const RowStatus ending = ending_of(selection); ending != RowStatus::kFresh) {
+  const RowStatus ending = ending_of(selection);
+  if (ending != RowStatus::kFresh) {
     std::replace(first, first + selection.rows, RowStatus::kFresh, ending);
     std::replace(first, first + selection.rows, RowStatus::kCheckpoint, ending);
   }
+  // Where no attempt failed and nothing ended, all rows are fresh.
+  if (failed == 0 && !members_changed && ending == RowStatus::kFresh) return;
   const auto fresh = std::count(first, first + selection.rows, RowStatus::kFresh);
   summary.not_fresh += selection.rows - static_cast<std::size_t>(fresh);
 }

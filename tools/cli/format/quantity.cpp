@@ -62,6 +62,13 @@ std::string scaled(double value, std::span<const Prefix> prefixes, std::string_v
   return text;
 }
 
+// All digits of a whole number; as many decimals of another as anybody reads.
+std::string print_unscaled(double value) {
+  if (value == std::trunc(value)) return fmt::format("{:.0f}", value);
+  const double size = std::fabs(value);
+  return size >= 1 ? fmt::format("{:.3f}", value) : fmt::format("{:.4g}", value);
+}
+
 std::string_view rate_suffix(std::string_view unit) {
   constexpr std::string_view kPerSecond = "/s";
   if (unit.size() < kPerSecond.size()) return {};
@@ -102,12 +109,12 @@ Quantity in_base_unit(double value, std::string_view unit) {
 std::string print_quantity(double value, std::string_view unit, UnitStyle style) {
   if (style == UnitStyle::kBase) {
     const auto base = in_base_unit(value, unit);
-    return base.unit.empty() || base.unit == "1"
-               ? print_exact(base.value)
-               : fmt::format("{} {}", print_exact(base.value), base.unit);
+    const auto number = print_unscaled(base.value);
+    return base.unit.empty() || base.unit == "1" ? number
+                                                 : fmt::format("{} {}", number, base.unit);
   }
   if (unit == "%") return fmt::format("{:.1f} %", value);
-  if (unit.empty() && value == std::trunc(value)) return fmt::format("{:.0f}", value);
+  if (unit.empty() && value == std::trunc(value)) return print_unscaled(value);
   const auto base = in_base_unit(value, unit);
   const auto per = rate_suffix(unit);
   value = base.value;

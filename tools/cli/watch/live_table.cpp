@@ -31,7 +31,8 @@ LiveRow describe(const CookedRow& row, bool raw) {
   live.instance = escape_for_terminal(row.instance->name);
   live.publisher = escape_for_terminal(row.selection->provider->label());
   live.unit = raw ? row.counter->unit : cooked_unit(*row.counter);
-  if (!row_has_value(row, raw)) {
+  // Last words are not what is NOW; get and list have them.
+  if (!row_has_value(row, raw) || row.row_status == RowStatus::kDead) {
     const auto word = status_word(row);
     live.status = word == "no-rate-yet" ? "-" : std::string(word);
   }
@@ -40,8 +41,8 @@ LiveRow describe(const CookedRow& row, bool raw) {
                                         : row.counter->name + ": " + row.counter->help);
   const auto kind = kind_of(row.counter->type);
   live.facts = escape_for_terminal(
-      fmt::format("{}{}{}, id {}, {}: {}", kind.kind, live.unit.empty() ? "" : " in ", live.unit,
-                  row.counter->id, live.publisher, kind.phrase));
+      fmt::format("{}{}{}: {}; id {}, {}", kind.kind, live.unit.empty() ? "" : " in ", live.unit,
+                  kind.phrase, row.counter->id, live.publisher));
   live.raw = raw;
   return live;
 }
@@ -58,6 +59,19 @@ constexpr std::array kHelpLines{
     "+ -           interval              r   stored values or rates",
     "space         pause                 e   scaled or base units",
     "v             details               q   quit"};
+
+// The most wanted keys; the others are in the help.
+std::string keys_that_fit(std::size_t width) {
+  constexpr std::array<std::string_view, 10> kKeys{
+      "q quit",      "? help",  "/ filter", "s sort",  "d zeros",
+      "space pause", "r raw",   "e units",  "v detail", "+ - interval"};
+  std::string line;
+  for (const auto key : kKeys) {
+    if (line.size() + 2 + key.size() > width) break;
+    line.append(line.empty() ? " " : "  ").append(key);
+  }
+  return line;
+}
 
 }  // namespace
 
@@ -127,7 +141,7 @@ void LiveTable::update(const std::vector<CookedRow>& rows, bool raw, Clock::time
       continue;
     }
     const double value = raw ? static_cast<double>(row.raw.value) : row.cooked.value;
-    history.add(value, row_has_value(row, raw), now);
+    history.add(value, rows_.back().status.empty(), now);
   }
   std::erase_if(histories_, [&](const auto& entry) { return !present.contains(entry.first); });
   name_publishers_of_twins();
@@ -190,7 +204,7 @@ struct LiveTable::Layout {
       instance = std::max(instance, display_width(row.instance));
       number = std::max(number, display_width(table.now_text(row, view)));
     }
-    number = std::min<std::size_t>(number, 20);
+    number = std::min<std::size_t>(number, 24);
     if (instance > 0) instance = std::clamp<std::size_t>(instance, 8, 24);
     // The mark, the name, the instance and the current value come first.
     const std::size_t fixed = 2 + number + 1 + (instance > 0 ? instance + 1 : 0);
@@ -238,6 +252,7 @@ ScreenLine LiveTable::header(const View& view, const Status& status, std::size_t
   std::string left = fmt::format("meterbank watch - every {} - {} of {} rows",
                                  print_interval(status.interval), shown, rows_.size());
   if (status.missed > 0) left += fmt::format(" - missed {}", status.missed);
+  if (!status.trouble.empty()) left += " - " + status.trouble;
   if (view.paused) left += " - PAUSED";
   if (view.raw) left += " - stored values";
   if (view.hide_zeros) left += " - no zeros";
@@ -294,8 +309,7 @@ std::vector<ScreenLine> LiveTable::render(View& view, const Status& status, std:
   const auto keys = view.editing_filter || !view.filter.empty()
                         ? fmt::format(" filter: {}{}", escape_for_terminal(view.filter),
                                       view.editing_filter ? "_" : "   (Esc drops it)")
-                        : std::string(" q quit  ? help  / filter  s sort  d zeros  r raw  e units  "
-                                      "v detail  space pause  + - interval");
+                        : keys_that_fit(width);
   lines.push_back({fit(keys, width), LineLook::kFaint});
   lines.resize(std::min(lines.size(), height));
   return lines;

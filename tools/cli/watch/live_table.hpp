@@ -89,6 +89,7 @@ struct Status {
   std::chrono::nanoseconds interval{};
   std::uint64_t missed = 0;
   std::string clock;
+  std::string trouble;  // "orders@48213 silent for 8 s"; empty: none
 };
 
 class LiveTable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <string>
 
@@ -51,6 +52,7 @@ class LiveSession {
               Console& console)
       : invocation_(invocation),
         waiter_(waiter),
+        selection_(selection),
         sampler_(selection),
         screen_(console, wants_color(invocation.color, console)),
         cadence_(Clock::now(), invocation.interval) {
@@ -97,8 +99,27 @@ class LiveSession {
 
   bool draw() {
     const auto size = screen_.size();
-    return screen_.draw(table_.render(view_, {cadence_.interval(), cadence_.missed(), clock_},
-                                      size.width, size.height));
+    return screen_.draw(
+        table_.render(view_, {cadence_.interval(), cadence_.missed(), clock_, trouble()},
+                      size.width, size.height));
+  }
+
+  // Which publisher of the shown rows is not well. Without this, old values look like steady ones.
+  [[nodiscard]] std::string trouble() const {
+    std::string text;
+    for (const auto& provider : selection_.catalog.providers()) {
+      const auto& selections = selection_.query.plan()->selections;
+      const bool is_shown = std::any_of(
+          selections.begin(), selections.end(),
+          [&](const auto& shown) { return shown.provider->segment_id == provider->segment_id; });
+      if (!is_shown) continue;
+      const bool is_hung = provider->state == ProviderState::kHung;
+      if (!is_hung && provider->state != ProviderState::kDead) continue;
+      text += (text.empty() ? "" : ", ") + escape_for_terminal(provider->label());
+      const auto seconds = std::floor(static_cast<double>(provider->heartbeat_age_ns()) / 1e9);
+      text += is_hung ? " silent for " + print_duration(seconds) : " is dead";
+    }
+    return text;
   }
 
   void handle(const KeyPress& press) {
@@ -179,6 +200,7 @@ class LiveSession {
 
   const Invocation& invocation_;
   Waiter& waiter_;
+  const Selection& selection_;
   Sampler sampler_;
   Screen screen_;
   Cadence cadence_;

@@ -83,6 +83,10 @@ bool scan_stat(FieldScanner fields, StatNumbers& target) noexcept {
          take(fields, target.virtual_bytes) && take(fields, target.resident_pages);  // 23, 24
 }
 
+void clear_memory(ProcessValues& values) noexcept {
+  for (const Key& key : kStatusKeys) values.set(key.field, 0);
+}
+
 // The length of the well-formed UTF-8 sequence at the start, or zero.
 std::size_t utf8_length(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -224,18 +228,18 @@ bool ProcessReader::read_process(std::uint32_t pid, ProcessReading& target) {
   const auto stat = files_.read(process, "stat");
   if (!stat || !parse_process_stat(*stat, units_, target)) return false;
   if (sources_.status) {
+    // Neither kernel threads nor zombies have an address space, so the kernel says nothing of its
+    // size: that is zero. A process may lose its own between two files.
+    bool has_memory = target.values.get(ProcessField::kVirtualBytes) != 0;
     if (const auto text = files_.read(process, "status")) {
-      parse_process_status(*text, target);
+      has_memory = parse_process_status(*text, target) && has_memory;
     } else if (!is_alive_after_miss(process)) {
       return false;
     }
-    // Neither kernel threads nor zombies have an address space, so the kernel says nothing of its
-    // size: that is zero. Others get the older source.
-    if (target.values.get(ProcessField::kVirtualBytes) == 0) {
-      for (const Key& key : kStatusKeys) {
-        if (!target.values.has(key.field)) target.values.set(key.field, 0);
-      }
+    if (!has_memory) {
+      clear_memory(target.values);
     } else if (!target.values.has(ProcessField::kResidentPrivateBytes)) {
+      // The older source.
       if (const auto text = files_.read(process, "statm")) {
         parse_process_statm(*text, units_, target);
       }

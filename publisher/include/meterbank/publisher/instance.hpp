@@ -62,7 +62,7 @@ class Counter {
 
   // Wait-free: one store (independent) or one commit (block).
   void add(std::uint64_t delta) noexcept {
-    if (writer_.has_one_copy()) {
+    if (writer_.is_in_place(index_)) {
       StdAtomics::add_single_writer(writer_.word(index_), delta);
     } else {
       writer_.add(index_, delta);
@@ -74,7 +74,7 @@ class Counter {
     writer_.word(index_).fetch_add(delta, std::memory_order_relaxed);  // relaxed: it orders nothing
   }
   void set(std::uint64_t value) noexcept {
-    if (writer_.has_one_copy()) {
+    if (writer_.is_in_place(index_)) {
       StdAtomics::store_relaxed(writer_.word(index_), value);  // relaxed: it orders nothing
     } else {
       writer_.set(index_, value);
@@ -96,31 +96,29 @@ class Counter {
 // What an update function writes to: nothing is visible before it returns.
 class Values {
  public:
+  // A position outside the schema is ignored, and reads as zero.
   template <CounterName C>
   void add(C counter, std::uint64_t delta) noexcept {
-    const auto word = static_cast<std::uint32_t>(counter);
-    if (word < words_) update_.set(word, update_.value(word) + delta);
+    set(counter, value(counter) + delta);
   }
   template <CounterName C>
   void set(C counter, std::uint64_t value) noexcept {
-    const auto word = static_cast<std::uint32_t>(counter);
-    if (word < words_) update_.set(word, value);
+    update_.set(static_cast<std::uint32_t>(counter), value);
   }
   template <CounterName C>
   [[nodiscard]] std::uint64_t value(C counter) const noexcept {
-    const auto word = static_cast<std::uint32_t>(counter);
-    return word < words_ ? update_.value(word) : 0;
+    return update_.value(static_cast<std::uint32_t>(counter));
   }
   // Stamped sets: CLOCK_MONOTONIC nanoseconds at which the values were true.
-  void stamp(std::uint64_t monotonic_ns) noexcept { update_.set(words_ - 1, monotonic_ns); }
+  void stamp(std::uint64_t monotonic_ns) noexcept { update_.set(stamp_, monotonic_ns); }
 
  private:
   friend class InstanceWriter;
   explicit Values(const BlockWriter<StdAtomics>& writer) noexcept
-      : update_(writer), words_(writer.words()) {}
+      : update_(writer), stamp_(writer.words() - 1) {}
 
   BlockWriter<StdAtomics>::Update update_;
-  std::uint32_t words_;
+  std::uint32_t stamp_;  // position of the time stamp
 };
 
 // The right to publish one instance's values, without the duty to close it.
@@ -134,20 +132,18 @@ class alignas(32) InstanceWriter {
   template <CounterName C>
   void add(C counter, std::uint64_t delta) noexcept {
     const auto word = static_cast<std::uint32_t>(counter);
-    if (word >= writer_.words()) return;
-    if (writer_.has_one_copy()) {
+    if (writer_.is_in_place(word)) {
       StdAtomics::add_single_writer(writer_.word(word), delta);
-    } else {
+    } else if (word < writer_.words()) {
       writer_.add(word, delta);
     }
   }
   template <CounterName C>
   void set(C counter, std::uint64_t value) noexcept {
     const auto word = static_cast<std::uint32_t>(counter);
-    if (word >= writer_.words()) return;
-    if (writer_.has_one_copy()) {
+    if (writer_.is_in_place(word)) {
       StdAtomics::store_relaxed(writer_.word(word), value);  // relaxed: it orders nothing
-    } else {
+    } else if (word < writer_.words()) {
       writer_.set(word, value);
     }
   }
@@ -174,7 +170,7 @@ class alignas(32) InstanceWriter {
       change(values);
       guard.values = nullptr;
     }
-    if (!writer_.has_one_copy()) values.update_.commit();
+    if (!writer_.is_in_place(0)) values.update_.commit();
   }
 
   template <CounterName C>

@@ -138,12 +138,14 @@ class BlockWriter {
         copy0_(distance(parts, parts.copy0)),
         copy1_(distance(parts, parts.copy1)),
         checkpoint_(parts.checkpoint == nullptr ? 0 : distance(parts, parts.checkpoint)),
-        words_(parts.words) {}
+        words_(static_cast<std::uint16_t>(parts.words)),
+        words_in_place_(parts.copy0 == parts.copy1 ? words_ : std::uint16_t{0}) {}
 
-  [[nodiscard]] bool is_bound() const noexcept { return seq_ != nullptr; }
   [[nodiscard]] std::uint32_t words() const noexcept { return words_; }
-  // True for independent counters: there is nothing to commit, the words are written in place.
-  [[nodiscard]] bool has_one_copy() const noexcept { return copy0_ == copy1_; }
+  // Independent counters have one copy: there is nothing to commit, words are written in place.
+  [[nodiscard]] bool is_in_place(std::uint32_t word) const noexcept {
+    return word < words_in_place_;
+  }
   [[nodiscard]] Word& word(std::uint32_t word) const noexcept { return copy0()[word]; }
 
   // relaxed: the one writer reads back its own last store.
@@ -180,18 +182,22 @@ class BlockWriter {
   // Its second half rewrites all words from the first to the last that changed.
   class Update {
    public:
-    explicit Update(const BlockWriter& writer) noexcept : writer_(writer), first_(writer.words_) {}
+    explicit Update(const BlockWriter& writer) noexcept : writer_(writer) {}
 
+    // Words outside the block are ignored, and read as zero.
     void set(std::uint32_t word, std::uint64_t value) noexcept {
-      A::store_relaxed(writer_.copy1()[word], value);  // relaxed: published by [W1] of commit()
-      first_ = std::min(first_, word);
-      end_ = std::max(end_, word + 1);
+      if (word < writer_.words_) {
+        A::store_relaxed(writer_.copy1()[word], value);  // relaxed: published by [W1] of commit()
+      }
+      first_ = std::min(first_, word);  // whether or not: so the compiler knows them for constants
+      last_ = std::max(last_, word);
     }
     [[nodiscard]] std::uint64_t value(std::uint32_t word) const noexcept {
+      if (word >= writer_.words_) return 0;
       return A::load_relaxed(writer_.copy1()[word]);  // relaxed: own last store
     }
     void commit() noexcept {
-      if (end_ == 0) return;
+      if (first_ >= writer_.words_) return;
       const std::uint64_t seq = A::load_relaxed(*writer_.seq_);  // relaxed: own last store
       A::store_release(*writer_.seq_, seq + 1);                  // [W1] as in set()
       A::fence_release();                                        // [W2] as in set()
@@ -205,21 +211,22 @@ class BlockWriter {
    private:
     // relaxed: ordered by the caller.
     void copy_changed(Word* target, const Word* source) noexcept {
+      const std::uint32_t end = std::min<std::uint32_t>(last_ + 1, writer_.words_);
       std::uint32_t word = first_;
-      for (; word + 4 <= end_; word += 4) {  // compilers do not unroll loops of atomics
+      for (; word + 4 <= end; word += 4) {  // compilers do not unroll loops of atomics
         A::store_relaxed(target[word], A::load_relaxed(source[word]));
         A::store_relaxed(target[word + 1], A::load_relaxed(source[word + 1]));
         A::store_relaxed(target[word + 2], A::load_relaxed(source[word + 2]));
         A::store_relaxed(target[word + 3], A::load_relaxed(source[word + 3]));
       }
-      for (; word < end_; ++word) A::store_relaxed(target[word], A::load_relaxed(source[word]));
-      first_ = writer_.words_;
-      end_ = 0;
+      for (; word < end; ++word) A::store_relaxed(target[word], A::load_relaxed(source[word]));
+      first_ = kBlockWordsMax;
+      last_ = 0;
     }
 
     const BlockWriter writer_;  // a copy, so that the compiler may keep all of this in registers
-    std::uint32_t first_;
-    std::uint32_t end_ = 0;
+    std::uint32_t first_ = kBlockWordsMax;
+    std::uint32_t last_ = 0;
   };
 
   // First commit of a life: all words at once, and the checkpoint with them, so that a bounded
@@ -263,7 +270,8 @@ class BlockWriter {
   std::uint32_t copy0_ = 0;  // words from seq
   std::uint32_t copy1_ = 0;
   std::uint32_t checkpoint_ = 0;  // 0: none
-  std::uint32_t words_ = 0;
+  std::uint16_t words_ = 0;
+  std::uint16_t words_in_place_ = 0;  // all or none
 };
 
 enum class ReadStatus : std::uint8_t {
