@@ -33,8 +33,7 @@ Blocks::Blocks(const BlockForm& form, std::size_t count)
   parts_.reserve(count);
   for (std::size_t index = 0; index < count; ++index) {
     std::byte* const group = memory_.data() + index / kSlots * layout.bytes;
-    parts_.push_back(
-        block_parts(group, form, layout, static_cast<std::uint32_t>(index % kSlots)));
+    parts_.push_back(block_parts(group, form, layout, static_cast<std::uint32_t>(index % kSlots)));
   }
 }
 

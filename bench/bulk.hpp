@@ -43,8 +43,7 @@ void bulk_row(const Effort& effort, Table& table, const BulkShape& shape, F&& sn
   auto* const source = reinterpret_cast<std::uint64_t*>(pages.data());
   std::fill_n(source, words, 1);
   std::vector<std::uint64_t> target(words);
-  const std::uint64_t repeat =
-      std::max<std::uint64_t>(4, effort.operations / 4 / shape.instances);
+  const std::uint64_t repeat = std::max<std::uint64_t>(4, effort.operations / 4 / shape.instances);
   // The untimed passes leave in the caches what the work itself would leave there, not its rivals.
   const auto timed = [&](auto&& work) {
     for (int turn = 0; turn < 3; ++turn) work();
@@ -55,8 +54,7 @@ void bulk_row(const Effort& effort, Table& table, const BulkShape& shape, F&& sn
   Rounds rounds;
   for (unsigned round = 0; round < effort.rounds; ++round) {
     const double measured = timed(snapshot);
-    const double library =
-        timed([&] { library_copy(target.data(), source, words); });
+    const double library = timed([&] { library_copy(target.data(), source, words); });
     const double plain = timed([&] { plain_copy(target.data(), source, words); });
     rounds.add(measured, std::min(library, plain));
   }

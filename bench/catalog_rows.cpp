@@ -61,17 +61,18 @@ void poll_one(const Effort& effort, Table& table) {
   const std::uint64_t turns = effort.operations / 10;
   const Timestamp time = Timestamp::now();
   table.ratio_row("  the same through Query::collect (limit: the block alone)",
-                  compare(effort.rounds, turns,
-                          [&] {
-                            for (std::uint64_t turn = 0; turn < turns; ++turn) {
-                              keep(query.collect(sample, time).stale);
-                            }
-                          },
-                          [&] {
-                            for (std::uint64_t turn = 0; turn < turns; ++turn) {
-                              keep(read_bounded<StdAtomics>(row.block, values.data(), 0).version);
-                            }
-                          }),
+                  compare(
+                      effort.rounds, turns,
+                      [&] {
+                        for (std::uint64_t turn = 0; turn < turns; ++turn) {
+                          keep(query.collect(sample, time).stale);
+                        }
+                      },
+                      [&] {
+                        for (std::uint64_t turn = 0; turn < turns; ++turn) {
+                          keep(read_bounded<StdAtomics>(row.block, values.data(), 0).version);
+                        }
+                      }),
                   {});
 }
 
@@ -103,15 +104,16 @@ void attach(const Effort& effort, Table& table) {
   const std::string segment = own_segment();
   std::vector<std::uint64_t> target(1000);
   table.time_row("attach, first snapshot of 1,000 counters (limit: map, copy)",
-                 compare(effort.rounds, 1,
-                         [&] {
-                           const Catalog catalog = open_catalog(workplace);
-                           Query query = query_all(catalog);
-                           Sample sample;
-                           query.prepare(sample);
-                           keep(query.collect(sample).rows);
-                         },
-                         [&] { map_once(segment, target); }, Clock::kWall),
+                 compare(
+                     effort.rounds, 1,
+                     [&] {
+                       const Catalog catalog = open_catalog(workplace);
+                       Query query = query_all(catalog);
+                       Sample sample;
+                       query.prepare(sample);
+                       keep(query.collect(sample).rows);
+                     },
+                     [&] { map_once(segment, target); }, Clock::kWall),
                  150e3);
 }
 

@@ -46,8 +46,13 @@ int main(int count, char** arguments) {
   for (int index = 1; index < count; ++index) {
     const std::string_view argument = arguments[index];
     if (argument == "--quick") {
-      effort = {.rounds = 3, .operations = 4096, .many = 2048, .live = 256, .bulk = {64, 1000},
-                .fresh_reads = 20, .fresh_rounds = 2};
+      effort = {.rounds = 3,
+                .operations = 4096,
+                .many = 2048,
+                .live = 256,
+                .bulk = {64, 1000},
+                .fresh_reads = 20,
+                .fresh_rounds = 2};
     } else if (argument == "--large") {
       effort.bulk.push_back(1'000'000);
     } else if (argument == "--peers") {
@@ -70,6 +75,11 @@ int main(int count, char** arguments) {
     meterbank::bench::pcp_mmv_rows(effort, table);
 #else
     table.note_row("PCP MMV", "built without libpcp-mmv1-dev");
+#endif
+#ifdef METERBANK_BENCH_VARNISH
+    meterbank::bench::varnish_rows(effort, table);
+#else
+    table.note_row("Varnish VSC", "built without libvarnishapi-dev");
 #endif
   }
   // A missed figure is a result, not a failure of the benchmark.

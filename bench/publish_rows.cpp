@@ -102,22 +102,24 @@ void increments(const Effort& effort, Table& table) {
   const std::uint64_t turns = effort.operations;
 
   table.ratio_row("U turning over 1,024 (limit: U hot)",
-                  compare(effort.rounds, turns, [&] { bare_turning(words.data(), turns); },
-                          [&] { bare_hot(*words[0], turns); }),
+                  compare(
+                      effort.rounds, turns, [&] { bare_turning(words.data(), turns); },
+                      [&] { bare_hot(*words[0], turns); }),
                   {});
   const auto hot = [&] { bare_hot(*words[0], turns); };
   const auto turning = [&] { bare_turning(words.data(), turns); };
   table.ratio_row("increment, independent, instance handle, hot (limit: U)",
-                  compare_to_slower(effort.rounds, turns, [&] { add_hot(instances[0], turns); },
-                                    hot, turning),
+                  compare_to_slower(
+                      effort.rounds, turns, [&] { add_hot(instances[0], turns); }, hot, turning),
                   1.1);
   table.ratio_row("increment, independent, counter handle, hot (limit: U)",
-                  compare_to_slower(effort.rounds, turns, [&] { add_hot(counter, turns); }, hot,
-                                    turning),
+                  compare_to_slower(
+                      effort.rounds, turns, [&] { add_hot(counter, turns); }, hot, turning),
                   1.1);
   table.ratio_row("increment, independent, over 1,024 instance handles",
-                  compare(effort.rounds, turns, [&] { add_turning(instances.data(), turns); },
-                          [&] { bare_turning(words.data(), turns); }),
+                  compare(
+                      effort.rounds, turns, [&] { add_turning(instances.data(), turns); },
+                      [&] { bare_turning(words.data(), turns); }),
                   1.2);
 }
 
@@ -130,14 +132,16 @@ void hot_commits(const Effort& effort, Table& table) {
   const std::vector<SharedWord*> first_words = bare.first_words();
   SharedWord* const words = first_words[0];
   const std::uint64_t turns = effort.operations;
-  table.ratio_row("commit 1 of 8, line with checkpoint, hot (limit: U)",
-                  compare_to_slower(effort.rounds, turns, [&] { add_hot(instances[0], turns); },
-                                    [&] { bare_hot(*words, turns); },
-                                    [&] { bare_turning(first_words.data(), turns); }),
-                  2.7);
+  table.ratio_row(
+      "commit 1 of 8, line with checkpoint, hot (limit: U)",
+      compare_to_slower(
+          effort.rounds, turns, [&] { add_hot(instances[0], turns); },
+          [&] { bare_hot(*words, turns); }, [&] { bare_turning(first_words.data(), turns); }),
+      2.7);
   table.ratio_row("commit 8 of 8, line with checkpoint, hot (limit: 8 U)",
-                  compare(effort.rounds, turns / 4, [&] { update_eight(instances[0], turns / 4); },
-                          [&] { bare_eight(words, turns / 4); }),
+                  compare(
+                      effort.rounds, turns / 4, [&] { update_eight(instances[0], turns / 4); },
+                      [&] { bare_eight(words, turns / 4); }),
                   1.8);
 }
 
@@ -152,18 +156,20 @@ void many_commits(const Effort& effort, Table& table, bool tile) {
   const std::uint64_t turns = effort.operations;
   if (effort.many >= kTurning) {
     table.ratio_row(fmt::format("commit 1 of 8, {}, over 1,024 blocks in turn", form),
-                    compare(effort.rounds, turns, [&] { add_turning(instances.data(), turns); },
-                            [&] { bare_turning(words.data(), turns); }),
+                    compare(
+                        effort.rounds, turns, [&] { add_turning(instances.data(), turns); },
+                        [&] { bare_turning(words.data(), turns); }),
                     3.5);
   }
   std::vector<BareHandle> handles;
   for (SharedWord* word : words) handles.push_back({word});
   Portions ours(effort.many), theirs(effort.many);
-  table.ratio_row(fmt::format("commit 1 of 8, {}, {} handles at random", form, effort.many),
-                  compare(effort.rounds, ours.size(),
-                          [&] { add_ordered(instances.data(), ours.next()); },
-                          [&] { bare_ordered(handles.data(), theirs.next()); }),
-                  tile ? 2.5 : 3.3);
+  table.ratio_row(
+      fmt::format("commit 1 of 8, {}, {} handles at random", form, effort.many),
+      compare(
+          effort.rounds, ours.size(), [&] { add_ordered(instances.data(), ours.next()); },
+          [&] { bare_ordered(handles.data(), theirs.next()); }),
+      tile ? 2.5 : 3.3);
 }
 
 }  // namespace

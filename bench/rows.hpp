@@ -12,11 +12,11 @@ namespace meterbank::bench {
 
 struct Effort {
   unsigned rounds = 31;
-  std::uint64_t operations = 200'000;     // of a cheap loop, a round
-  std::size_t many = 100'000;             // blocks where the figure says 100k
-  std::size_t live = 10'000;              // instances where the figure says 10k
+  std::uint64_t operations = 200'000;  // of a cheap loop, a round
+  std::size_t many = 100'000;          // blocks where the figure says 100k
+  std::size_t live = 10'000;           // instances where the figure says 10k
   std::vector<std::size_t> bulk = {1'000, 10'000, 100'000};
-  unsigned fresh_reads = 400;             // a round
+  unsigned fresh_reads = 400;  // a round
   unsigned fresh_rounds = 7;
   bool peers = false;
 };
@@ -28,6 +28,9 @@ void setup_rows(const Effort& effort, Table& table);
 void catalog_rows(const Effort& effort, Table& table);
 #ifdef METERBANK_BENCH_PCP
 void pcp_mmv_rows(const Effort& effort, Table& table);
+#endif
+#ifdef METERBANK_BENCH_VARNISH
+void varnish_rows(const Effort& effort, Table& table);
 #endif
 
 }  // namespace meterbank::bench

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What surrounds counting: making, finding and closing instances, memory, starting the program.
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,13 +68,14 @@ void name_to_handle(const Effort& effort, Table& table) {
     map[names.back()] = index;
   }
   table.time_row(fmt::format("name to handle at {} (limit: hash map find)", effort.many),
-                 compare(std::min(effort.rounds, 11U), names.size(),
-                         [&] {
-                           for (const std::string& name : names) keep(set.find(name).has_value());
-                         },
-                         [&] {
-                           for (const std::string& name : names) keep(map.find(name)->second);
-                         }),
+                 compare(
+                     std::min(effort.rounds, 11U), names.size(),
+                     [&] {
+                       for (const std::string& name : names) keep(set.find(name).has_value());
+                     },
+                     [&] {
+                       for (const std::string& name : names) keep(map.find(name)->second);
+                     }),
                  200.0);
 }
 
@@ -82,9 +83,7 @@ void name_to_handle(const Effort& effort, Table& table) {
 void memory(Table& table) {
   for (const bool checkpoint : {true, false}) {
     for (const bool tile : {false, true}) {
-      const BlockForm form{.words = 8,
-                           .lanes = tile ? 8U : 1U,
-                           .checkpoint = checkpoint ? 1U : 0U};
+      const BlockForm form{.words = 8, .lanes = tile ? 8U : 1U, .checkpoint = checkpoint ? 1U : 0U};
       const double bytes = static_cast<double>(GroupLayout::of(form, kGroupSlotsMax).bytes);
       table.plain_row(fmt::format("memory, 8 counters, {}, {}", tile ? "tile" : "line",
                                   checkpoint ? "with checkpoint" : "without checkpoint"),
@@ -99,10 +98,9 @@ void memory_in_use(const Effort& effort, Table& table) {
   Workplace workplace;
   const Registration set = workplace.add(shape);
   const std::vector<Instance> live = workplace.fill(set, shape, effort.live);
-  table.plain_row(fmt::format("  whole segment, line with checkpoint, {} live", effort.live),
-                  static_cast<double>(Workplace::segment_bytes()) /
-                      static_cast<double>(effort.live),
-                  "B", {});
+  table.plain_row(
+      fmt::format("  whole segment, line with checkpoint, {} live", effort.live),
+      static_cast<double>(Workplace::segment_bytes()) / static_cast<double>(effort.live), "B", {});
 }
 
 // Start to exit, with output thrown away.
@@ -115,8 +113,8 @@ void spawn_and_wait(const std::string& program, const char* verb, const std::str
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   pid_t child = 0;
-  const int failed = ::posix_spawn(&child, path.c_str(), &actions, nullptr, arguments.data(),
-                                   environment.data());
+  const int failed =
+      ::posix_spawn(&child, path.c_str(), &actions, nullptr, arguments.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) give_up("cannot start " + program);
   int status = 0;
@@ -140,8 +138,9 @@ void program_start(const Effort& effort, Table& table) {
   for (const char* const verb : {"version", "list"}) {
     const std::string& where = workplace.directory();
     table.time_row(fmt::format("meterbank {}, start to exit (limit: true)", verb),
-                   compare(effort.rounds, 1, [&] { spawn_and_wait(program, verb, where); },
-                           [&] { spawn_and_wait("/bin/true", "", where); }, Clock::kWall),
+                   compare(
+                       effort.rounds, 1, [&] { spawn_and_wait(program, verb, where); },
+                       [&] { spawn_and_wait("/bin/true", "", where); }, Clock::kWall),
                    5e6);
   }
 }

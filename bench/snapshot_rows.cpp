@@ -31,15 +31,14 @@ void one_warm_block(const Effort& effort, Table& table) {
   std::array<std::uint64_t, 8> values{};
   const std::uint64_t turns = effort.operations;
   table.time_row("snapshot of one warm block of 8 (limit: the copy alone)",
-                 compare(effort.rounds, turns, [&] { read_warm(parts, values, turns); },
-                         [&] { copy_warm(parts, values, turns); }),
+                 compare(
+                     effort.rounds, turns, [&] { read_warm(parts, values, turns); },
+                     [&] { copy_warm(parts, values, turns); }),
                  4.0);
 }
 
 }  // namespace
 
-void snapshot_rows(const Effort& effort, Table& table) {
-  one_warm_block(effort, table);
-}
+void snapshot_rows(const Effort& effort, Table& table) { one_warm_block(effort, table); }
 
 }  // namespace meterbank::bench

@@ -114,18 +114,26 @@ Result<void> OwnedRegistration::add_group() {
   return {};
 }
 
+void OwnedRegistration::push_closed(SlotLife& life) noexcept {
+  life.closed_next = nullptr;
+  (oldest_closed_ == nullptr ? oldest_closed_ : newest_closed_->closed_next) = &life;
+  newest_closed_ = &life;
+  ++closed_;
+}
+
 // A closed slot is used again when nobody can write to it and samplers have had their time, or when
 // too many wait: time protects only the last look at a closed instance.
 SlotLife* OwnedRegistration::take_closed(bool at_any_age) noexcept {
-  if (closed_.empty()) return nullptr;
-  SlotLife& oldest = closed_.front();
-  const bool due = at_any_age || closed_.size() > kQuarantineSlotsMax ||
+  if (oldest_closed_ == nullptr) return nullptr;
+  SlotLife& oldest = *oldest_closed_;
+  const bool due = at_any_age || closed_ > kQuarantineSlotsMax ||
                    Clock::now() - oldest.closed_at >= segment->options.quarantine;
   if (!due) return nullptr;
-  closed_.pop_front();
+  oldest_closed_ = oldest.closed_next;
+  --closed_;
   // acquire: pairs with the release in SlotReference::release; its last store is done.
   if (oldest.holders.load(std::memory_order_acquire) == 0) return &oldest;
-  closed_.push_back(oldest);  // let it not block the others
+  push_closed(oldest);  // let it not block the others
   return nullptr;
 }
 
@@ -216,7 +224,7 @@ Result<SlotReference> OwnedRegistration::create_locked(std::string_view instance
     life.name = instance_name;
     auto kept = std::make_unique<const std::shared_ptr<OwnedRegistration>>(shared_from_this());
     ids_.insert(id);
-    by_name_.emplace(life.name, &life);
+    by_name_.insert(&life);
     life.kept = kept.release();
   } catch (const std::bad_alloc&) {
     ids_.erase(id);
@@ -260,13 +268,13 @@ void OwnedRegistration::end_life_locked(SlotLife& life) noexcept {
   life.live = false;
   slot_close<StdAtomics>(record->membership, *life.slot);
   life.closed_at = Clock::now();
-  closed_.push_back(life);
+  push_closed(life);
   segment->live_instances -= 1;
 }
 
 void OwnedRegistration::close_instance_locked(SlotLife& life) noexcept {
   if (!life.live) return;
-  by_name_.erase(life.name);
+  by_name_.erase(&life);
   end_life_locked(life);
   record->live_instances.store(by_name_.size(), std::memory_order_relaxed);  // relaxed: advisory
   segment->directory_changed();
@@ -279,7 +287,7 @@ void OwnedRegistration::close_locked() noexcept {
   auto word = RegistrationWord::of(record->word.load(std::memory_order_relaxed));
   word.state = RegistrationState::kClosing;
   record->word.store(word.raw(), std::memory_order_release);  // [P3] as in publish_locked
-  for (const auto& [instance_name, life] : by_name_) end_life_locked(*life);
+  for (SlotLife* life : by_name_) end_life_locked(*life);
   by_name_.clear();
   record->live_instances.store(0, std::memory_order_relaxed);  // relaxed: advisory
   word.state = RegistrationState::kClosed;
@@ -289,13 +297,13 @@ void OwnedRegistration::close_locked() noexcept {
 
 SlotLife* OwnedRegistration::find_locked(std::string_view instance_name) noexcept {
   const auto found = by_name_.find(instance_name);
-  return found == by_name_.end() ? nullptr : found->second;
+  return found == by_name_.end() ? nullptr : *found;
 }
 
 bool OwnedRegistration::is_idle_locked() const noexcept {
-  for (const SlotLife& life : closed_) {
+  for (const SlotLife* life = oldest_closed_; life != nullptr; life = life->closed_next) {
     // acquire: pairs with the release in SlotReference::release.
-    if (life.holders.load(std::memory_order_acquire) != 0) return false;
+    if (life->holders.load(std::memory_order_acquire) != 0) return false;
   }
   return by_name_.empty();
 }

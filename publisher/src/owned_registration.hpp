@@ -3,13 +3,12 @@
 // One registration as its owner sees it: its slots, who holds them, and which may be used again.
 #pragma once
 
-#include <tsl/robin_map.h>
 #include <tsl/robin_set.h>
 
-#include <boost/intrusive/list.hpp>
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "meterbank/publisher/provider.hpp"
@@ -21,23 +20,45 @@ namespace meterbank::detail {
 
 struct OwnedRegistration;
 
-// The process-private side of one slot. What finding an instance by name touches comes first.
+// The process-private side of one slot. The first cache line is what a search by name reads.
 struct alignas(kCacheLine) SlotLife {
   BlockWriter<StdAtomics> writer;
-  // Handles that can still write to the slot, and what they keep alive together: made at the
-  // beginning of a life, deleted by whoever lets go last, and never replaced in between.
-  const std::shared_ptr<OwnedRegistration>* kept = nullptr;
-  std::atomic<std::uint32_t> holders{0};
+  std::atomic<std::uint32_t> holders{0};  // handles that can still write to the slot
   std::uint32_t id = 0;
   std::string name;
+  // What the holders keep alive together: made at the beginning of a life, deleted by whoever lets
+  // go last, and never replaced in between.
+  const std::shared_ptr<OwnedRegistration>* kept = nullptr;
   bool live = false;
   std::chrono::steady_clock::time_point closed_at;
-  boost::intrusive::list_member_hook<> closed_hook;
+  SlotLife* closed_next = nullptr;
   SharedWord* slot = nullptr;
   SlotDescriptor* descriptor = nullptr;
   std::byte* long_name = nullptr;  // memory for names beyond kNameHereBytes, kept for reuse
   Ref long_name_ref = 0;
   std::uint64_t long_name_bytes = 0;
+};
+
+// Live instances by their names; case does not count.
+struct NameHash {
+  [[nodiscard]] std::size_t operator()(std::string_view name) const noexcept {
+    return FoldedHash()(name);
+  }
+  [[nodiscard]] std::size_t operator()(const SlotLife* life) const noexcept {
+    return FoldedHash()(life->name);
+  }
+};
+struct NameEqual {
+  using is_transparent = void;
+  [[nodiscard]] bool operator()(std::string_view name, const SlotLife* life) const noexcept {
+    return equal_folded(name, life->name);
+  }
+  [[nodiscard]] bool operator()(const SlotLife* life, std::string_view name) const noexcept {
+    return equal_folded(name, life->name);
+  }
+  [[nodiscard]] bool operator()(const SlotLife* left, const SlotLife* right) const noexcept {
+    return left == right;
+  }
 };
 
 struct OwnedRegistration : std::enable_shared_from_this<OwnedRegistration> {
@@ -70,6 +91,7 @@ struct OwnedRegistration : std::enable_shared_from_this<OwnedRegistration> {
   [[nodiscard]] std::uint32_t next_id() noexcept;
   void begin_life(SlotLife& life) noexcept;
   void end_life_locked(SlotLife& life) noexcept;
+  void push_closed(SlotLife& life) noexcept;
   [[nodiscard]] SlotLife* take_closed(bool at_any_age) noexcept;
   Result<SlotLife*> take_slot();
   Result<void> add_group();
@@ -77,21 +99,16 @@ struct OwnedRegistration : std::enable_shared_from_this<OwnedRegistration> {
 
   std::vector<std::unique_ptr<SlotLife[]>> lives_;
   std::vector<SlotLife*> unused_;  // never lived, next at the back
-  // Oldest first. The links lie in the slots, because closing must not allocate.
-  boost::intrusive::list<SlotLife,
-                         boost::intrusive::member_hook<SlotLife,
-                                                       boost::intrusive::list_member_hook<>,
-                                                       &SlotLife::closed_hook>>
-      closed_;
+  // Closed slots, oldest first. The links lie in the slots, because closing must not allocate.
+  SlotLife* oldest_closed_ = nullptr;
+  SlotLife* newest_closed_ = nullptr;
+  std::size_t closed_ = 0;
   GroupHeader* last_group_ = nullptr;
   std::uint32_t next_group_slots_ = kGroupSlotsFirst;
   std::uint32_t groups_ = 0;
   std::uint32_t next_id_ = 0;
-  // Keys are views of SlotLife::name. The map keeps hashes, so that a search reads one line of it
-  // and one of the instance that it finds.
-  tsl::robin_map<std::string_view, SlotLife*, FoldedHash, FoldedEqual,
-                 std::allocator<std::pair<std::string_view, SlotLife*>>, true>
-      by_name_;
+  // The set keeps hashes, so that a search reads one line of it and one of what it finds.
+  tsl::robin_set<SlotLife*, NameHash, NameEqual, std::allocator<SlotLife*>, true> by_name_;
   tsl::robin_set<std::uint32_t> ids_;
 };
 

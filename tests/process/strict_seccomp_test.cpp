@@ -65,7 +65,7 @@ Verdict take_samples(Query& query, Sample& sample) {
     if (query.collect(sample, Timestamp{snapshot, snapshot}).rows != 1) return kNoRow;
     if (sample.status[0] == RowStatus::kBusy) continue;
     const bool is_fresh = sample.status[0] == RowStatus::kFresh;
-    const Verdict verdict = watcher.look(sample.row(0), sample.versions[0], is_fresh);
+    const Verdict verdict = watcher.look(sample.row(0), sample.row(0)[0], is_fresh);
     if (verdict != kGood) return verdict;
   }
   return watcher.end();

@@ -18,6 +18,7 @@
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/output.hpp"
+#include "cli/session/runtime_directory.hpp"
 #include "cli/verbs.hpp"
 #include "meterbank/shm/pointer_record.hpp"
 
@@ -41,6 +42,11 @@ std::string first_line(const char* file) {
   return line;
 }
 
+std::string without_remedy(Error error) {
+  error.remedy.clear();
+  return named_message(error);
+}
+
 // ---- Directory ----
 
 bool is_in_memory(const std::string& path) {
@@ -50,28 +56,28 @@ bool is_in_memory(const std::string& path) {
 }
 
 Finding examine_directory(const std::string& path) {
+  if (const auto fault = directory_fault(path)) {
+    return {"directory", without_remedy(*fault), Verdict::kProblem, fault->remedy};
+  }
   struct stat facts{};
   if (::lstat(path.c_str(), &facts) != 0) {
     return {"directory", path + "  not there yet; the first publisher makes it", Verdict::kNote, {}};
   }
-  if (!S_ISDIR(facts.st_mode)) {
-    return {"directory", path + "  is no directory", Verdict::kProblem,
-            "METERBANK_DIR=another directory"};
-  }
-  const bool own = facts.st_uid == ::geteuid();
-  if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return {"directory", path + "  others may write to it", Verdict::kProblem,
-            "chmod go-w " + path};
-  }
-  if (::access(path.c_str(), R_OK | X_OK) != 0) {
-    return {"directory", path + "  may not be read", Verdict::kProblem,
-            "as its owner, or chmod o+rx " + path};
-  }
-  std::string traits = is_in_memory(path) ? "in memory" : "on disk";
-  traits += own && ::access(path.c_str(), W_OK) == 0 ? ", writable" : ", for reading only";
-  const bool disk = traits.front() == 'o';
-  return {"directory", fmt::format("{}  {}", path, traits), disk ? Verdict::kNote : Verdict::kOk,
+  const bool writable = facts.st_uid == ::geteuid() && ::access(path.c_str(), W_OK) == 0;
+  const bool disk = !is_in_memory(path);
+  return {"directory",
+          fmt::format("{}  {}, {}", path, disk ? "on disk" : "in memory",
+                      writable ? "writable" : "for reading only"),
+          disk ? Verdict::kNote : Verdict::kOk,
           disk ? "a tmpfs with METERBANK_DIR: records on disk outlive a reboot" : ""};
+}
+
+void examine_objects(const std::string& directory, Findings& findings) {
+  for (auto& object : odd_objects(directory)) {
+    findings.push_back({"object", without_remedy(object.error),
+                        object.poses_as_record ? Verdict::kProblem : Verdict::kNote,
+                        std::move(object.error.remedy)});
+  }
 }
 
 // ---- Providers ----
@@ -109,7 +115,7 @@ Finding examine_provider(const ProviderView& provider) {
       return finding;
     case ProviderState::kUnreadable: break;
   }
-  finding.what = fmt::format("{}  unreadable: {}", provider.label(), provider.error.what);
+  finding.what = fmt::format("{}  unreadable: {}", provider.label(), without_remedy(provider.error));
   finding.verdict = Verdict::kProblem;
   finding.remedy = provider.error.remedy;
   if (provider.error.code == ErrorCode::kNewerLayout && finding.remedy.empty()) {
@@ -227,22 +233,22 @@ Findings examine(const Invocation& invocation) {
   Findings findings;
   auto catalog = Catalog::open({.directory = invocation.selection.directory});
   if (!catalog) {
-    findings.push_back({"directory", catalog.error().what, Verdict::kProblem,
+    findings.push_back({"directory", without_remedy(catalog.error()), Verdict::kProblem,
                         catalog.error().remedy});
   } else {
     for (const auto& path : catalog->directories()) findings.push_back(examine_directory(path));
     if (invocation.clean) findings.push_back(clean(*catalog));
     for (const auto& provider : catalog->providers()) {
       findings.push_back(examine_provider(*provider));
+      for (const auto& error : provider->errors) {
+        findings.push_back({"publisher", provider->label() + "  left out: " + without_remedy(error),
+                            Verdict::kProblem, error.remedy});
+      }
     }
     if (catalog->providers().empty()) {
       findings.push_back({"publisher", "none", Verdict::kNote, "meterbank host"});
     }
-    if (catalog->skipped() > 0) {
-      findings.push_back({"publisher",
-                          fmt::format("{} other objects in the directory", catalog->skipped()),
-                          Verdict::kNote, "nothing if you know them; they are not read"});
-    }
+    for (const auto& path : catalog->directories()) examine_objects(path, findings);
   }
   findings.push_back(examine_layout());
   findings.push_back(examine_clock());

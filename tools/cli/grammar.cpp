@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <memory>
 
 #include "cli/format/table.hpp"
@@ -377,6 +378,11 @@ class Grammar {
     }
     if (auto read = read_choices(); !read) return tl::make_unexpected(read.error());
     if (auto read = read_spans_and_numbers(); !read) return tl::make_unexpected(read.error());
+    // As good as --dir: what is wrong with it is then an error and not just a place less to look in.
+    const char* const directory = ::secure_getenv("METERBANK_DIR");
+    if (invocation_.selection.directory.empty() && directory != nullptr) {
+      invocation_.selection.directory = directory;
+    }
     if (words_.cooked && invocation_.raw) return usage("--raw and --cooked", "one of them");
     if (invocation_.instances && invocation_.publishers) {
       return usage("--instances and --publishers", "one of them");

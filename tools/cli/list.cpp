@@ -304,11 +304,12 @@ int list(const Invocation& invocation, Console& console) {
   int code = kExitDone;
   if (!everything) {
     code = report_unmatched(*selection, console, add_empty_sets(*selection, listed));
-  } else if (listed.empty()) {
+  } else if (listed.empty() && (!invocation.publishers || selection->catalog.providers().empty())) {
     code = report_nobody(selection->catalog, console);
+  } else {
+    code = report_hidden(selection->catalog, console);
   }
   const bool show_publishers = invocation.publishers && !selection->catalog.providers().empty();
-  if (show_publishers) code = kExitDone;
   if (!listed.empty() || show_publishers) {
     output->write(print_listing(invocation, *selection, std::move(listed), console));
   } else if (style_of(invocation, console).format == Format::kJson) {

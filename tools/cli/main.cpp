@@ -21,8 +21,10 @@ std::size_t columns_of(int descriptor) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A closed pipe is an error of write(), which ends the command quietly, not a signal.
+  // A closed pipe and a file that may not grow are errors of write(), which have words and exit
+  // codes, not signals.
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);
   meterbank::cli::Console console{std::cout, std::cerr, ::isatty(STDOUT_FILENO) == 1,
                                   ::isatty(STDERR_FILENO) == 1,
                                   columns_of(STDOUT_FILENO)};

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/host_provider.hpp"
 
+#include <fcntl.h>
 #include <time.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 
 #include "host/sets/sets.hpp"
+#include "meterbank/base/unique_fd.hpp"
 
 namespace meterbank::host {
 
@@ -196,7 +200,25 @@ void HostProvider::Running::run() {
   }
 }
 
+namespace {
+
+// A probe without descriptors would find a machine without anything.
+Result<void> check_descriptors() {
+  constexpr std::size_t kNeeded = 16;
+  std::array<UniqueFd, kNeeded> held;
+  for (auto& descriptor : held) {
+    descriptor.reset(::open("/", O_PATH | O_CLOEXEC));
+    if (descriptor) continue;
+    return fail(ErrorCode::kLimit, "no descriptors left to read this machine's files with",
+                "ulimit -n 64, or more", errno);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<HostProvider> HostProvider::start(HostOptions options) {
+  if (auto enough = check_descriptors(); !enough) return tl::make_unexpected(enough.error());
   constexpr std::uint32_t kInstancesMax = 65536;
   auto provider = Provider::create(
       {.name = options.name, .directory = options.directory, .instances_max = kInstancesMax});

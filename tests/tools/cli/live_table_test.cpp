@@ -25,8 +25,8 @@ class LiveTableTest : public CliTest {
     table_.update(sampler_->rows(), view_.raw, Clock::now());
   }
   [[nodiscard]] std::vector<ScreenLine> draw(std::size_t width, std::size_t height) {
-    return table_.render(view_, {.interval = std::chrono::seconds(1), .missed = 0, .clock = "09:04:40"}, width,
-                         height);
+    return table_.render(view_, {.interval = std::chrono::seconds(1), .missed = 0, .clock = "09:04:40", .trouble = {}},
+                         width, height);
   }
   [[nodiscard]] std::string drawn(std::size_t width, std::size_t height) {
     std::string text;

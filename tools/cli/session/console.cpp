@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/session/console.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 
 #include "meterbank/shm/utf8.hpp"
@@ -40,6 +42,18 @@ void complain(const Console& console, std::string_view message) {
   console.err.flush();
 }
 
-void complain(const Console& console, const Error& error) { complain(console, error.message()); }
+std::string named_message(const Error& error) {
+  const bool is_usage = error.code == ErrorCode::kInvalidArgument;
+  if (is_usage || error.code == ErrorCode::kSystem) return error.message();
+  // Before the remedy, which is to be the last word.
+  auto text = error;
+  text.remedy.clear();
+  return fmt::format("{} [{}]{}{}", text.message(), name_of(error.code),
+                     error.remedy.empty() ? "" : "; try: ", error.remedy);
+}
+
+void complain(const Console& console, const Error& error) {
+  complain(console, named_message(error));
+}
 
 }  // namespace meterbank::cli

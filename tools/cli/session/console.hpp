@@ -45,6 +45,10 @@ class Paint {
   bool on_;
 };
 
+// "what: why [NAME]; try: remedy". The name is one of docs/errors.md, for scripts; usage errors have
+// their exit code, and other system errors the text of the system.
+[[nodiscard]] std::string named_message(const Error& error);
+
 // "meterbank: what: why; try: remedy" on one line, foreign text escaped.
 void complain(const Console& console, std::string_view message);
 void complain(const Console& console, const Error& error);

@@ -2,23 +2,43 @@
 #include "cli/session/output.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "cli/session/exit_code.hpp"
 
 namespace meterbank::cli {
 
+namespace {
+
+// A device, a pipe, or another name of a descriptor that is open already, as /dev/stdout.
+bool is_no_plain_file(const std::string& path) {
+  struct stat facts{};
+  if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode)) return true;
+  return path.starts_with("/dev/") || path.starts_with("/proc/");
+}
+
+}  // namespace
+
 Result<Output> Output::open(Console& console, const std::string& path) {
   Output output(console, path);
   if (path.empty()) return output;
-  // In the same directory, because a rename does not cross file systems.
-  output.temporary_ = fmt::format("{}.{}.part", path, ::getpid());
+  // Through links, so that the file changes and not the link to it.
+  char* const resolved = ::realpath(path.c_str(), nullptr);
+  if (resolved != nullptr) output.path_ = resolved;
+  std::free(resolved);
+  // What cannot be replaced is written to. A file is replaced, from the same directory, because a
+  // rename does not cross file systems.
+  const bool is_special = is_no_plain_file(path);
+  const auto place = is_special ? path : fmt::format("{}.{}.part", output.path_, ::getpid());
+  if (!is_special) output.temporary_ = place;
   errno = 0;
-  output.file_.open(output.temporary_, std::ios::binary | std::ios::trunc);
+  output.file_.open(place, std::ios::binary | (is_special ? std::ios::app : std::ios::trunc));
   if (!output.file_) {
     const int error = errno;
     output.temporary_.clear();
@@ -55,7 +75,7 @@ int Output::finish(int exit_code) {
   if (is_file() && failure_ == 0) {
     errno = 0;
     file_.close();
-    if (!file_ || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    if (!file_ || (!temporary_.empty() && std::rename(temporary_.c_str(), path_.c_str()) != 0)) {
       failure_ = errno != 0 ? errno : EIO;
     } else {
       temporary_.clear();

@@ -13,7 +13,8 @@ namespace meterbank::cli {
 
 class Output {
  public:
-  // An empty `path` is the console. The file is written beside its place and renamed by finish().
+  // An empty `path` is the console. A file is written beside its place and renamed by finish(); a
+  // device or a pipe is written to.
   static Result<Output> open(Console& console, const std::string& path);
   Output(Output&& other) noexcept;
   Output& operator=(Output&&) = delete;

@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "cli/session/exit_code.hpp"
+#include "cli/session/runtime_directory.hpp"
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/path.hpp"
 
@@ -57,13 +58,31 @@ int report_unreadable(const Catalog& catalog, const Console& console) {
   for (const auto& provider : catalog.providers()) {
     if (is_readable(*provider)) continue;
     if (provider->state == ProviderState::kUnreadable) {
-      complain(console, fmt::format("{}: {}", provider->label(), provider->error.message()));
+      complain(console, fmt::format("{}: {}", provider->label(), named_message(provider->error)));
       code = kExitEnvironment;
     } else {
       complain(console, fmt::format("{} has ended, and its counters with it; try: meterbank "
                                     "doctor --clean",
                                     provider->label()));
       code = std::max(code, kExitNo);
+    }
+  }
+  return code;
+}
+
+// Names what keeps publishers from being found at all. kExitDone if there is nothing like that.
+int report_odd_records(const Catalog& catalog, const Console& console) {
+  int code = kExitDone;
+  for (const auto& directory : catalog.directories()) {
+    if (const auto fault = directory_fault(directory)) {
+      complain(console, *fault);
+      code = kExitEnvironment;
+    }
+    if (catalog.skipped() == 0) continue;
+    for (const auto& object : odd_objects(directory)) {
+      if (!object.poses_as_record) continue;
+      complain(console, object.error);
+      code = kExitEnvironment;
     }
   }
   return code;
@@ -175,8 +194,19 @@ bool Selection::refresh() {
   return query.update(catalog);
 }
 
+int report_hidden(const Catalog& catalog, const Console& console) {
+  int code = kExitDone;
+  for (const auto& provider : catalog.providers()) {
+    if (provider->state != ProviderState::kUnreadable) continue;
+    complain(console, fmt::format("{}: {}", provider->label(), named_message(provider->error)));
+    code = kExitEnvironment;
+  }
+  return std::max(code, report_odd_records(catalog, console));
+}
+
 int report_nobody(const Catalog& catalog, const Console& console) {
-  const int code = report_unreadable(catalog, console);
+  int code = report_unreadable(catalog, console);
+  code = std::max(code, report_odd_records(catalog, console));
   if (code != kExitDone) return code;
   complain(console, fmt::format("no publisher found in {}; try: meterbank demo",
                                 fmt::join(catalog.directories(), " or ")));
@@ -190,7 +220,9 @@ int report_unmatched(const Selection& selection, const Console& console,
                                    [](const auto& provider) { return is_readable(*provider); });
   if (!anybody) return report_nobody(selection.catalog, console);
   if (selection.query.unmatched().empty()) {
-    if (!selection.query.plan()->selections.empty()) return kExitDone;
+    if (!selection.query.plan()->selections.empty()) {
+      return selection.patterns.empty() ? report_hidden(selection.catalog, console) : kExitDone;
+    }
     complain(console, "nothing is left to read; try: meterbank list");
     return kExitNo;
   }

@@ -46,6 +46,10 @@ struct Selection {
 [[nodiscard]] int report_unmatched(const Selection& selection, const Console& console,
                                    const std::vector<std::string>& explained = {});
 
+// Names what exists and cannot be read although everything was asked for: publishers that are
+// refused, objects in place of records. kExitDone if there is nothing like that.
+[[nodiscard]] int report_hidden(const Catalog& catalog, const Console& console);
+
 // "no publisher found in /run/...; try: ..." and the like, for a catalog without a readable
 // provider.
 [[nodiscard]] int report_nobody(const Catalog& catalog, const Console& console);
