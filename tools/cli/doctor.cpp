@@ -42,11 +42,6 @@ std::string first_line(const char* file) {
   return line;
 }
 
-std::string without_remedy(Error error) {
-  error.remedy.clear();
-  return named_message(error);
-}
-
 // ---- Directory ----
 
 bool is_in_memory(const std::string& path) {
@@ -57,7 +52,7 @@ bool is_in_memory(const std::string& path) {
 
 Finding examine_directory(const std::string& path) {
   if (const auto fault = directory_fault(path)) {
-    return {"directory", without_remedy(*fault), Verdict::kProblem, fault->remedy};
+    return {"directory", named_cause(*fault), Verdict::kProblem, remedy_of(*fault)};
   }
   struct stat facts{};
   if (::lstat(path.c_str(), &facts) != 0) {
@@ -74,7 +69,7 @@ Finding examine_directory(const std::string& path) {
 
 void examine_objects(const std::string& directory, Findings& findings) {
   for (auto& object : odd_objects(directory)) {
-    findings.push_back({"object", without_remedy(object.error),
+    findings.push_back({"object", named_cause(object.error),
                         object.poses_as_record ? Verdict::kProblem : Verdict::kNote,
                         std::move(object.error.remedy)});
   }
@@ -115,12 +110,9 @@ Finding examine_provider(const ProviderView& provider) {
       return finding;
     case ProviderState::kUnreadable: break;
   }
-  finding.what = fmt::format("{}  unreadable: {}", provider.label(), without_remedy(provider.error));
+  finding.what = fmt::format("{}  unreadable: {}", provider.label(), named_cause(provider.error));
   finding.verdict = Verdict::kProblem;
-  finding.remedy = provider.error.remedy;
-  if (provider.error.code == ErrorCode::kNewerLayout && finding.remedy.empty()) {
-    finding.remedy = "a newer meterbank";
-  }
+  finding.remedy = remedy_of(provider.error);
   return finding;
 }
 
@@ -233,16 +225,16 @@ Findings examine(const Invocation& invocation) {
   Findings findings;
   auto catalog = Catalog::open({.directory = invocation.selection.directory});
   if (!catalog) {
-    findings.push_back({"directory", without_remedy(catalog.error()), Verdict::kProblem,
-                        catalog.error().remedy});
+    findings.push_back({"directory", named_cause(catalog.error()), Verdict::kProblem,
+                        remedy_of(catalog.error())});
   } else {
     for (const auto& path : catalog->directories()) findings.push_back(examine_directory(path));
     if (invocation.clean) findings.push_back(clean(*catalog));
     for (const auto& provider : catalog->providers()) {
       findings.push_back(examine_provider(*provider));
       for (const auto& error : provider->errors) {
-        findings.push_back({"publisher", provider->label() + "  left out: " + without_remedy(error),
-                            Verdict::kProblem, error.remedy});
+        findings.push_back({"publisher", provider->label() + "  left out: " + named_cause(error),
+                            Verdict::kProblem, remedy_of(error)});
       }
     }
     if (catalog->providers().empty()) {

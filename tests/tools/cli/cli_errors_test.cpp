@@ -81,6 +81,52 @@ TEST_F(CliErrors, RefusesAPathThatDoesNotParse) {
   expect_one_line_of_help(outcome);
 }
 
+TEST_F(CliErrors, SaysThatAnOptionStandsBeforeItsVerb) {
+  const auto outcome = run_plainly({"-f", "json", "get", "shop_sales"});
+
+  EXPECT_EQ(outcome.code, kExitUsage);
+  expect_one_line_of_help(outcome);
+  EXPECT_NE(outcome.err.find("before its verb; try: meterbank get ... -f"), std::string::npos)
+      << outcome.err;
+}
+
+TEST_F(CliErrors, RefusesAnEmptyValueWhichIsAVariableThatWasNotSet) {
+  for (const char* option : {"-n", "-i", "-f", "--dir", "-o"}) {
+    const auto outcome = run_plainly({"get", option, ""});
+    EXPECT_EQ(outcome.code, kExitUsage) << option;
+    expect_one_line_of_help(outcome);
+  }
+}
+
+TEST_F(CliErrors, NamesTheOptionThatLacksItsValue) {
+  const auto outcome = run_plainly({"get", "-n"});
+
+  EXPECT_NE(outcome.err.find("--samples needs a value"), std::string::npos) << outcome.err;
+}
+
+TEST_F(CliErrors, SuggestsAPublisherWithoutTheWrongProcessNumber) {
+  open_shop();
+
+  const auto outcome = meterbank({"get", "shop@1:shop_sales/stock"});
+
+  EXPECT_EQ(outcome.code, kExitNo);
+  EXPECT_NE(outcome.err.find("no publisher matches"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("try: shop:shop_sales/stock"), std::string::npos) << outcome.err;
+}
+
+TEST_F(CliErrors, PointsAtTheListOfTheSetThatIsMeant) {
+  open_shop();
+
+  const auto word = meterbank({"get", "shop_sales/xyzzy"});
+  const auto counter = meterbank({"get", "shop_sales/fruit/xyzzy"});
+  const auto instance = meterbank({"get", "shop_sales/xyzzy/stock"});
+
+  EXPECT_NE(word.err.find("no counter or instance matches"), std::string::npos) << word.err;
+  EXPECT_NE(counter.err.find("try: meterbank list shop_sales"), std::string::npos) << counter.err;
+  EXPECT_NE(instance.err.find("try: meterbank list --instances shop_sales"), std::string::npos)
+      << instance.err;
+}
+
 TEST_F(CliErrors, RefusesAnEmptyFileOfPaths) {
   std::ofstream(file("paths")) << "# nothing\n";
 
@@ -99,6 +145,7 @@ TEST_F(CliErrors, AnEmptyDirectoryIsAnAnswerAndAMissingOneIsNot) {
 }
 
 TEST_F(CliErrors, NamesTheLayoutOfASegmentThatIsTooNew) {
+  open_shop();
   auto extent = OwnedExtent::create("future", kExtentBytesMin);
   ASSERT_TRUE(extent) << extent.error().message();
   auto& header = *reinterpret_cast<SegmentHeader*>(extent->data());
@@ -127,13 +174,15 @@ TEST_F(CliErrors, NamesTheLayoutOfASegmentThatIsTooNew) {
                              .layout_minor = 0};
   ASSERT_TRUE(write_record(directory_, record));
 
-  const auto get = meterbank({"get", "anything"});
+  const auto get = meterbank({"get", "future:*"});
   const auto list = meterbank({"list"});
   const auto doctor = meterbank({"doctor"});
 
   EXPECT_EQ(get.code, kExitEnvironment);
   EXPECT_NE(get.err.find("future@"), std::string::npos) << get.err;
+  EXPECT_NE(get.err.find("NEWER_LAYOUT"), std::string::npos) << get.err;
   EXPECT_EQ(list.code, kExitEnvironment);
+  EXPECT_NE(list.out.find("shop_sales"), std::string::npos) << list.out;
   EXPECT_EQ(doctor.code, kExitNo);
   EXPECT_NE(doctor.out.find("PROBLEM"), std::string::npos) << doctor.out;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <clocale>
+#include <array>
 #include <limits>
+#include <locale>
 #include <regex>
 
 #include "cli/session/exit_code.hpp"
@@ -140,22 +141,57 @@ TEST_F(CliFormats, NamesCannotTurnTextAround) {
   }
 }
 
+// Writes 1234.5 as "1.234,5".
+struct CommaNumbers : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
 TEST_F(CliFormats, MachineFormatsDoNotKnowTheLocale) {
   open_shop({"fruit"});
-  // Any locale with a decimal comma will do; without one installed there is nothing to ignore.
-  const char* chosen = nullptr;
-  for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8"}) {
-    if (chosen == nullptr) chosen = std::setlocale(LC_ALL, name);
-  }
-  if (chosen == nullptr) GTEST_SKIP() << "no locale with a decimal comma installed";
+  aisles_[0].set(Sales::kStock, 1'234'567);
+  const std::locale before =
+      std::locale::global(std::locale(std::locale::classic(), new CommaNumbers));
+  std::ostringstream control;  // the locale does what it says
+  control << 1234.5;
 
-  const auto outcome =
-      meterbank({"get", "shop_sales/stock", "-n", "2", "-i", "10ms", "-f", "jsonl"});
-  std::setlocale(LC_ALL, "C");
+  const auto lines =
+      meterbank({"get", "shop_sales", "-n", "2", "-i", "10ms", "-f", "jsonl"}).lines();
+  const auto csv = meterbank({"get", "shop_sales/stock", "-f", "csv"}).out;
+  std::locale::global(before);
 
-  for (const auto& line : outcome.lines()) {
-    EXPECT_TRUE(Json::accept(line)) << line;
-  }
+  EXPECT_EQ(control.str(), "1.234,5");
+  ASSERT_EQ(lines.size(), 2U);
+  for (const auto& line : lines) EXPECT_TRUE(Json::accept(line)) << line;
+  EXPECT_NE(csv.find(",1234567,"), std::string::npos) << csv;
+}
+
+TEST_F(CliFormats, MachinesGetBaseUnits) {
+  constexpr std::array kClock{CounterSpec{.id = 1,
+                                          .name = "Frequency",
+                                          .symbol = "frequency",
+                                          .type = CounterType::kLargeRawCount,
+                                          .unit = "MHz",
+                                          .help = "Of the clock."}};
+  auto provider = Provider::create({.name = "clock", .directory = directory_});
+  ASSERT_TRUE(provider);
+  auto set = provider->add({.name = "Clock", .symbol = "clock", .counters = kClock});
+  ASSERT_TRUE(set);
+  auto instance = set->create_instance("a");
+  ASSERT_TRUE(instance);
+  instance->update([](Values& values) noexcept { values.set(0U, 2600); });
+
+  const auto row = Json::parse(meterbank({"get", "clock", "-f", "json"}).out)["samples"][0];
+  const auto raw = Json::parse(meterbank({"get", "clock", "--raw", "-f", "json"}).out);
+  const auto listed = Json::parse(meterbank({"list", "clock", "-f", "json"}).out)[0];
+
+  EXPECT_EQ(row["value"], 2.6e9);
+  EXPECT_EQ(row["unit"], "Hz");
+  EXPECT_EQ(row["raw"], 2600);
+  EXPECT_EQ(raw["samples"][0]["value"], 2600);
+  EXPECT_EQ(raw["samples"][0]["unit"], "MHz");
+  EXPECT_EQ(listed["unit"], "Hz");
 }
 
 TEST_F(CliFormats, ColourIsAChoice) {

@@ -308,5 +308,42 @@ TEST_F(CliGet, DemoPrintsThreeSamplesOfFiveCountersAndEnds) {
   for (const auto& line : lines) EXPECT_EQ(Json::parse(line)["samples"].size(), 5U) << line;
 }
 
+TEST_F(CliGet, DemoTakesAsManySamplesAsItIsToldTo) {
+  const auto outcome = meterbank({"demo", "-n", "2", "-i", "20ms", "-f", "csv"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  EXPECT_EQ(outcome.lines().size(), 1U + 2U * 5U);
+}
+
+TEST_F(CliGet, DemoPrintsATableWhereNobodyChoseAFormat) {
+  const auto lines = meterbank({"demo", "-i", "20ms", "-n", "1"}).lines();
+
+  ASSERT_EQ(lines.size(), 1U + 5U);
+  EXPECT_EQ(lines[0].substr(0, 4), "TIME");
+}
+
+// ---- -o ----
+
+TEST_F(CliGet, WritesToADeviceInsteadOfReplacingIt) {
+  open_shop();
+
+  const auto null = meterbank({"get", "shop_sales/stock", "-o", "/dev/null"});
+
+  EXPECT_EQ(null.code, kExitDone) << null.err;
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST_F(CliGet, WritesThroughALinkAndKeepsIt) {
+  open_shop();
+  std::ofstream(file("target.csv")) << "old";
+  std::filesystem::create_symlink(file("target.csv"), file("link.csv"));
+
+  const auto outcome = meterbank({"get", "shop_sales/stock", "-f", "csv", "-o", file("link.csv")});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  EXPECT_TRUE(std::filesystem::is_symlink(file("link.csv")));
+  EXPECT_EQ(read(file("target.csv")).substr(0, 5), "time,");
+}
+
 }  // namespace
 }  // namespace meterbank::cli

@@ -25,8 +25,11 @@ class LiveTableTest : public CliTest {
     table_.update(sampler_->rows(), view_.raw, Clock::now());
   }
   [[nodiscard]] std::vector<ScreenLine> draw(std::size_t width, std::size_t height) {
-    return table_.render(view_, {.interval = std::chrono::seconds(1), .missed = 0, .clock = "09:04:40", .trouble = {}},
-                         width, height);
+    Status status;
+    status.interval = std::chrono::seconds(1);
+    status.clock = "09:04:40";
+    status.trouble = trouble_;
+    return table_.render(view_, status, width, height);
   }
   [[nodiscard]] std::string drawn(std::size_t width, std::size_t height) {
     std::string text;
@@ -38,6 +41,7 @@ class LiveTableTest : public CliTest {
   std::optional<Sampler> sampler_;
   LiveTable table_;
   View view_;
+  std::string trouble_;
 };
 
 TEST_F(LiveTableTest, NeverDrawsOutsideItsWindow) {
@@ -113,6 +117,61 @@ TEST_F(LiveTableTest, KeepsTheSelectedRowOnTheScreen) {
   EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const ScreenLine& line) {
     return line.look == LineLook::kSelected;
   }));
+}
+
+TEST_F(LiveTableTest, PrefersAPictureToAMeanAndAMeanToAMaximum) {
+  open_shop();
+  look();
+
+  const auto narrow = draw(60, 24)[1].text;
+  const auto wider = draw(75, 24)[1].text;
+  const auto wide = draw(120, 24)[1].text;
+
+  EXPECT_NE(narrow.find("LAST"), std::string::npos) << narrow;
+  EXPECT_EQ(narrow.find("AVG"), std::string::npos) << narrow;
+  EXPECT_NE(wider.find("AVG"), std::string::npos) << wider;
+  EXPECT_EQ(wider.find("MAX"), std::string::npos) << wider;
+  EXPECT_NE(wide.find("MAX"), std::string::npos) << wide;
+}
+
+TEST_F(LiveTableTest, ShowsAllDigitsOfAStoredValue) {
+  open_shop({"fruit"});
+  aisles_[0].set(Sales::kStock, 123'456'789'012'345);
+  view_.raw = true;
+  look();
+
+  EXPECT_NE(drawn(100, 24).find("123456789012345"), std::string::npos) << drawn(100, 24);
+}
+
+TEST_F(LiveTableTest, SaysWhichPublisherIsNotWell) {
+  open_shop({"fruit"});
+  look();
+  EXPECT_EQ(draw(100, 24)[0].text.find("silent"), std::string::npos);
+
+  trouble_ = "shop@1 silent for 8 s";
+
+  EXPECT_NE(draw(100, 24)[0].text.find("shop@1 silent for 8 s"), std::string::npos);
+}
+
+TEST_F(LiveTableTest, TellsRowsOfTwoPublishersApart) {
+  open_shop({"fruit"});
+  auto rival = Provider::create({.name = "rival", .directory = directory_});
+  ASSERT_TRUE(rival);
+  auto sales = rival->add(kSales);
+  ASSERT_TRUE(sales);
+  auto fruit = sales->create_instance("fruit");
+  ASSERT_TRUE(fruit);
+  look();
+
+  EXPECT_NE(drawn(120, 24).find("rival@"), std::string::npos) << drawn(120, 24);
+  EXPECT_NE(drawn(120, 24).find("shop@"), std::string::npos);
+}
+
+TEST_F(LiveTableTest, NamesTheWayOutOnTheNarrowestScreen) {
+  open_shop();
+  look();
+
+  EXPECT_NE(draw(20, 24).back().text.find("q quit"), std::string::npos);
 }
 
 TEST_F(LiveTableTest, ForgetsRowsThatWentAway) {

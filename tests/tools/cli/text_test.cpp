@@ -77,7 +77,33 @@ TEST(Quantity, NeverPrintsAThousandOfAPrefix) {
   EXPECT_EQ(print_quantity(999.9, "1"), "1.00 k");
 }
 
+TEST(Quantity, ShowsEveryDigitOfANumberWithoutAUnit) {
+  EXPECT_EQ(print_quantity(21'151, ""), "21151");
+  EXPECT_EQ(print_quantity(4'194'304, ""), "4194304");
+}
+
+TEST(Quantity, UnderstandsHundredths) {
+  EXPECT_EQ(print_quantity(106, "10*-2"), "1.06");
+  EXPECT_EQ(print_quantity(0, "10*-2"), "0");
+  EXPECT_EQ(print_quantity(12'345, "10*-2"), "123");
+}
+
+TEST(Quantity, GivesProgramsOneUnitForEachDimension) {
+  const auto frequency = in_base_unit(2600, "MHz");
+  EXPECT_EQ(frequency.unit, "Hz");
+  EXPECT_DOUBLE_EQ(frequency.value, 2.6e9);
+  EXPECT_EQ(in_base_unit(39'000, "ns").unit, "s");
+  EXPECT_EQ(print_exact(in_base_unit(39'000, "ns").value), "3.9e-05");
+  EXPECT_EQ(in_base_unit(3, "KiBy/s").unit, "By/s");
+  EXPECT_DOUBLE_EQ(in_base_unit(3, "KiBy/s").value, 3072);
+  EXPECT_EQ(in_base_unit(17, "{order}").unit, "{order}");
+  EXPECT_DOUBLE_EQ(in_base_unit(17, "{order}").value, 17);
+}
+
 TEST(Quantity, KeepsBaseUnitsOnRequest) {
+  EXPECT_EQ(print_quantity(2600, "MHz", UnitStyle::kBase), "2600000000 Hz");
+  EXPECT_EQ(print_quantity(1.0 / 3, "{order}/s", UnitStyle::kBase), "0.3333 {order}/s");
+  EXPECT_EQ(print_quantity(604.0176602683509, "{order}/s", UnitStyle::kBase), "604.018 {order}/s");
   EXPECT_EQ(print_quantity(1'572'864, "By", UnitStyle::kBase), "1572864 By");
   EXPECT_EQ(print_quantity(0.1, "", UnitStyle::kBase), "0.1");
 }
@@ -103,6 +129,30 @@ TEST(TableText, AlignsColumnsAndEndsLinesCleanly) {
 
   EXPECT_EQ(table.headings(), "NAME    COUNT  NOTE\n");
   EXPECT_EQ(table.take_rows(), "a           1\nlonger   1000  x\n");
+}
+
+TEST(TableText, CutsTheLastColumnAtTheEdgeOfTheScreen) {
+  Table table({{"NAME"}, {"HELP"}});
+  table.limit(24, Table::Overflow::kCut);
+  table.add({"stock", "Items that are in the shop."});
+
+  EXPECT_EQ(table.take_rows(), "stock  Items that are i…\n");
+}
+
+TEST(TableText, BreaksTheLastColumnBetweenWords) {
+  Table table({{"NAME"}, {"HELP"}});
+  table.limit(24, Table::Overflow::kWrap);
+  table.add({"stock", "Items that are in the shop."});
+
+  EXPECT_EQ(table.take_rows(), "stock  Items that are in\n       the shop.\n");
+}
+
+TEST(TableText, LeavesLinesToTheTerminalWhereTooLittleRoomIsLeft) {
+  Table table({{"NAME"}, {"HELP"}});
+  table.limit(12, Table::Overflow::kCut);
+  table.add({"stock", "Items that are in the shop."});
+
+  EXPECT_EQ(table.take_rows(), "stock  Items that are in the shop.\n");
 }
 
 TEST(TableText, DefusesForeignText) {

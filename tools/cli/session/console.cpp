@@ -42,14 +42,35 @@ void complain(const Console& console, std::string_view message) {
   console.err.flush();
 }
 
-std::string named_message(const Error& error) {
+std::string remedy_of(const Error& error) {
+  if (!error.remedy.empty()) return error.remedy;
+  switch (error.code) {
+    case ErrorCode::kUnsealed:
+    case ErrorCode::kSparse:
+    case ErrorCode::kWrongAbi: return "update the library of that publisher";
+    case ErrorCode::kNewerLayout: return "a newer meterbank";
+    case ErrorCode::kWrongFilesystem: return "ordinary pages for that publisher's memory";
+    case ErrorCode::kDenied: return "as the publisher's user, or as root";
+    case ErrorCode::kNotSealable:
+    case ErrorCode::kBadSize:
+    case ErrorCode::kNotASegment:
+    case ErrorCode::kCorrupt:
+    case ErrorCode::kGone: return "restart that publisher";
+    default: return {};
+  }
+}
+
+std::string named_cause(const Error& error) {
+  auto cause = error;
+  cause.remedy.clear();
   const bool is_usage = error.code == ErrorCode::kInvalidArgument;
-  if (is_usage || error.code == ErrorCode::kSystem) return error.message();
-  // Before the remedy, which is to be the last word.
-  auto text = error;
-  text.remedy.clear();
-  return fmt::format("{} [{}]{}{}", text.message(), name_of(error.code),
-                     error.remedy.empty() ? "" : "; try: ", error.remedy);
+  if (is_usage || error.code == ErrorCode::kSystem) return cause.message();
+  return fmt::format("{} [{}]", cause.message(), name_of(error.code));
+}
+
+std::string named_message(const Error& error) {
+  const auto remedy = remedy_of(error);
+  return named_cause(error) + (remedy.empty() ? "" : "; try: ") + remedy;
 }
 
 void complain(const Console& console, const Error& error) {

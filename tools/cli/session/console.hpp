@@ -45,8 +45,12 @@ class Paint {
   bool on_;
 };
 
-// "what: why [NAME]; try: remedy". The name is one of docs/errors.md, for scripts; usage errors have
-// their exit code, and other system errors the text of the system.
+// "what: why [NAME]". The name is one of docs/errors.md, for scripts; usage errors have their exit
+// code, and other system errors the text of the system.
+[[nodiscard]] std::string named_cause(const Error& error);
+// What to try: the error's own remedy, else the usual one for its code.
+[[nodiscard]] std::string remedy_of(const Error& error);
+// "what: why [NAME]; try: remedy"
 [[nodiscard]] std::string named_message(const Error& error);
 
 // "meterbank: what: why; try: remedy" on one line, foreign text escaped.

@@ -40,7 +40,7 @@ std::string_view kind_text(mode_t mode) {
 
 // Why a file that is called like a record is none. Opened without waiting: it may be a pipe.
 std::optional<Error> record_fault(int directory, const char* name, const std::string& path) {
-  const auto remedy = "rm " + path;
+  const std::string remedy = "remove it; nothing in it is read";
   struct stat facts{};
   if (::fstatat(directory, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
   if (!S_ISREG(facts.st_mode)) {
@@ -103,7 +103,7 @@ std::vector<OddObject> odd_objects(const std::string& directory) {
     if (name.starts_with('.')) continue;
     const auto path = fmt::format("{}/{}", directory, name);
     if (!name.ends_with(kPointerRecordSuffix)) {
-      odd.push_back({describe(ErrorCode::kCorrupt, path + ": not of this library",
+      odd.push_back({describe(ErrorCode::kSystem, path + ": not of this library",
                               "nothing, if you know it; it is not read"),
                      false});
     } else if (auto fault = record_fault(::dirfd(opened.get()), item->d_name, path)) {
