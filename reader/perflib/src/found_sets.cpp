@@ -7,7 +7,6 @@
 namespace meterbank {
 namespace {
 
-constexpr std::uint32_t kMultipleFlag = 2;
 constexpr std::uint32_t kAggregateFlag = 4;
 constexpr std::uint32_t kHistoryFlag = 8;
 
@@ -19,9 +18,22 @@ bool is_alive(const ProviderView& provider) noexcept {
   return provider.state == ProviderState::kLive || provider.state == ProviderState::kHung;
 }
 
+// The catalog lists providers as it found them; who is first here must not change from run to run.
+bool comes_before(const FoundRegistration& left, const FoundRegistration& right) noexcept {
+  if (left.alive != right.alive) return left.alive;
+  const ProviderView& first = *left.provider;
+  const ProviderView& second = *right.provider;
+  if (first.created_realtime_ns != second.created_realtime_ns) {
+    return first.created_realtime_ns < second.created_realtime_ns;
+  }
+  return first.pid < second.pid;
+}
+
 }  // namespace
 
-bool has_many_instances(const Counterset& set) noexcept { return has_flag(set, kMultipleFlag); }
+bool has_many_instances(const Counterset& set) noexcept {
+  return has_instance_names(set.instances);
+}
 bool is_aggregate(const Counterset& set) noexcept { return has_flag(set, kAggregateFlag); }
 bool keeps_history(const Counterset& set) noexcept { return has_flag(set, kHistoryFlag); }
 
@@ -46,8 +58,7 @@ std::vector<FoundSet> find_sets(const Catalog& catalog) {
     }
   }
   for (FoundSet& set : sets) {
-    std::stable_partition(set.registrations.begin(), set.registrations.end(),
-                          [](const FoundRegistration& each) { return each.alive; });
+    std::stable_sort(set.registrations.begin(), set.registrations.end(), comes_before);
   }
   return sets;
 }

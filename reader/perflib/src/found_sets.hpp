@@ -27,7 +27,7 @@ struct FoundRegistration {
 // ResultPlan.
 struct FoundSet {
   Guid guid;
-  std::vector<FoundRegistration> registrations;  // those of live providers first
+  std::vector<FoundRegistration> registrations;  // live providers first, then the oldest
 
   [[nodiscard]] bool alive() const noexcept { return registrations.front().alive; }
   [[nodiscard]] const Counterset& described() const noexcept {

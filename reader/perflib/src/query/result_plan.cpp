@@ -91,9 +91,17 @@ class ResultPlan::Builder {
           CharacterWidth width)
       : plan_(plan), sets_(sets), query_(query), width_(width) {
     if (query_ == nullptr) return;
+    std::map<const RegisteredSet*, std::map<std::uint32_t, std::size_t>> rows;
     for (std::size_t row = 0; row < query_->rows.size(); ++row) {
-      const QueryPlan::Selection& selection = query_->selections[query_->rows[row].selection];
-      sources_[selection.set->set->guid].push_back(row);
+      // An instance that is shown and added up is in the query twice; its values are the same.
+      rows[selection_of(row).set].emplace(query_->rows[row].instance, row);
+    }
+    for (const FoundSet& set : sets_) {
+      for (const FoundRegistration& registration : set.registrations) {
+        const auto found = rows.find(registration.set);
+        if (found == rows.end()) continue;
+        for (const auto& [instance, row] : found->second) sources_[set.guid].push_back(row);
+      }
     }
   }
 
@@ -181,7 +189,7 @@ class ResultPlan::Builder {
     if (many && item.glob.is_literal()) {
       const auto [first, last] = names_of(item.set).equal_range(item.pattern);
       for (auto each = first; each != last; ++each) rows.push_back(each->second);
-      std::sort(rows.begin(), rows.end());
+      if (rows.size() > 1) keep_order(item.set, rows);
     } else {
       for (const std::size_t row : rows_of(item.set)) {
         if (!many || item.glob.matches(instance_of(row).name)) rows.push_back(row);
@@ -191,6 +199,15 @@ class ResultPlan::Builder {
       std::erase_if(rows, [&](std::size_t row) { return instance_of(row).id != item.instance; });
     }
     return rows;
+  }
+
+  // Puts a few rows of a set into the order of all of them.
+  void keep_order(const Guid& set, Rows& rows) {
+    Rows ordered;
+    for (const std::size_t row : rows_of(set)) {
+      if (std::find(rows.begin(), rows.end(), row) != rows.end()) ordered.push_back(row);
+    }
+    rows = std::move(ordered);
   }
 
   // Where the columns of an item lie in the blocks of one registration.

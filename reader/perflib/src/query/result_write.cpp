@@ -132,10 +132,9 @@ bool ResultPlan::any_good(const Range& range, const Sample& sample) const noexce
 // Over the good rows that have the column. Without a function there is no aggregate, so no value.
 std::uint64_t ResultPlan::sum(const Block& block, std::size_t column, const Sample& sample,
                               std::uint32_t& bytes) const noexcept {
-  enum : std::uint32_t { kUndefined, kTotal, kAverage, kMinimum, kMaximum };
   std::uint64_t result = 0;
   std::uint64_t count = 0;
-  std::uint32_t function = kUndefined;
+  std::uint32_t function = kAggregateUndefined;
   for (std::size_t index = 0; index < block.summed.count; ++index) {
     const Row& row = rows_[block.summed.first + index];
     const Column& place = columns_[row.first_column + column];
@@ -146,17 +145,17 @@ std::uint64_t ResultPlan::sum(const Block& block, std::size_t column, const Samp
       function = place.aggregate;
       bytes = place.bytes;
       result = value;
-    } else if (function == kMinimum) {
+    } else if (function == kAggregateMinimum) {
       result = std::min(result, value);
-    } else if (function == kMaximum) {
+    } else if (function == kAggregateMaximum) {
       result = std::max(result, value);
     } else {
       result += value;  // modulo the width, as the counters themselves
     }
     ++count;
   }
-  if (function == kUndefined || function > kMaximum) bytes = 0;
-  return function == kAverage && count != 0 ? result / count : result;
+  if (function == kAggregateUndefined || function > kAggregateMaximum) bytes = 0;
+  return function == kAggregateAverage && count != 0 ? result / count : result;
 }
 
 void ResultPlan::outcome_of_one(const Block& block, const Sample& sample,
