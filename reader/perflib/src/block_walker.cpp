@@ -10,8 +10,6 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-constexpr std::size_t kValueBytesMin = 16;
-
 // Copies the struct at the front; false: there are not enough bytes. Copied, because the bytes may
 // lie at any address.
 template <typename T>
@@ -85,29 +83,6 @@ std::string_view name_of(BlockFault fault) noexcept {
 
 std::string BlockText::utf8() const { return utf8_of(bytes, width); }
 
-std::optional<std::uint64_t> ResultValue::number() const noexcept {
-  if (bytes.size() != 4 && bytes.size() != 8) return std::nullopt;
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes.data(), bytes.size());
-  return value;
-}
-
-std::optional<ResultValue> ValueWalker::next() noexcept {
-  if (fault_ != BlockFault::kNone || given_ == count_) return std::nullopt;
-  ValueHeader header{};
-  if (!read_front(rest_, header)) {
-    fault_ = BlockFault::kHeaderCut;
-  } else if (!is_sound(header.bytes, kValueBytesMin, rest_)) {
-    fault_ = BlockFault::kBadSize;
-  } else if (header.value_bytes > header.bytes - sizeof header) {
-    fault_ = BlockFault::kBadValue;
-  }
-  if (fault_ != BlockFault::kNone) return std::nullopt;
-  const ResultValue value{given_++, rest_.subspan(sizeof header, header.value_bytes)};
-  rest_ = rest_.subspan(header.bytes);
-  return value;
-}
-
 std::optional<ResultRow> RowWalker::next() noexcept {
   if (fault_ != BlockFault::kNone) return std::nullopt;
   if (given_ == count_) {
@@ -129,8 +104,7 @@ std::optional<ResultRow> RowWalker::next() noexcept {
   row.id = header.id;
   row.values = ValueWalker(rest_.subspan(header.bytes), columns_);
   ValueWalker ahead = row.values;
-  while (ahead.next()) {
-  }
+  ahead.skip_all();
   fault_ = ahead.fault();
   if (fault_ != BlockFault::kNone) return std::nullopt;
   rest_ = ahead.rest();
@@ -233,8 +207,7 @@ std::optional<ResultBlock> ResultWalker::next() noexcept {
 namespace {
 
 BlockFault check_values(ValueWalker values, bool nothing_follows) noexcept {
-  while (values.next()) {
-  }
+  values.skip_all();
   if (values.fault() != BlockFault::kNone) return values.fault();
   return nothing_follows && !values.rest().empty() ? BlockFault::kBytesLeft : BlockFault::kNone;
 }

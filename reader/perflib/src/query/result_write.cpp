@@ -80,6 +80,7 @@ class ResultPlan::Writer {
 
  private:
   void text(std::size_t at, std::size_t bytes) noexcept {
+    if (bytes == 0) return;  // an empty text_ has no address
     std::memcpy(target_, plan_.text_.data() + at, bytes);
     target_ += bytes;
   }

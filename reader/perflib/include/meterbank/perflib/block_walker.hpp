@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,7 +55,12 @@ struct ResultValue {
   std::uint32_t column = 0;          // index of the column
   std::span<const std::byte> bytes;  // as many as there are
   // The value as a number, if it has 4 or 8 bytes.
-  [[nodiscard]] std::optional<std::uint64_t> number() const noexcept;
+  [[nodiscard]] std::optional<std::uint64_t> number() const noexcept {
+    if (bytes.size() != 4 && bytes.size() != 8) return std::nullopt;
+    std::uint64_t value = 0;
+    std::memcpy(&value, bytes.data(), bytes.size());
+    return value;
+  }
 };
 
 class ValueWalker {
@@ -64,15 +70,52 @@ class ValueWalker {
   ValueWalker(std::span<const std::byte> bytes, std::uint32_t count) noexcept
       : rest_(bytes), count_(count) {}
 
-  [[nodiscard]] std::optional<ResultValue> next() noexcept;
+  // In this header because it runs once a value.
+  [[nodiscard]] std::optional<ResultValue> next() noexcept {
+    const std::size_t value_bytes = peek();
+    if (value_bytes == kNothing) return std::nullopt;
+    const ResultValue value{given_, rest_.subspan(sizeof(ValueHeader), value_bytes)};
+    advance();
+    return value;
+  }
+  // Walks to the end, or to a fault.
+  void skip_all() noexcept {
+    while (peek() != kNothing) advance();
+  }
   [[nodiscard]] BlockFault fault() const noexcept { return fault_; }
   // What follows the values that were given.
   [[nodiscard]] std::span<const std::byte> rest() const noexcept { return rest_; }
 
  private:
+  static constexpr std::size_t kValueBytesMin = 16;
+  static constexpr std::size_t kNothing = ~std::size_t{0};
+
+  // Checks the value at the front; its bytes, or kNothing at the end or at a fault.
+  std::size_t peek() noexcept {
+    if (given_ == count_ || fault_ != BlockFault::kNone) return kNothing;
+    ValueHeader header{};
+    if (rest_.size() < sizeof header) {
+      fault_ = BlockFault::kHeaderCut;
+      return kNothing;
+    }
+    std::memcpy(&header, rest_.data(), sizeof header);
+    if (header.bytes < kValueBytesMin || header.bytes % 8 != 0 || header.bytes > rest_.size()) {
+      fault_ = BlockFault::kBadSize;
+    } else if (header.value_bytes > header.bytes - sizeof header) {
+      fault_ = BlockFault::kBadValue;
+    }
+    front_bytes_ = header.bytes;
+    return fault_ == BlockFault::kNone ? header.value_bytes : kNothing;
+  }
+  void advance() noexcept {
+    rest_ = rest_.subspan(front_bytes_);
+    ++given_;
+  }
+
   std::span<const std::byte> rest_;
   std::uint32_t count_ = 0;
   std::uint32_t given_ = 0;
+  std::uint32_t front_bytes_ = 0;  // of the value that peek() found sound
   BlockFault fault_ = BlockFault::kNone;
 };
 
