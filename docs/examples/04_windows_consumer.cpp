@@ -3,10 +3,10 @@
 // A program for Windows, unchanged: processor time of each CPU, once a second, through PerfLib.
 // `windows_consumer [COUNT [MILLISECONDS]]`; without a count it does not end. Publish first:
 // `meterbank host &`.
-#include <windows.h>
 #include <perflib.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <windows.h>
 
 #include <map>
 #include <string>

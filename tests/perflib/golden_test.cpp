@@ -11,15 +11,17 @@ namespace {
 // Little-endian pieces of what is expected.
 class Expected {
  public:
-  Expected& u32(std::uint32_t value) {
-    append(bytes_, &value, sizeof value);
+  template <typename... Numbers>
+  Expected& u32(Numbers... numbers) {
+    for (const auto value : {static_cast<std::uint32_t>(numbers)...}) {
+      append(bytes_, &value, sizeof value);
+    }
     return *this;
   }
   Expected& u64(std::uint64_t value) {
     append(bytes_, &value, sizeof value);
     return *this;
   }
-  Expected& i32(std::int32_t value) { return u32(static_cast<std::uint32_t>(value)); }
   // UTF-16, without a NUL.
   Expected& text(const char* letters) {
     for (; *letters != 0; ++letters) {
@@ -62,7 +64,7 @@ TEST_F(GoldenBlocks, AnEmptyQueryIs48Bytes) {
   const Handle handle;
   const Bytes result = handle.read();
   ASSERT_EQ(result.size(), 48U);
-  EXPECT_EQ(hex(std::span(result).first(8)), hex(Expected().u32(48).u32(0).bytes()));
+  EXPECT_EQ(hex(std::span(result).first(8)), hex(Expected().u32(48, 0).bytes()));
 }
 
 TEST_F(GoldenBlocks, AnErrorIs64Bytes) {
@@ -70,7 +72,7 @@ TEST_F(GoldenBlocks, AnErrorIs64Bytes) {
   ASSERT_EQ(handle.add({.pattern = u"No Wave", .counter = 1}), kSuccess);
   const Bytes result = handle.read();
   EXPECT_EQ(result.size(), 64U);
-  EXPECT_EQ(body(result), hex(Expected().u32(4201).u32(0).u32(16).u32(0).bytes()));
+  EXPECT_EQ(body(result), hex(Expected().u32(4201, 0, 16, 0).bytes()));
 }
 
 TEST_F(GoldenBlocks, OneCounterOfOneRowIs80BytesInBothWidths) {
@@ -80,8 +82,7 @@ TEST_F(GoldenBlocks, OneCounterOfOneRowIs80BytesInBothWidths) {
     const Bytes result = handle.read();
     EXPECT_EQ(result.size(), 80U);
     const std::uint32_t bytes = id == 1 ? 4 : 8;
-    EXPECT_EQ(body(result), hex(Expected().u32(0).u32(1).u32(32).u32(0)
-                                    .u32(bytes).u32(16).u64(99 + id).bytes()));
+    EXPECT_EQ(body(result), hex(Expected().u32(0, 1, 32, 0, bytes, 16).u64(99 + id).bytes()));
   }
 }
 
@@ -91,8 +92,9 @@ TEST_F(GoldenBlocks, TwoCountersByExactNameAre112Bytes) {
   ASSERT_EQ(handle.add({.pattern = u"medium wave", .counter = 2}), kSuccess);
   const Bytes result = handle.read();
   EXPECT_EQ(result.size(), 112U);
-  EXPECT_EQ(body(result), hex(Expected().u32(0).u32(1).u32(32).u32(0).u32(4).u32(16).u64(21)
-                                  .u32(0).u32(1).u32(32).u32(0).u32(8).u32(16).u64(22).bytes()));
+  EXPECT_EQ(
+      body(result),
+      hex(Expected().u32(0, 1, 32, 0, 4, 16).u64(21).u32(0, 1, 32, 0, 8, 16).u64(22).bytes()));
 }
 
 TEST_F(GoldenBlocks, AllCountersOfOneRowAre136Bytes) {
@@ -100,10 +102,14 @@ TEST_F(GoldenBlocks, AllCountersOfOneRowAre136Bytes) {
   ASSERT_EQ(handle.add({kTrigonometric.guid, u""}), kSuccess);
   const Bytes result = handle.read();
   EXPECT_EQ(result.size(), 136U);
-  EXPECT_EQ(body(result), hex(Expected().u32(0).u32(2).u32(88).u32(0)
-                                  .u32(24).u32(3).u32(1).u32(2).u32(3).u32(0)
-                                  .u32(4).u32(16).u64(100).u32(4).u32(16).u64(101)
-                                  .u32(8).u32(16).u64(102).bytes()));
+  EXPECT_EQ(body(result), hex(Expected()
+                                  .u32(0, 2, 88, 0, 24, 3, 1, 2, 3, 0, 4, 16)
+                                  .u64(100)
+                                  .u32(4, 16)
+                                  .u64(101)
+                                  .u32(8, 16)
+                                  .u64(102)
+                                  .bytes()));
 }
 
 TEST_F(GoldenBlocks, OneCounterOfThreeRowsIs216Bytes) {
@@ -111,11 +117,23 @@ TEST_F(GoldenBlocks, OneCounterOfThreeRowsIs216Bytes) {
   ASSERT_EQ(handle.add({.counter = 1}), kSuccess);
   const Bytes result = handle.read();
   EXPECT_EQ(result.size(), 216U);
-  EXPECT_EQ(body(result),
-            hex(Expected().u32(0).u32(4).u32(168).u32(0).u32(152).u32(3)
-                    .u32(32).u32(0).text("Small Wave").zeros(4).u32(4).u32(16).u64(11)
-                    .u32(32).u32(1).text("Medium Wave").zeros(2).u32(4).u32(16).u64(21)
-                    .u32(32).u32(2).text("Large Wave").zeros(4).u32(4).u32(16).u64(31).bytes()));
+  EXPECT_EQ(body(result), hex(Expected()
+                                  .u32(0, 4, 168, 0, 152, 3, 32, 0)
+                                  .text("Small Wave")
+                                  .zeros(4)
+                                  .u32(4, 16)
+                                  .u64(11)
+                                  .u32(32, 1)
+                                  .text("Medium Wave")
+                                  .zeros(2)
+                                  .u32(4, 16)
+                                  .u64(21)
+                                  .u32(32, 2)
+                                  .text("Large Wave")
+                                  .zeros(4)
+                                  .u32(4, 16)
+                                  .u64(31)
+                                  .bytes()));
 }
 
 TEST_F(GoldenBlocks, AllCountersOfThreeRowsAre280Bytes) {
@@ -123,15 +141,29 @@ TEST_F(GoldenBlocks, AllCountersOfThreeRowsAre280Bytes) {
   ASSERT_EQ(handle.add({}), kSuccess);
   const Bytes result = handle.read();
   EXPECT_EQ(result.size(), 280U);
-  EXPECT_EQ(body(result),
-            hex(Expected().u32(0).u32(6).u32(232).u32(0).u32(16).u32(2).u32(1).u32(2)
-                    .u32(200).u32(3)
-                    .u32(32).u32(0).text("Small Wave").zeros(4)
-                    .u32(4).u32(16).u64(11).u32(8).u32(16).u64(12)
-                    .u32(32).u32(1).text("Medium Wave").zeros(2)
-                    .u32(4).u32(16).u64(21).u32(8).u32(16).u64(22)
-                    .u32(32).u32(2).text("Large Wave").zeros(4)
-                    .u32(4).u32(16).u64(31).u32(8).u32(16).u64(32).bytes()));
+  EXPECT_EQ(body(result), hex(Expected()
+                                  .u32(0, 6, 232, 0, 16, 2, 1, 2, 200, 3, 32, 0)
+                                  .text("Small Wave")
+                                  .zeros(4)
+                                  .u32(4, 16)
+                                  .u64(11)
+                                  .u32(8, 16)
+                                  .u64(12)
+                                  .u32(32, 1)
+                                  .text("Medium Wave")
+                                  .zeros(2)
+                                  .u32(4, 16)
+                                  .u64(21)
+                                  .u32(8, 16)
+                                  .u64(22)
+                                  .u32(32, 2)
+                                  .text("Large Wave")
+                                  .zeros(4)
+                                  .u32(4, 16)
+                                  .u64(31)
+                                  .u32(8, 16)
+                                  .u64(32)
+                                  .bytes()));
 }
 
 TEST_F(GoldenBlocks, NamesOfWideCharactersAreTheOnlyDifferenceOfTheOtherWidth) {
@@ -150,8 +182,9 @@ TEST_F(GoldenBlocks, AnIdentifierIsPaddedToEightBytes) {
   EXPECT_EQ(identifier({.pattern = u""}).size(), 40U);
   Handle handle;
   ASSERT_EQ(handle.add({.pattern = u"_Total", .counter = 2, .instance = 7}), kSuccess);
-  EXPECT_EQ(hex(handle.list()), hex(Expected().guid(kGeometric.guid).u32(0).u32(56).u32(2).u32(7)
-                                        .u32(0).u32(0).text("_Total").zeros(4).bytes()));
+  EXPECT_EQ(
+      hex(handle.list()),
+      hex(Expected().guid(kGeometric.guid).u32(0, 56, 2, 7, 0, 0).text("_Total").zeros(4).bytes()));
 }
 
 // What a request for registration information gives, by the size protocol.
@@ -162,10 +195,10 @@ Bytes registration(PerfRegInfoType request, DWORD detail = 0) {
                                                                 nullptr, 0, &needed),
             kTooSmall);
   Bytes bytes(needed);
-  EXPECT_EQ(meterbank_utf16_PerfQueryCounterSetRegistrationInfo(
-                nullptr, &set, request, detail, reinterpret_cast<LPBYTE>(bytes.data()), needed,
-                &needed),
-            kSuccess);
+  EXPECT_EQ(
+      meterbank_utf16_PerfQueryCounterSetRegistrationInfo(
+          nullptr, &set, request, detail, reinterpret_cast<LPBYTE>(bytes.data()), needed, &needed),
+      kSuccess);
   return bytes;
 }
 
@@ -174,17 +207,19 @@ class GoldenRegistration : public WavesTest {};
 TEST_F(GoldenRegistration, DescribesASetOfTwoCountersIn128Bytes) {
   const Bytes block = registration(PERF_REG_COUNTERSET_STRUCT);
   EXPECT_EQ(block.size(), 128U);
-  EXPECT_EQ(hex(block), hex(Expected().guid(kGeometric.guid).u32(0).u32(100).u32(2).u32(2)
-                                .u32(1).u32(0x00010000).u64(0).u32(100).i32(0)
-                                .i32(-1).i32(-1).i32(-1).i32(-1).u32(1).u32(0)
-                                .u32(2).u32(0x00010100).u64(0).u32(100).i32(0)
-                                .i32(-1).i32(-1).i32(-1).i32(-1).u32(4).u32(0).bytes()));
+  EXPECT_EQ(hex(block), hex(Expected()
+                                .guid(kGeometric.guid)
+                                .u32(0, 100, 2, 2, 1, 0x00010000)
+                                .u64(0)
+                                .u32(100, 0, -1, -1, -1, -1, 1, 0, 2, 0x00010100)
+                                .u64(0)
+                                .u32(100, 0, -1, -1, -1, -1, 4, 0)
+                                .bytes()));
 }
 
 TEST_F(GoldenRegistration, DescribesOneCounterById) {
   EXPECT_EQ(hex(registration(PERF_REG_COUNTER_STRUCT, 2)),
-            hex(Expected().u32(2).u32(0x00010100).u64(0).u32(100).i32(0)
-                    .i32(-1).i32(-1).i32(-1).i32(-1).u32(4).u32(0).bytes()));
+            hex(Expected().u32(2, 0x00010100).u64(0).u32(100, 0, -1, -1, -1, -1, 4, 0).bytes()));
 }
 
 TEST_F(GoldenRegistration, GivesNamesAndHelpAsStrings) {
@@ -200,14 +235,22 @@ TEST_F(GoldenRegistration, GivesNamesAndHelpAsStrings) {
 }
 
 TEST_F(GoldenRegistration, GivesTheStringsOfCountersByOffset) {
-  const std::string names = hex(Expected().u32(76).u32(2).u32(1).u32(24).u32(2).u32(52)
-                                    .text("Triangle Wave").zeros(2)
-                                    .text("Square Wave").zeros(2).bytes());
+  const std::string names = hex(Expected()
+                                    .u32(76, 2, 1, 24, 2, 52)
+                                    .text("Triangle Wave")
+                                    .zeros(2)
+                                    .text("Square Wave")
+                                    .zeros(2)
+                                    .bytes());
   EXPECT_EQ(hex(registration(PERF_REG_COUNTER_NAME_STRINGS)), names);
   EXPECT_EQ(hex(registration(PERF_REG_COUNTER_ENGLISH_NAMES)), names);
-  EXPECT_EQ(hex(registration(PERF_REG_COUNTER_HELP_STRINGS)),
-            hex(Expected().u32(68).u32(2).u32(1).u32(24).u32(2).u32(48)
-                    .text("A triangle.").zeros(2).text("A square.").zeros(2).bytes()));
+  EXPECT_EQ(hex(registration(PERF_REG_COUNTER_HELP_STRINGS)), hex(Expected()
+                                                                      .u32(68, 2, 1, 24, 2, 48)
+                                                                      .text("A triangle.")
+                                                                      .zeros(2)
+                                                                      .text("A square.")
+                                                                      .zeros(2)
+                                                                      .bytes()));
 }
 
 TEST_F(GoldenRegistration, ListsInstancesWithTheirIds) {
@@ -218,9 +261,17 @@ TEST_F(GoldenRegistration, ListsInstancesWithTheirIds) {
                 nullptr, &set, reinterpret_cast<PPERF_INSTANCE_HEADER>(block.data()), 96, &needed),
             kSuccess);
   EXPECT_EQ(needed, 96U);
-  EXPECT_EQ(hex(block), hex(Expected().u32(32).u32(0).text("Small Wave").zeros(4)
-                                .u32(32).u32(1).text("Medium Wave").zeros(2)
-                                .u32(32).u32(2).text("Large Wave").zeros(4).bytes()));
+  EXPECT_EQ(hex(block), hex(Expected()
+                                .u32(32, 0)
+                                .text("Small Wave")
+                                .zeros(4)
+                                .u32(32, 1)
+                                .text("Medium Wave")
+                                .zeros(2)
+                                .u32(32, 2)
+                                .text("Large Wave")
+                                .zeros(4)
+                                .bytes()));
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ static_assert(sizeof(PERF_COUNTER_IDENTIFIER) == 40);
 static_assert(sizeof(PERF_STRING_BUFFER_HEADER) == 8);
 static_assert(sizeof(PERF_STRING_COUNTER_HEADER) == 8);
 
-#define SAME_PLACE(windows, theirs, ours, our)                          \
-  static_assert(offsetof(windows, theirs) == offsetof(ours, our) &&     \
+#define SAME_PLACE(windows, theirs, ours, our)                      \
+  static_assert(offsetof(windows, theirs) == offsetof(ours, our) && \
                 sizeof(windows::theirs) == sizeof(ours::our) && sizeof(windows) == sizeof(ours))
 
 SAME_PLACE(PERF_DATA_HEADER, dwNumCounters, ResultHeader, blocks);
@@ -120,7 +120,9 @@ TEST(CounterTypeCodes, AreThePublishedNumbersHoweverTheyAreWritten) {
 TEST(CounterTypeCodes, GiveTheWidthAndTheSuffixByTheirBits) {
   for (const PublishedType& type : kPublished) {
     const std::uint32_t size = type.number & PERF_SIZE_VARIABLE_LEN;
-    EXPECT_EQ(width_of(type.ours), size == PERF_SIZE_DWORD ? 4U : size == PERF_SIZE_LARGE ? 8U : 0U);
+    EXPECT_EQ(width_of(type.ours), size == PERF_SIZE_DWORD   ? 4U
+                                   : size == PERF_SIZE_LARGE ? 8U
+                                                             : 0U);
     const std::uint32_t display = type.number & 0xf0000000;
     EXPECT_EQ(suffix_of(type.ours), display == PERF_DISPLAY_PER_SEC   ? "/sec"
                                     : display == PERF_DISPLAY_PERCENT ? "%"

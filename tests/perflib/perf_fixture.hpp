@@ -24,9 +24,8 @@ extern "C" {
 ULONG meterbank_utf16_PerfEnumerateCounterSet(const char16_t*, LPGUID, DWORD, LPDWORD);
 ULONG meterbank_utf16_PerfEnumerateCounterSetInstances(const char16_t*, LPCGUID,
                                                        PPERF_INSTANCE_HEADER, DWORD, LPDWORD);
-ULONG meterbank_utf16_PerfQueryCounterSetRegistrationInfo(const char16_t*, LPCGUID,
-                                                          PerfRegInfoType, DWORD, LPBYTE, DWORD,
-                                                          LPDWORD);
+ULONG meterbank_utf16_PerfQueryCounterSetRegistrationInfo(const char16_t*, LPCGUID, PerfRegInfoType,
+                                                          DWORD, LPBYTE, DWORD, LPDWORD);
 ULONG meterbank_utf16_PerfOpenQueryHandle(const char16_t*, HANDLE*);
 }
 
@@ -35,25 +34,31 @@ namespace meterbank::test {
 using Bytes = std::vector<std::byte>;
 
 // The sets of the public samples: one with three rows and two counters, one with one row and three.
-inline constexpr std::array kGeometricCounters{
-    CounterSpec{.id = 1, .name = "Triangle Wave", .symbol = "triangle",
-                .type = CounterType::kRawCount, .help = "A triangle.", .aggregate = 1},
-    CounterSpec{.id = 2, .name = "Square Wave", .symbol = "square",
-                .type = CounterType::kLargeRawCount, .help = "A square.", .aggregate = 4}};
-inline constexpr CountersetSpec kGeometric{.name = "Geometric Waves",
-                                           .symbol = "geometric_waves",
-                                           .help = "Waves with corners.",
-                                           .label = "wave",
-                                           .guid = "{51d1685c-35ed-45be-99fe-17261a4f27f3}"_guid,
-                                           .provider_guid =
-                                               "{ec9fa54c-ab41-4f1e-9a8a-cf9b7f8e3cf9}"_guid,
-                                           .counters = kGeometricCounters};
+inline constexpr std::array kGeometricCounters{CounterSpec{.id = 1,
+                                                           .name = "Triangle Wave",
+                                                           .symbol = "triangle",
+                                                           .type = CounterType::kRawCount,
+                                                           .help = "A triangle.",
+                                                           .aggregate = 1},
+                                               CounterSpec{.id = 2,
+                                                           .name = "Square Wave",
+                                                           .symbol = "square",
+                                                           .type = CounterType::kLargeRawCount,
+                                                           .help = "A square.",
+                                                           .aggregate = 4}};
+inline constexpr CountersetSpec kGeometric{
+    .name = "Geometric Waves",
+    .symbol = "geometric_waves",
+    .help = "Waves with corners.",
+    .label = "wave",
+    .guid = "{51d1685c-35ed-45be-99fe-17261a4f27f3}"_guid,
+    .provider_guid = "{ec9fa54c-ab41-4f1e-9a8a-cf9b7f8e3cf9}"_guid,
+    .counters = kGeometricCounters};
 inline constexpr std::array kTrigonometricCounters{
     CounterSpec{.id = 1, .name = "Sine Wave", .symbol = "sine", .type = CounterType::kRawCount},
-    CounterSpec{.id = 2, .name = "Cosine Wave", .symbol = "cosine",
-                .type = CounterType::kRawCount},
-    CounterSpec{.id = 3, .name = "Constant", .symbol = "constant",
-                .type = CounterType::kLargeRawCount}};
+    CounterSpec{.id = 2, .name = "Cosine Wave", .symbol = "cosine", .type = CounterType::kRawCount},
+    CounterSpec{
+        .id = 3, .name = "Constant", .symbol = "constant", .type = CounterType::kLargeRawCount}};
 inline constexpr CountersetSpec kTrigonometric{
     .name = "Trigonometric Waves",
     .symbol = "trigonometric_waves",

@@ -36,10 +36,10 @@ TEST(WindowsGuid, ReadsAndPrintsItsText) {
 }
 
 TEST(WindowsGuid, RefusesWhatIsNone) {
-  for (const WCHAR* text : {L"", L"{", L"b4fc721a-0378-476f-89ba-a5a79f810b36",
-                            L"{b4fc721a-0378-476f-89ba-a5a79f810b36}x",
-                            L"{b4fc721a-0378-476f-89ba-a5a79f810b3\u0101}",
-                            L"{b4fc721a-0378-476f-89ba-a5a79f810b3g}"}) {
+  for (const WCHAR* text :
+       {L"", L"{", L"b4fc721a-0378-476f-89ba-a5a79f810b36",
+        L"{b4fc721a-0378-476f-89ba-a5a79f810b36}x", L"{b4fc721a-0378-476f-89ba-a5a79f810b3\u0101}",
+        L"{b4fc721a-0378-476f-89ba-a5a79f810b3g}"}) {
     CLSID guid = kSetGuid;
     EXPECT_EQ(CLSIDFromString(text, &guid), CO_E_CLASSSTRING);
     EXPECT_TRUE(guid == GUID_NULL);
@@ -53,11 +53,11 @@ TEST(WindowsTime, GoesThereAndBack) {
     LONGLONG steps;
   };
   // A day each from the calendar's corners; steps counted with another program.
-  for (const Case& each : {Case{{1601, 1, 1, 1, 0, 0, 0, 0}, 0},
-                           Case{{1970, 1, 4, 1, 0, 0, 0, 0}, 116444736000000000},
-                           Case{{2000, 2, 2, 29, 23, 59, 59, 999}, 125963423999990000},
-                           Case{{2024, 12, 2, 31, 12, 0, 0, 1}, 133801200000010000},
-                           Case{{2100, 3, 1, 1, 0, 0, 0, 0}, 157520160000000000}}) {
+  for (const Case& each :
+       {Case{{1601, 1, 1, 1, 0, 0, 0, 0}, 0}, Case{{1970, 1, 4, 1, 0, 0, 0, 0}, 116444736000000000},
+        Case{{2000, 2, 2, 29, 23, 59, 59, 999}, 125963423999990000},
+        Case{{2024, 12, 2, 31, 12, 0, 0, 1}, 133801200000010000},
+        Case{{2100, 3, 1, 1, 0, 0, 0, 0}, 157520160000000000}}) {
     FILETIME time;
     ASSERT_TRUE(SystemTimeToFileTime(&each.parts, &time));
     EXPECT_EQ(static_cast<LONGLONG>(time.dwHighDateTime) << 32 | time.dwLowDateTime, each.steps);

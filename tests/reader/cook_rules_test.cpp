@@ -119,19 +119,26 @@ Answer by_the_book(std::uint32_t type, const Symbols& s) {
 }
 
 constexpr auto kShown = std::to_array<std::uint32_t>(
-    {0x00010000, 0x00010100, 0x00000000, 0x00000100, 0x00400400, 0x00400500, 0x10410400,
-     0x10410500, 0x00410400, 0x00450400, 0x00450500, 0x00550500, 0x00650500, 0x20410500,
-     0x21410500, 0x20510500, 0x21510500, 0x20610500, 0x20470500, 0x20570500, 0x20670500,
-     0x22410500, 0x23410500, 0x22510500, 0x23510500, 0x20c20400, 0x20020400, 0x20020500,
-     0x30020400, 0x40020500, 0x30240500});
+    {0x00010000, 0x00010100, 0x00000000, 0x00000100, 0x00400400, 0x00400500, 0x10410400, 0x10410500,
+     0x00410400, 0x00450400, 0x00450500, 0x00550500, 0x00650500, 0x20410500, 0x21410500, 0x20510500,
+     0x21510500, 0x20610500, 0x20470500, 0x20570500, 0x20670500, 0x22410500, 0x23410500, 0x22510500,
+     0x23510500, 0x20c20400, 0x20020400, 0x20020500, 0x30020400, 0x40020500, 0x30240500});
 
 RawValue older_of(const Symbols& s) {
-  return {.value = s.n0, .base = s.b0, .object_time = s.o0, .object_frequency = s.of,
-          .multi = s.m1, .time_ns = s.t0};
+  return {.value = s.n0,
+          .base = s.b0,
+          .object_time = s.o0,
+          .object_frequency = s.of,
+          .multi = s.m1,
+          .time_ns = s.t0};
 }
 RawValue newer_of(const Symbols& s) {
-  return {.value = s.n1, .base = s.b1, .object_time = s.o1, .object_frequency = s.of,
-          .multi = s.m1, .time_ns = s.t1};
+  return {.value = s.n1,
+          .base = s.b1,
+          .object_time = s.o1,
+          .object_frequency = s.of,
+          .multi = s.m1,
+          .time_ns = s.t1};
 }
 CookedValue cooked(std::uint32_t type, const Symbols& s, CookOptions options = {false}) {
   const RawValue older = older_of(s);
@@ -146,8 +153,16 @@ struct Golden {
 // Half a second: 100 more, base 50 more, the object's clock 25 ticks of 10 Hz further.
 constexpr Symbols kFirst{400, 500, 50, 100, 0, 500'000'000, 1000, 1025, 10, 5};
 // Two seconds: 1,000,000,000 more, base 4 more, the object's clock 3,000,000,000 further.
-constexpr Symbols kSecond{7, 1'000'000'007, 1, 5, 1'000'000'000, 3'000'000'000,
-                          1'000'000'000, 4'000'000'000, 1'000'000'000, 2};
+constexpr Symbols kSecond{7,
+                          1'000'000'007,
+                          1,
+                          5,
+                          1'000'000'000,
+                          3'000'000'000,
+                          1'000'000'000,
+                          4'000'000'000,
+                          1'000'000'000,
+                          2};
 constexpr auto kGolden = std::to_array<Golden>({
     {0x00010000, 500, 1'000'000'007},
     {0x00010100, 500, 1'000'000'007},
@@ -261,8 +276,8 @@ TEST(CookRules, GiveNoNumberThatIsNoneForAnyPairOfAnyType) {
   std::mt19937_64 types(1);
   for (int turn = 0; turn < 1'000'000; ++turn) {
     const Symbols s = random.next();
-    const auto type = turn % 2 == 0 ? kShown[types() % kShown.size()]
-                                    : static_cast<std::uint32_t>(types());
+    const auto type =
+        turn % 2 == 0 ? kShown[types() % kShown.size()] : static_cast<std::uint32_t>(types());
     for (const bool cap : {false, true}) {
       const CookedValue value = cooked(type, s, {cap});
       ASSERT_TRUE(std::isfinite(value.value)) << type;
@@ -316,15 +331,25 @@ TEST(CookRules, TakeWidthsFromTheTypesOfNumeratorAndBase) {
 // A set with an object clock of its own, read through the library.
 TEST(CookRules, ReadTheObjectsClockFromTheCountersThatTheSchemaNames) {
   static constexpr std::array kCounters{
-      CounterSpec{.id = 1, .name = "Busy", .symbol = "busy", .type = CounterType::kTimerObject,
-                  .time = 3, .frequency = 4},
-      CounterSpec{.id = 2, .name = "Age", .symbol = "age", .type = CounterType::kElapsedTime,
-                  .time = 3, .frequency = 4},
+      CounterSpec{.id = 1,
+                  .name = "Busy",
+                  .symbol = "busy",
+                  .type = CounterType::kTimerObject,
+                  .time = 3,
+                  .frequency = 4},
+      CounterSpec{.id = 2,
+                  .name = "Age",
+                  .symbol = "age",
+                  .type = CounterType::kElapsedTime,
+                  .time = 3,
+                  .frequency = 4},
       CounterSpec{.id = 3, .name = "Now", .symbol = "now", .type = CounterType::kLargeRawCount},
-      CounterSpec{.id = 4, .name = "Hertz", .symbol = "hertz",
-                  .type = CounterType::kLargeRawCount},
-      CounterSpec{.id = 5, .name = "Scaled", .symbol = "scaled",
-                  .type = CounterType::kLargeRawCount, .scale = -3}};
+      CounterSpec{.id = 4, .name = "Hertz", .symbol = "hertz", .type = CounterType::kLargeRawCount},
+      CounterSpec{.id = 5,
+                  .name = "Scaled",
+                  .symbol = "scaled",
+                  .type = CounterType::kLargeRawCount,
+                  .scale = -3}};
   const test::TemporaryDirectory directory;
   auto provider = *Provider::create({.name = "clock", .directory = directory.path()});
   const Registration set =

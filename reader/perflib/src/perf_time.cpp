@@ -22,8 +22,8 @@ constexpr std::int64_t days_from_1601(Date date) noexcept {
   const std::int64_t year_of_era = year % 400;
   const std::int64_t month = (date.month + 9) % 12;  // March is 0
   const std::int64_t day_of_year = (153 * month + 2) / 5 + date.day - 1;
-  return era * kDaysPerEra + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 +
-         day_of_year - kDaysBefore1601;
+  return era * kDaysPerEra + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year -
+         kDaysBefore1601;
 }
 static_assert(days_from_1601({1601, 1, 1}) == 0);
 static_assert(days_from_1601({1970, 1, 1}) == kDaysFrom1601To1970);
@@ -64,10 +64,9 @@ SystemTimeParts system_time_of(std::int64_t windows_time) noexcept {
   const std::int64_t rest = milliseconds % kMillisecondsPerDay;
   const Date date = date_of(days);
   constexpr std::int64_t kMonday = 1;  // 1601-01-01
-  return {part(date.year),          part(date.month),
-          part((days + kMonday) % 7), part(date.day),
-          part(rest / 3'600'000),   part(rest / 60'000 % 60),
-          part(rest / 1000 % 60),   part(rest % 1000)};
+  return {part(date.year),        part(date.month),       part((days + kMonday) % 7),
+          part(date.day),         part(rest / 3'600'000), part(rest / 60'000 % 60),
+          part(rest / 1000 % 60), part(rest % 1000)};
 }
 
 std::optional<std::int64_t> windows_time_of(const SystemTimeParts& parts) noexcept {
@@ -78,8 +77,7 @@ std::optional<std::int64_t> windows_time_of(const SystemTimeParts& parts) noexce
   if (hour > 23 || minute > 59 || second > 59 || millisecond > 999) return std::nullopt;
   const std::int64_t of_day =
       ((std::int64_t{hour} * 60 + minute) * 60 + second) * 1000 + millisecond;
-  return (days_from_1601({year, month, day}) * kMillisecondsPerDay + of_day) *
-         kStepsPerMillisecond;
+  return (days_from_1601({year, month, day}) * kMillisecondsPerDay + of_day) * kStepsPerMillisecond;
 }
 
 }  // namespace meterbank

@@ -108,8 +108,7 @@ CallerBuffer buffer_of(void* target, DWORD capacity, LPDWORD needed) noexcept {
 }
 
 template <typename Character>
-ULONG enumerate_sets(const Character* machine, GUID* sets, DWORD capacity,
-                     LPDWORD count) noexcept {
+ULONG enumerate_sets(const Character* machine, GUID* sets, DWORD capacity, LPDWORD count) noexcept {
   return guarded([&] {
     if (count == nullptr || (sets == nullptr && capacity != 0)) {
       return PerfError::kInvalidParameter;
@@ -137,7 +136,7 @@ ULONG about_set(const Character* machine, const GUID* set, const CallerBuffer& b
     if (found == nullptr) return PerfError::kSetNotFound;
     std::vector<std::byte> block;
     const PerfError error = fill(*found, block);
-    return error == PerfError::kSuccess ? buffer.store(block) : error;
+    return error == PerfError::kSuccess ? buffer.fill(block) : error;
   });
 }
 
@@ -233,8 +232,7 @@ ULONG meterbank_utf16_PerfOpenQueryHandle(const char16_t* machine, HANDLE* query
 }
 
 ULONG PerfCloseQueryHandle(HANDLE query) {
-  const bool closed =
-      meterbank::QueryHandles::all().erase(reinterpret_cast<std::uintptr_t>(query));
+  const bool closed = meterbank::QueryHandles::all().erase(reinterpret_cast<std::uintptr_t>(query));
   return closed ? ERROR_SUCCESS : ERROR_INVALID_HANDLE;
 }
 ULONG PerfAddCounters(HANDLE query, PPERF_COUNTER_IDENTIFIER counters, DWORD bytes) {

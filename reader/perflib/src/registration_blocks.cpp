@@ -54,8 +54,7 @@ void append_set(const Counterset& set, std::vector<std::byte>& block) {
 
 void append_strings(const Counterset& set, std::string CounterView::*text, CharacterWidth width,
                     std::vector<std::byte>& block) {
-  const std::size_t heads =
-      sizeof(StringsHeader) + set.counters.size() * sizeof(StringRef);
+  const std::size_t heads = sizeof(StringsHeader) + set.counters.size() * sizeof(StringRef);
   std::vector<std::byte> texts;
   StringsHeader header{0, static_cast<std::uint32_t>(set.counters.size())};
   append(header, block);

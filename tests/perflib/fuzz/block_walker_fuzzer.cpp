@@ -62,8 +62,7 @@ std::uint64_t read_others(Bytes bytes, CharacterWidth width) {
 #ifdef METERBANK_FUZZ_CONTROL
 // The fault: the size of the first row is believed.
 std::uint64_t read_believing(Bytes bytes) {
-  constexpr std::size_t kFirstRow =
-      sizeof(ResultHeader) + sizeof(BlockHeader) + sizeof(RowsHeader);
+  constexpr std::size_t kFirstRow = sizeof(ResultHeader) + sizeof(BlockHeader) + sizeof(RowsHeader);
   RowHeader row{};
   if (bytes.size() < kFirstRow + sizeof row) return 0;
   __builtin_memcpy(&row, bytes.data() + kFirstRow, sizeof row);

@@ -38,8 +38,8 @@ class LiveWaves {
     const auto ask = [&](LPBYTE block, DWORD room, DWORD& size) {
       return two ? meterbank_utf16_PerfQueryCounterSetRegistrationInfo(
                        nullptr, &set, PERF_REG_COUNTER_NAME_STRINGS, 0, block, room, &size)
-                 : PerfQueryCounterSetRegistrationInfo(
-                       nullptr, &set, PERF_REG_COUNTER_NAME_STRINGS, 0, block, room, &size);
+                 : PerfQueryCounterSetRegistrationInfo(nullptr, &set, PERF_REG_COUNTER_NAME_STRINGS,
+                                                       0, block, room, &size);
     };
     DWORD size = 0;
     static_cast<void>(ask(nullptr, 0, size));
@@ -50,9 +50,8 @@ class LiveWaves {
 
  private:
   TemporaryDirectory directory_;
-  Provider provider_ = *Provider::create({.name = "waves",
-                                          .directory = directory_.path(),
-                                          .heartbeat = std::chrono::milliseconds(0)});
+  Provider provider_ = *Provider::create(
+      {.name = "waves", .directory = directory_.path(), .heartbeat = std::chrono::milliseconds(0)});
   Registration geometric_ = *provider_.add(kGeometric);
   Registration trigonometric_ = *provider_.add(kTrigonometric);
   std::vector<Instance> rows_;

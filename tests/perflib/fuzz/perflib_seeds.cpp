@@ -2,8 +2,8 @@
 //
 //   perflib_seeds DIRECTORY
 //
-// Writes what the functions make, as inputs to begin with: results of each shape and identifiers, in
-// both widths.
+// Writes what the functions make, as inputs to begin with: results of each shape and identifiers,
+// in both widths.
 #include <fstream>
 #include <string>
 

@@ -4,24 +4,24 @@
 // describes each counterset and ends with 0 if it found the one that was asked for.
 #define UNICODE
 #define _UNICODE
-#include <windows.h>
-#include <winperf.h>
-#include <perflib.h>
 #include <objbase.h>
+#include <perflib.h>
 #include <sal.h>
 #include <stdio.h>
 #include <tchar.h>
+#include <windows.h>
+#include <winperf.h>
 
 #include <memory>
 #include <vector>
 
-_Success_(return == ERROR_SUCCESS)
-static ULONG WINAPI GetRegistration(_In_ LPCGUID set, _In_ PerfRegInfoType request,
-                                    _In_ DWORD detail, _Inout_ std::vector<BYTE>& block) {
+_Success_(return == ERROR_SUCCESS) static ULONG WINAPI
+    GetRegistration(_In_ LPCGUID set, _In_ PerfRegInfoType request, _In_ DWORD detail,
+                    _Inout_ std::vector<BYTE>& block) {
   for (;;) {
     DWORD size = 0;
-    ULONG status = PerfQueryCounterSetRegistrationInfo(
-        NULL, set, request, detail, block.data(), static_cast<DWORD>(block.size()), &size);
+    ULONG status = PerfQueryCounterSetRegistrationInfo(NULL, set, request, detail, block.data(),
+                                                       static_cast<DWORD>(block.size()), &size);
     if (status != ERROR_NOT_ENOUGH_MEMORY) return status;
     block.resize(size);
   }

@@ -52,8 +52,8 @@ bool follow(std::uint64_t reads, bool one_call_between) {
   mark();
   for (std::uint64_t number = 1; number <= reads; ++number) {
     instance.set(test::Venue::accepted, number);
-    const ULONG error =
-        PerfQueryCounterData(query, reinterpret_cast<PPERF_DATA_HEADER>(block), sizeof block, &size);
+    const ULONG error = PerfQueryCounterData(query, reinterpret_cast<PPERF_DATA_HEADER>(block),
+                                             sizeof block, &size);
     std::uint64_t value = 0;
     std::memcpy(&value, block + values_at, sizeof value);
     right += error == ERROR_SUCCESS && value == number ? 1U : 0U;

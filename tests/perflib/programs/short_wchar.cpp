@@ -5,8 +5,8 @@
 #include <perflib.h>
 #include <windows.h>
 
-#include <stdio.h>
 #include <objbase.h>
+#include <stdio.h>
 
 static_assert(sizeof(WCHAR) == 2);
 

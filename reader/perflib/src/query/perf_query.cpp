@@ -5,10 +5,10 @@
 #include <atomic>
 #include <cstring>
 
+#include "../wide_text.hpp"
 #include "meterbank/perflib/scan_interval.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/utf8.hpp"
-#include "../wide_text.hpp"
 
 namespace meterbank {
 namespace {
@@ -17,8 +17,7 @@ std::atomic<std::int64_t> scan_interval_ns{1'000'000'000};
 
 void write_status(std::span<std::byte> bytes, std::size_t identifier, PerfError status) noexcept {
   const auto value = static_cast<std::uint32_t>(status);
-  std::memcpy(bytes.data() + identifier + offsetof(IdentifierHeader, status), &value,
-              sizeof value);
+  std::memcpy(bytes.data() + identifier + offsetof(IdentifierHeader, status), &value, sizeof value);
 }
 
 // Whether the bytes are identifiers from end to end. The status of the first that is none says so,
@@ -53,7 +52,7 @@ PerfError CallerBuffer::announce(std::size_t bytes) const noexcept {
   return bytes <= capacity ? PerfError::kSuccess : PerfError::kBufferTooSmall;
 }
 
-PerfError CallerBuffer::store(std::span<const std::byte> block) const noexcept {
+PerfError CallerBuffer::fill(std::span<const std::byte> block) const noexcept {
   const PerfError error = announce(block.size());
   if (error == PerfError::kSuccess && !block.empty()) {
     std::memcpy(target, block.data(), block.size());
@@ -73,8 +72,7 @@ PerfError PerfQuery::add(std::span<std::byte> bytes) {
   return PerfError::kSuccess;
 }
 
-PerfError PerfQuery::add_one(const FoundIdentifier& identifier,
-                             const std::vector<FoundSet>& sets) {
+PerfError PerfQuery::add_one(const FoundIdentifier& identifier, const std::vector<FoundSet>& sets) {
   auto pattern = valid_utf8_of(identifier.pattern.bytes, width_);
   if (!pattern || count_code_points(*pattern) > kInstanceNameMax) {
     return PerfError::kInvalidParameter;
@@ -142,7 +140,7 @@ PerfError PerfQuery::list(const CallerBuffer& buffer) const {
     if (!item.pattern.empty()) append_wide(item.pattern, width_, block);
     block.resize(end);
   }
-  return buffer.store(block);
+  return buffer.fill(block);
 }
 
 void PerfQuery::look_around(std::uint64_t now_ns) {

@@ -33,7 +33,7 @@ struct CallerBuffer {
   // Says what is needed; kSuccess if there is room for it.
   [[nodiscard]] PerfError announce(std::size_t bytes) const noexcept;
   // All of the block or, if there is no room, nothing.
-  [[nodiscard]] PerfError store(std::span<const std::byte> block) const noexcept;
+  [[nodiscard]] PerfError fill(std::span<const std::byte> block) const noexcept;
 };
 
 // Company: any number of threads; they wait for each other. May throw std::bad_alloc only.
@@ -61,11 +61,11 @@ class PerfQuery {
   Catalog catalog_;
   const CharacterWidth width_;
   std::vector<QueryItem> items_;
-  std::size_t items_bytes_ = 0;    // of list()
-  bool ready_ = false;             // the five below belong to the items and the catalog
+  std::size_t items_bytes_ = 0;      // of list()
+  bool ready_ = false;               // the five below belong to the items and the catalog
   std::uint64_t ready_version_ = 0;  // of the catalog
   std::vector<std::string> paths_;
-  std::optional<Query> query_;     // none where there is nothing to copy
+  std::optional<Query> query_;  // none where there is nothing to copy
   ResultPlan plan_;
   Sample sample_;
   std::uint64_t scanned_ns_ = 0;

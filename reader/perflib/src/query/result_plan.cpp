@@ -7,9 +7,9 @@
 #include <set>
 #include <unordered_map>
 
+#include "../registration_blocks.hpp"
 #include "meterbank/reader/path.hpp"
 #include "meterbank/shm/case_fold.hpp"
-#include "../registration_blocks.hpp"
 
 namespace meterbank {
 namespace {

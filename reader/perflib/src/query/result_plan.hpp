@@ -63,9 +63,9 @@ class ResultPlan {
     std::uint32_t aggregate = 0;
   };
   struct Row {
-    std::size_t row = 0;          // in the sample
-    std::size_t first_column = 0; // in columns_
-    std::size_t header = 0;       // in text_: RowHeader, name, padding
+    std::size_t row = 0;           // in the sample
+    std::size_t first_column = 0;  // in columns_
+    std::size_t header = 0;        // in text_: RowHeader, name, padding
     std::size_t header_bytes = 0;
     bool keeps_history = false;
   };

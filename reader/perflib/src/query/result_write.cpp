@@ -220,8 +220,7 @@ std::size_t ResultPlan::measure(const Sample& sample) const noexcept {
   return bytes;
 }
 
-void ResultPlan::write(const Sample& sample, std::size_t bytes,
-                       std::byte* target) const noexcept {
+void ResultPlan::write(const Sample& sample, std::size_t bytes, std::byte* target) const noexcept {
   Writer writer(*this, sample, target);
   writer.header(bytes);
   for (const Block& block : blocks_) writer.block(block, outcome_of(block, sample));

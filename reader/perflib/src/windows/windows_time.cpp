@@ -95,8 +95,8 @@ VOID GetLocalTime(LPSYSTEMTIME time) {
     return;
   }
   const auto part = [](long value) { return static_cast<WORD>(value); };
-  *time = {part(parts.tm_year + 1900), part(parts.tm_mon + 1), part(parts.tm_wday),
-           part(parts.tm_mday),        part(parts.tm_hour),    part(parts.tm_min),
+  *time = {part(parts.tm_year + 1900), part(parts.tm_mon + 1),       part(parts.tm_wday),
+           part(parts.tm_mday),        part(parts.tm_hour),          part(parts.tm_min),
            part(parts.tm_sec),         part(now.tv_nsec / 1'000'000)};
 }
 

@@ -31,14 +31,14 @@ namespace meterbank {
 
 enum class BlockFault : std::uint8_t {
   kNone,
-  kHeaderCut,        // fewer bytes than the header that must come next has
-  kBadTotal,         // the total is smaller than its header or larger than the bytes there are
-  kBadSize,          // a size is smaller than its header, no multiple of 8, or overruns
-  kUnknownShape,     // none of the five shapes
-  kColumnsOverrun,   // more column ids than their block holds
-  kNameUnended,      // a name without its NUL
-  kBadValue,         // a value larger than the room it says it has
-  kBytesLeft,        // something follows where nothing should
+  kHeaderCut,       // fewer bytes than the header that must come next has
+  kBadTotal,        // the total is smaller than its header or larger than the bytes there are
+  kBadSize,         // a size is smaller than its header, no multiple of 8, or overruns
+  kUnknownShape,    // none of the five shapes
+  kColumnsOverrun,  // more column ids than their block holds
+  kNameUnended,     // a name without its NUL
+  kBadValue,        // a value larger than the room it says it has
+  kBytesLeft,       // something follows where nothing should
 };
 [[nodiscard]] std::string_view name_of(BlockFault fault) noexcept;
 

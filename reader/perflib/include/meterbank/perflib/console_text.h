@@ -108,8 +108,7 @@ int _snwprintf_s(wchar_t (&target)[kCapacity], size_t limit, const wchar_t* form
   return meterbank::crt::format_into(&target[0], kCapacity, limit, format, arguments...);
 }
 template <typename... Arguments>
-int sprintf_s(char* target, size_t capacity, const char* format,
-              Arguments... arguments) noexcept {
+int sprintf_s(char* target, size_t capacity, const char* format, Arguments... arguments) noexcept {
   return meterbank::crt::format_into(target, capacity, meterbank::crt::kMustFit, format,
                                      arguments...);
 }

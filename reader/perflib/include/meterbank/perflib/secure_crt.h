@@ -5,12 +5,12 @@
 // code. None touches the target beyond its terminator.
 #pragma once
 
+#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <wchar.h>
 #include <wctype.h>
-#include <ctype.h>
 
 typedef int errno_t;
 typedef size_t rsize_t;
