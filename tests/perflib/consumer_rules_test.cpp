@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the functions around a read promise, by the rows of docs/windows-compatibility.md.
+#include <grp.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "perf_fixture.hpp"
 
 namespace meterbank::test {
@@ -351,6 +356,32 @@ TEST_F(PerfConsumer, ShowsASingleAggregateAsOneRow) {
   Bytes bytes;
   ASSERT_EQ(instances_of(spec.guid, bytes), kSuccess);
   EXPECT_EQ(bytes.size(), 16U);
+}
+
+// A stranger's view of this process's provider.
+ULONG status_for_a_stranger(const std::string& directory) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    constexpr uid_t kNobody = 65534;
+    if (::setgroups(0, nullptr) != 0 || ::setresgid(kNobody, kNobody, kNobody) != 0 ||
+        ::setresuid(kNobody, kNobody, kNobody) != 0) {
+      ::_exit(255);
+    }
+    ::setenv("METERBANK_DIR", directory.c_str(), 1);
+    Bytes bytes;
+    Handle handle;
+    const ULONG added = handle.add({});
+    ::_exit(static_cast<int>(describe(kGeometric.guid, 1, 0, bytes) == added ? added : 254));
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+  return WIFEXITED(status) ? static_cast<ULONG>(WEXITSTATUS(status)) : 253;
+}
+
+TEST_F(PerfConsumer, SaysThatAccessIsDeniedInsteadOfThatThereIsNoSuchSet) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  ASSERT_EQ(::chmod(directory_.path().c_str(), 0755), 0);
+  EXPECT_EQ(status_for_a_stranger(directory_.path()), static_cast<ULONG>(ERROR_ACCESS_DENIED));
 }
 
 }  // namespace

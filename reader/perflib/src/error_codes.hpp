@@ -9,6 +9,7 @@ namespace meterbank {
 
 enum class PerfError : std::uint32_t {
   kSuccess = 0,
+  kAccessDenied = 5,
   kInvalidHandle = 6,
   kBufferTooSmall = 8,  // ERROR_NOT_ENOUGH_MEMORY, by its use
   kOutOfMemory = 14,

@@ -63,6 +63,14 @@ std::vector<FoundSet> find_sets(const Catalog& catalog) {
   return sets;
 }
 
+bool any_denied(const Catalog& catalog) noexcept {
+  return std::any_of(catalog.providers().begin(), catalog.providers().end(),
+                     [](const auto& provider) {
+                       return provider->state == ProviderState::kUnreadable &&
+                              provider->error.code == ErrorCode::kDenied;
+                     });
+}
+
 const FoundSet* find_set(const std::vector<FoundSet>& sets, const Guid& guid) noexcept {
   const auto found = std::find_if(sets.begin(), sets.end(),
                                   [&guid](const FoundSet& set) { return set.guid == guid; });

@@ -44,6 +44,8 @@ struct FoundSet {
 
 // In the order of the catalog. Sets that were closed are no sets; those of dead providers are.
 [[nodiscard]] std::vector<FoundSet> find_sets(const Catalog& catalog);
+// A set that is not found may be a set of a provider that this process may not read.
+[[nodiscard]] bool any_denied(const Catalog& catalog) noexcept;
 [[nodiscard]] const FoundSet* find_set(const std::vector<FoundSet>& sets,
                                        const Guid& guid) noexcept;
 

@@ -66,24 +66,29 @@ Guid guid_of(const GUID& guid) noexcept {
   return result;
 }
 
+struct SetsNow {
+  std::vector<FoundSet> sets;
+  bool any_denied = false;  // there may be more
+};
+
 // The catalog of the functions that need no handle. Opened anew when the directory is another one.
 class SharedCatalog {
  public:
-  // The sets as they are now.
-  std::optional<std::vector<FoundSet>> sets() {
+  // The sets as they are now. Without a runtime directory there are none; that is no error.
+  SetsNow sets() {
     const std::lock_guard lock(mutex_);
     const char* const variable = ::getenv("METERBANK_DIR");
     const std::string directory = variable == nullptr ? "" : variable;
     if (!catalog_ || directory != directory_) {
       catalog_.reset();
       auto opened = Catalog::open({});
-      if (!opened) return std::nullopt;
+      if (!opened) return {};
       catalog_.emplace(std::move(*opened));
       directory_ = directory;
     } else {
       catalog_->refresh();
     }
-    return find_sets(*catalog_);
+    return {find_sets(*catalog_), any_denied(*catalog_)};
   }
 
   // Never destroyed, as QueryHandles::all().
@@ -98,11 +103,6 @@ class SharedCatalog {
   std::optional<Catalog> catalog_;
 };
 
-// Without a runtime directory there are no sets; that is no error.
-std::vector<FoundSet> sets_now() {
-  return SharedCatalog::instance().sets().value_or(std::vector<FoundSet>{});
-}
-
 CallerBuffer buffer_of(void* target, DWORD capacity, LPDWORD needed) noexcept {
   return {static_cast<std::byte*>(target), capacity, needed};
 }
@@ -114,7 +114,7 @@ ULONG enumerate_sets(const Character* machine, GUID* sets, DWORD capacity, LPDWO
       return PerfError::kInvalidParameter;
     }
     if (!is_this_machine(machine)) return PerfError::kServerUnavailable;
-    const std::vector<FoundSet> found = sets_now();
+    const std::vector<FoundSet> found = SharedCatalog::instance().sets().sets;
     *count = static_cast<DWORD>(found.size());
     if (found.size() > capacity) return PerfError::kBufferTooSmall;
     for (std::size_t index = 0; index < found.size(); ++index) {
@@ -131,9 +131,11 @@ ULONG about_set(const Character* machine, const GUID* set, const CallerBuffer& b
   return guarded([&] {
     if (set == nullptr || !buffer.is_sound()) return PerfError::kInvalidParameter;
     if (!is_this_machine(machine)) return PerfError::kServerUnavailable;
-    const std::vector<FoundSet> sets = sets_now();
-    const FoundSet* const found = find_set(sets, guid_of(*set));
-    if (found == nullptr) return PerfError::kSetNotFound;
+    const SetsNow now = SharedCatalog::instance().sets();
+    const FoundSet* const found = find_set(now.sets, guid_of(*set));
+    if (found == nullptr) {
+      return now.any_denied ? PerfError::kAccessDenied : PerfError::kSetNotFound;
+    }
     std::vector<std::byte> block;
     const PerfError error = fill(*found, block);
     return error == PerfError::kSuccess ? buffer.fill(block) : error;

@@ -78,7 +78,9 @@ PerfError PerfQuery::add_one(const FoundIdentifier& identifier, const std::vecto
     return PerfError::kInvalidParameter;
   }
   const FoundSet* const found = find_set(sets, identifier.header.set);
-  if (found == nullptr) return PerfError::kSetNotFound;
+  if (found == nullptr) {
+    return any_denied(catalog_) ? PerfError::kAccessDenied : PerfError::kSetNotFound;
+  }
   const Counterset& set = found->described();
   const std::uint32_t counter = identifier.header.counter;
   if (counter != kEveryCounter && find_counter(set, counter) == nullptr) {
