@@ -17,17 +17,8 @@
 
 #include "../support/temporary_directory.hpp"
 #include "meterbank/perflib/block_walker.hpp"
+#include "meterbank/perflib/utf16_functions.h"
 #include "meterbank/publisher.hpp"
-
-// What METERBANK_WIDE_SYMBOL names for programs with a short wchar_t.
-extern "C" {
-ULONG meterbank_utf16_PerfEnumerateCounterSet(const char16_t*, LPGUID, DWORD, LPDWORD);
-ULONG meterbank_utf16_PerfEnumerateCounterSetInstances(const char16_t*, LPCGUID,
-                                                       PPERF_INSTANCE_HEADER, DWORD, LPDWORD);
-ULONG meterbank_utf16_PerfQueryCounterSetRegistrationInfo(const char16_t*, LPCGUID, PerfRegInfoType,
-                                                          DWORD, LPBYTE, DWORD, LPDWORD);
-ULONG meterbank_utf16_PerfOpenQueryHandle(const char16_t*, HANDLE*);
-}
 
 namespace meterbank::test {
 

@@ -53,7 +53,8 @@
 #define PERF_WILDCARD_INSTANCE L"*"
 #define PERF_MAX_INSTANCE_NAME 1024
 
-typedef enum _PerfRegInfoType {
+// A fixed type, so that a number that is none of these is no undefined behaviour.
+typedef enum _PerfRegInfoType : ULONG {
   PERF_REG_COUNTERSET_STRUCT = 1,
   PERF_REG_COUNTER_STRUCT,
   PERF_REG_COUNTERSET_NAME_STRING,
@@ -66,7 +67,7 @@ typedef enum _PerfRegInfoType {
   PERF_REG_COUNTER_ENGLISH_NAMES
 } PerfRegInfoType;
 
-typedef enum _PerfCounterDataType {
+typedef enum _PerfCounterDataType : ULONG {
   PERF_ERROR_RETURN = 0,
   PERF_SINGLE_COUNTER = 1,
   PERF_MULTIPLE_COUNTERS = 2,

@@ -28,8 +28,8 @@ constexpr std::int64_t days_from_1601(Date date) noexcept {
 static_assert(days_from_1601({1601, 1, 1}) == 0);
 static_assert(days_from_1601({1970, 1, 1}) == kDaysFrom1601To1970);
 
-constexpr Date date_of(std::int64_t days_from_1601_) noexcept {
-  const std::int64_t days = days_from_1601_ + kDaysBefore1601;
+constexpr Date date_of(std::int64_t since_1601) noexcept {
+  const std::int64_t days = since_1601 + kDaysBefore1601;
   const std::int64_t era = days / kDaysPerEra;
   const std::int64_t day_of_era = days % kDaysPerEra;
   const std::int64_t year_of_era =

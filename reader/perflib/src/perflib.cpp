@@ -12,6 +12,7 @@
 #include <cstring>
 #include <new>
 
+#include "meterbank/perflib/utf16_functions.h"
 #include "meterbank/shm/case_fold.hpp"
 #include "query/query_handles.hpp"
 #include "registration_blocks.hpp"

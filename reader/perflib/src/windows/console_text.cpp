@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
+
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::crt {
 namespace {
@@ -65,27 +68,16 @@ std::wstring in_field(const Field& field, const std::wstring& text) {
   return field.flags.find(L'-') == std::wstring::npos ? blanks + text : text + blanks;
 }
 
-// Narrow strings are UTF-8; a byte that is not becomes the character of its number.
+// Narrow strings are UTF-8; a byte that is not becomes the character of its number. No byte behind
+// the limit is looked at: where there is one, a NUL need not be.
 std::wstring widened(const char* text, std::size_t limit) {
   std::wstring wide;
-  std::size_t left = length(text, std::numeric_limits<std::size_t>::max());
-  while (left != 0 && wide.size() < limit) {
-    const auto byte = static_cast<unsigned char>(*text);
-    std::size_t used = byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
-    char32_t unit = byte < 0x80 ? byte : byte & (0x7fU >> used);
-    bool valid = used <= left && (byte < 0x80 || byte >= 0xc2) && byte < 0xf5;
-    for (std::size_t index = 1; valid && index < used; ++index) {
-      const auto next = static_cast<unsigned char>(text[index]);
-      valid = (next & 0xc0U) == 0x80U;
-      unit = unit << 6 | (next & 0x3fU);
-    }
-    if (!valid) {
-      unit = byte;
-      used = 1;
-    }
-    wide += static_cast<wchar_t>(unit);
-    text += used;
-    left -= used;
+  std::string_view rest(text, length(text, limit));
+  while (!rest.empty()) {
+    const DecodedCodePoint next = decode_utf8(rest);
+    const auto byte = static_cast<unsigned char>(rest.front());
+    wide += static_cast<wchar_t>(next.valid ? next.code_point : char32_t{byte});
+    rest.remove_prefix(next.valid ? next.length : 1U);
   }
   return wide;
 }
@@ -233,26 +225,6 @@ class Formatter {
   std::size_t next_ = 0;
 };
 
-void append_narrow(wchar_t wide, std::string& out) {
-  const auto unit = static_cast<std::uint32_t>(wide);
-  const auto put = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (unit < 0x80) {
-    put(unit);
-  } else if (unit < 0x800) {
-    put(0xc0 | unit >> 6);
-    put(0x80 | (unit & 0x3f));
-  } else if (unit < 0x10000) {
-    put(0xe0 | unit >> 12);
-    put(0x80 | (unit >> 6 & 0x3f));
-    put(0x80 | (unit & 0x3f));
-  } else {
-    put(0xf0 | (unit >> 18 & 0x7));
-    put(0x80 | (unit >> 12 & 0x3f));
-    put(0x80 | (unit >> 6 & 0x3f));
-    put(0x80 | (unit & 0x3f));
-  }
-}
-
 template <typename Character, typename Text>
 int keep(Character* target, std::size_t capacity, std::size_t limit, const Text& text) noexcept {
   const bool cuts = limit == _TRUNCATE;
@@ -296,7 +268,7 @@ int format_to(char* target, std::size_t capacity, std::size_t limit, const char*
     return -1;
   }
   std::string narrow;
-  for (const wchar_t unit : text) append_narrow(unit, narrow);
+  for (const wchar_t unit : text) append_utf8(static_cast<char32_t>(unit), narrow);
   return keep(target, capacity, limit, narrow);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "meterbank/base/guid.hpp"
+#include "meterbank/perflib/utf16_functions.h"
 #include "objbase.h"
 
 namespace {
