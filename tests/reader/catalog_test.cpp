@@ -49,10 +49,10 @@ class CatalogTest : public testing::Test {
       static_cast<void>(::write(ready[1], "r", 1));
       for (;;) ::pause();
     }
+    ::close(ready[1]);  // so that a child which dies early is an end of file
     char byte = 0;
     EXPECT_EQ(::read(ready[0], &byte, 1), 1);
     ::close(ready[0]);
-    ::close(ready[1]);
     return child;
   }
   static void kill_child(pid_t child) {

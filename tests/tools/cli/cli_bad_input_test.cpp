@@ -34,8 +34,8 @@ UniqueFd memory(std::uint64_t bytes, bool allocated, int seals, unsigned flags =
   UniqueFd fd(::memfd_create("bad", MFD_CLOEXEC | MFD_ALLOW_SEALING | flags));
   if (!fd) return fd;
   const auto size = static_cast<off_t>(bytes);
-  const int made = allocated && bytes > 0 ? ::fallocate(fd.get(), 0, 0, size)
-                                          : ::ftruncate(fd.get(), size);
+  const int made =
+      allocated && bytes > 0 ? ::fallocate(fd.get(), 0, 0, size) : ::ftruncate(fd.get(), size);
   if (made != 0 || (seals != 0 && ::fcntl(fd.get(), F_ADD_SEALS, seals) != 0)) return {};
   return fd;
 }
@@ -44,7 +44,7 @@ class CliBadInput : public CliTest {
  protected:
   // A record of this process that points at `fd`, whatever that is.
   void point_at(const UniqueFd& fd) {
-    struct stat facts{};
+    struct stat facts {};
     ASSERT_EQ(::fstat(fd.get(), &facts), 0);
     const auto pid = static_cast<std::uint32_t>(::getpid());
     const PointerRecord record{.name = "bad",
@@ -161,16 +161,16 @@ TEST_F(CliBadInput, RefusesHugePages) {
   expect_refusal(huge, "WRONG_FILESYSTEM");
 }
 
-// None of them is a memfd, so it cannot be what the publisher has announced.
+// What is no regular file is never opened, so it cannot be what was announced; a file of a disk is
+// opened and found to be no memory.
 TEST_F(CliBadInput, RefusesDevicesPipesDirectoriesAndFiles) {
   open_shop();
   ASSERT_EQ(::mkfifo(file("pipe").c_str(), 0600), 0);
   std::ofstream(file("file")) << std::string(kBytes, 'x');
   expect_refusal(UniqueFd(::open("/dev/zero", O_RDONLY | O_CLOEXEC)), "GONE");
-  expect_refusal(UniqueFd(::open(file("pipe").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)),
-                 "GONE");
+  expect_refusal(UniqueFd(::open(file("pipe").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)), "GONE");
   expect_refusal(UniqueFd(::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), "GONE");
-  expect_refusal(UniqueFd(::open(file("file").c_str(), O_RDONLY | O_CLOEXEC)), "GONE");
+  expect_refusal(UniqueFd(::open(file("file").c_str(), O_RDONLY | O_CLOEXEC)), "NOT_SEALABLE");
 }
 
 // ---- In place of a record ----
