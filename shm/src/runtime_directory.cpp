@@ -91,8 +91,12 @@ Result<void> prepare_directory(const std::string& directory) {
   const UniqueFd opened(
       ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (!opened) {
+    const int reason = errno;
+    const bool out_of_files = reason == EMFILE || reason == ENFILE;
     return fail(ErrorCode::kNoDirectory, "open directory " + directory,
-                "it must be a directory, not a link; or set METERBANK_DIR", errno);
+                out_of_files ? "raise the limit of open files: ulimit -n"
+                             : "it must be a directory, not a link; or set METERBANK_DIR",
+                reason);
   }
   struct stat facts {};
   if (::fstat(opened.get(), &facts) != 0) {
