@@ -438,6 +438,7 @@ std::optional<std::string> verb_help(std::string_view verb) {
 
 std::vector<std::string> verb_names() {
   std::vector<std::string> names;
+  names.reserve(std::size(kVerbs));
   for (const auto& words : kVerbs) names.emplace_back(words.name);
   return names;
 }

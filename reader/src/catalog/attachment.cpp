@@ -182,8 +182,8 @@ void Attachment::build_view(ProviderState state) {
   view->record = path_;
   view->error = error_;
   if (segment_ != nullptr) {
-    static const std::vector<RegisteredSet> kNone;
-    DecodedDirectory decoded = decode_directory(*segment_, view_ == nullptr ? kNone : view_->sets);
+    static const std::vector<RegisteredSet> none;
+    DecodedDirectory decoded = decode_directory(*segment_, view_ == nullptr ? none : view_->sets);
     view->name = name_in_header(*segment_);
     view->segment_id =
         header_copy<std::array<std::uint64_t, 2>>(*segment_, offsetof(SegmentHeader, segment_id));
