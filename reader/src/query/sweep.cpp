@@ -263,8 +263,8 @@ const SweepKernels& portable_kernels() noexcept {
 const SweepKernels& best_kernels() noexcept {
 #ifdef METERBANK_VECTOR_LOADS
   static constexpr SweepKernels kAvx2{sweep_tiles_avx2, sweep_lines_avx2};
-  static const bool kHasAvx2 = __builtin_cpu_supports("avx2") != 0;
-  if (kHasAvx2) return kAvx2;
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  if (has_avx2) return kAvx2;
 #endif
   return portable_kernels();
 }
