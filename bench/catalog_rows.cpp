@@ -60,7 +60,19 @@ void poll_one(const Effort& effort, Table& table) {
   std::vector<std::uint64_t> values(row.block.words);
   const std::uint64_t turns = effort.operations / 10;
   const Timestamp time = Timestamp::now();
-  table.ratio_row("  the same through Query::collect (limit: the block alone)",
+  table.time_row("did anything change? Catalog::stale (limit: one load)",
+                 compare(effort.rounds, turns,
+                         [&] {
+                           for (std::uint64_t turn = 0; turn < turns; ++turn) keep(catalog.stale());
+                         },
+                         [&] {
+                           // relaxed: it orders nothing
+                           for (std::uint64_t turn = 0; turn < turns; ++turn) {
+                             keep(StdAtomics::load_relaxed(*row.block.seq));
+                           }
+                         }),
+                 20.0);
+  table.ratio_row("one block through Query::collect, asked too (limit: the block alone)",
                   compare(
                       effort.rounds, turns,
                       [&] {

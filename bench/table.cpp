@@ -8,7 +8,7 @@
 namespace meterbank::bench {
 namespace {
 
-constexpr std::string_view kLine = "{:<58} {:>10} {:>10} {:>21} {:>10}  {}\n";
+constexpr std::string_view kLine = "{:<76} {:>9} {:>9} {:>20} {:>10}  {}\n";
 
 void print_line(std::string_view what, std::string_view measured, std::string_view limit,
                 std::string_view ratio, std::string_view hold, std::string_view verdict) {

@@ -50,4 +50,15 @@ void commits_without_fences(Word& seq, Word& copy0, Word& copy1) {
   copy0.store(7, std::memory_order_relaxed);
   seq.store(before + 2, std::memory_order_release);
 }
+
+// The same with the fences, but for one value.
+void commits_mostly_with_fences(Word& seq, Word& copy0, Word& copy1, std::uint64_t value) {
+  const std::uint64_t before = seq.load(std::memory_order_relaxed);
+  copy1.store(value, std::memory_order_relaxed);
+  seq.store(before + 1, std::memory_order_release);
+  if (value != 7) std::atomic_thread_fence(std::memory_order_release);  // [W2], mostly
+  copy0.store(value, std::memory_order_relaxed);
+  seq.store(before + 2, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_release);  // [W4]
+}
 }

@@ -49,10 +49,10 @@ class CatalogTest : public testing::Test {
       static_cast<void>(::write(ready[1], "r", 1));
       for (;;) ::pause();
     }
+    ::close(ready[1]);  // so that a child which dies early is an end of file
     char byte = 0;
     EXPECT_EQ(::read(ready[0], &byte, 1), 1);
     ::close(ready[0]);
-    ::close(ready[1]);
     return child;
   }
   static void kill_child(pid_t child) {
@@ -235,6 +235,21 @@ TEST_F(CatalogTest, ListsASuccessorInPlaceOfItsDeadPredecessor) {
   catalog.refresh();
   ASSERT_EQ(catalog.providers().size(), 1U);
   EXPECT_EQ(catalog.providers().front()->state, ProviderState::kLive);
+}
+
+TEST_F(CatalogTest, DoesNotBringValuesOfAPredecessorBackWhenItsSuccessorEnds) {
+  const pid_t child = start_child("orders");
+  Catalog catalog = open();
+  kill_child(child);
+  catalog.refresh();
+  EXPECT_NE(catalog.providers().front()->segment, nullptr);
+  std::optional<Provider> successor = start("orders");
+  catalog.refresh();
+  successor.reset();
+  catalog.refresh();
+  ASSERT_EQ(catalog.providers().size(), 1U);
+  EXPECT_EQ(catalog.providers().front()->state, ProviderState::kDead);
+  EXPECT_EQ(catalog.providers().front()->segment, nullptr);
 }
 
 TEST_F(CatalogTest, CountsWhatIsNoRecordAndReadsOn) {

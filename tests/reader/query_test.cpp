@@ -340,6 +340,7 @@ TEST_F(QueryTest, MarksTheRowsOfAProviderThatDied) {
     static_cast<void>(::write(ready[1], "r", 1));
     for (;;) ::pause();
   }
+  ::close(ready[1]);  // so that a child which dies early is an end of file
   char byte = 0;
   ASSERT_EQ(::read(ready[0], &byte, 1), 1);
   Catalog catalog = open();
@@ -348,7 +349,6 @@ TEST_F(QueryTest, MarksTheRowsOfAProviderThatDied) {
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ::close(ready[0]);
-  ::close(ready[1]);
 
   Sample sample;
   const CollectSummary summary = query.collect(sample, kStart);  // by the kernel's mark alone

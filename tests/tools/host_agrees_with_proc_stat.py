@@ -171,8 +171,8 @@ def main():
                        env=environment, check=True, stdout=subprocess.DEVNULL)
         mpstat = subprocess.Popen(["mpstat", "-P", "ALL", "1", str(seconds)], env=environment,
                                   stdout=subprocess.PIPE, text=True)
-        got = subprocess.run([program, "get", "-n", "2", "-i", f"{seconds}s", "-f", "jsonl", *paths],
-                             env=environment, check=True, stdout=subprocess.PIPE, text=True)
+        command = [program, "get", "-n", "2", "-i", f"{seconds}s", "-f", "jsonl", *paths]
+        got = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
         averages = mpstat_busy(mpstat.communicate()[0])
         series.wait_beyond(time.time())
     finally:

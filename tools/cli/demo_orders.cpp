@@ -78,8 +78,7 @@ struct Venue {
   double latency_ns;
   double swing_seconds;  // the load rises and falls once in this time
 };
-constexpr std::array kVenues{Venue{"eu", 18'000, 39'000, 20},
-                             Venue{"us", 43'000, 52'000, 33},
+constexpr std::array kVenues{Venue{"eu", 18'000, 39'000, 20}, Venue{"us", 43'000, 52'000, 33},
                              Venue{"asia", 7'500, 121'000, 47}};
 
 constexpr auto kStep = std::chrono::milliseconds(5);
@@ -92,8 +91,8 @@ class Load {
       : venue_(venue), instance_(std::move(instance)), random_(seed) {}
 
   void step() {
-    const double phase = 2 * std::acos(-1.0) * static_cast<double>(steps_++) * kStepSeconds /
-                         venue_.swing_seconds;
+    const double phase =
+        2 * std::acos(-1.0) * static_cast<double>(steps_++) * kStepSeconds / venue_.swing_seconds;
     const double mean = venue_.orders_per_second * kStepSeconds * (1 + 0.2 * std::sin(phase));
     const auto orders = std::poisson_distribution<std::uint64_t>(mean)(random_);
     const auto rejected = std::binomial_distribution<std::uint64_t>(orders, 0.004)(random_);
@@ -101,8 +100,8 @@ class Load {
     const auto waiting = std::poisson_distribution<std::uint64_t>(mean / 4)(random_);
     // Averages wander, with a stall now and then, as they do in real services.
     const double stall = std::uniform_real_distribution<double>(0, 1)(random_) < 0.002 ? 20 : 1;
-    const double latency = venue_.latency_ns * stall *
-                           std::lognormal_distribution<double>(0, 0.2)(random_);
+    const double latency =
+        venue_.latency_ns * stall * std::lognormal_distribution<double>(0, 0.2)(random_);
     const auto spent = static_cast<std::uint64_t>(latency * static_cast<double>(orders));
     instance_.update([&](Values& values) noexcept {
       values.add(Order::kAccepted, orders - rejected);

@@ -45,7 +45,7 @@ std::string first_line(const char* file) {
 // ---- Directory ----
 
 bool is_in_memory(const std::string& path) {
-  struct statfs facts{};
+  struct statfs facts {};
   return ::statfs(path.c_str(), &facts) == 0 &&
          (facts.f_type == TMPFS_MAGIC || facts.f_type == static_cast<long>(RAMFS_MAGIC));
 }
@@ -54,9 +54,10 @@ Finding examine_directory(const std::string& path) {
   if (const auto fault = directory_fault(path)) {
     return {"directory", named_cause(*fault), Verdict::kProblem, remedy_of(*fault)};
   }
-  struct stat facts{};
+  struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0) {
-    return {"directory", path + "  not there yet; the first publisher makes it", Verdict::kNote, {}};
+    return {
+        "directory", path + "  not there yet; the first publisher makes it", Verdict::kNote, {}};
   }
   const bool writable = facts.st_uid == ::geteuid() && ::access(path.c_str(), W_OK) == 0;
   const bool disk = !is_in_memory(path);
@@ -84,9 +85,9 @@ Finding examine_provider(const ProviderView& provider) {
     case ProviderState::kLive: {
       std::uint64_t instances = 0;
       for (const auto& set : provider.sets) instances += set.instances.size();
-      finding.what = fmt::format("{}  live, {} sets, {} instances, {}", provider.label(),
-                                 provider.sets.size(), instances,
-                                 print_quantity(static_cast<double>(provider.bytes), "By"));
+      finding.what =
+          fmt::format("{}  live, {} sets, {} instances, {}", provider.label(), provider.sets.size(),
+                      instances, print_quantity(static_cast<double>(provider.bytes), "By"));
       if (provider.refused() > 0) {
         finding.what += fmt::format(", refused {} creations", provider.refused());
         finding.verdict = Verdict::kNote;
@@ -97,8 +98,8 @@ Finding examine_provider(const ProviderView& provider) {
     case ProviderState::kHung:
       finding.what = fmt::format("{}  alive, but silent for {}", provider.label(), age);
       finding.verdict = Verdict::kProblem;
-      finding.remedy = fmt::format("look at process {}: stopped, or starved of processor time?",
-                                   provider.pid);
+      finding.remedy =
+          fmt::format("look at process {}: stopped, or starved of processor time?", provider.pid);
       return finding;
     case ProviderState::kDead:
       finding.what = fmt::format("{}  dead, its record was left behind", provider.label());
@@ -108,7 +109,8 @@ Finding examine_provider(const ProviderView& provider) {
     case ProviderState::kClosed:
       finding.what = fmt::format("{}  ended in order", provider.label());
       return finding;
-    case ProviderState::kUnreadable: break;
+    case ProviderState::kUnreadable:
+      break;
   }
   finding.what = fmt::format("{}  unreadable: {}", provider.label(), named_cause(provider.error));
   finding.verdict = Verdict::kProblem;
@@ -127,8 +129,7 @@ Finding examine_clock() {
   const auto begin = Timestamp::now();
   for (int i = 1; i < kReads; ++i) static_cast<void>(Timestamp::now());
   const auto end = Timestamp::now();
-  const double cost =
-      static_cast<double>(end.monotonic_ns - begin.monotonic_ns) / 1e9 / kReads;
+  const double cost = static_cast<double>(end.monotonic_ns - begin.monotonic_ns) / 1e9 / kReads;
   auto source = first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   if (source.empty()) source = "unknown clock source";
   // A clock that has to ask the kernel costs some hundred nanoseconds, one from the vDSO some tens.
@@ -186,7 +187,7 @@ Finding examine_pmu() {
 // A record is removed only if it still says what the catalog saw: its writer is dead, so only a
 // successor of the same name could have changed it.
 bool remove_record(const ProviderView& provider) {
-  struct stat facts{};
+  struct stat facts {};
   if (::lstat(provider.record.c_str(), &facts) != 0 || facts.st_uid != ::geteuid()) return false;
   std::ifstream stream(provider.record);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
@@ -214,9 +215,12 @@ Finding clean(Catalog& catalog) {
 
 std::string_view verdict_text(Verdict verdict) {
   switch (verdict) {
-    case Verdict::kOk: return "ok";
-    case Verdict::kNote: return "note";
-    case Verdict::kProblem: break;
+    case Verdict::kOk:
+      return "ok";
+    case Verdict::kNote:
+      return "note";
+    case Verdict::kProblem:
+      break;
   }
   return "PROBLEM";
 }
@@ -225,8 +229,8 @@ Findings examine(const Invocation& invocation) {
   Findings findings;
   auto catalog = Catalog::open({.directory = invocation.selection.directory});
   if (!catalog) {
-    findings.push_back({"directory", named_cause(catalog.error()), Verdict::kProblem,
-                        remedy_of(catalog.error())});
+    findings.push_back(
+        {"directory", named_cause(catalog.error()), Verdict::kProblem, remedy_of(catalog.error())});
   } else {
     for (const auto& path : catalog->directories()) findings.push_back(examine_directory(path));
     if (invocation.clean) findings.push_back(clean(*catalog));

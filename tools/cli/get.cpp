@@ -152,8 +152,7 @@ int get(const Invocation& invocation, Console& console) {
   auto selection = Selection::open(invocation.selection, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
   const int missing = report_unmatched(*selection, console);
-  if (missing != kExitDone &&
-      (invocation.strict || selection->query.plan()->selections.empty())) {
+  if (missing != kExitDone && (invocation.strict || selection->query.plan()->selections.empty())) {
     return missing;
   }
   RowPlan plan;

@@ -31,12 +31,13 @@ constexpr std::array kVerbs{
               "  meterbank list\n"
               "  meterbank list -l processor_information/user_time\n"
               "  meterbank list --instances network_interface\n"},
-    VerbWords{Verb::kGet, "get", " [PATH...]",
-              "Values, once or several times. Rates need two samples; get takes the second one by\n"
-              "itself, one interval later. Without a path: everything.",
-              "  meterbank get processor_information/_Total/processor_time\n"
-              "  meterbank get '\\Memory\\Available Bytes' -n 5 -i 250ms\n"
-              "  meterbank get 'network_interface/*/bytes_*' -X '*/lo/*' -f csv -n 60 -o net.csv\n"},
+    VerbWords{
+        Verb::kGet, "get", " [PATH...]",
+        "Values, once or several times. Rates need two samples; get takes the second one by\n"
+        "itself, one interval later. Without a path: everything.",
+        "  meterbank get processor_information/_Total/processor_time\n"
+        "  meterbank get '\\Memory\\Available Bytes' -n 5 -i 250ms\n"
+        "  meterbank get 'network_interface/*/bytes_*' -X '*/lo/*' -f csv -n 60 -o net.csv\n"},
     VerbWords{Verb::kWatch, "watch", " [PATH...]",
               "A live table. Without a terminal: rows, as get prints them, until stopped.",
               "  meterbank watch\n"
@@ -141,10 +142,16 @@ class Grammar {
     verb.fallthrough();
     verb.allow_extras();
     switch (words.verb) {
-      case Verb::kList: add_list_options(verb); break;
+      case Verb::kList:
+        add_list_options(verb);
+        break;
       case Verb::kGet:
-      case Verb::kWatch: add_sampling_options(verb, words.verb); break;
-      case Verb::kHost: add_host_options(verb); break;
+      case Verb::kWatch:
+        add_sampling_options(verb, words.verb);
+        break;
+      case Verb::kHost:
+        add_host_options(verb);
+        break;
       case Verb::kDemo:
         add_moment_options(verb, "Number of samples; default 3 rows, live until stopped");
         add_format(verb, "Rows in this format instead of the live table");
@@ -153,8 +160,12 @@ class Grammar {
       case Verb::kDoctor:
         verb.add_flag("--clean", invocation_.clean, "Remove the records of your dead publishers");
         break;
-      case Verb::kVersion: add_format(verb, "text, or json for a machine"); break;
-      case Verb::kHelp: verb.add_option("TOPIC", invocation_.topic, "")->type_name(""); break;
+      case Verb::kVersion:
+        add_format(verb, "text, or json for a machine");
+        break;
+      case Verb::kHelp:
+        verb.add_option("TOPIC", invocation_.topic, "")->type_name("");
+        break;
     }
   }
 
@@ -210,8 +221,8 @@ class Grammar {
     text(verb, "--name", v.name, "NAME", "Name of the publisher, default host");
     text(verb, "--period", words_.period, "SPAN", "How often values are renewed, default 250ms");
     text(verb, "--for", words_.duration, "SPAN", "How long; default until stopped");
-    verb.add_flag_callback("--no-processes", [&v] { v.processes = false; },
-                           "Leave single processes out");
+    verb.add_flag_callback(
+        "--no-processes", [&v] { v.processes = false; }, "Leave single processes out");
   }
 
   static void text(CLI::App& app, const char* names, std::string& target, const char* placeholder,
@@ -312,11 +323,10 @@ class Grammar {
 
   Result<void> read_choices() {
     auto& v = invocation_;
-    auto result = choose(words_.color, "--color",
-                         {{"auto", ColorWhen::kAuto},
-                          {"always", ColorWhen::kAlways},
-                          {"never", ColorWhen::kNever}},
-                         v.color);
+    auto result = choose(
+        words_.color, "--color",
+        {{"auto", ColorWhen::kAuto}, {"always", ColorWhen::kAlways}, {"never", ColorWhen::kNever}},
+        v.color);
     if (!result) return result;
     result = choose(words_.units, "--units",
                     {{"auto", UnitStyle::kAuto}, {"base", UnitStyle::kBase}}, v.units);
@@ -346,11 +356,11 @@ class Grammar {
       const char* option;
       std::optional<Span>& target;
     };
-    for (const auto& span : {SpanWord{words_.timeout, "--timeout", v.timeout},
-                             SpanWord{words_.wait, "--wait", v.selection.wait},
-                             SpanWord{words_.interval, "-i", interval},
-                             SpanWord{words_.duration, "--for", v.duration},
-                             SpanWord{words_.period, "--period", v.period}}) {
+    for (const auto& span :
+         {SpanWord{words_.timeout, "--timeout", v.timeout},
+          SpanWord{words_.wait, "--wait", v.selection.wait},
+          SpanWord{words_.interval, "-i", interval}, SpanWord{words_.duration, "--for", v.duration},
+          SpanWord{words_.period, "--period", v.period}}) {
       if (auto read = read_span(span.word, span.option, span.target); !read) return read;
     }
     if (interval) v.interval = *interval;
@@ -378,7 +388,8 @@ class Grammar {
     }
     if (auto read = read_choices(); !read) return tl::make_unexpected(read.error());
     if (auto read = read_spans_and_numbers(); !read) return tl::make_unexpected(read.error());
-    // As good as --dir: what is wrong with it is then an error and not just a place less to look in.
+    // As good as --dir: what is wrong with it is then an error and not just a place less to look
+    // in.
     const char* const directory = ::secure_getenv("METERBANK_DIR");
     if (invocation_.selection.directory.empty() && directory != nullptr) {
       invocation_.selection.directory = directory;
@@ -394,7 +405,8 @@ class Grammar {
     std::string out;
     for (const CLI::Option* option : app.get_options()) {
       // With every verb, so it is listed there.
-      if (option->get_positional() || (app.get_parent() != nullptr && option == app.get_help_ptr())) continue;
+      if (option->get_positional() || (app.get_parent() != nullptr && option == app.get_help_ptr()))
+        continue;
       std::string names;
       for (const auto& name : option->get_snames()) names += "-" + name + ", ";
       if (names.empty()) names = "    ";
@@ -426,6 +438,7 @@ std::optional<std::string> verb_help(std::string_view verb) {
 
 std::vector<std::string> verb_names() {
   std::vector<std::string> names;
+  names.reserve(std::size(kVerbs));
   for (const auto& words : kVerbs) names.emplace_back(words.name);
   return names;
 }

@@ -38,8 +38,8 @@ More: meterbank VERB --help
 )";
 
 constexpr std::string_view kPaths =
-    R"(A path names counters. There are two spellings; both know * and ? in every part, and case does
-not matter.
+    R"(A path names counters. There are two spellings; both know * and ? in every part, and case
+does not matter.
 
 Short     set                        all counters of all instances
           set/counter                one counter, all instances

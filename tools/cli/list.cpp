@@ -74,7 +74,8 @@ std::vector<std::string> add_empty_sets(const Selection& selection,
     const auto path = parse_path(miss.pattern);
     if (!path || path->instance || miss.part != "instance") continue;
     const Glob set_name(path->set, {.backslash_escapes = true});
-    const auto word = path->second_word ? path->second_word->as_counter : path->counter.value_or("*");
+    const auto word =
+        path->second_word ? path->second_word->as_counter : path->counter.value_or("*");
     const Glob counter_name(word, {.backslash_escapes = true});
     for (auto& entry : list_everything(selection.catalog)) {
       const auto& set = entry.set();
@@ -110,11 +111,16 @@ Cell age_cell(const ProviderView& provider) {
 
 std::string_view instance_kind_text(InstanceKind kind) {
   switch (kind) {
-    case InstanceKind::kSingle: return "single";
-    case InstanceKind::kMultiple: return "multi";
-    case InstanceKind::kGlobalAggregate: return "aggregate";
-    case InstanceKind::kMultipleAggregate: return "multi-aggregate";
-    case InstanceKind::kGlobalAggregateHistory: return "aggregate-history";
+    case InstanceKind::kSingle:
+      return "single";
+    case InstanceKind::kMultiple:
+      return "multi";
+    case InstanceKind::kGlobalAggregate:
+      return "aggregate";
+    case InstanceKind::kMultipleAggregate:
+      return "multi-aggregate";
+    case InstanceKind::kGlobalAggregateHistory:
+      return "aggregate-history";
   }
   return "unknown";
 }
@@ -174,8 +180,7 @@ std::string list_counters(const std::vector<ListedSet>& listed, const RowStyle& 
       listing.add({Cell::text(path_text(entry, counter)), Cell::text(counter.name),
                    Cell::number(std::uint64_t{counter.id}),
                    Cell::text(std::string(kind_of(counter.type).kind)),
-                   Cell::text(type_text(counter.type)),
-                   Cell::text(unit.empty() ? "-" : unit, unit),
+                   Cell::text(type_text(counter.type)), Cell::text(unit.empty() ? "-" : unit, unit),
                    Cell::text(publisher_text(*entry.provider), entry.provider->label()),
                    Cell::text(counter.help), Cell::text(windows_text(entry, counter)),
                    Cell::text(entry.set().guid.text()),
@@ -299,8 +304,8 @@ int list(const Invocation& invocation, Console& console) {
 
   // Without a choice, also what cannot be sampled now is listed: sets without instances.
   const bool everything = selection->patterns.empty() && invocation.selection.excluded.empty();
-  auto listed = everything ? list_everything(selection->catalog)
-                           : list_selected(*selection->query.plan());
+  auto listed =
+      everything ? list_everything(selection->catalog) : list_selected(*selection->query.plan());
   int code = kExitDone;
   if (!everything) {
     code = report_unmatched(*selection, console, add_empty_sets(*selection, listed));

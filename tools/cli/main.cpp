@@ -26,8 +26,7 @@ int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);
   meterbank::cli::Console console{std::cout, std::cerr, ::isatty(STDOUT_FILENO) == 1,
-                                  ::isatty(STDERR_FILENO) == 1,
-                                  columns_of(STDOUT_FILENO)};
+                                  ::isatty(STDERR_FILENO) == 1, columns_of(STDOUT_FILENO)};
   try {
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     return meterbank::cli::run(arguments, console);

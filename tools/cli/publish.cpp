@@ -32,8 +32,7 @@ constexpr std::array kLivePaths{"demo:processor_information/_Total",
                                 "demo:physical_disk/*/disk_bytes",
                                 "orders:demo_orders"};
 constexpr std::array kPrintedPaths{"demo:processor_information/_Total/processor_time",
-                                   "demo:memory/available_bytes",
-                                   "orders:demo_orders/eu/accepted",
+                                   "demo:memory/available_bytes", "orders:demo_orders/eu/accepted",
                                    "orders:demo_orders/us/queue_depth",
                                    "orders:demo_orders/asia/latency"};
 
@@ -55,11 +54,15 @@ int wait_for_end(const Invocation& invocation, Waiter& waiter, const Console& co
       invocation.duration ? Clock::now() + *invocation.duration : Clock::time_point::max();
   for (;;) {
     switch (waiter.wait_until(end)) {
-      case Wake::kTimeout: complain(console, "timed out"); return kExitTimeout;
+      case Wake::kTimeout:
+        complain(console, "timed out");
+        return kExitTimeout;
       case Wake::kStop:
-      case Wake::kDeadline: return kExitDone;
+      case Wake::kDeadline:
+        return kExitDone;
       case Wake::kInput:
-      case Wake::kResize: break;
+      case Wake::kResize:
+        break;
     }
   }
 }
@@ -79,10 +82,10 @@ int host(const Invocation& invocation, Console& console) {
   const auto provider = host::HostProvider::start(options);
   if (!provider) return explain_failure(provider.error(), waiter, console);
   if (!invocation.quiet && console.err_is_terminal) {
-    const auto directory =
-        options.directory.empty() ? provider_directory() : options.directory;
-    console.err << fmt::format("publishing {}@{} in {}; stop with Ctrl-C, look with: meterbank watch\n",
-                               options.name, ::getpid(), directory);
+    const auto directory = options.directory.empty() ? provider_directory() : options.directory;
+    console.err << fmt::format(
+        "publishing {}@{} in {}; stop with Ctrl-C, look with: meterbank watch\n", options.name,
+        ::getpid(), directory);
     console.err.flush();
   }
   return wait_for_end(invocation, waiter, console);
@@ -100,8 +103,8 @@ int demo(const Invocation& invocation, Console& console) {
   options.period = std::clamp(half, std::chrono::milliseconds(5), options.period);
   const auto machine = host::HostProvider::start(options);
   if (!machine) return explain_failure(machine.error(), waiter, console);
-  const auto orders = DemoOrders::start(
-      {.name = kOrdersName, .directory = directory, .seed = invocation.seed});
+  const auto orders =
+      DemoOrders::start({.name = kOrdersName, .directory = directory, .seed = invocation.seed});
   if (!orders) return explain_failure(orders.error(), waiter, console);
 
   const bool live = has_screen(console) && invocation.format == Format::kAuto;

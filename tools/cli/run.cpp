@@ -14,14 +14,22 @@ int run(std::span<const std::string> arguments, Console& console) {
     return kExitUsage;
   }
   switch (invocation->verb) {
-    case Verb::kList: return list(*invocation, console);
-    case Verb::kGet: return get(*invocation, console);
-    case Verb::kWatch: return watch(*invocation, console);
-    case Verb::kHost: return host(*invocation, console);
-    case Verb::kDemo: return demo(*invocation, console);
-    case Verb::kDoctor: return doctor(*invocation, console);
-    case Verb::kVersion: return version(*invocation, console);
-    case Verb::kHelp: break;
+    case Verb::kList:
+      return list(*invocation, console);
+    case Verb::kGet:
+      return get(*invocation, console);
+    case Verb::kWatch:
+      return watch(*invocation, console);
+    case Verb::kHost:
+      return host(*invocation, console);
+    case Verb::kDemo:
+      return demo(*invocation, console);
+    case Verb::kDoctor:
+      return doctor(*invocation, console);
+    case Verb::kVersion:
+      return version(*invocation, console);
+    case Verb::kHelp:
+      break;
   }
   return help(*invocation, console);
 }

@@ -14,7 +14,6 @@ namespace meterbank::cli {
 // `arguments` without the program's name. Returns the exit status; `meterbank help exit-codes`.
 [[nodiscard]] int run(std::span<const std::string> arguments, Console& console);
 // Nothing is a terminal.
-[[nodiscard]] int run(std::span<const std::string> arguments, std::ostream& out,
-                      std::ostream& err);
+[[nodiscard]] int run(std::span<const std::string> arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace meterbank::cli

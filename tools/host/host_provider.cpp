@@ -77,6 +77,7 @@ struct HostProvider::Running {
   PublishedSet<NetworkValues> network;
   PublishedSet<NetworkValues> links;
   PublishedSet<ProcessReading> processes;
+  PublishedSet<ProcessReading> process_io;
   std::string name;  // reused from row to row
 
   std::mutex mutex;
@@ -93,35 +94,21 @@ Result<void> HostProvider::Running::register_sets() {
     return fail(ErrorCode::kNotFound, "no processor statistics under " + options.root,
                 "mount procfs");
   }
-  if (auto good =
-          processors.start(provider, processor_information(), processor_columns(), cpu_fields);
-      !good) {
-    return good;
+  // A set without any source is not registered: there are machines without disks.
+  auto good = processors.start(provider, processor_information(), processor_columns(), cpu_fields);
+  if (good) good = system.start(provider, system_set(), system_columns(), available.system);
+  if (good) good = memory.start(provider, memory_set(), memory_columns(), available.memory);
+  if (good) good = disks.start(provider, disk_set(), disk_columns(), available.disk);
+  if (good) {
+    good = network.start(provider, network_set(), network_columns(),
+                         common_fields(probe.network().interfaces()));
   }
-  if (auto good = system.start(provider, system_set(), system_columns(), available.system); !good) {
-    return good;
-  }
-  if (auto good = memory.start(provider, memory_set(), memory_columns(), available.memory); !good) {
-    return good;
-  }
-  if (available.disk != 0) {
-    if (auto good = disks.start(provider, disk_set(), disk_columns(), available.disk); !good) {
-      return good;
-    }
-  }
-  const std::uint64_t network_fields = common_fields(probe.network().interfaces());
-  if (network_fields != 0) {
-    if (auto good = network.start(provider, network_set(), network_columns(), network_fields);
-        !good) {
-      return good;
-    }
-  }
-  if (auto good = links.start(provider, link_set(), link_columns(), available.network); !good) {
-    return good;
-  }
-  if (!options.processes) return {};
-  return processes.start(provider, process_set(), process_columns(),
+  if (good) good = links.start(provider, link_set(), link_columns(), available.network);
+  if (!good || !options.processes) return good;
+  good = processes.start(provider, process_set(), process_columns(),
                          common_fields(probe.processes().processes()));
+  if (!good) return good;
+  return process_io.start(provider, process_io_set(), process_io_columns(), available.process);
 }
 
 void HostProvider::Running::sample_processors() {
@@ -174,8 +161,10 @@ void HostProvider::Running::sample_processes() {
     name += ':';
     name += std::to_string(process.pid);
     processes.row(name, process.start_ticks, process, moment);
+    process_io.row(name, process.start_ticks, process, moment);
   }
   processes.end_round();
+  process_io.end_round();
 }
 
 void HostProvider::Running::run() {

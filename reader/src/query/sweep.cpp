@@ -7,8 +7,7 @@
 
 #include "meterbank/shm/block.hpp"
 
-#if defined(__x86_64__) && !defined(METERBANK_THREAD_SANITIZER)
-#define METERBANK_SWEEP_AVX2 1
+#ifdef METERBANK_VECTOR_LOADS
 #include <immintrin.h>
 #endif
 
@@ -16,7 +15,6 @@ namespace meterbank {
 namespace {
 
 constexpr std::size_t kLanes = 8;
-constexpr std::size_t kUnrolledWords = 8;  // kernels up to this width know it when compiled
 
 SweepTarget target_of(const SweepTarget& first, std::size_t row, std::size_t words) noexcept {
   return {first.values + row * words, first.versions + row, first.status + row};
@@ -90,7 +88,9 @@ std::size_t sweep_lines(const QueryPlan::Run& run, const QueryPlan::Row* rows,
   return failed;
 }
 
-#ifdef METERBANK_SWEEP_AVX2
+#ifdef METERBANK_VECTOR_LOADS
+
+constexpr std::size_t kUnrolledWords = 8;  // kernels up to this width know it when compiled
 
 // Vector loads of words that another process stores to: assembler, because the compiler may not
 // split, repeat or merge them. Both vendors document that an aligned 8-byte lane is read as a
@@ -105,6 +105,14 @@ std::size_t sweep_lines(const QueryPlan::Run& run, const QueryPlan::Row* rows,
 [[gnu::target("avx2"), gnu::always_inline]] inline void store_four(std::uint64_t* target,
                                                                    __m256i four) noexcept {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(target), four);
+}
+
+// Blocks that did not change leave the memory of their versions as it is: reading costs less.
+[[gnu::target("avx2"), gnu::always_inline]] inline void store_if_new(std::uint64_t* target,
+                                                                     __m256i four) noexcept {
+  const __m256i known = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(target));
+  const __m256i changed = _mm256_xor_si256(known, four);
+  if (_mm256_testz_si256(changed, changed) == 0) store_four(target, four);
 }
 
 [[gnu::target("avx2"), gnu::always_inline]] inline void copy_wide(std::uint64_t* target,
@@ -151,8 +159,8 @@ template <std::size_t kWords>
     const __m256i odd = _mm256_and_si256(_mm256_or_si256(low, high), _mm256_set1_epi64x(1));
     const __m256i wrong = _mm256_or_si256(moved, odd);
     if (__builtin_expect(_mm256_testz_si256(wrong, wrong), 1) != 0) {
-      store_four(versions, _mm256_srli_epi64(low, 1));
-      store_four(versions + 4, _mm256_srli_epi64(high, 1));
+      store_if_new(versions, _mm256_srli_epi64(low, 1));
+      store_if_new(versions + 4, _mm256_srli_epi64(high, 1));
       std::fill_n(status, kLanes, RowStatus::kFresh);
     } else {
       std::uint64_t before[kLanes];
@@ -187,7 +195,7 @@ template <std::size_t kWords>
     StdAtomics::fence_acquire();  // [R2] see block.hpp: the second look must follow the copy
     const std::uint64_t again = StdAtomics::load_relaxed(*head);  // relaxed: fenced in by [R2]
     if (__builtin_expect(((before ^ again) | (before & 1)) == 0, 1) != 0) {
-      target.versions[row] = before / 2;
+      if (target.versions[row] != before / 2) target.versions[row] = before / 2;
       target.status[row] = RowStatus::kFresh;
     } else {
       failed += read_alone(before, rows[row], {values, target.versions + row, target.status + row});
@@ -253,10 +261,10 @@ const SweepKernels& portable_kernels() noexcept {
 }
 
 const SweepKernels& best_kernels() noexcept {
-#ifdef METERBANK_SWEEP_AVX2
+#ifdef METERBANK_VECTOR_LOADS
   static constexpr SweepKernels kAvx2{sweep_tiles_avx2, sweep_lines_avx2};
-  static const bool kHasAvx2 = __builtin_cpu_supports("avx2") != 0;
-  if (kHasAvx2) return kAvx2;
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  if (has_avx2) return kAvx2;
 #endif
   return portable_kernels();
 }

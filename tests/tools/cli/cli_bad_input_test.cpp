@@ -30,12 +30,21 @@ namespace {
 constexpr int kAllSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
 constexpr std::uint64_t kBytes = 65536;
 
+// The undefined-behaviour sanitizer, which is always built together with that of addresses, asks the
+// kernel through a pipe whether an object is readable, and takes the lack of one for a bad object.
+// The thread sanitizer lets no child of this program start a thread.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitizerIsInTheWay = true;
+#else
+constexpr bool kSanitizerIsInTheWay = false;
+#endif
+
 UniqueFd memory(std::uint64_t bytes, bool allocated, int seals, unsigned flags = 0) {
   UniqueFd fd(::memfd_create("bad", MFD_CLOEXEC | MFD_ALLOW_SEALING | flags));
   if (!fd) return fd;
   const auto size = static_cast<off_t>(bytes);
-  const int made = allocated && bytes > 0 ? ::fallocate(fd.get(), 0, 0, size)
-                                          : ::ftruncate(fd.get(), size);
+  const int made =
+      allocated && bytes > 0 ? ::fallocate(fd.get(), 0, 0, size) : ::ftruncate(fd.get(), size);
   if (made != 0 || (seals != 0 && ::fcntl(fd.get(), F_ADD_SEALS, seals) != 0)) return {};
   return fd;
 }
@@ -44,7 +53,7 @@ class CliBadInput : public CliTest {
  protected:
   // A record of this process that points at `fd`, whatever that is.
   void point_at(const UniqueFd& fd) {
-    struct stat facts{};
+    struct stat facts {};
     ASSERT_EQ(::fstat(fd.get(), &facts), 0);
     const auto pid = static_cast<std::uint32_t>(::getpid());
     const PointerRecord record{.name = "bad",
@@ -161,16 +170,16 @@ TEST_F(CliBadInput, RefusesHugePages) {
   expect_refusal(huge, "WRONG_FILESYSTEM");
 }
 
-// None of them is a memfd, so it cannot be what the publisher has announced.
+// What is no regular file is never opened, so it cannot be what was announced; a file of a disk is
+// opened and found to be no memory.
 TEST_F(CliBadInput, RefusesDevicesPipesDirectoriesAndFiles) {
   open_shop();
   ASSERT_EQ(::mkfifo(file("pipe").c_str(), 0600), 0);
   std::ofstream(file("file")) << std::string(kBytes, 'x');
   expect_refusal(UniqueFd(::open("/dev/zero", O_RDONLY | O_CLOEXEC)), "GONE");
-  expect_refusal(UniqueFd(::open(file("pipe").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)),
-                 "GONE");
+  expect_refusal(UniqueFd(::open(file("pipe").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)), "GONE");
   expect_refusal(UniqueFd(::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), "GONE");
-  expect_refusal(UniqueFd(::open(file("file").c_str(), O_RDONLY | O_CLOEXEC)), "GONE");
+  expect_refusal(UniqueFd(::open(file("file").c_str(), O_RDONLY | O_CLOEXEC)), "NOT_SEALABLE");
 }
 
 // ---- In place of a record ----
@@ -284,6 +293,7 @@ TEST_F(CliBadInput, HostNamesALimitOnTheSizeOfFiles) {
 }
 
 TEST_F(CliBadInput, EveryVerbNamesALimitOnDescriptors) {
+  if (kSanitizerIsInTheWay) GTEST_SKIP() << "no children at their limits in this build";
   open_shop();
   // The fewest descriptors with which a verb still begins differ, so all small numbers are tried:
   // each is enough, or is named as the reason.

@@ -58,12 +58,21 @@ TEST_F(CliErrors, RefusesAnUnknownVerbWithTheNearestOne) {
 }
 
 TEST_F(CliErrors, RefusesValuesThatAreNone) {
-  const std::vector<std::vector<std::string>> wrong{
-      {"get", "-i", "soon"},      {"get", "-i", "-1"},         {"get", "-n", "many"},
-      {"get", "-f", "yaml"},      {"get", "--units", "metric"}, {"get", "--color", "blue"},
-      {"get", "--json-int", "x"}, {"get", "-i"},               {"get", "--timeout", "never"},
-      {"get", "-i", "0"},         {"get", "--raw", "--cooked"}, {"list", "-n", "5"},
-      {"host", "extra"},          {"list", "--instances", "--publishers"}, {}};
+  const std::vector<std::vector<std::string>> wrong{{"get", "-i", "soon"},
+                                                    {"get", "-i", "-1"},
+                                                    {"get", "-n", "many"},
+                                                    {"get", "-f", "yaml"},
+                                                    {"get", "--units", "metric"},
+                                                    {"get", "--color", "blue"},
+                                                    {"get", "--json-int", "x"},
+                                                    {"get", "-i"},
+                                                    {"get", "--timeout", "never"},
+                                                    {"get", "-i", "0"},
+                                                    {"get", "--raw", "--cooked"},
+                                                    {"list", "-n", "5"},
+                                                    {"host", "extra"},
+                                                    {"list", "--instances", "--publishers"},
+                                                    {}};
   for (const auto& arguments : wrong) {
     const auto outcome = run_plainly(arguments);
     EXPECT_EQ(outcome.code, kExitUsage) << ::testing::PrintToString(arguments);

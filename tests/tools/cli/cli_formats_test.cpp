@@ -46,7 +46,8 @@ TEST_F(CliFormats, PipesGetPlainRowsWithoutHeadingsOrColour) {
   const auto outcome = meterbank({"get", "shop_sales/fruit/stock"});
 
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
-  const std::regex row("[0-9-]{10}T[0-9:]{8}\\.[0-9]{3}Z\tshop_sales/fruit/stock\t17\t\\{item\\}\n");
+  const std::regex row(
+      "[0-9-]{10}T[0-9:]{8}\\.[0-9]{3}Z\tshop_sales/fruit/stock\t17\t\\{item\\}\n");
   EXPECT_TRUE(std::regex_match(outcome.out, row)) << outcome.out;
 }
 
@@ -59,8 +60,8 @@ TEST_F(CliFormats, CsvQuotesWhatNeedsQuotes) {
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
   const auto records = parse_csv(outcome.out);
   ASSERT_EQ(records.size(), 2U);
-  EXPECT_EQ(records[0], (std::vector<std::string>{"time", "publisher", "set", "instance",
-                                                  "counter", "value", "unit", "status"}));
+  EXPECT_EQ(records[0], (std::vector<std::string>{"time", "publisher", "set", "instance", "counter",
+                                                  "value", "unit", "status"}));
   ASSERT_EQ(records[1].size(), records[0].size());
   EXPECT_EQ(records[1][3], awkward);
   EXPECT_EQ(records[1][5], "17");
@@ -69,8 +70,7 @@ TEST_F(CliFormats, CsvQuotesWhatNeedsQuotes) {
 TEST_F(CliFormats, CsvLeavesAMissingValueEmpty) {
   open_shop({"fruit"});
 
-  const auto outcome =
-      meterbank({"get", "shop_sales/sold", "-n", "2", "-i", "10ms", "-f", "csv"});
+  const auto outcome = meterbank({"get", "shop_sales/sold", "-n", "2", "-i", "10ms", "-f", "csv"});
 
   const auto records = parse_csv(outcome.out);
   ASSERT_EQ(records.size(), 3U);
@@ -93,8 +93,7 @@ TEST_F(CliFormats, TsvHasAFieldForEveryHeading) {
 TEST_F(CliFormats, JsonIsOneDocumentOfAllSamples) {
   open_shop();
 
-  const auto outcome =
-      meterbank({"get", "shop_sales", "-n", "3", "-i", "10ms", "-f", "json"});
+  const auto outcome = meterbank({"get", "shop_sales", "-n", "3", "-i", "10ms", "-f", "json"});
 
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
   const auto document = Json::parse(outcome.out);

@@ -231,8 +231,8 @@ TEST_F(CliGet, EndsQuietlyWhenTheReaderOfAPipeHasSeenEnough) {
   });
   std::ostream out(&trap);
   std::ostringstream err;
-  const std::vector<std::string> arguments{"get", "shop_sales/stock", "-n", "0", "-i", "1ms",
-                                           "-f",  "jsonl",            "--dir", directory_};
+  const std::vector<std::string> arguments{
+      "get", "shop_sales/stock", "-n", "0", "-i", "1ms", "-f", "jsonl", "--dir", directory_};
 
   EXPECT_EQ(run(arguments, out, err), kExitDone);
   EXPECT_EQ(err.str(), "");
@@ -257,8 +257,8 @@ TEST_F(CliGet, CompletesItsDocumentWhenInterrupted) {
   FlushTrap trap([] { return ::raise(SIGINT); });
   std::ostream out(&trap);
   std::ostringstream err;
-  const std::vector<std::string> arguments{"get", "shop_sales/stock", "-n", "0", "-i", "1ms",
-                                           "-f",  "json",             "--dir", directory_};
+  const std::vector<std::string> arguments{
+      "get", "shop_sales/stock", "-n", "0", "-i", "1ms", "-f", "json", "--dir", directory_};
 
   EXPECT_EQ(run(arguments, out, err), kExitDone);
   EXPECT_TRUE(Json::accept(trap.str())) << trap.str();
@@ -269,8 +269,8 @@ TEST_F(CliGet, SaysByItsCodeThatItWasInterruptedBeforeTheLastSample) {
   FlushTrap trap([] { return ::raise(SIGINT); });
   std::ostream out(&trap);
   std::ostringstream err;
-  const std::vector<std::string> arguments{"get", "shop_sales/stock", "-n", "5000", "-i", "1ms",
-                                           "-f",  "jsonl",            "--dir", directory_};
+  const std::vector<std::string> arguments{
+      "get", "shop_sales/stock", "-n", "5000", "-i", "1ms", "-f", "jsonl", "--dir", directory_};
 
   EXPECT_EQ(run(arguments, out, err), kExitInterrupted);
 }
@@ -280,8 +280,7 @@ TEST_F(CliGet, SaysByItsCodeThatItWasInterruptedBeforeTheLastSample) {
 TEST_F(CliGet, WatchPrintsRowsWithoutATerminal) {
   open_shop();
 
-  const auto outcome =
-      meterbank({"watch", "shop_sales/fruit/stock", "-i", "10ms", "-n", "3"});
+  const auto outcome = meterbank({"watch", "shop_sales/fruit/stock", "-i", "10ms", "-n", "3"});
 
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
   EXPECT_EQ(outcome.lines().size(), 3U);
@@ -293,8 +292,8 @@ TEST_F(CliGet, WatchEndsWellWhenInterrupted) {
   FlushTrap trap([] { return ::raise(SIGINT); });
   std::ostream out(&trap);
   std::ostringstream err;
-  const std::vector<std::string> arguments{"watch", "shop_sales/stock", "-n",    "5000",
-                                           "-i",    "1ms",              "--dir", directory_};
+  const std::vector<std::string> arguments{"watch", "shop_sales/stock", "-n", "5000", "-i", "1ms",
+                                           "--dir", directory_};
 
   EXPECT_EQ(run(arguments, out, err), kExitDone);
 }

@@ -114,9 +114,8 @@ TEST_F(LiveTableTest, KeepsTheSelectedRowOnTheScreen) {
   const auto lines = draw(100, 12);
 
   EXPECT_EQ(view_.selected, 23U);
-  EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const ScreenLine& line) {
-    return line.look == LineLook::kSelected;
-  }));
+  EXPECT_TRUE(std::any_of(lines.begin(), lines.end(),
+                          [](const ScreenLine& line) { return line.look == LineLook::kSelected; }));
 }
 
 TEST_F(LiveTableTest, PrefersAPictureToAMeanAndAMeanToAMaximum) {

@@ -16,20 +16,26 @@ bool is_rate(CounterType type) noexcept {
 KindWords kind_of(CounterType type) noexcept {
   switch (type) {
     case CounterType::kRawCount:
-    case CounterType::kLargeRawCount: return {"level", "value as stored"};
+    case CounterType::kLargeRawCount:
+      return {"level", "value as stored"};
     case CounterType::kRawCountHex:
-    case CounterType::kLargeRawCountHex: return {"level", "value as stored, hexadecimal"};
+    case CounterType::kLargeRawCountHex:
+      return {"level", "value as stored, hexadecimal"};
     case CounterType::kDelta:
-    case CounterType::kLargeDelta: return {"change", "difference between two samples"};
+    case CounterType::kLargeDelta:
+      return {"change", "difference between two samples"};
     case CounterType::kCounter:
     case CounterType::kBulkCount:
-    case CounterType::kSampleCounter: return {"rate", "count, per second"};
+    case CounterType::kSampleCounter:
+      return {"rate", "count, per second"};
     case CounterType::kQueueLength:
     case CounterType::kLargeQueueLength:
     case CounterType::kQueueLength100Ns:
-    case CounterType::kQueueLengthObject: return {"average", "queue length over the interval"};
+    case CounterType::kQueueLengthObject:
+      return {"average", "queue length over the interval"};
     case CounterType::kTimer:
-    case CounterType::kPrecisionSystemTimer: return {"ratio", "busy time, share of the interval"};
+    case CounterType::kPrecisionSystemTimer:
+      return {"ratio", "busy time, share of the interval"};
     case CounterType::kTimer100Ns:
     case CounterType::kPrecision100NsTimer:
       return {"ratio", "busy time in 100 ns, share of the interval"};
@@ -45,18 +51,25 @@ KindWords kind_of(CounterType type) noexcept {
     case CounterType::kMultiTimerInverse:
     case CounterType::kMultiTimer100NsInverse:
       return {"ratio", "idle time of several parts, shown as the busy share"};
-    case CounterType::kSampleFraction: return {"ratio", "hits of those counted in the interval"};
+    case CounterType::kSampleFraction:
+      return {"ratio", "hits of those counted in the interval"};
     case CounterType::kRawFraction:
-    case CounterType::kLargeRawFraction: return {"ratio", "part of its base, as stored"};
-    case CounterType::kAverageTimer: return {"average", "time of one operation"};
-    case CounterType::kAverageBulk: return {"average", "amount of one operation"};
-    case CounterType::kElapsedTime: return {"time", "since a start"};
-    case CounterType::kNoData: return {"none", "no number"};
+    case CounterType::kLargeRawFraction:
+      return {"ratio", "part of its base, as stored"};
+    case CounterType::kAverageTimer:
+      return {"average", "time of one operation"};
+    case CounterType::kAverageBulk:
+      return {"average", "amount of one operation"};
+    case CounterType::kElapsedTime:
+      return {"time", "since a start"};
+    case CounterType::kNoData:
+      return {"none", "no number"};
     case CounterType::kSampleBase:
     case CounterType::kAverageBase:
     case CounterType::kRawBase:
     case CounterType::kLargeRawBase:
-    case CounterType::kMultiBase: return {"base", "denominator of another counter"};
+    case CounterType::kMultiBase:
+      return {"base", "denominator of another counter"};
   }
   return {"unknown", "a type without a formula"};
 }
@@ -78,25 +91,41 @@ std::string cooked_unit(const CounterView& counter) {
 
 std::string_view status_word(const CookedRow& row) noexcept {
   switch (row.row_status) {
-    case RowStatus::kFresh: break;
-    case RowStatus::kCheckpoint: return "checkpoint";
-    case RowStatus::kBusy: return "busy";
-    case RowStatus::kGone: return "gone";
-    case RowStatus::kClosed: return "closed";
-    case RowStatus::kDead: return "dead";
+    case RowStatus::kFresh:
+      break;
+    case RowStatus::kCheckpoint:
+      return "checkpoint";
+    case RowStatus::kBusy:
+      return "busy";
+    case RowStatus::kGone:
+      return "gone";
+    case RowStatus::kClosed:
+      return "closed";
+    case RowStatus::kDead:
+      return "dead";
   }
   switch (row.cooked.status) {
     case CookStatus::kNew:
-    case CookStatus::kUnchanged: return "ok";
-    case CookStatus::kFirstSample: return "no-rate-yet";
-    case CookStatus::kNoNewSample: return "no-new-sample";
-    case CookStatus::kReset: return "reset";
-    case CookStatus::kNegativeBase: return "negative-base";
-    case CookStatus::kNegativeTime: return "negative-time";
-    case CookStatus::kZeroBase: return "zero-base";
-    case CookStatus::kTypeChanged: return "type-changed";
-    case CookStatus::kNotCookable: return "not-cookable";
-    case CookStatus::kNoValue: return "no-value";
+    case CookStatus::kUnchanged:
+      return "ok";
+    case CookStatus::kFirstSample:
+      return "no-rate-yet";
+    case CookStatus::kNoNewSample:
+      return "no-new-sample";
+    case CookStatus::kReset:
+      return "reset";
+    case CookStatus::kNegativeBase:
+      return "negative-base";
+    case CookStatus::kNegativeTime:
+      return "negative-time";
+    case CookStatus::kZeroBase:
+      return "zero-base";
+    case CookStatus::kTypeChanged:
+      return "type-changed";
+    case CookStatus::kNotCookable:
+      return "not-cookable";
+    case CookStatus::kNoValue:
+      return "no-value";
   }
   return "no-value";
 }

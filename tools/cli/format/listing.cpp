@@ -11,7 +11,7 @@
 
 namespace meterbank::cli {
 
-Cell Cell::text(std::string both) { return text(both, both); }
+Cell Cell::text(const std::string& both) { return text(both, both); }
 
 Cell Cell::text(std::string human, std::string machine) {
   Cell cell;
@@ -47,12 +47,15 @@ Cell Cell::absent(std::string human) {
 std::string Listing::print(const RowStyle& style) const {
   switch (style.format) {
     case Format::kAuto:
-    case Format::kTable: return print_table(style);
+    case Format::kTable:
+      return print_table(style);
     case Format::kPlain:
     case Format::kTsv:
-    case Format::kCsv: return print_lines(style);
+    case Format::kCsv:
+      return print_lines(style);
     case Format::kJson:
-    case Format::kJsonLines: break;
+    case Format::kJsonLines:
+      break;
   }
   return print_json(style);
 }
@@ -77,6 +80,7 @@ std::string Listing::print_table(const RowStyle& style) const {
   table.limit(style.columns, Table::Overflow::kCut);
   for (const auto& row : rows_) {
     std::vector<std::string> cells;
+    cells.reserve(shown.size());
     for (const auto i : shown) cells.push_back(row[i].human);
     table.add(std::move(cells));
   }
@@ -100,10 +104,18 @@ std::string Listing::print_json(const RowStyle& style) const {
     for (std::size_t i = 0; i < row.size(); ++i) {
       json.key(properties_[i].key);
       switch (row[i].kind) {
-        case Cell::Kind::kText: json.text(row[i].machine); break;
-        case Cell::Kind::kInteger: json.number(row[i].integer); break;
-        case Cell::Kind::kReal: json.number(row[i].real); break;
-        case Cell::Kind::kAbsent: json.null(); break;
+        case Cell::Kind::kText:
+          json.text(row[i].machine);
+          break;
+        case Cell::Kind::kInteger:
+          json.number(row[i].integer);
+          break;
+        case Cell::Kind::kReal:
+          json.number(row[i].real);
+          break;
+        case Cell::Kind::kAbsent:
+          json.null();
+          break;
       }
     }
     json.end_object();

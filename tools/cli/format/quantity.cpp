@@ -19,13 +19,12 @@ struct Prefix {
 constexpr std::array kDecimal{Prefix{1e18, "E"}, Prefix{1e15, "P"}, Prefix{1e12, "T"},
                               Prefix{1e9, "G"},  Prefix{1e6, "M"},  Prefix{1e3, "k"}};
 constexpr double kKibi = 1024;
-constexpr std::array kBinary{
-    Prefix{kKibi * kKibi * kKibi * kKibi * kKibi * kKibi, "Ei"},
-    Prefix{kKibi * kKibi * kKibi * kKibi * kKibi, "Pi"},
-    Prefix{kKibi * kKibi * kKibi * kKibi, "Ti"},
-    Prefix{kKibi * kKibi * kKibi, "Gi"},
-    Prefix{kKibi * kKibi, "Mi"},
-    Prefix{kKibi, "Ki"}};
+constexpr std::array kBinary{Prefix{kKibi * kKibi * kKibi * kKibi * kKibi * kKibi, "Ei"},
+                             Prefix{kKibi * kKibi * kKibi * kKibi * kKibi, "Pi"},
+                             Prefix{kKibi * kKibi * kKibi * kKibi, "Ti"},
+                             Prefix{kKibi * kKibi * kKibi, "Gi"},
+                             Prefix{kKibi * kKibi, "Mi"},
+                             Prefix{kKibi, "Ki"}};
 
 // What a code means: a base unit and how many of it.
 struct Meaning {
@@ -33,15 +32,21 @@ struct Meaning {
   std::string_view base;
   double factor;
 };
-constexpr std::array kMeanings{
-    Meaning{"10*-2", "1", 0.01},       Meaning{"10*-3", "1", 0.001},
-    Meaning{"ns", "s", 1e-9},          Meaning{"us", "s", 1e-6},
-    Meaning{"ms", "s", 1e-3},          Meaning{"min", "s", 60},
-    Meaning{"h", "s", 3600},           Meaning{"d", "s", 86400},
-    Meaning{"kBy", "By", 1e3},         Meaning{"MBy", "By", 1e6},
-    Meaning{"KiBy", "By", kKibi},      Meaning{"MiBy", "By", kKibi * kKibi},
-    Meaning{"GiBy", "By", kKibi * kKibi * kKibi}, Meaning{"MHz", "Hz", 1e6},
-    Meaning{"kHz", "Hz", 1e3}};
+constexpr std::array kMeanings{Meaning{"10*-2", "1", 0.01},
+                               Meaning{"10*-3", "1", 0.001},
+                               Meaning{"ns", "s", 1e-9},
+                               Meaning{"us", "s", 1e-6},
+                               Meaning{"ms", "s", 1e-3},
+                               Meaning{"min", "s", 60},
+                               Meaning{"h", "s", 3600},
+                               Meaning{"d", "s", 86400},
+                               Meaning{"kBy", "By", 1e3},
+                               Meaning{"MBy", "By", 1e6},
+                               Meaning{"KiBy", "By", kKibi},
+                               Meaning{"MiBy", "By", kKibi* kKibi},
+                               Meaning{"GiBy", "By", kKibi* kKibi* kKibi},
+                               Meaning{"MHz", "Hz", 1e6},
+                               Meaning{"kHz", "Hz", 1e3}};
 
 std::string scaled(double value, std::span<const Prefix> prefixes, std::string_view symbol,
                    std::string_view per) {
@@ -110,8 +115,7 @@ std::string print_quantity(double value, std::string_view unit, UnitStyle style)
   if (style == UnitStyle::kBase) {
     const auto base = in_base_unit(value, unit);
     const auto number = print_unscaled(base.value);
-    return base.unit.empty() || base.unit == "1" ? number
-                                                 : fmt::format("{} {}", number, base.unit);
+    return base.unit.empty() || base.unit == "1" ? number : fmt::format("{} {}", number, base.unit);
   }
   if (unit == "%") return fmt::format("{:.1f} %", value);
   if (unit.empty() && value == std::trunc(value)) return print_unscaled(value);

@@ -75,7 +75,8 @@ class TableWriter final : public RowWriter {
     if (publishers_) columns.push_back({"PUBLISHER"});
     columns.push_back({"COUNTER"});
     if (instances_) columns.push_back({"INSTANCE"});
-    columns.push_back({"VALUE", Align::kRight});
+    constexpr std::size_t kScaledValue = 10;  // "1.23 MiB/s"
+    columns.push_back({"VALUE", Align::kRight, kScaledValue});
     columns.push_back({""});
     table_ = Table(std::move(columns));
   }
@@ -177,7 +178,7 @@ class JsonRowWriter final : public RowWriter {
 
   std::string close() {
     json_.end_array().end_object();
-    const auto text = json_.take() + "\n";
+    auto text = json_.take() + "\n";
     json_ = JsonWriter(style_.integers_as_text);
     return text;
   }
@@ -244,12 +245,15 @@ const std::vector<std::string>& format_names() {
 std::unique_ptr<RowWriter> make_row_writer(const RowStyle& style) {
   switch (style.format) {
     case Format::kAuto:
-    case Format::kTable: return std::make_unique<TableWriter>(style);
+    case Format::kTable:
+      return std::make_unique<TableWriter>(style);
     case Format::kPlain:
     case Format::kTsv:
-    case Format::kCsv: return std::make_unique<LineWriter>(style);
+    case Format::kCsv:
+      return std::make_unique<LineWriter>(style);
     case Format::kJson:
-    case Format::kJsonLines: break;
+    case Format::kJsonLines:
+      break;
   }
   return std::make_unique<JsonRowWriter>(style);
 }

@@ -30,7 +30,7 @@ struct RowStyle {
   bool integers_as_text = false;  // JSON
   bool milliseconds = false;      // in the local time of a table
   bool color = false;
-  std::size_t columns = 0;        // cells in a line; 0: any number
+  std::size_t columns = 0;  // cells in a line; 0: any number
 };
 
 // One sample as a writer sees it.

@@ -101,7 +101,8 @@ void Table::add(std::vector<std::string> cells) {
 void Table::measure() {
   widths_.resize(columns_.size());
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    widths_[i] = std::max(widths_[i], display_width(columns_[i].heading));
+    widths_[i] =
+        std::max({widths_[i], columns_[i].width_min, display_width(columns_[i].heading)});
     for (const auto& row : rows_) widths_[i] = std::max(widths_[i], display_width(row[i]));
   }
 }

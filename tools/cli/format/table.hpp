@@ -27,6 +27,7 @@ enum class Align : std::uint8_t { kLeft, kRight };
 struct Column {
   std::string heading;
   Align align = Align::kLeft;
+  std::size_t width_min = 0;  // what later rows may need, so that they stay below earlier ones
 };
 
 class Table {

@@ -18,8 +18,8 @@ struct Unit {
   std::string_view name;
   double seconds;
 };
-constexpr std::array kUnits{Unit{"ns", 1e-9}, Unit{"us", 1e-6},  Unit{"µs", 1e-6},
-                            Unit{"ms", 1e-3}, Unit{"s", 1.0},    Unit{"m", 60.0},
+constexpr std::array kUnits{Unit{"ns", 1e-9},  Unit{"us", 1e-6},  Unit{"µs", 1e-6},
+                            Unit{"ms", 1e-3},  Unit{"s", 1.0},    Unit{"m", 60.0},
                             Unit{"min", 60.0}, Unit{"h", 3600.0}, Unit{"d", 86400.0}};
 
 std::optional<double> parse_number(std::string_view text) {
@@ -88,9 +88,9 @@ std::string print_interval(std::chrono::nanoseconds span) {
     std::int64_t nanoseconds;
     std::string_view name;
   };
-  constexpr std::array kSteps{Step{3'600'000'000'000, "h"}, Step{60'000'000'000, "m"},
-                              Step{1'000'000'000, "s"},     Step{1'000'000, "ms"},
-                              Step{1'000, "us"},            Step{1, "ns"}};
+  constexpr std::array kSteps{
+      Step{3'600'000'000'000, "h"}, Step{60'000'000'000, "m"}, Step{1'000'000'000, "s"},
+      Step{1'000'000, "ms"},        Step{1'000, "us"},         Step{1, "ns"}};
   for (const auto& step : kSteps) {
     if (count != 0 && count % step.nanoseconds == 0) {
       return fmt::format("{}{}", count / step.nanoseconds, step.name);
@@ -112,8 +112,7 @@ std::string print_local(std::uint64_t realtime_ns, bool milliseconds) {
   const auto seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
   std::tm fields{};
   ::localtime_r(&seconds, &fields);
-  const auto clock =
-      fmt::format("{:02}:{:02}:{:02}", fields.tm_hour, fields.tm_min, fields.tm_sec);
+  const auto clock = fmt::format("{:02}:{:02}:{:02}", fields.tm_hour, fields.tm_min, fields.tm_sec);
   return milliseconds ? fmt::format("{}.{:03}", clock, realtime_ns / 1'000'000 % 1000) : clock;
 }
 

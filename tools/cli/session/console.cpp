@@ -47,16 +47,22 @@ std::string remedy_of(const Error& error) {
   switch (error.code) {
     case ErrorCode::kUnsealed:
     case ErrorCode::kSparse:
-    case ErrorCode::kWrongAbi: return "update the library of that publisher";
-    case ErrorCode::kNewerLayout: return "a newer meterbank";
-    case ErrorCode::kWrongFilesystem: return "ordinary pages for that publisher's memory";
-    case ErrorCode::kDenied: return "as the publisher's user, or as root";
+    case ErrorCode::kWrongAbi:
+      return "update the library of that publisher";
+    case ErrorCode::kNewerLayout:
+      return "a newer meterbank";
+    case ErrorCode::kWrongFilesystem:
+      return "ordinary pages for that publisher's memory";
+    case ErrorCode::kDenied:
+      return "as the publisher's user, or as root";
     case ErrorCode::kNotSealable:
     case ErrorCode::kBadSize:
     case ErrorCode::kNotASegment:
     case ErrorCode::kCorrupt:
-    case ErrorCode::kGone: return "restart that publisher";
-    default: return {};
+    case ErrorCode::kGone:
+      return "restart that publisher";
+    default:
+      return {};
   }
 }
 

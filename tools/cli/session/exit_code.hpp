@@ -8,22 +8,25 @@
 namespace meterbank::cli {
 
 inline constexpr int kExitDone = 0;
-inline constexpr int kExitNo = 1;           // ran, but the answer is no
+inline constexpr int kExitNo = 1;  // ran, but the answer is no
 inline constexpr int kExitUsage = 2;
-inline constexpr int kExitEnvironment = 3;  // permission, no directory, newer layout
-inline constexpr int kExitTimeout = 124;    // as timeout(1)
+inline constexpr int kExitEnvironment = 3;    // permission, no directory, newer layout
+inline constexpr int kExitTimeout = 124;      // as timeout(1)
 inline constexpr int kExitInterrupted = 130;  // as shells report SIGINT
 
 [[nodiscard]] constexpr int exit_code_of(ErrorCode code) noexcept {
   switch (code) {
     case ErrorCode::kInvalidArgument:
     case ErrorCode::kBadName:
-    case ErrorCode::kBadPath: return kExitUsage;
+    case ErrorCode::kBadPath:
+      return kExitUsage;
     case ErrorCode::kNotFound:
     case ErrorCode::kAmbiguous:
     case ErrorCode::kGone:
-    case ErrorCode::kClosed: return kExitNo;
-    default: return kExitEnvironment;
+    case ErrorCode::kClosed:
+      return kExitNo;
+    default:
+      return kExitEnvironment;
   }
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 // A device, a pipe, or another name of a descriptor that is open already, as /dev/stdout.
 bool is_no_plain_file(const std::string& path) {
-  struct stat facts{};
+  struct stat facts {};
   if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode)) return true;
   return path.starts_with("/dev/") || path.starts_with("/proc/");
 }

@@ -28,20 +28,26 @@ Error describe(ErrorCode code, std::string what, std::string remedy, int number 
 
 std::string_view kind_text(mode_t mode) {
   switch (mode & S_IFMT) {
-    case S_IFLNK: return "a symbolic link";
-    case S_IFDIR: return "a directory";
-    case S_IFIFO: return "a pipe";
-    case S_IFSOCK: return "a socket";
+    case S_IFLNK:
+      return "a symbolic link";
+    case S_IFDIR:
+      return "a directory";
+    case S_IFIFO:
+      return "a pipe";
+    case S_IFSOCK:
+      return "a socket";
     case S_IFCHR:
-    case S_IFBLK: return "a device";
-    default: return "an unknown object";
+    case S_IFBLK:
+      return "a device";
+    default:
+      return "an unknown object";
   }
 }
 
 // Why a file that is called like a record is none. Opened without waiting: it may be a pipe.
 std::optional<Error> record_fault(int directory, const char* name, const std::string& path) {
   const std::string remedy = "remove it; nothing in it is read";
-  struct stat facts{};
+  struct stat facts {};
   if (::fstatat(directory, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
   if (!S_ISREG(facts.st_mode)) {
     return describe(ErrorCode::kCorrupt,
@@ -67,7 +73,7 @@ std::optional<Error> record_fault(int directory, const char* name, const std::st
 }  // namespace
 
 std::optional<Error> directory_fault(const std::string& path) {
-  struct stat facts{};
+  struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0) {
     if (errno == ENOENT) return std::nullopt;
     return describe(ErrorCode::kNoDirectory, "look at " + path, "METERBANK_DIR=another directory",
@@ -110,9 +116,8 @@ std::vector<OddObject> odd_objects(const std::string& directory) {
       odd.push_back({std::move(*fault), true});
     }
   }
-  std::sort(odd.begin(), odd.end(), [](const OddObject& a, const OddObject& b) {
-    return a.error.what < b.error.what;
-  });
+  std::sort(odd.begin(), odd.end(),
+            [](const OddObject& a, const OddObject& b) { return a.error.what < b.error.what; });
   return odd;
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "cli/format/kinds.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/runtime_directory.hpp"
 #include "meterbank/reader/glob.hpp"
@@ -107,6 +108,15 @@ std::string repaired(const Unmatched& miss) {
   return print_path(*path);
 }
 
+// A process on two processors has 200 % of one, so shares are not cut at 100. But the kernel counts
+// in ticks, and a share that is beyond its bounds by no more than two of them is at its bound.
+void round_share(double& percent, double seconds) {
+  constexpr double kTwoTicks = 0.02;
+  if (percent < 0) percent = 0;
+  if (percent <= 100 || seconds <= 0) return;
+  if (percent - 100 <= 100 * kTwoTicks / seconds) percent = 100;
+}
+
 // What nothing was found for, in the words of this program.
 std::string_view part_text(const Unmatched& miss, const std::optional<CounterPath>& path) {
   if (miss.part == "provider") return "publisher";
@@ -145,15 +155,15 @@ Result<std::vector<std::string>> gather_paths(const SelectionOptions& options) {
       return tl::make_unexpected(read.error());
     }
     if (paths.empty()) {
-      return fail(ErrorCode::kInvalidArgument,
-                  fmt::format("{} holds no paths", options.paths_from), "one path a line");
+      return fail(ErrorCode::kInvalidArgument, fmt::format("{} holds no paths", options.paths_from),
+                  "one path a line");
     }
   }
   if (options.publisher.empty()) return paths;
   const auto scope = parse_path(options.publisher + ":*");
   if (!scope || !scope->publisher) {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("'{}' is no publisher", options.publisher), "NAME or NAME@PID");
+    return fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is no publisher", options.publisher),
+                "NAME or NAME@PID");
   }
   if (paths.empty()) paths.emplace_back("*");
   for (auto& text : paths) {
@@ -255,7 +265,11 @@ void Sampler::retake() { collect_and_cook(); }
 
 void Sampler::collect_and_cook() {
   selection_->query.collect(samples_[newest_]);
-  rows_ = cook(taken_ < 2 ? nullptr : &samples_[1 - newest_], samples_[newest_]);
+  rows_ = cook(taken_ < 2 ? nullptr : &samples_[1 - newest_], samples_[newest_],
+               {.cap_percent = false});
+  for (auto& row : rows_) {
+    if (kind_of(row.counter->type).kind == "ratio") round_share(row.cooked.value, interval());
+  }
 }
 
 double Sampler::interval() const noexcept {

@@ -17,8 +17,8 @@
 namespace meterbank::cli {
 
 struct SelectionOptions {
-  std::string directory;   // empty: the default of the reader
-  std::string publisher;   // "orders", "orders@48213" or a glob; empty: all
+  std::string directory;  // empty: the default of the reader
+  std::string publisher;  // "orders", "orders@48213" or a glob; empty: all
   std::vector<std::string> paths;
   std::string paths_from;  // a file of paths, one a line; "-" is standard input
   std::vector<std::string> excluded;

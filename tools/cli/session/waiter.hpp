@@ -20,7 +20,7 @@ enum class Wake : std::uint8_t {
   kStop,     // SIGINT, SIGTERM or SIGHUP
   kTimeout,  // the whole command may not take longer
   kInput,
-  kResize,   // SIGWINCH
+  kResize,  // SIGWINCH
 };
 
 // Takes the signals that end a command out of asynchronous delivery for as long as it lives. Make

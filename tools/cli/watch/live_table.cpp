@@ -20,8 +20,8 @@ namespace {
 
 RowKey key_of(const CookedRow& row) {
   const auto& provider = *row.selection->provider;
-  return {provider.segment_id[0],  provider.segment_id[1],  row.selection->set->registration,
-          row.instance->slot,      row.instance->generation, row.counter->word};
+  return {provider.segment_id[0], provider.segment_id[1],   row.selection->set->registration,
+          row.instance->slot,     row.instance->generation, row.counter->word};
 }
 
 LiveRow describe(const CookedRow& row, bool raw) {
@@ -36,13 +36,12 @@ LiveRow describe(const CookedRow& row, bool raw) {
     const auto word = status_word(row);
     live.status = word == "no-rate-yet" ? "-" : std::string(word);
   }
-  live.detail = escape_for_terminal(row.counter->help.empty()
-                                        ? row.counter->name
-                                        : row.counter->name + ": " + row.counter->help);
+  live.detail = escape_for_terminal(
+      row.counter->help.empty() ? row.counter->name : row.counter->name + ": " + row.counter->help);
   const auto kind = kind_of(row.counter->type);
-  live.facts = escape_for_terminal(
-      fmt::format("{}{}{}: {}; id {}, {}", kind.kind, live.unit.empty() ? "" : " in ", live.unit,
-                  kind.phrase, row.counter->id, live.publisher));
+  live.facts = escape_for_terminal(fmt::format("{}{}{}: {}; id {}, {}", kind.kind,
+                                               live.unit.empty() ? "" : " in ", live.unit,
+                                               kind.phrase, row.counter->id, live.publisher));
   live.raw = raw;
   return live;
 }
@@ -62,15 +61,31 @@ constexpr std::array kHelpLines{
 
 // The most wanted keys; the others are in the help.
 std::string keys_that_fit(std::size_t width) {
-  constexpr std::array<std::string_view, 10> kKeys{
-      "q quit",      "? help",  "/ filter", "s sort",  "d zeros",
-      "space pause", "r raw",   "e units",  "v detail", "+ - interval"};
+  constexpr std::array<std::string_view, 10> kKeys{"q quit",   "? help",      "/ filter", "s sort",
+                                                   "d zeros",  "space pause", "r raw",    "e units",
+                                                   "v detail", "+ - interval"};
   std::string line;
   for (const auto key : kKeys) {
     if (line.size() + 2 + key.size() > width) break;
     line.append(line.empty() ? " " : "  ").append(key);
   }
   return line;
+}
+
+std::string keys_line(const View& view, std::size_t width) {
+  if (!view.editing_filter && view.filter.empty()) return keys_that_fit(width);
+  return fmt::format(" filter: {}{}", escape_for_terminal(view.filter),
+                     view.editing_filter ? "_" : "   (Esc drops it)");
+}
+
+// A rule and two lines about the selected row, if there is one.
+void add_details(const LiveRow* row, const View& view, std::size_t width,
+                 std::vector<ScreenLine>& lines) {
+  std::string rule;
+  for (std::size_t i = 0; i < width; ++i) rule += view.ascii ? "-" : "─";
+  lines.push_back({rule, LineLook::kFaint});
+  lines.push_back({fit(row == nullptr ? "" : " " + row->detail, width)});
+  lines.push_back({fit(row == nullptr ? "" : " " + row->facts, width), LineLook::kFaint});
 }
 
 }  // namespace
@@ -219,6 +234,16 @@ struct LiveTable::Layout {
     }
     if (picture > 0) bars = std::min(left - 2, kBarsMax);
   }
+
+  [[nodiscard]] std::string headings() const {
+    std::string text = "  " + fit("COUNTER", counter);
+    if (instance > 0) text += " " + fit("INSTANCE", instance);
+    text += " " + right("NOW", number);
+    if (average > 0) text += " " + right("AVG 1m", average);
+    if (maximum > 0) text += " " + right("MAX", maximum);
+    if (bars > 0) text += "  " + right(fmt::format("LAST {}", bars), bars);
+    return text;
+  }
 };
 
 std::string LiveTable::number_text(const LiveRow& row, double value, const View& view) {
@@ -230,8 +255,7 @@ std::string LiveTable::now_text(const LiveRow& row, const View& view) const {
   return row.status.empty() ? number_text(row, histories_.at(row.key).now(), view) : row.status;
 }
 
-std::string LiveTable::row_line(const LiveRow& row, const View& view,
-                                const Layout& layout) const {
+std::string LiveTable::row_line(const LiveRow& row, const View& view, const Layout& layout) const {
   const auto& history = histories_.at(row.key);
   const auto number = [&](double value) { return number_text(row, value, view); };
   std::string line = fit(row.counter, layout.counter);
@@ -278,39 +302,24 @@ std::vector<ScreenLine> LiveTable::render(View& view, const Status& status, std:
   view.selected = indexes.empty() ? 0 : std::min(view.selected, indexes.size() - 1);
   view.top = std::min(view.top, view.selected);
   if (view.selected >= view.top + room) view.top = view.selected + 1 - room;
-  if (view.top + room > indexes.size()) view.top = indexes.size() > room ? indexes.size() - room : 0;
+  if (view.top + room > indexes.size())
+    view.top = indexes.size() > room ? indexes.size() - room : 0;
 
   const Layout layout(*this, view, indexes, width);
-  std::string headings = "  " + fit("COUNTER", layout.counter);
-  if (layout.instance > 0) headings += " " + fit("INSTANCE", layout.instance);
-  headings += " " + right("NOW", layout.number);
-  if (layout.average > 0) headings += " " + right("AVG 1m", layout.average);
-  if (layout.maximum > 0) headings += " " + right("MAX", layout.maximum);
-  if (layout.bars > 0) headings += "  " + right(fmt::format("LAST {}", layout.bars), layout.bars);
-  lines.push_back({fit(headings, width), LineLook::kHeading});
+  lines.push_back({fit(layout.headings(), width), LineLook::kHeading});
 
   for (std::size_t i = view.top; i < std::min(indexes.size(), view.top + room); ++i) {
     const bool selected = i == view.selected;
-    lines.push_back({fit((selected ? "> " : "  ") + row_line(rows_[indexes[i]], view, layout),
-                         width),
-                     selected ? LineLook::kSelected : LineLook::kPlain});
+    lines.push_back(
+        {fit((selected ? "> " : "  ") + row_line(rows_[indexes[i]], view, layout), width),
+         selected ? LineLook::kSelected : LineLook::kPlain});
   }
   if (indexes.empty()) lines.push_back({fit("  no rows", width), LineLook::kFaint});
   while (lines.size() < 2 + room) lines.push_back({});
 
-  if (details) {
-    std::string rule;
-    for (std::size_t i = 0; i < width; ++i) rule += view.ascii ? "-" : "─";
-    lines.push_back({rule, LineLook::kFaint});
-    const LiveRow* row = indexes.empty() ? nullptr : &rows_[indexes[view.selected]];
-    lines.push_back({fit(row == nullptr ? "" : " " + row->detail, width)});
-    lines.push_back({fit(row == nullptr ? "" : " " + row->facts, width), LineLook::kFaint});
-  }
-  const auto keys = view.editing_filter || !view.filter.empty()
-                        ? fmt::format(" filter: {}{}", escape_for_terminal(view.filter),
-                                      view.editing_filter ? "_" : "   (Esc drops it)")
-                        : keys_that_fit(width);
-  lines.push_back({fit(keys, width), LineLook::kFaint});
+  const LiveRow* const row = indexes.empty() ? nullptr : &rows_[indexes[view.selected]];
+  if (details) add_details(row, view, width, lines);
+  lines.push_back({fit(keys_line(view, width), width), LineLook::kFaint});
   lines.resize(std::min(lines.size(), height));
   return lines;
 }

@@ -105,8 +105,8 @@ class LiveTable {
 
   // At most `height` lines of at most `width` cells. Moves `view` so that the selected row exists
   // and is on the screen.
-  [[nodiscard]] std::vector<ScreenLine> render(View& view, const Status& status,
-                                               std::size_t width, std::size_t height) const;
+  [[nodiscard]] std::vector<ScreenLine> render(View& view, const Status& status, std::size_t width,
+                                               std::size_t height) const;
 
  private:
   struct Layout;

@@ -93,10 +93,18 @@ bool Screen::draw(const std::vector<ScreenLine>& lines) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (i > 0) frame += "\r\n";
     switch (lines[i].look) {
-      case LineLook::kPlain: frame += lines[i].text; break;
-      case LineLook::kHeading: frame += paint_.heading(lines[i].text); break;
-      case LineLook::kFaint: frame += paint_.faint(lines[i].text); break;
-      case LineLook::kSelected: frame += paint_.selected(lines[i].text); break;
+      case LineLook::kPlain:
+        frame += lines[i].text;
+        break;
+      case LineLook::kHeading:
+        frame += paint_.heading(lines[i].text);
+        break;
+      case LineLook::kFaint:
+        frame += paint_.faint(lines[i].text);
+        break;
+      case LineLook::kSelected:
+        frame += paint_.selected(lines[i].text);
+        break;
     }
     // In the last column the cursor stays on the character that was drawn, and clearing to the end
     // would take it away.

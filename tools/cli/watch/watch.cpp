@@ -48,8 +48,7 @@ Span step_interval(Span now, bool longer) {
 
 class LiveSession {
  public:
-  LiveSession(const Invocation& invocation, Selection& selection, Waiter& waiter,
-              Console& console)
+  LiveSession(const Invocation& invocation, Selection& selection, Waiter& waiter, Console& console)
       : invocation_(invocation),
         waiter_(waiter),
         selection_(selection),
@@ -62,16 +61,19 @@ class LiveSession {
   }
 
   int run() {
-    const auto end = invocation_.duration ? Clock::now() + *invocation_.duration
-                                          : Clock::time_point::max();
+    const auto end =
+        invocation_.duration ? Clock::now() + *invocation_.duration : Clock::time_point::max();
     while (!done_) {
       switch (waiter_.wait_until(std::min(cadence_.next(), end), screen_.input())) {
-        case Wake::kStop: return kExitDone;
-        case Wake::kTimeout: return kExitTimeout;
+        case Wake::kStop:
+          return kExitDone;
+        case Wake::kTimeout:
+          return kExitTimeout;
         case Wake::kInput:
           for (const auto& press : screen_.read_keys()) handle(press);
           break;
-        case Wake::kResize: break;
+        case Wake::kResize:
+          break;
         case Wake::kDeadline:
           if (Clock::now() >= end) return kExitDone;
           take_sample();
@@ -99,9 +101,9 @@ class LiveSession {
 
   bool draw() {
     const auto size = screen_.size();
-    return screen_.draw(
-        table_.render(view_, {cadence_.interval(), cadence_.missed(), clock_, trouble()},
-                      size.width, size.height));
+    return screen_.draw(table_.render(view_,
+                                      {cadence_.interval(), cadence_.missed(), clock_, trouble()},
+                                      size.width, size.height));
   }
 
   // Which publisher of the shown rows is not well. Without this, old values look like steady ones.
@@ -126,37 +128,66 @@ class LiveSession {
     if (view_.editing_filter) return edit_filter(press);
     constexpr std::size_t kPage = 10;
     switch (press.key) {
-      case Key::kUp: move_up(1); break;
-      case Key::kDown: view_.selected += 1; break;
-      case Key::kPageUp: move_up(kPage); break;
-      case Key::kPageDown: view_.selected += kPage; break;
-      case Key::kHome: view_.selected = 0; break;
-      case Key::kEnd: view_.selected = table_.rows().size(); break;
+      case Key::kUp:
+        move_up(1);
+        break;
+      case Key::kDown:
+        view_.selected += 1;
+        break;
+      case Key::kPageUp:
+        move_up(kPage);
+        break;
+      case Key::kPageDown:
+        view_.selected += kPage;
+        break;
+      case Key::kHome:
+        view_.selected = 0;
+        break;
+      case Key::kEnd:
+        view_.selected = table_.rows().size();
+        break;
       case Key::kEscape:
         view_.filter.clear();
         view_.show_help = false;
         break;
-      case Key::kCharacter: handle_letter(press.text.front()); break;
+      case Key::kCharacter:
+        handle_letter(press.text.front());
+        break;
       case Key::kEnter:
       case Key::kBackspace:
-      case Key::kUnknown: break;
+      case Key::kUnknown:
+        break;
     }
   }
 
   void handle_letter(char letter) {
     switch (letter) {
-      case 'q': done_ = true; break;
-      case 'k': move_up(1); break;
-      case 'j': view_.selected += 1; break;
-      case 'g': view_.selected = 0; break;
-      case 'G': view_.selected = table_.rows().size(); break;
-      case '/': view_.editing_filter = true; break;
+      case 'q':
+        done_ = true;
+        break;
+      case 'k':
+        move_up(1);
+        break;
+      case 'j':
+        view_.selected += 1;
+        break;
+      case 'g':
+        view_.selected = 0;
+        break;
+      case 'G':
+        view_.selected = table_.rows().size();
+        break;
+      case '/':
+        view_.editing_filter = true;
+        break;
       case 's':
         view_.sorting = view_.sorting == Sorting::kAsListed ? Sorting::kByName
                         : view_.sorting == Sorting::kByName ? Sorting::kByValue
                                                             : Sorting::kAsListed;
         break;
-      case 'd': view_.hide_zeros = !view_.hide_zeros; break;
+      case 'd':
+        view_.hide_zeros = !view_.hide_zeros;
+        break;
       case 'r':
         view_.raw = !view_.raw;
         table_.clear_history();
@@ -166,13 +197,24 @@ class LiveSession {
         view_.units = view_.units == UnitStyle::kAuto ? UnitStyle::kBase : UnitStyle::kAuto;
         break;
       case 'v':
-      case 'V': view_.details = !view_.details; break;
-      case ' ': view_.paused = !view_.paused; break;
+      case 'V':
+        view_.details = !view_.details;
+        break;
+      case ' ':
+        view_.paused = !view_.paused;
+        break;
       case '?':
-      case 'h': view_.show_help = !view_.show_help; break;
-      case '+': change_interval(true); break;
-      case '-': change_interval(false); break;
-      default: break;
+      case 'h':
+        view_.show_help = !view_.show_help;
+        break;
+      case '+':
+        change_interval(true);
+        break;
+      case '-':
+        change_interval(false);
+        break;
+      default:
+        break;
     }
   }
 
@@ -228,8 +270,7 @@ int watch(const Invocation& invocation, Console& console) {
   auto selection = Selection::open(invocation.selection, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
   const int missing = report_unmatched(*selection, console);
-  if (missing != kExitDone &&
-      (invocation.strict || selection->query.plan()->selections.empty())) {
+  if (missing != kExitDone && (invocation.strict || selection->query.plan()->selections.empty())) {
     return missing;
   }
   const bool rows = invocation.format != Format::kAuto || !invocation.output.empty();

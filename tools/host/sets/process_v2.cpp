@@ -122,14 +122,6 @@ constexpr std::array kColumns{
                .help = "Threads."},
               bit(F::kThreads),
               [](const V& values, const Moment&) { return values.values.get(F::kThreads); }},
-    Column<V>{{.id = 13,
-               .name = "Handle Count",
-               .symbol = "handle_count",
-               .type = CounterType::kRawCount,
-               .unit = "{descriptor}",
-               .help = "Open file descriptors."},
-              bit(F::kHandles),
-              [](const V& values, const Moment&) { return values.values.get(F::kHandles); }},
     Column<V>{{.id = 14,
                .name = "Process ID",
                .symbol = "process_id",
@@ -156,6 +148,23 @@ constexpr std::array kColumns{
               [](const V& values, const Moment&) {
                 return values.values.get(F::kStartedAfterBoot100ns);
               }},
+    Column<V>{{.id = 40, .type = CounterType::kLargeRawBase},
+              bit(F::kStartedAfterBoot100ns),
+              [](const V&, const Moment&) { return boot_clock_100ns(); }},
+    Column<V>{{.id = 41, .type = CounterType::kLargeRawBase},
+              bit(F::kStartedAfterBoot100ns),
+              [](const V&, const Moment&) { return std::uint64_t{10'000'000}; }},
+};
+
+constexpr std::array kIoColumns{
+    Column<V>{{.id = 13,
+               .name = "Handle Count",
+               .symbol = "handle_count",
+               .type = CounterType::kRawCount,
+               .unit = "{descriptor}",
+               .help = "Open file descriptors."},
+              bit(F::kHandles),
+              [](const V& values, const Moment&) { return values.values.get(F::kHandles); }},
     Column<V>{{.id = 17,
                .name = "IO Read Operations/sec",
                .symbol = "io_read_operations",
@@ -207,12 +216,6 @@ constexpr std::array kColumns{
          .help = "Bytes sent to block devices."},
         bit(F::kStorageWriteBytes),
         [](const V& values, const Moment&) { return values.values.get(F::kStorageWriteBytes); }},
-    Column<V>{{.id = 40, .type = CounterType::kLargeRawBase},
-              bit(F::kStartedAfterBoot100ns),
-              [](const V&, const Moment&) { return boot_clock_100ns(); }},
-    Column<V>{{.id = 41, .type = CounterType::kLargeRawBase},
-              bit(F::kStartedAfterBoot100ns),
-              [](const V&, const Moment&) { return std::uint64_t{10'000'000}; }},
 };
 
 constexpr CountersetSpec kSet{
@@ -224,9 +227,22 @@ constexpr CountersetSpec kSet{
     .many = true,
     .checkpoint = false};
 
+// A set of its own, because an instance has all counters of its set or does not exist: what a
+// process reads, writes and holds open is shown to its user and to root only.
+constexpr CountersetSpec kIoSet{
+    .name = "Process IO",
+    .symbol = "process_io",
+    .help = "Input and output of the processes whose numbers may be seen; names are name:pid.",
+    .label = "process",
+    .guid = "{3d8f52c7-5b0a-4f0e-9d35-6a1c0e7b4407}"_guid,
+    .many = true,
+    .checkpoint = false};
+
 }  // namespace
 
 const CountersetSpec& process_set() noexcept { return kSet; }
 std::span<const Column<ProcessReading>> process_columns() noexcept { return kColumns; }
+const CountersetSpec& process_io_set() noexcept { return kIoSet; }
+std::span<const Column<ProcessReading>> process_io_columns() noexcept { return kIoColumns; }
 
 }  // namespace meterbank::host

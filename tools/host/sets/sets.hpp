@@ -16,9 +16,7 @@ struct SystemRow {
   std::uint64_t processes = 0;
 };
 
-inline std::uint64_t present_fields(const SystemRow& row) noexcept {
-  return row.system->present();
-}
+inline std::uint64_t present_fields(const SystemRow& row) noexcept { return row.system->present(); }
 inline std::uint64_t present_fields(const ProcessReading& reading) noexcept {
   return reading.values.present();
 }
@@ -37,5 +35,7 @@ inline std::uint64_t present_fields(const ProcessReading& reading) noexcept {
 [[nodiscard]] std::span<const Column<NetworkValues>> link_columns() noexcept;
 [[nodiscard]] const CountersetSpec& process_set() noexcept;
 [[nodiscard]] std::span<const Column<ProcessReading>> process_columns() noexcept;
+[[nodiscard]] const CountersetSpec& process_io_set() noexcept;
+[[nodiscard]] std::span<const Column<ProcessReading>> process_io_columns() noexcept;
 
 }  // namespace meterbank::host
