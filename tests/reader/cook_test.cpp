@@ -9,7 +9,7 @@
 #include <limits>
 #include <set>
 
-#include "query/cook_formula.hpp"
+#include "cook/cook_formula.hpp"
 
 namespace meterbank {
 namespace {

@@ -7,13 +7,6 @@
 namespace meterbank {
 namespace {
 
-constexpr std::uint32_t kAggregateFlag = 4;
-constexpr std::uint32_t kHistoryFlag = 8;
-
-bool has_flag(const Counterset& set, std::uint32_t flag) noexcept {
-  return (static_cast<std::uint32_t>(set.instances) & flag) != 0;
-}
-
 bool is_alive(const ProviderView& provider) noexcept {
   return provider.state == ProviderState::kLive || provider.state == ProviderState::kHung;
 }
@@ -31,16 +24,9 @@ bool comes_before(const FoundRegistration& left, const FoundRegistration& right)
 
 }  // namespace
 
-bool has_many_instances(const Counterset& set) noexcept {
-  return has_instance_names(set.instances);
-}
-bool is_aggregate(const Counterset& set) noexcept { return has_flag(set, kAggregateFlag); }
-bool keeps_history(const Counterset& set) noexcept { return has_flag(set, kHistoryFlag); }
-
-const CounterView* find_counter(const Counterset& set, std::uint32_t id) noexcept {
-  const auto found = std::find_if(set.counters.begin(), set.counters.end(),
-                                  [id](const CounterView& counter) { return counter.id == id; });
-  return found == set.counters.end() ? nullptr : &*found;
+bool keeps_history(const Counterset& set) noexcept {
+  constexpr std::uint32_t kHistoryFlag = 8;
+  return (static_cast<std::uint32_t>(set.instances) & kHistoryFlag) != 0;
 }
 
 std::vector<FoundSet> find_sets(const Catalog& catalog) {

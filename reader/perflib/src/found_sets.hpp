@@ -5,17 +5,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "meterbank/base/guid.hpp"
 #include "meterbank/reader/catalog.hpp"
 
 namespace meterbank {
-
-inline constexpr std::string_view kTotalName = "_Total";
-// Of the aggregated row, which no provider has: the second of the two reserved ids.
-inline constexpr std::uint32_t kTotalId = 0xfffffffe;
 
 struct FoundRegistration {
   std::shared_ptr<const ProviderView> provider;
@@ -35,12 +30,8 @@ struct FoundSet {
   }
 };
 
-[[nodiscard]] bool has_many_instances(const Counterset& set) noexcept;
-[[nodiscard]] bool is_aggregate(const Counterset& set) noexcept;
 // Rows of providers that are gone count on.
 [[nodiscard]] bool keeps_history(const Counterset& set) noexcept;
-
-[[nodiscard]] const CounterView* find_counter(const Counterset& set, std::uint32_t id) noexcept;
 
 // In the order of the catalog. Sets that were closed are no sets; those of dead providers are.
 [[nodiscard]] std::vector<FoundSet> find_sets(const Catalog& catalog);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "meterbank/reader/query.hpp"
 #include "wide_text.hpp"
 
 namespace meterbank {
@@ -82,7 +83,7 @@ PerfError describe(const FoundSet& found, DescriptionRequest request, std::uint3
       append_set(set, block);
       return PerfError::kSuccess;
     case DescriptionRequest::kCounter: {
-      const CounterView* const view = find_counter(set, counter);
+      const CounterView* const view = set.find(counter);
       if (view == nullptr) return PerfError::kNotFound;
       append(described(set, *view), block);
       return PerfError::kSuccess;
@@ -124,7 +125,7 @@ std::size_t append_row_header(std::string_view name, std::uint32_t id, Character
 PerfError list_instances(const FoundSet& found, CharacterWidth width,
                          std::vector<std::byte>& block) {
   const Counterset& set = found.described();
-  const bool is_one = is_aggregate(set) && !has_many_instances(set);
+  const bool is_one = is_aggregate(set.instances) && !has_instance_names(set.instances);
   bool has_total = false;
   bool any = false;
   for (const FoundRegistration& registration : found.registrations) {
@@ -138,8 +139,8 @@ PerfError list_instances(const FoundSet& found, CharacterWidth width,
     }
   }
   if (!any) return PerfError::kInstanceNotFound;
-  if (is_aggregate(set) && has_many_instances(set) && !has_total) {
-    append_row_header(kTotalName, kTotalId, width, block);
+  if (is_aggregate(set.instances) && has_instance_names(set.instances) && !has_total) {
+    append_row_header(kTotalName, kTotalInstanceId, width, block);
   }
   return PerfError::kSuccess;
 }

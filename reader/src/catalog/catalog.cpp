@@ -44,6 +44,12 @@ std::string_view name_of(ProviderState state) noexcept {
   return "unknown";
 }
 
+const CounterView* Counterset::find(std::uint32_t id) const noexcept {
+  const auto found = std::find_if(counters.begin(), counters.end(),
+                                  [id](const CounterView& counter) { return counter.id == id; });
+  return found == counters.end() ? nullptr : &*found;
+}
+
 const CounterView* Counterset::find(std::string_view name_or_symbol) const noexcept {
   for (const CounterView& counter : counters) {
     if (!counter.name.empty() && equal_folded(counter.name, name_or_symbol)) return &counter;

@@ -98,8 +98,7 @@ void Query::collect_selection(const QueryPlan::Selection& selection, Sample& sam
        ++index) {
     const QueryPlan::Run& run = plan.runs[index];
     const QueryPlan::Row* rows = plan.rows.data() + run.first_row;
-    const SweepTarget target{sample.values.data() + rows->values,
-                             versions_.data() + run.first_row,
+    const SweepTarget target{sample.values.data() + rows->values, versions_.data() + run.first_row,
                              sample.status.data() + run.first_row};
     if (run.kind == QueryPlan::Run::Kind::kTiles) {
       failed += kernels.tiles(run, rows, consistency, target);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "meterbank/reader/query.hpp"
 #include "meterbank/shm/case_fold.hpp"
 
 namespace meterbank {

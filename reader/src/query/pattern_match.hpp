@@ -24,7 +24,6 @@ namespace meterbank {
 
 // Each provider of the set holds a share of one row.
 [[nodiscard]] bool is_global(InstanceKind kind) noexcept;
-inline constexpr std::string_view kTotalName = "_Total";
 
 class PatternMatch {
  public:

@@ -2,9 +2,11 @@
 #include "meterbank/reader/query.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
+#include "meterbank/shm/case_fold.hpp"
 #include "query_plan.hpp"
 
 namespace meterbank {
@@ -27,41 +29,148 @@ bool selects_the_same(const QueryPlan& left, const QueryPlan& right) noexcept {
                     same_row);
 }
 
+bool same_item(const QueryItem& left, const QueryItem& right) noexcept {
+  return left.set == right.set && left.instance_id == right.instance_id &&
+         left.counter_id == right.counter_id && equal_folded(left.instances, right.instances);
+}
+
+// Which version of each block was returned last. What a plan took over from the one before is
+// copied; the other blocks are looked up.
+class ReturnedVersions {
+ public:
+  ReturnedVersions(const QueryPlan& plan, const QueryParts& parts,
+                   const std::vector<std::uint64_t>& versions)
+      : plan_(plan), versions_(versions) {
+    for (std::size_t index = 0; index < parts.pieces.size(); ++index) {
+      places_.emplace(parts.pieces[index].get(), plan.selections[index].first_row);
+    }
+  }
+
+  [[nodiscard]] std::vector<std::uint64_t> carried_to(const QueryPlan& plan,
+                                                      const QueryParts& parts) {
+    std::vector<std::uint64_t> versions(plan.rows.size());
+    std::vector<std::size_t> others;
+    for (std::size_t index = 0; index < parts.pieces.size(); ++index) {
+      const auto place = places_.find(parts.pieces[index].get());
+      if (place == places_.end()) {
+        others.push_back(index);
+        continue;
+      }
+      std::copy_n(versions_.begin() + static_cast<std::ptrdiff_t>(place->second),
+                  plan.selections[index].rows,
+                  versions.begin() + static_cast<std::ptrdiff_t>(plan.selections[index].first_row));
+      places_.erase(place);
+    }
+    std::unordered_map<const SharedWord*, std::uint64_t> returned;
+    for (const auto& [piece, first_row] : places_) {
+      for (std::size_t row = first_row; row < first_row + piece->rows.size(); ++row) {
+        auto& version = returned[plan_.rows[row].block.seq];
+        version = std::max(version, versions_[row]);
+      }
+    }
+    for (const std::size_t index : others) {
+      const QueryPlan::Selection& selection = plan.selections[index];
+      for (std::size_t row = selection.first_row; row < selection.first_row + selection.rows;
+           ++row) {
+        const auto known = returned.find(plan.rows[row].block.seq);
+        if (known != returned.end()) versions[row] = known->second;
+      }
+    }
+    return versions;
+  }
+
+ private:
+  const QueryPlan& plan_;
+  const std::vector<std::uint64_t>& versions_;
+  std::unordered_map<const PlanPiece*, std::size_t> places_;  // first row of each piece
+};
+
 }  // namespace
+
+bool fits(const QueryItem& item, InstanceKind kind) noexcept {
+  return item.instances.empty() != has_instance_names(kind);
+}
+
+std::string_view name_of(ItemStatus status) noexcept {
+  switch (status) {
+    case ItemStatus::kFound:
+      return "found";
+    case ItemStatus::kInstanceAbsent:
+      return "no instance";
+    case ItemStatus::kCountersetAbsent:
+      return "no counterset";
+    case ItemStatus::kCounterAbsent:
+      return "no counter";
+    case ItemStatus::kWrongKind:
+      return "wrong kind";
+  }
+  return "unknown";
+}
 
 Result<Query> Query::compile(const Catalog& catalog, std::vector<std::string> patterns,
                              std::vector<std::string> excluded) {
-  auto built = build_plan(catalog, patterns, excluded);
-  if (!built) return tl::make_unexpected(std::move(built.error()));
+  auto request = QueryRequest::of_patterns(patterns, excluded);
+  if (!request) return tl::make_unexpected(std::move(request.error()));
   Query query;
-  query.patterns_ = std::move(patterns);
-  query.excluded_ = std::move(excluded);
-  query.plan_ = std::move(built->plan);
-  query.unmatched_ = std::move(built->unmatched);
-  query.versions_.resize(query.plan_->rows.size());
+  query.request_ = std::make_shared<const QueryRequest>(*std::move(request));
+  query.build(catalog);
   return query;
+}
+
+Query Query::of_items(const Catalog& catalog, std::vector<QueryItem> items) {
+  Query query;
+  query.replace(catalog, std::move(items));
+  return query;
+}
+
+void Query::replace(const Catalog& catalog, std::vector<QueryItem> items) {
+  auto request = std::make_shared<QueryRequest>();
+  request->items.reserve(items.size());
+  for (QueryItem& item : items) request->items.emplace_back(std::move(item));
+  request_ = std::move(request);
+  build(catalog);
+}
+
+void Query::add(const Catalog& catalog, std::vector<QueryItem> items) {
+  std::vector<QueryItem> all = this->items();
+  std::move(items.begin(), items.end(), std::back_inserter(all));
+  replace(catalog, std::move(all));
+}
+
+std::size_t Query::remove(const Catalog& catalog, const std::vector<QueryItem>& items) {
+  std::vector<QueryItem> kept = this->items();
+  const std::size_t removed = std::erase_if(kept, [&items](const QueryItem& known) {
+    return std::any_of(items.begin(), items.end(),
+                       [&known](const QueryItem& item) { return same_item(item, known); });
+  });
+  if (removed != 0) replace(catalog, std::move(kept));
+  return removed;
+}
+
+std::vector<QueryItem> Query::items() const {
+  std::vector<QueryItem> items;
+  items.reserve(request_->items.size());
+  for (const QueryRequest::Item& asked : request_->items) items.push_back(asked.item);
+  return items;
+}
+
+void Query::build(const Catalog& catalog) {
+  BuiltPlan built = build_plan(catalog, request_, parts_.get());
+  const std::shared_ptr<const QueryParts> parts = std::exchange(parts_, std::move(built.parts));
+  const std::shared_ptr<const QueryPlan> plan = std::exchange(plan_, std::move(built.plan));
+  unmatched_ = std::move(built.unmatched);
+  // What was returned of a block before binds what may be returned of it later.
+  versions_ = plan == nullptr
+                  ? std::vector<std::uint64_t>(plan_->rows.size())
+                  : ReturnedVersions(*plan, *parts, versions_).carried_to(*plan_, *parts_);
 }
 
 bool Query::update(const Catalog& catalog) {
   // Views are immutable and the plan keeps them, so the same pointers are the same catalog.
   if (plan_->providers == catalog.providers()) return false;
-  auto built = build_plan(catalog, patterns_, excluded_);
-  if (!built) return false;  // cannot be: the same patterns have been parsed before
-  unmatched_ = std::move(built->unmatched);
-  const std::shared_ptr<const QueryPlan> before = std::exchange(plan_, std::move(built->plan));
-  if (selects_the_same(*before, *plan_)) return false;
-  // What was returned of a block before binds what may be returned of it later.
-  std::unordered_map<const SharedWord*, std::uint64_t> returned;
-  for (std::size_t row = 0; row < before->rows.size(); ++row) {
-    auto& version = returned[before->rows[row].block.seq];
-    version = std::max(version, versions_[row]);
-  }
-  versions_.assign(plan_->rows.size(), 0);
-  for (std::size_t row = 0; row < plan_->rows.size(); ++row) {
-    const auto known = returned.find(plan_->rows[row].block.seq);
-    if (known != returned.end()) versions_[row] = known->second;
-  }
-  return true;
+  const std::shared_ptr<const QueryPlan> before = plan_;
+  build(catalog);
+  return !selects_the_same(*before, *plan_);
 }
 
 }  // namespace meterbank

@@ -2,89 +2,19 @@
 #include "query_plan.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <optional>
+#include <tuple>
 #include <utility>
-
-#include "meterbank/reader/glob.hpp"
-#include "meterbank/reader/path.hpp"
-#include "meterbank/shm/segment.hpp"
-#include "pattern_match.hpp"
 
 namespace meterbank {
 namespace {
 
-using Counters = std::vector<std::uint32_t>;  // indexes in Counterset::counters
-
-constexpr std::uint32_t kNothing = 0;
-constexpr std::size_t kLanes = 8;
-
-// Which counters of which instances of one registration are selected. Instances mostly share their
-// counters, so each distinct list is kept once and named by a number; 0 is the empty list.
-class Choice {
- public:
-  Choice(std::shared_ptr<const ProviderView> provider, const RegisteredSet& set, bool total)
-      : provider_(std::move(provider)),
-        set_(&set),
-        total_(total),
-        list_of_(set.instances.size(), kNothing) {}
-
-  [[nodiscard]] const std::shared_ptr<const ProviderView>& provider() const { return provider_; }
-  [[nodiscard]] const RegisteredSet& set() const noexcept { return *set_; }
-  [[nodiscard]] bool total() const noexcept { return total_; }
-  [[nodiscard]] std::size_t lists() const noexcept { return lists_.size(); }
-  [[nodiscard]] const Counters& list(std::size_t number) const { return lists_[number]; }
-  [[nodiscard]] std::uint32_t list_of(std::size_t instance) const { return list_of_[instance]; }
-
-  void add(const std::vector<std::uint32_t>& instances, const Counters& counters) {
-    std::map<std::uint32_t, std::uint32_t> sums;
-    for (const std::uint32_t instance : instances) {
-      const std::uint32_t before = list_of_[instance];
-      auto sum = sums.find(before);
-      if (sum == sums.end()) {
-        Counters both = lists_[before];
-        for (const std::uint32_t counter : counters) {
-          if (std::find(both.begin(), both.end(), counter) == both.end()) both.push_back(counter);
-        }
-        sum = sums.emplace(before, number_of(both)).first;
-      }
-      list_of_[instance] = sum->second;
-    }
-  }
-
-  void exclude(const std::vector<Glob>& globs) {
-    std::string text;
-    for (std::size_t instance = 0; instance < list_of_.size(); ++instance) {
-      if (list_of_[instance] == kNothing) continue;
-      Counters kept = lists_[list_of_[instance]];
-      std::erase_if(kept, [&](std::uint32_t counter) {
-        const std::string& set = word_of(*set_->set);
-        const std::string& word = word_of(set_->set->counters[counter]);
-        const auto is_excluded = [&text](const Glob& glob) { return glob.matches(text); };
-        text.assign(set).append("/").append(word);
-        if (std::any_of(globs.begin(), globs.end(), is_excluded)) return true;
-        text.assign(set).append("/").append(set_->instances[instance].name);
-        text.append("/").append(word);
-        return !total_ && std::any_of(globs.begin(), globs.end(), is_excluded);
-      });
-      if (kept.size() != lists_[list_of_[instance]].size()) list_of_[instance] = number_of(kept);
-    }
-  }
-
- private:
-  std::uint32_t number_of(const Counters& counters) {
-    const auto [known, is_new] =
-        numbers_.emplace(counters, static_cast<std::uint32_t>(lists_.size()));
-    if (is_new) lists_.push_back(counters);
-    return known->second;
-  }
-
-  std::shared_ptr<const ProviderView> provider_;
-  const RegisteredSet* set_;
-  bool total_;                          // the instances are inputs of one row
-  std::vector<std::uint32_t> list_of_;  // one an instance
-  std::vector<Counters> lists_{Counters{}};
-  std::map<Counters, std::uint32_t> numbers_{{Counters{}, kNothing}};
+// A registration of the catalog, on its way into a plan.
+struct Source : QueryParts::Registered {
+  std::shared_ptr<const PlanPart> before;  // compiled before, and still right
+  std::vector<bool> found_as_counter;
+  std::size_t first_row = 0;  // of its first piece
 };
 
 bool is_selectable(const ProviderView& provider, const RegisteredSet& set) noexcept {
@@ -92,207 +22,230 @@ bool is_selectable(const ProviderView& provider, const RegisteredSet& set) noexc
          (set.state == RegistrationState::kInserted || set.state == RegistrationState::kClosing);
 }
 
-// Choices are kept in the order in which patterns asked for them.
-class Choices {
- public:
-  explicit Choices(const Catalog& catalog) : catalog_(catalog) {}
+bool is_alive(const ProviderView& provider) noexcept {
+  return provider.state == ProviderState::kLive || provider.state == ProviderState::kHung;
+}
 
-  // False: the reading selects nothing.
-  bool add(const PatternMatch& match) {
-    bool found = false;
-    for (const auto& provider : catalog_.providers()) {
-      if (!match.matches(*provider)) continue;
+bool is_same_instance(const InstanceView& left, const InstanceView& right) noexcept {
+  return left.slot == right.slot && left.generation == right.generation &&
+         left.closed == right.closed && left.id == right.id && left.name == right.name;
+}
+
+// Compiling the one again would give the part of the other. Both lie in the same mapped memory.
+bool is_unchanged(const QueryParts::Registered& before, const ProviderView& provider,
+                  const RegisteredSet& set) noexcept {
+  const RegisteredSet& old = *before.set;
+  return before.provider->name == provider.name && before.provider->pid == provider.pid &&
+         old.set == set.set && old.generation == set.generation && old.groups == set.groups &&
+         old.group_slots == set.group_slots &&
+         std::equal(old.instances.begin(), old.instances.end(), set.instances.begin(),
+                    set.instances.end(), is_same_instance);
+}
+
+class PlanBuilder {
+ public:
+  PlanBuilder(const Catalog& catalog, std::shared_ptr<const QueryRequest> request,
+              const QueryParts* before)
+      : catalog_(catalog),
+        request_(std::move(request)),
+        before_(before != nullptr && before->request == request_ ? before : nullptr) {
+    for (const auto& provider : catalog.providers()) {
       for (const RegisteredSet& set : provider->sets) {
-        if (!is_selectable(*provider, set) || !match.matches(*set.set)) continue;
-        const Counters counters = match.counters_of(*set.set);
-        if (counters.empty()) continue;
-        const auto instances = match.instances_of(set);
-        if (!instances.empty()) choice_of(provider, set, false).add(instances, counters);
-        const bool has_total = match.wants_total(set) && add_total(provider, set, counters);
-        found = found || has_total || !instances.empty();
+        if (is_selectable(*provider, set)) sources_.push_back({{provider, &set, nullptr}, {}, {}});
       }
     }
-    return found;
+    if (!request_->items.empty()) std::stable_sort(sources_.begin(), sources_.end(), comes_before);
+    if (before_ != nullptr) find_what_is_known();
   }
 
-  [[nodiscard]] std::vector<Choice>& all() noexcept { return choices_; }
+  BuiltPlan build() {
+    auto parts = std::make_shared<QueryParts>();
+    parts->request = request_;
+    parts->as_instance = choose_readings();
+    for (Source& source : sources_) {
+      source.part = part_of(source, parts->as_instance);
+      parts->registered.push_back(source);
+    }
+    parts->pieces = lay_out();
+    for (std::size_t index = 0; index < request_->items.size(); ++index) {
+      plan_->answers.push_back(answer_to(index));
+    }
+    plan_->providers = catalog_.providers();
+    return {plan_, std::move(parts), unmatched()};
+  }
 
  private:
-  // False: there is nothing to add up.
-  bool add_total(const std::shared_ptr<const ProviderView>& provider, const RegisteredSet& set,
-                 Counters counters) {
-    std::erase_if(counters, [&set](std::uint32_t counter) {
-      return set.set->counters[counter].aggregate == kAggregateUndefined;
-    });
-    std::vector<std::uint32_t> instances;
-    for (std::uint32_t index = 0; index < set.instances.size(); ++index) {
-      if (!set.instances[index].closed) instances.push_back(index);
+  void find_what_is_known() {
+    // Where a registration lies in this process.
+    using Place = std::pair<const MappedSegment*, Ref>;
+    const auto place_of = [](const QueryParts::Registered& registered) {
+      return Place(registered.provider->segment.get(), registered.set->registration);
+    };
+    std::map<Place, const QueryParts::Registered*> known;
+    for (const auto& registered : before_->registered) {
+      known.emplace(place_of(registered), &registered);
     }
-    if (counters.empty() || instances.empty()) return false;
-    choice_of(provider, set, true).add(instances, counters);
-    return true;
+    for (Source& source : sources_) {
+      const auto found = known.find(place_of(source));
+      if (found != known.end() && is_unchanged(*found->second, *source.provider, *source.set)) {
+        source.before = found->second->part;
+      }
+    }
   }
 
-  Choice& choice_of(const std::shared_ptr<const ProviderView>& provider, const RegisteredSet& set,
-                    bool total) {
-    const auto [known, is_new] = index_.emplace(std::pair(&set, total), choices_.size());
-    if (is_new) choices_.emplace_back(provider, set, total);
-    return choices_[known->second];
+  // A second word is a counter if it is one anywhere.
+  std::vector<bool> choose_readings() {
+    std::vector<bool> as_instance;
+    for (const auto& pattern : request_->patterns) {
+      as_instance.push_back(pattern.as_instance.has_value());
+    }
+    for (Source& source : sources_) {
+      source.found_as_counter = source.before != nullptr
+                                    ? source.before->found_as_counter
+                                    : find_as_counter(*request_, *source.provider, *source.set);
+      for (std::size_t index = 0; index < as_instance.size(); ++index) {
+        if (source.found_as_counter[index]) as_instance[index] = false;
+      }
+    }
+    return as_instance;
+  }
+
+  std::shared_ptr<const PlanPart> part_of(const Source& source,
+                                          const std::vector<bool>& as_instance) {
+    if (source.before != nullptr && before_->as_instance == as_instance) return source.before;
+    ++plan_->compiled;
+    if (request_->patterns.empty()) return part_of_items(*request_, *source.provider, *source.set);
+    return part_of_patterns(*request_, as_instance, source.found_as_counter, *source.provider,
+                            *source.set);
+  }
+
+  // Puts all pieces in their order, one behind the other.
+  std::vector<std::shared_ptr<const PlanPiece>> lay_out() {
+    struct Place {
+      Source* source;
+      const PlanPart::Piece* piece;
+    };
+    std::vector<Place> places;
+    for (Source& source : sources_) {
+      for (const auto& piece : source.part->pieces) places.push_back({&source, &piece});
+    }
+    std::stable_sort(places.begin(), places.end(), [](const Place& left, const Place& right) {
+      return left.piece->asked < right.piece->asked;
+    });
+    std::size_t rows = 0;
+    for (const Place& place : places) rows += place.piece->piece->rows.size();
+    plan_->rows.reserve(rows);
+    plan_->selections.reserve(places.size());
+    std::vector<std::shared_ptr<const PlanPiece>> pieces;
+    pieces.reserve(places.size());
+    for (const auto& [source, piece] : places) {
+      if (piece == source->part->pieces.data()) source->first_row = plan_->rows.size();
+      append(*source, *piece->piece);
+      pieces.push_back(piece->piece);
+    }
+    return pieces;
+  }
+
+  // The catalog lists providers as it found them; who is first here must not change from run to
+  // run.
+  static bool comes_before(const Source& left, const Source& right) noexcept {
+    const auto rank = [](const ProviderView& provider) {
+      return std::tuple(!is_alive(provider), provider.created_realtime_ns, provider.pid);
+    };
+    return rank(*left.provider) < rank(*right.provider);
+  }
+
+  void append(const Source& source, const PlanPiece& piece) {
+    QueryPlan::Selection selection;
+    selection.provider = source.provider;
+    selection.set = source.set;
+    selection.total = piece.total;
+    selection.counters = piece.counters;
+    selection.counter_mask = piece.counter_mask;
+    selection.membership = piece.membership;
+    selection.word = piece.word;
+    selection.first_row = plan_->rows.size();
+    selection.rows = piece.rows.size();
+    selection.first_run = plan_->runs.size();
+    selection.runs = piece.runs.size();
+    for (QueryPlan::Row row : piece.rows) {
+      row.selection = static_cast<std::uint32_t>(plan_->selections.size());
+      row.values += plan_->words;
+      plan_->rows.push_back(row);
+    }
+    for (QueryPlan::Run run : piece.runs) {
+      run.first_row += selection.first_row;
+      plan_->runs.push_back(run);
+    }
+    plan_->words += piece.words;
+    plan_->selections.push_back(std::move(selection));
+  }
+
+  [[nodiscard]] QueryPlan::Answer answer_to(std::size_t index) const {
+    QueryPlan::Answer answer;
+    answer.item = request_->items[index].item;
+    bool has_own_total = false;
+    for (const Source& source : sources_) {
+      if (source.set->set->guid != answer.item.set) continue;
+      if (answer.set == nullptr) {
+        answer.set = source.set;
+        answer.alive = is_alive(*source.provider);
+      }
+      const PlanPart::ItemRows& found = source.part->items[index];
+      const auto in_plan = [&source](std::uint32_t row) {
+        return static_cast<std::uint32_t>(source.first_row) + row;
+      };
+      std::transform(found.rows.begin(), found.rows.end(), std::back_inserter(answer.rows),
+                     in_plan);
+      std::transform(found.summed.begin(), found.summed.end(), std::back_inserter(answer.summed),
+                     in_plan);
+      has_own_total = has_own_total || found.has_own_total;
+    }
+    if (has_own_total) answer.summed.clear();
+    answer.status = status_of(answer);
+    if (answer.status != ItemStatus::kFound) {
+      answer.rows.clear();
+      answer.summed.clear();
+    }
+    return answer;
+  }
+
+  static ItemStatus status_of(const QueryPlan::Answer& answer) noexcept {
+    if (answer.set == nullptr) return ItemStatus::kCountersetAbsent;
+    const Counterset& set = *answer.set->set;
+    const std::uint32_t id = answer.item.counter_id;
+    if (id != kAnyCounterId && set.find(id) == nullptr) return ItemStatus::kCounterAbsent;
+    if (!fits(answer.item, set.instances)) return ItemStatus::kWrongKind;
+    if (answer.rows.empty() && answer.summed.empty()) return ItemStatus::kInstanceAbsent;
+    return ItemStatus::kFound;
+  }
+
+  [[nodiscard]] std::vector<Unmatched> unmatched() const {
+    std::vector<Unmatched> unmatched;
+    for (std::size_t index = 0; index < request_->patterns.size(); ++index) {
+      const auto& pattern = request_->patterns[index];
+      const bool found = std::any_of(sources_.begin(), sources_.end(), [&](const Source& source) {
+        return source.part->found[index];
+      });
+      if (found || !pattern.is_asked) continue;
+      unmatched.push_back(explain_unmatched(catalog_, pattern.text, pattern.as_counter,
+                                            pattern.as_instance ? &*pattern.as_instance : nullptr));
+    }
+    return unmatched;
   }
 
   const Catalog& catalog_;
-  std::vector<Choice> choices_;
-  std::map<std::pair<const RegisteredSet*, bool>, std::size_t> index_;
-};
-
-// Turns choices into addresses.
-class PlanWriter {
- public:
-  explicit PlanWriter(QueryPlan& plan) noexcept : plan_(plan) {}
-
-  void add(const Choice& choice) {
-    for (std::uint32_t list = 1; list < choice.lists(); ++list) add_selection(choice, list);
-  }
-
- private:
-  // The group that holds a slot. Slots are asked for in rising order.
-  struct Place {
-    const std::byte* group = nullptr;
-    std::size_t index = 0;
-    std::uint32_t first_slot = 0;
-  };
-
-  void add_selection(const Choice& choice, std::uint32_t list) {
-    const RegisteredSet& set = choice.set();
-    const MappedSegment& segment = *choice.provider()->segment;
-    const auto* record = segment.at<RegistrationRecord>(set.registration);
-    if (record == nullptr) return;
-    QueryPlan::Selection selection;
-    selection.provider = choice.provider();
-    selection.set = &set;
-    selection.total = choice.total();
-    selection.counters = choice.list(list);
-    selection.first_row = plan_.rows.size();
-    selection.membership = &record->membership;
-    selection.word = &record->word;
-    Place place;
-    for (std::uint32_t instance = 0; instance < set.instances.size(); ++instance) {
-      if (choice.list_of(instance) != list) continue;
-      if (!go_to(segment, set, set.instances[instance].slot, place)) continue;
-      add_row(set, instance, place);
-    }
-    selection.rows = plan_.rows.size() - selection.first_row;
-    if (selection.rows == 0) return;
-    selection.first_run = plan_.runs.size();
-    add_runs(set, selection.first_row, plan_.rows.size());
-    selection.runs = plan_.runs.size() - selection.first_run;
-    plan_.selections.push_back(std::move(selection));
-  }
-
-  static bool go_to(const MappedSegment& segment, const RegisteredSet& set, std::uint32_t slot,
-                    Place& place) noexcept {
-    while (place.index < set.groups.size() &&
-           slot - place.first_slot >= set.group_slots[place.index]) {
-      place.first_slot += set.group_slots[place.index];
-      ++place.index;
-      place.group = nullptr;
-    }
-    if (place.index == set.groups.size()) return false;
-    if (place.group == nullptr) {
-      place.group = segment.lines_at(set.groups[place.index], set.layouts[place.index].bytes);
-    }
-    return place.group != nullptr;
-  }
-
-  void add_row(const RegisteredSet& set, std::uint32_t instance, const Place& place) {
-    const InstanceView& view = set.instances[instance];
-    QueryPlan::Row row;
-    row.selection = static_cast<std::uint32_t>(plan_.selections.size());
-    row.instance = instance;
-    row.generation = view.generation;
-    row.values = plan_.words;
-    row.block = block_parts(place.group, set.set->form, set.layouts[place.index],
-                            view.slot - place.first_slot);
-    plan_.words += row.block.words;
-    plan_.rows.push_back(row);
-  }
-
-  // How many rows from `row` on, before `end`, lie one head after the other, `lanes` to a head.
-  [[nodiscard]] std::size_t heads_in_order(std::size_t row, std::size_t end, std::size_t lanes,
-                                           std::size_t head_words) const noexcept {
-    const SharedWord* head = plan_.rows[row].block.seq;
-    std::size_t count = 0;
-    while (row + count < end &&
-           plan_.rows[row + count].block.seq == head + count / lanes * head_words + count % lanes) {
-      ++count;
-    }
-    return count / lanes * lanes;
-  }
-
-  void add_runs(const RegisteredSet& set, std::size_t row, std::size_t end) {
-    using Kind = QueryPlan::Run::Kind;
-    const std::size_t lanes = set.set->form.lanes;
-    const std::size_t head_words = set.set->form.head_stride() / sizeof(SharedWord);
-    std::size_t scattered = row;
-    const auto add_scattered = [&] {
-      if (scattered != row) {
-        plan_.runs.push_back({scattered, row - scattered, nullptr, 0, Kind::kScattered});
-      }
-    };
-    while (row < end) {
-      const std::size_t rows =
-          starts_a_head(set, row) ? heads_in_order(row, end, lanes, head_words) : 0;
-      if (rows == 0) {
-        ++row;
-        continue;
-      }
-      add_scattered();
-      plan_.runs.push_back({row, rows, plan_.rows[row].block.seq, head_words,
-                            lanes == kLanes ? Kind::kTiles : Kind::kLines});
-      row += rows;
-      scattered = row;
-    }
-    add_scattered();
-  }
-
-  [[nodiscard]] bool starts_a_head(const RegisteredSet& set, std::size_t row) const noexcept {
-    return set.instances[plan_.rows[row].instance].slot % set.set->form.lanes == 0;
-  }
-
-  QueryPlan& plan_;
+  const std::shared_ptr<const QueryRequest> request_;
+  const QueryParts* const before_;
+  std::vector<Source> sources_;
+  const std::shared_ptr<QueryPlan> plan_ = std::make_shared<QueryPlan>();
 };
 
 }  // namespace
 
-Result<BuiltPlan> build_plan(const Catalog& catalog, const std::vector<std::string>& patterns,
-                             const std::vector<std::string>& excluded) {
-  static const std::vector<std::string> everything{"*"};
-  Choices choices(catalog);
-  BuiltPlan built;
-  for (const std::string& text : patterns.empty() ? everything : patterns) {
-    auto path = parse_path(text);
-    if (!path) return tl::make_unexpected(std::move(path.error()));
-    const PatternMatch as_counter(path->reading_as_counter());
-    if (choices.add(as_counter)) continue;
-    std::optional<PatternMatch> as_instance;
-    if (path->second_word) as_instance.emplace(path->reading_as_instance());
-    if (as_instance && choices.add(*as_instance)) continue;
-    if (patterns.empty()) continue;
-    built.unmatched.push_back(
-        explain_unmatched(catalog, text, as_counter, as_instance ? &*as_instance : nullptr));
-  }
-  std::vector<Glob> globs;
-  globs.reserve(excluded.size());
-  for (const std::string& text : excluded) globs.emplace_back(text, GlobOptions{true});
-  auto plan = std::make_shared<QueryPlan>();
-  PlanWriter writer(*plan);
-  for (Choice& choice : choices.all()) {
-    if (!globs.empty()) choice.exclude(globs);
-    writer.add(choice);
-  }
-  plan->providers = catalog.providers();
-  built.plan = std::move(plan);
-  return built;
+BuiltPlan build_plan(const Catalog& catalog, std::shared_ptr<const QueryRequest> request,
+                     const QueryParts* before) {
+  return PlanBuilder(catalog, std::move(request), before).build();
 }
 
 }  // namespace meterbank

@@ -1,28 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From patterns and a catalog to the list of what to copy.
+// From a request and a catalog to the list of what to copy.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "meterbank/base/result.hpp"
 #include "meterbank/reader/query.hpp"
+#include "plan_part.hpp"
+#include "query_request.hpp"
 
 namespace meterbank {
 
-class PatternMatch;
+// What a plan is made of, kept for the next one. Immutable.
+struct QueryParts {
+  struct Registered {
+    std::shared_ptr<const ProviderView> provider;  // keeps *set
+    const RegisteredSet* set = nullptr;
+    std::shared_ptr<const PlanPart> part;
+  };
+
+  std::shared_ptr<const QueryRequest> request;
+  std::vector<bool> as_instance;                         // a pattern each: its reading
+  std::vector<Registered> registered;                    // all that could be selected from
+  std::vector<std::shared_ptr<const PlanPiece>> pieces;  // one a selection of the plan
+};
 
 struct BuiltPlan {
   std::shared_ptr<const QueryPlan> plan;
+  std::shared_ptr<const QueryParts> parts;
   std::vector<Unmatched> unmatched;
 };
 
-// Fails with kBadPath only, and for the same patterns always.
-[[nodiscard]] Result<BuiltPlan> build_plan(const Catalog& catalog,
-                                           const std::vector<std::string>& patterns,
-                                           const std::vector<std::string>& excluded);
+// `before` may be null, or of another request.
+[[nodiscard]] BuiltPlan build_plan(const Catalog& catalog,
+                                   std::shared_ptr<const QueryRequest> request,
+                                   const QueryParts* before);
 
 // Why a pattern selected nothing, and what comes nearest.
 [[nodiscard]] Unmatched explain_unmatched(const Catalog& catalog, const std::string& pattern,

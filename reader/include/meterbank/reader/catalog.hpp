@@ -40,7 +40,8 @@ enum class ProviderState : std::uint8_t {
 enum class UserPolicy : std::uint8_t { kOwn, kOwnAndRoot, kEveryone };
 
 struct CatalogOptions {
-  std::string directory = {};  // empty: METERBANK_DIR, else the directories of segment_directories()
+  std::string directory =
+      {};  // empty: METERBANK_DIR, else the directories of segment_directories()
   UserPolicy users = UserPolicy::kEveryone;
   std::uint64_t segment_bytes_max = std::uint64_t{64} << 20;
   std::uint64_t user_bytes_max = std::uint64_t{256} << 20;  // all segments of one uid
@@ -77,6 +78,7 @@ struct Counterset {
 
   // By name, else by symbol, without regard to case; null if there is none.
   [[nodiscard]] const CounterView* find(std::string_view name_or_symbol) const noexcept;
+  [[nodiscard]] const CounterView* find(std::uint32_t id) const noexcept;
 };
 
 struct InstanceView {
@@ -99,23 +101,23 @@ struct RegisteredSet {
   std::vector<Ref> groups;
   std::vector<GroupLayout> layouts;        // one a group
   std::vector<std::uint32_t> group_slots;  // slots of each group
-  std::vector<InstanceView> instances;  // in slot order
+  std::vector<InstanceView> instances;     // in slot order
 };
 
 // One provider at the time of a refresh(). Immutable; a change is a new view.
 struct ProviderView {
   std::string name;
   std::uint32_t pid = 0;
-  std::uint32_t uid = 0;             // from the kernel
-  std::uint64_t start_time = 0;      // clock ticks since boot
+  std::uint32_t uid = 0;         // from the kernel
+  std::uint64_t start_time = 0;  // clock ticks since boot
   std::array<std::uint64_t, 2> segment_id{};
   ProviderState state = ProviderState::kLive;
-  std::string record;                // path of the pointer record
+  std::string record;  // path of the pointer record
   std::uint64_t created_realtime_ns = 0;
-  std::uint64_t bytes = 0;           // mapped
+  std::uint64_t bytes = 0;  // mapped
   std::uint64_t directory_version = 0;
-  Error error;                       // why it is kUnreadable, or not wholly read
-  std::vector<Error> errors;         // sets and instances that were left out, and why
+  Error error;                // why it is kUnreadable, or not wholly read
+  std::vector<Error> errors;  // sets and instances that were left out, and why
   std::vector<RegisteredSet> sets;
   std::shared_ptr<const MappedSegment> segment;  // null if it could not be attached
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cooking: from raw values of one or two samples to the number a person wants, by counter type.
-// The formulas are rows of a table, src/query/cook_formula.cpp. Every pair of inputs has a value or a
-// named reason, never a NaN or an infinity.
+// The formulas are rows of a table, src/query/cook_formula.cpp. Every pair of inputs has a value or
+// a named reason, never a NaN or an infinity.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 namespace meterbank {
 
 enum class CookStatus : std::uint8_t {
-  kNew,               // valid, the raw value changed since the older sample
-  kUnchanged,         // valid, the raw value did not change
-  kFirstSample,       // the type needs two samples and there is one
-  kNoNewSample,       // stamped set: the provider has not stored a newer value in between
-  kReset,             // a 64-bit count went backwards, or the instance was created anew
-  kNegativeBase,      // the base went backwards
-  kNegativeTime,      // time went backwards or stood still
-  kZeroBase,          // the base did not move or is zero
-  kTypeChanged,       // the two samples disagree about the type
-  kNotCookable,       // a base, or a type without a formula
-  kNoValue,           // the row holds nothing: see its RowStatus
+  kNew,           // valid, the raw value changed since the older sample
+  kUnchanged,     // valid, the raw value did not change
+  kFirstSample,   // the type needs two samples and there is one
+  kNoNewSample,   // stamped set: the provider has not stored a newer value in between
+  kReset,         // a 64-bit count went backwards, or the instance was created anew
+  kNegativeBase,  // the base went backwards
+  kNegativeTime,  // time went backwards or stood still
+  kZeroBase,      // the base did not move or is zero
+  kTypeChanged,   // the two samples disagree about the type
+  kNotCookable,   // a base, or a type without a formula
+  kNoValue,       // the row holds nothing: see its RowStatus
 };
 [[nodiscard]] std::string_view name_of(CookStatus status) noexcept;
 [[nodiscard]] constexpr bool has_value(CookStatus status) noexcept {
@@ -64,6 +64,7 @@ struct CookedRow {
   const QueryPlan::Selection* selection = nullptr;  // valid while the newer sample's plan lives
   const InstanceView* instance = nullptr;
   const CounterView* counter = nullptr;
+  std::size_t item = 0;  // in QueryPlan::answers, of a query of items
   CookedValue cooked;
   RowStatus row_status = RowStatus::kBusy;
   RawValue raw;
@@ -74,7 +75,8 @@ struct CookedRow {
   [[nodiscard]] std::string short_path() const;
 };
 
-// Rows of the newer sample, selection by selection, instance by instance, counter by counter. Rows
+// Rows of the newer sample, selection by selection, or answer by answer where the query is one of
+// items; then instance by instance, counter by counter. Rows
 // are paired by provider segment, registration, slot and generation; `older` may be null or of
 // another plan. The result is valid while `newer` holds its plan.
 [[nodiscard]] std::vector<CookedRow> cook(const Sample* older, const Sample& newer,

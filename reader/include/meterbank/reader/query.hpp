@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A query is a compiled list of what to copy; a sample is what one collect() copied.
+// A query is a compiled list of what to copy; a sample is what one collect() copied. What to copy
+// is said in patterns, which are counter paths for people, or in items, which name sets and
+// counters by number as PerfLib V2 does.
 //
 // collect() makes no system call, allocates nothing once the sample has its size, reads no clock,
 // stores nothing that a provider can see, and ends after a bounded number of steps whatever the
@@ -18,6 +20,9 @@
 #include "meterbank/reader/catalog.hpp"
 
 namespace meterbank {
+
+struct QueryRequest;
+struct QueryParts;
 
 // One moment on both clocks that counter formulas use.
 struct Timestamp {
@@ -38,37 +43,81 @@ enum class RowStatus : std::uint8_t {
 };
 [[nodiscard]] std::string_view name_of(RowStatus status) noexcept;
 
+inline constexpr std::uint32_t kAnyCounterId = 0xffffffff;  // all that are shown
+
+// The row that a reader makes of the others.
+inline constexpr std::string_view kTotalName = "_Total";
+inline constexpr std::uint32_t kTotalInstanceId = 0xfffffffe;
+
+// A request in numbers: the rows of one set whose names match and that have the id.
+struct QueryItem {
+  Guid set;
+  // `*` and `?` match, up to case; no escapes. Empty for a set whose instances have no names.
+  std::string instances = "*";
+  std::uint32_t instance_id = kAnyInstanceId;
+  std::uint32_t counter_id = kAnyCounterId;
+};
+// Whether sets of this kind can be asked so: without a name where instances have none, with one
+// where they have.
+[[nodiscard]] bool fits(const QueryItem& item, InstanceKind kind) noexcept;
+
+enum class ItemStatus : std::uint8_t {
+  kFound,             // there are rows
+  kInstanceAbsent,    // none at present; they are found when they appear
+  kCountersetAbsent,  // no provider has it
+  kCounterAbsent,     // the set has none of this id
+  kWrongKind,         // see fits()
+};
+[[nodiscard]] std::string_view name_of(ItemStatus status) noexcept;
+
 // What was selected, in order; immutable and shared by a query and its samples.
 struct QueryPlan {
   struct Row {
     std::uint32_t selection = 0;
-    std::uint32_t instance = 0;      // index in RegisteredSet::instances
+    std::uint32_t instance = 0;  // index in RegisteredSet::instances
     std::uint64_t generation = 0;
-    std::size_t values = 0;          // index of the first word in Sample::values
+    std::size_t values = 0;  // index of the first word in Sample::values
     BlockParts<const SharedWord> block;
   };
-  struct Selection {                 // one registration of one provider
+  struct Selection {  // one registration of one provider
     std::shared_ptr<const ProviderView> provider;
     const RegisteredSet* set = nullptr;   // in *provider
     std::vector<std::uint32_t> counters;  // indexes in Counterset::counters, in order of request
     std::size_t first_row = 0, rows = 0;
     std::size_t first_run = 0, runs = 0;
-    bool total = false;                   // its rows become one: cook() adds them up
+    bool total = false;  // its rows become one: cook() adds them up
+    // Bit x: the counter with id x is wanted, by itself or as another's base. All ones where that
+    // cannot be said: all are, or one has an id above 63. Windows: PCW_MASK_INFORMATION.
+    std::uint64_t counter_mask = 0;
     const SharedWord* membership = nullptr;
-    const SharedWord* word = nullptr;     // registration word
+    const SharedWord* word = nullptr;  // registration word
   };
   // Rows that one kernel copies: blocks of consecutive slots, so that addresses follow by stride.
   struct Run {
     enum class Kind : std::uint8_t { kTiles, kLines, kScattered };
-    std::size_t first_row = 0, rows = 0;   // tiles: a multiple of 8
-    const SharedWord* head = nullptr;      // seq of the first row; scattered: see Row::block
-    std::size_t head_words = 0;            // from one head to the next
+    std::size_t first_row = 0, rows = 0;  // tiles: a multiple of 8
+    const SharedWord* head = nullptr;     // seq of the first row; scattered: see Row::block
+    std::size_t head_words = 0;           // from one head to the next
     Kind kind = Kind::kScattered;
+  };
+  // What an item selects. Providers of one set are merged: those that live come first, then the
+  // older ones; the first describes the set for all. A row says which selection it belongs to.
+  struct Answer {
+    QueryItem item;
+    ItemStatus status = ItemStatus::kCountersetAbsent;
+    const RegisteredSet* set = nullptr;  // of the first provider; null: kCountersetAbsent
+    bool alive = false;                  // that provider lives
+    std::vector<std::uint32_t> rows;     // in QueryPlan::rows
+    std::vector<std::uint32_t> summed;   // the rows that become one, `_Total`, behind the others
   };
   std::vector<Selection> selections;
   std::vector<Run> runs;
   std::vector<Row> rows;
+  std::vector<Answer> answers;  // one an item, in their order; a query of patterns has none
   std::size_t words = 0;
+  // Registrations that were held against the request for this plan. The parts of the others were
+  // taken over from the plan before.
+  std::size_t compiled = 0;
   // All providers of the catalog, selected or not: a change in any of them may concern the query.
   std::vector<std::shared_ptr<const ProviderView>> providers;
 };
@@ -86,7 +135,7 @@ struct Sample {
 
 struct CollectSummary {
   std::size_t rows = 0;
-  std::size_t not_fresh = 0;       // rows with any status but kFresh
+  std::size_t not_fresh = 0;  // rows with any status but kFresh
   std::size_t failed_attempts = 0;
   bool stale = false;  // something changed: Catalog::refresh() and Query::update() would see more
 };
@@ -112,8 +161,20 @@ class Query {
   static Result<Query> compile(const Catalog& catalog, std::vector<std::string> patterns,
                                std::vector<std::string> excluded = {});
 
-  // Adapts to a catalog that was refreshed. Cheap if it saw no change. Returns true if the query
-  // now selects other rows or counters.
+  // A query of items, perhaps none to begin with. Items that ask for what is not there are kept, as
+  // patterns are. Each has its answer in the plan. An item selects a base counter by its id only.
+  static Query of_items(const Catalog& catalog, std::vector<QueryItem> items);
+
+  // More items, behind those that are there. Precondition of the three: a query of items.
+  void add(const Catalog& catalog, std::vector<QueryItem> items);
+  // Removes all items equal to one of these, up to the case of the names; returns how many.
+  std::size_t remove(const Catalog& catalog, const std::vector<QueryItem>& items);
+  void replace(const Catalog& catalog, std::vector<QueryItem> items);
+  // As they were added.
+  [[nodiscard]] std::vector<QueryItem> items() const;
+
+  // Adapts to a catalog that was refreshed. Cheap if it saw no change, else the work is that of the
+  // registrations that changed. Returns true if the query now selects other rows or counters.
   bool update(const Catalog& catalog);
 
   // See the head of this file. The first form takes the caller's time stamp and touches no clock.
@@ -129,10 +190,12 @@ class Query {
  private:
   Query() = default;
 
+  void build(const Catalog& catalog);
   void collect_selection(const QueryPlan::Selection& selection, Sample& sample,
                          CollectSummary& summary) noexcept;
 
-  std::vector<std::string> patterns_, excluded_;
+  std::shared_ptr<const QueryRequest> request_;
+  std::shared_ptr<const QueryParts> parts_;  // what the plan is made of
   std::shared_ptr<const QueryPlan> plan_;
   std::vector<Unmatched> unmatched_;
   std::vector<std::uint64_t> versions_;  // returned last, one a row: time must not run backwards

@@ -35,7 +35,7 @@ bool are_identifiers(std::span<std::byte> bytes, CharacterWidth width) noexcept 
 }
 
 std::size_t bytes_of(const QueryItem& item, CharacterWidth width) noexcept {
-  const std::size_t name = item.pattern.empty() ? 0 : wide_bytes(item.pattern, width);
+  const std::size_t name = item.instances.empty() ? 0 : wide_bytes(item.instances, width);
   return padded(sizeof(IdentifierHeader) + name);
 }
 
@@ -83,11 +83,11 @@ PerfError PerfQuery::add_one(const FoundIdentifier& identifier, const std::vecto
   }
   const Counterset& set = found->described();
   const std::uint32_t counter = identifier.header.counter;
-  if (counter != kEveryCounter && find_counter(set, counter) == nullptr) {
+  if (counter != kEveryCounter && set.find(counter) == nullptr) {
     return PerfError::kNotFound;
   }
-  if (!is_good_pattern(set, *pattern)) return PerfError::kInvalidParameter;
-  QueryItem item(identifier.header, std::move(*pattern));
+  QueryItem item{identifier.header.set, std::move(*pattern), identifier.header.instance, counter};
+  if (!fits(item, set.instances)) return PerfError::kInvalidParameter;
   const std::size_t item_bytes = bytes_of(item, width_);
   if (item_bytes > kIdentifierBytesMax - items_bytes_) return PerfError::kNoSystemResources;
   items_.push_back(std::move(item));
@@ -111,8 +111,9 @@ PerfError PerfQuery::remove_one(const FoundIdentifier& identifier) {
   if (!pattern) return PerfError::kInvalidParameter;
   const IdentifierHeader& header = identifier.header;
   const std::size_t removed = std::erase_if(items_, [&](const QueryItem& item) {
-    const bool matches = item.set == header.set && item.counter == header.counter &&
-                         item.instance == header.instance && equal_folded(item.pattern, *pattern);
+    const bool matches = item.set == header.set && item.counter_id == header.counter &&
+                         item.instance_id == header.instance &&
+                         equal_folded(item.instances, *pattern);
     if (matches) items_bytes_ -= bytes_of(item, width_);
     return matches;
   });
@@ -134,12 +135,12 @@ PerfError PerfQuery::list(const CallerBuffer& buffer) const {
     IdentifierHeader header{};
     header.set = item.set;
     header.bytes = static_cast<std::uint32_t>(end - block.size());
-    header.counter = item.counter;
-    header.instance = item.instance;
+    header.counter = item.counter_id;
+    header.instance = item.instance_id;
     header.index = static_cast<std::uint32_t>(index);
     const auto* const begin = reinterpret_cast<const std::byte*>(&header);
     block.insert(block.end(), begin, begin + sizeof header);
-    if (!item.pattern.empty()) append_wide(item.pattern, width_, block);
+    if (!item.instances.empty()) append_wide(item.instances, width_, block);
     block.resize(end);
   }
   return buffer.fill(block);
@@ -151,24 +152,13 @@ void PerfQuery::look_around(std::uint64_t now_ns) {
 }
 
 void PerfQuery::make_ready() {
-  const std::vector<FoundSet> sets = find_sets(catalog_);
-  auto paths = paths_for(items_, sets);
-  // The query that is there goes on where it can: it knows which versions were returned last.
-  if (query_ && paths == paths_) {
-    query_->update(catalog_);
+  if (!ready_) {
+    query_.replace(catalog_, items_);
   } else {
-    query_.reset();
-    paths_ = std::move(paths);
-    if (!paths_.empty()) {
-      if (auto query = Query::compile(catalog_, paths_)) query_.emplace(std::move(*query));
-    }
+    query_.update(catalog_);
   }
-  plan_ = ResultPlan(items_, sets, query_ ? query_->plan().get() : nullptr, width_);
-  if (query_) {
-    query_->prepare(sample_);
-  } else {
-    sample_ = {};
-  }
+  plan_ = ResultPlan(*query_.plan(), width_);
+  query_.prepare(sample_);
   ready_version_ = catalog_.version();
   ready_ = true;
 }
@@ -185,11 +175,7 @@ PerfError PerfQuery::read(const CallerBuffer& buffer) {
     make_ready();
     now = Timestamp::now();
   }
-  if (query_) {
-    query_->collect(sample_, now);
-  } else {
-    sample_.time = now;
-  }
+  query_.collect(sample_, now);
   const std::size_t bytes = plan_.measure(sample_);
   const PerfError error = buffer.announce(bytes);
   if (error == PerfError::kSuccess) plan_.write(sample_, bytes, buffer.target);

@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "../error_codes.hpp"
+#include "../found_sets.hpp"
 #include "meterbank/perflib/block_walker.hpp"
 #include "meterbank/reader/catalog.hpp"
 #include "meterbank/reader/query.hpp"
@@ -39,8 +39,8 @@ struct CallerBuffer {
 // Company: any number of threads; they wait for each other. May throw std::bad_alloc only.
 class PerfQuery {
  public:
-  PerfQuery(Catalog catalog, CharacterWidth width) noexcept
-      : catalog_(std::move(catalog)), width_(width) {}
+  PerfQuery(Catalog catalog, CharacterWidth width)
+      : catalog_(std::move(catalog)), width_(width), query_(Query::of_items(catalog_, {})) {}
 
   // Both write each identifier's status into `bytes`. kInvalidParameter: the bytes are no sequence
   // of identifiers, and nothing was done.
@@ -62,10 +62,9 @@ class PerfQuery {
   const CharacterWidth width_;
   std::vector<QueryItem> items_;
   std::size_t items_bytes_ = 0;      // of list()
-  bool ready_ = false;               // the five below belong to the items and the catalog
+  bool ready_ = false;               // the four below belong to the items and the catalog
   std::uint64_t ready_version_ = 0;  // of the catalog
-  std::vector<std::string> paths_;
-  std::optional<Query> query_;  // none where there is nothing to copy
+  Query query_;
   ResultPlan plan_;
   Sample sample_;
   std::uint64_t scanned_ns_ = 0;

@@ -7,48 +7,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "../error_codes.hpp"
-#include "../found_sets.hpp"
 #include "meterbank/perflib/result_layout.hpp"
-#include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/query.hpp"
 
 namespace meterbank {
 
-// One identifier of a query.
-struct QueryItem {
-  QueryItem(const IdentifierHeader& header, std::string name_pattern)
-      : set(header.set),
-        counter(header.counter),
-        instance(header.instance),
-        pattern(std::move(name_pattern)),
-        glob(pattern) {}
-
-  Guid set;
-  std::uint32_t counter;
-  std::uint32_t instance;
-  std::string pattern;  // UTF-8, without escapes
-  Glob glob;
-};
-
-// Whether an identifier may have this name pattern: none for a set of one instance, some for a set
-// of many.
-[[nodiscard]] bool is_good_pattern(const Counterset& set, const std::string& pattern) noexcept;
-
-// The paths to compile a Query from so that it copies what the items need. A superset is fine.
-[[nodiscard]] std::vector<std::string> paths_for(const std::vector<QueryItem>& items,
-                                                 const std::vector<FoundSet>& sets);
-
 class ResultPlan {
  public:
   ResultPlan() = default;
-  // `plan` is of a query compiled from paths_for() the same items, with the same catalog; null
-  // where there were no paths. The width is that of the names.
-  ResultPlan(const std::vector<QueryItem>& items, const std::vector<FoundSet>& sets,
-             const QueryPlan* plan, CharacterWidth width);
+  // `plan` is of a query of items and outlives this. The width is that of the names.
+  ResultPlan(const QueryPlan& plan, CharacterWidth width);
 
   // The bytes that write() will write for this sample.
   [[nodiscard]] std::size_t measure(const Sample& sample) const noexcept;

@@ -39,6 +39,12 @@ enum class InstanceKind : std::uint32_t {  // values of Windows' PERF_COUNTERSET
   return (static_cast<std::uint32_t>(kind) & kMultipleBit) != 0;
 }
 
+// A reader makes one row of many. Windows: PERF_COUNTERSET_FLAG_AGGREGATE.
+[[nodiscard]] constexpr bool is_aggregate(InstanceKind kind) noexcept {
+  constexpr std::uint32_t kAggregateBit = 4;
+  return (static_cast<std::uint32_t>(kind) & kAggregateBit) != 0;
+}
+
 // CounterRecord::aggregate: what a reader makes of several rows. Values of PERF_AGGREGATE_...
 inline constexpr std::uint32_t kAggregateUndefined = 0;  // no row is made
 inline constexpr std::uint32_t kAggregateSum = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many rows as one: what Windows calls _Total, and the one row of a set of which each provider holds
-// a share.
+// Many rows as one: what Windows calls _Total, and the one row of a set of which each provider
+// holds a share.
 #pragma once
 
 #include <cstdint>

@@ -3,15 +3,15 @@
 
 #include <algorithm>
 
-#include "pattern_match.hpp"
+#include "../query/pattern_match.hpp"
 
 namespace meterbank {
 namespace {
 
 // The instances that totals are of; they live as long as the program.
 const InstanceView& total_instance(const Counterset& set) {
-  static const InstanceView kNamed{std::string(kTotalName), kAnyInstanceId};
-  static const InstanceView kNameless{{}, kAnyInstanceId};
+  static const InstanceView kNamed{std::string(kTotalName), kTotalInstanceId};
+  static const InstanceView kNameless{{}, kTotalInstanceId};
   return is_global(set.instances) ? kNameless : kNamed;
 }
 

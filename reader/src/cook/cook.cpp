@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "../query/pattern_match.hpp"
 #include "meterbank/reader/path.hpp"
-#include "pattern_match.hpp"
 #include "total.hpp"
 
 namespace meterbank {
@@ -119,12 +119,12 @@ class RowCook {
 
   // Hands the row's counters over one by one.
   template <typename F>
-  void cook_row(std::size_t row, F&& take) const {
+  void cook_row(std::size_t row, const std::vector<std::uint32_t>& counters, F&& take) const {
     const Plan& plan = *newer_.plan;
     const Plan::Selection& selection = selection_of(plan, row);
     std::size_t before = 0;
     const bool has_older = holds_values(newer_.status[row]) && older_rows_.find(plan, row, before);
-    for (const std::uint32_t index : selection.counters) {
+    for (const std::uint32_t index : counters) {
       CookedRow out;
       out.selection = &selection;
       out.instance = &instance_of(plan, row);
@@ -162,6 +162,71 @@ class RowCook {
   OlderRows older_rows_;
 };
 
+// Of a query of patterns.
+void cook_selections(const RowCook& rows, const Plan& plan, std::vector<CookedRow>& cooked) {
+  const auto cook_all = [&rows](const Plan::Selection& selection, auto&& take) {
+    const std::size_t end = selection.first_row + selection.rows;
+    for (std::size_t row = selection.first_row; row < end; ++row) {
+      rows.cook_row(row, selection.counters, take);
+    }
+  };
+  std::vector<const Plan::Selection*> totals;
+  for (const Plan::Selection& selection : plan.selections) {
+    if (!selection.total) {
+      cook_all(selection, [&cooked](const CookedRow& row) { cooked.push_back(row); });
+      continue;
+    }
+    const auto same_set = [&selection](const Plan::Selection* known) {
+      return known->set->set->guid == selection.set->set->guid;
+    };
+    if (std::any_of(totals.begin(), totals.end(), same_set)) continue;  // is in its total
+    totals.push_back(&selection);
+    Total total;
+    for (const Plan::Selection& other : plan.selections) {
+      if (!other.total || !same_set(&other)) continue;
+      cook_all(other, [&total](const CookedRow& row) { total.add(row); });
+    }
+    total.give(cooked);
+  }
+}
+
+// Indexes in Counterset::counters.
+std::vector<std::uint32_t> counters_of(const QueryItem& item, const Counterset& set) {
+  std::vector<std::uint32_t> counters;
+  for (std::uint32_t index = 0; index < set.counters.size(); ++index) {
+    const CounterView& counter = set.counters[index];
+    const bool is_asked =
+        item.counter_id == kAnyCounterId ? !is_hidden(counter) : item.counter_id == counter.id;
+    if (is_asked) counters.push_back(index);
+  }
+  return counters;
+}
+
+void cook_answers(const RowCook& rows, const Plan& plan, std::vector<CookedRow>& cooked) {
+  for (std::size_t index = 0; index < plan.answers.size(); ++index) {
+    const Plan::Answer& answer = plan.answers[index];
+    const std::size_t first = cooked.size();
+    // Providers may have declared the set each in their own way.
+    const Counterset* set = nullptr;
+    std::vector<std::uint32_t> counters;
+    const auto cook_all = [&](const std::vector<std::uint32_t>& all, auto&& take) {
+      for (const std::uint32_t row : all) {
+        const Counterset* const of_row = selection_of(plan, row).set->set.get();
+        if (of_row != set) counters = counters_of(answer.item, *of_row);
+        set = of_row;
+        rows.cook_row(row, counters, take);
+      }
+    };
+    cook_all(answer.rows, [&cooked](const CookedRow& row) { cooked.push_back(row); });
+    Total total;
+    cook_all(answer.summed, [&total](const CookedRow& row) {
+      if (row.counter->aggregate != kAggregateUndefined) total.add(row);
+    });
+    total.give(cooked);
+    for (std::size_t row = first; row < cooked.size(); ++row) cooked[row].item = index;
+  }
+}
+
 }  // namespace
 
 std::vector<CookedRow> cook(const Sample* older, const Sample& newer, CookOptions options) {
@@ -173,28 +238,10 @@ std::vector<CookedRow> cook(const Sample* older, const Sample& newer, CookOption
   }
   cooked.reserve(count);
   const RowCook rows(older, newer, options);
-  std::vector<const Plan::Selection*> totals;
-  for (const Plan::Selection& selection : newer.plan->selections) {
-    const auto cook_all = [&](const Plan::Selection& each, auto&& take) {
-      for (std::size_t row = each.first_row; row < each.first_row + each.rows; ++row) {
-        rows.cook_row(row, take);
-      }
-    };
-    if (!selection.total) {
-      cook_all(selection, [&cooked](const CookedRow& row) { cooked.push_back(row); });
-      continue;
-    }
-    const auto same_set = [&selection](const Plan::Selection* known) {
-      return known->set->set->guid == selection.set->set->guid;
-    };
-    if (std::any_of(totals.begin(), totals.end(), same_set)) continue;  // is in its total
-    totals.push_back(&selection);
-    Total total;
-    for (const Plan::Selection& other : newer.plan->selections) {
-      if (!other.total || !same_set(&other)) continue;
-      cook_all(other, [&total](const CookedRow& row) { total.add(row); });
-    }
-    total.give(cooked);
+  if (newer.plan->answers.empty()) {
+    cook_selections(rows, *newer.plan, cooked);
+  } else {
+    cook_answers(rows, *newer.plan, cooked);
   }
   return cooked;
 }

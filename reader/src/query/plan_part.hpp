@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one registration contributes to a plan. Each part is compiled for itself, so that a change
+// of one registration costs the work of one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "plan_piece.hpp"
+#include "query_request.hpp"
+
+namespace meterbank {
+
+// Immutable. The order of pieces in a plan is that in which they were asked for, then that of the
+// catalog.
+struct PlanPart {
+  struct Piece {
+    std::shared_ptr<const PlanPiece> piece;
+    std::size_t asked = 0;  // the first pattern or item that selected some of it
+  };
+  // Rows of pieces.front().
+  struct ItemRows {
+    std::vector<std::uint32_t> rows;
+    std::vector<std::uint32_t> summed;
+    bool has_own_total = false;  // the provider makes the row itself
+  };
+
+  std::vector<Piece> pieces;
+  std::vector<bool> found_as_counter;  // a pattern each, where it has two readings
+  std::vector<bool> found;             // a pattern each
+  std::vector<ItemRows> items;         // an item each; empty: the set is no item's
+};
+
+// Indexes in RegisteredSet::instances.
+[[nodiscard]] std::vector<std::uint32_t> live_instances(const RegisteredSet& set);
+
+// Whether each pattern with two readings selects something of the registration as a counter.
+[[nodiscard]] std::vector<bool> find_as_counter(const QueryRequest& request,
+                                                const ProviderView& provider,
+                                                const RegisteredSet& set);
+
+// `as_instance`: which patterns are read as instances.
+[[nodiscard]] std::shared_ptr<const PlanPart> part_of_patterns(const QueryRequest& request,
+                                                               const std::vector<bool>& as_instance,
+                                                               std::vector<bool> found_as_counter,
+                                                               const ProviderView& provider,
+                                                               const RegisteredSet& set);
+
+[[nodiscard]] std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
+                                                            const ProviderView& provider,
+                                                            const RegisteredSet& set);
+
+}  // namespace meterbank
