@@ -155,12 +155,12 @@ TEST(Glob, StarsWithoutEndDoNotExplode) {
   EXPECT_FALSE(glob_matches(questions + "b", text));
 }
 
-TEST(Glob, AgreesWithTheDefinitionOnRandomPatterns) {
+TEST(Glob, AgreesWithTheDefinitionOnAMillionRandomPatterns) {
   const std::vector<std::string> kLetters = {"a",      "A", "b",    "\u03C3", "\u03C2",
                                              "\u212A", "k", "\xFF", "\\"};
   std::mt19937 random(37);
   std::size_t matched = 0;
-  for (int round = 0; round < 200'000; ++round) {
+  for (int round = 0; round < 1'000'000; ++round) {
     const bool escapes = random() % 2 == 0;
     std::vector<std::string> pieces;
     for (std::size_t left = random() % 8; left != 0; --left) {
@@ -184,8 +184,8 @@ TEST(Glob, AgreesWithTheDefinitionOnRandomPatterns) {
     ASSERT_EQ(glob_matches(pattern, text, {.backslash_escapes = escapes}), expected)
         << "pattern " << pattern << " text " << text;
   }
-  EXPECT_GT(matched, 10'000U);
-  EXPECT_LT(matched, 190'000U);
+  EXPECT_GT(matched, 50'000U);
+  EXPECT_LT(matched, 950'000U);
 }
 
 }  // namespace

@@ -291,6 +291,30 @@ TEST_F(QueryItems, KeepAnOldVersionFromComingBackWhenTheyChange) {
   EXPECT_EQ(query.collect(sample, kStart).not_fresh, 0U);
 }
 
+TEST_F(QueryItems, NumberWhatSeveralProvidersCallAlikeAsPathsDo) {
+  Registration first = start("first"), second = start("second"), third = start("third");
+  Instance one = *first.create_instance("eu"), two = *second.create_instance("EU");
+  Instance three = *third.create_instance("eu"), other = *third.create_instance("us");
+  const auto paths = [&](const std::string& pattern) {
+    Query query = *Query::compile(open(), {pattern});
+    Sample sample;
+    query.collect(sample, kStart);
+    Lines lines;
+    for (const CookedRow& row : cook(nullptr, sample)) {
+      lines.push_back(row.selection->provider->name + " " + row.path());
+    }
+    return lines;
+  };
+  EXPECT_EQ(
+      paths("\\Demo Orders(*)\\Queue Depth"),
+      (Lines{R"(first \Demo Orders(eu)\Queue Depth)", R"(second \Demo Orders(EU#1)\Queue Depth)",
+             R"(third \Demo Orders(eu#2)\Queue Depth)", R"(third \Demo Orders(us)\Queue Depth)"}));
+  EXPECT_EQ(paths("\\Demo Orders(eu#1)\\Queue Depth"),
+            (Lines{R"(second \Demo Orders(EU#1)\Queue Depth)"}));
+  EXPECT_EQ(paths("\\Demo Orders(eu#2)\\Queue Depth"),
+            (Lines{R"(third \Demo Orders(eu#2)\Queue Depth)"}));
+}
+
 TEST_F(QueryItems, SurviveAPatternOf1023Stars) {
   Registration set = start("a");
   Instance eu = *set.create_instance(std::string(1023, 'a'));

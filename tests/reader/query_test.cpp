@@ -98,6 +98,22 @@ TEST_F(QueryTest, GivesTheRateBetweenTwoSamples) {
   EXPECT_EQ(cook(nullptr, after)[0].cooked.status, CookStatus::kFirstSample);
 }
 
+TEST_F(QueryTest, ExpandsWildcardsInEveryPartToPathsThatSelectOneValueEach) {
+  create("eu");
+  create("us");
+  const Query query =
+      *Query::compile(open(), {R"(\\*\Demo*(?u)\*/sec)", "demo_orders/us/queue_depth"});
+  const auto paths = query.expanded(PathSpelling::kWindows);
+  EXPECT_EQ(paths, (Paths{R"(\Demo Orders(eu)\Accepted/sec)", R"(\Demo Orders(eu)\Bytes/sec)",
+                          R"(\Demo Orders(us)\Queue Depth)"}));
+  EXPECT_EQ(
+      query.expanded(PathSpelling::kShort),
+      (Paths{"demo_orders/eu/accepted", "demo_orders/eu/bytes", "demo_orders/us/queue_depth"}));
+  for (const std::string& path : paths) {
+    EXPECT_EQ(Query::compile(open(), {path})->expanded(PathSpelling::kWindows), Paths{path});
+  }
+}
+
 TEST_F(QueryTest, SelectsByBothSpellingsAndByNameOrSymbol) {
   create("eu");
   create("us");

@@ -128,6 +128,7 @@ class RowCook {
       CookedRow out;
       out.selection = &selection;
       out.instance = &instance_of(plan, row);
+      out.position = plan.rows[row].position;
       out.counter = &selection.set->set->counters[index];
       out.row_status = newer_.status[row];
       if (holds_values(out.row_status)) {
@@ -249,7 +250,9 @@ std::vector<CookedRow> cook(const Sample* older, const Sample& newer, CookOption
 std::string CookedRow::path() const {
   const Counterset& set = *selection->set->set;
   const std::string& name = counter->name.empty() ? counter->symbol : counter->name;
-  return print_path(path_of({{}, set.name, instance->name, name}, PathSpelling::kWindows));
+  CounterPath path = path_of({{}, set.name, instance->name, name}, PathSpelling::kWindows);
+  if (position != 0 && path.instance) path.index = position;
+  return print_path(path);
 }
 
 std::string CookedRow::short_path() const {

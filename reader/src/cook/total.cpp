@@ -32,6 +32,7 @@ void Total::add(const CookedRow& row) {
     sums_.push_back({row});
     sum = sums_.end() - 1;
     sum->row.instance = &total_instance(*row.selection->set->set);
+    sum->row.position = 0;
     sum->row.raw = {};
   }
   if (sum->row.counter->type != row.counter->type) {

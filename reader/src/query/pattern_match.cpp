@@ -2,8 +2,6 @@
 #include "pattern_match.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <unordered_map>
 #include <utility>
 
 #include "meterbank/reader/query.hpp"
@@ -21,18 +19,6 @@ std::optional<Glob> pattern_if_any(const std::optional<std::string>& text) {
 
 bool matches_either(const Glob& glob, const std::string& name, const std::string& symbol) noexcept {
   return (!name.empty() && glob.matches(name)) || (!symbol.empty() && glob.matches(symbol));
-}
-
-// Of instances with one name, the one at a position: the Windows reading of `name#2`.
-std::vector<std::uint32_t> at_position(const RegisteredSet& set,
-                                       const std::vector<std::uint32_t>& named,
-                                       std::uint32_t position) {
-  std::unordered_map<std::string_view, std::uint32_t, FoldedHash, FoldedEqual> seen;
-  std::vector<std::uint32_t> found;
-  for (const std::uint32_t index : named) {
-    if (seen[set.instances[index].name]++ == position) found.push_back(index);
-  }
-  return found;
 }
 
 }  // namespace
@@ -106,15 +92,11 @@ std::vector<std::uint32_t> PatternMatch::named(const RegisteredSet& set, const G
 
 std::vector<std::uint32_t> PatternMatch::instances_of(const RegisteredSet& set) const {
   if (is_global(set.set->instances) && wants_total(set)) return {};
-  if (!instance_) return named(set, pattern("*"));
-  std::vector<std::uint32_t> found = named(set, *instance_);
-  if (!instance_with_hash_) return found;
-  std::vector<std::uint32_t> numbered;
-  std::copy_if(found.begin(), found.end(), std::back_inserter(numbered),
-               [&](std::uint32_t index) { return set.instances[index].id == *path_.index; });
-  if (numbered.empty()) numbered = named(set, *instance_with_hash_);
-  if (numbered.empty()) numbered = at_position(set, found, *path_.index);
-  return numbered;
+  return named(set, instance_ ? *instance_ : pattern("*"));
+}
+
+std::vector<std::uint32_t> PatternMatch::instances_with_hash(const RegisteredSet& set) const {
+  return named(set, *instance_with_hash_);
 }
 
 }  // namespace meterbank

@@ -37,8 +37,15 @@ class PatternMatch {
   // Whether the row is asked for that a reader makes out of all instances. Sets of which each
   // provider holds a share are one row, unless a provider is named.
   [[nodiscard]] bool wants_total(const RegisteredSet& set) const noexcept;
-  // Indexes in RegisteredSet::instances, in slot order; never a closed instance.
+  // Indexes in RegisteredSet::instances, in slot order; never a closed instance. Of a pattern with
+  // a number: all that have the name.
   [[nodiscard]] std::vector<std::uint32_t> instances_of(const RegisteredSet& set) const;
+
+  // What `name#7` may mean: an id, part of a name, a position.
+  [[nodiscard]] bool has_number() const noexcept { return instance_with_hash_.has_value(); }
+  [[nodiscard]] std::uint32_t number() const noexcept { return *path_.index; }
+  // Those that are called `name#7`.
+  [[nodiscard]] std::vector<std::uint32_t> instances_with_hash(const RegisteredSet& set) const;
 
   [[nodiscard]] const CounterPath& path() const noexcept { return path_; }
 

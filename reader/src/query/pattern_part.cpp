@@ -134,18 +134,17 @@ std::vector<bool> find_as_counter(const QueryRequest& request, const ProviderVie
 }
 
 std::shared_ptr<const PlanPart> part_of_patterns(const QueryRequest& request,
-                                                 const std::vector<bool>& as_instance,
+                                                 const std::vector<Reading>& readings,
                                                  std::vector<bool> found_as_counter,
                                                  const ProviderView& provider,
                                                  const RegisteredSet& set) {
   auto part = std::make_shared<PlanPart>();
   part->found_as_counter = std::move(found_as_counter);
-  part->found.reserve(request.patterns.size());
+  part->found.reserve(readings.size());
   Choice rows(set, false), totals(set, true);
-  for (std::size_t index = 0; index < request.patterns.size(); ++index) {
-    const QueryRequest::Pattern& pattern = request.patterns[index];
-    const Selected selected(as_instance[index] ? *pattern.as_instance : pattern.as_counter,
-                            provider, set);
+  for (std::size_t index = 0; index < readings.size(); ++index) {
+    Selected selected(*readings[index].match, provider, set);
+    if (readings[index].numbered) selected.instances = *readings[index].numbered;
     part->found.push_back(selected.anything());
     if (!selected.instances.empty()) rows.add(selected.instances, selected.counters, index);
     if (!selected.summed.empty()) totals.add(selected.summed, selected.summed_counters, index);

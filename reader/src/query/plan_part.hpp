@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "plan_piece.hpp"
@@ -41,9 +42,14 @@ struct PlanPart {
                                                 const ProviderView& provider,
                                                 const RegisteredSet& set);
 
-// `as_instance`: which patterns are read as instances.
+// How a pattern is to be read, which depends on all registrations.
+struct Reading {
+  const PatternMatch* match = nullptr;
+  // Of a pattern with a number: its instances in this registration.
+  std::optional<std::vector<std::uint32_t>> numbered;
+};
 [[nodiscard]] std::shared_ptr<const PlanPart> part_of_patterns(const QueryRequest& request,
-                                                               const std::vector<bool>& as_instance,
+                                                               const std::vector<Reading>& readings,
                                                                std::vector<bool> found_as_counter,
                                                                const ProviderView& provider,
                                                                const RegisteredSet& set);

@@ -11,7 +11,8 @@
 
 namespace meterbank {
 
-// A QueryPlan::Selection before it has its place in a plan: rows, runs and values count from 0.
+// A QueryPlan::Selection before it has its place in a plan: rows, runs and values count from 0, and
+// rows do not know their position.
 struct PlanPiece {
   std::vector<std::uint32_t> counters;
   std::uint64_t counter_mask = 0;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "meterbank/reader/cook.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "query_plan.hpp"
 
@@ -163,6 +164,16 @@ void Query::build(const Catalog& catalog) {
   versions_ = plan == nullptr
                   ? std::vector<std::uint64_t>(plan_->rows.size())
                   : ReturnedVersions(*plan, *parts, versions_).carried_to(*plan_, *parts_);
+}
+
+std::vector<std::string> Query::expanded(PathSpelling spelling) const {
+  Sample nothing;
+  prepare(nothing);
+  std::vector<std::string> paths;
+  for (const CookedRow& row : cook(nullptr, nothing)) {
+    paths.push_back(spelling == PathSpelling::kWindows ? row.path() : row.short_path());
+  }
+  return paths;
 }
 
 bool Query::update(const Catalog& catalog) {

@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
+
+#include "meterbank/shm/case_fold.hpp"
 
 namespace meterbank {
 namespace {
@@ -14,7 +18,8 @@ namespace {
 struct Source : QueryParts::Registered {
   std::shared_ptr<const PlanPart> before;  // compiled before, and still right
   std::vector<bool> found_as_counter;
-  std::size_t first_row = 0;  // of its first piece
+  std::vector<Reading> readings;  // a pattern each
+  std::size_t first_row = 0;      // of its first piece
 };
 
 bool is_selectable(const ProviderView& provider, const RegisteredSet& set) noexcept {
@@ -42,6 +47,9 @@ bool is_unchanged(const QueryParts::Registered& before, const ProviderView& prov
                     set.instances.end(), is_same_instance);
 }
 
+// How often each name was seen.
+using Names = std::unordered_map<std::string_view, std::uint32_t, FoldedHash, FoldedEqual>;
+
 class PlanBuilder {
  public:
   PlanBuilder(const Catalog& catalog, std::shared_ptr<const QueryRequest> request,
@@ -51,22 +59,31 @@ class PlanBuilder {
         before_(before != nullptr && before->request == request_ ? before : nullptr) {
     for (const auto& provider : catalog.providers()) {
       for (const RegisteredSet& set : provider->sets) {
-        if (is_selectable(*provider, set)) sources_.push_back({{provider, &set, nullptr}, {}, {}});
+        if (!is_selectable(*provider, set)) continue;
+        Source& source = sources_.emplace_back();
+        source.provider = provider;
+        source.set = &set;
       }
     }
-    if (!request_->items.empty()) std::stable_sort(sources_.begin(), sources_.end(), comes_before);
+    std::stable_sort(sources_.begin(), sources_.end(), comes_before);
     if (before_ != nullptr) find_what_is_known();
   }
 
   BuiltPlan build() {
     auto parts = std::make_shared<QueryParts>();
     parts->request = request_;
-    parts->as_instance = choose_readings();
+    parts->as_instance = choose_words();
+    for (std::size_t index = 0; index < request_->patterns.size(); ++index) {
+      const auto& pattern = request_->patterns[index];
+      choose_instances(index,
+                       parts->as_instance[index] ? *pattern.as_instance : pattern.as_counter);
+    }
     for (Source& source : sources_) {
       source.part = part_of(source, parts->as_instance);
       parts->registered.push_back(source);
     }
     parts->pieces = lay_out();
+    number_duplicates();
     for (std::size_t index = 0; index < request_->items.size(); ++index) {
       plan_->answers.push_back(answer_to(index));
     }
@@ -94,7 +111,7 @@ class PlanBuilder {
   }
 
   // A second word is a counter if it is one anywhere.
-  std::vector<bool> choose_readings() {
+  std::vector<bool> choose_words() {
     std::vector<bool> as_instance;
     for (const auto& pattern : request_->patterns) {
       as_instance.push_back(pattern.as_instance.has_value());
@@ -110,12 +127,57 @@ class PlanBuilder {
     return as_instance;
   }
 
+  // `name#7` is an id if an instance of that name has it, else a name if one is called so, else a
+  // position among those of the name, counted through all providers of the set.
+  void choose_instances(std::size_t index, const PatternMatch& match) {
+    for (Source& source : sources_) source.readings.push_back({&match, {}});
+    if (!match.has_number()) return;
+    has_numbers_ = true;
+    if (take_numbered(index, [&match](const RegisteredSet& set) {
+          auto found = match.instances_of(set);
+          std::erase_if(found, [&](auto one) { return set.instances[one].id != match.number(); });
+          return found;
+        })) {
+      return;
+    }
+    if (take_numbered(index,
+                      [&match](const auto& set) { return match.instances_with_hash(set); })) {
+      return;
+    }
+    std::map<Guid, Names> seen;
+    take_numbered(index, [&](const RegisteredSet& set) {
+      auto found = match.instances_of(set);
+      std::erase_if(found, [&](auto one) {
+        return seen[set.set->guid][set.instances[one].name]++ != match.number();
+      });
+      return found;
+    });
+  }
+
+  // Tries one meaning of a number; false: it selects nothing.
+  template <typename F>
+  bool take_numbered(std::size_t index, F&& instances_in) {
+    bool any = false;
+    for (Source& source : sources_) {
+      Reading& reading = source.readings[index];
+      reading.numbered.emplace();
+      if (!reading.match->matches(*source.provider)) continue;
+      if (!reading.match->matches(*source.set->set)) continue;
+      *reading.numbered = instances_in(*source.set);
+      any = any || !reading.numbered->empty();
+    }
+    return any;
+  }
+
   std::shared_ptr<const PlanPart> part_of(const Source& source,
                                           const std::vector<bool>& as_instance) {
-    if (source.before != nullptr && before_->as_instance == as_instance) return source.before;
+    // Which instance has a number is a matter of all registrations.
+    const bool is_known =
+        source.before != nullptr && before_->as_instance == as_instance && !has_numbers_;
+    if (is_known) return source.before;
     ++plan_->compiled;
     if (request_->patterns.empty()) return part_of_items(*request_, *source.provider, *source.set);
-    return part_of_patterns(*request_, as_instance, source.found_as_counter, *source.provider,
+    return part_of_patterns(*request_, source.readings, source.found_as_counter, *source.provider,
                             *source.set);
   }
 
@@ -181,6 +243,30 @@ class PlanBuilder {
     plan_->selections.push_back(std::move(selection));
   }
 
+  // See QueryPlan::Row::position. In one provider names are unique.
+  void number_duplicates() {
+    struct Registrations {
+      std::size_t count = 0;
+      Names seen;
+    };
+    std::map<Guid, Registrations> sets;
+    for (const Source& source : sources_) ++sets[source.set->set->guid].count;
+    std::unordered_map<const RegisteredSet*, std::vector<std::uint32_t>> positions;
+    for (const Source& source : sources_) {
+      Registrations& registrations = sets[source.set->set->guid];
+      if (registrations.count == 1) continue;
+      auto& of_set = positions[source.set];
+      for (const InstanceView& instance : source.set->instances) {
+        of_set.push_back(instance.closed ? 0 : registrations.seen[instance.name]++);
+      }
+    }
+    if (positions.empty()) return;
+    for (QueryPlan::Row& row : plan_->rows) {
+      const auto found = positions.find(plan_->selections[row.selection].set);
+      if (found != positions.end()) row.position = found->second[row.instance];
+    }
+  }
+
   [[nodiscard]] QueryPlan::Answer answer_to(std::size_t index) const {
     QueryPlan::Answer answer;
     answer.item = request_->items[index].item;
@@ -238,6 +324,7 @@ class PlanBuilder {
   const std::shared_ptr<const QueryRequest> request_;
   const QueryParts* const before_;
   std::vector<Source> sources_;
+  bool has_numbers_ = false;  // some pattern has
   const std::shared_ptr<QueryPlan> plan_ = std::make_shared<QueryPlan>();
 };
 

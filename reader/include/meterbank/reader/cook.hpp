@@ -64,12 +64,14 @@ struct CookedRow {
   const QueryPlan::Selection* selection = nullptr;  // valid while the newer sample's plan lives
   const InstanceView* instance = nullptr;
   const CounterView* counter = nullptr;
-  std::size_t item = 0;  // in QueryPlan::answers, of a query of items
+  std::uint32_t position = 0;  // see QueryPlan::Row::position
+  std::size_t item = 0;        // in QueryPlan::answers, of a query of items
   CookedValue cooked;
   RowStatus row_status = RowStatus::kBusy;
   RawValue raw;
 
-  // "\Processor Information(_Total)\% Processor Time"
+  // "\Processor Information(_Total)\% Processor Time". What several providers call alike is
+  // numbered, `name#1` behind `name`; short paths leave it to the publisher to tell them apart.
   [[nodiscard]] std::string path() const;
   // "processor_information/_Total/processor_time"
   [[nodiscard]] std::string short_path() const;

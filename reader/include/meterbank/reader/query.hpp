@@ -18,6 +18,7 @@
 
 #include "meterbank/base/result.hpp"
 #include "meterbank/reader/catalog.hpp"
+#include "meterbank/reader/path.hpp"
 
 namespace meterbank {
 
@@ -78,6 +79,7 @@ struct QueryPlan {
     std::uint64_t generation = 0;
     std::size_t values = 0;  // index of the first word in Sample::values
     BlockParts<const SharedWord> block;
+    std::uint32_t position = 0;  // n: the set has n instances of this name in providers before
   };
   struct Selection {  // one registration of one provider
     std::shared_ptr<const ProviderView> provider;
@@ -155,9 +157,10 @@ class Query {
   // update(). Base counters are copied with their numerators but not selected by wildcards.
   //
   // Sets and counters are matched by name or symbol. `name#7` is the instance with id 7, else the
-  // eighth of those called so. `set/x` is counter x if there is one anywhere, else instance x.
-  // Instances that were closed before are not selected; those that close later keep their rows
-  // until update(). `excluded` are globs over set/instance/counter and set/counter, in symbols.
+  // one called so, else the eighth of that name among all providers. `set/x` is counter x if there
+  // is one anywhere, else instance x. Instances that were closed before are not selected; those
+  // that close later keep their rows until update(). `excluded` are globs over set/instance/counter
+  // and set/counter, in symbols.
   static Result<Query> compile(const Catalog& catalog, std::vector<std::string> patterns,
                                std::vector<std::string> excluded = {});
 
@@ -186,6 +189,9 @@ class Query {
 
   [[nodiscard]] const std::shared_ptr<const QueryPlan>& plan() const noexcept { return plan_; }
   [[nodiscard]] const std::vector<Unmatched>& unmatched() const noexcept { return unmatched_; }
+  // What the patterns or items stand for at present, one path a value, in the order of cook().
+  // Windows: PdhExpandWildCardPath.
+  [[nodiscard]] std::vector<std::string> expanded(PathSpelling spelling) const;
 
  private:
   Query() = default;
