@@ -260,6 +260,32 @@ TEST_F(PerfRead, AggregatesASetThatSaysSo) {
   EXPECT_EQ(blocks[2].rows, (Rows{{"one", {{0, 5}}}}));
 }
 
+TEST_F(PerfRead, GoesOnCountingProvidersThatAreGoneWhereTheSetKeepsHistory) {
+  CountersetSpec spec = kGeometric;
+  spec.name = "Remembered";
+  spec.symbol = "remembered";
+  spec.guid = {};
+  spec.instances = InstanceKind::kGlobalAggregateHistory;
+  const Guid guid = Guid::from_name("waves", "Remembered");
+  spec.guid = guid;
+  const Registration set = *provider_.add(spec);
+  Instance here = *set.create_instance("");
+  here.set(0, 5);
+  Handle handle;
+  std::optional<Provider> other = *Provider::create({.name = "other"});
+  {
+    const Registration theirs = *other->add(spec);
+    Instance there = *theirs.create_instance("");
+    there.set(0, 6);
+    ASSERT_EQ(handle.add({guid, u"", 1}), kSuccess);
+    EXPECT_EQ(seen(handle)[0].rows, (Rows{{"", {{0, 11}}}}));
+  }
+  other.reset();
+  EXPECT_EQ(seen(handle)[0].rows, (Rows{{"", {{0, 11}}}}));
+  here.set(0, 7);
+  EXPECT_EQ(seen(handle)[0].rows, (Rows{{"", {{0, 13}}}}));
+}
+
 TEST_F(PerfRead, ReadsWithoutResetting) {
   Handle first;
   Handle second;

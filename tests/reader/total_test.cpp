@@ -67,6 +67,9 @@ class TotalTest : public testing::Test {
   // "instance counter value" of each row of one sample.
   [[nodiscard]] std::vector<std::string> look(std::vector<std::string> patterns) const {
     Query query = compile(std::move(patterns));
+    return look(query);
+  }
+  [[nodiscard]] static std::vector<std::string> look(Query& query) {
     Sample sample;
     query.collect(sample, kStart);
     std::vector<std::string> rows;
@@ -158,6 +161,62 @@ TEST_F(TotalTest, IsTheOnlyRowOfASetThatProvidersShare) {
   fill(two, 30);
   EXPECT_EQ(look({"workers/longest"}), Rows{" longest 30"});
   EXPECT_EQ(look({"a:workers/longest"}), Rows{" longest 10"});
+}
+
+TEST_F(TotalTest, GoesOnCountingProvidersThatAreGoneWhereTheSetKeepsHistory) {
+  for (const bool keeps : {true, false}) {
+    providers_.clear();
+    const auto kind =
+        keeps ? InstanceKind::kGlobalAggregateHistory : InstanceKind::kGlobalAggregate;
+    std::optional<Registration> set_a = start("a", kind), set_b = start("b", kind);
+    std::optional<Instance> one = *set_a->create_instance(""), two = *set_b->create_instance("");
+    fill(*one, 10);
+    fill(*two, 30);
+    Catalog catalog = *Catalog::open({.directory = directory_.path()});
+    Query query = *Query::compile(catalog, {"workers"});
+    const auto look_again = [&] {
+      catalog.refresh();
+      query.update(catalog);
+      return look(query);
+    };
+    EXPECT_EQ(look_again(),
+              (Rows{" jobs first_sample", " fill 20", " shortest 10", " longest 30"}));
+    two.reset();
+    set_b.reset();
+    providers_.pop_back();
+    const Rows with{" jobs first_sample", " fill 20", " shortest 10", " longest 30"};
+    const Rows without{" jobs first_sample", " fill 10", " shortest 10", " longest 10"};
+    EXPECT_EQ(look_again(), keeps ? with : without);
+    EXPECT_EQ(look_again(), keeps ? with : without);
+    std::optional<Registration> set_c = start("c", kind);
+    std::optional<Instance> three = *set_c->create_instance("");
+    fill(*three, 5);
+    EXPECT_EQ(look_again()[1], keeps ? " fill 15" : " fill 7");
+  }
+}
+
+TEST_F(TotalTest, AddsWhatIsGoneToTheRawSumButToNoRate) {
+  std::optional<Registration> set_a = start("a", InstanceKind::kGlobalAggregateHistory);
+  std::optional<Registration> set_b = start("b", InstanceKind::kGlobalAggregateHistory);
+  std::optional<Instance> one = *set_a->create_instance(""), two = *set_b->create_instance("");
+  Catalog catalog = *Catalog::open({.directory = directory_.path()});
+  Query query = *Query::compile(catalog, {"workers/jobs"});
+  Sample before, after;
+  query.collect(before, kStart);
+  one->add(0, 100);
+  two->add(0, 7);
+  two.reset();
+  set_b.reset();
+  providers_.pop_back();
+  catalog.refresh();
+  query.update(catalog);
+  query.collect(after, kTwoSecondsLater);
+
+  const auto rows = cook(before, after);
+
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_DOUBLE_EQ(rows[0].cooked.value, 50);
+  EXPECT_EQ(rows[0].raw.value, 107U);
 }
 
 TEST_F(TotalTest, IsNotMadeForSetsThatDoNotDeclareIt) {

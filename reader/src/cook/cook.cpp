@@ -6,6 +6,7 @@
 
 #include "../query/pattern_match.hpp"
 #include "meterbank/reader/path.hpp"
+#include "raw_value.hpp"
 #include "total.hpp"
 
 namespace meterbank {
@@ -13,8 +14,8 @@ namespace {
 
 using Plan = QueryPlan;
 
-bool holds_values(RowStatus status) noexcept {
-  return status != RowStatus::kBusy && status != RowStatus::kGone;
+std::uint64_t linked(const std::uint64_t* values, std::uint32_t word, std::uint64_t otherwise) {
+  return word == kNoCounter ? otherwise : values[word];
 }
 
 // Where a row was read: the same slot of the same registration of the same segment.
@@ -90,27 +91,6 @@ class OlderRows {
   std::unordered_map<RowKey, std::size_t, RowKeyHash> rows_;
 };
 
-std::uint64_t linked(const std::uint64_t* values, std::uint32_t word, std::uint64_t otherwise) {
-  return word == kNoCounter ? otherwise : values[word];
-}
-
-RawValue raw_of(const Sample& sample, std::size_t row, const Counterset& set,
-                const CounterView& counter) noexcept {
-  constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
-  const std::uint64_t* values = sample.row(row);
-  RawValue raw;
-  raw.stamped = set.stamp_word != kNoCounter;
-  raw.time_ns = raw.stamped ? values[set.stamp_word] : sample.time.monotonic_ns;
-  raw.value = values[counter.word];
-  raw.base = linked(values, counter.base, 0);
-  if (counter.base != kNoCounter) raw.base_bytes = width_of(set.counters[counter.base].type);
-  raw.multi = linked(values, counter.multi, 1);
-  // An object without a clock of its own lives by the performance clock.
-  raw.object_time = linked(values, counter.time, raw.time_ns);
-  raw.object_frequency = linked(values, counter.frequency, kNanosecondsPerSecond);
-  return raw;
-}
-
 // Cooks the rows of the newer sample one after the other.
 class RowCook {
  public:
@@ -163,6 +143,12 @@ class RowCook {
   OlderRows older_rows_;
 };
 
+void add_ended(const Plan& plan, const Guid& set, Total& total) {
+  for (const Plan::Ended& ended : plan.ended) {
+    if (ended.set->guid == set) total.add(ended);
+  }
+}
+
 // Of a query of patterns.
 void cook_selections(const RowCook& rows, const Plan& plan, std::vector<CookedRow>& cooked) {
   const auto cook_all = [&rows](const Plan::Selection& selection, auto&& take) {
@@ -187,6 +173,7 @@ void cook_selections(const RowCook& rows, const Plan& plan, std::vector<CookedRo
       if (!other.total || !same_set(&other)) continue;
       cook_all(other, [&total](const CookedRow& row) { total.add(row); });
     }
+    add_ended(plan, selection.set->set->guid, total);
     total.give(cooked);
   }
 }
@@ -223,12 +210,30 @@ void cook_answers(const RowCook& rows, const Plan& plan, std::vector<CookedRow>&
     cook_all(answer.summed, [&total](const CookedRow& row) {
       if (row.counter->aggregate != kAggregateUndefined) total.add(row);
     });
+    add_ended(plan, answer.item.set, total);
     total.give(cooked);
     for (std::size_t row = first; row < cooked.size(); ++row) cooked[row].item = index;
   }
 }
 
 }  // namespace
+
+RawValue raw_of(const Sample& sample, std::size_t row, const Counterset& set,
+                const CounterView& counter) noexcept {
+  constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
+  const std::uint64_t* values = sample.row(row);
+  RawValue raw;
+  raw.stamped = set.stamp_word != kNoCounter;
+  raw.time_ns = raw.stamped ? values[set.stamp_word] : sample.time.monotonic_ns;
+  raw.value = values[counter.word];
+  raw.base = linked(values, counter.base, 0);
+  if (counter.base != kNoCounter) raw.base_bytes = width_of(set.counters[counter.base].type);
+  raw.multi = linked(values, counter.multi, 1);
+  // An object without a clock of its own lives by the performance clock.
+  raw.object_time = linked(values, counter.time, raw.time_ns);
+  raw.object_frequency = linked(values, counter.frequency, kNanosecondsPerSecond);
+  return raw;
+}
 
 std::vector<CookedRow> cook(const Sample* older, const Sample& newer, CookOptions options) {
   std::vector<CookedRow> cooked;

@@ -15,13 +15,6 @@ const InstanceView& total_instance(const Counterset& set) {
   return is_global(set.instances) ? kNameless : kNamed;
 }
 
-template <typename T>
-T joined(std::uint32_t aggregate, T so_far, T next) noexcept {
-  if (aggregate == kAggregateMinimum) return std::min(so_far, next);
-  if (aggregate == kAggregateMaximum) return std::max(so_far, next);
-  return so_far + next;
-}
-
 }  // namespace
 
 void Total::add(const CookedRow& row) {
@@ -52,6 +45,23 @@ void Total::add(const CookedRow& row) {
     const bool is_new = row.cooked.status == CookStatus::kNew ||
                         (!is_first && sum->row.cooked.status == CookStatus::kNew);
     sum->row.cooked.status = is_new ? CookStatus::kNew : CookStatus::kUnchanged;
+  }
+}
+
+void Total::add(const QueryPlan::Ended& ended) {
+  for (Sum& sum : sums_) {
+    const CounterView& counter = *sum.row.counter;
+    const CounterView* const known = ended.set->find(counter.id);
+    if (known == nullptr || known->type != counter.type || sum.values == 0) continue;
+    const auto index = static_cast<std::size_t>(known - ended.set->counters.data());
+    const QueryPlan::Ended::Value& value = ended.values[index];
+    if (value.count == 0) continue;
+    const bool is_rate = needs_two_samples(counter.type);
+    if (is_rate && counter.aggregate != kAggregateSum) continue;
+    sum.row.raw.value = joined(counter.aggregate, sum.row.raw.value, value.raw);
+    if (is_rate) continue;
+    sum.row.cooked.value = joined(counter.aggregate, sum.row.cooked.value, value.cooked);
+    sum.values += value.count;
   }
 }
 

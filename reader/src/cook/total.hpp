@@ -17,6 +17,8 @@ class Total {
   // Rows of one counterset. A row without a value for a reason of its own (it is new, it was reset)
   // is left out; one that could not be read makes the total unknown.
   void add(const CookedRow& row);
+  // What is gone has no rate; it adds to values, and to the raw sum of what rates are made of.
+  void add(const QueryPlan::Ended& ended);
   // One row a counter, in order of appearance.
   void give(std::vector<CookedRow>& rows) const;
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "ended_values.hpp"
 #include "meterbank/reader/cook.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "query_plan.hpp"
@@ -157,6 +158,14 @@ std::vector<QueryItem> Query::items() const {
 
 void Query::build(const Catalog& catalog) {
   BuiltPlan built = build_plan(catalog, request_, parts_.get());
+  if (plan_ != nullptr) {
+    built.plan->ended = plan_->ended;
+    if (has_ended(*parts_, *built.parts)) {
+      Sample last;
+      collect(last, {});
+      built.plan->ended = folded(std::move(built.plan->ended), *parts_, *built.parts, last);
+    }
+  }
   const std::shared_ptr<const QueryParts> parts = std::exchange(parts_, std::move(built.parts));
   const std::shared_ptr<const QueryPlan> plan = std::exchange(plan_, std::move(built.plan));
   unmatched_ = std::move(built.unmatched);

@@ -28,7 +28,7 @@ struct QueryParts {
 };
 
 struct BuiltPlan {
-  std::shared_ptr<const QueryPlan> plan;
+  std::shared_ptr<QueryPlan> plan;
   std::shared_ptr<const QueryParts> parts;
   std::vector<Unmatched> unmatched;
 };

@@ -5,6 +5,7 @@
 // a named reason, never a NaN or an infinity.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -59,6 +60,14 @@ struct CookedValue {
                                CookOptions options = {}) noexcept;
 // True if the type needs two samples.
 [[nodiscard]] bool needs_two_samples(CounterType type) noexcept;
+
+// Two values as one by CounterView::aggregate. An average is a sum until it is divided.
+template <typename T>
+[[nodiscard]] T joined(std::uint32_t aggregate, T so_far, T next) noexcept {
+  if (aggregate == kAggregateMinimum) return std::min(so_far, next);
+  if (aggregate == kAggregateMaximum) return std::max(so_far, next);
+  return so_far + next;
+}
 
 struct CookedRow {
   const QueryPlan::Selection* selection = nullptr;  // valid while the newer sample's plan lives

@@ -112,10 +112,22 @@ struct QueryPlan {
     std::vector<std::uint32_t> rows;     // in QueryPlan::rows
     std::vector<std::uint32_t> summed;   // the rows that become one, `_Total`, behind the others
   };
+  // Last values of providers that this query saw end, of a set that goes on counting them
+  // (InstanceKind::kGlobalAggregateHistory), as one.
+  struct Ended {
+    struct Value {
+      std::uint64_t raw = 0;
+      double cooked = 0;
+      std::uint64_t count = 0;  // of the providers
+    };
+    std::shared_ptr<const Counterset> set;
+    std::vector<Value> values;  // a counter each
+  };
   std::vector<Selection> selections;
   std::vector<Run> runs;
   std::vector<Row> rows;
   std::vector<Answer> answers;  // one an item, in their order; a query of patterns has none
+  std::vector<Ended> ended;     // one a set
   std::size_t words = 0;
   // Registrations that were held against the request for this plan. The parts of the others were
   // taken over from the plan before.

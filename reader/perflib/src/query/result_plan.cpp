@@ -60,9 +60,26 @@ class ResultPlan::Builder {
     block.rows = add_rows(answer.rows, ids, all_rows);
     if (answer.summed.empty()) return;
     block.summed = add_rows(answer.summed, ids, false);
+    block.ended = add_ended(answer.item.set, ids);
     if (!all_rows) block.choice = Choice::kSum;
     block.total = plan_.text_.size();
     block.total_bytes = append_row_header(kTotalName, kTotalInstanceId, width_, plan_.text_);
+  }
+
+  Range add_ended(const Guid& set, const std::vector<std::uint32_t>& ids) {
+    Range range{plan_.ended_.size(), 0};
+    for (const QueryPlan::Ended& ended : query_.ended) {
+      if (ended.set->guid != set) continue;
+      for (const std::uint32_t id : ids) {
+        const CounterView* const counter = ended.set->find(id);
+        if (counter == nullptr) plan_.ended_.emplace_back();
+        if (counter == nullptr) continue;
+        plan_.ended_.push_back(
+            ended.values[static_cast<std::size_t>(counter - ended.set->counters.data())]);
+      }
+      range.count = ids.size();
+    }
+    return range;
   }
 
   static BlockShape shape_of(bool every_counter, bool all_rows) noexcept {

@@ -51,7 +51,8 @@ class ResultPlan {
     std::size_t head = 0, head_bytes = 0;  // in text_: column ids, where the shape has them
     std::size_t columns = 0;
     Range rows;
-    Range summed;                            // rows of the aggregate
+    Range summed;  // rows of the aggregate
+    Range ended;   // in ended_: a value a column, of providers that are gone
     std::size_t total = 0, total_bytes = 0;  // in text_: header of the aggregated row
     bool alive = false;
   };
@@ -76,6 +77,7 @@ class ResultPlan {
   std::vector<Block> blocks_;
   std::vector<Row> rows_;
   std::vector<Column> columns_;
+  std::vector<QueryPlan::Ended::Value> ended_;
   std::vector<std::byte> text_;
 };
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "../perf_time.hpp"
+#include "meterbank/reader/cook.hpp"
 #include "result_plan.hpp"
 
 namespace meterbank {
@@ -146,14 +147,15 @@ std::uint64_t ResultPlan::sum(const Block& block, std::size_t column, const Samp
       function = place.aggregate;
       bytes = place.bytes;
       result = value;
-    } else if (function == kAggregateMinimum) {
-      result = std::min(result, value);
-    } else if (function == kAggregateMaximum) {
-      result = std::max(result, value);
     } else {
-      result += value;  // modulo the width, as the counters themselves
+      result = joined(function, result, value);  // modulo the width, as the counters themselves
     }
     ++count;
+  }
+  if (count != 0 && block.ended.count != 0) {
+    const QueryPlan::Ended::Value& ended = ended_[block.ended.first + column];
+    if (ended.count != 0) result = joined(function, result, ended.raw);
+    count += ended.count;
   }
   if (function == kAggregateUndefined || function > kAggregateMaximum) bytes = 0;
   return function == kAggregateAverage && count != 0 ? result / count : result;
