@@ -64,7 +64,8 @@ void name_to_handle(const Effort& effort, Table& table) {
   NameMap map;
   for (std::size_t index = 0; index < effort.many; ++index) map[fmt::format("i{}", index)] = index;
   std::vector<std::string> names;
-  for (const std::uint32_t index : shuffled(effort.many)) names.push_back(fmt::format("i{}", index));
+  for (const std::uint32_t index : shuffled(effort.many))
+    names.push_back(fmt::format("i{}", index));
   table.time_row(fmt::format("name to handle at {} (limit: hash map find)", effort.many),
                  compare(
                      std::min(effort.rounds, 11U), names.size(),

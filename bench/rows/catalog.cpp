@@ -7,8 +7,8 @@
 
 #include <filesystem>
 
-#include "bulk.hpp"
 #include "meterbank/reader/query.hpp"
+#include "rows/bulk.hpp"
 #include "workplace.hpp"
 
 namespace meterbank::bench {
@@ -61,16 +61,17 @@ void poll_one(const Effort& effort, Table& table) {
   const std::uint64_t turns = effort.operations / 10;
   const Timestamp time = Timestamp::now();
   table.time_row("did anything change? Catalog::stale (limit: one load)",
-                 compare(effort.rounds, turns,
-                         [&] {
-                           for (std::uint64_t turn = 0; turn < turns; ++turn) keep(catalog.stale());
-                         },
-                         [&] {
-                           // relaxed: it orders nothing
-                           for (std::uint64_t turn = 0; turn < turns; ++turn) {
-                             keep(StdAtomics::load_relaxed(*row.block.seq));
-                           }
-                         }),
+                 compare(
+                     effort.rounds, turns,
+                     [&] {
+                       for (std::uint64_t turn = 0; turn < turns; ++turn) keep(catalog.stale());
+                     },
+                     [&] {
+                       // relaxed: it orders nothing
+                       for (std::uint64_t turn = 0; turn < turns; ++turn) {
+                         keep(StdAtomics::load_relaxed(*row.block.seq));
+                       }
+                     }),
                  20.0);
   table.ratio_row("one block through Query::collect, asked too (limit: the block alone)",
                   compare(

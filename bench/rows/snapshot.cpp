@@ -4,7 +4,7 @@
 #include <array>
 
 #include "blocks.hpp"
-#include "bulk.hpp"
+#include "rows/bulk.hpp"
 
 namespace meterbank::bench {
 namespace {
