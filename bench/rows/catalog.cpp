@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "meterbank/reader/query.hpp"
 #include "rows/bulk.hpp"
@@ -89,6 +90,53 @@ void poll_one(const Effort& effort, Table& table) {
                   {});
 }
 
+// What a monitor pays when an instance comes or goes among many registrations that stand still.
+void follow_a_change(const Effort& effort, Table& table) {
+  constexpr std::size_t kRegistrations = 32;
+  const std::size_t instances = std::min<std::size_t>(effort.many / kRegistrations, 1000);
+  const SetShape shape{.many = true};
+  Workplace workplace;
+  std::vector<Registration> sets;
+  std::vector<std::vector<Instance>> live;
+  for (std::size_t count = 0; count < kRegistrations; ++count) {
+    sets.push_back(workplace.add(shape));
+    live.push_back(workplace.fill(sets.back(), shape, instances));
+  }
+  Catalog catalog = open_catalog(workplace);
+  Query query = query_all(catalog);
+  std::optional<Instance> guest;
+  const auto change = [&] {
+    if (guest) {
+      guest.reset();
+    } else {
+      guest = must(sets.front().create_instance("guest"));
+    }
+    catalog.refresh();
+  };
+  table.ratio_row(fmt::format("one instance more or less among {} x {}, Query::update "
+                              "(limit: refresh alone)",
+                              kRegistrations, instances),
+                  compare(
+                      effort.rounds, 1,
+                      [&] {
+                        change();
+                        keep(query.update(catalog));
+                      },
+                      change),
+                  {});
+  table.ratio_row(fmt::format("one instance more or less among {} x {}, compiled anew "
+                              "(limit: refresh alone)",
+                              kRegistrations, instances),
+                  compare(
+                      effort.rounds, 1,
+                      [&] {
+                        change();
+                        keep(query_all(catalog).plan()->compiled);
+                      },
+                      change),
+                  {});
+}
+
 // The least that a reader of foreign memory does: open, map, look at all of it, unmap.
 void map_once(const std::string& path, std::vector<std::uint64_t>& target) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -142,6 +190,7 @@ void catalog_rows(const Effort& effort, Table& table) {
     }
   }
   attach(effort, table);
+  follow_a_change(effort, table);
 }
 
 }  // namespace meterbank::bench

@@ -31,9 +31,10 @@ bool is_alive(const ProviderView& provider) noexcept {
   return provider.state == ProviderState::kLive || provider.state == ProviderState::kHung;
 }
 
-bool is_same_instance(const InstanceView& left, const InstanceView& right) noexcept {
+// Name and id are constant for the life that a generation names.
+bool is_same_life(const InstanceView& left, const InstanceView& right) noexcept {
   return left.slot == right.slot && left.generation == right.generation &&
-         left.closed == right.closed && left.id == right.id && left.name == right.name;
+         left.closed == right.closed;
 }
 
 // Compiling the one again would give the part of the other. Both lie in the same mapped memory.
@@ -44,7 +45,7 @@ bool is_unchanged(const QueryParts::Registered& before, const ProviderView& prov
          old.set == set.set && old.generation == set.generation && old.groups == set.groups &&
          old.group_slots == set.group_slots &&
          std::equal(old.instances.begin(), old.instances.end(), set.instances.begin(),
-                    set.instances.end(), is_same_instance);
+                    set.instances.end(), is_same_life);
 }
 
 // How often each name was seen.
