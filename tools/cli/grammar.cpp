@@ -400,8 +400,8 @@ class Grammar {
     }
     if (auto read = read_choices(); !read) return tl::make_unexpected(read.error());
     if (auto read = read_spans_and_numbers(); !read) return tl::make_unexpected(read.error());
-    for (const auto& text : words_.expressions) {
-      auto expression = Expression::parse(text);
+    for (const auto& formula : words_.expressions) {
+      auto expression = Expression::parse(formula);
       if (!expression) return tl::make_unexpected(expression.error());
       invocation_.expressions.push_back(std::move(*expression));
     }

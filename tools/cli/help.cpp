@@ -78,10 +78,10 @@ jsonl      the same object, one line a sample, written at once
 pdh-csv    a text log as Windows' typeperf writes it: a column a counter, local time, CR LF
 pdh-tsv    the same with tabs
 
-All but table and the logs are made for programs: base units (By, s, %, {order}/s), UTC, a point in decimals, no
-colour, whatever the locale. A missing value is "-" (table, plain), empty (tsv, csv), a blank (pdh)
-or null (json); it is never 0. The status then says why: no-rate-yet (a rate needs two samples), dead, gone, busy,
-reset, zero-base ...
+All but table and the logs are made for programs: base units (By, s, %, {order}/s), UTC, a point in
+decimals, no colour, whatever the locale. A missing value is "-" (table, plain), empty (tsv, csv), a
+blank (pdh-csv, pdh-tsv) or null (json); it is never 0. The status then says why: no-rate-yet (a
+rate needs two samples), dead, gone, busy, reset, zero-base ...
 
 --units base        tables with base units
 --json-int string   64-bit integers as strings, for JavaScript
