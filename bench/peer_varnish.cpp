@@ -13,6 +13,9 @@
 #include <vector>
 
 // Written for C: a parameter there is called class.
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wkeyword-macro"
+#endif
 #define class class_
 extern "C" {
 #include <vapi/vsc.h>

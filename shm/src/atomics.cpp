@@ -13,7 +13,7 @@ void copy_scalar(std::uint64_t* target, const std::atomic<std::uint64_t>* source
   }
 }
 
-#if defined(__x86_64__) && !defined(METERBANK_THREAD_SANITIZER)
+#ifdef METERBANK_VECTOR_LOADS
 // Both vendors document that an aligned 8-byte lane of a vector load is read as a whole. Assembler,
 // because the compiler may not split, repeat or merge these loads of memory that others store to.
 void copy_avx2(std::uint64_t* target, const std::atomic<std::uint64_t>* source,

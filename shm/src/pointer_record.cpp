@@ -111,8 +111,12 @@ Result<std::string> write_record(const std::string& directory, const PointerReco
         : reason == EACCES || reason == EPERM || reason == EROFS ? ErrorCode::kDenied
         : reason == ENOENT                                       ? ErrorCode::kNoDirectory
                                                                  : ErrorCode::kSystem;
+    const bool out_of_files = reason == EMFILE || reason == ENFILE;
     return fail(code, std::string(what) + " " + temporary,
-                "check space and permissions of " + directory + ", or set METERBANK_DIR", reason);
+                out_of_files ? "raise the limit of open files: ulimit -n"
+                             : "check space and permissions of " + directory +
+                                   ", or set METERBANK_DIR",
+                reason);
   };
   ::unlink(temporary.c_str());  // of a predecessor with our pid that died in between
   UniqueFd file(

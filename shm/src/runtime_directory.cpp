@@ -6,10 +6,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/shm/pointer_record.hpp"
@@ -91,8 +91,12 @@ Result<void> prepare_directory(const std::string& directory) {
   const UniqueFd opened(
       ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (!opened) {
+    const int reason = errno;
+    const bool out_of_files = reason == EMFILE || reason == ENFILE;
     return fail(ErrorCode::kNoDirectory, "open directory " + directory,
-                "it must be a directory, not a link; or set METERBANK_DIR", errno);
+                out_of_files ? "raise the limit of open files: ulimit -n"
+                             : "it must be a directory, not a link; or set METERBANK_DIR",
+                reason);
   }
   struct stat facts {};
   if (::fstat(opened.get(), &facts) != 0) {
@@ -118,8 +122,8 @@ Result<void> prepare_directory(const std::string& directory) {
 std::uint64_t process_start_time(std::uint32_t pid) noexcept {
   char path[40];
   const auto end = std::to_chars(path + 6, path + 30, pid).ptr;
-  std::memcpy(path, "/proc/", 6);
-  std::memcpy(end, "/stat", 6);
+  std::copy_n("/proc/", 6, path);
+  std::copy_n("/stat", 6, end);
   const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
   if (!file) return 0;
   char text[1024];

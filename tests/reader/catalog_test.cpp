@@ -237,6 +237,21 @@ TEST_F(CatalogTest, ListsASuccessorInPlaceOfItsDeadPredecessor) {
   EXPECT_EQ(catalog.providers().front()->state, ProviderState::kLive);
 }
 
+TEST_F(CatalogTest, DoesNotBringValuesOfAPredecessorBackWhenItsSuccessorEnds) {
+  const pid_t child = start_child("orders");
+  Catalog catalog = open();
+  kill_child(child);
+  catalog.refresh();
+  EXPECT_NE(catalog.providers().front()->segment, nullptr);
+  std::optional<Provider> successor = start("orders");
+  catalog.refresh();
+  successor.reset();
+  catalog.refresh();
+  ASSERT_EQ(catalog.providers().size(), 1U);
+  EXPECT_EQ(catalog.providers().front()->state, ProviderState::kDead);
+  EXPECT_EQ(catalog.providers().front()->segment, nullptr);
+}
+
 TEST_F(CatalogTest, CountsWhatIsNoRecordAndReadsOn) {
   Provider provider = start();
   write_file("notes.txt", "hello");

@@ -187,5 +187,21 @@ TEST(Counters, AVectorCopyEqualsAWordByWordCopy) {
   }
 }
 
+// What the hostile images and the fuzzer rely on: an overread that no processor would notice is
+// seen.
+TEST(CopyWords, AreWatchedByTheAddressSanitizer) {
+#ifndef METERBANK_ADDRESS_SANITIZER
+  GTEST_SKIP() << "a build without the sanitizer";
+#else
+  for (const std::size_t size : {8U, 24U}) {
+    const auto words = std::make_unique<SharedWord[]>(size);
+    std::array<std::uint64_t, 64> target{};
+    StdAtomics::copy_words(target.data(), words.get(), size);
+    EXPECT_DEATH(StdAtomics::copy_words(target.data(), words.get(), size + 2),
+                 "heap-buffer-overflow");
+  }
+#endif
+}
+
 }  // namespace
 }  // namespace meterbank

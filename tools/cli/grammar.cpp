@@ -460,6 +460,7 @@ std::optional<std::string> verb_help(std::string_view verb) {
 
 std::vector<std::string> verb_names() {
   auto names = windows_verbs();
+  names.reserve(names.size() + std::size(kVerbs));
   for (const auto& words : kVerbs) names.emplace_back(words.name);
   return names;
 }

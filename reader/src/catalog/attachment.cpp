@@ -60,7 +60,8 @@ Result<UniqueFd> open_descriptor_of(std::uint32_t pid, std::uint32_t descriptor,
   }
   struct stat facts {};
   if (::fstat(held.get(), &facts) != 0 || facts.st_ino != inode || !S_ISREG(facts.st_mode)) {
-    return fail(ErrorCode::kGone, there + " is not the memory that the provider announced");
+    return fail(ErrorCode::kGone, there + " is not the memory that the provider announced",
+                "its record is stale: meterbank doctor --clean");
   }
   const std::string here = "/proc/self/fd/" + std::to_string(held.get());
   UniqueFd opened(::open(here.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -181,8 +182,8 @@ void Attachment::build_view(ProviderState state) {
   view->record = path_;
   view->error = error_;
   if (segment_ != nullptr) {
-    static const std::vector<RegisteredSet> kNone;
-    DecodedDirectory decoded = decode_directory(*segment_, view_ == nullptr ? kNone : view_->sets);
+    static const std::vector<RegisteredSet> none;
+    DecodedDirectory decoded = decode_directory(*segment_, view_ == nullptr ? none : view_->sets);
     view->name = name_in_header(*segment_);
     view->segment_id =
         header_copy<std::array<std::uint64_t, 2>>(*segment_, offsetof(SegmentHeader, segment_id));

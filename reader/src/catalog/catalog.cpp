@@ -126,19 +126,23 @@ std::unordered_set<const Attachment*> Catalog::look_for_records() {
   return present;
 }
 
-void Catalog::list_providers() {
-  // One provider may have left a record behind for each of its earlier, failed lives.
+// One provider may have left a record behind for each of its earlier, failed lives. What these held
+// is let go, so that it does not come back when the successor ends as well; the record stays listed.
+void Catalog::forget_predecessors() {
   std::unordered_map<std::uint32_t, std::unordered_set<std::string, FoldedHash, FoldedEqual>> live;
   for (const auto& attachment : attachments_) {
     const ProviderView& view = *attachment->view();
     if (!has_ended(view.state)) live[view.uid].insert(view.name);
   }
-  std::vector<std::shared_ptr<const ProviderView>> listed;
-  for (const auto& attachment : attachments_) {
+  std::erase_if(attachments_, [&live](const auto& attachment) {
     const ProviderView& view = *attachment->view();
-    if (has_ended(view.state) && live[view.uid].contains(view.name)) continue;
-    listed.push_back(attachment->view());
-  }
+    return has_ended(view.state) && live[view.uid].contains(view.name);
+  });
+}
+
+void Catalog::list_providers() {
+  std::vector<std::shared_ptr<const ProviderView>> listed;
+  for (const auto& attachment : attachments_) listed.push_back(attachment->view());
   std::sort(listed.begin(), listed.end(), is_listed_before);
   if (listed == providers_) return;
   providers_ = std::move(listed);
@@ -158,6 +162,7 @@ void Catalog::refresh() {
     const bool lives = state == ProviderState::kLive || state == ProviderState::kHung;
     return !lives && !present.contains(attachment.get());
   });
+  forget_predecessors();
   list_providers();
 }
 

@@ -24,6 +24,22 @@ struct CloseDirectory {
 };
 using OpenDirectory = std::unique_ptr<DIR, CloseDirectory>;
 
+const char* remedy_of(int reason) noexcept {
+  switch (reason) {
+    case ENOTDIR:
+      return "name a directory in METERBANK_DIR";
+    case ELOOP:
+      return "name the directory itself, not a link to it";
+    case EACCES:
+      return "run as a user who may read it";
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit of open files: ulimit -n";
+    default:
+      return "start a provider, or set METERBANK_DIR to where providers write";
+  }
+}
+
 struct DirectoryFacts {
   std::uint32_t owner = 0;
   bool shared = false;  // sticky and writable by others: each user has records of his own there
@@ -33,8 +49,8 @@ Result<OpenDirectory> open_directory(const std::string& path, DirectoryFacts& fa
   UniqueFd opened(
       ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!opened) {
-    return fail(ErrorCode::kNoDirectory, "open directory " + path,
-                "start a provider, or set METERBANK_DIR to where providers write", errno);
+    const int reason = errno;
+    return fail(ErrorCode::kNoDirectory, "open directory " + path, remedy_of(reason), reason);
   }
   struct stat stats {};
   if (::fstat(opened.get(), &stats) != 0) {

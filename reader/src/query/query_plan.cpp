@@ -244,10 +244,10 @@ class PlanWriter {
 
 Result<BuiltPlan> build_plan(const Catalog& catalog, const std::vector<std::string>& patterns,
                              const std::vector<std::string>& excluded) {
-  static const std::vector<std::string> kEverything{"*"};
+  static const std::vector<std::string> everything{"*"};
   Choices choices(catalog);
   BuiltPlan built;
-  for (const std::string& text : patterns.empty() ? kEverything : patterns) {
+  for (const std::string& text : patterns.empty() ? everything : patterns) {
     auto path = parse_path(text);
     if (!path) return tl::make_unexpected(std::move(path.error()));
     const PatternMatch as_counter(path->reading_as_counter());
@@ -260,6 +260,7 @@ Result<BuiltPlan> build_plan(const Catalog& catalog, const std::vector<std::stri
         explain_unmatched(catalog, text, as_counter, as_instance ? &*as_instance : nullptr));
   }
   std::vector<Glob> globs;
+  globs.reserve(excluded.size());
   for (const std::string& text : excluded) globs.emplace_back(text, GlobOptions{true});
   auto plan = std::make_shared<QueryPlan>();
   PlanWriter writer(*plan);

@@ -7,8 +7,7 @@
 
 #include "meterbank/shm/block.hpp"
 
-#if defined(__x86_64__) && !defined(METERBANK_THREAD_SANITIZER)
-#define METERBANK_SWEEP_AVX2 1
+#ifdef METERBANK_VECTOR_LOADS
 #include <immintrin.h>
 #endif
 
@@ -16,7 +15,6 @@ namespace meterbank {
 namespace {
 
 constexpr std::size_t kLanes = 8;
-constexpr std::size_t kUnrolledWords = 8;  // kernels up to this width know it when compiled
 
 SweepTarget target_of(const SweepTarget& first, std::size_t row, std::size_t words) noexcept {
   return {first.values + row * words, first.versions + row, first.status + row};
@@ -90,7 +88,9 @@ std::size_t sweep_lines(const QueryPlan::Run& run, const QueryPlan::Row* rows,
   return failed;
 }
 
-#ifdef METERBANK_SWEEP_AVX2
+#ifdef METERBANK_VECTOR_LOADS
+
+constexpr std::size_t kUnrolledWords = 8;  // kernels up to this width know it when compiled
 
 // Vector loads of words that another process stores to: assembler, because the compiler may not
 // split, repeat or merge them. Both vendors document that an aligned 8-byte lane is read as a
@@ -261,10 +261,10 @@ const SweepKernels& portable_kernels() noexcept {
 }
 
 const SweepKernels& best_kernels() noexcept {
-#ifdef METERBANK_SWEEP_AVX2
+#ifdef METERBANK_VECTOR_LOADS
   static constexpr SweepKernels kAvx2{sweep_tiles_avx2, sweep_lines_avx2};
-  static const bool kHasAvx2 = __builtin_cpu_supports("avx2") != 0;
-  if (kHasAvx2) return kAvx2;
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  if (has_avx2) return kAvx2;
 #endif
   return portable_kernels();
 }

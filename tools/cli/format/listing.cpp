@@ -11,7 +11,7 @@
 
 namespace meterbank::cli {
 
-Cell Cell::text(std::string both) { return text(both, both); }
+Cell Cell::text(const std::string& both) { return text(both, both); }
 
 Cell Cell::text(std::string human, std::string machine) {
   Cell cell;
@@ -82,6 +82,7 @@ std::string Listing::print_table(const RowStyle& style) const {
   table.limit(style.columns, Table::Overflow::kCut);
   for (const auto& row : rows_) {
     std::vector<std::string> cells;
+    cells.reserve(shown.size());
     for (const auto i : shown) cells.push_back(row[i].human);
     table.add(std::move(cells));
   }

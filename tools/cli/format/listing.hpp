@@ -15,7 +15,7 @@ namespace meterbank::cli {
 // One property of one thing: what people read, and what programs do.
 class Cell {
  public:
-  static Cell text(std::string both);
+  static Cell text(const std::string& both);
   static Cell text(std::string human, std::string machine);
   static Cell number(std::uint64_t value);
   static Cell number(double value, std::string human);

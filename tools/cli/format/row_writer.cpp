@@ -179,7 +179,7 @@ class JsonRowWriter final : public RowWriter {
 
   std::string close() {
     json_.end_array().end_object();
-    const auto text = json_.take() + "\n";
+    auto text = json_.take() + "\n";
     json_ = JsonWriter(style_.integers_as_text);
     return text;
   }

@@ -158,6 +158,7 @@ class Catalog {
  private:
   Catalog();
   std::unordered_set<const Attachment*> look_for_records();
+  void forget_predecessors();
   void list_providers();
 
   CatalogOptions options_;

@@ -12,10 +12,20 @@
 
 #if defined(__SANITIZE_THREAD__)
 #define METERBANK_THREAD_SANITIZER 1
+#elif defined(__SANITIZE_ADDRESS__)
+#define METERBANK_ADDRESS_SANITIZER 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define METERBANK_THREAD_SANITIZER 1
+#elif __has_feature(address_sanitizer)
+#define METERBANK_ADDRESS_SANITIZER 1
 #endif
+#endif
+
+// Sanitizers do not see what assembler loads, so their builds load word by word.
+#if defined(__x86_64__) && !defined(METERBANK_THREAD_SANITIZER) && \
+    !defined(METERBANK_ADDRESS_SANITIZER)
+#define METERBANK_VECTOR_LOADS 1
 #endif
 
 namespace meterbank {
@@ -66,7 +76,7 @@ struct StdAtomics {
   static void copy_words(std::uint64_t* target, const Word* source, std::size_t count) noexcept {
     if (count > kInlineCopyWords) return copy_words_relaxed(target, source, count);
     std::size_t word = 0;
-#if defined(__x86_64__) && !defined(METERBANK_THREAD_SANITIZER)
+#ifdef METERBANK_VECTOR_LOADS
     for (; word + 2 <= count; word += 2) copy_pair(target + word, source + word);
 #endif
     for (; word < count; ++word) target[word] = load_relaxed(source[word]);
@@ -94,7 +104,7 @@ struct StdAtomics {
  private:
   static constexpr std::size_t kInlineCopyWords = 16;
 
-#if defined(__x86_64__) && !defined(METERBANK_THREAD_SANITIZER)
+#ifdef METERBANK_VECTOR_LOADS
   // Two words through one register, as copy_words_relaxed() does with four.
   static void copy_pair(std::uint64_t* target, const Word* source) noexcept {
     std::uint64_t both __attribute__((vector_size(16)));
