@@ -45,7 +45,7 @@ OwnedRegistration::OwnedRegistration(std::shared_ptr<OwnedSegment> owner,
       name(spec.name),
       guid(header_of(schema).guid),
       form(form_of(spec)),
-      single(spec.instances == InstanceKind::kSingle) {}
+      single(!has_instance_names(spec.instances)) {}
 
 Result<void> OwnedRegistration::publish_locked() {
   SegmentHeader& header = segment->header();

@@ -53,7 +53,7 @@ Result<void> check_counter(const CountersetSpec& spec, const CounterSpec& counte
   }
   if (counter.scale < -10 || counter.scale > 10)
     return broken(spec, which + "scale not in -10..10");
-  if (counter.aggregate > 4) return broken(spec, which + "unknown aggregate");
+  if (counter.aggregate > kAggregateMaximum) return broken(spec, which + "unknown aggregate");
   for (const std::uint32_t link : {counter.base, counter.time, counter.frequency, counter.multi}) {
     if (link != kNoCounter && !ids.contains(link)) {
       return broken(spec, which + "linked counter " + std::to_string(link) + " does not exist");

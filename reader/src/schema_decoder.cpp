@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::uint32_t kCounterBytesMax = 4096;  // of one record of a newer writer
 constexpr std::int32_t kScaleMax = 10;
-constexpr std::uint32_t kAggregateMax = 4;
 
 bool is_known(InstanceKind kind) noexcept {
   switch (kind) {
@@ -106,7 +105,7 @@ SchemaDecoder::Fault SchemaDecoder::decode_counter(std::uint32_t word, CounterVi
   counter.scale = from.scale;
   counter.detail = from.detail;
   // An aggregation of a newer writer is one that we do not know.
-  counter.aggregate = from.aggregate > kAggregateMax ? 0 : from.aggregate;
+  counter.aggregate = from.aggregate > kAggregateMaximum ? kAggregateUndefined : from.aggregate;
   if (!take_text(from.name, kNameBytesMax, counter.name)) return "name";
   if (!take_text(from.symbol, kNameBytesMax, counter.symbol)) return "symbol";
   // A base exists for its neighbours only and needs no name.

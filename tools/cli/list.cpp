@@ -32,7 +32,7 @@ struct ListedSet {
   [[nodiscard]] std::string symbol() const {
     return set().symbol.empty() ? set().name : set().symbol;
   }
-  [[nodiscard]] bool single() const { return set().instances == InstanceKind::kSingle; }
+  [[nodiscard]] bool single() const { return !has_instance_names(set().instances); }
 };
 
 std::vector<ListedSet> list_everything(const Catalog& catalog) {

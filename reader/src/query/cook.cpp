@@ -6,6 +6,7 @@
 
 #include "meterbank/reader/path.hpp"
 #include "pattern_match.hpp"
+#include "total.hpp"
 
 namespace meterbank {
 namespace {
@@ -116,7 +117,9 @@ class RowCook {
   RowCook(const Sample* older, const Sample& newer, CookOptions options)
       : older_(older), newer_(newer), options_(options), older_rows_(older, newer) {}
 
-  void cook_row(std::size_t row, std::vector<CookedRow>& cooked) const {
+  // Hands the row's counters over one by one.
+  template <typename F>
+  void cook_row(std::size_t row, F&& take) const {
     const Plan& plan = *newer_.plan;
     const Plan::Selection& selection = selection_of(plan, row);
     std::size_t before = 0;
@@ -132,7 +135,7 @@ class RowCook {
         out.cooked = has_older ? cook_pair(out, row, before, index)
                                : cook(out.counter->type, nullptr, out.raw, options_);
       }
-      cooked.push_back(out);
+      take(out);
     }
   }
 
@@ -169,8 +172,30 @@ std::vector<CookedRow> cook(const Sample* older, const Sample& newer, CookOption
     count += selection.rows * selection.counters.size();
   }
   cooked.reserve(count);
-  const RowCook cook_rows(older, newer, options);
-  for (std::size_t row = 0; row < newer.plan->rows.size(); ++row) cook_rows.cook_row(row, cooked);
+  const RowCook rows(older, newer, options);
+  std::vector<const Plan::Selection*> totals;
+  for (const Plan::Selection& selection : newer.plan->selections) {
+    const auto cook_all = [&](const Plan::Selection& each, auto&& take) {
+      for (std::size_t row = each.first_row; row < each.first_row + each.rows; ++row) {
+        rows.cook_row(row, take);
+      }
+    };
+    if (!selection.total) {
+      cook_all(selection, [&cooked](const CookedRow& row) { cooked.push_back(row); });
+      continue;
+    }
+    const auto same_set = [&selection](const Plan::Selection* known) {
+      return known->set->set->guid == selection.set->set->guid;
+    };
+    if (std::any_of(totals.begin(), totals.end(), same_set)) continue;  // is in its total
+    totals.push_back(&selection);
+    Total total;
+    for (const Plan::Selection& other : newer.plan->selections) {
+      if (!other.total || !same_set(&other)) continue;
+      cook_all(other, [&total](const CookedRow& row) { total.add(row); });
+    }
+    total.give(cooked);
+  }
   return cooked;
 }
 

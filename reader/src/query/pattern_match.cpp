@@ -48,6 +48,10 @@ const std::string& word_of(const CounterView& counter) noexcept {
   return counter.symbol.empty() ? counter.name : counter.symbol;
 }
 
+bool is_global(InstanceKind kind) noexcept {
+  return kind == InstanceKind::kGlobalAggregate || kind == InstanceKind::kGlobalAggregateHistory;
+}
+
 PatternMatch::PatternMatch(CounterPath path)
     : path_(std::move(path)),
       set_(pattern(path_.set)),
@@ -80,6 +84,16 @@ std::vector<std::uint32_t> PatternMatch::counters_of(const Counterset& set) cons
   return found;
 }
 
+bool PatternMatch::wants_total(const RegisteredSet& set) const noexcept {
+  if (is_global(set.set->instances)) return !path_.publisher && !path_.publisher_pid;
+  if (set.set->instances != InstanceKind::kMultipleAggregate) return false;
+  if (instance_ && (path_.index || !instance_->matches(kTotalName))) return false;
+  // A provider that makes the row itself knows better.
+  return std::none_of(set.instances.begin(), set.instances.end(), [](const InstanceView& instance) {
+    return !instance.closed && equal_folded(instance.name, kTotalName);
+  });
+}
+
 std::vector<std::uint32_t> PatternMatch::named(const RegisteredSet& set, const Glob& name) const {
   std::vector<std::uint32_t> found;
   for (std::uint32_t index = 0; index < set.instances.size(); ++index) {
@@ -90,6 +104,7 @@ std::vector<std::uint32_t> PatternMatch::named(const RegisteredSet& set, const G
 }
 
 std::vector<std::uint32_t> PatternMatch::instances_of(const RegisteredSet& set) const {
+  if (is_global(set.set->instances) && wants_total(set)) return {};
   if (!instance_) return named(set, pattern("*"));
   std::vector<std::uint32_t> found = named(set, *instance_);
   if (!instance_with_hash_) return found;

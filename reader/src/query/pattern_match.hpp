@@ -22,6 +22,10 @@ namespace meterbank {
 [[nodiscard]] const std::string& word_of(const Counterset& set) noexcept;
 [[nodiscard]] const std::string& word_of(const CounterView& counter) noexcept;
 
+// Each provider of the set holds a share of one row.
+[[nodiscard]] bool is_global(InstanceKind kind) noexcept;
+inline constexpr std::string_view kTotalName = "_Total";
+
 class PatternMatch {
  public:
   // Precondition: no second word, see CounterPath::reading_as_counter().
@@ -31,6 +35,9 @@ class PatternMatch {
   [[nodiscard]] bool matches(const Counterset& set) const noexcept;
   // Indexes in Counterset::counters, in the order of the schema.
   [[nodiscard]] std::vector<std::uint32_t> counters_of(const Counterset& set) const;
+  // Whether the row is asked for that a reader makes out of all instances. Sets of which each
+  // provider holds a share are one row, unless a provider is named.
+  [[nodiscard]] bool wants_total(const RegisteredSet& set) const noexcept;
   // Indexes in RegisteredSet::instances, in slot order; never a closed instance.
   [[nodiscard]] std::vector<std::uint32_t> instances_of(const RegisteredSet& set) const;
 

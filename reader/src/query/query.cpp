@@ -12,7 +12,7 @@ namespace {
 
 bool same_selection(const QueryPlan::Selection& left, const QueryPlan::Selection& right) noexcept {
   return left.word == right.word && left.set->generation == right.set->generation &&
-         left.rows == right.rows && left.counters == right.counters;
+         left.rows == right.rows && left.total == right.total && left.counters == right.counters;
 }
 
 bool same_row(const QueryPlan::Row& left, const QueryPlan::Row& right) noexcept {

@@ -23,11 +23,15 @@ constexpr std::size_t kLanes = 8;
 // counters, so each distinct list is kept once and named by a number; 0 is the empty list.
 class Choice {
  public:
-  Choice(std::shared_ptr<const ProviderView> provider, const RegisteredSet& set)
-      : provider_(std::move(provider)), set_(&set), list_of_(set.instances.size(), kNothing) {}
+  Choice(std::shared_ptr<const ProviderView> provider, const RegisteredSet& set, bool total)
+      : provider_(std::move(provider)),
+        set_(&set),
+        total_(total),
+        list_of_(set.instances.size(), kNothing) {}
 
   [[nodiscard]] const std::shared_ptr<const ProviderView>& provider() const { return provider_; }
   [[nodiscard]] const RegisteredSet& set() const noexcept { return *set_; }
+  [[nodiscard]] bool total() const noexcept { return total_; }
   [[nodiscard]] std::size_t lists() const noexcept { return lists_.size(); }
   [[nodiscard]] const Counters& list(std::size_t number) const { return lists_[number]; }
   [[nodiscard]] std::uint32_t list_of(std::size_t instance) const { return list_of_[instance]; }
@@ -61,7 +65,7 @@ class Choice {
         if (std::any_of(globs.begin(), globs.end(), is_excluded)) return true;
         text.assign(set).append("/").append(set_->instances[instance].name);
         text.append("/").append(word);
-        return std::any_of(globs.begin(), globs.end(), is_excluded);
+        return !total_ && std::any_of(globs.begin(), globs.end(), is_excluded);
       });
       if (kept.size() != lists_[list_of_[instance]].size()) list_of_[instance] = number_of(kept);
     }
@@ -77,6 +81,7 @@ class Choice {
 
   std::shared_ptr<const ProviderView> provider_;
   const RegisteredSet* set_;
+  bool total_;                          // the instances are inputs of one row
   std::vector<std::uint32_t> list_of_;  // one an instance
   std::vector<Counters> lists_{Counters{}};
   std::map<Counters, std::uint32_t> numbers_{{Counters{}, kNothing}};
@@ -102,9 +107,9 @@ class Choices {
         const Counters counters = match.counters_of(*set.set);
         if (counters.empty()) continue;
         const auto instances = match.instances_of(set);
-        if (instances.empty()) continue;
-        choice_of(provider, set).add(instances, counters);
-        found = true;
+        if (!instances.empty()) choice_of(provider, set, false).add(instances, counters);
+        const bool has_total = match.wants_total(set) && add_total(provider, set, counters);
+        found = found || has_total || !instances.empty();
       }
     }
     return found;
@@ -113,15 +118,31 @@ class Choices {
   [[nodiscard]] std::vector<Choice>& all() noexcept { return choices_; }
 
  private:
-  Choice& choice_of(const std::shared_ptr<const ProviderView>& provider, const RegisteredSet& set) {
-    const auto [known, is_new] = index_.emplace(&set, choices_.size());
-    if (is_new) choices_.emplace_back(provider, set);
+  // False: there is nothing to add up.
+  bool add_total(const std::shared_ptr<const ProviderView>& provider, const RegisteredSet& set,
+                 Counters counters) {
+    std::erase_if(counters, [&set](std::uint32_t counter) {
+      return set.set->counters[counter].aggregate == kAggregateUndefined;
+    });
+    std::vector<std::uint32_t> instances;
+    for (std::uint32_t index = 0; index < set.instances.size(); ++index) {
+      if (!set.instances[index].closed) instances.push_back(index);
+    }
+    if (counters.empty() || instances.empty()) return false;
+    choice_of(provider, set, true).add(instances, counters);
+    return true;
+  }
+
+  Choice& choice_of(const std::shared_ptr<const ProviderView>& provider, const RegisteredSet& set,
+                    bool total) {
+    const auto [known, is_new] = index_.emplace(std::pair(&set, total), choices_.size());
+    if (is_new) choices_.emplace_back(provider, set, total);
     return choices_[known->second];
   }
 
   const Catalog& catalog_;
   std::vector<Choice> choices_;
-  std::map<const RegisteredSet*, std::size_t> index_;
+  std::map<std::pair<const RegisteredSet*, bool>, std::size_t> index_;
 };
 
 // Turns choices into addresses.
@@ -149,6 +170,7 @@ class PlanWriter {
     QueryPlan::Selection selection;
     selection.provider = choice.provider();
     selection.set = &set;
+    selection.total = choice.total();
     selection.counters = choice.list(list);
     selection.first_row = plan_.rows.size();
     selection.membership = &record->membership;

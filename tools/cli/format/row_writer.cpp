@@ -70,7 +70,7 @@ class TableWriter final : public RowWriter {
       return selection.provider->segment_id != selections.front().provider->segment_id;
     });
     instances_ = std::any_of(selections.begin(), selections.end(), [](const auto& selection) {
-      return selection.set->set->instances != InstanceKind::kSingle;
+      return has_instance_names(selection.set->set->instances);
     });
     std::vector<Column> columns{{"TIME"}};
     if (publishers_) columns.push_back({"PUBLISHER"});

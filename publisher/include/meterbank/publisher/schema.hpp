@@ -31,7 +31,7 @@ struct CounterSpec {
   std::uint32_t multi = kNoCounter;
   std::int32_t scale = 0;       // -10..10, for display only
   std::uint32_t detail = 100;   // 100 standard, 200 advanced
-  std::uint32_t aggregate = 0;  // 0 undefined, 1 sum, 2 average, 3 minimum, 4 maximum
+  std::uint32_t aggregate = kAggregateUndefined;
   std::uint64_t attributes = 0;
 };
 

@@ -53,6 +53,7 @@ struct QueryPlan {
     std::vector<std::uint32_t> counters;  // indexes in Counterset::counters, in order of request
     std::size_t first_row = 0, rows = 0;
     std::size_t first_run = 0, runs = 0;
+    bool total = false;                   // its rows become one: cook() adds them up
     const SharedWord* membership = nullptr;
     const SharedWord* word = nullptr;     // registration word
   };

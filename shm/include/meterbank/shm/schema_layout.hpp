@@ -33,6 +33,19 @@ enum class InstanceKind : std::uint32_t {  // values of Windows' PERF_COUNTERSET
   kGlobalAggregateHistory = 12,
 };
 
+// Rows have names. Otherwise each provider has one row, without a name.
+[[nodiscard]] constexpr bool has_instance_names(InstanceKind kind) noexcept {
+  constexpr std::uint32_t kMultipleBit = 2;
+  return (static_cast<std::uint32_t>(kind) & kMultipleBit) != 0;
+}
+
+// CounterRecord::aggregate: what a reader makes of several rows. Values of PERF_AGGREGATE_...
+inline constexpr std::uint32_t kAggregateUndefined = 0;  // no row is made
+inline constexpr std::uint32_t kAggregateSum = 1;
+inline constexpr std::uint32_t kAggregateAverage = 2;
+inline constexpr std::uint32_t kAggregateMinimum = 3;
+inline constexpr std::uint32_t kAggregateMaximum = 4;
+
 inline constexpr std::uint32_t kSchemaStamped = 1;  // SchemaHeader::flags
 inline constexpr std::uint32_t kNoCounter = 0xffffffff;
 
@@ -64,7 +77,7 @@ struct CounterRecord {
   std::uint32_t time;        // 28  id of the object clock
   std::uint32_t frequency;   // 32  id of the object clock's frequency
   std::uint32_t multi;       // 36  id of the component count
-  std::uint32_t aggregate;   // 40  0 undefined, 1 sum, 2 average, 3 minimum, 4 maximum
+  std::uint32_t aggregate;   // 40  kAggregate...
   std::uint32_t reserved;    // 44  zero
   TextRef name;              // 48  "% Processor Time", may be empty for bases
   TextRef symbol;            // 56  "processor_time"

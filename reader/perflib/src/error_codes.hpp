@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Windows error codes that this library returns, under names that are no macros.
+#pragma once
+
+#include <cstdint>
+
+namespace meterbank {
+
+enum class PerfError : std::uint32_t {
+  kSuccess = 0,
+  kAccessDenied = 5,
+  kInvalidHandle = 6,
+  kBufferTooSmall = 8,  // ERROR_NOT_ENOUGH_MEMORY, by its use
+  kOutOfMemory = 14,
+  kInvalidParameter = 87,
+  kNotFound = 1168,
+  kRetry = 1237,
+  kNoSystemResources = 1450,
+  kServerUnavailable = 1722,
+  kSetNotFound = 4200,
+  kInstanceNotFound = 4201,
+  kContradictsRegistration = 4211,
+};
+
+}  // namespace meterbank

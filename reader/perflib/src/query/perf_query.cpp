@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf_query.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "../wide_text.hpp"
+#include "meterbank/perflib/scan_interval.hpp"
+#include "meterbank/shm/case_fold.hpp"
+#include "meterbank/shm/utf8.hpp"
+
+namespace meterbank {
+namespace {
+
+std::atomic<std::int64_t> scan_interval_ns{1'000'000'000};
+
+void write_status(std::span<std::byte> bytes, std::size_t identifier, PerfError status) noexcept {
+  const auto value = static_cast<std::uint32_t>(status);
+  std::memcpy(bytes.data() + identifier + offsetof(IdentifierHeader, status), &value, sizeof value);
+}
+
+// Whether the bytes are identifiers from end to end. The status of the first that is none says so,
+// where it has one.
+bool are_identifiers(std::span<std::byte> bytes, CharacterWidth width) noexcept {
+  if (bytes.size() < sizeof(IdentifierHeader) || bytes.size() > kIdentifierBytesMax) return false;
+  IdentifierWalker walker(bytes, width);
+  while (walker.next()) {
+  }
+  if (walker.fault() == BlockFault::kNone) return true;
+  if (bytes.size() - walker.offset() >= sizeof(IdentifierHeader)) {
+    write_status(bytes, walker.offset(), PerfError::kInvalidParameter);
+  }
+  return false;
+}
+
+std::size_t bytes_of(const QueryItem& item, CharacterWidth width) noexcept {
+  const std::size_t name = item.pattern.empty() ? 0 : wide_bytes(item.pattern, width);
+  return padded(sizeof(IdentifierHeader) + name);
+}
+
+}  // namespace
+
+void set_scan_interval(std::chrono::nanoseconds interval) noexcept {
+  // relaxed: one number that orders nothing.
+  scan_interval_ns.store(interval.count(), std::memory_order_relaxed);
+}
+
+PerfError CallerBuffer::announce(std::size_t bytes) const noexcept {
+  if (bytes > kResultBytesMax) return PerfError::kNoSystemResources;
+  *needed = static_cast<std::uint32_t>(bytes);
+  return bytes <= capacity ? PerfError::kSuccess : PerfError::kBufferTooSmall;
+}
+
+PerfError CallerBuffer::fill(std::span<const std::byte> block) const noexcept {
+  const PerfError error = announce(block.size());
+  if (error == PerfError::kSuccess && !block.empty()) {
+    std::memcpy(target, block.data(), block.size());
+  }
+  return error;
+}
+
+PerfError PerfQuery::add(std::span<std::byte> bytes) {
+  const std::lock_guard lock(mutex_);
+  if (!are_identifiers(bytes, width_)) return PerfError::kInvalidParameter;
+  look_around(Timestamp::now().monotonic_ns);
+  const std::vector<FoundSet> sets = find_sets(catalog_);
+  IdentifierWalker walker(bytes, width_);
+  while (const auto identifier = walker.next()) {
+    write_status(bytes, identifier->offset, add_one(*identifier, sets));
+  }
+  return PerfError::kSuccess;
+}
+
+PerfError PerfQuery::add_one(const FoundIdentifier& identifier, const std::vector<FoundSet>& sets) {
+  auto pattern = valid_utf8_of(identifier.pattern.bytes, width_);
+  if (!pattern || count_code_points(*pattern) > kInstanceNameMax) {
+    return PerfError::kInvalidParameter;
+  }
+  const FoundSet* const found = find_set(sets, identifier.header.set);
+  if (found == nullptr) {
+    return any_denied(catalog_) ? PerfError::kAccessDenied : PerfError::kSetNotFound;
+  }
+  const Counterset& set = found->described();
+  const std::uint32_t counter = identifier.header.counter;
+  if (counter != kEveryCounter && find_counter(set, counter) == nullptr) {
+    return PerfError::kNotFound;
+  }
+  if (!is_good_pattern(set, *pattern)) return PerfError::kInvalidParameter;
+  QueryItem item(identifier.header, std::move(*pattern));
+  const std::size_t item_bytes = bytes_of(item, width_);
+  if (item_bytes > kIdentifierBytesMax - items_bytes_) return PerfError::kNoSystemResources;
+  items_.push_back(std::move(item));
+  items_bytes_ += item_bytes;
+  ready_ = false;
+  return PerfError::kSuccess;
+}
+
+PerfError PerfQuery::remove(std::span<std::byte> bytes) {
+  const std::lock_guard lock(mutex_);
+  if (!are_identifiers(bytes, width_)) return PerfError::kInvalidParameter;
+  IdentifierWalker walker(bytes, width_);
+  while (const auto identifier = walker.next()) {
+    write_status(bytes, identifier->offset, remove_one(*identifier));
+  }
+  return PerfError::kSuccess;
+}
+
+PerfError PerfQuery::remove_one(const FoundIdentifier& identifier) {
+  const auto pattern = valid_utf8_of(identifier.pattern.bytes, width_);
+  if (!pattern) return PerfError::kInvalidParameter;
+  const IdentifierHeader& header = identifier.header;
+  const std::size_t removed = std::erase_if(items_, [&](const QueryItem& item) {
+    const bool matches = item.set == header.set && item.counter == header.counter &&
+                         item.instance == header.instance && equal_folded(item.pattern, *pattern);
+    if (matches) items_bytes_ -= bytes_of(item, width_);
+    return matches;
+  });
+  if (removed == 0) return PerfError::kNotFound;
+  ready_ = false;
+  return PerfError::kSuccess;
+}
+
+PerfError PerfQuery::list(const CallerBuffer& buffer) const {
+  const std::lock_guard lock(mutex_);
+  if (!buffer.is_sound()) return PerfError::kInvalidParameter;
+  const PerfError error = buffer.announce(items_bytes_);
+  if (error != PerfError::kSuccess) return error;
+  std::vector<std::byte> block;
+  block.reserve(items_bytes_);
+  for (std::size_t index = 0; index < items_.size(); ++index) {
+    const QueryItem& item = items_[index];
+    const std::size_t end = block.size() + bytes_of(item, width_);
+    IdentifierHeader header{};
+    header.set = item.set;
+    header.bytes = static_cast<std::uint32_t>(end - block.size());
+    header.counter = item.counter;
+    header.instance = item.instance;
+    header.index = static_cast<std::uint32_t>(index);
+    const auto* const begin = reinterpret_cast<const std::byte*>(&header);
+    block.insert(block.end(), begin, begin + sizeof header);
+    if (!item.pattern.empty()) append_wide(item.pattern, width_, block);
+    block.resize(end);
+  }
+  return buffer.fill(block);
+}
+
+void PerfQuery::look_around(std::uint64_t now_ns) {
+  catalog_.refresh();
+  scanned_ns_ = now_ns;
+}
+
+void PerfQuery::make_ready() {
+  const std::vector<FoundSet> sets = find_sets(catalog_);
+  auto paths = paths_for(items_, sets);
+  // The query that is there goes on where it can: it knows which versions were returned last.
+  if (query_ && paths == paths_) {
+    query_->update(catalog_);
+  } else {
+    query_.reset();
+    paths_ = std::move(paths);
+    if (!paths_.empty()) {
+      if (auto query = Query::compile(catalog_, paths_)) query_.emplace(std::move(*query));
+    }
+  }
+  plan_ = ResultPlan(items_, sets, query_ ? query_->plan().get() : nullptr, width_);
+  if (query_) {
+    query_->prepare(sample_);
+  } else {
+    sample_ = {};
+  }
+  ready_version_ = catalog_.version();
+  ready_ = true;
+}
+
+PerfError PerfQuery::read(const CallerBuffer& buffer) {
+  const std::lock_guard lock(mutex_);
+  if (!buffer.is_sound()) return PerfError::kInvalidParameter;
+  Timestamp now = Timestamp::now();
+  // relaxed: one number that orders nothing.
+  const std::int64_t interval = scan_interval_ns.load(std::memory_order_relaxed);
+  const bool is_due = static_cast<std::int64_t>(now.monotonic_ns - scanned_ns_) >= interval;
+  if (is_due || catalog_.stale()) look_around(now.monotonic_ns);
+  if (!ready_ || ready_version_ != catalog_.version()) {
+    make_ready();
+    now = Timestamp::now();
+  }
+  if (query_) {
+    query_->collect(sample_, now);
+  } else {
+    sample_.time = now;
+  }
+  const std::size_t bytes = plan_.measure(sample_);
+  const PerfError error = buffer.announce(bytes);
+  if (error == PerfError::kSuccess) plan_.write(sample_, bytes, buffer.target);
+  return error;
+}
+
+}  // namespace meterbank

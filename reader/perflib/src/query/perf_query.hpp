@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a PerfLib query handle stands for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "../error_codes.hpp"
+#include "meterbank/perflib/block_walker.hpp"
+#include "meterbank/reader/catalog.hpp"
+#include "meterbank/reader/query.hpp"
+#include "result_plan.hpp"
+
+namespace meterbank {
+
+// A buffer of a caller: where, how much room, and what has been stored or would be needed.
+struct CallerBuffer {
+  std::byte* target = nullptr;
+  std::size_t capacity = 0;
+  std::uint32_t* needed = nullptr;
+
+  // False: no place for the answer, or room without a place.
+  [[nodiscard]] bool is_sound() const noexcept {
+    return needed != nullptr && (target != nullptr || capacity == 0);
+  }
+  // Says what is needed; kSuccess if there is room for it.
+  [[nodiscard]] PerfError announce(std::size_t bytes) const noexcept;
+  // All of the block or, if there is no room, nothing.
+  [[nodiscard]] PerfError fill(std::span<const std::byte> block) const noexcept;
+};
+
+// Company: any number of threads; they wait for each other. May throw std::bad_alloc only.
+class PerfQuery {
+ public:
+  PerfQuery(Catalog catalog, CharacterWidth width) noexcept
+      : catalog_(std::move(catalog)), width_(width) {}
+
+  // Both write each identifier's status into `bytes`. kInvalidParameter: the bytes are no sequence
+  // of identifiers, and nothing was done.
+  [[nodiscard]] PerfError add(std::span<std::byte> bytes);
+  [[nodiscard]] PerfError remove(std::span<std::byte> bytes);
+
+  [[nodiscard]] PerfError list(const CallerBuffer& buffer) const;
+  [[nodiscard]] PerfError read(const CallerBuffer& buffer);
+
+ private:
+  [[nodiscard]] PerfError add_one(const FoundIdentifier& identifier,
+                                  const std::vector<FoundSet>& sets);
+  [[nodiscard]] PerfError remove_one(const FoundIdentifier& identifier);
+  void look_around(std::uint64_t now_ns);
+  void make_ready();
+
+  mutable std::mutex mutex_;
+  Catalog catalog_;
+  const CharacterWidth width_;
+  std::vector<QueryItem> items_;
+  std::size_t items_bytes_ = 0;      // of list()
+  bool ready_ = false;               // the five below belong to the items and the catalog
+  std::uint64_t ready_version_ = 0;  // of the catalog
+  std::vector<std::string> paths_;
+  std::optional<Query> query_;  // none where there is nothing to copy
+  ResultPlan plan_;
+  Sample sample_;
+  std::uint64_t scanned_ns_ = 0;
+};
+
+}  // namespace meterbank

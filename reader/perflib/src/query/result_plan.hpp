@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A PerfLib query made ready: which rows of a sample go where in the result. All that does not
+// change from read to read, names above all, is laid out beforehand; a read copies it and puts the
+// values between.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../error_codes.hpp"
+#include "../found_sets.hpp"
+#include "meterbank/perflib/result_layout.hpp"
+#include "meterbank/reader/glob.hpp"
+#include "meterbank/reader/query.hpp"
+
+namespace meterbank {
+
+// One identifier of a query.
+struct QueryItem {
+  QueryItem(const IdentifierHeader& header, std::string name_pattern)
+      : set(header.set),
+        counter(header.counter),
+        instance(header.instance),
+        pattern(std::move(name_pattern)),
+        glob(pattern) {}
+
+  Guid set;
+  std::uint32_t counter;
+  std::uint32_t instance;
+  std::string pattern;  // UTF-8, without escapes
+  Glob glob;
+};
+
+// Whether an identifier may have this name pattern: none for a set of one instance, some for a set
+// of many.
+[[nodiscard]] bool is_good_pattern(const Counterset& set, const std::string& pattern) noexcept;
+
+// The paths to compile a Query from so that it copies what the items need. A superset is fine.
+[[nodiscard]] std::vector<std::string> paths_for(const std::vector<QueryItem>& items,
+                                                 const std::vector<FoundSet>& sets);
+
+class ResultPlan {
+ public:
+  ResultPlan() = default;
+  // `plan` is of a query compiled from paths_for() the same items, with the same catalog; null
+  // where there were no paths. The width is that of the names.
+  ResultPlan(const std::vector<QueryItem>& items, const std::vector<FoundSet>& sets,
+             const QueryPlan* plan, CharacterWidth width);
+
+  // The bytes that write() will write for this sample.
+  [[nodiscard]] std::size_t measure(const Sample& sample) const noexcept;
+  // Precondition: `bytes` is measure(sample), and `target` has room for them. No system call, no
+  // allocation.
+  void write(const Sample& sample, std::size_t bytes, std::byte* target) const noexcept;
+
+ private:
+  struct Column {
+    std::uint32_t word = kNoCounter;  // in the block; kNoCounter: this registration has no such
+    std::uint32_t bytes = 0;          // 4, 8, or 0 without a value
+    std::uint32_t aggregate = 0;
+  };
+  struct Row {
+    std::size_t row = 0;           // in the sample
+    std::size_t first_column = 0;  // in columns_
+    std::size_t header = 0;        // in text_: RowHeader, name, padding
+    std::size_t header_bytes = 0;
+    bool keeps_history = false;
+  };
+  struct Range {
+    std::size_t first = 0, count = 0;  // in rows_
+  };
+  enum class Choice : std::uint8_t { kOnly, kFirst, kAll, kSum };
+  struct Block {
+    BlockShape shape = BlockShape::kError;
+    PerfError error = PerfError::kInstanceNotFound;  // of a block of shape kError
+    Choice choice = Choice::kAll;
+    std::size_t head = 0, head_bytes = 0;  // in text_: column ids, where the shape has them
+    std::size_t columns = 0;
+    Range rows;
+    Range summed;                            // rows of the aggregate
+    std::size_t total = 0, total_bytes = 0;  // in text_: header of the aggregated row
+    bool alive = false;
+  };
+  class Builder;
+  class Writer;
+
+  // What a block is for one sample.
+  struct Outcome {
+    PerfError error = PerfError::kSuccess;
+    const Row* row = nullptr;  // of a block of one row that is not summed
+    std::size_t rows = 0;
+    std::size_t bytes = 0;
+    bool summed = false;
+  };
+  [[nodiscard]] static bool is_good(const Row& row, const Sample& sample) noexcept;
+  [[nodiscard]] Outcome outcome_of(const Block& block, const Sample& sample) const noexcept;
+  void outcome_of_one(const Block& block, const Sample& sample, Outcome& outcome) const noexcept;
+  [[nodiscard]] bool any_good(const Range& range, const Sample& sample) const noexcept;
+  [[nodiscard]] std::uint64_t sum(const Block& block, std::size_t column, const Sample& sample,
+                                  std::uint32_t& bytes) const noexcept;
+
+  std::vector<Block> blocks_;
+  std::vector<Row> rows_;
+  std::vector<Column> columns_;
+  std::vector<std::byte> text_;
+};
+
+}  // namespace meterbank

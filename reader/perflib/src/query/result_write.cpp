@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hot half of ResultPlan: a sample becomes a result. No system call, no allocation.
+#include <algorithm>
+#include <cstring>
+
+#include "../perf_time.hpp"
+#include "result_plan.hpp"
+
+namespace meterbank {
+namespace {
+
+constexpr std::size_t kValueBytes = 16;  // of a value with its header; none has more than 8
+
+// A value as it lies in a result: header, then 4 or 8 bytes and zeros.
+struct StoredValue {
+  ValueHeader header;
+  std::uint64_t value;
+};
+static_assert(sizeof(StoredValue) == kValueBytes);
+
+std::byte* store_value(std::byte* target, std::uint64_t value, std::uint32_t bytes) noexcept {
+  if (bytes == 4) value &= 0xffffffff;
+  if (bytes == 0) value = 0;
+  const StoredValue stored{{bytes, kValueBytes}, value};
+  std::memcpy(target, &stored, sizeof stored);
+  return target + sizeof stored;
+}
+
+template <typename T>
+std::byte* store(std::byte* target, const T& value) noexcept {
+  std::memcpy(target, &value, sizeof value);
+  return target + sizeof value;
+}
+
+}  // namespace
+
+// Writes front to back; never reads what it wrote.
+class ResultPlan::Writer {
+ public:
+  Writer(const ResultPlan& plan, const Sample& sample, std::byte* target) noexcept
+      : plan_(plan), sample_(sample), target_(target) {}
+
+  void header(std::size_t bytes) noexcept {
+    ResultHeader header{};
+    header.bytes = static_cast<std::uint32_t>(bytes);
+    header.blocks = static_cast<std::uint32_t>(plan_.blocks_.size());
+    header.counter_ticks = static_cast<std::int64_t>(sample_.time.monotonic_ns);
+    header.time_100ns = windows_time_of(sample_.time.realtime_ns);
+    header.ticks_per_second = kTicksPerSecond;
+    header.system_time = system_time_of(header.time_100ns);
+    target_ = store(target_, header);
+  }
+
+  void block(const Block& block, const Outcome& outcome) noexcept {
+    const bool failed = outcome.error != PerfError::kSuccess;
+    target_ = store(target_, BlockHeader{static_cast<std::uint32_t>(outcome.error),
+                                         failed ? BlockShape::kError : block.shape,
+                                         static_cast<std::uint32_t>(outcome.bytes), 0});
+    if (failed) return;
+    text(block.head, block.head_bytes);
+    if (block.choice != Choice::kAll) {
+      if (outcome.summed) total(block);
+      if (!outcome.summed) row(*outcome.row, block.columns);
+      return;
+    }
+    const std::size_t rows_bytes = outcome.bytes - sizeof(BlockHeader) - block.head_bytes;
+    target_ = store(target_, RowsHeader{static_cast<std::uint32_t>(rows_bytes),
+                                        static_cast<std::uint32_t>(outcome.rows)});
+    const Row* const rows = plan_.rows_.data() + block.rows.first;
+    for (std::size_t index = 0; index < block.rows.count; ++index) {
+      if (!is_good(rows[index], sample_)) continue;
+      text(rows[index].header, rows[index].header_bytes);
+      row(rows[index], block.columns);
+    }
+    if (!outcome.summed) return;
+    text(block.total, block.total_bytes);
+    total(block);
+  }
+
+ private:
+  void text(std::size_t at, std::size_t bytes) noexcept {
+    if (bytes == 0) return;  // an empty text_ has no address
+    std::memcpy(target_, plan_.text_.data() + at, bytes);
+    target_ += bytes;
+  }
+
+  void row(const Row& row, std::size_t columns) noexcept {
+    const std::uint64_t* const values = sample_.row(row.row);
+    const Column* const first = plan_.columns_.data() + row.first_column;
+    std::byte* target = target_;
+    for (std::size_t index = 0; index < columns; ++index) {
+      const Column& column = first[index];
+      const std::uint64_t value = column.word == kNoCounter ? 0 : values[column.word];
+      target = store_value(target, value, column.bytes);
+    }
+    target_ = target;
+  }
+
+  void total(const Block& block) noexcept {
+    for (std::size_t column = 0; column < block.columns; ++column) {
+      std::uint32_t bytes = 0;
+      const std::uint64_t value = plan_.sum(block, column, sample_, bytes);
+      target_ = store_value(target_, value, bytes);
+    }
+  }
+
+  const ResultPlan& plan_;
+  const Sample& sample_;
+  std::byte* target_;
+};
+
+// Rows that ended are not shown, as on Windows; in a set with history they go on counting.
+bool ResultPlan::is_good(const Row& row, const Sample& sample) noexcept {
+  switch (sample.status[row.row]) {
+    case RowStatus::kFresh:
+    case RowStatus::kCheckpoint:
+      return true;
+    case RowStatus::kClosed:
+    case RowStatus::kDead:
+      return row.keeps_history;
+    default:
+      return false;
+  }
+}
+
+bool ResultPlan::any_good(const Range& range, const Sample& sample) const noexcept {
+  const Row* const first = rows_.data() + range.first;
+  return std::any_of(first, first + range.count,
+                     [&](const Row& row) { return is_good(row, sample); });
+}
+
+// Over the good rows that have the column. Without a function there is no aggregate, so no value.
+std::uint64_t ResultPlan::sum(const Block& block, std::size_t column, const Sample& sample,
+                              std::uint32_t& bytes) const noexcept {
+  std::uint64_t result = 0;
+  std::uint64_t count = 0;
+  std::uint32_t function = kAggregateUndefined;
+  for (std::size_t index = 0; index < block.summed.count; ++index) {
+    const Row& row = rows_[block.summed.first + index];
+    const Column& place = columns_[row.first_column + column];
+    if (place.word == kNoCounter || place.bytes == 0 || !is_good(row, sample)) continue;
+    std::uint64_t value = sample.row(row.row)[place.word];
+    if (place.bytes == 4) value &= 0xffffffff;
+    if (count == 0) {
+      function = place.aggregate;
+      bytes = place.bytes;
+      result = value;
+    } else if (function == kAggregateMinimum) {
+      result = std::min(result, value);
+    } else if (function == kAggregateMaximum) {
+      result = std::max(result, value);
+    } else {
+      result += value;  // modulo the width, as the counters themselves
+    }
+    ++count;
+  }
+  if (function == kAggregateUndefined || function > kAggregateMaximum) bytes = 0;
+  return function == kAggregateAverage && count != 0 ? result / count : result;
+}
+
+void ResultPlan::outcome_of_one(const Block& block, const Sample& sample,
+                                Outcome& outcome) const noexcept {
+  const Row* const first = rows_.data() + block.rows.first;
+  bool any_busy = false;
+  for (std::size_t index = 0; index < block.rows.count; ++index) {
+    any_busy |= sample.status[first[index].row] == RowStatus::kBusy;
+    if (!is_good(first[index], sample)) continue;
+    if (outcome.row == nullptr) outcome.row = first + index;
+    ++outcome.rows;
+  }
+  if (outcome.rows == 0) {
+    outcome.error = any_busy ? PerfError::kRetry : PerfError::kInstanceNotFound;
+  } else if (outcome.rows > 1 && block.choice == Choice::kOnly) {
+    outcome.error = PerfError::kContradictsRegistration;
+  }
+}
+
+ResultPlan::Outcome ResultPlan::outcome_of(const Block& block,
+                                           const Sample& sample) const noexcept {
+  Outcome outcome;
+  outcome.bytes = sizeof(BlockHeader);
+  const std::size_t values_bytes = block.columns * kValueBytes;
+  if (block.shape == BlockShape::kError) {
+    outcome.error = block.error;
+    return outcome;
+  }
+  outcome.summed = block.summed.count != 0 && any_good(block.summed, sample);
+  if (block.choice == Choice::kSum) {
+    if (!outcome.summed) outcome.error = PerfError::kInstanceNotFound;
+  } else if (block.choice != Choice::kAll) {
+    outcome.summed = false;
+    outcome_of_one(block, sample, outcome);
+  } else if (!block.alive && !outcome.summed && !any_good(block.rows, sample)) {
+    outcome.error = PerfError::kInstanceNotFound;
+  }
+  if (outcome.error != PerfError::kSuccess) return outcome;
+  outcome.bytes += block.head_bytes;
+  if (block.choice != Choice::kAll) {
+    outcome.bytes += values_bytes;
+    return outcome;
+  }
+  outcome.bytes += sizeof(RowsHeader);
+  const Row* const first = rows_.data() + block.rows.first;
+  for (std::size_t index = 0; index < block.rows.count; ++index) {
+    if (!is_good(first[index], sample)) continue;
+    outcome.bytes += first[index].header_bytes + values_bytes;
+    ++outcome.rows;
+  }
+  if (outcome.summed) {
+    outcome.bytes += block.total_bytes + values_bytes;
+    ++outcome.rows;
+  }
+  return outcome;
+}
+
+std::size_t ResultPlan::measure(const Sample& sample) const noexcept {
+  std::size_t bytes = sizeof(ResultHeader);
+  for (const Block& block : blocks_) bytes += outcome_of(block, sample).bytes;
+  return bytes;
+}
+
+void ResultPlan::write(const Sample& sample, std::size_t bytes, std::byte* target) const noexcept {
+  Writer writer(*this, sample, target);
+  writer.header(bytes);
+  for (const Block& block : blocks_) writer.block(block, outcome_of(block, sample));
+}
+
+}  // namespace meterbank

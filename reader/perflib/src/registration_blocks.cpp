@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "registration_blocks.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "wide_text.hpp"
+
+namespace meterbank {
+namespace {
+
+template <typename T>
+void append(const T& value, std::vector<std::byte>& out) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+  out.insert(out.end(), bytes, bytes + sizeof value);
+}
+
+// Links are kept as words of the block; outside they are ids.
+std::uint32_t id_at(const Counterset& set, std::uint32_t word) noexcept {
+  const auto found =
+      std::find_if(set.counters.begin(), set.counters.end(),
+                   [word](const CounterView& counter) { return counter.word == word; });
+  return word == kNoCounter || found == set.counters.end() ? kEveryCounter : found->id;
+}
+
+CounterDescription described(const Counterset& set, const CounterView& counter) noexcept {
+  CounterDescription description{};
+  description.id = counter.id;
+  description.type = bits_of(counter.type);
+  description.attributes = counter.attributes;
+  description.detail = counter.detail;
+  description.scale = counter.scale;
+  description.base = id_at(set, counter.base);
+  description.time = id_at(set, counter.time);
+  description.frequency = id_at(set, counter.frequency);
+  description.multi = id_at(set, counter.multi);
+  description.aggregate = counter.aggregate;
+  return description;
+}
+
+void append_set(const Counterset& set, std::vector<std::byte>& block) {
+  constexpr std::uint32_t kNovice = 100;
+  SetDescription description{};
+  description.set = set.guid;
+  description.detail = set.counters.empty() ? kNovice : ~std::uint32_t{0};
+  for (const CounterView& counter : set.counters) {
+    description.detail = std::min(description.detail, counter.detail);
+  }
+  description.counters = static_cast<std::uint32_t>(set.counters.size());
+  description.instances = static_cast<std::uint32_t>(set.instances);
+  append(description, block);
+  for (const CounterView& counter : set.counters) append(described(set, counter), block);
+}
+
+void append_strings(const Counterset& set, std::string CounterView::*text, CharacterWidth width,
+                    std::vector<std::byte>& block) {
+  const std::size_t heads = sizeof(StringsHeader) + set.counters.size() * sizeof(StringRef);
+  std::vector<std::byte> texts;
+  StringsHeader header{0, static_cast<std::uint32_t>(set.counters.size())};
+  append(header, block);
+  for (const CounterView& counter : set.counters) {
+    const std::string& string = counter.*text;
+    StringRef ref{counter.id, kNoString};
+    if (!string.empty()) {
+      ref.offset = static_cast<std::uint32_t>(heads + texts.size());
+      append_wide(string, width, texts);
+    }
+    append(ref, block);
+  }
+  block.insert(block.end(), texts.begin(), texts.end());
+  header.bytes = static_cast<std::uint32_t>(block.size());
+  std::memcpy(block.data(), &header, sizeof header);
+}
+
+}  // namespace
+
+PerfError describe(const FoundSet& found, DescriptionRequest request, std::uint32_t counter,
+                   CharacterWidth width, std::vector<std::byte>& block) {
+  const Counterset& set = found.described();
+  switch (request) {
+    case DescriptionRequest::kSet:
+      append_set(set, block);
+      return PerfError::kSuccess;
+    case DescriptionRequest::kCounter: {
+      const CounterView* const view = find_counter(set, counter);
+      if (view == nullptr) return PerfError::kNotFound;
+      append(described(set, *view), block);
+      return PerfError::kSuccess;
+    }
+    case DescriptionRequest::kSetName:
+    case DescriptionRequest::kSetEnglishName:
+      append_wide(set.name, width, block);
+      return PerfError::kSuccess;
+    case DescriptionRequest::kSetHelp:
+      append_wide(set.help, width, block);
+      return PerfError::kSuccess;
+    case DescriptionRequest::kCounterNames:
+    case DescriptionRequest::kCounterEnglishNames:
+      append_strings(set, &CounterView::name, width, block);
+      return PerfError::kSuccess;
+    case DescriptionRequest::kCounterHelp:
+      append_strings(set, &CounterView::help, width, block);
+      return PerfError::kSuccess;
+    case DescriptionRequest::kProviderName:
+      append_wide(found.registrations.front().provider->name, width, block);
+      return PerfError::kSuccess;
+    case DescriptionRequest::kProviderGuid:
+      append(set.provider_guid, block);
+      return PerfError::kSuccess;
+  }
+  return PerfError::kInvalidParameter;
+}
+
+std::size_t append_row_header(std::string_view name, std::uint32_t id, CharacterWidth width,
+                              std::vector<std::byte>& out) {
+  const std::size_t begin = out.size();
+  const std::size_t bytes = padded(sizeof(RowHeader) + wide_bytes(name, width));
+  append(RowHeader{static_cast<std::uint32_t>(bytes), id}, out);
+  append_wide(name, width, out);
+  out.resize(begin + bytes);
+  return bytes;
+}
+
+PerfError list_instances(const FoundSet& found, CharacterWidth width,
+                         std::vector<std::byte>& block) {
+  const Counterset& set = found.described();
+  const bool is_one = is_aggregate(set) && !has_many_instances(set);
+  bool has_total = false;
+  bool any = false;
+  for (const FoundRegistration& registration : found.registrations) {
+    if (!registration.alive) continue;
+    for (const InstanceView& instance : registration.set->instances) {
+      if (instance.closed) continue;
+      if (is_one && any) continue;
+      any = true;
+      has_total |= instance.name == kTotalName;
+      append_row_header(instance.name, instance.id, width, block);
+    }
+  }
+  if (!any) return PerfError::kInstanceNotFound;
+  if (is_aggregate(set) && has_many_instances(set) && !has_total) {
+    append_row_header(kTotalName, kTotalId, width, block);
+  }
+  return PerfError::kSuccess;
+}
+
+}  // namespace meterbank

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// main for programs that begin with wmain. It lies in an object of its own: the linker takes it out
+// of the library only where nothing before it has defined main. The arguments become wide by the
+// locale of the environment, which output needs as well.
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <wchar.h>
+
+#include <string>
+#include <vector>
+
+// The forms in which programs write it. Weak: the program defines one of them.
+[[gnu::weak]] int wmain();
+[[gnu::weak]] int wmain(int count, wchar_t** arguments);
+[[gnu::weak]] int wmain(int count, const wchar_t** arguments);
+[[gnu::weak]] int wmain(int count, wchar_t** arguments, wchar_t** environment);
+
+namespace {
+
+// What is no text in this locale is kept byte by byte.
+std::wstring widened(const char* text) {
+  const std::size_t length = ::mbstowcs(nullptr, text, 0);
+  if (length == static_cast<std::size_t>(-1)) {
+    std::wstring wide;
+    for (; *text != 0; ++text) wide += static_cast<wchar_t>(static_cast<unsigned char>(*text));
+    return wide;
+  }
+  std::wstring wide(length, L'\0');
+  ::mbstowcs(wide.data(), text, length);
+  return wide;
+}
+
+// Strings, and the null-ended list of them that a program expects.
+struct WideList {
+  explicit WideList(char** list) {
+    for (; list != nullptr && *list != nullptr; ++list) texts.push_back(widened(*list));
+    for (std::wstring& text : texts) pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+  }
+  std::vector<std::wstring> texts;
+  std::vector<wchar_t*> pointers;
+};
+
+}  // namespace
+
+int main(int count, char** arguments, char** environment) {
+  // Numbers stay as they are in every locale; only characters follow the environment.
+  if (::setlocale(LC_CTYPE, "") == nullptr || ::mblen("\xc3\xa4", 2) != 2) {
+    ::setlocale(LC_CTYPE, "C.UTF-8");
+  }
+  WideList wide(arguments);
+  int (*const plain)() = wmain;
+  int (*const with_arguments)(int, wchar_t**) = wmain;
+  int (*const with_constants)(int, const wchar_t**) = wmain;
+  int (*const with_environment)(int, wchar_t**, wchar_t**) = wmain;
+  if (with_arguments != nullptr) return with_arguments(count, wide.pointers.data());
+  if (with_environment != nullptr) {
+    WideList variables(environment);
+    return with_environment(count, wide.pointers.data(), variables.pointers.data());
+  }
+  if (with_constants != nullptr) {
+    return with_constants(count, const_cast<const wchar_t**>(wide.pointers.data()));
+  }
+  if (plain != nullptr) return plain();
+  ::fputs("this program defines neither main nor wmain\n", stderr);
+  return 3;
+}

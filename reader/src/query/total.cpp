@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "total.hpp"
+
+#include <algorithm>
+
+#include "pattern_match.hpp"
+
+namespace meterbank {
+namespace {
+
+// The instances that totals are of; they live as long as the program.
+const InstanceView& total_instance(const Counterset& set) {
+  static const InstanceView kNamed{std::string(kTotalName), kAnyInstanceId};
+  static const InstanceView kNameless{{}, kAnyInstanceId};
+  return is_global(set.instances) ? kNameless : kNamed;
+}
+
+template <typename T>
+T joined(std::uint32_t aggregate, T so_far, T next) noexcept {
+  if (aggregate == kAggregateMinimum) return std::min(so_far, next);
+  if (aggregate == kAggregateMaximum) return std::max(so_far, next);
+  return so_far + next;
+}
+
+}  // namespace
+
+void Total::add(const CookedRow& row) {
+  auto sum = std::find_if(sums_.begin(), sums_.end(), [&row](const Sum& known) {
+    return known.row.counter->id == row.counter->id;
+  });
+  if (sum == sums_.end()) {
+    sums_.push_back({row});
+    sum = sums_.end() - 1;
+    sum->row.instance = &total_instance(*row.selection->set->set);
+    sum->row.raw = {};
+  }
+  if (sum->row.counter->type != row.counter->type) {
+    sum->row.cooked = {0, CookStatus::kTypeChanged};  // providers that do not agree
+    sum->is_known = false;
+  } else if (row.row_status == RowStatus::kBusy || row.row_status == RowStatus::kGone) {
+    sum->row.row_status = row.row_status;
+    sum->row.cooked = {0, CookStatus::kNoValue};
+    sum->is_known = false;
+  } else if (sum->is_known && has_value(row.cooked.status)) {
+    const std::uint32_t aggregate = sum->row.counter->aggregate;
+    const bool is_first = sum->values++ == 0;
+    sum->row.raw.value =
+        is_first ? row.raw.value : joined(aggregate, sum->row.raw.value, row.raw.value);
+    sum->row.cooked.value =
+        is_first ? row.cooked.value : joined(aggregate, sum->row.cooked.value, row.cooked.value);
+    const bool is_new = row.cooked.status == CookStatus::kNew ||
+                        (!is_first && sum->row.cooked.status == CookStatus::kNew);
+    sum->row.cooked.status = is_new ? CookStatus::kNew : CookStatus::kUnchanged;
+  }
+}
+
+void Total::give(std::vector<CookedRow>& rows) const {
+  for (const Sum& sum : sums_) {
+    CookedRow row = sum.row;
+    if (sum.is_known && sum.values != 0 && row.counter->aggregate == kAggregateAverage) {
+      row.cooked.value /= static_cast<double>(sum.values);
+      row.raw.value /= sum.values;
+    }
+    rows.push_back(row);
+  }
+}
+
+}  // namespace meterbank

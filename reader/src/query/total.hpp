@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Many rows as one: what Windows calls _Total, and the one row of a set of which each provider holds
+// a share.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "meterbank/reader/cook.hpp"
+
+namespace meterbank {
+
+// Cooked values are added up, not raw ones: providers have clocks and starts of their own.
+class Total {
+ public:
+  // Rows of one counterset. A row without a value for a reason of its own (it is new, it was reset)
+  // is left out; one that could not be read makes the total unknown.
+  void add(const CookedRow& row);
+  // One row a counter, in order of appearance.
+  void give(std::vector<CookedRow>& rows) const;
+
+ private:
+  struct Sum {
+    CookedRow row;  // the first of the counter, then the total
+    std::uint64_t values = 0;
+    bool is_known = true;
+  };
+
+  std::vector<Sum> sums_;
+};
+
+}  // namespace meterbank
