@@ -75,6 +75,24 @@ TEST_F(Relog, CutsByTimeWithBothEndsIncluded) {
   EXPECT_EQ(first_column({log, "-b", "11/21/2026 9:00:03", "-t", "2"}), (Texts{"3", "5", "7"}));
 }
 
+TEST_F(Relog, SaysThatACutLeavesNothingAndWritesNothing) {
+  const auto log = write_log("x.csv", 0, 3);
+
+  const auto outcome = run_plainly({"relog", log, "-b", "1/1/2027", "-o", file("out.csv")});
+
+  EXPECT_EQ(outcome.code, kExitNo);
+  EXPECT_NE(outcome.err.find("try: -q"), std::string::npos) << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(file("out.csv")));
+}
+
+TEST_F(Relog, TakesFilesCountersAndOptionsFromASettingsFile) {
+  std::ofstream(file("s.ini")) << "[I]\n"
+                               << write_log("x.csv", 0, 5) << "\n[c]\n\\Shop(b)\\Sold\n[t]\n2\n";
+
+  EXPECT_EQ(first_column({"-config", file("s.ini")}), (Texts{"100", "102", "104"}));
+  EXPECT_EQ(first_column({"-config", file("s.ini"), "-t", "4"}), (Texts{"100", "104"}));
+}
+
 TEST_F(Relog, KeepsTheCountersThatAreAskedFor) {
   const auto log = write_log("x.csv", 0, 2);
   std::ofstream(file("c.txt")) << "# the second\n\\Shop(b)\\*\n";

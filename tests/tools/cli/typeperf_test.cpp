@@ -217,6 +217,7 @@ TEST_F(Typeperf, NamesWhatIsWrongWithTheOptions) {
                                 {{"typeperf", kStock, "-si", "0"}, "too short"},
                                 {{"typeperf", kStock, "-sx", "1"}, "no option '-sx'"},
                                 {{"typeperf", kStock, "-o", ""}, "is empty"},
+                                {{"typeperf", kStock, "--color", "red"}, "--color: no 'red'"},
                                 {{"typeperf", "-cf", "/no/such/file"}, "cannot read"},
                                 {{"typeperf", "-config", "/no/such/file"}, "cannot read"}};
   for (const auto& bad : cases) {

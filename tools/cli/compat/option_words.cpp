@@ -111,6 +111,7 @@ Result<OptionWords> read_option_words(std::string_view verb, std::span<const Opt
 
 Result<std::vector<std::string>> read_settings(std::string_view verb,
                                                std::span<const OptionForm> forms,
+                                               std::span<const std::string_view> operand_sections,
                                                const std::string& file) {
   std::ifstream lines(file);
   if (!lines) {
@@ -137,7 +138,8 @@ Result<std::vector<std::string>> read_settings(std::string_view verb,
     const auto name = line.substr(1, line.find(']') - 1);
     const bool closed = line.back() == ']';
     const bool known = find_form(forms, name) != nullptr;
-    const bool list = name == "c" || name == "counter" || name == "i";
+    const bool list = std::any_of(operand_sections.begin(), operand_sections.end(),
+                                  [name](auto section) { return equal_folded(section, name); });
     if (!closed || (!known && !list)) {
       return usage(fmt::format("{}:{}: no section '{}' for {}", file, number, line, verb),
                    help_of(verb));

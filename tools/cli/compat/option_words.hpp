@@ -44,9 +44,9 @@ struct OptionWords {
                                                     std::span<const std::string> words);
 
 // The words that a settings file stands for. Each section [NAME] becomes the option -NAME with the
-// section's lines as values; [c], [counter] and [i] hold operands if `forms` has no such option.
-[[nodiscard]] Result<std::vector<std::string>> read_settings(std::string_view verb,
-                                                             std::span<const OptionForm> forms,
-                                                             const std::string& file);
+// section's lines as values; the lines of `operand_sections` are operands.
+[[nodiscard]] Result<std::vector<std::string>> read_settings(
+    std::string_view verb, std::span<const OptionForm> forms,
+    std::span<const std::string_view> operand_sections, const std::string& file);
 
 }  // namespace meterbank::cli

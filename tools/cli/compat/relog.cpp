@@ -112,17 +112,22 @@ int rewrite(const Invocation& invocation, const LogMerge& log, Cut& cut,
   LogHeader header = log.header();
   header.format = invocation.relog.format.value_or(header.format);
   header.paths = chosen(header.paths, columns);
+  LogRecord record;
+  auto more = cut.next(record);
+  if (!more) return refuse(more.error(), console);
+  if (!*more && (invocation.relog.begin || invocation.relog.end)) {
+    complain(console, "no record of the log lies between -b and -e; try: -q, to see its range");
+    return kExitNo;
+  }
   auto output = Output::open(console, invocation.output);
   if (!output) return refuse(output.error(), console);
   bool taken = output->write(print_log_header(header));
-  LogRecord record;
-  while (taken) {
-    const auto more = cut.next(record);
-    // The file that was begun vanishes with `output`; half a log would look like a whole one.
-    if (!more) return refuse(more.error(), console);
-    if (!*more) break;
+  while (taken && *more) {
     record.values = chosen(record.values, columns);
     taken = output->write(print_log_record(header.format, record));
+    more = cut.next(record);
+    // The file that was begun vanishes with `output`; half a log would look like a whole one.
+    if (!more) return refuse(more.error(), console);
   }
   return output->finish(kExitDone);
 }

@@ -225,7 +225,11 @@ Result<OptionWords> with_settings(std::string_view verb, std::span<const OptionF
                                   OptionWords typed) {
   const auto file = typed.value("config");
   if (!file) return typed;
-  const auto lines = read_settings(verb, forms, *file);
+  constexpr std::array<std::string_view, 2> kPathSections{"c", "counter"};
+  constexpr std::array<std::string_view, 1> kFileSections{"i"};
+  const auto sections = verb == "relog" ? std::span<const std::string_view>(kFileSections)
+                                        : std::span<const std::string_view>(kPathSections);
+  const auto lines = read_settings(verb, forms, sections, *file);
   if (!lines) return tl::make_unexpected(lines.error());
   auto words = read_option_words(verb, forms, *lines);
   if (!words) return words;
@@ -248,7 +252,10 @@ Result<bool> take_global_options(std::vector<std::string>& words, Invocation& v)
     if (name == "--dir") target = &v.selection.directory;
     if (name == "--color") target = &color;
     if (name == "--timeout") target = &timeout;
-    if (name == "--quiet" || name == "--verbose") continue;
+    if (word == "--quiet" || word == "--verbose") {
+      (word == "--quiet" ? v.quiet : v.verbose) = true;
+      continue;
+    }
     if (target == nullptr) {
       rest.push_back(word);
       continue;
@@ -257,6 +264,10 @@ Result<bool> take_global_options(std::vector<std::string>& words, Invocation& v)
     if (!inside && i + 1 == words.size()) return usage(name + " needs a value", "--help");
     *target = inside ? word.substr(equals + 1) : words[++i];
     if (target->empty()) return usage(name + " is empty", "--help");
+  }
+  // Logs have none, but a word that means nothing is still a mistake.
+  if (!color.empty() && color != "auto" && color != "always" && color != "never") {
+    return usage(fmt::format("--color: no '{}'", color), "auto, always, never");
   }
   if (!timeout.empty()) {
     v.timeout = parse_duration(timeout);
@@ -315,7 +326,8 @@ std::optional<Result<Invocation>> parse_windows_arguments(std::span<const std::s
   std::vector<std::string> words(arguments.begin(),
                                  arguments.begin() + static_cast<std::ptrdiff_t>(place));
   // In front of the verb these two are everybody's; behind it, -q is the tool's own.
-  std::erase_if(words, [](const std::string& word) { return word == "-q" || word == "-v"; });
+  std::replace(words.begin(), words.end(), std::string("-q"), std::string("--quiet"));
+  std::replace(words.begin(), words.end(), std::string("-v"), std::string("--verbose"));
   words.insert(words.end(), arguments.begin() + static_cast<std::ptrdiff_t>(place) + 1,
                arguments.end());
   return parse_verb(verb, std::move(words));

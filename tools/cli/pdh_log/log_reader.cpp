@@ -158,8 +158,13 @@ Result<void> LogReader::read_zone(std::string_view text) {
     const auto digits = text.substr(open + 1, text.size() - open - 2);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bias);
     const bool whole = error == std::errc{} && end == digits.data() + digits.size();
+    const auto name = text.substr(1, open - 2);
+    if (name.size() > kLogZoneBytesMax) {
+      return fault(LogFault::kFieldTooLong, field_begin_ + kCsvMark.size(),
+                   fmt::format("more than {} bytes in the name of a time zone", kLogZoneBytesMax));
+    }
     if (whole && bias >= -kBiasMax && bias <= kBiasMax) {
-      header_.zone = LogZone{std::string(text.substr(1, open - 2)), bias};
+      header_.zone = LogZone{std::string(name), bias};
       return {};
     }
   }

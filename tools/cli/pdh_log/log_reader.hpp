@@ -20,13 +20,14 @@ namespace meterbank::cli {
 inline constexpr std::size_t kLogLineBytesMax = std::size_t{16} << 20;
 inline constexpr std::size_t kLogPathBytesMax = std::size_t{12} << 10;
 inline constexpr std::size_t kLogValueBytesMax = 64;
+inline constexpr std::size_t kLogZoneBytesMax = 128;
 inline constexpr std::size_t kLogColumnsMax = 65'536;  // without the time
 
 enum class LogFault : std::uint8_t {
   kNoHeader,      // the first line is not that of a PDH text log
   kBinary,        // a NUL byte: a binary log, or UTF-16
   kLineTooLong,   // kLogLineBytesMax
-  kFieldTooLong,  // kLogPathBytesMax, kLogValueBytesMax
+  kFieldTooLong,  // kLogPathBytesMax, kLogValueBytesMax, kLogZoneBytesMax
   kTooManyColumns,
   kMissingQuote,
   kColumnCount,  // a record with more or fewer values than the header has paths

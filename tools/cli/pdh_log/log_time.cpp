@@ -76,7 +76,8 @@ std::optional<LogTime> parse_log_time(std::string_view text) {
   const auto day = take_number(text, 1, 2);
   if (!day || !take(text, '/')) return std::nullopt;
   const auto year = take_number(text, 4, 4);
-  if (!year) return std::nullopt;
+  // The first year of Windows' clocks; and room for a leap second and a move to another zone.
+  if (!year || *year < 1601 || *year > 9998) return std::nullopt;
   const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(*year)),
                                          std::chrono::month(*month), std::chrono::day(*day));
   if (!date.ok()) return std::nullopt;

@@ -24,8 +24,8 @@ struct LogZone {
 // "11/21/2026 09:04:39.002"
 [[nodiscard]] std::string print_log_time(LogTime time);
 
-// "M/D/YYYY", "M/D/YYYY HH:MM:SS" or the same with ".mmm"; nothing for days and hours that do not
-// exist.
+// "M/D/YYYY", "M/D/YYYY HH:MM:SS" or the same with ".mmm", from 1601 to 9998; nothing for days and
+// hours that do not exist.
 [[nodiscard]] std::optional<LogTime> parse_log_time(std::string_view text);
 
 // Of this process (TZ), at the moment `realtime_ns`.
