@@ -169,6 +169,10 @@ class Grammar {
       case Verb::kHelp:
         verb.add_option("TOPIC", invocation_.topic, "")->type_name("");
         break;
+      // Not of this grammar: parse_windows_arguments() took them before.
+      case Verb::kTypeperf:
+      case Verb::kRelog:
+        break;
     }
   }
 
