@@ -14,6 +14,7 @@
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 #include "meterbank/reader/suggest.hpp"
+#include "meterbank/shm/case_fold.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -393,6 +394,24 @@ class Grammar {
     return {};
   }
 
+  Result<void> read_expressions() {
+    auto& expressions = invocation_.expressions;
+    for (const auto& formula : words_.expressions) {
+      auto expression = Expression::parse(formula);
+      if (!expression) return tl::make_unexpected(expression.error());
+      const auto namesake = std::find_if(
+          expressions.begin(), expressions.end(),
+          [&](const Expression& other) { return equal_folded(other.name(), expression->name()); });
+      if (namesake != expressions.end()) {
+        return usage(fmt::format("-e: two expressions are named '{}'", namesake->name()),
+                     "another name");
+      }
+      expressions.push_back(std::move(*expression));
+    }
+    if (invocation_.raw && !expressions.empty()) return usage("--raw and --expr", "one of them");
+    return {};
+  }
+
   Result<Invocation> understand() {
     const auto* verb = chosen();
     if (verb == nullptr && !words_.version) {
@@ -404,14 +423,7 @@ class Grammar {
     }
     if (auto read = read_choices(); !read) return tl::make_unexpected(read.error());
     if (auto read = read_spans_and_numbers(); !read) return tl::make_unexpected(read.error());
-    for (const auto& formula : words_.expressions) {
-      auto expression = Expression::parse(formula);
-      if (!expression) return tl::make_unexpected(expression.error());
-      invocation_.expressions.push_back(std::move(*expression));
-    }
-    if (invocation_.raw && !words_.expressions.empty()) {
-      return usage("--raw and --expr", "one of them");
-    }
+    if (auto read = read_expressions(); !read) return tl::make_unexpected(read.error());
     // As good as --dir: what is wrong with it is then an error and not just a place less to look
     // in.
     const char* const directory = ::secure_getenv("METERBANK_DIR");

@@ -185,6 +185,7 @@ TEST_F(DerivedValues, AreUsageErrorsWhenTheyCannotBeUnderstood) {
            {{"get", "-e", "n = 1 +"}, "column 8"},
            {{"get", "-e", "n = stock"}, "none is selected"},
            {{"get", "shop_sales", "other", "-e", "n = stock"}, "may be of shop_sales or of other"},
+           {{"get", "-e", "n = 1", "-e", "N = 2"}, "two expressions are named 'n'"},
            {{"get", "--raw", "-e", "n = 1"}, "--raw and --expr"}}) {
     const auto outcome = meterbank(arguments);
     EXPECT_EQ(outcome.code, kExitUsage) << expected;

@@ -158,6 +158,27 @@ TEST_F(Relog, ListsCountersAndTheRangeOfTime) {
                                      log));
 }
 
+TEST_F(Relog, ListsTheFormatOfEachFile) {
+  const auto log = write_log("x.csv", 0, 3);
+  ASSERT_EQ(run_plainly({"relog", log, "-f", "tsv", "-o", file("x.tsv")}).code, kExitDone);
+
+  const auto outcome = run_plainly({"relog", log, file("x.tsv"), "-q"});
+
+  EXPECT_NE(outcome.out.find("x.csv (CSV)\n"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("x.tsv (TSV)\n"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("Samples:  6\n"), std::string::npos) << outcome.out;
+}
+
+TEST_F(Relog, CopiesALogWithoutCounters) {
+  std::ofstream(file("none.csv")) << "\"(PDH-CSV 4.0) (UTC)(0)\"\r\n";
+
+  const auto outcome = run_plainly({"relog", file("none.csv")});
+
+  EXPECT_EQ(outcome.code, kExitDone) << outcome.err;
+  EXPECT_EQ(outcome.out, read(file("none.csv")));
+  EXPECT_EQ(run_plainly({"relog", file("none.csv"), "-c", R"(\*\*)"}).code, kExitNo);
+}
+
 TEST_F(Relog, WritesAListThatItCanReadAsAFilter) {
   const auto log = write_log("x.csv", 0, 3);
 
@@ -189,6 +210,7 @@ TEST_F(Relog, LeavesNothingBehindWhenALogIsBroken) {
 
   EXPECT_EQ(outcome.code, kExitUsage);
   EXPECT_NE(outcome.err.find("x.csv:5:29: missing-quote"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("try: head -n 4 of it"), std::string::npos) << outcome.err;
   EXPECT_FALSE(std::filesystem::exists(file("out.csv")));
 }
 

@@ -34,8 +34,10 @@ const OptionForm* option_in(std::span<const OptionForm> forms, std::string_view 
   return find_form(forms, word.substr(1));
 }
 
+// No option begins with a digit, so a dash before one is a minus.
 bool begins_option(std::span<const OptionForm> forms, std::string_view word) {
-  return (word.size() > 1 && word.front() == '-') || option_in(forms, word) != nullptr;
+  const bool dashed = word.size() > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9');
+  return dashed || option_in(forms, word) != nullptr;
 }
 
 // How many of the words in `rest` are values of an option of this form.
@@ -64,7 +66,10 @@ std::size_t values_in(const OptionForm& form, std::span<const OptionForm> forms,
 tl::unexpected<Error> unknown_option(std::string_view verb, std::span<const OptionForm> forms,
                                      const std::string& word) {
   NearestName nearest(word);
-  for (const auto& form : forms) nearest.consider(fmt::format("-{}", form.name));
+  for (const auto& form : forms) {
+    // Every letter is near every other.
+    if (word.size() > 2) nearest.consider(fmt::format("-{}", form.name));
+  }
   return usage(fmt::format("no option '{}' for {}", word, verb),
                nearest.best().value_or(help_of(verb)));
 }

@@ -60,7 +60,7 @@ std::optional<std::vector<std::size_t>> choose_columns(const LogHeader& header,
              fmt::format("no counter of the log matches '{}'; try: -q, to list them", pattern));
     code = kExitNo;
   }
-  if (choice->columns.empty()) return std::nullopt;
+  if (choice->columns.empty() && !patterns.empty()) return std::nullopt;
   return std::move(choice->columns);
 }
 
@@ -92,9 +92,10 @@ int describe(const Invocation& invocation, const LogMerge& log, Cut& cut,
   std::string text;
   if (invocation.output.empty()) {
     text += "Files:\n";
-    for (const auto& file : invocation.relog.inputs) {
-      text += fmt::format("     {} ({})\n", escape_for_terminal(file),
-                          format_name(log.header().format));
+    const auto& files = invocation.relog.inputs;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      text += fmt::format("     {} ({})\n", escape_for_terminal(files[i]),
+                          format_name(log.format_of(i)));
     }
     text += fmt::format("Begin:    {}\nEnd:      {}\nSamples:  {}\n\n",
                         first ? print_log_time(*first) : "-", first ? print_log_time(last) : "-",

@@ -20,6 +20,10 @@ class LogMerge {
   // Of the first file; all records are as if it had them.
   [[nodiscard]] const LogHeader& header() const noexcept { return sources_.front().log.header(); }
 
+  [[nodiscard]] LogFormat format_of(std::size_t file) const {
+    return sources_.at(file).log.header().format;
+  }
+
   // The earliest record that is left; of equally early ones, that of the first file. Within a file
   // the order stays as it is. Times of another zone are moved to that of the first file.
   [[nodiscard]] Result<bool> next(LogRecord& record);

@@ -79,6 +79,11 @@ Result<LogReader> LogReader::read(std::unique_ptr<std::istream> stream, std::str
 
 tl::unexpected<Error> LogReader::fault(LogFault fault, std::size_t offset, std::string_view what,
                                        std::string remedy) const {
+  if (remedy.empty() && line_number_ > 1) {
+    remedy = fmt::format("head -n {} of it, which ends before that", line_number_ - 1);
+  } else if (remedy.empty()) {
+    remedy = kTextLog;
+  }
   const auto before = std::string_view(line_).substr(0, offset);
   return fail(ErrorCode::kInvalidArgument,
               fmt::format("{}:{}:{}: {}: {}", name_, line_number_, count_code_points(before) + 1,
