@@ -80,7 +80,7 @@ Result<LogReader> LogReader::read(std::unique_ptr<std::istream> stream, std::str
 tl::unexpected<Error> LogReader::fault(LogFault fault, std::size_t offset, std::string_view what,
                                        std::string remedy) const {
   if (remedy.empty() && line_number_ > 1) {
-    remedy = fmt::format("head -n {} of it, which ends before that", line_number_ - 1);
+    remedy = fmt::format("head -n {} {}, which ends before that", line_number_ - 1, name_);
   } else if (remedy.empty()) {
     remedy = kTextLog;
   }
