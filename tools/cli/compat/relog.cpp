@@ -31,7 +31,7 @@ class Cut {
 
   Result<bool> next(LogRecord& record) {
     for (;;) {
-      const auto more = log_->next(record);
+      auto more = log_->next(record);
       if (!more || !*more) return more;
       if (options_->begin && record.time < *options_->begin) continue;
       if (options_->end && record.time > *options_->end) continue;

@@ -154,7 +154,7 @@ Result<void> LogReader::take_field(std::size_t bytes_max) {
 Result<void> LogReader::read_zone(std::string_view text) {
   text = trimmed(text);
   if (text.empty()) return {};
-  const auto open = text.rfind("(");
+  const auto open = text.rfind('(');
   const bool framed = text.front() == '(' && text.back() == ')' && open > 1 &&
                       open != std::string_view::npos && text[open - 1] == ')';
   int bias = 0;
