@@ -21,8 +21,7 @@ bool everybody_is_gone(const Sampler& sampler) {
   });
 }
 
-bool lacks_values(const Sampler& sampler, bool raw) {
-  const auto& rows = sampler.rows();
+bool lacks_values(const std::vector<CookedRow>& rows, bool raw) {
   return std::any_of(rows.begin(), rows.end(),
                      [raw](const CookedRow& row) { return !row_has_value(row, raw); });
 }
@@ -32,12 +31,13 @@ int stop_code(const RowPlan& plan, const Waiter& waiter) {
 }
 
 // What the last sample means for the exit code.
-int judge(const Invocation& invocation, const Sampler& sampler, const Console& console) {
+int judge(const Invocation& invocation, const Sampler& sampler, bool complete,
+          const Console& console) {
   if (everybody_is_gone(sampler)) {
     complain(console, "the publisher is gone; these were its last values; try: meterbank list");
     return kExitNo;
   }
-  if (invocation.strict && lacks_values(sampler, invocation.raw)) {
+  if (invocation.strict && !complete) {
     complain(console, "not every path has a value; try: -n 2, or leave out --strict");
     return kExitNo;
   }
@@ -70,6 +70,20 @@ Wake await_provider(Sampler& sampler, Waiter& waiter) {
     sampler.retake();
   }
   return Wake::kDeadline;
+}
+
+// Reads the paths now, because those of the expressions come behind them.
+Result<Derivation> prepare_derivation(const Invocation& invocation, SelectionOptions& options) {
+  const bool scoped =
+      !options.publisher.empty() && options.paths.empty() && options.paths_from.empty();
+  // A publisher without a path means all of it; behind expressions, it only says where they look.
+  if (!scoped) {
+    auto paths = gather_paths(options);
+    if (!paths) return tl::make_unexpected(paths.error());
+    options.paths = std::move(*paths);
+    options.paths_from.clear();
+  }
+  return Derivation::prepare(invocation.expressions, options);
 }
 
 // Waits for the moment and takes it; a changed window size is nobody's business here.
@@ -117,6 +131,7 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
 
   bool taken = output->write(writer->begin());
   std::uint64_t shown = 0;
+  bool complete = true;
   while (taken && wake == Wake::kDeadline) {
     // A warm-up that found nothing to wait for has already taken the sample.
     const bool ready = shown == 0 && sampler.taken() == 1 && !sampler.needs_another();
@@ -127,7 +142,10 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
       if (plan.warm_up && shown == 0) wake = await_provider(sampler, waiter);
       if (wake != Wake::kDeadline) break;
     }
-    taken = output->write(writer->write({sampler.newer(), sampler.rows(), sampler.interval()}));
+    const auto& rows =
+        plan.derivation == nullptr ? sampler.rows() : plan.derivation->rows(sampler, selection);
+    complete = !lacks_values(rows, invocation.raw);
+    taken = output->write(writer->write({sampler.newer(), rows, sampler.interval()}));
     ++shown;
     cadence.advance(Clock::now());
     if (plan.samples != 0 && shown == plan.samples) break;
@@ -144,12 +162,19 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
     complain(console, "timed out; try: a longer --timeout");
     return output->finish(kExitTimeout);
   }
-  return output->finish(judge(invocation, sampler, console));
+  return output->finish(judge(invocation, sampler, complete, console));
 }
 
 int get(const Invocation& invocation, Console& console) {
   Waiter waiter(invocation.timeout);
-  auto selection = Selection::open(invocation.selection, waiter);
+  auto options = invocation.selection;
+  std::optional<Derivation> derivation;
+  if (!invocation.expressions.empty()) {
+    auto prepared = prepare_derivation(invocation, options);
+    if (!prepared) return explain_failure(prepared.error(), waiter, console);
+    derivation = std::move(*prepared);
+  }
+  auto selection = Selection::open(options, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
   const int missing = report_unmatched(*selection, console);
   if (missing != kExitDone && (invocation.strict || selection->query.plan()->selections.empty())) {
@@ -157,8 +182,10 @@ int get(const Invocation& invocation, Console& console) {
   }
   RowPlan plan;
   plan.samples = invocation.samples.value_or(invocation.duration ? 0 : 1);
-  plan.warm_up = plan.samples == 1;
+  // The Windows tool has a line without rates first, however few samples are asked for.
+  plan.warm_up = plan.samples == 1 && invocation.verb != Verb::kTypeperf;
   plan.stop_is_success = plan.samples == 0;
+  if (derivation) plan.derivation = &*derivation;
   const int printed = print_rows(invocation, plan, *selection, waiter, console);
   return printed != kExitDone ? printed : missing;
 }

@@ -10,9 +10,11 @@
 #include <cstdlib>
 #include <memory>
 
+#include "cli/compat/windows_grammar.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 #include "meterbank/reader/suggest.hpp"
+#include "meterbank/shm/case_fold.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -65,7 +67,8 @@ constexpr std::array kVerbs{
               "  meterbank version -f json\n"
               "  meterbank --version\n"},
     VerbWords{Verb::kHelp, "help", " [VERB|TOPIC]",
-              "The overview, a verb, or one of the topics paths, formats, exit-codes.",
+              "The overview, a verb, or one of the topics paths, formats, expressions,\n"
+              "exit-codes.",
               "  meterbank help\n"
               "  meterbank help get\n"
               "  meterbank help paths\n"}};
@@ -74,6 +77,7 @@ constexpr std::array kVerbs{
 struct Words {
   std::string color, timeout, wait, format, units, json_int, interval, samples, duration, period,
       seed;
+  std::vector<std::string> expressions;
   bool cooked = false;
   bool version = false;
 };
@@ -166,6 +170,10 @@ class Grammar {
       case Verb::kHelp:
         verb.add_option("TOPIC", invocation_.topic, "")->type_name("");
         break;
+      // Not of this grammar: parse_windows_arguments() took them before.
+      case Verb::kTypeperf:
+      case Verb::kRelog:
+        break;
     }
   }
 
@@ -206,8 +214,13 @@ class Grammar {
     add_selection_options(verb);
     add_moment_options(verb, get ? "Number of samples, default 1; 0: until stopped"
                                  : "Number of samples, default 0: until stopped");
-    add_format(verb, get ? "table plain tsv csv json jsonl"
+    add_format(verb, get ? "table plain tsv csv json jsonl pdh-csv pdh-tsv"
                          : "Rows in this format instead of the live table");
+    if (get) {
+      verb.add_option("-e,--expr", words_.expressions, "Derived value, again and again")
+          ->type_name("'N = ...'")
+          ->allow_extra_args(false);
+    }
     verb.add_flag("--raw", v.raw, "Stored values instead of rates and shares");
     verb.add_flag("--cooked", words_.cooked, "Rates and shares (the default)");
     text(verb, "--units", words_.units, "STYLE", "auto: scaled; base: as they are");
@@ -343,6 +356,10 @@ class Grammar {
       return usage(fmt::format("-f: no format '{}'", words_.format),
                    near.value_or(fmt::format("{}", fmt::join(format_names(), ", "))));
     }
+    const bool log = *format == Format::kPdhCsv || *format == Format::kPdhTsv;
+    if (log && (v.verb == Verb::kList || v.verb == Verb::kVersion)) {
+      return usage(fmt::format("-f {} is for values", words_.format), "-f csv or -f json");
+    }
     v.format = *format;
     return {};
   }
@@ -377,6 +394,24 @@ class Grammar {
     return {};
   }
 
+  Result<void> read_expressions() {
+    auto& expressions = invocation_.expressions;
+    for (const auto& formula : words_.expressions) {
+      auto expression = Expression::parse(formula);
+      if (!expression) return tl::make_unexpected(expression.error());
+      const auto namesake = std::find_if(
+          expressions.begin(), expressions.end(),
+          [&](const Expression& other) { return equal_folded(other.name(), expression->name()); });
+      if (namesake != expressions.end()) {
+        return usage(fmt::format("-e: two expressions are named '{}'", namesake->name()),
+                     "another name");
+      }
+      expressions.push_back(std::move(*expression));
+    }
+    if (invocation_.raw && !expressions.empty()) return usage("--raw and --expr", "one of them");
+    return {};
+  }
+
   Result<Invocation> understand() {
     const auto* verb = chosen();
     if (verb == nullptr && !words_.version) {
@@ -388,6 +423,7 @@ class Grammar {
     }
     if (auto read = read_choices(); !read) return tl::make_unexpected(read.error());
     if (auto read = read_spans_and_numbers(); !read) return tl::make_unexpected(read.error());
+    if (auto read = read_expressions(); !read) return tl::make_unexpected(read.error());
     // As good as --dir: what is wrong with it is then an error and not just a place less to look
     // in.
     const char* const directory = ::secure_getenv("METERBANK_DIR");
@@ -425,10 +461,12 @@ class Grammar {
 }  // namespace
 
 Result<Invocation> parse_arguments(std::span<const std::string> arguments) {
+  if (auto parsed = parse_windows_arguments(arguments)) return *std::move(parsed);
   return std::make_unique<Grammar>(arguments)->parse(arguments);
 }
 
 std::optional<std::string> verb_help(std::string_view verb) {
+  if (const auto text = windows_verb_help(verb); !text.empty()) return std::string(text);
   for (const auto& words : kVerbs) {
     const std::string name = words.name;
     if (verb == name) return Grammar({&name, 1}).help_of(words);
@@ -437,8 +475,8 @@ std::optional<std::string> verb_help(std::string_view verb) {
 }
 
 std::vector<std::string> verb_names() {
-  std::vector<std::string> names;
-  names.reserve(std::size(kVerbs));
+  auto names = windows_verbs();
+  names.reserve(names.size() + std::size(kVerbs));
   for (const auto& words : kVerbs) names.emplace_back(words.name);
   return names;
 }

@@ -21,11 +21,13 @@ constexpr std::string_view kOverview =
 Read    list       what is published: countersets, counters, instances, publishers
         get        values, once or several times
         watch      a live table
+Windows typeperf   samples as a text log, with the options of the Windows tool
+        relog      cuts, thins, filters and converts such logs
 Publish host       this machine's counters, until stopped
         demo       this machine and a small order gateway, shown live
 Other   doctor     why does it not work
         version    versions of the program and the layout
-        help       a verb, or one of: paths, formats, exit-codes
+        help       a verb, or: paths, formats, expressions, exit-codes
 
 With every verb: --dir DIR  --color WHEN  --timeout SPAN  -q  -v  -h
 
@@ -73,15 +75,38 @@ tsv        time, publisher, set, instance, counter, value, unit, status between 
 csv        the same as RFC 4180 wants it, lines ending in CR LF
 json       one document: {"schema", "time", "interval_s", "samples": [...]}
 jsonl      the same object, one line a sample, written at once
+pdh-csv    a text log as Windows' typeperf writes it: a column a counter, local time, CR LF
+pdh-tsv    the same with tabs
 
-All but table are made for programs: base units (By, s, %, {order}/s), UTC, a point in decimals, no
-colour, whatever the locale. A missing value is "-" (table, plain), empty (tsv, csv) or null (json);
-it is never 0. The status then says why: no-rate-yet (a rate needs two samples), dead, gone, busy,
-reset, zero-base ...
+All but table and the logs are made for programs: base units (By, s, %, {order}/s), UTC, a point in
+decimals, no colour, whatever the locale. A missing value is "-" (table, plain), empty (tsv, csv), a
+blank (pdh-csv, pdh-tsv) or null (json); it is never 0. The status then says why: no-rate-yet (a
+rate needs two samples), dead, gone, busy, reset, zero-base ...
 
 --units base        tables with base units
 --json-int string   64-bit integers as strings, for JavaScript
 --raw               stored values instead of rates and shares
+)";
+
+constexpr std::string_view kExpressions =
+    R"(meterbank get [PATH...] -e 'NAME = EXPRESSION'
+
+  12.5  + - * /  ( )       numbers and arithmetic
+  {set/counter}            a counter, in braces because / divides; either spelling of a path
+  counter                  a counter of the set that PATH selects
+  sum() avg() min() max()  over all that is between the parentheses, wildcards included
+
+A path with several instances gives a value for each of them; both sides of an operator go together
+by instance. A path of one named instance, of a set with a single one, a function and a number go
+with every instance. Numbers are in base units (By, s, %).
+
+  meterbank get -e 'free = 100 * {memory/free_bytes} / {memory/total_bytes}'
+  meterbank get 'demo_orders/*' -e 'refused_share = rejected / (accepted + rejected)'
+  meterbank get -e 'spread = max({demo_orders/*/accepted}) - min({demo_orders/*/accepted})'
+
+The value is shown as expr/NAME. There is none, and the status says why, where an input is missing
+(no-value, no-rate-yet ...), where something is divided by zero (zero-base), and where the result is
+beyond all numbers (not-cookable). Without a PATH only derived values are shown.
 )";
 
 constexpr std::string_view kExitCodes =
@@ -97,7 +122,7 @@ struct Topic {
   std::string_view name, text;
 };
 constexpr std::array kTopics{Topic{"paths", kPaths}, Topic{"formats", kFormats},
-                             Topic{"exit-codes", kExitCodes}};
+                             Topic{"expressions", kExpressions}, Topic{"exit-codes", kExitCodes}};
 
 int print(Console& console, std::string_view text) {
   auto output = Output::open(console, {});

@@ -7,16 +7,45 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "cli/derive/expression.hpp"
 #include "cli/format/row_writer.hpp"
+#include "cli/pdh_log/log_format.hpp"
 #include "cli/session/console.hpp"
 #include "cli/session/selection.hpp"
 
 namespace meterbank::cli {
 
-enum class Verb : std::uint8_t { kList, kGet, kWatch, kHost, kDemo, kDoctor, kVersion, kHelp };
+enum class Verb : std::uint8_t {
+  kList,
+  kGet,
+  kWatch,
+  kTypeperf,
+  kRelog,
+  kHost,
+  kDemo,
+  kDoctor,
+  kVersion,
+  kHelp
+};
 
 using Span = std::chrono::nanoseconds;
+
+struct TypeperfOptions {
+  bool lists = false;  // counters instead of their values
+  bool with_instances = false;
+  std::string object;  // a glob
+};
+
+inline constexpr std::size_t kRelogInputsMax = 32;
+struct RelogOptions {
+  std::vector<std::string> inputs;  // at most kRelogInputsMax
+  std::optional<LogFormat> format;
+  std::uint64_t every = 1;
+  std::optional<LogTime> begin, end;
+  bool lists = false;  // counters and range of time instead of records
+};
 
 struct Invocation {
   Verb verb = Verb::kHelp;
@@ -34,7 +63,9 @@ struct Invocation {
   bool raw = false;
   bool integers_as_text = false;
   bool strict = false;
+  std::vector<Expression> expressions;  // get
   std::string output;
+  bool overwrite = false;  // typeperf, relog: an output that exists is replaced
 
   // When samples are taken.
   std::optional<std::uint64_t> samples;  // 0: until stopped
@@ -45,6 +76,9 @@ struct Invocation {
   bool details = false;
   bool instances = false;
   bool publishers = false;
+
+  TypeperfOptions typeperf;
+  RelogOptions relog;  // its filter is selection.paths and .paths_from
 
   // host, demo
   std::string name = "host";

@@ -20,6 +20,10 @@ int run(std::span<const std::string> arguments, Console& console) {
       return get(*invocation, console);
     case Verb::kWatch:
       return watch(*invocation, console);
+    case Verb::kTypeperf:
+      return typeperf(*invocation, console);
+    case Verb::kRelog:
+      return relog(*invocation, console);
     case Verb::kHost:
       return host(*invocation, console);
     case Verb::kDemo:

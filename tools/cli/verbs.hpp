@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "cli/derive/derivation.hpp"
 #include "cli/invocation.hpp"
 #include "cli/session/console.hpp"
 #include "cli/session/waiter.hpp"
@@ -17,6 +18,8 @@ namespace meterbank::cli {
 int list(const Invocation& invocation, Console& console);
 int get(const Invocation& invocation, Console& console);
 int watch(const Invocation& invocation, Console& console);
+int typeperf(const Invocation& invocation, Console& console);
+int relog(const Invocation& invocation, Console& console);
 int host(const Invocation& invocation, Console& console);
 int demo(const Invocation& invocation, Console& console);
 int doctor(const Invocation& invocation, Console& console);
@@ -29,6 +32,7 @@ struct RowPlan {
   std::uint64_t samples = 1;  // 0: until stopped
   bool warm_up = false;       // begin with a sample that is not shown, if rates need it
   bool stop_is_success = false;
+  Derivation* derivation = nullptr;  // shows rows of its own beside those of the selection
 };
 // Prints rows sample by sample, in the format and at the distance of the invocation.
 int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& selection,

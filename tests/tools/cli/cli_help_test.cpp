@@ -51,7 +51,7 @@ TEST_F(CliHelp, EveryVerbHasThreeExamplesThatParse) {
 }
 
 TEST_F(CliHelp, ExplainsPathsFormatsAndExitCodes) {
-  for (const char* topic : {"paths", "formats", "exit-codes"}) {
+  for (const char* topic : {"paths", "formats", "expressions", "exit-codes"}) {
     const auto outcome = run_plainly({"help", topic});
     EXPECT_EQ(outcome.code, kExitDone) << topic;
     EXPECT_GT(outcome.lines().size(), 4U) << topic;

@@ -132,7 +132,8 @@ std::string_view status_word(const CookedRow& row) noexcept {
 
 bool row_has_value(const CookedRow& row, bool raw) noexcept {
   if (row.row_status == RowStatus::kBusy || row.row_status == RowStatus::kGone) return false;
-  if (raw) return true;
+  // What an expression made is stored nowhere.
+  if (raw) return row.counter->word != kNoCounter;
   if (!has_value(row.cooked.status)) return false;
   // A rate of a dead provider would read as a steady zero.
   return row.row_status != RowStatus::kDead || !needs_two_samples(row.counter->type);

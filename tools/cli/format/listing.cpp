@@ -52,6 +52,8 @@ std::string Listing::print(const RowStyle& style) const {
     case Format::kPlain:
     case Format::kTsv:
     case Format::kCsv:
+    case Format::kPdhCsv:
+    case Format::kPdhTsv:
       return print_lines(style);
     case Format::kJson:
     case Format::kJsonLines:

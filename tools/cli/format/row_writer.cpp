@@ -8,6 +8,7 @@
 
 #include "cli/format/json.hpp"
 #include "cli/format/kinds.hpp"
+#include "cli/format/pdh_rows.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/console.hpp"
@@ -234,11 +235,14 @@ std::optional<Format> parse_format(std::string_view text) {
   if (text == "csv") return Format::kCsv;
   if (text == "json") return Format::kJson;
   if (text == "jsonl") return Format::kJsonLines;
+  if (text == "pdh-csv") return Format::kPdhCsv;
+  if (text == "pdh-tsv") return Format::kPdhTsv;
   return std::nullopt;
 }
 
 const std::vector<std::string>& format_names() {
-  static const std::vector<std::string> names{"table", "plain", "tsv", "csv", "json", "jsonl"};
+  static const std::vector<std::string> names{"table", "plain", "tsv",     "csv",
+                                              "json",  "jsonl", "pdh-csv", "pdh-tsv"};
   return names;
 }
 
@@ -251,6 +255,9 @@ std::unique_ptr<RowWriter> make_row_writer(const RowStyle& style) {
     case Format::kTsv:
     case Format::kCsv:
       return std::make_unique<LineWriter>(style);
+    case Format::kPdhCsv:
+    case Format::kPdhTsv:
+      return make_pdh_writer(style);
     case Format::kJson:
     case Format::kJsonLines:
       break;

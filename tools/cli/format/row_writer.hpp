@@ -17,10 +17,20 @@
 
 namespace meterbank::cli {
 
-enum class Format : std::uint8_t { kAuto, kTable, kPlain, kTsv, kCsv, kJson, kJsonLines };
+enum class Format : std::uint8_t {
+  kAuto,
+  kTable,
+  kPlain,
+  kTsv,
+  kCsv,
+  kJson,
+  kJsonLines,
+  kPdhCsv,  // text logs of Windows' counter tools
+  kPdhTsv,
+};
 
 [[nodiscard]] std::optional<Format> parse_format(std::string_view text);
-// "table plain tsv csv json jsonl"
+// "table plain tsv csv json jsonl pdh-csv pdh-tsv"
 [[nodiscard]] const std::vector<std::string>& format_names();
 
 struct RowStyle {

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/derive/derivation.hpp"
+
+#include <fmt/format.h>
+
+#include <unordered_set>
+
+#include "cli/format/kinds.hpp"
+#include "cli/format/quantity.hpp"
+#include "meterbank/reader/glob.hpp"
+#include "meterbank/reader/path.hpp"
+#include "meterbank/shm/case_fold.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+constexpr const char* kSetName = "expr";
+
+std::shared_ptr<const Counterset> derived_set(const std::string& name, InstanceKind kind) {
+  auto set = std::make_shared<Counterset>();
+  set->name = kSetName;
+  set->symbol = kSetName;
+  set->instances = kind;
+  CounterView counter;
+  counter.name = name;
+  counter.symbol = name;
+  counter.type = CounterType::kLargeRawCount;
+  counter.word = kNoCounter;
+  set->counters.push_back(std::move(counter));
+  return set;
+}
+
+// The path that a bare word stands for: the counter of this name in the set of all `selected`.
+Result<std::string> path_of_word(const std::string& word,
+                                 const std::vector<std::string>& selected) {
+  std::optional<CounterPath> found;
+  for (const auto& text : selected) {
+    const auto path = parse_path(text);
+    if (!path) return tl::make_unexpected(path.error());
+    if (!found) {
+      found = *path;
+    } else if (!equal_folded(found->set, path->set)) {
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("-e: '{}' may be of {} or of {}", word, found->set, path->set),
+                  fmt::format("{{{}/{}}}", found->set, word));
+    }
+  }
+  if (!found) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("-e: '{}' is a counter of the selected set, and none is selected", word),
+        fmt::format("{{set/{}}}, or the set as PATH", word));
+  }
+  CounterPath path;
+  path.publisher = found->publisher;
+  path.publisher_pid = found->publisher_pid;
+  path.set = found->set;
+  path.counter = word;
+  path.spelling = PathSpelling::kShort;
+  if (selected.size() == 1 && found->instance) {
+    path.instance = found->whole_instance();
+    path.index = found->index;
+  }
+  return print_short(path);
+}
+
+bool names_one_instance(const std::string& pattern) {
+  const auto path = parse_path(pattern);
+  if (!path || !path->instance) return false;
+  return path->index != kAnyInstanceIndex && !has_wildcard(*path->whole_instance());
+}
+
+Term term_of(const CookedRow& row) {
+  const auto& provider = row.selection->provider;
+  Term term;
+  term.provider = provider;
+  term.instance = row.instance->name;
+  term.key = fmt::format("{}\n{}\n{}", provider->label(), row.instance->name, row.instance->id);
+  if (row_has_value(row, false)) {
+    term.value = in_base_unit(row.cooked.value, cooked_unit(*row.counter)).value;
+    return term;
+  }
+  term.status = has_value(row.cooked.status) ? CookStatus::kNoValue : row.cooked.status;
+  return term;
+}
+
+}  // namespace
+
+Result<Derivation> Derivation::prepare(const std::vector<Expression>& expressions,
+                                       SelectionOptions& options) {
+  Derivation derivation;
+  derivation.selected_ = options.paths;
+  derivation.excluded_ = options.excluded;
+  for (const auto& expression : expressions) {
+    if (auto added = derivation.add(expression, options, derivation.selected_); !added) {
+      return tl::make_unexpected(added.error());
+    }
+  }
+  return derivation;
+}
+
+Result<void> Derivation::add(const Expression& expression, SelectionOptions& options,
+                             const std::vector<std::string>& selected) {
+  Formula formula{expression, {}, {}, {}};
+  formula.plain.set = derived_set(expression.name(), InstanceKind::kSingle);
+  formula.by_instance.set = derived_set(expression.name(), InstanceKind::kMultiple);
+  for (const auto& input : expression.inputs()) {
+    Result<std::string> path = input.text;
+    if (input.bare) path = path_of_word(input.text, selected);
+    if (!path) return tl::make_unexpected(path.error());
+    SelectionOptions scoped;
+    scoped.publisher = options.publisher;
+    scoped.paths = {*path};
+    const auto scoped_paths = gather_paths(scoped);
+    if (!scoped_paths) return tl::make_unexpected(scoped_paths.error());
+    const auto& pattern = scoped_paths->front();
+    formula.sources.push_back({pattern, names_one_instance(pattern), std::nullopt});
+    options.paths.push_back(pattern);
+  }
+  formulas_.push_back(std::move(formula));
+  return {};
+}
+
+std::vector<const CookedRow*> Derivation::find_rows(const Query& query) const {
+  std::vector<const CookedRow*> found;
+  std::unordered_set<const CookedRow*> seen;
+  const auto& plan = *query.plan();
+  for (const auto& selection : plan.selections) {
+    for (std::size_t row = 0; row < selection.rows; ++row) {
+      const auto* instance =
+          &selection.set->instances[plan.rows[selection.first_row + row].instance];
+      for (const auto index : selection.counters) {
+        const auto known = index_.find({instance, &selection.set->set->counters[index]});
+        if (known == index_.end() || !seen.insert(known->second).second) continue;
+        found.push_back(known->second);
+      }
+    }
+  }
+  return found;
+}
+
+Terms Derivation::terms_of(Source& source, const Selection& selection) const {
+  if (!source.query) {
+    // The main query holds the same pattern, so it is known to compile.
+    auto query = Query::compile(selection.catalog, {source.pattern}, excluded_);
+    if (query) source.query = std::move(*query);
+  } else {
+    source.query->update(selection.catalog);
+  }
+  Terms terms;
+  if (!source.query) return terms;
+  const auto rows = find_rows(*source.query);
+  for (const auto* row : rows) terms.terms.push_back(term_of(*row));
+  const bool one = rows.size() == 1;
+  const bool single = one && rows.front()->selection->set->set->instances == InstanceKind::kSingle;
+  terms.plain = rows.empty() || single || (one && source.literal_instance);
+  if (rows.empty()) terms.terms.push_back(Term{{}, {}, {}, 0, CookStatus::kNoValue});
+  // What goes with everything belongs to no instance.
+  if (terms.plain) terms.terms.front().key.clear();
+  return terms;
+}
+
+void Derivation::index_rows(const Sampler& sampler) {
+  index_.clear();
+  for (const auto& row : sampler.rows()) index_.emplace(RowKey{row.instance, row.counter}, &row);
+}
+
+void Derivation::show_selected(const Sampler& sampler, const Selection& selection) {
+  if (selected_.empty()) return;
+  if (!shown_) {
+    auto query = Query::compile(selection.catalog, selected_, excluded_);
+    if (query) shown_ = std::move(*query);
+  } else {
+    shown_->update(selection.catalog);
+  }
+  if (!shown_) return;
+  std::unordered_set<const CookedRow*> wanted;
+  for (const auto* row : find_rows(*shown_)) wanted.insert(row);
+  for (const auto& row : sampler.rows()) {
+    if (wanted.contains(&row)) rows_.push_back(row);
+  }
+}
+
+void Derivation::show(const Formula& formula, const Term& term, bool plain,
+                      const Sampler& sampler) {
+  const auto& selections = sampler.newer().plan->selections;
+  QueryPlan::Selection place;
+  place.provider = term.provider;
+  if (!place.provider && !selections.empty()) place.provider = selections.front().provider;
+  if (!place.provider) place.provider = std::make_shared<ProviderView>();
+  place.set = plain ? &formula.plain : &formula.by_instance;
+  places_.push_back(std::move(place));
+  InstanceView instance;
+  if (!plain) instance.name = term.instance;
+  instances_.push_back(std::move(instance));
+  CookedRow row;
+  row.selection = &places_.back();
+  row.instance = &instances_.back();
+  row.counter = &places_.back().set->set->counters.front();
+  row.cooked = {term.value, term.status};
+  row.row_status = RowStatus::kFresh;
+  rows_.push_back(row);
+}
+
+const std::vector<CookedRow>& Derivation::rows(const Sampler& sampler, const Selection& selection) {
+  if (formulas_.empty()) return sampler.rows();
+  rows_.clear();
+  places_.clear();
+  instances_.clear();
+  index_rows(sampler);
+  show_selected(sampler, selection);
+  for (auto& formula : formulas_) {
+    const auto result = formula.expression.evaluate(
+        [&](std::size_t input) { return terms_of(formula.sources[input], selection); });
+    for (const auto& term : result.terms) show(formula, term, result.plain, sampler);
+  }
+  return rows_;
+}
+
+}  // namespace meterbank::cli

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows that expressions make of other rows, sample by sample.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "cli/derive/expression.hpp"
+#include "cli/session/selection.hpp"
+
+namespace meterbank::cli {
+
+// Set and counter of a derived row: "expr/NAME", of an instance where its terms have one. The rows
+// are like those of a counter, so that every format can show them; their counter has no word in any
+// block, and no stored value.
+class Derivation {
+ public:
+  // Adds what the expressions need to the paths of `options`, which must name each publisher and
+  // file. Without paths of its own, a selection shows derived rows only. Fails on bare words with
+  // no selected set, or several.
+  [[nodiscard]] static Result<Derivation> prepare(const std::vector<Expression>& expressions,
+                                                  SelectionOptions& options);
+
+  // The rows to show: those that were selected, then the derived ones. Valid until the next call
+  // or sample.
+  [[nodiscard]] const std::vector<CookedRow>& rows(const Sampler& sampler,
+                                                   const Selection& selection);
+
+ private:
+  struct Source {
+    std::string pattern;
+    bool literal_instance = false;
+    std::optional<Query> query;  // compiled at the first sample
+  };
+  struct Formula {
+    Expression expression;
+    std::vector<Source> sources;  // one an input
+    RegisteredSet plain, by_instance;
+  };
+
+  Result<void> add(const Expression& expression, SelectionOptions& options,
+                   const std::vector<std::string>& selected);
+  Terms terms_of(Source& source, const Selection& selection) const;
+  void index_rows(const Sampler& sampler);
+  void show_selected(const Sampler& sampler, const Selection& selection);
+  void show(const Formula& formula, const Term& term, bool plain, const Sampler& sampler);
+
+  using RowKey = std::pair<const InstanceView*, const CounterView*>;
+  struct RowKeyHash {
+    std::size_t operator()(const RowKey& key) const noexcept {
+      return std::hash<const void*>()(key.first) * 31 + std::hash<const void*>()(key.second);
+    }
+  };
+  // The rows of `query` among those of the sample.
+  [[nodiscard]] std::vector<const CookedRow*> find_rows(const Query& query) const;
+
+  std::vector<std::string> selected_;  // what the user asked to see
+  std::optional<Query> shown_;
+  std::vector<std::string> excluded_;
+  std::deque<Formula> formulas_;
+  std::unordered_map<RowKey, const CookedRow*, RowKeyHash> index_;
+  std::deque<QueryPlan::Selection> places_;  // of the derived rows
+  std::deque<InstanceView> instances_;
+  std::vector<CookedRow> rows_;
+};
+
+}  // namespace meterbank::cli

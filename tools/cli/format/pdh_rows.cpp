@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/format/pdh_rows.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "cli/format/kinds.hpp"
+#include "cli/pdh_log/log_format.hpp"
+#include "meterbank/shm/case_fold.hpp"
+#include "meterbank/shm/utf8.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+using CountOfText = std::unordered_map<std::string, std::size_t, FoldedHash, FoldedEqual>;
+
+std::string path_with_index(const CookedRow& row, std::size_t index) {
+  const Counterset& set = *row.selection->set->set;
+  const auto& counter = row.counter->name.empty() ? row.counter->symbol : row.counter->name;
+  if (set.instances == InstanceKind::kSingle) return fmt::format("\\{}\\{}", set.name, counter);
+  const auto number = index == 0 ? std::string() : fmt::format("#{}", index);
+  return fmt::format("\\{}({}{})\\{}", set.name, row.instance->name, number, counter);
+}
+
+class PdhWriter final : public RowWriter {
+ public:
+  explicit PdhWriter(const RowStyle& style)
+      : format_(style.format == Format::kPdhTsv ? LogFormat::kTsv : LogFormat::kCsv),
+        raw_(style.raw) {}
+
+  std::string write(const Moment& moment) override {
+    std::string out;
+    if (!open_) out = print_log_header(open(moment));
+    LogRecord record;
+    record.time = log_time_of(moment.sample.time.realtime_ns);
+    record.values.resize(columns_.size());
+    CountOfText seen;
+    for (const auto& row : moment.rows) {
+      const auto column = columns_.find(key_of(row, seen));
+      if (column != columns_.end()) record.values[column->second] = value_of(row);
+    }
+    return out + print_log_record(format_, record);
+  }
+
+ private:
+  // A publisher that was started anew goes on in its old columns, so its process does not count.
+  // Namesakes are told apart by their order, as on Windows.
+  static std::string key_of(const CookedRow& row, CountOfText& seen) {
+    auto key = row.selection->provider->name + path_with_index(row, 0);
+    const auto before = seen[key]++;
+    return fmt::format("{}\n{}", key, before);
+  }
+
+  LogHeader open(const Moment& moment) {
+    open_ = true;
+    // Where publishers offer the same, the machine's place says whose column it is.
+    CountOfText offers;
+    for (const auto& row : moment.rows) ++offers[path_with_index(row, 0)];
+    CountOfText seen;
+    CountOfText indexes;
+    LogHeader header{format_, log_zone_at(moment.sample.time.realtime_ns), {}};
+    const auto machine = machine_name();
+    for (const auto& row : moment.rows) {
+      columns_.emplace(key_of(row, seen), columns_.size());
+      const bool shared = offers[path_with_index(row, 0)] > 1 && several_publishers(moment);
+      const auto place = shared ? row.selection->provider->label() : machine;
+      const auto index = indexes[place + path_with_index(row, 0)]++;
+      header.paths.push_back(
+          escape_for_terminal(fmt::format("\\\\{}{}", place, path_with_index(row, index))));
+    }
+    return header;
+  }
+
+  static bool several_publishers(const Moment& moment) {
+    const auto& selections = moment.sample.plan->selections;
+    for (const auto& selection : selections) {
+      if (selection.provider->segment_id != selections.front().provider->segment_id) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::string value_of(const CookedRow& row) const {
+    if (!row_has_value(row, raw_)) return {};
+    return raw_ ? fmt::format("{}", row.raw.value) : print_exact(row.cooked.value);
+  }
+
+  LogFormat format_;
+  bool raw_;
+  bool open_ = false;
+  std::unordered_map<std::string, std::size_t> columns_;  // by key_of
+};
+
+}  // namespace
+
+std::unique_ptr<RowWriter> make_pdh_writer(const RowStyle& style) {
+  return std::make_unique<PdhWriter>(style);
+}
+
+std::string machine_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
+  return name.data();
+}
+
+}  // namespace meterbank::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PDH text logs, as Windows' counter tools write them: a header of quoted paths, then records of a
+// local time and quoted numbers, separated by commas (CSV) or tabs (TSV).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/pdh_log/log_time.hpp"
+
+namespace meterbank::cli {
+
+enum class LogFormat : std::uint8_t { kCsv, kTsv };
+
+struct LogHeader {
+  LogFormat format = LogFormat::kCsv;
+  std::optional<LogZone> zone;  // the oldest writers leave it out
+  std::vector<std::string> paths;
+};
+
+struct LogRecord {
+  LogTime time;
+  std::vector<std::string> values;  // digits as written, one a path; empty: no value
+};
+
+// Complete lines, ending in CR LF. A quotation mark within a field is doubled.
+[[nodiscard]] std::string print_log_header(const LogHeader& header);
+[[nodiscard]] std::string print_log_record(LogFormat format, const LogRecord& record);
+
+}  // namespace meterbank::cli
