@@ -48,8 +48,8 @@ bool is_unchanged(const QueryParts::Registered& before, const ProviderView& prov
                     set.instances.end(), is_same_life);
 }
 
-// How often each name was seen.
-using Names = std::unordered_map<std::string_view, std::uint32_t, FoldedHash, FoldedEqual>;
+template <typename T>
+using ByName = std::unordered_map<std::string_view, T, FoldedHash, FoldedEqual>;
 
 class PlanBuilder {
  public:
@@ -145,11 +145,11 @@ class PlanBuilder {
                       [&match](const auto& set) { return match.instances_with_hash(set); })) {
       return;
     }
-    std::map<Guid, Names> seen;
+    ByName<ByName<std::uint32_t>> seen;  // by set, as paths know sets by their names
     take_numbered(index, [&](const RegisteredSet& set) {
       auto found = match.instances_of(set);
       std::erase_if(found, [&](auto one) {
-        return seen[set.set->guid][set.instances[one].name]++ != match.number();
+        return seen[set.set->name][set.instances[one].name]++ != match.number();
       });
       return found;
     });
@@ -248,13 +248,13 @@ class PlanBuilder {
   void number_duplicates() {
     struct Registrations {
       std::size_t count = 0;
-      Names seen;
+      ByName<std::uint32_t> seen;
     };
-    std::map<Guid, Registrations> sets;
-    for (const Source& source : sources_) ++sets[source.set->set->guid].count;
+    ByName<Registrations> sets;
+    for (const Source& source : sources_) ++sets[source.set->set->name].count;
     std::unordered_map<const RegisteredSet*, std::vector<std::uint32_t>> positions;
     for (const Source& source : sources_) {
-      Registrations& registrations = sets[source.set->set->guid];
+      Registrations& registrations = sets[source.set->set->name];
       if (registrations.count == 1) continue;
       auto& of_set = positions[source.set];
       for (const InstanceView& instance : source.set->instances) {

@@ -85,6 +85,25 @@ class CliTest : public ::testing::Test {
       aisles_.push_back(std::move(*instance));
     }
   }
+  // A set whose rows a reader adds up.
+  void open_bakery() {
+    static constexpr std::array kCounters{CounterSpec{.id = 1,
+                                                      .name = "Loaves",
+                                                      .symbol = "loaves",
+                                                      .type = CounterType::kLargeRawCount,
+                                                      .aggregate = kAggregateSum}};
+    auto ovens = provider_->add({.name = "Bakery",
+                                 .symbol = "bakery",
+                                 .instances = InstanceKind::kMultipleAggregate,
+                                 .counters = kCounters});
+    ASSERT_TRUE(ovens) << ovens.error().message();
+    for (const char* const oven : {"left", "right"}) {
+      auto instance = ovens->create_instance(oven);
+      ASSERT_TRUE(instance) << instance.error().message();
+      instance->set(0, 20);
+      aisles_.push_back(std::move(*instance));
+    }
+  }
   void close_shop() {
     aisles_.clear();
     provider_.reset();

@@ -148,6 +148,20 @@ TEST_F(DerivedValues, HaveARowForEachInstance) {
   EXPECT_DOUBLE_EQ(rows[0]["value"].get<double>(), 1'572'864.0 / 17);
 }
 
+TEST_F(DerivedValues, MayUseTheRowThatAReaderMakes) {
+  open_shop();
+  open_bakery();
+
+  const auto rows =
+      samples({"bakery/left", "-e", "share = {bakery/left/loaves} / {bakery/_Total/loaves}", "-e",
+               "all = {bakery/_Total/loaves}"});
+
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0]["value"], 20);
+  EXPECT_EQ(rows[1]["value"], 0.5);
+  EXPECT_EQ(rows[2]["value"], 40);
+}
+
 TEST_F(DerivedValues, SayWhyThereIsNone) {
   open_shop({"fruit"});
   aisles_[0].set(Sales::kStock, 0);

@@ -133,6 +133,21 @@ TEST_F(Typeperf, ReadsPathsFromAFileAndListsThem) {
   EXPECT_EQ(read_whole_log(file("x.csv")).header.paths.size(), 6U);
 }
 
+TEST_F(Typeperf, ListsTheRowThatAReaderMakesAndNumbersNamesakes) {
+  open_shop({"fruit"});
+  open_bakery();
+  auto rival = *Provider::create({.name = "rival", .directory = directory_});
+  const auto instance = *rival.add(kSales)->create_instance("fruit");
+  const auto paths = meterbank({"typeperf", "-qx"}).lines();
+  const std::vector<std::string> expected{
+      R"(\Bakery(_Total)\Loaves)",         R"(\Bakery(left)\Loaves)",
+      R"(\Bakery(right)\Loaves)",          R"(\Shop Sales(fruit#1)\Label Bytes)",
+      R"(\Shop Sales(fruit#1)\Sold/sec)",  R"(\Shop Sales(fruit#1)\Stock)",
+      R"(\Shop Sales(fruit)\Label Bytes)", R"(\Shop Sales(fruit)\Sold/sec)",
+      R"(\Shop Sales(fruit)\Stock)"};
+  EXPECT_EQ(std::vector<std::string>(paths.begin(), paths.end()), expected);
+}
+
 TEST_F(Typeperf, ListsCountersWithoutInstances) {
   open_shop();
 

@@ -10,6 +10,7 @@
 #include "cli/session/output.hpp"
 #include "cli/verbs.hpp"
 #include "meterbank/reader/glob.hpp"
+#include "meterbank/reader/query.hpp"
 #include "meterbank/reader/suggest.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/utf8.hpp"
@@ -31,23 +32,22 @@ std::string without_machine(const std::string& path) {
 // Each path once, in order; publishers of the same set have the same ones.
 using PathSet = std::set<std::string, FoldedLess>;
 
-void add_paths(const RegisteredSet& registered, bool with_instances, PathSet& paths) {
-  const auto& set = *registered.set;
+// Paths of a set whatever instances it has.
+void add_paths(const Counterset& set, PathSet& paths) {
+  const std::string_view instance = has_instance_names(set.instances) ? "(*)" : "";
   for (const auto& counter : set.counters) {
     if (is_base(counter.type)) continue;
     const auto& name = counter.name.empty() ? counter.symbol : counter.name;
-    const auto add = [&](std::string_view instance) {
-      paths.insert(escape_for_terminal(fmt::format("\\{}{}\\{}", set.name, instance, name)));
-    };
-    if (set.instances == InstanceKind::kSingle) {
-      add("");
-    } else if (!with_instances) {
-      add("(*)");
-    } else {
-      for (const auto& instance : registered.instances) {
-        if (!instance.closed) add(fmt::format("({})", instance.name));
-      }
-    }
+    paths.insert(escape_for_terminal(fmt::format("\\{}{}\\{}", set.name, instance, name)));
+  }
+}
+
+// Paths of the instances that there are, `_Total` and namesakes included.
+void add_expanded(const Catalog& catalog, const Counterset& set, PathSet& paths) {
+  const auto query = Query::compile(catalog, {escape_glob(set.name)});
+  if (!query) return;
+  for (const auto& path : query->expanded(PathSpelling::kWindows)) {
+    paths.insert(escape_for_terminal(path));
   }
 }
 
@@ -71,7 +71,11 @@ int list_counters(const Invocation& invocation, Console& console) {
       nearest.consider(registered.set->name);
       if (!glob.matches(registered.set->name) && !glob.matches(registered.set->symbol)) continue;
       found = true;
-      add_paths(registered, wanted.with_instances, paths);
+      if (wanted.with_instances && has_instance_names(registered.set->instances)) {
+        add_expanded(*catalog, *registered.set, paths);
+      } else {
+        add_paths(*registered.set, paths);
+      }
     }
   }
   if (!anything) return report_nobody(*catalog, console);

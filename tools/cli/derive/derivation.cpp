@@ -126,9 +126,13 @@ std::vector<const CookedRow*> Derivation::find_rows(const Query& query) const {
   std::unordered_set<const CookedRow*> seen;
   const auto& plan = *query.plan();
   for (const auto& selection : plan.selections) {
-    for (std::size_t row = 0; row < selection.rows; ++row) {
+    // Rows that are added up are one row, which belongs to no instance.
+    const std::size_t rows = selection.total ? 1 : selection.rows;
+    for (std::size_t row = 0; row < rows; ++row) {
       const auto* instance =
-          &selection.set->instances[plan.rows[selection.first_row + row].instance];
+          selection.total
+              ? nullptr
+              : &selection.set->instances[plan.rows[selection.first_row + row].instance];
       for (const auto index : selection.counters) {
         const auto known = index_.find({instance, &selection.set->set->counters[index]});
         if (known == index_.end() || !seen.insert(known->second).second) continue;
@@ -152,7 +156,7 @@ Terms Derivation::terms_of(Source& source, const Selection& selection) const {
   const auto rows = find_rows(*source.query);
   for (const auto* row : rows) terms.terms.push_back(term_of(*row));
   const bool one = rows.size() == 1;
-  const bool single = one && rows.front()->selection->set->set->instances == InstanceKind::kSingle;
+  const bool single = one && !has_instance_names(rows.front()->selection->set->set->instances);
   terms.plain = rows.empty() || single || (one && source.literal_instance);
   if (rows.empty()) terms.terms.push_back(Term{{}, {}, {}, 0, CookStatus::kNoValue});
   // What goes with everything belongs to no instance.
@@ -162,7 +166,10 @@ Terms Derivation::terms_of(Source& source, const Selection& selection) const {
 
 void Derivation::index_rows(const Sampler& sampler) {
   index_.clear();
-  for (const auto& row : sampler.rows()) index_.emplace(RowKey{row.instance, row.counter}, &row);
+  for (const auto& row : sampler.rows()) {
+    const bool is_total = row.instance->id == kTotalInstanceId;
+    index_.emplace(RowKey{is_total ? nullptr : row.instance, row.counter}, &row);
+  }
 }
 
 void Derivation::show_selected(const Sampler& sampler, const Selection& selection) {

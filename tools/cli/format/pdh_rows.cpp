@@ -22,7 +22,7 @@ using CountOfText = std::unordered_map<std::string, std::size_t, FoldedHash, Fol
 std::string path_with_index(const CookedRow& row, std::size_t index) {
   const Counterset& set = *row.selection->set->set;
   const auto& counter = row.counter->name.empty() ? row.counter->symbol : row.counter->name;
-  if (set.instances == InstanceKind::kSingle) return fmt::format("\\{}\\{}", set.name, counter);
+  if (!has_instance_names(set.instances)) return fmt::format("\\{}\\{}", set.name, counter);
   const auto number = index == 0 ? std::string() : fmt::format("#{}", index);
   return fmt::format("\\{}({}{})\\{}", set.name, row.instance->name, number, counter);
 }
