@@ -288,8 +288,9 @@ struct ReadResult {
 
 // One attempt. True: `target` holds version (s + 1) / 2, stored to `version`. Wait-free.
 template <typename A>
-[[nodiscard, gnu::always_inline]] inline bool try_read(const BlockParts<const typename A::Word>& block, std::uint64_t* target,
-                            std::uint64_t& version) noexcept {
+[[nodiscard, gnu::always_inline]] inline bool try_read(
+    const BlockParts<const typename A::Word>& block, std::uint64_t* target,
+    std::uint64_t& version) noexcept {
   // [R1] pairs with [W1] and [W3]. Without it the copy below could be older than the number.
   const std::uint64_t seq = A::load_acquire(*block.seq);
   A::copy_words(target, (seq & 1) == 0 ? block.copy0 : block.copy1, block.words);
