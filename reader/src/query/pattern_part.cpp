@@ -134,17 +134,19 @@ std::vector<bool> find_as_counter(const QueryRequest& request, const ProviderVie
 }
 
 std::shared_ptr<const PlanPart> part_of_patterns(const QueryRequest& request,
-                                                 const std::vector<Reading>& readings,
+                                                 const std::vector<const PatternMatch*>& matches,
+                                                 const Numbered& numbered,
                                                  std::vector<bool> found_as_counter,
                                                  const ProviderView& provider,
                                                  const RegisteredSet& set) {
   auto part = std::make_shared<PlanPart>();
   part->found_as_counter = std::move(found_as_counter);
-  part->found.reserve(readings.size());
+  part->found.reserve(matches.size());
   Choice rows(set, false), totals(set, true);
-  for (std::size_t index = 0; index < readings.size(); ++index) {
-    Selected selected(*readings[index].match, provider, set);
-    if (readings[index].numbered) selected.instances = *readings[index].numbered;
+  for (std::size_t index = 0; index < matches.size(); ++index) {
+    Selected selected(*matches[index], provider, set);
+    const auto meant = numbered.find(index);
+    if (meant != numbered.end()) selected.instances = meant->second;
     part->found.push_back(selected.anything());
     if (!selected.instances.empty()) rows.add(selected.instances, selected.counters, index);
     if (!selected.summed.empty()) totals.add(selected.summed, selected.summed_counters, index);

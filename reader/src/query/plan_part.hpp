@@ -5,8 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "plan_piece.hpp"
@@ -42,17 +42,15 @@ struct PlanPart {
                                                 const ProviderView& provider,
                                                 const RegisteredSet& set);
 
-// How a pattern is to be read, which depends on all registrations.
-struct Reading {
-  const PatternMatch* match = nullptr;
-  // Of a pattern with a number: its instances in this registration.
-  std::optional<std::vector<std::uint32_t>> numbered;
-};
-[[nodiscard]] std::shared_ptr<const PlanPart> part_of_patterns(const QueryRequest& request,
-                                                               const std::vector<Reading>& readings,
-                                                               std::vector<bool> found_as_counter,
-                                                               const ProviderView& provider,
-                                                               const RegisteredSet& set);
+// Of patterns with a number, by their index: the instances that are meant. Which these are depends
+// on all registrations.
+using Numbered = std::map<std::size_t, std::vector<std::uint32_t>>;
+
+// `matches`: a pattern each, in its chosen reading.
+[[nodiscard]] std::shared_ptr<const PlanPart> part_of_patterns(
+    const QueryRequest& request, const std::vector<const PatternMatch*>& matches,
+    const Numbered& numbered, std::vector<bool> found_as_counter, const ProviderView& provider,
+    const RegisteredSet& set);
 
 [[nodiscard]] std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
                                                             const ProviderView& provider,

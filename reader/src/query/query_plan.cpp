@@ -18,8 +18,8 @@ namespace {
 struct Source : QueryParts::Registered {
   std::shared_ptr<const PlanPart> before;  // compiled before, and still right
   std::vector<bool> found_as_counter;
-  std::vector<Reading> readings;  // a pattern each
-  std::size_t first_row = 0;      // of its first piece
+  Numbered numbered;
+  std::size_t first_row = 0;  // of its first piece
 };
 
 bool is_selectable(const ProviderView& provider, const RegisteredSet& set) noexcept {
@@ -74,11 +74,7 @@ class PlanBuilder {
     auto parts = std::make_shared<QueryParts>();
     parts->request = request_;
     parts->as_instance = choose_words();
-    for (std::size_t index = 0; index < request_->patterns.size(); ++index) {
-      const auto& pattern = request_->patterns[index];
-      choose_instances(index,
-                       parts->as_instance[index] ? *pattern.as_instance : pattern.as_counter);
-    }
+    choose_matches(parts->as_instance);
     for (Source& source : sources_) {
       source.part = part_of(source, parts->as_instance);
       parts->registered.push_back(source);
@@ -128,11 +124,17 @@ class PlanBuilder {
     return as_instance;
   }
 
+  void choose_matches(const std::vector<bool>& as_instance) {
+    for (std::size_t index = 0; index < request_->patterns.size(); ++index) {
+      const auto& pattern = request_->patterns[index];
+      matches_.push_back(as_instance[index] ? &*pattern.as_instance : &pattern.as_counter);
+      if (matches_[index]->has_number()) choose_instances(index, *matches_[index]);
+    }
+  }
+
   // `name#7` is an id if an instance of that name has it, else a name if one is called so, else a
   // position among those of the name, counted through all providers of the set.
   void choose_instances(std::size_t index, const PatternMatch& match) {
-    for (Source& source : sources_) source.readings.push_back({&match, {}});
-    if (!match.has_number()) return;
     has_numbers_ = true;
     if (take_numbered(index, [&match](const RegisteredSet& set) {
           auto found = match.instances_of(set);
@@ -160,12 +162,11 @@ class PlanBuilder {
   bool take_numbered(std::size_t index, F&& instances_in) {
     bool any = false;
     for (Source& source : sources_) {
-      Reading& reading = source.readings[index];
-      reading.numbered.emplace();
-      if (!reading.match->matches(*source.provider)) continue;
-      if (!reading.match->matches(*source.set->set)) continue;
-      *reading.numbered = instances_in(*source.set);
-      any = any || !reading.numbered->empty();
+      auto& meant = source.numbered[index];
+      const PatternMatch& match = *matches_[index];
+      if (!match.matches(*source.provider) || !match.matches(*source.set->set)) continue;
+      meant = instances_in(*source.set);
+      any = any || !meant.empty();
     }
     return any;
   }
@@ -178,8 +179,8 @@ class PlanBuilder {
     if (is_known) return source.before;
     ++plan_->compiled;
     if (request_->patterns.empty()) return part_of_items(*request_, *source.provider, *source.set);
-    return part_of_patterns(*request_, source.readings, source.found_as_counter, *source.provider,
-                            *source.set);
+    return part_of_patterns(*request_, matches_, source.numbered, source.found_as_counter,
+                            *source.provider, *source.set);
   }
 
   // Puts all pieces in their order, one behind the other.
@@ -325,7 +326,8 @@ class PlanBuilder {
   const std::shared_ptr<const QueryRequest> request_;
   const QueryParts* const before_;
   std::vector<Source> sources_;
-  bool has_numbers_ = false;  // some pattern has
+  std::vector<const PatternMatch*> matches_;  // a pattern each, in its chosen reading
+  bool has_numbers_ = false;                  // some pattern has
   const std::shared_ptr<QueryPlan> plan_ = std::make_shared<QueryPlan>();
 };
 
