@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meterbank/shm/case_fold.hpp"
 
+#include <sys/random.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -190,6 +192,15 @@ class StreamHash {
   unsigned pending_size_ = 0;  // below 8
 };
 
+// Where the kernel has no entropy to give yet, an address: hard to know from another process.
+std::uint64_t random_word() noexcept {
+  std::uint64_t word = reinterpret_cast<std::uintptr_t>(&word);
+  if (::getrandom(&word, sizeof word, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof word)) {
+    word ^= reinterpret_cast<std::uintptr_t>(&random_word);
+  }
+  return word;
+}
+
 }  // namespace
 
 char32_t fold_code_point(char32_t code_point) noexcept {
@@ -269,6 +280,21 @@ std::uint64_t folded_hash(std::string_view text, std::uint64_t seed) noexcept {
     hash.push(unit.bytes, unit.size);
   }
   return hash.finish();
+}
+
+std::size_t KeyedFoldedHash::operator()(std::string_view text) const noexcept {
+  // Two different texts of n characters meet at no more than n of the 2^61 points (Carter and
+  // Wegman), and nobody knows which point it is.
+  __extension__ using Wide = unsigned __int128;
+  constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61U) - 1;
+  static const std::uint64_t point = random_word() % (kPrime - 2) + 2;
+  std::uint64_t sum = 1;
+  for (FoldCursor cursor(text); !cursor.done();) {
+    const Wide product = static_cast<Wide>(sum) * point + cursor.next();
+    sum = static_cast<std::uint64_t>(product & kPrime) + static_cast<std::uint64_t>(product >> 61U);
+    if (sum >= kPrime) sum -= kPrime;
+  }
+  return static_cast<std::size_t>(sum);
 }
 
 }  // namespace meterbank

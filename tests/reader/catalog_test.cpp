@@ -41,8 +41,7 @@ class CatalogTest : public testing::Test {
     const pid_t child = ::fork();
     if (child == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      auto provider =
-          Provider::create({.name = std::move(name), .directory = directory_.path()});
+      auto provider = Provider::create({.name = std::move(name), .directory = directory_.path()});
       const auto venues = provider->add(test::kOrders);
       auto eu = venues->create_instance("eu");
       eu->add(Venue::accepted, 42);

@@ -2,9 +2,11 @@
 //
 // Queries that ask in numbers, as PerfLib V2 does.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,8 @@
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/cook.hpp"
 #include "meterbank/reader/query.hpp"
+#include "query/query_plan.hpp"
+#include "query/returned_versions.hpp"
 
 namespace meterbank {
 namespace {
@@ -279,40 +283,57 @@ TEST_F(QueryItems, SayInAMaskWhichCountersAreWanted) {
   EXPECT_EQ(mask({kMood.guid, ""}), ~std::uint64_t{0});                            // id above 63
 }
 
-TEST_F(QueryItems, KeepAnOldVersionFromComingBackWhenTheyChange) {
-  Registration set = start("a");
-  Instance eu = *set.create_instance("eu");
-  eu.set(Venue::depth, 1);
+// Time must not run backwards for a reader because an instance came or went.
+TEST_F(QueryItems, RememberWhatWasReturnedOfABlockWhenThePlanChanges) {
+  Registration first = start("first"), second = start("second");
+  Instance eu = *first.create_instance("eu"), us = *second.create_instance("us");
   Catalog catalog = open();
-  Query query = Query::of_items(catalog, {orders("eu", kDepth)});
-  Sample sample;
-  query.collect(sample, kStart);
-  query.add(catalog, {orders("*", kAccepted)});
-  EXPECT_EQ(query.collect(sample, kStart).not_fresh, 0U);
+  const auto request = std::make_shared<const QueryRequest>(*QueryRequest::of_patterns({"*"}, {}));
+  const BuiltPlan before = build_plan(catalog, request, nullptr);
+  ASSERT_EQ(before.plan->rows.size(), 2U);
+  Instance asia = *first.create_instance("asia");
+  catalog.refresh();
+  const BuiltPlan now = build_plan(catalog, request, before.parts.get());
+  ASSERT_EQ(now.plan->compiled, 1U);
+  const auto versions =
+      carried_versions({*before.plan, *before.parts}, {7, 9}, {*now.plan, *now.parts});
+  EXPECT_EQ(versions, (std::vector<std::uint64_t>{7, 0, 9}));  // eu, asia, us
 }
 
-TEST_F(QueryItems, NumberWhatSeveralProvidersCallAlikeAsPathsDo) {
-  Registration first = start("first"), second = start("second"), third = start("third");
-  Instance one = *first.create_instance("eu"), two = *second.create_instance("EU");
-  Instance three = *third.create_instance("eu"), other = *third.create_instance("us");
-  const auto paths = [&](const std::string& pattern) {
-    Query query = *Query::compile(open(), {pattern});
-    Sample sample;
-    query.collect(sample, kStart);
-    Lines lines;
-    for (const CookedRow& row : cook(nullptr, sample)) {
-      lines.push_back(row.selection->provider->name + " " + row.path());
-    }
-    return lines;
+TEST_F(QueryItems, AreToldApartByThePublisherWhereNamesAreAlike) {
+  Registration first = start("first"), second = start("second");
+  Instance x = *first.create_instance("x"), one = *first.create_instance("eu");
+  Instance two = *second.create_instance("EU"), us = *second.create_instance("us");
+  const auto expanded = [&](const std::string& pattern) {
+    return Query::compile(open(), {pattern})->expanded(PathSpelling::kWindows);
   };
-  EXPECT_EQ(
-      paths("\\Demo Orders(*)\\Queue Depth"),
-      (Lines{R"(first \Demo Orders(eu)\Queue Depth)", R"(second \Demo Orders(EU#1)\Queue Depth)",
-             R"(third \Demo Orders(eu#2)\Queue Depth)", R"(third \Demo Orders(us)\Queue Depth)"}));
-  EXPECT_EQ(paths("\\Demo Orders(eu#1)\\Queue Depth"),
-            (Lines{R"(second \Demo Orders(EU#1)\Queue Depth)"}));
-  EXPECT_EQ(paths("\\Demo Orders(eu#2)\\Queue Depth"),
-            (Lines{R"(third \Demo Orders(eu#2)\Queue Depth)"}));
+  const std::string at = "@" + std::to_string(::getpid());
+  const std::string of_first = R"(\\first)" + at + R"(\Demo Orders(eu)\Queue Depth)";
+  const std::string of_second = R"(\\second)" + at + R"(\Demo Orders(EU)\Queue Depth)";
+  EXPECT_EQ(expanded(R"(\Demo Orders(*)\Queue Depth)"),
+            (Lines{R"(\Demo Orders(x)\Queue Depth)", of_first, of_second,
+                   R"(\Demo Orders(us)\Queue Depth)"}));
+  for (const std::string& path : {of_first, of_second}) EXPECT_EQ(expanded(path), Lines{path});
+  EXPECT_EQ(Query::compile(open(), {"demo_orders/eu/queue_depth"})->expanded(PathSpelling::kShort),
+            (Lines{"first" + at + ":demo_orders/eu/queue_depth",
+                   "second" + at + ":demo_orders/EU/queue_depth"}));
+}
+
+TEST_F(QueryItems, CountPositionsOfANameThroughAllProvidersByAge) {
+  Registration first = start("first"), second = start("second");
+  Instance one = *first.create_instance("eu", {.id = 70}),
+           two = *second.create_instance("eu", {.id = 80});
+  one.set(Venue::depth, 1);
+  two.set(Venue::depth, 2);
+  const auto depth_of = [&](const std::string& path) {
+    Query query = *Query::compile(open(), {path});
+    return look(query);
+  };
+  EXPECT_EQ(depth_of("demo_orders/eu#1/queue_depth"),
+            (Lines{"0: second demo_orders/eu/queue_depth=2"}));
+  EXPECT_EQ(depth_of("demo_orders/eu#70/queue_depth"),
+            (Lines{"0: first demo_orders/eu/queue_depth=1"}));
+  EXPECT_EQ(Query::compile(open(), {R"(\Demo Orders(eu#1)\No Such)"})->unmatched().size(), 1U);
 }
 
 TEST_F(QueryItems, SurviveAPatternOf1023Stars) {

@@ -195,6 +195,92 @@ TEST_F(TotalTest, GoesOnCountingProvidersThatAreGoneWhereTheSetKeepsHistory) {
   }
 }
 
+// An ordinary end: the instance is closed first, and a reader looks in between.
+TEST_F(TotalTest, RemembersAnInstanceThatClosesBeforeItsProvider) {
+  Registration set_a = start("a", InstanceKind::kGlobalAggregateHistory);
+  Registration set_b = start("b", InstanceKind::kGlobalAggregateHistory);
+  Instance one = *set_a.create_instance("");
+  std::optional<Instance> two = *set_b.create_instance("");
+  fill(one, 10);
+  fill(*two, 30);
+  Catalog catalog = *Catalog::open({.directory = directory_.path()});
+  Query query = *Query::compile(catalog, {"workers/longest"});
+  two.reset();
+  catalog.refresh();
+  query.update(catalog);
+  EXPECT_EQ(look(query), Rows{" longest 30"});
+  providers_.pop_back();
+  catalog.refresh();
+  query.update(catalog);
+  EXPECT_EQ(look(query), Rows{" longest 30"});
+}
+
+TEST_F(TotalTest, CountsALivingProviderOnceHoweverItsSegmentGrows) {
+  Registration set = start("a", InstanceKind::kGlobalAggregateHistory);
+  Instance one = *set.create_instance("");
+  fill(one, 10);
+  CountersetSpec other = workers(InstanceKind::kMultiple);
+  other.name = "Others";
+  other.symbol = "others";
+  other.guid = {};
+  Registration others = *providers_.front().add(other);
+  Catalog catalog = *Catalog::open({.directory = directory_.path()});
+  Query query = *Query::compile(catalog, {"workers/fill"});
+  std::vector<Instance> many;
+  const std::uint64_t bytes = catalog.providers().front()->bytes;
+  while (catalog.providers().front()->bytes == bytes) {
+    for (int i = 0; i < 1000; ++i) {
+      many.push_back(*others.create_instance("i" + std::to_string(many.size())));
+    }
+    catalog.refresh();
+    query.update(catalog);
+  }
+  EXPECT_TRUE(query.plan()->ended.empty());
+  const Catalog another = *Catalog::open({.directory = directory_.path()});
+  query.update(another);
+  EXPECT_TRUE(query.plan()->ended.empty());
+  EXPECT_EQ(look(query), Rows{" fill 10"});
+}
+
+TEST_F(TotalTest, IsMadeOnceForASetAndNotWhereALivingProviderMakesIt) {
+  Registration set_a = start("a", InstanceKind::kMultipleAggregate);
+  Registration set_b = start("b", InstanceKind::kMultipleAggregate);
+  Instance one = *set_a.create_instance("one");
+  Instance own = *set_b.create_instance("_TOTAL");
+  fill(one, 10);
+  fill(own, 77);
+  EXPECT_EQ(look({"workers/_Total/longest"}), Rows{"_TOTAL longest 77"});
+  EXPECT_EQ(look({"a:workers/_Total/longest"}), Rows{"_Total longest 10"});
+}
+
+TEST_F(TotalTest, IsExcludedByItsName) {
+  Registration set = start("a", InstanceKind::kMultipleAggregate);
+  Instance one = *set.create_instance("one");
+  Query query = *Query::compile(*Catalog::open({.directory = directory_.path()}),
+                                {"workers/*/longest"}, {"workers/_total/*"});
+  EXPECT_EQ(look(query), Rows{"one longest 0"});
+}
+
+TEST_F(TotalTest, TakesTheLowerHalfOfACounterOf32Bits) {
+  static constexpr std::array kNarrow{CounterSpec{.id = 1,
+                                                  .name = "N",
+                                                  .symbol = "n",
+                                                  .type = CounterType::kRawCount,
+                                                  .aggregate = kAggregateMaximum}};
+  providers_.push_back(*Provider::create({.name = "p", .directory = directory_.path()}));
+  Registration set = *providers_.back().add({.name = "Narrow",
+                                             .symbol = "narrow",
+                                             .instances = InstanceKind::kMultipleAggregate,
+                                             .counters = kNarrow});
+  Instance one = *set.create_instance("one"), two = *set.create_instance("two");
+  one.set(0, 10);
+  two.set(0, (std::uint64_t{1} << 32) + 2);
+  Query query = compile({"narrow/_Total"});
+  Sample sample;
+  query.collect(sample, kStart);
+  EXPECT_EQ(cook(nullptr, sample).front().raw.value, 10U);
+}
+
 TEST_F(TotalTest, AddsWhatIsGoneToTheRawSumButToNoRate) {
   std::optional<Registration> set_a = start("a", InstanceKind::kGlobalAggregateHistory);
   std::optional<Registration> set_b = start("b", InstanceKind::kGlobalAggregateHistory);

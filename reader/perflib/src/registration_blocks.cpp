@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "meterbank/reader/query.hpp"
+#include "meterbank/shm/case_fold.hpp"
 #include "wide_text.hpp"
 
 namespace meterbank {
@@ -134,7 +135,7 @@ PerfError list_instances(const FoundSet& found, CharacterWidth width,
       if (instance.closed) continue;
       if (is_one && any) continue;
       any = true;
-      has_total |= instance.name == kTotalName;
+      has_total |= equal_folded(instance.name, kTotalName);
       append_row_header(instance.name, instance.id, width, block);
     }
   }

@@ -135,7 +135,7 @@ std::unordered_set<const Attachment*> Catalog::look_for_records() {
 // One provider may have left a record behind for each of its earlier, failed lives. What these held
 // is let go, so that it does not come back when the successor ends as well; the record stays listed.
 void Catalog::forget_predecessors() {
-  std::unordered_map<std::uint32_t, std::unordered_set<std::string, FoldedHash, FoldedEqual>> live;
+  std::unordered_map<std::uint32_t, std::unordered_set<std::string, KeyedFoldedHash, FoldedEqual>> live;
   for (const auto& attachment : attachments_) {
     const ProviderView& view = *attachment->view();
     if (!has_ended(view.state)) live[view.uid].insert(view.name);

@@ -2,9 +2,11 @@
 #include "meterbank/reader/cook.hpp"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "../query/pattern_match.hpp"
+#include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/path.hpp"
 #include "raw_value.hpp"
 #include "total.hpp"
@@ -14,8 +16,14 @@ namespace {
 
 using Plan = QueryPlan;
 
-std::uint64_t linked(const std::uint64_t* values, std::uint32_t word, std::uint64_t otherwise) {
-  return word == kNoCounter ? otherwise : values[word];
+// A writer may keep more than the 32 bits that a counter has; what it counts is the lower half.
+std::uint64_t cut(std::uint64_t value, const CounterView& counter) noexcept {
+  return width_of(counter.type) == 4 ? value & 0xffffffff : value;
+}
+
+std::uint64_t linked(const Counterset& set, const std::uint64_t* values, std::uint32_t word,
+                     std::uint64_t otherwise) noexcept {
+  return word == kNoCounter ? otherwise : cut(values[word], set.counters[word]);
 }
 
 // Where a row was read: the same slot of the same registration of the same segment.
@@ -108,7 +116,7 @@ class RowCook {
       CookedRow out;
       out.selection = &selection;
       out.instance = &instance_of(plan, row);
-      out.position = plan.rows[row].position;
+      out.has_namesake = plan.rows[row].has_namesake;
       out.counter = &selection.set->set->counters[index];
       out.row_status = newer_.status[row];
       if (holds_values(out.row_status)) {
@@ -157,23 +165,23 @@ void cook_selections(const RowCook& rows, const Plan& plan, std::vector<CookedRo
       rows.cook_row(row, selection.counters, take);
     }
   };
-  std::vector<const Plan::Selection*> totals;
+  std::map<Guid, std::vector<const Plan::Selection*>> totals;
+  for (const Plan::Selection& selection : plan.selections) {
+    if (selection.total) totals[selection.set->set->guid].push_back(&selection);
+  }
   for (const Plan::Selection& selection : plan.selections) {
     if (!selection.total) {
       cook_all(selection, [&cooked](const CookedRow& row) { cooked.push_back(row); });
       continue;
     }
-    const auto same_set = [&selection](const Plan::Selection* known) {
-      return known->set->set->guid == selection.set->set->guid;
-    };
-    if (std::any_of(totals.begin(), totals.end(), same_set)) continue;  // is in its total
-    totals.push_back(&selection);
+    const Guid& set = selection.set->set->guid;
+    const auto& shares = totals[set];
+    if (shares.front() != &selection) continue;  // is in its total
     Total total;
-    for (const Plan::Selection& other : plan.selections) {
-      if (!other.total || !same_set(&other)) continue;
-      cook_all(other, [&total](const CookedRow& row) { total.add(row); });
+    for (const Plan::Selection* const share : shares) {
+      cook_all(*share, [&total](const CookedRow& row) { total.add(row); });
     }
-    add_ended(plan, selection.set->set->guid, total);
+    add_ended(plan, set, total);
     total.give(cooked);
   }
 }
@@ -205,9 +213,9 @@ void cook_answers(const RowCook& rows, const Plan& plan, std::vector<CookedRow>&
         rows.cook_row(row, counters, take);
       }
     };
-    cook_all(answer.rows, [&cooked](const CookedRow& row) { cooked.push_back(row); });
+    cook_all(*answer.rows, [&cooked](const CookedRow& row) { cooked.push_back(row); });
     Total total;
-    cook_all(answer.summed, [&total](const CookedRow& row) {
+    cook_all(*answer.summed, [&total](const CookedRow& row) {
       if (row.counter->aggregate != kAggregateUndefined) total.add(row);
     });
     add_ended(plan, answer.item.set, total);
@@ -225,13 +233,13 @@ RawValue raw_of(const Sample& sample, std::size_t row, const Counterset& set,
   RawValue raw;
   raw.stamped = set.stamp_word != kNoCounter;
   raw.time_ns = raw.stamped ? values[set.stamp_word] : sample.time.monotonic_ns;
-  raw.value = values[counter.word];
-  raw.base = linked(values, counter.base, 0);
+  raw.value = cut(values[counter.word], counter);
+  raw.base = linked(set, values, counter.base, 0);
   if (counter.base != kNoCounter) raw.base_bytes = width_of(set.counters[counter.base].type);
-  raw.multi = linked(values, counter.multi, 1);
+  raw.multi = linked(set, values, counter.multi, 1);
   // An object without a clock of its own lives by the performance clock.
-  raw.object_time = linked(values, counter.time, raw.time_ns);
-  raw.object_frequency = linked(values, counter.frequency, kNanosecondsPerSecond);
+  raw.object_time = linked(set, values, counter.time, raw.time_ns);
+  raw.object_frequency = linked(set, values, counter.frequency, kNanosecondsPerSecond);
   return raw;
 }
 
@@ -252,18 +260,27 @@ std::vector<CookedRow> cook(const Sample* older, const Sample& newer, CookOption
   return cooked;
 }
 
-std::string CookedRow::path() const {
+CounterPath CookedRow::counter_path(PathSpelling spelling) const {
   const Counterset& set = *selection->set->set;
   const std::string& name = counter->name.empty() ? counter->symbol : counter->name;
-  CounterPath path = path_of({{}, set.name, instance->name, name}, PathSpelling::kWindows);
-  if (position != 0 && path.instance) path.index = position;
-  return print_path(path);
+  const bool is_short = spelling == PathSpelling::kShort;
+  CounterPath path = path_of(
+      {{}, is_short ? word_of(set) : set.name, instance->name, is_short ? word_of(*counter) : name},
+      spelling);
+  if (has_namesake) {
+    path.publisher = escape_glob(selection->provider->name);
+    path.publisher_pid = selection->provider->pid;
+  }
+  return path;
 }
 
+std::string CookedRow::path() const { return print_path(counter_path(PathSpelling::kWindows)); }
+
 std::string CookedRow::short_path() const {
-  const Counterset& set = *selection->set->set;
-  return print_short(
-      path_of({{}, word_of(set), instance->name, word_of(*counter)}, PathSpelling::kShort));
+  CounterPath path = counter_path(PathSpelling::kShort);
+  path.publisher.reset();
+  path.publisher_pid.reset();
+  return print_short(path);
 }
 
 }  // namespace meterbank

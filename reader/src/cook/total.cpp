@@ -25,7 +25,7 @@ void Total::add(const CookedRow& row) {
     sums_.push_back({row});
     sum = sums_.end() - 1;
     sum->row.instance = &total_instance(*row.selection->set->set);
-    sum->row.position = 0;
+    sum->row.has_namesake = false;
     sum->row.raw = {};
   }
   if (sum->row.counter->type != row.counter->type) {

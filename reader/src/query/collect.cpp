@@ -83,9 +83,10 @@ std::string_view name_of(RowStatus status) noexcept {
 }
 
 void Query::prepare(Sample& sample) const {
+  if (sample.plan == plan_ && sample.values.size() == plan_->words) return;
+  sample.values.assign(plan_->words, 0);
+  sample.status.assign(plan_->rows.size(), RowStatus::kBusy);
   sample.plan = plan_;
-  sample.values.resize(plan_->words);
-  sample.status.resize(plan_->rows.size(), RowStatus::kBusy);
 }
 
 void Query::collect_selection(const QueryPlan::Selection& selection, Sample& sample,

@@ -2,7 +2,9 @@
 #include "ended_values.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <tuple>
 
 #include "../cook/raw_value.hpp"
 #include "meterbank/reader/cook.hpp"
@@ -10,13 +12,28 @@
 namespace meterbank {
 namespace {
 
-bool is_ended(const QueryParts::Registered& registered, const QueryParts& now) {
-  if (registered.set->set->instances != InstanceKind::kGlobalAggregateHistory) return false;
-  return std::none_of(now.registered.begin(), now.registered.end(), [&](const auto& other) {
-    return other.provider->segment == registered.provider->segment &&
-           other.set->registration == registered.set->registration &&
-           other.set->generation == registered.set->generation;
-  });
+// An instance by what does not change when a segment grows or is mapped again.
+using Life =
+    std::tuple<std::array<std::uint64_t, 2>, Ref, std::uint64_t, std::uint32_t, std::uint64_t>;
+
+Life life_of(const ProviderView& provider, const RegisteredSet& set, const InstanceView& instance) {
+  return {provider.segment_id, set.registration, set.generation, instance.slot,
+          instance.generation};
+}
+
+bool keeps_history(const RegisteredSet& set) noexcept {
+  return set.set->instances == InstanceKind::kGlobalAggregateHistory;
+}
+
+std::set<Life> lives_of(const QueryParts& parts) {
+  std::set<Life> lives;
+  for (const auto& registered : parts.registered) {
+    if (!keeps_history(*registered.set)) continue;
+    for (const InstanceView& instance : registered.set->instances) {
+      if (!instance.closed) lives.insert(life_of(*registered.provider, *registered.set, instance));
+    }
+  }
+  return lives;
 }
 
 QueryPlan::Ended& entry_of(std::vector<QueryPlan::Ended>& all,
@@ -46,22 +63,23 @@ void fold(const RegisteredSet& registered, const Sample& last, std::size_t row,
 }  // namespace
 
 bool has_ended(const QueryParts& before, const QueryParts& now) {
-  return std::any_of(before.registered.begin(), before.registered.end(),
-                     [&now](const auto& registered) { return is_ended(registered, now); });
+  const std::set<Life> lived = lives_of(before);
+  if (lived.empty()) return false;
+  const std::set<Life> lives = lives_of(now);
+  return !std::includes(lives.begin(), lives.end(), lived.begin(), lived.end());
 }
 
-std::vector<QueryPlan::Ended> folded(std::vector<QueryPlan::Ended> so_far, const QueryParts& before,
-                                     const QueryParts& now, const Sample& last) {
-  for (const auto& registered : before.registered) {
-    if (!is_ended(registered, now)) continue;
-    // One that is selected twice, as itself and as a share, counts once.
-    std::set<std::uint32_t> seen;
-    for (std::size_t row = 0; row < last.plan->rows.size(); ++row) {
-      const QueryPlan::Row& place = last.plan->rows[row];
-      if (last.plan->selections[place.selection].set != registered.set) continue;
-      if (!holds_values(last.status[row]) || !seen.insert(place.instance).second) continue;
-      fold(*registered.set, last, row, entry_of(so_far, registered.set->set));
-    }
+std::vector<QueryPlan::Ended> folded(std::vector<QueryPlan::Ended> so_far, const QueryParts& now,
+                                     const Sample& last) {
+  // What is selected twice, as itself and as a share, counts once: a life is in here or folded.
+  std::set<Life> counted = lives_of(now);
+  for (std::size_t row = 0; row < last.plan->rows.size(); ++row) {
+    const QueryPlan::Row& place = last.plan->rows[row];
+    const QueryPlan::Selection& selection = last.plan->selections[place.selection];
+    const RegisteredSet& set = *selection.set;
+    if (!keeps_history(set) || !holds_values(last.status[row])) continue;
+    const Life life = life_of(*selection.provider, set, set.instances[place.instance]);
+    if (counted.insert(life).second) fold(set, last, row, entry_of(so_far, set.set));
   }
   return so_far;
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sets that go on counting the providers that are gone (InstanceKind::kGlobalAggregateHistory):
-// their last values are folded into one, so what is kept does not grow with the number of ends.
+// Sets that go on counting what is gone (InstanceKind::kGlobalAggregateHistory): last values are
+// folded into one, so what is kept does not grow with the number of ends.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "meterbank/reader/query.hpp"
@@ -12,12 +11,11 @@
 
 namespace meterbank {
 
-// Whether `now` lacks a registration of such a set that `before` had.
+// Whether an instance of such a set that lived in `before` does not live in `now`.
 [[nodiscard]] bool has_ended(const QueryParts& before, const QueryParts& now);
 
-// `so_far` with the last values of what `now` lacks. `last` is a sample of the plan of `before`.
+// `so_far` with the rows of `last` whose instances do not live in `now`.
 [[nodiscard]] std::vector<QueryPlan::Ended> folded(std::vector<QueryPlan::Ended> so_far,
-                                                   const QueryParts& before, const QueryParts& now,
-                                                   const Sample& last);
+                                                   const QueryParts& now, const Sample& last);
 
 }  // namespace meterbank

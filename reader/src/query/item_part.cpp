@@ -2,7 +2,9 @@
 //
 // Items held against one registration.
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -43,10 +45,9 @@ class Instances {
     return found;
   }
 
-  [[nodiscard]] bool has(std::string_view name) { return by_name().contains(name); }
-
  private:
-  using ByName = std::unordered_multimap<std::string_view, std::uint32_t, FoldedHash, FoldedEqual>;
+  using ByName =
+      std::unordered_multimap<std::string_view, std::uint32_t, KeyedFoldedHash, FoldedEqual>;
 
   // Made once it is asked for.
   const ByName& by_name() {
@@ -90,12 +91,15 @@ std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
                                               const RegisteredSet& set) {
   auto part = std::make_shared<PlanPart>();
   const InstanceKind kind = set.set->instances;
+  part->has_own_total = has_own_total(set);
   Instances instances(set);
   std::vector<bool> is_used(set.instances.size());
-  std::optional<std::size_t> first_asked;
-  const auto use = [&](const Indexes& indexes) {
+  const auto use = [&is_used](const Indexes& indexes) {
     for (const std::uint32_t index : indexes) is_used[index] = true;
   };
+  // Of instances first, of rows once there are rows.
+  std::map<std::pair<std::string, std::uint32_t>, std::shared_ptr<PlanPart::ItemRows>> distinct;
+  std::optional<std::size_t> first_asked;
   for (std::size_t index = 0; index < request.items.size(); ++index) {
     const QueryRequest::Item& asked = request.items[index];
     if (asked.item.set != set.set->guid) continue;
@@ -103,14 +107,16 @@ std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
       first_asked = index;
       part->items.resize(request.items.size());
     }
-    if (!fits(asked.item, kind)) continue;
-    PlanPart::ItemRows& item = part->items[index];
-    const bool is_shared = is_aggregate(kind) && !has_instance_names(kind);
-    if (!is_shared) use(item.rows = instances.selected_by(asked));
-    if (wants_total(asked, kind)) {
-      item.has_own_total = has_instance_names(kind) && instances.has(kTotalName);
-      use(item.summed = instances.live());
+    auto& rows = distinct[{asked.item.instances, asked.item.instance_id}];
+    if (rows == nullptr) {
+      rows = std::make_shared<PlanPart::ItemRows>();
+      const bool is_one_row = is_aggregate(kind) && !has_instance_names(kind);
+      if (fits(asked.item, kind)) {
+        if (!is_one_row) use(rows->rows = instances.selected_by(asked));
+        if (wants_total(asked, kind)) use(rows->summed = instances.live());
+      }
     }
+    part->items[index] = rows;
   }
   if (!first_asked) return part;
   Indexes used;
@@ -123,13 +129,13 @@ std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
   for (std::uint32_t row = 0; piece != nullptr && row < piece->rows.size(); ++row) {
     row_of[piece->rows[row].instance] = row;
   }
-  for (PlanPart::ItemRows& item : part->items) {
-    for (Indexes* const rows : {&item.rows, &item.summed}) {
+  for (const auto& [asked, item] : distinct) {
+    for (Indexes* const rows : {&item->rows, &item->summed}) {
       for (std::uint32_t& index : *rows) index = row_of[index];
       std::erase(*rows, kNoCounter);
     }
   }
-  if (piece != nullptr) part->pieces.push_back({std::move(piece), *first_asked});
+  if (piece != nullptr) part->pieces.push_back({std::move(piece), *first_asked, false});
   return part;
 }
 

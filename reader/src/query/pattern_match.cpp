@@ -72,13 +72,16 @@ std::vector<std::uint32_t> PatternMatch::counters_of(const Counterset& set) cons
 }
 
 bool PatternMatch::wants_total(const RegisteredSet& set) const noexcept {
-  if (is_global(set.set->instances)) return !path_.publisher && !path_.publisher_pid;
+  if (is_global(set.set->instances)) return !names_publisher();
   if (set.set->instances != InstanceKind::kMultipleAggregate) return false;
-  if (instance_ && (path_.index || !instance_->matches(kTotalName))) return false;
-  // A provider that makes the row itself knows better.
-  return std::none_of(set.instances.begin(), set.instances.end(), [](const InstanceView& instance) {
-    return !instance.closed && equal_folded(instance.name, kTotalName);
-  });
+  return !instance_ || (!path_.index && instance_->matches(kTotalName));
+}
+
+bool has_own_total(const RegisteredSet& set) noexcept {
+  return has_instance_names(set.set->instances) &&
+         std::any_of(set.instances.begin(), set.instances.end(), [](const InstanceView& instance) {
+           return !instance.closed && equal_folded(instance.name, kTotalName);
+         });
 }
 
 std::vector<std::uint32_t> PatternMatch::named(const RegisteredSet& set, const Glob& name) const {

@@ -25,6 +25,9 @@ namespace meterbank {
 // Each provider of the set holds a share of one row.
 [[nodiscard]] bool is_global(InstanceKind kind) noexcept;
 
+// A provider that makes the row `_Total` itself knows better than a reader.
+[[nodiscard]] bool has_own_total(const RegisteredSet& set) noexcept;
+
 class PatternMatch {
  public:
   // Precondition: no second word, see CounterPath::reading_as_counter().
@@ -34,6 +37,9 @@ class PatternMatch {
   [[nodiscard]] bool matches(const Counterset& set) const noexcept;
   // Indexes in Counterset::counters, in the order of the schema.
   [[nodiscard]] std::vector<std::uint32_t> counters_of(const Counterset& set) const;
+  [[nodiscard]] bool names_publisher() const noexcept {
+    return path_.publisher.has_value() || path_.publisher_pid.has_value();
+  }
   // Whether the row is asked for that a reader makes out of all instances. Sets of which each
   // provider holds a share are one row, unless a provider is named.
   [[nodiscard]] bool wants_total(const RegisteredSet& set) const noexcept;

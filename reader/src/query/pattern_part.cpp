@@ -22,9 +22,10 @@ class Choice {
   Choice(const RegisteredSet& set, bool total)
       : set_(set), total_(total), list_of_(set.instances.size(), kNothing) {}
 
-  void add(const std::vector<std::uint32_t>& instances, const Counters& counters,
-           std::size_t asked) {
+  void add(const std::vector<std::uint32_t>& instances, const Counters& counters, std::size_t asked,
+           bool by_publisher) {
     if (!asked_) asked_ = asked;
+    by_publisher_ = by_publisher_ && by_publisher;
     std::map<std::uint32_t, std::uint32_t> sums;
     for (const std::uint32_t instance : instances) {
       const std::uint32_t before = list_of_[instance];
@@ -51,9 +52,8 @@ class Choice {
         const auto is_excluded = [&text](const Glob& glob) { return glob.matches(text); };
         text.assign(set).append("/").append(word);
         if (std::any_of(globs.begin(), globs.end(), is_excluded)) return true;
-        text.assign(set).append("/").append(set_.instances[instance].name);
-        text.append("/").append(word);
-        return !total_ && std::any_of(globs.begin(), globs.end(), is_excluded);
+        text.assign(set).append("/").append(shown_as(instance)).append("/").append(word);
+        return std::any_of(globs.begin(), globs.end(), is_excluded);
       });
       if (kept.size() != lists_[list_of_[instance]].size()) list_of_[instance] = number_of(kept);
     }
@@ -68,11 +68,17 @@ class Choice {
       auto piece = make_piece(provider, set_, instances[list], lists_[list]);
       if (piece == nullptr) continue;
       piece->total = total_;
-      pieces.push_back({std::move(piece), *asked_});
+      pieces.push_back({std::move(piece), *asked_, by_publisher_});
     }
   }
 
  private:
+  // The name of the row that an instance is part of.
+  [[nodiscard]] std::string_view shown_as(std::size_t instance) const noexcept {
+    if (!total_) return set_.instances[instance].name;
+    return has_instance_names(set_.set->instances) ? kTotalName : std::string_view();
+  }
+
   std::uint32_t number_of(const Counters& counters) {
     const auto [known, is_new] =
         numbers_.emplace(counters, static_cast<std::uint32_t>(lists_.size()));
@@ -83,6 +89,7 @@ class Choice {
   const RegisteredSet& set_;
   const bool total_;  // the instances are inputs of one row
   std::optional<std::size_t> asked_;
+  bool by_publisher_ = true;
   std::vector<std::uint32_t> list_of_;  // one an instance
   std::vector<Counters> lists_{Counters{}};
   std::map<Counters, std::uint32_t> numbers_{{Counters{}, kNothing}};
@@ -141,15 +148,21 @@ std::shared_ptr<const PlanPart> part_of_patterns(const QueryRequest& request,
                                                  const RegisteredSet& set) {
   auto part = std::make_shared<PlanPart>();
   part->found_as_counter = std::move(found_as_counter);
+  part->has_own_total = has_own_total(set);
   part->found.reserve(matches.size());
   Choice rows(set, false), totals(set, true);
   for (std::size_t index = 0; index < matches.size(); ++index) {
     Selected selected(*matches[index], provider, set);
     const auto meant = numbered.find(index);
-    if (meant != numbered.end()) selected.instances = meant->second;
+    if (meant != numbered.end() && !selected.counters.empty()) selected.instances = meant->second;
     part->found.push_back(selected.anything());
-    if (!selected.instances.empty()) rows.add(selected.instances, selected.counters, index);
-    if (!selected.summed.empty()) totals.add(selected.summed, selected.summed_counters, index);
+    const bool by_publisher = matches[index]->names_publisher();
+    if (!selected.instances.empty()) {
+      rows.add(selected.instances, selected.counters, index, by_publisher);
+    }
+    if (!selected.summed.empty()) {
+      totals.add(selected.summed, selected.summed_counters, index, by_publisher);
+    }
   }
   for (Choice* const choice : {&rows, &totals}) {
     if (!request.excluded.empty()) choice->exclude(request.excluded);

@@ -19,19 +19,21 @@ namespace meterbank {
 struct PlanPart {
   struct Piece {
     std::shared_ptr<const PlanPiece> piece;
-    std::size_t asked = 0;  // the first pattern or item that selected some of it
+    std::size_t asked = 0;      // the first pattern or item that selected some of it
+    bool by_publisher = false;  // every such pattern names the publisher
   };
   // Rows of pieces.front().
   struct ItemRows {
     std::vector<std::uint32_t> rows;
     std::vector<std::uint32_t> summed;
-    bool has_own_total = false;  // the provider makes the row itself
   };
 
   std::vector<Piece> pieces;
+  bool has_own_total = false;
   std::vector<bool> found_as_counter;  // a pattern each, where it has two readings
   std::vector<bool> found;             // a pattern each
-  std::vector<ItemRows> items;         // an item each; empty: the set is no item's
+  // Items that differ in the counter alone share their rows; null: not of this set.
+  std::vector<std::shared_ptr<const ItemRows>> items;  // an item each; empty: the set is no item's
 };
 
 // Indexes in RegisteredSet::instances.

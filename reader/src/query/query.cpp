@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <iterator>
-#include <unordered_map>
 #include <utility>
 
 #include "ended_values.hpp"
 #include "meterbank/reader/cook.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "query_plan.hpp"
+#include "returned_versions.hpp"
 
 namespace meterbank {
 namespace {
@@ -35,57 +35,6 @@ bool same_item(const QueryItem& left, const QueryItem& right) noexcept {
   return left.set == right.set && left.instance_id == right.instance_id &&
          left.counter_id == right.counter_id && equal_folded(left.instances, right.instances);
 }
-
-// Which version of each block was returned last. What a plan took over from the one before is
-// copied; the other blocks are looked up.
-class ReturnedVersions {
- public:
-  ReturnedVersions(const QueryPlan& plan, const QueryParts& parts,
-                   const std::vector<std::uint64_t>& versions)
-      : plan_(plan), versions_(versions) {
-    for (std::size_t index = 0; index < parts.pieces.size(); ++index) {
-      places_.emplace(parts.pieces[index].get(), plan.selections[index].first_row);
-    }
-  }
-
-  [[nodiscard]] std::vector<std::uint64_t> carried_to(const QueryPlan& plan,
-                                                      const QueryParts& parts) {
-    std::vector<std::uint64_t> versions(plan.rows.size());
-    std::vector<std::size_t> others;
-    for (std::size_t index = 0; index < parts.pieces.size(); ++index) {
-      const auto place = places_.find(parts.pieces[index].get());
-      if (place == places_.end()) {
-        others.push_back(index);
-        continue;
-      }
-      std::copy_n(versions_.begin() + static_cast<std::ptrdiff_t>(place->second),
-                  plan.selections[index].rows,
-                  versions.begin() + static_cast<std::ptrdiff_t>(plan.selections[index].first_row));
-      places_.erase(place);
-    }
-    std::unordered_map<const SharedWord*, std::uint64_t> returned;
-    for (const auto& [piece, first_row] : places_) {
-      for (std::size_t row = first_row; row < first_row + piece->rows.size(); ++row) {
-        auto& version = returned[plan_.rows[row].block.seq];
-        version = std::max(version, versions_[row]);
-      }
-    }
-    for (const std::size_t index : others) {
-      const QueryPlan::Selection& selection = plan.selections[index];
-      for (std::size_t row = selection.first_row; row < selection.first_row + selection.rows;
-           ++row) {
-        const auto known = returned.find(plan.rows[row].block.seq);
-        if (known != returned.end()) versions[row] = known->second;
-      }
-    }
-    return versions;
-  }
-
- private:
-  const QueryPlan& plan_;
-  const std::vector<std::uint64_t>& versions_;
-  std::unordered_map<const PlanPiece*, std::size_t> places_;  // first row of each piece
-};
 
 }  // namespace
 
@@ -114,8 +63,7 @@ Result<Query> Query::compile(const Catalog& catalog, std::vector<std::string> pa
   auto request = QueryRequest::of_patterns(patterns, excluded);
   if (!request) return tl::make_unexpected(std::move(request.error()));
   Query query;
-  query.request_ = std::make_shared<const QueryRequest>(*std::move(request));
-  query.build(catalog);
+  query.build(catalog, std::make_shared<const QueryRequest>(*std::move(request)));
   return query;
 }
 
@@ -129,8 +77,7 @@ void Query::replace(const Catalog& catalog, std::vector<QueryItem> items) {
   auto request = std::make_shared<QueryRequest>();
   request->items.reserve(items.size());
   for (QueryItem& item : items) request->items.emplace_back(std::move(item));
-  request_ = std::move(request);
-  build(catalog);
+  build(catalog, std::move(request));
 }
 
 void Query::add(const Catalog& catalog, std::vector<QueryItem> items) {
@@ -156,23 +103,26 @@ std::vector<QueryItem> Query::items() const {
   return items;
 }
 
-void Query::build(const Catalog& catalog) {
-  BuiltPlan built = build_plan(catalog, request_, parts_.get());
+// All or nothing: what can fail comes first.
+void Query::build(const Catalog& catalog, std::shared_ptr<const QueryRequest> request) {
+  BuiltPlan built = build_plan(catalog, request, parts_.get());
+  std::vector<std::uint64_t> versions(built.plan->rows.size());
   if (plan_ != nullptr) {
     built.plan->ended = plan_->ended;
     if (has_ended(*parts_, *built.parts)) {
       Sample last;
+      prepare(last);
       collect(last, {});
-      built.plan->ended = folded(std::move(built.plan->ended), *parts_, *built.parts, last);
+      built.plan->ended = folded(std::move(built.plan->ended), *built.parts, last);
     }
+    // What was returned of a block before binds what may be returned of it later.
+    versions = carried_versions({*plan_, *parts_}, versions_, {*built.plan, *built.parts});
   }
-  const std::shared_ptr<const QueryParts> parts = std::exchange(parts_, std::move(built.parts));
-  const std::shared_ptr<const QueryPlan> plan = std::exchange(plan_, std::move(built.plan));
+  request_ = std::move(request);
+  parts_ = std::move(built.parts);
+  plan_ = std::move(built.plan);
   unmatched_ = std::move(built.unmatched);
-  // What was returned of a block before binds what may be returned of it later.
-  versions_ = plan == nullptr
-                  ? std::vector<std::uint64_t>(plan_->rows.size())
-                  : ReturnedVersions(*plan, *parts, versions_).carried_to(*plan_, *parts_);
+  versions_ = std::move(versions);
 }
 
 std::vector<std::string> Query::expanded(PathSpelling spelling) const {
@@ -180,7 +130,7 @@ std::vector<std::string> Query::expanded(PathSpelling spelling) const {
   prepare(nothing);
   std::vector<std::string> paths;
   for (const CookedRow& row : cook(nullptr, nothing)) {
-    paths.push_back(spelling == PathSpelling::kWindows ? row.path() : row.short_path());
+    paths.push_back(print_path(row.counter_path(spelling)));
   }
   return paths;
 }
@@ -189,7 +139,7 @@ bool Query::update(const Catalog& catalog) {
   // Views are immutable and the plan keeps them, so the same pointers are the same catalog.
   if (plan_->providers == catalog.providers()) return false;
   const std::shared_ptr<const QueryPlan> before = plan_;
-  build(catalog);
+  build(catalog, request_);
   return !selects_the_same(*before, *plan_);
 }
 

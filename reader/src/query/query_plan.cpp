@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -49,7 +50,7 @@ bool is_unchanged(const QueryParts::Registered& before, const ProviderView& prov
 }
 
 template <typename T>
-using ByName = std::unordered_map<std::string_view, T, FoldedHash, FoldedEqual>;
+using ByName = std::unordered_map<std::string_view, T, KeyedFoldedHash, FoldedEqual>;
 
 class PlanBuilder {
  public:
@@ -80,7 +81,7 @@ class PlanBuilder {
       parts->registered.push_back(source);
     }
     parts->pieces = lay_out();
-    number_duplicates();
+    find_namesakes();
     for (std::size_t index = 0; index < request_->items.size(); ++index) {
       plan_->answers.push_back(answer_to(index));
     }
@@ -165,6 +166,7 @@ class PlanBuilder {
       auto& meant = source.numbered[index];
       const PatternMatch& match = *matches_[index];
       if (!match.matches(*source.provider) || !match.matches(*source.set->set)) continue;
+      if (match.counters_of(*source.set->set).empty()) continue;
       meant = instances_in(*source.set);
       any = any || !meant.empty();
     }
@@ -189,9 +191,17 @@ class PlanBuilder {
       Source* source;
       const PlanPart::Piece* piece;
     };
+    std::set<Guid> own_totals;
+    for (const Source& source : sources_) {
+      if (has_living_own_total(source)) own_totals.insert(source.set->set->guid);
+    }
     std::vector<Place> places;
     for (Source& source : sources_) {
-      for (const auto& piece : source.part->pieces) places.push_back({&source, &piece});
+      const bool set_has_own = own_totals.contains(source.set->set->guid);
+      for (const auto& piece : source.part->pieces) {
+        const bool has_own = piece.by_publisher ? source.part->has_own_total : set_has_own;
+        if (!piece.piece->total || !has_own) places.push_back({&source, &piece});
+      }
     }
     std::stable_sort(places.begin(), places.end(), [](const Place& left, const Place& right) {
       return left.piece->asked < right.piece->asked;
@@ -245,57 +255,73 @@ class PlanBuilder {
     plan_->selections.push_back(std::move(selection));
   }
 
-  // See QueryPlan::Row::position. In one provider names are unique.
-  void number_duplicates() {
+  // See QueryPlan::Row::has_namesake. In one provider names are unique.
+  void find_namesakes() {
     struct Registrations {
       std::size_t count = 0;
       ByName<std::uint32_t> seen;
     };
     ByName<Registrations> sets;
     for (const Source& source : sources_) ++sets[source.set->set->name].count;
-    std::unordered_map<const RegisteredSet*, std::vector<std::uint32_t>> positions;
     for (const Source& source : sources_) {
       Registrations& registrations = sets[source.set->set->name];
       if (registrations.count == 1) continue;
-      auto& of_set = positions[source.set];
       for (const InstanceView& instance : source.set->instances) {
-        of_set.push_back(instance.closed ? 0 : registrations.seen[instance.name]++);
+        if (!instance.closed) ++registrations.seen[instance.name];
       }
     }
-    if (positions.empty()) return;
     for (QueryPlan::Row& row : plan_->rows) {
-      const auto found = positions.find(plan_->selections[row.selection].set);
-      if (found != positions.end()) row.position = found->second[row.instance];
+      const RegisteredSet& set = *plan_->selections[row.selection].set;
+      const Registrations& registrations = sets.find(set.set->name)->second;
+      if (registrations.count == 1) continue;
+      row.has_namesake = registrations.seen.find(set.instances[row.instance].name)->second > 1;
     }
   }
 
-  [[nodiscard]] QueryPlan::Answer answer_to(std::size_t index) const {
+  static bool has_living_own_total(const Source& source) noexcept {
+    return source.part->has_own_total && is_alive(*source.provider);
+  }
+
+  [[nodiscard]] QueryPlan::Answer answer_to(std::size_t index) {
     QueryPlan::Answer answer;
     answer.item = request_->items[index].item;
     bool has_own_total = false;
+    std::vector<const Source*> sources;
+    std::vector<const void*> rows;
     for (const Source& source : sources_) {
       if (source.set->set->guid != answer.item.set) continue;
       if (answer.set == nullptr) {
         answer.set = source.set;
         answer.alive = is_alive(*source.provider);
       }
-      const PlanPart::ItemRows& found = source.part->items[index];
-      const auto in_plan = [&source](std::uint32_t row) {
-        return static_cast<std::uint32_t>(source.first_row) + row;
-      };
-      std::transform(found.rows.begin(), found.rows.end(), std::back_inserter(answer.rows),
-                     in_plan);
-      std::transform(found.summed.begin(), found.summed.end(), std::back_inserter(answer.summed),
-                     in_plan);
-      has_own_total = has_own_total || found.has_own_total;
+      sources.push_back(&source);
+      rows.push_back(source.part->items[index].get());
+      has_own_total = has_own_total || has_living_own_total(source);
     }
-    if (has_own_total) answer.summed.clear();
+    // Items that differ in the counter alone have the same rows.
+    auto& known = answered_[std::move(rows)];
+    if (known.first == nullptr) known = rows_of(sources, index, has_own_total);
+    std::tie(answer.rows, answer.summed) = known;
     answer.status = status_of(answer);
-    if (answer.status != ItemStatus::kFound) {
-      answer.rows.clear();
-      answer.summed.clear();
-    }
+    if (answer.status != ItemStatus::kFound) answer.rows = answer.summed = no_rows_;
     return answer;
+  }
+
+  using SharedRows = std::shared_ptr<const std::vector<std::uint32_t>>;
+  static std::pair<SharedRows, SharedRows> rows_of(const std::vector<const Source*>& sources,
+                                                   std::size_t index, bool has_own_total) {
+    std::vector<std::uint32_t> rows, summed;
+    for (const Source* const source : sources) {
+      const PlanPart::ItemRows& found = *source->part->items[index];
+      const auto in_plan = [source](std::uint32_t row) {
+        return static_cast<std::uint32_t>(source->first_row) + row;
+      };
+      std::transform(found.rows.begin(), found.rows.end(), std::back_inserter(rows), in_plan);
+      if (has_own_total) continue;
+      std::transform(found.summed.begin(), found.summed.end(), std::back_inserter(summed), in_plan);
+    }
+    return {std::make_shared<const std::vector<std::uint32_t>>(std::move(rows)),
+            std::make_shared<const std::vector<std::uint32_t>>(std::move(summed))};
   }
 
   static ItemStatus status_of(const QueryPlan::Answer& answer) noexcept {
@@ -304,7 +330,7 @@ class PlanBuilder {
     const std::uint32_t id = answer.item.counter_id;
     if (id != kAnyCounterId && set.find(id) == nullptr) return ItemStatus::kCounterAbsent;
     if (!fits(answer.item, set.instances)) return ItemStatus::kWrongKind;
-    if (answer.rows.empty() && answer.summed.empty()) return ItemStatus::kInstanceAbsent;
+    if (answer.rows->empty() && answer.summed->empty()) return ItemStatus::kInstanceAbsent;
     return ItemStatus::kFound;
   }
 
@@ -328,6 +354,9 @@ class PlanBuilder {
   std::vector<Source> sources_;
   std::vector<const PatternMatch*> matches_;  // a pattern each, in its chosen reading
   bool has_numbers_ = false;                  // some pattern has
+  // Rows and summed rows by what the parts have for an item.
+  std::map<std::vector<const void*>, std::pair<SharedRows, SharedRows>> answered_;
+  const SharedRows no_rows_ = std::make_shared<const std::vector<std::uint32_t>>();
   const std::shared_ptr<QueryPlan> plan_ = std::make_shared<QueryPlan>();
 };
 

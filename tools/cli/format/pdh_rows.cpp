@@ -17,7 +17,7 @@
 namespace meterbank::cli {
 namespace {
 
-using CountOfText = std::unordered_map<std::string, std::size_t, FoldedHash, FoldedEqual>;
+using CountOfText = std::unordered_map<std::string, std::size_t, KeyedFoldedHash, FoldedEqual>;
 
 std::string path_with_index(const CookedRow& row, std::size_t index) {
   const Counterset& set = *row.selection->set->set;

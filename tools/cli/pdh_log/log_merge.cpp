@@ -16,7 +16,7 @@ namespace {
 Result<std::vector<std::size_t>> match_paths(const std::vector<std::string>& first,
                                              const std::vector<std::string>& other,
                                              const std::string& names) {
-  std::unordered_map<std::string, std::deque<std::size_t>, FoldedHash, FoldedEqual> places;
+  std::unordered_map<std::string, std::deque<std::size_t>, KeyedFoldedHash, FoldedEqual> places;
   for (std::size_t i = 0; i < first.size(); ++i) places[first[i]].push_back(i);
   std::vector<std::size_t> columns;
   const char* const remedy = "relog each file with the same -c PATH first";

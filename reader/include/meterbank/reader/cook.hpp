@@ -73,16 +73,17 @@ struct CookedRow {
   const QueryPlan::Selection* selection = nullptr;  // valid while the newer sample's plan lives
   const InstanceView* instance = nullptr;
   const CounterView* counter = nullptr;
-  std::uint32_t position = 0;  // see QueryPlan::Row::position
-  std::size_t item = 0;        // in QueryPlan::answers, of a query of items
+  bool has_namesake = false;  // see QueryPlan::Row
+  std::size_t item = 0;       // in QueryPlan::answers, of a query of items
   CookedValue cooked;
   RowStatus row_status = RowStatus::kBusy;
   RawValue raw;
 
-  // "\Processor Information(_Total)\% Processor Time". What several providers call alike is
-  // numbered, `name#1` behind `name`; short paths leave it to the publisher to tell them apart.
+  // Names the publisher where another one calls an instance the same.
+  [[nodiscard]] CounterPath counter_path(PathSpelling spelling) const;
+  // "\Processor Information(_Total)\% Processor Time", the printed counter_path().
   [[nodiscard]] std::string path() const;
-  // "processor_information/_Total/processor_time"
+  // "processor_information/_Total/processor_time", never with a publisher.
   [[nodiscard]] std::string short_path() const;
 };
 

@@ -79,7 +79,7 @@ struct QueryPlan {
     std::uint64_t generation = 0;
     std::size_t values = 0;  // index of the first word in Sample::values
     BlockParts<const SharedWord> block;
-    std::uint32_t position = 0;  // n: the set has n instances of this name in providers before
+    bool has_namesake = false;  // another provider has an instance of this name in a set so called
   };
   struct Selection {  // one registration of one provider
     std::shared_ptr<const ProviderView> provider;
@@ -109,8 +109,10 @@ struct QueryPlan {
     ItemStatus status = ItemStatus::kCountersetAbsent;
     const RegisteredSet* set = nullptr;  // of the first provider; null: kCountersetAbsent
     bool alive = false;                  // that provider lives
-    std::vector<std::uint32_t> rows;     // in QueryPlan::rows
-    std::vector<std::uint32_t> summed;   // the rows that become one, `_Total`, behind the others
+    // In QueryPlan::rows; shared by items that differ in the counter alone, never null.
+    std::shared_ptr<const std::vector<std::uint32_t>> rows;
+    // The rows that become one, `_Total`, behind the others.
+    std::shared_ptr<const std::vector<std::uint32_t>> summed;
   };
   // Last values of providers that this query saw end, of a set that goes on counting them
   // (InstanceKind::kGlobalAggregateHistory), as one.
@@ -208,7 +210,7 @@ class Query {
  private:
   Query() = default;
 
-  void build(const Catalog& catalog);
+  void build(const Catalog& catalog, std::shared_ptr<const QueryRequest> request);
   void collect_selection(const QueryPlan::Selection& selection, Sample& sample,
                          CollectSummary& summary) noexcept;
 

@@ -57,9 +57,9 @@ class ResultPlan::Builder {
     block.columns = ids.size();
     if (every_counter) lay_out_columns(ids, block);
     block.choice = all_rows ? Choice::kAll : many ? Choice::kFirst : Choice::kOnly;
-    block.rows = add_rows(answer.rows, ids, all_rows);
-    if (answer.summed.empty()) return;
-    block.summed = add_rows(answer.summed, ids, false);
+    block.rows = add_rows(*answer.rows, ids, all_rows);
+    if (answer.summed->empty()) return;
+    block.summed = add_rows(*answer.summed, ids, false);
     block.ended = add_ended(answer.item.set, ids);
     if (!all_rows) block.choice = Choice::kSum;
     block.total = plan_.text_.size();
@@ -146,7 +146,11 @@ class ResultPlan::Builder {
 ResultPlan::ResultPlan(const QueryPlan& plan, CharacterWidth width) {
   Builder builder(*this, plan, width);
   blocks_.reserve(plan.answers.size());
-  for (const QueryPlan::Answer& answer : plan.answers) builder.add(answer);
+  for (const QueryPlan::Answer& answer : plan.answers) {
+    builder.add(answer);
+    too_large_ = rows_.size() * sizeof(Row) + text_.size() > kResultBytesMax;
+    if (too_large_) break;
+  }
 }
 
 }  // namespace meterbank

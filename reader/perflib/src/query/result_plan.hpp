@@ -21,7 +21,8 @@ class ResultPlan {
   // `plan` is of a query of items and outlives this. The width is that of the names.
   ResultPlan(const QueryPlan& plan, CharacterWidth width);
 
-  // The bytes that write() will write for this sample.
+  // The bytes that write() will write for this sample. Beyond kResultBytesMax where laying it out
+  // would take more memory than that; then there is nothing to write.
   [[nodiscard]] std::size_t measure(const Sample& sample) const noexcept;
   // Precondition: `bytes` is measure(sample), and `target` has room for them. No system call, no
   // allocation.
@@ -70,6 +71,7 @@ class ResultPlan {
   [[nodiscard]] static bool is_good(const Row& row, const Sample& sample) noexcept;
   [[nodiscard]] Outcome outcome_of(const Block& block, const Sample& sample) const noexcept;
   void outcome_of_one(const Block& block, const Sample& sample, Outcome& outcome) const noexcept;
+  [[nodiscard]] bool any_busy(const Range& range, const Sample& sample) const noexcept;
   [[nodiscard]] bool any_good(const Range& range, const Sample& sample) const noexcept;
   [[nodiscard]] std::uint64_t sum(const Block& block, std::size_t column, const Sample& sample,
                                   std::uint32_t& bytes) const noexcept;
@@ -79,6 +81,7 @@ class ResultPlan {
   std::vector<Column> columns_;
   std::vector<QueryPlan::Ended::Value> ended_;
   std::vector<std::byte> text_;
+  bool too_large_ = false;
 };
 
 }  // namespace meterbank

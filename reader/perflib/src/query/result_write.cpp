@@ -125,6 +125,12 @@ bool ResultPlan::is_good(const Row& row, const Sample& sample) noexcept {
   }
 }
 
+bool ResultPlan::any_busy(const Range& range, const Sample& sample) const noexcept {
+  const Row* const first = rows_.data() + range.first;
+  return std::any_of(first, first + range.count,
+                     [&](const Row& row) { return sample.status[row.row] == RowStatus::kBusy; });
+}
+
 bool ResultPlan::any_good(const Range& range, const Sample& sample) const noexcept {
   const Row* const first = rows_.data() + range.first;
   return std::any_of(first, first + range.count,
@@ -164,15 +170,13 @@ std::uint64_t ResultPlan::sum(const Block& block, std::size_t column, const Samp
 void ResultPlan::outcome_of_one(const Block& block, const Sample& sample,
                                 Outcome& outcome) const noexcept {
   const Row* const first = rows_.data() + block.rows.first;
-  bool any_busy = false;
   for (std::size_t index = 0; index < block.rows.count; ++index) {
-    any_busy |= sample.status[first[index].row] == RowStatus::kBusy;
     if (!is_good(first[index], sample)) continue;
     if (outcome.row == nullptr) outcome.row = first + index;
     ++outcome.rows;
   }
   if (outcome.rows == 0) {
-    outcome.error = any_busy ? PerfError::kRetry : PerfError::kInstanceNotFound;
+    outcome.error = any_busy(block.rows, sample) ? PerfError::kRetry : PerfError::kInstanceNotFound;
   } else if (outcome.rows > 1 && block.choice == Choice::kOnly) {
     outcome.error = PerfError::kContradictsRegistration;
   }
@@ -187,9 +191,12 @@ ResultPlan::Outcome ResultPlan::outcome_of(const Block& block,
     outcome.error = block.error;
     return outcome;
   }
-  outcome.summed = block.summed.count != 0 && any_good(block.summed, sample);
+  // A sum without one of its shares would be a wrong number.
+  const bool is_busy = any_busy(block.summed, sample);
+  outcome.summed = !is_busy && any_good(block.summed, sample);
   if (block.choice == Choice::kSum) {
-    if (!outcome.summed) outcome.error = PerfError::kInstanceNotFound;
+    if (is_busy) outcome.error = PerfError::kRetry;
+    if (!is_busy && !outcome.summed) outcome.error = PerfError::kInstanceNotFound;
   } else if (block.choice != Choice::kAll) {
     outcome.summed = false;
     outcome_of_one(block, sample, outcome);
@@ -217,6 +224,7 @@ ResultPlan::Outcome ResultPlan::outcome_of(const Block& block,
 }
 
 std::size_t ResultPlan::measure(const Sample& sample) const noexcept {
+  if (too_large_) return kResultBytesMax + 1;
   std::size_t bytes = sizeof(ResultHeader);
   for (const Block& block : blocks_) bytes += outcome_of(block, sample).bytes;
   return bytes;

@@ -51,7 +51,8 @@ void fold_append(std::string_view text, std::string& out);
                                                   std::string_view right) noexcept;
 
 // Equal for texts that are equal_folded, and the same in every process. Eight bytes of ASCII at a
-// time, no allocation. A table whose names come from strangers passes a seed they cannot know.
+// time, no allocation. Names that fall together are easy to find, whatever the seed: for tables of
+// strangers' names there is KeyedFoldedHash.
 [[nodiscard]] std::uint64_t folded_hash(std::string_view text, std::uint64_t seed = 0) noexcept;
 
 // For std::unordered_map<std::string, T, FoldedHash, FoldedEqual>, looked up by string_view.
@@ -61,6 +62,14 @@ struct FoldedHash {
     return static_cast<std::size_t>(folded_hash(text));
   }
 };
+
+// The same for a table whose names come from strangers, who must not be able to choose names that
+// fall together: a polynomial over a prime field, with a point drawn once a process.
+struct KeyedFoldedHash {
+  using is_transparent = void;
+  [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept;
+};
+
 struct FoldedEqual {
   using is_transparent = void;
   [[nodiscard]] bool operator()(std::string_view left, std::string_view right) const noexcept {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which version of each block was returned last, when one plan follows another.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "query_plan.hpp"
+
+namespace meterbank {
+
+struct PlanWithParts {
+  const QueryPlan& plan;
+  const QueryParts& parts;
+};
+
+// `versions` has one a row of the plan before; the result one a row of the plan `now`, 0 for blocks
+// that the plan before did not have. What `now` took over is copied; other blocks are looked up.
+[[nodiscard]] std::vector<std::uint64_t> carried_versions(
+    const PlanWithParts& before, const std::vector<std::uint64_t>& versions,
+    const PlanWithParts& now);
+
+}  // namespace meterbank
