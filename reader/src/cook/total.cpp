@@ -10,9 +10,9 @@ namespace {
 
 // The instances that totals are of; they live as long as the program.
 const InstanceView& total_instance(const Counterset& set) {
-  static const InstanceView kNamed{std::string(kTotalName), kTotalInstanceId};
-  static const InstanceView kNameless{{}, kTotalInstanceId};
-  return is_global(set.instances) ? kNameless : kNamed;
+  static const InstanceView named{std::string(kTotalName), kTotalInstanceId};
+  static const InstanceView nameless{{}, kTotalInstanceId};
+  return is_global(set.instances) ? nameless : named;
 }
 
 }  // namespace

@@ -61,9 +61,8 @@ class ResultPlan::Writer {
     if (failed) return;
     text(block.head, block.head_bytes);
     if (block.choice != Choice::kAll) {
-      if (outcome.summed) total(block);
-      if (!outcome.summed) row(*outcome.row, block.columns);
-      return;
+      if (outcome.row == nullptr) return total(block);
+      return row(*outcome.row, block.columns);
     }
     const std::size_t rows_bytes = outcome.bytes - sizeof(BlockHeader) - block.head_bytes;
     target_ = store(target_, RowsHeader{static_cast<std::uint32_t>(rows_bytes),
