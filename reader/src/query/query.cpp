@@ -58,8 +58,8 @@ std::string_view name_of(ItemStatus status) noexcept {
   return "unknown";
 }
 
-Result<Query> Query::compile(const Catalog& catalog, std::vector<std::string> patterns,
-                             std::vector<std::string> excluded) {
+Result<Query> Query::compile(const Catalog& catalog, const std::vector<std::string>& patterns,
+                             const std::vector<std::string>& excluded) {
   auto request = QueryRequest::of_patterns(patterns, excluded);
   if (!request) return tl::make_unexpected(std::move(request.error()));
   Query query;

@@ -175,8 +175,8 @@ class Query {
   // is one anywhere, else instance x. Instances that were closed before are not selected; those
   // that close later keep their rows until update(). `excluded` are globs over set/instance/counter
   // and set/counter, in symbols.
-  static Result<Query> compile(const Catalog& catalog, std::vector<std::string> patterns,
-                               std::vector<std::string> excluded = {});
+  static Result<Query> compile(const Catalog& catalog, const std::vector<std::string>& patterns,
+                               const std::vector<std::string>& excluded = {});
 
   // A query of items, perhaps none to begin with. Items that ask for what is not there are kept, as
   // patterns are. Each has its answer in the plan. An item selects a base counter by its id only.
