@@ -270,11 +270,15 @@ class PlanBuilder {
         if (!instance.closed) ++registrations.seen[instance.name];
       }
     }
-    for (QueryPlan::Row& row : plan_->rows) {
-      const RegisteredSet& set = *plan_->selections[row.selection].set;
-      const Registrations& registrations = sets.find(set.set->name)->second;
+    for (const QueryPlan::Selection& selection : plan_->selections) {
+      const Registrations& registrations = sets.find(selection.set->set->name)->second;
       if (registrations.count == 1) continue;
-      row.has_namesake = registrations.seen.find(set.instances[row.instance].name)->second > 1;
+      const std::size_t end = selection.first_row + selection.rows;
+      for (std::size_t index = selection.first_row; index < end; ++index) {
+        QueryPlan::Row& row = plan_->rows[index];
+        const std::string& name = selection.set->instances[row.instance].name;
+        row.has_namesake = registrations.seen.find(name)->second > 1;
+      }
     }
   }
 
