@@ -53,36 +53,36 @@ enum class MessageType : std::uint16_t {
   kDone = 0x81,
   kRows = 0x82,
   kBusy = 0x83,     // too many requests are outstanding; later it may work
-  kRefused = 0x84,  // see Refusal
+  kRefused = 0x84,  // see ChannelRefusal
 };
 
-enum class Refusal : std::uint32_t {
-  kMalformed = 1,       // the packet breaks a rule
+enum class ChannelRefusal : std::uint32_t {
+  kMalformed = 1,  // the packet breaks a rule
   kUnknownType = 2,
   kVersion = 3,
   kNoRegistration = 4,  // there is none at this place, or it is another by now
   kNoCallback = 5,      // its rows are in shared memory
   kClosing = 6,
-  kRate = 7,            // this user asks too often
-  kReentrant = 8,       // asked from inside the callback
+  kRate = 7,       // this user asks too often
+  kReentrant = 8,  // asked from inside the callback
 };
 
 // What came of the callback. Rows that it added are delivered whatever this says.
 enum class CallbackOutcome : std::uint32_t {
   kFinished = 0,
-  kFailed = 1,     // its own code is in RowsBody::code
+  kFailed = 1,  // its own code is in RowsBody::code
   kThrew = 2,
   kCancelled = 3,
   kNoMemory = 4,
 };
 
 struct MessageHeader {
-  std::uint32_t magic;    //  0  kChannelMagic
-  std::uint16_t version;  //  4
-  MessageType type;       //  6
-  std::uint32_t bytes;    //  8  of the packet
-  std::uint32_t reserved; // 12  zero
-  std::uint64_t id;       // 16  of the request
+  std::uint32_t magic;     //  0  kChannelMagic
+  std::uint16_t version;   //  4
+  MessageType type;        //  6
+  std::uint32_t bytes;     //  8  of the packet
+  std::uint32_t reserved;  // 12  zero
+  std::uint64_t id;        // 16  of the request
 };
 static_assert(sizeof(MessageHeader) == 24);
 static_assert(std::has_unique_object_representations_v<MessageHeader>);
@@ -142,7 +142,7 @@ struct ChannelRequest {
 [[nodiscard]] std::vector<std::byte> encode(const ChannelRequest& request);
 
 struct DecodedRequest {
-  std::optional<Refusal> refusal;  // then only id is there, 0 where it could not be read
+  std::optional<ChannelRefusal> refusal;  // then only id is there, 0 where it could not be read
   ChannelRequest request;
 };
 [[nodiscard]] DecodedRequest decode_request(std::span<const std::byte> packet);
@@ -163,7 +163,7 @@ class RowsEncoder {
 
 struct ChannelRow {
   std::uint32_t id = 0;
-  std::string_view name;               // in the bytes that were walked
+  std::string_view name;  // in the bytes that were walked
   std::span<const std::uint64_t> values;
 };
 

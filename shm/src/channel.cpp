@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meterbank/shm/channel.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "meterbank/shm/names.hpp"
+#include "meterbank/shm/utf8.hpp"
+
+namespace meterbank {
+namespace {
+
+constexpr std::size_t kWord = sizeof(std::uint64_t);
+constexpr std::size_t kRowWordsMax = 4096;
+
+constexpr std::size_t padded(std::size_t bytes) noexcept {
+  return (bytes + kWord - 1) / kWord * kWord;
+}
+
+template <typename T>
+void append(const T& value, std::vector<std::byte>& out) {
+  out.resize(out.size() + sizeof value);
+  std::memcpy(out.data() + out.size() - sizeof value, &value, sizeof value);
+}
+
+void append(std::span<const std::byte> bytes, std::vector<std::byte>& out) {
+  out.insert(out.end(), bytes.begin(), bytes.end());
+  out.resize(padded(out.size()));
+}
+
+template <typename T>
+bool take(std::span<const std::byte>& rest, T& value) noexcept {
+  if (rest.size() < sizeof value) return false;
+  std::memcpy(&value, rest.data(), sizeof value);
+  rest = rest.subspan(sizeof value);
+  return true;
+}
+
+bool is_request(MessageType type) noexcept {
+  return type >= MessageType::kAddInterest && type <= MessageType::kCancel;
+}
+
+DecodedRequest refused(ChannelRefusal why, std::uint64_t id) {
+  DecodedRequest decoded;
+  decoded.refusal = why;
+  decoded.request.id = id;
+  return decoded;
+}
+
+// False: the body is not one.
+bool decode_body(std::span<const std::byte> rest, ChannelRequest& request) {
+  RequestBody body;
+  if (!take(rest, body) || body.collect_many > 1) return false;
+  const std::size_t mask_bytes = body.mask_words * kWord;
+  if (body.pattern_bytes > kNameBytesMax) return false;
+  if (rest.size() != mask_bytes + padded(body.pattern_bytes)) return false;
+  request.registration = body.registration;
+  request.generation = body.generation;
+  request.timeout_ns = body.timeout_ns;
+  request.instance_id = body.instance_id;
+  request.collect_many = body.collect_many == 1;
+  request.counter_mask.assign(1 + std::size_t{body.mask_words}, body.counter_mask);
+  std::memcpy(request.counter_mask.data() + 1, rest.data(), mask_bytes);
+  const std::span<const std::byte> text = rest.subspan(mask_bytes);
+  request.pattern.assign(reinterpret_cast<const char*>(text.data()), body.pattern_bytes);
+  const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+  return is_valid_utf8(request.pattern) &&
+         std::all_of(text.begin() + body.pattern_bytes, text.end(), is_zero);
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(const ChannelRequest& request) {
+  std::vector<std::byte> packet;
+  MessageHeader header{kChannelMagic, kChannelVersion, request.type, 0, 0, request.id};
+  append(header, packet);
+  if (request.type != MessageType::kCancel) {
+    append(RequestBody{request.registration, request.generation, request.timeout_ns,
+                       request.counter_mask.front(), request.instance_id,
+                       static_cast<std::uint16_t>(request.pattern.size()),
+                       static_cast<std::uint8_t>(request.counter_mask.size() - 1),
+                       static_cast<std::uint8_t>(request.collect_many ? 1 : 0)},
+           packet);
+    append(std::as_bytes(std::span(request.counter_mask).subspan(1)), packet);
+    append(std::as_bytes(std::span(request.pattern)), packet);
+  }
+  header.bytes = static_cast<std::uint32_t>(packet.size());
+  std::memcpy(packet.data(), &header, sizeof header);
+  return packet;
+}
+
+DecodedRequest decode_request(std::span<const std::byte> packet) {
+  std::span<const std::byte> rest = packet;
+  MessageHeader header;
+  if (!take(rest, header) || header.magic != kChannelMagic) {
+    return refused(ChannelRefusal::kMalformed, 0);
+  }
+  if (header.version != kChannelVersion) return refused(ChannelRefusal::kVersion, header.id);
+  if (header.bytes != packet.size() || packet.size() > kPacketBytesMax || header.reserved != 0) {
+    return refused(ChannelRefusal::kMalformed, header.id);
+  }
+  if (!is_request(header.type)) return refused(ChannelRefusal::kUnknownType, header.id);
+  DecodedRequest decoded;
+  decoded.request.type = header.type;
+  decoded.request.id = header.id;
+  const bool is_sound =
+      header.type == MessageType::kCancel ? rest.empty() : decode_body(rest, decoded.request);
+  return is_sound ? decoded : refused(ChannelRefusal::kMalformed, header.id);
+}
+
+void RowsEncoder::add(std::uint32_t id, std::string_view name,
+                      std::span<const std::uint64_t> values) {
+  append(RowHead{id, static_cast<std::uint16_t>(name.size()),
+                 static_cast<std::uint16_t>(values.size())},
+         bytes_);
+  append(std::as_bytes(values), bytes_);
+  append(std::as_bytes(std::span(name)), bytes_);
+  ++rows_;
+}
+
+std::optional<ChannelRow> RowsWalker::next() noexcept {
+  if (rows_ == 0) {
+    sound_ = sound_ && rest_.empty();
+    return std::nullopt;
+  }
+  --rows_;
+  RowHead head;
+  const bool has_head = sound_ && take(rest_, head);
+  const std::size_t value_bytes = has_head ? head.words * kWord : 0;
+  sound_ = has_head && head.words <= kRowWordsMax && head.name_bytes <= kNameBytesMax &&
+           rest_.size() >= value_bytes + padded(head.name_bytes);
+  if (!sound_) {
+    rows_ = 0;
+    return std::nullopt;
+  }
+  ChannelRow row;
+  row.id = head.id;
+  row.values = {reinterpret_cast<const std::uint64_t*>(rest_.data()), head.words};
+  row.name = {reinterpret_cast<const char*>(rest_.data() + value_bytes), head.name_bytes};
+  sound_ = is_valid_utf8(row.name) && row.id <= kInstanceIdMax;
+  rest_ = rest_.subspan(value_bytes + padded(head.name_bytes));
+  if (sound_) return row;
+  rows_ = 0;
+  return std::nullopt;
+}
+
+}  // namespace meterbank
