@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meterbank/shm/packet_socket.hpp"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace meterbank {
+namespace {
+
+// The kernel passes at most this many descriptors with a packet (SCM_MAX_FD).
+constexpr std::size_t kDescriptorsMax = 253;
+
+bool address_of(const std::string& path, sockaddr_un& address) noexcept {
+  if (path.empty() || path.size() >= sizeof address.sun_path) return false;
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  return true;
+}
+
+tl::unexpected<Error> bad_path(const std::string& path) {
+  return fail(ErrorCode::kInvalidArgument, "a socket cannot have the path '" + path + "'",
+              "METERBANK_DIR with a shorter name");
+}
+
+UniqueFd make_socket() noexcept {
+  return UniqueFd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+ErrorCode code_of(int error) noexcept {
+  switch (error) {
+    case ENOENT:
+    case ECONNREFUSED:
+      return ErrorCode::kGone;
+    case EACCES:
+    case EPERM:
+      return ErrorCode::kDenied;
+    case EAGAIN:
+    case EMFILE:
+    case ENFILE:
+      return ErrorCode::kLimit;
+    default:
+      return ErrorCode::kSystem;
+  }
+}
+
+// Takes the first descriptor over and closes the others. True: there was at most one.
+bool take_descriptors(msghdr& message, UniqueFd& attached) noexcept {
+  std::size_t count = 0;
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
+       part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t bytes = part->cmsg_len - CMSG_LEN(0);
+    for (std::size_t at = 0; at + sizeof(int) <= bytes; at += sizeof(int)) {
+      int descriptor = -1;
+      std::memcpy(&descriptor, CMSG_DATA(part) + at, sizeof descriptor);
+      UniqueFd taken(descriptor);
+      if (count++ == 0) attached = std::move(taken);
+    }
+  }
+  return count <= 1;
+}
+
+}  // namespace
+
+Result<PacketSocket> PacketSocket::connect(const std::string& path) {
+  sockaddr_un address{};
+  if (!address_of(path, address)) return bad_path(path);
+  UniqueFd socket = make_socket();
+  const auto* const target = reinterpret_cast<const sockaddr*>(&address);
+  if (!socket || ::connect(socket.get(), target, sizeof address) != 0) {
+    const int error = errno;
+    return fail(code_of(error), "cannot connect to " + path, "", error);
+  }
+  return PacketSocket(std::move(socket));
+}
+
+PeerCredentials PacketSocket::peer() const noexcept {
+  ucred credentials{};
+  socklen_t bytes = sizeof credentials;
+  if (::getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0) {
+    return {0, static_cast<uid_t>(-1), static_cast<gid_t>(-1)};
+  }
+  return {credentials.pid, credentials.uid, credentials.gid};
+}
+
+PacketSocket::Got PacketSocket::receive(std::vector<std::byte>& packet, UniqueFd& attached) {
+  attached.reset();
+  packet.resize(kPacketBytesMax);
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * kDescriptorsMax)> control;
+  iovec bytes{packet.data(), packet.size()};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t count = ::recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  if (count < 0) {
+    packet.clear();
+    return errno == EAGAIN || errno == EINTR ? Got::kNothing : Got::kEnd;
+  }
+  const bool is_one = take_descriptors(message, attached);
+  packet.resize(static_cast<std::size_t>(count));
+  // An empty packet and the end look alike; nobody may send one.
+  if (count == 0) return Got::kEnd;
+  if (!is_one || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+    attached.reset();
+    return Got::kMalformed;
+  }
+  return Got::kPacket;
+}
+
+PacketSocket::Sent PacketSocket::send(std::span<const std::byte> packet, int attached) noexcept {
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
+  iovec bytes{const_cast<std::byte*>(packet.data()), packet.size()};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  if (attached >= 0) {
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* const part = CMSG_FIRSTHDR(&message);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof attached);
+    std::memcpy(CMSG_DATA(part), &attached, sizeof attached);
+  }
+  for (;;) {
+    if (::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return Sent::kAll;
+    if (errno == EINTR) continue;
+    // ETOOMANYREFS: more descriptors in flight than this user may have; later it may work.
+    const bool is_full = errno == EAGAIN || errno == ENOBUFS || errno == ETOOMANYREFS;
+    return is_full ? Sent::kFull : Sent::kEnd;
+  }
+}
+
+Result<PacketListener> PacketListener::listen(const std::string& path, int backlog) {
+  sockaddr_un address{};
+  if (!address_of(path, address)) return bad_path(path);
+  if (PacketSocket::connect(path)) {
+    return fail(ErrorCode::kExists, "somebody listens at " + path, "another name");
+  }
+  ::unlink(path.c_str());
+  UniqueFd socket = make_socket();
+  const auto* const own = reinterpret_cast<const sockaddr*>(&address);
+  if (!socket || ::bind(socket.get(), own, sizeof address) != 0 ||
+      ::listen(socket.get(), backlog) != 0) {
+    const int error = errno;
+    return fail(code_of(error), "cannot listen at " + path, "", error);
+  }
+  return PacketListener(std::move(socket), path);
+}
+
+PacketListener::PacketListener(PacketListener&& other) noexcept
+    : socket_(std::move(other.socket_)), path_(std::exchange(other.path_, {})) {}
+
+PacketListener::~PacketListener() {
+  if (!path_.empty()) ::unlink(path_.c_str());
+}
+
+PacketSocket PacketListener::accept(bool& full) noexcept {
+  UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  full = !socket && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS);
+  return PacketSocket(std::move(socket));
+}
+
+}  // namespace meterbank

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meterbank/shm/packet_socket.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../support/temporary_directory.hpp"
+
+namespace meterbank {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+std::size_t open_descriptors() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    ++count;
+  }
+  return count;
+}
+
+// Two ends, and the raw descriptor of the far one for what a PacketSocket would not send.
+class PacketSocketTest : public testing::Test {
+ protected:
+  PacketSocketTest() {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
+    near_ = PacketSocket(UniqueFd(ends[0]));
+    far_ = PacketSocket(UniqueFd(ends[1]));
+  }
+
+  // Sends descriptors with a packet of `bytes` bytes.
+  void send_raw(std::size_t bytes, const std::vector<int>& descriptors) const {
+    Bytes packet(bytes, std::byte{7});
+    std::vector<std::byte> control(CMSG_SPACE(sizeof(int) * descriptors.size()));
+    iovec part{packet.data(), packet.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (!descriptors.empty()) {
+      message.msg_control = control.data();
+      message.msg_controllen = control.size();
+      cmsghdr* const head = CMSG_FIRSTHDR(&message);
+      head->cmsg_level = SOL_SOCKET;
+      head->cmsg_type = SCM_RIGHTS;
+      head->cmsg_len = CMSG_LEN(sizeof(int) * descriptors.size());
+      std::memcpy(CMSG_DATA(head), descriptors.data(), sizeof(int) * descriptors.size());
+    }
+    ASSERT_GE(::sendmsg(far_.descriptor(), &message, MSG_NOSIGNAL), 0) << std::strerror(errno);
+  }
+  PacketSocket::Got receive() { return near_.receive(packet_, attached_); }
+
+  PacketSocket near_, far_;
+  Bytes packet_;
+  UniqueFd attached_;
+};
+
+using Got = PacketSocket::Got;
+
+TEST_F(PacketSocketTest, KeepsPacketsApart) {
+  const Bytes one(24, std::byte{1}), two(kPacketBytesMax, std::byte{2});
+  EXPECT_EQ(far_.send(one), PacketSocket::Sent::kAll);
+  EXPECT_EQ(far_.send(two), PacketSocket::Sent::kAll);
+  EXPECT_EQ(receive(), Got::kPacket);
+  EXPECT_EQ(packet_, one);
+  EXPECT_EQ(receive(), Got::kPacket);
+  EXPECT_EQ(packet_, two);
+  EXPECT_EQ(receive(), Got::kNothing);
+}
+
+TEST_F(PacketSocketTest, PassesOneDescriptor) {
+  const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const Bytes packet(8);
+  EXPECT_EQ(far_.send(packet, null.get()), PacketSocket::Sent::kAll);
+  EXPECT_EQ(receive(), Got::kPacket);
+  ASSERT_TRUE(attached_);
+  EXPECT_NE(attached_.get(), null.get());
+  EXPECT_EQ(::fcntl(attached_.get(), F_GETFD), FD_CLOEXEC);
+  struct stat here {
+  }, there{};
+  ::fstat(null.get(), &here);
+  ::fstat(attached_.get(), &there);
+  EXPECT_EQ(here.st_rdev, there.st_rdev);
+}
+
+TEST_F(PacketSocketTest, RefusesAPacketBeyondTheLimit) {
+  send_raw(kPacketBytesMax + 1, {});
+  EXPECT_EQ(receive(), Got::kMalformed);
+}
+
+TEST_F(PacketSocketTest, ClosesEveryDescriptorOfAPacketWithTooMany) {
+  const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const std::size_t before = open_descriptors();
+  for (const std::size_t count : {std::size_t{2}, std::size_t{100}, std::size_t{253}}) {
+    send_raw(8, std::vector<int>(count, null.get()));
+    EXPECT_EQ(receive(), Got::kMalformed) << count;
+    EXPECT_FALSE(attached_);
+    EXPECT_EQ(open_descriptors(), before) << count;
+  }
+}
+
+TEST_F(PacketSocketTest, LetsGoOfADescriptorWhenTheNextPacketComes) {
+  const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const std::size_t before = open_descriptors();
+  send_raw(8, {null.get()});
+  send_raw(8, {});
+  EXPECT_EQ(receive(), Got::kPacket);
+  EXPECT_EQ(open_descriptors(), before + 1);
+  EXPECT_EQ(receive(), Got::kPacket);
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_F(PacketSocketTest, DoesNotWaitForAPeerThatDoesNotRead) {
+  const Bytes packet(kPacketBytesMax);
+  PacketSocket::Sent sent = PacketSocket::Sent::kAll;
+  for (int turn = 0; turn < 1000 && sent == PacketSocket::Sent::kAll; ++turn) {
+    sent = far_.send(packet);
+  }
+  EXPECT_EQ(sent, PacketSocket::Sent::kFull);
+}
+
+TEST_F(PacketSocketTest, TellsTheEndFromSilence) {
+  EXPECT_EQ(receive(), Got::kNothing);
+  far_ = PacketSocket();
+  EXPECT_EQ(receive(), Got::kEnd);
+  EXPECT_EQ(near_.send(Bytes(8)), PacketSocket::Sent::kEnd);
+}
+
+TEST(PacketListener, MeetsWhoConnectsAndKnowsWhoItIs) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/socket";
+  PacketListener listener = *PacketListener::listen(path, 8);
+  bool full = false;
+  EXPECT_FALSE(listener.accept(full));
+  EXPECT_FALSE(full);
+  PacketSocket near = *PacketSocket::connect(path);
+  PacketSocket far = listener.accept(full);
+  ASSERT_TRUE(far);
+  EXPECT_EQ(far.peer().pid, ::getpid());
+  EXPECT_EQ(far.peer().uid, ::getuid());
+  EXPECT_EQ(near.peer().pid, ::getpid());
+}
+
+TEST(PacketListener, TakesThePlaceOfOneThatIsGoneButNotOfOneThatListens) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/socket";
+  {
+    const PacketListener listener = *PacketListener::listen(path, 8);
+    EXPECT_EQ(PacketListener::listen(path, 8).error().code, ErrorCode::kExists);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_EQ(PacketSocket::connect(path).error().code, ErrorCode::kGone);
+  const int left = ::mknod(path.c_str(), S_IFSOCK | 0600, 0);
+  EXPECT_EQ(left, 0);
+  EXPECT_EQ(PacketSocket::connect(path).error().code, ErrorCode::kGone);
+  EXPECT_TRUE(PacketListener::listen(path, 8));
+}
+
+TEST(PacketListener, RefusesAPathThatASocketCannotHave) {
+  for (const std::string& path : {std::string(), std::string(200, 'x')}) {
+    EXPECT_EQ(PacketListener::listen(path, 8).error().code, ErrorCode::kInvalidArgument);
+    EXPECT_EQ(PacketSocket::connect(path).error().code, ErrorCode::kInvalidArgument);
+  }
+}
+
+}  // namespace
+}  // namespace meterbank
