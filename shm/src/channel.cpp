@@ -37,6 +37,15 @@ bool take(std::span<const std::byte>& rest, T& value) noexcept {
   return true;
 }
 
+thread_local unsigned callbacks_around = 0;
+
+// The longest start of at most `bytes` bytes that does not cut a character.
+std::string_view cut(std::string_view text, std::size_t bytes) noexcept {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80) --bytes;
+  return text.substr(0, bytes);
+}
+
 bool is_request(MessageType type) noexcept {
   return type >= MessageType::kAddInterest && type <= MessageType::kCancel;
 }
@@ -67,6 +76,26 @@ bool decode_body(std::span<const std::byte> rest, ChannelRequest& request) {
   const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
   return is_valid_utf8(request.pattern) &&
          std::all_of(text.begin() + body.pattern_bytes, text.end(), is_zero);
+}
+
+// False: the body is not one.
+bool decode_rows(std::span<const std::byte> rest, ChannelAnswer& answer) {
+  RowsBody body;
+  if (!take(rest, body) || body.reserved != 0 || body.text_bytes > kAnswerTextBytesMax) return false;
+  const std::size_t text_bytes = padded(body.text_bytes);
+  if (rest.size() < text_bytes) return false;
+  answer.text = {reinterpret_cast<const char*>(rest.data()), body.text_bytes};
+  answer.bytes = rest.subspan(text_bytes);
+  answer.outcome = body.outcome;
+  answer.code = body.code;
+  answer.rows = body.rows;
+  answer.flags = body.flags;
+  answer.rows_bytes = body.rows_bytes;
+  answer.finished_ns = body.finished_ns;
+  if (!is_valid_utf8(answer.text) || body.outcome > CallbackOutcome::kNoMemory) return false;
+  if (answer.type == MessageType::kDone) return body.rows == 0 && body.rows_bytes == 0 && answer.bytes.empty();
+  if ((body.flags & kRowsInMemory) != 0) return answer.bytes.empty() && body.rows_bytes <= kAnswerBytesMax;
+  return body.rows_bytes == answer.bytes.size();
 }
 
 }  // namespace
@@ -108,6 +137,51 @@ DecodedRequest decode_request(std::span<const std::byte> packet) {
       header.type == MessageType::kCancel ? rest.empty() : decode_body(rest, decoded.request);
   return is_sound ? decoded : refused(ChannelRefusal::kMalformed, header.id);
 }
+
+std::vector<std::byte> encode(const ChannelAnswer& answer) {
+  std::vector<std::byte> packet;
+  MessageHeader header{kChannelMagic, kChannelVersion, answer.type, 0, 0, answer.id};
+  append(header, packet);
+  if (answer.type == MessageType::kRefused) append(RefusedBody{answer.refusal, 0}, packet);
+  if (answer.type == MessageType::kRows || answer.type == MessageType::kDone) {
+    const std::string_view text = cut(answer.text, kAnswerTextBytesMax);
+    append(RowsBody{answer.outcome, answer.code, answer.rows, answer.flags, answer.rows_bytes,
+                    answer.finished_ns, static_cast<std::uint32_t>(text.size()), 0},
+           packet);
+    append(std::as_bytes(std::span(text)), packet);
+    append(answer.bytes, packet);
+  }
+  header.bytes = static_cast<std::uint32_t>(packet.size());
+  std::memcpy(packet.data(), &header, sizeof header);
+  return packet;
+}
+
+std::optional<ChannelAnswer> decode_answer(std::span<const std::byte> packet) {
+  std::span<const std::byte> rest = packet;
+  MessageHeader header;
+  if (!take(rest, header) || header.magic != kChannelMagic || header.version != kChannelVersion ||
+      header.bytes != packet.size() || packet.size() > kPacketBytesMax || header.reserved != 0) {
+    return std::nullopt;
+  }
+  ChannelAnswer answer;
+  answer.type = header.type;
+  answer.id = header.id;
+  if (header.type == MessageType::kBusy) {
+    return rest.empty() ? std::optional(answer) : std::nullopt;
+  }
+  if (header.type == MessageType::kRefused) {
+    RefusedBody body;
+    if (!take(rest, body) || !rest.empty() || body.reserved != 0) return std::nullopt;
+    answer.refusal = body.reason;
+    return answer;
+  }
+  if (header.type != MessageType::kRows && header.type != MessageType::kDone) return std::nullopt;
+  return decode_rows(rest, answer) ? std::optional(answer) : std::nullopt;
+}
+
+InsideCallback::InsideCallback() noexcept { ++callbacks_around; }
+InsideCallback::~InsideCallback() { --callbacks_around; }
+bool is_inside_callback() noexcept { return callbacks_around != 0; }
 
 void RowsEncoder::add(std::uint32_t id, std::string_view name,
                       std::span<const std::uint64_t> values) {

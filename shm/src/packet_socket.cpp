@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meterbank/shm/packet_socket.hpp"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -16,16 +17,40 @@ namespace {
 // The kernel passes at most this many descriptors with a packet (SCM_MAX_FD).
 constexpr std::size_t kDescriptorsMax = 253;
 
-bool address_of(const std::string& path, sockaddr_un& address) noexcept {
-  if (path.empty() || path.size() >= sizeof address.sun_path) return false;
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  return true;
-}
+// Where a socket lies. An address has room for 107 bytes; a longer path is reached through an open
+// descriptor of its directory.
+class SocketAddress {
+ public:
+  explicit SocketAddress(const std::string& path) {
+    address_.sun_family = AF_UNIX;
+    if (set(path)) return;
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string::npos || slash == 0) return;
+    directory_.reset(
+        ::open(path.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (directory_) set("/proc/self/fd/" + std::to_string(directory_.get()) + path.substr(slash));
+  }
+
+  [[nodiscard]] bool fits() const noexcept { return address_.sun_path[0] != '\0'; }
+  [[nodiscard]] const sockaddr* get() const noexcept {
+    return reinterpret_cast<const sockaddr*>(&address_);
+  }
+  static constexpr socklen_t bytes() noexcept { return sizeof(sockaddr_un); }
+
+ private:
+  bool set(const std::string& path) noexcept {
+    if (path.empty() || path.size() >= sizeof address_.sun_path) return false;
+    std::memcpy(address_.sun_path, path.c_str(), path.size() + 1);
+    return true;
+  }
+
+  sockaddr_un address_{};
+  UniqueFd directory_;
+};
 
 tl::unexpected<Error> bad_path(const std::string& path) {
   return fail(ErrorCode::kInvalidArgument, "a socket cannot have the path '" + path + "'",
-              "METERBANK_DIR with a shorter name");
+              "a shorter name, in a directory that exists");
 }
 
 UniqueFd make_socket() noexcept {
@@ -69,11 +94,10 @@ bool take_descriptors(msghdr& message, UniqueFd& attached) noexcept {
 }  // namespace
 
 Result<PacketSocket> PacketSocket::connect(const std::string& path) {
-  sockaddr_un address{};
-  if (!address_of(path, address)) return bad_path(path);
+  const SocketAddress address(path);
+  if (!address.fits()) return bad_path(path);
   UniqueFd socket = make_socket();
-  const auto* const target = reinterpret_cast<const sockaddr*>(&address);
-  if (!socket || ::connect(socket.get(), target, sizeof address) != 0) {
+  if (!socket || ::connect(socket.get(), address.get(), address.bytes()) != 0) {
     const int error = errno;
     return fail(code_of(error), "cannot connect to " + path, "", error);
   }
@@ -140,15 +164,14 @@ PacketSocket::Sent PacketSocket::send(std::span<const std::byte> packet, int att
 }
 
 Result<PacketListener> PacketListener::listen(const std::string& path, int backlog) {
-  sockaddr_un address{};
-  if (!address_of(path, address)) return bad_path(path);
+  const SocketAddress address(path);
+  if (!address.fits()) return bad_path(path);
   if (PacketSocket::connect(path)) {
     return fail(ErrorCode::kExists, "somebody listens at " + path, "another name");
   }
   ::unlink(path.c_str());
   UniqueFd socket = make_socket();
-  const auto* const own = reinterpret_cast<const sockaddr*>(&address);
-  if (!socket || ::bind(socket.get(), own, sizeof address) != 0 ||
+  if (!socket || ::bind(socket.get(), address.get(), address.bytes()) != 0 ||
       ::listen(socket.get(), backlog) != 0) {
     const int error = errno;
     return fail(code_of(error), "cannot listen at " + path, "", error);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cinttypes>
+#include <climits>
 #include <cstdio>
 
 #include "meterbank/base/unique_fd.hpp"
@@ -52,6 +53,11 @@ bool parse_line(std::string_view key, std::string_view value, PointerRecord& rec
   if (key == "inode") return take(5, parse_number(value, record.inode));
   if (key == "bytes") return take(6, parse_number(value, record.bytes));
   if (key == "layout") return take(7, parse_layout(value, record));
+  if (key == "socket") {
+    record.socket = value;
+    return !value.empty() && value.size() <= NAME_MAX && value.front() != '.' &&
+           value.find('/') == std::string_view::npos;
+  }
   return true;
 }
 
@@ -64,7 +70,9 @@ std::string PointerRecord::text() const {
                 "\ndescriptor %" PRIu32 "\ninode %" PRIu64 "\nbytes %" PRIu64 "\nlayout %u.%u\n",
                 pid, start_time, boot_id[0], boot_id[1], descriptor, inode, bytes,
                 unsigned{layout_major}, unsigned{layout_minor});
-  return "meterbank 1\nname " + name + "\n" + lines;
+  std::string text = "meterbank 1\nname " + name + "\n" + lines;
+  if (!socket.empty()) text += "socket " + socket + "\n";
+  return text;
 }
 
 Result<PointerRecord> PointerRecord::parse(std::string_view text) {
@@ -91,7 +99,7 @@ Result<PointerRecord> PointerRecord::parse(std::string_view text) {
   return record;
 }
 
-Result<std::string> write_record(const std::string& directory, const PointerRecord& record) {
+Result<std::string> write_record(const std::string& directory, PointerRecord record) {
   char id[48] = {};
   std::snprintf(id, sizeof id, "@%" PRIu32 "-%" PRIx64, record.pid, record.inode);
   // The name is for people who list the directory; what counts stands in the record.
@@ -102,6 +110,8 @@ Result<std::string> write_record(const std::string& directory, const PointerReco
     name += plain ? c : '_';
   }
   const std::string path = directory + "/" + name + id + std::string(kPointerRecordSuffix);
+  // Without the name: a socket's address has room for 107 bytes.
+  record.socket = (id + 1) + std::string(kSocketSuffix);
   const std::string temporary = directory + "/." + name + id + ".new";
   const auto refused = [&](const char* what) {
     const int reason = errno;

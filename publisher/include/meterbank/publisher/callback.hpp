@@ -4,32 +4,39 @@
 //
 //   auto pools = provider.add(kPools, [](mb::CallbackRequest& request) {
 //     for (const Pool& pool : all_pools()) {
-//       request.add(pool.name, pool.id, {{pool.used(), pool.size()}});
+//       request.add(pool.name, pool.id, std::array{pool.used(), pool.size()});
 //     }
 //     return 0U;
 //   });
 //
 // The callback runs on threads of the library, several at a time unless told otherwise. What it
 // returns is shown to the reader and changes nothing: rows that it added are delivered. It may
-// throw; that is shown, too. It may not wait for the registration to be closed, which waits for it.
+// throw; that is shown, too. It may call anything of this library. One call cannot be waited for
+// from inside: a close() of its own registration takes effect when the last call has returned.
+// Instances that were created and rows that a callback added appear together.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
+
+#include "meterbank/shm/segment_layout.hpp"
 
 namespace meterbank {
 
 namespace detail {
-class RunningCallback;
-}
+class RunningCall;
+struct InterestCounts;
+}  // namespace detail
 
 enum class CallbackReason : std::uint8_t {
   kAddInterest,     // somebody began to be interested in the counters of the mask
   kRemoveInterest,  // the same somebody ended, in order or not; these two balance
-  kEnumerate,       // wants rows' names and ids; values are ignored
+  kEnumerate,       // wants rows' names and ids; values are not looked at
   kCollect,         // wants rows with values
 };
 
@@ -42,39 +49,70 @@ class CallbackRequest {
   [[nodiscard]] bool wants(std::uint32_t counter_id) const noexcept;
   // Bit x of word x / 64: the counter with id x. All ones in a single word: all.
   [[nodiscard]] std::span<const std::uint64_t> counter_mask() const noexcept;
-  [[nodiscard]] std::uint32_t instance_id() const noexcept;  // kAnyInstanceId: any
+  [[nodiscard]] std::uint32_t instance_id() const noexcept;       // kAnyInstanceId: any
   [[nodiscard]] std::string_view instance_mask() const noexcept;  // `*` and `?`; "*": all
   // False: the first row is enough, others are dropped.
   [[nodiscard]] bool collects_many() const noexcept;
 
-  // True once the reader has gone, or has given up: nobody waits for what follows. One load.
+  // True once the reader has gone or has given up, and once the registration is being closed:
+  // nobody waits for what follows. One load.
   [[nodiscard]] bool is_cancelled() const noexcept;
+  // The same for code in C that polls a word: 0 until then. Constant address during the call.
+  [[nodiscard]] const std::atomic<std::uint32_t>& cancelled() const noexcept;
   [[nodiscard]] std::chrono::steady_clock::time_point deadline() const noexcept;
 
   enum class Added : std::uint8_t {
     kYes,
-    kNotWanted,    // filtered out; cheaper to be told than to send
-    kNoValues,     // a row to collect needs a value a counter, in the order of the schema
-    kBadName,      // not UTF-8, too long, or empty where instances have names
-    kReservedId,
-    kNoMemory,
-    kWrongReason,  // in an interest request, which has no rows
+    kDropped,      // a row beyond the first, where the first is enough
+    kNoValues,     // a row to collect has a value for each counter, in the order of the schema
+    kBadName,      // not UTF-8, too long, empty where instances have names, or else not empty
+    kReservedId,   // kAnyInstanceId and the one before
+    kNoMemory,     // also: more rows than an answer can hold
+    kWrongReason,  // an interest request has no rows
   };
-  // Copies the name and the values.
-  Added add(std::string_view name, std::uint32_t id, std::span<const std::uint64_t> values);
+  // Copies the name and the values. `values` may be empty in kEnumerate.
+  Added add(std::string_view name, std::uint32_t id, std::span<const std::uint64_t> values) noexcept;
 
  private:
-  friend class detail::RunningCallback;
-  explicit CallbackRequest(detail::RunningCallback& call) noexcept : call_(&call) {}
+  friend class detail::RunningCall;
+  explicit CallbackRequest(detail::RunningCall& call) noexcept : call_(&call) {}
 
-  detail::RunningCallback* call_;
+  detail::RunningCall* call_;
 };
 
-// Returns a code of its own; 0 is good.
+// Returns a code of its own; 0 is good. Empty: the rows are the created instances, but the
+// registration still counts who is interested.
 using Callback = std::function<std::uint32_t(CallbackRequest&)>;
 
 struct CallbackOptions {
   bool serial = false;  // one call at a time, for callbacks that are not thread-safe
+};
+
+// Whether anybody is interested, for the hot path: one load each. Company: any thread. Outlives its
+// registration harmlessly.
+class Interest {
+ public:
+  // Of a registration without a callback: nobody ever is.
+  Interest() noexcept;
+
+  [[nodiscard]] bool wanted() const noexcept {
+    return readers_->load(std::memory_order_relaxed) != 0;  // relaxed: a hint, orders nothing
+  }
+  // In one counter, by its position in the schema.
+  template <typename C>
+  [[nodiscard]] bool wanted(C counter) const noexcept {
+    const auto position = static_cast<std::uint32_t>(counter);
+    // relaxed: as above.
+    return position < positions_ && counters_[position].load(std::memory_order_relaxed) != 0;
+  }
+
+ private:
+  friend class Registration;
+
+  std::shared_ptr<const detail::InterestCounts> kept_;
+  const SharedWord* readers_;
+  const std::atomic<std::uint32_t>* counters_ = nullptr;
+  std::uint32_t positions_ = 0;
 };
 
 }  // namespace meterbank

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "meterbank/base/result.hpp"
+#include "meterbank/publisher/callback.hpp"
 #include "meterbank/publisher/instance.hpp"
 #include "meterbank/publisher/schema.hpp"
 
@@ -34,6 +35,9 @@ struct ProviderOptions {
   // How long a closed instance keeps its last values before its slot may be used again. Slots are
   // reused earlier rather than memory grown without end.
   std::chrono::milliseconds quarantine{5000};
+  // How many callbacks may run at a time, all sets together; beyond it readers are told to come
+  // again. Their threads are started when a callback is registered and when they are needed.
+  std::uint32_t callbacks_max = 8;
 };
 
 struct InstanceOptions {
@@ -54,8 +58,14 @@ class Registration {
   // A live instance of this registration, to write to; its owner closes it.
   [[nodiscard]] std::optional<InstanceWriter> find(std::string_view name) const;
 
-  // Closes all instances; handles stay harmless. Later calls do nothing.
+  // Closes all instances; handles stay harmless. Later calls do nothing. Waits for callbacks that
+  // run, however long they take; called from inside one, it closes when they have returned.
   void close() const noexcept;
+
+  // See Interest; only registrations with a Callback count it.
+  [[nodiscard]] Interest interest() const noexcept;
+  // Order: inserted, closing, closed. kFree: leads nowhere.
+  [[nodiscard]] RegistrationState state() const noexcept;
 
  private:
   friend class Provider;
@@ -81,6 +91,10 @@ class Provider {
   // Errors: kInvalidArgument, kBadName, kExists (same GUID or name), kLimit, kNoSpace, kForked.
   // The same schema may be registered again after its registration was closed.
   [[nodiscard]] Result<Registration> add(const CountersetSpec& spec);
+  // With rows that are computed on demand. The first one starts a thread and a socket beside the
+  // record. Errors: also kDenied, kNoDirectory, kSystem of these.
+  [[nodiscard]] Result<Registration> add(const CountersetSpec& spec, Callback callback,
+                                         CallbackOptions options = {});
 
   [[nodiscard]] bool is_disabled() const noexcept;
   // Path of the pointer record; empty if disabled.

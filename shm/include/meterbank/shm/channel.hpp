@@ -63,8 +63,7 @@ enum class ChannelRefusal : std::uint32_t {
   kNoRegistration = 4,  // there is none at this place, or it is another by now
   kNoCallback = 5,      // its rows are in shared memory
   kClosing = 6,
-  kRate = 7,       // this user asks too often
-  kReentrant = 8,  // asked from inside the callback
+  kRate = 7,  // this user asks too often
 };
 
 // What came of the callback. Rows that it added are delivered whatever this says.
@@ -102,18 +101,31 @@ struct RequestBody {
 static_assert(sizeof(RequestBody) == 40);
 static_assert(std::has_unique_object_representations_v<RequestBody>);
 
-// Of kRows. The rows follow, or are in the memfd that comes along.
-struct RowsBody {
-  CallbackOutcome outcome;   //  0
-  std::uint32_t code;        //  4  the callback's own, where it failed
-  std::uint32_t rows;        //  8
-  std::uint32_t flags;       // 12  kRows...
-  std::uint64_t rows_bytes;  // 16
+// Of kRefused.
+struct RefusedBody {
+  ChannelRefusal reason;   //  0
+  std::uint32_t reserved;  //  4  zero
 };
-static_assert(sizeof(RowsBody) == 24);
+static_assert(sizeof(RefusedBody) == 8);
+
+// Of kDone and kRows. The text follows, zeros to a multiple of 8, then the rows, unless they are in
+// the memfd that comes along.
+struct RowsBody {
+  CallbackOutcome outcome;    //  0
+  std::uint32_t code;         //  4  the callback's own
+  std::uint32_t rows;         //  8  none in kDone
+  std::uint32_t flags;        // 12  kRows...
+  std::uint64_t rows_bytes;   // 16
+  std::uint64_t finished_ns;  // 24  CLOCK_MONOTONIC when the callback returned
+  std::uint32_t text_bytes;   // 32  UTF-8, what the callback threw; kAnswerTextBytesMax at most
+  std::uint32_t reserved;     // 36  zero
+};
+static_assert(sizeof(RowsBody) == 40);
 static_assert(std::has_unique_object_representations_v<RowsBody>);
 inline constexpr std::uint32_t kRowsInMemory = 1;
-inline constexpr std::uint32_t kRowsIncomplete = 2;  // the deadline, or no memory for more
+inline constexpr std::uint32_t kRowsIncomplete = 2;  // no room for more
+inline constexpr std::size_t kAnswerTextBytesMax = 255;
+inline constexpr std::uint64_t kAnswerBytesMax = std::uint64_t{64} << 20;  // of rows, in a memfd
 
 // A row: this, the values, the name, zeros to a multiple of 8.
 struct RowHead {
@@ -146,6 +158,42 @@ struct DecodedRequest {
   ChannelRequest request;
 };
 [[nodiscard]] DecodedRequest decode_request(std::span<const std::byte> packet);
+
+// What an answer says, on its way in or out.
+struct ChannelAnswer {
+  MessageType type = MessageType::kRows;
+  std::uint64_t id = 0;
+  ChannelRefusal refusal{};  // kRefused
+  CallbackOutcome outcome = CallbackOutcome::kFinished;
+  std::uint32_t code = 0;
+  std::uint32_t rows = 0;
+  std::uint32_t flags = 0;
+  std::uint64_t rows_bytes = 0;
+  std::uint64_t finished_ns = 0;
+  std::string_view text;            // decoded: in the packet
+  std::span<const std::byte> bytes;  // the rows, unless they are in a memfd; decoded: in the packet
+};
+
+// A packet of an answer; text beyond kAnswerTextBytesMax is cut between characters. Precondition:
+// `bytes` fit in the packet.
+[[nodiscard]] std::vector<std::byte> encode(const ChannelAnswer& answer);
+// Nothing: the packet is no answer. What the rows contain is for RowsWalker to find out.
+// Precondition: aligned to 8.
+[[nodiscard]] std::optional<ChannelAnswer> decode_answer(std::span<const std::byte> packet);
+// Rows of this size go in the packet, whatever the text.
+inline constexpr std::size_t kRowsInPacketMax =
+    kPacketBytesMax - sizeof(MessageHeader) - sizeof(RowsBody) - (kAnswerTextBytesMax + 1);
+
+// While one lives, its thread runs a callback: asking for rows of this process could only wait for
+// itself.
+class InsideCallback {
+ public:
+  InsideCallback() noexcept;
+  InsideCallback(const InsideCallback&) = delete;
+  InsideCallback& operator=(const InsideCallback&) = delete;
+  ~InsideCallback();
+};
+[[nodiscard]] bool is_inside_callback() noexcept;
 
 // One row at a time into an answer.
 class RowsEncoder {

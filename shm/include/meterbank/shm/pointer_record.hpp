@@ -12,6 +12,7 @@
 //   inode 1044
 //   bytes 65536
 //   layout 1.0
+//   socket 48213-414.ask         beside the record; nobody listens where nothing has a callback
 //
 // Readers read() it, at most kPointerRecordBytesMax, and never map it.
 #pragma once
@@ -28,6 +29,7 @@ namespace meterbank {
 
 inline constexpr std::size_t kPointerRecordBytesMax = 4096;
 inline constexpr std::string_view kPointerRecordSuffix = ".provider";
+inline constexpr std::string_view kSocketSuffix = ".ask";
 
 struct PointerRecord {
   std::string name;
@@ -39,6 +41,7 @@ struct PointerRecord {
   std::uint64_t bytes = 0;
   std::uint16_t layout_major = 0;
   std::uint16_t layout_minor = 0;
+  std::string socket;  // a plain file name, may be empty
 
   [[nodiscard]] std::string text() const;
   // Unknown lines are skipped (a newer minor adds some); missing or malformed ones are kCorrupt.
@@ -57,10 +60,11 @@ struct PointerRecord {
 // others may write to. Errors: kNoDirectory with the reason.
 [[nodiscard]] Result<void> prepare_directory(const std::string& directory);
 
-// Writes under a temporary name, then renames. Returns the final path.
+// Writes under a temporary name, then renames. Fills in the name of the socket. Returns the final
+// path.
 // Errors: kNoDirectory kNoSpace kDenied kSystem.
 [[nodiscard]] Result<std::string> write_record(const std::string& directory,
-                                               const PointerRecord& record);
+                                               PointerRecord record);
 
 // Facts about processes that records are compared with.
 [[nodiscard]] std::uint64_t process_start_time(std::uint32_t pid) noexcept;  // 0: no such process

@@ -204,6 +204,7 @@ struct RegistrationWord {
   }
 };
 inline constexpr std::uint64_t kRegistrationCallback = 1;  // rows are also computed on demand
+inline constexpr std::uint64_t kRegistrationInterest = 2;  // is told who is interested
 
 // How the values of an instance hang together.
 enum class Consistency : std::uint32_t {
@@ -254,7 +255,7 @@ struct alignas(kCacheLine) RegistrationRecord {
   SharedWord membership;      //   8  bumped before any create [S2] or close [S1]
   SharedWord first_group;     //  16  Ref [P4]
   SharedWord live_instances;  //  24  advisory, for listings
-  SharedWord interest;        //  32  readers that asked for callbacks
+  SharedWord interest;        //  32  connections that said they are interested
   // Constant since [P3].
   Ref schema;                              //  40  SchemaHeader
   std::uint32_t schema_bytes;              //  48
