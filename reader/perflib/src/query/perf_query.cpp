@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "../wide_text.hpp"
+#include "meterbank/windows/wide_text.hpp"
 #include "meterbank/perflib/scan_interval.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/utf8.hpp"

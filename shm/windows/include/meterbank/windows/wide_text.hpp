@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between UTF-8, in which names live here, and the wide characters of the PerfLib interface.
+// Between UTF-8, in which names live here, and the wide characters of the Windows interfaces.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "meterbank/perflib/result_layout.hpp"
-
 namespace meterbank {
+
+// The bytes of a character in names and strings.
+enum class CharacterWidth : std::uint8_t { kTwo = 2, kFour = 4 };
 
 // Characters may lie at any address; a trailing part of one is ignored. What is no character
 // becomes U+FFFD.

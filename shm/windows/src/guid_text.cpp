@@ -4,7 +4,7 @@
 #include <string>
 
 #include "meterbank/base/guid.hpp"
-#include "meterbank/perflib/utf16_functions.h"
+#include "meterbank/windows/utf16_functions.h"
 #include "objbase.h"
 
 namespace {

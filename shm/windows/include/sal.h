@@ -1,8 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Source annotations. They say who reads and writes a parameter and mean nothing to this compiler.
-// The old lower-case forms (__in, __out) are left out: the C++ library uses those names itself.
+// Of the old lower-case forms, C++ lacks __in and __out: its library uses those names itself.
 #pragma once
+
+// These headers are read by C, too.
+#if defined(__cplusplus)
+#define METERBANK_CAST(type, value) (static_cast<type>(value))
+#else
+#define METERBANK_CAST(type, value) ((type)(value))
+#define __in
+#define __out
+#endif
+#define __in_opt
+#define __in_bcount(bytes)
+#define __in_bcount_opt(bytes)
+#define __in_ecount(count)
+#define __in_ecount_opt(count)
+#define __out_opt
+#define __out_bcount(bytes)
+#define __out_ecount(count)
+#define __inout_opt
 
 #define _In_
 #define _In_opt_
@@ -53,7 +71,11 @@
 #define _Post_
 #define _Pre_satisfies_(condition)
 #define _Post_satisfies_(condition)
-#define _Analysis_assume_(condition) static_cast<void>(0)
+#define _Analysis_assume_(condition) METERBANK_CAST(void, 0)
 #define _Use_decl_annotations_
-#define __analysis_assume(condition) static_cast<void>(0)
-#define UNREFERENCED_PARAMETER(parameter) static_cast<void>(parameter)
+#define _Function_class_(name)
+#define _IRQL_requires_(level)
+#define _IRQL_requires_max_(level)
+#define _IRQL_requires_same_
+#define __analysis_assume(condition) METERBANK_CAST(void, 0)
+#define UNREFERENCED_PARAMETER(parameter) METERBANK_CAST(void, parameter)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The consumer half of PerfLib, second generation: nine functions and the blocks they fill.
+// PerfLib, second generation: what consumers and user-mode providers of counters call. Consumers
+// link meterbank::perflib, providers meterbank::pcw, programs that are both, both.
 //
+//   PerfStartProvider -> PerfSetCounterSetInfo -> PerfCreateInstance -> PerfSet... and PerfIncrement...
 //   PerfOpenQueryHandle -> PerfAddCounters -> PerfQueryCounterData, again and again
 //
 // Each function that fills a buffer keeps one protocol: if the buffer is too small it stores
@@ -153,7 +155,130 @@ typedef struct _PERF_COUNTER_DATA {
   ULONG dwSize;
 } PERF_COUNTER_DATA, *PPERF_COUNTER_DATA;
 
+// ---- What providers hand over and get ----
+
+// What a ControlCallback is asked. Enumerators would need a type; on Windows these are macros, too.
+#define PERF_ADD_COUNTER 1
+#define PERF_REMOVE_COUNTER 2
+#define PERF_ENUM_INSTANCES 3
+#define PERF_COLLECT_START 5
+#define PERF_COLLECT_END 6
+#define PERF_FILTER 9
+
+// A template: this, and a PERF_COUNTER_INFO for each counter.
+typedef struct _PERF_COUNTERSET_INFO {
+  GUID CounterSetGuid;
+  GUID ProviderGuid;
+  ULONG NumCounters;
+  ULONG InstanceType;
+} PERF_COUNTERSET_INFO, *PPERF_COUNTERSET_INFO;
+
+typedef struct _PERF_COUNTER_INFO {
+  ULONG CounterId;
+  ULONG Type;
+  ULONGLONG Attrib;
+  ULONG Size;
+  ULONG DetailLevel;
+  LONG Scale;
+  ULONG Offset;
+} PERF_COUNTER_INFO, *PPERF_COUNTER_INFO;
+
+// Of the library. The name, with its NUL, lies InstanceNameOffset bytes behind the beginning.
+typedef struct _PERF_COUNTERSET_INSTANCE {
+  GUID CounterSetGuid;
+  ULONG dwSize;
+  ULONG InstanceId;
+  ULONG InstanceNameOffset;
+  ULONG InstanceNameSize;
+} PERF_COUNTERSET_INSTANCE, *PPERF_COUNTERSET_INSTANCE;
+
+// Behind a WNODE_HEADER in what PERF_ADD_COUNTER and PERF_REMOVE_COUNTER bring. Offsets are counted
+// from this struct.
+typedef struct _PERF_COUNTER_IDENTITY {
+  GUID CounterSetGuid;
+  ULONG BufferSize;
+  ULONG CounterId;
+  ULONG InstanceId;
+  ULONG MachineOffset;
+  ULONG NameOffset;
+  ULONG Reserved;
+} PERF_COUNTER_IDENTITY, *PPERF_COUNTER_IDENTITY;
+
+#if !defined(_WNODE_HEADER_DEFINED)
+#define _WNODE_HEADER_DEFINED
+__extension__ typedef struct _WNODE_HEADER {
+  ULONG BufferSize;
+  ULONG ProviderId;
+  union {
+    ULONG64 HistoricalContext;
+    struct {
+      ULONG Version;
+      ULONG Linkage;
+    };
+  };
+  union {
+    ULONG CountLost;
+    HANDLE KernelHandle;
+    LARGE_INTEGER TimeStamp;
+  };
+  GUID Guid;
+  ULONG ClientContext;
+  ULONG Flags;
+} WNODE_HEADER, *PWNODE_HEADER;
+#endif
+
+typedef ULONG(WINAPI* PERFLIBREQUEST)(ULONG RequestCode, PVOID Buffer, ULONG BufferSize);
+typedef LPVOID(CALLBACK* PERF_MEM_ALLOC)(SIZE_T AllocSize, LPVOID pContext);
+typedef void(CALLBACK* PERF_MEM_FREE)(LPVOID pBuffer, LPVOID pContext);
+
+typedef struct _PROVIDER_CONTEXT {
+  DWORD ContextSize;
+  DWORD Reserved;
+  PERFLIBREQUEST ControlCallback;
+  PERF_MEM_ALLOC MemAllocRoutine;  // never called: rows lie in memory that readers see
+  PERF_MEM_FREE MemFreeRoutine;
+  LPVOID pMemContext;
+} PERF_PROVIDER_CONTEXT, *PPERF_PROVIDER_CONTEXT;
+
 EXTERN_C_START
+
+// ---- Providers: meterbank::pcw ----
+
+ULONG WINAPI PerfStartProvider(LPGUID provider, PERFLIBREQUEST callback, HANDLE* handle)
+    METERBANK_WIDE_SYMBOL(PerfStartProvider);
+ULONG WINAPI PerfStartProviderEx(LPGUID provider, PPERF_PROVIDER_CONTEXT context, HANDLE* handle)
+    METERBANK_WIDE_SYMBOL(PerfStartProviderEx);
+// Waits for a ControlCallback that runs, unless it is called by it.
+ULONG WINAPI PerfStopProvider(HANDLE handle);
+ULONG WINAPI PerfSetCounterSetInfo(HANDLE handle, PPERF_COUNTERSET_INFO set, ULONG bytes);
+
+// Null where it fails; GetLastError says why.
+PPERF_COUNTERSET_INSTANCE WINAPI PerfCreateInstance(HANDLE handle, LPCGUID set, LPCWSTR name,
+                                                    ULONG id)
+    METERBANK_WIDE_SYMBOL(PerfCreateInstance);
+PPERF_COUNTERSET_INSTANCE WINAPI PerfQueryInstance(HANDLE handle, LPCGUID set, LPCWSTR name,
+                                                   ULONG id)
+    METERBANK_WIDE_SYMBOL(PerfQueryInstance);
+ULONG WINAPI PerfDeleteInstance(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance);
+
+// Wait-free, from any thread: one store, or one atomic add, on what readers see.
+ULONG WINAPI PerfSetULongCounterValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance,
+                                      ULONG counter, ULONG value);
+ULONG WINAPI PerfSetULongLongCounterValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance,
+                                          ULONG counter, ULONGLONG value);
+ULONG WINAPI PerfIncrementULongCounterValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance,
+                                            ULONG counter, ULONG value);
+ULONG WINAPI PerfIncrementULongLongCounterValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance,
+                                                ULONG counter, ULONGLONG value);
+ULONG WINAPI PerfDecrementULongCounterValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance,
+                                            ULONG counter, ULONG value);
+ULONG WINAPI PerfDecrementULongLongCounterValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance,
+                                                ULONG counter, ULONGLONG value);
+// Read when somebody collects, until another address is set or the instance is deleted.
+ULONG WINAPI PerfSetCounterRefValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance,
+                                    ULONG counter, PVOID address);
+
+// ---- Consumers: meterbank::perflib ----
 
 // `machine` is null for this machine; its own name, ".", "localhost" and an empty string mean the
 // same. Of other machines there is nothing: RPC_S_SERVER_UNAVAILABLE.

@@ -3,7 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../perf_time.hpp"
+#include "meterbank/windows/perf_time.hpp"
 #include "winbase.h"
 #include "winerror.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf_time.hpp"
+#include "meterbank/windows/perf_time.hpp"
 
 namespace meterbank {
 namespace {

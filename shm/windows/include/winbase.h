@@ -49,9 +49,7 @@ DWORD WINAPI GetCurrentProcessId(VOID);
 
 EXTERN_C_END
 
-#define ZeroMemory(target, bytes) memset((target), 0, (bytes))
-#define FillMemory(target, bytes, value) memset((target), (value), (bytes))
-#define CopyMemory(target, source, bytes) memcpy((target), (source), (bytes))
-#define MoveMemory(target, source, bytes) memmove((target), (source), (bytes))
-#define RtlZeroMemory ZeroMemory
-#define RtlCopyMemory CopyMemory
+#define ZeroMemory RtlZeroMemory
+#define FillMemory RtlFillMemory
+#define CopyMemory RtlCopyMemory
+#define MoveMemory RtlMoveMemory

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meterbank/perflib/console_text.h"
+#include "meterbank/windows/console_text.h"
 
 #include <algorithm>
 #include <cstdint>

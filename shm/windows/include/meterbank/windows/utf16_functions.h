@@ -20,6 +20,16 @@ ULONG WINAPI meterbank_utf16_PerfQueryCounterSetRegistrationInfo(const char16_t*
                                                                  PerfRegInfoType request,
                                                                  DWORD detail, LPBYTE block,
                                                                  DWORD capacity, LPDWORD bytes);
+ULONG WINAPI meterbank_utf16_PerfStartProvider(LPGUID provider, PERFLIBREQUEST callback,
+                                               HANDLE* handle);
+ULONG WINAPI meterbank_utf16_PerfStartProviderEx(LPGUID provider, PPERF_PROVIDER_CONTEXT context,
+                                                 HANDLE* handle);
+PPERF_COUNTERSET_INSTANCE WINAPI meterbank_utf16_PerfCreateInstance(HANDLE handle, LPCGUID set,
+                                                                    const char16_t* name,
+                                                                    ULONG id);
+PPERF_COUNTERSET_INSTANCE WINAPI meterbank_utf16_PerfQueryInstance(HANDLE handle, LPCGUID set,
+                                                                   const char16_t* name, ULONG id);
+
 // The handle knows its width: identifiers and results of this query are UTF-16.
 ULONG WINAPI meterbank_utf16_PerfOpenQueryHandle(const char16_t* machine, HANDLE* query);
 

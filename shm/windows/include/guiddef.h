@@ -14,8 +14,10 @@ typedef struct _GUID {
 typedef const GUID* LPCGUID;
 typedef GUID IID, CLSID, UUID;
 typedef GUID *LPIID, *LPCLSID;
+static_assert(sizeof(GUID) == 16, "as on Windows");
+
+#if defined(__cplusplus)
 typedef const GUID &REFGUID, &REFIID, &REFCLSID;
-static_assert(sizeof(GUID) == 16);
 
 // One definition however many files include it; no library of GUIDs is needed.
 #define DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8) \
@@ -35,3 +37,11 @@ inline bool operator==(REFGUID left, REFGUID right) noexcept {
   return IsEqualGUID(left, right) != FALSE;
 }
 inline bool operator!=(REFGUID left, REFGUID right) noexcept { return !(left == right); }
+#else
+typedef const GUID *REFGUID, *REFIID, *REFCLSID;
+
+#define DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8) \
+  static const GUID name = {l, w1, w2, {b1, b2, b3, b4, b5, b6, b7, b8}}
+#define IsEqualGUID(left, right) (memcmp((left), (right), sizeof(GUID)) == 0)
+#define InlineIsEqualGUID IsEqualGUID
+#endif

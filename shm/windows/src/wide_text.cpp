@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wide_text.hpp"
+#include "meterbank/windows/wide_text.hpp"
 
 #include <cstring>
 

@@ -8,8 +8,8 @@
 
 #include "basetsd.h"
 #include "guiddef.h"
-#include "meterbank/perflib/console_text.h"
-#include "meterbank/perflib/secure_crt.h"
+#include "meterbank/windows/console_text.h"
+#include "meterbank/windows/secure_crt.h"
 #include "sal.h"
 #include "winbase.h"
 #include "windef.h"

@@ -18,7 +18,7 @@
 
 #include <type_traits>
 
-#include "meterbank/perflib/secure_crt.h"
+#include "meterbank/windows/secure_crt.h"
 
 namespace meterbank::crt {
 
