@@ -15,6 +15,7 @@
 #include "meterbank/shm/channel.hpp"
 #include "meterbank/shm/packet_socket.hpp"
 #include "meterbank/shm/pointer_record.hpp"
+#include "meterbank/shm/segment.hpp"
 
 namespace meterbank::test {
 
