@@ -2,6 +2,7 @@
 #include "perf_provider.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <set>
 
@@ -12,9 +13,7 @@ namespace meterbank::pcw {
 namespace {
 
 Guid guid_of(const GUID& guid) noexcept {
-  Guid result;
-  std::memcpy(&result, &guid, sizeof result);
-  return result;
+  return std::bit_cast<Guid>(guid);
 }
 
 std::optional<InstanceKind> kind_of(ULONG type) noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The provider half of PerfLib, in both character widths.
-#include <cstring>
+#include <bit>
 #include <exception>
 
 #include "../handle_table.hpp"
@@ -17,9 +17,7 @@ using Providers = HandleTable<PerfProvider>;
 using Column = PerfColumns::Column;
 
 Guid guid_of(const GUID& guid) noexcept {
-  Guid result;
-  std::memcpy(&result, &guid, sizeof result);
-  return result;
+  return std::bit_cast<Guid>(guid);
 }
 
 DWORD invalid(const char* why) noexcept { return refuse_as(ERROR_INVALID_PARAMETER, why); }
