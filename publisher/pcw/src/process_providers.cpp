@@ -42,6 +42,14 @@ bool calls_for_another(ErrorCode code) noexcept {
   return code == ErrorCode::kExists || code == ErrorCode::kForked;
 }
 
+// With no lock held: the callbacks of a provider that ends are waited for.
+void end_unwanted(ProcessProviders& all) noexcept {
+  if (is_inside_callback()) return;
+  std::vector<std::shared_ptr<Provider>> unwanted;
+  const std::lock_guard lock(all.mutex);
+  unwanted.swap(all.unwanted);
+}
+
 }  // namespace
 
 ProviderOptions default_provider_options() {
@@ -67,6 +75,7 @@ std::string provider_record() {
 
 Result<Published> publish(const CountersetSpec& spec, const Callback& callback) {
   ProcessProviders& all = providers();
+  end_unwanted(all);
   std::vector<std::shared_ptr<Provider>> held;  // so that none ends under the lock
   const std::lock_guard lock(all.mutex);
   std::erase_if(all.known, [](const auto& known) { return known.expired(); });
@@ -97,16 +106,11 @@ Result<Provider> make_own_provider() {
 
 void let_go(std::shared_ptr<Provider> provider) noexcept {
   ProcessProviders& all = providers();
-  std::vector<std::shared_ptr<Provider>> unwanted;
   {
     const std::lock_guard lock(all.mutex);
-    if (is_inside_callback()) {
-      all.unwanted.push_back(std::move(provider));
-      return;
-    }
-    unwanted.swap(all.unwanted);
+    all.unwanted.push_back(std::move(provider));
   }
-  // Providers end here, with no lock held: their callbacks may be waiting for it.
+  end_unwanted(all);
 }
 
 }  // namespace meterbank::pcw

@@ -87,7 +87,11 @@ typedef NTSTATUS NTAPI PCW_CALLBACK(PCW_CALLBACK_TYPE Type, PPCW_CALLBACK_INFORM
                                     PVOID Context);
 typedef PCW_CALLBACK* PPCW_CALLBACK;
 
+#if defined(__cplusplus)
+typedef enum _PCW_REGISTRATION_FLAGS : ULONG {  // so that any number may stand there
+#else
 typedef enum _PCW_REGISTRATION_FLAGS {
+#endif
   PcwRegistrationNone = 0,
   PcwRegistrationSiloNeutral = 0x1
 } PCW_REGISTRATION_FLAGS;
