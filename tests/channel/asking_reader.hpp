@@ -40,9 +40,12 @@ struct CopiedAnswer {
 class AskingReader {
  public:
   // `record` is Provider::record().
-  explicit AskingReader(const std::string& record) {
-    auto socket = PacketSocket::connect(socket_of(record));
-    if (socket) socket_ = std::move(*socket);
+  explicit AskingReader(const std::string& record) : AskingReader(connected(socket_of(record))) {}
+  static AskingReader connected(const std::string& path) {
+    AskingReader reader;
+    auto socket = PacketSocket::connect(path);
+    if (socket) reader.socket_ = std::move(*socket);
+    return reader;
   }
 
   static std::string socket_of(const std::string& record) {
@@ -82,6 +85,7 @@ class AskingReader {
   }
 
  private:
+  AskingReader() = default;
   static std::optional<CopiedAnswer> copied(const PacketBuffer& packet, UniqueFd attached) {
     const auto answer = decode_answer(packet.bytes());
     if (!answer) return std::nullopt;

@@ -239,6 +239,34 @@ TEST_F(CallbackProvider, TellsTheFifthCallerToComeAgain) {
   EXPECT_EQ(again->type, MessageType::kRows);
 }
 
+TEST_F(CallbackProvider, ServesSixtyFourReadersAtOnce) {
+  const Registration registration = register_with(add_three_rows);
+  const ChannelRequest asked = request(MessageType::kCollect);
+  constexpr int kReaders = 64, kRounds = 100;
+  std::atomic<int> answered{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kReaders; ++i) {
+    threads.emplace_back([&, i] {
+      AskingReader reader = this->reader();
+      ChannelRequest interest = asked;
+      for (int round = 0; round < kRounds; ++round) {
+        interest.type = round % 2 == i % 2 ? MessageType::kAddInterest : MessageType::kRemoveInterest;
+        if (round > 0 || i % 2 == 0) static_cast<void>(reader.ask_and_wait(interest));
+        auto answer = reader.ask_and_wait(asked);
+        while (answer && answer->type == MessageType::kBusy) {
+          std::this_thread::yield();
+          answer = reader.ask_and_wait(asked);
+        }
+        if (answer && answer->rows.size() == 3) ++answered;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(answered, kReaders * kRounds);
+  const Interest interest = registration.interest();
+  EXPECT_TRUE(comes_true([&interest] { return !interest.wanted(); }));
+}
+
 TEST_F(CallbackProvider, AnswersOthersWhileEveryCallbackOfOneSetHangs) {
   Gate gate;
   const Registration hung = register_with([&gate](CallbackRequest&) {
