@@ -15,7 +15,7 @@
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/cook.hpp"
 #include "meterbank/reader/query.hpp"
-#include "query/query_plan.hpp"
+#include "plan/query_plan.hpp"
 #include "query/returned_versions.hpp"
 
 namespace meterbank {
@@ -319,7 +319,7 @@ TEST_F(QueryItems, AreToldApartByThePublisherWhereNamesAreAlike) {
                    "second" + at + ":demo_orders/EU/queue_depth"}));
 }
 
-TEST_F(QueryItems, CountPositionsOfANameThroughAllProvidersByAge) {
+TEST_F(QueryItems, CountPositionsOfANameThroughAllProviders) {
   Registration first = start("first"), second = start("second");
   Instance one = *first.create_instance("eu", {.id = 70}),
            two = *second.create_instance("eu", {.id = 80});

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "../query/pattern_match.hpp"
+#include "../plan/pattern_match.hpp"
 
 namespace meterbank {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 const InstanceView& total_instance(const Counterset& set) {
   static const InstanceView named{std::string(kTotalName), kTotalInstanceId};
   static const InstanceView nameless{{}, kTotalInstanceId};
-  return is_global(set.instances) ? nameless : named;
+  return is_shared(set.instances) ? nameless : named;
 }
 
 }  // namespace

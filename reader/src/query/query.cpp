@@ -5,10 +5,10 @@
 #include <iterator>
 #include <utility>
 
+#include "../plan/query_plan.hpp"
 #include "ended_values.hpp"
 #include "meterbank/reader/cook.hpp"
 #include "meterbank/shm/case_fold.hpp"
-#include "query_plan.hpp"
 #include "returned_versions.hpp"
 
 namespace meterbank {
@@ -31,12 +31,12 @@ bool selects_the_same(const QueryPlan& left, const QueryPlan& right) noexcept {
                     same_row);
 }
 
-bool same_item(const QueryItem& left, const QueryItem& right) noexcept {
+}  // namespace
+
+bool is_same(const QueryItem& left, const QueryItem& right) noexcept {
   return left.set == right.set && left.instance_id == right.instance_id &&
          left.counter_id == right.counter_id && equal_folded(left.instances, right.instances);
 }
-
-}  // namespace
 
 bool fits(const QueryItem& item, InstanceKind kind) noexcept {
   return item.instances.empty() != has_instance_names(kind);
@@ -90,7 +90,7 @@ std::size_t Query::remove(const Catalog& catalog, const std::vector<QueryItem>& 
   std::vector<QueryItem> kept = this->items();
   const std::size_t removed = std::erase_if(kept, [&items](const QueryItem& known) {
     return std::any_of(items.begin(), items.end(),
-                       [&known](const QueryItem& item) { return same_item(item, known); });
+                       [&known](const QueryItem& item) { return is_same(item, known); });
   });
   if (removed != 0) replace(catalog, std::move(kept));
   return removed;

@@ -58,6 +58,8 @@ struct QueryItem {
   std::uint32_t instance_id = kAnyInstanceId;
   std::uint32_t counter_id = kAnyCounterId;
 };
+// Up to the case of the names.
+[[nodiscard]] bool is_same(const QueryItem& left, const QueryItem& right) noexcept;
 // Whether sets of this kind can be asked so: without a name where instances have none, with one
 // where they have.
 [[nodiscard]] bool fits(const QueryItem& item, InstanceKind kind) noexcept;
@@ -102,8 +104,8 @@ struct QueryPlan {
     std::size_t head_words = 0;           // from one head to the next
     Kind kind = Kind::kScattered;
   };
-  // What an item selects. Providers of one set are merged: those that live come first, then the
-  // older ones; the first describes the set for all. A row says which selection it belongs to.
+  // What an item selects. Providers of one set are merged in the order of comes_before(); the first
+  // describes the set for all. A row says which selection it belongs to.
   struct Answer {
     QueryItem item;
     ItemStatus status = ItemStatus::kCountersetAbsent;

@@ -23,19 +23,14 @@ struct Source : QueryParts::Registered {
   std::size_t first_row = 0;  // of its first piece
 };
 
-bool is_selectable(const ProviderView& provider, const RegisteredSet& set) noexcept {
-  return provider.segment != nullptr &&
-         (set.state == RegistrationState::kInserted || set.state == RegistrationState::kClosing);
-}
-
-bool is_alive(const ProviderView& provider) noexcept {
-  return provider.state == ProviderState::kLive || provider.state == ProviderState::kHung;
-}
-
 // Name and id are constant for the life that a generation names.
 bool is_same_life(const InstanceView& left, const InstanceView& right) noexcept {
   return left.slot == right.slot && left.generation == right.generation &&
          left.closed == right.closed;
+}
+
+bool is_before(const Source& left, const Source& right) noexcept {
+  return comes_before(*left.provider, *right.provider);
 }
 
 // Compiling the one again would give the part of the other. Both lie in the same mapped memory.
@@ -61,13 +56,14 @@ class PlanBuilder {
         before_(before != nullptr && before->request == request_ ? before : nullptr) {
     for (const auto& provider : catalog.providers()) {
       for (const RegisteredSet& set : provider->sets) {
-        if (!is_selectable(*provider, set)) continue;
+        if (!is_readable(*provider, set)) continue;
         Source& source = sources_.emplace_back();
         source.provider = provider;
         source.set = &set;
       }
     }
-    std::stable_sort(sources_.begin(), sources_.end(), comes_before);
+    // Items are answered as PerfLib's are, patterns in the order of the catalog.
+    if (!request_->items.empty()) std::stable_sort(sources_.begin(), sources_.end(), is_before);
     if (before_ != nullptr) find_what_is_known();
   }
 
@@ -220,15 +216,6 @@ class PlanBuilder {
     return pieces;
   }
 
-  // The catalog lists providers as it found them; who is first here must not change from run to
-  // run.
-  static bool comes_before(const Source& left, const Source& right) noexcept {
-    const auto rank = [](const ProviderView& provider) {
-      return std::tuple(!is_alive(provider), provider.created_realtime_ns, provider.pid);
-    };
-    return rank(*left.provider) < rank(*right.provider);
-  }
-
   void append(const Source& source, const PlanPiece& piece) {
     QueryPlan::Selection selection;
     selection.provider = source.provider;
@@ -283,7 +270,7 @@ class PlanBuilder {
   }
 
   static bool has_living_own_total(const Source& source) noexcept {
-    return source.part->has_own_total && is_alive(*source.provider);
+    return source.part->has_own_total && is_alive(source.provider->state);
   }
 
   [[nodiscard]] QueryPlan::Answer answer_to(std::size_t index) {
@@ -296,7 +283,7 @@ class PlanBuilder {
       if (source.set->set->guid != answer.item.set) continue;
       if (answer.set == nullptr) {
         answer.set = source.set;
-        answer.alive = is_alive(*source.provider);
+        answer.alive = is_alive(source.provider->state);
       }
       sources.push_back(&source);
       rows.push_back(source.part->items[index].get());

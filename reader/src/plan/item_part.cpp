@@ -64,8 +64,8 @@ class Instances {
 };
 
 bool wants_total(const QueryRequest::Item& asked, InstanceKind kind) noexcept {
+  if (is_shared(kind)) return true;
   if (!is_aggregate(kind)) return false;
-  if (!has_instance_names(kind)) return true;
   const std::uint32_t id = asked.item.instance_id;
   return (id == kAnyInstanceId || id == kTotalInstanceId) && asked.name.matches(kTotalName);
 }
@@ -110,9 +110,8 @@ std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
     auto& rows = distinct[{asked.item.instances, asked.item.instance_id}];
     if (rows == nullptr) {
       rows = std::make_shared<PlanPart::ItemRows>();
-      const bool is_one_row = is_aggregate(kind) && !has_instance_names(kind);
       if (fits(asked.item, kind)) {
-        if (!is_one_row) use(rows->rows = instances.selected_by(asked));
+        if (!is_shared(kind)) use(rows->rows = instances.selected_by(asked));
         if (wants_total(asked, kind)) use(rows->summed = instances.live());
       }
     }
