@@ -117,6 +117,7 @@ struct ProviderView {
   std::array<std::uint64_t, 2> segment_id{};
   ProviderState state = ProviderState::kLive;
   std::string record;  // path of the pointer record
+  std::string socket;  // path of where it is asked; empty: nowhere
   std::uint64_t created_realtime_ns = 0;
   std::uint64_t bytes = 0;  // mapped
   std::uint64_t directory_version = 0;
