@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "callback/callback_server.hpp"
 #include "owned_segment.hpp"
 
 namespace meterbank::detail {
@@ -26,11 +27,17 @@ Watched& watched() {
 // Every mutex is held across the fork, so that the child finds none held by a thread it has not.
 void before_fork() noexcept {
   watched().mutex.lock();
-  for (OwnedSegment* segment : watched().segments) segment->mutex.lock();
+  for (OwnedSegment* segment : watched().segments) {
+    segment->mutex.lock();
+    if (segment->callbacks != nullptr) segment->callbacks->before_fork();
+  }
 }
 
 void release_all() noexcept {
-  for (OwnedSegment* segment : watched().segments) segment->mutex.unlock();
+  for (OwnedSegment* segment : watched().segments) {
+    if (segment->callbacks != nullptr) segment->callbacks->after_fork_in_parent();
+    segment->mutex.unlock();
+  }
   watched().mutex.unlock();
 }
 
@@ -39,6 +46,7 @@ void after_fork_in_child() noexcept {
     // relaxed: this process has one thread.
     segment->forked.store(true, std::memory_order_relaxed);
     for (OwnedExtent& extent : segment->extents) extent.detach_after_fork();
+    if (segment->callbacks != nullptr) segment->callbacks->after_fork_in_child();
     segment->mutex.unlock();
   }
   watched().segments.clear();

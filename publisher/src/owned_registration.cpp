@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "callback/callback_server.hpp"
 #include "meterbank/shm/names.hpp"
 
 namespace meterbank::detail {
@@ -47,37 +48,63 @@ OwnedRegistration::OwnedRegistration(std::shared_ptr<OwnedSegment> owner,
       form(form_of(spec)),
       single(!has_instance_names(spec.instances)) {}
 
-Result<void> OwnedRegistration::publish_locked() {
+Result<void> OwnedRegistration::make_record() {
   SegmentHeader& header = segment->header();
-  if (record == nullptr) {
-    // relaxed: only the owner stores it, under the mutex.
-    const std::uint32_t count = header.registrations_count.load(std::memory_order_relaxed);
-    if (count >= kRegistrationsMax || count >= segment->options.registrations_max) {
-      segment->count_refusal(Refusal::kRegistrationLimit);
-      return fail(ErrorCode::kLimit,
-                  "registration of '" + name + "': there are " + std::to_string(count) + " already",
-                  "raise ProviderOptions::registrations_max");
-    }
-    auto text = segment->allocate(schema.size());
-    if (!text) return tl::make_unexpected(text.error());
-    auto place = segment->allocate(sizeof(RegistrationRecord));
-    if (!place) return tl::make_unexpected(place.error());
-    std::memcpy(text->data, schema.data(), schema.size());
-    record = new (place->data) RegistrationRecord{};
-    record->schema = text->ref;
-    record->schema_bytes = static_cast<std::uint32_t>(schema.size());
-    record->words = form.words;
-    record->lanes = form.lanes;
-    record->consistency = static_cast<std::uint32_t>(form.consistency);
-    record->checkpoint = form.checkpoint;
-    // relaxed: the count below publishes it.
-    header.registrations[count].store(place->ref, std::memory_order_relaxed);
-    // release, part of [P3]: the count is seen only with the reference and the record.
-    header.registrations_count.store(count + 1, std::memory_order_release);
+  // relaxed: only the owner stores it, under the mutex.
+  const std::uint32_t count = header.registrations_count.load(std::memory_order_relaxed);
+  if (count >= kRegistrationsMax || count >= segment->options.registrations_max) {
+    segment->count_refusal(Refusal::kRegistrationLimit);
+    return fail(ErrorCode::kLimit,
+                "registration of '" + name + "': there are " + std::to_string(count) + " already",
+                "raise ProviderOptions::registrations_max");
   }
+  auto text = segment->allocate(schema.size());
+  if (!text) return tl::make_unexpected(text.error());
+  auto place = segment->allocate(sizeof(RegistrationRecord));
+  if (!place) return tl::make_unexpected(place.error());
+  std::memcpy(text->data, schema.data(), schema.size());
+  place_ = place->ref;
+  record = new (place->data) RegistrationRecord{};
+  record->schema = text->ref;
+  record->schema_bytes = static_cast<std::uint32_t>(schema.size());
+  record->words = form.words;
+  record->lanes = form.lanes;
+  record->consistency = static_cast<std::uint32_t>(form.consistency);
+  record->checkpoint = form.checkpoint;
+  // relaxed: the count below publishes it.
+  header.registrations[count].store(place->ref, std::memory_order_relaxed);
+  // release, part of [P3]: the count is seen only with the reference and the record.
+  header.registrations_count.store(count + 1, std::memory_order_release);
+  return {};
+}
+
+void OwnedRegistration::make_callable(Call call) {
+  if (interest == nullptr) {
+    const auto* const counters =
+        reinterpret_cast<const CounterRecord*>(schema.data() + sizeof(SchemaHeader));
+    std::vector<std::uint32_t> ids;
+    for (std::uint32_t i = 0; i < header_of(schema).counters; ++i) ids.push_back(counters[i].id);
+    interest = std::make_shared<InterestCounts>(record->interest, std::move(ids));
+  }
+  callable =
+      std::make_shared<Callable>(std::move(call.function), call.options, interest, !single);
+}
+
+Result<void> OwnedRegistration::publish_locked(std::optional<Call> call) {
+  if (record == nullptr) {
+    if (auto good = make_record(); !good) return good;
+  }
+  callable.reset();
+  if (call) make_callable(std::move(*call));
   // relaxed: only the owner stores it.
   auto word = RegistrationWord::of(record->word.load(std::memory_order_relaxed));
   word.generation += 1;
+  word.flags = 0;
+  if (callable != nullptr) {
+    word.flags = kRegistrationInterest;
+    if (callable->computes_rows()) word.flags |= kRegistrationCallback;
+    segment->callbacks->add(place_, word.generation, callable);
+  }
   word.state = RegistrationState::kInserted;
   // [P3] pairs with [Q3]. Without it a reader sees "inserted" and no schema.
   record->word.store(word.raw(), std::memory_order_release);
@@ -280,13 +307,21 @@ void OwnedRegistration::close_instance_locked(SlotLife& life) noexcept {
   segment->directory_changed();
 }
 
-void OwnedRegistration::close_locked() noexcept {
+void OwnedRegistration::begin_close_locked() noexcept {
   if (!inserted) return;
   inserted = false;
   // relaxed: only the owner stores it.
   auto word = RegistrationWord::of(record->word.load(std::memory_order_relaxed));
   word.state = RegistrationState::kClosing;
   record->word.store(word.raw(), std::memory_order_release);  // [P3] as in publish_locked
+  segment->directory_changed();
+}
+
+void OwnedRegistration::finish_close_locked() noexcept {
+  // relaxed: only the owner stores it.
+  auto word = RegistrationWord::of(record->word.load(std::memory_order_relaxed));
+  if (word.state != RegistrationState::kClosing) return;
+  if (callable != nullptr) segment->callbacks->remove(place_);
   for (SlotLife* life : by_name_) end_life_locked(*life);
   by_name_.clear();
   record->live_instances.store(0, std::memory_order_relaxed);  // relaxed: advisory
@@ -295,12 +330,29 @@ void OwnedRegistration::close_locked() noexcept {
   segment->directory_changed();
 }
 
+void OwnedRegistration::close() noexcept {
+  std::shared_ptr<Callable> called;
+  {
+    const std::lock_guard lock(segment->mutex);
+    begin_close_locked();
+    called = callable;
+    if (called == nullptr) return finish_close_locked();
+  }
+  called->close([self = shared_from_this()] {
+    const std::lock_guard lock(self->segment->mutex);
+    self->finish_close_locked();
+  });
+}
+
 SlotLife* OwnedRegistration::find_locked(std::string_view instance_name) noexcept {
   const auto found = by_name_.find(instance_name);
   return found == by_name_.end() ? nullptr : *found;
 }
 
 bool OwnedRegistration::is_idle_locked() const noexcept {
+  // relaxed: only the owner stores it.
+  const auto word = RegistrationWord::of(record->word.load(std::memory_order_relaxed));
+  if (word.state != RegistrationState::kClosed) return false;
   for (const SlotLife* life = oldest_closed_; life != nullptr; life = life->closed_next) {
     // acquire: pairs with the release in SlotReference::release.
     if (life->holders.load(std::memory_order_acquire) != 0) return false;

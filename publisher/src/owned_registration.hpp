@@ -7,10 +7,12 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "callback/callable.hpp"
 #include "meterbank/publisher/provider.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/segment_layout.hpp"
@@ -65,13 +67,25 @@ struct OwnedRegistration : std::enable_shared_from_this<OwnedRegistration> {
   OwnedRegistration(std::shared_ptr<OwnedSegment> owner, std::vector<std::byte> schema_bytes,
                     const CountersetSpec& spec);
 
+  struct Call {
+    Callback function;
+    CallbackOptions options;
+  };
+
+  // Orderly end, in three steps: no new calls; those that run are waited for, with no lock held;
+  // the instances are closed. Later calls wait as well.
+  void close() noexcept;
+
   // All functions ending in _locked are called with the segment's mutex held.
-  Result<void> publish_locked();
+  // With callbacks if there is a `call`; the server is there then.
+  Result<void> publish_locked(std::optional<Call> call);
   Result<SlotReference> create_locked(std::string_view name, const InstanceOptions& options);
   void close_instance_locked(SlotLife& life) noexcept;
-  void close_locked() noexcept;
+  void begin_close_locked() noexcept;
+  void finish_close_locked() noexcept;
   [[nodiscard]] SlotLife* find_locked(std::string_view name) noexcept;
-  // True if nobody can write to any slot any more, so that the memory may serve a successor.
+  // True if it is closed and nobody can write to any slot any more, so that the memory may serve a
+  // successor.
   [[nodiscard]] bool is_idle_locked() const noexcept;
 
   std::shared_ptr<OwnedSegment> segment;
@@ -82,10 +96,14 @@ struct OwnedRegistration : std::enable_shared_from_this<OwnedRegistration> {
   const bool single;
   RegistrationRecord* record = nullptr;
   bool inserted = false;
+  std::shared_ptr<Callable> callable;  // null: no callback, and nobody counts interest
+  std::shared_ptr<InterestCounts> interest;
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  Result<void> make_record();
+  void make_callable(Call call);
   [[nodiscard]] Result<void> may_create(std::string_view instance_name,
                                         const InstanceOptions& options) const;
   [[nodiscard]] std::uint32_t next_id() noexcept;
@@ -97,6 +115,7 @@ struct OwnedRegistration : std::enable_shared_from_this<OwnedRegistration> {
   Result<void> add_group();
   Result<void> write_name(SlotLife& life, std::string_view instance_name);
 
+  Ref place_ = 0;  // of the record
   std::vector<std::unique_ptr<SlotLife[]>> lives_;
   std::vector<SlotLife*> unused_;  // never lived, next at the back
   // Closed slots, oldest first. The links lie in the slots, because closing must not allocate.

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <new>
 
+#include "callback/callback_server.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/pointer_record.hpp"
 #include "owned_registration.hpp"
@@ -144,6 +145,19 @@ Result<OwnedSegment::Memory> OwnedSegment::allocate(std::uint64_t wanted) {
   return memory;
 }
 
+Result<void> OwnedSegment::serve_callbacks() {
+  if (callbacks != nullptr) return {};
+  SegmentHeader& segment = header();
+  const std::string path =
+      options.directory + "/" + socket_name(segment.pid, extents.front().inode());
+  ChannelLimits limits;
+  limits.callbacks_max = std::max<std::uint32_t>(1, options.callbacks_max);
+  auto server = CallbackServer::start(path, limits, segment.channel_refused);
+  if (!server) return tl::make_unexpected(server.error());
+  callbacks = std::move(*server);
+  return {};
+}
+
 void OwnedSegment::directory_changed() noexcept {
   // [P5] pairs with [Q5]. Without it a poll sees the new version before the change it announces.
   header().directory_version.fetch_add(1, std::memory_order_release);
@@ -238,19 +252,23 @@ void OwnedSegment::close() noexcept {
   // relaxed: set in the child of a fork before any of its code runs. The child owns none of this.
   if (forked.load(std::memory_order_relaxed)) return;
   std::vector<std::shared_ptr<OwnedRegistration>> ending;
+  std::shared_ptr<CallbackServer> serving;
   {
     const std::lock_guard lock(mutex);
     if (closed) return;
     closed = true;
     ending.swap(registrations);  // they hold this object: a cycle that ends here
-    for (const auto& registration : ending) registration->close_locked();
-    if (!extents.empty()) {
-      SegmentHeader& segment = header();
-      // release: whoever sees "closed" sees the final values.
-      segment.state.store(static_cast<std::uint32_t>(SegmentState::kClosed),
-                          std::memory_order_release);
-      directory_changed();
-    }
+    serving = callbacks;
+    for (const auto& registration : ending) registration->begin_close_locked();
+  }
+  for (const auto& registration : ending) registration->close();
+  if (serving != nullptr) serving->stop();
+  if (!extents.empty()) {
+    const std::lock_guard lock(mutex);
+    // release: whoever sees "closed" sees the final values.
+    header().state.store(static_cast<std::uint32_t>(SegmentState::kClosed),
+                         std::memory_order_release);
+    directory_changed();
   }
   unwatch_forks(*this);
   if (!record.empty()) ::unlink(record.c_str());

@@ -19,6 +19,7 @@
 
 namespace meterbank::detail {
 
+class CallbackServer;
 struct OwnedRegistration;
 
 struct OwnedSegment : std::enable_shared_from_this<OwnedSegment> {
@@ -37,6 +38,8 @@ struct OwnedSegment : std::enable_shared_from_this<OwnedSegment> {
     Ref ref;
   };
   Result<Memory> allocate(std::uint64_t bytes);
+  // The server for callbacks, started if it does not run. Under `mutex`.
+  Result<void> serve_callbacks();
   // After any change of the directory, under `mutex`.
   void directory_changed() noexcept;
   void count_refusal(Refusal reason) noexcept;
@@ -55,6 +58,7 @@ struct OwnedSegment : std::enable_shared_from_this<OwnedSegment> {
   std::uint32_t live_instances = 0;
   std::string record;
   std::vector<std::shared_ptr<OwnedRegistration>> registrations;
+  std::shared_ptr<CallbackServer> callbacks;  // null until the first callback
   bool closed = false;
   std::atomic<bool> forked{false};
 

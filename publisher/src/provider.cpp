@@ -90,10 +90,35 @@ std::optional<InstanceWriter> Registration::find(std::string_view name) const {
 
 void Registration::close() const noexcept {
   if (!state_) return;
+  // relaxed: as in Instance::close
+  if (state_->segment->forked.load(std::memory_order_relaxed)) return;
+  state_->close();
+}
+
+Interest Registration::interest() const noexcept {
+  Interest interest;
+  if (!state_) return interest;
   detail::OwnedSegment& segment = *state_->segment;
-  if (segment.forked.load(std::memory_order_relaxed)) return;  // relaxed: as in Instance::close
+  if (segment.forked.load(std::memory_order_relaxed)) return interest;  // relaxed: as above
   const std::lock_guard lock(segment.mutex);
-  state_->close_locked();
+  if (state_->interest == nullptr) return interest;
+  interest.kept_ = state_;
+  interest.readers_ = &state_->interest->readers();
+  interest.counters_ = state_->interest->counters();
+  interest.positions_ = state_->interest->positions();
+  return interest;
+}
+
+RegistrationState Registration::state() const noexcept {
+  if (!state_) return RegistrationState::kFree;
+  const std::lock_guard lock(state_->segment->mutex);
+  // relaxed: only the owner stores it, under the mutex.
+  return RegistrationWord::of(state_->record->word.load(std::memory_order_relaxed)).state;
+}
+
+Interest::Interest() noexcept {
+  static constinit SharedWord nobody{0};
+  readers_ = &nobody;
 }
 
 Provider::Provider(std::shared_ptr<detail::OwnedSegment> segment) noexcept
@@ -136,6 +161,16 @@ Provider Provider::create_or_disabled(ProviderOptions options) noexcept {
 }
 
 Result<Registration> Provider::add(const CountersetSpec& spec) {
+  return add_registration(spec, std::nullopt);
+}
+
+Result<Registration> Provider::add(const CountersetSpec& spec, Callback callback,
+                                   CallbackOptions options) {
+  return add_registration(spec, std::pair(std::move(callback), options));
+}
+
+Result<Registration> Provider::add_registration(
+    const CountersetSpec& spec, std::optional<std::pair<Callback, CallbackOptions>> with) {
   if (!segment_) return Registration();
   try {
     auto schema = encode_schema(spec, segment_->options.name);
@@ -146,6 +181,11 @@ Result<Registration> Provider::add(const CountersetSpec& spec) {
     }
     const std::lock_guard lock(segment_->mutex);
     if (auto good = segment_->usable(); !good) return tl::make_unexpected(good.error());
+    std::optional<detail::OwnedRegistration::Call> call;
+    if (with) {
+      call.emplace(detail::OwnedRegistration::Call{std::move(with->first), with->second});
+      if (auto good = segment_->serve_callbacks(); !good) return tl::make_unexpected(good.error());
+    }
     for (const auto& known : segment_->registrations) {
       if (known->inserted &&
           (known->guid == fresh->guid || equal_folded(known->name, fresh->name))) {
@@ -156,11 +196,15 @@ Result<Registration> Provider::add(const CountersetSpec& spec) {
           known->form.lanes == fresh->form.lanes &&
           known->form.consistency == fresh->form.consistency &&
           known->form.checkpoint == fresh->form.checkpoint && known->is_idle_locked()) {
-        if (auto good = known->publish_locked(); !good) return tl::make_unexpected(good.error());
+        if (auto good = known->publish_locked(std::move(call)); !good) {
+          return tl::make_unexpected(good.error());
+        }
         return Registration(known);
       }
     }
-    if (auto good = fresh->publish_locked(); !good) return tl::make_unexpected(good.error());
+    if (auto good = fresh->publish_locked(std::move(call)); !good) {
+      return tl::make_unexpected(good.error());
+    }
     segment_->registrations.push_back(fresh);
     return Registration(std::move(fresh));
   } catch (const std::bad_alloc&) {

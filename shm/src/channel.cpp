@@ -185,6 +185,11 @@ bool is_inside_callback() noexcept { return callbacks_around != 0; }
 
 void RowsEncoder::add(std::uint32_t id, std::string_view name,
                       std::span<const std::uint64_t> values) {
+  // The one step that can fail, so that a row is there or not.
+  const std::size_t bytes = sizeof(RowHead) + values.size_bytes() + padded(name.size());
+  if (bytes_.capacity() - bytes_.size() < bytes) {
+    bytes_.reserve(std::max(bytes_.size() + bytes, 2 * bytes_.capacity()));
+  }
   append(RowHead{id, static_cast<std::uint16_t>(name.size()),
                  static_cast<std::uint16_t>(values.size())},
          bytes_);

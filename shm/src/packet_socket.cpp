@@ -113,29 +113,26 @@ PeerCredentials PacketSocket::peer() const noexcept {
   return {credentials.pid, credentials.uid, credentials.gid};
 }
 
-PacketSocket::Got PacketSocket::receive(std::vector<std::byte>& packet, UniqueFd& attached) {
+PacketSocket::Got PacketSocket::receive(PacketBuffer& packet, UniqueFd& attached) noexcept {
   attached.reset();
-  packet.resize(kPacketBytesMax);
+  packet.bytes_ = 0;
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * kDescriptorsMax)> control;
-  iovec bytes{packet.data(), packet.size()};
+  iovec bytes{packet.room_.get(), kPacketBytesMax};
   msghdr message{};
   message.msg_iov = &bytes;
   message.msg_iovlen = 1;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
   const ssize_t count = ::recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-  if (count < 0) {
-    packet.clear();
-    return errno == EAGAIN || errno == EINTR ? Got::kNothing : Got::kEnd;
-  }
+  if (count < 0) return errno == EAGAIN || errno == EINTR ? Got::kNothing : Got::kEnd;
   const bool is_one = take_descriptors(message, attached);
-  packet.resize(static_cast<std::size_t>(count));
   // An empty packet and the end look alike; nobody may send one.
   if (count == 0) return Got::kEnd;
   if (!is_one || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
     attached.reset();
     return Got::kMalformed;
   }
+  packet.bytes_ = static_cast<std::size_t>(count);
   return Got::kPacket;
 }
 

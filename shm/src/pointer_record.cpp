@@ -99,6 +99,13 @@ Result<PointerRecord> PointerRecord::parse(std::string_view text) {
   return record;
 }
 
+// Without the provider's name, because a socket's address has room for 107 bytes.
+std::string socket_name(std::uint32_t pid, std::uint64_t inode) {
+  char name[48] = {};
+  std::snprintf(name, sizeof name, "%" PRIu32 "-%" PRIx64, pid, inode);
+  return name + std::string(kSocketSuffix);
+}
+
 Result<std::string> write_record(const std::string& directory, PointerRecord record) {
   char id[48] = {};
   std::snprintf(id, sizeof id, "@%" PRIu32 "-%" PRIx64, record.pid, record.inode);
@@ -110,8 +117,7 @@ Result<std::string> write_record(const std::string& directory, PointerRecord rec
     name += plain ? c : '_';
   }
   const std::string path = directory + "/" + name + id + std::string(kPointerRecordSuffix);
-  // Without the name: a socket's address has room for 107 bytes.
-  record.socket = (id + 1) + std::string(kSocketSuffix);
+  record.socket = socket_name(record.pid, record.inode);
   const std::string temporary = directory + "/." + name + id + ".new";
   const auto refused = [&](const char* what) {
     const int reason = errno;

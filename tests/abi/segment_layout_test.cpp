@@ -70,7 +70,7 @@ std::vector<Struct> segment_structs() {
         METERBANK_FIELD(S, registrations_count),
         METERBANK_FIELD(S, reserved1),
         METERBANK_FIELD(S, refused),
-        METERBANK_FIELD(S, reserved2),
+        METERBANK_FIELD(S, channel_refused), METERBANK_FIELD(S, reserved2),
         METERBANK_FIELD(S, owner_mutex),
         METERBANK_FIELD(S, heartbeat_ns),
         METERBANK_FIELD(S, heartbeat_period_ns),

@@ -3,6 +3,7 @@
 // Everything a service needs to publish counters: Provider -> Registration -> Instance.
 #pragma once
 
+#include "meterbank/publisher/callback.hpp"
 #include "meterbank/publisher/instance.hpp"
 #include "meterbank/publisher/provider.hpp"
 #include "meterbank/publisher/schema.hpp"

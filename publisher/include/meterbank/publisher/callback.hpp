@@ -30,7 +30,6 @@ namespace meterbank {
 
 namespace detail {
 class RunningCall;
-struct InterestCounts;
 }  // namespace detail
 
 enum class CallbackReason : std::uint8_t {
@@ -109,7 +108,7 @@ class Interest {
  private:
   friend class Registration;
 
-  std::shared_ptr<const detail::InterestCounts> kept_;
+  std::shared_ptr<const void> kept_;  // the memory of the words below
   const SharedWord* readers_;
   const std::atomic<std::uint32_t>* counters_ = nullptr;
   std::uint32_t positions_ = 0;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "meterbank/base/result.hpp"
 #include "meterbank/publisher/callback.hpp"
@@ -102,6 +103,8 @@ class Provider {
 
  private:
   explicit Provider(std::shared_ptr<detail::OwnedSegment> segment) noexcept;
+  Result<Registration> add_registration(
+      const CountersetSpec& spec, std::optional<std::pair<Callback, CallbackOptions>> with);
 
   std::shared_ptr<detail::OwnedSegment> segment_;
 };

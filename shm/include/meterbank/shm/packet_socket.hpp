@@ -11,9 +11,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
@@ -26,6 +26,22 @@ struct PeerCredentials {
   pid_t pid = 0;
   uid_t uid = 0;
   gid_t gid = 0;
+};
+
+// Room for one packet, aligned to 8.
+class PacketBuffer {
+ public:
+  PacketBuffer() : room_(new std::uint64_t[kPacketBytesMax / sizeof(std::uint64_t)]) {}
+
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
+    return std::as_bytes(std::span(room_.get(), kPacketBytesMax / sizeof(std::uint64_t)))
+        .first(bytes_);
+  }
+
+ private:
+  friend class PacketSocket;
+  std::unique_ptr<std::uint64_t[]> room_;  // not cleared: the kernel writes it
+  std::size_t bytes_ = 0;
 };
 
 class PacketSocket {
@@ -49,8 +65,8 @@ class PacketSocket {
   [[nodiscard]] PeerCredentials peer() const noexcept;
 
   // The next packet replaces `packet`, and its descriptor, if any, `attached`. Descriptors that are
-  // not handed over are closed. `packet` is given room for kPacketBytesMax once.
-  Got receive(std::vector<std::byte>& packet, UniqueFd& attached);
+  // not handed over are closed.
+  Got receive(PacketBuffer& packet, UniqueFd& attached) noexcept;
 
   enum class Sent : std::uint8_t {
     kAll,
@@ -74,6 +90,8 @@ class PacketListener {
   ~PacketListener();
 
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
+  // In the child of a fork, which must not take the name away from the parent. Closes nothing.
+  void forget() noexcept { path_.clear(); }
   // An empty socket if nobody waits, or if this process has no descriptor to give: then `full`.
   [[nodiscard]] PacketSocket accept(bool& full) noexcept;
 

@@ -56,6 +56,9 @@ struct PointerRecord {
 // `everyone`, the directories of the other users and of the system.
 [[nodiscard]] std::vector<std::string> segment_directories(bool everyone);
 
+// What PointerRecord::socket says of this process and segment.
+[[nodiscard]] std::string socket_name(std::uint32_t pid, std::uint64_t inode);
+
 // Creates the directory if it is missing (mode 0755), and refuses one that is not ours or that
 // others may write to. Errors: kNoDirectory with the reason.
 [[nodiscard]] Result<void> prepare_directory(const std::string& directory);

@@ -153,7 +153,8 @@ struct alignas(kCacheLine) SegmentHeader {
   SharedWord32 registrations_count;           //  208
   std::uint32_t reserved1;                    //  212  zero
   std::array<SharedWord, kRefusals> refused;  // 216  creations refused, by Refusal
-  std::array<std::uint64_t, 5> reserved2;     //  280  zero
+  SharedWord channel_refused;                 //  280  callers and requests that were turned away
+  std::array<std::uint64_t, 4> reserved2;     //  288  zero
 
   // Liveness: written by the keeper thread.
   // A robust mutex that the keeper locks for as long as the process lives. At death the kernel sets

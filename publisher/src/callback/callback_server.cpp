@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "callback_server.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <system_error>
+#include <utility>
+
+namespace meterbank::detail {
+namespace {
+
+// What an epoll event is about: a connection's number, twice as large, plus one for its process.
+constexpr std::uint64_t kListener = 0;
+constexpr std::uint64_t kStop = 1;
+constexpr std::uint32_t kOnce = EPOLLONESHOT;
+constexpr int kBacklog = 512;
+constexpr int kAcceptsAtOnce = 64;
+constexpr std::size_t kUsersMax = 256;  // remembered without reason
+
+// Readable when the peer's process ends, which its socket does not tell while a child of it lives.
+UniqueFd process_of(const PacketSocket& socket) noexcept {
+#ifdef SO_PEERPIDFD
+  constexpr int kPeerProcess = SO_PEERPIDFD;
+#else
+  constexpr int kPeerProcess = 77;  // Linux 6.5
+#endif
+  int descriptor = -1;
+  socklen_t bytes = sizeof descriptor;
+  if (::getsockopt(socket.descriptor(), SOL_SOCKET, kPeerProcess, &descriptor, &bytes) == 0) {
+    return UniqueFd(descriptor);
+  }
+  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, socket.peer().pid, 0)));
+}
+
+}  // namespace
+
+CallbackServer::CallbackServer(PacketListener listener, const ChannelLimits& limits,
+                               SharedWord& refused)
+    : limits_(limits), refused_(refused), own_user_(::geteuid()), listener_(std::move(listener)) {}
+
+Result<std::shared_ptr<CallbackServer>> CallbackServer::start(const std::string& path,
+                                                              const ChannelLimits& limits,
+                                                              SharedWord& refused) {
+  auto listener = PacketListener::listen(path, kBacklog);
+  if (!listener) return tl::make_unexpected(listener.error());
+  auto server = std::make_shared<CallbackServer>(std::move(*listener), limits, refused);
+  if (auto good = server->prepare(); !good) {
+    server->stop();
+    return tl::make_unexpected(good.error());
+  }
+  return server;
+}
+
+Result<void> CallbackServer::prepare() {
+  epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
+  stop_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  spare_.reset(::fcntl(stop_.get(), F_DUPFD_CLOEXEC, 3));
+  if (!epoll_ || !stop_ || !spare_) {
+    return fail(ErrorCode::kSystem, "descriptors for callbacks", "raise the limit: ulimit -n",
+                errno);
+  }
+  watch(stop_.get(), kStop, EPOLLIN, false);
+  watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, false);
+  const std::lock_guard lock(mutex_);
+  // One to run the first callback, one to wait meanwhile.
+  if (start_thread_locked() && start_thread_locked()) return {};
+  return fail(ErrorCode::kSystem, "threads for callbacks", "raise RLIMIT_NPROC", errno);
+}
+
+bool CallbackServer::start_thread_locked() noexcept {
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // inherited: these threads take no signal
+  bool good = true;
+  try {
+    threads_.reserve(threads_.size() + 1);
+    threads_.emplace_back([server = shared_from_this()] { server->serve(); });
+    ::pthread_setname_np(threads_.back().native_handle(), "mb-callback");
+  } catch (const std::exception&) {
+    good = false;
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return good;
+}
+
+void CallbackServer::watch(int descriptor, std::uint64_t tag, std::uint32_t events,
+                           bool again) const noexcept {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = tag;
+  ::epoll_ctl(epoll_.get(), again ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &event);
+}
+
+void CallbackServer::serve() noexcept {
+  PacketBuffer packet;
+  for (;;) {
+    epoll_event event{};
+    if (::epoll_wait(epoll_.get(), &event, 1, -1) != 1) continue;
+    const std::uint64_t tag = event.data.u64;
+    if (tag == kStop) return;
+    try {
+      if (tag == kListener) {
+        accept_callers();
+      } else if (const ConnectionPtr connection = find(tag / 2); connection != nullptr) {
+        if (tag % 2 != 0) {
+          drop(connection);
+        } else {
+          serve_connection(connection, packet);
+        }
+      }
+      tell_those_who_wait();
+    } catch (const std::bad_alloc&) {
+      // Without memory for this caller there is no answer for it: it finds itself hung up on.
+      if (tag == kListener) {
+        watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, true);
+      } else if (const ConnectionPtr connection = find(tag / 2); connection != nullptr) {
+        drop(connection);
+      }
+    }
+  }
+}
+
+// ---- Callers ----
+
+void CallbackServer::accept_callers() {
+  for (int count = 0; count < kAcceptsAtOnce; ++count) {
+    bool full = false;
+    PacketSocket socket = listener_.accept(full);
+    if (full && spare_) {
+      // Not to be woken for ever by a caller who cannot be taken: take it and hang up.
+      spare_.reset();
+      static_cast<void>(listener_.accept(full));
+      spare_.reset(::fcntl(stop_.get(), F_DUPFD_CLOEXEC, 3));
+      count_refusal();
+      continue;
+    }
+    if (!socket) break;
+    admit(std::move(socket));
+  }
+  watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, true);
+}
+
+void CallbackServer::admit(PacketSocket socket) {
+  UniqueFd process = process_of(socket);
+  std::vector<ConnectionPtr> evicted;
+  ConnectionPtr connection;
+  {
+    const std::lock_guard lock(mutex_);
+    const uid_t uid = socket.peer().uid;
+    if (stopping_ || !make_room_locked(uid, evicted)) {
+      count_refusal();
+    } else {
+      connection = std::make_shared<Connection>(next_number_, std::move(socket), std::move(process));
+      connections_.emplace(next_number_++, connection);
+      user_locked(uid, std::chrono::steady_clock::now()).connections += 1;
+    }
+  }
+  for (const ConnectionPtr& old : evicted) drop(old);
+  if (connection == nullptr) return;
+  const std::uint64_t tag = connection->number() * 2;
+  if (connection->process() >= 0) watch(connection->process(), tag + 1, EPOLLIN | kOnce, false);
+  watch(connection->descriptor(), tag, EPOLLIN | kOnce, false);
+}
+
+// Where there are too many, the oldest that nobody would miss goes. Users are counted apart, so
+// that one of them cannot take the places of all.
+bool CallbackServer::make_room_locked(uid_t uid, std::vector<ConnectionPtr>& evicted) {
+  const bool user_is_full =
+      user_locked(uid, std::chrono::steady_clock::now()).connections >= limits_.connections_per_user;
+  if (!user_is_full && connections_.size() < limits_.connections_max) return true;
+  for (const auto& [number, connection] : connections_) {
+    const bool counts = !user_is_full || connection->peer().uid == uid;
+    if (!counts || !connection->is_idle()) continue;
+    evicted.push_back(connection);
+    return true;
+  }
+  return false;
+}
+
+CallbackServer::ConnectionPtr CallbackServer::find(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto found = connections_.find(number);
+  return found == connections_.end() ? nullptr : found->second;
+}
+
+void CallbackServer::drop(const ConnectionPtr& connection) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (connections_.erase(connection->number()) == 0) return;
+    const auto user = users_.find(connection->peer().uid);
+    if (user != users_.end()) user->second.connections -= 1;
+  }
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection->descriptor(), nullptr);
+  if (connection->process() >= 0) {
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection->process(), nullptr);
+  }
+  for (auto& [callable, request] : connection->close()) {
+    try {
+      ChannelRequest removal = request;
+      removal.type = MessageType::kRemoveInterest;
+      callable->remove_interest(std::move(removal), nullptr);
+    } catch (const std::bad_alloc&) {
+      count_refusal();  // the count stays too high: nothing is lost but a provider's effort
+    }
+    tell(callable);
+  }
+}
+
+// ---- Packets ----
+
+void CallbackServer::serve_connection(const ConnectionPtr& connection, PacketBuffer& packet) {
+  if (!connection->flush()) return drop(connection);
+  UniqueFd attached;
+  switch (connection->receive(packet, attached)) {
+    case PacketSocket::Got::kEnd:
+      return drop(connection);
+    case PacketSocket::Got::kMalformed:
+      count_refusal();
+      return drop(connection);
+    case PacketSocket::Got::kNothing:
+      return listen_again(connection);
+    case PacketSocket::Got::kPacket:
+      break;
+  }
+  if (attached) {  // rule 3 of channel.hpp
+    count_refusal();
+    return drop(connection);
+  }
+  const DecodedRequest decoded = decode_request(packet.bytes());
+  if (!decoded.refusal) {
+    listen_again(connection);
+    return handle(connection, decoded.request);
+  }
+  refuse(connection, decoded.request.id, *decoded.refusal);
+  // A packet without an id to answer to is not of this protocol.
+  if (decoded.request.id == 0 || connection->count_fault(limits_.faults_max)) {
+    return drop(connection);
+  }
+  listen_again(connection);
+}
+
+void CallbackServer::listen_again(const ConnectionPtr& connection) const noexcept {
+  const std::uint32_t events = connection->has_unsent() ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  watch(connection->descriptor(), connection->number() * 2, events | kOnce, true);
+}
+
+void CallbackServer::keep_or_drop(const ConnectionPtr& connection, bool keep) noexcept {
+  if (!keep) return drop(connection);
+  // Woken when the reader has room, if it has none now.
+  if (connection->has_unsent()) listen_again(connection);
+}
+
+void CallbackServer::refuse(const ConnectionPtr& connection, std::uint64_t id,
+                            ChannelRefusal reason) {
+  count_refusal();
+  ChannelAnswer answer;
+  answer.type = MessageType::kRefused;
+  answer.id = id;
+  answer.refusal = reason;
+  keep_or_drop(connection, connection->send(answer, limits_.unsent_max));
+}
+
+void CallbackServer::busy(const ConnectionPtr& connection, std::uint64_t id) {
+  count_refusal();
+  ChannelAnswer answer;
+  answer.type = MessageType::kBusy;
+  answer.id = id;
+  keep_or_drop(connection, connection->send(answer, limits_.unsent_max));
+}
+
+void CallbackServer::handle(const ConnectionPtr& connection, const ChannelRequest& request) {
+  if (request.type == MessageType::kCancel) return connection->cancel(request.id);
+  if (!may_ask(connection->peer().uid)) return refuse(connection, request.id, ChannelRefusal::kRate);
+  std::shared_ptr<Callable> callable;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = registered_.find(request.registration);
+    if (found != registered_.end() && found->second.generation == request.generation) {
+      callable = found->second.callable;
+    }
+  }
+  if (callable == nullptr) return refuse(connection, request.id, ChannelRefusal::kNoRegistration);
+  const bool is_about_rows =
+      request.type == MessageType::kCollect || request.type == MessageType::kEnumerate;
+  if (!is_about_rows) return handle_interest(connection, callable, request);
+  if (!callable->computes_rows()) {
+    return refuse(connection, request.id, ChannelRefusal::kNoCallback);
+  }
+  handle_rows(connection, callable, request);
+}
+
+void CallbackServer::handle_rows(const ConnectionPtr& connection,
+                                 const std::shared_ptr<Callable>& callable,
+                                 const ChannelRequest& request) {
+  const uid_t uid = connection->peer().uid;
+  const std::uint32_t outstanding =
+      is_foreign(uid) ? limits_.foreign_outstanding_max : kOutstandingRequestsMax;
+  std::shared_ptr<RunningCall> call;
+  switch (callable->begin(request, outstanding, call)) {
+    case Callable::Admission::kBusy:
+      return busy(connection, request.id);
+    case Callable::Admission::kClosing:
+      return refuse(connection, request.id, ChannelRefusal::kClosing);
+    case Callable::Admission::kYes:
+      break;
+  }
+  if (!begin_callback(uid)) {
+    callable->give_up(call);
+    return busy(connection, request.id);
+  }
+  if (connection->add_call(request.id, call)) {
+    bool keep = true;
+    callable->run(call, [&](const RunningCall& done) noexcept {
+      connection->remove_call(request.id);
+      try {
+        keep = connection->send(done, limits_.unsent_max);
+      } catch (const std::bad_alloc&) {
+        keep = false;  // no answer can be made: hanging up is one
+      }
+    });
+    keep_or_drop(connection, keep);
+  } else {
+    callable->give_up(call);
+    refuse(connection, request.id, ChannelRefusal::kMalformed);  // its id is in use
+  }
+  end_callback(uid);
+}
+
+void CallbackServer::handle_interest(const ConnectionPtr& connection,
+                                     const std::shared_ptr<Callable>& callable,
+                                     const ChannelRequest& request) {
+  // Answered once the callback has been told.
+  const auto told = [server = weak_from_this(), connection, id = request.id](const RunningCall& call) {
+    const auto alive = server.lock();
+    if (alive == nullptr) return;
+    ChannelAnswer answer = call.answer();
+    answer.id = id;
+    alive->keep_or_drop(connection, connection->send(answer, alive->limits_.unsent_max));
+  };
+  if (request.type == MessageType::kAddInterest) {
+    if (!connection->add_interest(callable, request)) {
+      return refuse(connection, request.id, ChannelRefusal::kMalformed);
+    }
+    if (!callable->add_interest(request, told)) {
+      static_cast<void>(connection->take_interest(callable));
+      return refuse(connection, request.id, ChannelRefusal::kClosing);
+    }
+  } else {
+    auto added = connection->take_interest(callable);
+    if (!added) return refuse(connection, request.id, ChannelRefusal::kMalformed);
+    // What was added is removed, whatever the removal says of masks.
+    added->type = MessageType::kRemoveInterest;
+    added->id = request.id;
+    callable->remove_interest(std::move(*added), told);
+  }
+  tell(callable);
+}
+
+// ---- Threads ----
+
+bool CallbackServer::begin_callback(uid_t uid) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (stopping_ || running_ >= limits_.callbacks_max) return false;
+  const auto user = users_.find(uid);
+  if (is_foreign(uid) && user != users_.end() &&
+      user->second.calls >= std::max<std::size_t>(1, limits_.callbacks_max / 2)) {
+    return false;
+  }
+  if (threads_.size() - running_ < 2 && !start_thread_locked()) return false;
+  ++running_;
+  if (user != users_.end()) user->second.calls += 1;
+  return true;
+}
+
+void CallbackServer::end_callback(uid_t uid) noexcept {
+  const std::lock_guard lock(mutex_);
+  --running_;
+  const auto user = users_.find(uid);
+  if (user != users_.end()) user->second.calls -= 1;
+}
+
+bool CallbackServer::try_to_tell(const std::shared_ptr<Callable>& callable) noexcept {
+  if (!callable->computes_rows()) {
+    callable->tell();  // nobody to wait for
+    return true;
+  }
+  if (!begin_callback(own_user_)) return false;
+  callable->tell();
+  end_callback(own_user_);
+  return true;
+}
+
+void CallbackServer::tell(const std::shared_ptr<Callable>& callable) noexcept {
+  if (!callable->has_to_tell() || try_to_tell(callable)) return;
+  const std::lock_guard lock(mutex_);
+  try {
+    if (!stopping_) to_tell_.push_back(callable);
+  } catch (const std::bad_alloc&) {
+    count_refusal();  // told with the next change
+  }
+}
+
+void CallbackServer::tell_those_who_wait() noexcept {
+  for (;;) {
+    std::shared_ptr<Callable> next;
+    {
+      const std::lock_guard lock(mutex_);
+      if (to_tell_.empty()) return;
+      next = to_tell_.front();
+    }
+    if (!try_to_tell(next)) return;
+    const std::lock_guard lock(mutex_);
+    // It may stand there twice: told once, it has nothing more to tell.
+    std::erase(to_tell_, next);
+  }
+}
+
+void CallbackServer::stop() noexcept {
+  std::vector<std::thread> threads;
+  std::map<std::uint64_t, ConnectionPtr> connections;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    threads.swap(threads_);
+    connections = connections_;
+    registered_.clear();
+    to_tell_.clear();
+  }
+  if (stop_) {
+    const std::uint64_t one = 1;
+    static_cast<void>(::write(stop_.get(), &one, sizeof one));
+  }
+  for (const auto& [number, connection] : connections) drop(connection);
+  for (std::thread& thread : threads) {
+    if (thread.get_id() == std::this_thread::get_id()) {
+      thread.detach();  // it is the caller, inside a callback; it keeps this object until it leaves
+    } else {
+      thread.join();
+    }
+  }
+}
+
+void CallbackServer::after_fork_in_child() noexcept {
+  listener_.forget();
+  for (const int descriptor : {listener_.descriptor(), epoll_.get(), stop_.get(), spare_.get()}) {
+    ::close(descriptor);
+  }
+  for (const auto& [number, connection] : connections_) {
+    ::close(connection->descriptor());
+    if (connection->process() >= 0) ::close(connection->process());
+  }
+}
+
+// ---- Registrations and users ----
+
+void CallbackServer::add(Ref registration, std::uint64_t generation,
+                         std::shared_ptr<Callable> callable) {
+  const std::lock_guard lock(mutex_);
+  registered_[registration] = {generation, std::move(callable)};
+}
+
+void CallbackServer::remove(Ref registration) noexcept {
+  const std::lock_guard lock(mutex_);
+  registered_.erase(registration);
+}
+
+bool CallbackServer::is_foreign(uid_t uid) const noexcept {
+  return !limits_.trusts_own_user || (uid != own_user_ && uid != 0);
+}
+
+bool CallbackServer::may_ask(uid_t uid) noexcept {
+  if (!is_foreign(uid)) return true;
+  const auto now = std::chrono::steady_clock::now();
+  const std::lock_guard lock(mutex_);
+  const auto user = users_.find(uid);
+  return user == users_.end() || user->second.bucket.take(now);
+}
+
+CallbackServer::User& CallbackServer::user_locked(uid_t uid, Time now) {
+  if (users_.size() >= kUsersMax) {
+    for (auto known = users_.begin(); known != users_.end();) {
+      User& user = known->second;
+      const bool forget = user.connections == 0 && user.calls == 0 && user.bucket.is_full(now);
+      known = forget ? users_.erase(known) : std::next(known);
+    }
+  }
+  const TokenBucket full(limits_.requests_per_second, limits_.requests_at_once, now);
+  return users_.try_emplace(uid, User{0, 0, full}).first->second;
+}
+
+void CallbackServer::count_refusal() noexcept {
+  refused_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic, orders nothing
+}
+
+}  // namespace meterbank::detail

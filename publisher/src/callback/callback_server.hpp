@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where readers ask a provider: its socket, its callers and the threads that serve them.
+//
+//   listener --+
+//   connections +--> epoll --> whichever thread waits takes the packet and runs the callback itself
+//   stop ------+
+//
+// A thread that is to run a callback first sees to it that another one waits: slow callbacks hold
+// up their own threads and nothing else. So there is one thread more than callbacks may run.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "channel_limits.hpp"
+#include "connection.hpp"
+#include "meterbank/base/result.hpp"
+
+namespace meterbank::detail {
+
+class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
+ public:
+  // `refused` is counted up for each caller and request that is turned away; it outlives the server.
+  // Errors: kExists, kDenied, kNoDirectory, kLimit, kSystem.
+  static Result<std::shared_ptr<CallbackServer>> start(const std::string& path,
+                                                       const ChannelLimits& limits,
+                                                       SharedWord& refused);
+  CallbackServer(PacketListener listener, const ChannelLimits& limits, SharedWord& refused);
+
+  void add(Ref registration, std::uint64_t generation, std::shared_ptr<Callable> callable);
+  void remove(Ref registration) noexcept;
+
+  // Ends the threads and hangs up; waits for callbacks that run, except that of the caller.
+  void stop() noexcept;
+
+  // Around fork(): the child closes what it has inherited and leaves the object alone after that.
+  void before_fork() noexcept { mutex_.lock(); }
+  void after_fork_in_parent() noexcept { mutex_.unlock(); }
+  void after_fork_in_child() noexcept;
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+  using ConnectionPtr = std::shared_ptr<Connection>;
+  struct Registered {
+    std::uint64_t generation = 0;
+    std::shared_ptr<Callable> callable;
+  };
+  struct User {
+    std::size_t connections = 0;
+    std::size_t calls = 0;
+    TokenBucket bucket;
+  };
+
+  [[nodiscard]] Result<void> prepare();
+  [[nodiscard]] bool start_thread_locked() noexcept;
+  void serve() noexcept;
+  void watch(int descriptor, std::uint64_t tag, std::uint32_t events, bool again) const noexcept;
+
+  void accept_callers();
+  void admit(PacketSocket socket);
+  [[nodiscard]] bool make_room_locked(uid_t uid, std::vector<ConnectionPtr>& evicted);
+  void drop(const ConnectionPtr& connection) noexcept;
+  [[nodiscard]] ConnectionPtr find(std::uint64_t number);
+
+  void serve_connection(const ConnectionPtr& connection, PacketBuffer& packet);
+  void handle(const ConnectionPtr& connection, const ChannelRequest& request);
+  void handle_rows(const ConnectionPtr& connection, const std::shared_ptr<Callable>& callable,
+                   const ChannelRequest& request);
+  void handle_interest(const ConnectionPtr& connection, const std::shared_ptr<Callable>& callable,
+                       const ChannelRequest& request);
+  void refuse(const ConnectionPtr& connection, std::uint64_t id, ChannelRefusal reason);
+  void busy(const ConnectionPtr& connection, std::uint64_t id);
+  void listen_again(const ConnectionPtr& connection) const noexcept;
+  void keep_or_drop(const ConnectionPtr& connection, bool keep) noexcept;
+  void count_refusal() noexcept;
+
+  // Whether this thread may run a callback now, while another one waits for packets.
+  [[nodiscard]] bool begin_callback(uid_t uid) noexcept;
+  void end_callback(uid_t uid) noexcept;
+  [[nodiscard]] bool try_to_tell(const std::shared_ptr<Callable>& callable) noexcept;
+  void tell(const std::shared_ptr<Callable>& callable) noexcept;
+  void tell_those_who_wait() noexcept;
+
+  [[nodiscard]] bool is_foreign(uid_t uid) const noexcept;
+  [[nodiscard]] bool may_ask(uid_t uid) noexcept;
+  [[nodiscard]] User& user_locked(uid_t uid, Time now);
+
+  const ChannelLimits limits_;
+  SharedWord& refused_;
+  const uid_t own_user_;
+  PacketListener listener_;
+  UniqueFd epoll_, stop_;
+  UniqueFd spare_;  // given up for a moment when there is no descriptor left to accept with
+
+  std::mutex mutex_;  // everything below; taken before a Connection's or a Callable's, never inside
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+  std::size_t running_ = 0;  // threads that run callbacks
+  std::uint64_t next_number_ = 1;
+  std::map<std::uint64_t, ConnectionPtr> connections_;  // oldest first
+  std::unordered_map<Ref, Registered> registered_;
+  std::unordered_map<uid_t, User> users_;
+  std::deque<std::shared_ptr<Callable>> to_tell_;  // until a thread has time
+};
+
+}  // namespace meterbank::detail

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "connection.hpp"
+
+#include <sys/socket.h>
+
+#include <cstring>
+#include <utility>
+
+namespace meterbank::detail {
+
+PacketSocket::Sent Connection::try_to_send(const Unsent& unsent) noexcept {
+  return socket_.send(unsent.packet, unsent.rows ? unsent.rows->descriptor() : -1);
+}
+
+bool Connection::send_or_keep(Unsent unsent, std::size_t unsent_max) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return true;
+  if (unsent_.empty()) {
+    const PacketSocket::Sent sent = try_to_send(unsent);
+    if (sent == PacketSocket::Sent::kAll) return true;
+    if (sent == PacketSocket::Sent::kEnd) return false;
+  }
+  if (unsent_.size() >= unsent_max) return false;
+  unsent_.push_back(std::move(unsent));
+  return true;
+}
+
+bool Connection::send(const ChannelAnswer& answer, std::size_t unsent_max) {
+  return send_or_keep({encode(answer), std::nullopt}, unsent_max);
+}
+
+bool Connection::send(const RunningCall& call, std::size_t unsent_max) {
+  ChannelAnswer answer = call.answer();
+  if (answer.bytes.size() <= kRowsInPacketMax) return send(answer, unsent_max);
+  auto rows = OwnedExtent::create("answer", answer.bytes.size());
+  if (!rows) return send(call.answer_cut_to_a_packet(), unsent_max);
+  std::memcpy(rows->data(), answer.bytes.data(), answer.bytes.size());
+  answer.flags |= kRowsInMemory;
+  answer.bytes = {};
+  return send_or_keep({encode(answer), std::move(*rows)}, unsent_max);
+}
+
+bool Connection::flush() noexcept {
+  const std::lock_guard lock(mutex_);
+  while (!unsent_.empty()) {
+    const PacketSocket::Sent sent = try_to_send(unsent_.front());
+    if (sent != PacketSocket::Sent::kAll) return sent == PacketSocket::Sent::kFull;
+    unsent_.pop_front();
+  }
+  return true;
+}
+
+bool Connection::has_unsent() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return !unsent_.empty();
+}
+
+bool Connection::add_call(std::uint64_t id, const std::shared_ptr<RunningCall>& call) {
+  const std::lock_guard lock(mutex_);
+  return !closed_ && calls_.emplace(id, call).second;
+}
+
+void Connection::remove_call(std::uint64_t id) noexcept {
+  const std::lock_guard lock(mutex_);
+  calls_.erase(id);
+}
+
+void Connection::cancel(std::uint64_t id) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = calls_.find(id);
+  if (found != calls_.end()) found->second->cancel();
+}
+
+bool Connection::add_interest(const std::shared_ptr<Callable>& callable,
+                              const ChannelRequest& request) {
+  const std::lock_guard lock(mutex_);
+  return !closed_ && interests_.emplace(callable, request).second;
+}
+
+std::optional<ChannelRequest> Connection::take_interest(const std::shared_ptr<Callable>& callable) {
+  const std::lock_guard lock(mutex_);
+  const auto found = interests_.find(callable);
+  if (found == interests_.end()) return std::nullopt;
+  ChannelRequest request = std::move(found->second);
+  interests_.erase(found);
+  return request;
+}
+
+bool Connection::is_idle() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return calls_.empty() && interests_.empty() && unsent_.empty();
+}
+
+Connection::Interests Connection::close() noexcept {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  for (const auto& [id, call] : calls_) call->cancel();
+  unsent_.clear();
+  // The descriptor stays until the last thread that serves this connection has left it.
+  ::shutdown(socket_.descriptor(), SHUT_RDWR);
+  return std::exchange(interests_, {});
+}
+
+}  // namespace meterbank::detail

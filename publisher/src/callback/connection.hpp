@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One reader, connected: what it waits for, what it is interested in, what it has not fetched.
+// Company: receive() one thread at a time, everything else any thread.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "callable.hpp"
+#include "meterbank/base/unique_fd.hpp"
+#include "meterbank/shm/packet_socket.hpp"
+#include "meterbank/shm/segment.hpp"
+
+namespace meterbank::detail {
+
+class Connection {
+ public:
+  // `process` is readable when the peer's process has ended; it may be empty.
+  Connection(std::uint64_t number, PacketSocket socket, UniqueFd process)
+      : number_(number),
+        socket_(std::move(socket)),
+        process_(std::move(process)),
+        peer_(socket_.peer()) {}
+
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  [[nodiscard]] int descriptor() const noexcept { return socket_.descriptor(); }
+  [[nodiscard]] int process() const noexcept { return process_.get(); }
+  [[nodiscard]] const PeerCredentials& peer() const noexcept { return peer_; }
+
+  PacketSocket::Got receive(PacketBuffer& packet, UniqueFd& attached) noexcept {
+    return socket_.receive(packet, attached);
+  }
+  // True: that was one too many.
+  [[nodiscard]] bool count_fault(std::uint32_t max) noexcept { return ++faults_ >= max; }
+
+  // Sends, or keeps until the reader has room. False: it is to be closed, for it has gone or keeps
+  // too much waiting.
+  [[nodiscard]] bool send(const ChannelAnswer& answer, std::size_t unsent_max);
+  // Of a call: rows that a packet has no room for go in a memfd.
+  [[nodiscard]] bool send(const RunningCall& call, std::size_t unsent_max);
+  [[nodiscard]] bool flush() noexcept;
+  [[nodiscard]] bool has_unsent() const noexcept;
+
+  // Calls for rows, by the id of their request. False: the id is in use.
+  [[nodiscard]] bool add_call(std::uint64_t id, const std::shared_ptr<RunningCall>& call);
+  void remove_call(std::uint64_t id) noexcept;
+  void cancel(std::uint64_t id) noexcept;
+
+  // One interest a registration. False: there is one already, or none.
+  [[nodiscard]] bool add_interest(const std::shared_ptr<Callable>& callable,
+                                  const ChannelRequest& request);
+  [[nodiscard]] std::optional<ChannelRequest> take_interest(
+      const std::shared_ptr<Callable>& callable);
+
+  // Nobody would miss it.
+  [[nodiscard]] bool is_idle() const noexcept;
+
+  // The end: cancels its calls, sends nothing more. Returns its interests, once.
+  using Interests = std::map<std::shared_ptr<Callable>, ChannelRequest>;
+  [[nodiscard]] Interests close() noexcept;
+
+ private:
+  struct Unsent {
+    std::vector<std::byte> packet;
+    std::optional<OwnedExtent> rows;
+  };
+  [[nodiscard]] bool send_or_keep(Unsent unsent, std::size_t unsent_max);
+  [[nodiscard]] PacketSocket::Sent try_to_send(const Unsent& unsent) noexcept;
+
+  const std::uint64_t number_;
+  PacketSocket socket_;
+  const UniqueFd process_;
+  const PeerCredentials peer_;
+  std::uint32_t faults_ = 0;
+
+  mutable std::mutex mutex_;
+  bool closed_ = false;
+  std::deque<Unsent> unsent_;
+  std::map<std::uint64_t, std::shared_ptr<RunningCall>> calls_;
+  Interests interests_;
+};
+
+}  // namespace meterbank::detail
