@@ -15,7 +15,7 @@
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/cook.hpp"
 #include "meterbank/reader/query.hpp"
-#include "query/query_plan.hpp"
+#include "plan/query_plan.hpp"
 #include "query/returned_versions.hpp"
 
 namespace meterbank {
@@ -289,11 +289,11 @@ TEST_F(QueryItems, RememberWhatWasReturnedOfABlockWhenThePlanChanges) {
   Instance eu = *first.create_instance("eu"), us = *second.create_instance("us");
   Catalog catalog = open();
   const auto request = std::make_shared<const QueryRequest>(*QueryRequest::of_patterns({"*"}, {}));
-  const BuiltPlan before = build_plan(catalog, request, nullptr);
+  const BuiltPlan before = build_plan(catalog.providers(), request, nullptr, nullptr);
   ASSERT_EQ(before.plan->rows.size(), 2U);
   Instance asia = *first.create_instance("asia");
   catalog.refresh();
-  const BuiltPlan now = build_plan(catalog, request, before.parts.get());
+  const BuiltPlan now = build_plan(catalog.providers(), request, before.parts.get(), nullptr);
   ASSERT_EQ(now.plan->compiled, 1U);
   const auto versions =
       carried_versions({*before.plan, *before.parts}, {7, 9}, {*now.plan, *now.parts});
@@ -319,7 +319,7 @@ TEST_F(QueryItems, AreToldApartByThePublisherWhereNamesAreAlike) {
                    "second" + at + ":demo_orders/EU/queue_depth"}));
 }
 
-TEST_F(QueryItems, CountPositionsOfANameThroughAllProvidersByAge) {
+TEST_F(QueryItems, CountPositionsOfANameThroughAllProviders) {
   Registration first = start("first"), second = start("second");
   Instance one = *first.create_instance("eu", {.id = 70}),
            two = *second.create_instance("eu", {.id = 80});

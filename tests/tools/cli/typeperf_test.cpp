@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <unistd.h>
-#include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <functional>
 #include <regex>
 
-#include "cli/format/pdh_rows.hpp"
 #include "cli/grammar.hpp"
 #include "cli/session/exit_code.hpp"
+#include "cli/session/machine.hpp"
 #include "cli_fixture.hpp"
 #include "log_fixture.hpp"
 

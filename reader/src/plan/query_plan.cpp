@@ -10,7 +10,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "../callback/callback_asker.hpp"
 #include "meterbank/shm/case_fold.hpp"
+#include "meterbank/shm/segment.hpp"
 
 namespace meterbank {
 namespace {
@@ -21,21 +23,19 @@ struct Source : QueryParts::Registered {
   std::vector<bool> found_as_counter;
   Numbered numbered;
   std::size_t first_row = 0;  // of its first piece
+  // Of rows that were asked for: what came of it, and the provider's own registration word.
+  const SharedWord* answered = nullptr;
+  const SharedWord* word = nullptr;
 };
-
-bool is_selectable(const ProviderView& provider, const RegisteredSet& set) noexcept {
-  return provider.segment != nullptr &&
-         (set.state == RegistrationState::kInserted || set.state == RegistrationState::kClosing);
-}
-
-bool is_alive(const ProviderView& provider) noexcept {
-  return provider.state == ProviderState::kLive || provider.state == ProviderState::kHung;
-}
 
 // Name and id are constant for the life that a generation names.
 bool is_same_life(const InstanceView& left, const InstanceView& right) noexcept {
   return left.slot == right.slot && left.generation == right.generation &&
          left.closed == right.closed;
+}
+
+bool is_before(const Source& left, const Source& right) noexcept {
+  return comes_before(*left.provider, *right.provider);
 }
 
 // Compiling the one again would give the part of the other. Both lie in the same mapped memory.
@@ -54,20 +54,22 @@ using ByName = std::unordered_map<std::string_view, T, KeyedFoldedHash, FoldedEq
 
 class PlanBuilder {
  public:
-  PlanBuilder(const Catalog& catalog, std::shared_ptr<const QueryRequest> request,
-              const QueryParts* before)
-      : catalog_(catalog),
+  PlanBuilder(const Providers& providers, std::shared_ptr<const QueryRequest> request,
+              const QueryParts* before, CallbackAsker* asker)
+      : providers_(providers),
         request_(std::move(request)),
         before_(before != nullptr && before->request == request_ ? before : nullptr) {
-    for (const auto& provider : catalog.providers()) {
+    for (const auto& provider : providers) {
       for (const RegisteredSet& set : provider->sets) {
-        if (!is_selectable(*provider, set)) continue;
+        if (!is_readable(*provider, set)) continue;
         Source& source = sources_.emplace_back();
         source.provider = provider;
         source.set = &set;
+        if (asker != nullptr && has_callback(set)) add_answered(provider, set, *asker);
       }
     }
-    std::stable_sort(sources_.begin(), sources_.end(), comes_before);
+    // Items are answered as PerfLib's are, patterns in the order of the catalog.
+    if (!request_->items.empty()) std::stable_sort(sources_.begin(), sources_.end(), is_before);
     if (before_ != nullptr) find_what_is_known();
   }
 
@@ -85,11 +87,35 @@ class PlanBuilder {
     for (std::size_t index = 0; index < request_->items.size(); ++index) {
       plan_->answers.push_back(answer_to(index));
     }
-    plan_->providers = catalog_.providers();
-    return {plan_, std::move(parts), unmatched()};
+    plan_->providers = providers_;
+    auto touched = touched_by(*parts);
+    return {plan_, std::move(parts), unmatched(), std::move(touched)};
   }
 
  private:
+  // A registration has the rows that it keeps in shared memory and those that it was asked for.
+  void add_answered(const std::shared_ptr<const ProviderView>& provider, const RegisteredSet& set,
+                    CallbackAsker& asker) {
+    const CallbackAsker::Rows rows = asker.rows_of(provider, set);
+    const auto* const record = provider->segment->at<RegistrationRecord>(set.registration);
+    if (rows.view == nullptr || record == nullptr) return;
+    Source& source = sources_.emplace_back();
+    source.provider = rows.view;
+    source.set = &rows.view->sets.front();
+    source.answered = rows.status;
+    source.word = &record->word;
+  }
+
+  [[nodiscard]] std::vector<TouchedSet> touched_by(const QueryParts& parts) const {
+    std::vector<TouchedSet> touched;
+    for (const Source& source : sources_) {
+      if (source.answered != nullptr || !counts_interest(*source.set)) continue;
+      auto asked = asked_of(*request_, parts.as_instance, *source.provider, *source.set);
+      if (asked) touched.push_back({source.provider, source.set, *std::move(asked)});
+    }
+    return touched;
+  }
+
   void find_what_is_known() {
     // Where a registration lies in this process.
     using Place = std::pair<const MappedSegment*, Ref>;
@@ -220,15 +246,6 @@ class PlanBuilder {
     return pieces;
   }
 
-  // The catalog lists providers as it found them; who is first here must not change from run to
-  // run.
-  static bool comes_before(const Source& left, const Source& right) noexcept {
-    const auto rank = [](const ProviderView& provider) {
-      return std::tuple(!is_alive(provider), provider.created_realtime_ns, provider.pid);
-    };
-    return rank(*left.provider) < rank(*right.provider);
-  }
-
   void append(const Source& source, const PlanPiece& piece) {
     QueryPlan::Selection selection;
     selection.provider = source.provider;
@@ -237,7 +254,8 @@ class PlanBuilder {
     selection.counters = piece.counters;
     selection.counter_mask = piece.counter_mask;
     selection.membership = piece.membership;
-    selection.word = piece.word;
+    selection.word = source.word != nullptr ? source.word : piece.word;
+    selection.answered = source.answered;
     selection.first_row = plan_->rows.size();
     selection.rows = piece.rows.size();
     selection.first_run = plan_->runs.size();
@@ -283,7 +301,7 @@ class PlanBuilder {
   }
 
   static bool has_living_own_total(const Source& source) noexcept {
-    return source.part->has_own_total && is_alive(*source.provider);
+    return source.part->has_own_total && is_alive(source.provider->state);
   }
 
   [[nodiscard]] QueryPlan::Answer answer_to(std::size_t index) {
@@ -296,7 +314,7 @@ class PlanBuilder {
       if (source.set->set->guid != answer.item.set) continue;
       if (answer.set == nullptr) {
         answer.set = source.set;
-        answer.alive = is_alive(*source.provider);
+        answer.alive = is_alive(source.provider->state);
       }
       sources.push_back(&source);
       rows.push_back(source.part->items[index].get());
@@ -339,6 +357,10 @@ class PlanBuilder {
   }
 
   [[nodiscard]] std::vector<Unmatched> unmatched() const {
+    Providers listed = providers_;
+    for (const Source& source : sources_) {
+      if (source.answered != nullptr) listed.push_back(source.provider);
+    }
     std::vector<Unmatched> unmatched;
     for (std::size_t index = 0; index < request_->patterns.size(); ++index) {
       const auto& pattern = request_->patterns[index];
@@ -346,13 +368,13 @@ class PlanBuilder {
         return source.part->found[index];
       });
       if (found || !pattern.is_asked) continue;
-      unmatched.push_back(explain_unmatched(catalog_, pattern.text, pattern.as_counter,
+      unmatched.push_back(explain_unmatched(listed, pattern.text, pattern.as_counter,
                                             pattern.as_instance ? &*pattern.as_instance : nullptr));
     }
     return unmatched;
   }
 
-  const Catalog& catalog_;
+  const Providers& providers_;
   const std::shared_ptr<const QueryRequest> request_;
   const QueryParts* const before_;
   std::vector<Source> sources_;
@@ -366,9 +388,9 @@ class PlanBuilder {
 
 }  // namespace
 
-BuiltPlan build_plan(const Catalog& catalog, std::shared_ptr<const QueryRequest> request,
-                     const QueryParts* before) {
-  return PlanBuilder(catalog, std::move(request), before).build();
+BuiltPlan build_plan(const Providers& providers, std::shared_ptr<const QueryRequest> request,
+                     const QueryParts* before, CallbackAsker* asker) {
+  return PlanBuilder(providers, std::move(request), before, asker).build();
 }
 
 }  // namespace meterbank

@@ -1,40 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan_piece.hpp"
 
-#include <algorithm>
 #include <utility>
 
+#include "counter_mask.hpp"
 #include "meterbank/shm/segment.hpp"
-#include "pattern_match.hpp"
 
 namespace meterbank {
 namespace {
 
 constexpr std::size_t kLanes = 8;
-constexpr std::uint32_t kMaskBits = 64;
-constexpr std::uint64_t kEveryBit = ~std::uint64_t{0};
-
 // See QueryPlan::Selection::counter_mask.
-std::uint64_t mask_of(const Counterset& set, const std::vector<std::uint32_t>& counters) {
-  std::uint64_t mask = 0;
-  std::size_t shown = 0;
-  for (const std::uint32_t index : counters) {
-    const CounterView& counter = set.counters[index];
-    if (!is_hidden(counter)) ++shown;
-    for (const CounterView& needed : set.counters) {
-      const std::uint32_t word = needed.word;
-      if (word != counter.word && word != counter.base && word != counter.time &&
-          word != counter.frequency && word != counter.multi) {
-        continue;
-      }
-      if (needed.id >= kMaskBits) return kEveryBit;
-      mask |= std::uint64_t{1} << needed.id;
-    }
-  }
-  const auto all = static_cast<std::size_t>(
-      std::count_if(set.counters.begin(), set.counters.end(),
-                    [](const CounterView& counter) { return !is_hidden(counter); }));
-  return shown == all && all > 1 ? kEveryBit : mask;
+std::uint64_t first_word_of(const std::vector<std::uint64_t>& mask) {
+  return mask.size() == 1 ? mask.front() : kEveryCounter;
 }
 
 // Turns instances into addresses.
@@ -130,7 +108,7 @@ std::shared_ptr<PlanPiece> make_piece(const ProviderView& provider, const Regist
   auto piece = std::make_shared<PlanPiece>();
   piece->membership = &record->membership;
   piece->word = &record->word;
-  piece->counter_mask = mask_of(*set.set, counters);
+  piece->counter_mask = first_word_of(counter_mask_of(*set.set, counters));
   piece->counters = std::move(counters);
   piece->rows.reserve(instances.size());
   PieceWriter writer(*provider.segment, set, *piece);

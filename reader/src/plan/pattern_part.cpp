@@ -76,7 +76,7 @@ class Choice {
   // The name of the row that an instance is part of.
   [[nodiscard]] std::string_view shown_as(std::size_t instance) const noexcept {
     if (!total_) return set_.instances[instance].name;
-    return has_instance_names(set_.set->instances) ? kTotalName : std::string_view();
+    return is_shared(set_.set->instances) ? std::string_view() : kTotalName;
   }
 
   std::uint32_t number_of(const Counters& counters) {
@@ -121,14 +121,6 @@ struct Selected {
 };
 
 }  // namespace
-
-std::vector<std::uint32_t> live_instances(const RegisteredSet& set) {
-  std::vector<std::uint32_t> live;
-  for (std::uint32_t index = 0; index < set.instances.size(); ++index) {
-    if (!set.instances[index].closed) live.push_back(index);
-  }
-  return live;
-}
 
 std::vector<bool> find_as_counter(const QueryRequest& request, const ProviderView& provider,
                                   const RegisteredSet& set) {

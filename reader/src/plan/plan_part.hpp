@@ -36,9 +36,6 @@ struct PlanPart {
   std::vector<std::shared_ptr<const ItemRows>> items;  // an item each; empty: the set is no item's
 };
 
-// Indexes in RegisteredSet::instances.
-[[nodiscard]] std::vector<std::uint32_t> live_instances(const RegisteredSet& set);
-
 // Whether each pattern with two readings selects something of the registration as a counter.
 [[nodiscard]] std::vector<bool> find_as_counter(const QueryRequest& request,
                                                 const ProviderView& provider,

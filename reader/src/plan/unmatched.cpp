@@ -19,8 +19,8 @@ void consider(NearestName& nearest, const std::string& name) {
 // The set, counter or instance names of what the pattern did reach.
 class Explanation {
  public:
-  Explanation(const Catalog& catalog, const PatternMatch& match) {
-    for (const auto& provider : catalog.providers()) {
+  Explanation(const Providers& providers, const PatternMatch& match) {
+    for (const auto& provider : providers) {
       if (!match.matches(*provider)) continue;
       any_provider_ = true;
       for (const RegisteredSet& set : provider->sets) {
@@ -74,14 +74,14 @@ class Explanation {
 
 }  // namespace
 
-Unmatched explain_unmatched(const Catalog& catalog, const std::string& pattern,
+Unmatched explain_unmatched(const Providers& providers, const std::string& pattern,
                             const PatternMatch& as_counter, const PatternMatch* as_instance) {
-  const Explanation reached(catalog, as_counter);
+  const Explanation reached(providers, as_counter);
   const CounterPath& path = as_counter.path();
   if (!reached.any_provider()) {
     if (!path.publisher) return {pattern, "counterset", ""};  // there is no provider at all
     NearestName nearest(plain(*path.publisher));
-    for (const auto& provider : catalog.providers()) consider(nearest, provider->name);
+    for (const auto& provider : providers) consider(nearest, provider->name);
     return {pattern, "provider", nearest.best().value_or("")};
   }
   if (!reached.any_set()) return {pattern, "counterset", reached.nearest_set(plain(path.set))};

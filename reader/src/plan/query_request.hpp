@@ -38,4 +38,7 @@ struct QueryRequest {
                                           const std::vector<std::string>& excluded);
 };
 
+// Whether an item's rows are summed, for which all of them are needed.
+[[nodiscard]] bool wants_total(const QueryRequest::Item& asked, InstanceKind kind) noexcept;
+
 }  // namespace meterbank

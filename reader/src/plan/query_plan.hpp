@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "../callback/asked_rows.hpp"
 #include "meterbank/reader/query.hpp"
 #include "plan_part.hpp"
 #include "query_request.hpp"
@@ -31,15 +32,19 @@ struct BuiltPlan {
   std::shared_ptr<QueryPlan> plan;
   std::shared_ptr<const QueryParts> parts;
   std::vector<Unmatched> unmatched;
+  std::vector<TouchedSet> touched;  // in the order of the catalog
 };
 
-// `before` may be null, or of another request.
-[[nodiscard]] BuiltPlan build_plan(const Catalog& catalog,
+using Providers = std::vector<std::shared_ptr<const ProviderView>>;
+
+// `before` may be null, or of another request. `asker` may be null; what it was answered before
+// joins the rows that are in shared memory.
+[[nodiscard]] BuiltPlan build_plan(const Providers& providers,
                                    std::shared_ptr<const QueryRequest> request,
-                                   const QueryParts* before);
+                                   const QueryParts* before, CallbackAsker* asker);
 
 // Why a pattern selected nothing, and what comes nearest.
-[[nodiscard]] Unmatched explain_unmatched(const Catalog& catalog, const std::string& pattern,
+[[nodiscard]] Unmatched explain_unmatched(const Providers& providers, const std::string& pattern,
                                           const PatternMatch& as_counter,
                                           const PatternMatch* as_instance);
 

@@ -22,8 +22,8 @@ namespace meterbank {
 [[nodiscard]] const std::string& word_of(const Counterset& set) noexcept;
 [[nodiscard]] const std::string& word_of(const CounterView& counter) noexcept;
 
-// Each provider of the set holds a share of one row.
-[[nodiscard]] bool is_global(InstanceKind kind) noexcept;
+// Indexes in RegisteredSet::instances.
+[[nodiscard]] std::vector<std::uint32_t> live_instances(const RegisteredSet& set);
 
 // A provider that makes the row `_Total` itself knows better than a reader.
 [[nodiscard]] bool has_own_total(const RegisteredSet& set) noexcept;

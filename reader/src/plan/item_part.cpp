@@ -63,13 +63,6 @@ class Instances {
   std::optional<ByName> by_name_;
 };
 
-bool wants_total(const QueryRequest::Item& asked, InstanceKind kind) noexcept {
-  if (!is_aggregate(kind)) return false;
-  if (!has_instance_names(kind)) return true;
-  const std::uint32_t id = asked.item.instance_id;
-  return (id == kAnyInstanceId || id == kTotalInstanceId) && asked.name.matches(kTotalName);
-}
-
 Indexes counters_of(const QueryRequest& request, const Counterset& set) {
   Indexes wanted;
   for (std::uint32_t index = 0; index < set.counters.size(); ++index) {
@@ -85,6 +78,13 @@ Indexes counters_of(const QueryRequest& request, const Counterset& set) {
 }
 
 }  // namespace
+
+bool wants_total(const QueryRequest::Item& asked, InstanceKind kind) noexcept {
+  if (is_shared(kind)) return true;
+  if (!is_aggregate(kind)) return false;
+  const std::uint32_t id = asked.item.instance_id;
+  return (id == kAnyInstanceId || id == kTotalInstanceId) && asked.name.matches(kTotalName);
+}
 
 std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
                                               const ProviderView& provider,
@@ -110,9 +110,8 @@ std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
     auto& rows = distinct[{asked.item.instances, asked.item.instance_id}];
     if (rows == nullptr) {
       rows = std::make_shared<PlanPart::ItemRows>();
-      const bool is_one_row = is_aggregate(kind) && !has_instance_names(kind);
       if (fits(asked.item, kind)) {
-        if (!is_one_row) use(rows->rows = instances.selected_by(asked));
+        if (!is_shared(kind)) use(rows->rows = instances.selected_by(asked));
         if (wants_total(asked, kind)) use(rows->summed = instances.live());
       }
     }

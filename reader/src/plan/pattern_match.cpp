@@ -35,10 +35,6 @@ const std::string& word_of(const CounterView& counter) noexcept {
   return counter.symbol.empty() ? counter.name : counter.symbol;
 }
 
-bool is_global(InstanceKind kind) noexcept {
-  return kind == InstanceKind::kGlobalAggregate || kind == InstanceKind::kGlobalAggregateHistory;
-}
-
 PatternMatch::PatternMatch(CounterPath path)
     : path_(std::move(path)),
       set_(pattern(path_.set)),
@@ -72,9 +68,17 @@ std::vector<std::uint32_t> PatternMatch::counters_of(const Counterset& set) cons
 }
 
 bool PatternMatch::wants_total(const RegisteredSet& set) const noexcept {
-  if (is_global(set.set->instances)) return !names_publisher();
+  if (is_shared(set.set->instances)) return !names_publisher();
   if (set.set->instances != InstanceKind::kMultipleAggregate) return false;
   return !instance_ || (!path_.index && instance_->matches(kTotalName));
+}
+
+std::vector<std::uint32_t> live_instances(const RegisteredSet& set) {
+  std::vector<std::uint32_t> live;
+  for (std::uint32_t index = 0; index < set.instances.size(); ++index) {
+    if (!set.instances[index].closed) live.push_back(index);
+  }
+  return live;
 }
 
 bool has_own_total(const RegisteredSet& set) noexcept {
@@ -94,7 +98,7 @@ std::vector<std::uint32_t> PatternMatch::named(const RegisteredSet& set, const G
 }
 
 std::vector<std::uint32_t> PatternMatch::instances_of(const RegisteredSet& set) const {
-  if (is_global(set.set->instances) && wants_total(set)) return {};
+  if (is_shared(set.set->instances) && wants_total(set)) return {};
   return named(set, instance_ ? *instance_ : pattern("*"));
 }
 
