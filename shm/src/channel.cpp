@@ -20,8 +20,8 @@ constexpr std::size_t padded(std::size_t bytes) noexcept {
 
 template <typename T>
 void append(const T& value, std::vector<std::byte>& out) {
-  out.resize(out.size() + sizeof value);
-  std::memcpy(out.data() + out.size() - sizeof value, &value, sizeof value);
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
 void append(std::span<const std::byte> bytes, std::vector<std::byte>& out) {
@@ -102,6 +102,8 @@ bool decode_rows(std::span<const std::byte> rest, ChannelAnswer& answer) {
 
 std::vector<std::byte> encode(const ChannelRequest& request) {
   std::vector<std::byte> packet;
+  packet.reserve(sizeof(MessageHeader) + sizeof(RequestBody) + 8 * request.counter_mask.size() +
+                 padded(request.pattern.size()));
   MessageHeader header{kChannelMagic, kChannelVersion, request.type, 0, 0, request.id};
   append(header, packet);
   if (request.type != MessageType::kCancel) {
@@ -140,6 +142,8 @@ DecodedRequest decode_request(std::span<const std::byte> packet) {
 
 std::vector<std::byte> encode(const ChannelAnswer& answer) {
   std::vector<std::byte> packet;
+  packet.reserve(sizeof(MessageHeader) + sizeof(RowsBody) + padded(answer.text.size()) +
+                 answer.bytes.size());
   MessageHeader header{kChannelMagic, kChannelVersion, answer.type, 0, 0, answer.id};
   append(header, packet);
   if (answer.type == MessageType::kRefused) append(RefusedBody{answer.refusal, 0}, packet);
