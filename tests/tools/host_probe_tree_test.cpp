@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "allocation_count.hpp"
+#include "../support/allocation_count.hpp"
 #include "host/probe/probe.hpp"
 #include "host_tree.hpp"
 
@@ -276,11 +276,11 @@ TEST_F(HostProbeTree, SaysWhichFieldsHaveASource) {
 TEST_F(HostProbeTree, AllocatesNothingOnceItHasSeenTheMachine) {
   probe.sample();
   probe.sample();
-  const std::size_t before = allocations_made();
+  const std::size_t before = test::allocations_made();
   for (int i = 0; i < 5; ++i) probe.sample();
-  EXPECT_EQ(allocations_made(), before);
+  EXPECT_EQ(test::allocations_made(), before);
   const HostTree another_tree;  // the counter does count
-  EXPECT_GT(allocations_made(), before);
+  EXPECT_GT(test::allocations_made(), before);
 }
 
 TEST(HostProbe, ReportsNothingAvailableWhereThereIsNothing) {
