@@ -3,8 +3,8 @@
 
 #include <fstream>
 
+#include "../cli_fixture.hpp"
 #include "cli/session/exit_code.hpp"
-#include "cli_fixture.hpp"
 #include "log_fixture.hpp"
 
 namespace meterbank::cli {
