@@ -41,7 +41,7 @@ class CatalogTest : public testing::Test {
       auto provider = Provider::create({.name = std::move(name), .directory = directory_.path()});
       const auto venues = provider->add(test::kOrders);
       auto eu = venues->create_instance("eu");
-      eu->add(Venue::accepted, 42);
+      eu->add(Venue::kAccepted, 42);
       static_cast<void>(::write(ready[1], "r", 1));
       for (;;) ::pause();
     }
@@ -132,7 +132,7 @@ TEST_F(CatalogTest, BecomesStaleWithEachChangeAndFreshWithRefresh) {
   EXPECT_FALSE(catalog.stale());
   EXPECT_EQ(catalog.providers().front()->sets.front().instances.size(), 1U);
 
-  eu->add(Venue::accepted, 1);
+  eu->add(Venue::kAccepted, 1);
   EXPECT_FALSE(catalog.stale());
 
   eu.reset();
@@ -175,6 +175,7 @@ TEST_F(CatalogTest, FollowsASegmentThatGrows) {
   Catalog catalog = open();
   const std::uint64_t bytes = catalog.providers().front()->bytes;
   std::vector<Instance> many;
+  many.reserve(2000);
   for (int i = 0; i < 2000; ++i) many.push_back(*venues.create_instance("i" + std::to_string(i)));
   catalog.refresh();
   const ProviderView& view = *catalog.providers().front();

@@ -51,7 +51,7 @@ bool follow(std::uint64_t reads, bool one_call_between) {
   std::uint64_t right = 0;
   mark();
   for (std::uint64_t number = 1; number <= reads; ++number) {
-    instance.set(test::Venue::accepted, number);
+    instance.set(test::Venue::kAccepted, number);
     const ULONG error = PerfQueryCounterData(query, reinterpret_cast<PPERF_DATA_HEADER>(block),
                                              sizeof block, &size);
     std::uint64_t value = 0;

@@ -132,8 +132,7 @@ TEST(CrashSweepControl, ARecordThatLeadsToAnUnfinishedSegmentIsFound) {
   ASSERT_TRUE(child.is_ready());
   Tally tally;
   std::optional<SegmentEye> eye;
-  auto stop = SteppedChild::Stop::kInside;
-  while (!eye && (stop = child.step()) == SteppedChild::Stop::kInside) {
+  while (!eye && child.step() == SteppedChild::Stop::kInside) {
     ++tally.points;
     judge_start(directory.path(), eye, tally);
   }
