@@ -18,8 +18,8 @@ void* operator new(std::size_t size) {
 void operator delete(void* place) noexcept { std::free(place); }
 void operator delete(void* place, std::size_t) noexcept { std::free(place); }
 
-namespace meterbank::host {
+namespace meterbank::test {
 
 std::size_t allocations_made() noexcept { return allocations; }
 
-}  // namespace meterbank::host
+}  // namespace meterbank::test

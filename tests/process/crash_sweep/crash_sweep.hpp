@@ -13,7 +13,7 @@
 #include <iosfwd>
 #include <string>
 
-#include "segment_eye.hpp"
+#include "../segment_eye.hpp"
 #include "stepped_child.hpp"
 
 namespace meterbank::test {

@@ -10,11 +10,11 @@
 #include <memory>
 #include <optional>
 
-#include "../support/temporary_directory.hpp"
+#include "../../support/temporary_directory.hpp"
+#include "../numbered_set.hpp"
 #include "crash_sweep.hpp"
 #include "hand_made_segment.hpp"
 #include "meterbank/publisher.hpp"
-#include "numbered_set.hpp"
 
 namespace meterbank {
 namespace {
@@ -213,7 +213,7 @@ TEST(CrashSweep, ANewLifeNeverShowsTheOldOnesValuesWhereverItDies) {
     act.may_stay_closed("Numbers/life0", {1, 7});
     for (int i = 1; i <= 2 * repeats(); ++i) {
       const std::string name = "life" + std::to_string(i);
-      const auto generation = static_cast<std::uint64_t>(i + 1);
+      const auto generation = static_cast<std::uint64_t>(i) + 1;
       Facts with = live;
       with["Numbers/" + name] = {generation, 0};
       act.then(act.creates(name), with);

@@ -3,8 +3,8 @@
 
 #include <fstream>
 
+#include "../cli_fixture.hpp"
 #include "cli/session/exit_code.hpp"
-#include "cli_fixture.hpp"
 #include "log_fixture.hpp"
 
 namespace meterbank::cli {
@@ -14,8 +14,8 @@ class Relog : public CliTest {
  protected:
   // Records at 09:00:00, :01 ... on a fixed day; the values are the numbers of the records.
   std::string write_log(const std::string& name, int from, int records,
-                        std::vector<std::string> paths = {R"(\\vm\Shop(a)\Sold)",
-                                                          R"(\\vm\Shop(b)\Sold)"},
+                        const std::vector<std::string>& paths = {R"(\\vm\Shop(a)\Sold)",
+                                                                 R"(\\vm\Shop(b)\Sold)"},
                         LogZone zone = {"UTC", 0}) const {
     auto text = print_log_header({LogFormat::kCsv, zone, paths});
     for (int i = from; i < from + records; ++i) {

@@ -6,11 +6,11 @@
 #include <iostream>
 #include <optional>
 
-#include "../support/temporary_directory.hpp"
+#include "../../support/temporary_directory.hpp"
+#include "../numbered_set.hpp"
 #include "crash_sweep.hpp"
 #include "hand_made_segment.hpp"
 #include "meterbank/publisher.hpp"
-#include "numbered_set.hpp"
 
 namespace meterbank {
 namespace {
@@ -132,8 +132,7 @@ TEST(CrashSweepControl, ARecordThatLeadsToAnUnfinishedSegmentIsFound) {
   ASSERT_TRUE(child.is_ready());
   Tally tally;
   std::optional<SegmentEye> eye;
-  auto stop = SteppedChild::Stop::kInside;
-  while (!eye && (stop = child.step()) == SteppedChild::Stop::kInside) {
+  while (!eye && child.step() == SteppedChild::Stop::kInside) {
     ++tally.points;
     judge_start(directory.path(), eye, tally);
   }

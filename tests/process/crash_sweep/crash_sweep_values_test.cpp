@@ -8,11 +8,11 @@
 #include <iostream>
 #include <optional>
 
-#include "../support/temporary_directory.hpp"
+#include "../../support/temporary_directory.hpp"
+#include "../numbered_set.hpp"
 #include "crash_sweep.hpp"
 #include "hand_made_segment.hpp"
 #include "meterbank/publisher.hpp"
-#include "numbered_set.hpp"
 
 namespace meterbank {
 namespace {

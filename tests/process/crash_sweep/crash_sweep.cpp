@@ -6,7 +6,7 @@
 #include <iostream>
 #include <vector>
 
-#include "numbered_set.hpp"
+#include "../numbered_set.hpp"
 
 namespace meterbank::test {
 

@@ -7,10 +7,10 @@
 #include <functional>
 #include <regex>
 
+#include "../cli_fixture.hpp"
 #include "cli/grammar.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/machine.hpp"
-#include "cli_fixture.hpp"
 #include "log_fixture.hpp"
 
 namespace meterbank::cli {
