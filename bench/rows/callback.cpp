@@ -191,8 +191,8 @@ void wanted(const Effort& effort, Table& table) {
     }
   };
   constexpr double kHold = 1.1;
-  table.ratio_row("Interest::wanted() against a bare load", compare(effort.rounds, turns, asked, load),
-                  kHold);
+  table.ratio_row("Interest::wanted() against a bare load",
+                  compare(effort.rounds, turns, asked, load), kHold);
 }
 
 }  // namespace

@@ -81,7 +81,8 @@ bool decode_body(std::span<const std::byte> rest, ChannelRequest& request) {
 // False: the body is not one.
 bool decode_rows(std::span<const std::byte> rest, ChannelAnswer& answer) {
   RowsBody body;
-  if (!take(rest, body) || body.reserved != 0 || body.text_bytes > kAnswerTextBytesMax) return false;
+  if (!take(rest, body) || body.reserved != 0 || body.text_bytes > kAnswerTextBytesMax)
+    return false;
   const std::size_t text_bytes = padded(body.text_bytes);
   if (rest.size() < text_bytes) return false;
   answer.text = {reinterpret_cast<const char*>(rest.data()), body.text_bytes};
@@ -93,8 +94,10 @@ bool decode_rows(std::span<const std::byte> rest, ChannelAnswer& answer) {
   answer.rows_bytes = body.rows_bytes;
   answer.finished_ns = body.finished_ns;
   if (!is_valid_utf8(answer.text) || body.outcome > CallbackOutcome::kNoMemory) return false;
-  if (answer.type == MessageType::kDone) return body.rows == 0 && body.rows_bytes == 0 && answer.bytes.empty();
-  if ((body.flags & kRowsInMemory) != 0) return answer.bytes.empty() && body.rows_bytes <= kAnswerBytesMax;
+  if (answer.type == MessageType::kDone)
+    return body.rows == 0 && body.rows_bytes == 0 && answer.bytes.empty();
+  if ((body.flags & kRowsInMemory) != 0)
+    return answer.bytes.empty() && body.rows_bytes <= kAnswerBytesMax;
   return body.rows_bytes == answer.bytes.size();
 }
 

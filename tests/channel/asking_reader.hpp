@@ -89,7 +89,7 @@ class AskingReader {
   static std::optional<CopiedAnswer> copied(const PacketBuffer& packet, UniqueFd attached) {
     const auto answer = decode_answer(packet.bytes());
     if (!answer) return std::nullopt;
-    CopiedAnswer copy{answer->type, answer->id,    answer->refusal,          answer->outcome,
+    CopiedAnswer copy{answer->type, answer->id,    answer->refusal,           answer->outcome,
                       answer->code, answer->flags, std::string(answer->text), {}};
     std::span<const std::byte> bytes = answer->bytes;
     std::optional<MappedExtent> memory;
@@ -102,7 +102,8 @@ class AskingReader {
     }
     RowsWalker walker(bytes, answer->rows);
     while (const auto row = walker.next()) {
-      copy.rows.push_back({row->id, std::string(row->name), {row->values.begin(), row->values.end()}});
+      copy.rows.push_back(
+          {row->id, std::string(row->name), {row->values.begin(), row->values.end()}});
     }
     if (!walker.is_sound()) return std::nullopt;
     return copy;

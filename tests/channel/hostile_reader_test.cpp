@@ -9,9 +9,9 @@
 #include <random>
 #include <vector>
 
+#include "callback_server.hpp"
 #include "channel_fixture.hpp"
 #include "channel_limits.hpp"
-#include "callback_server.hpp"
 
 namespace meterbank {
 namespace {
@@ -93,11 +93,11 @@ TEST_F(HostileReader, IsHungUpOnAtOnceWherePacketsCannotBeToldApart) {
   const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const Bytes packet = encode(good_);
   const std::vector<std::pair<Bytes, std::vector<int>>> cases{
-      {Bytes(24, std::byte{7}), {}},                  // not of this protocol
-      {Bytes(1), {}},                                 // cut short
-      {Bytes(kPacketBytesMax + 1), {}},               // too long
-      {packet, {null.get()}},                         // a descriptor where none belongs
-      {packet, std::vector<int>(253, null.get())}};   // as many as the kernel passes
+      {Bytes(24, std::byte{7}), {}},                 // not of this protocol
+      {Bytes(1), {}},                                // cut short
+      {Bytes(kPacketBytesMax + 1), {}},              // too long
+      {packet, {null.get()}},                        // a descriptor where none belongs
+      {packet, std::vector<int>(253, null.get())}};  // as many as the kernel passes
   const std::size_t before = test::open_descriptors();
   for (const auto& [bytes, descriptors] : cases) {
     AskingReader reader = this->reader();
@@ -209,7 +209,8 @@ TEST_F(HostileReader, OfAnotherUserGetsAShareAndARateOfItsOwn) {
 // Mutations of good requests and noise, answers read now and then.
 class Noise {
  public:
-  Noise(AskingReader reader, ChannelRequest good) : reader_(std::move(reader)), good_(good) {}
+  Noise(AskingReader reader, ChannelRequest good)
+      : reader_(std::move(reader)), good_(std::move(good)) {}
 
   Bytes next() {
     constexpr std::array kTypes{MessageType::kAddInterest, MessageType::kRemoveInterest,
