@@ -131,7 +131,7 @@ class CallbackAsker {
   std::uint64_t changes_taken_ = 0;
   std::size_t unanswered_ = 0;
   AskCounts counts_;
-  std::vector<std::byte> packet_;
+  PacketBuffer packet_;
   std::shared_ptr<const std::vector<CallbackAnswer>> answers_;
 };
 

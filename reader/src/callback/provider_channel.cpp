@@ -26,7 +26,7 @@ PacketSocket::Sent ProviderChannel::send(const ChannelRequest& request) {
   return socket_.send(encode(request));
 }
 
-ProviderChannel::Got ProviderChannel::receive(std::vector<std::byte>& packet,
+ProviderChannel::Got ProviderChannel::receive(PacketBuffer& packet,
                                               ChannelAnswer& answer, UniqueFd& attached) {
   switch (socket_.receive(packet, attached)) {
     case PacketSocket::Got::kNothing:
@@ -38,7 +38,7 @@ ProviderChannel::Got ProviderChannel::receive(std::vector<std::byte>& packet,
     case PacketSocket::Got::kPacket:
       break;
   }
-  const auto decoded = decode_answer(packet);
+  const auto decoded = decode_answer(packet.bytes());
   if (!decoded) return Got::kMalformed;
   answer = *decoded;
   const bool wants_descriptor =

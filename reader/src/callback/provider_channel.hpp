@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/reader/callback_answer.hpp"
@@ -38,7 +37,7 @@ class ProviderChannel {
     kMalformed,  // no answer, or with a descriptor that it should not have or lacks
   };
   // The answer lies in `packet`; the descriptor belongs to it.
-  [[nodiscard]] Got receive(std::vector<std::byte>& packet, ChannelAnswer& answer,
+  [[nodiscard]] Got receive(PacketBuffer& packet, ChannelAnswer& answer,
                             UniqueFd& attached);
 
  private:
