@@ -53,14 +53,14 @@ TEST_F(InterestTest, IsToldOnceTheCallbackKnows) {
   EXPECT_EQ(answer->type, MessageType::kDone);
   EXPECT_EQ(told(), 1);
   EXPECT_TRUE(interest_.wanted());
-  EXPECT_TRUE(interest_.wanted(Venue::bytes));  // its id is 2
-  EXPECT_FALSE(interest_.wanted(Venue::accepted));
+  EXPECT_TRUE(interest_.wanted(Venue::kBytes));  // its id is 2
+  EXPECT_FALSE(interest_.wanted(Venue::kAccepted));
   EXPECT_FALSE(interest_.wanted(1000));
   EXPECT_EQ(readers_in_segment(), 1U);
   EXPECT_EQ(reader.ask_and_wait(request(MessageType::kRemoveInterest))->type, MessageType::kDone);
   EXPECT_EQ(told(), 0);
   EXPECT_FALSE(interest_.wanted());
-  EXPECT_FALSE(interest_.wanted(Venue::bytes));
+  EXPECT_FALSE(interest_.wanted(Venue::kBytes));
   EXPECT_EQ(readers_in_segment(), 0U);
 }
 
@@ -202,9 +202,9 @@ TEST_F(InterestTest, IsToldInOrderWhileTheCallbackIsSlow) {
   gate.wait_for(1);
   add.counter_mask = {4};
   two.ask(add);  // waits behind the first
-  ASSERT_TRUE(comes_true([&] { return slow.interest().wanted(Venue::bytes); }));
+  ASSERT_TRUE(comes_true([&] { return slow.interest().wanted(Venue::kBytes); }));
   two.hang_up();  // comes and goes unheard
-  ASSERT_TRUE(comes_true([&] { return !slow.interest().wanted(Venue::bytes); }));
+  ASSERT_TRUE(comes_true([&] { return !slow.interest().wanted(Venue::kBytes); }));
   one.hang_up();
   gate.open();
   EXPECT_TRUE(comes_true([&] {

@@ -16,7 +16,13 @@ using test::ChannelFixture;
 using test::comes_true;
 using test::Gate;
 
-class CallbackProvider : public ChannelFixture {};
+class CallbackProvider : public ChannelFixture {
+ protected:
+  // As many as one registration answers at a time.
+  [[nodiscard]] std::array<AskingReader, kOutstandingRequestsMax> four_readers() const {
+    return {reader(), reader(), reader(), reader()};
+  }
+};
 
 constexpr std::array<std::uint64_t, 3> kRow{1, 2, 3};
 
@@ -37,8 +43,7 @@ TEST_F(CallbackProvider, DeliversRowsAsTheCallbackAddedThem) {
   ASSERT_EQ(answer->rows.size(), 3U);
   EXPECT_EQ(answer->rows[0].name, "small");
   EXPECT_EQ(answer->rows[0].id, 7U);
-  EXPECT_EQ(answer->rows[0].values,
-            (std::vector<std::uint64_t>{1, 0xffffffff, ~std::uint64_t{0}}));
+  EXPECT_EQ(answer->rows[0].values, (std::vector<std::uint64_t>{1, 0xffffffff, ~std::uint64_t{0}}));
   EXPECT_EQ(answer->rows[2].name, "large");
 }
 
@@ -62,8 +67,8 @@ TEST_F(CallbackProvider, CopiesValuesAtTheCall) {
 TEST_F(CallbackProvider, HandsOverWhatTheReaderAskedFor) {
   std::atomic<bool> right{false};
   const Registration registration = register_with([&right](CallbackRequest& request) {
-    right = request.reason() == CallbackReason::kCollect && request.wants(2) &&
-            !request.wants(1) && request.wants(64) && request.counter_mask().size() == 2 &&
+    right = request.reason() == CallbackReason::kCollect && request.wants(2) && !request.wants(1) &&
+            request.wants(64) && request.counter_mask().size() == 2 &&
             request.instance_id() == 12 && request.instance_mask() == "sm*" &&
             !request.collects_many() && !request.is_cancelled() &&
             request.deadline() > std::chrono::steady_clock::now();
@@ -131,9 +136,12 @@ TEST_F(CallbackProvider, TakesRowsWithoutValuesOnlyToEnumerate) {
 TEST_F(CallbackProvider, RefusesRowsThatBreakARule) {
   std::vector<CallbackRequest::Added> added;
   const Registration registration = register_with([&added](CallbackRequest& request) {
-    added = {request.add("", 1, kRow), request.add("a\xff", 1, kRow),
-             request.add(std::string(1024, 'x'), 1, kRow), request.add("a", kAnyInstanceId, kRow),
-             request.add("a", kAnyInstanceId - 1, kRow), request.add("a", 1, kRow)};
+    added = {request.add("", 1, kRow),
+             request.add("a\xff", 1, kRow),
+             request.add(std::string(1024, 'x'), 1, kRow),
+             request.add("a", kAnyInstanceId, kRow),
+             request.add("a", kAnyInstanceId - 1, kRow),
+             request.add("a", 1, kRow)};
     return 0U;
   });
   AskingReader reader = this->reader();
@@ -205,8 +213,7 @@ TEST_F(CallbackProvider, RunsOneCallAtATimeIfToldTo) {
         return 0U;
       },
       {.serial = true});
-  std::vector<AskingReader> readers;
-  for (int i = 0; i < 4; ++i) readers.push_back(reader());
+  auto readers = four_readers();
   const ChannelRequest asked = request(MessageType::kCollect);
   for (AskingReader& reader : readers) reader.ask(asked);
   for (AskingReader& reader : readers) EXPECT_EQ(reader.answer()->type, MessageType::kRows);
@@ -221,22 +228,51 @@ TEST_F(CallbackProvider, TellsTheFifthCallerToComeAgain) {
     return 0U;
   });
   const ChannelRequest asked = request(MessageType::kCollect);
-  std::vector<AskingReader> readers;
-  for (int i = 0; i < 5; ++i) readers.push_back(reader());
-  for (int i = 0; i < 4; ++i) readers[static_cast<std::size_t>(i)].ask(asked);
+  auto readers = four_readers();
+  AskingReader late = reader();
+  for (AskingReader& reader : readers) reader.ask(asked);
   gate.wait_for(4);
-  const auto fifth = readers[4].ask_and_wait(asked);
+  const auto fifth = late.ask_and_wait(asked);
   ASSERT_TRUE(fifth);
   EXPECT_EQ(fifth->type, MessageType::kBusy);
   gate.open();
-  for (std::size_t i = 0; i < 4; ++i) {
-    const auto answer = readers[i].answer();
+  for (AskingReader& reader : readers) {
+    const auto answer = reader.answer();
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->rows.size(), 1U);
   }
-  const auto again = readers[4].ask_and_wait(asked);
+  const auto again = late.ask_and_wait(asked);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->type, MessageType::kRows);
+}
+
+TEST_F(CallbackProvider, ServesSixtyFourReadersAtOnce) {
+  const Registration registration = register_with(add_three_rows);
+  const ChannelRequest asked = request(MessageType::kCollect);
+  constexpr int kReaders = 64, kRounds = 100;
+  std::atomic<int> answered{0};
+  std::array<std::thread, kReaders> threads;
+  for (int i = 0; i < kReaders; ++i) {
+    threads[static_cast<std::size_t>(i)] = std::thread([&, i] {
+      AskingReader reader = this->reader();
+      ChannelRequest interest = asked;
+      for (int round = 0; round < kRounds; ++round) {
+        interest.type =
+            round % 2 == i % 2 ? MessageType::kAddInterest : MessageType::kRemoveInterest;
+        if (round > 0 || i % 2 == 0) static_cast<void>(reader.ask_and_wait(interest));
+        auto answer = reader.ask_and_wait(asked);
+        while (answer && answer->type == MessageType::kBusy) {
+          std::this_thread::yield();
+          answer = reader.ask_and_wait(asked);
+        }
+        if (answer && answer->rows.size() == 3) ++answered;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(answered, kReaders * kRounds);
+  const Interest interest = registration.interest();
+  EXPECT_TRUE(comes_true([&interest] { return !interest.wanted(); }));
 }
 
 TEST_F(CallbackProvider, AnswersOthersWhileEveryCallbackOfOneSetHangs) {
@@ -250,11 +286,8 @@ TEST_F(CallbackProvider, AnswersOthersWhileEveryCallbackOfOneSetHangs) {
       .name = "Other Orders", .symbol = "other_orders", .counters = test::kVenueCounters};
   ASSERT_TRUE(provider_.add(kOther, add_three_rows));
   const ChannelRequest to_other = request(MessageType::kCollect);
-  std::vector<AskingReader> readers;
-  for (int i = 0; i < 4; ++i) {
-    readers.push_back(reader());
-    readers.back().ask(to_hung);
-  }
+  auto readers = four_readers();
+  for (AskingReader& reader : readers) reader.ask(to_hung);
   gate.wait_for(4);
   AskingReader other = reader();
   const auto answer = other.ask_and_wait(to_other);
@@ -365,9 +398,8 @@ TEST_F(CallbackProvider, MayEndItsProviderFromInside) {
 
 TEST_F(CallbackProvider, MayCreateInstancesFromInside) {
   Registration registration;
-  registration = register_with([&](CallbackRequest&) {
-    return registration.create_instance("from inside") ? 0U : 1U;
-  });
+  registration = register_with(
+      [&](CallbackRequest&) { return registration.create_instance("from inside") ? 0U : 1U; });
   AskingReader reader = this->reader();
   EXPECT_EQ(reader.ask_and_wait(request(MessageType::kCollect))->code, 0U);
 }

@@ -5,46 +5,23 @@
 #include <map>
 
 namespace meterbank {
-namespace {
-
-bool is_alive(const ProviderView& provider) noexcept {
-  return provider.state == ProviderState::kLive || provider.state == ProviderState::kHung;
-}
-
-// The catalog lists providers as it found them; who is first here must not change from run to run.
-bool comes_before(const FoundRegistration& left, const FoundRegistration& right) noexcept {
-  if (left.alive != right.alive) return left.alive;
-  const ProviderView& first = *left.provider;
-  const ProviderView& second = *right.provider;
-  if (first.created_realtime_ns != second.created_realtime_ns) {
-    return first.created_realtime_ns < second.created_realtime_ns;
-  }
-  return first.pid < second.pid;
-}
-
-}  // namespace
-
-bool keeps_history(const Counterset& set) noexcept {
-  constexpr std::uint32_t kHistoryFlag = 8;
-  return (static_cast<std::uint32_t>(set.instances) & kHistoryFlag) != 0;
-}
 
 std::vector<FoundSet> find_sets(const Catalog& catalog) {
   std::vector<FoundSet> sets;
   std::map<Guid, std::size_t> index;
   for (const auto& provider : catalog.providers()) {
-    if (provider->segment == nullptr) continue;
     for (const RegisteredSet& set : provider->sets) {
-      if (set.state != RegistrationState::kInserted && set.state != RegistrationState::kClosing) {
-        continue;
-      }
+      if (!is_readable(*provider, set)) continue;
       const auto [known, is_new] = index.emplace(set.set->guid, sets.size());
       if (is_new) sets.push_back({set.set->guid, {}});
-      sets[known->second].registrations.push_back({provider, &set, is_alive(*provider)});
+      sets[known->second].registrations.push_back({provider, &set});
     }
   }
   for (FoundSet& set : sets) {
-    std::stable_sort(set.registrations.begin(), set.registrations.end(), comes_before);
+    std::stable_sort(set.registrations.begin(), set.registrations.end(),
+                     [](const FoundRegistration& left, const FoundRegistration& right) {
+                       return comes_before(*left.provider, *right.provider);
+                     });
   }
   return sets;
 }

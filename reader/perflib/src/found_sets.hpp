@@ -15,23 +15,18 @@ namespace meterbank {
 struct FoundRegistration {
   std::shared_ptr<const ProviderView> provider;
   const RegisteredSet* set = nullptr;  // in *provider
-  bool alive = false;
 };
 
 // All registrations of one set. The first one describes it; where others disagree, see
 // ResultPlan.
 struct FoundSet {
   Guid guid;
-  std::vector<FoundRegistration> registrations;  // live providers first, then the oldest
+  std::vector<FoundRegistration> registrations;  // in the order of comes_before()
 
-  [[nodiscard]] bool alive() const noexcept { return registrations.front().alive; }
   [[nodiscard]] const Counterset& described() const noexcept {
     return *registrations.front().set->set;
   }
 };
-
-// Rows of providers that are gone count on.
-[[nodiscard]] bool keeps_history(const Counterset& set) noexcept;
 
 // In the order of the catalog. Sets that were closed are no sets; those of dead providers are.
 [[nodiscard]] std::vector<FoundSet> find_sets(const Catalog& catalog);

@@ -126,21 +126,20 @@ std::size_t append_row_header(std::string_view name, std::uint32_t id, Character
 PerfError list_instances(const FoundSet& found, CharacterWidth width,
                          std::vector<std::byte>& block) {
   const Counterset& set = found.described();
-  const bool is_one = is_aggregate(set.instances) && !has_instance_names(set.instances);
   bool has_total = false;
   bool any = false;
   for (const FoundRegistration& registration : found.registrations) {
-    if (!registration.alive) continue;
+    if (!is_alive(registration.provider->state)) continue;
     for (const InstanceView& instance : registration.set->instances) {
       if (instance.closed) continue;
-      if (is_one && any) continue;
+      if (is_shared(set.instances) && any) continue;
       any = true;
       has_total |= equal_folded(instance.name, kTotalName);
       append_row_header(instance.name, instance.id, width, block);
     }
   }
   if (!any) return PerfError::kInstanceNotFound;
-  if (is_aggregate(set.instances) && has_instance_names(set.instances) && !has_total) {
+  if (is_aggregate(set.instances) && !is_shared(set.instances) && !has_total) {
     append_row_header(kTotalName, kTotalInstanceId, width, block);
   }
   return PerfError::kSuccess;

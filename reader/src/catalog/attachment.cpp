@@ -46,6 +46,11 @@ Error gone(const PointerRecord& record) {
                "remove the record that it left behind"};
 }
 
+// Empty: the record names none.
+std::string socket_beside(const std::string& record, const std::string& name) {
+  return name.empty() ? name : record.substr(0, record.rfind('/') + 1) + name;
+}
+
 // The file behind a descriptor of another process. Held by path first, so that nothing but the
 // expected regular file is ever opened.
 Result<UniqueFd> open_descriptor_of(std::uint32_t pid, std::uint32_t descriptor,
@@ -180,6 +185,7 @@ void Attachment::build_view(ProviderState state) {
   view->start_time = record_.start_time;
   view->state = state;
   view->record = path_;
+  view->socket = socket_beside(path_, record_.socket);
   view->error = error_;
   if (segment_ != nullptr) {
     static const std::vector<RegisteredSet> none;

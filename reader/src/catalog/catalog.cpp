@@ -2,6 +2,7 @@
 #include "meterbank/reader/catalog.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -42,6 +43,18 @@ std::string_view name_of(ProviderState state) noexcept {
       return "unreadable";
   }
   return "unknown";
+}
+
+bool is_readable(const ProviderView& provider, const RegisteredSet& set) noexcept {
+  return provider.segment != nullptr &&
+         (set.state == RegistrationState::kInserted || set.state == RegistrationState::kClosing);
+}
+
+bool comes_before(const ProviderView& left, const ProviderView& right) noexcept {
+  const auto rank = [](const ProviderView& provider) {
+    return std::tuple(!is_alive(provider.state), provider.created_realtime_ns, provider.pid);
+  };
+  return rank(left) < rank(right);
 }
 
 const CounterView* Counterset::find(std::uint32_t id) const noexcept {
@@ -133,9 +146,11 @@ std::unordered_set<const Attachment*> Catalog::look_for_records() {
 }
 
 // One provider may have left a record behind for each of its earlier, failed lives. What these held
-// is let go, so that it does not come back when the successor ends as well; the record stays listed.
+// is let go, so that it does not come back when the successor ends as well; the record stays
+// listed.
 void Catalog::forget_predecessors() {
-  std::unordered_map<std::uint32_t, std::unordered_set<std::string, KeyedFoldedHash, FoldedEqual>> live;
+  std::unordered_map<std::uint32_t, std::unordered_set<std::string, KeyedFoldedHash, FoldedEqual>>
+      live;
   for (const auto& attachment : attachments_) {
     const ProviderView& view = *attachment->view();
     if (!has_ended(view.state)) live[view.uid].insert(view.name);
@@ -165,8 +180,7 @@ void Catalog::refresh() {
   // A provider that lives stays even if somebody deleted its record.
   std::erase_if(attachments_, [&present](const auto& attachment) {
     const ProviderState state = attachment->view()->state;
-    const bool lives = state == ProviderState::kLive || state == ProviderState::kHung;
-    return !lives && !present.contains(attachment.get());
+    return !is_alive(state) && !present.contains(attachment.get());
   });
   forget_predecessors();
   list_providers();

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "../query/pattern_match.hpp"
+#include "../plan/pattern_match.hpp"
+#include "raw_value.hpp"
 
 namespace meterbank {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 const InstanceView& total_instance(const Counterset& set) {
   static const InstanceView named{std::string(kTotalName), kTotalInstanceId};
   static const InstanceView nameless{{}, kTotalInstanceId};
-  return is_global(set.instances) ? nameless : named;
+  return is_shared(set.instances) ? nameless : named;
 }
 
 }  // namespace
@@ -31,7 +32,7 @@ void Total::add(const CookedRow& row) {
   if (sum->row.counter->type != row.counter->type) {
     sum->row.cooked = {0, CookStatus::kTypeChanged};  // providers that do not agree
     sum->is_known = false;
-  } else if (row.row_status == RowStatus::kBusy || row.row_status == RowStatus::kGone) {
+  } else if (!holds_values(row.row_status)) {
     sum->row.row_status = row.row_status;
     sum->row.cooked = {0, CookStatus::kNoValue};
     sum->is_known = false;

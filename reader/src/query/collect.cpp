@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../callback/callback_asker.hpp"
 #include "../catalog/liveness_words.hpp"
 #include "meterbank/reader/query.hpp"
 #include "meterbank/shm/segment.hpp"
@@ -49,6 +50,22 @@ RowStatus ending_of(const QueryPlan::Selection& selection) noexcept {
   return ended ? RowStatus::kClosed : RowStatus::kFresh;
 }
 
+// What asking came to. A row that failed to come holds nothing, so that an older answer does not
+// pass for a new one.
+void check_answer(const QueryPlan& plan, const QueryPlan::Selection& selection,
+                  Sample& sample) noexcept {
+  // relaxed, both: this thread stored them when it asked.
+  const auto answered = static_cast<RowStatus>(StdAtomics::load_relaxed(*selection.answered));
+  for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
+       ++index) {
+    const QueryPlan::Row& row = plan.rows[index];
+    const bool has_values = StdAtomics::load_relaxed(*row.block.seq) != 0;
+    if (answered == RowStatus::kFresh && has_values) continue;
+    std::fill_n(sample.values.data() + row.values, row.block.words, std::uint64_t{0});
+    sample.status[index] = answered == RowStatus::kFresh ? RowStatus::kUnanswered : answered;
+  }
+}
+
 bool has_changed(const ProviderView& provider) noexcept {
   if (provider.segment == nullptr) return false;
   const SegmentHeader& header = provider.segment->header();
@@ -78,6 +95,12 @@ std::string_view name_of(RowStatus status) noexcept {
       return "closed";
     case RowStatus::kDead:
       return "dead";
+    case RowStatus::kTimeout:
+      return "timeout";
+    case RowStatus::kOverloaded:
+      return "overloaded";
+    case RowStatus::kUnanswered:
+      return "unanswered";
   }
   return "unknown";
 }
@@ -86,6 +109,7 @@ void Query::prepare(Sample& sample) const {
   if (sample.plan == plan_ && sample.values.size() == plan_->words) return;
   sample.values.assign(plan_->words, 0);
   sample.status.assign(plan_->rows.size(), RowStatus::kBusy);
+  sample.callbacks = nullptr;
   sample.plan = plan_;
 }
 
@@ -123,8 +147,10 @@ void Query::collect_selection(const QueryPlan::Selection& selection, Sample& sam
     std::replace(first, first + selection.rows, RowStatus::kFresh, ending);
     std::replace(first, first + selection.rows, RowStatus::kCheckpoint, ending);
   }
+  const bool is_asked = selection.answered != nullptr;
+  if (is_asked) check_answer(plan, selection, sample);
   // Where no attempt failed and nothing ended, all rows are fresh.
-  if (failed == 0 && !members_changed && ending == RowStatus::kFresh) return;
+  if (failed == 0 && !members_changed && ending == RowStatus::kFresh && !is_asked) return;
   const auto fresh = std::count(first, first + selection.rows, RowStatus::kFresh);
   summary.not_fresh += selection.rows - static_cast<std::size_t>(fresh);
 }
@@ -136,6 +162,10 @@ CollectSummary Query::collect(Sample& sample, Timestamp time) noexcept {
   summary.rows = plan_->rows.size();
   for (const QueryPlan::Selection& selection : plan_->selections) {
     collect_selection(selection, sample, summary);
+  }
+  if (asker_ != nullptr) {
+    sample.callbacks = asker_->answers();
+    summary.unanswered = asker_->unanswered();
   }
   for (const auto& provider : plan_->providers) summary.stale |= has_changed(*provider);
   return summary;

@@ -21,14 +21,10 @@ Life life_of(const ProviderView& provider, const RegisteredSet& set, const Insta
           instance.generation};
 }
 
-bool keeps_history(const RegisteredSet& set) noexcept {
-  return set.set->instances == InstanceKind::kGlobalAggregateHistory;
-}
-
 std::set<Life> lives_of(const QueryParts& parts) {
   std::set<Life> lives;
   for (const auto& registered : parts.registered) {
-    if (!keeps_history(*registered.set)) continue;
+    if (!keeps_history(registered.set->set->instances)) continue;
     for (const InstanceView& instance : registered.set->instances) {
       if (!instance.closed) lives.insert(life_of(*registered.provider, *registered.set, instance));
     }
@@ -77,7 +73,7 @@ std::vector<QueryPlan::Ended> folded(std::vector<QueryPlan::Ended> so_far, const
     const QueryPlan::Row& place = last.plan->rows[row];
     const QueryPlan::Selection& selection = last.plan->selections[place.selection];
     const RegisteredSet& set = *selection.set;
-    if (!keeps_history(set) || !holds_values(last.status[row])) continue;
+    if (!keeps_history(set.set->instances) || !holds_values(last.status[row])) continue;
     const Life life = life_of(*selection.provider, set, set.instances[place.instance]);
     if (counted.insert(life).second) fold(set, last, row, entry_of(so_far, set.set));
   }

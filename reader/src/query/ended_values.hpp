@@ -6,8 +6,8 @@
 
 #include <vector>
 
+#include "../plan/query_plan.hpp"
 #include "meterbank/reader/query.hpp"
-#include "query_plan.hpp"
 
 namespace meterbank {
 

@@ -5,10 +5,11 @@
 #include <iterator>
 #include <utility>
 
+#include "../callback/callback_asker.hpp"
+#include "../plan/query_plan.hpp"
 #include "ended_values.hpp"
 #include "meterbank/reader/cook.hpp"
 #include "meterbank/shm/case_fold.hpp"
-#include "query_plan.hpp"
 #include "returned_versions.hpp"
 
 namespace meterbank {
@@ -31,12 +32,17 @@ bool selects_the_same(const QueryPlan& left, const QueryPlan& right) noexcept {
                     same_row);
 }
 
-bool same_item(const QueryItem& left, const QueryItem& right) noexcept {
+}  // namespace
+
+Query::Query() noexcept = default;
+Query::Query(Query&&) noexcept = default;
+Query& Query::operator=(Query&&) noexcept = default;
+Query::~Query() = default;
+
+bool is_same(const QueryItem& left, const QueryItem& right) noexcept {
   return left.set == right.set && left.instance_id == right.instance_id &&
          left.counter_id == right.counter_id && equal_folded(left.instances, right.instances);
 }
-
-}  // namespace
 
 bool fits(const QueryItem& item, InstanceKind kind) noexcept {
   return item.instances.empty() != has_instance_names(kind);
@@ -63,7 +69,7 @@ Result<Query> Query::compile(const Catalog& catalog, const std::vector<std::stri
   auto request = QueryRequest::of_patterns(patterns, excluded);
   if (!request) return tl::make_unexpected(std::move(request.error()));
   Query query;
-  query.build(catalog, std::make_shared<const QueryRequest>(*std::move(request)));
+  query.build(catalog.providers(), std::make_shared<const QueryRequest>(*std::move(request)));
   return query;
 }
 
@@ -77,7 +83,7 @@ void Query::replace(const Catalog& catalog, std::vector<QueryItem> items) {
   auto request = std::make_shared<QueryRequest>();
   request->items.reserve(items.size());
   for (QueryItem& item : items) request->items.emplace_back(std::move(item));
-  build(catalog, std::move(request));
+  build(catalog.providers(), std::move(request));
 }
 
 void Query::add(const Catalog& catalog, std::vector<QueryItem> items) {
@@ -90,7 +96,7 @@ std::size_t Query::remove(const Catalog& catalog, const std::vector<QueryItem>& 
   std::vector<QueryItem> kept = this->items();
   const std::size_t removed = std::erase_if(kept, [&items](const QueryItem& known) {
     return std::any_of(items.begin(), items.end(),
-                       [&known](const QueryItem& item) { return same_item(item, known); });
+                       [&known](const QueryItem& item) { return is_same(item, known); });
   });
   if (removed != 0) replace(catalog, std::move(kept));
   return removed;
@@ -104,20 +110,22 @@ std::vector<QueryItem> Query::items() const {
 }
 
 // All or nothing: what can fail comes first.
-void Query::build(const Catalog& catalog, std::shared_ptr<const QueryRequest> request) {
-  BuiltPlan built = build_plan(catalog, request, parts_.get());
+void Query::build(const Providers& providers, std::shared_ptr<const QueryRequest> request) {
+  BuiltPlan built = build_plan(providers, request, parts_.get(), asker_.get());
   std::vector<std::uint64_t> versions(built.plan->rows.size());
   if (plan_ != nullptr) {
     built.plan->ended = plan_->ended;
     if (has_ended(*parts_, *built.parts)) {
       Sample last;
       prepare(last);
-      collect(last, {});
+      collect(last, Timestamp{});
       built.plan->ended = folded(std::move(built.plan->ended), *built.parts, last);
     }
     // What was returned of a block before binds what may be returned of it later.
     versions = carried_versions({*plan_, *parts_}, versions_, {*built.plan, *built.parts});
   }
+  if (asker_ == nullptr && !built.touched.empty()) asker_ = std::make_unique<CallbackAsker>();
+  if (asker_ != nullptr) asker_->adapt(std::move(built.touched));
   request_ = std::move(request);
   parts_ = std::move(built.parts);
   plan_ = std::move(built.plan);
@@ -137,10 +145,39 @@ std::vector<std::string> Query::expanded(PathSpelling spelling) const {
 
 bool Query::update(const Catalog& catalog) {
   // Views are immutable and the plan keeps them, so the same pointers are the same catalog.
-  if (plan_->providers == catalog.providers()) return false;
+  if (plan_->providers == catalog.providers()) {
+    if (asker_ != nullptr) asker_->catch_up();
+    return false;
+  }
   const std::shared_ptr<const QueryPlan> before = plan_;
-  build(catalog, request_);
+  build(catalog.providers(), request_);
   return !selects_the_same(*before, *plan_);
+}
+
+bool Query::asks() const noexcept { return asker_ != nullptr && asker_->asks(); }
+
+AskCounts Query::ask_counts() const noexcept {
+  return asker_ == nullptr ? AskCounts{} : asker_->counts();
+}
+
+void Query::ask(bool values, std::chrono::nanoseconds patience) {
+  if (asker_ == nullptr) return;
+  asker_->ask(values ? MessageType::kCollect : MessageType::kEnumerate, patience);
+  if (!asker_->has_changed()) return;
+  build(plan_->providers, request_);
+  asker_->take_change();
+}
+
+bool Query::enumerate(std::chrono::nanoseconds patience) {
+  const std::shared_ptr<const QueryPlan> before = plan_;
+  ask(false, patience);
+  return before != plan_ && !selects_the_same(*before, *plan_);
+}
+
+CollectSummary Query::collect(Sample& sample, std::chrono::nanoseconds patience) {
+  ask(true, patience);
+  prepare(sample);
+  return collect(sample);
 }
 
 }  // namespace meterbank

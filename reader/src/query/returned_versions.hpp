@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "query_plan.hpp"
+#include "../plan/query_plan.hpp"
 
 namespace meterbank {
 

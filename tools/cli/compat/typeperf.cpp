@@ -5,8 +5,8 @@
 #include <string>
 
 #include "cli/compat/output_file.hpp"
-#include "cli/format/pdh_rows.hpp"
 #include "cli/session/exit_code.hpp"
+#include "cli/session/machine.hpp"
 #include "cli/session/output.hpp"
 #include "cli/verbs.hpp"
 #include "meterbank/reader/glob.hpp"
@@ -24,9 +24,7 @@ std::string without_machine(const std::string& path) {
   if (!path.starts_with("\\\\")) return path;
   const auto end = path.find('\\', 2);
   if (end == std::string::npos) return path;
-  const auto machine = std::string_view(path).substr(2, end - 2);
-  const bool here = machine == "." || equal_folded(machine, machine_name());
-  return here ? path.substr(end) : path;
+  return is_this_machine(std::string_view(path).substr(0, end)) ? path.substr(end) : path;
 }
 
 // Each path once, in order; publishers of the same set have the same ones.
@@ -42,13 +40,11 @@ void add_paths(const Counterset& set, PathSet& paths) {
   }
 }
 
-// Paths of the instances that there are, `_Total` and namesakes included.
-void add_expanded(const Catalog& catalog, const Counterset& set, PathSet& paths) {
-  const auto query = Query::compile(catalog, {escape_glob(set.name)});
-  if (!query) return;
-  for (const auto& path : query->expanded(PathSpelling::kWindows)) {
-    paths.insert(escape_for_terminal(path));
-  }
+// The pattern of a set, whatever its name looks like in a path.
+std::string pattern_of(const Counterset& set) {
+  CounterPath path;
+  path.set = escape_glob(set.name);
+  return print_short(path);
 }
 
 int list_counters(const Invocation& invocation, Console& console) {
@@ -62,17 +58,18 @@ int list_counters(const Invocation& invocation, Console& console) {
   const Glob glob(object);
   NearestName nearest(object);
   PathSet paths;
+  std::set<std::string> expanded;  // sets to list with their instances
   bool found = false;
   bool anything = false;
   for (const auto& provider : catalog->providers()) {
     for (const auto& registered : provider->sets) {
-      if (registered.state != RegistrationState::kInserted) continue;
+      if (!is_readable(*provider, registered)) continue;
       anything = true;
       nearest.consider(registered.set->name);
       if (!glob.matches(registered.set->name) && !glob.matches(registered.set->symbol)) continue;
       found = true;
       if (wanted.with_instances && has_instance_names(registered.set->instances)) {
-        add_expanded(*catalog, *registered.set, paths);
+        expanded.insert(pattern_of(*registered.set));
       } else {
         add_paths(*registered.set, paths);
       }
@@ -83,6 +80,17 @@ int list_counters(const Invocation& invocation, Console& console) {
     complain(console, fmt::format("no object matches '{}'; try: {}", object,
                                   nearest.best().value_or("meterbank typeperf -q")));
     return kExitNo;
+  }
+  if (!expanded.empty()) {
+    const auto query = Query::compile(*catalog, {expanded.begin(), expanded.end()});
+    if (!query) {
+      complain(console, query.error());
+      return exit_code_of(query.error().code);
+    }
+    // `_Total` and namesakes included.
+    for (const auto& path : query->expanded(PathSpelling::kWindows)) {
+      paths.insert(escape_for_terminal(path));
+    }
   }
   auto output = Output::open(console, invocation.output);
   if (!output) {

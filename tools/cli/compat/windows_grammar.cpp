@@ -9,8 +9,8 @@
 #include <charconv>
 
 #include "cli/compat/option_words.hpp"
-#include "cli/format/pdh_rows.hpp"
 #include "cli/format/time_text.hpp"
+#include "cli/session/machine.hpp"
 #include "meterbank/shm/case_fold.hpp"
 
 namespace meterbank::cli {
@@ -121,11 +121,6 @@ Result<std::uint64_t> read_count(const char* option, const std::string& word) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), count);
   if (error == std::errc{} && end == word.data() + word.size() && count > 0) return count;
   return usage(fmt::format("{}: '{}' is no number of records", option, word), "1, 2, 3 ...");
-}
-
-bool is_this_machine(std::string_view host) {
-  while (host.starts_with('\\')) host.remove_prefix(1);
-  return host == "." || equal_folded(host, "localhost") || equal_folded(host, machine_name());
 }
 
 Result<void> read_moments(const OptionWords& words, Invocation& v) {

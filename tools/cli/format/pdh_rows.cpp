@@ -2,15 +2,14 @@
 #include "cli/format/pdh_rows.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "cli/format/kinds.hpp"
 #include "cli/pdh_log/log_format.hpp"
+#include "cli/session/machine.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/utf8.hpp"
 
@@ -19,12 +18,11 @@ namespace {
 
 using CountOfText = std::unordered_map<std::string, std::size_t, KeyedFoldedHash, FoldedEqual>;
 
-std::string path_with_index(const CookedRow& row, std::size_t index) {
+std::string path_of(const CookedRow& row) {
   const Counterset& set = *row.selection->set->set;
   const auto& counter = row.counter->name.empty() ? row.counter->symbol : row.counter->name;
   if (!has_instance_names(set.instances)) return fmt::format("\\{}\\{}", set.name, counter);
-  const auto number = index == 0 ? std::string() : fmt::format("#{}", index);
-  return fmt::format("\\{}({}{})\\{}", set.name, row.instance->name, number, counter);
+  return fmt::format("\\{}({})\\{}", set.name, row.instance->name, counter);
 }
 
 class PdhWriter final : public RowWriter {
@@ -51,7 +49,7 @@ class PdhWriter final : public RowWriter {
   // A publisher that was started anew goes on in its old columns, so its process does not count.
   // Namesakes are told apart by their order, as on Windows.
   static std::string key_of(const CookedRow& row, CountOfText& seen) {
-    auto key = row.selection->provider->name + path_with_index(row, 0);
+    auto key = row.selection->provider->name + path_of(row);
     const auto before = seen[key]++;
     return fmt::format("{}\n{}", key, before);
   }
@@ -60,18 +58,15 @@ class PdhWriter final : public RowWriter {
     open_ = true;
     // Where publishers offer the same, the machine's place says whose column it is.
     CountOfText offers;
-    for (const auto& row : moment.rows) ++offers[path_with_index(row, 0)];
+    for (const auto& row : moment.rows) ++offers[path_of(row)];
     CountOfText seen;
-    CountOfText indexes;
     LogHeader header{format_, log_zone_at(moment.sample.time.realtime_ns), {}};
     const auto machine = machine_name();
     for (const auto& row : moment.rows) {
       columns_.emplace(key_of(row, seen), columns_.size());
-      const bool shared = offers[path_with_index(row, 0)] > 1 && several_publishers(moment);
+      const bool shared = offers[path_of(row)] > 1 && several_publishers(moment);
       const auto place = shared ? row.selection->provider->label() : machine;
-      const auto index = indexes[place + path_with_index(row, 0)]++;
-      header.paths.push_back(
-          escape_for_terminal(fmt::format("\\\\{}{}", place, path_with_index(row, index))));
+      header.paths.push_back(escape_for_terminal(fmt::format("\\\\{}{}", place, path_of(row))));
     }
     return header;
   }
@@ -99,12 +94,6 @@ class PdhWriter final : public RowWriter {
 
 std::unique_ptr<RowWriter> make_pdh_writer(const RowStyle& style) {
   return std::make_unique<PdhWriter>(style);
-}
-
-std::string machine_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
-  return name.data();
 }
 
 }  // namespace meterbank::cli

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "cli/format/row_writer.hpp"
 
@@ -13,8 +12,5 @@ namespace meterbank::cli {
 // The columns are those of the first sample and stay so: what comes later is left out, what goes
 // is blank until it is back. Values are in the units that the counters' names speak of.
 [[nodiscard]] std::unique_ptr<RowWriter> make_pdh_writer(const RowStyle& style);
-
-// The name of this machine, as it stands in the paths of a log.
-[[nodiscard]] std::string machine_name();
 
 }  // namespace meterbank::cli

@@ -35,13 +35,17 @@ enum class ProviderState : std::uint8_t {
   kUnreadable,  // exists, see ProviderView::error
 };
 [[nodiscard]] std::string_view name_of(ProviderState state) noexcept;
+// Its process lives.
+[[nodiscard]] constexpr bool is_alive(ProviderState state) noexcept {
+  return state == ProviderState::kLive || state == ProviderState::kHung;
+}
 
 // Whose providers are attached. Others are counted in Catalog::skipped().
 enum class UserPolicy : std::uint8_t { kOwn, kOwnAndRoot, kEveryone };
 
 struct CatalogOptions {
-  std::string directory =
-      {};  // empty: METERBANK_DIR, else the directories of segment_directories()
+  // Empty: METERBANK_DIR, else the directories of segment_directories().
+  std::string directory = {};
   UserPolicy users = UserPolicy::kEveryone;
   std::uint64_t segment_bytes_max = std::uint64_t{64} << 20;
   std::uint64_t user_bytes_max = std::uint64_t{256} << 20;  // all segments of one uid
@@ -113,6 +117,7 @@ struct ProviderView {
   std::array<std::uint64_t, 2> segment_id{};
   ProviderState state = ProviderState::kLive;
   std::string record;  // path of the pointer record
+  std::string socket;  // path of where it is asked; empty: nowhere
   std::uint64_t created_realtime_ns = 0;
   std::uint64_t bytes = 0;  // mapped
   std::uint64_t directory_version = 0;
@@ -127,6 +132,12 @@ struct ProviderView {
   [[nodiscard]] std::uint64_t heartbeat_age_ns() const noexcept;
   [[nodiscard]] std::uint64_t refused() const noexcept;  // creations the provider had to refuse
 };
+
+// Whether rows can be had of a registration: it is open, and its provider's memory is there.
+[[nodiscard]] bool is_readable(const ProviderView& provider, const RegisteredSet& set) noexcept;
+
+// Living providers first, then the older one. The catalog itself lists them by name.
+[[nodiscard]] bool comes_before(const ProviderView& left, const ProviderView& right) noexcept;
 
 class Catalog {
  public:

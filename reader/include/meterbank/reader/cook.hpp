@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cooking: from raw values of one or two samples to the number a person wants, by counter type.
-// The formulas are rows of a table, src/query/cook_formula.cpp. Every pair of inputs has a value or
+// The formulas are rows of a table, src/cook/cook_formula.cpp. Every pair of inputs has a value or
 // a named reason, never a NaN or an infinity.
 #pragma once
 
@@ -88,9 +88,9 @@ struct CookedRow {
 };
 
 // Rows of the newer sample, selection by selection, or answer by answer where the query is one of
-// items; then instance by instance, counter by counter. Rows
-// are paired by provider segment, registration, slot and generation; `older` may be null or of
-// another plan. The result is valid while `newer` holds its plan.
+// items; then instance by instance, counter by counter. Rows are paired by provider segment,
+// registration, slot and generation; `older` may be null or of another plan. The result is valid
+// while `newer` holds its plan.
 [[nodiscard]] std::vector<CookedRow> cook(const Sample* older, const Sample& newer,
                                           CookOptions options = {});
 [[nodiscard]] inline std::vector<CookedRow> cook(const Sample& older, const Sample& newer,

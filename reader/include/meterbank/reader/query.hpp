@@ -7,9 +7,16 @@
 // collect() makes no system call, allocates nothing once the sample has its size, reads no clock,
 // stores nothing that a provider can see, and ends after a bounded number of steps whatever the
 // segments contain. It works under SECCOMP_MODE_STRICT.
+//
+// Some rows are computed by their providers when somebody asks. collect() shows what was answered
+// last; the form with a patience asks first. What it asks and how it waits is in its own words
+// below. A query tells the providers that want to know it which counters it is interested in, over
+// one connection each: when it is compiled or changed, never waiting for an answer. Destroying the
+// query takes that back.
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,11 +24,13 @@
 #include <vector>
 
 #include "meterbank/base/result.hpp"
+#include "meterbank/reader/callback_answer.hpp"
 #include "meterbank/reader/catalog.hpp"
 #include "meterbank/reader/path.hpp"
 
 namespace meterbank {
 
+class CallbackAsker;
 struct QueryRequest;
 struct QueryParts;
 
@@ -41,6 +50,10 @@ enum class RowStatus : std::uint8_t {
   kGone,        // the slot has a new life; refresh() finds out more
   kClosed,      // final values of a closed instance
   kDead,        // last values of a provider that is gone
+  // Of rows that are asked for, after an ask that gave none. They hold nothing.
+  kTimeout,     // no answer in time
+  kOverloaded,  // the provider was asked by too many
+  kUnanswered,  // Sample::callbacks has the reason; or they were enumerated and never collected
 };
 [[nodiscard]] std::string_view name_of(RowStatus status) noexcept;
 
@@ -58,6 +71,8 @@ struct QueryItem {
   std::uint32_t instance_id = kAnyInstanceId;
   std::uint32_t counter_id = kAnyCounterId;
 };
+// Up to the case of the names.
+[[nodiscard]] bool is_same(const QueryItem& left, const QueryItem& right) noexcept;
 // Whether sets of this kind can be asked so: without a name where instances have none, with one
 // where they have.
 [[nodiscard]] bool fits(const QueryItem& item, InstanceKind kind) noexcept;
@@ -93,6 +108,8 @@ struct QueryPlan {
     std::uint64_t counter_mask = 0;
     const SharedWord* membership = nullptr;
     const SharedWord* word = nullptr;  // registration word
+    // The RowStatus of the last answer, where rows are asked for; null: they are in shared memory.
+    const SharedWord* answered = nullptr;
   };
   // Rows that one kernel copies: blocks of consecutive slots, so that addresses follow by stride.
   struct Run {
@@ -102,8 +119,8 @@ struct QueryPlan {
     std::size_t head_words = 0;           // from one head to the next
     Kind kind = Kind::kScattered;
   };
-  // What an item selects. Providers of one set are merged: those that live come first, then the
-  // older ones; the first describes the set for all. A row says which selection it belongs to.
+  // What an item selects. Providers of one set are merged in the order of comes_before(); the first
+  // describes the set for all. A row says which selection it belongs to.
   struct Answer {
     QueryItem item;
     ItemStatus status = ItemStatus::kCountersetAbsent;
@@ -143,6 +160,9 @@ struct Sample {
   std::shared_ptr<const QueryPlan> plan;
   std::vector<std::uint64_t> values;  // the words of each row, see QueryPlan::Row::values
   std::vector<RowStatus> status;      // one a row
+  // What came of asking last, one for each registration whose rows are asked for. Null: the query
+  // touches none, or nobody asked.
+  std::shared_ptr<const std::vector<CallbackAnswer>> callbacks;
 
   [[nodiscard]] const std::uint64_t* row(std::size_t index) const noexcept {
     return values.data() + plan->rows[index].values;
@@ -153,7 +173,14 @@ struct CollectSummary {
   std::size_t rows = 0;
   std::size_t not_fresh = 0;  // rows with any status but kFresh
   std::size_t failed_attempts = 0;
+  std::size_t unanswered = 0;  // registrations whose rows are asked for and that gave none
   bool stale = false;  // something changed: Catalog::refresh() and Query::update() would see more
+};
+
+// Packets of providers that were not what was asked for.
+struct AskCounts {
+  std::uint64_t dropped = 0;    // late, twice, or of an id that was never used
+  std::uint64_t malformed = 0;  // each one ended its connection
 };
 
 // A pattern that selected nothing, with the nearest thing that exists.
@@ -165,6 +192,10 @@ struct Unmatched {
 
 class Query {
  public:
+  Query(Query&&) noexcept;
+  Query& operator=(Query&&) noexcept;
+  ~Query();
+
   // Patterns are counter paths in either spelling (path.hpp), with globs in every part. An empty
   // list selects everything that is shown by default. Fails on a path that does not parse; a
   // pattern that matches nothing now is kept, reported by unmatched(), and matched again by
@@ -198,6 +229,20 @@ class Query {
   CollectSummary collect(Sample& sample, Timestamp time) noexcept;
   CollectSummary collect(Sample& sample) noexcept { return collect(sample, Timestamp::now()); }
 
+  // Whether there are rows to ask for: whether the two below do anything.
+  [[nodiscard]] bool asks() const noexcept;
+  // Asks all providers that it touches, at once, for the values, waits until each has answered or
+  // the patience has run out, whichever comes first, adapts the plan to the rows that came, and
+  // collects. The time stamp is taken then. Nobody is asked but those that the patterns or items
+  // name. One that did not answer costs the others nothing and is told to stop. Allocates, calls
+  // the kernel, may throw std::bad_alloc. Not for a callback about its own process: see
+  // AnswerOutcome::kReentrant. Windows waits 5 s here, and 1 s in what follows.
+  CollectSummary collect(Sample& sample, std::chrono::nanoseconds patience);
+  // Asks for the names only, so that patterns find them. Returns true if the query now selects
+  // other rows. Sample::callbacks of the next collect() has what came of it.
+  bool enumerate(std::chrono::nanoseconds patience);
+  [[nodiscard]] AskCounts ask_counts() const noexcept;
+
   // Sizes a sample for the current plan, so that collect() need not allocate.
   void prepare(Sample& sample) const;
 
@@ -208,9 +253,12 @@ class Query {
   [[nodiscard]] std::vector<std::string> expanded(PathSpelling spelling) const;
 
  private:
-  Query() = default;
+  using Providers = std::vector<std::shared_ptr<const ProviderView>>;
 
-  void build(const Catalog& catalog, std::shared_ptr<const QueryRequest> request);
+  Query() noexcept;
+
+  void build(const Providers& providers, std::shared_ptr<const QueryRequest> request);
+  void ask(bool values, std::chrono::nanoseconds patience);
   void collect_selection(const QueryPlan::Selection& selection, Sample& sample,
                          CollectSummary& summary) noexcept;
 
@@ -219,6 +267,7 @@ class Query {
   std::shared_ptr<const QueryPlan> plan_;
   std::vector<Unmatched> unmatched_;
   std::vector<std::uint64_t> versions_;  // returned last, one a row: time must not run backwards
+  std::unique_ptr<CallbackAsker> asker_;  // null: no registration is touched that wants to know
 };
 
 }  // namespace meterbank

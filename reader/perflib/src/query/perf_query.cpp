@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "meterbank/windows/wide_text.hpp"
 #include "meterbank/perflib/scan_interval.hpp"
-#include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank {
@@ -32,6 +33,14 @@ bool are_identifiers(std::span<std::byte> bytes, CharacterWidth width) noexcept 
     write_status(bytes, walker.offset(), PerfError::kInvalidParameter);
   }
   return false;
+}
+
+// Nothing where the pattern is no text.
+std::optional<QueryItem> item_of(const FoundIdentifier& identifier, CharacterWidth width) {
+  auto pattern = valid_utf8_of(identifier.pattern.bytes, width);
+  if (!pattern) return std::nullopt;
+  const IdentifierHeader& header = identifier.header;
+  return QueryItem{header.set, std::move(*pattern), header.instance, header.counter};
 }
 
 std::size_t bytes_of(const QueryItem& item, CharacterWidth width) noexcept {
@@ -73,8 +82,8 @@ PerfError PerfQuery::add(std::span<std::byte> bytes) {
 }
 
 PerfError PerfQuery::add_one(const FoundIdentifier& identifier, const std::vector<FoundSet>& sets) {
-  auto pattern = valid_utf8_of(identifier.pattern.bytes, width_);
-  if (!pattern || count_code_points(*pattern) > kInstanceNameMax) {
+  auto item = item_of(identifier, width_);
+  if (!item || count_code_points(item->instances) > kInstanceNameMax) {
     return PerfError::kInvalidParameter;
   }
   const FoundSet* const found = find_set(sets, identifier.header.set);
@@ -82,15 +91,13 @@ PerfError PerfQuery::add_one(const FoundIdentifier& identifier, const std::vecto
     return any_denied(catalog_) ? PerfError::kAccessDenied : PerfError::kSetNotFound;
   }
   const Counterset& set = found->described();
-  const std::uint32_t counter = identifier.header.counter;
-  if (counter != kEveryCounter && set.find(counter) == nullptr) {
+  if (item->counter_id != kAnyCounterId && set.find(item->counter_id) == nullptr) {
     return PerfError::kNotFound;
   }
-  QueryItem item{identifier.header.set, std::move(*pattern), identifier.header.instance, counter};
-  if (!fits(item, set.instances)) return PerfError::kInvalidParameter;
-  const std::size_t item_bytes = bytes_of(item, width_);
+  if (!fits(*item, set.instances)) return PerfError::kInvalidParameter;
+  const std::size_t item_bytes = bytes_of(*item, width_);
   if (item_bytes > kIdentifierBytesMax - items_bytes_) return PerfError::kNoSystemResources;
-  items_.push_back(std::move(item));
+  items_.push_back(std::move(*item));
   items_bytes_ += item_bytes;
   ready_ = false;
   return PerfError::kSuccess;
@@ -107,13 +114,10 @@ PerfError PerfQuery::remove(std::span<std::byte> bytes) {
 }
 
 PerfError PerfQuery::remove_one(const FoundIdentifier& identifier) {
-  const auto pattern = valid_utf8_of(identifier.pattern.bytes, width_);
-  if (!pattern) return PerfError::kInvalidParameter;
-  const IdentifierHeader& header = identifier.header;
+  const auto item_to_remove = item_of(identifier, width_);
+  if (!item_to_remove) return PerfError::kInvalidParameter;
   const std::size_t removed = std::erase_if(items_, [&](const QueryItem& item) {
-    const bool matches = item.set == header.set && item.counter_id == header.counter &&
-                         item.instance_id == header.instance &&
-                         equal_folded(item.instances, *pattern);
+    const bool matches = is_same(item, *item_to_remove);
     if (matches) items_bytes_ -= bytes_of(item, width_);
     return matches;
   });

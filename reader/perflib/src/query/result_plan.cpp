@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 
-#include "../found_sets.hpp"
 #include "../registration_blocks.hpp"
 #include "meterbank/reader/glob.hpp"
 
@@ -127,7 +126,7 @@ class ResultPlan::Builder {
       Row row;
       row.row = source;
       row.first_column = columns_in(selection, ids, columns);
-      row.keeps_history = keeps_history(*selection.set->set);
+      row.keeps_history = keeps_history(selection.set->set->instances);
       if (with_names) {
         const InstanceView& instance = selection.set->instances[query_.rows[source].instance];
         row.header = plan_.text_.size();

@@ -45,6 +45,16 @@ enum class InstanceKind : std::uint32_t {  // values of Windows' PERF_COUNTERSET
   return (static_cast<std::uint32_t>(kind) & kAggregateBit) != 0;
 }
 
+// Each provider of the set holds a share of its one row.
+[[nodiscard]] constexpr bool is_shared(InstanceKind kind) noexcept {
+  return is_aggregate(kind) && !has_instance_names(kind);
+}
+// Rows of providers that are gone count on. Windows: PERF_COUNTERSET_FLAG_HISTORY.
+[[nodiscard]] constexpr bool keeps_history(InstanceKind kind) noexcept {
+  constexpr std::uint32_t kHistoryBit = 8;
+  return (static_cast<std::uint32_t>(kind) & kHistoryBit) != 0;
+}
+
 // CounterRecord::aggregate: what a reader makes of several rows. Values of PERF_AGGREGATE_...
 inline constexpr std::uint32_t kAggregateUndefined = 0;  // no row is made
 inline constexpr std::uint32_t kAggregateSum = 1;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What came of asking: one answer a registration whose rows are computed on demand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "meterbank/reader/catalog.hpp"
+#include "meterbank/shm/channel.hpp"
+
+namespace meterbank {
+
+enum class AnswerOutcome : std::uint8_t {
+  // Rows came; a callback that ended badly may not have added all.
+  kAnswered,
+  kReturnedCode,  // the callback said so: CallbackAnswer::code
+  kThrew,         // CallbackAnswer::text
+  kCancelled,     // it was told that nobody waits
+  kNoMemory,      // in the provider
+  kIncomplete,    // there were more rows than an answer can hold
+  // Nothing came that could be used.
+  kTimeout,    // not within the reader's patience
+  kBusy,       // all places of the registration were taken until then
+  kGone,       // nobody listens, or the provider ended meanwhile
+  kRefused,    // CallbackAnswer::refusal
+  kMalformed,  // what came breaks the rules of the channel or of the schema
+  kDenied,     // by the kernel; or who listens is not the user that publishes
+  kReentrant,  // asked from inside a callback of the same process, which could only wait for itself
+};
+[[nodiscard]] std::string_view name_of(AnswerOutcome outcome) noexcept;
+// Rows are as new as the answer.
+[[nodiscard]] constexpr bool has_rows(AnswerOutcome outcome) noexcept {
+  return outcome <= AnswerOutcome::kIncomplete;
+}
+
+struct CallbackAnswer {
+  std::shared_ptr<const ProviderView> provider;
+  const RegisteredSet* set = nullptr;  // in *provider
+  AnswerOutcome outcome = AnswerOutcome::kAnswered;
+  ChannelRefusal refusal{};        // of kRefused
+  std::uint32_t code = 0;          // of kReturnedCode
+  std::string text;                // UTF-8 of the provider; escape it for a terminal
+  std::size_t rows = 0;            // that the reader took over
+  std::uint64_t patience_ns = 0;   // how long was waited at most
+
+  // A phrase for people: "no answer within 1 s", "the callback returned 5". Not escaped.
+  [[nodiscard]] std::string reason() const;
+};
+
+}  // namespace meterbank

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "answered_rows.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "meterbank/shm/case_fold.hpp"
+#include "meterbank/shm/segment.hpp"
+
+namespace meterbank {
+namespace {
+
+constexpr std::uint32_t kRecordExtent = 1;
+constexpr std::uint32_t kFirstGroupExtent = 2;
+
+std::shared_ptr<std::byte> zeroed_lines(std::size_t bytes) {
+  constexpr std::align_val_t kAlignment{kCacheLine};
+  const auto free = [](std::byte* memory) { ::operator delete(memory, kAlignment); };
+  auto* const memory = static_cast<std::byte*>(::operator new(bytes, kAlignment));
+  std::memset(memory, 0, bytes);
+  return {memory, free};
+}
+
+// One writer and no reader besides: each counter by itself, and the time that all are true at.
+std::shared_ptr<const Counterset> answered_form(const Counterset& declared) {
+  auto set = std::make_shared<Counterset>(declared);
+  const auto counters = static_cast<std::uint32_t>(declared.counters.size());
+  set->form = BlockForm{counters + 1, 1, Consistency::kIndependent, 0};
+  set->consistency = Consistency::kIndependent;
+  set->stamp_word = counters;
+  return set;
+}
+
+std::uint64_t next_serial() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  // relaxed: only that no two are equal matters.
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+// Keeps what a view points to.
+struct KeptView {
+  ProviderView view;
+  std::shared_ptr<const ProviderView> provider;
+  std::vector<std::shared_ptr<const void>> memory;
+};
+
+}  // namespace
+
+std::size_t AnsweredRows::KeyHash::operator()(const Key& key) const noexcept {
+  constexpr std::size_t kSpread = 0x9e3779b97f4a7c15;
+  return KeyedFoldedHash{}(key.name) ^ (std::size_t{key.id} + 1) * kSpread;
+}
+
+bool AnsweredRows::KeyEqual::operator()(const Key& left, const Key& right) const noexcept {
+  return left.id == right.id && equal_folded(left.name, right.name);
+}
+
+// relaxed, in all of this file: the words are private, this thread writes and reads them.
+AnsweredRows::AnsweredRows(const RegisteredSet& set)
+    : set_(answered_form(*set.set)), serial_(next_serial()) {
+  const auto memory = zeroed_lines(sizeof(Record));
+  record_ = {memory, new (memory.get()) Record{}};
+  StdAtomics::store_relaxed(
+      record_->registration.word,
+      RegistrationWord{set.generation, set.flags, RegistrationState::kInserted}.raw());
+}
+
+void AnsweredRows::set_status(RowStatus status) noexcept {
+  StdAtomics::store_relaxed(record_->status, static_cast<std::uint64_t>(status));
+}
+
+std::size_t AnsweredRows::take(const std::vector<ChannelRow>& rows, std::uint64_t true_at_ns) {
+  ++answers_;
+  std::size_t taken = 0;
+  for (std::size_t index = 0; index < rows.size(); ++index) {
+    const ChannelRow& row = rows[index];
+    Slot& slot = slot_of(row, rows.size() - index);
+    if (slot.seen == answers_) continue;
+    slot.seen = answers_;
+    ++taken;
+    if (!slot.is_live) begin(slot, true_at_ns);
+    if (row.values.empty()) continue;
+    for (std::size_t word = 0; word < row.values.size(); ++word) {
+      StdAtomics::store_relaxed(slot.block.copy0[word], row.values[word]);
+    }
+    StdAtomics::store_relaxed(slot.block.copy0[row.values.size()], true_at_ns);
+    StdAtomics::store_relaxed(*slot.block.seq, std::uint64_t{2});  // it has values
+  }
+  // Behind the others, so that no slot gets two lives in one answer.
+  for (std::uint32_t index = 0; index < slots_.size(); ++index) {
+    if (slots_[index].is_live && slots_[index].seen != answers_) close(index);
+  }
+  return taken;
+}
+
+AnsweredRows::Slot& AnsweredRows::slot_of(const ChannelRow& row, std::size_t still_to_come) {
+  if (const auto found = known_.find({row.name, row.id}); found != known_.end()) {
+    return *found->second;
+  }
+  Slot& slot = free_slot(still_to_come);
+  slot.name = row.name;
+  slot.id = row.id;
+  known_.emplace(Key{slot.name, slot.id}, &slot);
+  return slot;
+}
+
+AnsweredRows::Slot& AnsweredRows::free_slot(std::size_t still_to_come) {
+  while (!closed_.empty()) {
+    Slot& slot = *closed_.front();
+    closed_.pop_front();
+    slot.is_waiting = false;
+    if (slot.is_live) continue;  // it came back
+    known_.erase({slot.name, slot.id});
+    return slot;
+  }
+  if (slots_.size() == room_) add_group(still_to_come);
+  const Group& group = groups_.back();
+  const std::size_t first = room_ - group.slots;
+  Slot& slot = slots_.emplace_back();
+  slot.block = block_parts(group.memory.get(), set_->form, group.layout,
+                           static_cast<std::uint32_t>(slots_.size() - 1 - first));
+  return slot;
+}
+
+void AnsweredRows::add_group(std::size_t slots_at_least) {
+  constexpr std::size_t kStep = kGroupSlotsFirst;
+  const std::size_t wanted = std::max({kStep, room_, slots_at_least});
+  const auto slots = static_cast<std::uint32_t>((wanted + kStep - 1) / kStep * kStep);
+  Group group;
+  group.slots = slots;
+  group.layout = GroupLayout::of(set_->form, slots);
+  group.layout.bytes = group.layout.descriptors;  // a view has the names, so there are none
+  group.memory = zeroed_lines(group.layout.bytes);
+  groups_.push_back(std::move(group));
+  room_ += slots;
+}
+
+void AnsweredRows::begin(Slot& slot, std::uint64_t now_ns) noexcept {
+  ++version_;
+  slot.generation = slot_begin<StdAtomics>(record_->registration.membership, *slot.block.slot);
+  StdAtomics::store_relaxed(*slot.block.seq, std::uint64_t{0});  // no values as yet
+  for (std::uint32_t word = 0; word < slot.block.words; ++word) {
+    StdAtomics::store_relaxed(slot.block.copy0[word], std::uint64_t{0});
+  }
+  slot_live<StdAtomics>(*slot.block.slot, slot.generation);
+  slot.created_ns = now_ns;
+  slot.is_live = true;
+}
+
+void AnsweredRows::close(std::uint32_t index) {
+  Slot& slot = slots_[index];
+  if (!slot.is_waiting) closed_.push_back(&slot);
+  slot.is_waiting = true;
+  ++version_;
+  slot_close<StdAtomics>(record_->registration.membership, *slot.block.slot);
+  slot.is_live = false;
+}
+
+bool AnsweredRows::make_segment(const ProviderView& provider) {
+  if (base_ == provider.segment && segment_groups_ == groups_.size()) return true;
+  if (provider.segment == nullptr) return false;
+  // Of the provider's memory only the header: where these rows lie must not change when it grows.
+  auto segment = MappedSegment::attach(MappedExtent::over(provider.segment->extent(0).bytes()));
+  if (!segment) return false;
+  const auto* const record = reinterpret_cast<const std::byte*>(record_.get());
+  segment_ = (*segment)->with(MappedExtent::over({record, sizeof(Record)}));
+  for (const Group& group : groups_) {
+    segment_ = segment_->with(MappedExtent::over({group.memory.get(), group.layout.bytes}));
+  }
+  base_ = provider.segment;
+  segment_groups_ = groups_.size();
+  return true;
+}
+
+std::shared_ptr<const ProviderView> AnsweredRows::view(
+    const std::shared_ptr<const ProviderView>& provider, const RegisteredSet& set) {
+  if (viewed_ == provider && viewed_version_ == version_) return view_;
+  if (!make_segment(*provider)) return nullptr;
+  auto kept = std::make_shared<KeptView>();
+  kept->provider = provider;
+  kept->memory.emplace_back(record_);
+  RegisteredSet rows;
+  rows.set = set_;
+  rows.generation = set.generation;
+  rows.state = set.state;
+  rows.flags = set.flags;
+  rows.membership = StdAtomics::load_relaxed(record_->registration.membership);
+  rows.registration = make_ref(kRecordExtent, 0);
+  for (std::size_t index = 0; index < groups_.size(); ++index) {
+    const Group& group = groups_[index];
+    kept->memory.emplace_back(group.memory);
+    rows.groups.push_back(make_ref(kFirstGroupExtent + static_cast<std::uint32_t>(index), 0));
+    rows.layouts.push_back(group.layout);
+    rows.group_slots.push_back(group.slots);
+  }
+  for (std::uint32_t index = 0; index < slots_.size(); ++index) {
+    const Slot& slot = slots_[index];
+    if (!slot.is_live) continue;
+    rows.instances.push_back(
+        {slot.name, slot.id, slot.generation, slot.created_ns, index, false});
+  }
+  kept->view = *provider;
+  // Slots of two of these objects must not pass for each other's.
+  kept->view.segment_id[1] += serial_;
+  kept->view.segment = segment_;
+  kept->view.errors.clear();
+  kept->view.sets.clear();
+  kept->view.sets.push_back(std::move(rows));
+  viewed_ = provider;
+  viewed_version_ = version_;
+  view_ = {kept, &kept->view};
+  return view_;
+}
+
+}  // namespace meterbank

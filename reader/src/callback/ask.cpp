@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One call of CallbackAsker::ask().
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "callback_asker.hpp"
+#include "read_rows.hpp"
+
+namespace meterbank {
+namespace {
+
+constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
+constexpr std::uint64_t kFirstPauseNs = 500'000;
+constexpr std::uint64_t kLongestPauseNs = 20'000'000;
+constexpr std::uint64_t kPatienceMaxNs = 86'400 * kNanosecondsPerSecond;
+// Of one connection, before the clock and the others have their turn.
+constexpr int kPacketsInARow = 16;
+
+std::uint64_t monotonic_ns() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * kNanosecondsPerSecond +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+AnswerOutcome outcome_of(const ChannelAnswer& answer, bool is_cut) noexcept {
+  switch (answer.outcome) {
+    case CallbackOutcome::kFailed:
+      return AnswerOutcome::kReturnedCode;
+    case CallbackOutcome::kThrew:
+      return AnswerOutcome::kThrew;
+    case CallbackOutcome::kCancelled:
+      return AnswerOutcome::kCancelled;
+    case CallbackOutcome::kNoMemory:
+      return AnswerOutcome::kNoMemory;
+    case CallbackOutcome::kFinished:
+      break;
+  }
+  const bool is_whole = (answer.flags & kRowsIncomplete) == 0 && !is_cut;
+  return is_whole ? AnswerOutcome::kAnswered : AnswerOutcome::kIncomplete;
+}
+
+RowStatus status_of(AnswerOutcome outcome) noexcept {
+  if (has_rows(outcome)) return RowStatus::kFresh;
+  if (outcome == AnswerOutcome::kTimeout) return RowStatus::kTimeout;
+  return outcome == AnswerOutcome::kBusy ? RowStatus::kOverloaded : RowStatus::kUnanswered;
+}
+
+}  // namespace
+
+void CallbackAsker::ask(MessageType type, std::chrono::nanoseconds patience) {
+  const auto asked_ns = patience.count() > 0 ? static_cast<std::uint64_t>(patience.count()) : 0;
+  type_ = type;
+  patience_ns_ = std::min(asked_ns, kPatienceMaxNs);
+  deadline_ns_ = monotonic_ns() + patience_ns_;
+  catch_up();
+  for (Entry& entry : entries_) {
+    if (entry.rows != nullptr && may_be_asked(entry)) start(entry);
+  }
+  for (;;) {
+    const std::uint64_t now = monotonic_ns();
+    send_due(now);
+    if (is_finished() || now >= deadline_ns_) break;
+    wait(now);
+    receive_all();
+  }
+  if (!is_finished()) receive_all();  // what came at the last moment came in time
+  give_up();
+  publish();
+}
+
+void CallbackAsker::start(Entry& entry) {
+  entry.is_abandoned = entry.under_way != 0;
+  entry.answer = {};
+  entry.answer.provider = entry.touched.provider;
+  entry.answer.set = entry.touched.set;
+  entry.answer.patience_ns = patience_ns_;
+  entry.phase = Phase::kToSend;
+  entry.next_try_ns = 0;
+  entry.pause_ns = kFirstPauseNs;
+  entry.was_busy = false;
+  if (!is_inside_callback()) return;
+  const bool is_own = entry.touched.provider->pid == static_cast<std::uint32_t>(::getpid());
+  if (is_own) settle(entry, AnswerOutcome::kReentrant);
+}
+
+void CallbackAsker::send_due(std::uint64_t now_ns) {
+  for (Entry& entry : entries_) {
+    const bool is_due = entry.phase == Phase::kToSend && entry.next_try_ns <= now_ns;
+    if (is_due && entry.under_way == 0) try_send(entry, now_ns);
+  }
+}
+
+void CallbackAsker::try_send(Entry& entry, std::uint64_t now_ns) {
+  if (const auto failed = entry.channel->connect()) {
+    if (*failed != AnswerOutcome::kBusy) return settle(entry, *failed);
+    return try_later(entry, now_ns, true);
+  }
+  tell_interest(entry);
+  ChannelRequest request;
+  request.type = type_;
+  request.id = ++last_id_;
+  request.registration = entry.touched.set->registration;
+  request.generation = entry.touched.set->generation;
+  request.timeout_ns = std::max<std::uint64_t>(1, deadline_ns_ - std::min(now_ns, deadline_ns_));
+  request.counter_mask = entry.touched.asked.counter_mask;
+  request.instance_id = entry.touched.asked.instance_id;
+  request.pattern = entry.touched.asked.pattern;
+  request.collect_many = entry.touched.asked.collect_many;
+  sent_.insert_or_assign(request.id, Sent{&entry, type_});
+  entry.under_way = request.id;
+  entry.is_abandoned = false;
+  entry.phase = Phase::kWaiting;
+  entry.sent_ns = now_ns;
+  const auto sent =
+      entry.channel->is_open() ? entry.channel->send(request) : PacketSocket::Sent::kEnd;
+  if (sent == PacketSocket::Sent::kEnd) return end(*entry.channel, AnswerOutcome::kGone);
+  if (sent == PacketSocket::Sent::kAll) return;
+  sent_.erase(request.id);
+  entry.under_way = 0;
+  entry.phase = Phase::kToSend;
+  try_later(entry, now_ns, false);
+}
+
+void CallbackAsker::try_later(Entry& entry, std::uint64_t now_ns, bool busy) noexcept {
+  entry.was_busy = busy;
+  entry.next_try_ns = now_ns + entry.pause_ns;
+  entry.pause_ns = std::min(2 * entry.pause_ns, kLongestPauseNs);
+}
+
+bool CallbackAsker::is_finished() const noexcept {
+  return std::all_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return entry.phase == Phase::kAnswered; });
+}
+
+// Until something comes, somebody may be tried again, or the patience ends.
+void CallbackAsker::wait(std::uint64_t now_ns) {
+  std::vector<pollfd> sockets;
+  sockets.reserve(channels_.size());
+  for (const auto& [key, channel] : channels_) {
+    if (channel.is_open()) sockets.push_back({channel.descriptor(), POLLIN, 0});
+  }
+  std::uint64_t until = deadline_ns_;
+  for (const Entry& entry : entries_) {
+    const bool is_paused = entry.phase == Phase::kToSend && entry.under_way == 0;
+    if (is_paused) until = std::min(until, std::max(now_ns, entry.next_try_ns));
+  }
+  const std::uint64_t left = until - std::min(until, now_ns);
+  const timespec limit{static_cast<time_t>(left / kNanosecondsPerSecond),
+                       static_cast<long>(left % kNanosecondsPerSecond)};
+  static_cast<void>(::ppoll(sockets.data(), sockets.size(), &limit, nullptr));
+}
+
+void CallbackAsker::receive_all() {
+  for (auto& [key, channel] : channels_) receive_from(channel);
+}
+
+void CallbackAsker::receive_from(ProviderChannel& channel) {
+  for (int count = 0; count < kPacketsInARow && channel.is_open(); ++count) {
+    ChannelAnswer answer;
+    UniqueFd attached;
+    switch (channel.receive(packet_, answer, attached)) {
+      case ProviderChannel::Got::kNothing:
+        return;
+      case ProviderChannel::Got::kEnd:
+        return end(channel, AnswerOutcome::kGone);
+      case ProviderChannel::Got::kMalformed:
+        ++counts_.malformed;
+        return end(channel, AnswerOutcome::kMalformed);
+      case ProviderChannel::Got::kAnswer:
+        take_answer(channel, answer, std::move(attached));
+        // Who asked for nothing else need not find out that there is nothing else.
+        if (sent_.empty()) return;
+        break;
+    }
+  }
+}
+
+void CallbackAsker::take_answer(ProviderChannel& channel, const ChannelAnswer& answer,
+                                UniqueFd attached) {
+  const auto found = sent_.find(answer.id);
+  // Never asked on this connection, or answered before.
+  if (found == sent_.end() || found->second.entry->channel != &channel) {
+    ++counts_.dropped;
+    return;
+  }
+  Entry& entry = *found->second.entry;
+  const MessageType asked = found->second.type;
+  sent_.erase(found);
+  const bool is_interest =
+      asked == MessageType::kAddInterest || asked == MessageType::kRemoveInterest;
+  const bool is_sound = is_interest ? take_interest_answer(entry, answer)
+                                    : take_ask_answer(entry, answer, std::move(attached));
+  if (is_sound) return;
+  ++counts_.malformed;
+  if (!is_interest) settle(entry, AnswerOutcome::kMalformed);
+  end(channel, AnswerOutcome::kGone);
+}
+
+bool CallbackAsker::take_ask_answer(Entry& entry, const ChannelAnswer& answer, UniqueFd attached) {
+  entry.under_way = 0;
+  if (std::exchange(entry.is_abandoned, false)) {
+    ++counts_.dropped;
+    return true;
+  }
+  switch (answer.type) {
+    case MessageType::kRows:
+      return take_rows(entry, answer, std::move(attached));
+    case MessageType::kBusy:
+      entry.phase = Phase::kToSend;
+      try_later(entry, monotonic_ns(), true);
+      return true;
+    case MessageType::kRefused:
+      entry.answer.refusal = answer.refusal;
+      settle(entry, AnswerOutcome::kRefused);
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool CallbackAsker::take_rows(Entry& entry, const ChannelAnswer& answer, UniqueFd attached) {
+  std::span<const std::byte> bytes = answer.bytes;
+  std::vector<std::uint64_t> copy;
+  if ((answer.flags & kRowsInMemory) != 0) {
+    auto copied = copy_of_memory(std::move(attached), answer.rows_bytes);
+    if (!copied) return false;
+    copy = *std::move(copied);
+    bytes = std::as_bytes(std::span(copy));
+  }
+  const auto read = read_rows(bytes, answer.rows, type_, entry.touched.asked,
+                              *entry.touched.set->set);
+  if (!read) return false;
+  const std::uint64_t true_at =
+      std::clamp(answer.finished_ns, entry.sent_ns, std::max(entry.sent_ns, monotonic_ns()));
+  const std::uint64_t version = entry.rows->version();
+  entry.answer.rows = entry.rows->take(read->rows, true_at);
+  changes_ += entry.rows->version() - version;
+  entry.answer.code = answer.outcome == CallbackOutcome::kFailed ? answer.code : 0;
+  entry.answer.text = answer.text;
+  settle(entry, outcome_of(answer, read->is_cut));
+  return true;
+}
+
+// All that the connection carried ends with it: requests, and interest in what it was told.
+void CallbackAsker::end(ProviderChannel& channel, AnswerOutcome why) {
+  channel.close();
+  for (Entry& entry : entries_) {
+    if (entry.channel != &channel) continue;
+    entry.told.reset();
+    entry.under_way = 0;
+    entry.is_abandoned = false;
+    if (entry.phase == Phase::kWaiting) settle(entry, why);
+  }
+  std::erase_if(sent_,
+                [&channel](const auto& sent) { return sent.second.entry->channel == &channel; });
+}
+
+void CallbackAsker::give_up() {
+  for (Entry& entry : entries_) {
+    if (entry.phase == Phase::kAnswered) continue;
+    if (entry.phase == Phase::kWaiting) {
+      ChannelRequest cancel;
+      cancel.type = MessageType::kCancel;
+      cancel.id = entry.under_way;
+      entry.is_abandoned = true;
+      // Where there is no room for it either, the provider's own limit has to do.
+      static_cast<void>(entry.channel->send(cancel));
+    }
+    settle(entry, entry.was_busy && entry.phase == Phase::kToSend ? AnswerOutcome::kBusy
+                                                                  : AnswerOutcome::kTimeout);
+  }
+}
+
+void CallbackAsker::settle(Entry& entry, AnswerOutcome outcome) noexcept {
+  entry.phase = Phase::kAnswered;
+  entry.answer.outcome = outcome;
+}
+
+void CallbackAsker::publish() {
+  auto answers = std::make_shared<std::vector<CallbackAnswer>>();
+  std::size_t unanswered = 0;
+  for (Entry& entry : entries_) {
+    if (entry.rows == nullptr || !may_be_asked(entry)) continue;
+    entry.rows->set_status(status_of(entry.answer.outcome));
+    if (!has_rows(entry.answer.outcome)) ++unanswered;
+    answers->push_back(entry.answer);
+  }
+  answers_ = std::move(answers);
+  unanswered_ = unanswered;
+}
+
+}  // namespace meterbank

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pattern_match.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "meterbank/reader/query.hpp"
+#include "meterbank/shm/case_fold.hpp"
+
+namespace meterbank {
+namespace {
+
+Glob pattern(std::string_view text) { return Glob(text, {.backslash_escapes = true}); }
+
+std::optional<Glob> pattern_if_any(const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  return pattern(*text);
+}
+
+bool matches_either(const Glob& glob, const std::string& name, const std::string& symbol) noexcept {
+  return (!name.empty() && glob.matches(name)) || (!symbol.empty() && glob.matches(symbol));
+}
+
+}  // namespace
+
+bool is_hidden(const CounterView& counter) noexcept {
+  return is_base(counter.type) || width_of(counter.type) == 0;
+}
+
+const std::string& word_of(const Counterset& set) noexcept {
+  return set.symbol.empty() ? set.name : set.symbol;
+}
+
+const std::string& word_of(const CounterView& counter) noexcept {
+  return counter.symbol.empty() ? counter.name : counter.symbol;
+}
+
+PatternMatch::PatternMatch(CounterPath path)
+    : path_(std::move(path)),
+      set_(pattern(path_.set)),
+      provider_(pattern_if_any(path_.publisher)),
+      instance_(pattern_if_any(path_.whole_instance())),
+      counter_(pattern_if_any(path_.counter)) {
+  if (instance_ && path_.index && *path_.index != kAnyInstanceIndex) {
+    instance_with_hash_ = pattern(*path_.whole_instance() + "#" + std::to_string(*path_.index));
+  }
+}
+
+bool PatternMatch::matches(const ProviderView& provider) const noexcept {
+  if (path_.publisher_pid && *path_.publisher_pid != provider.pid) return false;
+  return !provider_ || provider_->matches(provider.name);
+}
+
+bool PatternMatch::matches(const Counterset& set) const noexcept {
+  return matches_either(set_, set.name, set.symbol);
+}
+
+std::vector<std::uint32_t> PatternMatch::counters_of(const Counterset& set) const {
+  std::vector<std::uint32_t> found;
+  const bool by_name = counter_ && counter_->is_literal();
+  for (std::uint32_t index = 0; index < set.counters.size(); ++index) {
+    const CounterView& counter = set.counters[index];
+    if (!by_name && is_hidden(counter)) continue;
+    if (!counter_ || matches_either(*counter_, counter.name, counter.symbol))
+      found.push_back(index);
+  }
+  return found;
+}
+
+bool PatternMatch::wants_total(const RegisteredSet& set) const noexcept {
+  if (is_shared(set.set->instances)) return !names_publisher();
+  if (set.set->instances != InstanceKind::kMultipleAggregate) return false;
+  return !instance_ || (!path_.index && instance_->matches(kTotalName));
+}
+
+std::vector<std::uint32_t> live_instances(const RegisteredSet& set) {
+  std::vector<std::uint32_t> live;
+  for (std::uint32_t index = 0; index < set.instances.size(); ++index) {
+    if (!set.instances[index].closed) live.push_back(index);
+  }
+  return live;
+}
+
+bool has_own_total(const RegisteredSet& set) noexcept {
+  return has_instance_names(set.set->instances) &&
+         std::any_of(set.instances.begin(), set.instances.end(), [](const InstanceView& instance) {
+           return !instance.closed && equal_folded(instance.name, kTotalName);
+         });
+}
+
+std::vector<std::uint32_t> PatternMatch::named(const RegisteredSet& set, const Glob& name) const {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t index = 0; index < set.instances.size(); ++index) {
+    const InstanceView& instance = set.instances[index];
+    if (!instance.closed && name.matches(instance.name)) found.push_back(index);
+  }
+  return found;
+}
+
+std::vector<std::uint32_t> PatternMatch::instances_of(const RegisteredSet& set) const {
+  if (is_shared(set.set->instances) && wants_total(set)) return {};
+  return named(set, instance_ ? *instance_ : pattern("*"));
+}
+
+std::vector<std::uint32_t> PatternMatch::instances_with_hash(const RegisteredSet& set) const {
+  return named(set, *instance_with_hash_);
+}
+
+}  // namespace meterbank

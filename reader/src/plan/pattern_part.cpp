@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Patterns held against one registration.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "plan_part.hpp"
+
+namespace meterbank {
+namespace {
+
+using Counters = std::vector<std::uint32_t>;  // indexes in Counterset::counters
+
+constexpr std::uint32_t kNothing = 0;
+
+// Which counters of which instances are selected. Instances mostly share their counters, so each
+// distinct list is kept once and named by a number; 0 is the empty list.
+class Choice {
+ public:
+  Choice(const RegisteredSet& set, bool total)
+      : set_(set), total_(total), list_of_(set.instances.size(), kNothing) {}
+
+  void add(const std::vector<std::uint32_t>& instances, const Counters& counters, std::size_t asked,
+           bool by_publisher) {
+    if (!asked_) asked_ = asked;
+    by_publisher_ = by_publisher_ && by_publisher;
+    std::map<std::uint32_t, std::uint32_t> sums;
+    for (const std::uint32_t instance : instances) {
+      const std::uint32_t before = list_of_[instance];
+      auto sum = sums.find(before);
+      if (sum == sums.end()) {
+        Counters both = lists_[before];
+        for (const std::uint32_t counter : counters) {
+          if (std::find(both.begin(), both.end(), counter) == both.end()) both.push_back(counter);
+        }
+        sum = sums.emplace(before, number_of(both)).first;
+      }
+      list_of_[instance] = sum->second;
+    }
+  }
+
+  void exclude(const std::vector<Glob>& globs) {
+    std::string text;
+    for (std::size_t instance = 0; instance < list_of_.size(); ++instance) {
+      if (list_of_[instance] == kNothing) continue;
+      Counters kept = lists_[list_of_[instance]];
+      std::erase_if(kept, [&](std::uint32_t counter) {
+        const std::string& set = word_of(*set_.set);
+        const std::string& word = word_of(set_.set->counters[counter]);
+        const auto is_excluded = [&text](const Glob& glob) { return glob.matches(text); };
+        text.assign(set).append("/").append(word);
+        if (std::any_of(globs.begin(), globs.end(), is_excluded)) return true;
+        text.assign(set).append("/").append(shown_as(instance)).append("/").append(word);
+        return std::any_of(globs.begin(), globs.end(), is_excluded);
+      });
+      if (kept.size() != lists_[list_of_[instance]].size()) list_of_[instance] = number_of(kept);
+    }
+  }
+
+  void write(const ProviderView& provider, std::vector<PlanPart::Piece>& pieces) const {
+    std::vector<std::vector<std::uint32_t>> instances(lists_.size());
+    for (std::uint32_t instance = 0; instance < list_of_.size(); ++instance) {
+      instances[list_of_[instance]].push_back(instance);
+    }
+    for (std::size_t list = 1; list < lists_.size(); ++list) {
+      auto piece = make_piece(provider, set_, instances[list], lists_[list]);
+      if (piece == nullptr) continue;
+      piece->total = total_;
+      pieces.push_back({std::move(piece), *asked_, by_publisher_});
+    }
+  }
+
+ private:
+  // The name of the row that an instance is part of.
+  [[nodiscard]] std::string_view shown_as(std::size_t instance) const noexcept {
+    if (!total_) return set_.instances[instance].name;
+    return is_shared(set_.set->instances) ? std::string_view() : kTotalName;
+  }
+
+  std::uint32_t number_of(const Counters& counters) {
+    const auto [known, is_new] =
+        numbers_.emplace(counters, static_cast<std::uint32_t>(lists_.size()));
+    if (is_new) lists_.push_back(counters);
+    return known->second;
+  }
+
+  const RegisteredSet& set_;
+  const bool total_;  // the instances are inputs of one row
+  std::optional<std::size_t> asked_;
+  bool by_publisher_ = true;
+  std::vector<std::uint32_t> list_of_;  // one an instance
+  std::vector<Counters> lists_{Counters{}};
+  std::map<Counters, std::uint32_t> numbers_{{Counters{}, kNothing}};
+};
+
+// What one reading of one pattern selects of a registration.
+struct Selected {
+  Selected(const PatternMatch& match, const ProviderView& provider, const RegisteredSet& set) {
+    if (!match.matches(provider) || !match.matches(*set.set)) return;
+    counters = match.counters_of(*set.set);
+    if (counters.empty()) return;
+    instances = match.instances_of(set);
+    if (match.wants_total(set)) look_for_summed(set);
+  }
+
+  [[nodiscard]] bool anything() const noexcept { return !instances.empty() || !summed.empty(); }
+
+  Counters counters, summed_counters;
+  std::vector<std::uint32_t> instances, summed;
+
+ private:
+  void look_for_summed(const RegisteredSet& set) {
+    std::copy_if(counters.begin(), counters.end(), std::back_inserter(summed_counters),
+                 [&set](std::uint32_t counter) {
+                   return set.set->counters[counter].aggregate != kAggregateUndefined;
+                 });
+    if (!summed_counters.empty()) summed = live_instances(set);
+  }
+};
+
+}  // namespace
+
+std::vector<bool> find_as_counter(const QueryRequest& request, const ProviderView& provider,
+                                  const RegisteredSet& set) {
+  std::vector<bool> found;
+  found.reserve(request.patterns.size());
+  for (const QueryRequest::Pattern& pattern : request.patterns) {
+    found.push_back(pattern.as_instance && Selected(pattern.as_counter, provider, set).anything());
+  }
+  return found;
+}
+
+std::shared_ptr<const PlanPart> part_of_patterns(const QueryRequest& request,
+                                                 const std::vector<const PatternMatch*>& matches,
+                                                 const Numbered& numbered,
+                                                 std::vector<bool> found_as_counter,
+                                                 const ProviderView& provider,
+                                                 const RegisteredSet& set) {
+  auto part = std::make_shared<PlanPart>();
+  part->found_as_counter = std::move(found_as_counter);
+  part->has_own_total = has_own_total(set);
+  part->found.reserve(matches.size());
+  Choice rows(set, false), totals(set, true);
+  for (std::size_t index = 0; index < matches.size(); ++index) {
+    Selected selected(*matches[index], provider, set);
+    const auto meant = numbered.find(index);
+    if (meant != numbered.end() && !selected.counters.empty()) selected.instances = meant->second;
+    part->found.push_back(selected.anything());
+    const bool by_publisher = matches[index]->names_publisher();
+    if (!selected.instances.empty()) {
+      rows.add(selected.instances, selected.counters, index, by_publisher);
+    }
+    if (!selected.summed.empty()) {
+      totals.add(selected.summed, selected.summed_counters, index, by_publisher);
+    }
+  }
+  for (Choice* const choice : {&rows, &totals}) {
+    if (!request.excluded.empty()) choice->exclude(request.excluded);
+    choice->write(provider, part->pieces);
+  }
+  return part;
+}
+
+}  // namespace meterbank

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one registration contributes to a plan. Each part is compiled for itself, so that a change
+// of one registration costs the work of one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "plan_piece.hpp"
+#include "query_request.hpp"
+
+namespace meterbank {
+
+// Immutable. The order of pieces in a plan is that in which they were asked for, then that of the
+// catalog.
+struct PlanPart {
+  struct Piece {
+    std::shared_ptr<const PlanPiece> piece;
+    std::size_t asked = 0;      // the first pattern or item that selected some of it
+    bool by_publisher = false;  // every such pattern names the publisher
+  };
+  // Rows of pieces.front().
+  struct ItemRows {
+    std::vector<std::uint32_t> rows;
+    std::vector<std::uint32_t> summed;
+  };
+
+  std::vector<Piece> pieces;
+  bool has_own_total = false;
+  std::vector<bool> found_as_counter;  // a pattern each, where it has two readings
+  std::vector<bool> found;             // a pattern each
+  // Items that differ in the counter alone share their rows; null: not of this set.
+  std::vector<std::shared_ptr<const ItemRows>> items;  // an item each; empty: the set is no item's
+};
+
+// Whether each pattern with two readings selects something of the registration as a counter.
+[[nodiscard]] std::vector<bool> find_as_counter(const QueryRequest& request,
+                                                const ProviderView& provider,
+                                                const RegisteredSet& set);
+
+// Of patterns with a number, by their index: the instances that are meant. Which these are depends
+// on all registrations.
+using Numbered = std::map<std::size_t, std::vector<std::uint32_t>>;
+
+// `matches`: a pattern each, in its chosen reading.
+[[nodiscard]] std::shared_ptr<const PlanPart> part_of_patterns(
+    const QueryRequest& request, const std::vector<const PatternMatch*>& matches,
+    const Numbered& numbered, std::vector<bool> found_as_counter, const ProviderView& provider,
+    const RegisteredSet& set);
+
+[[nodiscard]] std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
+                                                            const ProviderView& provider,
+                                                            const RegisteredSet& set);
+
+}  // namespace meterbank

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a query was asked for, read once.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "meterbank/base/result.hpp"
+#include "meterbank/reader/glob.hpp"
+#include "meterbank/reader/query.hpp"
+#include "pattern_match.hpp"
+
+namespace meterbank {
+
+// Immutable, shared by a query and the parts that were compiled for it. It has patterns or items.
+struct QueryRequest {
+  struct Pattern {
+    std::string text;
+    PatternMatch as_counter;
+    std::optional<PatternMatch> as_instance;  // of a second word
+    bool is_asked = true;                     // false: nobody asked, it stands for "everything"
+  };
+  struct Item {
+    explicit Item(QueryItem asked) : item(std::move(asked)), name(item.instances) {}
+
+    QueryItem item;
+    Glob name;
+  };
+
+  std::vector<Pattern> patterns;
+  std::vector<Glob> excluded;
+  std::vector<Item> items;
+
+  // Fails with kBadPath.
+  static Result<QueryRequest> of_patterns(const std::vector<std::string>& patterns,
+                                          const std::vector<std::string>& excluded);
+};
+
+// Whether an item's rows are summed, for which all of them are needed.
+[[nodiscard]] bool wants_total(const QueryRequest::Item& asked, InstanceKind kind) noexcept;
+
+}  // namespace meterbank
