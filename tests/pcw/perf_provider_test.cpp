@@ -171,6 +171,8 @@ TEST_F(PerfProviderTest, ChecksInstances) {
   const auto row = create(L"a", 1);
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(error_of_create(L"A", 1), kTaken);
+  EXPECT_EQ(error_of_create(L"A", 2), kTaken);
+  EXPECT_EQ(error_of_create(L"b", 1), kTaken);
   EXPECT_EQ(PerfDeleteInstance(provider_, row), kGood);
   EXPECT_EQ(PerfDeleteInstance(provider_, nullptr), kInvalid);
   EXPECT_NE(create(L"A", 1), nullptr);
