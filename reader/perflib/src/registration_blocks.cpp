@@ -6,7 +6,7 @@
 
 #include "meterbank/reader/query.hpp"
 #include "meterbank/shm/case_fold.hpp"
-#include "wide_text.hpp"
+#include "meterbank/windows/wide_text.hpp"
 
 namespace meterbank {
 namespace {

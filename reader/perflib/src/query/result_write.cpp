@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "../perf_time.hpp"
+#include "meterbank/windows/perf_time.hpp"
 #include "meterbank/reader/cook.hpp"
 #include "result_plan.hpp"
 
