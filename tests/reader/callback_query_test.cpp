@@ -52,9 +52,9 @@ class Waves {
     last_pattern_ = request.instance_mask();
     collects_many_ = request.collects_many();
     for (const Wave& wave : waves_) {
-      added_.push_back(request.add(wave.name, wave.id,
-                                   std::array{wave.height, wave.height * 2, std::uint64_t{100},
-                                              std::uint64_t{4}}));
+      added_.push_back(request.add(
+          wave.name, wave.id,
+          std::array{wave.height, wave.height * 2, std::uint64_t{100}, std::uint64_t{4}}));
     }
     return 0;
   }
@@ -104,8 +104,8 @@ TEST_F(CallbackQuery, CollectsRowsThatAreComputedWhenAsked) {
   EXPECT_EQ(summary.rows, 2U);
   EXPECT_EQ(summary.not_fresh, 0U);
   EXPECT_EQ(summary.unanswered, 0U);
-  EXPECT_EQ(values(sample), (std::map<std::string, double>{{"waves/blue/height", 20},
-                                                           {"waves/red/height", 10}}));
+  EXPECT_EQ(values(sample),
+            (std::map<std::string, double>{{"waves/blue/height", 20}, {"waves/red/height", 10}}));
   ASSERT_NE(sample.callbacks, nullptr);
   ASSERT_EQ(sample.callbacks->size(), 1U);
   EXPECT_EQ(sample.callbacks->front().outcome, AnswerOutcome::kAnswered);
@@ -155,8 +155,8 @@ TEST_F(CallbackQuery, CreatedInstancesAndRowsThatWereAskedForAppearTogether) {
   Query query = *Query::compile(catalog, {"waves/*/height"});
   Sample sample;
   query.collect(sample, kPatience);
-  EXPECT_EQ(values(sample), (std::map<std::string, double>{{"waves/green/height", 5},
-                                                           {"waves/red/height", 10}}));
+  EXPECT_EQ(values(sample),
+            (std::map<std::string, double>{{"waves/green/height", 5}, {"waves/red/height", 10}}));
 }
 
 TEST_F(CallbackQuery, EnumerateLetsPatternsFindRowsAndExpand) {
@@ -356,9 +356,9 @@ TEST_F(CallbackQuery, AnExactPatternAndIdReachTheCallback) {
   by_pattern.collect(sample, kPatience);
   EXPECT_EQ(waves_.last_pattern_, "Re?*");
   EXPECT_EQ(waves_.last_id_, kAnyInstanceId);
-  Query by_id = Query::of_items(catalog, {{.set = kWaves.guid, .instances = "r*", .instance_id = 3},
-                                          {.set = kWaves.guid, .instances = "r*", .instance_id = 3,
-                                           .counter_id = 1}});
+  Query by_id = Query::of_items(
+      catalog, {{.set = kWaves.guid, .instances = "r*", .instance_id = 3},
+                {.set = kWaves.guid, .instances = "r*", .instance_id = 3, .counter_id = 1}});
   by_id.collect(sample, kPatience);
   EXPECT_EQ(waves_.last_pattern_, "r*");
   EXPECT_EQ(waves_.last_id_, 3U);
@@ -378,8 +378,8 @@ TEST_F(CallbackQuery, AProviderThatIgnoresMasksGivesTheSameRows) {
   Sample sample;
   Query by_pattern = *Query::compile(catalog, {"waves/r*/height"});
   by_pattern.collect(sample, kPatience);
-  EXPECT_EQ(values(sample), (std::map<std::string, double>{{"waves/red/height", 10},
-                                                           {"waves/rose/height", 30}}));
+  EXPECT_EQ(values(sample),
+            (std::map<std::string, double>{{"waves/red/height", 10}, {"waves/rose/height", 30}}));
   EXPECT_EQ(sample.callbacks->front().rows, 2U);
   Query by_id = Query::of_items(
       catalog, {{.set = kWaves.guid, .instances = "*", .instance_id = 4, .counter_id = 1}});
@@ -396,8 +396,8 @@ TEST_F(CallbackQuery, ASetWithoutNamesHasOneRow) {
   Query query = *Query::compile(catalog, {"tide/height"});
   query.collect(sample, kPatience);
   EXPECT_FALSE(waves_.collects_many_);
-  EXPECT_EQ(waves_.added_, (std::vector{CallbackRequest::Added::kYes,
-                                        CallbackRequest::Added::kDropped}));
+  EXPECT_EQ(waves_.added_,
+            (std::vector{CallbackRequest::Added::kYes, CallbackRequest::Added::kDropped}));
   EXPECT_EQ(values(sample), (std::map<std::string, double>{{"tide/height", 10}}));
 }
 
@@ -407,8 +407,8 @@ TEST_F(CallbackQuery, ItemsOfTheWrongKindAskNobody) {
   add(sea);
   add(sea, kTide);
   Catalog catalog = this->catalog();
-  Query query = Query::of_items(catalog, {{.set = kTide.guid, .instances = "red"},
-                                          {.set = kWaves.guid, .instances = ""}});
+  Query query = Query::of_items(
+      catalog, {{.set = kTide.guid, .instances = "red"}, {.set = kWaves.guid, .instances = ""}});
   EXPECT_FALSE(query.asks());
   EXPECT_EQ(query.plan()->answers[0].status, ItemStatus::kWrongKind);
   EXPECT_EQ(query.plan()->answers[1].status, ItemStatus::kWrongKind);
@@ -477,7 +477,7 @@ TEST_F(CallbackQuery, AskingFromInsideACallbackOfTheSameProcessIsRefused) {
   Sample sample;
   query.collect(sample, kPatience);
   EXPECT_EQ(sample.callbacks->front().outcome, AnswerOutcome::kAnswered);
-  EXPECT_EQ(inner.load(), AnswerOutcome::kReentrant);
+  EXPECT_EQ(inner.load(std::memory_order_relaxed), AnswerOutcome::kReentrant);
 }
 
 // Windows: ETW notifications reach every provider of the set.

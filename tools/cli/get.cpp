@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "cli/format/kinds.hpp"
 #include "cli/format/time_text.hpp"
@@ -30,8 +31,8 @@ int stop_code(const RowPlan& plan, const Waiter& waiter) {
   return plan.stop_is_success ? kExitDone : 128 + waiter.signal();
 }
 
-// What the last sample means for the exit code.
-int judge(const Invocation& invocation, const Sampler& sampler, bool complete,
+// What the last sample means for the exit code; `answered` is what its callbacks mean.
+int judge(const Invocation& invocation, const Sampler& sampler, bool complete, int answered,
           const Console& console) {
   if (everybody_is_gone(sampler)) {
     complain(console, "the publisher is gone; these were its last values; try: meterbank list");
@@ -41,7 +42,7 @@ int judge(const Invocation& invocation, const Sampler& sampler, bool complete,
     complain(console, "not every path has a value; try: -n 2, or leave out --strict");
     return kExitNo;
   }
-  return kExitDone;
+  return answered;
 }
 
 // Takes the sample that rates are measured from. kDeadline: done.
@@ -132,6 +133,8 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
   bool taken = output->write(writer->begin());
   std::uint64_t shown = 0;
   bool complete = true;
+  int answered = kExitDone;
+  std::set<std::string> said;
   while (taken && wake == Wake::kDeadline) {
     // A warm-up that found nothing to wait for has already taken the sample.
     const bool ready = shown == 0 && sampler.taken() == 1 && !sampler.needs_another();
@@ -145,6 +148,7 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
     const auto& rows =
         plan.derivation == nullptr ? sampler.rows() : plan.derivation->rows(sampler, selection);
     complete = !lacks_values(rows, invocation.raw);
+    answered = report_answers(sampler.newer().callbacks, console, said);
     taken = output->write(writer->write({sampler.newer(), rows, sampler.interval()}));
     ++shown;
     cadence.advance(Clock::now());
@@ -162,7 +166,7 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
     complain(console, "timed out; try: a longer --timeout");
     return output->finish(kExitTimeout);
   }
-  return output->finish(judge(invocation, sampler, complete, console));
+  return output->finish(judge(invocation, sampler, complete, answered, console));
 }
 
 int get(const Invocation& invocation, Console& console) {
@@ -176,7 +180,7 @@ int get(const Invocation& invocation, Console& console) {
   }
   auto selection = Selection::open(options, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
-  const int missing = report_unmatched(*selection, console);
+  const int missing = report_missing(*selection, console);
   if (missing != kExitDone && (invocation.strict || selection->query.plan()->selections.empty())) {
     return missing;
   }

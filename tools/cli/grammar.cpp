@@ -75,7 +75,7 @@ constexpr std::array kVerbs{
 
 // Option values as typed; CLI11 fills them, understand() makes an Invocation of them.
 struct Words {
-  std::string color, timeout, wait, format, units, json_int, interval, samples, duration, period,
+  std::string color, timeout, wait, patience, format, units, json_int, interval, samples, duration, period,
       seed;
   std::vector<std::string> expressions;
   bool cooked = false;
@@ -186,6 +186,8 @@ class Grammar {
         ->allow_extra_args(false);
     text(verb, "--publisher", selection.publisher, "NAME", "Only this publisher: NAME or NAME@PID");
     text(verb, "--wait", words_.wait, "SPAN", "Wait so long for what is not there yet");
+    text(verb, "--patience", words_.patience, "SPAN",
+         "Wait so long for values that are computed on demand, default 1s");
   }
 
   void add_format(CLI::App& verb, const char* description) {
@@ -197,6 +199,8 @@ class Grammar {
     verb.add_flag("-l,--long", v.details, "All that is known: kind, unit, help, ids, instances");
     verb.add_flag("--instances", v.instances, "Instances instead of counters");
     verb.add_flag("--publishers", v.publishers, "Publishers instead of countersets");
+    verb.add_flag("--registrations", v.registrations,
+                  "Every registration, also closed ones, and how many readers are interested");
     add_selection_options(verb);
     add_format(verb, "table plain tsv csv json jsonl");
     text(verb, "-o,--output", v.output, "FILE", "Write a file, complete or not at all");
@@ -366,7 +370,7 @@ class Grammar {
 
   Result<void> read_spans_and_numbers() {
     auto& v = invocation_;
-    std::optional<Span> interval;
+    std::optional<Span> interval, patience;
     std::optional<std::uint64_t> seed;
     struct SpanWord {
       const std::string& word;
@@ -376,11 +380,13 @@ class Grammar {
     for (const auto& span :
          {SpanWord{words_.timeout, "--timeout", v.timeout},
           SpanWord{words_.wait, "--wait", v.selection.wait},
+          SpanWord{words_.patience, "--patience", patience},
           SpanWord{words_.interval, "-i", interval}, SpanWord{words_.duration, "--for", v.duration},
           SpanWord{words_.period, "--period", v.period}}) {
       if (auto read = read_span(span.word, span.option, span.target); !read) return read;
     }
     if (interval) v.interval = *interval;
+    if (patience) v.selection.patience = *patience;
     // A shorter distance than this would be a busy loop under another name.
     if (v.interval < std::chrono::microseconds(100)) {
       return usage("-i: too short an interval", "100us or more");
@@ -431,8 +437,11 @@ class Grammar {
       invocation_.selection.directory = directory;
     }
     if (words_.cooked && invocation_.raw) return usage("--raw and --cooked", "one of them");
-    if (invocation_.instances && invocation_.publishers) {
-      return usage("--instances and --publishers", "one of them");
+    const int kinds = static_cast<int>(invocation_.instances) +
+                      static_cast<int>(invocation_.publishers) +
+                      static_cast<int>(invocation_.registrations);
+    if (kinds > 1) {
+      return usage("more than one of --instances, --publishers and --registrations", "one of them");
     }
     return invocation_;
   }

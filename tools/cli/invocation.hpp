@@ -76,6 +76,7 @@ struct Invocation {
   bool details = false;
   bool instances = false;
   bool publishers = false;
+  bool registrations = false;
 
   TypeperfOptions typeperf;
   RelogOptions relog;  // its filter is selection.paths and .paths_from

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,9 @@ namespace {
 struct ListedSet {
   const ProviderView* provider;
   const RegisteredSet* registered;
-  std::vector<std::uint32_t> counters;   // indexes in Counterset::counters
-  std::vector<std::uint32_t> instances;  // indexes in RegisteredSet::instances
+  std::vector<std::uint32_t> counters;  // indexes in Counterset::counters
+  // Of the registration, or computed on demand; they live as long as the selection.
+  std::vector<const InstanceView*> instances;
 
   [[nodiscard]] const Counterset& set() const { return *registered->set; }
   [[nodiscard]] std::string symbol() const {
@@ -44,8 +46,8 @@ std::vector<ListedSet> list_everything(const Catalog& catalog) {
       for (std::uint32_t i = 0; i < registered.set->counters.size(); ++i) {
         if (!is_base(registered.set->counters[i].type)) entry.counters.push_back(i);
       }
-      for (std::uint32_t i = 0; i < registered.instances.size(); ++i) {
-        if (!registered.instances[i].closed) entry.instances.push_back(i);
+      for (const auto& instance : registered.instances) {
+        if (!instance.closed) entry.instances.push_back(&instance);
       }
       listed.push_back(std::move(entry));
     }
@@ -53,14 +55,41 @@ std::vector<ListedSet> list_everything(const Catalog& catalog) {
   return listed;
 }
 
+// The entry of the same set of the same publisher, which has rows of its own.
+ListedSet* find_listed(std::vector<ListedSet>& listed, const QueryPlan::Selection& selection) {
+  const auto found = std::find_if(listed.begin(), listed.end(), [&](const ListedSet& entry) {
+    return entry.provider->record == selection.provider->record &&
+           entry.set().guid == selection.set->set->guid;
+  });
+  return found == listed.end() ? nullptr : &*found;
+}
+
+void add_instances(const QueryPlan& plan, const QueryPlan::Selection& selection,
+                   ListedSet& entry) {
+  for (std::size_t row = 0; row < selection.rows; ++row) {
+    const auto index = plan.rows[selection.first_row + row].instance;
+    entry.instances.push_back(&selection.set->instances[index]);
+  }
+}
+
+// Instances that are computed on demand, with the sets that have them.
+void add_answered(const QueryPlan& plan, std::vector<ListedSet>& listed) {
+  for (const auto& selection : plan.selections) {
+    if (selection.answered == nullptr || selection.total) continue;
+    if (auto* const entry = find_listed(listed, selection)) add_instances(plan, selection, *entry);
+  }
+}
+
 std::vector<ListedSet> list_selected(const QueryPlan& plan) {
   std::vector<ListedSet> listed;
   for (const auto& selection : plan.selections) {
-    ListedSet entry{selection.provider.get(), selection.set, selection.counters, {}};
-    for (std::size_t row = 0; row < selection.rows; ++row) {
-      entry.instances.push_back(plan.rows[selection.first_row + row].instance);
+    auto* known = selection.answered == nullptr ? nullptr : find_listed(listed, selection);
+    if (known != nullptr && known->counters != selection.counters) known = nullptr;
+    if (known == nullptr) {
+      listed.push_back({selection.provider.get(), selection.set, selection.counters, {}});
+      known = &listed.back();
     }
-    listed.push_back(std::move(entry));
+    add_instances(plan, selection, *known);
   }
   return listed;
 }
@@ -196,11 +225,10 @@ std::string list_instances(const std::vector<ListedSet>& listed, const RowStyle&
                    {"ID", "id", Align::kRight},
                    {"PUBLISHER", "publisher"}});
   for (const auto& entry : listed) {
-    for (const auto index : entry.instances) {
-      const auto& instance = entry.registered->instances[index];
+    for (const auto* const instance : entry.instances) {
       listing.add({Cell::text(entry.symbol()),
-                   Cell::text(instance.name.empty() ? "-" : instance.name, instance.name),
-                   Cell::number(std::uint64_t{instance.id}),
+                   Cell::text(instance->name.empty() ? "-" : instance->name, instance->name),
+                   Cell::number(std::uint64_t{instance->id}),
                    Cell::text(publisher_text(*entry.provider), entry.provider->label())});
     }
   }
@@ -237,7 +265,7 @@ std::string instance_names(const ListedSet& entry) {
   std::string text;
   for (std::size_t i = 0; i < entry.instances.size() && i < kShown; ++i) {
     if (i > 0) text += "  ";
-    const auto& name = entry.registered->instances[entry.instances[i]].name;
+    const auto& name = entry.instances[i]->name;
     text += name.empty() ? "-" : name;
   }
   if (entry.instances.size() > kShown) {
@@ -296,6 +324,7 @@ std::string print_listing(const Invocation& invocation, const Selection& selecti
 }  // namespace
 
 int list(const Invocation& invocation, Console& console) {
+  if (invocation.registrations) return list_registrations(invocation, console);
   Waiter waiter(invocation.timeout);
   auto selection = Selection::open(invocation.selection, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
@@ -306,6 +335,9 @@ int list(const Invocation& invocation, Console& console) {
   const bool everything = selection->patterns.empty() && invocation.selection.excluded.empty();
   auto listed =
       everything ? list_everything(selection->catalog) : list_selected(*selection->query.plan());
+  if (everything) add_answered(*selection->query.plan(), listed);
+  std::set<std::string> said;
+  const int answered = report_answers(selection->query.answers(), console, said);
   int code = kExitDone;
   if (!everything) {
     code = report_unmatched(*selection, console, add_empty_sets(*selection, listed));
@@ -320,7 +352,7 @@ int list(const Invocation& invocation, Console& console) {
   } else if (style_of(invocation, console).format == Format::kJson) {
     output->write("[]\n");
   }
-  return output->finish(code);
+  return output->finish(std::max(code, answered));
 }
 
 }  // namespace meterbank::cli

@@ -16,6 +16,7 @@
 namespace meterbank::cli {
 
 int list(const Invocation& invocation, Console& console);
+int list_registrations(const Invocation& invocation, Console& console);
 int get(const Invocation& invocation, Console& console);
 int watch(const Invocation& invocation, Console& console);
 int typeperf(const Invocation& invocation, Console& console);

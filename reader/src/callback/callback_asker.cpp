@@ -17,8 +17,7 @@ bool is_same_registration(const TouchedSet& left, const TouchedSet& right) noexc
 
 }  // namespace
 
-CallbackAsker::CallbackAsker()
-    : answers_(std::make_shared<const std::vector<CallbackAnswer>>()) {}
+CallbackAsker::CallbackAsker() = default;
 CallbackAsker::~CallbackAsker() = default;
 
 std::list<CallbackAsker::Entry>::iterator CallbackAsker::find(const TouchedSet& touched) {

@@ -56,7 +56,7 @@ class CallbackAsker {
   // Rows came or went since take_change().
   [[nodiscard]] bool has_changed() const noexcept { return changes_ != changes_taken_; }
   void take_change() noexcept { changes_taken_ = changes_; }
-  // Of the last ask(); never null.
+  // Of the last ask(); null before.
   [[nodiscard]] const std::shared_ptr<const std::vector<CallbackAnswer>>& answers() const noexcept {
     return answers_;
   }

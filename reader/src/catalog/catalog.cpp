@@ -45,6 +45,20 @@ std::string_view name_of(ProviderState state) noexcept {
   return "unknown";
 }
 
+std::string_view name_of(RegistrationState state) noexcept {
+  switch (state) {
+    case RegistrationState::kFree:
+      return "free";
+    case RegistrationState::kInserted:
+      return "inserted";
+    case RegistrationState::kClosing:
+      return "closing";
+    case RegistrationState::kClosed:
+      return "closed";
+  }
+  return "unknown";
+}
+
 bool is_readable(const ProviderView& provider, const RegisteredSet& set) noexcept {
   return provider.segment != nullptr &&
          (set.state == RegistrationState::kInserted || set.state == RegistrationState::kClosing);
@@ -86,6 +100,13 @@ std::uint64_t ProviderView::refused() const noexcept {
     sum += reason.load(std::memory_order_relaxed);  // relaxed: statistics, they order nothing
   }
   return sum;
+}
+
+std::uint64_t ProviderView::interested(const RegisteredSet& set) const noexcept {
+  if (segment == nullptr) return 0;
+  const auto* const declared = segment->at<RegistrationRecord>(set.registration);
+  // relaxed: a number for people, it orders nothing.
+  return declared == nullptr ? 0 : declared->interest.load(std::memory_order_relaxed);
 }
 
 Catalog::Catalog() = default;

@@ -73,6 +73,18 @@ Result<Query> Query::compile(const Catalog& catalog, const std::vector<std::stri
   return query;
 }
 
+Result<Query> Query::compile_part(const Query& whole, const Catalog& catalog,
+                                  const std::vector<std::string>& patterns,
+                                  const std::vector<std::string>& excluded) {
+  auto request = QueryRequest::of_patterns(patterns, excluded);
+  if (!request) return tl::make_unexpected(std::move(request.error()));
+  Query query;
+  query.asker_ = whole.asker_;
+  query.is_part_ = true;
+  query.build(catalog.providers(), std::make_shared<const QueryRequest>(*std::move(request)));
+  return query;
+}
+
 Query Query::of_items(const Catalog& catalog, std::vector<QueryItem> items) {
   Query query;
   query.replace(catalog, std::move(items));
@@ -124,8 +136,10 @@ void Query::build(const Providers& providers, std::shared_ptr<const QueryRequest
     // What was returned of a block before binds what may be returned of it later.
     versions = carried_versions({*plan_, *parts_}, versions_, {*built.plan, *built.parts});
   }
-  if (asker_ == nullptr && !built.touched.empty()) asker_ = std::make_unique<CallbackAsker>();
-  if (asker_ != nullptr) asker_->adapt(std::move(built.touched));
+  if (!is_part_) {
+    if (asker_ == nullptr && !built.touched.empty()) asker_ = std::make_shared<CallbackAsker>();
+    if (asker_ != nullptr) asker_->adapt(std::move(built.touched));
+  }
   request_ = std::move(request);
   parts_ = std::move(built.parts);
   plan_ = std::move(built.plan);
@@ -146,7 +160,7 @@ std::vector<std::string> Query::expanded(PathSpelling spelling) const {
 bool Query::update(const Catalog& catalog) {
   // Views are immutable and the plan keeps them, so the same pointers are the same catalog.
   if (plan_->providers == catalog.providers()) {
-    if (asker_ != nullptr) asker_->catch_up();
+    if (asker_ != nullptr && !is_part_) asker_->catch_up();
     return false;
   }
   const std::shared_ptr<const QueryPlan> before = plan_;
@@ -154,14 +168,18 @@ bool Query::update(const Catalog& catalog) {
   return !selects_the_same(*before, *plan_);
 }
 
-bool Query::asks() const noexcept { return asker_ != nullptr && asker_->asks(); }
+bool Query::asks() const noexcept { return asker_ != nullptr && !is_part_ && asker_->asks(); }
+
+std::shared_ptr<const std::vector<CallbackAnswer>> Query::answers() const noexcept {
+  return asker_ == nullptr ? nullptr : asker_->answers();
+}
 
 AskCounts Query::ask_counts() const noexcept {
   return asker_ == nullptr ? AskCounts{} : asker_->counts();
 }
 
 void Query::ask(bool values, std::chrono::nanoseconds patience) {
-  if (asker_ == nullptr) return;
+  if (asker_ == nullptr || is_part_) return;
   asker_->ask(values ? MessageType::kCollect : MessageType::kEnumerate, patience);
   if (!asker_->has_changed()) return;
   build(plan_->providers, request_);

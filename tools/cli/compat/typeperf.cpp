@@ -61,6 +61,7 @@ int list_counters(const Invocation& invocation, Console& console) {
   std::set<std::string> expanded;  // sets to list with their instances
   bool found = false;
   bool anything = false;
+  int code = kExitDone;
   for (const auto& provider : catalog->providers()) {
     for (const auto& registered : provider->sets) {
       if (!is_readable(*provider, registered)) continue;
@@ -82,10 +83,15 @@ int list_counters(const Invocation& invocation, Console& console) {
     return kExitNo;
   }
   if (!expanded.empty()) {
-    const auto query = Query::compile(*catalog, {expanded.begin(), expanded.end()});
+    auto query = Query::compile(*catalog, {expanded.begin(), expanded.end()});
     if (!query) {
       complain(console, query.error());
       return exit_code_of(query.error().code);
+    }
+    if (query->asks()) {
+      query->enumerate(invocation.selection.patience);
+      std::set<std::string> said;
+      code = report_answers(query->answers(), console, said);
     }
     // `_Total` and namesakes included.
     for (const auto& path : query->expanded(PathSpelling::kWindows)) {
@@ -98,7 +104,7 @@ int list_counters(const Invocation& invocation, Console& console) {
     return exit_code_of(output.error().code);
   }
   for (const auto& path : paths) output->write(path + "\n");
-  return output->finish(kExitDone);
+  return output->finish(code);
 }
 
 }  // namespace

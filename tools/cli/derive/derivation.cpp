@@ -143,14 +143,20 @@ std::vector<const CookedRow*> Derivation::find_rows(const Query& query) const {
   return found;
 }
 
-Terms Derivation::terms_of(Source& source, const Selection& selection) const {
-  if (!source.query) {
-    // The main query holds the same pattern, so it is known to compile.
-    auto query = Query::compile(selection.catalog, {source.pattern}, excluded_);
-    if (query) source.query = std::move(*query);
-  } else {
-    source.query->update(selection.catalog);
+// Rows that are computed on demand are those of the main query, and may be others by now.
+void Derivation::keep_part(const Selection& selection, const std::vector<std::string>& patterns,
+                           std::optional<Query>& part) const {
+  if (part && !selection.query.asks()) {
+    part->update(selection.catalog);
+    return;
   }
+  auto query = Query::compile_part(selection.query, selection.catalog, patterns, excluded_);
+  if (query) part = std::move(*query);
+}
+
+Terms Derivation::terms_of(Source& source, const Selection& selection) const {
+  // The main query holds the same pattern, so it is known to compile.
+  keep_part(selection, {source.pattern}, source.query);
   Terms terms;
   if (!source.query) return terms;
   const auto rows = find_rows(*source.query);
@@ -174,12 +180,7 @@ void Derivation::index_rows(const Sampler& sampler) {
 
 void Derivation::show_selected(const Sampler& sampler, const Selection& selection) {
   if (selected_.empty()) return;
-  if (!shown_) {
-    auto query = Query::compile(selection.catalog, selected_, excluded_);
-    if (query) shown_ = std::move(*query);
-  } else {
-    shown_->update(selection.catalog);
-  }
+  keep_part(selection, selected_, shown_);
   if (!shown_) return;
   std::unordered_set<const CookedRow*> wanted;
   for (const auto* row : find_rows(*shown_)) wanted.insert(row);

@@ -46,6 +46,8 @@ class Derivation {
 
   Result<void> add(const Expression& expression, SelectionOptions& options,
                    const std::vector<std::string>& selected);
+  void keep_part(const Selection& selection, const std::vector<std::string>& patterns,
+                 std::optional<Query>& part) const;
   Terms terms_of(Source& source, const Selection& selection) const;
   void index_rows(const Sampler& sampler);
   void show_selected(const Sampler& sampler, const Selection& selection);

@@ -103,6 +103,12 @@ std::string_view status_word(const CookedRow& row) noexcept {
       return "closed";
     case RowStatus::kDead:
       return "dead";
+    case RowStatus::kTimeout:
+      return "timeout";
+    case RowStatus::kOverloaded:
+      return "overloaded";
+    case RowStatus::kUnanswered:
+      return "unanswered";
   }
   switch (row.cooked.status) {
     case CookStatus::kNew:
@@ -131,7 +137,7 @@ std::string_view status_word(const CookedRow& row) noexcept {
 }
 
 bool row_has_value(const CookedRow& row, bool raw) noexcept {
-  if (row.row_status == RowStatus::kBusy || row.row_status == RowStatus::kGone) return false;
+  if (!holds_values(row.row_status)) return false;
   // What an expression made is stored nowhere.
   if (raw) return row.counter->word != kNoCounter;
   if (!has_value(row.cooked.status)) return false;

@@ -74,7 +74,7 @@ class PdhWriter final : public RowWriter {
   static bool several_publishers(const Moment& moment) {
     const auto& selections = moment.sample.plan->selections;
     for (const auto& selection : selections) {
-      if (selection.provider->segment_id != selections.front().provider->segment_id) return true;
+      if (selection.provider->record != selections.front().provider->record) return true;
     }
     return false;
   }

@@ -67,7 +67,7 @@ class TableWriter final : public RowWriter {
   void choose_columns(const Moment& moment) {
     const auto& selections = moment.sample.plan->selections;
     publishers_ = std::any_of(selections.begin(), selections.end(), [&](const auto& selection) {
-      return selection.provider->segment_id != selections.front().provider->segment_id;
+      return selection.provider->record != selections.front().provider->record;
     });
     instances_ = std::any_of(selections.begin(), selections.end(), [](const auto& selection) {
       return has_instance_names(selection.set->set->instances);
@@ -157,6 +157,7 @@ class JsonRowWriter final : public RowWriter {
       if (!lines) json_.line_break();
       write_row(row, moment);
     }
+    note_errors(moment);
     return lines ? close() : json_.take();
   }
 
@@ -178,10 +179,39 @@ class JsonRowWriter final : public RowWriter {
   }
 
   std::string close() {
-    json_.end_array().end_object();
+    json_.end_array();
+    write_errors();
+    json_.end_object();
     auto text = json_.take() + "\n";
     json_ = JsonWriter(style_.integers_as_text);
     return text;
+  }
+
+  // Publishers that were asked and did not answer as they should, behind the rows.
+  void note_errors(const Moment& moment) {
+    if (moment.sample.callbacks == nullptr) return;
+    for (const CallbackAnswer& answer : *moment.sample.callbacks) {
+      if (answer.outcome == AnswerOutcome::kAnswered) continue;
+      errors_.push_back({print_utc(moment.sample.time.realtime_ns), answer});
+    }
+  }
+
+  void write_errors() {
+    if (errors_.empty()) return;
+    json_.key("errors").begin_array();
+    for (const auto& [time, answer] : errors_) {
+      const Counterset& set = *answer.set->set;
+      json_.begin_object().key("time").text(time);
+      json_.key("publisher").text(answer.provider->label());
+      json_.key("set").text(symbol_or_name(set.symbol, set.name));
+      json_.key("outcome").text(name_of(answer.outcome));
+      if (answer.outcome == AnswerOutcome::kReturnedCode) {
+        json_.key("code").number(std::uint64_t{answer.code});
+      }
+      json_.key("reason").text(answer.reason()).end_object();
+    }
+    json_.end_array();
+    errors_.clear();
   }
 
   void write_row(const CookedRow& row, const Moment& moment) {
@@ -224,6 +254,7 @@ class JsonRowWriter final : public RowWriter {
   RowStyle style_;
   JsonWriter json_;
   bool open_ = false;
+  std::vector<std::pair<std::string, CallbackAnswer>> errors_;
 };
 
 }  // namespace

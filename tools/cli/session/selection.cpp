@@ -188,8 +188,11 @@ Result<Selection> Selection::open(const SelectionOptions& options, Waiter& waite
     if (catalog) {
       auto query = Query::compile(*catalog, *patterns, options.excluded);
       if (!query) return tl::make_unexpected(query.error());
+      if (query->asks()) query->enumerate(options.patience);
       const bool complete = query->unmatched().empty() && !query->plan()->selections.empty();
-      if (complete || last) return Selection{std::move(*catalog), std::move(*query), *patterns};
+      if (complete || last) {
+        return Selection{std::move(*catalog), std::move(*query), *patterns, options.patience};
+      }
     } else if (last) {
       return tl::make_unexpected(catalog.error());
     }
@@ -223,6 +226,45 @@ int report_nobody(const Catalog& catalog, const Console& console) {
   return kExitNo;
 }
 
+std::string complaint_about(const CallbackAnswer& answer) {
+  std::string_view remedy = "meterbank doctor";
+  switch (answer.outcome) {
+    case AnswerOutcome::kTimeout:
+    case AnswerOutcome::kBusy:
+      remedy = "--patience 10s";
+      break;
+    case AnswerOutcome::kDenied:
+      remedy = "run as the publisher's user or as root";
+      break;
+    case AnswerOutcome::kReturnedCode:
+    case AnswerOutcome::kThrew:
+    case AnswerOutcome::kNoMemory:
+    case AnswerOutcome::kIncomplete:
+      remedy = "the publisher's own log";
+      break;
+    default:
+      break;
+  }
+  return fmt::format("{} {}: {}; try: {}", answer.provider->label(), answer.set->set->name,
+                     answer.reason(), remedy);
+}
+
+int report_answers(const std::shared_ptr<const std::vector<CallbackAnswer>>& answers,
+                   const Console& console, std::set<std::string>& said) {
+  if (answers == nullptr) return kExitDone;
+  int code = kExitDone;
+  std::set<std::string> now;
+  for (const CallbackAnswer& answer : *answers) {
+    if (answer.outcome == AnswerOutcome::kAnswered) continue;
+    code = kExitNo;
+    auto text = complaint_about(answer);
+    if (!said.contains(text)) complain(console, text);
+    now.insert(std::move(text));
+  }
+  said = std::move(now);
+  return code;
+}
+
 int report_unmatched(const Selection& selection, const Console& console,
                      const std::vector<std::string>& explained) {
   const auto& providers = selection.catalog.providers();
@@ -249,6 +291,16 @@ int report_unmatched(const Selection& selection, const Console& console,
   return kExitEnvironment;
 }
 
+int report_missing(const Selection& selection, const Console& console) {
+  // With samples to come, each says for itself who did not answer.
+  if (selection.query.plan()->selections.empty()) {
+    std::set<std::string> said;
+    const int code = report_answers(selection.query.answers(), console, said);
+    if (code != kExitDone) return code;
+  }
+  return report_unmatched(selection, console);
+}
+
 void Sampler::take() {
   const auto now = Clock::now();
   // The first sample follows the opening of the catalog; later ones look around once in a while.
@@ -264,7 +316,12 @@ void Sampler::take() {
 void Sampler::retake() { collect_and_cook(); }
 
 void Sampler::collect_and_cook() {
-  selection_->query.collect(samples_[newest_]);
+  Query& query = selection_->query;
+  if (query.asks()) {
+    query.collect(samples_[newest_], selection_->patience);
+  } else {
+    query.collect(samples_[newest_]);
+  }
   rows_ = cook(taken_ < 2 ? nullptr : &samples_[1 - newest_], samples_[newest_],
                {.cap_percent = false});
   for (auto& row : rows_) {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,7 @@ struct SelectionOptions {
   std::string paths_from;  // a file of paths, one a line; "-" is standard input
   std::vector<std::string> excluded;
   std::optional<std::chrono::nanoseconds> wait;  // for everything to appear
+  std::chrono::nanoseconds patience = std::chrono::seconds(1);  // with who computes on demand
 };
 
 // The paths of the options and of the file, each with the publisher that was asked for.
@@ -32,6 +35,7 @@ struct Selection {
   Catalog catalog;
   Query query;
   std::vector<std::string> patterns;
+  std::chrono::nanoseconds patience = {};
 
   // Waits if asked to; what is missing afterwards is in query.unmatched().
   static Result<Selection> open(const SelectionOptions& options, Waiter& waiter);
@@ -40,11 +44,22 @@ struct Selection {
   bool refresh();
 };
 
+// "orders@48213 Geometric Waves: no answer within 1 s; try: --patience 10s"
+[[nodiscard]] std::string complaint_about(const CallbackAnswer& answer);
+
+// A line for each registration that was asked and did not answer as it should, unless `said` says
+// so already. kExitNo if there is one.
+int report_answers(const std::shared_ptr<const std::vector<CallbackAnswer>>& answers,
+                   const Console& console, std::set<std::string>& said);
+
 // Says which patterns matched nothing and which providers cannot be read. Returns the exit code
 // that this means: kExitDone if every pattern matched something. `explained` are patterns that the
 // caller has found something for.
 [[nodiscard]] int report_unmatched(const Selection& selection, const Console& console,
                                    const std::vector<std::string>& explained = {});
+
+// The same where values are to be shown: if nothing can be, also who did not answer.
+[[nodiscard]] int report_missing(const Selection& selection, const Console& console);
 
 // Names what exists and cannot be read although everything was asked for: publishers that are
 // refused, objects in place of records. kExitDone if there is nothing like that.

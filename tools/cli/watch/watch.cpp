@@ -113,13 +113,21 @@ class LiveSession {
       const auto& selections = selection_.query.plan()->selections;
       const bool is_shown = std::any_of(
           selections.begin(), selections.end(),
-          [&](const auto& shown) { return shown.provider->segment_id == provider->segment_id; });
+          [&](const auto& shown) { return shown.provider->record == provider->record; });
       if (!is_shown) continue;
       const bool is_hung = provider->state == ProviderState::kHung;
       if (!is_hung && provider->state != ProviderState::kDead) continue;
       text += (text.empty() ? "" : ", ") + escape_for_terminal(provider->label());
       const auto seconds = std::floor(static_cast<double>(provider->heartbeat_age_ns()) / 1e9);
       text += is_hung ? " silent for " + print_duration(seconds) : " is dead";
+    }
+    const auto answers = selection_.query.answers();
+    if (answers == nullptr) return text;
+    for (const CallbackAnswer& answer : *answers) {
+      if (answer.outcome == AnswerOutcome::kAnswered) continue;
+      text += (text.empty() ? "" : ", ") +
+              escape_for_terminal(answer.provider->label() + " " + answer.set->set->name + ": " +
+                                  answer.reason());
     }
     return text;
   }
@@ -269,7 +277,7 @@ int watch(const Invocation& invocation, Console& console) {
   Waiter waiter(invocation.timeout);
   auto selection = Selection::open(invocation.selection, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
-  const int missing = report_unmatched(*selection, console);
+  const int missing = report_missing(*selection, console);
   if (missing != kExitDone && (invocation.strict || selection->query.plan()->selections.empty())) {
     return missing;
   }

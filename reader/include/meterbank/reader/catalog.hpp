@@ -52,6 +52,8 @@ struct CatalogOptions {
   std::uint32_t providers_per_user_max = 1024;
 };
 
+[[nodiscard]] std::string_view name_of(RegistrationState state) noexcept;
+
 // Named ...View because Provider, Instance and Counter are the publisher's own words, and one
 // program may use both libraries.
 struct CounterView {
@@ -128,9 +130,11 @@ struct ProviderView {
 
   // "orders@48213"
   [[nodiscard]] std::string label() const;
-  // Both read the segment as it is now, and are 0 without one.
+  // All three read the segment as it is now, and are 0 without one.
   [[nodiscard]] std::uint64_t heartbeat_age_ns() const noexcept;
   [[nodiscard]] std::uint64_t refused() const noexcept;  // creations the provider had to refuse
+  // Connections that said they are interested in a set of this provider.
+  [[nodiscard]] std::uint64_t interested(const RegisteredSet& set) const noexcept;
 };
 
 // Whether rows can be had of a registration: it is open, and its provider's memory is there.

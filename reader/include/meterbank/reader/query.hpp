@@ -56,6 +56,11 @@ enum class RowStatus : std::uint8_t {
   kUnanswered,  // Sample::callbacks has the reason; or they were enumerated and never collected
 };
 [[nodiscard]] std::string_view name_of(RowStatus status) noexcept;
+// Otherwise the values of the row are zeros that mean nothing.
+[[nodiscard]] constexpr bool holds_values(RowStatus status) noexcept {
+  return status == RowStatus::kFresh || status == RowStatus::kCheckpoint ||
+         status == RowStatus::kClosed || status == RowStatus::kDead;
+}
 
 inline constexpr std::uint32_t kAnyCounterId = 0xffffffff;  // all that are shown
 
@@ -208,6 +213,11 @@ class Query {
   // and set/counter, in symbols.
   static Result<Query> compile(const Catalog& catalog, const std::vector<std::string>& patterns,
                                const std::vector<std::string>& excluded = {});
+  // A part of another query: asks nobody, is interested in nothing, and finds the rows that the
+  // other was answered, as the other's plan has them now. Instances are the same objects.
+  static Result<Query> compile_part(const Query& whole, const Catalog& catalog,
+                                    const std::vector<std::string>& patterns,
+                                    const std::vector<std::string>& excluded = {});
 
   // A query of items, perhaps none to begin with. Items that ask for what is not there are kept, as
   // patterns are. Each has its answer in the plan. An item selects a base counter by its id only.
@@ -242,6 +252,8 @@ class Query {
   // other rows. Sample::callbacks of the next collect() has what came of it.
   bool enumerate(std::chrono::nanoseconds patience);
   [[nodiscard]] AskCounts ask_counts() const noexcept;
+  // Of the last of these two; null if nobody was asked. Sample::callbacks is the same.
+  [[nodiscard]] std::shared_ptr<const std::vector<CallbackAnswer>> answers() const noexcept;
 
   // Sizes a sample for the current plan, so that collect() need not allocate.
   void prepare(Sample& sample) const;
@@ -267,7 +279,8 @@ class Query {
   std::shared_ptr<const QueryPlan> plan_;
   std::vector<Unmatched> unmatched_;
   std::vector<std::uint64_t> versions_;  // returned last, one a row: time must not run backwards
-  std::unique_ptr<CallbackAsker> asker_;  // null: no registration is touched that wants to know
+  std::shared_ptr<CallbackAsker> asker_;  // null: no registration is touched that wants to know
+  bool is_part_ = false;                  // asker_ is that of another query
 };
 
 }  // namespace meterbank
