@@ -37,8 +37,12 @@ static_assert(sizeof(UNICODE_STRING) == 16, "as on Windows");
 #if defined(__cplusplus)
 #define RTL_FIELD_TYPE(type, field) decltype(type::field)
 #define RTL_FIELD_SIZE(type, field) (sizeof(type::field))
+template <typename Record>
+Record* meterbank_record_around(void* field, size_t offset) noexcept {
+  return reinterpret_cast<Record*>(static_cast<char*>(field) - offset);
+}
 #define CONTAINING_RECORD(address, type, field) \
-  (reinterpret_cast<type*>(reinterpret_cast<char*>(address) - offsetof(type, field)))
+  (meterbank_record_around<type>((address), offsetof(type, field)))
 // A string of either width, as the strings above have it.
 template <typename Character>
 constexpr Character* meterbank_without_const(const Character* text) noexcept {

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "handle_table.hpp"
+#include "meterbank/pcw/utf16_functions.h"
 #include "meterbank/shm/names.hpp"
 #include "pcw_registration.hpp"
 #include "refusal.hpp"
@@ -138,38 +139,36 @@ using namespace meterbank::pcw;
 
 extern "C" {
 
-NTSTATUS PcwRegister(PPCW_REGISTRATION* Registration, PPCW_REGISTRATION_INFORMATION Info) {
-  return guarded([&] { return register_set(Registration, Info, kOwnWidth); });
+NTSTATUS PcwRegister(PPCW_REGISTRATION* registration, PPCW_REGISTRATION_INFORMATION info) {
+  return guarded([&] { return register_set(registration, info, kOwnWidth); });
 }
-NTSTATUS meterbank_utf16_PcwRegister(PPCW_REGISTRATION* Registration,
-                                     PPCW_REGISTRATION_INFORMATION Info) {
-  return guarded([&] { return register_set(Registration, Info, meterbank::CharacterWidth::kTwo); });
-}
-
-VOID PcwUnregister(PPCW_REGISTRATION Registration) {
-  if (const auto registration = Registrations::shared().take(Registration)) {
-    registration->unregister();
-  }
+NTSTATUS meterbank_utf16_PcwRegister(PPCW_REGISTRATION* registration,
+                                     PPCW_REGISTRATION_INFORMATION info) {
+  return guarded([&] { return register_set(registration, info, meterbank::CharacterWidth::kTwo); });
 }
 
-NTSTATUS PcwCreateInstance(PPCW_INSTANCE* Instance, PPCW_REGISTRATION Registration,
-                           PCUNICODE_STRING Name, ULONG Count, PPCW_DATA Data) {
-  return guarded([&] { return create(Instance, Registration, Name, Count, Data); });
-}
-NTSTATUS MeterbankPcwAllocateInstance(PPCW_INSTANCE* Instance, PPCW_REGISTRATION Registration,
-                                      PCUNICODE_STRING Name, PVOID* Block) {
-  return guarded([&] { return create_in_place(Instance, Registration, Name, Block); });
+VOID PcwUnregister(PPCW_REGISTRATION registration) {
+  if (const auto open = Registrations::shared().take(registration)) open->unregister();
 }
 
-VOID PcwCloseInstance(PPCW_INSTANCE Instance) {
-  const auto instance = Instances::shared().take(Instance);
-  if (instance == nullptr) return;
-  if (const auto owner = instance->owner.lock()) owner->close(instance);
+NTSTATUS PcwCreateInstance(PPCW_INSTANCE* instance, PPCW_REGISTRATION registration,
+                           PCUNICODE_STRING name, ULONG count, PPCW_DATA data) {
+  return guarded([&] { return create(instance, registration, name, count, data); });
+}
+NTSTATUS MeterbankPcwAllocateInstance(PPCW_INSTANCE* instance, PPCW_REGISTRATION registration,
+                                      PCUNICODE_STRING name, PVOID* block) {
+  return guarded([&] { return create_in_place(instance, registration, name, block); });
 }
 
-NTSTATUS PcwAddInstance(PPCW_BUFFER Buffer, PCUNICODE_STRING Name, ULONG Id, ULONG Count,
-                        PPCW_DATA Data) {
-  return guarded([&] { return add(Buffer, Name, Id, Count, Data); });
+VOID PcwCloseInstance(PPCW_INSTANCE instance) {
+  const auto open = Instances::shared().take(instance);
+  if (open == nullptr) return;
+  if (const auto owner = open->owner.lock()) owner->close(open);
+}
+
+NTSTATUS PcwAddInstance(PPCW_BUFFER buffer, PCUNICODE_STRING name, ULONG id, ULONG count,
+                        PPCW_DATA data) {
+  return guarded([&] { return add(buffer, name, id, count, data); });
 }
 
 }  // extern "C"

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "meterbank/pcw/clock.hpp"
+#include "meterbank/pcw/utf16_functions.h"
 #include "meterbank/windows/perf_time.hpp"
 #include "wdm.h"
 
@@ -88,27 +89,27 @@ LARGE_INTEGER KeQueryPerformanceCounter(PLARGE_INTEGER frequency) {
   return count;
 }
 
-VOID KeInitializeEvent(PRKEVENT Event, EVENT_TYPE /*Type*/, BOOLEAN State) {
-  *Event = {State, nullptr};
+VOID KeInitializeEvent(PRKEVENT event, EVENT_TYPE /*type*/, BOOLEAN state) {
+  *event = {state, nullptr};
 }
 // The order is that of the one who waits for it: what was done before is seen.
-LONG KeSetEvent(PRKEVENT Event, KPRIORITY /*Increment*/, BOOLEAN /*Wait*/) {
-  return __atomic_exchange_n(&Event->SignalState, 1, __ATOMIC_ACQ_REL);
+LONG KeSetEvent(PRKEVENT event, KPRIORITY /*increment*/, BOOLEAN /*wait*/) {
+  return __atomic_exchange_n(&event->SignalState, 1, __ATOMIC_ACQ_REL);
 }
-VOID KeClearEvent(PRKEVENT Event) { __atomic_store_n(&Event->SignalState, 0, __ATOMIC_RELEASE); }
-LONG KeReadStateEvent(PRKEVENT Event) { return is_set(*Event) ? 1 : 0; }
+VOID KeClearEvent(PRKEVENT event) { __atomic_store_n(&event->SignalState, 0, __ATOMIC_RELEASE); }
+LONG KeReadStateEvent(PRKEVENT event) { return is_set(*event) ? 1 : 0; }
 
-NTSTATUS KeWaitForSingleObject(PVOID Object, KWAIT_REASON /*Reason*/, KPROCESSOR_MODE /*Mode*/,
-                               BOOLEAN /*Alertable*/, PLARGE_INTEGER Timeout) {
-  const auto* const event = static_cast<const KEVENT*>(Object);
-  const std::int64_t steps = Timeout == nullptr ? 0 : Timeout->QuadPart;
+NTSTATUS KeWaitForSingleObject(PVOID object, KWAIT_REASON /*reason*/, KPROCESSOR_MODE /*mode*/,
+                               BOOLEAN /*alertable*/, PLARGE_INTEGER timeout) {
+  const auto* const event = static_cast<const KEVENT*>(object);
+  const std::int64_t steps = timeout == nullptr ? 0 : timeout->QuadPart;
   const std::int64_t end = nanoseconds_of(CLOCK_MONOTONIC) - (steps < 0 ? steps * 100 : 0);
   for (;;) {
     if (is_set(*event)) {
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
       return STATUS_SUCCESS;
     }
-    if (Timeout != nullptr && nanoseconds_of(CLOCK_MONOTONIC) >= end) return STATUS_TIMEOUT;
+    if (timeout != nullptr && nanoseconds_of(CLOCK_MONOTONIC) >= end) return STATUS_TIMEOUT;
     const timespec step{0, 1'000'000};
     ::nanosleep(&step, nullptr);
   }
