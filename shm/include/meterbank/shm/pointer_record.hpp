@@ -41,7 +41,7 @@ struct PointerRecord {
   std::uint64_t bytes = 0;
   std::uint16_t layout_major = 0;
   std::uint16_t layout_minor = 0;
-  std::string socket;  // a plain file name, may be empty
+  std::string socket = {};  // a plain file name, may be empty
 
   [[nodiscard]] std::string text() const;
   // Unknown lines are skipped (a newer minor adds some); missing or malformed ones are kCorrupt.
