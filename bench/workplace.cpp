@@ -30,7 +30,8 @@ Workplace::~Workplace() {
   std::filesystem::remove_all(directory_, ignored);
 }
 
-Registration Workplace::add(const SetShape& shape) {
+Registration add_set(Provider& provider, const SetShape& shape, unsigned number,
+                     const Callback& callback) {
   std::vector<std::string> names;
   for (std::size_t index = 0; index < shape.counters; ++index) {
     names.push_back(fmt::format("c{}", index));
@@ -41,14 +42,19 @@ Registration Workplace::add(const SetShape& shape) {
                         .name = names[index],
                         .symbol = names[index]});
   }
-  const std::string name = fmt::format("Bench {}", sets_);
-  const std::string symbol = fmt::format("bench_{}", sets_++);
-  return must(provider_.front().add({.name = name,
-                                     .symbol = symbol,
-                                     .consistency = shape.consistency,
-                                     .many = shape.many,
-                                     .checkpoint = shape.checkpoint,
-                                     .counters = counters}));
+  const std::string name = fmt::format("Bench {}", number);
+  const std::string symbol = fmt::format("bench_{}", number);
+  const CountersetSpec spec{.name = name,
+                            .symbol = symbol,
+                            .consistency = shape.consistency,
+                            .many = shape.many,
+                            .checkpoint = shape.checkpoint,
+                            .counters = counters};
+  return must(callback ? provider.add(spec, callback) : provider.add(spec));
+}
+
+Registration Workplace::add(const SetShape& shape, const Callback& callback) {
+  return add_set(provider_.front(), shape, sets_++, callback);
 }
 
 std::vector<Instance> Workplace::fill(const Registration& set, const SetShape& shape,

@@ -17,6 +17,11 @@ struct SetShape {
   bool checkpoint = false;
 };
 
+// A set called by its number, with a callback if there is one. Ends the program if the machine
+// refuses.
+[[nodiscard]] Registration add_set(Provider& provider, const SetShape& shape, unsigned number,
+                                   const Callback& callback = {});
+
 class Workplace {
  public:
   Workplace();
@@ -25,8 +30,8 @@ class Workplace {
   ~Workplace();
 
   [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
-  // Every shape gets a set of its own name. Ends the program if the machine refuses.
-  [[nodiscard]] Registration add(const SetShape& shape);
+  // Every shape gets a set of its own name.
+  [[nodiscard]] Registration add(const SetShape& shape, const Callback& callback = {});
   // Instances named "i0", "i1", ... with every counter written once.
   [[nodiscard]] std::vector<Instance> fill(const Registration& set, const SetShape& shape,
                                            std::size_t count) const;

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include "meterbank/reader/query.hpp"
 #include "rows/bulk.hpp"
@@ -113,28 +114,18 @@ void follow_a_change(const Effort& effort, Table& table) {
     }
     catalog.refresh();
   };
-  table.ratio_row(fmt::format("one instance more or less among {} x {}, Query::update "
-                              "(limit: refresh alone)",
-                              kRegistrations, instances),
-                  compare(
-                      effort.rounds, 1,
-                      [&] {
-                        change();
-                        keep(query.update(catalog));
-                      },
-                      change),
-                  {});
-  table.ratio_row(fmt::format("one instance more or less among {} x {}, compiled anew "
-                              "(limit: refresh alone)",
-                              kRegistrations, instances),
-                  compare(
-                      effort.rounds, 1,
-                      [&] {
-                        change();
-                        keep(query_all(catalog).plan()->compiled);
-                      },
-                      change),
-                  {});
+  const auto row = [&](std::string_view how, auto follow) {
+    const auto change_and_follow = [&] {
+      change();
+      follow();
+    };
+    table.ratio_row(fmt::format("one instance more or less among {} x {}, {} "
+                                "(limit: refresh alone)",
+                                kRegistrations, instances, how),
+                    compare(effort.rounds, 1, change_and_follow, change), {});
+  };
+  row("Query::update", [&] { keep(query.update(catalog)); });
+  row("compiled anew", [&] { keep(query_all(catalog).plan()->compiled); });
 }
 
 // The least that a reader of foreign memory does: open, map, look at all of it, unmap.

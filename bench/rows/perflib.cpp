@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "allocations.hpp"
+#include "../../tests/support/allocation_count.hpp"
 #include "blocks.hpp"
 #include "meterbank/perflib/block_walker.hpp"
 #include "meterbank/reader.hpp"
@@ -96,9 +96,9 @@ template <typename F>
 double allocations_each(F&& work) {
   constexpr int kTurns = 16;
   work();
-  const std::uint64_t before = allocations_made();
+  const std::size_t before = test::allocations_made();
   for (int turn = 0; turn < kTurns; ++turn) work();
-  return static_cast<double>(allocations_made() - before) / kTurns;
+  return static_cast<double>(test::allocations_made() - before) / kTurns;
 }
 
 void one_form(const Effort& effort, Table& table, bool tile) {

@@ -86,8 +86,7 @@ void OwnedRegistration::make_callable(Call call) {
     for (std::uint32_t i = 0; i < header_of(schema).counters; ++i) ids.push_back(counters[i].id);
     interest = std::make_shared<InterestCounts>(record->interest, std::move(ids));
   }
-  callable =
-      std::make_shared<Callable>(std::move(call.function), call.options, interest, !single);
+  callable = std::make_shared<Callable>(std::move(call.function), call.options, interest, !single);
 }
 
 Result<void> OwnedRegistration::publish_locked(std::optional<Call> call) {

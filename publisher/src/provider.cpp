@@ -17,7 +17,8 @@ SlotReference::SlotReference(SlotLife& life) noexcept : life_(&life) {
 }
 
 SlotReference::SlotReference(const SlotReference& other) noexcept : life_(other.life_) {
-  if (life_ != nullptr) life_->holders.fetch_add(1, std::memory_order_relaxed);  // relaxed: as above
+  if (life_ != nullptr)
+    life_->holders.fetch_add(1, std::memory_order_relaxed);  // relaxed: as above
 }
 
 void SlotReference::release() noexcept {

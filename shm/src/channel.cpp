@@ -18,16 +18,23 @@ constexpr std::size_t padded(std::size_t bytes) noexcept {
   return (bytes + kWord - 1) / kWord * kWord;
 }
 
-template <typename T>
-void append(const T& value, std::vector<std::byte>& out) {
-  out.resize(out.size() + sizeof value);
-  std::memcpy(out.data() + out.size() - sizeof value, &value, sizeof value);
-}
+// Fills bytes that are there, and zero, from the front.
+class Writer {
+ public:
+  explicit Writer(std::span<std::byte> bytes) noexcept : rest_(bytes) {}
 
-void append(std::span<const std::byte> bytes, std::vector<std::byte>& out) {
-  out.insert(out.end(), bytes.begin(), bytes.end());
-  out.resize(padded(out.size()));
-}
+  template <typename T>
+  void put(const T& value) noexcept {
+    put(std::as_bytes(std::span(&value, 1)));
+  }
+  void put(std::span<const std::byte> bytes) noexcept {
+    if (!bytes.empty()) std::memcpy(rest_.data(), bytes.data(), bytes.size());
+    rest_ = rest_.subspan(padded(bytes.size()));
+  }
+
+ private:
+  std::span<std::byte> rest_;
+};
 
 template <typename T>
 bool take(std::span<const std::byte>& rest, T& value) noexcept {
@@ -81,7 +88,8 @@ bool decode_body(std::span<const std::byte> rest, ChannelRequest& request) {
 // False: the body is not one.
 bool decode_rows(std::span<const std::byte> rest, ChannelAnswer& answer) {
   RowsBody body;
-  if (!take(rest, body) || body.reserved != 0 || body.text_bytes > kAnswerTextBytesMax) return false;
+  if (!take(rest, body) || body.reserved != 0 || body.text_bytes > kAnswerTextBytesMax)
+    return false;
   const std::size_t text_bytes = padded(body.text_bytes);
   if (rest.size() < text_bytes) return false;
   answer.text = {reinterpret_cast<const char*>(rest.data()), body.text_bytes};
@@ -93,29 +101,31 @@ bool decode_rows(std::span<const std::byte> rest, ChannelAnswer& answer) {
   answer.rows_bytes = body.rows_bytes;
   answer.finished_ns = body.finished_ns;
   if (!is_valid_utf8(answer.text) || body.outcome > CallbackOutcome::kNoMemory) return false;
-  if (answer.type == MessageType::kDone) return body.rows == 0 && body.rows_bytes == 0 && answer.bytes.empty();
-  if ((body.flags & kRowsInMemory) != 0) return answer.bytes.empty() && body.rows_bytes <= kAnswerBytesMax;
+  if (answer.type == MessageType::kDone)
+    return body.rows == 0 && body.rows_bytes == 0 && answer.bytes.empty();
+  if ((body.flags & kRowsInMemory) != 0)
+    return answer.bytes.empty() && body.rows_bytes <= kAnswerBytesMax;
   return body.rows_bytes == answer.bytes.size();
 }
 
 }  // namespace
 
 std::vector<std::byte> encode(const ChannelRequest& request) {
-  std::vector<std::byte> packet;
-  MessageHeader header{kChannelMagic, kChannelVersion, request.type, 0, 0, request.id};
-  append(header, packet);
-  if (request.type != MessageType::kCancel) {
-    append(RequestBody{request.registration, request.generation, request.timeout_ns,
-                       request.counter_mask.front(), request.instance_id,
-                       static_cast<std::uint16_t>(request.pattern.size()),
-                       static_cast<std::uint8_t>(request.counter_mask.size() - 1),
-                       static_cast<std::uint8_t>(request.collect_many ? 1 : 0)},
-           packet);
-    append(std::as_bytes(std::span(request.counter_mask).subspan(1)), packet);
-    append(std::as_bytes(std::span(request.pattern)), packet);
-  }
-  header.bytes = static_cast<std::uint32_t>(packet.size());
-  std::memcpy(packet.data(), &header, sizeof header);
+  const bool has_body = request.type != MessageType::kCancel;
+  const auto more_mask = std::as_bytes(std::span(request.counter_mask).subspan(1));
+  const std::size_t body = sizeof(RequestBody) + more_mask.size() + padded(request.pattern.size());
+  std::vector<std::byte> packet(sizeof(MessageHeader) + (has_body ? body : 0));
+  Writer writer(packet);
+  writer.put(MessageHeader{kChannelMagic, kChannelVersion, request.type,
+                           static_cast<std::uint32_t>(packet.size()), 0, request.id});
+  if (!has_body) return packet;
+  writer.put(RequestBody{request.registration, request.generation, request.timeout_ns,
+                         request.counter_mask.front(), request.instance_id,
+                         static_cast<std::uint16_t>(request.pattern.size()),
+                         static_cast<std::uint8_t>(request.counter_mask.size() - 1),
+                         static_cast<std::uint8_t>(request.collect_many ? 1 : 0)});
+  writer.put(more_mask);
+  writer.put(std::as_bytes(std::span(request.pattern)));
   return packet;
 }
 
@@ -139,20 +149,20 @@ DecodedRequest decode_request(std::span<const std::byte> packet) {
 }
 
 std::vector<std::byte> encode(const ChannelAnswer& answer) {
-  std::vector<std::byte> packet;
-  MessageHeader header{kChannelMagic, kChannelVersion, answer.type, 0, 0, answer.id};
-  append(header, packet);
-  if (answer.type == MessageType::kRefused) append(RefusedBody{answer.refusal, 0}, packet);
-  if (answer.type == MessageType::kRows || answer.type == MessageType::kDone) {
-    const std::string_view text = cut(answer.text, kAnswerTextBytesMax);
-    append(RowsBody{answer.outcome, answer.code, answer.rows, answer.flags, answer.rows_bytes,
-                    answer.finished_ns, static_cast<std::uint32_t>(text.size()), 0},
-           packet);
-    append(std::as_bytes(std::span(text)), packet);
-    append(answer.bytes, packet);
-  }
-  header.bytes = static_cast<std::uint32_t>(packet.size());
-  std::memcpy(packet.data(), &header, sizeof header);
+  const bool has_rows = answer.type == MessageType::kRows || answer.type == MessageType::kDone;
+  const std::string_view text = cut(answer.text, kAnswerTextBytesMax);
+  std::size_t body = answer.type == MessageType::kRefused ? sizeof(RefusedBody) : 0;
+  if (has_rows) body = sizeof(RowsBody) + padded(text.size()) + answer.bytes.size();
+  std::vector<std::byte> packet(sizeof(MessageHeader) + body);
+  Writer writer(packet);
+  writer.put(MessageHeader{kChannelMagic, kChannelVersion, answer.type,
+                           static_cast<std::uint32_t>(packet.size()), 0, answer.id});
+  if (answer.type == MessageType::kRefused) writer.put(RefusedBody{answer.refusal, 0});
+  if (!has_rows) return packet;
+  writer.put(RowsBody{answer.outcome, answer.code, answer.rows, answer.flags, answer.rows_bytes,
+                      answer.finished_ns, static_cast<std::uint32_t>(text.size()), 0});
+  writer.put(std::as_bytes(std::span(text)));
+  writer.put(answer.bytes);
   return packet;
 }
 
@@ -185,16 +195,14 @@ bool is_inside_callback() noexcept { return callbacks_around != 0; }
 
 void RowsEncoder::add(std::uint32_t id, std::string_view name,
                       std::span<const std::uint64_t> values) {
+  const std::size_t before = bytes_.size();
   // The one step that can fail, so that a row is there or not.
-  const std::size_t bytes = sizeof(RowHead) + values.size_bytes() + padded(name.size());
-  if (bytes_.capacity() - bytes_.size() < bytes) {
-    bytes_.reserve(std::max(bytes_.size() + bytes, 2 * bytes_.capacity()));
-  }
-  append(RowHead{id, static_cast<std::uint16_t>(name.size()),
-                 static_cast<std::uint16_t>(values.size())},
-         bytes_);
-  append(std::as_bytes(values), bytes_);
-  append(std::as_bytes(std::span(name)), bytes_);
+  bytes_.resize(before + sizeof(RowHead) + values.size_bytes() + padded(name.size()));
+  Writer writer(std::span<std::byte>(bytes_).subspan(before));
+  writer.put(RowHead{id, static_cast<std::uint16_t>(name.size()),
+                     static_cast<std::uint16_t>(values.size())});
+  writer.put(std::as_bytes(values));
+  writer.put(std::as_bytes(std::span(name)));
   ++rows_;
 }
 

@@ -26,8 +26,7 @@ class SocketAddress {
     if (set(path)) return;
     const std::size_t slash = path.rfind('/');
     if (slash == std::string::npos || slash == 0) return;
-    directory_.reset(
-        ::open(path.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    directory_.reset(::open(path.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (directory_) set("/proc/self/fd/" + std::to_string(directory_.get()) + path.substr(slash));
   }
 

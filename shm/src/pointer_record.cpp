@@ -129,9 +129,9 @@ Result<std::string> write_record(const std::string& directory, PointerRecord rec
                                                                  : ErrorCode::kSystem;
     const bool out_of_files = reason == EMFILE || reason == ENFILE;
     return fail(code, std::string(what) + " " + temporary,
-                out_of_files ? "raise the limit of open files: ulimit -n"
-                             : "check space and permissions of " + directory +
-                                   ", or set METERBANK_DIR",
+                out_of_files
+                    ? "raise the limit of open files: ulimit -n"
+                    : "check space and permissions of " + directory + ", or set METERBANK_DIR",
                 reason);
   };
   ::unlink(temporary.c_str());  // of a predecessor with our pid that died in between

@@ -15,6 +15,7 @@
 #include "meterbank/shm/channel.hpp"
 #include "meterbank/shm/packet_socket.hpp"
 #include "meterbank/shm/pointer_record.hpp"
+#include "meterbank/shm/segment.hpp"
 
 namespace meterbank::test {
 
@@ -39,9 +40,12 @@ struct CopiedAnswer {
 class AskingReader {
  public:
   // `record` is Provider::record().
-  explicit AskingReader(const std::string& record) {
-    auto socket = PacketSocket::connect(socket_of(record));
-    if (socket) socket_ = std::move(*socket);
+  explicit AskingReader(const std::string& record) : AskingReader(connected(socket_of(record))) {}
+  static AskingReader connected(const std::string& path) {
+    AskingReader reader;
+    auto socket = PacketSocket::connect(path);
+    if (socket) reader.socket_ = std::move(*socket);
+    return reader;
   }
 
   static std::string socket_of(const std::string& record) {
@@ -81,10 +85,11 @@ class AskingReader {
   }
 
  private:
+  AskingReader() = default;
   static std::optional<CopiedAnswer> copied(const PacketBuffer& packet, UniqueFd attached) {
     const auto answer = decode_answer(packet.bytes());
     if (!answer) return std::nullopt;
-    CopiedAnswer copy{answer->type, answer->id,    answer->refusal,          answer->outcome,
+    CopiedAnswer copy{answer->type, answer->id,    answer->refusal,           answer->outcome,
                       answer->code, answer->flags, std::string(answer->text), {}};
     std::span<const std::byte> bytes = answer->bytes;
     std::optional<MappedExtent> memory;
@@ -97,7 +102,8 @@ class AskingReader {
     }
     RowsWalker walker(bytes, answer->rows);
     while (const auto row = walker.next()) {
-      copy.rows.push_back({row->id, std::string(row->name), {row->values.begin(), row->values.end()}});
+      copy.rows.push_back(
+          {row->id, std::string(row->name), {row->values.begin(), row->values.end()}});
     }
     if (!walker.is_sound()) return std::nullopt;
     return copy;

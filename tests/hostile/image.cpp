@@ -81,7 +81,7 @@ std::vector<std::byte> real_image() {
     const Registration set = *provider.add(spec);
     for (const std::string& name : {std::string("eu"), std::string(200, 'n'), std::string("us")}) {
       Instance instance = *set.create_instance(name);
-      for (int i = 0; i < 2000; ++i) instance.add(Venue::accepted, 1);
+      for (int i = 0; i < 2000; ++i) instance.add(Venue::kAccepted, 1);
       kept.push_back(std::move(instance));
     }
     static_cast<void>(set.create_instance("closed"));

@@ -17,7 +17,7 @@
 
 #include "../support/temporary_directory.hpp"
 #include "meterbank/perflib/block_walker.hpp"
-#include "meterbank/perflib/utf16_functions.h"
+#include "meterbank/windows/utf16_functions.h"
 #include "meterbank/publisher.hpp"
 
 namespace meterbank::test {

@@ -36,8 +36,8 @@ bool follow(std::uint64_t collects, bool one_call_between) {
   mark();
   for (std::uint64_t number = 1; number <= collects; ++number) {
     instance.update([number](Values& values) noexcept {
-      values.set(Venue::accepted, number);
-      values.set(Venue::bytes, 2 * number);
+      values.set(Venue::kAccepted, number);
+      values.set(Venue::kBytes, 2 * number);
     });
     const CollectSummary summary = query.collect(sample, Timestamp{number, number});
     const bool is_right = summary.rows == 1 && summary.not_fresh == 0 && !summary.stale &&

@@ -27,20 +27,20 @@ TEST(Fork, AChildCountsIntoNothingAndTheParentStaysExact) {
   auto provider = *Provider::create({.name = "orders", .directory = directory.path()});
   auto venues = *provider.add(test::kOrders);
   Instance eu = *venues.create_instance("eu");
-  Counter accepted = eu.counter(Venue::accepted);
-  eu.add(Venue::accepted, 5);
+  Counter accepted = eu.counter(Venue::kAccepted);
+  eu.add(Venue::kAccepted, 5);
 
   EXPECT_TRUE(in_child([&] {
     for (int i = 0; i < 100'000; ++i) {
-      eu.add(Venue::accepted, 1);
+      eu.add(Venue::kAccepted, 1);
       accepted.add(1);
-      eu.update([](Values& values) { values.add(Venue::bytes, 1); });
+      eu.update([](Values& values) { values.add(Venue::kBytes, 1); });
     }
     return venues.create_instance("us").error().code == ErrorCode::kForked;
   }));
 
-  EXPECT_EQ(eu.value(Venue::accepted), 5U);
-  EXPECT_EQ(eu.value(Venue::bytes), 0U);
+  EXPECT_EQ(eu.value(Venue::kAccepted), 5U);
+  EXPECT_EQ(eu.value(Venue::kBytes), 0U);
 }
 
 TEST(Fork, AChildCanDestroyWhatItInheritedWithoutHarmingTheParent) {
@@ -67,8 +67,8 @@ TEST(Fork, AChildCanBecomeAProviderOfItsOwn) {
     auto venues = own->add(test::kOrders);
     if (!venues) return false;
     Instance eu = *venues->create_instance("eu");
-    eu.add(Venue::accepted, 1);
-    return eu.value(Venue::accepted) == 1 && directory.files() == 2;
+    eu.add(Venue::kAccepted, 1);
+    return eu.value(Venue::kAccepted) == 1 && directory.files() == 2;
   }));
   EXPECT_EQ(directory.files(), 1U);
 }

@@ -31,26 +31,26 @@ TEST_F(InstanceTest, AnUpdatePublishesSeveralCountersTogether) {
   const Registration venues = add();
   Instance eu = *venues.create_instance("eu");
   eu.update([](Values& values) {
-    values.add(Venue::accepted, 2);
-    values.set(Venue::depth, 7);
-    EXPECT_EQ(values.value(Venue::accepted), 2U);
+    values.add(Venue::kAccepted, 2);
+    values.set(Venue::kDepth, 7);
+    EXPECT_EQ(values.value(Venue::kAccepted), 2U);
   });
-  EXPECT_EQ(eu.value(Venue::accepted), 2U);
-  EXPECT_EQ(eu.value(Venue::depth), 7U);
+  EXPECT_EQ(eu.value(Venue::kAccepted), 2U);
+  EXPECT_EQ(eu.value(Venue::kDepth), 7U);
 }
 
 TEST_F(InstanceTest, AnUpdateThatThrowsPublishesNothing) {
   const Registration venues = add();
   Instance eu = *venues.create_instance("eu");
-  eu.add(Venue::accepted, 1);
+  eu.add(Venue::kAccepted, 1);
   EXPECT_THROW(eu.update([](Values& values) {
-    values.add(Venue::accepted, 5);
+    values.add(Venue::kAccepted, 5);
     throw std::runtime_error("no");
   }),
                std::runtime_error);
-  EXPECT_EQ(eu.value(Venue::accepted), 1U);
-  eu.update([](Values& values) { values.add(Venue::bytes, 1); });
-  EXPECT_EQ(eu.value(Venue::accepted), 1U);
+  EXPECT_EQ(eu.value(Venue::kAccepted), 1U);
+  eu.update([](Values& values) { values.add(Venue::kBytes, 1); });
+  EXPECT_EQ(eu.value(Venue::kAccepted), 1U);
 }
 
 TEST_F(InstanceTest, ACounterOutsideTheSchemaIsIgnored) {
@@ -66,17 +66,17 @@ TEST_F(InstanceTest, ACounterOutsideTheSchemaIsIgnored) {
 TEST_F(InstanceTest, LateUpdatesAfterCloseReachNobody) {
   Registration venues = add();
   Instance eu = *venues.create_instance("eu");
-  Counter accepted = eu.counter(Venue::accepted);
+  Counter accepted = eu.counter(Venue::kAccepted);
   InstanceWriter writer = *venues.find("EU");
   eu.close();
   eu.close();
-  eu.add(Venue::accepted, 1);
+  eu.add(Venue::kAccepted, 1);
   accepted.add(1);
-  writer.add(Venue::accepted, 1);
+  writer.add(Venue::kAccepted, 1);
   EXPECT_FALSE(venues.find("eu"));
   provider_.reset();
   accepted.add(1);
-  writer.add(Venue::accepted, 1);
+  writer.add(Venue::kAccepted, 1);
   EXPECT_FALSE(venues.create_instance("us"));
 }
 
@@ -85,18 +85,18 @@ TEST_F(InstanceTest, ASlotIsNotReusedWhileAHandleCanStillWriteToIt) {
                                        .directory = directory_.path(),
                                        .quarantine = std::chrono::milliseconds(0)}));
   const Registration venues = *provider_->add(test::kOrders);
-  Counter held = (*venues.create_instance("eu")).counter(Venue::accepted);
+  Counter held = (*venues.create_instance("eu")).counter(Venue::kAccepted);
   for (int round = 0; round < 200; ++round) {
     Instance next = *venues.create_instance("next");
     held.add(1);
-    ASSERT_EQ(next.value(Venue::accepted), 0U);
+    ASSERT_EQ(next.value(Venue::kAccepted), 0U);
   }
 }
 
 TEST_F(InstanceTest, ADefaultInstanceCountsIntoNothing) {
   Instance nowhere;
-  nowhere.add(Venue::accepted, 1);
-  nowhere.update([](Values& values) { values.add(Venue::bytes, 1); });
+  nowhere.add(Venue::kAccepted, 1);
+  nowhere.update([](Values& values) { values.add(Venue::kBytes, 1); });
   EXPECT_EQ(nowhere.id(), kAnyInstanceId);
 }
 
@@ -107,7 +107,7 @@ TEST_F(InstanceTest, ASignalHandlerLosesNothingOfTheCounterItInterrupts) {
   spec.consistency = Consistency::kIndependent;
   const Registration venues = add(spec);
   Instance eu = *venues.create_instance("eu");
-  Counter accepted = eu.counter(Venue::accepted);
+  Counter accepted = eu.counter(Venue::kAccepted);
   static std::atomic<std::uint64_t> handled{0};
   interrupted = &accepted;
   struct sigaction action {};
@@ -133,14 +133,14 @@ TEST_F(InstanceTest, AnAddFromAnyThreadIsExact) {
   spec.consistency = Consistency::kIndependent;
   const Registration venues = add(spec);
   Instance eu = *venues.create_instance("eu");
-  const auto count = [counter = eu.counter(Venue::accepted)]() mutable {
+  const auto count = [counter = eu.counter(Venue::kAccepted)]() mutable {
     for (int i = 0; i < 100'000; ++i) counter.add_from_any_thread(1);
   };
   std::thread first(count);
   std::thread second(count);
   first.join();
   second.join();
-  EXPECT_EQ(eu.value(Venue::accepted), 200'000U);
+  EXPECT_EQ(eu.value(Venue::kAccepted), 200'000U);
 }
 
 }  // namespace

@@ -57,8 +57,8 @@ TEST(Provider, DegradesToHarmlessAndSaysWhyOnce) {
   ASSERT_TRUE(venues);
   auto eu = venues->create_instance("eu");
   ASSERT_TRUE(eu);
-  eu->add(Venue::accepted, 1);
-  eu->counter(Venue::bytes).add(1);
+  eu->add(Venue::kAccepted, 1);
+  eu->counter(Venue::kBytes).add(1);
 }
 
 TEST(Provider, RefusesTheSameSetTwiceByGuidAndByFoldedName) {
@@ -121,6 +121,7 @@ TEST(Registration, RefusesBeyondItsQuotaAndLeavesTheRestUntouched) {
       *Provider::create({.name = "orders", .directory = directory.path(), .instances_max = 3});
   auto venues = *provider.add(test::kOrders);
   std::vector<Instance> kept;
+  kept.reserve(3);
   for (int i = 0; i < 3; ++i) kept.push_back(*venues.create_instance(std::to_string(i)));
   const auto refused = venues.create_instance("one too many");
   ASSERT_FALSE(refused);
@@ -147,8 +148,8 @@ TEST(Registration, RefusesWhenTheSegmentIsFullAndGoesOn) {
   }
   EXPECT_EQ(code, ErrorCode::kLimit);
   EXPECT_GT(kept.size(), 100U);
-  kept.back().add(Venue::accepted, 3);
-  EXPECT_EQ(kept.back().value(Venue::accepted), 3U);
+  kept.back().add(Venue::kAccepted, 3);
+  EXPECT_EQ(kept.back().value(Venue::kAccepted), 3U);
   kept.pop_back();
   EXPECT_TRUE(venues.create_instance("i0 again"));
 }
@@ -178,6 +179,7 @@ TEST(Registration, CreateAndCloseFromManyThreadsKeepNamesUnique) {
   std::atomic<int> inside{0};
   std::atomic<bool> twice{false};
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&] {
       while (created.load(std::memory_order_seq_cst) < 20'000) {
@@ -185,8 +187,8 @@ TEST(Registration, CreateAndCloseFromManyThreadsKeepNamesUnique) {
         if (!instance) continue;
         if (inside.fetch_add(1, std::memory_order_seq_cst) != 0) twice = true;
         created.fetch_add(1, std::memory_order_seq_cst);
-        instance->add(Venue::accepted, 1);
-        if (instance->value(Venue::accepted) != 1) twice = true;
+        instance->add(Venue::kAccepted, 1);
+        if (instance->value(Venue::kAccepted) != 1) twice = true;
         inside.fetch_sub(1, std::memory_order_seq_cst);
       }
     });

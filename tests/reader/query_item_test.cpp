@@ -95,8 +95,8 @@ class QueryItems : public testing::Test {
 TEST_F(QueryItems, AnswerInTheirOwnOrderEachWithItsIndex) {
   Registration set = start("a");
   Instance eu = *set.create_instance("eu"), us = *set.create_instance("us");
-  eu.set(Venue::depth, 1);
-  us.set(Venue::depth, 2);
+  eu.set(Venue::kDepth, 1);
+  us.set(Venue::kDepth, 2);
   EXPECT_EQ(look({orders("us", kDepth), orders("*", kDepth), orders("eu", kAccepted)}),
             (Lines{"0: a demo_orders/us/queue_depth=2", "1: a demo_orders/eu/queue_depth=1",
                    "1: a demo_orders/us/queue_depth=2", "2: a demo_orders/eu/accepted=0"}));
@@ -126,8 +126,8 @@ TEST_F(QueryItems, FilterByNameAndId) {
   Instance seven = *set.create_instance("x", {.id = 7}),
            eight = *more.create_instance("x", {.id = 8});
   Instance other = *set.create_instance("y", {.id = 9});
-  seven.set(Venue::depth, 7);
-  eight.set(Venue::depth, 8);
+  seven.set(Venue::kDepth, 7);
+  eight.set(Venue::kDepth, 8);
   EXPECT_EQ(look({orders("x", kDepth, 8)}), (Lines{"0: b demo_orders/x/queue_depth=8"}));
   EXPECT_EQ(look({orders("*", kDepth, 7)}), (Lines{"0: a demo_orders/x/queue_depth=7"}));
   EXPECT_EQ(status_of(orders("y", kDepth, 8)), ItemStatus::kInstanceAbsent);
@@ -187,7 +187,7 @@ TEST_F(QueryItems, PairTheirRowsWithSamplesTakenBeforeItemsWereAdded) {
   Query query = Query::of_items(catalog, {orders("us", kAccepted)});
   Sample before, after;
   query.collect(before, kStart);
-  us.add(Venue::accepted, 10);
+  us.add(Venue::kAccepted, 10);
   query.add(catalog, {orders("eu", kAccepted)});
   query.collect(after, kTwoSecondsLater);
   const auto rows = cook(before, after);
@@ -199,8 +199,8 @@ TEST_F(QueryItems, PairTheirRowsWithSamplesTakenBeforeItemsWereAdded) {
 TEST_F(QueryItems, MergeProvidersOfOneSetAndKeepWhoseEachRowIs) {
   Registration first = start("first"), second = start("second");
   Instance theirs = *second.create_instance("eu"), ours = *first.create_instance("eu");
-  theirs.set(Venue::depth, 2);
-  ours.set(Venue::depth, 1);
+  theirs.set(Venue::kDepth, 2);
+  ours.set(Venue::kDepth, 1);
   EXPECT_EQ(look({orders("eu", kDepth)}), (Lines{"0: first demo_orders/eu/queue_depth=1",
                                                  "0: second demo_orders/eu/queue_depth=2"}));
 }
@@ -238,8 +238,8 @@ TEST_F(QueryItems, CompileAgainOnlyWhatChanged) {
   Query by_path = *Query::compile(catalog, {"demo_orders/*/queue_depth", "cache", "eu/x"});
   EXPECT_EQ(by_item.plan()->compiled, 3U);
   EXPECT_EQ(by_path.plan()->compiled, 3U);
-  eu.set(Venue::depth, 1);
-  us.set(Venue::depth, 2);
+  eu.set(Venue::kDepth, 1);
+  us.set(Venue::kDepth, 2);
   Sample sample;
   by_item.collect(sample, kStart);
   Instance asia = *second.create_instance("asia");
@@ -323,8 +323,8 @@ TEST_F(QueryItems, CountPositionsOfANameThroughAllProviders) {
   Registration first = start("first"), second = start("second");
   Instance one = *first.create_instance("eu", {.id = 70}),
            two = *second.create_instance("eu", {.id = 80});
-  one.set(Venue::depth, 1);
-  two.set(Venue::depth, 2);
+  one.set(Venue::kDepth, 1);
+  two.set(Venue::kDepth, 2);
   const auto depth_of = [&](const std::string& path) {
     Query query = *Query::compile(open(), {path});
     return look(query);

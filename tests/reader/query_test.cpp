@@ -37,9 +37,10 @@ class QueryTest : public testing::Test {
   [[nodiscard]] Catalog open() const { return *Catalog::open({.directory = directory_.path()}); }
 
   // Every row that the patterns select, as short paths.
-  [[nodiscard]] std::vector<std::string> select(std::vector<std::string> patterns,
-                                                std::vector<std::string> excluded = {}) const {
-    auto query = *Query::compile(open(), std::move(patterns), std::move(excluded));
+  [[nodiscard]] std::vector<std::string> select(
+      const std::vector<std::string>& patterns,
+      const std::vector<std::string>& excluded = {}) const {
+    auto query = *Query::compile(open(), patterns, excluded);
     Sample sample;
     query.collect(sample, kStart);
     std::vector<std::string> paths;
@@ -63,8 +64,8 @@ using Paths = std::vector<std::string>;
 
 TEST_F(QueryTest, CopiesWhatWasPublished) {
   Instance& eu = create("eu");
-  eu.add(Venue::accepted, 41);
-  eu.set(Venue::depth, 7);
+  eu.add(Venue::kAccepted, 41);
+  eu.set(Venue::kDepth, 7);
   auto query = *Query::compile(open(), {});
   Sample sample;
   const CollectSummary summary = query.collect(sample, kStart);
@@ -74,7 +75,7 @@ TEST_F(QueryTest, CopiesWhatWasPublished) {
   EXPECT_EQ(sample.status[0], RowStatus::kFresh);
   EXPECT_EQ(sample.row(0)[0], 41U);
   EXPECT_EQ(sample.row(0)[2], 7U);
-  eu.add(Venue::accepted, 1);
+  eu.add(Venue::kAccepted, 1);
   query.collect(sample, kTwoSecondsLater);
   EXPECT_EQ(sample.row(0)[0], 42U);
 }
@@ -85,7 +86,7 @@ TEST_F(QueryTest, GivesTheRateBetweenTwoSamples) {
   Sample before;
   Sample after;
   query.collect(before, kStart);
-  eu.add(Venue::accepted, 500);
+  eu.add(Venue::kAccepted, 500);
   query.collect(after, kTwoSecondsLater);
 
   const auto rows = cook(before, after);
@@ -254,8 +255,8 @@ TEST_F(QueryTest, FindsAPatternsMatchWhenItAppears) {
 }
 
 TEST_F(QueryTest, KeepsTheLastValuesOfAClosedInstance) {
-  create("eu").set(Venue::depth, 7);
-  create("us").set(Venue::depth, 8);
+  create("eu").set(Venue::kDepth, 7);
+  create("us").set(Venue::kDepth, 8);
   Catalog catalog = open();
   auto query = *Query::compile(catalog, {});
   kept_.front()->close();
@@ -278,7 +279,7 @@ TEST_F(QueryTest, NeverTakesTheNextLifeOfASlotForTheOneItKnows) {
                                          .quarantine = std::chrono::milliseconds{0}});
   const Registration set = *provider.add(test::kOrders);
   std::optional<Instance> life = *set.create_instance("eu");
-  life->set(Venue::accepted, 1000);
+  life->set(Venue::kAccepted, 1000);
   Catalog catalog = open();
   auto query = *Query::compile(catalog, {"churn:demo_orders"});
   Sample before;
@@ -286,7 +287,7 @@ TEST_F(QueryTest, NeverTakesTheNextLifeOfASlotForTheOneItKnows) {
 
   life.reset();
   life = *set.create_instance("eu");
-  life->set(Venue::accepted, 2000);
+  life->set(Venue::kAccepted, 2000);
   Sample between;
   query.collect(between, kTwoSecondsLater);
   ASSERT_EQ(between.status[0], RowStatus::kGone);
@@ -310,7 +311,7 @@ TEST_F(QueryTest, PairsRowsAcrossPlans) {
   Sample before;
   query.collect(before, kStart);
   create("eu");
-  us.add(Venue::accepted, 10);
+  us.add(Venue::kAccepted, 10);
   catalog.refresh();
   ASSERT_TRUE(query.update(catalog));
   Sample after;
@@ -334,7 +335,7 @@ TEST_F(QueryTest, KeepsThePlanWhenTheChangeDoesNotConcernIt) {
 }
 
 TEST_F(QueryTest, MarksTheRowsOfAProviderThatClosed) {
-  create("eu").set(Venue::depth, 7);
+  create("eu").set(Venue::kDepth, 7);
   auto query = *Query::compile(open(), {});
   provider_.reset();
   Sample sample;
@@ -352,7 +353,7 @@ TEST_F(QueryTest, MarksTheRowsOfAProviderThatDied) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     auto provider = Provider::create({.name = "mortal", .directory = directory_.path()});
     auto eu = provider->add(test::kOrders)->create_instance("eu");
-    eu->set(Venue::depth, 42);
+    eu->set(Venue::kDepth, 42);
     static_cast<void>(::write(ready[1], "r", 1));
     for (;;) ::pause();
   }
@@ -389,7 +390,7 @@ TEST_F(QueryTest, TakesTheTimeOfAStampedSetFromItsRows) {
   Instance eu = *set.create_instance("eu");
   const auto publish = [&eu](std::uint64_t accepted, std::uint64_t at) {
     eu.update([=](Values& values) {
-      values.set(Venue::accepted, accepted);
+      values.set(Venue::kAccepted, accepted);
       values.stamp(at);
     });
   };
@@ -415,7 +416,7 @@ TEST_F(QueryTest, HoldsASampleOfManyTilesAndTheirRests) {
   std::vector<Instance> many;
   for (std::uint64_t i = 0; i < 45; ++i) {
     many.push_back(*set.create_instance("i" + std::to_string(i)));
-    many.back().set(Venue::depth, i);
+    many.back().set(Venue::kDepth, i);
   }
   many[12].close();
   auto query = *Query::compile(open(), {"tiles"});
@@ -439,7 +440,7 @@ TEST_F(QueryTest, HoldsASampleOfManyTilesAndTheirRests) {
 }
 
 TEST_F(QueryTest, CollectsUnderStrictSeccomp) {
-  create("eu").set(Venue::depth, 42);
+  create("eu").set(Venue::kDepth, 42);
   auto query = *Query::compile(open(), {});
   Sample sample;
   query.prepare(sample);

@@ -59,8 +59,12 @@ class PacketSocketTest : public testing::Test {
   }
   PacketSocket::Got receive() { return near_.receive(packet_, attached_); }
 
+  [[nodiscard]] Bytes received() const {
+    return {packet_.bytes().begin(), packet_.bytes().end()};
+  }
+
   PacketSocket near_, far_;
-  Bytes packet_;
+  PacketBuffer packet_;
   UniqueFd attached_;
 };
 
@@ -71,9 +75,9 @@ TEST_F(PacketSocketTest, KeepsPacketsApart) {
   EXPECT_EQ(far_.send(one), PacketSocket::Sent::kAll);
   EXPECT_EQ(far_.send(two), PacketSocket::Sent::kAll);
   EXPECT_EQ(receive(), Got::kPacket);
-  EXPECT_EQ(packet_, one);
+  EXPECT_EQ(received(), one);
   EXPECT_EQ(receive(), Got::kPacket);
-  EXPECT_EQ(packet_, two);
+  EXPECT_EQ(received(), two);
   EXPECT_EQ(receive(), Got::kNothing);
 }
 

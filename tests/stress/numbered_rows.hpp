@@ -34,9 +34,9 @@ inline std::optional<std::uint64_t> number_of_row(std::string_view name) {
 // One commit.
 inline void fill_row(Instance& instance, std::uint64_t number) {
   instance.update([number](Values& values) noexcept {
-    values.set(Venue::accepted, number);
-    values.set(Venue::bytes, number * 3);
-    values.set(Venue::depth, ~number);
+    values.set(Venue::kAccepted, number);
+    values.set(Venue::kBytes, number * 3);
+    values.set(Venue::kDepth, ~number);
   });
 }
 

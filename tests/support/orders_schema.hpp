@@ -9,7 +9,7 @@
 
 namespace meterbank::test {
 
-enum class Venue : std::uint32_t { accepted, bytes, depth };
+enum class Venue : std::uint32_t { kAccepted, kBytes, kDepth };
 
 inline constexpr std::array kVenueCounters{
     CounterSpec{.id = 1,

@@ -19,14 +19,15 @@ constexpr auto kNone = std::string_view::npos;
 struct Part {
   std::string_view name;
   std::array<std::string_view, 3> prefixes;
-  std::array<std::string_view, 3> may_include;
+  std::array<std::string_view, 4> may_include;
 };
-constexpr std::array<Part, 6> kLibraries = {{
+constexpr std::array<Part, 7> kLibraries = {{
     {"pmu",
      {"publisher/pmu/", "publisher/include/meterbank/pmu/", "publisher/src/pmu/"},
      {"shm", "pmu"}},
-    {"pcw", {"publisher/pcw/"}, {"shm", "publisher", "pcw"}},
-    {"perflib", {"reader/perflib/"}, {"shm", "reader", "perflib"}},
+    {"pcw", {"publisher/pcw/"}, {"shm", "windows", "publisher", "pcw"}},
+    {"perflib", {"reader/perflib/"}, {"shm", "windows", "reader", "perflib"}},
+    {"windows", {"shm/windows/"}, {"shm", "windows"}},
     {"shm", {"shm/"}, {"shm"}},
     {"publisher", {"publisher/"}, {"shm", "publisher"}},
     {"reader", {"reader/"}, {"shm", "reader"}},

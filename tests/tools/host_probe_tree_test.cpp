@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "allocation_count.hpp"
+#include "../support/allocation_count.hpp"
 #include "host/probe/probe.hpp"
 #include "host_tree.hpp"
 
@@ -49,14 +49,14 @@ const DiskReading* find_disk(const HostProbe& probe, std::string_view name) {
 
 class HostProbeTree : public testing::Test {
  protected:
-  HostTree tree;
-  HostProbe probe{options_for(tree)};
+  HostTree tree_;
+  HostProbe probe_{options_for(tree_)};
 };
 
 TEST_F(HostProbeTree, ReadsEveryProcessorOfTheFourNodes) {
-  ASSERT_TRUE(probe.sample_cpu_and_system());
-  ASSERT_EQ(probe.cpu().cpus().size(), 7U);
-  const CpuReading* const cpu = find_cpu(probe, 6);
+  ASSERT_TRUE(probe_.sample_cpu_and_system());
+  ASSERT_EQ(probe_.cpu().cpus().size(), 7U);
+  const CpuReading* const cpu = find_cpu(probe_, 6);
   ASSERT_NE(cpu, nullptr);
   EXPECT_EQ(cpu->node, 3U);
   EXPECT_EQ(cpu->values.get(CpuField::kUser100ns), 10006 * kTick);
@@ -74,99 +74,99 @@ TEST_F(HostProbeTree, ReadsEveryProcessorOfTheFourNodes) {
   EXPECT_EQ(cpu->values.get(CpuField::kFrequencyMaximumKhz), 3'600'000U);
   EXPECT_EQ(cpu->values.get(CpuField::kFrequencyLimitKhz), 3'000'000U);
   EXPECT_FALSE(cpu->values.has(CpuField::kC2Time100ns));
-  EXPECT_FALSE(find_cpu(probe, 7)->values.has(CpuField::kFrequencyKhz));
+  EXPECT_FALSE(find_cpu(probe_, 7)->values.has(CpuField::kFrequencyKhz));
 }
 
 TEST_F(HostProbeTree, FallsBackToCpuinfoWithoutCpufreq) {
   for (const char c : std::string_view("012346")) {
-    tree.remove("sys/devices/system/cpu/cpu" + std::string(1, c) + "/cpufreq");
+    tree_.remove("sys/devices/system/cpu/cpu" + std::string(1, c) + "/cpufreq");
   }
-  ASSERT_TRUE(probe.sample_cpu_and_system());
-  EXPECT_EQ(find_cpu(probe, 7)->values.get(CpuField::kFrequencyKhz), 2'007'125U);
-  EXPECT_FALSE(find_cpu(probe, 7)->values.has(CpuField::kFrequencyMaximumKhz));
+  ASSERT_TRUE(probe_.sample_cpu_and_system());
+  EXPECT_EQ(find_cpu(probe_, 7)->values.get(CpuField::kFrequencyKhz), 2'007'125U);
+  EXPECT_FALSE(find_cpu(probe_, 7)->values.has(CpuField::kFrequencyMaximumKhz));
 }
 
 TEST_F(HostProbeTree, AveragesTimesAndAddsCountsInAGroup) {
-  ASSERT_TRUE(probe.sample_cpu_and_system());
-  const auto nodes = probe.cpu().nodes();
+  ASSERT_TRUE(probe_.sample_cpu_and_system());
+  const auto nodes = probe_.cpu().nodes();
   ASSERT_EQ(nodes.size(), 4U);
   EXPECT_EQ(nodes[0].cpus(), 2U);
   EXPECT_EQ(nodes[0].values().get(CpuField::kUser100ns), 1'000'050'000U);
   EXPECT_EQ(nodes[0].values().get(CpuField::kInterrupts), 1048U + 2013U);
   EXPECT_EQ(nodes[2].cpus(), 1U);
   EXPECT_EQ(nodes[2].values().get(CpuField::kUser100ns), 10004 * kTick);
-  EXPECT_EQ(probe.cpu().machine().cpus(), 7U);
+  EXPECT_EQ(probe_.cpu().machine().cpus(), 7U);
   // Six of the seven show a frequency: the mean is over those.
-  EXPECT_EQ(probe.cpu().machine().values().get(CpuField::kFrequencyKhz), 2'402'666U);
+  EXPECT_EQ(probe_.cpu().machine().values().get(CpuField::kFrequencyKhz), 2'402'666U);
 }
 
 TEST_F(HostProbeTree, KeepsTotalsRisingWhileProcessorsComeAndGo) {
-  ASSERT_TRUE(probe.sample_cpu_and_system());
-  const std::uint64_t user_at_first = probe.cpu().machine().values().get(CpuField::kUser100ns);
-  const std::string all = tree.read("proc/stat");
+  ASSERT_TRUE(probe_.sample_cpu_and_system());
+  const std::uint64_t user_at_first = probe_.cpu().machine().values().get(CpuField::kUser100ns);
+  const std::string all = tree_.read("proc/stat");
   const std::string line4 = "cpu4 10004 104 1004 100004 1004 14 104 4 50 0\n";
   const std::string line5 = "cpu5 9 9 9 9 9 9 9 9 9 9\n";
 
   // The only processor of node 2 leaves while another one gains six ticks.
-  ASSERT_TRUE(tree.replace("proc/stat", line4, ""));
-  ASSERT_TRUE(tree.replace("proc/stat", "cpu0 10000", "cpu0 10006"));
-  tree.write("sys/devices/system/node/node2/cpulist", "\n");
-  ASSERT_TRUE(probe.sample_cpu_and_system());
-  EXPECT_EQ(probe.cpu().nodes()[2].cpus(), 0U);
-  EXPECT_EQ(probe.cpu().nodes()[2].values().get(CpuField::kUser100ns), 10004 * kTick);
-  EXPECT_EQ(probe.cpu().machine().cpus(), 6U);
-  const std::uint64_t user_after_loss = probe.cpu().machine().values().get(CpuField::kUser100ns);
+  ASSERT_TRUE(tree_.replace("proc/stat", line4, ""));
+  ASSERT_TRUE(tree_.replace("proc/stat", "cpu0 10000", "cpu0 10006"));
+  tree_.write("sys/devices/system/node/node2/cpulist", "\n");
+  ASSERT_TRUE(probe_.sample_cpu_and_system());
+  EXPECT_EQ(probe_.cpu().nodes()[2].cpus(), 0U);
+  EXPECT_EQ(probe_.cpu().nodes()[2].values().get(CpuField::kUser100ns), 10004 * kTick);
+  EXPECT_EQ(probe_.cpu().machine().cpus(), 6U);
+  const std::uint64_t user_after_loss = probe_.cpu().machine().values().get(CpuField::kUser100ns);
   EXPECT_EQ(user_after_loss, user_at_first + kTick);
 
   // Two arrive; what they did before is nobody's gain.
-  tree.write("proc/stat", all);
-  ASSERT_TRUE(tree.replace("proc/stat", "cpu0 10000", "cpu0 10006"));
-  ASSERT_TRUE(tree.replace("proc/stat", line4, line4 + line5));
-  tree.write("sys/devices/system/node/node2/cpulist", "4-5\n");
-  ASSERT_TRUE(probe.sample_cpu_and_system());
-  EXPECT_EQ(probe.cpu().machine().cpus(), 8U);
-  EXPECT_EQ(find_cpu(probe, 5)->node, 2U);
-  EXPECT_EQ(probe.cpu().nodes()[2].cpus(), 2U);
-  EXPECT_EQ(probe.cpu().machine().values().get(CpuField::kUser100ns), user_after_loss);
+  tree_.write("proc/stat", all);
+  ASSERT_TRUE(tree_.replace("proc/stat", "cpu0 10000", "cpu0 10006"));
+  ASSERT_TRUE(tree_.replace("proc/stat", line4, line4 + line5));
+  tree_.write("sys/devices/system/node/node2/cpulist", "4-5\n");
+  ASSERT_TRUE(probe_.sample_cpu_and_system());
+  EXPECT_EQ(probe_.cpu().machine().cpus(), 8U);
+  EXPECT_EQ(find_cpu(probe_, 5)->node, 2U);
+  EXPECT_EQ(probe_.cpu().nodes()[2].cpus(), 2U);
+  EXPECT_EQ(probe_.cpu().machine().values().get(CpuField::kUser100ns), user_after_loss);
 }
 
 TEST_F(HostProbeTree, HoldsASmallStepBackOfIdleTimeAndShowsAReset) {
-  ASSERT_TRUE(probe.sample_cpu_and_system());
-  ASSERT_TRUE(tree.replace("proc/stat", "100000 1000 10", "99990 999 10"));
-  const std::uint64_t machine_idle = idle_100ns(probe.cpu().machine().values());
-  ASSERT_TRUE(probe.sample_cpu_and_system());
-  EXPECT_EQ(idle_100ns(find_cpu(probe, 0)->values), 101'000 * kTick);
-  ASSERT_TRUE(tree.replace("proc/stat", "99990 999 10", "50 5 10"));
-  ASSERT_TRUE(probe.sample_cpu_and_system());
-  EXPECT_EQ(idle_100ns(find_cpu(probe, 0)->values), 55 * kTick);
+  ASSERT_TRUE(probe_.sample_cpu_and_system());
+  ASSERT_TRUE(tree_.replace("proc/stat", "100000 1000 10", "99990 999 10"));
+  const std::uint64_t machine_idle = idle_100ns(probe_.cpu().machine().values());
+  ASSERT_TRUE(probe_.sample_cpu_and_system());
+  EXPECT_EQ(idle_100ns(find_cpu(probe_, 0)->values), 101'000 * kTick);
+  ASSERT_TRUE(tree_.replace("proc/stat", "99990 999 10", "50 5 10"));
+  ASSERT_TRUE(probe_.sample_cpu_and_system());
+  EXPECT_EQ(idle_100ns(find_cpu(probe_, 0)->values), 55 * kTick);
   // The total gains nothing from a reset, and loses nothing.
-  EXPECT_EQ(idle_100ns(probe.cpu().machine().values()), machine_idle);
+  EXPECT_EQ(idle_100ns(probe_.cpu().machine().values()), machine_idle);
 }
 
 TEST_F(HostProbeTree, KeepsTheLastGoodSampleWhenStatIsUnreadable) {
-  ASSERT_TRUE(probe.sample_cpu_and_system());
+  ASSERT_TRUE(probe_.sample_cpu_and_system());
   for (const std::string_view damage : {"", "garbage\n", "cpu0 1 2"}) {
-    tree.write("proc/stat", damage);
-    EXPECT_FALSE(probe.sample_cpu_and_system());
-    EXPECT_EQ(probe.cpu().cpus().size(), 7U);
-    EXPECT_EQ(probe.system().get(SystemField::kContextSwitches), 9'876'543'210U);
+    tree_.write("proc/stat", damage);
+    EXPECT_FALSE(probe_.sample_cpu_and_system());
+    EXPECT_EQ(probe_.cpu().cpus().size(), 7U);
+    EXPECT_EQ(probe_.system().get(SystemField::kContextSwitches), 9'876'543'210U);
   }
 }
 
 TEST_F(HostProbeTree, FindsTheDriverOfAProcessorThatAppearsBeforeIt) {
-  const std::string state = tree.read("sys/devices/system/cpu/cpu7/cpuidle/state1/name");
-  tree.remove("sys/devices/system/cpu/cpu7/cpuidle/state1/name");
-  ASSERT_TRUE(probe.sample_cpu_and_system());
-  EXPECT_FALSE(find_cpu(probe, 7)->values.has(CpuField::kC1Time100ns));
-  tree.write("sys/devices/system/cpu/cpu7/cpuidle/state1/name", state);
-  ASSERT_TRUE(probe.sample_cpu_and_system());
-  EXPECT_TRUE(find_cpu(probe, 7)->values.has(CpuField::kC1Time100ns));
+  const std::string state = tree_.read("sys/devices/system/cpu/cpu7/cpuidle/state1/name");
+  tree_.remove("sys/devices/system/cpu/cpu7/cpuidle/state1/name");
+  ASSERT_TRUE(probe_.sample_cpu_and_system());
+  EXPECT_FALSE(find_cpu(probe_, 7)->values.has(CpuField::kC1Time100ns));
+  tree_.write("sys/devices/system/cpu/cpu7/cpuidle/state1/name", state);
+  ASSERT_TRUE(probe_.sample_cpu_and_system());
+  EXPECT_TRUE(find_cpu(probe_, 7)->values.has(CpuField::kC1Time100ns));
 }
 
 TEST_F(HostProbeTree, ReadsTheSystemAndMemorySets) {
-  ASSERT_TRUE(probe.sample_cpu_and_system());
-  ASSERT_TRUE(probe.sample_memory());
-  const SystemValues& system = probe.system();
+  ASSERT_TRUE(probe_.sample_cpu_and_system());
+  ASSERT_TRUE(probe_.sample_memory());
+  const SystemValues& system = probe_.system();
   EXPECT_EQ(system.get(SystemField::kInterrupts), 123'456'789U);
   EXPECT_EQ(system.get(SystemField::kForks), 424'242U);
   EXPECT_EQ(system.get(SystemField::kRunnable), 5U);
@@ -174,7 +174,7 @@ TEST_F(HostProbeTree, ReadsTheSystemAndMemorySets) {
   EXPECT_EQ(system.get(SystemField::kUptime100ns), 864'005'000'000U);
   EXPECT_EQ(system.get(SystemField::kThreads), 1234U);
   EXPECT_EQ(system.get(SystemField::kLoad1Hundredths), 125U);
-  const MemoryValues& memory = probe.memory().values();
+  const MemoryValues& memory = probe_.memory().values();
   EXPECT_EQ(memory.get(MemoryField::kAvailableBytes), 90'000'000 * kKibibyte);
   EXPECT_EQ(memory.get(MemoryField::kActiveBytes), 40'000'000 * kKibibyte);
   EXPECT_EQ(memory.get(MemoryField::kCommittedBytes), 45'000'000 * kKibibyte);
@@ -185,33 +185,33 @@ TEST_F(HostProbeTree, ReadsTheSystemAndMemorySets) {
 }
 
 TEST_F(HostProbeTree, ListsPhysicalDisksOnly) {
-  ASSERT_TRUE(probe.sample_disks());
-  ASSERT_EQ(probe.disks().disks().size(), 3U);
-  const DiskReading* const disk = find_disk(probe, "nvme0n1");
+  ASSERT_TRUE(probe_.sample_disks());
+  ASSERT_EQ(probe_.disks().disks().size(), 3U);
+  const DiskReading* const disk = find_disk(probe_, "nvme0n1");
   ASSERT_NE(disk, nullptr);
   EXPECT_EQ(disk->life, 9U);
   EXPECT_EQ(disk->values.get(DiskField::kWriteBytes), 16000U * 512U);
   EXPECT_EQ(disk->values.get(DiskField::kFlushTime100ns), 300'000U);
-  EXPECT_NE(find_disk(probe, "sda"), nullptr);
-  EXPECT_NE(find_disk(probe, "cciss/c0d0"), nullptr);
+  EXPECT_NE(find_disk(probe_, "sda"), nullptr);
+  EXPECT_NE(find_disk(probe_, "cciss/c0d0"), nullptr);
 }
 
 TEST_F(HostProbeTree, CarriesDiskTimesOverThe32BitWrapButNotOverADeviceChange) {
-  ASSERT_TRUE(probe.sample_disks());
-  ASSERT_TRUE(tree.replace("proc/diskstats", "sda 70 7 560 4294967000", "sda 71 7 568 200"));
-  ASSERT_TRUE(probe.sample_disks());
+  ASSERT_TRUE(probe_.sample_disks());
+  ASSERT_TRUE(tree_.replace("proc/diskstats", "sda 70 7 560 4294967000", "sda 71 7 568 200"));
+  ASSERT_TRUE(probe_.sample_disks());
   const std::uint64_t wrapped_ms = (std::uint64_t{1} << 32) + 200;
-  EXPECT_EQ(find_disk(probe, "sda")->values.get(DiskField::kReadTime100ns), wrapped_ms * 10'000);
-  ASSERT_TRUE(probe.sample_disks());
-  EXPECT_EQ(find_disk(probe, "sda")->values.get(DiskField::kReadTime100ns), wrapped_ms * 10'000);
-  tree.write("sys/block/sda/diskseq", "4\n");
-  ASSERT_TRUE(probe.sample_disks());
-  EXPECT_EQ(find_disk(probe, "sda")->values.get(DiskField::kReadTime100ns), 2'000'000U);
+  EXPECT_EQ(find_disk(probe_, "sda")->values.get(DiskField::kReadTime100ns), wrapped_ms * 10'000);
+  ASSERT_TRUE(probe_.sample_disks());
+  EXPECT_EQ(find_disk(probe_, "sda")->values.get(DiskField::kReadTime100ns), wrapped_ms * 10'000);
+  tree_.write("sys/block/sda/diskseq", "4\n");
+  ASSERT_TRUE(probe_.sample_disks());
+  EXPECT_EQ(find_disk(probe_, "sda")->values.get(DiskField::kReadTime100ns), 2'000'000U);
 }
 
 TEST_F(HostProbeTree, ReadsInterfacesAndLeavesAnUnknownSpeedOut) {
-  ASSERT_TRUE(probe.sample_network());
-  const auto interfaces = probe.network().interfaces();
+  ASSERT_TRUE(probe_.sample_network());
+  const auto interfaces = probe_.network().interfaces();
   ASSERT_EQ(interfaces.size(), 3U);
   EXPECT_EQ(interfaces[1].name.view(), "eth0");
   EXPECT_EQ(interfaces[1].life, 2U);
@@ -224,9 +224,9 @@ TEST_F(HostProbeTree, ReadsInterfacesAndLeavesAnUnknownSpeedOut) {
 }
 
 TEST_F(HostProbeTree, ReadsProcessesAndSkipsTheOneThatIsAlreadyGone) {
-  ASSERT_TRUE(probe.sample_processes());
-  ASSERT_EQ(probe.processes().processes().size(), 3U);
-  const ProcessReading* const init = find_process(probe, 1);
+  ASSERT_TRUE(probe_.sample_processes());
+  ASSERT_EQ(probe_.processes().processes().size(), 3U);
+  const ProcessReading* const init = find_process(probe_, 1);
   ASSERT_NE(init, nullptr);
   EXPECT_EQ(init->name.view(), "systemd");
   EXPECT_EQ(init->values.get(ProcessField::kPageFaults), 5060U);
@@ -236,8 +236,8 @@ TEST_F(HostProbeTree, ReadsProcessesAndSkipsTheOneThatIsAlreadyGone) {
   EXPECT_EQ(init->values.get(ProcessField::kStorageWriteBytes), 8192U);
   EXPECT_EQ(init->values.get(ProcessField::kHandles), 3U);
   EXPECT_EQ(init->values.get(ProcessField::kStartedAfterBoot100ns), 12 * kTick);
-  EXPECT_TRUE(find_process(probe, 2)->is_kernel_thread);
-  const ProcessReading* const odd = find_process(probe, 77);
+  EXPECT_TRUE(find_process(probe_, 2)->is_kernel_thread);
+  const ProcessReading* const odd = find_process(probe_, 77);
   EXPECT_EQ(odd->name.view(), "a) R 1 (b\nc");
   EXPECT_EQ(odd->values.get(ProcessField::kResidentPrivateBytes), 40960U);
   EXPECT_FALSE(odd->values.has(ProcessField::kReadBytes));
@@ -245,26 +245,26 @@ TEST_F(HostProbeTree, ReadsProcessesAndSkipsTheOneThatIsAlreadyGone) {
 }
 
 TEST_F(HostProbeTree, TellsAReusedPidByItsStartAndForgetsWhatTheOldProcessHad) {
-  ASSERT_TRUE(probe.sample_processes());
-  const std::uint64_t start = find_process(probe, 1)->start_ticks;
-  tree.remove("proc/1");
-  tree.write("proc/1/stat", "1 (new) S 0 1 1 0 -1 0 1 0 0 0 1 1 0 0 20 0 1 0 99 4096 1 0\n");
-  ASSERT_TRUE(probe.sample_processes());
-  EXPECT_NE(find_process(probe, 1)->start_ticks, start);
-  EXPECT_FALSE(find_process(probe, 1)->values.has(ProcessField::kSwapBytes));
+  ASSERT_TRUE(probe_.sample_processes());
+  const std::uint64_t start = find_process(probe_, 1)->start_ticks;
+  tree_.remove("proc/1");
+  tree_.write("proc/1/stat", "1 (new) S 0 1 1 0 -1 0 1 0 0 0 1 1 0 0 20 0 1 0 99 4096 1 0\n");
+  ASSERT_TRUE(probe_.sample_processes());
+  EXPECT_NE(find_process(probe_, 1)->start_ticks, start);
+  EXPECT_FALSE(find_process(probe_, 1)->values.has(ProcessField::kSwapBytes));
 }
 
 TEST_F(HostProbeTree, LeavesAFieldOutWhoseFileCannotBeRead) {
-  tree.remove("proc/1/io");
-  tree.write("proc/1/io/a_folder_in_its_place", "");
-  ASSERT_TRUE(probe.sample_processes());
-  EXPECT_FALSE(find_process(probe, 1)->values.has(ProcessField::kReadBytes));
-  EXPECT_TRUE(find_process(probe, 1)->values.has(ProcessField::kHandles));
+  tree_.remove("proc/1/io");
+  tree_.write("proc/1/io/a_folder_in_its_place", "");
+  ASSERT_TRUE(probe_.sample_processes());
+  EXPECT_FALSE(find_process(probe_, 1)->values.has(ProcessField::kReadBytes));
+  EXPECT_TRUE(find_process(probe_, 1)->values.has(ProcessField::kHandles));
 }
 
 TEST_F(HostProbeTree, SaysWhichFieldsHaveASource) {
-  probe.sample();
-  const Availability available = probe.availability();
+  probe_.sample();
+  const Availability available = probe_.availability();
   EXPECT_TRUE(is_available(available.cpu, CpuField::kC1Time100ns));
   EXPECT_FALSE(is_available(available.cpu, CpuField::kC2Time100ns));
   EXPECT_TRUE(is_available(available.network, NetworkField::kBitsPerSecond));
@@ -274,13 +274,13 @@ TEST_F(HostProbeTree, SaysWhichFieldsHaveASource) {
 }
 
 TEST_F(HostProbeTree, AllocatesNothingOnceItHasSeenTheMachine) {
-  probe.sample();
-  probe.sample();
-  const std::size_t before = allocations_made();
-  for (int i = 0; i < 5; ++i) probe.sample();
-  EXPECT_EQ(allocations_made(), before);
+  probe_.sample();
+  probe_.sample();
+  const std::size_t before = test::allocations_made();
+  for (int i = 0; i < 5; ++i) probe_.sample();
+  EXPECT_EQ(test::allocations_made(), before);
   const HostTree another_tree;  // the counter does count
-  EXPECT_GT(allocations_made(), before);
+  EXPECT_GT(test::allocations_made(), before);
 }
 
 TEST(HostProbe, ReportsNothingAvailableWhereThereIsNothing) {

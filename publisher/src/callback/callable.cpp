@@ -2,7 +2,6 @@
 #include "callable.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace meterbank::detail {
@@ -97,27 +96,22 @@ bool Callable::add_interest(ChannelRequest request, Told told) {
 
 void Callable::remove_interest(ChannelRequest request, Told told) {
   Change removal{make_call(std::move(request)), std::move(told)};
-  std::optional<Change> addition;
+  const ChannelRequest& removed = removal.call->request();
+  Change addition;
   {
     const std::lock_guard lock(mutex_);
     if (closing_) return;
-    const ChannelRequest& removed = removal.call->request();
     counts_->remove(removed.counter_mask);
     const auto untold = std::find_if(untold_.begin(), untold_.end(), [&](const Change& known) {
       const ChannelRequest& added = known.call->request();
       return added.type == MessageType::kAddInterest && added.pattern == removed.pattern &&
-             added.instance_id == removed.instance_id &&
-             added.counter_mask == removed.counter_mask;
+             added.instance_id == removed.instance_id && added.counter_mask == removed.counter_mask;
     });
-    if (untold == untold_.end()) {
-      untold_.push_back(std::move(removal));
-    } else {
-      addition = std::move(*untold);
-      untold_.erase(untold);
-    }
+    if (untold == untold_.end()) return untold_.push_back(std::move(removal));
+    addition = std::move(*untold);
+    untold_.erase(untold);
   }
-  if (!addition) return;
-  if (addition->told) addition->told(*addition->call);
+  if (addition.told) addition.told(*addition.call);
   if (removal.told) removal.told(*removal.call);
 }
 

@@ -161,7 +161,8 @@ void CallbackServer::admit(PacketSocket socket) {
     if (stopping_ || !make_room_locked(uid, evicted)) {
       count_refusal();
     } else {
-      connection = std::make_shared<Connection>(next_number_, std::move(socket), std::move(process));
+      connection =
+          std::make_shared<Connection>(next_number_, std::move(socket), std::move(process));
       connections_.emplace(next_number_++, connection);
       user_locked(uid, std::chrono::steady_clock::now()).connections += 1;
     }
@@ -176,8 +177,8 @@ void CallbackServer::admit(PacketSocket socket) {
 // Where there are too many, the oldest that nobody would miss goes. Users are counted apart, so
 // that one of them cannot take the places of all.
 bool CallbackServer::make_room_locked(uid_t uid, std::vector<ConnectionPtr>& evicted) {
-  const bool user_is_full =
-      user_locked(uid, std::chrono::steady_clock::now()).connections >= limits_.connections_per_user;
+  const bool user_is_full = user_locked(uid, std::chrono::steady_clock::now()).connections >=
+                            limits_.connections_per_user;
   if (!user_is_full && connections_.size() < limits_.connections_max) return true;
   for (const auto& [number, connection] : connections_) {
     const bool counts = !user_is_full || connection->peer().uid == uid;
@@ -281,7 +282,8 @@ void CallbackServer::busy(const ConnectionPtr& connection, std::uint64_t id) {
 
 void CallbackServer::handle(const ConnectionPtr& connection, const ChannelRequest& request) {
   if (request.type == MessageType::kCancel) return connection->cancel(request.id);
-  if (!may_ask(connection->peer().uid)) return refuse(connection, request.id, ChannelRefusal::kRate);
+  if (!may_ask(connection->peer().uid))
+    return refuse(connection, request.id, ChannelRefusal::kRate);
   std::shared_ptr<Callable> callable;
   {
     const std::lock_guard lock(mutex_);
@@ -341,7 +343,8 @@ void CallbackServer::handle_interest(const ConnectionPtr& connection,
                                      const std::shared_ptr<Callable>& callable,
                                      const ChannelRequest& request) {
   // Answered once the callback has been told.
-  const auto told = [server = weak_from_this(), connection, id = request.id](const RunningCall& call) {
+  const auto told = [server = weak_from_this(), connection,
+                     id = request.id](const RunningCall& call) {
     const auto alive = server.lock();
     if (alive == nullptr) return;
     ChannelAnswer answer = call.answer();

@@ -31,8 +31,8 @@ namespace meterbank::detail {
 
 class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
  public:
-  // `refused` is counted up for each caller and request that is turned away; it outlives the server.
-  // Errors: kExists, kDenied, kNoDirectory, kLimit, kSystem.
+  // `refused` is counted up for each caller and request that is turned away; it outlives the
+  // server. Errors: kExists, kDenied, kNoDirectory, kLimit, kSystem.
   static Result<std::shared_ptr<CallbackServer>> start(const std::string& path,
                                                        const ChannelLimits& limits,
                                                        SharedWord& refused);

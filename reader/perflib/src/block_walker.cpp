@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "wide_text.hpp"
+#include "meterbank/windows/wide_text.hpp"
 
 namespace meterbank {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "meterbank/reader/query.hpp"
 #include "meterbank/shm/case_fold.hpp"
+#include "meterbank/windows/wide_text.hpp"
 #include "unanswered.hpp"
-#include "wide_text.hpp"
 
 namespace meterbank {
 namespace {

@@ -69,7 +69,7 @@ void CallbackAsker::ask(MessageType type, std::chrono::nanoseconds patience) {
     wait(now);
     receive_all();
   }
-  receive_all();  // what came at the last moment came in time
+  if (!is_finished()) receive_all();  // what came at the last moment came in time
   give_up();
   publish();
 }
@@ -84,8 +84,9 @@ void CallbackAsker::start(Entry& entry) {
   entry.next_try_ns = 0;
   entry.pause_ns = kFirstPauseNs;
   entry.was_busy = false;
+  if (!is_inside_callback()) return;
   const bool is_own = entry.touched.provider->pid == static_cast<std::uint32_t>(::getpid());
-  if (is_own && is_inside_callback()) settle(entry, AnswerOutcome::kReentrant);
+  if (is_own) settle(entry, AnswerOutcome::kReentrant);
 }
 
 void CallbackAsker::send_due(std::uint64_t now_ns) {
@@ -173,6 +174,8 @@ void CallbackAsker::receive_from(ProviderChannel& channel) {
         return end(channel, AnswerOutcome::kMalformed);
       case ProviderChannel::Got::kAnswer:
         take_answer(channel, answer, std::move(attached));
+        // Who asked for nothing else need not find out that there is nothing else.
+        if (sent_.empty()) return;
         break;
     }
   }

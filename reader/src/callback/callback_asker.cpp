@@ -74,7 +74,7 @@ void CallbackAsker::forget(Entry& entry) {
 }
 
 void CallbackAsker::catch_up() {
-  receive_all();
+  if (!sent_.empty()) receive_all();
   for (Entry& entry : entries_) tell_interest(entry);
 }
 

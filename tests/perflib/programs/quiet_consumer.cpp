@@ -13,9 +13,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "../../support/allocation_count.hpp"
 #include "../../support/orders_schema.hpp"
 #include "../../support/temporary_directory.hpp"
-#include "../../tools/allocation_count.hpp"
 #include "meterbank/perflib/scan_interval.hpp"
 
 namespace meterbank {
@@ -47,11 +47,11 @@ bool follow(std::uint64_t reads, bool one_call_between) {
   DWORD size = 0;
   PerfQueryCounterData(query, reinterpret_cast<PPERF_DATA_HEADER>(block), sizeof block, &size);
   const std::size_t values_at = size - 3 * 16 + 8;
-  const std::size_t allocations = host::allocations_made();
+  const std::size_t allocations = test::allocations_made();
   std::uint64_t right = 0;
   mark();
   for (std::uint64_t number = 1; number <= reads; ++number) {
-    instance.set(test::Venue::accepted, number);
+    instance.set(test::Venue::kAccepted, number);
     const ULONG error = PerfQueryCounterData(query, reinterpret_cast<PPERF_DATA_HEADER>(block),
                                              sizeof block, &size);
     std::uint64_t value = 0;
@@ -60,7 +60,7 @@ bool follow(std::uint64_t reads, bool one_call_between) {
     if (one_call_between && number == reads / 2) ::syscall(SYS_getuid);
   }
   mark();
-  const bool allocated = host::allocations_made() != allocations;
+  const bool allocated = test::allocations_made() != allocations;
   PerfCloseQueryHandle(query);
   return right == reads && !allocated;
 }

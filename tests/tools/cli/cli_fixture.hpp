@@ -70,7 +70,7 @@ class CliTest : public ::testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
-  void open_shop(std::vector<std::string> aisles = {"fruit", "bread"}) {
+  void open_shop(const std::vector<std::string>& aisles = {"fruit", "bread"}) {
     auto provider = Provider::create({.name = "shop", .directory = directory_});
     ASSERT_TRUE(provider) << provider.error().message();
     provider_.emplace(std::move(*provider));

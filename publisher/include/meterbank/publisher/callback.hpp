@@ -70,7 +70,8 @@ class CallbackRequest {
     kWrongReason,  // an interest request has no rows
   };
   // Copies the name and the values. `values` may be empty in kEnumerate.
-  Added add(std::string_view name, std::uint32_t id, std::span<const std::uint64_t> values) noexcept;
+  Added add(std::string_view name, std::uint32_t id,
+            std::span<const std::uint64_t> values) noexcept;
 
  private:
   friend class detail::RunningCall;

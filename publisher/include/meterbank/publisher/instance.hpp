@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -151,6 +152,13 @@ class alignas(32) InstanceWriter {
   [[nodiscard]] std::uint64_t value(C counter) const noexcept {
     const auto word = static_cast<std::uint32_t>(counter);
     return word < writer_.words() ? writer_.value(word) : 0;
+  }
+
+  // The words of an independent instance, for code that stores to them itself; none of a block
+  // instance, which nothing but a commit may change. They are the instance's while it is open.
+  [[nodiscard]] std::span<SharedWord> words_in_place() const noexcept {
+    if (!writer_.is_in_place(0)) return {};
+    return {&writer_.word(0), writer_.words()};
   }
 
   // Several counters, one commit: update([](Values& values) { values.add(...); ... }). If the

@@ -103,8 +103,8 @@ class Provider {
 
  private:
   explicit Provider(std::shared_ptr<detail::OwnedSegment> segment) noexcept;
-  Result<Registration> add_registration(
-      const CountersetSpec& spec, std::optional<std::pair<Callback, CallbackOptions>> with);
+  Result<Registration> add_registration(const CountersetSpec& spec,
+                                        std::optional<std::pair<Callback, CallbackOptions>> with);
 
   std::shared_ptr<detail::OwnedSegment> segment_;
 };

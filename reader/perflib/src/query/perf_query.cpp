@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "../wide_text.hpp"
+#include "meterbank/windows/wide_text.hpp"
 #include "meterbank/perflib/scan_interval.hpp"
 #include "meterbank/shm/utf8.hpp"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "../perf_time.hpp"
 #include "../unanswered.hpp"
+#include "meterbank/windows/perf_time.hpp"
 #include "meterbank/reader/cook.hpp"
 #include "result_plan.hpp"
 

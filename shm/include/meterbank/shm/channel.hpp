@@ -170,7 +170,7 @@ struct ChannelAnswer {
   std::uint32_t flags = 0;
   std::uint64_t rows_bytes = 0;
   std::uint64_t finished_ns = 0;
-  std::string_view text;            // decoded: in the packet
+  std::string_view text;             // decoded: in the packet
   std::span<const std::byte> bytes;  // the rows, unless they are in a memfd; decoded: in the packet
 };
 

@@ -66,8 +66,7 @@ struct PointerRecord {
 // Writes under a temporary name, then renames. Fills in the name of the socket. Returns the final
 // path.
 // Errors: kNoDirectory kNoSpace kDenied kSystem.
-[[nodiscard]] Result<std::string> write_record(const std::string& directory,
-                                               PointerRecord record);
+[[nodiscard]] Result<std::string> write_record(const std::string& directory, PointerRecord record);
 
 // Facts about processes that records are compared with.
 [[nodiscard]] std::uint64_t process_start_time(std::uint32_t pid) noexcept;  // 0: no such process

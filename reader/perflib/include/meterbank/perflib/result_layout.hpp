@@ -26,13 +26,11 @@
 #include <type_traits>
 
 #include "meterbank/base/guid.hpp"
+#include "meterbank/windows/wide_text.hpp"
 
 namespace meterbank {
 
 static_assert(std::endian::native == std::endian::little);
-
-// The bytes of a character in names and strings.
-enum class CharacterWidth : std::uint8_t { kTwo = 2, kFour = 4 };
 
 enum class BlockShape : std::uint32_t {
   kError = 0,

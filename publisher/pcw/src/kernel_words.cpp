@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The functions of <wdm.h> that have nothing to do with counters, but that sources need.
+#include <time.h>
+
+#include <atomic>
+
+#include "meterbank/pcw/clock.hpp"
+#include "meterbank/windows/perf_time.hpp"
+#include "wdm.h"
+
+namespace meterbank::pcw {
+namespace {
+
+std::atomic<SystemClock> system_clock{nullptr};
+
+std::int64_t nanoseconds_of(clockid_t clock) noexcept {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return std::int64_t{now.tv_sec} * kTicksPerSecond + now.tv_nsec;
+}
+
+std::int64_t system_time() noexcept {
+  // acquire: whoever sees the clock sees what was set up for it before.
+  const SystemClock clock = system_clock.load(std::memory_order_acquire);
+  if (clock != nullptr) return clock();
+  return windows_time_of(static_cast<std::uint64_t>(nanoseconds_of(CLOCK_REALTIME)));
+}
+
+// The longest string that a counted one can hold, with its NUL.
+constexpr std::size_t kBytesMax = 0xfffc;
+
+template <typename Character>
+void init(UNICODE_STRING* string, const Character* text) noexcept {
+  *string = {0, 0, nullptr};
+  if (text == nullptr) return;
+  std::size_t bytes = 0;
+  for (const Character* at = text; *at != 0 && bytes + 2 * sizeof *at <= kBytesMax; ++at) {
+    bytes += sizeof *at;
+  }
+  string->Length = static_cast<USHORT>(bytes);
+  string->MaximumLength = static_cast<USHORT>(bytes + sizeof(Character));
+  string->Buffer = reinterpret_cast<PWSTR>(const_cast<Character*>(text));
+}
+
+bool is_set(const KEVENT& event) noexcept {
+  // relaxed, both: that somebody gave up orders nothing.
+  if (event.Watched != nullptr) {
+    const auto* const word = static_cast<const std::atomic<std::uint32_t>*>(event.Watched);
+    return word->load(std::memory_order_relaxed) != 0;
+  }
+  return __atomic_load_n(&event.SignalState, __ATOMIC_RELAXED) != 0;
+}
+
+}  // namespace
+
+void set_system_clock(SystemClock clock) noexcept {
+  // release: pairs with the acquire above.
+  system_clock.store(clock, std::memory_order_release);
+}
+
+}  // namespace meterbank::pcw
+
+using namespace meterbank::pcw;
+
+extern "C" {
+
+VOID RtlInitUnicodeString(PUNICODE_STRING string, PCWSTR text) { init(string, text); }
+VOID meterbank_utf16_RtlInitUnicodeString(PUNICODE_STRING string, const char16_t* text) {
+  init(string, text);
+}
+
+ULONG DbgPrint(PCSTR /*format*/, ...) { return 0; }
+ULONG DbgPrintEx(ULONG /*component*/, ULONG /*level*/, PCSTR /*format*/, ...) { return 0; }
+
+NTSTATUS KeSaveFloatingPointState(PKFLOATING_SAVE save) {
+  if (save != nullptr) save->Dummy = 0;
+  return STATUS_SUCCESS;
+}
+NTSTATUS KeRestoreFloatingPointState(PKFLOATING_SAVE /*save*/) { return STATUS_SUCCESS; }
+
+VOID KeQuerySystemTime(PLARGE_INTEGER time) { time->QuadPart = system_time(); }
+VOID KeQuerySystemTimePrecise(PLARGE_INTEGER time) { time->QuadPart = system_time(); }
+LARGE_INTEGER KeQueryPerformanceCounter(PLARGE_INTEGER frequency) {
+  if (frequency != nullptr) frequency->QuadPart = meterbank::kTicksPerSecond;
+  LARGE_INTEGER count;
+  count.QuadPart = nanoseconds_of(CLOCK_MONOTONIC);
+  return count;
+}
+
+VOID KeInitializeEvent(PRKEVENT Event, EVENT_TYPE /*Type*/, BOOLEAN State) {
+  *Event = {State, nullptr};
+}
+// The order is that of the one who waits for it: what was done before is seen.
+LONG KeSetEvent(PRKEVENT Event, KPRIORITY /*Increment*/, BOOLEAN /*Wait*/) {
+  return __atomic_exchange_n(&Event->SignalState, 1, __ATOMIC_ACQ_REL);
+}
+VOID KeClearEvent(PRKEVENT Event) { __atomic_store_n(&Event->SignalState, 0, __ATOMIC_RELEASE); }
+LONG KeReadStateEvent(PRKEVENT Event) { return is_set(*Event) ? 1 : 0; }
+
+NTSTATUS KeWaitForSingleObject(PVOID Object, KWAIT_REASON /*Reason*/, KPROCESSOR_MODE /*Mode*/,
+                               BOOLEAN /*Alertable*/, PLARGE_INTEGER Timeout) {
+  const auto* const event = static_cast<const KEVENT*>(Object);
+  const std::int64_t steps = Timeout == nullptr ? 0 : Timeout->QuadPart;
+  const std::int64_t end = nanoseconds_of(CLOCK_MONOTONIC) - (steps < 0 ? steps * 100 : 0);
+  for (;;) {
+    if (is_set(*event)) {
+      __atomic_thread_fence(__ATOMIC_ACQUIRE);
+      return STATUS_SUCCESS;
+    }
+    if (Timeout != nullptr && nanoseconds_of(CLOCK_MONOTONIC) >= end) return STATUS_TIMEOUT;
+    const timespec step{0, 1'000'000};
+    ::nanosleep(&step, nullptr);
+  }
+}
+
+}  // extern "C"

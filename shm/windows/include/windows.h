@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a consumer of performance counters uses of <windows.h>. Enough to compile such programs, not
+// to write others: docs/windows-compatibility.md lists what there is and where it differs.
+//
+// There are no min and max macros, as if NOMINMAX were defined.
+#pragma once
+
+#include "basetsd.h"
+#include "guiddef.h"
+#include "meterbank/windows/console_text.h"
+#include "meterbank/windows/secure_crt.h"
+#include "sal.h"
+#include "winbase.h"
+#include "windef.h"
+#include "winerror.h"
+#include "winperf.h"
+
+#if !defined(WIN32_LEAN_AND_MEAN)
+#include "objbase.h"
+#endif

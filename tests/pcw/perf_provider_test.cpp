@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// User-mode providers: rows 31 to 41 of the checklist.
+#include <perflib.h>
+#include <windows.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "meterbank/windows/utf16_functions.h"
+#include "pcw_fixture.hpp"
+
+namespace meterbank {
+namespace {
+
+using namespace test;
+
+constexpr GUID kProvider = {0xec9fa54c, 0xab41, 0x4f1e, {0x9a, 0x8a, 0xcf, 0x9b, 0x7f, 0x8e, 1, 2}};
+constexpr GUID kQueues = {0x51d1685c, 0x35ed, 0x45be, {0x99, 0xfe, 0x17, 0x26, 0x1a, 0x4f, 0x27, 3}};
+constexpr GUID kOther = {0x51d1685c, 0x35ed, 0x45be, {0x99, 0xfe, 0x17, 0x26, 0x1a, 0x4f, 0x27, 4}};
+const std::string kQueuesName = "{51d1685c-35ed-45be-99fe-17261a4f2703}";
+constexpr DWORD kGood = ERROR_SUCCESS;
+constexpr DWORD kInvalid = ERROR_INVALID_PARAMETER;
+constexpr DWORD kMissing = ERROR_NOT_FOUND;
+constexpr DWORD kTaken = ERROR_ALREADY_EXISTS;
+
+// As the generator for Windows lays it out.
+struct Template {
+  PERF_COUNTERSET_INFO set;
+  PERF_COUNTER_INFO counters[2];
+};
+Template queues(ULONG kind = PERF_COUNTERSET_MULTI_INSTANCES, ULONGLONG attributes = 0) {
+  return {{kQueues, kProvider, 2, kind},
+          {{1, PERF_COUNTER_RAWCOUNT, 0, sizeof(ULONG), PERF_DETAIL_NOVICE, 0, 0},
+           {2, PERF_COUNTER_LARGE_RAWCOUNT, attributes, sizeof(ULONGLONG), PERF_DETAIL_NOVICE, 0,
+            8}}};
+}
+
+class PerfProviderTest : public PcwTest {
+ protected:
+  PerfProviderTest() { all_calls().clear(); }
+  ~PerfProviderTest() override { stop(); }
+
+  void start(PERFLIBREQUEST callback = nullptr) {
+    GUID guid = kProvider;
+    ASSERT_EQ(PerfStartProvider(&guid, callback, &provider_), kGood) << pcw::last_refusal();
+  }
+  void stop() {
+    if (provider_ != nullptr) PerfStopProvider(std::exchange(provider_, nullptr));
+  }
+  DWORD set_info(Template info) {
+    return PerfSetCounterSetInfo(provider_, &info.set, sizeof info);
+  }
+  PPERF_COUNTERSET_INSTANCE create(PCWSTR name, ULONG id, const GUID& set = kQueues) {
+    SetLastError(0);
+    return PerfCreateInstance(provider_, &set, name, id);
+  }
+  DWORD error_of_create(PCWSTR name, ULONG id, const GUID& set = kQueues) {
+    EXPECT_EQ(create(name, id, set), nullptr);
+    return GetLastError();
+  }
+
+  // What a ControlCallback is called with; it has no context, so there is one of them.
+  struct Call {
+    ULONG code = 0;
+    std::vector<std::byte> buffer;
+  };
+  static std::vector<Call>& all_calls() {
+    static std::vector<Call> calls;
+    return calls;
+  }
+  static std::vector<ULONG> codes() {
+    std::vector<ULONG> codes;
+    for (const Call& call : all_calls()) codes.push_back(call.code);
+    return codes;
+  }
+  static inline std::function<ULONG(ULONG)> answer_;
+  static ULONG WINAPI control(ULONG code, PVOID buffer, ULONG bytes) {
+    const auto* const begin = static_cast<const std::byte*>(buffer);
+    all_calls().push_back({code, {begin, begin + bytes}});
+    return answer_ ? answer_(code) : kGood;
+  }
+
+  HANDLE provider_ = nullptr;
+};
+
+static_assert(sizeof(PERF_COUNTERSET_INFO) == 40 && sizeof(PERF_COUNTER_INFO) == 32);
+static_assert(sizeof(PERF_COUNTERSET_INSTANCE) == 32 && sizeof(PERF_COUNTER_IDENTITY) == 40);
+static_assert(sizeof(PERF_PROVIDER_CONTEXT) == 40 && sizeof(WNODE_HEADER) == 48);
+static_assert(offsetof(PERF_COUNTER_INFO, Attrib) == 8 && offsetof(PERF_COUNTER_INFO, Offset) == 28);
+static_assert(offsetof(PERF_COUNTERSET_INSTANCE, InstanceNameOffset) == 24);
+
+TEST_F(PerfProviderTest, StartsStopsAndStartsAgain) {
+  for (int turn = 0; turn < 2; ++turn) {
+    start();
+    ASSERT_EQ(set_info(queues()), kGood);
+    ASSERT_NE(create(L"a", 1), nullptr);
+    EXPECT_NE(find_set(kQueuesName), nullptr);
+    const HANDLE ended = provider_;
+    stop();
+    EXPECT_EQ(find_set(kQueuesName), nullptr);
+    EXPECT_EQ(directory_.files(), 0U);
+    EXPECT_EQ(PerfStopProvider(ended), kInvalid);
+  }
+}
+
+TEST_F(PerfProviderTest, ChecksTheContext) {
+  GUID guid = kProvider;
+  PERF_PROVIDER_CONTEXT context{};
+  HANDLE handle = nullptr;
+  EXPECT_EQ(PerfStartProviderEx(&guid, &context, &handle), kInvalid);
+  context.ContextSize = sizeof context;
+  context.Reserved = 1;
+  EXPECT_EQ(PerfStartProviderEx(&guid, &context, &handle), kInvalid);
+  context.Reserved = 0;
+  context.MemFreeRoutine = [](LPVOID, LPVOID) {};
+  EXPECT_EQ(PerfStartProviderEx(&guid, &context, &handle), kInvalid);
+  context.MemFreeRoutine = nullptr;
+  EXPECT_EQ(PerfStartProviderEx(nullptr, &context, &handle), kInvalid);
+  EXPECT_EQ(PerfStartProviderEx(&guid, &context, nullptr), kInvalid);
+  ASSERT_EQ(PerfStartProviderEx(&guid, &context, &provider_), kGood);
+}
+
+TEST_F(PerfProviderTest, ChecksTheTemplate) {
+  start();
+  Template info = queues();
+  EXPECT_EQ(PerfSetCounterSetInfo(provider_, &info.set, sizeof info - 1), kInvalid);
+  EXPECT_EQ(PerfSetCounterSetInfo(provider_, &info.set, sizeof info + 32), kInvalid);
+  EXPECT_EQ(PerfSetCounterSetInfo(provider_, nullptr, sizeof info), kInvalid);
+  EXPECT_EQ(PerfSetCounterSetInfo(nullptr, &info.set, sizeof info), kInvalid);
+  info.set.NumCounters = 0;
+  EXPECT_EQ(PerfSetCounterSetInfo(provider_, &info.set, sizeof info.set), kInvalid);
+  info = queues();
+  info.counters[0].Size = 8;
+  EXPECT_EQ(set_info(info), kInvalid);
+  info = queues();
+  info.counters[0].CounterId = 2;
+  EXPECT_EQ(set_info(info), kInvalid);
+  info = queues(PERF_COUNTERSET_INSTANCE_AGGREGATE);
+  EXPECT_EQ(set_info(info), kInvalid);
+  EXPECT_EQ(set_info(queues()), kGood);
+  EXPECT_EQ(set_info(queues()), kTaken);
+}
+
+TEST_F(PerfProviderTest, TakesNamesFromADescriptionOfItsGuid) {
+  const std::array counters{
+      CounterSpec{.id = 2, .name = "Bytes", .symbol = "bytes", .type = CounterType::kLargeRawCount},
+      CounterSpec{.id = 1, .name = "Length", .symbol = "length", .type = CounterType::kRawCount}};
+  ASSERT_TRUE(pcw::describe({.name = "Queues",
+                             .symbol = "queues",
+                             .guid = std::bit_cast<Guid>(kQueues),
+                             .counters = counters}));
+  start();
+  ASSERT_EQ(set_info(queues()), kGood);
+  const auto row = create(L"a", 1);
+  ASSERT_EQ(PerfSetULongCounterValue(provider_, row, 1, 5), kGood);
+  EXPECT_EQ(shared_value("queues/a/length"), 5U);
+}
+
+TEST_F(PerfProviderTest, ChecksInstances) {
+  start();
+  ASSERT_EQ(set_info(queues()), kGood);
+  EXPECT_EQ(error_of_create(L"a", 1, kOther), kMissing);
+  EXPECT_EQ(error_of_create(nullptr, 1), kInvalid);
+  EXPECT_EQ(error_of_create(L"", 1), kInvalid);
+  EXPECT_EQ(error_of_create(L"a", 0xffffffff), kInvalid);
+  EXPECT_EQ(PerfCreateInstance(nullptr, &kQueues, L"a", 1), nullptr);
+  EXPECT_EQ(GetLastError(), kInvalid);
+  const auto row = create(L"a", 1);
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(error_of_create(L"A", 1), kTaken);
+  EXPECT_EQ(PerfDeleteInstance(provider_, row), kGood);
+  EXPECT_EQ(PerfDeleteInstance(provider_, nullptr), kInvalid);
+  EXPECT_NE(create(L"A", 1), nullptr);
+}
+
+TEST_F(PerfProviderTest, DescribesAnInstance) {
+  start();
+  ASSERT_EQ(set_info(queues()), kGood);
+  const auto row = create(L"abc", 7);
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->CounterSetGuid, kQueues);
+  EXPECT_EQ(row->InstanceId, 7U);
+  EXPECT_EQ(row->InstanceNameSize, 4 * sizeof(WCHAR));
+  EXPECT_GE(row->InstanceNameOffset, sizeof *row + 16);
+  EXPECT_GE(row->dwSize, row->InstanceNameOffset + row->InstanceNameSize);
+  const auto* const bytes = reinterpret_cast<const char*>(row);
+  EXPECT_EQ(std::memcmp(bytes + row->InstanceNameOffset, L"abc", row->InstanceNameSize), 0);
+}
+
+TEST_F(PerfProviderTest, FindsItsOwnRows) {
+  start();
+  ASSERT_EQ(set_info(queues()), kGood);
+  const auto row = create(L"a", 1);
+  EXPECT_EQ(PerfQueryInstance(provider_, &kQueues, L"A", 1), row);
+  EXPECT_EQ(PerfQueryInstance(provider_, &kQueues, L"a", 2), nullptr);
+  EXPECT_EQ(GetLastError(), kMissing);
+  EXPECT_EQ(PerfQueryInstance(provider_, &kQueues, L"b", 1), nullptr);
+}
+
+TEST_F(PerfProviderTest, CountsExactlyAndWrapsAtTheWidth) {
+  start();
+  ASSERT_EQ(set_info(queues()), kGood);
+  const auto row = create(L"a", 1);
+  const auto length = [&] { return shared_value("\\" + kQueuesName + "(a)\\Counter 1"); };
+  const auto bytes = [&] { return shared_value("\\" + kQueuesName + "(a)\\Counter 2"); };
+  EXPECT_EQ(PerfSetULongCounterValue(provider_, row, 1, 0xfffffffe), kGood);
+  EXPECT_EQ(PerfIncrementULongCounterValue(provider_, row, 1, 5), kGood);
+  EXPECT_EQ(length(), 3U);
+  EXPECT_EQ(PerfDecrementULongCounterValue(provider_, row, 1, 4), kGood);
+  EXPECT_EQ(length(), 0xffffffffU);
+  EXPECT_EQ(PerfSetULongLongCounterValue(provider_, row, 2, ~ULONGLONG{0}), kGood);
+  EXPECT_EQ(PerfIncrementULongLongCounterValue(provider_, row, 2, 3), kGood);
+  EXPECT_EQ(bytes(), 2U);
+  EXPECT_EQ(PerfDecrementULongLongCounterValue(provider_, row, 2, 3), kGood);
+  EXPECT_EQ(bytes(), ~std::uint64_t{0});
+  EXPECT_EQ(length(), 0xffffffffU);
+
+  EXPECT_EQ(PerfSetULongLongCounterValue(provider_, row, 1, 1), kInvalid);
+  EXPECT_EQ(PerfIncrementULongCounterValue(provider_, row, 2, 1), kInvalid);
+  EXPECT_EQ(PerfSetULongCounterValue(provider_, row, 3, 1), kMissing);
+  EXPECT_EQ(PerfSetULongCounterValue(provider_, nullptr, 1, 1), kInvalid);
+  EXPECT_EQ(PerfSetULongCounterValue(nullptr, row, 1, 1), kInvalid);
+  EXPECT_EQ(PerfSetCounterRefValue(provider_, row, 1, &provider_), kInvalid);
+}
+
+TEST_F(PerfProviderTest, LosesNoIncrementOfSeveralThreads) {
+  constexpr int kThreads = 4;
+  constexpr int kTimes = 20'000;
+  start();
+  ASSERT_EQ(set_info(queues()), kGood);
+  const auto row = create(L"a", 1);
+  std::vector<std::thread> threads;
+  for (int index = 0; index < kThreads; ++index) {
+    threads.emplace_back([&] {
+      for (int time = 0; time < kTimes; ++time) {
+        PerfIncrementULongCounterValue(provider_, row, 1, 1);
+        PerfIncrementULongLongCounterValue(provider_, row, 2, 3);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(shared_value("\\" + kQueuesName + "(a)\\Counter 1"), 1U * kThreads * kTimes);
+  EXPECT_EQ(shared_value("\\" + kQueuesName + "(a)\\Counter 2"), 3U * kThreads * kTimes);
+}
+
+TEST_F(PerfProviderTest, FetchesAReferencedValueWhenItIsWanted) {
+  start();
+  ASSERT_EQ(set_info(queues(PERF_COUNTERSET_MULTI_INSTANCES, PERF_ATTRIB_BY_REFERENCE)), kGood);
+  const auto row = create(L"a", 1);
+  ASSERT_NE(create(L"without", 2), nullptr);
+  ULONGLONG value = 11;
+  EXPECT_EQ(PerfSetULongCounterValue(provider_, row, 1, 5), kGood);
+  EXPECT_EQ(PerfSetCounterRefValue(provider_, row, 2, &value), kGood);
+  EXPECT_EQ(PerfSetULongLongCounterValue(provider_, row, 2, 1), kInvalid);
+  EXPECT_EQ(values_of(collect(kQueuesName), "a"), (std::vector<std::uint64_t>{5, 11}));
+  std::atomic_ref(value).store(12, std::memory_order_relaxed);  // relaxed: the answer orders
+  EXPECT_EQ(values_of(collect(kQueuesName), "a"), (std::vector<std::uint64_t>{5, 12}));
+
+  // No address, no data: of this counter, and where it is wanted.
+  Asked asked = connect_one(kQueuesName);
+  const auto answer = asked.ask(MessageType::kCollect);
+  EXPECT_EQ(answer->code, static_cast<DWORD>(ERROR_NO_DATA));
+  EXPECT_EQ(answer->rows.size(), 2U);
+  asked.request.counter_mask = {2};
+  EXPECT_EQ(asked.ask(MessageType::kCollect)->code, kGood);
+  EXPECT_EQ(PerfSetCounterRefValue(provider_, row, 2, nullptr), kGood);
+  EXPECT_EQ(values_of(collect(kQueuesName), "a"), (std::vector<std::uint64_t>{5, 0}));
+}
+
+TEST_F(PerfProviderTest, CollectsBetweenStartAndEnd) {
+  start(control);
+  ASSERT_EQ(set_info(queues()), kGood);
+  const auto row = create(L"a", 1);
+  ULONG turn = 0;
+  answer_ = [&](ULONG code) {
+    if (code == PERF_COLLECT_START) {
+      ++turn;
+      PerfSetULongCounterValue(provider_, row, 1, turn);
+      PerfSetULongLongCounterValue(provider_, row, 2, turn);
+    } else if (code == PERF_COLLECT_END) {
+      PerfSetULongCounterValue(provider_, row, 1, 0);
+    }
+    return kGood;
+  };
+  for (std::uint64_t read = 1; read <= 3; ++read) {
+    EXPECT_EQ(values_of(collect(kQueuesName), "a"),
+              (std::vector<std::uint64_t>{read, read}));
+  }
+  EXPECT_EQ(codes(), (std::vector<ULONG>{5, 6, 5, 6, 5, 6}));
+  EXPECT_EQ(all_calls()[0].buffer.size(), sizeof(WCHAR));  // the empty name of this machine
+  answer_ = nullptr;
+}
+
+TEST_F(PerfProviderTest, TellsWhatIsAddedAndRemoved) {
+  start(control);
+  ASSERT_EQ(set_info(queues()), kGood);
+  Asked asked = connect_one(kQueuesName);
+  asked.request.counter_mask = {4};
+  asked.request.pattern = "x*";
+  asked.request.instance_id = 9;
+  asked.ask(MessageType::kAddInterest);
+  asked.ask(MessageType::kRemoveInterest);
+  asked.request.counter_mask = {~std::uint64_t{0}};
+  asked.ask(MessageType::kAddInterest);
+  asked.ask(MessageType::kEnumerate);
+  EXPECT_EQ(codes(), (std::vector<ULONG>{PERF_ADD_COUNTER, PERF_REMOVE_COUNTER, PERF_ADD_COUNTER,
+                                         PERF_ENUM_INSTANCES}));
+  const auto identity_of = [](const Call& call) {
+    PERF_COUNTER_IDENTITY identity;
+    std::memcpy(&identity, call.buffer.data() + sizeof(WNODE_HEADER), sizeof identity);
+    return identity;
+  };
+  const PERF_COUNTER_IDENTITY first = identity_of(all_calls()[0]);
+  EXPECT_EQ(first.CounterSetGuid, kQueues);
+  EXPECT_EQ(first.CounterId, 2U);
+  EXPECT_EQ(first.InstanceId, 9U);
+  EXPECT_EQ(first.BufferSize + sizeof(WNODE_HEADER), all_calls()[0].buffer.size());
+  EXPECT_EQ(std::memcmp(all_calls()[0].buffer.data() + sizeof(WNODE_HEADER) + first.NameOffset,
+                        L"x*", 3 * sizeof(WCHAR)),
+            0);
+  EXPECT_EQ(identity_of(all_calls()[2]).CounterId, PERF_WILDCARD_COUNTER);
+}
+
+TEST_F(PerfProviderTest, PassesOnWhatTheCallbackRefuses) {
+  start(control);
+  ASSERT_EQ(set_info(queues()), kGood);
+  ASSERT_NE(create(L"a", 1), nullptr);
+  answer_ = [](ULONG code) { return code + 1000; };
+  Asked asked = connect_one(kQueuesName);
+  EXPECT_EQ(asked.ask(MessageType::kAddInterest)->code, 1001U);
+  EXPECT_EQ(asked.ask(MessageType::kEnumerate)->code, 1003U);
+  const auto refused = asked.ask(MessageType::kCollect);
+  EXPECT_EQ(refused->code, 1005U);
+  EXPECT_EQ(refused->rows.size(), 0U);
+  EXPECT_EQ(asked.ask(MessageType::kRemoveInterest)->code, kGood);
+  answer_ = [](ULONG code) { return code == PERF_COLLECT_END ? 1006U : kGood; };
+  const auto answer = asked.ask(MessageType::kCollect);
+  EXPECT_EQ(answer->code, kGood);
+  EXPECT_EQ(answer->rows.size(), 1U);
+  answer_ = nullptr;
+}
+
+TEST_F(PerfProviderTest, MayBeStoppedByItsOwnCallback) {
+  start(control);
+  ASSERT_EQ(set_info(queues()), kGood);
+  ASSERT_NE(create(L"a", 1), nullptr);
+  answer_ = [&](ULONG code) {
+    if (code == PERF_COLLECT_START) PerfStopProvider(provider_);
+    return kGood;
+  };
+  const auto answer = connect_one(kQueuesName).ask(MessageType::kCollect);
+  EXPECT_TRUE(!answer || answer->rows.empty());
+  EXPECT_EQ(PerfStopProvider(provider_), kInvalid);
+  provider_ = nullptr;
+  answer_ = nullptr;
+}
+
+TEST_F(PerfProviderTest, ShowsTheSameRowOfTwoProviders) {
+  start();
+  ASSERT_EQ(set_info(queues()), kGood);
+  ASSERT_NE(create(L"X", 1), nullptr);
+  const HANDLE first = std::exchange(provider_, nullptr);
+  start();
+  ASSERT_EQ(set_info(queues()), kGood);
+  ASSERT_NE(create(L"X", 1), nullptr);
+  std::size_t rows = 0;
+  const Catalog catalog = this->catalog();
+  for (const auto& provider : catalog.providers()) {
+    for (const RegisteredSet& set : provider->sets) rows += set.instances.size();
+  }
+  EXPECT_EQ(rows, 2U);
+  PerfStopProvider(first);
+}
+
+TEST_F(PerfProviderTest, SpeaksSixteenBitCharactersToProgramsThatDo) {
+  GUID guid = kProvider;
+  ASSERT_EQ(meterbank_utf16_PerfStartProvider(&guid, control, &provider_), kGood);
+  ASSERT_EQ(set_info(queues()), kGood);
+  const auto row = meterbank_utf16_PerfCreateInstance(provider_, &kQueues, u"ä", 1);
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->InstanceNameSize, 4U);
+  EXPECT_EQ(meterbank_utf16_PerfQueryInstance(provider_, &kQueues, u"Ä", 1), row);
+  EXPECT_EQ(collect(kQueuesName).count("ä"), 1U);
+  EXPECT_EQ(all_calls()[0].buffer.size(), 2U);
+}
+
+}  // namespace
+}  // namespace meterbank

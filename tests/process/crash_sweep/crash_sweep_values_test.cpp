@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Death inside a commit: see crash_sweep.hpp.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <initializer_list>
+#include <iostream>
+#include <optional>
+
+#include "../../support/temporary_directory.hpp"
+#include "../numbered_set.hpp"
+#include "crash_sweep.hpp"
+#include "hand_made_segment.hpp"
+#include "meterbank/publisher.hpp"
+
+namespace meterbank {
+namespace {
+
+using test::JudgedAct;
+using test::SeenSlot;
+using test::SegmentEye;
+using test::SteppedChild;
+using test::Tally;
+
+// Which words a commit touches, and how.
+enum class Change : std::uint8_t { kAddOne, kUpdateAll, kUpdateTwo };
+
+// What word `word` holds after `commits` commits.
+std::uint64_t expected_word(Change change, std::uint32_t words, std::uint64_t commits,
+                            std::uint32_t word) {
+  switch (change) {
+    case Change::kAddOne:
+      return commits / words + (word < commits % words ? 1 : 0);
+    case Change::kUpdateAll:
+      return commits * (word + 1);
+    case Change::kUpdateTwo:
+      return word == 0 || word == words - 1 ? commits * (word + 1) : 0;
+  }
+  return 0;
+}
+
+struct UpdateShape {
+  Change change = Change::kUpdateAll;
+  std::uint32_t words = 2;
+  bool many = false;
+  std::uint64_t before = 0;   // commits at full speed
+  std::uint64_t commits = 1;  // commits step by step
+};
+
+class UpdateAct final : public JudgedAct {
+ public:
+  UpdateAct(std::string directory, UpdateShape shape)
+      : directory_(std::move(directory)), shape_(shape), set_(shape.words) {}
+
+  void prepare() override {
+    provider_.emplace(*Provider::create(
+        {.name = "swept", .directory = directory_, .heartbeat = std::chrono::milliseconds(0)}));
+    CountersetSpec spec = set_.spec();
+    spec.many = shape_.many;
+    instance_ = *provider_->add(spec)->create_instance("it");
+    while (done_ < shape_.before) commit();
+  }
+  void perform() override {
+    for (std::uint64_t commits = 0; commits < shape_.commits; ++commits) commit();
+  }
+  void forget() override {
+    last_ = 0;
+    checkpoint_last_ = 0;
+  }
+  void bind(SegmentEye& eye) override {
+    std::vector<SeenSlot> slots;
+    EXPECT_EQ(eye.walk(slots), "");
+    ASSERT_EQ(slots.size(), 1U);
+    block_ = slots.front().block;
+    ASSERT_NE(block_.checkpoint, nullptr);
+  }
+  void look(SegmentEye&, Tally& tally) override {
+    std::array<std::uint64_t, 128> values{};
+    std::uint64_t version = 0;
+    if (!try_read<StdAtomics>(block_, values.data(), version)) {
+      return tally.note(tally.unreadable, "block");
+    }
+    if (!fits(values.data(), version)) tally.note(tally.torn, "block");
+    if (version < last_) tally.note(tally.backwards, "version");
+    last_ = version;
+    std::uint64_t checkpoint = 0;
+    if (!try_read_checkpoint<StdAtomics>(block_, values.data(), checkpoint)) {
+      return tally.note(tally.unreadable, "checkpoint");
+    }
+    if (!fits(values.data(), checkpoint)) tally.note(tally.torn, "checkpoint");
+    if (checkpoint < checkpoint_last_) tally.note(tally.backwards, "checkpoint");
+    if (checkpoint > version) tally.note(tally.malformed, "checkpoint newer than the block");
+    checkpoint_last_ = checkpoint;
+    if (!slot_of<StdAtomics>(*block_.slot).readable()) tally.note(tally.malformed, "slot");
+  }
+  bool is_complete() const override {
+    return last_ == kFirstVersion + shape_.before + shape_.commits &&
+           checkpoint_last_ == (last_ >= 1024 ? last_ / 1024 * 1024 : kFirstVersion);
+  }
+
+ private:
+  static constexpr std::uint64_t kFirstVersion = 1;  // the zeros of commit_first()
+
+  bool fits(const std::uint64_t* values, std::uint64_t version) const {
+    if (version < kFirstVersion) return false;
+    for (std::uint32_t word = 0; word < shape_.words; ++word) {
+      if (values[word] !=
+          expected_word(shape_.change, shape_.words, version - kFirstVersion, word)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  void commit() {
+    if (shape_.change == Change::kAddOne) {
+      instance_.add(static_cast<std::uint32_t>(done_++ % shape_.words), 1);
+      return;
+    }
+    ++done_;
+    instance_.update([this](Values& values) noexcept {
+      for (std::uint32_t word = 0; word < shape_.words; ++word) {
+        const std::uint64_t next = expected_word(shape_.change, shape_.words, done_, word);
+        if (next != 0) values.set(word, next);
+      }
+    });
+  }
+
+  std::string directory_;
+  UpdateShape shape_;
+  test::NumberedSet set_;
+  // In the child.
+  std::optional<Provider> provider_;
+  Instance instance_;
+  std::uint64_t done_ = 0;
+  // In this process.
+  BlockParts<const SharedWord> block_;
+  std::uint64_t last_ = 0;
+  std::uint64_t checkpoint_last_ = 0;
+};
+
+Tally sweep_updates(std::initializer_list<UpdateShape> shapes) {
+  Tally tally;
+  for (UpdateShape shape : shapes) {
+    const test::TemporaryDirectory directory;
+    if (test::runs_long()) shape.commits *= 10;
+    UpdateAct act(directory.path(), shape);
+    test::sweep(directory.path(), act, test::runs_long() ? 8 : 4, tally);
+  }
+  return tally;
+}
+
+TEST(CrashSweep, ABlockIsReadableAndWholeWhereverAnUpdateDies) {
+  if (!test::can_step()) GTEST_SKIP() << "no single steps in this build";
+  test::expect_clean(sweep_updates({
+                         {.change = Change::kAddOne, .words = 2, .commits = 30},
+                         {.change = Change::kAddOne, .words = 8, .commits = 30},
+                         {.change = Change::kUpdateAll, .words = 2, .commits = 10},
+                         {.change = Change::kUpdateAll, .words = 8, .commits = 6},
+                         {.change = Change::kUpdateTwo, .words = 8, .commits = 6},
+                         {.change = Change::kUpdateAll, .words = 8, .many = true, .commits = 4},
+                         {.change = Change::kUpdateTwo, .words = 100, .commits = 1},
+                     }),
+                     4'000, 60'000);
+}
+
+TEST(CrashSweep, ACheckpointIsWholeWhereverItsWriterDies) {
+  if (!test::can_step()) GTEST_SKIP() << "no single steps in this build";
+  test::expect_clean(sweep_updates({
+                         {.change = Change::kUpdateAll, .words = 2, .before = 1020, .commits = 5},
+                         {.change = Change::kUpdateAll, .words = 8, .before = 1020, .commits = 5},
+                         {.change = Change::kAddOne, .words = 8, .before = 2044, .commits = 5},
+                     }),
+                     1'000, 15'000);
+}
+
+// ---- Control: the same judgement of an operation with a known fault must find it ----
+
+// One copy, and the sequence says "being written" while it is odd.
+class OneCopyAct final : public test::Act {
+ public:
+  explicit OneCopyAct(std::string directory) : directory_(std::move(directory)) {}
+  void prepare() override {
+    segment_.build(directory_);
+    segment_.show_magic();
+    segment_.write_pointer_record();
+    BlockParts<SharedWord> block = segment_.block();
+    slot_live<StdAtomics>(*block.slot, 1);
+    block.copy1 = block.copy0;
+    writer_ = BlockWriter<StdAtomics>(block);
+  }
+  void perform() override {
+    for (std::uint64_t commit = 1; commit <= 20; ++commit) {
+      BlockWriter<StdAtomics>::Update update(writer_);
+      update.set(0, commit);
+      update.set(1, commit * 2);
+      update.commit();
+    }
+  }
+
+ private:
+  std::string directory_;
+  test::HandMadeSegment segment_;
+  BlockWriter<StdAtomics> writer_;
+};
+
+TEST(CrashSweepControl, AWriterWithOneCopyIsFoundTornAndUnreadable) {
+  if (!test::can_step()) GTEST_SKIP() << "no single steps in this build";
+  const test::TemporaryDirectory directory;
+  OneCopyAct act(directory.path());
+  SteppedChild child(act);
+  ASSERT_TRUE(child.is_ready());
+  auto eye = SegmentEye::of_directory(directory.path());
+  ASSERT_TRUE(eye) << eye.error().message();
+  std::vector<SeenSlot> slots;
+  ASSERT_EQ(eye->walk(slots), "");
+  ASSERT_EQ(slots.size(), 1U);
+  BlockParts<const SharedWord> block = slots.front().block;
+  block.copy1 = block.copy0;
+  Tally tally;
+  while (child.step() == SteppedChild::Stop::kInside) {
+    ++tally.points;
+    std::array<std::uint64_t, 2> values{};
+    std::uint64_t version = 0;
+    // Torn for a reader that takes the only copy whatever the number says; unreadable for one that
+    // waits for an even number, as readers of a seqlock do.
+    static_cast<void>(try_read<StdAtomics>(block, values.data(), version));
+    if (values[1] != 2 * values[0]) tally.note(tally.torn, "one copy");
+    // relaxed: the writer stands still.
+    if (StdAtomics::load_relaxed(*block.seq) % 2 == 1) tally.note(tally.unreadable, "one copy");
+  }
+  std::cout << "  control: " << tally << "\n";
+  EXPECT_GT(tally.torn, 0U);
+  EXPECT_GT(tally.unreadable, 0U);
+}
+
+}  // namespace
+}  // namespace meterbank
