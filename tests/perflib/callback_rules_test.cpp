@@ -26,8 +26,8 @@ class PerfCallback : public PerfTest {
   static std::pair<ULONG, Bytes> instances_of(const CountersetSpec& spec) {
     const GUID guid = guid_of(spec.guid);
     DWORD needed = 0;
-    ULONG error = meterbank_utf16_PerfEnumerateCounterSetInstances(nullptr, &guid, nullptr, 0,
-                                                                   &needed);
+    ULONG error =
+        meterbank_utf16_PerfEnumerateCounterSetInstances(nullptr, &guid, nullptr, 0, &needed);
     if (error != kTooSmall) return {error, {}};
     Bytes bytes(needed);
     error = meterbank_utf16_PerfEnumerateCounterSetInstances(
@@ -43,8 +43,8 @@ TEST_F(PerfCallback, DataHasRowsThatAreComputedWhenAsked) {
   EXPECT_EQ(handle.add({}), kSuccess);
   const auto blocks = seen(handle);
   ASSERT_EQ(blocks.size(), 1U);
-  EXPECT_EQ(blocks[0].rows, (Rows{{"Small Wave", {{1, 11}, {2, 12}}},
-                                  {"Large Wave", {{1, 21}, {2, 22}}}}));
+  EXPECT_EQ(blocks[0].rows,
+            (Rows{{"Small Wave", {{1, 11}, {2, 12}}}, {"Large Wave", {{1, 21}, {2, 22}}}}));
 }
 
 TEST_F(PerfCallback, InstancesAreEnumeratedByAsking) {

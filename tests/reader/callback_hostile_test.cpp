@@ -23,7 +23,9 @@ std::ptrdiff_t open_descriptors() {
 
 // Changes, cuts or repeats something.
 void damage(std::vector<std::byte>& packet, std::minstd_rand& random) {
-  const auto below = [&random](std::size_t end) { return static_cast<std::size_t>(random()) % end; };
+  const auto below = [&random](std::size_t end) {
+    return static_cast<std::size_t>(random()) % end;
+  };
   static constexpr std::array<std::uint8_t, 8> kOdd{0, 1, 7, 8, 0x7f, 0x80, 0xfe, 0xff};
   const std::size_t changes = 1 + below(4);
   for (std::size_t change = 0; change < changes && !packet.empty(); ++change) {
@@ -33,7 +35,8 @@ void damage(std::vector<std::byte>& packet, std::minstd_rand& random) {
         packet.resize(at);
         break;
       case 1:
-        packet.insert(packet.end(), packet.begin(), packet.begin() + static_cast<std::ptrdiff_t>(at));
+        packet.insert(packet.end(), packet.begin(),
+                      packet.begin() + static_cast<std::ptrdiff_t>(at));
         break;
       case 2:
         packet[at] ^= std::byte{1} << below(8);

@@ -32,7 +32,7 @@ using test::ScriptedProvider;
 using test::ScriptedRow;
 using test::TemporaryDirectory;
 
-constexpr auto kPatience = 20s;      // for answers that come
+constexpr auto kPatience = 20s;        // for answers that come
 constexpr auto kShortPatience = 50ms;  // for those that do not
 
 const ScriptedRow kRed{3, "red", {10, 20, 30, 40}};
@@ -131,9 +131,8 @@ TEST_F(CallbackPeer, PacketsThatAreNoAnswersEndTheConnection) {
 }
 
 TEST_F(CallbackPeer, DoneIsNoAnswerToAQuestion) {
-  const Seen seen = answer_with([](std::uint64_t id) {
-    return plain_answer(MessageType::kDone, id);
-  });
+  const Seen seen =
+      answer_with([](std::uint64_t id) { return plain_answer(MessageType::kDone, id); });
   EXPECT_EQ(seen.outcome, AnswerOutcome::kMalformed);
 }
 
@@ -310,7 +309,8 @@ TEST_F(CallbackPeer, TwentyAnswerBesideOneThatHangs) {
     if (is_ask(request)) to.send(rows_answer(request.id, {kRed}));
   };
   std::vector<std::unique_ptr<ScriptedProvider>> healthy;
-  ScriptedProvider hung(directory_.path(), kWaves, [](PacketSocket&, const auto&) {}, "hung");
+  ScriptedProvider hung(
+      directory_.path(), kWaves, [](PacketSocket&, const auto&) {}, "hung");
   for (int index = 0; index < 20; ++index) {
     healthy.push_back(std::make_unique<ScriptedProvider>(directory_.path(), kWaves, answer,
                                                          "healthy" + std::to_string(index)));
@@ -324,8 +324,8 @@ TEST_F(CallbackPeer, TwentyAnswerBesideOneThatHangs) {
   EXPECT_EQ(summary.unanswered, 1U);
   ASSERT_EQ(sample.callbacks->size(), 21U);
   for (const CallbackAnswer& each : *sample.callbacks) {
-    EXPECT_EQ(each.outcome, each.provider->name == "hung" ? AnswerOutcome::kTimeout
-                                                          : AnswerOutcome::kAnswered);
+    EXPECT_EQ(each.outcome,
+              each.provider->name == "hung" ? AnswerOutcome::kTimeout : AnswerOutcome::kAnswered);
   }
 }
 
@@ -389,16 +389,14 @@ class CallbackPeerMemory : public CallbackPeer {
 };
 
 TEST_F(CallbackPeerMemory, RowsBeyondAPacketComeInSealedMemory) {
-  const Seen seen = hand_over([](const auto& bytes) {
-    return memory_of(bytes, pages(bytes.size()), kAllSeals);
-  });
+  const Seen seen =
+      hand_over([](const auto& bytes) { return memory_of(bytes, pages(bytes.size()), kAllSeals); });
   EXPECT_EQ(seen.outcome, AnswerOutcome::kAnswered);
   EXPECT_EQ(seen.rows, 3000U);
 }
 
 TEST_F(CallbackPeerMemory, MemoryThatCouldChangeOrFaultIsNotTouched) {
-  const std::vector<
-      std::pair<std::string, std::function<UniqueFd(const std::vector<std::byte>&)>>>
+  const std::vector<std::pair<std::string, std::function<UniqueFd(const std::vector<std::byte>&)>>>
       wrong{
           {"not sealed",
            [](const auto& bytes) { return memory_of(bytes, pages(bytes.size()), 0); }},
@@ -423,8 +421,8 @@ TEST_F(CallbackPeerMemory, MemoryThatCouldChangeOrFaultIsNotTouched) {
            }},
           {"a file",
            [this](const auto& bytes) {
-             UniqueFd file(::open((directory_.path() + "/file").c_str(),
-                                  O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+             UniqueFd file(
+                 ::open((directory_.path() + "/file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
              static_cast<void>(!::pwrite(file.get(), bytes.data(), bytes.size(), 0));
              return file;
            }},

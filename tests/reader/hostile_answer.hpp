@@ -34,7 +34,8 @@ class HostileAnswer {
     header->header_bytes = sizeof(SegmentHeader);
     header->magic.store(kSegmentMagic, std::memory_order_relaxed);  // one thread
     auto provider = std::make_shared<ProviderView>();
-    provider->segment = *MappedSegment::attach(MappedExtent::over({memory_.data(), memory_.size()}));
+    provider->segment =
+        *MappedSegment::attach(MappedExtent::over({memory_.data(), memory_.size()}));
     provider_ = std::move(provider);
     rows_.emplace(registered_);
   }
@@ -63,8 +64,8 @@ class HostileAnswer {
     if (!packet.empty()) std::memcpy(words.data(), packet.data(), packet.size());
     const auto answer = decode_answer(std::as_bytes(std::span(words)).first(packet.size()));
     if (!answer || answer->type != MessageType::kRows) return false;
-    const auto read = read_rows(answer->bytes, answer->rows, MessageType::kEnumerate, {},
-                                *registered_.set);
+    const auto read =
+        read_rows(answer->bytes, answer->rows, MessageType::kEnumerate, {}, *registered_.set);
     if (!read) return false;
     kept = kept && read->rows.size() <= answer->rows;
     const std::size_t taken = rows_->take(read->rows, answer->finished_ns);

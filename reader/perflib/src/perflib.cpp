@@ -14,11 +14,11 @@
 #include <cstring>
 #include <new>
 
-#include "meterbank/windows/utf16_functions.h"
 #include "meterbank/shm/case_fold.hpp"
+#include "meterbank/windows/utf16_functions.h"
+#include "meterbank/windows/wide_text.hpp"
 #include "query/query_handles.hpp"
 #include "registration_blocks.hpp"
-#include "meterbank/windows/wide_text.hpp"
 
 namespace meterbank {
 namespace {

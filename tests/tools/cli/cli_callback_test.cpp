@@ -66,8 +66,8 @@ TEST_F(CliCallback, APublisherThatDoesNotAnswerIsNamedAndTheOthersAreShown) {
   const auto text = meterbank({"get", "waves/*/height", "--patience", "50ms"});
   EXPECT_EQ(text.code, kExitNo);
   EXPECT_EQ(text.lines().size(), 2U) << text.out;
-  EXPECT_EQ(text.err, "meterbank: " + label +
-                          " Waves: no answer within 0.05 s; try: --patience 10s\n");
+  EXPECT_EQ(text.err,
+            "meterbank: " + label + " Waves: no answer within 0.05 s; try: --patience 10s\n");
   const auto json = meterbank({"get", "waves/*/height", "--patience", "50ms", "-f", "json"});
   EXPECT_EQ(json.code, kExitNo);
   const auto document = Json::parse(json.out);

@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "meterbank/windows/wide_text.hpp"
 #include "meterbank/perflib/scan_interval.hpp"
 #include "meterbank/shm/utf8.hpp"
+#include "meterbank/windows/wide_text.hpp"
 
 namespace meterbank {
 namespace {

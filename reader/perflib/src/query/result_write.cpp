@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "../unanswered.hpp"
-#include "meterbank/windows/perf_time.hpp"
 #include "meterbank/reader/cook.hpp"
+#include "meterbank/windows/perf_time.hpp"
 #include "result_plan.hpp"
 
 namespace meterbank {
@@ -181,8 +181,8 @@ void ResultPlan::outcome_of_one(const Block& block, const Sample& sample,
     ++outcome.rows;
   }
   if (outcome.rows == 0) {
-    outcome.error = any_busy(block.rows, sample) ? PerfError::kRetry
-                                                 : error_without_rows(block, sample);
+    outcome.error =
+        any_busy(block.rows, sample) ? PerfError::kRetry : error_without_rows(block, sample);
   } else if (outcome.rows > 1 && block.choice == Choice::kOnly) {
     outcome.error = PerfError::kContradictsRegistration;
   }
@@ -200,8 +200,7 @@ ResultPlan::Outcome ResultPlan::outcome_of(const Block& block,
   // A sum without one of its shares would be a wrong number.
   const PerfError unanswered = error_of_unanswered(sample.callbacks.get(), block.set);
   const bool is_busy = any_busy(block.summed, sample);
-  outcome.summed =
-      !is_busy && unanswered == PerfError::kSuccess && any_good(block.summed, sample);
+  outcome.summed = !is_busy && unanswered == PerfError::kSuccess && any_good(block.summed, sample);
   if (block.choice == Choice::kSum) {
     if (!outcome.summed) outcome.error = error_without_rows(block, sample);
     if (is_busy) outcome.error = PerfError::kRetry;
