@@ -272,8 +272,7 @@ void CallbackAsker::give_up() {
       // Where there is no room for it either, the provider's own limit has to do.
       static_cast<void>(entry.channel->send(cancel));
     }
-    settle(entry, entry.was_busy && entry.phase == Phase::kToSend ? AnswerOutcome::kBusy
-                                                                  : AnswerOutcome::kTimeout);
+    settle(entry, entry.was_busy ? AnswerOutcome::kBusy : AnswerOutcome::kTimeout);
   }
 }
 
