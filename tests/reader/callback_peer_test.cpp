@@ -218,7 +218,7 @@ TEST_F(CallbackPeer, RowsWithoutANewAnswerHoldNothing) {
   std::atomic<int> behaviour{0};
   ScriptedProvider peer(directory_.path(), kWaves, [&](PacketSocket& to, const auto& request) {
     if (!is_ask(request)) return;
-    switch (behaviour.load()) {
+    switch (behaviour.load(std::memory_order_relaxed)) {
       case 0:
         to.send(rows_answer(request.id, {kRed}));
         break;

@@ -330,7 +330,7 @@ TEST_F(CallbackQuery, AskingFromInsideACallbackOfTheSameProcessIsRefused) {
   Sample sample;
   query.collect(sample, kPatience);
   EXPECT_EQ(sample.callbacks->front().outcome, AnswerOutcome::kAnswered);
-  EXPECT_EQ(inner.load(), AnswerOutcome::kReentrant);
+  EXPECT_EQ(inner.load(std::memory_order_relaxed), AnswerOutcome::kReentrant);
 }
 
 TEST_F(CallbackQuery, RowsOfAClosedRegistrationAreClosed) {
