@@ -207,7 +207,7 @@ TEST_F(CallbackProvider, RunsOneCallAtATimeIfToldTo) {
   std::atomic<int> inside{0}, most{0};
   const Registration registration = register_with(
       [&](CallbackRequest&) {
-        most = std::max(most.load(), ++inside);
+        most = std::max(most.load(std::memory_order_relaxed), ++inside);
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         --inside;
         return 0U;
@@ -302,12 +302,12 @@ TEST_F(CallbackProvider, TellsARunningCallThatItsReaderHasCancelledOrGone) {
     const Registration registration = register_with([&](CallbackRequest& request) {
       inside = true;
       told = comes_true([&request] { return request.is_cancelled(); }) &&
-             request.cancelled().load() == 1;
+             request.cancelled().load(std::memory_order_relaxed) == 1;
       return 0U;
     });
     AskingReader reader = this->reader();
     const std::uint64_t id = reader.ask(request(MessageType::kCollect));
-    ASSERT_TRUE(comes_true([&inside] { return inside.load(); }));
+    ASSERT_TRUE(comes_true([&inside] { return inside.load(std::memory_order_relaxed); }));
     if (cancels) {
       ChannelRequest cancel;
       cancel.type = MessageType::kCancel;
@@ -391,7 +391,7 @@ TEST_F(CallbackProvider, MayEndItsProviderFromInside) {
   });
   AskingReader reader = this->reader();
   reader.ask(request(MessageType::kCollect));
-  EXPECT_TRUE(comes_true([&ended] { return ended.load(); }));
+  EXPECT_TRUE(comes_true([&ended] { return ended.load(std::memory_order_relaxed); }));
   EXPECT_FALSE(reader.answer());  // hung up on
   EXPECT_TRUE(comes_true([&] { return registration.state() == RegistrationState::kClosed; }));
 }

@@ -115,7 +115,7 @@ TEST_F(LiveMutator, QueriesOfASegmentThatChangesUnderneathEndInOrder) {
     ASSERT_TRUE(query) << query.error().message();
     Sample sample;
     for (int round = 0; round < 20; ++round) {
-      for (int look = 0; look < 20; ++look) rows += query->collect(sample, {}).rows;
+      for (int look = 0; look < 20; ++look) rows += query->collect(sample, Timestamp{}).rows;
       incomplete += query->plan()->rows.size() < 9 ? 1U : 0U;
       catalog->refresh();
       query->update(*catalog);

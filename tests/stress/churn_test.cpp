@@ -101,7 +101,7 @@ int follow(const std::string& directory, Board& board) {
     catalog->refresh();
     query->update(*catalog);
     for (int look = 0; look < 8; ++look) {
-      query->collect(sample, {});
+      query->collect(sample, Timestamp{});
       judge_rows(sample, board);
     }
     Board::count(board.rounds);
@@ -196,7 +196,7 @@ TEST(ChurnControl, ARowUnderAnotherNameIsFound) {
   auto catalog = *Catalog::open({.directory = directory.path()});
   auto query = *Query::compile(catalog, {"demo_orders/*/*"});
   Sample sample;
-  query.collect(sample, {});
+  query.collect(sample, Timestamp{});
   Board board;
   judge_rows(sample, board);
   EXPECT_EQ(Board::value(board.rows), 2U);

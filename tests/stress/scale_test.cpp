@@ -93,7 +93,7 @@ void live_with(std::uint64_t rows, bool many) {
   EXPECT_TRUE(query.unmatched().empty());
   Sample sample;
   query.prepare(sample);
-  expect_all_fresh(sample, timed("collect", rows, [&] { return query.collect(sample, {}); }), rows);
+  expect_all_fresh(sample, timed("collect", rows, [&] { return query.collect(sample, Timestamp{}); }), rows);
 
   const std::string last = test::name_of_row(rows - 1);
   Query one = timed("select one", rows, [&] {
@@ -101,7 +101,7 @@ void live_with(std::uint64_t rows, bool many) {
   });
   ASSERT_EQ(one.plan()->rows.size(), 1U);
   Sample sample_of_one;
-  EXPECT_EQ(one.collect(sample_of_one, {}).rows, 1U);
+  EXPECT_EQ(one.collect(sample_of_one, Timestamp{}).rows, 1U);
   EXPECT_EQ(sample_of_one.row(0)[0], rows - 1);
 
   instances.clear();
