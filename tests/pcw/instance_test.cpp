@@ -32,8 +32,8 @@ TEST_F(PcwInstances, AreReadWhereTheyLie) {
   Pool pool{1, 0, 2};
   ASSERT_EQ(create(Name(L"a"), block_of(pool)), STATUS_SUCCESS);
   EXPECT_EQ(only_values(collect(kPools)), (std::vector<std::uint64_t>{1, 2}));
-  std::atomic_ref(pool.used).store(41, std::memory_order_relaxed);    // relaxed: the answer orders
-  std::atomic_ref(pool.bytes).store(42, std::memory_order_relaxed);   // relaxed: as above
+  std::atomic_ref(pool.used).store(41, std::memory_order_relaxed);   // relaxed: the answer orders
+  std::atomic_ref(pool.bytes).store(42, std::memory_order_relaxed);  // relaxed: as above
   EXPECT_EQ(only_values(collect(kPools)), (std::vector<std::uint64_t>{41, 42}));
 }
 
@@ -81,7 +81,8 @@ TEST_F(PcwInstances, RefuseABlockThatEndsBeforeACounter) {
               STATUS_INVALID_BUFFER_SIZE);
   }
   PCW_DATA block{bytes.data(), 104};
-  EXPECT_EQ(PcwCreateInstance(&instance, registration.get(), Name(L"a"), 1, &block), STATUS_SUCCESS);
+  EXPECT_EQ(PcwCreateInstance(&instance, registration.get(), Name(L"a"), 1, &block),
+            STATUS_SUCCESS);
   block.Data = nullptr;
   EXPECT_EQ(PcwCreateInstance(&instance, registration.get(), Name(L"b"), 1, &block),
             STATUS_INVALID_PARAMETER_5);
@@ -98,7 +99,8 @@ TEST_F(PcwInstances, CarryEveryBitOfBothWidthsAlignedOrNot) {
   std::memset(&bytes[24], 0xff, 4);
   PCW_DATA block = block_of(bytes);
   PPCW_INSTANCE instance = nullptr;
-  ASSERT_EQ(PcwCreateInstance(&instance, registration.get(), Name(L"a"), 1, &block), STATUS_SUCCESS);
+  ASSERT_EQ(PcwCreateInstance(&instance, registration.get(), Name(L"a"), 1, &block),
+            STATUS_SUCCESS);
   EXPECT_EQ(only_values(collect("Odd")),
             (std::vector<std::uint64_t>{large, 0xffffffff, ~std::uint64_t{0}, 0xffffffff}));
 }
@@ -120,12 +122,11 @@ TEST_F(PcwInstances, KeepTheRulesOfNames) {
 TEST_F(PcwInstances, KeepTheRulesOfTheirDescription) {
   const std::array counters{
       CounterSpec{.id = 1, .name = "Used", .symbol = "used", .type = CounterType::kRawCount},
-      CounterSpec{.id = 2, .name = "Bytes", .symbol = "bytes", .type = CounterType::kLargeRawCount}};
+      CounterSpec{
+          .id = 2, .name = "Bytes", .symbol = "bytes", .type = CounterType::kLargeRawCount}};
   ASSERT_TRUE(pcw::describe({.name = "Many", .symbol = "many", .counters = counters}));
-  ASSERT_TRUE(pcw::describe({.name = "One",
-                             .symbol = "one",
-                             .instances = InstanceKind::kSingle,
-                             .counters = counters}));
+  ASSERT_TRUE(pcw::describe(
+      {.name = "One", .symbol = "one", .instances = InstanceKind::kSingle, .counters = counters}));
   Information many(L"Many", pool_counters());
   Information one(L"One", pool_counters());
   const Registered many_rows(many);

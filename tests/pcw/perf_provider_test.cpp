@@ -18,7 +18,8 @@ namespace {
 using namespace test;
 
 constexpr GUID kProvider = {0xec9fa54c, 0xab41, 0x4f1e, {0x9a, 0x8a, 0xcf, 0x9b, 0x7f, 0x8e, 1, 2}};
-constexpr GUID kQueues = {0x51d1685c, 0x35ed, 0x45be, {0x99, 0xfe, 0x17, 0x26, 0x1a, 0x4f, 0x27, 3}};
+constexpr GUID kQueues = {
+    0x51d1685c, 0x35ed, 0x45be, {0x99, 0xfe, 0x17, 0x26, 0x1a, 0x4f, 0x27, 3}};
 constexpr GUID kOther = {0x51d1685c, 0x35ed, 0x45be, {0x99, 0xfe, 0x17, 0x26, 0x1a, 0x4f, 0x27, 4}};
 const std::string kQueuesName = "{51d1685c-35ed-45be-99fe-17261a4f2703}";
 constexpr DWORD kGood = ERROR_SUCCESS;
@@ -32,10 +33,10 @@ struct Template {
   PERF_COUNTER_INFO counters[2];
 };
 Template queues(ULONG kind = PERF_COUNTERSET_MULTI_INSTANCES, ULONGLONG attributes = 0) {
-  return {{kQueues, kProvider, 2, kind},
-          {{1, PERF_COUNTER_RAWCOUNT, 0, sizeof(ULONG), PERF_DETAIL_NOVICE, 0, 0},
-           {2, PERF_COUNTER_LARGE_RAWCOUNT, attributes, sizeof(ULONGLONG), PERF_DETAIL_NOVICE, 0,
-            8}}};
+  return {
+      {kQueues, kProvider, 2, kind},
+      {{1, PERF_COUNTER_RAWCOUNT, 0, sizeof(ULONG), PERF_DETAIL_NOVICE, 0, 0},
+       {2, PERF_COUNTER_LARGE_RAWCOUNT, attributes, sizeof(ULONGLONG), PERF_DETAIL_NOVICE, 0, 8}}};
 }
 
 class PerfProviderTest : public PcwTest {
@@ -50,9 +51,7 @@ class PerfProviderTest : public PcwTest {
   void stop() {
     if (provider_ != nullptr) PerfStopProvider(std::exchange(provider_, nullptr));
   }
-  DWORD set_info(Template info) {
-    return PerfSetCounterSetInfo(provider_, &info.set, sizeof info);
-  }
+  DWORD set_info(Template info) { return PerfSetCounterSetInfo(provider_, &info.set, sizeof info); }
   PPERF_COUNTERSET_INSTANCE create(PCWSTR name, ULONG id, const GUID& set = kQueues) {
     SetLastError(0);
     return PerfCreateInstance(provider_, &set, name, id);
@@ -89,7 +88,8 @@ class PerfProviderTest : public PcwTest {
 static_assert(sizeof(PERF_COUNTERSET_INFO) == 40 && sizeof(PERF_COUNTER_INFO) == 32);
 static_assert(sizeof(PERF_COUNTERSET_INSTANCE) == 32 && sizeof(PERF_COUNTER_IDENTITY) == 40);
 static_assert(sizeof(PERF_PROVIDER_CONTEXT) == 40 && sizeof(WNODE_HEADER) == 48);
-static_assert(offsetof(PERF_COUNTER_INFO, Attrib) == 8 && offsetof(PERF_COUNTER_INFO, Offset) == 28);
+static_assert(offsetof(PERF_COUNTER_INFO, Attrib) == 8 &&
+              offsetof(PERF_COUNTER_INFO, Offset) == 28);
 static_assert(offsetof(PERF_COUNTERSET_INSTANCE, InstanceNameOffset) == 24);
 
 TEST_F(PerfProviderTest, StartsStopsAndStartsAgain) {
@@ -171,6 +171,8 @@ TEST_F(PerfProviderTest, ChecksInstances) {
   const auto row = create(L"a", 1);
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(error_of_create(L"A", 1), kTaken);
+  EXPECT_EQ(error_of_create(L"A", 2), kTaken);
+  EXPECT_EQ(error_of_create(L"b", 1), kTaken);
   EXPECT_EQ(PerfDeleteInstance(provider_, row), kGood);
   EXPECT_EQ(PerfDeleteInstance(provider_, nullptr), kInvalid);
   EXPECT_NE(create(L"A", 1), nullptr);
@@ -286,8 +288,7 @@ TEST_F(PerfProviderTest, CollectsBetweenStartAndEnd) {
     return kGood;
   };
   for (std::uint64_t read = 1; read <= 3; ++read) {
-    EXPECT_EQ(values_of(collect(kQueuesName), "a"),
-              (std::vector<std::uint64_t>{read, read}));
+    EXPECT_EQ(values_of(collect(kQueuesName), "a"), (std::vector<std::uint64_t>{read, read}));
   }
   EXPECT_EQ(codes(), (std::vector<ULONG>{5, 6, 5, 6, 5, 6}));
   EXPECT_EQ(all_calls()[0].buffer.size(), sizeof(WCHAR));  // the empty name of this machine

@@ -54,7 +54,8 @@ TEST_F(PcwRegisterTest, TakesNamesAndTypesFromADescription) {
   const Pool pool{7, 0, 8};
   PPCW_INSTANCE instance = nullptr;
   PCW_DATA block = block_of(pool);
-  ASSERT_EQ(PcwCreateInstance(&instance, registration.get(), Name(L"a"), 1, &block), STATUS_SUCCESS);
+  ASSERT_EQ(PcwCreateInstance(&instance, registration.get(), Name(L"a"), 1, &block),
+            STATUS_SUCCESS);
 
   const auto set = find_set("memory POOLS");
 
@@ -93,7 +94,8 @@ TEST_F(PcwRegisterTest, CopiesWhatItIsGiven) {
   PCW_DATA block = block_of(pool);
   PPCW_INSTANCE instance = nullptr;
 
-  EXPECT_EQ(PcwCreateInstance(&instance, registration.get(), Name(L"a"), 1, &block), STATUS_SUCCESS);
+  EXPECT_EQ(PcwCreateInstance(&instance, registration.get(), Name(L"a"), 1, &block),
+            STATUS_SUCCESS);
   EXPECT_EQ(only_values(collect(kPools)), (std::vector<std::uint64_t>{1, 3}));
 }
 
@@ -220,7 +222,8 @@ TEST_F(PcwRegisterTest, ReadsNothingOnceUnregisterHasReturned) {
   auto pool = std::make_unique<Pool>(Pool{1, 2, 3});
   PCW_DATA block = block_of(*pool);
   PPCW_INSTANCE instance = nullptr;
-  ASSERT_EQ(PcwCreateInstance(&instance, registration.get(), Name(L"a"), 1, &block), STATUS_SUCCESS);
+  ASSERT_EQ(PcwCreateInstance(&instance, registration.get(), Name(L"a"), 1, &block),
+            STATUS_SUCCESS);
   Asked asked = connect_one(kPools);
   ASSERT_EQ(asked.ask(MessageType::kCollect)->rows.size(), 1U);
 
@@ -238,7 +241,8 @@ TEST_F(PcwRegisterTest, IgnoresAnInstanceThatUnregisterClosed) {
   const Pool pool{1, 2, 3};
   PCW_DATA block = block_of(pool);
   PPCW_INSTANCE instance = nullptr;
-  ASSERT_EQ(PcwCreateInstance(&instance, registration.get(), Name(L"a"), 1, &block), STATUS_SUCCESS);
+  ASSERT_EQ(PcwCreateInstance(&instance, registration.get(), Name(L"a"), 1, &block),
+            STATUS_SUCCESS);
   const PPCW_REGISTRATION handle = registration.get();
 
   registration.unregister();
@@ -246,7 +250,8 @@ TEST_F(PcwRegisterTest, IgnoresAnInstanceThatUnregisterClosed) {
   PcwCloseInstance(instance);
   PcwCloseInstance(instance);
   PcwUnregister(handle);
-  EXPECT_EQ(PcwCreateInstance(&instance, handle, Name(L"b"), 1, &block), STATUS_INVALID_PARAMETER_2);
+  EXPECT_EQ(PcwCreateInstance(&instance, handle, Name(L"b"), 1, &block),
+            STATUS_INVALID_PARAMETER_2);
   PcwUnregister(nullptr);
   PcwCloseInstance(nullptr);
   const Registered again(info);

@@ -65,18 +65,19 @@ TEST_F(Waves, TurnInACircle) {
     const double angle = static_cast<double>(the_time / 400000) * 3 / 180;
     const SeenRows rows = collect("Trigonometric Waves");
     ASSERT_EQ(rows.count("default"), 1U);
-    EXPECT_EQ(only_values(rows),
-              (std::vector<std::uint64_t>{static_cast<std::uint64_t>(50 + 30 * std::sin(angle)),
-                                          static_cast<std::uint64_t>(50 + 30 * std::cos(angle)),
-                                          50}));
+    EXPECT_EQ(only_values(rows), (std::vector<std::uint64_t>{
+                                     static_cast<std::uint64_t>(50 + 30 * std::sin(angle)),
+                                     static_cast<std::uint64_t>(50 + 30 * std::cos(angle)), 50}));
   }
 }
 
 TEST_F(Waves, TakeTheKindThatTheirManifestSays) {
   const std::array counters{
       CounterSpec{.id = 1, .name = "Sine Wave", .symbol = "sine", .type = CounterType::kRawCount},
-      CounterSpec{.id = 2, .name = "Cosine Wave", .symbol = "cosine", .type = CounterType::kRawCount},
-      CounterSpec{.id = 3, .name = "Constant", .symbol = "constant", .type = CounterType::kRawCount}};
+      CounterSpec{
+          .id = 2, .name = "Cosine Wave", .symbol = "cosine", .type = CounterType::kRawCount},
+      CounterSpec{
+          .id = 3, .name = "Constant", .symbol = "constant", .type = CounterType::kRawCount}};
   ASSERT_TRUE(pcw::describe({.name = "Trigonometric Waves",
                              .symbol = "trigonometric_waves",
                              .instances = InstanceKind::kSingle,
@@ -101,8 +102,7 @@ TEST(SystemTime, IsThatOfWindows) {
   KeQuerySystemTime(&time);
   FILETIME file_time;
   GetSystemTimeAsFileTime(&file_time);
-  const std::int64_t now =
-      std::int64_t{file_time.dwHighDateTime} << 32 | file_time.dwLowDateTime;
+  const std::int64_t now = std::int64_t{file_time.dwHighDateTime} << 32 | file_time.dwLowDateTime;
   EXPECT_GE(now, time.QuadPart);
   EXPECT_LT(now - time.QuadPart, 3600 * kSecond);
 }

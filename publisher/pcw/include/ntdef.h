@@ -47,8 +47,7 @@ constexpr Character* meterbank_without_const(const Character* text) noexcept {
 #else
 #define RTL_FIELD_TYPE(type, field) __typeof__(((type*)0)->field)
 #define RTL_FIELD_SIZE(type, field) (sizeof(((type*)0)->field))
-#define CONTAINING_RECORD(address, type, field) \
-  ((type*)((char*)(address)-offsetof(type, field)))
+#define CONTAINING_RECORD(address, type, field) ((type*)((char*)(address)-offsetof(type, field)))
 #define meterbank_without_const(text) ((void*)(text))
 #endif
 #define RTL_SIZEOF_THROUGH_FIELD(type, field) \
@@ -56,8 +55,8 @@ constexpr Character* meterbank_without_const(const Character* text) noexcept {
 
 #define RTL_CONSTANT_STRING(text) \
   { sizeof(text) - sizeof((text)[0]), sizeof(text), meterbank_without_const(text) }
-#define DECLARE_CONST_UNICODE_STRING(name, text) \
-  static const WCHAR name##_buffer[] = text;     \
+#define DECLARE_CONST_UNICODE_STRING(name, text)                           \
+  static const WCHAR name##_buffer[] = text;                               \
   const UNICODE_STRING name = {sizeof(text) - sizeof(WCHAR), sizeof(text), \
                                METERBANK_CAST(PWSTR, meterbank_without_const(name##_buffer))}
 #define DECLARE_UNICODE_STRING_SIZE(name, characters) \

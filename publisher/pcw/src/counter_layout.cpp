@@ -22,8 +22,8 @@ std::uint64_t load(const std::byte* at) noexcept {
   }
   std::uint64_t value = 0;
   for (std::size_t byte = 0; byte < sizeof(Word); ++byte) {
-    const auto part = __atomic_load_n(reinterpret_cast<const std::uint8_t*>(at) + byte,
-                                      __ATOMIC_RELAXED);
+    const auto part =
+        __atomic_load_n(reinterpret_cast<const std::uint8_t*>(at) + byte, __ATOMIC_RELAXED);
     value |= std::uint64_t{part} << (8 * byte);
   }
   return value;

@@ -26,9 +26,7 @@ class OwnedSpec {
   [[nodiscard]] const CountersetSpec& spec() const noexcept { return spec_; }
 
  private:
-  [[nodiscard]] std::string_view keep(std::string_view text) {
-    return texts_.emplace_back(text);
-  }
+  [[nodiscard]] std::string_view keep(std::string_view text) { return texts_.emplace_back(text); }
 
   std::deque<std::string> texts_;  // which never moves what it holds
   std::vector<CounterSpec> counters_;
@@ -39,8 +37,8 @@ class OwnedSpec {
 [[nodiscard]] std::shared_ptr<const OwnedSpec> described(std::string_view name);
 [[nodiscard]] std::shared_ptr<const OwnedSpec> described(const Guid& guid);
 
-// Of a set that nobody described. `spec` has a name; symbols, and the names and symbols of counters,
-// are made up.
+// Of a set that nobody described. `spec` has a name; symbols, and the names and symbols of
+// counters, are made up.
 [[nodiscard]] std::shared_ptr<const OwnedSpec> plain_spec(CountersetSpec spec,
                                                           std::vector<CounterSpec> counters);
 

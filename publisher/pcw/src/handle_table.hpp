@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Handles that can be used after their end: numbers, never given twice, that lead to an object while
-// it is open.
+// Handles that can be used after their end: numbers, never given twice, that lead to an object
+// while it is open.
 #pragma once
 
 #include <atomic>

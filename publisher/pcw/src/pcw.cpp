@@ -36,7 +36,8 @@ NTSTATUS check_information(const PCW_REGISTRATION_INFORMATION* info) {
   if (info->Version == PCW_VERSION_2) {
     std::uint32_t flags = 0;  // any number may stand there
     std::memcpy(&flags, &info->Flags, sizeof flags);
-    if ((flags & ~std::uint32_t{PcwRegistrationSiloNeutral}) != 0) return refuse(kBad, "unknown flag");
+    if ((flags & ~std::uint32_t{PcwRegistrationSiloNeutral}) != 0)
+      return refuse(kBad, "unknown flag");
   }
   if (info->CounterCount > kCountersMax) {
     return refuse(STATUS_INTEGER_OVERFLOW,
@@ -50,9 +51,9 @@ std::shared_ptr<const OwnedSpec> spec_of(const std::string& name,
                                          std::span<const PCW_COUNTER_DESCRIPTOR> descriptors) {
   std::vector<CounterSpec> counters;
   for (const PCW_COUNTER_DESCRIPTOR& descriptor : descriptors) {
-    counters.push_back({.id = descriptor.Id,
-                        .type = descriptor.Size == 4 ? CounterType::kRawCount
-                                                     : CounterType::kLargeRawCount});
+    counters.push_back(
+        {.id = descriptor.Id,
+         .type = descriptor.Size == 4 ? CounterType::kRawCount : CounterType::kLargeRawCount});
   }
   CountersetSpec spec{};
   spec.name = name;
@@ -142,8 +143,7 @@ NTSTATUS PcwRegister(PPCW_REGISTRATION* Registration, PPCW_REGISTRATION_INFORMAT
 }
 NTSTATUS meterbank_utf16_PcwRegister(PPCW_REGISTRATION* Registration,
                                      PPCW_REGISTRATION_INFORMATION Info) {
-  return guarded(
-      [&] { return register_set(Registration, Info, meterbank::CharacterWidth::kTwo); });
+  return guarded([&] { return register_set(Registration, Info, meterbank::CharacterWidth::kTwo); });
 }
 
 VOID PcwUnregister(PPCW_REGISTRATION Registration) {

@@ -163,7 +163,8 @@ NTSTATUS PcwRegistration::create(const UNICODE_STRING* name, std::span<const PCW
 NTSTATUS PcwRegistration::create_in_place(const UNICODE_STRING* name, std::uintptr_t& handle,
                                           void*& block) {
   if (!parts_.layout.is_plain_words()) {
-    return refuse(STATUS_NOT_SUPPORTED, "its counters do not lie one behind the other in one block");
+    return refuse(STATUS_NOT_SUPPORTED,
+                  "its counters do not lie one behind the other in one block");
   }
   auto text = row_name(name);
   if (!text) return refuse(STATUS_INVALID_PARAMETER_3, "a name that this set cannot have");
@@ -235,12 +236,10 @@ NTSTATUS PcwRegistration::call(CallbackRequest& request) {
   }
   const OpenBuffer buffer(request, shared_from_this());
   KEVENT cancelled{0, &request.cancelled()};
-  information.CollectData = {short_mask(request),
-                             mask.get(),
-                             request.instance_id(),
-                             static_cast<BOOLEAN>(request.collects_many() ? TRUE : FALSE),
-                             buffer.handle(),
-                             &cancelled};
+  information.CollectData = {
+      short_mask(request),   mask.get(),
+      request.instance_id(), static_cast<BOOLEAN>(request.collects_many() ? TRUE : FALSE),
+      buffer.handle(),       &cancelled};
   return parts_.callback(type, &information, parts_.context);
 }
 

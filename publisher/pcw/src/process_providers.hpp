@@ -22,7 +22,8 @@ Result<Published> publish(const CountersetSpec& spec, const Callback& callback);
 // A provider that is nobody else's.
 Result<Provider> make_own_provider();
 
-// Lets go of a provider, now or, from inside a callback, which its end would have to wait for, later.
+// Lets go of a provider, now or, from inside a callback, which its end would have to wait for,
+// later.
 void let_go(std::shared_ptr<Provider> provider) noexcept;
 
 }  // namespace meterbank::pcw

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// main for a driver's sources: loads it, waits to be told to end, unloads it. What happens in between
-// happens in callbacks.
+// main for a driver's sources: loads it, waits to be told to end, unloads it. What happens in
+// between happens in callbacks.
 #include <signal.h>
 #include <stdio.h>
 

@@ -3,8 +3,9 @@
 // PerfLib, second generation: what consumers and user-mode providers of counters call. Consumers
 // link meterbank::perflib, providers meterbank::pcw, programs that are both, both.
 //
-//   PerfStartProvider -> PerfSetCounterSetInfo -> PerfCreateInstance -> PerfSet... and PerfIncrement...
-//   PerfOpenQueryHandle -> PerfAddCounters -> PerfQueryCounterData, again and again
+//   PerfStartProvider -> PerfSetCounterSetInfo -> PerfCreateInstance -> PerfSet... and
+//   PerfIncrement... PerfOpenQueryHandle -> PerfAddCounters -> PerfQueryCounterData, again and
+//   again
 //
 // Each function that fills a buffer keeps one protocol: if the buffer is too small it stores
 // nothing, puts the size that would do in the last parameter and returns ERROR_NOT_ENOUGH_MEMORY.

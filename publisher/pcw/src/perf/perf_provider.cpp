@@ -12,9 +12,7 @@
 namespace meterbank::pcw {
 namespace {
 
-Guid guid_of(const GUID& guid) noexcept {
-  return std::bit_cast<Guid>(guid);
-}
+Guid guid_of(const GUID& guid) noexcept { return std::bit_cast<Guid>(guid); }
 
 std::optional<InstanceKind> kind_of(ULONG type) noexcept {
   switch (type) {

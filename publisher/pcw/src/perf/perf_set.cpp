@@ -46,9 +46,9 @@ PerfColumns::PerfColumns(std::vector<Column> columns) : columns_(std::move(colum
 }
 
 const PerfColumns::Column* PerfColumns::find(std::uint32_t id) const noexcept {
-  const auto found =
-      std::lower_bound(columns_.begin(), columns_.end(), id,
-                       [](const Column& column, std::uint32_t wanted) { return column.id < wanted; });
+  const auto found = std::lower_bound(
+      columns_.begin(), columns_.end(), id,
+      [](const Column& column, std::uint32_t wanted) { return column.id < wanted; });
   return found == columns_.end() || found->id != id ? nullptr : &*found;
 }
 

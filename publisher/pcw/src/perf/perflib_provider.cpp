@@ -16,9 +16,7 @@ namespace {
 using Providers = HandleTable<PerfProvider>;
 using Column = PerfColumns::Column;
 
-Guid guid_of(const GUID& guid) noexcept {
-  return std::bit_cast<Guid>(guid);
-}
+Guid guid_of(const GUID& guid) noexcept { return std::bit_cast<Guid>(guid); }
 
 DWORD invalid(const char* why) noexcept { return refuse_as(ERROR_INVALID_PARAMETER, why); }
 
@@ -36,8 +34,7 @@ DWORD start(const GUID* guid, PERFLIBREQUEST callback, HANDLE* handle, Character
   *handle = nullptr;
   auto made = make_own_provider();
   if (!made) return refuse_as_error(made.error());
-  auto provider =
-      std::make_shared<PerfProvider>(std::move(*made), guid_of(*guid), callback, width);
+  auto provider = std::make_shared<PerfProvider>(std::move(*made), guid_of(*guid), callback, width);
   const std::uintptr_t number = Providers::shared().insert(provider);
   provider->set_handle(number);
   *handle = reinterpret_cast<HANDLE>(number);
@@ -61,9 +58,8 @@ std::optional<std::string> text_of(const Character* text) {
   if (text == nullptr) return std::nullopt;
   std::size_t count = 0;
   while (count < PERF_MAX_INSTANCE_NAME && text[count] != 0) ++count;
-  return valid_utf8_of(
-      {reinterpret_cast<const std::byte*>(text), count * sizeof(Character)},
-      static_cast<CharacterWidth>(sizeof(Character)));
+  return valid_utf8_of({reinterpret_cast<const std::byte*>(text), count * sizeof(Character)},
+                       static_cast<CharacterWidth>(sizeof(Character)));
 }
 
 // The set that a call is about, and the row's name.
@@ -253,8 +249,8 @@ ULONG PerfSetULongCounterValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance
                                ULONG value) {
   return set_value(handle, instance, counter, value);
 }
-ULONG PerfSetULongLongCounterValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance,
-                                   ULONG counter, ULONGLONG value) {
+ULONG PerfSetULongLongCounterValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance, ULONG counter,
+                                   ULONGLONG value) {
   return set_value(handle, instance, counter, value);
 }
 ULONG PerfIncrementULongCounterValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a manifest says of a counterset and a registration does not: names, types, help, units, links
-// between counters, whether there are several instances. Generated code calls this before PcwRegister
-// or PerfSetCounterSetInfo.
+// What a manifest says of a counterset and a registration does not: names, types, help, units,
+// links between counters, whether there are several instances. Generated code calls this before
+// PcwRegister or PerfSetCounterSetInfo.
 //
 // A set that nobody described is published all the same: its counters are called "Counter <id>" and
 // are plain numbers, and it has many instances.

@@ -58,7 +58,8 @@ typedef enum _PCW_CALLBACK_TYPE {
   PcwCallbackRemoveCounter = 1,
   PcwCallbackEnumerateInstances = 2,
   PcwCallbackCollectData = 3
-} PCW_CALLBACK_TYPE, *PPCW_CALLBACK_TYPE;
+} PCW_CALLBACK_TYPE,
+    *PPCW_CALLBACK_TYPE;
 
 // Bit x of a mask: the counter with id x. All ones: all counters, or one with an id beyond 63.
 typedef struct _PCW_COUNTER_INFORMATION {
@@ -120,9 +121,10 @@ static_assert(offsetof(PCW_REGISTRATION_INFORMATION, Flags) == 48, "as on Window
 EXTERN_C_START
 
 // Everything is copied. STATUS_INVALID_PARAMETER_2: no name, a name that is no text, a length of it
-// that is no multiple of a WCHAR; an unknown version or flag; descriptors that contradict each other
-// or what describe() said. STATUS_INTEGER_OVERFLOW: more than 4096 counters. STATUS_NO_MEMORY;
-// STATUS_ACCESS_DENIED, STATUS_UNSUCCESSFUL: nothing can be published, see last_refusal().
+// that is no multiple of a WCHAR; an unknown version or flag; descriptors that contradict each
+// other or what describe() said. STATUS_INTEGER_OVERFLOW: more than 4096 counters.
+// STATUS_NO_MEMORY; STATUS_ACCESS_DENIED, STATUS_UNSUCCESSFUL: nothing can be published, see
+// last_refusal().
 NTSTATUS NTAPI PcwRegister(PPCW_REGISTRATION* Registration, PPCW_REGISTRATION_INFORMATION Info)
     METERBANK_WIDE_SYMBOL(PcwRegister);
 
@@ -145,8 +147,9 @@ NTSTATUS NTAPI PcwAddInstance(PPCW_BUFFER Buffer, PCUNICODE_STRING Name, ULONG I
 
 // Not of Windows: an instance whose block lies in the memory that readers see. What the caller
 // stores there is published by the store itself, and collecting it asks nobody. `Block` is zeroed,
-// and must not be touched once the instance is closed. For sets of one struct whose counters lie one
-// behind the other, 8 bytes apart, in the order of their descriptors; else STATUS_NOT_SUPPORTED.
+// and must not be touched once the instance is closed. For sets of one struct whose counters lie
+// one behind the other, 8 bytes apart, in the order of their descriptors; else
+// STATUS_NOT_SUPPORTED.
 NTSTATUS NTAPI MeterbankPcwAllocateInstance(PPCW_INSTANCE* Instance, PPCW_REGISTRATION Registration,
                                             PCUNICODE_STRING Name, PVOID* Block);
 

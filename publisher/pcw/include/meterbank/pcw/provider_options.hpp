@@ -13,7 +13,8 @@
 
 namespace meterbank::pcw {
 
-// Room for as many registrations as there can be; an empty name stands for the program's short name.
+// Room for as many registrations as there can be; an empty name stands for the program's short
+// name.
 [[nodiscard]] ProviderOptions default_provider_options();
 
 // For providers that come from now on. Those of PerfStartProvider, one a call, take them, too.
