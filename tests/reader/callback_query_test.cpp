@@ -1,96 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows that are computed when somebody asks: a query and a real provider.
-#include <gtest/gtest.h>
-
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <map>
-#include <mutex>
-#include <set>
-#include <string>
-#include <thread>
-#include <vector>
+#include <stdexcept>
 
-#include "../support/temporary_directory.hpp"
-#include "../support/wave_schema.hpp"
-#include "meterbank/publisher.hpp"
-#include "meterbank/reader.hpp"
+#include "callback_fixture.hpp"
 
 namespace meterbank {
 namespace {
 
-using namespace std::chrono_literals;
+using test::CallbackQuery;
+using test::kPatience;
 using test::kTide;
 using test::kWaves;
-using test::TemporaryDirectory;
-
-constexpr auto kPatience = 20s;  // an answer that never comes fails the test, not one that is slow
-
-struct Wave {
-  std::string name;
-  std::uint32_t id = 0;
-  std::uint64_t height = 0;
-};
-
-// What the callback of a test adds, and what it was asked.
-class Waves {
- public:
-  void show(std::vector<Wave> waves) {
-    const std::lock_guard lock(mutex_);
-    waves_ = std::move(waves);
-  }
-  std::uint32_t operator()(CallbackRequest& request) {
-    const std::lock_guard lock(mutex_);
-    ++calls_[request.reason()];
-    const bool wants_rows = request.reason() == CallbackReason::kEnumerate ||
-                            request.reason() == CallbackReason::kCollect;
-    if (!wants_rows) return 0;
-    last_mask_.assign(request.counter_mask().begin(), request.counter_mask().end());
-    last_id_ = request.instance_id();
-    last_pattern_ = request.instance_mask();
-    collects_many_ = request.collects_many();
-    for (const Wave& wave : waves_) {
-      added_.push_back(request.add(
-          wave.name, wave.id,
-          std::array{wave.height, wave.height * 2, std::uint64_t{100}, std::uint64_t{4}}));
-    }
-    return 0;
-  }
-
-  std::mutex mutex_;
-  std::vector<Wave> waves_;
-  std::vector<std::uint64_t> last_mask_;
-  std::uint32_t last_id_ = 0;
-  std::string last_pattern_;
-  bool collects_many_ = false;
-  std::map<CallbackReason, int> calls_;
-  std::vector<CallbackRequest::Added> added_;
-};
-
-class CallbackQuery : public testing::Test {
- protected:
-  Provider provider(const std::string& name = "sea") {
-    return *Provider::create({.name = name, .directory = directory_.path()});
-  }
-  Registration add(Provider& provider, const CountersetSpec& spec = kWaves) {
-    return *provider.add(spec, [this](CallbackRequest& request) { return waves_(request); });
-  }
-  Catalog catalog() {
-    auto catalog = *Catalog::open({.directory = directory_.path()});
-    catalog.refresh();
-    return catalog;
-  }
-  static std::map<std::string, double> values(const Sample& sample) {
-    std::map<std::string, double> values;
-    for (const CookedRow& row : cook(nullptr, sample)) values[row.short_path()] = row.cooked.value;
-    return values;
-  }
-
-  TemporaryDirectory directory_;
-  Waves waves_;
-};
+using test::Wave;
 
 TEST_F(CallbackQuery, CollectsRowsThatAreComputedWhenAsked) {
   waves_.show({{"red", 3, 10}, {"blue", 4, 20}});
@@ -312,63 +235,6 @@ TEST_F(CallbackQuery, AMovedQueryGoesOn) {
   EXPECT_EQ(values(sample).at("waves/red/height"), 11);
 }
 
-// Windows: PCW_MASK_INFORMATION.
-TEST_F(CallbackQuery, OneCounterSetsOneBit) {
-  Provider sea = provider();
-  add(sea);
-  Catalog catalog = this->catalog();
-  Sample sample;
-  Query query = *Query::compile(catalog, {"waves/*/height"});
-  query.collect(sample, kPatience);
-  EXPECT_EQ(waves_.last_mask_, std::vector<std::uint64_t>{std::uint64_t{1} << 1});
-}
-
-TEST_F(CallbackQuery, ACounterWithABaseOfAHighIdSetsBothBits) {
-  Provider sea = provider();
-  add(sea);
-  Catalog catalog = this->catalog();
-  Sample sample;
-  Query query = *Query::compile(catalog, {"waves/*/time_per_crest"});
-  query.collect(sample, kPatience);
-  EXPECT_EQ(waves_.last_mask_,
-            (std::vector<std::uint64_t>{std::uint64_t{1} << 7, std::uint64_t{1} << (70 - 64)}));
-}
-
-TEST_F(CallbackQuery, AWildcardSetsAllBits) {
-  Provider sea = provider();
-  add(sea);
-  Catalog catalog = this->catalog();
-  Sample sample;
-  Query query = *Query::compile(catalog, {"waves"});
-  query.collect(sample, kPatience);
-  EXPECT_EQ(waves_.last_mask_, std::vector<std::uint64_t>{~std::uint64_t{0}});
-  EXPECT_EQ(waves_.last_pattern_, "*");
-  EXPECT_EQ(waves_.last_id_, kAnyInstanceId);
-  EXPECT_TRUE(waves_.collects_many_);
-}
-
-TEST_F(CallbackQuery, AnExactPatternAndIdReachTheCallback) {
-  Provider sea = provider();
-  add(sea);
-  Catalog catalog = this->catalog();
-  Sample sample;
-  Query by_pattern = *Query::compile(catalog, {"waves/Re?*/height", "waves/re?*/crests"});
-  by_pattern.collect(sample, kPatience);
-  EXPECT_EQ(waves_.last_pattern_, "Re?*");
-  EXPECT_EQ(waves_.last_id_, kAnyInstanceId);
-  Query by_id = Query::of_items(
-      catalog, {{.set = kWaves.guid, .instances = "r*", .instance_id = 3},
-                {.set = kWaves.guid, .instances = "r*", .instance_id = 3, .counter_id = 1}});
-  by_id.collect(sample, kPatience);
-  EXPECT_EQ(waves_.last_pattern_, "r*");
-  EXPECT_EQ(waves_.last_id_, 3U);
-  Query two = Query::of_items(catalog, {{.set = kWaves.guid, .instances = "r*", .instance_id = 3},
-                                        {.set = kWaves.guid, .instances = "b*", .instance_id = 4}});
-  two.collect(sample, kPatience);
-  EXPECT_EQ(waves_.last_pattern_, "*");
-  EXPECT_EQ(waves_.last_id_, kAnyInstanceId);
-}
-
 // Filtering is optional: whether a provider heeds masks makes no difference.
 TEST_F(CallbackQuery, AProviderThatIgnoresMasksGivesTheSameRows) {
   waves_.show({{"red", 3, 10}, {"blue", 4, 20}, {"rose", 5, 30}});  // whatever is asked
@@ -399,19 +265,6 @@ TEST_F(CallbackQuery, ASetWithoutNamesHasOneRow) {
   EXPECT_EQ(waves_.added_,
             (std::vector{CallbackRequest::Added::kYes, CallbackRequest::Added::kDropped}));
   EXPECT_EQ(values(sample), (std::map<std::string, double>{{"tide/height", 10}}));
-}
-
-// The wrong kind of question is no question.
-TEST_F(CallbackQuery, ItemsOfTheWrongKindAskNobody) {
-  Provider sea = provider();
-  add(sea);
-  add(sea, kTide);
-  Catalog catalog = this->catalog();
-  Query query = Query::of_items(
-      catalog, {{.set = kTide.guid, .instances = "red"}, {.set = kWaves.guid, .instances = ""}});
-  EXPECT_FALSE(query.asks());
-  EXPECT_EQ(query.plan()->answers[0].status, ItemStatus::kWrongKind);
-  EXPECT_EQ(query.plan()->answers[1].status, ItemStatus::kWrongKind);
 }
 
 TEST_F(CallbackQuery, AnItemFindsItsInstancesOnceTheyWereAnswered) {
@@ -480,40 +333,6 @@ TEST_F(CallbackQuery, AskingFromInsideACallbackOfTheSameProcessIsRefused) {
   EXPECT_EQ(inner.load(std::memory_order_relaxed), AnswerOutcome::kReentrant);
 }
 
-// Windows: ETW notifications reach every provider of the set.
-TEST_F(CallbackQuery, EveryProviderOfTheSetIsAsked) {
-  waves_.show({{"red", 3, 10}});
-  Provider sea = provider("sea"), lake = provider("lake"), pond = provider("pond");
-  add(sea);
-  add(lake);
-  add(pond);
-  Catalog catalog = this->catalog();
-  Query query = *Query::compile(catalog, {"waves/*/height"});
-  Sample sample;
-  EXPECT_EQ(query.collect(sample, kPatience).rows, 3U);
-  EXPECT_EQ(sample.callbacks->size(), 3U);
-  for (const CookedRow& row : cook(nullptr, sample)) EXPECT_TRUE(row.has_namesake);
-}
-
-TEST_F(CallbackQuery, OnlyThePublisherThatAPatternNamesIsAsked) {
-  waves_.show({{"red", 3, 10}});
-  Provider sea = provider("sea"), lake = provider("lake");
-  add(sea);
-  const auto quiet = *lake.add(kWaves, [](CallbackRequest&) -> std::uint32_t {
-    ADD_FAILURE() << "lake was asked";
-    return 0;
-  });
-  Catalog catalog = this->catalog();
-  Query query = *Query::compile(catalog, {"\\\\sea\\Waves(*)\\Height"});
-  Sample sample;
-  EXPECT_EQ(query.collect(sample, kPatience).rows, 1U);
-  EXPECT_EQ(sample.callbacks->size(), 1U);
-  Query absent = *Query::compile(catalog, {"\\\\ocean\\Waves(*)\\Height"});
-  EXPECT_FALSE(absent.asks());
-  EXPECT_EQ(absent.collect(sample, kPatience).rows, 0U);
-  EXPECT_EQ(sample.callbacks, nullptr);
-}
-
 TEST_F(CallbackQuery, RowsOfAClosedRegistrationAreClosed) {
   waves_.show({{"red", 3, 10}});
   Provider sea = provider();
@@ -528,53 +347,6 @@ TEST_F(CallbackQuery, RowsOfAClosedRegistrationAreClosed) {
   catalog.refresh();
   query.update(catalog);
   EXPECT_FALSE(query.asks());
-}
-
-// Interest needs no request: the providers are told.
-class CallbackInterest : public CallbackQuery {
- protected:
-  static void await(const std::function<bool()>& condition) {
-    while (!condition()) std::this_thread::sleep_for(1ms);
-  }
-};
-
-TEST_F(CallbackInterest, BeginsWithTheQueryAndEndsWithIt) {
-  Provider sea = provider();
-  Registration registration = add(sea);
-  const Interest interest = registration.interest();
-  Catalog catalog = this->catalog();
-  EXPECT_FALSE(interest.wanted());
-  {
-    Query query = *Query::compile(catalog, {"waves/*/crests"});
-    await([&] { return interest.wanted(); });
-    EXPECT_TRUE(interest.wanted(1));
-    EXPECT_FALSE(interest.wanted(0));
-  }
-  await([&] { return !interest.wanted(); });
-}
-
-TEST_F(CallbackInterest, FollowsTheCountersThatAreWanted) {
-  Provider sea = provider();
-  Registration registration = *sea.add(kWaves, Callback());
-  const Interest interest = registration.interest();
-  Catalog catalog = this->catalog();
-  Query query = Query::of_items(catalog, {{.set = kWaves.guid, .counter_id = 1}});
-  EXPECT_FALSE(query.asks());  // its rows are created
-  await([&] { return interest.wanted(0U); });
-  query.replace(catalog, {{.set = kWaves.guid, .counter_id = 2}});
-  await([&] { return interest.wanted(1U) && !interest.wanted(0U); });
-  query.replace(catalog, {});
-  await([&] { return !interest.wanted(); });
-}
-
-TEST_F(CallbackInterest, ReachesAProviderThatStartsLate) {
-  Catalog catalog = this->catalog();
-  Query query = *Query::compile(catalog, {"waves/*/crests"});
-  Provider sea = provider();
-  Registration registration = add(sea);
-  catalog.refresh();
-  query.update(catalog);
-  await([&] { return registration.interest().wanted(); });
 }
 
 }  // namespace

@@ -187,8 +187,8 @@ class ScriptedProvider {
         requests_.push_back(request);
         arrived_.notify_all();
       }
-      const bool is_interest = request.type == MessageType::kAddInterest ||
-                               request.type == MessageType::kRemoveInterest;
+      const bool is_interest =
+          request.type == MessageType::kAddInterest || request.type == MessageType::kRemoveInterest;
       if (is_interest) connection.send(plain_answer(MessageType::kDone, request.id));
       if (!is_interest) script_(connection, request);
       if (!connection) return false;  // the script hung up

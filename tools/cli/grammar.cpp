@@ -75,8 +75,8 @@ constexpr std::array kVerbs{
 
 // Option values as typed; CLI11 fills them, understand() makes an Invocation of them.
 struct Words {
-  std::string color, timeout, wait, patience, format, units, json_int, interval, samples, duration, period,
-      seed;
+  std::string color, timeout, wait, patience, format, units, json_int, interval, samples, duration,
+      period, seed;
   std::vector<std::string> expressions;
   bool cooked = false;
   bool version = false;

@@ -64,8 +64,7 @@ ListedSet* find_listed(std::vector<ListedSet>& listed, const QueryPlan::Selectio
   return found == listed.end() ? nullptr : &*found;
 }
 
-void add_instances(const QueryPlan& plan, const QueryPlan::Selection& selection,
-                   ListedSet& entry) {
+void add_instances(const QueryPlan& plan, const QueryPlan::Selection& selection, ListedSet& entry) {
   for (std::size_t row = 0; row < selection.rows; ++row) {
     const auto index = plan.rows[selection.first_row + row].instance;
     entry.instances.push_back(&selection.set->instances[index]);

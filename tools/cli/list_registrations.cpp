@@ -47,9 +47,8 @@ void add_row(const ProviderView& provider, const RegisteredSet& registered, List
   listing.add({Cell::text(provider.label()), Cell::text(set.symbol.empty() ? set.name : set.symbol),
                Cell::text(set.name), Cell::text(set.guid.text()),
                Cell::text(std::string(name_of(registered.state))),
-               Cell::number(registered.generation),
-               Cell::text(flags.empty() ? "-" : flags, flags), std::move(interested),
-               Cell::number(live)});
+               Cell::number(registered.generation), Cell::text(flags.empty() ? "-" : flags, flags),
+               std::move(interested), Cell::number(live)});
 }
 
 }  // namespace

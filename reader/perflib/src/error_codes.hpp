@@ -14,9 +14,12 @@ enum class PerfError : std::uint32_t {
   kBufferTooSmall = 8,  // ERROR_NOT_ENOUGH_MEMORY, by its use
   kOutOfMemory = 14,
   kInvalidParameter = 87,
+  kBusy = 170,
+  kPossibleDeadlock = 1131,
   kNotFound = 1168,
   kRetry = 1237,
   kNoSystemResources = 1450,
+  kTimeout = 1460,
   kServerUnavailable = 1722,
   kSetNotFound = 4200,
   kInstanceNotFound = 4201,

@@ -8,15 +8,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <new>
 
-#include "meterbank/windows/utf16_functions.h"
 #include "meterbank/shm/case_fold.hpp"
+#include "meterbank/windows/utf16_functions.h"
+#include "meterbank/windows/wide_text.hpp"
 #include "query/query_handles.hpp"
 #include "registration_blocks.hpp"
-#include "meterbank/windows/wide_text.hpp"
 
 namespace meterbank {
 namespace {
@@ -143,11 +145,32 @@ ULONG about_set(const Character* machine, const GUID* set, const CallerBuffer& b
   });
 }
 
+// Instances that exist only once somebody asks for them. Nothing: the set has none of that kind.
+std::optional<Query> enumerate_on_demand(const FoundSet& found) {
+  constexpr std::chrono::seconds kPatience{1};  // as on Windows, for all but values
+  const bool is_on_demand = std::any_of(
+      found.registrations.begin(), found.registrations.end(), [](const auto& registration) {
+        return (registration.set->flags & kRegistrationCallback) != 0;
+      });
+  if (!is_on_demand) return std::nullopt;
+  // A catalog of its own: others must not wait for the shared one as long as this may take.
+  auto catalog = Catalog::open({});
+  if (!catalog) return std::nullopt;
+  QueryItem all;
+  all.set = found.guid;
+  if (!has_instance_names(found.described().instances)) all.instances.clear();
+  std::optional<Query> query = Query::of_items(*catalog, {std::move(all)});
+  query->enumerate(kPatience);
+  return query;
+}
+
 template <typename Character>
 ULONG enumerate_instances(const Character* machine, const GUID* set,
                           const CallerBuffer& buffer) noexcept {
   return about_set(machine, set, buffer, [](const FoundSet& found, std::vector<std::byte>& block) {
-    return list_instances(found, width_of_text(static_cast<const Character*>(nullptr)), block);
+    const auto answered = enumerate_on_demand(found);
+    return list_instances(found, answered ? &*answered : nullptr,
+                          width_of_text(static_cast<const Character*>(nullptr)), block);
   });
 }
 

@@ -7,6 +7,7 @@
 #include "meterbank/reader/query.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/windows/wide_text.hpp"
+#include "unanswered.hpp"
 
 namespace meterbank {
 namespace {
@@ -123,22 +124,35 @@ std::size_t append_row_header(std::string_view name, std::uint32_t id, Character
   return bytes;
 }
 
-PerfError list_instances(const FoundSet& found, CharacterWidth width,
+PerfError list_instances(const FoundSet& found, const Query* answered, CharacterWidth width,
                          std::vector<std::byte>& block) {
   const Counterset& set = found.described();
   bool has_total = false;
   bool any = false;
-  for (const FoundRegistration& registration : found.registrations) {
-    if (!is_alive(registration.provider->state)) continue;
-    for (const InstanceView& instance : registration.set->instances) {
+  const auto add_all = [&](const RegisteredSet& registered) {
+    for (const InstanceView& instance : registered.instances) {
       if (instance.closed) continue;
       if (is_shared(set.instances) && any) continue;
       any = true;
       has_total |= equal_folded(instance.name, kTotalName);
       append_row_header(instance.name, instance.id, width, block);
     }
+  };
+  for (const FoundRegistration& registration : found.registrations) {
+    if (!is_alive(registration.provider->state)) continue;
+    add_all(*registration.set);
+    if (answered == nullptr) continue;
+    for (const QueryPlan::Selection& selection : answered->plan()->selections) {
+      const bool is_its_own = selection.answered != nullptr &&
+                              selection.provider->record == registration.provider->record;
+      if (is_its_own) add_all(*selection.set);
+    }
   }
-  if (!any) return PerfError::kInstanceNotFound;
+  if (!any) {
+    const auto answers = answered == nullptr ? nullptr : answered->answers();
+    const PerfError error = error_of_unanswered(answers.get(), set.guid);
+    return error != PerfError::kSuccess ? error : PerfError::kInstanceNotFound;
+  }
   if (is_aggregate(set.instances) && !is_shared(set.instances) && !has_total) {
     append_row_header(kTotalName, kTotalInstanceId, width, block);
   }

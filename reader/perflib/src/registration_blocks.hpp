@@ -10,6 +10,7 @@
 #include "error_codes.hpp"
 #include "found_sets.hpp"
 #include "meterbank/perflib/result_layout.hpp"
+#include "meterbank/reader/query.hpp"
 
 namespace meterbank {
 
@@ -31,9 +32,10 @@ enum class DescriptionRequest : std::uint32_t {
                                  std::uint32_t counter, CharacterWidth width,
                                  std::vector<std::byte>& block);
 
-// kInstanceNotFound where there are none.
-[[nodiscard]] PerfError list_instances(const FoundSet& set, CharacterWidth width,
-                                       std::vector<std::byte>& block);
+// `answered` is a query of all instances of the set, or null where none are computed on demand.
+// Where there are none: kInstanceNotFound, or why a registration did not answer.
+[[nodiscard]] PerfError list_instances(const FoundSet& set, const Query* answered,
+                                       CharacterWidth width, std::vector<std::byte>& block);
 
 // RowHeader, name and padding. Returns the bytes appended.
 std::size_t append_row_header(std::string_view name, std::uint32_t id, CharacterWidth width,

@@ -199,8 +199,7 @@ std::shared_ptr<const ProviderView> AnsweredRows::view(
   for (std::uint32_t index = 0; index < slots_.size(); ++index) {
     const Slot& slot = slots_[index];
     if (!slot.is_live) continue;
-    rows.instances.push_back(
-        {slot.name, slot.id, slot.generation, slot.created_ns, index, false});
+    rows.instances.push_back({slot.name, slot.id, slot.generation, slot.created_ns, index, false});
   }
   kept->view = *provider;
   // Slots of two of these objects must not pass for each other's.

@@ -233,8 +233,8 @@ bool CallbackAsker::take_rows(Entry& entry, const ChannelAnswer& answer, UniqueF
     copy = *std::move(copied);
     bytes = std::as_bytes(std::span(copy));
   }
-  const auto read = read_rows(bytes, answer.rows, type_, entry.touched.asked,
-                              *entry.touched.set->set);
+  const auto read =
+      read_rows(bytes, answer.rows, type_, entry.touched.asked, *entry.touched.set->set);
   if (!read) return false;
   const std::uint64_t true_at =
       std::clamp(answer.finished_ns, entry.sent_ns, std::max(entry.sent_ns, monotonic_ns()));
@@ -272,8 +272,7 @@ void CallbackAsker::give_up() {
       // Where there is no room for it either, the provider's own limit has to do.
       static_cast<void>(entry.channel->send(cancel));
     }
-    settle(entry, entry.was_busy && entry.phase == Phase::kToSend ? AnswerOutcome::kBusy
-                                                                  : AnswerOutcome::kTimeout);
+    settle(entry, entry.was_busy ? AnswerOutcome::kBusy : AnswerOutcome::kTimeout);
   }
 }
 

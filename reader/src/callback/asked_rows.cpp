@@ -62,7 +62,7 @@ class Asked {
   bool any_ = false;
 };
 
-void add_pattern(const PatternMatch& match, std::vector<std::uint32_t> counters,
+void add_pattern(const PatternMatch& match, const std::vector<std::uint32_t>& counters,
                  const RegisteredSet& set, Asked& asked) {
   const auto instance = match.path().whole_instance();
   // What `name#7` means is a matter of all instances, and so is a total.
@@ -77,10 +77,10 @@ void add_pattern(const QueryRequest::Pattern& pattern, bool as_instance,
   const PatternMatch& match = pattern.as_counter;
   if (!match.matches(provider) || !match.matches(*set.set)) return;
   auto counters = match.counters_of(*set.set);
-  if (!counters.empty()) return add_pattern(match, std::move(counters), set, asked);
+  if (!counters.empty()) return add_pattern(match, counters, set, asked);
   if (!as_instance || !pattern.as_instance) return;
   counters = pattern.as_instance->counters_of(*set.set);
-  if (!counters.empty()) add_pattern(*pattern.as_instance, std::move(counters), set, asked);
+  if (!counters.empty()) add_pattern(*pattern.as_instance, counters, set, asked);
 }
 
 void add_item(const QueryRequest::Item& asked_item, const RegisteredSet& set, Asked& asked) {

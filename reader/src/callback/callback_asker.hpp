@@ -81,7 +81,7 @@ class CallbackAsker {
     ProviderChannel* channel = nullptr;
     std::unique_ptr<AnsweredRows> rows;  // of a registration with a callback
     bool is_touched = true;
-    std::optional<Mask> told;  // the interest that the provider knows of
+    std::optional<Mask> told;     // the interest that the provider knows of
     std::uint64_t under_way = 0;  // id of the request without an answer, 0: none
     bool is_abandoned = false;    // it belongs to an ask() before
     Phase phase = Phase::kAnswered;
@@ -127,7 +127,7 @@ class CallbackAsker {
   MessageType type_ = MessageType::kCollect;
   std::uint64_t patience_ns_ = 0;
   std::uint64_t deadline_ns_ = 0;
-  std::uint64_t changes_ = 0;        // sum of the versions of all rows
+  std::uint64_t changes_ = 0;  // sum of the versions of all rows
   std::uint64_t changes_taken_ = 0;
   std::size_t unanswered_ = 0;
   AskCounts counts_;

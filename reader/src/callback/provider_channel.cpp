@@ -26,8 +26,8 @@ PacketSocket::Sent ProviderChannel::send(const ChannelRequest& request) {
   return socket_.send(encode(request));
 }
 
-ProviderChannel::Got ProviderChannel::receive(PacketBuffer& packet,
-                                              ChannelAnswer& answer, UniqueFd& attached) {
+ProviderChannel::Got ProviderChannel::receive(PacketBuffer& packet, ChannelAnswer& answer,
+                                              UniqueFd& attached) {
   switch (socket_.receive(packet, attached)) {
     case PacketSocket::Got::kNothing:
       return Got::kNothing;

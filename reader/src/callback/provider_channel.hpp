@@ -37,8 +37,7 @@ class ProviderChannel {
     kMalformed,  // no answer, or with a descriptor that it should not have or lacks
   };
   // The answer lies in `packet`; the descriptor belongs to it.
-  [[nodiscard]] Got receive(PacketBuffer& packet, ChannelAnswer& answer,
-                            UniqueFd& attached);
+  [[nodiscard]] Got receive(PacketBuffer& packet, ChannelAnswer& answer, UniqueFd& attached);
 
  private:
   std::string path_;

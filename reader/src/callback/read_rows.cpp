@@ -23,8 +23,7 @@ bool obeys_schema(const ChannelRow& row, MessageType type, const Counterset& set
 }  // namespace
 
 std::optional<ReadRows> read_rows(std::span<const std::byte> bytes, std::uint32_t count,
-                                  MessageType type, const AskedRows& asked,
-                                  const Counterset& set) {
+                                  MessageType type, const AskedRows& asked, const Counterset& set) {
   const Glob name(asked.pattern);
   const std::size_t most = has_instance_names(set.instances) ? kAnsweredRowsMax : 1;
   ReadRows read;

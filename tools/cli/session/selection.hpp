@@ -24,7 +24,7 @@ struct SelectionOptions {
   std::vector<std::string> paths;
   std::string paths_from;  // a file of paths, one a line; "-" is standard input
   std::vector<std::string> excluded;
-  std::optional<std::chrono::nanoseconds> wait;  // for everything to appear
+  std::optional<std::chrono::nanoseconds> wait;                 // for everything to appear
   std::chrono::nanoseconds patience = std::chrono::seconds(1);  // with who computes on demand
 };
 

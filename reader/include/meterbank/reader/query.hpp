@@ -278,7 +278,7 @@ class Query {
   std::shared_ptr<const QueryParts> parts_;  // what the plan is made of
   std::shared_ptr<const QueryPlan> plan_;
   std::vector<Unmatched> unmatched_;
-  std::vector<std::uint64_t> versions_;  // returned last, one a row: time must not run backwards
+  std::vector<std::uint64_t> versions_;   // returned last, one a row: time must not run backwards
   std::shared_ptr<CallbackAsker> asker_;  // null: no registration is touched that wants to know
   bool is_part_ = false;                  // asker_ is that of another query
 };

@@ -7,14 +7,18 @@
 #include <optional>
 #include <utility>
 
-#include "meterbank/windows/wide_text.hpp"
 #include "meterbank/perflib/scan_interval.hpp"
 #include "meterbank/shm/utf8.hpp"
+#include "meterbank/windows/wide_text.hpp"
 
 namespace meterbank {
 namespace {
 
 std::atomic<std::int64_t> scan_interval_ns{1'000'000'000};
+
+// As on Windows, for values.
+constexpr std::chrono::seconds kPatience{5};
+constexpr std::uint64_t kFetchWithinNs = 1'000'000'000;
 
 void write_status(std::span<std::byte> bytes, std::size_t identifier, PerfError status) noexcept {
   const auto value = static_cast<std::uint32_t>(status);
@@ -78,6 +82,7 @@ PerfError PerfQuery::add(std::span<std::byte> bytes) {
   while (const auto identifier = walker.next()) {
     write_status(bytes, identifier->offset, add_one(*identifier, sets));
   }
+  show_interest();
   return PerfError::kSuccess;
 }
 
@@ -110,6 +115,7 @@ PerfError PerfQuery::remove(std::span<std::byte> bytes) {
   while (const auto identifier = walker.next()) {
     write_status(bytes, identifier->offset, remove_one(*identifier));
   }
+  show_interest();
   return PerfError::kSuccess;
 }
 
@@ -155,16 +161,35 @@ void PerfQuery::look_around(std::uint64_t now_ns) {
   scanned_ns_ = now_ns;
 }
 
+void PerfQuery::show_interest() {
+  const auto& providers = catalog_.providers();
+  const bool anybody_cares = std::any_of(providers.begin(), providers.end(), [](const auto& one) {
+    return std::any_of(one->sets.begin(), one->sets.end(), [](const RegisteredSet& set) {
+      return (set.flags & (kRegistrationCallback | kRegistrationInterest)) != 0;
+    });
+  });
+  if (anybody_cares) make_ready();
+}
+
+bool PerfQuery::is_waiting(std::uint64_t now_ns) const noexcept {
+  return is_unfetched_ && ready_ && now_ns - sample_.time.monotonic_ns < kFetchWithinNs;
+}
+
 void PerfQuery::make_ready() {
   if (!ready_) {
     query_.replace(catalog_, items_);
   } else {
     query_.update(catalog_);
   }
-  plan_ = ResultPlan(*query_.plan(), width_);
-  query_.prepare(sample_);
+  lay_out();
   ready_version_ = catalog_.version();
   ready_ = true;
+}
+
+void PerfQuery::lay_out() {
+  plan_ = ResultPlan(*query_.plan(), width_);
+  query_.prepare(sample_);
+  is_unfetched_ = false;
 }
 
 PerfError PerfQuery::read(const CallerBuffer& buffer) {
@@ -179,9 +204,16 @@ PerfError PerfQuery::read(const CallerBuffer& buffer) {
     make_ready();
     now = Timestamp::now();
   }
-  query_.collect(sample_, now);
+  if (!query_.asks()) {
+    query_.collect(sample_, now);
+  } else if (!is_waiting(now.monotonic_ns)) {
+    const auto before = query_.plan();
+    query_.collect(sample_, kPatience);
+    if (query_.plan() != before) plan_ = ResultPlan(*query_.plan(), width_);
+  }
   const std::size_t bytes = plan_.measure(sample_);
   const PerfError error = buffer.announce(bytes);
+  is_unfetched_ = error == PerfError::kBufferTooSmall;
   if (error == PerfError::kSuccess) plan_.write(sample_, bytes, buffer.target);
   return error;
 }

@@ -56,6 +56,12 @@ class PerfQuery {
   [[nodiscard]] PerfError remove_one(const FoundIdentifier& identifier);
   void look_around(std::uint64_t now_ns);
   void make_ready();
+  // Tells providers that want to know which counters are in the query now.
+  void show_interest();
+  void lay_out();
+  // Whether the sample was taken a moment ago for a buffer that had no room for it: then the next
+  // buffer gets it, and nobody is asked twice for one answer.
+  [[nodiscard]] bool is_waiting(std::uint64_t now_ns) const noexcept;
 
   mutable std::mutex mutex_;
   Catalog catalog_;
@@ -68,6 +74,7 @@ class PerfQuery {
   ResultPlan plan_;
   Sample sample_;
   std::uint64_t scanned_ns_ = 0;
+  bool is_unfetched_ = false;  // sample_ is an answer that found no room
 };
 
 }  // namespace meterbank

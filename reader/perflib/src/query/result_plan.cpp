@@ -31,6 +31,7 @@ class ResultPlan::Builder {
 
   void add(const QueryPlan::Answer& answer) {
     Block block;
+    block.set = answer.item.set;
     block.alive = answer.alive;
     block.error = error_of(answer.status);
     const bool has_rows =

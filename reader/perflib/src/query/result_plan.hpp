@@ -46,6 +46,7 @@ class ResultPlan {
   };
   enum class Choice : std::uint8_t { kOnly, kFirst, kAll, kSum };
   struct Block {
+    Guid set;
     BlockShape shape = BlockShape::kError;
     PerfError error = PerfError::kInstanceNotFound;  // of a block of shape kError
     Choice choice = Choice::kAll;
@@ -71,6 +72,9 @@ class ResultPlan {
   [[nodiscard]] static bool is_good(const Row& row, const Sample& sample) noexcept;
   [[nodiscard]] Outcome outcome_of(const Block& block, const Sample& sample) const noexcept;
   void outcome_of_one(const Block& block, const Sample& sample, Outcome& outcome) const noexcept;
+  // In place of "there are no rows": that some registration was asked and did not answer.
+  [[nodiscard]] static PerfError error_without_rows(const Block& block,
+                                                    const Sample& sample) noexcept;
   [[nodiscard]] bool any_busy(const Range& range, const Sample& sample) const noexcept;
   [[nodiscard]] bool any_good(const Range& range, const Sample& sample) const noexcept;
   [[nodiscard]] std::uint64_t sum(const Block& block, std::size_t column, const Sample& sample,

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "meterbank/windows/perf_time.hpp"
+#include "../unanswered.hpp"
 #include "meterbank/reader/cook.hpp"
+#include "meterbank/windows/perf_time.hpp"
 #include "result_plan.hpp"
 
 namespace meterbank {
@@ -130,6 +131,11 @@ bool ResultPlan::any_busy(const Range& range, const Sample& sample) const noexce
                      [&](const Row& row) { return sample.status[row.row] == RowStatus::kBusy; });
 }
 
+PerfError ResultPlan::error_without_rows(const Block& block, const Sample& sample) noexcept {
+  const PerfError error = error_of_unanswered(sample.callbacks.get(), block.set);
+  return error != PerfError::kSuccess ? error : PerfError::kInstanceNotFound;
+}
+
 bool ResultPlan::any_good(const Range& range, const Sample& sample) const noexcept {
   const Row* const first = rows_.data() + range.first;
   return std::any_of(first, first + range.count,
@@ -175,7 +181,8 @@ void ResultPlan::outcome_of_one(const Block& block, const Sample& sample,
     ++outcome.rows;
   }
   if (outcome.rows == 0) {
-    outcome.error = any_busy(block.rows, sample) ? PerfError::kRetry : PerfError::kInstanceNotFound;
+    outcome.error =
+        any_busy(block.rows, sample) ? PerfError::kRetry : error_without_rows(block, sample);
   } else if (outcome.rows > 1 && block.choice == Choice::kOnly) {
     outcome.error = PerfError::kContradictsRegistration;
   }
@@ -191,16 +198,20 @@ ResultPlan::Outcome ResultPlan::outcome_of(const Block& block,
     return outcome;
   }
   // A sum without one of its shares would be a wrong number.
+  const PerfError unanswered = error_of_unanswered(sample.callbacks.get(), block.set);
   const bool is_busy = any_busy(block.summed, sample);
-  outcome.summed = !is_busy && any_good(block.summed, sample);
+  outcome.summed = !is_busy && unanswered == PerfError::kSuccess && any_good(block.summed, sample);
   if (block.choice == Choice::kSum) {
+    if (!outcome.summed) outcome.error = error_without_rows(block, sample);
     if (is_busy) outcome.error = PerfError::kRetry;
-    if (!is_busy && !outcome.summed) outcome.error = PerfError::kInstanceNotFound;
   } else if (block.choice != Choice::kAll) {
     outcome.summed = false;
     outcome_of_one(block, sample, outcome);
-  } else if (!block.alive && !outcome.summed && !any_good(block.rows, sample)) {
-    outcome.error = PerfError::kInstanceNotFound;
+  } else if (!outcome.summed && !any_good(block.rows, sample)) {
+    // A set without rows is no error while its provider lives and has said so.
+    if (!block.alive || unanswered != PerfError::kSuccess) {
+      outcome.error = error_without_rows(block, sample);
+    }
   }
   if (outcome.error != PerfError::kSuccess) return outcome;
   outcome.bytes += block.head_bytes;

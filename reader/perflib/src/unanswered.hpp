@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What PerfLib says of registrations that were asked for rows and gave none.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "error_codes.hpp"
+#include "meterbank/base/guid.hpp"
+#include "meterbank/reader/callback_answer.hpp"
+
+namespace meterbank {
+
+// Of the first registration of the set that did not answer; kSuccess: all that were asked did.
+[[nodiscard]] PerfError error_of_unanswered(const std::vector<CallbackAnswer>* answers,
+                                            const Guid& set) noexcept;
+
+}  // namespace meterbank

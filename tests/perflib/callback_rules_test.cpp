@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PerfLib over rows that a provider computes when it is asked.
+#include "../support/scripted_provider.hpp"
+#include "perf_fixture.hpp"
+
+namespace meterbank::test {
+namespace {
+
+class PerfCallback : public PerfTest {
+ protected:
+  static Callback two_waves() {
+    return [](CallbackRequest& request) {
+      request.add("Small Wave", 0, std::array<std::uint64_t, 2>{11, 12});
+      request.add("Large Wave", 1, std::array<std::uint64_t, 2>{21, 22});
+      return 0U;
+    };
+  }
+  static ScriptedProvider::Script one_answer(MessageType type, ChannelRefusal refusal = {}) {
+    return [type, refusal](PacketSocket& to, const ChannelRequest& request) {
+      const bool is_ask =
+          request.type == MessageType::kCollect || request.type == MessageType::kEnumerate;
+      if (is_ask) to.send(plain_answer(type, request.id, refusal));
+    };
+  }
+  static std::pair<ULONG, Bytes> instances_of(const CountersetSpec& spec) {
+    const GUID guid = guid_of(spec.guid);
+    DWORD needed = 0;
+    ULONG error =
+        meterbank_utf16_PerfEnumerateCounterSetInstances(nullptr, &guid, nullptr, 0, &needed);
+    if (error != kTooSmall) return {error, {}};
+    Bytes bytes(needed);
+    error = meterbank_utf16_PerfEnumerateCounterSetInstances(
+        nullptr, &guid, reinterpret_cast<PPERF_INSTANCE_HEADER>(bytes.data()), needed, &needed);
+    return {error, bytes};
+  }
+};
+
+TEST_F(PerfCallback, DataHasRowsThatAreComputedWhenAsked) {
+  Provider provider = this->provider("waves");
+  const Registration waves = *provider.add(kGeometric, two_waves());
+  Handle handle;
+  EXPECT_EQ(handle.add({}), kSuccess);
+  const auto blocks = seen(handle);
+  ASSERT_EQ(blocks.size(), 1U);
+  EXPECT_EQ(blocks[0].rows,
+            (Rows{{"Small Wave", {{1, 11}, {2, 12}}}, {"Large Wave", {{1, 21}, {2, 22}}}}));
+}
+
+TEST_F(PerfCallback, InstancesAreEnumeratedByAsking) {
+  Provider provider = this->provider("waves");
+  const Registration waves = *provider.add(kGeometric, two_waves());
+  const auto [error, bytes] = instances_of(kGeometric);
+  EXPECT_EQ(error, kSuccess);
+  EXPECT_EQ(bytes.size(), 64U);  // two headers of 8 bytes, names of 22 with their NUL, padded
+}
+
+// The reply is kept for the buffer that has room for it.
+TEST_F(PerfCallback, ABufferThatIsTooSmallDoesNotCostAnotherQuestion) {
+  Provider provider = this->provider("waves");
+  std::atomic<int> asked{0};
+  const Registration waves = *provider.add(kGeometric, [&](CallbackRequest& request) {
+    if (request.reason() == CallbackReason::kCollect) ++asked;
+    return two_waves()(request);
+  });
+  Handle handle;
+  handle.add({});
+  EXPECT_EQ(seen(handle)[0].rows.size(), 2U);  // with no buffer first
+  EXPECT_EQ(asked.load(std::memory_order_relaxed), 1);
+  EXPECT_EQ(seen(handle)[0].rows.size(), 2U);
+  EXPECT_EQ(asked.load(std::memory_order_relaxed), 2);
+}
+
+TEST_F(PerfCallback, InterestBeginsWithTheCounterAndEndsWithTheHandle) {
+  Provider provider = this->provider("waves");
+  const Registration waves = *provider.add(kGeometric, two_waves());
+  const Interest interest = waves.interest();
+  {
+    Handle handle;
+    handle.add({.counter = 2});
+    while (!interest.wanted(1)) std::this_thread::yield();
+    EXPECT_FALSE(interest.wanted(0));
+    handle.remove({.counter = 2});
+    while (interest.wanted()) std::this_thread::yield();
+    handle.add({.counter = 1});
+    while (!interest.wanted(0)) std::this_thread::yield();
+  }
+  while (interest.wanted()) std::this_thread::yield();
+}
+
+TEST_F(PerfCallback, ABlockOfASetThatNobodyAnsweredForSaysWhy) {
+  struct Case {
+    MessageType type;
+    ChannelRefusal refusal;
+    ULONG status;
+  };
+  for (const Case& each :
+       {Case{MessageType::kRefused, ChannelRefusal::kRate, ERROR_BUSY},
+        Case{MessageType::kRefused, ChannelRefusal::kClosing, ERROR_WMI_INSTANCE_NOT_FOUND},
+        Case{MessageType::kDone, {}, ERROR_WMI_INVALID_REGINFO}}) {
+    const ScriptedProvider odd(directory_.path(), kGeometric, one_answer(each.type, each.refusal));
+    Handle handle;
+    EXPECT_EQ(handle.add({}), kSuccess);
+    const auto blocks = seen(handle);
+    ASSERT_EQ(blocks.size(), 1U);
+    EXPECT_EQ(blocks[0].shape, BlockShape::kError);
+    EXPECT_EQ(blocks[0].status, each.status);
+    EXPECT_EQ(instances_of(kGeometric).first, each.status);
+  }
+}
+
+TEST_F(PerfCallback, ATimeoutIsErrorTimeout) {
+  const ScriptedProvider hung(directory_.path(), kGeometric,
+                              [](PacketSocket&, const ChannelRequest&) {});
+  EXPECT_EQ(instances_of(kGeometric).first, static_cast<ULONG>(ERROR_TIMEOUT));
+}
+
+TEST_F(PerfCallback, RowsOfThoseThatAnsweredHideThatOneDidNot) {
+  Provider provider = this->provider("waves");
+  const Registration waves = *provider.add(kGeometric, two_waves());
+  const ScriptedProvider odd(directory_.path(), kGeometric,
+                             one_answer(MessageType::kRefused, ChannelRefusal::kRate));
+  Handle handle;
+  handle.add({});
+  const auto blocks = seen(handle);
+  EXPECT_EQ(blocks[0].status, kSuccess);
+  EXPECT_EQ(blocks[0].rows.size(), 2U);
+}
+
+}  // namespace
+}  // namespace meterbank::test

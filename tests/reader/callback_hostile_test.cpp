@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A million damaged answers: none crashes a reader, breaks a promise about what it takes over, or
+// leaves a descriptor behind.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <iterator>
+#include <random>
+#include <vector>
+
+#include "hostile_answer.hpp"
+
+namespace meterbank {
+namespace {
+
+using test::HostileAnswer;
+
+std::ptrdiff_t open_descriptors() {
+  using Files = std::filesystem::directory_iterator;
+  return std::distance(Files("/proc/self/fd"), Files());
+}
+
+// Changes, cuts or repeats something.
+void damage(std::vector<std::byte>& packet, std::minstd_rand& random) {
+  const auto below = [&random](std::size_t end) {
+    return static_cast<std::size_t>(random()) % end;
+  };
+  static constexpr std::array<std::uint8_t, 8> kOdd{0, 1, 7, 8, 0x7f, 0x80, 0xfe, 0xff};
+  const std::size_t changes = 1 + below(4);
+  for (std::size_t change = 0; change < changes && !packet.empty(); ++change) {
+    const std::size_t at = below(packet.size());
+    switch (below(6)) {
+      case 0:
+        packet.resize(at);
+        break;
+      case 1:
+        packet.insert(packet.end(), packet.begin(),
+                      packet.begin() + static_cast<std::ptrdiff_t>(at));
+        break;
+      case 2:
+        packet[at] ^= std::byte{1} << below(8);
+        break;
+      case 3:  // the header and the body say most
+        packet[below(std::min<std::size_t>(packet.size(), 72))] = std::byte{kOdd[below(8)]};
+        break;
+      default:
+        packet[at] = std::byte{kOdd[below(8)]};
+        break;
+    }
+  }
+  // Whoever lies well gets the length right.
+  const auto bytes = static_cast<std::uint32_t>(packet.size());
+  if (packet.size() >= 12 && below(4) != 0) std::memcpy(packet.data() + 8, &bytes, sizeof bytes);
+}
+
+TEST(CallbackHostile, AMillionDamagedAnswersBreakNoPromise) {
+  constexpr int kAnswers = 1'000'000;
+  const std::ptrdiff_t before = open_descriptors();
+  HostileAnswer reader;
+  std::minstd_rand random(20'261'121);  // the same each time
+  std::vector<std::vector<std::byte>> sound;
+  for (const std::uint32_t rows : {0U, 1U, 3U, 12U}) sound.push_back(HostileAnswer::sound(rows));
+  bool kept = true;
+  int taken = 0;
+  std::vector<std::byte> packet;
+  for (int answer = 0; answer < kAnswers && kept; ++answer) {
+    packet = sound[static_cast<std::size_t>(answer) % sound.size()];
+    if (answer % 16 != 0) damage(packet, random);
+    if (reader.take(packet, kept)) ++taken;
+  }
+  EXPECT_TRUE(kept);
+  EXPECT_GT(taken, kAnswers / 16);  // damage to a value or a name does not show
+  EXPECT_LT(taken, kAnswers);
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+}  // namespace
+}  // namespace meterbank
