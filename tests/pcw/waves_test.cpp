@@ -3,7 +3,10 @@
 // A driver's sources, unchanged, in this process: its waves have closed forms.
 #include <winbase.h>
 
+#include <atomic>
 #include <cmath>
+#include <cstdio>
+#include <string>
 
 #include "pcw_fixture.hpp"
 
@@ -12,8 +15,26 @@ namespace {
 
 using namespace test;
 
-std::int64_t the_time = 0;  // one thread at a time: the callback runs while the test waits
-std::int64_t fake_clock() noexcept { return the_time; }
+std::atomic<std::int64_t> the_time{0};
+// relaxed: a number that nothing hangs on.
+std::int64_t fake_clock() noexcept { return the_time.load(std::memory_order_relaxed); }
+
+#ifdef METERBANK_CLI
+// What the command line prints, a line each, of one counter of all waves.
+std::string printed_by_the_cli(const std::string& directory, const std::string& counter) {
+  const std::string command = "METERBANK_DIR='" + directory +
+                              "' '" METERBANK_CLI "' get -f csv '\\Geometric Waves(*)\\" + counter +
+                              "'";
+  FILE* const out = ::popen(command.c_str(), "r");
+  EXPECT_NE(out, nullptr);
+  std::string text;
+  for (int byte = std::fgetc(out); byte != EOF; byte = std::fgetc(out)) {
+    text += static_cast<char>(byte);
+  }
+  EXPECT_EQ(::pclose(out), 0) << command;
+  return text;
+}
+#endif
 
 class Waves : public PcwTest {
  protected:
@@ -51,6 +72,42 @@ TEST_F(Waves, HaveTheirClosedFormsAtEveryIndex) {
   }
 }
 
+TEST_F(Waves, AreReadByTheCommandLineInAnotherProcess) {
+#ifndef METERBANK_CLI
+  GTEST_SKIP() << "no program of this machine";
+#else
+  const std::array counters{CounterSpec{.id = 1,
+                                        .name = "Triangle",
+                                        .symbol = "triangle",
+                                        .type = CounterType::kRawCount,
+                                        .aggregate = kAggregateAverage},
+                            CounterSpec{.id = 2,
+                                        .name = "Square Wave",
+                                        .symbol = "square",
+                                        .type = CounterType::kRawCount,
+                                        .aggregate = kAggregateAverage}};
+  ASSERT_TRUE(pcw::describe({.name = "Geometric Waves",
+                             .symbol = "waves",
+                             .instances = InstanceKind::kMultipleAggregate,
+                             .counters = counters}));
+  load();
+  constexpr std::array<unsigned, 10> kHeights{5, 4, 3, 2, 1, 0, 1, 2, 3, 4};
+  for (std::size_t index = 0; index < kHeights.size(); ++index) {
+    the_time = kSomeDay + static_cast<std::int64_t>(index) * kSecond;
+    const unsigned k = kHeights[index];
+    const std::string printed = printed_by_the_cli(directory_.path(), "Triangle");
+    const auto expect_row = [&printed](const std::string& name, unsigned value) {
+      const std::string row = ",waves," + name + ",triangle," + std::to_string(value) + ",";
+      EXPECT_NE(printed.find(row), std::string::npos) << row << "\n" << printed;
+    };
+    expect_row("Small Wave", 40 + 4 * k);
+    expect_row("Medium Wave", 30 + 8 * k);
+    expect_row("Large Wave", 20 + 12 * k);
+    expect_row("_Total", 30 + 8 * k);
+  }
+#endif
+}
+
 TEST_F(Waves, AreEnumeratedWithoutValues) {
   load();
   const SeenRows rows = collect("Geometric Waves", MessageType::kEnumerate);
@@ -62,7 +119,8 @@ TEST_F(Waves, TurnInACircle) {
   load();
   for (std::int64_t step = 0; step < 10; ++step) {
     the_time = kSomeDay + step * kSecond;
-    const double angle = static_cast<double>(the_time / 400000) * 3 / 180;
+    const double angle =
+        static_cast<double>(the_time.load(std::memory_order_relaxed) / 400000) * 3 / 180;
     const SeenRows rows = collect("Trigonometric Waves");
     ASSERT_EQ(rows.count("default"), 1U);
     EXPECT_EQ(only_values(rows), (std::vector<std::uint64_t>{

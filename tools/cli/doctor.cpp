@@ -194,6 +194,7 @@ bool remove_record(const ProviderView& provider) {
   const auto record = PointerRecord::parse(text);
   if (!record || record->pid != provider.pid) return false;
   if (record->start_time == process_start_time(provider.pid)) return false;
+  if (!provider.socket.empty()) ::unlink(provider.socket.c_str());
   return ::unlink(provider.record.c_str()) == 0;
 }
 

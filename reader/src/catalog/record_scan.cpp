@@ -116,6 +116,7 @@ Result<RecordScan> scan_records(const std::string& path, UserPolicy users,
     const std::string_view name = item->d_name;
     if (name.starts_with('.')) continue;  // the directory itself, and records being written
     if (!name.ends_with(kPointerRecordSuffix)) {
+      if (name.ends_with(kSocketSuffix)) continue;  // of a provider, found by its record
       ++scan.skipped;
       continue;
     }

@@ -203,7 +203,7 @@ void publish_and_die(const std::string& directory) {
   const pid_t child = ::fork();
   if (child == 0) {
     auto provider = Provider::create({.name = "shop", .directory = directory});
-    auto sales = provider->add(kSales);
+    auto sales = provider->add(kSales, nullptr);  // with a socket
     auto fruit = sales->create_instance("fruit");
     fruit->set(Sales::kStock, 3);
     static_cast<void>(!::write(ready[1], "x", 1));
@@ -235,11 +235,13 @@ TEST_F(CliErrors, DoctorRemovesTheRecordsOfTheDeadAndOnlyThose) {
 
   EXPECT_EQ(outcome.code, kExitDone) << outcome.out;
   EXPECT_NE(outcome.out.find("removed 1 record"), std::string::npos) << outcome.out;
-  std::size_t records = 0;
+  std::size_t records = 0, sockets = 0;
   for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
     records += entry.path().extension() == kPointerRecordSuffix ? 1U : 0U;
+    sockets += entry.path().extension() == kSocketSuffix ? 1U : 0U;
   }
   EXPECT_EQ(records, 1U);
+  EXPECT_EQ(sockets, 0U);
   EXPECT_TRUE(std::filesystem::exists(alive->record()));
 }
 

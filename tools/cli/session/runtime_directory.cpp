@@ -106,7 +106,7 @@ std::vector<OddObject> odd_objects(const std::string& directory) {
     const dirent* const item = ::readdir(opened.get());
     if (item == nullptr) break;
     const std::string_view name = item->d_name;
-    if (name.starts_with('.')) continue;
+    if (name.starts_with('.') || name.ends_with(kSocketSuffix)) continue;
     const auto path = fmt::format("{}/{}", directory, name);
     if (!name.ends_with(kPointerRecordSuffix)) {
       odd.push_back({describe(ErrorCode::kSystem, path + ": not of this library",
