@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "owned_registration.hpp"
 
-#include <time.h>
-
 #include <cstring>
 #include <new>
 
 #include "callback/callback_server.hpp"
+#include "meterbank/base/clock.hpp"
 #include "meterbank/shm/names.hpp"
 
 namespace meterbank::detail {
@@ -14,13 +13,6 @@ namespace {
 
 // Closed slots kept for samplers even when memory could be saved; beyond it the oldest is reused.
 constexpr std::size_t kQuarantineSlotsMax = 1024;
-
-std::uint64_t coarse_ns() noexcept {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 const SchemaHeader& header_of(const std::vector<std::byte>& schema) noexcept {
   return *reinterpret_cast<const SchemaHeader*>(schema.data());
@@ -269,7 +261,7 @@ void OwnedRegistration::begin_life(SlotLife& life) noexcept {
   // relaxed, all of these: published by [S3] in slot_live().
   StdAtomics::store_relaxed(life.descriptor->identity, std::uint64_t{text.size()} << 32 | life.id);
   StdAtomics::store_relaxed(life.descriptor->name, is_long ? life.long_name_ref : 0);
-  StdAtomics::store_relaxed(life.descriptor->created_ns, coarse_ns());
+  StdAtomics::store_relaxed(life.descriptor->created_ns, clock_ns(CLOCK_MONOTONIC_COARSE));
   if (is_long) {
     store_text(reinterpret_cast<SharedWord*>(life.long_name), (text.size() + 7) / 8, text);
   } else {

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,19 +13,13 @@
 #include <new>
 
 #include "callback/callback_server.hpp"
+#include "meterbank/base/clock.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/pointer_record.hpp"
 #include "owned_registration.hpp"
 
 namespace meterbank::detail {
 namespace {
-
-std::uint64_t clock_ns(clockid_t clock) noexcept {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 pthread_mutex_t* owner_mutex(SegmentHeader& header) noexcept {
   static_assert(sizeof(pthread_mutex_t) <= sizeof header.owner_mutex);

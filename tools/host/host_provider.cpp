@@ -2,7 +2,6 @@
 #include "host/host_provider.hpp"
 
 #include <fcntl.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -12,19 +11,13 @@
 #include <thread>
 
 #include "host/sets/sets.hpp"
+#include "meterbank/base/clock.hpp"
 #include "meterbank/base/unique_fd.hpp"
 
 namespace meterbank::host {
 
 Moment Moment::now() noexcept {
-  timespec monotonic{};
-  timespec realtime{};
-  ::clock_gettime(CLOCK_MONOTONIC, &monotonic);
-  ::clock_gettime(CLOCK_REALTIME, &realtime);
-  return {static_cast<std::uint64_t>(monotonic.tv_sec) * 1'000'000'000 +
-              static_cast<std::uint64_t>(monotonic.tv_nsec),
-          static_cast<std::uint64_t>(realtime.tv_sec) * 10'000'000 +
-              static_cast<std::uint64_t>(realtime.tv_nsec) / 100};
+  return {clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_REALTIME) / 100};
 }
 
 namespace {

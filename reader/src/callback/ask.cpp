@@ -2,13 +2,13 @@
 //
 // One call of CallbackAsker::ask().
 #include <poll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "callback_asker.hpp"
+#include "meterbank/base/clock.hpp"
 #include "read_rows.hpp"
 
 namespace meterbank {
@@ -21,12 +21,7 @@ constexpr std::uint64_t kPatienceMaxNs = 86'400 * kNanosecondsPerSecond;
 // Of one connection, before the clock and the others have their turn.
 constexpr int kPacketsInARow = 16;
 
-std::uint64_t monotonic_ns() noexcept {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * kNanosecondsPerSecond +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
+std::uint64_t monotonic_ns() noexcept { return clock_ns(CLOCK_MONOTONIC); }
 
 AnswerOutcome outcome_of(const ChannelAnswer& answer, bool is_cut) noexcept {
   switch (answer.outcome) {

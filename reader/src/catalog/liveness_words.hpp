@@ -3,10 +3,9 @@
 // What a segment itself says about the life of its provider. Hints: one load each, no system call.
 #pragma once
 
-#include <time.h>
-
 #include <cstdint>
 
+#include "meterbank/base/clock.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 
 namespace meterbank {
@@ -26,10 +25,7 @@ namespace meterbank {
 
 // Zero for a beat in the future, as another time namespace or a hostile provider may claim.
 [[nodiscard]] inline std::uint64_t heartbeat_age_ns(const SegmentHeader& header) noexcept {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  const std::uint64_t now_ns = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-                               static_cast<std::uint64_t>(now.tv_nsec);
+  const std::uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
   const std::uint64_t beat = header.heartbeat_ns.load(std::memory_order_relaxed);  // orders nothing
   return beat < now_ns ? now_ns - beat : 0;
 }

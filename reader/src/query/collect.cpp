@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <time.h>
 
 #include <algorithm>
 
 #include "../callback/callback_asker.hpp"
 #include "../catalog/liveness_words.hpp"
+#include "meterbank/base/clock.hpp"
 #include "meterbank/reader/query.hpp"
 #include "meterbank/shm/segment.hpp"
 #include "sweep.hpp"
 
 namespace meterbank {
 namespace {
-
-std::uint64_t clock_ns(clockid_t clock) noexcept {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 // After a change of the membership: rows whose slot has ended its life, or has a new one.
 void check_slots(const QueryPlan& plan, const QueryPlan::Selection& selection,

@@ -3,6 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "meterbank/base/clock.hpp"
 #include "meterbank/windows/perf_time.hpp"
 #include "winbase.h"
 #include "winerror.h"
@@ -11,21 +12,8 @@ namespace {
 
 thread_local DWORD last_error = ERROR_SUCCESS;
 
-timespec time_of(clockid_t clock) noexcept {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return now;
-}
-
-constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
-
-std::int64_t nanoseconds_of(const timespec& time) noexcept {
-  return std::int64_t{time.tv_sec} * kNanosecondsPerSecond + time.tv_nsec;
-}
-
 std::int64_t windows_time_now() noexcept {
-  return meterbank::windows_time_of(
-      static_cast<std::uint64_t>(nanoseconds_of(time_of(CLOCK_REALTIME))));
+  return meterbank::windows_time_of(meterbank::clock_ns(CLOCK_REALTIME));
 }
 
 std::uint64_t number_of(const FILETIME& time) noexcept {
@@ -68,7 +56,7 @@ VOID SetLastError(DWORD error) { last_error = error; }
 
 BOOL QueryPerformanceCounter(LARGE_INTEGER* count) {
   if (count == nullptr) return fail();
-  count->QuadPart = nanoseconds_of(time_of(CLOCK_MONOTONIC));
+  count->QuadPart = static_cast<LONGLONG>(meterbank::clock_ns(CLOCK_MONOTONIC));
   return TRUE;
 }
 BOOL QueryPerformanceFrequency(LARGE_INTEGER* frequency) {
@@ -77,9 +65,7 @@ BOOL QueryPerformanceFrequency(LARGE_INTEGER* frequency) {
   return TRUE;
 }
 // Since the machine started, as on Windows; sleep counts.
-ULONGLONG GetTickCount64(VOID) {
-  return static_cast<ULONGLONG>(nanoseconds_of(time_of(CLOCK_BOOTTIME)) / 1'000'000);
-}
+ULONGLONG GetTickCount64(VOID) { return meterbank::clock_ns(CLOCK_BOOTTIME) / 1'000'000; }
 DWORD GetTickCount(VOID) { return static_cast<DWORD>(GetTickCount64() & 0xffffffff); }
 
 VOID GetSystemTimeAsFileTime(LPFILETIME time) { *time = file_time_of(windows_time_now()); }
@@ -88,16 +74,18 @@ VOID GetSystemTime(LPSYSTEMTIME time) {
   *time = system_time_of(meterbank::system_time_of(windows_time_now()));
 }
 VOID GetLocalTime(LPSYSTEMTIME time) {
-  const timespec now = time_of(CLOCK_REALTIME);
+  const std::uint64_t now = meterbank::clock_ns(CLOCK_REALTIME);
+  const auto seconds = static_cast<time_t>(now / 1'000'000'000);
   tm parts{};
-  if (::localtime_r(&now.tv_sec, &parts) == nullptr) {
+  if (::localtime_r(&seconds, &parts) == nullptr) {
     GetSystemTime(time);
     return;
   }
   const auto part = [](long value) { return static_cast<WORD>(value); };
-  *time = {part(parts.tm_year + 1900), part(parts.tm_mon + 1),       part(parts.tm_wday),
-           part(parts.tm_mday),        part(parts.tm_hour),          part(parts.tm_min),
-           part(parts.tm_sec),         part(now.tv_nsec / 1'000'000)};
+  *time = {part(parts.tm_year + 1900), part(parts.tm_mon + 1),
+           part(parts.tm_wday),        part(parts.tm_mday),
+           part(parts.tm_hour),        part(parts.tm_min),
+           part(parts.tm_sec),         part(static_cast<long>(now / 1'000'000 % 1000))};
 }
 
 BOOL FileTimeToSystemTime(const FILETIME* time, LPSYSTEMTIME system) {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "meterbank/base/clock.hpp"
 #include "meterbank/pcw/clock.hpp"
 #include "meterbank/pcw/utf16_functions.h"
 #include "meterbank/windows/perf_time.hpp"
@@ -16,9 +17,7 @@ namespace {
 std::atomic<SystemClock> system_clock{nullptr};
 
 std::int64_t nanoseconds_of(clockid_t clock) noexcept {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return std::int64_t{now.tv_sec} * kTicksPerSecond + now.tv_nsec;
+  return static_cast<std::int64_t>(clock_ns(clock));
 }
 
 std::int64_t system_time() noexcept {
