@@ -135,6 +135,11 @@ PacketSocket::Got PacketSocket::receive(PacketBuffer& packet, UniqueFd& attached
   return Got::kPacket;
 }
 
+bool PacketSocket::has_packet() const noexcept {
+  std::byte first{};
+  return ::recv(socket_.get(), &first, sizeof first, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 PacketSocket::Sent PacketSocket::send(std::span<const std::byte> packet, int attached) noexcept {
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
   iovec bytes{const_cast<std::byte*>(packet.data()), packet.size()};

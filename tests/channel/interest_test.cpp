@@ -32,6 +32,7 @@ class InterestTest : public ChannelFixture {
     });
     interest_ = registration_.interest();
   }
+  ~InterestTest() override { registration_.close(); }  // it calls into this object
   int told() {
     const std::lock_guard lock(mutex_);
     return told_;
@@ -87,7 +88,7 @@ TEST_F(InterestTest, IsCountedOnceAConnection) {
 
 TEST_F(InterestTest, ReturnsToZeroAfterAThousandReadersWereKilled) {
   const ChannelRequest add = request(MessageType::kAddInterest);
-  const std::size_t before = test::open_descriptors();
+  const std::ptrdiff_t before = test::open_descriptors();
   constexpr int kReaders = 1000, kAtOnce = 50;
   const std::string record = provider_.record();
   for (int done = 0; done < kReaders; done += kAtOnce) {

@@ -173,7 +173,7 @@ TEST_F(CallbackProvider, SendsManyRowsInMemory) {
   });
   AskingReader reader = this->reader();
   const auto asked = request(MessageType::kCollect);
-  std::size_t before = 0;
+  std::ptrdiff_t before = 0;
   for (int round = 0; round < 4; ++round) {
     const auto answer = reader.ask_and_wait(asked);
     ASSERT_TRUE(answer);
@@ -316,6 +316,7 @@ TEST_F(CallbackProvider, TellsARunningCallThatItsReaderHasCancelledOrGone) {
       const auto answer = reader.answer();
       ASSERT_TRUE(answer);
       EXPECT_EQ(answer->id, id);
+      EXPECT_EQ(answer->outcome, CallbackOutcome::kCancelled);
     } else {
       reader.hang_up();
     }

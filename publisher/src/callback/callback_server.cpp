@@ -26,7 +26,6 @@ constexpr std::uint64_t kStop = 1;
 constexpr std::uint32_t kOnce = EPOLLONESHOT;
 constexpr int kBacklog = 512;
 constexpr int kAcceptsAtOnce = 64;
-constexpr std::size_t kUsersMax = 256;  // remembered without reason
 
 // Readable when the peer's process ends, which its socket does not tell while a child of it lives.
 UniqueFd process_of(const PacketSocket& socket) noexcept {
@@ -47,7 +46,7 @@ UniqueFd process_of(const PacketSocket& socket) noexcept {
 
 CallbackServer::CallbackServer(PacketListener listener, const ChannelLimits& limits,
                                SharedWord& refused)
-    : limits_(limits), refused_(refused), own_user_(::geteuid()), listener_(std::move(listener)) {}
+    : limits_(limits), refused_(refused), listener_(std::move(listener)), users_(limits_) {}
 
 Result<std::shared_ptr<CallbackServer>> CallbackServer::start(const std::string& path,
                                                               const ChannelLimits& limits,
@@ -164,7 +163,7 @@ void CallbackServer::admit(PacketSocket socket) {
       connection =
           std::make_shared<Connection>(next_number_, std::move(socket), std::move(process));
       connections_.emplace(next_number_++, connection);
-      user_locked(uid, std::chrono::steady_clock::now()).connections += 1;
+      users_.add_connection(uid, std::chrono::steady_clock::now());
     }
   }
   for (const ConnectionPtr& old : evicted) drop(old);
@@ -177,8 +176,7 @@ void CallbackServer::admit(PacketSocket socket) {
 // Where there are too many, the oldest that nobody would miss goes. Users are counted apart, so
 // that one of them cannot take the places of all.
 bool CallbackServer::make_room_locked(uid_t uid, std::vector<ConnectionPtr>& evicted) {
-  const bool user_is_full = user_locked(uid, std::chrono::steady_clock::now()).connections >=
-                            limits_.connections_per_user;
+  const bool user_is_full = users_.has_all_connections(uid);
   if (!user_is_full && connections_.size() < limits_.connections_max) return true;
   for (const auto& [number, connection] : connections_) {
     const bool counts = !user_is_full || connection->peer().uid == uid;
@@ -199,8 +197,7 @@ void CallbackServer::drop(const ConnectionPtr& connection) noexcept {
   {
     const std::lock_guard lock(mutex_);
     if (connections_.erase(connection->number()) == 0) return;
-    const auto user = users_.find(connection->peer().uid);
-    if (user != users_.end()) user->second.connections -= 1;
+    users_.remove_connection(connection->peer().uid);
   }
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection->descriptor(), nullptr);
   if (connection->process() >= 0) {
@@ -282,16 +279,17 @@ void CallbackServer::busy(const ConnectionPtr& connection, std::uint64_t id) {
 
 void CallbackServer::handle(const ConnectionPtr& connection, const ChannelRequest& request) {
   if (request.type == MessageType::kCancel) return connection->cancel(request.id);
-  if (!may_ask(connection->peer().uid))
-    return refuse(connection, request.id, ChannelRefusal::kRate);
+  bool may_ask = false;
   std::shared_ptr<Callable> callable;
   {
     const std::lock_guard lock(mutex_);
+    may_ask = users_.take_request(connection->peer().uid, std::chrono::steady_clock::now());
     const auto found = registered_.find(request.registration);
     if (found != registered_.end() && found->second.generation == request.generation) {
       callable = found->second.callable;
     }
   }
+  if (!may_ask) return refuse(connection, request.id, ChannelRefusal::kRate);
   if (callable == nullptr) return refuse(connection, request.id, ChannelRefusal::kNoRegistration);
   const bool is_about_rows =
       request.type == MessageType::kCollect || request.type == MessageType::kEnumerate;
@@ -307,7 +305,7 @@ void CallbackServer::handle_rows(const ConnectionPtr& connection,
                                  const ChannelRequest& request) {
   const uid_t uid = connection->peer().uid;
   const std::uint32_t outstanding =
-      is_foreign(uid) ? limits_.foreign_outstanding_max : kOutstandingRequestsMax;
+      users_.is_foreign(uid) ? limits_.foreign_outstanding_max : kOutstandingRequestsMax;
   std::shared_ptr<RunningCall> call;
   switch (callable->begin(request, outstanding, call)) {
     case Callable::Admission::kBusy:
@@ -352,13 +350,8 @@ void CallbackServer::handle_interest(const ConnectionPtr& connection,
     alive->keep_or_drop(connection, connection->send(answer, alive->limits_.unsent_max));
   };
   if (request.type == MessageType::kAddInterest) {
-    if (!connection->add_interest(callable, request)) {
-      return refuse(connection, request.id, ChannelRefusal::kMalformed);
-    }
-    if (!callable->add_interest(request, told)) {
-      static_cast<void>(connection->take_interest(callable));
-      return refuse(connection, request.id, ChannelRefusal::kClosing);
-    }
+    const auto refusal = connection->add_interest(callable, request, told);
+    if (refusal) return refuse(connection, request.id, *refusal);
   } else {
     auto added = connection->take_interest(callable);
     if (!added) return refuse(connection, request.id, ChannelRefusal::kMalformed);
@@ -375,22 +368,16 @@ void CallbackServer::handle_interest(const ConnectionPtr& connection,
 bool CallbackServer::begin_callback(uid_t uid) noexcept {
   const std::lock_guard lock(mutex_);
   if (stopping_ || running_ >= limits_.callbacks_max) return false;
-  const auto user = users_.find(uid);
-  if (is_foreign(uid) && user != users_.end() &&
-      user->second.calls >= std::max<std::size_t>(1, limits_.callbacks_max / 2)) {
-    return false;
-  }
   if (threads_.size() - running_ < 2 && !start_thread_locked()) return false;
+  if (!users_.begin_call(uid)) return false;
   ++running_;
-  if (user != users_.end()) user->second.calls += 1;
   return true;
 }
 
 void CallbackServer::end_callback(uid_t uid) noexcept {
   const std::lock_guard lock(mutex_);
   --running_;
-  const auto user = users_.find(uid);
-  if (user != users_.end()) user->second.calls -= 1;
+  users_.end_call(uid);
 }
 
 bool CallbackServer::try_to_tell(const std::shared_ptr<Callable>& callable) noexcept {
@@ -398,9 +385,9 @@ bool CallbackServer::try_to_tell(const std::shared_ptr<Callable>& callable) noex
     callable->tell();  // nobody to wait for
     return true;
   }
-  if (!begin_callback(own_user_)) return false;
+  if (!begin_callback(users_.own())) return false;
   callable->tell();
-  end_callback(own_user_);
+  end_callback(users_.own());
   return true;
 }
 
@@ -465,7 +452,7 @@ void CallbackServer::after_fork_in_child() noexcept {
   }
 }
 
-// ---- Registrations and users ----
+// ---- Registrations ----
 
 void CallbackServer::add(Ref registration, std::uint64_t generation,
                          std::shared_ptr<Callable> callable) {
@@ -476,30 +463,6 @@ void CallbackServer::add(Ref registration, std::uint64_t generation,
 void CallbackServer::remove(Ref registration) noexcept {
   const std::lock_guard lock(mutex_);
   registered_.erase(registration);
-}
-
-bool CallbackServer::is_foreign(uid_t uid) const noexcept {
-  return !limits_.trusts_own_user || (uid != own_user_ && uid != 0);
-}
-
-bool CallbackServer::may_ask(uid_t uid) noexcept {
-  if (!is_foreign(uid)) return true;
-  const auto now = std::chrono::steady_clock::now();
-  const std::lock_guard lock(mutex_);
-  const auto user = users_.find(uid);
-  return user == users_.end() || user->second.bucket.take(now);
-}
-
-CallbackServer::User& CallbackServer::user_locked(uid_t uid, Time now) {
-  if (users_.size() >= kUsersMax) {
-    for (auto known = users_.begin(); known != users_.end();) {
-      User& user = known->second;
-      const bool forget = user.connections == 0 && user.calls == 0 && user.bucket.is_full(now);
-      known = forget ? users_.erase(known) : std::next(known);
-    }
-  }
-  const TokenBucket full(limits_.requests_per_second, limits_.requests_at_once, now);
-  return users_.try_emplace(uid, User{0, 0, full}).first->second;
 }
 
 void CallbackServer::count_refusal() noexcept {

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "channel_limits.hpp"
+#include "channel_users.hpp"
 #include "connection.hpp"
 #include "meterbank/base/result.hpp"
 
@@ -50,16 +51,10 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
   void after_fork_in_child() noexcept;
 
  private:
-  using Time = std::chrono::steady_clock::time_point;
   using ConnectionPtr = std::shared_ptr<Connection>;
   struct Registered {
     std::uint64_t generation = 0;
     std::shared_ptr<Callable> callable;
-  };
-  struct User {
-    std::size_t connections = 0;
-    std::size_t calls = 0;
-    TokenBucket bucket;
   };
 
   [[nodiscard]] Result<void> prepare();
@@ -92,13 +87,8 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
   void tell(const std::shared_ptr<Callable>& callable) noexcept;
   void tell_those_who_wait() noexcept;
 
-  [[nodiscard]] bool is_foreign(uid_t uid) const noexcept;
-  [[nodiscard]] bool may_ask(uid_t uid) noexcept;
-  [[nodiscard]] User& user_locked(uid_t uid, Time now);
-
   const ChannelLimits limits_;
   SharedWord& refused_;
-  const uid_t own_user_;
   PacketListener listener_;
   UniqueFd epoll_, stop_;
   UniqueFd spare_;  // given up for a moment when there is no descriptor left to accept with
@@ -110,7 +100,7 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
   std::uint64_t next_number_ = 1;
   std::map<std::uint64_t, ConnectionPtr> connections_;  // oldest first
   std::unordered_map<Ref, Registered> registered_;
-  std::unordered_map<uid_t, User> users_;
+  ChannelUsers users_;
   std::deque<std::shared_ptr<Callable>> to_tell_;  // until a thread has time
 };
 

@@ -71,10 +71,17 @@ void Connection::cancel(std::uint64_t id) noexcept {
   if (found != calls_.end()) found->second->cancel();
 }
 
-bool Connection::add_interest(const std::shared_ptr<Callable>& callable,
-                              const ChannelRequest& request) {
+std::optional<ChannelRefusal> Connection::add_interest(const std::shared_ptr<Callable>& callable,
+                                                       const ChannelRequest& request,
+                                                       Callable::Told told) {
+  Interests made;
+  made.emplace(callable, request);
+  // One step for both, lest close() take back what is not counted yet: removals come second.
   const std::lock_guard lock(mutex_);
-  return !closed_ && interests_.emplace(callable, request).second;
+  if (closed_ || interests_.contains(callable)) return ChannelRefusal::kMalformed;
+  if (!callable->add_interest(request, std::move(told))) return ChannelRefusal::kClosing;
+  interests_.merge(made);  // moves a node: nothing can fail any more
+  return std::nullopt;
 }
 
 std::optional<ChannelRequest> Connection::take_interest(const std::shared_ptr<Callable>& callable) {
@@ -88,7 +95,7 @@ std::optional<ChannelRequest> Connection::take_interest(const std::shared_ptr<Ca
 
 bool Connection::is_idle() const noexcept {
   const std::lock_guard lock(mutex_);
-  return calls_.empty() && interests_.empty() && unsent_.empty();
+  return calls_.empty() && interests_.empty() && unsent_.empty() && !socket_.has_packet();
 }
 
 Connection::Interests Connection::close() noexcept {

@@ -51,13 +51,15 @@ class Connection {
   void remove_call(std::uint64_t id) noexcept;
   void cancel(std::uint64_t id) noexcept;
 
-  // One interest a registration. False: there is one already, or none.
-  [[nodiscard]] bool add_interest(const std::shared_ptr<Callable>& callable,
-                                  const ChannelRequest& request);
+  // One interest a registration, counted there as well. Or why not: there is one already.
+  [[nodiscard]] std::optional<ChannelRefusal> add_interest(
+      const std::shared_ptr<Callable>& callable, const ChannelRequest& request,
+      Callable::Told told);
+  // Nothing: there is none.
   [[nodiscard]] std::optional<ChannelRequest> take_interest(
       const std::shared_ptr<Callable>& callable);
 
-  // Nobody would miss it.
+  // Nobody would miss it: nothing is under way, nothing has come that was not looked at.
   [[nodiscard]] bool is_idle() const noexcept;
 
   // The end: cancels its calls, sends nothing more. Returns its interests, once.
@@ -78,7 +80,7 @@ class Connection {
   const PeerCredentials peer_;
   std::uint32_t faults_ = 0;
 
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // taken before a Callable's, never inside
   bool closed_ = false;
   std::deque<Unsent> unsent_;
   std::map<std::uint64_t, std::shared_ptr<RunningCall>> calls_;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "running_call.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <exception>
 #include <new>
 #include <utility>
 
 #include "interest_counts.hpp"
+#include "meterbank/base/clock.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/utf8.hpp"
 
@@ -26,13 +25,6 @@ std::chrono::nanoseconds patience_of(const ChannelRequest& request) noexcept {
   return std::chrono::nanoseconds(std::min(request.timeout_ns, max));
 }
 
-std::uint64_t monotonic_ns() noexcept {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
-
 }  // namespace
 
 RunningCall::RunningCall(ChannelRequest request, std::uint32_t counters, bool has_names)
@@ -47,7 +39,11 @@ void RunningCall::run(const Callback& function) noexcept {
   try {
     try {
       code_ = function(face);
-      if (code_ != 0) outcome_ = CallbackOutcome::kFailed;
+      if (code_ != 0) {
+        outcome_ = CallbackOutcome::kFailed;
+      } else if (is_cancelled()) {
+        outcome_ = CallbackOutcome::kCancelled;  // it may have left rows out
+      }
     } catch (const std::exception& thrown) {
       outcome_ = CallbackOutcome::kThrew;
       text_ = thrown.what();
@@ -60,7 +56,7 @@ void RunningCall::run(const Callback& function) noexcept {
     text_.clear();
   }
   if (outcome_ == CallbackOutcome::kFinished && incomplete_) outcome_ = CallbackOutcome::kNoMemory;
-  finished_ns_ = monotonic_ns();
+  finished_ns_ = clock_ns(CLOCK_MONOTONIC);
 }
 
 CallbackRequest::Added RunningCall::add(std::string_view name, std::uint32_t id,

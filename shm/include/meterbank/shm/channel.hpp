@@ -7,7 +7,7 @@
 //   reader                                   provider
 //     | -- kAddInterest (registration, mask) --> |   counted for this connection until it ends
 //     | <------------------------- kDone ------- |
-//     | -- kCollect (registration, mask, ...) -> |   the callback runs on a thread of its own
+//     | -- kCollect (registration, mask, ...) -> |   the callback runs on the thread that got it
 //     | -- kCancel (id of the collect) --------> |   it is told, and answers what it has
 //     | <-- kRows, the rows in the packet ------ |   or beside it, in a sealed memfd
 //
@@ -71,7 +71,7 @@ enum class CallbackOutcome : std::uint32_t {
   kFinished = 0,
   kFailed = 1,  // its own code is in RowsBody::code
   kThrew = 2,
-  kCancelled = 3,
+  kCancelled = 3,  // it ended after nobody waited any more, and may have left rows out
   kNoMemory = 4,
 };
 

@@ -68,6 +68,9 @@ class PacketSocket {
   // not handed over are closed.
   Got receive(PacketBuffer& packet, UniqueFd& attached) noexcept;
 
+  // Whether receive() would give something other than kNothing and kEnd.
+  [[nodiscard]] bool has_packet() const noexcept;
+
   enum class Sent : std::uint8_t {
     kAll,
     kFull,  // the peer does not read; nothing was sent
