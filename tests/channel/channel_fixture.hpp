@@ -8,12 +8,12 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <filesystem>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "../support/descriptors.hpp"
 #include "../support/orders_schema.hpp"
 #include "../support/temporary_directory.hpp"
 #include "asking_reader.hpp"
@@ -64,14 +64,6 @@ template <typename F>
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return true;
-}
-
-inline std::size_t open_descriptors() {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    ++count;
-  }
-  return count;
 }
 
 class ChannelFixture : public testing::Test {

@@ -79,8 +79,9 @@ TEST_F(LifeCycle, IsAnErrorToUseAfterTheEndAndNothingWorse) {
 }
 
 // Memory of a registration serves its successor, so readers of the one must never take words of the
-// other for their own. Every value says which life it belongs to.
+// other for their own. Names say which life they belong to, and values are multiples of it.
 TEST_F(LifeCycle, NeverMixesTheValuesOfTwoLives) {
+  constexpr std::uint64_t kLives = 200, kUpdates = 20;
   std::atomic<bool> done{false};
   std::atomic<std::uint64_t> wrong{0}, rows{0};
   std::vector<std::thread> readers(3);
@@ -98,22 +99,31 @@ TEST_F(LifeCycle, NeverMixesTheValuesOfTwoLives) {
           const std::uint64_t* const values = sample.row(row);
           ++rows;
           if (values[0] != values[1] || values[1] != values[2]) ++wrong;
+          const auto& planned = sample.plan->rows[row];
+          const auto& set = *sample.plan->selections[planned.selection].set;
+          const std::string& name = set.instances[planned.instance].name;
+          const std::uint64_t life = std::stoull(name.substr(name.find(' ')));
+          if (values[0] % life != 0 || values[0] > kUpdates * life) ++wrong;
+          if (name[1] == 'o' && values[0] != life) ++wrong;  // computed
         }
       }
     });
   }
-  for (std::uint64_t life = 1; life <= 200 || rows < 1000; ++life) {
+  for (std::uint64_t life = 1; life <= kLives; ++life) {
     const Registration registration = register_with([life](CallbackRequest& request) {
-      request.add("computed", 1, std::array<std::uint64_t, 3>{life, life, life});
+      request.add("computed " + std::to_string(life), 1,
+                  std::array<std::uint64_t, 3>{life, life, life});
       return 0U;
     });
-    auto instance = registration.create_instance("created");
+    auto instance = registration.create_instance("created " + std::to_string(life));
     ASSERT_TRUE(instance);
-    for (int i = 0; i < 20; ++i) {
+    for (std::uint64_t i = 0; i < kUpdates; ++i) {
       instance->update([life](Values& values) {
         for (int counter = 0; counter < 3; ++counter) values.add(counter, life);
       });
     }
+    // Long enough to be seen, and ended while somebody looks.
+    EXPECT_TRUE(comes_true([&] { return rows >= 5 * life; }));
     registration.close();
   }
   done = true;

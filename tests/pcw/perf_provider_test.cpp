@@ -41,7 +41,7 @@ Template queues(ULONG kind = PERF_COUNTERSET_MULTI_INSTANCES, ULONGLONG attribut
 
 class PerfProviderTest : public PcwTest {
  protected:
-  PerfProviderTest() { all_calls().clear(); }
+  PerfProviderTest() { forget_calls(); }
   ~PerfProviderTest() override { stop(); }
 
   void start(PERFLIBREQUEST callback = nullptr) {
@@ -66,23 +66,35 @@ class PerfProviderTest : public PcwTest {
     ULONG code = 0;
     std::vector<std::byte> buffer;
   };
-  static std::vector<Call>& all_calls() {
-    static std::vector<Call> calls;
-    return calls;
+  static std::vector<Call> calls() {
+    const std::lock_guard lock(mutex_);
+    return calls_;
+  }
+  static void forget_calls() {
+    const std::lock_guard lock(mutex_);
+    calls_.clear();
   }
   static std::vector<ULONG> codes() {
     std::vector<ULONG> codes;
-    for (const Call& call : all_calls()) codes.push_back(call.code);
+    for (const Call& call : calls()) codes.push_back(call.code);
     return codes;
   }
   static inline std::function<ULONG(ULONG)> answer_;
   static ULONG WINAPI control(ULONG code, PVOID buffer, ULONG bytes) {
     const auto* const begin = static_cast<const std::byte*>(buffer);
-    all_calls().push_back({code, {begin, begin + bytes}});
+    {
+      const std::lock_guard lock(mutex_);
+      calls_.push_back({code, {begin, begin + bytes}});
+    }
     return answer_ ? answer_(code) : kGood;
   }
 
   HANDLE provider_ = nullptr;
+
+ private:
+  // The threads of the provider write it, also while a test reads what it has.
+  static inline std::mutex mutex_;
+  static inline std::vector<Call> calls_;
 };
 
 static_assert(sizeof(PERF_COUNTERSET_INFO) == 40 && sizeof(PERF_COUNTER_INFO) == 32);
@@ -291,7 +303,7 @@ TEST_F(PerfProviderTest, CollectsBetweenStartAndEnd) {
     EXPECT_EQ(values_of(collect(kQueuesName), "a"), (std::vector<std::uint64_t>{read, read}));
   }
   EXPECT_EQ(codes(), (std::vector<ULONG>{5, 6, 5, 6, 5, 6}));
-  EXPECT_EQ(all_calls()[0].buffer.size(), sizeof(WCHAR));  // the empty name of this machine
+  EXPECT_EQ(calls()[0].buffer.size(), sizeof(WCHAR));  // the empty name of this machine
   answer_ = nullptr;
 }
 
@@ -314,15 +326,15 @@ TEST_F(PerfProviderTest, TellsWhatIsAddedAndRemoved) {
     std::memcpy(&identity, call.buffer.data() + sizeof(WNODE_HEADER), sizeof identity);
     return identity;
   };
-  const PERF_COUNTER_IDENTITY first = identity_of(all_calls()[0]);
+  const PERF_COUNTER_IDENTITY first = identity_of(calls()[0]);
   EXPECT_EQ(first.CounterSetGuid, kQueues);
   EXPECT_EQ(first.CounterId, 2U);
   EXPECT_EQ(first.InstanceId, 9U);
-  EXPECT_EQ(first.BufferSize + sizeof(WNODE_HEADER), all_calls()[0].buffer.size());
-  EXPECT_EQ(std::memcmp(all_calls()[0].buffer.data() + sizeof(WNODE_HEADER) + first.NameOffset,
-                        L"x*", 3 * sizeof(WCHAR)),
+  EXPECT_EQ(first.BufferSize + sizeof(WNODE_HEADER), calls()[0].buffer.size());
+  EXPECT_EQ(std::memcmp(calls()[0].buffer.data() + sizeof(WNODE_HEADER) + first.NameOffset, L"x*",
+                        3 * sizeof(WCHAR)),
             0);
-  EXPECT_EQ(identity_of(all_calls()[2]).CounterId, PERF_WILDCARD_COUNTER);
+  EXPECT_EQ(identity_of(calls()[2]).CounterId, PERF_WILDCARD_COUNTER);
 }
 
 TEST_F(PerfProviderTest, PassesOnWhatTheCallbackRefuses) {
@@ -385,7 +397,7 @@ TEST_F(PerfProviderTest, SpeaksSixteenBitCharactersToProgramsThatDo) {
   EXPECT_EQ(row->InstanceNameSize, 4U);
   EXPECT_EQ(meterbank_utf16_PerfQueryInstance(provider_, &kQueues, u"Ä", 1), row);
   EXPECT_EQ(collect(kQueuesName).count("ä"), 1U);
-  EXPECT_EQ(all_calls()[0].buffer.size(), 2U);
+  EXPECT_EQ(calls()[0].buffer.size(), 2U);
 }
 
 }  // namespace

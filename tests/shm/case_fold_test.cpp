@@ -235,7 +235,7 @@ TEST(CaseFold, TableIsWhatItsGeneratorWrites) {
   if (std::system("python3 --version > /dev/null 2>&1") != 0) {
     GTEST_SKIP() << "python3 is not installed";
   }
-  const auto source = std::filesystem::path(METERBANK_SOURCE_DIR) / "shm" / "src";
+  const auto source = std::filesystem::path(METERBANK_SOURCE_DIR) / "shm" / "src" / "case_fold";
   const auto written = std::filesystem::path(testing::TempDir()) /
                        ("case_fold_table." + std::to_string(std::random_device{}()) + ".inc");
   const std::string command = "python3 '" + (source / "make_case_fold_table.py").string() + "' '" +

@@ -13,20 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include "../support/descriptors.hpp"
 #include "../support/temporary_directory.hpp"
 
 namespace meterbank {
 namespace {
 
+using test::open_descriptors;
 using Bytes = std::vector<std::byte>;
-
-std::size_t open_descriptors() {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    ++count;
-  }
-  return count;
-}
 
 // Two ends, and the raw descriptor of the far one for what a PacketSocket would not send.
 class PacketSocketTest : public testing::Test {
@@ -38,30 +32,12 @@ class PacketSocketTest : public testing::Test {
     far_ = PacketSocket(UniqueFd(ends[1]));
   }
 
-  // Sends descriptors with a packet of `bytes` bytes.
   void send_raw(std::size_t bytes, const std::vector<int>& descriptors) const {
-    Bytes packet(bytes, std::byte{7});
-    std::vector<std::byte> control(CMSG_SPACE(sizeof(int) * descriptors.size()));
-    iovec part{packet.data(), packet.size()};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    if (!descriptors.empty()) {
-      message.msg_control = control.data();
-      message.msg_controllen = control.size();
-      cmsghdr* const head = CMSG_FIRSTHDR(&message);
-      head->cmsg_level = SOL_SOCKET;
-      head->cmsg_type = SCM_RIGHTS;
-      head->cmsg_len = CMSG_LEN(sizeof(int) * descriptors.size());
-      std::memcpy(CMSG_DATA(head), descriptors.data(), sizeof(int) * descriptors.size());
-    }
-    ASSERT_GE(::sendmsg(far_.descriptor(), &message, MSG_NOSIGNAL), 0) << std::strerror(errno);
+    ASSERT_TRUE(test::send_raw(far_.descriptor(), Bytes(bytes, std::byte{7}), descriptors));
   }
   PacketSocket::Got receive() { return near_.receive(packet_, attached_); }
 
-  [[nodiscard]] Bytes received() const {
-    return {packet_.bytes().begin(), packet_.bytes().end()};
-  }
+  [[nodiscard]] Bytes received() const { return {packet_.bytes().begin(), packet_.bytes().end()}; }
 
   PacketSocket near_, far_;
   PacketBuffer packet_;
@@ -103,7 +79,7 @@ TEST_F(PacketSocketTest, RefusesAPacketBeyondTheLimit) {
 
 TEST_F(PacketSocketTest, ClosesEveryDescriptorOfAPacketWithTooMany) {
   const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const std::size_t before = open_descriptors();
+  const std::ptrdiff_t before = open_descriptors();
   for (const std::size_t count : {std::size_t{2}, std::size_t{100}, std::size_t{253}}) {
     send_raw(8, std::vector<int>(count, null.get()));
     EXPECT_EQ(receive(), Got::kMalformed) << count;
@@ -114,7 +90,7 @@ TEST_F(PacketSocketTest, ClosesEveryDescriptorOfAPacketWithTooMany) {
 
 TEST_F(PacketSocketTest, LetsGoOfADescriptorWhenTheNextPacketComes) {
   const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const std::size_t before = open_descriptors();
+  const std::ptrdiff_t before = open_descriptors();
   send_raw(8, {null.get()});
   send_raw(8, {});
   EXPECT_EQ(receive(), Got::kPacket);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "../hostile_answer.hpp"
+#include "../callback/hostile_answer.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static meterbank::test::HostileAnswer& reader = *new meterbank::test::HostileAnswer;

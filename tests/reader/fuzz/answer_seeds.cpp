@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "../hostile_answer.hpp"
+#include "../callback/hostile_answer.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;

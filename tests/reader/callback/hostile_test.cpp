@@ -4,22 +4,17 @@
 // leaves a descriptor behind.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <iterator>
 #include <random>
 #include <vector>
 
+#include "../../support/descriptors.hpp"
 #include "hostile_answer.hpp"
 
 namespace meterbank {
 namespace {
 
 using test::HostileAnswer;
-
-std::ptrdiff_t open_descriptors() {
-  using Files = std::filesystem::directory_iterator;
-  return std::distance(Files("/proc/self/fd"), Files());
-}
+using test::open_descriptors;
 
 // Changes, cuts or repeats something.
 void damage(std::vector<std::byte>& packet, std::minstd_rand& random) {

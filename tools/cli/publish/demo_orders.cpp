@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/demo_orders.hpp"
+#include "cli/publish/demo_orders.hpp"
 
 #include <algorithm>
 #include <array>

@@ -9,15 +9,14 @@
 
 #include <atomic>
 #include <chrono>
-#include <filesystem>
-#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "../support/scripted_provider.hpp"
-#include "../support/temporary_directory.hpp"
-#include "../support/wave_schema.hpp"
+#include "../../support/descriptors.hpp"
+#include "../../support/scripted_provider.hpp"
+#include "../../support/temporary_directory.hpp"
+#include "../../support/wave_schema.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
 
@@ -26,6 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::kWaves;
+using test::open_descriptors;
 using test::plain_answer;
 using test::rows_answer;
 using test::ScriptedProvider;
@@ -435,31 +435,13 @@ TEST_F(CallbackPeerMemory, MemoryThatCouldChangeOrFaultIsNotTouched) {
   }
 }
 
-std::ptrdiff_t open_descriptors() {
-  using Files = std::filesystem::directory_iterator;
-  return std::distance(Files("/proc/self/fd"), Files());
-}
-
 TEST_F(CallbackPeerMemory, DescriptorsThatNobodyAskedForAreClosed) {
   const std::ptrdiff_t before = open_descriptors();
   for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{253}}) {
     const Seen seen = ask_once([count](PacketSocket& to, const ChannelRequest& request) {
       if (!is_ask(request)) return;
-      const auto packet = rows_answer(request.id, {kRed});
-      alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * 253)> control{};
-      iovec bytes{const_cast<std::byte*>(packet.data()), packet.size()};
-      msghdr message{};
-      message.msg_iov = &bytes;
-      message.msg_iovlen = 1;
-      message.msg_control = control.data();
-      message.msg_controllen = CMSG_SPACE(sizeof(int) * count);
-      cmsghdr* const part = CMSG_FIRSTHDR(&message);
-      part->cmsg_level = SOL_SOCKET;
-      part->cmsg_type = SCM_RIGHTS;
-      part->cmsg_len = CMSG_LEN(sizeof(int) * count);
-      const std::vector<int> descriptors(count, STDERR_FILENO);
-      std::memcpy(CMSG_DATA(part), descriptors.data(), sizeof(int) * count);
-      EXPECT_GT(::sendmsg(to.descriptor(), &message, MSG_NOSIGNAL), 0);
+      EXPECT_TRUE(test::send_raw(to.descriptor(), rows_answer(request.id, {kRed}),
+                                 std::vector<int>(count, STDERR_FILENO)));
     });
     EXPECT_EQ(seen.outcome, AnswerOutcome::kMalformed) << count;
   }

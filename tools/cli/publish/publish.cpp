@@ -6,8 +6,8 @@
 #include <array>
 #include <string>
 
-#include "cli/demo_orders.hpp"
 #include "cli/format/time_text.hpp"
+#include "cli/publish/demo_orders.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/verbs.hpp"
 #include "host/host_provider.hpp"

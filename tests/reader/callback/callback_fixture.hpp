@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "../support/temporary_directory.hpp"
-#include "../support/wave_schema.hpp"
+#include "../../support/temporary_directory.hpp"
+#include "../../support/wave_schema.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
 
