@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A distribution: how often values of which size occurred, in exponential buckets.
+//
+// ---- Buckets ------------------------------------------------------------------------------------
+//
+// At scale s a factor of two is divided into 2^s buckets that are equally wide on a logarithmic
+// axis. Bucket i holds (base^i, base^(i+1)] with base = 2^(2^-s): the buckets of OpenTelemetry's
+// exponential histograms and of Prometheus' native ones, index for index.
+//
+//   scale 1:    1          1.41          2          2.83          4          5.66         8
+//               |  i = 0   ]   i = 1     ]   i = 2  ]   i = 3     ]   i = 4  ]   i = 5    ]
+//   scale 0:    |  i = 0                 ]   i = 1                ]   i = 2               ]
+//
+// Two buckets of one scale are one of the scale below, so distributions of different scales can be
+// added without loss of meaning: the finer gives way.
+//
+// ---- Words --------------------------------------------------------------------------------------
+//
+//   0      1    2      3     4      5      6        7 ... 7 + buckets - 1
+//   +------+----+------+-----+------+------+--------+----------+-- --+
+//   |count |sum |least |most |below |above |refused |bucket 0  | ... |
+//   +------+----+------+-----+------+------+--------+----------+-- --+
+//
+// Rule: count = below + above + the sum of all buckets. `below` are values up to the lower end of
+// the first bucket, zero and negative ones among them; `above` are those beyond the upper end of
+// the last, infinity among them. NaN is refused: counted there and nowhere else. The words belong
+// to one block, so a snapshot has all of them of one moment and the rule holds in each.
+//
+// Sum, least and most are doubles, as bits. All words but least and most only grow, or, as the sum
+// does, go on from where they were: the difference of two snapshots is the distribution between
+// them.
+//
+// Sources: OpenTelemetry metrics data model, exponential histogram; Prometheus native histograms.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace meterbank {
+
+inline constexpr std::int32_t kScaleMin = -4;
+inline constexpr std::int32_t kScaleMax = 8;
+
+namespace detail {
+
+inline constexpr std::size_t kFinestBuckets = std::size_t{1} << kScaleMax;  // of a factor of two
+inline constexpr unsigned kMantissaBits = 52;
+
+// The integer square root of a 124-bit number whose square root fits 62 bits.
+__extension__ using Wide = unsigned __int128;
+constexpr std::uint64_t root_of(Wide square) noexcept {
+  std::uint64_t root = 0;
+  for (std::uint64_t bit = std::uint64_t{1} << 62; bit != 0; bit >>= 1) {
+    const std::uint64_t candidate = root | bit;
+    if (Wide{candidate} * candidate <= square) root = candidate;
+  }
+  return root;
+}
+
+// Mantissas of 2^(k/256), rounded down. What lies above the boundary has a greater mantissa, for no
+// boundary but the first is a rational number.
+struct Boundaries {
+  std::array<std::uint64_t, kFinestBuckets> mantissa{};
+  // How many boundaries lie below the k-th 256th of the mantissas; the others are at most two away.
+  std::array<std::uint8_t, kFinestBuckets> below{};
+
+  constexpr Boundaries() noexcept {
+    constexpr unsigned kPoint = 61;                // fixed point
+    std::array<std::uint64_t, kScaleMax> roots{};  // 2^(1/2), 2^(1/4), ...
+    std::uint64_t power = std::uint64_t{2} << kPoint;
+    for (std::uint64_t& root : roots) root = power = root_of(Wide{power} << kPoint);
+    for (std::size_t k = 0; k < kFinestBuckets; ++k) {
+      Wide product = Wide{1} << kPoint;
+      for (std::size_t bit = 0; bit < roots.size(); ++bit) {
+        if ((k >> (kScaleMax - 1 - bit) & 1) != 0) product = product * roots[bit] >> kPoint;
+      }
+      const auto fraction = static_cast<std::uint64_t>(product - (Wide{1} << kPoint));
+      mantissa[k] = fraction >> (kPoint - kMantissaBits);
+    }
+    std::size_t count = 0;
+    for (std::size_t slot = 0; slot < kFinestBuckets; ++slot) {
+      const std::uint64_t start = std::uint64_t{slot} << (kMantissaBits - kScaleMax);
+      while (count < kFinestBuckets && mantissa[count] < start) ++count;
+      below[slot] = static_cast<std::uint8_t>(count);
+    }
+  }
+};
+inline constexpr Boundaries kBoundaries;
+static_assert(kBoundaries.mantissa[0] == 0);
+static_assert(kBoundaries.mantissa[128] == 0x6a09e667f3bcc, "the square root of two");
+
+// Index at kScaleMax. Precondition: positive and finite.
+constexpr std::int32_t finest_index(double value) noexcept {
+  constexpr std::int32_t kBias = 1023;
+  std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
+  std::int32_t shift = 0;
+  if (bits >> kMantissaBits == 0) {  // subnormal: the same number with a normal exponent
+    constexpr double kLift = 0x1p64;
+    bits = std::bit_cast<std::uint64_t>(value * kLift);
+    shift = 64;
+  }
+  const auto exponent = static_cast<std::int32_t>(bits >> kMantissaBits) - kBias - shift;
+  const std::uint64_t mantissa = bits & ((std::uint64_t{1} << kMantissaBits) - 1);
+  std::size_t count = kBoundaries.below[mantissa >> (kMantissaBits - kScaleMax)];
+  while (count < kFinestBuckets && kBoundaries.mantissa[count] < mantissa) ++count;
+  return exponent * static_cast<std::int32_t>(kFinestBuckets) + static_cast<std::int32_t>(count) -
+         1;
+}
+
+}  // namespace detail
+
+// Of a positive, finite value.
+[[nodiscard]] constexpr std::int32_t bucket_index(double value, std::int32_t scale) noexcept {
+  return detail::finest_index(value) >> (kScaleMax - scale);
+}
+
+// base^index. Zero and infinity where a double ends.
+[[nodiscard]] double bucket_bound(std::int32_t index, std::int32_t scale) noexcept;
+
+// Where the words of one distribution are, and which values it tells apart.
+struct DistributionShape {
+  enum Word : std::uint32_t { kCount, kSum, kLeast, kMost, kBelow, kAbove, kRefused, kBuckets };
+
+  std::int32_t scale = 0;
+  std::int32_t first = 0;  // index of the first bucket
+  std::uint32_t buckets = 0;
+
+  // Buckets for all values from `least` to `most`. Nothing: 0 < least <= most does not hold, the
+  // scale is out of range, or there would be more than `buckets_max`.
+  static constexpr std::optional<DistributionShape> of(std::int32_t scale, double least,
+                                                       double most,
+                                                       std::uint32_t buckets_max) noexcept {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const bool is_range = least > 0 && least <= most && most < kInfinity;
+    if (scale < kScaleMin || scale > kScaleMax || !is_range) return std::nullopt;
+    const std::int32_t first = bucket_index(least, scale);
+    const std::int32_t last = bucket_index(most, scale);
+    const auto buckets = static_cast<std::uint32_t>(last - first) + 1;
+    if (buckets > buckets_max) return std::nullopt;
+    return DistributionShape{scale, first, buckets};
+  }
+
+  [[nodiscard]] constexpr std::uint32_t words() const noexcept { return kBuckets + buckets; }
+
+  // The word that a value is counted in.
+  [[nodiscard]] constexpr std::uint32_t word_of(double value) const noexcept {
+    if (value != value) return kRefused;
+    if (value <= 0) return kBelow;
+    if (value > std::numeric_limits<double>::max()) return kAbove;
+    const std::int32_t index = bucket_index(value, scale);
+    if (index < first) return kBelow;
+    const auto position = static_cast<std::uint32_t>(index - first);
+    return position < buckets ? kBuckets + position : kAbove;
+  }
+
+  friend constexpr bool operator==(const DistributionShape&, const DistributionShape&) = default;
+};
+
+// What `target` is written to: value(word), set(word, bits). Wait-free, a few nanoseconds.
+template <typename Target>
+constexpr void record(const DistributionShape& shape, double value, Target&& target) noexcept {
+  using Shape = DistributionShape;
+  const std::uint32_t word = shape.word_of(value);
+  target.set(word, target.value(word) + 1);
+  if (word == Shape::kRefused) return;
+  const std::uint64_t count = target.value(Shape::kCount);
+  target.set(Shape::kCount, count + 1);
+  const double sum = std::bit_cast<double>(target.value(Shape::kSum));
+  target.set(Shape::kSum, std::bit_cast<std::uint64_t>(sum + value));
+  if (count == 0 || value < std::bit_cast<double>(target.value(Shape::kLeast))) {
+    target.set(Shape::kLeast, std::bit_cast<std::uint64_t>(value));
+  }
+  if (count == 0 || value > std::bit_cast<double>(target.value(Shape::kMost))) {
+    target.set(Shape::kMost, std::bit_cast<std::uint64_t>(value));
+  }
+}
+
+// A distribution that was copied, added up, or is the difference of two.
+struct Distribution {
+  DistributionShape shape;
+  std::uint64_t count = 0;
+  double sum = 0;
+  // Nothing: no value, or a difference, of which they are not known.
+  std::optional<double> least, most;
+  std::uint64_t below = 0, above = 0, refused = 0;
+  std::vector<std::uint64_t> buckets;
+
+  // Nothing: the words are too few, or break the rule that the parts make up the count.
+  static std::optional<Distribution> of(const DistributionShape& shape,
+                                        std::span<const std::uint64_t> words);
+
+  // Both as if they had been recorded in one, at the coarser scale and over both ranges. What one
+  // of them only knows to lie below or above stays there.
+  void add(const Distribution& other);
+  // What was recorded since `before`, a snapshot of the same distribution. Nothing: it is not one.
+  [[nodiscard]] std::optional<Distribution> since(const Distribution& before) const;
+
+  // The value that a share of 0..1 of the values does not exceed, to within error_bound() of it, as
+  // a share of itself. Values below all buckets count as the least, those above as the most, where
+  // these are known; else as the end of the range. Nothing: there are no values.
+  [[nodiscard]] std::optional<double> quantile(double share) const noexcept;
+  [[nodiscard]] double error_bound() const noexcept;
+};
+
+}  // namespace meterbank

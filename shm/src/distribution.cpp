@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meterbank/shm/distribution.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace meterbank {
+namespace {
+
+using Shape = DistributionShape;
+
+std::uint64_t total_of(const std::vector<std::uint64_t>& buckets) noexcept {
+  return std::accumulate(buckets.begin(), buckets.end(), std::uint64_t{0});
+}
+
+// The same values at a coarser scale, over at least this range.
+std::vector<std::uint64_t> spread(const Distribution& from, const Shape& to) {
+  std::vector<std::uint64_t> buckets(to.buckets);
+  const std::int32_t shift = from.shape.scale - to.scale;
+  for (std::uint32_t position = 0; position < from.shape.buckets; ++position) {
+    const std::int32_t index = (from.shape.first + static_cast<std::int32_t>(position)) >> shift;
+    buckets[static_cast<std::size_t>(index - to.first)] += from.buckets[position];
+  }
+  return buckets;
+}
+
+Shape common_shape(const Shape& left, const Shape& right) noexcept {
+  const std::int32_t scale = std::min(left.scale, right.scale);
+  const auto first_of = [scale](const Shape& shape) {
+    return shape.first >> (shape.scale - scale);
+  };
+  const auto last_of = [scale](const Shape& shape) {
+    return (shape.first + static_cast<std::int32_t>(shape.buckets) - 1) >> (shape.scale - scale);
+  };
+  const std::int32_t first = std::min(first_of(left), first_of(right));
+  const std::int32_t last = std::max(last_of(left), last_of(right));
+  return {scale, first, static_cast<std::uint32_t>(last - first) + 1};
+}
+
+template <typename Choose>
+std::optional<double> chosen(std::optional<double> left, std::optional<double> right,
+                             Choose&& choose) noexcept {
+  if (!left) return right;
+  if (!right) return left;
+  return choose(*left, *right);
+}
+
+}  // namespace
+
+double bucket_bound(std::int32_t index, std::int32_t scale) noexcept {
+  // Whole factors of two first, because 2^(index / 2^scale) would round twice.
+  const std::int32_t finest = kScaleMax - scale;
+  const std::int64_t at_finest = std::int64_t{index} * (std::int64_t{1} << finest);
+  const auto exponent = static_cast<int>(at_finest >> kScaleMax);
+  const auto fraction =
+      static_cast<double>(at_finest & static_cast<std::int64_t>(detail::kFinestBuckets - 1));
+  return std::ldexp(std::exp2(fraction / static_cast<double>(detail::kFinestBuckets)), exponent);
+}
+
+std::optional<Distribution> Distribution::of(const Shape& shape,
+                                             std::span<const std::uint64_t> words) {
+  if (words.size() < shape.words()) return std::nullopt;
+  Distribution copy;
+  copy.shape = shape;
+  copy.count = words[Shape::kCount];
+  copy.sum = std::bit_cast<double>(words[Shape::kSum]);
+  copy.below = words[Shape::kBelow];
+  copy.above = words[Shape::kAbove];
+  copy.refused = words[Shape::kRefused];
+  if (copy.count != 0) {
+    copy.least = std::bit_cast<double>(words[Shape::kLeast]);
+    copy.most = std::bit_cast<double>(words[Shape::kMost]);
+  }
+  const auto buckets = words.subspan(Shape::kBuckets, shape.buckets);
+  copy.buckets.assign(buckets.begin(), buckets.end());
+  // Modulo 2^64, as everything here counts.
+  if (copy.below + copy.above + total_of(copy.buckets) != copy.count) return std::nullopt;
+  return copy;
+}
+
+void Distribution::add(const Distribution& other) {
+  if (other.shape == shape) {
+    std::transform(buckets.begin(), buckets.end(), other.buckets.begin(), buckets.begin(),
+                   std::plus<>());
+  } else {
+    const Shape common = common_shape(shape, other.shape);
+    buckets = spread(*this, common);
+    const std::vector<std::uint64_t> more = spread(other, common);
+    std::transform(buckets.begin(), buckets.end(), more.begin(), buckets.begin(), std::plus<>());
+    shape = common;
+  }
+  // One whose extremes are not known, though it has values, leaves the sum without them.
+  const bool known = (count == 0 || least) && (other.count == 0 || other.least);
+  least = known ? chosen(least, other.least, [](double a, double b) { return std::min(a, b); })
+                : std::nullopt;
+  most = known ? chosen(most, other.most, [](double a, double b) { return std::max(a, b); })
+               : std::nullopt;
+  count += other.count;
+  sum += other.sum;
+  below += other.below;
+  above += other.above;
+  refused += other.refused;
+}
+
+std::optional<Distribution> Distribution::since(const Distribution& before) const {
+  if (before.shape != shape) return std::nullopt;
+  Distribution between = *this;
+  between.count -= before.count;
+  between.sum -= before.sum;
+  between.below -= before.below;
+  between.above -= before.above;
+  between.refused -= before.refused;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    if (buckets[i] < before.buckets[i]) return std::nullopt;
+    between.buckets[i] -= before.buckets[i];
+  }
+  if (before.count != 0) between.least = between.most = std::nullopt;
+  return between;
+}
+
+std::optional<double> Distribution::quantile(double share) const noexcept {
+  if (count == 0) return std::nullopt;
+  const double clamped = std::clamp(share, 0.0, 1.0);
+  // The rank of the value, from 1: the smallest that has at least this share at or below it.
+  const double exact = std::ceil(clamped * static_cast<double>(count));
+  const std::uint64_t rank = exact < 1 ? 1 : std::min(count, static_cast<std::uint64_t>(exact));
+  const auto within = [this](double value) {
+    if (least) value = std::max(value, *least);
+    return most ? std::min(value, *most) : value;
+  };
+  if (rank <= below) return least ? *least : bucket_bound(shape.first, shape.scale);
+  std::uint64_t seen = below;
+  for (std::uint32_t position = 0; position < shape.buckets; ++position) {
+    seen += buckets[position];
+    if (seen < rank) continue;
+    const std::int32_t index = shape.first + static_cast<std::int32_t>(position);
+    const double low = bucket_bound(index, shape.scale);
+    const double high = bucket_bound(index + 1, shape.scale);
+    // As far from the one end as from the other, as a share of each.
+    return within(2 / (1 / low + 1 / high));
+  }
+  return most ? *most
+              : bucket_bound(shape.first + static_cast<std::int32_t>(shape.buckets), shape.scale);
+}
+
+double Distribution::error_bound() const noexcept {
+  const double base = bucket_bound(1, shape.scale);
+  return (base - 1) / (base + 1);
+}
+
+}  // namespace meterbank

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meterbank/shm/distribution.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace meterbank {
+namespace {
+
+using Shape = DistributionShape;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::uint32_t kManyBuckets = 1U << 20;
+
+// Words without a block around them.
+class Words {
+ public:
+  explicit Words(const Shape& shape) : shape_(shape), words_(shape.words()) {}
+
+  [[nodiscard]] std::uint64_t value(std::uint32_t word) const noexcept { return words_[word]; }
+  void set(std::uint32_t word, std::uint64_t bits) noexcept { words_[word] = bits; }
+  void record(double value) noexcept { meterbank::record(shape_, value, *this); }
+  [[nodiscard]] Distribution copied() const { return *Distribution::of(shape_, words_); }
+  [[nodiscard]] std::vector<std::uint64_t>& bare() noexcept { return words_; }
+
+ private:
+  Shape shape_;
+  std::vector<std::uint64_t> words_;
+};
+
+TEST(Buckets, HoldTheirUpperEndAndNotTheirLower) {
+  for (std::int32_t scale = kScaleMin; scale <= kScaleMax; ++scale) {
+    EXPECT_EQ(bucket_index(1.0, scale), -1) << scale;
+    EXPECT_EQ(bucket_index(std::nextafter(1.0, 2.0), scale), 0) << scale;
+  }
+  for (std::int32_t scale = 0; scale <= kScaleMax; ++scale) {
+    const std::int32_t per_two = 1 << scale;
+    for (const int exponent : {-1000, -3, 0, 1, 10, 1000}) {
+      const double power = std::ldexp(1.0, exponent);
+      EXPECT_EQ(bucket_index(power, scale), exponent * per_two - 1);
+      EXPECT_EQ(bucket_index(std::nextafter(power, kInfinity), scale), exponent * per_two);
+    }
+  }
+}
+
+TEST(Buckets, AreThoseOfTheLogarithm) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> exponents(-1074, 1023.99);
+  for (int i = 0; i < 1'000'000; ++i) {
+    const double value = std::exp2(exponents(random));
+    if (value == 0) continue;
+    for (const std::int32_t scale : {-4, -1, 0, 3, 8}) {
+      const long double exact = std::ceil(std::log2(static_cast<long double>(value)) *
+                                          std::exp2(static_cast<long double>(scale))) -
+                                1;
+      const std::int32_t index = bucket_index(value, scale);
+      if (static_cast<long double>(index) == exact) continue;
+      // Next to a boundary the logarithm, not the table, is off.
+      const double bound = bucket_bound(std::max(index, static_cast<std::int32_t>(exact)), scale);
+      EXPECT_LT(std::abs(value - bound), 4e-16 * bound) << value << " at scale " << scale;
+    }
+  }
+}
+
+TEST(Buckets, OfACoarserScaleAreTwoOfTheFiner) {
+  std::mt19937_64 random(2);
+  std::lognormal_distribution<double> values(0, 10);
+  for (int i = 0; i < 100'000; ++i) {
+    const double value = values(random);
+    for (std::int32_t scale = kScaleMin; scale < kScaleMax; ++scale) {
+      EXPECT_EQ(bucket_index(value, scale), bucket_index(value, scale + 1) >> 1);
+    }
+  }
+}
+
+TEST(DistributionShapes, CoverTheirRangeAndRefuseWhatIsNone) {
+  const auto shape = Shape::of(3, 1e-6, 10, kManyBuckets);
+  ASSERT_TRUE(shape);
+  EXPECT_EQ(shape->word_of(1e-6), static_cast<std::uint32_t>(Shape::kBuckets));
+  EXPECT_EQ(shape->word_of(10), shape->words() - 1);
+  EXPECT_EQ(shape->buckets, 187U);
+  EXPECT_TRUE(Shape::of(0, 1, 1, 1));
+  EXPECT_FALSE(Shape::of(kScaleMax + 1, 1, 2, kManyBuckets));
+  EXPECT_FALSE(Shape::of(kScaleMin - 1, 1, 2, kManyBuckets));
+  EXPECT_FALSE(Shape::of(0, 0, 2, kManyBuckets));
+  EXPECT_FALSE(Shape::of(0, -1, 2, kManyBuckets));
+  EXPECT_FALSE(Shape::of(0, 3, 2, kManyBuckets));
+  EXPECT_FALSE(Shape::of(0, 1, kInfinity, kManyBuckets));
+  EXPECT_FALSE(Shape::of(0, std::nan(""), 2, kManyBuckets));
+  EXPECT_FALSE(Shape::of(8, 1, 1e9, 4096));
+}
+
+TEST(Distributions, CountEverythingOnce) {
+  Words words(*Shape::of(2, 1, 1000, kManyBuckets));
+  for (const double value : {0.0, -5.0, -kInfinity, 1e-300, 0.5}) words.record(value);
+  for (const double value : {1e6, kInfinity, 1e308}) words.record(value);
+  words.record(std::nan(""));
+  for (const double value : {1.0, 2.0, 500.0}) words.record(value);
+  const Distribution seen = words.copied();
+  EXPECT_EQ(seen.count, 11U);
+  EXPECT_EQ(seen.below, 5U);
+  EXPECT_EQ(seen.above, 3U);
+  EXPECT_EQ(seen.refused, 1U);
+  EXPECT_EQ(seen.least, -kInfinity);
+  EXPECT_EQ(seen.most, kInfinity);
+}
+
+TEST(Distributions, AreRefusedWhereThePartsDoNotMakeUpTheCount) {
+  Words words(*Shape::of(2, 1, 1000, kManyBuckets));
+  words.record(5);
+  EXPECT_TRUE(Distribution::of(*Shape::of(2, 1, 1000, kManyBuckets), words.bare()));
+  words.bare()[Shape::kBuckets] += 1;
+  EXPECT_FALSE(Distribution::of(*Shape::of(2, 1, 1000, kManyBuckets), words.bare()));
+  words.bare().pop_back();
+  EXPECT_FALSE(Distribution::of(*Shape::of(2, 1, 1000, kManyBuckets), words.bare()));
+}
+
+// A sorted list knows better.
+TEST(Distributions, KeepTheirErrorBoundOnSixKindsOfValues) {
+  std::mt19937_64 random(3);
+  std::lognormal_distribution<double> lognormal(8, 2);
+  std::exponential_distribution<double> exponential(1e-4);
+  std::uniform_real_distribution<double> uniform(10, 1e6);
+  std::normal_distribution<double> narrow(5e4, 10);
+  std::cauchy_distribution<double> heavy(1e4, 1e3);
+  const std::vector<std::function<double()>> kinds{
+      [&] { return lognormal(random); },
+      [&] { return exponential(random); },
+      [&] { return uniform(random); },
+      [&] { return std::abs(narrow(random)); },
+      [&] { return std::min(1e9, std::abs(heavy(random))); },
+      [&] { return random() % 10 == 0 ? 1e6 : 20.0; }};
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    for (const std::int32_t scale : {0, 3, 5}) {
+      Words words(*Shape::of(scale, 1e-9, 1e12, kManyBuckets));
+      std::vector<double> sorted(20'000);
+      for (double& value : sorted) words.record(value = std::max(1e-9, kinds[kind]()));
+      std::sort(sorted.begin(), sorted.end());
+      const Distribution seen = words.copied();
+      for (const double share : {0.0, 0.001, 0.25, 0.5, 0.9, 0.99, 0.999, 1.0}) {
+        const auto rank = static_cast<std::size_t>(
+            std::max(1.0, std::ceil(share * static_cast<double>(sorted.size()))));
+        const double right = sorted[rank - 1];
+        EXPECT_NEAR(*seen.quantile(share), right, right * seen.error_bound() * (1 + 1e-9))
+            << "kind " << kind << ", scale " << scale << ", share " << share;
+      }
+    }
+  }
+}
+
+TEST(Distributions, AddUpAsIfRecordedInOne) {
+  std::mt19937_64 random(4);
+  std::lognormal_distribution<double> values(5, 3);
+  const Shape fine = *Shape::of(5, 1, 1e6, kManyBuckets);
+  const Shape coarse = *Shape::of(2, 0.01, 1e9, kManyBuckets);
+  Words left(fine), right(coarse), both(fine);
+  Words left_again(fine);
+  for (int i = 0; i < 10'000; ++i) {
+    const double value = values(random);
+    left.record(value);
+    both.record(value);
+    left_again.record(value * 2);
+    both.record(value * 2);
+    right.record(value);
+  }
+  Distribution same = left.copied();
+  same.add(left_again.copied());
+  const Distribution at_once = both.copied();
+  EXPECT_EQ(same.buckets, at_once.buckets);
+  EXPECT_EQ(same.count, at_once.count);
+  EXPECT_EQ(same.least, at_once.least);
+  EXPECT_EQ(same.most, at_once.most);
+  Distribution mixed = left.copied();
+  mixed.add(right.copied());
+  EXPECT_EQ(mixed.shape.scale, 2);
+  EXPECT_EQ(mixed.count, 20'000U);
+  std::uint64_t parts = mixed.below + mixed.above;
+  for (const std::uint64_t bucket : mixed.buckets) parts += bucket;
+  EXPECT_EQ(parts, mixed.count);
+}
+
+TEST(Distributions, OfAnIntervalAreTheDifferenceOfTwo) {
+  Words words(*Shape::of(4, 1, 1e6, kManyBuckets));
+  for (int i = 0; i < 1000; ++i) words.record(10);
+  const Distribution before = words.copied();
+  for (int i = 0; i < 100; ++i) words.record(5000);
+  const auto between = words.copied().since(before);
+  ASSERT_TRUE(between);
+  EXPECT_EQ(between->count, 100U);
+  EXPECT_FALSE(between->least);
+  EXPECT_NEAR(*between->quantile(0.01), 5000, 5000 * between->error_bound());
+  EXPECT_FALSE(before.since(words.copied()));
+}
+
+TEST(Distributions, WithoutValuesHaveNoQuantile) {
+  const Words words(*Shape::of(4, 1, 1e6, kManyBuckets));
+  EXPECT_FALSE(words.copied().quantile(0.5));
+}
+
+}  // namespace
+}  // namespace meterbank
