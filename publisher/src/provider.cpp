@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "owned_registration.hpp"
 #include "owned_segment.hpp"
@@ -55,6 +56,32 @@ void Instance::close() noexcept {
     errno = kept;
   }
   base() = InstanceWriter();
+}
+
+CounterPlace InstanceWriter::place_of(std::uint32_t counter) const noexcept {
+  if (slot_.life() == nullptr) return {};
+  const std::vector<std::byte>& schema = (*slot_.life()->kept)->schema;
+  SchemaHeader header;
+  std::memcpy(&header, schema.data(), sizeof header);
+  if (counter >= header.counters) return {};
+  std::uint32_t more = header.counters;
+  CounterRecord record;
+  for (std::uint32_t index = 0; index <= counter; ++index) {
+    if (index != 0) more += record.more_words;
+    std::memcpy(&record, schema.data() + sizeof header + index * sizeof record, sizeof record);
+  }
+  CounterPlace place{.known = true,
+                     .form = record.form,
+                     .timed = (record.flags & kCounterTimed) != 0,
+                     .own = counter,
+                     .more = more,
+                     .more_words = record.more_words,
+                     .shape = {}};
+  if (record.form == ValueForm::kDistribution) {
+    place.shape = {record.bucket_scale, record.bucket_first,
+                   record.more_words - DistributionShape::kBuckets};
+  }
+  return place;
 }
 
 std::uint32_t Instance::id() const noexcept {

@@ -2,11 +2,13 @@
 #include "meterbank/publisher/schema.hpp"
 
 #include <cstring>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_set>
 
 #include "meterbank/shm/case_fold.hpp"
+#include "meterbank/shm/distribution.hpp"
 #include "meterbank/shm/names.hpp"
 
 namespace meterbank {
@@ -34,10 +36,79 @@ bool is_text(std::string_view text) noexcept {
 
 using FoldedSet = std::unordered_set<std::string_view, FoldedHash, FoldedEqual>;
 
+std::optional<DistributionShape> shape_of(const CounterSpec& counter) noexcept {
+  const BucketSpec& buckets = counter.buckets;
+  return DistributionShape::of(buckets.scale, buckets.least, buckets.most, kBucketsMax);
+}
+
+// Behind the words of all counters.
+std::uint32_t more_words_of(const CounterSpec& counter) noexcept {
+  const std::uint32_t time = counter.timed ? 1 : 0;
+  if (counter.form == ValueForm::kText) return (counter.text_bytes + 7) / 8 + time;
+  if (counter.form != ValueForm::kDistribution) return time;
+  const auto shape = shape_of(counter);
+  return shape ? shape->more_words() : 0;
+}
+
+std::uint64_t words_of(const CountersetSpec& spec) noexcept {
+  std::uint64_t words = spec.counters.size() + (spec.stamped ? 1 : 0);
+  for (const CounterSpec& counter : spec.counters) words += more_words_of(counter);
+  return words;
+}
+
+// What the words of a counter are has to fit its type and its set.
+Result<void> check_form(const CountersetSpec& spec, const CounterSpec& counter,
+                        const std::string& which) {
+  const bool is_block = spec.consistency == Consistency::kBlock;
+  const bool is_raw = counter.type == CounterType::kLargeRawCount;
+  const bool is_text = counter.form == ValueForm::kText;
+  if (is_text != (counter.type == CounterType::kText)) {
+    return broken(spec, which + "the form kText and the type kText go together");
+  }
+  if (is_text != (counter.text_bytes != 0) || counter.text_bytes > kTextBytesMax) {
+    return broken(spec, which + "text_bytes is 1..256 for a text, and nothing else has any");
+  }
+  if (!is_text && width_of(counter.type) == 0) {
+    return broken(spec, which + "its type carries no number");
+  }
+  switch (counter.form) {
+    case ValueForm::kUnsigned:
+    case ValueForm::kText:
+      break;
+    case ValueForm::kSigned:
+    case ValueForm::kReal:
+      if (!is_raw)
+        return broken(spec, which + "signed and real values have the type kLargeRawCount");
+      break;
+    case ValueForm::kDistribution:
+      if (!is_raw && counter.type != CounterType::kBulkCount) {
+        return broken(spec, which + "a distribution has the type kBulkCount or kLargeRawCount");
+      }
+      if (!shape_of(counter)) {
+        return broken(spec, which + "buckets: 0 < least <= most, scale in -4..8, and at most " +
+                                std::to_string(kBucketsMax) + " of them: take a smaller scale");
+      }
+      if (counter.timed) return broken(spec, which + "a distribution cannot be timed");
+      break;
+    default:
+      return broken(spec, which + "unknown form");
+  }
+  if (more_words_of(counter) != 0 && !is_block) {
+    return broken(spec, which + "texts, distributions and timed values need Consistency::kBlock");
+  }
+  if (counter.timed && !is_text && !is_raw) {
+    return broken(spec, which + "only raw counts and texts can be timed");
+  }
+  if (counter.any_thread && is_block) {
+    return broken(spec, which + "any_thread needs Consistency::kIndependent");
+  }
+  return {};
+}
+
 Result<void> check_counter(const CountersetSpec& spec, const CounterSpec& counter,
                            const std::set<std::uint32_t>& ids) {
   const std::string which = "counter " + std::to_string(counter.id) + ": ";
-  if (width_of(counter.type) == 0) return broken(spec, which + "its type carries no number");
+  if (auto good = check_form(spec, counter, which); !good) return good;
   if (counter.name.empty() ? !is_base(counter.type)
                            : !check_name(counter.name, NameKind::kCounter).ok()) {
     return broken(spec, which + "bad name (only base counters may have none)");
@@ -70,7 +141,7 @@ Result<void> check(const CountersetSpec& spec) {
   if (!is_symbol(spec.symbol)) return broken(spec, "symbol missing or not an identifier");
   if (!is_text(spec.help) || !is_text(spec.label)) return broken(spec, "bad help or label");
   if (spec.counters.empty()) return broken(spec, "no counters");
-  if (spec.counters.size() + (spec.stamped ? 1 : 0) > kCountersMax) {
+  if (spec.counters.size() > kCountersMax) {
     return broken(spec, "more than " + std::to_string(kCountersMax) + " counters");
   }
   std::set<std::uint32_t> ids;
@@ -89,6 +160,11 @@ Result<void> check(const CountersetSpec& spec) {
   }
   for (const CounterSpec& counter : spec.counters) {
     if (auto good = check_counter(spec, counter, ids); !good) return good;
+  }
+  if (words_of(spec) > kBlockWordsMax) {
+    return broken(spec, "its instances need " + std::to_string(words_of(spec)) + " words, " +
+                            std::to_string(kBlockWordsMax) +
+                            " are the most: fewer counters or coarser distributions");
   }
   return {};
 }
@@ -122,6 +198,14 @@ CounterRecord record_of(const CounterSpec& counter, TextPool& pool) {
   record.frequency = counter.frequency;
   record.multi = counter.multi;
   record.aggregate = counter.aggregate;
+  record.form = counter.form;
+  record.more_words = more_words_of(counter);
+  record.flags = (counter.timed ? kCounterTimed : 0) | (counter.any_thread ? kCounterAnyThread : 0);
+  if (counter.form == ValueForm::kDistribution) {
+    const auto shape = shape_of(counter);
+    record.bucket_scale = shape->scale;
+    record.bucket_first = shape->first;
+  }
   record.name = pool.add(counter.name);
   record.symbol = pool.add(counter.symbol);
   record.unit = pool.add(counter.unit);
@@ -133,7 +217,7 @@ CounterRecord record_of(const CounterSpec& counter, TextPool& pool) {
 
 BlockForm form_of(const CountersetSpec& spec) noexcept {
   const bool independent = spec.consistency == Consistency::kIndependent;
-  return {.words = static_cast<std::uint32_t>(spec.counters.size()) + (spec.stamped ? 1U : 0U),
+  return {.words = static_cast<std::uint32_t>(words_of(spec)),
           .lanes = spec.many ? 8U : 1U,
           .consistency = spec.consistency,
           .checkpoint = spec.checkpoint && !independent ? 1U : 0U};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "meterbank/shm/names.hpp"
@@ -12,7 +13,7 @@ namespace meterbank {
 namespace {
 
 constexpr std::uint32_t kCounterBytesMax = 4096;  // of one record of a newer writer
-constexpr std::int32_t kScaleMax = 10;
+constexpr std::int32_t kDisplayScaleMax = 10;
 
 bool is_known(InstanceKind kind) noexcept {
   switch (kind) {
@@ -24,6 +25,15 @@ bool is_known(InstanceKind kind) noexcept {
       return true;
   }
   return false;
+}
+
+// As DistributionShape::of() makes them: of doubles.
+bool is_sound(const DistributionShape& shape) noexcept {
+  if (shape.scale < kScaleMin || shape.scale > kScaleMax) return false;
+  const std::int32_t lowest = bucket_index(std::numeric_limits<double>::denorm_min(), shape.scale);
+  const std::int32_t highest = bucket_index(std::numeric_limits<double>::max(), shape.scale);
+  return shape.buckets <= kBucketsMax && shape.first >= lowest && shape.first <= highest &&
+         shape.buckets - 1 <= static_cast<std::uint32_t>(highest - shape.first);
 }
 
 class SchemaDecoder {
@@ -38,6 +48,7 @@ class SchemaDecoder {
 
   [[nodiscard]] Fault decode_header(const BlockForm& form);
   [[nodiscard]] Fault decode_counter(std::uint32_t word, CounterView& counter);
+  [[nodiscard]] bool decode_form(const CounterRecord& from, CounterView& counter);
   [[nodiscard]] Fault resolve_links();
   [[nodiscard]] bool take_text(TextRef ref, std::size_t bytes_max, std::string& text);
   [[nodiscard]] CounterRecord record(std::uint32_t word) const noexcept;
@@ -45,6 +56,7 @@ class SchemaDecoder {
   std::span<const std::byte> bytes_;
   std::uint64_t text_left_;
   SchemaHeader header_{};
+  std::uint32_t more_ = 0;  // words that are taken, of counters so far
   Counterset set_;
 };
 
@@ -78,15 +90,15 @@ SchemaDecoder::Fault SchemaDecoder::decode_header(const BlockForm& form) {
   const std::uint64_t records = std::uint64_t{header_.counters} * header_.counter_bytes;
   if (bytes_.size() - sizeof header_ < records) return "counter records exceed the schema";
   if (!is_known(static_cast<InstanceKind>(header_.instances))) return "kind of instances";
-  const std::uint32_t stamps = (header_.flags & kSchemaStamped) != 0 ? 1 : 0;
-  if (form.words != header_.counters + stamps) return "words of a block contradict the counters";
+  if (header_.counters > form.words) return "words of a block contradict the counters";
 
   set_.guid = header_.guid;
   set_.provider_guid = header_.provider_guid;
   set_.instances = static_cast<InstanceKind>(header_.instances);
   set_.consistency = form.consistency;
   set_.form = form;
-  if (stamps != 0) set_.stamp_word = header_.counters;
+  if ((header_.flags & kSchemaStamped) != 0) set_.stamp_word = form.words - 1;
+  more_ = header_.counters;
   if (!take_text(header_.name, kNameBytesMax, set_.name) || set_.name.empty()) return "name";
   if (!take_text(header_.symbol, kNameBytesMax, set_.symbol)) return "symbol";
   if (!take_text(header_.help, kSchemaBytesMax, set_.help)) return "help text";
@@ -97,7 +109,7 @@ SchemaDecoder::Fault SchemaDecoder::decode_header(const BlockForm& form) {
 SchemaDecoder::Fault SchemaDecoder::decode_counter(std::uint32_t word, CounterView& counter) {
   const CounterRecord from = record(word);
   if (from.id == kNoCounter) return "id";
-  if (from.scale < -kScaleMax || from.scale > kScaleMax) return "scale";
+  if (from.scale < -kDisplayScaleMax || from.scale > kDisplayScaleMax) return "scale";
   counter.id = from.id;
   counter.word = word;
   counter.type = static_cast<CounterType>(from.type);
@@ -112,9 +124,37 @@ SchemaDecoder::Fault SchemaDecoder::decode_counter(std::uint32_t word, CounterVi
   if (counter.name.empty() && counter.symbol.empty() && !is_base(counter.type)) {
     return "neither name nor symbol";
   }
+  if (!decode_form(from, counter)) return "form";
   if (!take_text(from.unit, kNameBytesMax, counter.unit)) return "unit";
   if (!take_text(from.help, kSchemaBytesMax, counter.help)) return "help text";
   return nullptr;
+}
+
+bool SchemaDecoder::decode_form(const CounterRecord& from, CounterView& counter) {
+  counter.timed = (from.flags & kCounterTimed) != 0;
+  counter.any_thread = (from.flags & kCounterAnyThread) != 0;
+  counter.more = more_;
+  counter.more_words = from.more_words;
+  if (from.more_words > set_.form.words - more_) return false;
+  more_ += from.more_words;
+  const std::uint32_t time = counter.timed ? 1 : 0;
+  if (from.more_words < time) return false;
+  const std::uint32_t others = from.more_words - time;
+  counter.form = from.form;
+  switch (from.form) {
+    case ValueForm::kUnsigned:
+    case ValueForm::kSigned:
+    case ValueForm::kReal:
+      return others == 0;
+    case ValueForm::kText:
+      return others >= 1 && others <= kTextBytesMax / 8;
+    case ValueForm::kDistribution:
+      counter.shape = {from.bucket_scale, from.bucket_first, others - DistributionShape::kBuckets};
+      return others > DistributionShape::kBuckets && is_sound(counter.shape);
+  }
+  // Of a newer writer: its first word is a number, of which we know no more.
+  counter.form = ValueForm::kUnsigned;
+  return true;
 }
 
 SchemaDecoder::Fault SchemaDecoder::resolve_links() {
@@ -157,6 +197,11 @@ Result<Counterset> SchemaDecoder::decode(const BlockForm& form) {
       return fail(ErrorCode::kCorrupt, "schema of '" + escape_for_terminal(set_.name) +
                                            "', counter " + std::to_string(word) + ": " + fault);
     }
+  }
+  const std::uint32_t stamps = set_.stamp_word != kNoCounter ? 1 : 0;
+  if (more_ + stamps != set_.form.words) {
+    return fail(ErrorCode::kCorrupt, "schema of '" + escape_for_terminal(set_.name) +
+                                         "': words of a block contradict the counters");
   }
   if (Fault fault = resolve_links(); fault != nullptr) {
     return fail(ErrorCode::kCorrupt,

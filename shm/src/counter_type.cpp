@@ -69,6 +69,8 @@ std::string_view name_of(CounterType type) noexcept {
       return "perf_elapsed_time";
     case CounterType::kNoData:
       return "perf_counter_nodata";
+    case CounterType::kText:
+      return "perf_counter_text";
     case CounterType::kSampleBase:
       return "perf_sample_base";
     case CounterType::kAverageBase:

@@ -60,12 +60,16 @@ double bucket_bound(std::int32_t index, std::int32_t scale) noexcept {
   return std::ldexp(std::exp2(fraction / static_cast<double>(detail::kFinestBuckets)), exponent);
 }
 
-std::optional<Distribution> Distribution::of(const Shape& shape,
-                                             std::span<const std::uint64_t> words) {
-  if (words.size() < shape.words()) return std::nullopt;
+std::optional<Distribution> Distribution::of(const DistributionPlace& place,
+                                             std::span<const std::uint64_t> block) {
+  const Shape& shape = place.shape;
+  const bool fits = place.own < block.size() && place.more <= block.size() &&
+                    shape.more_words() <= block.size() - place.more;
+  if (!fits) return std::nullopt;
+  const auto words = block.subspan(place.more);
   Distribution copy;
   copy.shape = shape;
-  copy.count = words[Shape::kCount];
+  copy.count = block[place.own];
   copy.sum = std::bit_cast<double>(words[Shape::kSum]);
   copy.below = words[Shape::kBelow];
   copy.above = words[Shape::kAbove];

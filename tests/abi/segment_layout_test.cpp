@@ -70,7 +70,8 @@ std::vector<Struct> segment_structs() {
         METERBANK_FIELD(S, registrations_count),
         METERBANK_FIELD(S, reserved1),
         METERBANK_FIELD(S, refused),
-        METERBANK_FIELD(S, channel_refused), METERBANK_FIELD(S, reserved2),
+        METERBANK_FIELD(S, channel_refused),
+        METERBANK_FIELD(S, reserved2),
         METERBANK_FIELD(S, owner_mutex),
         METERBANK_FIELD(S, heartbeat_ns),
         METERBANK_FIELD(S, heartbeat_period_ns),
@@ -120,8 +121,10 @@ std::vector<Struct> schema_structs() {
        {METERBANK_FIELD(C, id), METERBANK_FIELD(C, type), METERBANK_FIELD(C, attributes),
         METERBANK_FIELD(C, scale), METERBANK_FIELD(C, detail), METERBANK_FIELD(C, base),
         METERBANK_FIELD(C, time), METERBANK_FIELD(C, frequency), METERBANK_FIELD(C, multi),
-        METERBANK_FIELD(C, aggregate), METERBANK_FIELD(C, reserved), METERBANK_FIELD(C, name),
-        METERBANK_FIELD(C, symbol), METERBANK_FIELD(C, unit), METERBANK_FIELD(C, help)}},
+        METERBANK_FIELD(C, aggregate), METERBANK_FIELD(C, form), METERBANK_FIELD(C, name),
+        METERBANK_FIELD(C, symbol), METERBANK_FIELD(C, unit), METERBANK_FIELD(C, help),
+        METERBANK_FIELD(C, more_words), METERBANK_FIELD(C, flags), METERBANK_FIELD(C, bucket_scale),
+        METERBANK_FIELD(C, bucket_first)}},
   };
 }
 

@@ -5,7 +5,10 @@
 
 #include <array>
 #include <cstring>
+#include <limits>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "../support/orders_schema.hpp"
 
@@ -82,6 +85,79 @@ TEST(Schema, RefusesEmptyOverLongAndUndecodableNames) {
     spec.name = name;
     EXPECT_FALSE(encode_schema(spec, "orders"));
   }
+}
+
+// What the words of a counter are has to fit its type and its set; each rule is said by name.
+TEST(Schema, RefusesFormsThatDoNotFit) {
+  const auto refusal = [](CounterSpec counter, CountersetSpec spec = test::kOrders) {
+    counter.id = 1;
+    counter.name = "X";
+    counter.symbol = "x";
+    spec.counters = {&counter, 1};
+    const auto result = encode_schema(spec, "orders");
+    return result ? std::string("taken") : result.error().what;
+  };
+  const auto has = [](const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+  };
+  constexpr auto kRaw = CounterType::kLargeRawCount;
+  CountersetSpec apart = test::kOrders;
+  apart.consistency = Consistency::kIndependent;
+  EXPECT_EQ(refusal({.type = kRaw, .form = ValueForm::kReal, .timed = true}), "taken");
+  EXPECT_TRUE(has(refusal({.form = ValueForm::kReal}), "kLargeRawCount"));
+  EXPECT_TRUE(has(refusal({.form = ValueForm::kSigned}), "kLargeRawCount"));
+  EXPECT_TRUE(has(refusal({.timed = true}), "timed"));
+  EXPECT_TRUE(has(refusal({.type = kRaw, .timed = true}, apart), "kBlock"));
+  EXPECT_TRUE(has(refusal({.any_thread = true}), "kIndependent"));
+  EXPECT_EQ(refusal({.any_thread = true}, apart), "taken");
+
+  constexpr auto kText = CounterType::kText;
+  EXPECT_EQ(refusal({.type = kText, .form = ValueForm::kText, .text_bytes = 256}), "taken");
+  EXPECT_TRUE(has(refusal({.type = kText, .form = ValueForm::kText}), "1..256"));
+  EXPECT_TRUE(has(refusal({.type = kText, .form = ValueForm::kText, .text_bytes = 257}), "1..256"));
+  EXPECT_TRUE(has(refusal({.type = kText}), "go together"));
+  EXPECT_TRUE(has(refusal({.form = ValueForm::kText, .text_bytes = 8}), "go together"));
+  EXPECT_TRUE(has(refusal({.text_bytes = 8}), "text_bytes"));
+  EXPECT_TRUE(
+      has(refusal({.type = kText, .form = ValueForm::kText, .text_bytes = 8}, apart), "kBlock"));
+
+  const auto buckets = [&](BucketSpec spec) {
+    return refusal({.form = ValueForm::kDistribution, .buckets = spec});
+  };
+  EXPECT_EQ(buckets({.scale = 3, .least = 1e-6, .most = 10}), "taken");
+  for (const BucketSpec bad :
+       {BucketSpec{}, BucketSpec{3, 0, 1}, BucketSpec{3, -1, 1}, BucketSpec{3, 2, 1},
+        BucketSpec{9, 1, 2}, BucketSpec{-5, 1, 2}, BucketSpec{8, 1e-9, 1e9},
+        BucketSpec{3, 1, std::numeric_limits<double>::infinity()},
+        BucketSpec{3, std::numeric_limits<double>::quiet_NaN(), 1}}) {
+    EXPECT_TRUE(has(buckets(bad), "buckets:")) << bad.scale << " " << bad.least << " " << bad.most;
+  }
+  EXPECT_TRUE(has(refusal({.type = CounterType::kElapsedTime,
+                           .form = ValueForm::kDistribution,
+                           .buckets = {.scale = 3, .least = 1, .most = 2}}),
+                  "kBulkCount"));
+  EXPECT_TRUE(has(refusal({.type = kRaw,
+                           .form = ValueForm::kDistribution,
+                           .timed = true,
+                           .buckets = {.scale = 3, .least = 1, .most = 2}}),
+                  "timed"));
+}
+
+TEST(Schema, RefusesMoreWordsThanABlockHas) {
+  std::array<CounterSpec, 3> counters = test::kVenueCounters;
+  for (CounterSpec& counter : counters) {
+    counter.type = CounterType::kBulkCount;
+    counter.form = ValueForm::kDistribution;
+    counter.buckets = {.scale = 5, .least = 1e-9, .most = 1e9};  // 1,914 buckets each
+  }
+  CountersetSpec spec = test::kOrders;
+  spec.counters = counters;
+  const auto result = encode_schema(spec, "orders");
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().what.find("4096 are the most"), std::string::npos)
+      << result.error().what;
+  spec.counters = std::span(counters).first(2);
+  EXPECT_TRUE(encode_schema(spec, "orders"));
 }
 
 }  // namespace

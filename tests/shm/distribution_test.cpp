@@ -20,16 +20,26 @@ constexpr std::uint32_t kManyBuckets = 1U << 20;
 // Words without a block around them.
 class Words {
  public:
-  explicit Words(const Shape& shape) : shape_(shape), words_(shape.words()) {}
+  explicit Words(const Shape& shape)
+      : place_{shape, 0, kMore}, words_(kMore + shape.more_words()) {}
 
-  [[nodiscard]] std::uint64_t value(std::uint32_t word) const noexcept { return words_[word]; }
-  void set(std::uint32_t word, std::uint64_t bits) noexcept { words_[word] = bits; }
-  void record(double value) noexcept { meterbank::record(shape_, value, *this); }
-  [[nodiscard]] Distribution copied() const { return *Distribution::of(shape_, words_); }
+  void record(double value) {
+    const auto changes =
+        changes_of(place_, value, [this](std::uint32_t word) { return words_[word]; });
+    for (std::size_t i = 0; i < changes.count; ++i) {
+      words_[changes.entries[i].word] = changes.entries[i].value;
+    }
+  }
+  [[nodiscard]] std::optional<Distribution> try_to_copy() const {
+    return Distribution::of(place_, words_);
+  }
+  [[nodiscard]] Distribution copied() const { return *try_to_copy(); }
   [[nodiscard]] std::vector<std::uint64_t>& bare() noexcept { return words_; }
 
  private:
-  Shape shape_;
+  static constexpr std::uint32_t kMore = 3;  // words of others in between
+
+  DistributionPlace place_;
   std::vector<std::uint64_t> words_;
 };
 
@@ -82,7 +92,7 @@ TEST(DistributionShapes, CoverTheirRangeAndRefuseWhatIsNone) {
   const auto shape = Shape::of(3, 1e-6, 10, kManyBuckets);
   ASSERT_TRUE(shape);
   EXPECT_EQ(shape->word_of(1e-6), static_cast<std::uint32_t>(Shape::kBuckets));
-  EXPECT_EQ(shape->word_of(10), shape->words() - 1);
+  EXPECT_EQ(shape->word_of(10), shape->more_words() - 1);
   EXPECT_EQ(shape->buckets, 187U);
   EXPECT_TRUE(Shape::of(0, 1, 1, 1));
   EXPECT_FALSE(Shape::of(kScaleMax + 1, 1, 2, kManyBuckets));
@@ -113,11 +123,13 @@ TEST(Distributions, CountEverythingOnce) {
 TEST(Distributions, AreRefusedWhereThePartsDoNotMakeUpTheCount) {
   Words words(*Shape::of(2, 1, 1000, kManyBuckets));
   words.record(5);
-  EXPECT_TRUE(Distribution::of(*Shape::of(2, 1, 1000, kManyBuckets), words.bare()));
-  words.bare()[Shape::kBuckets] += 1;
-  EXPECT_FALSE(Distribution::of(*Shape::of(2, 1, 1000, kManyBuckets), words.bare()));
+  EXPECT_TRUE(words.try_to_copy());
+  words.bare().back() += 1;
+  EXPECT_FALSE(words.try_to_copy());
+  words.bare().back() -= 1;
+  EXPECT_TRUE(words.try_to_copy());
   words.bare().pop_back();
-  EXPECT_FALSE(Distribution::of(*Shape::of(2, 1, 1000, kManyBuckets), words.bare()));
+  EXPECT_FALSE(words.try_to_copy());
 }
 
 // A sorted list knows better.

@@ -7,3 +7,4 @@
 #include "meterbank/publisher/instance.hpp"
 #include "meterbank/publisher/provider.hpp"
 #include "meterbank/publisher/schema.hpp"
+#include "meterbank/publisher/value_handles.hpp"

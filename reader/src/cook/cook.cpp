@@ -10,6 +10,7 @@
 #include "meterbank/reader/path.hpp"
 #include "raw_value.hpp"
 #include "total.hpp"
+#include "value_form.hpp"
 
 namespace meterbank {
 namespace {
@@ -99,6 +100,10 @@ class OlderRows {
   std::unordered_map<RowKey, std::size_t, RowKeyHash> rows_;
 };
 
+Words words_of(const Sample& sample, std::size_t row) noexcept {
+  return {sample.row(row), sample.plan->rows[row].block.words};
+}
+
 // Cooks the rows of the newer sample one after the other.
 class RowCook {
  public:
@@ -123,12 +128,29 @@ class RowCook {
         out.raw = raw_of(newer_, row, *selection.set->set, *out.counter);
         out.cooked = has_older ? cook_pair(out, row, before, index)
                                : cook(out.counter->type, nullptr, out.raw, options_);
+        if (out.counter->form != ValueForm::kUnsigned || out.counter->timed) {
+          add_form(words_of(newer_, row),
+                   has_older ? older_words(out, row, before, index) : Words(), out);
+        }
       }
       take(out);
     }
   }
 
  private:
+  // Of the same counter of the same life in the older sample; empty: there are none.
+  [[nodiscard]] Words older_words(const CookedRow& out, std::size_t row, std::size_t before,
+                                  std::uint32_t counter) const noexcept {
+    const Plan& old_plan = *older_->plan;
+    if (old_plan.rows[before].generation != newer_.plan->rows[row].generation) return {};
+    const Counterset& old_set = *selection_of(old_plan, before).set->set;
+    if (counter >= old_set.counters.size()) return {};
+    const CounterView& known = old_set.counters[counter];
+    const bool is_same = known.form == out.counter->form && known.more == out.counter->more &&
+                         known.more_words == out.counter->more_words;
+    return is_same ? words_of(*older_, before) : Words();
+  }
+
   [[nodiscard]] CookedValue cook_pair(const CookedRow& out, std::size_t row, std::size_t before,
                                       std::uint32_t counter) const {
     const Plan& old_plan = *older_->plan;

@@ -226,6 +226,8 @@ std::string_view name_of(CookStatus status) noexcept {
       return "type_changed";
     case CookStatus::kNotCookable:
       return "not_cookable";
+    case CookStatus::kNotFinite:
+      return "not_finite";
     case CookStatus::kNoValue:
       return "no_value";
   }

@@ -2,6 +2,7 @@
 #include "total.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "../plan/pattern_match.hpp"
 #include "raw_value.hpp"
@@ -18,6 +19,12 @@ const InstanceView& total_instance(const Counterset& set) {
 
 }  // namespace
 
+void Total::Sum::add(const Distribution& distribution) {
+  auto whole = row.distribution == nullptr ? distribution : *row.distribution;
+  if (row.distribution != nullptr) whole.add(distribution);
+  row.distribution = std::make_shared<const Distribution>(std::move(whole));
+}
+
 void Total::add(const CookedRow& row) {
   auto sum = std::find_if(sums_.begin(), sums_.end(), [&row](const Sum& known) {
     return known.row.counter->id == row.counter->id;
@@ -28,15 +35,24 @@ void Total::add(const CookedRow& row) {
     sum->row.instance = &total_instance(*row.selection->set->set);
     sum->row.has_namesake = false;
     sum->row.raw = {};
+    sum->row.distribution = nullptr;
   }
-  if (sum->row.counter->type != row.counter->type) {
+  const CounterView& first = *sum->row.counter;
+  if (first.type != row.counter->type || first.form != row.counter->form) {
     sum->row.cooked = {0, CookStatus::kTypeChanged};  // providers that do not agree
     sum->is_known = false;
   } else if (!holds_values(row.row_status)) {
     sum->row.row_status = row.row_status;
     sum->row.cooked = {0, CookStatus::kNoValue};
     sum->is_known = false;
-  } else if (sum->is_known && has_value(row.cooked.status)) {
+  }
+  if (!sum->is_known) {
+    sum->row.distribution = nullptr;
+    return;
+  }
+  // A first sample has no rate, and a distribution all the same.
+  if (row.distribution != nullptr) sum->add(*row.distribution);
+  if (has_value(row.cooked.status)) {
     const std::uint32_t aggregate = sum->row.counter->aggregate;
     const bool is_first = sum->values++ == 0;
     sum->row.raw.value =

@@ -27,6 +27,8 @@ class Total {
     CookedRow row;  // the first of the counter, then the total
     std::uint64_t values = 0;
     bool is_known = true;
+
+    void add(const Distribution& distribution);
   };
 
   std::vector<Sum> sums_;

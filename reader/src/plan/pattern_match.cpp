@@ -24,7 +24,8 @@ bool matches_either(const Glob& glob, const std::string& name, const std::string
 }  // namespace
 
 bool is_hidden(const CounterView& counter) noexcept {
-  return is_base(counter.type) || width_of(counter.type) == 0;
+  const bool has_value = width_of(counter.type) != 0 || counter.form == ValueForm::kText;
+  return is_base(counter.type) || !has_value;
 }
 
 const std::string& word_of(const Counterset& set) noexcept {

@@ -9,10 +9,13 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "meterbank/shm/block.hpp"
+#include "meterbank/shm/distribution.hpp"
+#include "meterbank/shm/schema_layout.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 
 namespace meterbank {
@@ -94,6 +97,21 @@ class Counter {
   std::uint32_t index_ = 0;
 };
 
+// Where the words of a counter that has more than a number lie; see schema_layout.hpp.
+struct CounterPlace {
+  bool known = false;  // false: of no counter
+  ValueForm form = ValueForm::kUnsigned;
+  bool timed = false;
+  std::uint32_t own = 0;   // its first word
+  std::uint32_t more = 0;  // the others, in a row: buckets or text, then the time
+  std::uint32_t more_words = 0;
+  DistributionShape shape;
+};
+
+class Recorder;
+class Gauge;
+class TextCounter;
+
 // What an update function writes to: nothing is visible before it returns.
 class Values {
  public:
@@ -110,6 +128,11 @@ class Values {
   [[nodiscard]] std::uint64_t value(C counter) const noexcept {
     return update_.value(static_cast<std::uint32_t>(counter));
   }
+  // The same through handles, for what is more than a number; see value_handles.hpp. The commit
+  // rewrites all words from the first to the last that changed.
+  void record(const Recorder& recorder, double value) noexcept;
+  void set(const Gauge& gauge, double value) noexcept;
+  void set(const TextCounter& counter, std::string_view text) noexcept;
   // Stamped sets: CLOCK_MONOTONIC nanoseconds at which the values were true.
   void stamp(std::uint64_t monotonic_ns) noexcept { update_.set(stamp_, monotonic_ns); }
 
@@ -187,9 +210,19 @@ class alignas(32) InstanceWriter {
     if (word >= writer_.words()) return {};
     return {writer_, word, slot_};
   }
+  // Handles for what is more than a number, see value_handles.hpp. A counter of another form gives
+  // one that counts into nothing.
+  template <CounterName C>
+  [[nodiscard]] Recorder recorder(C name) const noexcept;
+  template <CounterName C>
+  [[nodiscard]] Gauge gauge(C name) const noexcept;
+  template <CounterName C>
+  [[nodiscard]] TextCounter text(C name) const noexcept;
 
  protected:
   friend class Registration;
+  // As the schema has it. Not for the hot path: it looks through the counters.
+  [[nodiscard]] CounterPlace place_of(std::uint32_t counter) const noexcept;
   InstanceWriter(const BlockWriter<StdAtomics>& writer, detail::SlotReference slot) noexcept
       : writer_(writer), slot_(std::move(slot)) {}
 

@@ -18,6 +18,15 @@
 
 namespace meterbank {
 
+// The values that a distribution tells apart: those from `least` to `most`, in 2^scale buckets for
+// each factor of two, so that a percentile is off by at most a share of (2^2^-scale - 1) / (2^2^-scale
+// + 1): 4.3 % at scale 3, 0.54 % at scale 6. Smaller and larger values are counted as such.
+struct BucketSpec {
+  std::int32_t scale = 3;  // -4..8
+  double least = 0;        // more than zero
+  double most = 0;
+};
+
 struct CounterSpec {
   std::uint32_t id = 0;          // unique in the set
   std::string_view name = {};    // "Accepted/sec"; may be empty for a base counter
@@ -33,6 +42,12 @@ struct CounterSpec {
   std::uint32_t detail = 100;   // 100 standard, 200 advanced
   std::uint32_t aggregate = kAggregateUndefined;
   std::uint64_t attributes = 0;
+  // What is not a plain count. Forms of more than one word, and `timed`, are for block sets.
+  ValueForm form = ValueForm::kUnsigned;  // kSigned, kReal: for kLargeRawCount
+  bool timed = false;                     // keeps when it was set; raw counts and texts
+  bool any_thread = false;       // counted by Counter::add_from_any_thread(); independent sets
+  std::uint32_t text_bytes = 0;  // of a text at most, 1..256; its type is kText
+  BucketSpec buckets = {};       // of a distribution; its type is kBulkCount or kLargeRawCount
 };
 
 struct CountersetSpec {
@@ -47,14 +62,14 @@ struct CountersetSpec {
   bool many = false;       // many instances, created and written by one thread: tile form
   bool checkpoint = true;  // bounded reads against a writer that never pauses; block sets only
   bool stamped = false;    // one more word: when the values were true, set by Values::stamp()
-  std::span<const CounterSpec> counters = {};  // counter i lives in word i
+  std::span<const CounterSpec> counters = {};  // counter i begins in word i
 };
 
 // The schema as it lies in the segment, or kInvalidArgument / kBadName with the rule it breaks.
 [[nodiscard]] Result<std::vector<std::byte>> encode_schema(const CountersetSpec& spec,
                                                            std::string_view provider_name);
 
-// The block form that a specification leads to.
+// The block form that a specification leads to. Precondition: encode_schema() takes it.
 [[nodiscard]] BlockForm form_of(const CountersetSpec& spec) noexcept;
 
 }  // namespace meterbank

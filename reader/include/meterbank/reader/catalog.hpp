@@ -19,6 +19,7 @@
 #include "meterbank/base/guid.hpp"
 #include "meterbank/base/result.hpp"
 #include "meterbank/shm/counter_type.hpp"
+#include "meterbank/shm/distribution.hpp"
 #include "meterbank/shm/schema_layout.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 
@@ -69,6 +70,13 @@ struct CounterView {
   std::uint32_t frequency = kNoCounter;
   std::uint32_t multi = kNoCounter;
   std::uint32_t aggregate = 0;
+  // What the words are; see schema_layout.hpp. `more` of them lie behind the words of all counters.
+  ValueForm form = ValueForm::kUnsigned;
+  bool timed = false;       // the last of them says when the value was set
+  bool any_thread = false;  // added to by several threads: exact by itself, whenever it is read
+  std::uint32_t more = 0;
+  std::uint32_t more_words = 0;
+  DistributionShape shape;
   std::string name, symbol, unit, help;
 };
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,8 @@ enum class CookStatus : std::uint8_t {
   kNegativeTime,  // time went backwards or stood still
   kZeroBase,      // the base did not move or is zero
   kTypeChanged,   // the two samples disagree about the type
-  kNotCookable,   // a base, or a type without a formula
+  kNotCookable,   // a base, a type without a formula, or words that contradict each other
+  kNotFinite,     // a gauge of real numbers that holds none
   kNoValue,       // the row holds nothing: see its RowStatus
 };
 [[nodiscard]] std::string_view name_of(CookStatus status) noexcept;
@@ -78,6 +80,11 @@ struct CookedRow {
   CookedValue cooked;
   RowStatus row_status = RowStatus::kBusy;
   RawValue raw;
+  // Of a distribution: what was recorded between the two samples, or since its beginning where
+  // there is no older one. Its cooked value is about the count. Null: it has none.
+  std::shared_ptr<const Distribution> distribution;
+  std::shared_ptr<const std::string> text;  // of a text; its cooked value is zero
+  std::uint64_t set_ns = 0;                 // of a timed counter: CLOCK_MONOTONIC_COARSE, 0: never
 
   // Names the publisher where another one calls an instance the same.
   [[nodiscard]] CounterPath counter_path(PathSpelling spelling) const;

@@ -84,6 +84,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -109,6 +110,21 @@ struct SlotWord {
   }
   [[nodiscard]] constexpr bool readable() const noexcept {
     return state == SlotState::kLive || state == SlotState::kClosed;
+  }
+};
+
+// A few words of a block and what they are to hold.
+template <std::size_t kMost>
+struct WordList {
+  struct Entry {
+    std::uint32_t word;
+    std::uint64_t value;
+  };
+  std::array<Entry, kMost> entries;  // the first `count` of them
+  std::size_t count = 0;
+
+  constexpr void add(std::uint32_t word, std::uint64_t value) noexcept {
+    entries[count++] = {word, value};
   }
 };
 
@@ -175,6 +191,28 @@ class BlockWriter {
   }
   void add(std::uint32_t word, std::uint64_t delta) const noexcept {
     set(word, value(word) + delta);
+  }
+
+  // One commit of a few words that may lie far from each other. Each `word` < words is the caller's
+  // duty, and so is that no update is open.
+  template <std::size_t kMost>
+  void commit_words(const WordList<kMost>& list) const noexcept {
+    Word* const seq_word = seq_;
+    Word* const first = copy0();
+    Word* const second = copy1();
+    const std::uint64_t seq = A::load_relaxed(*seq_word);  // relaxed: own last store
+    for (std::size_t i = 0; i < list.count; ++i) {
+      A::store_relaxed(second[list.entries[i].word],
+                       list.entries[i].value);  // relaxed: before [W1]
+    }
+    A::store_release(*seq_word, seq + 1);  // [W1] as in set()
+    A::fence_release();                    // [W2] as in set()
+    for (std::size_t i = 0; i < list.count; ++i) {
+      A::store_relaxed(first[list.entries[i].word], list.entries[i].value);  // relaxed: before [W3]
+    }
+    A::store_release(*seq_word, seq + 2);  // [W3] as in set()
+    A::fence_release();                    // [W4] as in set()
+    if (is_checkpoint_due(seq + 2)) write_checkpoint(*this, seq + 2);
   }
 
   // Several words, one commit: written into copy 1, which no reader is being sent to, until

@@ -42,6 +42,7 @@ enum class CounterType : std::uint32_t {
   kAverageBulk = 0x40020500,
   kElapsedTime = 0x30240500,
   kNoData = 0x40000200,
+  kText = 0x00000b00,
   kSampleBase = 0x40030401,
   kAverageBase = 0x40030402,
   kRawBase = 0x40030403,

@@ -17,19 +17,20 @@
 //
 // ---- Words --------------------------------------------------------------------------------------
 //
-//   0      1    2      3     4      5      6        7 ... 7 + buckets - 1
-//   +------+----+------+-----+------+------+--------+----------+-- --+
-//   |count |sum |least |most |below |above |refused |bucket 0  | ... |
-//   +------+----+------+-----+------+------+--------+----------+-- --+
+//   the counter's own    behind the words of all counters
+//   +------+             +----+------+-----+------+------+--------+---------+-- --+
+//   |count |             |sum |least |most |below |above |refused |bucket 0 | ... |
+//   +------+             +----+------+-----+------+------+--------+---------+-- --+
+//   own                  more
 //
 // Rule: count = below + above + the sum of all buckets. `below` are values up to the lower end of
 // the first bucket, zero and negative ones among them; `above` are those beyond the upper end of
 // the last, infinity among them. NaN is refused: counted there and nowhere else. The words belong
 // to one block, so a snapshot has all of them of one moment and the rule holds in each.
 //
-// Sum, least and most are doubles, as bits. All words but least and most only grow, or, as the sum
-// does, go on from where they were: the difference of two snapshots is the distribution between
-// them.
+// Sum, least and most are doubles, as bits; the sum is that of the finite values. All words but
+// least and most only grow, or, as the sum does, go on from where they were: the difference of two
+// snapshots is the distribution between them.
 //
 // Sources: OpenTelemetry metrics data model, exponential histogram; Prometheus native histograms.
 #pragma once
@@ -42,6 +43,8 @@
 #include <optional>
 #include <span>
 #include <vector>
+
+#include "meterbank/shm/block.hpp"
 
 namespace meterbank {
 
@@ -126,7 +129,8 @@ constexpr std::int32_t finest_index(double value) noexcept {
 
 // Where the words of one distribution are, and which values it tells apart.
 struct DistributionShape {
-  enum Word : std::uint32_t { kCount, kSum, kLeast, kMost, kBelow, kAbove, kRefused, kBuckets };
+  // Behind `more`; the count is the counter's own word.
+  enum Word : std::uint32_t { kSum, kLeast, kMost, kBelow, kAbove, kRefused, kBuckets };
 
   std::int32_t scale = 0;
   std::int32_t first = 0;  // index of the first bucket
@@ -147,7 +151,7 @@ struct DistributionShape {
     return DistributionShape{scale, first, buckets};
   }
 
-  [[nodiscard]] constexpr std::uint32_t words() const noexcept { return kBuckets + buckets; }
+  [[nodiscard]] constexpr std::uint32_t more_words() const noexcept { return kBuckets + buckets; }
 
   // The word that a value is counted in.
   [[nodiscard]] constexpr std::uint32_t word_of(double value) const noexcept {
@@ -163,23 +167,34 @@ struct DistributionShape {
   friend constexpr bool operator==(const DistributionShape&, const DistributionShape&) = default;
 };
 
-// What `target` is written to: value(word), set(word, bits). Wait-free, a few nanoseconds.
-template <typename Target>
-constexpr void record(const DistributionShape& shape, double value, Target&& target) noexcept {
+// Where the words of one distribution lie in a block.
+struct DistributionPlace {
+  DistributionShape shape;
+  std::uint32_t own = 0;   // the count
+  std::uint32_t more = 0;  // the others, in a row
+};
+
+// One value as the words that it changes: at most six. `value_of(word)` says what is there now.
+template <typename ValueOf>
+constexpr WordList<6> changes_of(const DistributionPlace& place, double value,
+                                 ValueOf&& value_of) noexcept {
   using Shape = DistributionShape;
-  const std::uint32_t word = shape.word_of(value);
-  target.set(word, target.value(word) + 1);
-  if (word == Shape::kRefused) return;
-  const std::uint64_t count = target.value(Shape::kCount);
-  target.set(Shape::kCount, count + 1);
-  const double sum = std::bit_cast<double>(target.value(Shape::kSum));
-  target.set(Shape::kSum, std::bit_cast<std::uint64_t>(sum + value));
-  if (count == 0 || value < std::bit_cast<double>(target.value(Shape::kLeast))) {
-    target.set(Shape::kLeast, std::bit_cast<std::uint64_t>(value));
-  }
-  if (count == 0 || value > std::bit_cast<double>(target.value(Shape::kMost))) {
-    target.set(Shape::kMost, std::bit_cast<std::uint64_t>(value));
-  }
+  WordList<6> changes;
+  const std::uint32_t counted = place.more + place.shape.word_of(value);
+  changes.add(counted, value_of(counted) + 1);
+  if (counted == place.more + Shape::kRefused) return changes;
+  const auto real_at = [&](std::uint32_t word) {
+    return std::bit_cast<double>(value_of(place.more + word));
+  };
+  const auto put = [&](std::uint32_t word, double real) {
+    changes.add(place.more + word, std::bit_cast<std::uint64_t>(real));
+  };
+  const std::uint64_t count = value_of(place.own);
+  changes.add(place.own, count + 1);
+  if (value - value == 0) put(Shape::kSum, real_at(Shape::kSum) + value);  // finite
+  if (count == 0 || value < real_at(Shape::kLeast)) put(Shape::kLeast, value);
+  if (count == 0 || value > real_at(Shape::kMost)) put(Shape::kMost, value);
+  return changes;
 }
 
 // A distribution that was copied, added up, or is the difference of two.
@@ -192,9 +207,10 @@ struct Distribution {
   std::uint64_t below = 0, above = 0, refused = 0;
   std::vector<std::uint64_t> buckets;
 
-  // Nothing: the words are too few, or break the rule that the parts make up the count.
-  static std::optional<Distribution> of(const DistributionShape& shape,
-                                        std::span<const std::uint64_t> words);
+  // Of a copied block. Nothing: it is too short, or breaks the rule that the parts make up the
+  // count.
+  static std::optional<Distribution> of(const DistributionPlace& place,
+                                        std::span<const std::uint64_t> block);
 
   // Both as if they had been recorded in one, at the coarser scale and over both ranges. What one
   // of them only knows to lie below or above stays there.

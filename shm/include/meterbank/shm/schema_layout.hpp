@@ -7,8 +7,14 @@
 //   | SchemaHeader | CounterRecord 0 | CounterRecord 1 | ... | text: all strings, no NULs   |
 //   +--------------+-----------------+-----------------+-- --+------------------------------+
 //
-// Counter i lives in word i of each block. A stamped set has one more word at the end: the
-// CLOCK_MONOTONIC nanoseconds of the values beside it, stored in the same commit.
+// Counter i lives in word i of each block, whatever its form: there is its number, or the count of
+// a distribution, or the length of a text. What else it needs lies behind these, counter by
+// counter. A stamped set has one more word at the end: the CLOCK_MONOTONIC nanoseconds of the
+// values beside it, stored in the same commit.
+//
+//   +-----------+-----------+-- --+----------------------+----------------------+-- --+-------+
+//   | counter 0 | counter 1 | ... | what else of 0, if   | what else of 1, if   | ... | stamp |
+//   +-----------+-----------+-- --+----------------------+----------------------+-- --+-------+
 #pragma once
 
 #include <array>
@@ -62,6 +68,22 @@ inline constexpr std::uint32_t kAggregateAverage = 2;
 inline constexpr std::uint32_t kAggregateMinimum = 3;
 inline constexpr std::uint32_t kAggregateMaximum = 4;
 
+// What the words of a counter are.
+enum class ValueForm : std::uint32_t {
+  kUnsigned = 0,
+  kSigned = 1,        // two's complement
+  kReal = 2,          // the bits of a double
+  kText = 3,          // bytes of UTF-8, then the text
+  kDistribution = 4,  // distribution.hpp
+};
+
+// CounterRecord::flags
+inline constexpr std::uint32_t kCounterTimed = 1;      // one more word: when it was set, see below
+inline constexpr std::uint32_t kCounterAnyThread = 2;  // added to atomically, by several threads
+
+inline constexpr std::uint32_t kTextBytesMax = 256;  // of a text as a value
+inline constexpr std::uint32_t kBucketsMax = 2048;   // of one distribution
+
 inline constexpr std::uint32_t kSchemaStamped = 1;  // SchemaHeader::flags
 inline constexpr std::uint32_t kNoCounter = 0xffffffff;
 
@@ -84,23 +106,27 @@ static_assert(std::is_trivially_copyable_v<SchemaHeader>);
 static_assert(std::has_unique_object_representations_v<SchemaHeader>);
 
 struct CounterRecord {
-  std::uint32_t id;          //  0  unique in the set; gaps are normal
-  std::uint32_t type;        //  4  Windows counter type, 32 bits that describe themselves
-  std::uint64_t attributes;  //  8
-  std::int32_t scale;        // 16  shown value = value * 10^scale, -10..10
-  std::uint32_t detail;      // 20  100 standard, 200 advanced
-  std::uint32_t base;        // 24  id of the base counter, or kNoCounter
-  std::uint32_t time;        // 28  id of the object clock
-  std::uint32_t frequency;   // 32  id of the object clock's frequency
-  std::uint32_t multi;       // 36  id of the component count
-  std::uint32_t aggregate;   // 40  kAggregate...
-  std::uint32_t reserved;    // 44  zero
-  TextRef name;              // 48  "% Processor Time", may be empty for bases
-  TextRef symbol;            // 56  "processor_time"
-  TextRef unit;              // 64  UCUM code: "s", "By", "{order}"
-  TextRef help;              // 72
+  std::uint32_t id;           //  0  unique in the set; gaps are normal
+  std::uint32_t type;         //  4  Windows counter type, 32 bits that describe themselves
+  std::uint64_t attributes;   //  8
+  std::int32_t scale;         // 16  shown value = value * 10^scale, -10..10
+  std::uint32_t detail;       // 20  100 standard, 200 advanced
+  std::uint32_t base;         // 24  id of the base counter, or kNoCounter
+  std::uint32_t time;         // 28  id of the object clock
+  std::uint32_t frequency;    // 32  id of the object clock's frequency
+  std::uint32_t multi;        // 36  id of the component count
+  std::uint32_t aggregate;    // 40  kAggregate...
+  ValueForm form;             // 44
+  TextRef name;               // 48  "% Processor Time", may be empty for bases
+  TextRef symbol;             // 56  "processor_time"
+  TextRef unit;               // 64  UCUM code: "s", "By", "{order}"
+  TextRef help;               // 72
+  std::uint32_t more_words;   // 80  behind the words of all counters
+  std::uint32_t flags;        // 84  kCounter...; timed: CLOCK_MONOTONIC_COARSE nanoseconds
+  std::int32_t bucket_scale;  // 88  of a distribution
+  std::int32_t bucket_first;  // 92  index of its first bucket
 };
-static_assert(sizeof(CounterRecord) == 80);
+static_assert(sizeof(CounterRecord) == 96);
 static_assert(std::is_trivially_copyable_v<CounterRecord>);
 static_assert(std::has_unique_object_representations_v<CounterRecord>);
 

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Handles to counters that are more than a number: distributions, gauges, texts. Each is looked up
+// once and kept, like Counter; each call is one commit, so that a reader sees all words of it and
+// of the counters beside it as they were at one moment.
+//
+// Nothing here fails, blocks, throws, allocates or locks. Company: one thread an instance, as all
+// writers of a block; a signal handler must not write to the block that its thread is writing to.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "meterbank/base/clock.hpp"
+#include "meterbank/publisher/instance.hpp"
+#include "meterbank/shm/utf8.hpp"
+
+namespace meterbank {
+
+namespace detail {
+
+// One word of the block, without a reader's care: this is its one writer.
+class ValueHandle {
+ public:
+  [[nodiscard]] const CounterPlace& place() const noexcept { return place_; }
+
+ protected:
+  ValueHandle() noexcept : writer_(scratch_writer()) {}
+  ValueHandle(const BlockWriter<StdAtomics>& writer, const CounterPlace& place,
+              SlotReference slot) noexcept
+      : writer_(writer), place_(place), slot_(std::move(slot)) {}
+
+  BlockWriter<StdAtomics> writer_;
+  CounterPlace place_;
+  SlotReference slot_;
+};
+
+// A gauge's value in its form: rounded where it has no fractions, held at the ends of its range.
+[[nodiscard]] inline std::uint64_t bits_of(ValueForm form, double value) noexcept {
+  if (form == ValueForm::kReal) return std::bit_cast<std::uint64_t>(value);
+  const double whole = value == value ? std::nearbyint(value) : 0;
+  if (form == ValueForm::kSigned) {
+    if (whole >= 0x1p63) return INT64_MAX;
+    if (whole < -0x1p63) return std::uint64_t{1} << 63;
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(whole));
+  }
+  if (whole <= 0) return 0;
+  return whole >= 0x1p64 ? UINT64_MAX : static_cast<std::uint64_t>(whole);
+}
+
+// The longest part of at most `bytes_max` bytes that ends with a whole character.
+[[nodiscard]] inline std::string_view cut_text(std::string_view text,
+                                               std::size_t bytes_max) noexcept {
+  if (text.size() <= bytes_max) return text;
+  std::size_t end = bytes_max;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
+}  // namespace detail
+
+// Records values in a distribution.
+class Recorder : public detail::ValueHandle {
+ public:
+  Recorder() noexcept = default;
+
+  // A few nanoseconds. Values beyond the range are counted as such, NaN as refused.
+  void record(double value) noexcept {
+    writer_.commit_words(changes_of(distribution(), value,
+                                    [this](std::uint32_t word) { return writer_.value(word); }));
+  }
+  [[nodiscard]] DistributionPlace distribution() const noexcept {
+    return {place_.shape, place_.own, place_.more};
+  }
+
+ private:
+  friend class InstanceWriter;
+  using ValueHandle::ValueHandle;
+};
+
+// A value that is set: in the form of its counter, with the time if the counter is timed.
+class Gauge : public detail::ValueHandle {
+ public:
+  Gauge() noexcept = default;
+
+  void set(double value) noexcept { set_bits(detail::bits_of(place_.form, value)); }
+  void set_signed(std::int64_t value) noexcept {
+    set_bits(place_.form == ValueForm::kReal
+                 ? detail::bits_of(place_.form, static_cast<double>(value))
+                 : static_cast<std::uint64_t>(value));
+  }
+  void add(double delta) noexcept { set(value() + delta); }
+  [[nodiscard]] double value() const noexcept {
+    const std::uint64_t bits = writer_.value(place_.own);
+    if (place_.form == ValueForm::kReal) return std::bit_cast<double>(bits);
+    if (place_.form == ValueForm::kSigned) {
+      return static_cast<double>(static_cast<std::int64_t>(bits));
+    }
+    return static_cast<double>(bits);
+  }
+
+ private:
+  friend class InstanceWriter;
+  using ValueHandle::ValueHandle;
+
+  void set_bits(std::uint64_t bits) noexcept {
+    if (!place_.timed) return writer_.set(place_.own, bits);
+    WordList<2> list;
+    list.add(place_.own, bits);
+    list.add(place_.more, clock_ns(CLOCK_MONOTONIC_COARSE));
+    writer_.commit_words(list);
+  }
+};
+
+// A short text, such as the name of a state.
+class TextCounter : public detail::ValueHandle {
+ public:
+  TextCounter() noexcept = default;
+
+  // Cut to the size that the schema gives it, between characters. What is not UTF-8 is shown with
+  // replacement characters.
+  void set(std::string_view text) noexcept {
+    Update update(writer_);
+    write(update, text);
+    update.commit();
+  }
+
+ private:
+  friend class InstanceWriter;
+  friend class Values;
+  using ValueHandle::ValueHandle;
+  using Update = BlockWriter<StdAtomics>::Update;
+
+  void write(Update& update, std::string_view text) const noexcept {
+    const std::uint32_t words = place_.more_words - (place_.timed ? 1 : 0);
+    const std::string_view kept = detail::cut_text(text, std::size_t{words} * 8);
+    update.set(place_.own, kept.size());
+    for (std::uint32_t word = 0; word * std::size_t{8} < kept.size(); ++word) {
+      const std::string_view part = kept.substr(word * std::size_t{8}, 8);
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, part.data(), part.size());
+      update.set(place_.more + word, bits);
+    }
+    if (place_.timed) update.set(place_.more + words, clock_ns(CLOCK_MONOTONIC_COARSE));
+  }
+};
+
+inline void Values::record(const Recorder& recorder, double value) noexcept {
+  if (!recorder.place().known) return;
+  const auto changes = changes_of(recorder.distribution(), value,
+                                  [this](std::uint32_t word) { return update_.value(word); });
+  for (std::size_t i = 0; i < changes.count; ++i) {
+    update_.set(changes.entries[i].word, changes.entries[i].value);
+  }
+}
+
+inline void Values::set(const Gauge& gauge, double value) noexcept {
+  const CounterPlace& place = gauge.place();
+  if (!place.known) return;
+  update_.set(place.own, detail::bits_of(place.form, value));
+  if (place.timed) update_.set(place.more, clock_ns(CLOCK_MONOTONIC_COARSE));
+}
+
+inline void Values::set(const TextCounter& counter, std::string_view text) noexcept {
+  if (counter.place().known) counter.write(update_, text);
+}
+
+template <CounterName C>
+Recorder InstanceWriter::recorder(C name) const noexcept {
+  const CounterPlace place = place_of(static_cast<std::uint32_t>(name));
+  if (!place.known || place.form != ValueForm::kDistribution) return {};
+  return {writer_, place, slot_};
+}
+
+template <CounterName C>
+Gauge InstanceWriter::gauge(C name) const noexcept {
+  const CounterPlace place = place_of(static_cast<std::uint32_t>(name));
+  const bool is_number = place.form == ValueForm::kUnsigned || place.form == ValueForm::kSigned ||
+                         place.form == ValueForm::kReal;
+  if (!place.known || !is_number) return {};
+  return {writer_, place, slot_};
+}
+
+template <CounterName C>
+TextCounter InstanceWriter::text(C name) const noexcept {
+  const CounterPlace place = place_of(static_cast<std::uint32_t>(name));
+  if (!place.known || place.form != ValueForm::kText) return {};
+  return {writer_, place, slot_};
+}
+
+}  // namespace meterbank
