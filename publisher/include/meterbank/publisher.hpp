@@ -5,6 +5,7 @@
 
 #include "meterbank/publisher/callback.hpp"
 #include "meterbank/publisher/instance.hpp"
+#include "meterbank/publisher/latency.hpp"
 #include "meterbank/publisher/provider.hpp"
 #include "meterbank/publisher/schema.hpp"
 #include "meterbank/publisher/value_handles.hpp"

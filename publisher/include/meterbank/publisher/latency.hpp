@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long a region takes, into a distribution of seconds.
+//
+//   LatencyRecorder latency(instance.recorder(Venue::kLatency));   once
+//   { const LatencyScope scope(latency); handle(request); }        each time
+//
+// The clock is the cheapest that does not lie: the processor's own counter where it runs at one
+// rate, never stops and the kernel trusts it for its own time (x86-64 with an invariant TSC as the
+// clock source; AArch64 always), else CLOCK_MONOTONIC. A counter that went backwards all the same,
+// as on a machine that was moved, gives zero, which the distribution counts as below its range.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "meterbank/base/clock.hpp"
+#include "meterbank/publisher/value_handles.hpp"
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace meterbank {
+
+enum class LatencyClock : std::uint8_t {
+  kProcessor,  // TSC, or the virtual count of AArch64
+  kMonotonic,  // CLOCK_MONOTONIC
+};
+
+// Ticks of one clock, and what they are worth.
+class TickClock {
+ public:
+  // The clock of this machine. Measures the rate of a TSC against CLOCK_MONOTONIC_RAW for a
+  // millisecond, once a process; fails to nothing worse than kMonotonic.
+  static const TickClock& of_this_machine() noexcept;
+  static constexpr TickClock monotonic() noexcept { return {LatencyClock::kMonotonic, 1e-9}; }
+
+  [[nodiscard]] LatencyClock kind() const noexcept { return kind_; }
+  [[nodiscard]] double seconds(std::uint64_t ticks) const noexcept {
+    return static_cast<double>(ticks) * seconds_a_tick_;
+  }
+
+  // At the beginning of a region: what follows may already have begun.
+  [[nodiscard]] std::uint64_t begin() const noexcept {
+#if defined(__x86_64__)
+    if (kind_ == LatencyClock::kProcessor) return __rdtsc();
+#elif defined(__aarch64__)
+    if (kind_ == LatencyClock::kProcessor) return virtual_count();
+#endif
+    return clock_ns(CLOCK_MONOTONIC);
+  }
+  // At its end: all of it has been done.
+  [[nodiscard]] std::uint64_t end() const noexcept {
+#if defined(__x86_64__)
+    unsigned processor = 0;
+    if (kind_ == LatencyClock::kProcessor) return __rdtscp(&processor);
+#elif defined(__aarch64__)
+    if (kind_ == LatencyClock::kProcessor) {
+      asm volatile("isb" ::: "memory");
+      return virtual_count();
+    }
+#endif
+    return clock_ns(CLOCK_MONOTONIC);
+  }
+
+ private:
+  constexpr TickClock(LatencyClock kind, double seconds_a_tick) noexcept
+      : kind_(kind), seconds_a_tick_(seconds_a_tick) {}
+  static TickClock measured() noexcept;
+#if defined(__aarch64__)
+  static std::uint64_t virtual_count() noexcept {
+    std::uint64_t count = 0;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(count));
+    return count;
+  }
+#endif
+
+  LatencyClock kind_;
+  double seconds_a_tick_;
+};
+
+// A recorder of seconds with a clock. Company: as Recorder.
+class LatencyRecorder {
+ public:
+  explicit LatencyRecorder(Recorder recorder,
+                           const TickClock& clock = TickClock::of_this_machine()) noexcept
+      : recorder_(std::move(recorder)), clock_(clock) {}
+
+  [[nodiscard]] const TickClock& clock() const noexcept { return clock_; }
+  void record_ticks(std::uint64_t begin, std::uint64_t end) noexcept {
+    recorder_.record(end > begin ? clock_.seconds(end - begin) : 0);
+  }
+
+ private:
+  Recorder recorder_;
+  TickClock clock_;
+};
+
+// Times the region that it lives in.
+class [[nodiscard]] LatencyScope {
+ public:
+  explicit LatencyScope(LatencyRecorder& recorder) noexcept
+      : recorder_(&recorder), begin_(recorder.clock().begin()) {}
+  LatencyScope(const LatencyScope&) = delete;
+  LatencyScope& operator=(const LatencyScope&) = delete;
+  ~LatencyScope() {
+    if (recorder_ != nullptr) recorder_->record_ticks(begin_, recorder_->clock().end());
+  }
+
+  // Records nothing: this was not one of those to be timed.
+  void discard() noexcept { recorder_ = nullptr; }
+
+ private:
+  LatencyRecorder* recorder_;
+  std::uint64_t begin_;
+};
+
+}  // namespace meterbank
