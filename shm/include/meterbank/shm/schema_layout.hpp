@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "meterbank/base/guid.hpp"
+#include "meterbank/shm/counter_type.hpp"
 
 namespace meterbank {
 
@@ -61,6 +62,20 @@ inline constexpr std::uint32_t kAggregateSum = 1;
 inline constexpr std::uint32_t kAggregateAverage = 2;
 inline constexpr std::uint32_t kAggregateMinimum = 3;
 inline constexpr std::uint32_t kAggregateMaximum = 4;
+
+// What one counter's shards make together. Counts add up whatever becomes of rows; what is set has
+// a meaning in shards only if its rows have one.
+enum class ShardJoin : std::uint32_t { kSum, kMinimum, kMaximum };
+
+[[nodiscard]] constexpr ShardJoin shard_join(CounterType type, std::uint32_t aggregate) noexcept {
+  if (is_count(type)) return ShardJoin::kSum;
+  if (aggregate == kAggregateMinimum) return ShardJoin::kMinimum;
+  return aggregate == kAggregateMaximum ? ShardJoin::kMaximum : ShardJoin::kSum;
+}
+// The first value of a shard: joined with another it leaves that as it is.
+[[nodiscard]] constexpr std::uint64_t first_value(ShardJoin join) noexcept {
+  return join == ShardJoin::kMinimum ? ~std::uint64_t{0} : 0;
+}
 
 inline constexpr std::uint32_t kSchemaStamped = 1;  // SchemaHeader::flags
 inline constexpr std::uint32_t kNoCounter = 0xffffffff;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "thread_numbers.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+
+#include "meterbank/shm/index_set.hpp"
+
+namespace meterbank::detail {
+namespace {
+
+constexpr std::uint32_t kNumberWords = (kShardsMax - 1) / 64;
+using Numbers = IndexSet<StdAtomics, kNumberWords>;
+static_assert(Numbers::kNone >= kThreadShares);
+
+// Constant-initialised and never destroyed: threads may end at any time.
+constinit Numbers numbers;
+
+// Tells of the end of a thread; runs behind the destructors of its thread_local objects, so these
+// can still count. Its value is the number and one.
+struct EndOfThread {
+  pthread_key_t key = 0;
+  bool exists = false;
+};
+// Written before the first instance that could read it; constant afterwards.
+constinit EndOfThread end_of_thread;
+
+void at_end_of_thread(void* value) noexcept {
+  // From here on the thread shares. A handler sees it before the number is free.
+  thread_number.usable = kThreadShares;
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] see sharded.hpp
+  numbers.give_back(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(value) - 1));
+}
+
+}  // namespace
+
+void prepare_thread_numbers() noexcept {
+  static const bool made =
+      end_of_thread.exists = ::pthread_key_create(&end_of_thread.key, at_end_of_thread) == 0;
+  static_cast<void>(made);  // no key: all threads share
+}
+
+bool take_thread_number() noexcept {
+  if (thread_number.usable != kNoThreadNumber) return false;
+  // A handler that comes in between shares.
+  thread_number.usable = kThreadInside;
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] see sharded.hpp
+  std::uint32_t number = end_of_thread.exists ? numbers.take() : Numbers::kNone;
+  if (number != Numbers::kNone) {
+    const std::uintptr_t value = std::uintptr_t{number} + 1;
+    if (::pthread_setspecific(end_of_thread.key, reinterpret_cast<void*>(value)) != 0) {
+      numbers.give_back(number);
+      number = Numbers::kNone;
+    }
+  }
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] see sharded.hpp
+  thread_number.usable = number == Numbers::kNone ? kThreadShares : number;
+  return number != Numbers::kNone;
+}
+
+void keep_only_own_thread_number() noexcept {
+  if (!end_of_thread.exists) return;
+  const auto value = reinterpret_cast<std::uintptr_t>(::pthread_getspecific(end_of_thread.key));
+  numbers.keep_only(value == 0 ? Numbers::kNone : static_cast<std::uint32_t>(value - 1));
+}
+
+void change_shared_shard(const Shards& shards, std::uint32_t word, ShardChange change,
+                         std::uint64_t value) noexcept {
+  const Shard& shard = shards.shared();
+  if (word >= shard.writer.words()) return;
+  shards.open(shard);
+  change_shared(shard.writer.word(word), change, value);
+}
+
+Shards scratch_shards() noexcept {
+  static SharedWord slot{0};
+  static const Shard shard{scratch_writer(), &slot};
+  return {&shard, 0, 0};
+}
+
+}  // namespace meterbank::detail
