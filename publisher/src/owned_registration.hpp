@@ -127,7 +127,7 @@ struct OwnedRegistration : std::enable_shared_from_this<OwnedRegistration> {
   void write_first_values(SlotLife& life) noexcept;
   Result<void> write_name(SlotLife& life, std::string_view instance_name);
 
-  Ref place_ = 0;  // of the record
+  Ref place_ = 0;                            // of the record
   std::vector<std::uint64_t> first_values_;  // of a sharded set, a word each; empty: all zero
   std::vector<std::unique_ptr<SlotLife[]>> lives_;
   std::vector<SlotLife*> unused_;  // never lived, next at the back

@@ -83,11 +83,11 @@ Result<detail::SlotReference> Registration::create(std::string_view name, Instan
     return tl::make_unexpected(segment.usable().error());
   }
   if (state_->form.sharded() != sharded) {
-    return fail(ErrorCode::kInvalidArgument,
-                "instance '" + std::string(name) + "' of '" + state_->name + "': the set is " +
-                    (sharded ? "not sharded" : "sharded"),
-                sharded ? "create_instance(), or CountersetSpec::sharded"
-                        : "create_sharded_instance()");
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "instance '" + std::string(name) + "' of '" + state_->name + "': the set is " +
+            (sharded ? "not sharded" : "sharded"),
+        sharded ? "create_instance(), or CountersetSpec::sharded" : "create_sharded_instance()");
   }
   try {
     const std::lock_guard lock(segment.mutex);

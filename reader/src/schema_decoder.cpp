@@ -79,6 +79,7 @@ SchemaDecoder::Fault SchemaDecoder::decode_header(const BlockForm& form) {
   if (bytes_.size() - sizeof header_ < records) return "counter records exceed the schema";
   if (!is_known(static_cast<InstanceKind>(header_.instances))) return "kind of instances";
   const std::uint32_t stamps = (header_.flags & kSchemaStamped) != 0 ? 1 : 0;
+  if (stamps != 0 && form.sharded()) return "stamped and sharded";
   if (form.words != header_.counters + stamps) return "words of a block contradict the counters";
 
   set_.guid = header_.guid;
@@ -156,6 +157,12 @@ Result<Counterset> SchemaDecoder::decode(const BlockForm& form) {
     if (Fault fault = decode_counter(word, set_.counters[word]); fault != nullptr) {
       return fail(ErrorCode::kCorrupt, "schema of '" + escape_for_terminal(set_.name) +
                                            "', counter " + std::to_string(word) + ": " + fault);
+    }
+  }
+  if (form.sharded()) {
+    set_.joins.assign(form.words, ShardJoin::kSum);
+    for (const CounterView& counter : set_.counters) {
+      set_.joins[counter.word] = shard_join(counter.type, counter.aggregate);
     }
   }
   if (Fault fault = resolve_links(); fault != nullptr) {

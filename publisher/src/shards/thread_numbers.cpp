@@ -36,8 +36,8 @@ void at_end_of_thread(void* value) noexcept {
 }  // namespace
 
 void prepare_thread_numbers() noexcept {
-  static const bool made =
-      end_of_thread.exists = ::pthread_key_create(&end_of_thread.key, at_end_of_thread) == 0;
+  static const bool made = end_of_thread.exists =
+      ::pthread_key_create(&end_of_thread.key, at_end_of_thread) == 0;
   static_cast<void>(made);  // no key: all threads share
 }
 

@@ -233,11 +233,8 @@ std::size_t sweep_lines_avx2(const QueryPlan::Run& run, const QueryPlan::Row* ro
 
 #endif
 
-}  // namespace
-
-std::size_t read_row(const QueryPlan::Row& row, Consistency consistency,
-                     const SweepTarget& target) noexcept {
-  const BlockParts<const SharedWord>& block = row.block;
+std::size_t read_block(const BlockParts<const SharedWord>& block, Consistency consistency,
+                       const SweepTarget& target) noexcept {
   if (consistency == Consistency::kIndependent) {
     StdAtomics::copy_words(target.values, block.copy0, block.words);
     *target.versions = 0;
@@ -253,6 +250,62 @@ std::size_t read_row(const QueryPlan::Row& row, Consistency consistency,
   *target.versions = read.version;
   *target.status = read.status == ReadStatus::kFresh ? RowStatus::kFresh : RowStatus::kCheckpoint;
   return read.attempts;
+}
+
+void join(const std::vector<ShardJoin>& joins, std::uint64_t* values,
+          const std::uint64_t* shard) noexcept {
+  for (std::size_t word = 0; word < joins.size(); ++word) {
+    if (joins[word] == ShardJoin::kSum) {
+      values[word] += shard[word];
+    } else if (joins[word] == ShardJoin::kMinimum) {
+      values[word] = std::min(values[word], shard[word]);
+    } else {
+      values[word] = std::max(values[word], shard[word]);
+    }
+  }
+}
+
+// The minimum of nothing is shown as what other counters begin with.
+void end_minima(const std::vector<ShardJoin>& joins, std::uint64_t* values) noexcept {
+  for (std::size_t word = 0; word < joins.size(); ++word) {
+    const bool is_empty =
+        joins[word] == ShardJoin::kMinimum && values[word] == first_value(joins[word]);
+    if (is_empty) values[word] = 0;
+  }
+}
+
+}  // namespace
+
+std::size_t read_row(const QueryPlan::Row& row, Consistency consistency,
+                     const SweepTarget& target) noexcept {
+  return read_block(row.block, consistency, target);
+}
+
+std::size_t read_sharded_row(const QueryPlan::Row& row, const Counterset& set,
+                             std::uint64_t* one_shard, const SweepTarget& target,
+                             RowConsistency& consistency) noexcept {
+  const bool is_block = set.consistency == Consistency::kBlock;
+  consistency = is_block ? RowConsistency::kShards : RowConsistency::kIndependent;
+  std::size_t failed = read_block(row.block, set.consistency, target);
+  for (std::uint32_t shard = 1; shard < set.form.shards; ++shard) {
+    if (*target.status == RowStatus::kBusy) break;
+    const auto block = shard_parts(row.block, set.form, shard);
+    // In use only if it was opened in this life. Acquire [S3]: what was counted before is seen.
+    const SlotWord slot = slot_of<StdAtomics>(*block.slot);
+    if (slot.generation != row.generation || slot.state != SlotState::kLive) continue;
+    RowStatus status = RowStatus::kFresh;
+    failed += read_block(block, set.consistency, {one_shard, target.versions + shard, &status});
+    if (status != RowStatus::kFresh) *target.status = status;
+    join(set.joins, target.values, one_shard);
+    const bool is_shared = shard + 1 == set.form.shards;
+    if (is_shared && is_block) consistency = RowConsistency::kSharedCounters;
+  }
+  if (*target.status == RowStatus::kBusy) {
+    std::fill_n(target.values, set.form.words, std::uint64_t{0});
+  } else {
+    end_minima(set.joins, target.values);
+  }
+  return failed;
 }
 
 const SweepKernels& portable_kernels() noexcept {

@@ -60,7 +60,8 @@ struct Shards {
   void open(const Shard& shard) const noexcept {
     // relaxed: the slot word of an earlier life, or this very word.
     const std::uint64_t live = SlotWord{generation, SlotState::kLive}.raw();
-    if (StdAtomics::load_relaxed(*shard.slot) == live) [[likely]] return;
+    if (StdAtomics::load_relaxed(*shard.slot) == live) [[likely]]
+      return;
     slot_live<StdAtomics>(*shard.slot, generation);
   }
 };

@@ -79,6 +79,7 @@ struct Counterset {
   InstanceKind instances = InstanceKind::kSingle;
   Consistency consistency = Consistency::kBlock;
   BlockForm form;
+  std::vector<ShardJoin> joins;           // of a sharded set, one a word of its blocks
   std::uint32_t stamp_word = kNoCounter;  // word of the hidden time stamp
   std::vector<CounterView> counters;
 
