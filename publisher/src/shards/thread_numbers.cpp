@@ -21,6 +21,7 @@ constinit Numbers numbers;
 // can still count. Its value is the number and one.
 struct EndOfThread {
   pthread_key_t key = 0;
+  bool was_asked_for = false;
   bool exists = false;
 };
 // Written before the first instance that could read it; constant afterwards.
@@ -36,13 +37,15 @@ void at_end_of_thread(void* value) noexcept {
 }  // namespace
 
 void prepare_thread_numbers() noexcept {
-  static const bool made = end_of_thread.exists =
-      ::pthread_key_create(&end_of_thread.key, at_end_of_thread) == 0;
-  static_cast<void>(made);  // no key: all threads share
+  static const bool made = [] {
+    end_of_thread.exists = ::pthread_key_create(&end_of_thread.key, at_end_of_thread) == 0;
+    return end_of_thread.was_asked_for = true;
+  }();
+  static_cast<void>(made);  // without a key all threads share
 }
 
 bool take_thread_number() noexcept {
-  if (thread_number.usable != kNoThreadNumber) return false;
+  if (thread_number.usable != kNoThreadNumber || !end_of_thread.was_asked_for) return false;
   // A handler that comes in between shares.
   thread_number.usable = kThreadInside;
   std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] see sharded.hpp

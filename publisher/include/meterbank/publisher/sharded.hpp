@@ -38,7 +38,7 @@ struct ThreadNumber {
 inline thread_local constinit ThreadNumber thread_number{};
 static_assert(std::is_trivially_destructible_v<ThreadNumber>);  // there to the very last
 
-// Takes a number if the thread has none yet. False: the shared shard is for it.
+// Takes a number if the thread has none yet and there are sharded sets. False: it got none.
 [[nodiscard]] bool take_thread_number() noexcept;
 
 // One for each block of a slot, in process-private memory.
@@ -58,11 +58,12 @@ struct Shards {
   // The first count of a life makes its shard seen. Idempotent, so it does not matter who comes
   // first to the shared one.
   void open(const Shard& shard) const noexcept {
-    // relaxed: the slot word of an earlier life, or this very word.
-    const std::uint64_t live = SlotWord{generation, SlotState::kLive}.raw();
-    if (StdAtomics::load_relaxed(*shard.slot) == live) [[likely]]
-      return;
-    slot_live<StdAtomics>(*shard.slot, generation);
+    // relaxed: of an earlier life, or open. Shard 0 is open from the beginning; its word is the
+    // slot's and may say CLOSED by now, which is not for us to change.
+    const auto word = SlotWord::of(StdAtomics::load_relaxed(*shard.slot));
+    if (word.generation != generation) [[unlikely]] {
+      slot_live<StdAtomics>(*shard.slot, generation);
+    }
   }
 };
 [[nodiscard]] Shards scratch_shards() noexcept;
