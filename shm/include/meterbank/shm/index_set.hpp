@@ -7,6 +7,8 @@
 //      its stores                  any             word := word with the bit   acquire   [X2]
 // [X1] word := word less the bit   release         its loads and stores        any
 //
+//                                                  fence                       release   [X4]
+//
 //      X1 pairs with X2, also over changes of other bits in between: every change is a
 //      read-modify-write, so what X1 released stays with the word.
 //
@@ -35,6 +37,10 @@ class IndexSet {
         // [X2] pairs with [X1]. Without it the next holder could miss the last one's stores, and
         // would count on from an older value: what was counted in between is lost.
         if (A::exchange_acquire(taken_[at], seen, seen | std::uint64_t{1} << bit)) {
+          // [X4] pairs with [R2]. Without it a reader could see the first word that the next holder
+          // stores and not the last number that the one before did: [W4] is a fence of another
+          // thread, and fences order stores of their own thread only.
+          A::fence_release();
           return at * kBits + bit;
         }
       }
