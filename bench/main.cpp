@@ -26,10 +26,10 @@ struct Group {
   Rows rows;
 };
 constexpr Group kGroups[] = {
-    {"publish", meterbank::bench::publish_rows},  {"snapshot", meterbank::bench::snapshot_rows},
-    {"fresh", meterbank::bench::fresh_rows},      {"setup", meterbank::bench::setup_rows},
-    {"bulk", meterbank::bench::catalog_rows},     {"perflib", meterbank::bench::perflib_rows},
-    {"callback", meterbank::bench::callback_rows}};
+    {"publish", meterbank::bench::publish_rows},   {"shards", meterbank::bench::shard_rows},
+    {"snapshot", meterbank::bench::snapshot_rows}, {"fresh", meterbank::bench::fresh_rows},
+    {"setup", meterbank::bench::setup_rows},       {"bulk", meterbank::bench::catalog_rows},
+    {"perflib", meterbank::bench::perflib_rows},   {"callback", meterbank::bench::callback_rows}};
 
 // One processor for all loops of this thread. Where the machine has only one, nothing is gained.
 void stay_here() {
