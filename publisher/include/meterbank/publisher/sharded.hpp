@@ -280,6 +280,7 @@ class ShardedWriter {
   // counter changes by itself. If the function throws, nothing was published; exceptions are
   // independent sets, and in the shared shard functions that make more than 32 changes.
   // What the function itself counts in sharded block sets goes to their shared shards.
+  // It must not be left by longjmp.
   template <typename F>
   void update(F&& change) {
     std::uint32_t number = detail::thread_number.usable;
