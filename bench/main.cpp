@@ -26,6 +26,7 @@ struct Group {
   Rows rows;
 };
 constexpr Group kGroups[] = {{"publish", meterbank::bench::publish_rows},
+                             {"shards", meterbank::bench::shard_rows},
                              {"snapshot", meterbank::bench::snapshot_rows},
                              {"fresh", meterbank::bench::fresh_rows},
                              {"setup", meterbank::bench::setup_rows},

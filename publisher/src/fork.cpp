@@ -9,6 +9,7 @@
 
 #include "callback/callback_server.hpp"
 #include "owned_segment.hpp"
+#include "shards/thread_numbers.hpp"
 
 namespace meterbank::detail {
 namespace {
@@ -49,6 +50,7 @@ void after_fork_in_child() noexcept {
     if (segment->callbacks != nullptr) segment->callbacks->after_fork_in_child();
     segment->mutex.unlock();
   }
+  keep_only_own_thread_number();
   watched().segments.clear();
   watched().mutex.unlock();
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "owned_registration.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
 #include "callback/callback_server.hpp"
 #include "meterbank/base/clock.hpp"
 #include "meterbank/shm/names.hpp"
+#include "meterbank/shm/shard_join.hpp"
+#include "shards/thread_numbers.hpp"
 
 namespace meterbank::detail {
 namespace {
@@ -14,8 +17,33 @@ namespace {
 // Closed slots kept for samplers even when memory could be saved; beyond it the oldest is reused.
 constexpr std::size_t kQuarantineSlotsMax = 1024;
 
+// A sharded group grows by bytes rather than by slots.
+constexpr std::uint64_t kShardedGroupBytes = 256 * 1024;
+
 const SchemaHeader& header_of(const std::vector<std::byte>& schema) noexcept {
   return *reinterpret_cast<const SchemaHeader*>(schema.data());
+}
+
+// Empty: zeros will do.
+std::vector<std::uint64_t> first_values_of(const std::vector<std::byte>& schema,
+                                           const BlockForm& form) {
+  const SchemaHeader& header = header_of(schema);
+  std::vector<ShardJoin> joins(form.words, ShardJoin::kSum);
+  std::uint32_t more = header.counters;
+  for (std::uint32_t index = 0; index < header.counters; ++index) {
+    CounterRecord counter;
+    std::memcpy(&counter, schema.data() + sizeof header + index * sizeof counter, sizeof counter);
+    if (counter.form == ValueForm::kDistribution) {
+      set_joins(joins, more);
+    } else {
+      joins[index] = join_of(static_cast<CounterType>(counter.type), counter.aggregate);
+    }
+    more += counter.more_words;
+  }
+  std::vector<std::uint64_t> values(form.words);
+  std::transform(joins.begin(), joins.end(), values.begin(), first_value);
+  const bool all_zero = std::all_of(values.begin(), values.end(), [](auto v) { return v == 0; });
+  return all_zero ? std::vector<std::uint64_t>() : values;
 }
 
 // Names lie in words, because a reader may be copying them while the slot gets its next life.
@@ -38,7 +66,11 @@ OwnedRegistration::OwnedRegistration(std::shared_ptr<OwnedSegment> owner,
       name(spec.name),
       guid(header_of(schema).guid),
       form(form_of(spec)),
-      single(!has_instance_names(spec.instances)) {}
+      single(!has_instance_names(spec.instances)) {
+  if (!form.sharded()) return;
+  first_values_ = first_values_of(schema, form);
+  prepare_thread_numbers();
+}
 
 Result<void> OwnedRegistration::make_record() {
   SegmentHeader& header = segment->header();
@@ -63,6 +95,8 @@ Result<void> OwnedRegistration::make_record() {
   record->lanes = form.lanes;
   record->consistency = static_cast<std::uint32_t>(form.consistency);
   record->checkpoint = form.checkpoint;
+  record->cut_pair = form.cut_pair;
+  record->shards = form.shards;
   // relaxed: the count below publishes it.
   header.registrations[count].store(place->ref, std::memory_order_relaxed);
   // release, part of [P3]: the count is seen only with the reference and the record.
@@ -104,11 +138,30 @@ Result<void> OwnedRegistration::publish_locked(std::optional<Call> call) {
   return {};
 }
 
+std::uint32_t OwnedRegistration::slots_of_next_group() const noexcept {
+  if (single) return kGroupSlotsFirst;
+  std::uint32_t slots = next_group_slots_;
+  while (form.sharded() && slots > kGroupSlotsFirst &&
+         GroupLayout::of(form, slots).bytes > kShardedGroupBytes) {
+    slots /= 2;
+  }
+  return slots;
+}
+
+void OwnedRegistration::make_shards(SlotLife& life, const BlockParts<SharedWord>& first) const {
+  life.shards = std::make_unique<Shard[]>(form.shards);
+  life.shards_count = form.shards;
+  for (std::uint32_t shard = 0; shard < form.shards; ++shard) {
+    const auto parts = shard_parts(first, form, shard);
+    life.shards[shard] = {BlockWriter<StdAtomics>(parts), parts.slot};
+  }
+}
+
 Result<void> OwnedRegistration::add_group() {
   if (groups_ == kGroupsMax) return fail(ErrorCode::kLimit, "'" + name + "' has too many slots");
-  const std::uint32_t slots = single ? kGroupSlotsFirst : next_group_slots_;
+  const std::uint32_t slots = slots_of_next_group();
   const GroupLayout layout = GroupLayout::of(form, slots);
-  auto memory = segment->allocate(layout.bytes);
+  auto memory = segment->allocate(layout.bytes, form.sharded() ? kLinePair : kCacheLine);
   if (!memory) return tl::make_unexpected(memory.error());
   auto* header = new (memory->data) GroupHeader{};
   header->slots = slots;
@@ -118,6 +171,7 @@ Result<void> OwnedRegistration::add_group() {
     const auto parts = block_parts(memory->data, form, layout, slot);
     lives[slot].writer = BlockWriter<StdAtomics>(parts);
     lives[slot].slot = parts.slot;
+    if (form.sharded()) make_shards(lives[slot], parts);
     lives[slot].descriptor =
         reinterpret_cast<SlotDescriptor*>(memory->data + layout.descriptors) + slot;
     unused_.push_back(&lives[slot]);
@@ -254,6 +308,26 @@ Result<SlotReference> OwnedRegistration::create_locked(std::string_view instance
   return SlotReference(life);
 }
 
+// Shards that no life has used hold the zeros of fresh memory. The others get their first values
+// here, where nobody else can write to them, so that opening one later is a single store.
+void OwnedRegistration::write_first_values(SlotLife& life) noexcept {
+  const auto first = [this](std::uint32_t word) {
+    return first_values_.empty() ? std::uint64_t{0} : first_values_[word];
+  };
+  const auto write = [&](const BlockWriter<StdAtomics>& writer) {
+    if (form.consistency == Consistency::kBlock) return writer.commit_first(first);
+    for (std::uint32_t word = 0; word < form.words; ++word) {
+      StdAtomics::store_relaxed(writer.word(word), first(word));  // relaxed: published by [S3]
+    }
+  };
+  write(life.writer);
+  for (std::uint32_t shard = 1; shard < life.shards_count; ++shard) {
+    // relaxed: who stored it has let go of the slot.
+    const bool is_fresh = StdAtomics::load_relaxed(*life.shards[shard].slot) == 0;
+    if (!is_fresh || !first_values_.empty()) write(life.shards[shard].writer);
+  }
+}
+
 void OwnedRegistration::begin_life(SlotLife& life) noexcept {
   const std::uint64_t generation = slot_begin<StdAtomics>(record->membership, *life.slot);
   const std::string_view text = life.name;
@@ -267,13 +341,7 @@ void OwnedRegistration::begin_life(SlotLife& life) noexcept {
   } else {
     store_text(life.descriptor->name_here.data(), life.descriptor->name_here.size(), text);
   }
-  if (form.consistency == Consistency::kBlock) {
-    life.writer.commit_first([](std::uint32_t) { return std::uint64_t{0}; });
-  } else {
-    for (std::uint32_t word = 0; word < form.words; ++word) {
-      StdAtomics::store_relaxed(life.writer.word(word), 0);  // relaxed: published by [S3]
-    }
-  }
+  write_first_values(life);
   slot_live<StdAtomics>(*life.slot, generation);
   life.live = true;
   segment->live_instances += 1;

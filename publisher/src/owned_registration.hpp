@@ -39,6 +39,15 @@ struct alignas(kCacheLine) SlotLife {
   std::byte* long_name = nullptr;  // memory for names beyond kNameHereBytes, kept for reuse
   Ref long_name_ref = 0;
   std::uint64_t long_name_bytes = 0;
+  std::unique_ptr<Shard[]> shards;  // of a sharded set, the shared one last
+  std::uint32_t shards_count = 0;
+
+  // As the writers of the present life need them.
+  [[nodiscard]] Shards shards_now() const noexcept {
+    // relaxed: only the owner stores it, and who asks has a reference to the life.
+    const auto word = SlotWord::of(StdAtomics::load_relaxed(*slot));
+    return {shards.get(), shards_count - 1, word.generation};
+  }
 };
 
 // Live instances by their names; case does not count.
@@ -113,9 +122,13 @@ struct OwnedRegistration : std::enable_shared_from_this<OwnedRegistration> {
   [[nodiscard]] SlotLife* take_closed(bool at_any_age) noexcept;
   Result<SlotLife*> take_slot();
   Result<void> add_group();
+  [[nodiscard]] std::uint32_t slots_of_next_group() const noexcept;
+  void make_shards(SlotLife& life, const BlockParts<SharedWord>& first) const;
+  void write_first_values(SlotLife& life) noexcept;
   Result<void> write_name(SlotLife& life, std::string_view instance_name);
 
-  Ref place_ = 0;  // of the record
+  Ref place_ = 0;                            // of the record
+  std::vector<std::uint64_t> first_values_;  // of a sharded set, a word each; empty: all zero
   std::vector<std::unique_ptr<SlotLife[]>> lives_;
   std::vector<SlotLife*> unused_;  // never lived, next at the back
   // Closed slots, oldest first. The links lie in the slots, because closing must not allocate.

@@ -111,8 +111,9 @@ Result<void> OwnedSegment::add_extent(std::uint64_t extent_bytes) {
   return {};
 }
 
-Result<OwnedSegment::Memory> OwnedSegment::allocate(std::uint64_t wanted) {
+Result<OwnedSegment::Memory> OwnedSegment::allocate(std::uint64_t wanted, std::uint64_t alignment) {
   wanted = (wanted + kCacheLine - 1) / kCacheLine * kCacheLine;
+  used = std::min((used + alignment - 1) / alignment * alignment, extents.back().size());
   if (extents.back().size() - used < wanted) {
     const std::uint64_t page = 4096;
     const std::uint64_t room = options.bytes_max > bytes ? options.bytes_max - bytes : 0;

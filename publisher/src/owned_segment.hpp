@@ -31,13 +31,14 @@ struct OwnedSegment : std::enable_shared_from_this<OwnedSegment> {
   // Orderly end. Idempotent. The memory stays until the last handle is gone.
   void close() noexcept;
 
-  // `bytes` of zeroed shared memory, aligned to a cache line; grows the segment if it must.
+  // `bytes` of zeroed shared memory, aligned to a cache line or a multiple; grows the segment if it
+  // must.
   // The caller holds `mutex`.
   struct Memory {
     std::byte* data;
     Ref ref;
   };
-  Result<Memory> allocate(std::uint64_t bytes);
+  Result<Memory> allocate(std::uint64_t bytes, std::uint64_t alignment = kCacheLine);
   // The server for callbacks, started if it does not run. Under `mutex`.
   Result<void> serve_callbacks();
   // After any change of the directory, under `mutex`.

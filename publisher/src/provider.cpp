@@ -42,25 +42,9 @@ BlockWriter<StdAtomics> scratch_writer() noexcept {
   return BlockWriter<StdAtomics>(parts);
 }
 
-}  // namespace detail
-
-void Instance::close() noexcept {
-  if (slot_.life() != nullptr) {
-    const int kept = errno;
-    detail::OwnedRegistration& registration = **slot_.life()->kept;
-    // relaxed: set in the child of a fork before any of its code runs.
-    if (!registration.segment->forked.load(std::memory_order_relaxed)) {
-      const std::lock_guard lock(registration.segment->mutex);
-      registration.close_instance_locked(*slot_.life());
-    }
-    errno = kept;
-  }
-  base() = InstanceWriter();
-}
-
-CounterPlace InstanceWriter::place_of(std::uint32_t counter) const noexcept {
-  if (slot_.life() == nullptr) return {};
-  const std::vector<std::byte>& schema = (*slot_.life()->kept)->schema;
+CounterPlace place_of(const SlotLife* life, std::uint32_t counter) noexcept {
+  if (life == nullptr) return {};
+  const std::vector<std::byte>& schema = (*life->kept)->schema;
   SchemaHeader header;
   std::memcpy(&header, schema.data(), sizeof header);
   if (counter >= header.counters) return {};
@@ -84,41 +68,107 @@ CounterPlace InstanceWriter::place_of(std::uint32_t counter) const noexcept {
   return place;
 }
 
-std::uint32_t Instance::id() const noexcept {
-  return slot_.life() == nullptr ? kAnyInstanceId : slot_.life()->id;
+}  // namespace detail
+
+namespace {
+
+void close_slot(detail::SlotLife* life) noexcept {
+  if (life == nullptr) return;
+  const int kept = errno;
+  detail::OwnedRegistration& registration = **life->kept;
+  // relaxed: set in the child of a fork before any of its code runs.
+  if (!registration.segment->forked.load(std::memory_order_relaxed)) {
+    const std::lock_guard lock(registration.segment->mutex);
+    registration.close_instance_locked(*life);
+  }
+  errno = kept;
 }
 
-Result<Instance> Registration::create_instance(std::string_view name,
-                                               InstanceOptions options) const {
-  if (!state_) return Instance();
+std::uint32_t id_of(const detail::SlotLife* life) noexcept {
+  return life == nullptr ? kAnyInstanceId : life->id;
+}
+
+}  // namespace
+
+void Instance::close() noexcept {
+  close_slot(slot_.life());
+  base() = InstanceWriter();
+}
+std::uint32_t Instance::id() const noexcept { return id_of(slot_.life()); }
+
+void ShardedInstance::close() noexcept {
+  close_slot(slot_.life());
+  base() = ShardedWriter();
+}
+std::uint32_t ShardedInstance::id() const noexcept { return id_of(slot_.life()); }
+
+Result<detail::SlotReference> Registration::create(std::string_view name, InstanceOptions options,
+                                                   bool sharded) const {
+  if (!state_) return detail::SlotReference();
   detail::OwnedSegment& segment = *state_->segment;
-  if (segment.forked.load(std::memory_order_relaxed)) {  // relaxed: as in Instance::close
+  if (segment.forked.load(std::memory_order_relaxed)) {  // relaxed: as in close_slot()
     return tl::make_unexpected(segment.usable().error());
+  }
+  if (state_->form.sharded() != sharded) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "instance '" + std::string(name) + "' of '" + state_->name + "': the set is " +
+            (sharded ? "not sharded" : "sharded"),
+        sharded ? "create_instance(), or CountersetSpec::sharded" : "create_sharded_instance()");
   }
   try {
     const std::lock_guard lock(segment.mutex);
-    auto slot = state_->create_locked(name, options);
-    if (!slot) return tl::make_unexpected(slot.error());
-    const BlockWriter<StdAtomics> writer = slot->life()->writer;
-    return Instance(InstanceWriter(writer, std::move(*slot)));
+    return state_->create_locked(name, options);
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::kNoSpace, "memory for an instance", "raise RLIMIT_AS");
   }
 }
 
-std::optional<InstanceWriter> Registration::find(std::string_view name) const {
-  if (!state_) return std::nullopt;
+Result<Instance> Registration::create_instance(std::string_view name,
+                                               InstanceOptions options) const {
+  auto slot = create(name, options, false);
+  if (!slot) return tl::make_unexpected(std::move(slot.error()));
+  if (slot->life() == nullptr) return Instance();
+  const BlockWriter<StdAtomics> writer = slot->life()->writer;
+  return Instance(InstanceWriter(writer, std::move(*slot)));
+}
+
+Result<ShardedInstance> Registration::create_sharded_instance(std::string_view name,
+                                                              InstanceOptions options) const {
+  auto slot = create(name, options, true);
+  if (!slot) return tl::make_unexpected(std::move(slot.error()));
+  if (slot->life() == nullptr) return ShardedInstance();
+  const detail::Shards shards = slot->life()->shards_now();
+  return ShardedInstance(ShardedWriter(shards, std::move(*slot)));
+}
+
+std::optional<detail::SlotReference> Registration::find(std::string_view name, bool sharded) const {
+  if (!state_ || state_->form.sharded() != sharded) return std::nullopt;
   detail::OwnedSegment& segment = *state_->segment;
   if (segment.forked.load(std::memory_order_relaxed)) return std::nullopt;  // relaxed: as above
   const std::lock_guard lock(segment.mutex);
   detail::SlotLife* life = state_->find_locked(name);
   if (life == nullptr) return std::nullopt;
-  return InstanceWriter(life->writer, detail::SlotReference(*life));
+  return detail::SlotReference(*life);
+}
+
+std::optional<InstanceWriter> Registration::find(std::string_view name) const {
+  auto slot = find(name, false);
+  if (!slot) return std::nullopt;
+  const BlockWriter<StdAtomics> writer = slot->life()->writer;
+  return InstanceWriter(writer, std::move(*slot));
+}
+
+std::optional<ShardedWriter> Registration::find_sharded(std::string_view name) const {
+  auto slot = find(name, true);
+  if (!slot) return std::nullopt;
+  const detail::Shards shards = slot->life()->shards_now();
+  return ShardedWriter(shards, std::move(*slot));
 }
 
 void Registration::close() const noexcept {
   if (!state_) return;
-  // relaxed: as in Instance::close
+  // relaxed: as in close_slot()
   if (state_->segment->forked.load(std::memory_order_relaxed)) return;
   state_->close();
 }
@@ -204,7 +254,7 @@ Result<Registration> Provider::add_registration(
     auto schema = encode_schema(spec, segment_->options.name);
     if (!schema) return tl::make_unexpected(schema.error());
     auto fresh = std::make_shared<detail::OwnedRegistration>(segment_, std::move(*schema), spec);
-    if (segment_->forked.load(std::memory_order_relaxed)) {  // relaxed: as in Instance::close
+    if (segment_->forked.load(std::memory_order_relaxed)) {  // relaxed: as in close_slot()
       return tl::make_unexpected(segment_->usable().error());
     }
     const std::lock_guard lock(segment_->mutex);
@@ -220,10 +270,8 @@ Result<Registration> Provider::add_registration(
         return fail(ErrorCode::kExists, "counterset '" + fresh->name + "' is registered already",
                     "register it once per provider, or close the other registration");
       }
-      if (!known->inserted && known->schema == fresh->schema &&
-          known->form.lanes == fresh->form.lanes &&
-          known->form.consistency == fresh->form.consistency &&
-          known->form.checkpoint == fresh->form.checkpoint && known->is_idle_locked()) {
+      if (!known->inserted && known->schema == fresh->schema && known->form == fresh->form &&
+          known->is_idle_locked()) {
         if (auto good = known->publish_locked(std::move(call)); !good) {
           return tl::make_unexpected(good.error());
         }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meterbank/publisher/schema.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <unordered_set>
 
 #include "meterbank/shm/case_fold.hpp"
@@ -133,6 +136,52 @@ Result<void> check_counter(const CountersetSpec& spec, const CounterSpec& counte
   return {};
 }
 
+bool is_sharded(const CountersetSpec& spec) noexcept { return spec.sharded || spec.shards != 0; }
+
+// Twice the processors, so that few threads meet in the shared shard.
+std::uint32_t default_shards() noexcept {
+  constexpr std::uint32_t kFewest = 4;
+  constexpr std::uint32_t kMost = 64;
+  const std::uint32_t processors = std::max(1U, std::thread::hardware_concurrency());
+  return std::clamp(std::bit_ceil(std::min(kMost, 2 * processors)), kFewest, kMost);
+}
+
+// Shards are joined by adding, or by their minimum or maximum. What was set last is no such thing.
+Result<void> check_sharded(const CountersetSpec& spec) {
+  const auto refuse = [&spec](const std::string& why, std::string remedy) {
+    return fail(ErrorCode::kInvalidArgument, "counterset '" + std::string(spec.name) + "': " + why,
+                std::move(remedy));
+  };
+  if (spec.shards >= kShardsMax) {
+    return refuse(std::to_string(spec.shards) + " shards",
+                  "at most " + std::to_string(kShardsMax - 1));
+  }
+  if (spec.stamped) {
+    return refuse("a sharded set cannot be stamped, its threads know no common moment",
+                  "leave out `stamped`, or let one thread write");
+  }
+  if (spec.many) {
+    return refuse("a sharded set cannot have `many` instances, each has a block for each thread",
+                  "leave out `many`, or let one thread write");
+  }
+  for (const CounterSpec& counter : spec.counters) {
+    const bool has_join = counter.aggregate == kAggregateSum ||
+                          counter.aggregate == kAggregateMinimum ||
+                          counter.aggregate == kAggregateMaximum;
+    const bool is_distribution = counter.form == ValueForm::kDistribution;
+    if (counter.timed || (counter.form != ValueForm::kUnsigned && !is_distribution)) {
+      return refuse("counter " + std::to_string(counter.id) +
+                        " is a value that is set, and several threads cannot set one",
+                    "only plain counts and distributions can be sharded");
+    }
+    if (is_distribution || is_count(counter.type) || has_join) continue;
+    return refuse("counter " + std::to_string(counter.id) +
+                      " is set, not counted, and several threads cannot set one value",
+                  "CounterSpec::aggregate of sum, minimum or maximum says how shards are joined");
+  }
+  return {};
+}
+
 Result<void> check(const CountersetSpec& spec) {
   if (!check_name(spec.name, NameKind::kCounterset).ok()) {
     return fail(ErrorCode::kBadName, "counterset name '" + std::string(spec.name) + "'",
@@ -166,7 +215,7 @@ Result<void> check(const CountersetSpec& spec) {
                             std::to_string(kBlockWordsMax) +
                             " are the most: fewer counters or coarser distributions");
   }
-  return {};
+  return is_sharded(spec) ? check_sharded(spec) : Result<void>();
 }
 
 // Appends strings behind the records and says where they lie.
@@ -217,10 +266,13 @@ CounterRecord record_of(const CounterSpec& counter, TextPool& pool) {
 
 BlockForm form_of(const CountersetSpec& spec) noexcept {
   const bool independent = spec.consistency == Consistency::kIndependent;
+  const std::uint32_t chosen = spec.shards != 0 ? spec.shards : default_shards();
+  const std::uint32_t shards = is_sharded(spec) ? chosen + 1 : 1;  // one that threads share
   return {.words = static_cast<std::uint32_t>(words_of(spec)),
           .lanes = spec.many ? 8U : 1U,
           .consistency = spec.consistency,
-          .checkpoint = spec.checkpoint && !independent ? 1U : 0U};
+          .checkpoint = spec.checkpoint && !independent ? 1U : 0U,
+          .shards = shards};
 }
 
 Result<std::vector<std::byte>> encode_schema(const CountersetSpec& spec,

@@ -105,6 +105,8 @@ DirectoryDecoder::Fault DirectoryDecoder::load_facts(Ref ref, RegistrationFacts&
   take(offsetof(RegistrationRecord, lanes), facts.form.lanes);
   take(offsetof(RegistrationRecord, consistency), consistency);
   take(offsetof(RegistrationRecord, checkpoint), facts.form.checkpoint);
+  take(offsetof(RegistrationRecord, cut_pair), facts.form.cut_pair);
+  take(offsetof(RegistrationRecord, shards), facts.form.shards);
   facts.form.consistency = static_cast<Consistency>(consistency);
   if (!facts.form.valid()) return "form of its blocks";
   if (facts.schema_bytes > kSchemaBytesMax) return "schema larger than 1 MiB";
@@ -114,12 +116,7 @@ DirectoryDecoder::Fault DirectoryDecoder::load_facts(Ref ref, RegistrationFacts&
 Result<std::shared_ptr<const Counterset>> DirectoryDecoder::schema_of(
     Ref registration, const RegistrationFacts& facts) {
   for (const RegisteredSet& known : known_) {
-    const BlockForm& form = known.set->form;
-    if (known.registration == registration && form.words == facts.form.words &&
-        form.lanes == facts.form.lanes && form.consistency == facts.form.consistency &&
-        form.checkpoint == facts.form.checkpoint) {
-      return known.set;
-    }
+    if (known.registration == registration && known.set->form == facts.form) return known.set;
   }
   if (facts.schema_bytes > schema_bytes_left_) {
     return fail(ErrorCode::kCorrupt, "schemas overlap");

@@ -91,6 +91,7 @@ SchemaDecoder::Fault SchemaDecoder::decode_header(const BlockForm& form) {
   if (bytes_.size() - sizeof header_ < records) return "counter records exceed the schema";
   if (!is_known(static_cast<InstanceKind>(header_.instances))) return "kind of instances";
   if (header_.counters > form.words) return "words of a block contradict the counters";
+  if ((header_.flags & kSchemaStamped) != 0 && form.sharded()) return "stamped and sharded";
 
   set_.guid = header_.guid;
   set_.provider_guid = header_.provider_guid;
@@ -202,6 +203,16 @@ Result<Counterset> SchemaDecoder::decode(const BlockForm& form) {
   if (more_ + stamps != set_.form.words) {
     return fail(ErrorCode::kCorrupt, "schema of '" + escape_for_terminal(set_.name) +
                                          "': words of a block contradict the counters");
+  }
+  if (form.sharded()) {
+    set_.joins.assign(form.words, ShardJoin::kSum);
+    for (const CounterView& counter : set_.counters) {
+      if (counter.form == ValueForm::kDistribution) {
+        set_joins(set_.joins, counter.more);
+      } else {
+        set_.joins[counter.word] = join_of(counter.type, counter.aggregate);
+      }
+    }
   }
   if (Fault fault = resolve_links(); fault != nullptr) {
     return fail(ErrorCode::kCorrupt,

@@ -85,7 +85,8 @@ std::vector<Struct> segment_structs() {
         METERBANK_FIELD(R, live_instances), METERBANK_FIELD(R, interest),
         METERBANK_FIELD(R, schema), METERBANK_FIELD(R, schema_bytes), METERBANK_FIELD(R, words),
         METERBANK_FIELD(R, lanes), METERBANK_FIELD(R, consistency), METERBANK_FIELD(R, checkpoint),
-        METERBANK_FIELD(R, reserved0), METERBANK_FIELD(R, reserved1)}},
+        METERBANK_FIELD(R, cut_pair), METERBANK_FIELD(R, shards), METERBANK_FIELD(R, reserved0),
+        METERBANK_FIELD(R, reserved1)}},
       {"GroupHeader",
        sizeof(GroupHeader),
        alignof(GroupHeader),
@@ -179,30 +180,35 @@ void print_numbers(std::ostream& out) {
 
 // The address formula, by examples: form and slots, then where each array of the group begins and
 // where the parts of the last block lie, in bytes from the group.
-void print_blocks(std::ostream& out) {
+void print_block(std::ostream& out, const BlockForm& form) {
   alignas(kCacheLine) static std::byte group[1];
   const auto at = [](const SharedWord* word) {
     return word == nullptr ? std::ptrdiff_t{-1} : reinterpret_cast<const std::byte*>(word) - group;
   };
-  out << "\nblocks: words lanes consistency checkpoint slots | heads second checkpoints "
-         "descriptors "
-         "bytes | seq slot copy0 copy1 checkpoint of the last\n";
+  constexpr std::uint32_t kSlots = 16;
+  const GroupLayout layout = GroupLayout::of(form, kSlots);
+  const auto parts =
+      block_parts(static_cast<const std::byte*>(group), form, layout, kSlots - 1, form.shards - 1);
+  out << "  " << form.words << " " << form.lanes << " " << number(form.consistency) << " "
+      << form.checkpoint << " " << form.shards << " " << kSlots << " | " << layout.heads << " "
+      << layout.second << " " << layout.checkpoints << " " << layout.descriptors << " "
+      << layout.bytes << " | " << at(parts.seq) << " " << at(parts.slot) << " " << at(parts.copy0)
+      << " " << at(parts.copy1) << " " << at(parts.checkpoint) << "\n";
+}
+
+void print_blocks(std::ostream& out) {
+  out << "\nblocks: words lanes consistency checkpoint shards slots | heads second checkpoints "
+         "descriptors bytes | seq slot copy0 copy1 checkpoint of the last\n";
   for (const std::uint32_t words : {1U, 3U, 4U, 6U, 8U, 65U}) {
     for (const std::uint32_t lanes : {1U, 8U}) {
-      for (const BlockForm form : {BlockForm{words, lanes, Consistency::kBlock, 1},
-                                   BlockForm{words, lanes, Consistency::kBlock, 0},
-                                   BlockForm{words, lanes, Consistency::kIndependent, 0}}) {
-        constexpr std::uint32_t kSlots = 16;
-        const GroupLayout layout = GroupLayout::of(form, kSlots);
-        const auto parts =
-            block_parts(static_cast<const std::byte*>(group), form, layout, kSlots - 1);
-        out << "  " << words << " " << lanes << " " << number(form.consistency) << " "
-            << form.checkpoint << " " << kSlots << " | " << layout.heads << " " << layout.second
-            << " " << layout.checkpoints << " " << layout.descriptors << " " << layout.bytes
-            << " | " << at(parts.seq) << " " << at(parts.slot) << " " << at(parts.copy0) << " "
-            << at(parts.copy1) << " " << at(parts.checkpoint) << "\n";
-      }
+      print_block(out, {words, lanes, Consistency::kBlock, 1});
+      print_block(out, {words, lanes, Consistency::kBlock, 0});
+      print_block(out, {words, lanes, Consistency::kIndependent, 0});
     }
+  }
+  for (const std::uint32_t words : {3U, 8U, 65U}) {
+    print_block(out, {words, 1, Consistency::kBlock, 1, 0, 5});
+    print_block(out, {words, 1, Consistency::kIndependent, 0, 0, 5});
   }
 }
 

@@ -15,6 +15,8 @@
 namespace meterbank::test {
 namespace {
 
+constexpr std::size_t kInstances = 16;
+
 const std::vector<std::byte>& image() {
   static const std::vector<std::byte> bytes = real_image();
   return bytes;
@@ -31,7 +33,7 @@ class Trial {
     images_.note({copy.data(), copy.size()});
     const Walk result = test::walk(copy.data(), copy.size());
     attached_ += result.attached ? 1U : 0U;
-    damaged_ += result.instances != 12 ? 1U : 0U;
+    damaged_ += result.instances != kInstances ? 1U : 0U;
     return result;
   }
   // Prints what was tried; the number of different images.
@@ -54,10 +56,10 @@ TEST(HostileImage, TheUndamagedOneIsReadWhole) {
   ExactCopy copy(image());
   const Walk result = walk(copy.data(), copy.size());
   EXPECT_TRUE(result.attached);
-  EXPECT_EQ(result.sets, 3U);
-  EXPECT_EQ(result.instances, 12U);
-  EXPECT_EQ(result.snapshots, 12U);
-  EXPECT_EQ(result.blocks_read, 12U);
+  EXPECT_EQ(result.sets, 4U);
+  EXPECT_EQ(result.instances, kInstances);
+  EXPECT_EQ(result.snapshots, kInstances);
+  EXPECT_EQ(result.blocks_read, kInstances);
 }
 
 TEST(HostileImage, IsCountedOnceAndNotWhenItIsUndamaged) {
@@ -78,7 +80,7 @@ TEST(HostileImage, EveryTruncationEndsInOrder) {
   std::size_t whole = 0;
   for (std::size_t size = 0; size < image().size(); size += stride(7)) {
     ExactCopy copy(std::span<const std::byte>(image()).first(size));
-    whole += trial.walk(copy).instances == 12 ? 1U : 0U;
+    whole += trial.walk(copy).instances == kInstances ? 1U : 0U;
   }
   EXPECT_LE(whole, 64U);  // only cuts behind the last used byte keep everything
   EXPECT_GE(trial.finish(), image().size() / stride(7));
@@ -150,8 +152,32 @@ TEST(HostileImage, AGroupThatPointsAtItselfIsALeftOutSet) {
   auto* first = reinterpret_cast<GroupHeader*>(copy.data() + offset_of(group));
   first->next.store(group, std::memory_order_relaxed);
   const Walk result = walk(copy.data(), copy.size());
-  EXPECT_EQ(result.sets, 2U);
-  EXPECT_EQ(result.instances, 8U);
+  EXPECT_EQ(result.sets, 3U);
+  EXPECT_EQ(result.instances, kInstances - 4);
+}
+
+// The number of shards decides where everything else of a group lies.
+TEST(HostileImage, AnyNumberOfShardsEndsInOrder) {
+  constexpr std::array<std::uint32_t, 11> kShards{
+      0, 1, 2, 4, 64, 1024, kShardsMax, kShardsMax + 1, 0x10000, 0x80000000, 0xffffffff};
+  std::size_t served = 0;
+  for (std::size_t index = 0; index < 4; ++index) {
+    for (const std::uint32_t shards : kShards) {
+      ExactCopy copy(image());
+      auto* header = reinterpret_cast<SegmentHeader*>(copy.data());
+      const Ref ref = header->registrations[index].load(std::memory_order_relaxed);
+      auto* record = reinterpret_cast<RegistrationRecord*>(copy.data() + offset_of(ref));
+      if (record->shards == shards) continue;
+      record->shards = shards;
+      const Walk result = walk(copy.data(), copy.size());
+      EXPECT_TRUE(result.attached);
+      EXPECT_GE(result.sets, 3U);
+      const bool is_form = shards >= 1 && shards <= kShardsMax && record->lanes == 1;
+      if (!is_form) EXPECT_EQ(result.sets, 3U) << index << " with " << shards;
+      served += result.sets == 4 ? 1U : 0U;
+    }
+  }
+  EXPECT_GT(served, 0U);  // some lies fit into the bytes there are
 }
 
 TEST(HostileImage, ANewerMajorLayoutIsRefusedByName) {

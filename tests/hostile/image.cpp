@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 
 #include "../support/orders_schema.hpp"
 #include "../support/temporary_directory.hpp"
@@ -76,6 +77,27 @@ std::vector<std::byte> real_image() {
   independent.symbol = "independent";
   independent.guid = {};
   independent.consistency = Consistency::kIndependent;
+  auto counters = kVenueCounters;
+  counters[2].aggregate = kAggregateSum;
+  CountersetSpec sharded = kOrders;
+  sharded.name = "Sharded";
+  sharded.symbol = "sharded";
+  sharded.guid = {};
+  sharded.shards = 2;
+  sharded.counters = counters;
+  const Registration shards = *provider.add(sharded);
+  std::vector<ShardedInstance> kept_shards;
+  for (const std::string& name : {std::string("eu"), std::string(200, 'n'), std::string("us")}) {
+    ShardedInstance instance = *shards.create_sharded_instance(name);
+    const auto count = [&instance] {
+      for (int i = 0; i < 2000; ++i) instance.add(Venue::kAccepted, 1);
+    };
+    count();
+    std::thread(count).join();
+    instance.update([&](ShardValues&) { count(); });  // into the shared block
+    kept_shards.push_back(std::move(instance));
+  }
+  static_cast<void>(shards.create_sharded_instance("closed"));
   std::vector<Instance> kept;
   for (const CountersetSpec& spec : {line, tile, independent}) {
     const Registration set = *provider.add(spec);

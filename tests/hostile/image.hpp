@@ -12,8 +12,8 @@
 
 namespace meterbank::test {
 
-// The first extent of a provider with three sets (line, tile, independent), instances with short
-// and long names, a closed one, and a checkpoint; cut after the last used byte.
+// The first extent of a provider with four sets (line, tile, independent, sharded), instances with
+// short and long names, a closed one, and a checkpoint; cut after the last used byte.
 [[nodiscard]] std::vector<std::byte> real_image();
 
 // Exactly `bytes` on the heap, aligned as a mapping is, so that a sanitizer sees every overread.

@@ -8,4 +8,5 @@
 #include "meterbank/publisher/latency.hpp"
 #include "meterbank/publisher/provider.hpp"
 #include "meterbank/publisher/schema.hpp"
+#include "meterbank/publisher/sharded_recorder.hpp"
 #include "meterbank/publisher/value_handles.hpp"

@@ -114,7 +114,7 @@ std::shared_ptr<PlanPiece> make_piece(const ProviderView& provider, const Regist
   PieceWriter writer(*provider.segment, set, *piece);
   for (const std::uint32_t instance : instances) writer.add_row(instance);
   if (piece->rows.empty()) return nullptr;
-  writer.add_runs();
+  if (!set.set->form.sharded()) writer.add_runs();  // those rows are joined one by one
   return piece;
 }
 

@@ -258,6 +258,12 @@ class PlanBuilder {
     selection.answered = source.answered;
     selection.first_row = plan_->rows.size();
     selection.rows = piece.rows.size();
+    const BlockForm& form = source.set->set->form;
+    selection.first_version = plan_->blocks;
+    plan_->blocks += selection.rows * form.shards;
+    if (form.sharded()) {
+      plan_->widest_shard = std::max<std::size_t>(plan_->widest_shard, form.words);
+    }
     selection.first_run = plan_->runs.size();
     selection.runs = piece.runs.size();
     for (QueryPlan::Row row : piece.rows) {

@@ -98,16 +98,50 @@ std::string_view name_of(RowStatus status) noexcept {
   return "unknown";
 }
 
+std::string_view name_of(RowConsistency consistency) noexcept {
+  switch (consistency) {
+    case RowConsistency::kBlock:
+      return "block";
+    case RowConsistency::kIndependent:
+      return "independent";
+    case RowConsistency::kShards:
+      return "shards";
+    case RowConsistency::kSharedCounters:
+      return "shared counters";
+  }
+  return "unknown";
+}
+
 void Query::prepare(Sample& sample) const {
   if (sample.plan == plan_ && sample.values.size() == plan_->words) return;
   sample.values.assign(plan_->words, 0);
   sample.status.assign(plan_->rows.size(), RowStatus::kBusy);
+  sample.consistency.resize(plan_->rows.size());
+  for (const QueryPlan::Selection& selection : plan_->selections) {
+    const bool is_block = selection.set->set->consistency == Consistency::kBlock;
+    const auto whole = is_block ? RowConsistency::kBlock : RowConsistency::kIndependent;
+    // join_shards() has its own opinion.
+    std::fill_n(sample.consistency.data() + selection.first_row, selection.rows, whole);
+  }
   sample.callbacks = nullptr;
   sample.plan = plan_;
 }
 
-void Query::collect_selection(const QueryPlan::Selection& selection, Sample& sample,
-                              CollectSummary& summary) noexcept {
+std::size_t Query::join_shards(const QueryPlan::Selection& selection, Sample& sample) noexcept {
+  const Counterset& set = *selection.set->set;
+  std::uint64_t* versions = versions_.data() + selection.first_version;
+  std::size_t failed = 0;
+  for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
+       ++index, versions += set.form.shards) {
+    const QueryPlan::Row& row = plan_->rows[index];
+    const SweepTarget target{sample.values.data() + row.values, versions,
+                             sample.status.data() + index};
+    failed += read_sharded_row(row, set, one_shard_.data(), target, sample.consistency[index]);
+  }
+  return failed;
+}
+
+std::size_t Query::copy_rows(const QueryPlan::Selection& selection, Sample& sample) noexcept {
   const QueryPlan& plan = *plan_;
   const SweepKernels& kernels = best_kernels();
   const Consistency consistency = selection.set->set->consistency;
@@ -116,7 +150,9 @@ void Query::collect_selection(const QueryPlan::Selection& selection, Sample& sam
        ++index) {
     const QueryPlan::Run& run = plan.runs[index];
     const QueryPlan::Row* rows = plan.rows.data() + run.first_row;
-    const SweepTarget target{sample.values.data() + rows->values, versions_.data() + run.first_row,
+    const std::size_t in_selection = run.first_row - selection.first_row;
+    const SweepTarget target{sample.values.data() + rows->values,
+                             versions_.data() + selection.first_version + in_selection,
                              sample.status.data() + run.first_row};
     if (run.kind == QueryPlan::Run::Kind::kTiles) {
       failed += kernels.tiles(run, rows, consistency, target);
@@ -126,6 +162,14 @@ void Query::collect_selection(const QueryPlan::Selection& selection, Sample& sam
       failed += portable_kernels().lines(run, rows, consistency, target);
     }
   }
+  return failed;
+}
+
+void Query::collect_selection(const QueryPlan::Selection& selection, Sample& sample,
+                              CollectSummary& summary) noexcept {
+  const QueryPlan& plan = *plan_;
+  const std::size_t failed = selection.set->set->form.sharded() ? join_shards(selection, sample)
+                                                                : copy_rows(selection, sample);
   summary.failed_attempts += failed;
   // [R5] pairs with [S2]. Without it the membership could be looked at before the copies it vouches
   // for, and words of a slot's next life would pass as those of the life that the plan knows.

@@ -124,7 +124,8 @@ std::vector<QueryItem> Query::items() const {
 // All or nothing: what can fail comes first.
 void Query::build(const Providers& providers, std::shared_ptr<const QueryRequest> request) {
   BuiltPlan built = build_plan(providers, request, parts_.get(), asker_.get());
-  std::vector<std::uint64_t> versions(built.plan->rows.size());
+  std::vector<std::uint64_t> versions(built.plan->blocks);
+  std::vector<std::uint64_t> one_shard(built.plan->widest_shard);
   if (plan_ != nullptr) {
     built.plan->ended = plan_->ended;
     if (has_ended(*parts_, *built.parts)) {
@@ -145,6 +146,7 @@ void Query::build(const Providers& providers, std::shared_ptr<const QueryRequest
   plan_ = std::move(built.plan);
   unmatched_ = std::move(built.unmatched);
   versions_ = std::move(versions);
+  one_shard_ = std::move(one_shard);
 }
 
 std::vector<std::string> Query::expanded(PathSpelling spelling) const {

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 #include "meterbank/shm/block.hpp"
+#include "meterbank/shm/shard_join.hpp"
 
 #ifdef METERBANK_VECTOR_LOADS
 #include <immintrin.h>
@@ -233,11 +235,8 @@ std::size_t sweep_lines_avx2(const QueryPlan::Run& run, const QueryPlan::Row* ro
 
 #endif
 
-}  // namespace
-
-std::size_t read_row(const QueryPlan::Row& row, Consistency consistency,
-                     const SweepTarget& target) noexcept {
-  const BlockParts<const SharedWord>& block = row.block;
+std::size_t read_block(const BlockParts<const SharedWord>& block, Consistency consistency,
+                       const SweepTarget& target) noexcept {
   if (consistency == Consistency::kIndependent) {
     StdAtomics::copy_words(target.values, block.copy0, block.words);
     *target.versions = 0;
@@ -253,6 +252,69 @@ std::size_t read_row(const QueryPlan::Row& row, Consistency consistency,
   *target.versions = read.version;
   *target.status = read.status == ReadStatus::kFresh ? RowStatus::kFresh : RowStatus::kCheckpoint;
   return read.attempts;
+}
+
+void join(const std::vector<ShardJoin>& joins, std::uint64_t* values,
+          const std::uint64_t* shard) noexcept {
+  for (std::size_t word = 0; word < joins.size(); ++word) {
+    values[word] = joined_word(joins[word], values[word], shard[word]);
+  }
+}
+
+// In the shard that threads share a value may be in its bucket and not in the count as yet.
+void count_parts(const Counterset& set, std::uint64_t* values) noexcept {
+  using Shape = DistributionShape;
+  for (const CounterView& counter : set.counters) {
+    if (counter.form != ValueForm::kDistribution) continue;
+    const std::uint64_t* const more = values + counter.more;
+    const std::uint64_t* const buckets = more + Shape::kBuckets;
+    values[counter.word] = std::accumulate(buckets, buckets + counter.shape.buckets,
+                                           more[Shape::kBelow] + more[Shape::kAbove]);
+  }
+}
+
+// The minimum of nothing is shown as what other counters begin with.
+void end_minima(const std::vector<ShardJoin>& joins, std::uint64_t* values) noexcept {
+  for (std::size_t word = 0; word < joins.size(); ++word) {
+    const bool is_empty =
+        joins[word] == ShardJoin::kMinimum && values[word] == first_value(joins[word]);
+    if (is_empty) values[word] = 0;
+  }
+}
+
+}  // namespace
+
+std::size_t read_row(const QueryPlan::Row& row, Consistency consistency,
+                     const SweepTarget& target) noexcept {
+  return read_block(row.block, consistency, target);
+}
+
+std::size_t read_sharded_row(const QueryPlan::Row& row, const Counterset& set,
+                             std::uint64_t* one_shard, const SweepTarget& target,
+                             RowConsistency& consistency) noexcept {
+  const bool is_block = set.consistency == Consistency::kBlock;
+  consistency = is_block ? RowConsistency::kShards : RowConsistency::kIndependent;
+  std::size_t failed = read_block(row.block, set.consistency, target);
+  for (std::uint32_t shard = 1; shard < set.form.shards; ++shard) {
+    if (*target.status == RowStatus::kBusy) break;
+    const auto block = shard_parts(row.block, set.form, shard);
+    // In use only if it was opened in this life. Acquire [S3]: what was counted before is seen.
+    const SlotWord slot = slot_of<StdAtomics>(*block.slot);
+    if (slot.generation != row.generation || slot.state != SlotState::kLive) continue;
+    RowStatus status = RowStatus::kFresh;
+    failed += read_block(block, set.consistency, {one_shard, target.versions + shard, &status});
+    if (status != RowStatus::kFresh) *target.status = status;
+    const bool is_shared = shard + 1 == set.form.shards;
+    if (is_shared) count_parts(set, one_shard);
+    join(set.joins, target.values, one_shard);
+    if (is_shared && is_block) consistency = RowConsistency::kSharedCounters;
+  }
+  if (*target.status == RowStatus::kBusy) {
+    std::fill_n(target.values, set.form.words, std::uint64_t{0});
+  } else {
+    end_minima(set.joins, target.values);
+  }
+  return failed;
 }
 
 const SweepKernels& portable_kernels() noexcept {

@@ -28,6 +28,13 @@ struct SweepTarget {
 std::size_t read_row(const QueryPlan::Row& row, Consistency consistency,
                      const SweepTarget& target) noexcept;
 
+// A row of a sharded set: its blocks, joined. `versions` of the target has one a shard, `one_shard`
+// room for the words of a block. The worst block decides about the row. Bounded: shards times
+// read_bounded().
+std::size_t read_sharded_row(const QueryPlan::Row& row, const Counterset& set,
+                             std::uint64_t* one_shard, const SweepTarget& target,
+                             RowConsistency& consistency) noexcept;
+
 // A run of the kind that the function is for; `rows` are its rows. Returns the failed attempts.
 using SweepRun = std::size_t (*)(const QueryPlan::Run& run, const QueryPlan::Row* rows,
                                  Consistency consistency, const SweepTarget& target) noexcept;

@@ -46,6 +46,10 @@ enum class Fault {
   kAcquireOfSlot,         // of slot_of()
   kAcquireOfMembership,   // of a look-up
   kVersionAtLeast,        // not an ordering: the reader forgets what it returned before
+  kReleaseOnGivingBack,   // [X1] of index_set.hpp
+  kAcquireOnTaking,       // [X2]
+  kFenceAfterTaking,      // [X4]
+  kFirstValuesAfterLive,  // not an ordering: shards get their first values when the life has begun
 };
 
 // kCounter stands for the words of an independent instance, which no sequence guards.
@@ -57,7 +61,8 @@ enum class Role {
   kSeq,
   kCseq,
   kSlot,
-  kMembership
+  kMembership,
+  kTaken  // numbers of an IndexSet
 };
 
 struct ModelWord : rl::atomic<std::uint64_t> {
@@ -80,7 +85,7 @@ struct LastAccess {
     return stored == Role::kSlot && SlotWord::of(value).state == state;
   }
 };
-inline LastAccess last_accesses[2];
+inline LastAccess last_accesses[3];
 inline LastAccess& last_access() noexcept { return last_accesses[rl::thread_index()]; }
 
 template <std::uint64_t kEvery>
@@ -121,8 +126,9 @@ struct RelacyAtomics {
         (dropped == Fault::kFenceAfterEven && last.stored_seq(0)) ||
         (dropped == Fault::kCommitFences && last.stored == Role::kSeq) ||
         (dropped == Fault::kFenceAfterClosed && last.stored_slot(SlotState::kClosed)) ||
+        (dropped == Fault::kFenceAfterTaking && last.stored == Role::kTaken) ||
         (dropped == Fault::kFenceAfterInit && last.stored_slot(SlotState::kInit));
-    // [W2] [W4] [S1] [S2], whichever the header calls for.
+    // [W2] [W4] [S1] [S2] [X4], whichever the header calls for.
     if (!missing) rl::atomic_thread_fence(rl::mo_release, $);
   }
   static void fence_acquire() noexcept {
@@ -133,6 +139,16 @@ struct RelacyAtomics {
         (dropped == Fault::kFenceBeforeSlotAgain && loaded == Role::kCounter);
     // [R2] [R4] [R5], whichever the header calls for.
     if (!missing) rl::atomic_thread_fence(rl::mo_acquire, $);
+  }
+  static bool exchange_acquire(Word& word, std::uint64_t& seen, std::uint64_t next) noexcept {
+    const bool weak = dropped == Fault::kAcquireOnTaking;
+    last_access().stored = Role::kTaken;
+    return word.compare_exchange_weak(seen, next, weak ? rl::mo_relaxed : rl::mo_acquire, $,
+                                      rl::mo_relaxed, $);
+  }
+  static void clear_bits_release(Word& word, std::uint64_t bits) noexcept {
+    const bool weak = dropped == Fault::kReleaseOnGivingBack;
+    word.fetch_and(~bits, weak ? rl::mo_relaxed : rl::mo_release, $);  // [X1]
   }
   static void copy_words(std::uint64_t* target, const Word* source, std::size_t count) noexcept {
     for (std::size_t word = 0; word < count; ++word) target[word] = load_relaxed(source[word]);

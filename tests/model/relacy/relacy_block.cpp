@@ -8,6 +8,7 @@
 // search one. With FAULT, exit status 0 means that the violation was
 // found; the execution that shows it is printed.
 #include "scenarios.hpp"
+#include "shard_scenarios.hpp"
 
 namespace meterbank {
 namespace {
@@ -62,8 +63,9 @@ struct NamedScenario {
 };
 
 constexpr NamedScenario kScenarios[] = {
-    {"settled", run<Settled>}, {"checkpoint", run<Checkpoint>}, {"bounded", run<Bounded>},
-    {"slot", run<SlotReuse>},  {"sweep", run<Sweep>},
+    {"settled", run<Settled>},    {"checkpoint", run<Checkpoint>}, {"bounded", run<Bounded>},
+    {"slot", run<SlotReuse>},     {"sweep", run<Sweep>},           {"hand_over", run<HandOver>},
+    {"shard", run<ShardOfALife>},
 };
 
 struct NamedFault {
@@ -92,6 +94,10 @@ constexpr NamedFault kFaults[] = {
     {"missing_acquire_of_slot", Fault::kAcquireOfSlot},
     {"missing_acquire_of_membership", Fault::kAcquireOfMembership},
     {"forgetting_the_version_returned", Fault::kVersionAtLeast},
+    {"missing_release_on_giving_back", Fault::kReleaseOnGivingBack},
+    {"missing_acquire_on_taking", Fault::kAcquireOnTaking},
+    {"missing_fence_after_taking", Fault::kFenceAfterTaking},
+    {"first_values_after_live", Fault::kFirstValuesAfterLive},
 };
 
 int start(const Plan& plan) {

@@ -39,6 +39,7 @@ class HandMadeSegment {
     record_->schema_bytes = schema->bytes;
     record_->words = kForm.words;
     record_->lanes = kForm.lanes;
+    record_->shards = kForm.shards;
     (new (memory + kGroup) GroupHeader{})->slots = 8;
     record_->first_group.store(make_ref(0, kGroup), std::memory_order_relaxed);
     RegistrationWord word{.generation = 1, .state = RegistrationState::kInserted};

@@ -108,6 +108,11 @@ struct CounterPlace {
   DistributionShape shape;
 };
 
+namespace detail {
+// As the schema has it. Not for the hot path: it looks through the counters.
+[[nodiscard]] CounterPlace place_of(const SlotLife* life, std::uint32_t counter) noexcept;
+}  // namespace detail
+
 class Recorder;
 class Gauge;
 class TextCounter;
@@ -221,8 +226,6 @@ class alignas(32) InstanceWriter {
 
  protected:
   friend class Registration;
-  // As the schema has it. Not for the hot path: it looks through the counters.
-  [[nodiscard]] CounterPlace place_of(std::uint32_t counter) const noexcept;
   InstanceWriter(const BlockWriter<StdAtomics>& writer, detail::SlotReference slot) noexcept
       : writer_(writer), slot_(std::move(slot)) {}
 

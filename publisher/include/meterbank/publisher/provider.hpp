@@ -15,6 +15,7 @@
 #include "meterbank/publisher/callback.hpp"
 #include "meterbank/publisher/instance.hpp"
 #include "meterbank/publisher/schema.hpp"
+#include "meterbank/publisher/sharded.hpp"
 
 namespace meterbank {
 
@@ -59,6 +60,12 @@ class Registration {
   // A live instance of this registration, to write to; its owner closes it.
   [[nodiscard]] std::optional<InstanceWriter> find(std::string_view name) const;
 
+  // The same two of a sharded set. Each sort of set has its own sort of instance: asked for the
+  // other, they answer kInvalidArgument, and that there is none.
+  [[nodiscard]] Result<ShardedInstance> create_sharded_instance(std::string_view name,
+                                                                InstanceOptions options = {}) const;
+  [[nodiscard]] std::optional<ShardedWriter> find_sharded(std::string_view name) const;
+
   // Closes all instances; handles stay harmless. Later calls do nothing. Waits for callbacks that
   // run, however long they take; called from inside one, it closes when they have returned.
   void close() const noexcept;
@@ -70,6 +77,10 @@ class Registration {
 
  private:
   friend class Provider;
+  [[nodiscard]] Result<detail::SlotReference> create(std::string_view name, InstanceOptions options,
+                                                     bool sharded) const;
+  [[nodiscard]] std::optional<detail::SlotReference> find(std::string_view name,
+                                                          bool sharded) const;
   explicit Registration(std::shared_ptr<detail::OwnedRegistration> state) noexcept
       : state_(std::move(state)) {}
 

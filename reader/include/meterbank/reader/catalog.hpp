@@ -22,6 +22,7 @@
 #include "meterbank/shm/distribution.hpp"
 #include "meterbank/shm/schema_layout.hpp"
 #include "meterbank/shm/segment_layout.hpp"
+#include "meterbank/shm/shard_join.hpp"
 
 namespace meterbank {
 
@@ -87,6 +88,7 @@ struct Counterset {
   InstanceKind instances = InstanceKind::kSingle;
   Consistency consistency = Consistency::kBlock;
   BlockForm form;
+  std::vector<ShardJoin> joins;           // of a sharded set, one a word of its blocks
   std::uint32_t stamp_word = kNoCounter;  // word of the hidden time stamp
   std::vector<CounterView> counters;
 

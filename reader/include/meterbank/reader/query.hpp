@@ -62,6 +62,17 @@ enum class RowStatus : std::uint8_t {
          status == RowStatus::kClosed || status == RowStatus::kDead;
 }
 
+// How the counters of one row of a sample hang together.
+enum class RowConsistency : std::uint8_t {
+  kBlock,        // all of them belong to one moment
+  kIndependent,  // each is exact by itself
+  // Of a sharded block set. Each change of its many writers is in the row wholly or not at all, but
+  // one may be in without another that another thread made before.
+  kShards,
+  kSharedCounters,  // the same, but some threads had to share: each is exact by itself
+};
+[[nodiscard]] std::string_view name_of(RowConsistency consistency) noexcept;
+
 inline constexpr std::uint32_t kAnyCounterId = 0xffffffff;  // all that are shown
 
 // The row that a reader makes of the others.
@@ -107,7 +118,8 @@ struct QueryPlan {
     std::vector<std::uint32_t> counters;  // indexes in Counterset::counters, in order of request
     std::size_t first_row = 0, rows = 0;
     std::size_t first_run = 0, runs = 0;
-    bool total = false;  // its rows become one: cook() adds them up
+    std::size_t first_version = 0;  // of the blocks of its rows, each has one
+    bool total = false;             // its rows become one: cook() adds them up
     // Bit x: the counter with id x is wanted, by itself or as another's base. All ones where that
     // cannot be said: all are, or one has an id above 63. Windows: PCW_MASK_INFORMATION.
     std::uint64_t counter_mask = 0;
@@ -153,6 +165,8 @@ struct QueryPlan {
   std::vector<Answer> answers;  // one an item, in their order; a query of patterns has none
   std::vector<Ended> ended;     // one a set
   std::size_t words = 0;
+  std::size_t blocks = 0;        // of all rows, which have one, or one a shard
+  std::size_t widest_shard = 0;  // words of a block in a sharded set
   // Registrations that were held against the request for this plan. The parts of the others were
   // taken over from the plan before.
   std::size_t compiled = 0;
@@ -163,8 +177,9 @@ struct QueryPlan {
 struct Sample {
   Timestamp time;
   std::shared_ptr<const QueryPlan> plan;
-  std::vector<std::uint64_t> values;  // the words of each row, see QueryPlan::Row::values
-  std::vector<RowStatus> status;      // one a row
+  std::vector<std::uint64_t> values;        // the words of each row, see QueryPlan::Row::values
+  std::vector<RowStatus> status;            // one a row
+  std::vector<RowConsistency> consistency;  // one a row
   // What came of asking last, one for each registration whose rows are asked for. Null: the query
   // touches none, or nobody asked.
   std::shared_ptr<const std::vector<CallbackAnswer>> callbacks;
@@ -271,6 +286,8 @@ class Query {
 
   void build(const Providers& providers, std::shared_ptr<const QueryRequest> request);
   void ask(bool values, std::chrono::nanoseconds patience);
+  std::size_t copy_rows(const QueryPlan::Selection& selection, Sample& sample) noexcept;
+  std::size_t join_shards(const QueryPlan::Selection& selection, Sample& sample) noexcept;
   void collect_selection(const QueryPlan::Selection& selection, Sample& sample,
                          CollectSummary& summary) noexcept;
 
@@ -278,7 +295,8 @@ class Query {
   std::shared_ptr<const QueryParts> parts_;  // what the plan is made of
   std::shared_ptr<const QueryPlan> plan_;
   std::vector<Unmatched> unmatched_;
-  std::vector<std::uint64_t> versions_;   // returned last, one a row: time must not run backwards
+  std::vector<std::uint64_t> versions_;   // returned last, one a block: time must not run backwards
+  std::vector<std::uint64_t> one_shard_;  // room for the words of a block
   std::shared_ptr<CallbackAsker> asker_;  // null: no registration is touched that wants to know
   bool is_part_ = false;                  // asker_ is that of another query
 };

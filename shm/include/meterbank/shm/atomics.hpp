@@ -93,6 +93,16 @@ struct StdAtomics {
 #endif
   }
 
+  // For words with many writers. True: `word` was `seen` and is `next` now; else `seen` is what it
+  // is. Acquire [X2] in index_set.hpp.
+  static bool exchange_acquire(Word& word, std::uint64_t& seen, std::uint64_t next) noexcept {
+    return word.compare_exchange_weak(seen, next, std::memory_order_acquire,
+                                      std::memory_order_relaxed);
+  }
+  static void clear_bits_release(Word& word, std::uint64_t bits) noexcept {
+    word.fetch_and(~bits, std::memory_order_release);  // [X1] in index_set.hpp
+  }
+
   static void pause() noexcept {
 #if defined(__x86_64__)
     asm volatile("pause");

@@ -72,6 +72,22 @@ constexpr bool is_base(CounterType type) noexcept {
   return (bits_of(type) & 0xc00) == 0x400 && (bits_of(type) & 0x000f0000) == 0x00030000;
 }
 
+// Grows by what is added to it. The others are set: gauges, elapsed times, raw fractions and what
+// stands beside them.
+constexpr bool is_count(CounterType type) noexcept {
+  switch (type) {
+    case CounterType::kRawFraction:
+    case CounterType::kLargeRawFraction:
+    case CounterType::kElapsedTime:
+    case CounterType::kRawBase:
+    case CounterType::kLargeRawBase:
+    case CounterType::kMultiBase:
+      return false;
+    default:
+      return (bits_of(type) & 0xc00) == 0x400;
+  }
+}
+
 // What a display appends: "/sec", "%", "secs" or nothing.
 constexpr std::string_view suffix_of(CounterType type) noexcept {
   switch (bits_of(type) >> 28) {

@@ -42,6 +42,15 @@
 //   copy 1 of up to three words shares   | w0 w1 w2 of slot 0 | w0 w1 w2 of slot 1 | ..
 //   the first line, else lies in second  +----------------------------------------
 //
+// A set that any thread may write to is sharded: a slot has several blocks, one a writer at a time,
+// and a reader joins their words. Block k of slot i is number i * shards + k in heads, second and
+// checkpoints, each rounded up to two lines, because processors fetch lines in pairs. The slot word
+// of shard 0 is the slot's. Another shard is in use in the life that its own slot word names, if
+// that is LIVE; all of them hold the first values since the life began. The last shard is shared:
+// atomic adds to copy 0, no commits.
+//
+//   | slot 0: shard 0 | shard 1 | .. | shared | slot 1: shard 0 | ..
+//
 // ---- Who writes what ----------------------------------------------------------------------------
 //
 // Only the provider writes, under one private mutex for everything but values. A field without an
@@ -88,6 +97,8 @@ inline constexpr std::uint32_t kProviderNameBytesMax = 63;
 inline constexpr std::uint32_t kGroupSlotsFirst = 8;
 inline constexpr std::uint32_t kGroupSlotsMax = 4096;
 inline constexpr std::uint32_t kGroupsMax = 4096;  // of one registration
+inline constexpr std::uint32_t kShardsMax = 1025;  // blocks of a slot, the shared one among them
+inline constexpr std::uint64_t kLinePair = 2 * kCacheLine;
 inline constexpr std::uint64_t kExtentBytesMin = 64 * 1024;
 inline constexpr std::uint64_t kExtentBytesMax = std::uint64_t{1} << 31;
 
@@ -219,29 +230,39 @@ struct BlockForm {
   std::uint32_t lanes = 1;  // slots that share a head: 1 = line, 8 = tile
   Consistency consistency = Consistency::kBlock;
   std::uint32_t checkpoint = 0;  // 1: each block has a checkpoint pair
+  std::uint32_t cut_pair = 0;    // no meaning yet
+  std::uint32_t shards = 1;      // blocks of a slot; 1: not sharded
 
   static constexpr std::uint64_t lines(std::uint64_t words) noexcept {
     return (words * 8 + kCacheLine - 1) / kCacheLine * kCacheLine;
   }
   // Copy 1 of a narrow line shares the line of its head: 2 + 3 + 3 words.
   [[nodiscard]] constexpr bool inline_second() const noexcept { return lanes == 1 && words <= 3; }
+  [[nodiscard]] constexpr bool sharded() const noexcept { return shards > 1; }
+  // The lines of one block, apart from those of other writers.
+  [[nodiscard]] constexpr std::uint64_t stride(std::uint64_t block_words) const noexcept {
+    const std::uint64_t bytes = lines(block_words);
+    return sharded() ? (bytes + kLinePair - 1) / kLinePair * kLinePair : bytes;
+  }
   [[nodiscard]] constexpr std::uint64_t head_stride() const noexcept {
     const std::uint64_t copies = inline_second() && consistency == Consistency::kBlock ? 2 : 1;
-    return lines(std::uint64_t{lanes} * (2 + copies * words));
+    return stride(std::uint64_t{lanes} * (2 + copies * words));
   }
   [[nodiscard]] constexpr std::uint64_t second_stride() const noexcept {
     if (consistency != Consistency::kBlock || inline_second()) return 0;
-    return lines(std::uint64_t{lanes} * words);
+    return stride(std::uint64_t{lanes} * words);
   }
   [[nodiscard]] constexpr std::uint64_t checkpoint_stride() const noexcept {
-    return checkpoint == 0 ? 0 : lines(1 + 2 * (std::uint64_t{words} + 1));
+    return checkpoint == 0 ? 0 : stride(1 + 2 * (std::uint64_t{words} + 1));
   }
   [[nodiscard]] constexpr bool valid() const noexcept {
     return words >= 1 && words <= kBlockWordsMax && (lanes == 1 || lanes == 8) &&
            (consistency == Consistency::kBlock ||
             (consistency == Consistency::kIndependent && checkpoint == 0)) &&
-           checkpoint <= 1;
+           checkpoint <= 1 && cut_pair == 0 && shards >= 1 && shards <= kShardsMax &&
+           (shards == 1 || lanes == 1);
   }
+  friend constexpr bool operator==(const BlockForm&, const BlockForm&) noexcept = default;
 };
 static_assert(BlockForm{.words = 3}.head_stride() == 64);
 static_assert(BlockForm{.words = 6}.head_stride() == 64);
@@ -250,6 +271,8 @@ static_assert(BlockForm{.words = 8, .lanes = 8}.head_stride() +
                   BlockForm{.words = 8, .lanes = 8}.second_stride() ==
               8 * 144);
 static_assert(BlockForm{.words = 8, .checkpoint = 1}.checkpoint_stride() == 192);
+static_assert(BlockForm{.words = 3, .shards = 2}.head_stride() == 128);
+static_assert(BlockForm{.words = 8, .checkpoint = 1, .shards = 5}.checkpoint_stride() == 256);
 
 struct alignas(kCacheLine) RegistrationRecord {
   SharedWord word;            //   0  RegistrationWord [P3]
@@ -264,11 +287,14 @@ struct alignas(kCacheLine) RegistrationRecord {
   std::uint32_t lanes;                     //  56
   std::uint32_t consistency;               //  60
   std::uint32_t checkpoint;                //  64
-  std::uint32_t reserved0;                 //  68  zero
-  std::array<std::uint64_t, 7> reserved1;  //  72  zero
+  std::uint32_t cut_pair;                  //  68
+  std::uint32_t shards;                    //  72
+  std::uint32_t reserved0;                 //  76  zero
+  std::array<std::uint64_t, 6> reserved1;  //  80  zero
 };
 static_assert(offsetof(RegistrationRecord, schema) == 40);
 static_assert(offsetof(RegistrationRecord, checkpoint) == 64);
+static_assert(offsetof(RegistrationRecord, shards) == 72);
 static_assert(sizeof(RegistrationRecord) == 128);
 
 // ---- A group of slots ----
@@ -305,23 +331,24 @@ struct GroupLayout {
 
   static constexpr GroupLayout of(const BlockForm& form, std::uint64_t slots) noexcept {
     GroupLayout layout;
-    const std::uint64_t heads = slots / form.lanes;
-    layout.heads = sizeof(GroupHeader);
+    const std::uint64_t heads = slots / form.lanes * form.shards;
+    // A sharded group begins at an even line, so that its pairs of lines are the processor's.
+    layout.heads = form.sharded() ? kLinePair : sizeof(GroupHeader);
     layout.second = layout.heads + heads * form.head_stride();
     layout.checkpoints = layout.second + heads * form.second_stride();
-    layout.descriptors = layout.checkpoints + slots * form.checkpoint_stride();
+    layout.descriptors = layout.checkpoints + slots * form.shards * form.checkpoint_stride();
     layout.bytes = layout.descriptors + slots * sizeof(SlotDescriptor);
     return layout;
   }
 };
 
 // The block of slot `slot` in the group that starts at `group`. `Byte` is std::byte, const for a
-// reader. The caller has checked that the whole group lies in mapped memory.
+// reader. The caller has checked that the whole group lies in mapped memory, and shard < shards.
 template <typename Byte>
 [[nodiscard]] auto block_parts(Byte* group, const BlockForm& form, const GroupLayout& layout,
-                               std::uint32_t slot) noexcept {
+                               std::uint32_t slot, std::uint32_t shard = 0) noexcept {
   using W = std::conditional_t<std::is_const_v<Byte>, const SharedWord, SharedWord>;
-  const std::uint64_t head = slot / form.lanes;
+  const std::uint64_t head = slot / form.lanes * std::uint64_t{form.shards} + shard;
   const std::uint64_t lane = slot % form.lanes;
   const auto words_at = [group](std::uint64_t offset) {
     return reinterpret_cast<W*>(group + offset);
@@ -339,7 +366,25 @@ template <typename Byte>
                       : words_at(layout.second + head * form.second_stride()) + lane * form.words;
   }
   if (form.checkpoint != 0) {
-    parts.checkpoint = words_at(layout.checkpoints + slot * form.checkpoint_stride());
+    const std::uint64_t block = std::uint64_t{slot} * form.shards + shard;
+    parts.checkpoint = words_at(layout.checkpoints + block * form.checkpoint_stride());
+  }
+  return parts;
+}
+
+// Shard `shard` of the slot whose shard 0 is `first`, for who has no group at hand.
+template <typename W>
+[[nodiscard]] BlockParts<W> shard_parts(const BlockParts<W>& first, const BlockForm& form,
+                                        std::uint32_t shard) noexcept {
+  const std::uint64_t head = shard * form.head_stride() / sizeof(SharedWord);
+  const std::uint64_t second = shard * form.second_stride() / sizeof(SharedWord);
+  BlockParts<W> parts = first;
+  parts.seq += head;
+  parts.slot += head;
+  parts.copy0 += head;
+  parts.copy1 += second != 0 ? second : head;
+  if (parts.checkpoint != nullptr) {
+    parts.checkpoint += shard * form.checkpoint_stride() / sizeof(SharedWord);
   }
   return parts;
 }

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Instances that any thread may count, without a lock and without a line that two threads write.
+//
+// A slot of a sharded set has several blocks. A thread has a number, the same in all sharded sets,
+// from its first count to its end; it writes the block of that number, alone. Readers join the
+// blocks. Blocks are never folded nor emptied: the next thread with the number counts on.
+//
+// The last block is shared: threads beyond the blocks, signal handlers that interrupt a change of
+// their own thread, changes inside an update function, and threads that are at their very end add
+// to it atomically. Nothing waits and nothing is lost; a reader then says that the row of a block
+// set is exact counter by counter only.
+//
+// As in instance.hpp nothing here fails, blocks, throws, allocates or locks. A thread's first count
+// asks the C library to be told of the thread's end.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "meterbank/publisher/instance.hpp"
+
+namespace meterbank {
+
+namespace detail {
+
+// A thread's number, or why it has none to use at the moment. Only its own thread and the handlers
+// that interrupt it touch it.
+inline constexpr std::uint32_t kNoThreadNumber = 0xffffffff;  // not yet
+inline constexpr std::uint32_t kThreadInside = 0xfffffffe;    // in the middle of a change
+inline constexpr std::uint32_t kThreadShares = 0xfffffffd;    // none is free, or it is at its end
+struct ThreadNumber {
+  std::uint32_t usable = kNoThreadNumber;
+};
+inline thread_local constinit ThreadNumber thread_number{};
+static_assert(std::is_trivially_destructible_v<ThreadNumber>);  // there to the very last
+
+// Takes a number if the thread has none yet and there are sharded sets. False: it got none.
+[[nodiscard]] bool take_thread_number() noexcept;
+
+// One for each block of a slot, in process-private memory.
+struct Shard {
+  BlockWriter<StdAtomics> writer;
+  SharedWord* slot = nullptr;
+};
+static_assert(sizeof(Shard) == 32);
+
+// The blocks of one instance as its writers need them.
+struct Shards {
+  const Shard* first = nullptr;
+  std::uint32_t own = 0;         // that belong to threads; the shared one follows
+  std::uint64_t generation = 0;  // of the life that is written to
+
+  [[nodiscard]] const Shard& shared() const noexcept { return first[own]; }
+  // The first count of a life makes its shard seen. Idempotent, so it does not matter who comes
+  // first to the shared one.
+  void open(const Shard& shard) const noexcept {
+    // relaxed: of an earlier life, or open. Shard 0 is open from the beginning; its word is the
+    // slot's and may say CLOSED by now, which is not for us to change.
+    const auto word = SlotWord::of(StdAtomics::load_relaxed(*shard.slot));
+    if (word.generation != generation) [[unlikely]] {
+      slot_live<StdAtomics>(*shard.slot, generation);
+    }
+  }
+};
+[[nodiscard]] Shards scratch_shards() noexcept;
+
+// relaxed, all in here: a shared counter stands for itself, it orders nothing.
+inline void raise_to(SharedWord& word, std::uint64_t value) noexcept {
+  std::uint64_t seen = word.load(std::memory_order_relaxed);
+  while (seen < value && !word.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+inline void lower_to(SharedWord& word, std::uint64_t value) noexcept {
+  std::uint64_t seen = word.load(std::memory_order_relaxed);
+  while (seen > value && !word.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+enum class ShardChange : std::uint32_t { kAdd, kRaise, kLower };
+
+inline void change_shared(SharedWord& word, ShardChange change, std::uint64_t value) noexcept {
+  if (change == ShardChange::kAdd) {
+    word.fetch_add(value, std::memory_order_relaxed);
+  } else if (change == ShardChange::kRaise) {
+    raise_to(word, value);
+  } else {
+    lower_to(word, value);
+  }
+}
+[[nodiscard]] inline std::uint64_t changed(ShardChange change, std::uint64_t now,
+                                           std::uint64_t value) noexcept {
+  if (change == ShardChange::kAdd) return now + value;
+  const bool is_better = change == ShardChange::kRaise ? value > now : value < now;
+  return is_better ? value : now;
+}
+// Where a thread may not, or not now, write a block of its own.
+[[gnu::noinline, gnu::cold]] void change_shared_shard(const Shards& shards, std::uint32_t word,
+                                                      ShardChange change,
+                                                      std::uint64_t value) noexcept;
+
+// For the time of a change its thread has no number, so that a handler which interrupts it does not
+// become a second writer of the block.
+class InsideShard {
+ public:
+  explicit InsideShard(std::uint32_t number) noexcept : number_(number) {
+    thread_number.usable = kThreadInside;
+    // The compiler must not move the change out of the time that a handler can tell.
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] a handler sees it before the words
+  }
+  InsideShard(const InsideShard&) = delete;
+  InsideShard& operator=(const InsideShard&) = delete;
+  ~InsideShard() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] as above
+    thread_number.usable = number_;
+  }
+
+ private:
+  const std::uint32_t number_;
+};
+
+template <ShardChange kChange>
+inline void change_one(const Shards& shards, std::uint32_t word, std::uint64_t value) noexcept {
+  std::uint32_t number = thread_number.usable;
+  if (number >= shards.own) [[unlikely]] {
+    if (!take_thread_number() || thread_number.usable >= shards.own) {
+      return change_shared_shard(shards, word, kChange, value);
+    }
+    number = thread_number.usable;
+  }
+  const Shard& shard = shards.first[number];
+  const BlockWriter<StdAtomics>& writer = shard.writer;
+  if (writer.is_in_place(word)) {
+    shards.open(shard);
+    // A handler may count in between: the addition is one instruction, the others are exchanges.
+    if constexpr (kChange == ShardChange::kAdd) {
+      StdAtomics::add_single_writer(writer.word(word), value);
+    } else {
+      change_shared(writer.word(word), kChange, value);
+    }
+  } else if (word < writer.words()) {
+    const InsideShard inside(number);
+    shards.open(shard);
+    const std::uint64_t now = writer.value(word);
+    const std::uint64_t next = changed(kChange, now, value);
+    if (kChange == ShardChange::kAdd || next != now) writer.set(word, next);
+  }
+}
+
+}  // namespace detail
+
+// The right to count one counter from any thread. Company: any threads.
+class ShardedCounter {
+ public:
+  ShardedCounter() noexcept : shards_(detail::scratch_shards()) {}
+
+  // Wait-free where the thread has a block: one addition (independent) or one commit (block).
+  void add(std::uint64_t delta) noexcept {
+    detail::change_one<detail::ShardChange::kAdd>(shards_, word_, delta);
+  }
+  void increment() noexcept { add(1); }
+  void raise(std::uint64_t value) noexcept {
+    detail::change_one<detail::ShardChange::kRaise>(shards_, word_, value);
+  }
+  void lower(std::uint64_t value) noexcept {
+    detail::change_one<detail::ShardChange::kLower>(shards_, word_, value);
+  }
+
+ private:
+  friend class ShardedWriter;
+  ShardedCounter(const detail::Shards& shards, std::uint32_t word,
+                 detail::SlotReference slot) noexcept
+      : shards_(shards), slot_(std::move(slot)), word_(word) {}
+
+  detail::Shards shards_;
+  detail::SlotReference slot_;
+  std::uint32_t word_ = 0;
+};
+
+// What an update function of a sharded instance changes. What a counter is at cannot be asked: a
+// thread has its own share only.
+class ShardValues {
+ public:
+  // A position outside the schema is ignored.
+  template <CounterName C>
+  void add(C counter, std::uint64_t delta) noexcept {
+    change(static_cast<std::uint32_t>(counter), detail::ShardChange::kAdd, delta);
+  }
+  template <CounterName C>
+  void increment(C counter) noexcept {
+    add(counter, 1);
+  }
+  template <CounterName C>
+  void raise(C counter, std::uint64_t value) noexcept {
+    change(static_cast<std::uint32_t>(counter), detail::ShardChange::kRaise, value);
+  }
+  template <CounterName C>
+  void lower(C counter, std::uint64_t value) noexcept {
+    change(static_cast<std::uint32_t>(counter), detail::ShardChange::kLower, value);
+  }
+
+ private:
+  friend class ShardedWriter;
+  enum class Into : std::uint32_t { kCommit, kInPlace, kShared };
+  ShardValues(const BlockWriter<StdAtomics>& writer, Into into) noexcept
+      : update_(writer), writer_(writer), into_(into) {}
+
+  void change(std::uint32_t word, detail::ShardChange change, std::uint64_t value) noexcept {
+    if (into_ == Into::kCommit) {
+      update_.set(word, detail::changed(change, update_.value(word), value));
+    } else if (word < writer_.words()) {
+      change_now_or_later(word, change, value);
+    }
+  }
+  void change_now_or_later(std::uint32_t word, detail::ShardChange change,
+                           std::uint64_t value) noexcept {
+    if (into_ == Into::kShared) {
+      if (waiting_ == kWaitingMax) apply();
+      list_[waiting_++] = {word, change, value};
+    } else if (change == detail::ShardChange::kAdd) {
+      StdAtomics::add_single_writer(writer_.word(word), value);
+    } else {
+      detail::change_shared(writer_.word(word), change, value);
+    }
+  }
+  void apply() noexcept {
+    for (std::uint32_t i = 0; i < waiting_; ++i) {
+      detail::change_shared(writer_.word(list_[i].word), list_[i].change, list_[i].value);
+    }
+    waiting_ = 0;
+  }
+
+  // Of the shared shard: kept back, so that a function that throws has published nothing.
+  static constexpr std::uint32_t kWaitingMax = 32;
+  struct Waiting {
+    std::uint32_t word;
+    detail::ShardChange change;
+    std::uint64_t value;
+  };
+
+  BlockWriter<StdAtomics>::Update update_;
+  const BlockWriter<StdAtomics> writer_;
+  const Into into_;
+  std::uint32_t waiting_ = 0;
+  std::array<Waiting, kWaitingMax> list_;  // not initialised: most updates need none of it
+};
+
+class ShardedRecorder;
+
+// The right to count one sharded instance, without the duty to close it. Company: any threads.
+class ShardedWriter {
+ public:
+  ShardedWriter() noexcept : shards_(detail::scratch_shards()) {}
+
+  // One counter. A position outside the schema is ignored. raise() and lower() are for counters
+  // whose shards are joined by their maximum and minimum, add() is for the others.
+  template <CounterName C>
+  void add(C counter, std::uint64_t delta) noexcept {
+    detail::change_one<detail::ShardChange::kAdd>(shards_, static_cast<std::uint32_t>(counter),
+                                                  delta);
+  }
+  template <CounterName C>
+  void increment(C counter) noexcept {
+    add(counter, 1);
+  }
+  template <CounterName C>
+  void raise(C counter, std::uint64_t value) noexcept {
+    detail::change_one<detail::ShardChange::kRaise>(shards_, static_cast<std::uint32_t>(counter),
+                                                    value);
+  }
+  template <CounterName C>
+  void lower(C counter, std::uint64_t value) noexcept {
+    detail::change_one<detail::ShardChange::kLower>(shards_, static_cast<std::uint32_t>(counter),
+                                                    value);
+  }
+
+  // Of a distribution, see sharded_recorder.hpp. A counter of another form gives one that counts
+  // into nothing.
+  template <CounterName C>
+  [[nodiscard]] ShardedRecorder recorder(C name) const noexcept;
+
+  // Several counters, one commit: update([](ShardValues& values) { values.add(...); ... }). Of a
+  // block set readers see all of it or none of it, except where the thread has to share: then each
+  // counter changes by itself. If the function throws, nothing was published; exceptions are
+  // independent sets, and in the shared shard functions that make more than 32 changes.
+  // What the function itself counts in sharded block sets goes to their shared shards.
+  // It must not be left by longjmp.
+  template <typename F>
+  void update(F&& change) {
+    std::uint32_t number = detail::thread_number.usable;
+    if (number >= shards_.own) [[unlikely]] {
+      if (detail::take_thread_number()) number = detail::thread_number.usable;
+    }
+    const bool is_own = number < shards_.own;
+    const detail::Shard& shard = is_own ? shards_.first[number] : shards_.shared();
+    shards_.open(shard);
+    if (is_own && !shard.writer.is_in_place(0)) {
+      const detail::InsideShard inside(number);
+      return commit(shard.writer, std::forward<F>(change));
+    }
+    ShardValues values(shard.writer,
+                       is_own ? ShardValues::Into::kInPlace : ShardValues::Into::kShared);
+    change(values);
+    values.apply();
+  }
+
+  template <CounterName C>
+  [[nodiscard]] ShardedCounter counter(C name) const noexcept {
+    const auto word = static_cast<std::uint32_t>(name);
+    if (word >= shards_.first->writer.words()) return {};
+    return {shards_, word, slot_};
+  }
+
+ protected:
+  friend class Registration;
+  ShardedWriter(const detail::Shards& shards, detail::SlotReference slot) noexcept
+      : shards_(shards), slot_(std::move(slot)) {}
+
+  template <typename F>
+  static void commit(const BlockWriter<StdAtomics>& writer, F&& change) {
+    ShardValues values(writer, ShardValues::Into::kCommit);
+    if constexpr (std::is_nothrow_invocable_v<F&, ShardValues&>) {
+      change(values);
+    } else {
+      struct AbortUnlessDone {
+        ShardValues* values;
+        ~AbortUnlessDone() {
+          if (values != nullptr) values->update_.abort();
+        }
+      } guard{&values};
+      change(values);
+      guard.values = nullptr;
+    }
+    values.update_.commit();
+  }
+
+  detail::Shards shards_;
+  detail::SlotReference slot_;
+};
+
+// Owns one sharded instance: closes it when it goes out of scope. Its last values stay readable
+// until the slot is needed again. A default-constructed one counts into nothing.
+class ShardedInstance : public ShardedWriter {
+ public:
+  ShardedInstance() noexcept = default;
+  ShardedInstance(ShardedInstance&& other) noexcept
+      : ShardedWriter(std::exchange(other.base(), {})) {}
+  ShardedInstance& operator=(ShardedInstance&& other) noexcept {
+    if (this != &other) {
+      close();
+      base() = std::exchange(other.base(), {});
+    }
+    return *this;
+  }
+  ~ShardedInstance() { close(); }
+
+  // Not wait-free: takes the provider's private mutex. Later calls do nothing.
+  void close() noexcept;
+  // Unique among the live instances of the registration; 0xffffffff for one that counts into
+  // nothing.
+  [[nodiscard]] std::uint32_t id() const noexcept;
+
+ private:
+  friend class Registration;
+  explicit ShardedInstance(ShardedWriter writer) noexcept : ShardedWriter(std::move(writer)) {}
+  [[nodiscard]] ShardedWriter& base() noexcept { return *this; }
+};
+
+}  // namespace meterbank

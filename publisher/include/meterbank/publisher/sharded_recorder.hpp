@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recording values in a distribution from any thread.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+#include "meterbank/publisher/sharded.hpp"
+#include "meterbank/publisher/value_handles.hpp"
+
+namespace meterbank {
+
+namespace detail {
+
+// Into the shard that threads share: word by word, so that a reader who comes in between sees a
+// count without its sum. RowConsistency::kSharedCounters says that this may be.
+[[gnu::noinline, gnu::cold]] void record_shared(const Shards& shards,
+                                                const DistributionPlace& place,
+                                                double value) noexcept;
+
+}  // namespace detail
+
+// Company: any threads. Progress: wait-free where the thread has a block, else lock-free.
+class ShardedRecorder {
+ public:
+  ShardedRecorder() noexcept : shards_(detail::scratch_shards()) {}
+
+  // A few nanoseconds. Values beyond the range are counted as such, NaN as refused.
+  void record(double value) noexcept {
+    std::uint32_t number = detail::thread_number.usable;
+    if (number >= shards_.own) [[unlikely]] {
+      if (!detail::take_thread_number() || detail::thread_number.usable >= shards_.own) {
+        return detail::record_shared(shards_, place_, value);
+      }
+      number = detail::thread_number.usable;
+    }
+    const detail::Shard& shard = shards_.first[number];
+    const detail::InsideShard inside(number);
+    shards_.open(shard);
+    shard.writer.commit_words(
+        changes_of(place_, value, [&](std::uint32_t word) { return shard.writer.value(word); }));
+  }
+  [[nodiscard]] const DistributionPlace& distribution() const noexcept { return place_; }
+
+ private:
+  friend class ShardedWriter;
+  ShardedRecorder(const detail::Shards& shards, const DistributionPlace& place,
+                  detail::SlotReference slot) noexcept
+      : shards_(shards), place_(place), slot_(std::move(slot)) {}
+
+  detail::Shards shards_;
+  DistributionPlace place_;
+  detail::SlotReference slot_;
+};
+
+template <CounterName C>
+ShardedRecorder ShardedWriter::recorder(C name) const noexcept {
+  const CounterPlace place = detail::place_of(slot_.life(), static_cast<std::uint32_t>(name));
+  if (!place.known || place.form != ValueForm::kDistribution) return {};
+  return {shards_, {place.shape, place.own, place.more}, slot_};
+}
+
+}  // namespace meterbank

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Many threads count one instance while readers look, are killed, and signals come in between.
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <iostream>
+#include <thread>
+
+#include "sharded_fixture.hpp"
+
+namespace meterbank {
+namespace {
+
+using test::Job;
+using test::runs_long;
+using test::ShardedSet;
+
+// One transaction: a reader of a block set that sees some of it sees all.
+void transact(ShardedInstance& queue) {
+  queue.update([](ShardValues& values) noexcept {
+    values.add(Job::kDone, 1);
+    values.add(Job::kTwice, 2);
+  });
+}
+
+class Writers {
+ public:
+  Writers(ShardedInstance& queue, std::size_t threads, std::uint64_t each) {
+    for (std::size_t i = 0; i < threads; ++i) {
+      threads_.emplace_back([&queue, each] {
+        for (std::uint64_t turn = 0; turn < each; ++turn) transact(queue);
+      });
+    }
+  }
+  void join() {
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  std::vector<std::thread> threads_;
+};
+
+class ManyWriters : public testing::TestWithParam<Consistency> {};
+
+TEST_P(ManyWriters, AreAddedUpExactly) {
+  constexpr std::size_t kThreads = 16;
+  const std::uint64_t each = runs_long() ? 1'000'000 : 20'000;
+  ShardedSet jobs(test::jobs(GetParam(), kThreads + 1));
+  ShardedInstance queue = jobs.create("a");
+  Writers writers(queue, kThreads, each);
+  writers.join();
+  jobs.look();
+  EXPECT_EQ(jobs.value(Job::kDone), kThreads * each);
+  EXPECT_EQ(jobs.value(Job::kTwice), 2 * kThreads * each);
+  EXPECT_NE(jobs.consistency(), RowConsistency::kSharedCounters);
+}
+
+TEST_P(ManyWriters, AreAddedUpExactlyWhereMostHaveToShare) {
+  constexpr std::size_t kThreads = 16;
+  const std::uint64_t each = runs_long() ? 1'000'000 : 20'000;
+  ShardedSet jobs(test::jobs(GetParam(), 3));
+  ShardedInstance queue = jobs.create("a");
+  std::atomic<std::size_t> started{0};
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      transact(queue);
+      started.fetch_add(1, std::memory_order_seq_cst);
+      while (started.load(std::memory_order_seq_cst) != kThreads) std::this_thread::yield();
+      for (std::uint64_t turn = 1; turn < each; ++turn) transact(queue);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  jobs.look();
+  EXPECT_EQ(jobs.value(Job::kDone), kThreads * each);
+  EXPECT_EQ(jobs.value(Job::kTwice), 2 * kThreads * each);
+  EXPECT_EQ(jobs.consistency(), GetParam() == Consistency::kBlock ? RowConsistency::kSharedCounters
+                                                                  : RowConsistency::kIndependent);
+}
+
+std::atomic<ShardedInstance*> interrupted{nullptr};
+std::atomic<std::uint64_t> handled{0};
+
+// While it lives, a handler counts each 200 us of processor time, in whatever thread it hits.
+class CountingSignals {
+ public:
+  explicit CountingSignals(ShardedInstance& queue) {
+    handled.store(0, std::memory_order_seq_cst);
+    interrupted.store(&queue, std::memory_order_seq_cst);
+    struct sigaction action {};
+    action.sa_handler = [](int) {
+      ShardedInstance& hit = *interrupted.load(std::memory_order_seq_cst);
+      hit.add(Job::kOpen, 1);
+      hit.update([](ShardValues& values) noexcept { values.add(Job::kOpen, 1); });
+      handled.fetch_add(2, std::memory_order_seq_cst);
+    };
+    action.sa_flags = SA_RESTART;
+    ::sigaction(SIGPROF, &action, nullptr);
+    const itimerval fast{{0, 200}, {0, 200}};
+    ::setitimer(ITIMER_PROF, &fast, nullptr);
+  }
+  CountingSignals(const CountingSignals&) = delete;
+  CountingSignals& operator=(const CountingSignals&) = delete;
+  ~CountingSignals() { stop(); }
+  void stop() {
+    const itimerval off{};
+    ::setitimer(ITIMER_PROF, &off, nullptr);
+    ::signal(SIGPROF, SIG_IGN);
+  }
+};
+
+TEST_P(ManyWriters, LoseNothingToSignalHandlersThatCountToo) {
+  ShardedSet jobs(test::jobs(GetParam(), 4));
+  ShardedInstance queue = jobs.create("a");
+  CountingSignals signals(queue);
+  const std::uint64_t enough = runs_long() ? 20'000 : 400;
+  std::uint64_t rounds = 0;
+  constexpr std::uint64_t kEach = 20'000;
+  constexpr std::size_t kThreads = 2;
+  while (handled.load(std::memory_order_seq_cst) < enough) {
+    Writers writers(queue, kThreads, kEach);
+    writers.join();
+    ++rounds;
+  }
+  signals.stop();
+  jobs.look();
+  EXPECT_EQ(jobs.value(Job::kDone), rounds * kThreads * kEach);
+  EXPECT_EQ(jobs.value(Job::kTwice), 2 * rounds * kThreads * kEach);
+  EXPECT_EQ(jobs.value(Job::kOpen), handled.load(std::memory_order_seq_cst));
+}
+
+// The life of a reader process: looks until it is killed. Exits by itself if anything is wrong.
+[[noreturn]] void look_until_killed(const std::string& directory, bool is_block, int ready) {
+  auto catalog = Catalog::open({.directory = directory});
+  auto query = Query::compile(*catalog, {"jobs/*/*"});
+  catalog->refresh();
+  query->update(*catalog);
+  Sample sample;
+  query->collect(sample, Timestamp{});
+  if (sample.status.size() != 1) ::_exit(2);
+  std::uint64_t last = 0;
+  for (std::uint64_t look = 0;; ++look) {
+    query->collect(sample, Timestamp{});
+    if (sample.status[0] == RowStatus::kBusy) continue;
+    const std::uint64_t done = sample.row(0)[0];
+    const std::uint64_t twice = sample.row(0)[1];
+    if (is_block && twice != 2 * done) ::_exit(3);
+    if (done < last) ::_exit(4);
+    last = done;
+    if (look == 100 && ::write(ready, "x", 1) != 1) ::_exit(5);
+  }
+}
+
+TEST_P(ManyWriters, DoNotMindReadersThatAreKilled) {
+  constexpr std::size_t kThreads = 4;
+  const std::uint64_t each = runs_long() ? 12'500'000 : 250'000;  // 100,000,000 in both forms
+  const bool is_block = GetParam() == Consistency::kBlock;
+  ShardedSet jobs(test::jobs(GetParam(), kThreads + 1));
+  ShardedInstance queue = jobs.create("a");
+  queue.add(Job::kOpen, 0);
+  std::atomic<bool> over{false};
+  std::thread counting([&] {
+    Writers writers(queue, kThreads, each);
+    writers.join();
+    over.store(true, std::memory_order_seq_cst);
+  });
+  std::uint64_t killed = 0;
+  while (killed < 3 || !over.load(std::memory_order_seq_cst)) {
+    std::array<int, 2> pipe{};
+    ASSERT_EQ(::pipe(pipe.data()), 0);
+    const pid_t reader = ::fork();
+    if (reader == 0) look_until_killed(jobs.directory(), is_block, pipe[1]);
+    ::close(pipe[1]);
+    char ready = 0;
+    const auto bytes = ::read(pipe[0], &ready, 1);  // it has looked a hundred times, or is gone
+    ::close(pipe[0]);
+    ::kill(reader, SIGKILL);
+    int status = 0;
+    ::waitpid(reader, &status, 0);
+    ASSERT_EQ(bytes, 1) << "the reader ended with " << WEXITSTATUS(status);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the reader ended with " << WEXITSTATUS(status);
+    ++killed;
+  }
+  counting.join();
+  jobs.look();
+  EXPECT_EQ(jobs.value(Job::kDone), kThreads * each);
+  EXPECT_EQ(jobs.value(Job::kTwice), 2 * kThreads * each);
+  std::cout << "  " << killed << " readers killed during " << kThreads * each << " updates\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEachConsistency, ManyWriters,
+                         testing::Values(Consistency::kBlock, Consistency::kIndependent),
+                         [](const auto& made) {
+                           return made.param == Consistency::kBlock ? "Block" : "Independent";
+                         });
+
+// Every transaction that ended before a read is in it, none that began after it is; each is in as a
+// whole; nothing runs backwards.
+TEST(ManyWritersOfABlock, AreReadTransactionByTransaction) {
+  constexpr std::size_t kThreads = 3;
+  struct alignas(kLinePair) Progress {
+    std::atomic<std::uint64_t> begun{0}, ended{0};
+  };
+  std::array<Progress, kThreads> progress;
+  ShardedSet jobs(test::jobs(Consistency::kBlock, kThreads + 1));
+  ShardedInstance queue = jobs.create("a");
+  std::atomic<bool> over{false};
+  std::vector<std::thread> threads;
+  for (Progress& mine : progress) {
+    threads.emplace_back([&] {
+      std::uint64_t turn = 0;
+      while (!over.load(std::memory_order_relaxed)) {  // relaxed: any time will do
+        // release, both: what is claimed is seen with or before what it is claimed of.
+        mine.begun.store(++turn, std::memory_order_release);
+        transact(queue);
+        mine.ended.store(turn, std::memory_order_release);
+      }
+    });
+  }
+  const auto sum = [&](std::atomic<std::uint64_t> Progress::*which) {
+    std::uint64_t all = 0;
+    // acquire: pairs with the releases above.
+    for (Progress& one : progress) all += (one.*which).load(std::memory_order_acquire);
+    return all;
+  };
+  jobs.look();
+  const std::uint64_t looks = runs_long() ? 2'000'000 : 20'000;
+  std::uint64_t last = 0;
+  std::uint64_t moved = 0;
+  for (std::uint64_t look = 0; look < looks || moved < 100; ++look) {
+    const std::uint64_t ended = sum(&Progress::ended);
+    jobs.collect();
+    if (jobs.status() != RowStatus::kFresh) continue;  // a checkpoint is older by its nature
+    const std::uint64_t begun = sum(&Progress::begun);
+    const std::uint64_t done = jobs.value(Job::kDone);
+    ASSERT_EQ(jobs.value(Job::kTwice), 2 * done);
+    ASSERT_GE(done, ended);
+    ASSERT_LE(done, begun);
+    ASSERT_GE(done, last);
+    moved += done != last ? 1U : 0U;
+    last = done;
+  }
+  over.store(true, std::memory_order_relaxed);
+  for (std::thread& thread : threads) thread.join();
+  jobs.collect();
+  EXPECT_EQ(jobs.value(Job::kDone), sum(&Progress::ended));
+}
+
+}  // namespace
+}  // namespace meterbank
