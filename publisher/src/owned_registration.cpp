@@ -63,6 +63,7 @@ Result<void> OwnedRegistration::make_record() {
   record->lanes = form.lanes;
   record->consistency = static_cast<std::uint32_t>(form.consistency);
   record->checkpoint = form.checkpoint;
+  record->cut_pair = form.cut_pair;
   // relaxed: the count below publishes it.
   header.registrations[count].store(place->ref, std::memory_order_relaxed);
   // release, part of [P3]: the count is seen only with the reference and the record.

@@ -187,6 +187,9 @@ Result<Registration> Provider::add_registration(
       call.emplace(detail::OwnedRegistration::Call{std::move(with->first), with->second});
       if (auto good = segment_->serve_callbacks(); !good) return tl::make_unexpected(good.error());
     }
+    if (fresh->form.cut_pair != 0) {
+      if (auto good = segment_->serve_cuts(); !good) return tl::make_unexpected(good.error());
+    }
     for (const auto& known : segment_->registrations) {
       if (known->inserted &&
           (known->guid == fresh->guid || equal_folded(known->name, fresh->name))) {
@@ -196,7 +199,8 @@ Result<Registration> Provider::add_registration(
       if (!known->inserted && known->schema == fresh->schema &&
           known->form.lanes == fresh->form.lanes &&
           known->form.consistency == fresh->form.consistency &&
-          known->form.checkpoint == fresh->form.checkpoint && known->is_idle_locked()) {
+          known->form.checkpoint == fresh->form.checkpoint &&
+          known->form.cut_pair == fresh->form.cut_pair && known->is_idle_locked()) {
         if (auto good = known->publish_locked(std::move(call)); !good) {
           return tl::make_unexpected(good.error());
         }

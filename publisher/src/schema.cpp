@@ -73,6 +73,9 @@ Result<void> check(const CountersetSpec& spec) {
   if (spec.counters.size() + (spec.stamped ? 1 : 0) > kCountersMax) {
     return broken(spec, "more than " + std::to_string(kCountersMax) + " counters");
   }
+  if (spec.cuts && spec.consistency != Consistency::kBlock) {
+    return broken(spec, "cuts need block consistency: independent counters have no commits");
+  }
   std::set<std::uint32_t> ids;
   FoldedSet names;
   FoldedSet symbols;
@@ -136,7 +139,8 @@ BlockForm form_of(const CountersetSpec& spec) noexcept {
   return {.words = static_cast<std::uint32_t>(spec.counters.size()) + (spec.stamped ? 1U : 0U),
           .lanes = spec.many ? 8U : 1U,
           .consistency = spec.consistency,
-          .checkpoint = spec.checkpoint && !independent ? 1U : 0U};
+          .checkpoint = (spec.checkpoint || spec.cuts) && !independent ? 1U : 0U,
+          .cut_pair = spec.cuts && !independent ? 1U : 0U};
 }
 
 Result<std::vector<std::byte>> encode_schema(const CountersetSpec& spec,

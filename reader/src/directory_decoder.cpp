@@ -92,7 +92,7 @@ DecodedDirectory DirectoryDecoder::decode() {
 
 DirectoryDecoder::Fault DirectoryDecoder::load_facts(Ref ref, RegistrationFacts& facts) const {
   constexpr std::size_t kFirst = offsetof(RegistrationRecord, schema);
-  constexpr std::size_t kEnd = offsetof(RegistrationRecord, reserved0);
+  constexpr std::size_t kEnd = offsetof(RegistrationRecord, reserved1);
   std::array<std::byte, kEnd - kFirst> copy{};
   if (!segment_.copy_out(ref + kFirst, copy.size(), copy.data())) return "outside the segment";
   const auto take = [&copy](std::size_t offset, auto& field) {
@@ -105,6 +105,7 @@ DirectoryDecoder::Fault DirectoryDecoder::load_facts(Ref ref, RegistrationFacts&
   take(offsetof(RegistrationRecord, lanes), facts.form.lanes);
   take(offsetof(RegistrationRecord, consistency), consistency);
   take(offsetof(RegistrationRecord, checkpoint), facts.form.checkpoint);
+  take(offsetof(RegistrationRecord, cut_pair), facts.form.cut_pair);
   facts.form.consistency = static_cast<Consistency>(consistency);
   if (!facts.form.valid()) return "form of its blocks";
   if (facts.schema_bytes > kSchemaBytesMax) return "schema larger than 1 MiB";
@@ -117,7 +118,7 @@ Result<std::shared_ptr<const Counterset>> DirectoryDecoder::schema_of(
     const BlockForm& form = known.set->form;
     if (known.registration == registration && form.words == facts.form.words &&
         form.lanes == facts.form.lanes && form.consistency == facts.form.consistency &&
-        form.checkpoint == facts.form.checkpoint) {
+        form.checkpoint == facts.form.checkpoint && form.cut_pair == facts.form.cut_pair) {
       return known.set;
     }
   }

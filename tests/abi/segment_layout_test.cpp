@@ -70,7 +70,9 @@ std::vector<Struct> segment_structs() {
         METERBANK_FIELD(S, registrations_count),
         METERBANK_FIELD(S, reserved1),
         METERBANK_FIELD(S, refused),
-        METERBANK_FIELD(S, channel_refused), METERBANK_FIELD(S, reserved2),
+        METERBANK_FIELD(S, channel_refused),
+        METERBANK_FIELD(S, settled_epoch),
+        METERBANK_FIELD(S, reserved2),
         METERBANK_FIELD(S, owner_mutex),
         METERBANK_FIELD(S, heartbeat_ns),
         METERBANK_FIELD(S, heartbeat_period_ns),
@@ -84,7 +86,7 @@ std::vector<Struct> segment_structs() {
         METERBANK_FIELD(R, live_instances), METERBANK_FIELD(R, interest),
         METERBANK_FIELD(R, schema), METERBANK_FIELD(R, schema_bytes), METERBANK_FIELD(R, words),
         METERBANK_FIELD(R, lanes), METERBANK_FIELD(R, consistency), METERBANK_FIELD(R, checkpoint),
-        METERBANK_FIELD(R, reserved0), METERBANK_FIELD(R, reserved1)}},
+        METERBANK_FIELD(R, cut_pair), METERBANK_FIELD(R, reserved1)}},
       {"GroupHeader",
        sizeof(GroupHeader),
        alignof(GroupHeader),
@@ -181,12 +183,13 @@ void print_blocks(std::ostream& out) {
   const auto at = [](const SharedWord* word) {
     return word == nullptr ? std::ptrdiff_t{-1} : reinterpret_cast<const std::byte*>(word) - group;
   };
-  out << "\nblocks: words lanes consistency checkpoint slots | heads second checkpoints "
+  out << "\nblocks: words lanes consistency checkpoint cut_pair slots | heads second checkpoints "
          "descriptors "
-         "bytes | seq slot copy0 copy1 checkpoint of the last\n";
+         "bytes | seq slot copy0 copy1 checkpoint cut of the last\n";
   for (const std::uint32_t words : {1U, 3U, 4U, 6U, 8U, 65U}) {
     for (const std::uint32_t lanes : {1U, 8U}) {
-      for (const BlockForm form : {BlockForm{words, lanes, Consistency::kBlock, 1},
+      for (const BlockForm form : {BlockForm{words, lanes, Consistency::kBlock, 1, 1},
+                                   BlockForm{words, lanes, Consistency::kBlock, 1},
                                    BlockForm{words, lanes, Consistency::kBlock, 0},
                                    BlockForm{words, lanes, Consistency::kIndependent, 0}}) {
         constexpr std::uint32_t kSlots = 16;
@@ -194,10 +197,11 @@ void print_blocks(std::ostream& out) {
         const auto parts =
             block_parts(static_cast<const std::byte*>(group), form, layout, kSlots - 1);
         out << "  " << words << " " << lanes << " " << number(form.consistency) << " "
-            << form.checkpoint << " " << kSlots << " | " << layout.heads << " " << layout.second
-            << " " << layout.checkpoints << " " << layout.descriptors << " " << layout.bytes
-            << " | " << at(parts.seq) << " " << at(parts.slot) << " " << at(parts.copy0) << " "
-            << at(parts.copy1) << " " << at(parts.checkpoint) << "\n";
+            << form.checkpoint << " " << form.cut_pair << " " << kSlots << " | " << layout.heads
+            << " " << layout.second << " " << layout.checkpoints << " " << layout.descriptors << " "
+            << layout.bytes << " | " << at(parts.seq) << " " << at(parts.slot) << " "
+            << at(parts.copy0) << " " << at(parts.copy1) << " " << at(parts.checkpoint) << " "
+            << at(parts.cut) << "\n";
       }
     }
   }

@@ -39,7 +39,8 @@ bool write_seeds(const std::string& folder) {
   const std::size_t group = offset_of(registration->first_group.load(std::memory_order_relaxed));
   const BlockForm form{.words = registration->words,
                        .lanes = registration->lanes,
-                       .checkpoint = registration->checkpoint};
+                       .checkpoint = registration->checkpoint,
+                       .cut_pair = registration->cut_pair};
   const std::size_t descriptor = group + GroupLayout::of(form, kGroupSlotsFirst).descriptors;
   const std::size_t schema = offset_of(registration->schema);
   bool good = write(folder + "/whole", image) &&

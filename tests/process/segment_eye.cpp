@@ -144,7 +144,8 @@ std::string SegmentEye::walk_registration(Ref place, std::vector<SeenSlot>& slot
   const BlockForm form{.words = record->words,
                        .lanes = record->lanes,
                        .consistency = Consistency{record->consistency},
-                       .checkpoint = record->checkpoint};
+                       .checkpoint = record->checkpoint,
+                       .cut_pair = record->cut_pair};
   if (!form.valid()) return "block form of '" + set + "'";
   // [Q4] pairs with [P4].
   Ref group = record->first_group.load(std::memory_order_acquire);

@@ -47,6 +47,7 @@ struct CountersetSpec {
   bool many = false;       // many instances, created and written by one thread: tile form
   bool checkpoint = true;  // bounded reads against a writer that never pauses; block sets only
   bool stamped = false;    // one more word: when the values were true, set by Values::stamp()
+  bool cuts = false;       // readers can have all instances as of one moment; block sets only
   std::span<const CounterSpec> counters = {};  // counter i lives in word i
 };
 

@@ -154,7 +154,8 @@ struct alignas(kCacheLine) SegmentHeader {
   std::uint32_t reserved1;                    //  212  zero
   std::array<SharedWord, kRefusals> refused;  // 216  creations refused, by Refusal
   SharedWord channel_refused;                 //  280  callers and requests that were turned away
-  std::array<std::uint64_t, 4> reserved2;     //  288  zero
+  SharedWord settled_epoch;                   //  288  cuts at it may be read; 0: none yet
+  std::array<std::uint64_t, 3> reserved2;     //  296  zero
 
   // Liveness: written by the keeper thread.
   // A robust mutex that the keeper locks for as long as the process lives. At death the kernel sets
@@ -171,6 +172,7 @@ static_assert(offsetof(SegmentHeader, segment_id) == 24);
 static_assert(offsetof(SegmentHeader, name) == 96);
 static_assert(offsetof(SegmentHeader, directory_version) == 192);
 static_assert(offsetof(SegmentHeader, refused) == 216);
+static_assert(offsetof(SegmentHeader, settled_epoch) == 288);
 static_assert(offsetof(SegmentHeader, owner_mutex) == 320);
 static_assert(offsetof(SegmentHeader, heartbeat_ns) == 384);
 static_assert(offsetof(SegmentHeader, extents) == 448);
@@ -219,6 +221,7 @@ struct BlockForm {
   std::uint32_t lanes = 1;  // slots that share a head: 1 = line, 8 = tile
   Consistency consistency = Consistency::kBlock;
   std::uint32_t checkpoint = 0;  // 1: each block has a checkpoint pair
+  std::uint32_t cut_pair = 0;    // 1: and behind it an epoch pair
 
   static constexpr std::uint64_t lines(std::uint64_t words) noexcept {
     return (words * 8 + kCacheLine - 1) / kCacheLine * kCacheLine;
@@ -234,13 +237,14 @@ struct BlockForm {
     return lines(std::uint64_t{lanes} * words);
   }
   [[nodiscard]] constexpr std::uint64_t checkpoint_stride() const noexcept {
-    return checkpoint == 0 ? 0 : lines(1 + 2 * (std::uint64_t{words} + 1));
+    if (checkpoint == 0) return 0;
+    return lines(checkpoint_words(words) + (cut_pair == 0 ? 0 : cut_words(words)));
   }
   [[nodiscard]] constexpr bool valid() const noexcept {
     return words >= 1 && words <= kBlockWordsMax && (lanes == 1 || lanes == 8) &&
            (consistency == Consistency::kBlock ||
             (consistency == Consistency::kIndependent && checkpoint == 0)) &&
-           checkpoint <= 1;
+           checkpoint <= 1 && cut_pair <= checkpoint;
   }
 };
 static_assert(BlockForm{.words = 3}.head_stride() == 64);
@@ -250,6 +254,7 @@ static_assert(BlockForm{.words = 8, .lanes = 8}.head_stride() +
                   BlockForm{.words = 8, .lanes = 8}.second_stride() ==
               8 * 144);
 static_assert(BlockForm{.words = 8, .checkpoint = 1}.checkpoint_stride() == 192);
+static_assert(BlockForm{.words = 8, .checkpoint = 1, .cut_pair = 1}.checkpoint_stride() == 384);
 
 struct alignas(kCacheLine) RegistrationRecord {
   SharedWord word;            //   0  RegistrationWord [P3]
@@ -264,11 +269,12 @@ struct alignas(kCacheLine) RegistrationRecord {
   std::uint32_t lanes;                     //  56
   std::uint32_t consistency;               //  60
   std::uint32_t checkpoint;                //  64
-  std::uint32_t reserved0;                 //  68  zero
+  std::uint32_t cut_pair;                  //  68
   std::array<std::uint64_t, 7> reserved1;  //  72  zero
 };
 static_assert(offsetof(RegistrationRecord, schema) == 40);
 static_assert(offsetof(RegistrationRecord, checkpoint) == 64);
+static_assert(offsetof(RegistrationRecord, cut_pair) == 68);
 static_assert(sizeof(RegistrationRecord) == 128);
 
 // ---- A group of slots ----
@@ -340,6 +346,7 @@ template <typename Byte>
   }
   if (form.checkpoint != 0) {
     parts.checkpoint = words_at(layout.checkpoints + slot * form.checkpoint_stride());
+    if (form.cut_pair != 0) parts.cut = parts.checkpoint + checkpoint_words(form.words);
   }
   return parts;
 }
