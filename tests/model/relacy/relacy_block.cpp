@@ -38,6 +38,7 @@ bool reached_enough(const std::string& scenario) {
               static_cast<unsigned long long>(reached.checkpoint),
               static_cast<unsigned long long>(reached.busy));
   const bool bounded = scenario == "bounded";
+  if (scenario == "cut" && reached.checkpoint == 0) return false;
   return reached.accepted > 0 && (bounded ? reached.checkpoint > 0 : reached.refused > 0);
 }
 
@@ -63,7 +64,7 @@ struct NamedScenario {
 
 constexpr NamedScenario kScenarios[] = {
     {"settled", run<Settled>}, {"checkpoint", run<Checkpoint>}, {"bounded", run<Bounded>},
-    {"slot", run<SlotReuse>},  {"sweep", run<Sweep>},
+    {"cut", run<CutPair>},     {"slot", run<SlotReuse>},        {"sweep", run<Sweep>},
 };
 
 struct NamedFault {
@@ -91,6 +92,11 @@ constexpr NamedFault kFaults[] = {
     {"missing_release_on_closed", Fault::kReleaseOnClosed},
     {"missing_acquire_of_slot", Fault::kAcquireOfSlot},
     {"missing_acquire_of_membership", Fault::kAcquireOfMembership},
+    {"missing_release_on_announcement", Fault::kReleaseOnAnnouncement},
+    {"missing_fence_after_announcement", Fault::kFenceAfterAnnouncement},
+    {"missing_release_on_ecount", Fault::kReleaseOnEcount},
+    {"missing_acquire_of_ecount", Fault::kAcquireOfEcount},
+    {"missing_fence_before_ecount_again", Fault::kFenceBeforeEcountAgain},
     {"forgetting_the_version_returned", Fault::kVersionAtLeast},
 };
 
