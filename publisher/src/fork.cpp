@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "callback/callback_server.hpp"
+#include "cut_beat.hpp"
 #include "owned_segment.hpp"
 #include "shards/thread_numbers.hpp"
 
@@ -32,9 +33,11 @@ void before_fork() noexcept {
     segment->mutex.lock();
     if (segment->callbacks != nullptr) segment->callbacks->before_fork();
   }
+  cuts_before_fork();
 }
 
 void release_all() noexcept {
+  cuts_after_fork_in_parent();
   for (OwnedSegment* segment : watched().segments) {
     if (segment->callbacks != nullptr) segment->callbacks->after_fork_in_parent();
     segment->mutex.unlock();
@@ -43,11 +46,14 @@ void release_all() noexcept {
 }
 
 void after_fork_in_child() noexcept {
+  cuts_after_fork_in_child();
   for (OwnedSegment* segment : watched().segments) {
     // relaxed: this process has one thread.
     segment->forked.store(true, std::memory_order_relaxed);
     for (OwnedExtent& extent : segment->extents) extent.detach_after_fork();
     if (segment->callbacks != nullptr) segment->callbacks->after_fork_in_child();
+    // Its thread is the parent's, and what that waits on cannot be destroyed here.
+    static_cast<void>(segment->cut_beat.release());
     segment->mutex.unlock();
   }
   keep_only_own_thread_number();

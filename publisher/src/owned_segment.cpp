@@ -152,6 +152,18 @@ Result<void> OwnedSegment::serve_callbacks() {
   return {};
 }
 
+Result<void> OwnedSegment::serve_cuts() {
+  if (cut_beat != nullptr) return {};
+  if (options.cut_period.count() <= 0) {
+    return fail(ErrorCode::kInvalidArgument, "cuts of '" + options.name + "'",
+                "set ProviderOptions::cut_period");
+  }
+  auto beat = CutBeat::start(header().settled_epoch, options.cut_period);
+  if (!beat) return tl::make_unexpected(beat.error());
+  cut_beat = std::move(*beat);
+  return {};
+}
+
 void OwnedSegment::directory_changed() noexcept {
   // [P5] pairs with [Q5]. Without it a poll sees the new version before the change it announces.
   header().directory_version.fetch_add(1, std::memory_order_release);
@@ -247,16 +259,19 @@ void OwnedSegment::close() noexcept {
   if (forked.load(std::memory_order_relaxed)) return;
   std::vector<std::shared_ptr<OwnedRegistration>> ending;
   std::shared_ptr<CallbackServer> serving;
+  std::unique_ptr<CutBeat> beating;
   {
     const std::lock_guard lock(mutex);
     if (closed) return;
     closed = true;
     ending.swap(registrations);  // they hold this object: a cycle that ends here
     serving = callbacks;
+    beating = std::move(cut_beat);
     for (const auto& registration : ending) registration->begin_close_locked();
   }
   for (const auto& registration : ending) registration->close();
   if (serving != nullptr) serving->stop();
+  beating.reset();
   if (!extents.empty()) {
     const std::lock_guard lock(mutex);
     // release: whoever sees "closed" sees the final values.

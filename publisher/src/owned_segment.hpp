@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "cut_beat.hpp"
 #include "meterbank/publisher/provider.hpp"
 #include "meterbank/shm/segment.hpp"
 
@@ -41,6 +42,8 @@ struct OwnedSegment : std::enable_shared_from_this<OwnedSegment> {
   Result<Memory> allocate(std::uint64_t bytes, std::uint64_t alignment = kCacheLine);
   // The server for callbacks, started if it does not run. Under `mutex`.
   Result<void> serve_callbacks();
+  // The heartbeat of cuts, started if it does not run. Under `mutex`.
+  Result<void> serve_cuts();
   // After any change of the directory, under `mutex`.
   void directory_changed() noexcept;
   void count_refusal(Refusal reason) noexcept;
@@ -60,6 +63,7 @@ struct OwnedSegment : std::enable_shared_from_this<OwnedSegment> {
   std::string record;
   std::vector<std::shared_ptr<OwnedRegistration>> registrations;
   std::shared_ptr<CallbackServer> callbacks;  // null until the first callback
+  std::unique_ptr<CutBeat> cut_beat;          // null until the first set with cuts
   bool closed = false;
   std::atomic<bool> forked{false};
 

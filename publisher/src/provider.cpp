@@ -264,6 +264,9 @@ Result<Registration> Provider::add_registration(
       call.emplace(detail::OwnedRegistration::Call{std::move(with->first), with->second});
       if (auto good = segment_->serve_callbacks(); !good) return tl::make_unexpected(good.error());
     }
+    if (fresh->form.cut_pair != 0) {
+      if (auto good = segment_->serve_cuts(); !good) return tl::make_unexpected(good.error());
+    }
     for (const auto& known : segment_->registrations) {
       if (known->inserted &&
           (known->guid == fresh->guid || equal_folded(known->name, fresh->name))) {

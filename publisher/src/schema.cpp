@@ -160,6 +160,10 @@ Result<void> check_sharded(const CountersetSpec& spec) {
     return refuse("a sharded set cannot be stamped, its threads know no common moment",
                   "leave out `stamped`, or let one thread write");
   }
+  if (spec.cuts) {
+    return refuse("a sharded set has no cuts: its shards are joined as they are met",
+                  "leave out `cuts`, or let one thread write");
+  }
   if (spec.many) {
     return refuse("a sharded set cannot have `many` instances, each has a block for each thread",
                   "leave out `many`, or let one thread write");
@@ -192,6 +196,9 @@ Result<void> check(const CountersetSpec& spec) {
   if (spec.counters.empty()) return broken(spec, "no counters");
   if (spec.counters.size() > kCountersMax) {
     return broken(spec, "more than " + std::to_string(kCountersMax) + " counters");
+  }
+  if (spec.cuts && spec.consistency != Consistency::kBlock) {
+    return broken(spec, "cuts need block consistency: independent counters have no commits");
   }
   std::set<std::uint32_t> ids;
   FoldedSet names;
@@ -271,7 +278,8 @@ BlockForm form_of(const CountersetSpec& spec) noexcept {
   return {.words = static_cast<std::uint32_t>(words_of(spec)),
           .lanes = spec.many ? 8U : 1U,
           .consistency = spec.consistency,
-          .checkpoint = spec.checkpoint && !independent ? 1U : 0U,
+          .checkpoint = (spec.checkpoint || spec.cuts) && !independent ? 1U : 0U,
+          .cut_pair = spec.cuts && !independent ? 1U : 0U,
           .shards = shards};
 }
 

@@ -92,7 +92,7 @@ DecodedDirectory DirectoryDecoder::decode() {
 
 DirectoryDecoder::Fault DirectoryDecoder::load_facts(Ref ref, RegistrationFacts& facts) const {
   constexpr std::size_t kFirst = offsetof(RegistrationRecord, schema);
-  constexpr std::size_t kEnd = offsetof(RegistrationRecord, reserved0);
+  constexpr std::size_t kEnd = offsetof(RegistrationRecord, reserved1);
   std::array<std::byte, kEnd - kFirst> copy{};
   if (!segment_.copy_out(ref + kFirst, copy.size(), copy.data())) return "outside the segment";
   const auto take = [&copy](std::size_t offset, auto& field) {

@@ -49,6 +49,8 @@ const Copy kCopy = copy_scalar;
 
 }  // namespace
 
+constinit ProcessEpoch process_epoch;
+
 void copy_words_relaxed(std::uint64_t* target, const std::atomic<std::uint64_t>* source,
                         std::size_t count) noexcept {
   kCopy(target, source, count);

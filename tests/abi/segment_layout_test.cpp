@@ -71,6 +71,7 @@ std::vector<Struct> segment_structs() {
         METERBANK_FIELD(S, reserved1),
         METERBANK_FIELD(S, refused),
         METERBANK_FIELD(S, channel_refused),
+        METERBANK_FIELD(S, settled_epoch),
         METERBANK_FIELD(S, reserved2),
         METERBANK_FIELD(S, owner_mutex),
         METERBANK_FIELD(S, heartbeat_ns),
@@ -190,17 +191,20 @@ void print_block(std::ostream& out, const BlockForm& form) {
   const auto parts =
       block_parts(static_cast<const std::byte*>(group), form, layout, kSlots - 1, form.shards - 1);
   out << "  " << form.words << " " << form.lanes << " " << number(form.consistency) << " "
-      << form.checkpoint << " " << form.shards << " " << kSlots << " | " << layout.heads << " "
-      << layout.second << " " << layout.checkpoints << " " << layout.descriptors << " "
-      << layout.bytes << " | " << at(parts.seq) << " " << at(parts.slot) << " " << at(parts.copy0)
-      << " " << at(parts.copy1) << " " << at(parts.checkpoint) << "\n";
+      << form.checkpoint << " " << form.cut_pair << " " << form.shards << " " << kSlots << " | "
+      << layout.heads << " " << layout.second << " " << layout.checkpoints << " "
+      << layout.descriptors << " " << layout.bytes << " | " << at(parts.seq) << " "
+      << at(parts.slot) << " " << at(parts.copy0) << " " << at(parts.copy1) << " "
+      << at(parts.checkpoint) << " " << at(parts.cut) << "\n";
 }
 
 void print_blocks(std::ostream& out) {
-  out << "\nblocks: words lanes consistency checkpoint shards slots | heads second checkpoints "
-         "descriptors bytes | seq slot copy0 copy1 checkpoint of the last\n";
+  out << "\nblocks: words lanes consistency checkpoint cut_pair shards slots | heads second "
+         "checkpoints "
+         "descriptors bytes | seq slot copy0 copy1 checkpoint cut of the last\n";
   for (const std::uint32_t words : {1U, 3U, 4U, 6U, 8U, 65U}) {
     for (const std::uint32_t lanes : {1U, 8U}) {
+      print_block(out, {words, lanes, Consistency::kBlock, 1, 1});
       print_block(out, {words, lanes, Consistency::kBlock, 1});
       print_block(out, {words, lanes, Consistency::kBlock, 0});
       print_block(out, {words, lanes, Consistency::kIndependent, 0});

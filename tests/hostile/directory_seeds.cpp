@@ -40,6 +40,7 @@ bool write_seeds(const std::string& folder) {
   const BlockForm form{.words = registration->words,
                        .lanes = registration->lanes,
                        .checkpoint = registration->checkpoint,
+                       .cut_pair = registration->cut_pair,
                        .shards = registration->shards};
   const std::size_t descriptor = group + GroupLayout::of(form, kGroupSlotsFirst).descriptors;
   const std::size_t schema = offset_of(registration->schema);

@@ -98,6 +98,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(BlockForm{.words = 1, .checkpoint = 1}, BlockForm{.words = 2},
                     BlockForm{.words = 3, .checkpoint = 1}, BlockForm{.words = 4},
                     BlockForm{.words = 6, .checkpoint = 1}, BlockForm{.words = 7},
+                    BlockForm{.words = 9, .checkpoint = 1, .cut_pair = 1},
+                    BlockForm{.words = 5, .lanes = 8, .checkpoint = 1, .cut_pair = 1},
                     BlockForm{.words = 8, .lanes = 8, .checkpoint = 1},
                     BlockForm{.words = 1, .lanes = 8}, BlockForm{.words = 3, .lanes = 8},
                     BlockForm{.words = 64, .checkpoint = 1}, BlockForm{.words = 65},

@@ -134,6 +134,7 @@ class ScriptedProvider {
     record->lanes = form.lanes;
     record->consistency = static_cast<std::uint32_t>(form.consistency);
     record->checkpoint = form.checkpoint;
+    record->cut_pair = form.cut_pair;
     record->shards = form.shards;
     // relaxed, all but the last: the magic publishes them.
     record->word.store(RegistrationWord{1, flags, RegistrationState::kInserted}.raw(),

@@ -18,7 +18,7 @@ void check_slots(const QueryPlan& plan, const QueryPlan::Selection& selection,
   for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
        ++index) {
     const QueryPlan::Row& row = plan.rows[index];
-    // relaxed: fenced in by [R5] in collect_selection().
+    // relaxed: fenced in by [R5] in finish_selection().
     const SlotWord slot = SlotWord::of(StdAtomics::load_relaxed(*row.block.slot));
     if (slot.generation != row.generation) {
       std::fill_n(sample.values.data() + row.values, row.block.words, std::uint64_t{0});
@@ -112,6 +112,18 @@ std::string_view name_of(RowConsistency consistency) noexcept {
   return "unknown";
 }
 
+std::string_view name_of(CutQuality quality) noexcept {
+  switch (quality) {
+    case CutQuality::kPerBlock:
+      return "per block";
+    case CutQuality::kCut:
+      return "cut";
+    case CutQuality::kExact:
+      return "exact";
+  }
+  return "unknown";
+}
+
 void Query::prepare(Sample& sample) const {
   if (sample.plan == plan_ && sample.values.size() == plan_->words) return;
   sample.values.assign(plan_->words, 0);
@@ -123,6 +135,8 @@ void Query::prepare(Sample& sample) const {
     // join_shards() has its own opinion.
     std::fill_n(sample.consistency.data() + selection.first_row, selection.rows, whole);
   }
+  sample.cuts.clear();
+  sample.cuts.reserve(plan_->selections.size());
   sample.callbacks = nullptr;
   sample.plan = plan_;
 }
@@ -165,12 +179,16 @@ std::size_t Query::copy_rows(const QueryPlan::Selection& selection, Sample& samp
   return failed;
 }
 
-void Query::collect_selection(const QueryPlan::Selection& selection, Sample& sample,
-                              CollectSummary& summary) noexcept {
+// Returns the failed attempts.
+std::size_t Query::copy_selection(const QueryPlan::Selection& selection, Sample& sample) noexcept {
+  return selection.set->set->form.sharded() ? join_shards(selection, sample)
+                                            : copy_rows(selection, sample);
+}
+
+// After the copies: what has become of the rows. `failed` is 0 if all are known to be fresh.
+void Query::finish_selection(const QueryPlan::Selection& selection, std::size_t failed,
+                             Sample& sample, CollectSummary& summary) noexcept {
   const QueryPlan& plan = *plan_;
-  const std::size_t failed = selection.set->set->form.sharded() ? join_shards(selection, sample)
-                                                                : copy_rows(selection, sample);
-  summary.failed_attempts += failed;
   // [R5] pairs with [S2]. Without it the membership could be looked at before the copies it vouches
   // for, and words of a slot's next life would pass as those of the life that the plan knows.
   StdAtomics::fence_acquire();
@@ -192,13 +210,20 @@ void Query::collect_selection(const QueryPlan::Selection& selection, Sample& sam
   summary.not_fresh += selection.rows - static_cast<std::size_t>(fresh);
 }
 
-CollectSummary Query::collect(Sample& sample, Timestamp time) noexcept {
+CollectSummary Query::collect(Sample& sample, Timestamp time, Cut cut) noexcept {
   if (sample.plan != plan_ || sample.values.size() != plan_->words) prepare(sample);
   sample.time = time;
   CollectSummary summary;
   summary.rows = plan_->rows.size();
-  for (const QueryPlan::Selection& selection : plan_->selections) {
-    collect_selection(selection, sample, summary);
+  if (cut == Cut::kNone) {
+    sample.cuts.clear();
+    for (const QueryPlan::Selection& selection : plan_->selections) {
+      const std::size_t failed = copy_selection(selection, sample);
+      summary.failed_attempts += failed;
+      finish_selection(selection, failed, sample, summary);
+    }
+  } else {
+    collect_cut(sample, cut, summary);
   }
   if (asker_ != nullptr) {
     sample.callbacks = asker_->answers();

@@ -194,10 +194,10 @@ bool Query::enumerate(std::chrono::nanoseconds patience) {
   return before != plan_ && !selects_the_same(*before, *plan_);
 }
 
-CollectSummary Query::collect(Sample& sample, std::chrono::nanoseconds patience) {
+CollectSummary Query::collect(Sample& sample, std::chrono::nanoseconds patience, Cut cut) {
   ask(true, patience);
   prepare(sample);
-  return collect(sample);
+  return collect(sample, cut);
 }
 
 }  // namespace meterbank

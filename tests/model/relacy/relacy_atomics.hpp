@@ -28,24 +28,29 @@ namespace meterbank {
 // The labels are those at the head of block.hpp.
 enum class Fault {
   kNone,
-  kReleaseOnOdd,          // [W1]
-  kFenceAfterOdd,         // [W2]
-  kReleaseOnEven,         // [W3]
-  kFenceAfterEven,        // [W4]
-  kReleaseOnCseq,         // [W5]
-  kCommitFences,          // [W2] and [W4]: what [R4] pairs with
-  kAcquireOfSeq,          // [R1]
-  kFenceBeforeSeqAgain,   // [R2]
-  kAcquireOfCseq,         // [R3]
-  kFenceBeforeCseqAgain,  // [R4]
-  kFenceBeforeSlotAgain,  // [R5], in a sweep the fence before the second membership load
-  kFenceAfterClosed,      // [S1]
-  kFenceAfterInit,        // [S2]
-  kReleaseOnLive,         // [S3]
-  kReleaseOnClosed,       // [S4]
-  kAcquireOfSlot,         // of slot_of()
-  kAcquireOfMembership,   // of a look-up
-  kVersionAtLeast,        // not an ordering: the reader forgets what it returned before
+  kReleaseOnOdd,            // [W1]
+  kFenceAfterOdd,           // [W2]
+  kReleaseOnEven,           // [W3]
+  kFenceAfterEven,          // [W4]
+  kReleaseOnCseq,           // [W5]
+  kCommitFences,            // [W2] and [W4]: what [R4] pairs with
+  kAcquireOfSeq,            // [R1]
+  kFenceBeforeSeqAgain,     // [R2]
+  kAcquireOfCseq,           // [R3]
+  kFenceBeforeCseqAgain,    // [R4]
+  kFenceBeforeSlotAgain,    // [R5], in a sweep the fence before the second membership load
+  kFenceAfterClosed,        // [S1]
+  kFenceAfterInit,          // [S2]
+  kReleaseOnLive,           // [S3]
+  kReleaseOnClosed,         // [S4]
+  kAcquireOfSlot,           // of slot_of()
+  kAcquireOfMembership,     // of a look-up
+  kReleaseOnAnnouncement,   // [E1]
+  kFenceAfterAnnouncement,  // [E2]
+  kReleaseOnEcount,         // [E3]
+  kAcquireOfEcount,         // [R6]
+  kFenceBeforeEcountAgain,  // [R7]
+  kVersionAtLeast,          // not an ordering: the reader forgets what it returned before
   kReleaseOnGivingBack,   // [X1] of index_set.hpp
   kAcquireOnTaking,       // [X2]
   kFenceAfterTaking,      // [X4]
@@ -60,6 +65,8 @@ enum class Role {
   kCounter,
   kSeq,
   kCseq,
+  kEcount,
+  kSaved,
   kSlot,
   kMembership,
   kTaken  // numbers of an IndexSet
@@ -81,12 +88,18 @@ struct LastAccess {
   [[nodiscard]] bool stored_seq(std::uint64_t parity) const noexcept {
     return stored == Role::kSeq && (value & 1) == parity;
   }
+  [[nodiscard]] bool stored_ecount(std::uint64_t parity) const noexcept {
+    return stored == Role::kEcount && (value & 1) == parity;
+  }
   [[nodiscard]] bool stored_slot(SlotState state) const noexcept {
     return stored == Role::kSlot && SlotWord::of(value).state == state;
   }
 };
 inline LastAccess last_accesses[3];
 inline LastAccess& last_access() noexcept { return last_accesses[rl::thread_index()]; }
+
+// Only the writing thread looks at it.
+inline std::uint64_t process_epoch_now = 0;
 
 template <std::uint64_t kEvery>
 struct RelacyAtomics {
@@ -105,6 +118,7 @@ struct RelacyAtomics {
     last_access().loaded = word.role;
     const bool weak = (dropped == Fault::kAcquireOfSeq && word.role == Role::kSeq) ||
                       (dropped == Fault::kAcquireOfCseq && word.role == Role::kCseq) ||
+                      (dropped == Fault::kAcquireOfEcount && word.role == Role::kEcount) ||
                       (dropped == Fault::kAcquireOfSlot && word.role == Role::kSlot) ||
                       (dropped == Fault::kAcquireOfMembership && word.role == Role::kMembership);
     return word.load(weak ? rl::mo_relaxed : rl::mo_acquire, $);
@@ -115,6 +129,8 @@ struct RelacyAtomics {
     const bool weak = (dropped == Fault::kReleaseOnOdd && last.stored_seq(1)) ||
                       (dropped == Fault::kReleaseOnEven && last.stored_seq(0)) ||
                       (dropped == Fault::kReleaseOnCseq && word.role == Role::kCseq) ||
+                      (dropped == Fault::kReleaseOnAnnouncement && last.stored_ecount(1)) ||
+                      (dropped == Fault::kReleaseOnEcount && last.stored_ecount(0)) ||
                       (dropped == Fault::kReleaseOnLive && last.stored_slot(SlotState::kLive)) ||
                       (dropped == Fault::kReleaseOnClosed && last.stored_slot(SlotState::kClosed));
     word.store(value, weak ? rl::mo_relaxed : rl::mo_release, $);
@@ -124,6 +140,7 @@ struct RelacyAtomics {
     const bool missing =
         (dropped == Fault::kFenceAfterOdd && last.stored_seq(1)) ||
         (dropped == Fault::kFenceAfterEven && last.stored_seq(0)) ||
+        (dropped == Fault::kFenceAfterAnnouncement && last.stored_ecount(1)) ||
         (dropped == Fault::kCommitFences && last.stored == Role::kSeq) ||
         (dropped == Fault::kFenceAfterClosed && last.stored_slot(SlotState::kClosed)) ||
         (dropped == Fault::kFenceAfterTaking && last.stored == Role::kTaken) ||
@@ -136,6 +153,7 @@ struct RelacyAtomics {
     const bool missing =
         (dropped == Fault::kFenceBeforeSeqAgain && loaded == Role::kValue) ||
         (dropped == Fault::kFenceBeforeCseqAgain && loaded == Role::kCheckpointValue) ||
+        (dropped == Fault::kFenceBeforeEcountAgain && loaded == Role::kSaved) ||
         (dropped == Fault::kFenceBeforeSlotAgain && loaded == Role::kCounter);
     // [R2] [R4] [R5], whichever the header calls for.
     if (!missing) rl::atomic_thread_fence(rl::mo_acquire, $);
@@ -150,6 +168,9 @@ struct RelacyAtomics {
     const bool weak = dropped == Fault::kReleaseOnGivingBack;
     word.fetch_and(~bits, weak ? rl::mo_relaxed : rl::mo_release, $);  // [X1]
   }
+  // The epoch of the process belongs to the writer's side; no scenario has two threads there.
+  static std::uint64_t epoch() noexcept { return process_epoch_now; }
+
   static void copy_words(std::uint64_t* target, const Word* source, std::size_t count) noexcept {
     for (std::size_t word = 0; word < count; ++word) target[word] = load_relaxed(source[word]);
   }

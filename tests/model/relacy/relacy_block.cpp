@@ -39,6 +39,7 @@ bool reached_enough(const std::string& scenario) {
               static_cast<unsigned long long>(reached.checkpoint),
               static_cast<unsigned long long>(reached.busy));
   const bool bounded = scenario == "bounded";
+  if (scenario == "cut" && reached.checkpoint == 0) return false;
   return reached.accepted > 0 && (bounded ? reached.checkpoint > 0 : reached.refused > 0);
 }
 
@@ -64,8 +65,8 @@ struct NamedScenario {
 
 constexpr NamedScenario kScenarios[] = {
     {"settled", run<Settled>},    {"checkpoint", run<Checkpoint>}, {"bounded", run<Bounded>},
-    {"slot", run<SlotReuse>},     {"sweep", run<Sweep>},           {"hand_over", run<HandOver>},
-    {"shard", run<ShardOfALife>},
+    {"cut", run<CutPair>},        {"slot", run<SlotReuse>},        {"sweep", run<Sweep>},
+    {"hand_over", run<HandOver>}, {"shard", run<ShardOfALife>},
 };
 
 struct NamedFault {
@@ -93,6 +94,11 @@ constexpr NamedFault kFaults[] = {
     {"missing_release_on_closed", Fault::kReleaseOnClosed},
     {"missing_acquire_of_slot", Fault::kAcquireOfSlot},
     {"missing_acquire_of_membership", Fault::kAcquireOfMembership},
+    {"missing_release_on_announcement", Fault::kReleaseOnAnnouncement},
+    {"missing_fence_after_announcement", Fault::kFenceAfterAnnouncement},
+    {"missing_release_on_ecount", Fault::kReleaseOnEcount},
+    {"missing_acquire_of_ecount", Fault::kAcquireOfEcount},
+    {"missing_fence_before_ecount_again", Fault::kFenceBeforeEcountAgain},
     {"forgetting_the_version_returned", Fault::kVersionAtLeast},
     {"missing_release_on_giving_back", Fault::kReleaseOnGivingBack},
     {"missing_acquire_on_taking", Fault::kAcquireOnTaking},

@@ -191,6 +191,63 @@ struct Bounded : rl::test_suite<Bounded, 2> {
   }
 };
 
+// The epoch pair. Version v holds 10 v and 10 v + 1 and is the first commit of epoch v, so at epoch
+// e the block is at version e - 1. Each epoch is settled before the commit that sees it, which puts
+// no barrier between threads: the model in spin/epoch.pml has the barrier.
+struct CutPair : rl::test_suite<CutPair, 2> {
+  static constexpr std::uint64_t kEpochs = 5;
+  BlockMemory<kWords> memory;
+  ModelWord cut[checkpoint_words(kWords) + cut_words(kWords)];
+  ModelWord settled;
+
+  void before() {
+    memory.start();
+    for (ModelWord& word : cut) {
+      word.role = Role::kSaved;
+      word.store(0, rl::mo_relaxed, $);
+    }
+    cut[checkpoint_words(kWords)].role = Role::kEcount;
+    settled.role = Role::kCounter;
+    settled.store(0, rl::mo_relaxed, $);
+    process_epoch_now = 0;
+  }
+  void thread(unsigned index) { index == 0 ? write() : read(); }
+  void write() {
+    BlockParts<ModelWord> parts = memory.owned();
+    parts.checkpoint = cut;
+    parts.cut = cut + checkpoint_words(kWords);
+    BlockWriter<RelacyAtomics<1024>> writer(parts);
+    for (std::uint64_t version = 1; version <= kEpochs; ++version) {
+      process_epoch_now = version;
+      settled.store(version, rl::mo_release, $);
+      const PerhapsInOneGo part;
+      BlockWriter<RelacyAtomics<1024>>::Update update(writer);
+      for (std::uint32_t word = 0; word < kWords; ++word) update.set(word, 10 * version + word);
+      update.commit();
+    }
+  }
+  void read() {
+    BlockParts<const ModelWord> parts = memory.seen();
+    parts.cut = cut + checkpoint_words(kWords);
+    for (int look = 0; look < 2; ++look) {
+      const std::uint64_t epoch = settled.load(rl::mo_acquire, $);
+      if (epoch == 0) continue;
+      std::uint64_t words[kWords] = {};
+      std::uint64_t version = 0;
+      const CutStatus status = read_at_epoch<RelacyAtomics<1024>>(parts, epoch, words, version);
+      if (status == CutStatus::kTooLate || status == CutStatus::kBusy) {
+        ++reached.refused;
+        continue;
+      }
+      ++(status == CutStatus::kSaved ? reached.checkpoint : reached.accepted);
+      RL_ASSERT(version == epoch - 1);
+      for (std::uint32_t word = 0; word < kWords; ++word) {
+        RL_ASSERT(words[word] == (version == 0 ? 0 : 10 * version + word));
+      }
+    }
+  }
+};
+
 // A slot is closed and reused. Life g is described by g, holds 100 g and 100 g + 1 and counts from
 // 1000 g; before it is closed, the first life changes to 150 and 101 and counts one up.
 struct ReusedSlot {

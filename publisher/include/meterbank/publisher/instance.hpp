@@ -163,7 +163,7 @@ class alignas(32) InstanceWriter {
     const auto word = static_cast<std::uint32_t>(counter);
     if (writer_.is_in_place(word)) {
       StdAtomics::add_single_writer(writer_.word(word), delta);
-    } else if (word < writer_.words()) {
+    } else {
       writer_.add(word, delta);
     }
   }
@@ -172,7 +172,7 @@ class alignas(32) InstanceWriter {
     const auto word = static_cast<std::uint32_t>(counter);
     if (writer_.is_in_place(word)) {
       StdAtomics::store_relaxed(writer_.word(word), value);  // relaxed: it orders nothing
-    } else if (word < writer_.words()) {
+    } else {
       writer_.set(word, value);
     }
   }

@@ -40,6 +40,10 @@ struct ProviderOptions {
   // How many callbacks may run at a time, all sets together; beyond it readers are told to come
   // again. Their threads are started when a callback is registered and when they are needed.
   std::uint32_t callbacks_max = 8;
+  // How often the state of sets with cuts is marked, which is how old a cut of them is at most. The
+  // first such set starts a thread that blocks all signals and, this often, interrupts every
+  // running thread of the process for about a microsecond.
+  std::chrono::microseconds cut_period{5000};
 };
 
 struct InstanceOptions {
@@ -100,8 +104,8 @@ class Provider {
   Provider& operator=(Provider&&) noexcept;
   ~Provider();  // closes: removes the record; readers that hold the segment keep the last values
 
-  // Errors: kInvalidArgument, kBadName, kExists (same GUID or name), kLimit, kNoSpace, kForked.
-  // The same schema may be registered again after its registration was closed.
+  // Errors: kInvalidArgument, kBadName, kExists (same GUID or name), kLimit, kNoSpace, kForked; of
+  // a set with cuts also kSystem, where the kernel has no membarrier() for us. The same schema may be registered again after its registration was closed.
   [[nodiscard]] Result<Registration> add(const CountersetSpec& spec);
   // With rows that are computed on demand. The first one starts a thread and a socket beside the
   // record. Errors: also kDenied, kNoDirectory, kSystem of these.

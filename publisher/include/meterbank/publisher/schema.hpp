@@ -62,6 +62,7 @@ struct CountersetSpec {
   bool many = false;       // many instances, created and written by one thread: tile form
   bool checkpoint = true;  // bounded reads against a writer that never pauses; block sets only
   bool stamped = false;    // one more word: when the values were true, set by Values::stamp()
+  bool cuts = false;       // readers can have all instances as of one moment; block sets only
   // How many threads may write to shards of their own; those beyond share one. 0: chosen by the
   // number of processors, if the set is sharded. Any number makes it so.
   std::uint32_t shards = 0;

@@ -45,7 +45,7 @@ struct Timestamp {
 
 enum class RowStatus : std::uint8_t {
   kFresh,       // the current version
-  kCheckpoint,  // an older consistent version; the writer outran every attempt
+  kCheckpoint,  // an older consistent version; the writer outran every attempt, or a cut wants it
   kBusy,        // nothing could be copied within the bound
   kGone,        // the slot has a new life; refresh() finds out more
   kClosed,      // final values of a closed instance
@@ -174,12 +174,34 @@ struct QueryPlan {
   std::vector<std::shared_ptr<const ProviderView>> providers;
 };
 
+// What the rows of one collect() shall have in common.
+enum class Cut : std::uint8_t {
+  kNone,   // each row is whole, and of a moment of its own
+  kTry,    // all of one moment, if no writer comes in between, three times
+  kEpoch,  // as of one moment a little ago, which writers cannot prevent; else as kTry
+};
+
+// How the rows of one selection hang together. Rows that a provider computes, and counters that are
+// independent, are never better than kPerBlock, unless their provider is dead.
+enum class CutQuality : std::uint8_t {
+  kPerBlock,  // each row for itself
+  kCut,       // what a row shows, everything that led to it shows; up to a heartbeat old
+  kExact,     // all were so at one moment during collect()
+};
+[[nodiscard]] std::string_view name_of(CutQuality quality) noexcept;
+
+struct SelectionCut {
+  CutQuality quality = CutQuality::kPerBlock;
+  std::uint64_t skew_ns = 0;  // kPerBlock: the first load was at most so long before the last
+};
+
 struct Sample {
   Timestamp time;
   std::shared_ptr<const QueryPlan> plan;
   std::vector<std::uint64_t> values;        // the words of each row, see QueryPlan::Row::values
   std::vector<RowStatus> status;            // one a row
   std::vector<RowConsistency> consistency;  // one a row
+  std::vector<SelectionCut> cuts;           // one a selection; empty if no cut was asked for
   // What came of asking last, one for each registration whose rows are asked for. Null: the query
   // touches none, or nobody asked.
   std::shared_ptr<const std::vector<CallbackAnswer>> callbacks;
@@ -193,6 +215,7 @@ struct CollectSummary {
   std::size_t rows = 0;
   std::size_t not_fresh = 0;  // rows with any status but kFresh
   std::size_t failed_attempts = 0;
+  CutQuality cut = CutQuality::kPerBlock;  // of all rows together
   std::size_t unanswered = 0;  // registrations whose rows are asked for and that gave none
   bool stale = false;  // something changed: Catalog::refresh() and Query::update() would see more
 };
@@ -250,9 +273,20 @@ class Query {
   // registrations that changed. Returns true if the query now selects other rows or counters.
   bool update(const Catalog& catalog);
 
-  // See the head of this file. The first form takes the caller's time stamp and touches no clock.
-  CollectSummary collect(Sample& sample, Timestamp time) noexcept;
-  CollectSummary collect(Sample& sample) noexcept { return collect(sample, Timestamp::now()); }
+  // See the head of this file. The first form takes the caller's time stamp and touches no clock
+  // unless a cut is asked for.
+  //
+  // A cut covers the rows of the plan. What was created since is not in it, and an instance younger
+  // than the epoch shows the values that it began with; one that was closed since shows those of
+  // the epoch, as kClosed. Cuts of kEpoch need sets that were registered with cuts, and are as old
+  // as their provider's heartbeat, which may hang: they do not become wrong by that. A row never
+  // shows less than the query has returned of it before, so a kEpoch that follows another kind of
+  // collect() within a heartbeat is done as kTry. Rows of several providers are of one moment only
+  // if they are exact.
+  CollectSummary collect(Sample& sample, Timestamp time, Cut cut = Cut::kNone) noexcept;
+  CollectSummary collect(Sample& sample, Cut cut = Cut::kNone) noexcept {
+    return collect(sample, Timestamp::now(), cut);
+  }
 
   // Whether there are rows to ask for: whether the two below do anything.
   [[nodiscard]] bool asks() const noexcept;
@@ -262,7 +296,7 @@ class Query {
   // name. One that did not answer costs the others nothing and is told to stop. Allocates, calls
   // the kernel, may throw std::bad_alloc. Not for a callback about its own process: see
   // AnswerOutcome::kReentrant. Windows waits 5 s here, and 1 s in what follows.
-  CollectSummary collect(Sample& sample, std::chrono::nanoseconds patience);
+  CollectSummary collect(Sample& sample, std::chrono::nanoseconds patience, Cut cut = Cut::kNone);
   // Asks for the names only, so that patterns find them. Returns true if the query now selects
   // other rows. Sample::callbacks of the next collect() has what came of it.
   bool enumerate(std::chrono::nanoseconds patience);
@@ -288,7 +322,16 @@ class Query {
   void ask(bool values, std::chrono::nanoseconds patience);
   std::size_t copy_rows(const QueryPlan::Selection& selection, Sample& sample) noexcept;
   std::size_t join_shards(const QueryPlan::Selection& selection, Sample& sample) noexcept;
-  void collect_selection(const QueryPlan::Selection& selection, Sample& sample,
+  std::size_t copy_selection(const QueryPlan::Selection& selection, Sample& sample) noexcept;
+  void finish_selection(const QueryPlan::Selection& selection, std::size_t failed, Sample& sample,
+                        CollectSummary& summary) noexcept;
+  void collect_cut(Sample& sample, Cut cut, CollectSummary& summary) noexcept;
+  void read_epochs(Sample& sample) noexcept;
+  void read_provider_epoch(std::size_t first, Sample& sample) noexcept;
+  bool read_epoch(const QueryPlan::Selection& selection, std::uint64_t epoch,
+                  Sample& sample) noexcept;
+  void read_exactly(Sample& sample, CollectSummary& summary) noexcept;
+  std::size_t read_moved(const QueryPlan::Selection& selection, Sample& sample,
                          CollectSummary& summary) noexcept;
 
   std::shared_ptr<const QueryRequest> request_;

@@ -40,6 +40,13 @@ static_assert(alignof(std::atomic<std::uint64_t>) == 8);
 void copy_words_relaxed(std::uint64_t* target, const std::atomic<std::uint64_t>* source,
                         std::size_t count) noexcept;
 
+// Counts the epochs of this process, for its providers' cuts. Alone in its line: every commit of a
+// set with cuts loads it.
+struct alignas(64) ProcessEpoch {
+  std::atomic<std::uint64_t> count{0};
+};
+extern constinit ProcessEpoch process_epoch;
+
 struct StdAtomics {
   using Word = std::atomic<std::uint64_t>;
   static constexpr std::uint64_t kCheckpointEvery = 1024;  // commits
@@ -55,10 +62,10 @@ struct StdAtomics {
   static constexpr auto kLoadOrder = std::memory_order_relaxed;
   static constexpr auto kStoreOrder = std::memory_order_relaxed;
   static void fence_release() noexcept {
-    std::atomic_thread_fence(std::memory_order_release);  // [W2] [W4] [S1] [S2], see block.hpp
+    std::atomic_thread_fence(std::memory_order_release);  // [W2] [W4] [E2] [S1] [S2], block.hpp
   }
   static void fence_acquire() noexcept {
-    std::atomic_thread_fence(std::memory_order_acquire);  // [R2] [R4] [R5], see block.hpp
+    std::atomic_thread_fence(std::memory_order_acquire);  // [R2] [R4] [R5] [R7], block.hpp
   }
 #endif
 
@@ -72,6 +79,9 @@ struct StdAtomics {
   static void store_release(Word& word, std::uint64_t value) noexcept {
     word.store(value, std::memory_order_release);
   }
+
+  // relaxed: a barrier in every thread comes between this word and the word that readers see it by.
+  static std::uint64_t epoch() noexcept { return load_relaxed(process_epoch.count); }
 
   static void copy_words(std::uint64_t* target, const Word* source, std::size_t count) noexcept {
     if (count > kInlineCopyWords) return copy_words_relaxed(target, source, count);

@@ -79,6 +79,22 @@
 //      compare the one membership word instead of a generation per slot, for rows that were LIVE
 //      at a look-up that loaded membership first.
 //
+// ---- The epoch pair -----------------------------------------------------------------------------
+//
+// Blocks of sets with cuts keep what they were before their first commit of an epoch, twice, with
+// the epochs between which it held. The provider counts epochs; see docs/protocol.md, "Cuts".
+//
+//      before W1, if the epoch moved:              reader of the cut at epoch e
+//      ecount := 2n - 1            release  [E1]   c := ecount              acquire   [R6]
+// [E2] fence                       release         slot n or n - 1          relaxed
+//      slot n & 1 := version, epoch, epoch         fence                    acquire   [R7]
+//             before, copy 0       relaxed         accept iff ecount = c    relaxed
+// [E3] ecount := 2n                release
+//
+//      E1 and E3 pair with R6: whoever sees 2n - 1 or 2n sees all of slot n - 1 or n. E2 pairs with
+//      R7: whoever sees a word of save n in the slot of save n - 2 sees that ecount has moved on.
+//      W1 carries E3 along: no commit that saw epoch e or a later one is seen without its save.
+//
 // docs/protocol.md has the proofs; tests/model/ checks this very source and the models of it, with
 // each ordering removed in turn.
 #pragma once
@@ -95,6 +111,17 @@ namespace meterbank {
 inline constexpr std::uint32_t kHotAttempts = 5;
 inline constexpr std::uint32_t kCheckpointAttempts = 4;
 inline constexpr std::uint32_t kBlockWordsMax = 4096;
+
+// Of a checkpoint pair: cseq, then two of (version, words).
+constexpr std::uint32_t checkpoint_words(std::uint32_t words) noexcept {
+  return 1 + 2 * (words + 1);
+}
+// One copy of an epoch pair: (version, epoch, epoch before, words).
+constexpr std::uint32_t saved_words(std::uint32_t words) noexcept { return 3 + words; }
+// Of an epoch pair: ecount, the epoch that the writer saw last, then two copies.
+constexpr std::uint32_t cut_words(std::uint32_t words) noexcept {
+  return 2 + 2 * saved_words(words);
+}
 
 enum class SlotState : std::uint64_t { kFree = 0, kInit = 1, kLive = 2, kClosed = 3 };
 
@@ -137,6 +164,7 @@ struct BlockParts {
   W* copy1 = nullptr;       // copy0 itself for independent counters, which have one copy
   W* checkpoint = nullptr;  // cseq, then two copies of (version, words); null: the set has none
   std::uint32_t words = 0;
+  W* cut = nullptr;  // the epoch pair, behind the checkpoint pair; null: the set has no cuts
 };
 
 // The owner's end of one block, 24 bytes: it is read at every commit, so it should not cost more
@@ -151,11 +179,12 @@ class BlockWriter {
   // The parts lie in one group, hence in one extent, in the order of BlockParts.
   explicit BlockWriter(const BlockParts<Word>& parts) noexcept
       : seq_(parts.seq),
-        copy0_(distance(parts, parts.copy0)),
         copy1_(distance(parts, parts.copy1)),
         checkpoint_(parts.checkpoint == nullptr ? 0 : distance(parts, parts.checkpoint)),
+        copy0_(static_cast<std::uint16_t>(distance(parts, parts.copy0))),
         words_(static_cast<std::uint16_t>(parts.words)),
-        words_in_place_(parts.copy0 == parts.copy1 ? words_ : std::uint16_t{0}) {}
+        words_in_place_(parts.copy0 == parts.copy1 ? words_ : std::uint16_t{0}),
+        words_plain_(parts.cut == nullptr ? words_ : std::uint16_t{0}) {}
 
   [[nodiscard]] std::uint32_t words() const noexcept { return words_; }
   // Independent counters have one copy: there is nothing to commit, words are written in place.
@@ -169,34 +198,21 @@ class BlockWriter {
     return A::load_relaxed(copy0()[word]);
   }
 
-  // One commit that changes one word. `word` < words is the caller's duty.
+  // One commit that changes one word. A word outside the block is ignored.
   void set(std::uint32_t word, std::uint64_t value) const noexcept {
-    Word* const seq_word = seq_;  // loaded once: compilers load members again after every atomic
-    Word* const first = copy0() + word;
-    Word* const second = copy1() + word;
-    // relaxed: own last store. The copies are ordered by the labels at the head of this file.
-    const std::uint64_t seq = A::load_relaxed(*seq_word);
-    A::store_relaxed(*second, value);
-    A::store_release(*seq_word, seq + 1);  // [W1] pairs with [R1]: the commit point.
-    // [W2] pairs with [R2]. Without it a reader sent to copy 0 before could accept a mix of the
-    // old words and this store, because the odd number might become visible after it.
-    A::fence_release();
-    A::store_relaxed(*first, value);
-    // [W3] pairs with [R1]. Without it a reader sees the even number and old words of copy 0.
-    A::store_release(*seq_word, seq + 2);
-    // [W4] pairs with [R2]. Without it the next commit's first store to copy 1 could be seen by a
-    // reader of the odd number that has not yet seen this even one.
-    A::fence_release();
-    if (is_checkpoint_due(seq + 2)) write_checkpoint(*this, seq + 2);
+    if (__builtin_expect(word < words_plain_, 1) != 0) return set_one(word, value);
+    set_with_cut(*this, word, value);
   }
   void add(std::uint32_t word, std::uint64_t delta) const noexcept {
-    set(word, value(word) + delta);
+    if (__builtin_expect(word < words_plain_, 1) != 0) return set_one(word, value(word) + delta);
+    add_with_cut(*this, word, delta);
   }
 
   // One commit of a few words that may lie far from each other. Each `word` < words is the caller's
   // duty, and so is that no update is open.
   template <std::size_t kMost>
   void commit_words(const WordList<kMost>& list) const noexcept {
+    if (words_plain_ != words_ && !look_at_epoch(list.entries[0].word)) return;
     Word* const seq_word = seq_;
     Word* const first = copy0();
     Word* const second = copy1();
@@ -235,7 +251,14 @@ class BlockWriter {
       return A::load_relaxed(writer_.copy1()[word]);  // relaxed: own last store
     }
     void commit() noexcept {
-      if (first_ >= writer_.words_) return;
+      if (__builtin_expect(first_ < writer_.words_plain_, 1) != 0) return publish();
+      publish_with_cut(writer_.seq_, writer_.copy1_, writer_.checkpoint_, writer_.copy0_,
+                       writer_.words_, last_ << 16 | first_);
+    }
+    void abort() noexcept { copy_changed(writer_.copy1(), writer_.copy0()); }
+
+   private:
+    void publish() noexcept {
       const std::uint64_t seq = A::load_relaxed(*writer_.seq_);  // relaxed: own last store
       A::store_release(*writer_.seq_, seq + 1);                  // [W1] as in set()
       A::fence_release();                                        // [W2] as in set()
@@ -244,9 +267,22 @@ class BlockWriter {
       A::fence_release();                        // [W4] as in set()
       if (is_checkpoint_due(seq + 2)) write_checkpoint(writer_, seq + 2);
     }
-    void abort() noexcept { copy_changed(writer_.copy1(), writer_.copy0()); }
-
-   private:
+    // In pieces, because an update whose address is taken lives in memory.
+    [[gnu::noinline]] static void publish_with_cut(Word* seq, std::uint32_t copy1,
+                                                   std::uint32_t checkpoint, std::uint32_t copy0,
+                                                   std::uint32_t words,
+                                                   std::uint32_t changed) noexcept {
+      BlockWriter writer;
+      writer.seq_ = seq;
+      writer.copy1_ = copy1;
+      writer.checkpoint_ = checkpoint;
+      writer.copy0_ = static_cast<std::uint16_t>(copy0);
+      writer.words_ = static_cast<std::uint16_t>(words);
+      Update update(writer);
+      update.first_ = changed & 0xffff;
+      update.last_ = changed >> 16;
+      if (writer.look_at_epoch(update.first_)) update.publish();
+    }
     // relaxed: ordered by the caller.
     void copy_changed(Word* target, const Word* source) noexcept {
       const std::uint32_t end = std::min<std::uint32_t>(last_ + 1, writer_.words_);
@@ -275,14 +311,60 @@ class BlockWriter {
     for (std::uint32_t word = 0; word < words_; ++word) update.set(word, value_of(word));
     update.commit();
     write_checkpoint(*this, A::load_relaxed(*seq_));  // relaxed: own last store
+    // At any epoch before this one, the instance is shown with the values that it begins with: what
+    // the pair holds of the slot's earlier life must not be taken for them.
+    if (words_plain_ != words_) save(*this, A::epoch(), 0);
   }
 
  private:
+  // Commits that look at the epoch first. One comparison with words_plain_ keeps them, and words
+  // outside the block, off the path of all others; the calls are the last thing there.
+  [[gnu::noinline]] static void set_with_cut(const BlockWriter& block, std::uint32_t word,
+                                             std::uint64_t value) noexcept {
+    if (block.look_at_epoch(word)) block.set_one(word, value);
+  }
+  [[gnu::noinline]] static void add_with_cut(const BlockWriter& block, std::uint32_t word,
+                                             std::uint64_t delta) noexcept {
+    if (block.look_at_epoch(word)) block.set_one(word, block.value(word) + delta);
+  }
+  [[nodiscard]] bool look_at_epoch(std::uint32_t word) const noexcept {
+    if (word >= words_) return false;
+    // After everything that the caller saw, so that what it saw belongs to no later epoch than this
+    // commit; before the first store that the commit publishes.
+    const std::uint64_t epoch = A::epoch();
+    const std::uint64_t seen = A::load_relaxed(cut_pair()[1]);  // relaxed: own last store
+    if (__builtin_expect(epoch != seen, 0) != 0) save(*this, epoch, seen);
+    return true;
+  }
+
+  void set_one(std::uint32_t word, std::uint64_t value) const noexcept {
+    Word* const seq_word = seq_;  // loaded once: compilers load members again after every atomic
+    Word* const first = copy0() + word;
+    Word* const second = copy1() + word;
+    // relaxed: own last store. The copies are ordered by the labels at the head of this file.
+    const std::uint64_t seq = A::load_relaxed(*seq_word);
+    A::store_relaxed(*second, value);
+    A::store_release(*seq_word, seq + 1);  // [W1] pairs with [R1]: the commit point.
+    // [W2] pairs with [R2]. Without it a reader sent to copy 0 before could accept a mix of the
+    // old words and this store, because the odd number might become visible after it.
+    A::fence_release();
+    A::store_relaxed(*first, value);
+    // [W3] pairs with [R1]. Without it a reader sees the even number and old words of copy 0.
+    A::store_release(*seq_word, seq + 2);
+    // [W4] pairs with [R2]. Without it the next commit's first store to copy 1 could be seen by a
+    // reader of the odd number that has not yet seen this even one.
+    A::fence_release();
+    if (is_checkpoint_due(seq + 2)) write_checkpoint(*this, seq + 2);
+  }
+
   static std::uint32_t distance(const BlockParts<Word>& parts, const Word* part) noexcept {
     return static_cast<std::uint32_t>(part - parts.seq);
   }
   [[nodiscard]] Word* copy0() const noexcept { return seq_ + copy0_; }
   [[nodiscard]] Word* copy1() const noexcept { return seq_ + copy1_; }
+  [[nodiscard]] Word* cut_pair() const noexcept {
+    return seq_ + checkpoint_ + checkpoint_words(words_);
+  }
 
   // seq grows by two a commit.
   [[nodiscard]] static bool is_checkpoint_due(std::uint64_t seq) noexcept {
@@ -304,12 +386,39 @@ class BlockWriter {
     A::store_release(pair[0], cseq + 1);
   }
 
+  // Keeps the state before a commit, the first one to see `epoch`; the one before it saw `seen`.
+  [[gnu::noinline, gnu::cold]] static void save(BlockWriter block, std::uint64_t epoch,
+                                                std::uint64_t seen) noexcept {
+    Word* const pair = block.cut_pair();
+    const std::uint64_t ecount = A::load_relaxed(pair[0]);  // relaxed: own last store, even
+    // [E1] pairs with [R6]. Without it a reader could see the odd number and not all of the slot
+    // that it still stands for.
+    A::store_release(pair[0], ecount + 1);
+    // [E2] pairs with [R7]. Without it the older slot could be rewritten under a reader that finds
+    // ecount unmoved.
+    A::fence_release();
+    Word* const slot = pair + 2 + ((ecount / 2 + 1) & 1) * saved_words(block.words_);
+    // relaxed, all of these: published by [E3].
+    A::store_relaxed(slot[0], A::load_relaxed(*block.seq_) / 2);
+    A::store_relaxed(slot[1], epoch);
+    A::store_relaxed(slot[2], seen);
+    for (std::uint32_t word = 0; word < block.words_; ++word) {
+      A::store_relaxed(slot[3 + word], block.value(word));
+    }
+    A::store_relaxed(pair[1], epoch);  // relaxed: only the writer looks at it
+    // [E3] pairs with [R6]. Without it a reader sees the new number and old words.
+    A::store_release(pair[0], ecount + 2);
+  }
+
+  static_assert(kBlockWordsMax * 8 + 16 <= 0xffff, "the distance to copy 0 of a tile's last lane");
+
   Word* seq_ = nullptr;
-  std::uint32_t copy0_ = 0;  // words from seq
-  std::uint32_t copy1_ = 0;
+  std::uint32_t copy1_ = 0;       // words from seq
   std::uint32_t checkpoint_ = 0;  // 0: none
+  std::uint16_t copy0_ = 0;
   std::uint16_t words_ = 0;
   std::uint16_t words_in_place_ = 0;  // all or none
+  std::uint16_t words_plain_ = 0;     // that a commit need not look at the epoch for: all or none
 };
 
 enum class ReadStatus : std::uint8_t {
@@ -387,6 +496,56 @@ template <typename A>
     return result;
   }
   return read_again<A>(block, target, version_at_least);
+}
+
+// ---- The state at a cut ----
+
+inline constexpr std::uint32_t kCutAttempts = 4;
+
+enum class CutStatus : std::uint8_t {
+  kCurrent,  // the current version; no commit has seen the epoch
+  kSaved,    // what the block was before its first commit of the epoch or of a later one
+  kTooLate,  // two later epochs have been seen since: the state is gone
+  kBusy,     // every attempt was overtaken
+};
+
+// The state of the block at epoch `epoch`, which the provider has declared settled before. Bounded:
+// kCutAttempts attempts. The target holds nothing unless the status says a state.
+template <typename A>
+[[nodiscard]] CutStatus read_at_epoch(const BlockParts<const typename A::Word>& block,
+                                      std::uint64_t epoch, std::uint64_t* target,
+                                      std::uint64_t& version) noexcept {
+  const typename A::Word* const pair = block.cut;
+  for (std::uint32_t attempt = 0; attempt < kCutAttempts; ++attempt) {
+    if (attempt != 0) A::pause();
+    // [R6] pairs with [E1] and [E3]. Without it the slots could be older than the number.
+    const std::uint64_t ecount = A::load_acquire(pair[0]);
+    const std::uint64_t saves = ecount / 2;
+    // relaxed, these and the slot's words: between [R6] and [R7].
+    const typename A::Word* slot = pair + 2 + (saves & 1) * saved_words(block.words);
+    CutStatus status = CutStatus::kSaved;
+    if (A::load_relaxed(slot[1]) < epoch) {
+      if (!try_read<A>(block, target, version)) continue;
+      status = CutStatus::kCurrent;
+    } else {
+      if (A::load_relaxed(slot[2]) >= epoch) {
+        slot = pair + 2 + ((saves + 1) & 1) * saved_words(block.words);
+        // While a save is being written, that is where.
+        if ((ecount & 1) != 0) return CutStatus::kTooLate;
+        if (A::load_relaxed(slot[2]) >= epoch || A::load_relaxed(slot[1]) < epoch) {
+          status = CutStatus::kTooLate;
+        }
+      }
+      version = A::load_relaxed(slot[0]);
+      A::copy_words(target, slot + 3, block.words);
+      // [R7] pairs with [E2]. Without it ecount could be looked at before the copy.
+      A::fence_acquire();
+    }
+    // relaxed: fenced in by [R7], or by [R2] of try_read(). A commit whose words try_read()
+    // returned has published its save before [W1], so the number has moved if it saw the epoch.
+    if (A::load_relaxed(pair[0]) == ecount) return status;
+  }
+  return CutStatus::kBusy;
 }
 
 // ---- The slot word ----

@@ -165,7 +165,8 @@ struct alignas(kCacheLine) SegmentHeader {
   std::uint32_t reserved1;                    //  212  zero
   std::array<SharedWord, kRefusals> refused;  // 216  creations refused, by Refusal
   SharedWord channel_refused;                 //  280  callers and requests that were turned away
-  std::array<std::uint64_t, 4> reserved2;     //  288  zero
+  SharedWord settled_epoch;                   //  288  cuts at it may be read; 0: none yet
+  std::array<std::uint64_t, 3> reserved2;     //  296  zero
 
   // Liveness: written by the keeper thread.
   // A robust mutex that the keeper locks for as long as the process lives. At death the kernel sets
@@ -182,6 +183,7 @@ static_assert(offsetof(SegmentHeader, segment_id) == 24);
 static_assert(offsetof(SegmentHeader, name) == 96);
 static_assert(offsetof(SegmentHeader, directory_version) == 192);
 static_assert(offsetof(SegmentHeader, refused) == 216);
+static_assert(offsetof(SegmentHeader, settled_epoch) == 288);
 static_assert(offsetof(SegmentHeader, owner_mutex) == 320);
 static_assert(offsetof(SegmentHeader, heartbeat_ns) == 384);
 static_assert(offsetof(SegmentHeader, extents) == 448);
@@ -230,7 +232,7 @@ struct BlockForm {
   std::uint32_t lanes = 1;  // slots that share a head: 1 = line, 8 = tile
   Consistency consistency = Consistency::kBlock;
   std::uint32_t checkpoint = 0;  // 1: each block has a checkpoint pair
-  std::uint32_t cut_pair = 0;    // no meaning yet
+  std::uint32_t cut_pair = 0;    // 1: and behind it an epoch pair
   std::uint32_t shards = 1;      // blocks of a slot; 1: not sharded
 
   static constexpr std::uint64_t lines(std::uint64_t words) noexcept {
@@ -253,14 +255,15 @@ struct BlockForm {
     return stride(std::uint64_t{lanes} * words);
   }
   [[nodiscard]] constexpr std::uint64_t checkpoint_stride() const noexcept {
-    return checkpoint == 0 ? 0 : stride(1 + 2 * (std::uint64_t{words} + 1));
+    if (checkpoint == 0) return 0;
+    return stride(checkpoint_words(words) + (cut_pair == 0 ? 0 : cut_words(words)));
   }
   [[nodiscard]] constexpr bool valid() const noexcept {
     return words >= 1 && words <= kBlockWordsMax && (lanes == 1 || lanes == 8) &&
            (consistency == Consistency::kBlock ||
             (consistency == Consistency::kIndependent && checkpoint == 0)) &&
-           checkpoint <= 1 && cut_pair == 0 && shards >= 1 && shards <= kShardsMax &&
-           (shards == 1 || lanes == 1);
+           checkpoint <= 1 && cut_pair <= checkpoint && shards >= 1 && shards <= kShardsMax &&
+           (shards == 1 || (lanes == 1 && cut_pair == 0));
   }
   friend constexpr bool operator==(const BlockForm&, const BlockForm&) noexcept = default;
 };
@@ -273,6 +276,7 @@ static_assert(BlockForm{.words = 8, .lanes = 8}.head_stride() +
 static_assert(BlockForm{.words = 8, .checkpoint = 1}.checkpoint_stride() == 192);
 static_assert(BlockForm{.words = 3, .shards = 2}.head_stride() == 128);
 static_assert(BlockForm{.words = 8, .checkpoint = 1, .shards = 5}.checkpoint_stride() == 256);
+static_assert(BlockForm{.words = 8, .checkpoint = 1, .cut_pair = 1}.checkpoint_stride() == 384);
 
 struct alignas(kCacheLine) RegistrationRecord {
   SharedWord word;            //   0  RegistrationWord [P3]
@@ -368,6 +372,7 @@ template <typename Byte>
   if (form.checkpoint != 0) {
     const std::uint64_t block = std::uint64_t{slot} * form.shards + shard;
     parts.checkpoint = words_at(layout.checkpoints + block * form.checkpoint_stride());
+    if (form.cut_pair != 0) parts.cut = parts.checkpoint + checkpoint_words(form.words);
   }
   return parts;
 }

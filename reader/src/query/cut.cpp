@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collecting the rows of a query as of one moment.
+//
+// Exact: all rows are copied, and then all their numbers are looked at again. A number that has not
+// moved says that its row was the same from the copy until that look, so if none has moved, all
+// rows were so at the moment when the last look began. Rows that moved are copied again, and
+// everything is looked at once more.
+//
+// Cut: each row is taken as it was at one epoch of its provider, see docs/protocol.md.
+#include <algorithm>
+
+#include "../catalog/liveness_words.hpp"
+#include "meterbank/base/clock.hpp"
+#include "meterbank/reader/query.hpp"
+#include "meterbank/shm/segment.hpp"
+#include "sweep.hpp"
+
+namespace meterbank {
+namespace {
+
+constexpr unsigned kCutRounds = 3;
+
+// Where the sequence word of a row is, without a look at the row itself where its address follows
+// from the run's: a row takes two cache lines.
+const SharedWord& seq_of(const QueryPlan::Run& run, const QueryPlan::Row* rows,
+                         std::size_t row) noexcept {
+  constexpr std::size_t kLanes = 8;
+  switch (run.kind) {
+    case QueryPlan::Run::Kind::kTiles:
+      return run.head[row / kLanes * run.head_words + row % kLanes];
+    case QueryPlan::Run::Kind::kLines:
+      return run.head[row * run.head_words];
+    case QueryPlan::Run::Kind::kScattered:
+      break;
+  }
+  return *rows[row].block.seq;
+}
+
+bool is_final(const QueryPlan::Selection& selection) noexcept {
+  return selection.provider->state == ProviderState::kDead;
+}
+
+// Rows whose commits are numbered, in memory that their provider writes to.
+bool is_numbered(const QueryPlan::Selection& selection) noexcept {
+  const Counterset& set = *selection.set->set;
+  return set.consistency == Consistency::kBlock && !set.form.sharded() &&
+         selection.answered == nullptr;
+}
+
+// The settled epoch of a selection that can be read at one; 0: it cannot. Where the provider has
+// ended there is none: the last values are newer and do not move.
+std::uint64_t settled_epoch(const QueryPlan::Selection& selection) noexcept {
+  if (!is_numbered(selection) || selection.set->set->form.cut_pair == 0) return 0;
+  const SegmentHeader& header = selection.provider->segment->header();
+  if (is_final(selection) || is_closed(header) || owner_died(header)) return 0;
+  // acquire: pairs with the release store of the heartbeat, behind its barrier.
+  return header.settled_epoch.load(std::memory_order_acquire);
+}
+
+CutQuality worse(CutQuality left, CutQuality right) noexcept { return std::min(left, right); }
+
+}  // namespace
+
+// Copies the rows whose number has moved since they were copied, and those that are not current.
+// Returns how many there were. Bounded, one read_row() each.
+std::size_t Query::read_moved(const QueryPlan::Selection& selection, Sample& sample,
+                              CollectSummary& summary) noexcept {
+  const QueryPlan& plan = *plan_;
+  std::size_t moved = 0;
+  for (std::size_t index = selection.first_run; index < selection.first_run + selection.runs;
+       ++index) {
+    const QueryPlan::Run& run = plan.runs[index];
+    const QueryPlan::Row* rows = plan.rows.data() + run.first_row;
+    for (std::size_t row = 0; row < run.rows; ++row) {
+      const std::size_t at = run.first_row + row;
+      std::uint64_t& known = versions_[selection.first_version + at - selection.first_row];
+      // relaxed: the caller's fence comes between the copies and this load.
+      const std::uint64_t seq = StdAtomics::load_relaxed(seq_of(run, rows, row));
+      if (sample.status[at] == RowStatus::kFresh && (seq + 1) / 2 == known) continue;
+      ++moved;
+      const SweepTarget target{sample.values.data() + rows[row].values, &known,
+                               sample.status.data() + at};
+      summary.failed_attempts += read_row(rows[row], Consistency::kBlock, target);
+    }
+  }
+  return moved;
+}
+
+// All rows of the selection as they were at the epoch; false: one was not to be had, or is older
+// than what was returned of it before.
+bool Query::read_epoch(const QueryPlan::Selection& selection, std::uint64_t epoch,
+                       Sample& sample) noexcept {
+  const std::size_t end = selection.first_row + selection.rows;
+  for (std::size_t at = selection.first_row; at < end; ++at) {
+    const QueryPlan::Row& row = plan_->rows[at];
+    std::uint64_t version = 0;
+    const CutStatus read =
+        read_at_epoch<StdAtomics>(row.block, epoch, sample.values.data() + row.values, version);
+    std::uint64_t& known = versions_[selection.first_version + at - selection.first_row];
+    const bool is_had = read == CutStatus::kCurrent || read == CutStatus::kSaved;
+    if (!is_had || version < known) return false;
+    known = version;
+    sample.status[at] = read == CutStatus::kCurrent ? RowStatus::kFresh : RowStatus::kCheckpoint;
+  }
+  return true;
+}
+
+// All selections of one provider at one epoch, beginning with the first that has one. An epoch that
+// was lost while reading is followed by a newer one, a few times.
+void Query::read_provider_epoch(std::size_t first, Sample& sample) noexcept {
+  const auto& selections = plan_->selections;
+  const auto* const provider = selections[first].provider.get();
+  for (unsigned round = 0; round < kCutRounds; ++round) {
+    const std::uint64_t epoch = settled_epoch(selections[first]);
+    if (epoch == 0) return;
+    bool is_whole = true;
+    for (std::size_t index = first; index < selections.size() && is_whole; ++index) {
+      const QueryPlan::Selection& selection = selections[index];
+      if (selection.provider.get() != provider || settled_epoch(selection) == 0) continue;
+      is_whole = read_epoch(selection, epoch, sample);
+      sample.cuts[index].quality = is_whole ? CutQuality::kCut : CutQuality::kPerBlock;
+    }
+    if (is_whole) return;
+    for (std::size_t index = first; index < selections.size(); ++index) {
+      if (selections[index].provider.get() == provider) sample.cuts[index] = SelectionCut{};
+    }
+  }
+}
+
+void Query::read_epochs(Sample& sample) noexcept {
+  const auto& selections = plan_->selections;
+  for (std::size_t index = 0; index < selections.size(); ++index) {
+    const auto* const provider = selections[index].provider.get();
+    const auto has_epoch = [&](const QueryPlan::Selection& selection) {
+      return selection.provider.get() == provider && settled_epoch(selection) != 0;
+    };
+    if (!has_epoch(selections[index])) continue;
+    // A provider is read at its first selection.
+    if (std::any_of(selections.data(), selections.data() + index, has_epoch)) continue;
+    read_provider_epoch(index, sample);
+  }
+}
+
+// The rest: copies, then looks until nothing has moved. SelectionCut::skew_ns holds the time of the
+// first load until the end.
+void Query::read_exactly(Sample& sample, CollectSummary& summary) noexcept {
+  const auto& selections = plan_->selections;
+  for (std::size_t index = 0; index < selections.size(); ++index) {
+    SelectionCut& cut = sample.cuts[index];
+    if (cut.quality == CutQuality::kCut) continue;
+    const std::uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
+    summary.failed_attempts += copy_selection(selections[index], sample);
+    cut.skew_ns = is_numbered(selections[index]) ? began_ns : clock_ns(CLOCK_MONOTONIC) - began_ns;
+    if (!is_numbered(selections[index]) && is_final(selections[index])) {
+      cut = {CutQuality::kExact, 0};
+    }
+  }
+  std::size_t moved = 1;
+  for (unsigned round = 0; round < kCutRounds && moved != 0; ++round) {
+    moved = 0;
+    for (std::size_t index = 0; index < selections.size(); ++index) {
+      SelectionCut& cut = sample.cuts[index];
+      if (cut.quality == CutQuality::kCut || !is_numbered(selections[index])) continue;
+      // As [R2] of each row copied before: a word of a later commit drags its number along. Without
+      // it the numbers below could be older than the copies of other rows.
+      StdAtomics::fence_acquire();
+      const std::size_t here = read_moved(selections[index], sample, summary);
+      cut.quality = here == 0 ? CutQuality::kExact : CutQuality::kPerBlock;
+      moved += here;
+    }
+  }
+  const std::uint64_t ended_ns = clock_ns(CLOCK_MONOTONIC);
+  for (std::size_t index = 0; index < selections.size(); ++index) {
+    SelectionCut& cut = sample.cuts[index];
+    if (cut.quality != CutQuality::kPerBlock)
+      cut.skew_ns = 0;
+    else if (is_numbered(selections[index]))
+      cut.skew_ns = ended_ns - cut.skew_ns;
+  }
+  summary.cut = moved == 0 ? CutQuality::kExact : CutQuality::kPerBlock;
+}
+
+void Query::collect_cut(Sample& sample, Cut cut, CollectSummary& summary) noexcept {
+  const auto& selections = plan_->selections;
+  sample.cuts.assign(selections.size(), SelectionCut{});
+  if (cut == Cut::kEpoch) read_epochs(sample);
+  read_exactly(sample, summary);
+  bool is_one_cut = !selections.empty();
+  for (std::size_t index = 0; index < selections.size(); ++index) {
+    finish_selection(selections[index], summary.failed_attempts + 1, sample, summary);
+    summary.cut = worse(summary.cut, sample.cuts[index].quality);
+    is_one_cut &= sample.cuts[index].quality == CutQuality::kCut &&
+                  selections[index].provider == selections.front().provider;
+  }
+  // Each provider has epochs of its own, and what is exact is newer than any of them.
+  if (summary.cut == CutQuality::kCut && !is_one_cut) summary.cut = CutQuality::kPerBlock;
+}
+
+}  // namespace meterbank
