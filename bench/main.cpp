@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: meterbank_bench [--quick] [--large] [--peers] "
-    "[publish|snapshot|fresh|setup|bulk|perflib|callback]...\n"
+    "[publish|snapshot|fresh|setup|bulk|perflib|callback|cut]...\n"
     "  --quick  tiny inputs: shows that every row runs; its figures mean nothing\n"
     "  --large  bulk snapshots of 1,000,000 instances as well\n"
     "  --peers  rows of other systems too, where this program was built with them\n"
@@ -26,10 +26,10 @@ struct Group {
   Rows rows;
 };
 constexpr Group kGroups[] = {
-    {"publish", meterbank::bench::publish_rows},  {"snapshot", meterbank::bench::snapshot_rows},
-    {"fresh", meterbank::bench::fresh_rows},      {"setup", meterbank::bench::setup_rows},
-    {"bulk", meterbank::bench::catalog_rows},     {"perflib", meterbank::bench::perflib_rows},
-    {"callback", meterbank::bench::callback_rows}};
+    {"publish", meterbank::bench::publish_rows},   {"snapshot", meterbank::bench::snapshot_rows},
+    {"fresh", meterbank::bench::fresh_rows},       {"setup", meterbank::bench::setup_rows},
+    {"bulk", meterbank::bench::catalog_rows},      {"perflib", meterbank::bench::perflib_rows},
+    {"callback", meterbank::bench::callback_rows}, {"cut", meterbank::bench::cut_rows}};
 
 // One processor for all loops of this thread. Where the machine has only one, nothing is gained.
 void stay_here() {

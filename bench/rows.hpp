@@ -28,6 +28,7 @@ void setup_rows(const Effort& effort, Table& table);
 void catalog_rows(const Effort& effort, Table& table);
 void perflib_rows(const Effort& effort, Table& table);
 void callback_rows(const Effort& effort, Table& table);
+void cut_rows(const Effort& effort, Table& table);
 #ifdef METERBANK_BENCH_PCP
 void pcp_mmv_rows(const Effort& effort, Table& table);
 #endif

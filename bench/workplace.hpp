@@ -15,6 +15,7 @@ struct SetShape {
   Consistency consistency = Consistency::kBlock;
   bool many = true;  // tile form
   bool checkpoint = false;
+  bool cuts = false;
 };
 
 // A set called by its number, with a callback if there is one. Ends the program if the machine
