@@ -30,6 +30,7 @@ void catalog_rows(const Effort& effort, Table& table);
 void perflib_rows(const Effort& effort, Table& table);
 void callback_rows(const Effort& effort, Table& table);
 void distribution_rows(const Effort& effort, Table& table);
+void cut_rows(const Effort& effort, Table& table);
 #ifdef METERBANK_BENCH_PCP
 void pcp_mmv_rows(const Effort& effort, Table& table);
 #endif

@@ -49,6 +49,7 @@ Registration add_set(Provider& provider, const SetShape& shape, unsigned number,
                             .consistency = shape.consistency,
                             .many = shape.many,
                             .checkpoint = shape.checkpoint,
+                            .cuts = shape.cuts,
                             .shards = shape.shards,
                             .counters = counters};
   return must(callback ? provider.add(spec, callback) : provider.add(spec));

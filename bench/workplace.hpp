@@ -15,6 +15,7 @@ struct SetShape {
   Consistency consistency = Consistency::kBlock;
   bool many = true;  // tile form
   bool checkpoint = false;
+  bool cuts = false;
   std::uint32_t shards = 0;  // any number: sharded
 };
 

@@ -290,7 +290,8 @@ TEST_F(ValueFormTest, ASnapshotOfADistributionAlwaysAgrees) {
   const DistributionPlace place{counter.shape, counter.word, counter.more};
   const std::size_t words = query_.plan()->rows[0].block.words;
   std::uint64_t torn = 0, moved = 0, last = 0;
-  for (std::uint64_t i = 0; i < snapshots; ++i) {
+  // On a busy machine the writer may begin late.
+  for (std::uint64_t i = 0; i < snapshots || moved <= 10; ++i) {
     query_.collect(sample_, Timestamp{});
     if (!holds_values(sample_.status[0])) continue;
     const std::uint64_t* const row = sample_.row(0);
@@ -307,7 +308,6 @@ TEST_F(ValueFormTest, ASnapshotOfADistributionAlwaysAgrees) {
   done.store(true, std::memory_order_relaxed);  // relaxed: orders nothing
   writer.join();
   EXPECT_EQ(torn, 0U);
-  EXPECT_GT(moved, 10U);
   EXPECT_TRUE(Distribution::of(place, {sample_.row(0), words}));
 }
 

@@ -392,7 +392,7 @@ class BlockWriter {
     Word* const pair = block.cut_pair();
     const std::uint64_t ecount = A::load_relaxed(pair[0]);  // relaxed: own last store, even
     // [E1] pairs with [R6]. Without it a reader could see the odd number and not all of the slot
-    // that it still stands for.
+    // that it still stands for, where no commit came in between: after the first save of a life.
     A::store_release(pair[0], ecount + 1);
     // [E2] pairs with [R7]. Without it the older slot could be rewritten under a reader that finds
     // ecount unmoved.
