@@ -173,7 +173,9 @@ TEST(HostileImage, AnyNumberOfShardsEndsInOrder) {
       EXPECT_TRUE(result.attached);
       EXPECT_GE(result.sets, 3U);
       const bool is_form = shards >= 1 && shards <= kShardsMax && record->lanes == 1;
-      if (!is_form) EXPECT_EQ(result.sets, 3U) << index << " with " << shards;
+      if (!is_form) {
+        EXPECT_EQ(result.sets, 3U) << index << " with " << shards;
+      }
       served += result.sets == 4 ? 1U : 0U;
     }
   }
