@@ -16,6 +16,7 @@
 #include <string>
 
 #include "meterbank/shm/block.hpp"
+#include "meterbank/shm/epoch_pair.hpp"
 
 #include <relacy/relacy.hpp>
 

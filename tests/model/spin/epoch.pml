@@ -12,10 +12,11 @@
 // The settled commit has a model of its own, so a block is one word here. The reader loads in
 // order; what its fences are worth is looked at by the relacy scenario "cut".
 //
-// -DONE_BLOCK leaves block 1 out, so that there is room for a third save, which overwrites the first.
+// -DONE_BLOCK leaves block 1 out, so that there is room for a third save, which overwrites the
+// first.
 //
 // Promised, whatever the writer does and wherever it dies:
-//   causal         the two states are those of one moment: block 0 is at block 1's version or one on
+//   causal         the two states are of one moment: block 0 is at block 1's version or one on
 //   of_one_save    what was taken from the epoch pair is one save, not parts of two
 
 #ifndef VERSIONS

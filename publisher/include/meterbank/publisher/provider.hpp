@@ -105,7 +105,8 @@ class Provider {
   ~Provider();  // closes: removes the record; readers that hold the segment keep the last values
 
   // Errors: kInvalidArgument, kBadName, kExists (same GUID or name), kLimit, kNoSpace, kForked; of
-  // a set with cuts also kSystem, where the kernel has no membarrier() for us. The same schema may be registered again after its registration was closed.
+  // a set with cuts also kSystem, where the kernel has no membarrier() for us.
+  // The same schema may be registered again after its registration was closed.
   [[nodiscard]] Result<Registration> add(const CountersetSpec& spec);
   // With rows that are computed on demand. The first one starts a thread and a socket beside the
   // record. Errors: also kDenied, kNoDirectory, kSystem of these.
