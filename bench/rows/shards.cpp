@@ -17,9 +17,18 @@
 namespace meterbank::bench {
 namespace {
 
+constexpr std::size_t kTurning = 1024;
+
 [[gnu::noinline]] void bare_hot(SharedWord& word, std::uint64_t turns) {
   // U. relaxed: one writer, and nothing is ordered by it.
   for (std::uint64_t turn = 0; turn < turns; ++turn) {
+    word.store(word.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+}
+[[gnu::noinline]] void bare_turning(SharedWord* const* words, std::uint64_t turns) {
+  // U over kTurning words in turn, relaxed as above.
+  for (std::uint64_t turn = 0; turn < turns; ++turn) {
+    SharedWord& word = *words[turn % kTurning];
     word.store(word.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 }
@@ -49,7 +58,7 @@ namespace {
 void go_elsewhere() noexcept {
   cpu_set_t there;
   CPU_ZERO(&there);
-  for (int processor = 1; processor < CPU_SETSIZE; ++processor) CPU_SET(processor, &there);
+  for (std::size_t processor = 1; processor < CPU_SETSIZE; ++processor) CPU_SET(processor, &there);
   static_cast<void>(::sched_setaffinity(0, sizeof there, &there));
 }
 
@@ -82,17 +91,22 @@ class Beside {
 };
 
 template <typename F>
+Comparison to_u(const Effort& effort, std::uint64_t turns, F& work) {
+  static const Blocks bare({.words = 8, .consistency = Consistency::kIndependent}, kTurning);
+  static const std::vector<SharedWord*> words = bare.first_words();
+  return compare_to_slower(
+      effort.rounds, turns, [&] { work(turns); }, [&] { bare_hot(*words.front(), turns); },
+      [&] { bare_turning(words.data(), turns); });
+}
+
+template <typename F>
 void both_rows(const Effort& effort, Table& table, const char* what, F work, double limit_of_one) {
-  const Blocks bare({.words = 8, .consistency = Consistency::kIndependent}, 1);
-  SharedWord& word = *bare.first_words().front();
   const std::uint64_t turns = effort.operations / 4;
-  const auto alone = compare(
-      effort.rounds, turns, [&] { work(turns); }, [&] { bare_hot(word, turns); });
-  table.ratio_row(fmt::format("{}, one thread (limit: U)", what), alone, limit_of_one);
+  table.ratio_row(fmt::format("{}, one thread (limit: U)", what), to_u(effort, turns, work),
+                  limit_of_one);
   const Beside second([work, turns] { work(turns / 8); });
-  const auto beside = compare(
-      effort.rounds, turns, [&] { work(turns); }, [&] { bare_hot(word, turns); });
-  table.ratio_row(fmt::format("{}, two threads, each (limit: U)", what), beside, {});
+  table.ratio_row(fmt::format("{}, two threads, each (limit: U)", what), to_u(effort, turns, work),
+                  {});
 }
 
 ShardedInstance sharded(Workplace& workplace, Consistency consistency, std::uint32_t shards) {
@@ -126,7 +140,7 @@ void shard_rows(const Effort& effort, Table& table) {
   both_rows(effort, table, "commit 1 of 8, sharded", by(block), 6);
   both_rows(
       effort, table, "commit 8 of 8, sharded",
-      [&block](std::uint64_t turns) { update_sharded(block, turns); }, 16);
+      [&block](std::uint64_t turns) { update_sharded(block, turns); }, 20);
   both_rows(effort, table, "increment, in the shared block", by(crowded), 10);
   both_rows(
       effort, table, "increment of an atomic word",
