@@ -127,8 +127,8 @@ TEST(Cuts, EndWithTheirProviderWhileOthersGoOn) {
     Instance us = *ends.add(with_cuts())->create_instance("us");
     us.add(Venue::kAccepted, 1);
   }
-  const std::uint64_t epoch = process_epoch.count.load();
-  while (process_epoch.count.load() == epoch) std::this_thread::yield();
+  const std::uint64_t epoch = process_epoch.count.load(std::memory_order_seq_cst);
+  while (process_epoch.count.load(std::memory_order_seq_cst) == epoch) std::this_thread::yield();
   eu.add(Venue::kAccepted, 1);
   EXPECT_EQ(eu.value(Venue::kAccepted), 1U);
 }

@@ -272,7 +272,8 @@ TEST_F(CutTest, NeverShowsAnEffectWithoutItsCause) {
     writers.emplace_back([&, place] {
       std::uint64_t number = 0;
       while (!stop.load(std::memory_order_relaxed)) {
-        const std::uint64_t next = place == 0 ? number + 1 : told[place - 1].number.load();
+        const std::uint64_t next =
+            place == 0 ? number + 1 : told[place - 1].number.load(std::memory_order_acquire);
         if (next == number) {
           std::this_thread::yield();
           continue;
@@ -284,7 +285,7 @@ TEST_F(CutTest, NeverShowsAnEffectWithoutItsCause) {
           blocks[place].update(
               [number](Values& values) noexcept { values.set(Venue::kAccepted, number); });
         }
-        told[place].number.store(number);
+        told[place].number.store(number, std::memory_order_release);
       }
     });
   }

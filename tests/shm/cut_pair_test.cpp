@@ -25,11 +25,11 @@ class CutPair : public testing::TestWithParam<std::uint32_t> {
     auto* const group = reinterpret_cast<std::byte*>(lines_.data());
     writer_ = BlockWriter<StdAtomics>(block_parts(group, form_, layout_, 5));
     block_ = block_parts(static_cast<const std::byte*>(group), form_, layout_, 5);
-    start_ = process_epoch.count.load();
+    start_ = process_epoch.count.load(std::memory_order_seq_cst);
   }
 
   // Epochs count from the beginning of the test.
-  void next_epoch() { process_epoch.count.fetch_add(1); }
+  void next_epoch() { process_epoch.count.fetch_add(1, std::memory_order_seq_cst); }
   void commit(std::uint64_t value) {
     BlockWriter<StdAtomics>::Update update(writer_);
     for (std::uint32_t word = 0; word < kWords; ++word) update.set(word, value + word);
@@ -130,7 +130,7 @@ TEST_P(CutPair, AnnouncesASaveSoThatTheOlderOneIsNotReadUnderIt) {
   ASSERT_EQ(read_at(1), CutStatus::kSaved);
   // What memory holds when a writer dies inside its next save.
   auto& ecount = const_cast<SharedWord&>(block_.cut[0]);
-  ecount.fetch_add(1);
+  ecount.fetch_add(1, std::memory_order_seq_cst);
   EXPECT_EQ(read_at(1), CutStatus::kTooLate);
   expect_at(2, CutStatus::kSaved, 200);
   expect_at(3, CutStatus::kCurrent, 300);

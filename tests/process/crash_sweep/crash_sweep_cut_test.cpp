@@ -33,12 +33,12 @@ class CutAct final : public test::JudgedAct {
                                          .cut_period = std::chrono::hours(1)}));
     CountersetSpec spec = set_.spec();
     spec.cuts = true;
-    process_epoch.count.store(0);
+    process_epoch.count.store(0, std::memory_order_seq_cst);
     instance_ = *provider_->add(spec)->create_instance("it");
   }
   void perform() override {
     for (std::uint64_t commit = 1; commit <= commits_; ++commit) {
-      process_epoch.count.store(kFirstEpoch + commit);
+      process_epoch.count.store(kFirstEpoch + commit, std::memory_order_seq_cst);
       if (words_ == 1) {
         instance_.add(0, 1);
         continue;
