@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cli/derive/percentile_rows.hpp"
 #include "cli/format/kinds.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
@@ -101,13 +102,18 @@ RowStyle style_of(const Invocation& invocation, const Console& console) {
   RowStyle style;
   const bool terminal = console.out_is_terminal && invocation.output.empty();
   style.format = invocation.format;
-  if (style.format == Format::kAuto) style.format = terminal ? Format::kTable : Format::kPlain;
+  // A picture is for people, wherever it goes.
+  const bool for_people = terminal || invocation.histograms;
+  if (style.format == Format::kAuto) style.format = for_people ? Format::kTable : Format::kPlain;
   style.units = invocation.units;
   style.raw = invocation.raw;
   style.integers_as_text = invocation.integers_as_text;
   style.milliseconds = invocation.interval % std::chrono::seconds(1) != Span::zero();
   style.color = invocation.output.empty() && wants_color(invocation.color, console);
   style.columns = terminal ? console.columns : 0;
+  style.ascii = !speaks_utf8();
+  style.histograms = invocation.histograms;
+  style.percentiles = invocation.percentiles;
   return style;
 }
 
@@ -135,6 +141,8 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
   bool complete = true;
   int answered = kExitDone;
   std::set<std::string> said;
+  // A percentile is stored nowhere.
+  PercentileRows with_percentiles(invocation.raw ? Percentiles() : invocation.percentiles);
   while (taken && wake == Wake::kDeadline) {
     // A warm-up that found nothing to wait for has already taken the sample.
     const bool ready = shown == 0 && sampler.taken() == 1 && !sampler.needs_another();
@@ -145,10 +153,11 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
       if (plan.warm_up && shown == 0) wake = await_provider(sampler, waiter);
       if (wake != Wake::kDeadline) break;
     }
-    const auto& rows =
+    const auto& known =
         plan.derivation == nullptr ? sampler.rows() : plan.derivation->rows(sampler, selection);
-    complete = !lacks_values(rows, invocation.raw);
+    complete = !lacks_values(known, invocation.raw);
     answered = report_answers(sampler.newer().callbacks, console, said);
+    const auto& rows = with_percentiles.of(known);
     taken = output->write(writer->write({sampler.newer(), rows, sampler.interval()}));
     ++shown;
     cadence.advance(Clock::now());

@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <memory>
@@ -13,70 +12,17 @@
 #include "cli/compat/windows_grammar.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
+#include "cli/verb_words.hpp"
 #include "meterbank/reader/suggest.hpp"
 #include "meterbank/shm/case_fold.hpp"
 
 namespace meterbank::cli {
 namespace {
 
-struct VerbWords {
-  Verb verb;
-  const char* name;
-  const char* operands;  // behind the options in the usage line
-  const char* summary;
-  const char* examples;
-};
-
-constexpr std::array kVerbs{
-    VerbWords{Verb::kList, "list", " [PATH...]",
-              "Countersets; with paths, their counters. See also: meterbank help paths",
-              "  meterbank list\n"
-              "  meterbank list -l processor_information/user_time\n"
-              "  meterbank list --instances network_interface\n"},
-    VerbWords{
-        Verb::kGet, "get", " [PATH...]",
-        "Values, once or several times. Rates need two samples; get takes the second one by\n"
-        "itself, one interval later. Without a path: everything.",
-        "  meterbank get processor_information/_Total/processor_time\n"
-        "  meterbank get '\\Memory\\Available Bytes' -n 5 -i 250ms\n"
-        "  meterbank get 'network_interface/*/bytes_*' -X '*/lo/*' -f csv -n 60 -o net.csv\n"},
-    VerbWords{Verb::kWatch, "watch", " [PATH...]",
-              "A live table. Without a terminal: rows, as get prints them, until stopped.",
-              "  meterbank watch\n"
-              "  meterbank watch processor_information/_Total -i 250ms\n"
-              "  meterbank watch 'demo_orders/*/accepted' --for 10s\n"},
-    VerbWords{Verb::kHost, "host", "",
-              "Publishes this machine's processors, memory, disks, networks and processes until\n"
-              "stopped.",
-              "  meterbank host\n"
-              "  meterbank host --period 1s --no-processes\n"
-              "  meterbank host --name web7 --for 1h\n"},
-    VerbWords{Verb::kDemo, "demo", "",
-              "Publishes this machine's counters and a small order gateway under load, and shows\n"
-              "them live. Without a terminal, or with -f: three samples of five counters.",
-              "  meterbank demo\n"
-              "  meterbank demo --for 10s\n"
-              "  meterbank demo -n 5 -i 250ms -f jsonl\n"},
-    VerbWords{Verb::kDoctor, "doctor", "",
-              "Looks for what keeps counters from being published or read.",
-              "  meterbank doctor\n"
-              "  meterbank doctor --clean\n"
-              "  meterbank doctor --dir /dev/shm/meterbank-1000\n"},
-    VerbWords{Verb::kVersion, "version", "", "Versions of this program and of the layout it reads.",
-              "  meterbank version\n"
-              "  meterbank version -f json\n"
-              "  meterbank --version\n"},
-    VerbWords{Verb::kHelp, "help", " [VERB|TOPIC]",
-              "The overview, a verb, or one of the topics paths, formats, expressions,\n"
-              "exit-codes.",
-              "  meterbank help\n"
-              "  meterbank help get\n"
-              "  meterbank help paths\n"}};
-
 // Option values as typed; CLI11 fills them, understand() makes an Invocation of them.
 struct Words {
   std::string color, timeout, wait, patience, format, units, json_int, interval, samples, duration,
-      period, seed;
+      period, seed, percentiles;
   std::vector<std::string> expressions;
   bool cooked = false;
   bool version = false;
@@ -225,6 +171,9 @@ class Grammar {
           ->type_name("'N = ...'")
           ->allow_extra_args(false);
     }
+    text(verb, "-p,--percentiles", words_.percentiles, "LIST",
+         "Of distributions: default 50,99,99.9; or none");
+    if (get) verb.add_flag("--hist", v.histograms, "Distributions as bars; as buckets in JSON");
     verb.add_flag("--raw", v.raw, "Stored values instead of rates and shares");
     verb.add_flag("--cooked", words_.cooked, "Rates and shares (the default)");
     text(verb, "--units", words_.units, "STYLE", "auto: scaled; base: as they are");
@@ -418,6 +367,21 @@ class Grammar {
     return {};
   }
 
+  Result<void> read_distributions() {
+    auto& v = invocation_;
+    const auto& typed = words_.percentiles;
+    auto percentiles = parse_percentiles(typed.empty() ? kUsualPercentiles : typed);
+    if (!percentiles) return tl::make_unexpected(percentiles.error());
+    v.percentiles = std::move(*percentiles);
+    if (v.raw && !typed.empty()) return usage("--raw and --percentiles", "one of them");
+    const bool draws = v.format == Format::kAuto || v.format == Format::kTable;
+    if (v.histograms && !draws && v.format != Format::kJson && v.format != Format::kJsonLines) {
+      return usage(fmt::format("--hist: -f {} has no room for histograms", words_.format),
+                   "-f table for bars, -f json for buckets");
+    }
+    return {};
+  }
+
   Result<Invocation> understand() {
     const auto* verb = chosen();
     if (verb == nullptr && !words_.version) {
@@ -430,6 +394,7 @@ class Grammar {
     if (auto read = read_choices(); !read) return tl::make_unexpected(read.error());
     if (auto read = read_spans_and_numbers(); !read) return tl::make_unexpected(read.error());
     if (auto read = read_expressions(); !read) return tl::make_unexpected(read.error());
+    if (auto read = read_distributions(); !read) return tl::make_unexpected(read.error());
     // As good as --dir: what is wrong with it is then an error and not just a place less to look
     // in.
     const char* const directory = ::secure_getenv("METERBANK_DIR");

@@ -81,7 +81,11 @@ pdh-tsv    the same with tabs
 All but table and the logs are made for programs: base units (By, s, %, {order}/s), UTC, a point in
 decimals, no colour, whatever the locale. A missing value is "-" (table, plain), empty (tsv, csv), a
 blank (pdh-csv, pdh-tsv) or null (json); it is never 0. The status then says why: no-rate-yet (a
-rate needs two samples), dead, gone, busy, reset, zero-base ...
+rate needs two samples), no-value (none was recorded), dead, gone, busy, reset, zero-base ...
+
+A distribution is a row that counts its values, and behind it a row for each percentile of -p:
+set/instance/latency.p99. They are of the time between two samples; a first one has all values. json
+has the rest of it, "distribution", and get --hist draws it. A text stands in place of a number.
 
 --units base        tables with base units
 --json-int string   64-bit integers as strings, for JavaScript

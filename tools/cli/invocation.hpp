@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/derive/expression.hpp"
+#include "cli/format/percentiles.hpp"
 #include "cli/format/row_writer.hpp"
 #include "cli/pdh_log/log_format.hpp"
 #include "cli/session/console.hpp"
@@ -63,6 +64,8 @@ struct Invocation {
   bool raw = false;
   bool integers_as_text = false;
   bool strict = false;
+  bool histograms = false;              // get
+  Percentiles percentiles;              // rows behind those of distributions
   std::vector<Expression> expressions;  // get
   std::string output;
   bool overwrite = false;  // typeperf, relog: an output that exists is replaced

@@ -189,6 +189,25 @@ std::string windows_text(const ListedSet& entry, const CounterView& counter) {
   return fmt::format("\\{}{}\\{}", entry.set().name, entry.single() ? "" : "(*)", counter.name);
 }
 
+// Of the values that people read: those in a distribution, not their number a second.
+std::string value_unit(const CounterView& counter) {
+  const bool is_distribution = counter.form == ValueForm::kDistribution;
+  return in_base_unit(0, is_distribution ? counter.unit : cooked_unit(counter)).unit;
+}
+
+// "955 ns to 10.2 s in 377 buckets, each value to within 2.2 %"
+std::string buckets_text(const CounterView& counter) {
+  if (counter.form != ValueForm::kDistribution) return {};
+  const auto& shape = counter.shape;
+  const auto end = shape.first + static_cast<std::int32_t>(shape.buckets);
+  Distribution nothing;
+  nothing.shape = shape;
+  return fmt::format("{} to {} in {} buckets, each value to within {} %",
+                     print_quantity(bucket_bound(shape.first, shape.scale), counter.unit),
+                     print_quantity(bucket_bound(end, shape.scale), counter.unit), shape.buckets,
+                     print_digits(100 * nothing.error_bound()));
+}
+
 std::string list_counters(const std::vector<ListedSet>& listed, const RowStyle& style) {
   Listing listing({{"COUNTER", "path"},
                    {"", "name"},
@@ -204,10 +223,10 @@ std::string list_counters(const std::vector<ListedSet>& listed, const RowStyle& 
   for (const auto& entry : listed) {
     for (const auto index : entry.counters) {
       const auto& counter = entry.set().counters[index];
-      const auto unit = in_base_unit(0, cooked_unit(counter)).unit;
+      const auto unit = value_unit(counter);
       listing.add({Cell::text(path_text(entry, counter)), Cell::text(counter.name),
                    Cell::number(std::uint64_t{counter.id}),
-                   Cell::text(std::string(kind_of(counter.type).kind)),
+                   Cell::text(std::string(kind_of(counter).kind)),
                    Cell::text(type_text(counter.type)), Cell::text(unit.empty() ? "-" : unit, unit),
                    Cell::text(publisher_text(*entry.provider), entry.provider->label()),
                    Cell::text(counter.help), Cell::text(windows_text(entry, counter)),
@@ -288,13 +307,14 @@ std::string describe_counters(const std::vector<ListedSet>& listed, const RowSty
   for (const auto& entry : listed) {
     for (const auto index : entry.counters) {
       const auto& counter = entry.set().counters[index];
-      const auto kind = kind_of(counter.type);
+      const auto kind = kind_of(counter);
       if (!out.empty()) out += '\n';
       out += paint.heading(escape_for_terminal(windows_text(entry, counter))) + "\n";
       put("short", path_text(entry, counter));
       put("kind", fmt::format("{}: {}", kind.kind, kind.phrase));
       put("type", fmt::format("{} ({:#010x})", type_text(counter.type), bits_of(counter.type)));
-      const auto unit = in_base_unit(0, cooked_unit(counter)).unit;
+      const auto unit = value_unit(counter);
+      put("values", buckets_text(counter));
       put("unit", unit.empty() || unit == counter.unit || counter.unit.empty()
                       ? unit
                       : fmt::format("{}, stored in {}", unit, counter.unit));

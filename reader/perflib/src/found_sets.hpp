@@ -28,6 +28,17 @@ struct FoundSet {
   }
 };
 
+// Windows' consumers know numbers only. A distribution is the number of its values.
+[[nodiscard]] constexpr bool is_described(const CounterView& counter) noexcept {
+  return counter.form != ValueForm::kText;
+}
+// Of those that are described; null: there is none.
+[[nodiscard]] inline const CounterView* find_described(const Counterset& set,
+                                                       std::uint32_t id) noexcept {
+  const CounterView* const counter = set.find(id);
+  return counter != nullptr && is_described(*counter) ? counter : nullptr;
+}
+
 // In the order of the catalog. Sets that were closed are no sets; those of dead providers are.
 [[nodiscard]] std::vector<FoundSet> find_sets(const Catalog& catalog);
 // A set that is not found may be a set of a provider that this process may not read.

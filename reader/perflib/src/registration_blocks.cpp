@@ -44,24 +44,30 @@ CounterDescription described(const Counterset& set, const CounterView& counter) 
 void append_set(const Counterset& set, std::vector<std::byte>& block) {
   constexpr std::uint32_t kNovice = 100;
   SetDescription description{};
+  const auto count = std::count_if(set.counters.begin(), set.counters.end(), is_described);
   description.set = set.guid;
-  description.detail = set.counters.empty() ? kNovice : ~std::uint32_t{0};
+  description.detail = count == 0 ? kNovice : ~std::uint32_t{0};
   for (const CounterView& counter : set.counters) {
-    description.detail = std::min(description.detail, counter.detail);
+    if (is_described(counter)) description.detail = std::min(description.detail, counter.detail);
   }
-  description.counters = static_cast<std::uint32_t>(set.counters.size());
+  description.counters = static_cast<std::uint32_t>(count);
   description.instances = static_cast<std::uint32_t>(set.instances);
   append(description, block);
-  for (const CounterView& counter : set.counters) append(described(set, counter), block);
+  for (const CounterView& counter : set.counters) {
+    if (is_described(counter)) append(described(set, counter), block);
+  }
 }
 
 void append_strings(const Counterset& set, std::string CounterView::*text, CharacterWidth width,
                     std::vector<std::byte>& block) {
-  const std::size_t heads = sizeof(StringsHeader) + set.counters.size() * sizeof(StringRef);
+  const auto count = static_cast<std::uint32_t>(
+      std::count_if(set.counters.begin(), set.counters.end(), is_described));
+  const std::size_t heads = sizeof(StringsHeader) + count * sizeof(StringRef);
   std::vector<std::byte> texts;
-  StringsHeader header{0, static_cast<std::uint32_t>(set.counters.size())};
+  StringsHeader header{0, count};
   append(header, block);
   for (const CounterView& counter : set.counters) {
+    if (!is_described(counter)) continue;
     const std::string& string = counter.*text;
     StringRef ref{counter.id, kNoString};
     if (!string.empty()) {
@@ -85,7 +91,7 @@ PerfError describe(const FoundSet& found, DescriptionRequest request, std::uint3
       append_set(set, block);
       return PerfError::kSuccess;
     case DescriptionRequest::kCounter: {
-      const CounterView* const view = set.find(counter);
+      const CounterView* const view = find_described(set, counter);
       if (view == nullptr) return PerfError::kNotFound;
       append(described(set, *view), block);
       return PerfError::kSuccess;

@@ -76,6 +76,10 @@ Term term_of(const CookedRow& row) {
   term.provider = provider;
   term.instance = row.instance->name;
   term.key = fmt::format("{}\n{}\n{}", provider->label(), row.instance->name, row.instance->id);
+  if (row.text != nullptr) {
+    term.status = CookStatus::kNotCookable;
+    return term;
+  }
   if (row_has_value(row, false)) {
     term.value = in_base_unit(row.cooked.value, cooked_unit(*row.counter)).value;
     return term;

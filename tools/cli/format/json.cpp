@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "cli/format/quantity.hpp"
@@ -86,6 +87,12 @@ JsonWriter& JsonWriter::text(std::string_view value) { return put(json_text(valu
 JsonWriter& JsonWriter::number(double value) { return put(print_exact(value)); }
 JsonWriter& JsonWriter::number(std::uint64_t value) {
   return put(integers_as_text_ ? fmt::format("\"{}\"", value) : fmt::format("{}", value));
+}
+JsonWriter& JsonWriter::number(std::int64_t value) {
+  return put(integers_as_text_ ? fmt::format("\"{}\"", value) : fmt::format("{}", value));
+}
+JsonWriter& JsonWriter::number_or_null(double value) {
+  return std::isfinite(value) ? number(value) : null();
 }
 JsonWriter& JsonWriter::boolean(bool value) { return put(value ? "true" : "false"); }
 JsonWriter& JsonWriter::null() { return put("null"); }

@@ -27,6 +27,9 @@ class JsonWriter {
   JsonWriter& text(std::string_view value);
   JsonWriter& number(double value);  // must be finite
   JsonWriter& number(std::uint64_t value);
+  JsonWriter& number(std::int64_t value);
+  // Infinite or not a number: null.
+  JsonWriter& number_or_null(double value);
   JsonWriter& boolean(bool value);
   JsonWriter& null();
   // A line end for readers, between two values of the innermost array or object.

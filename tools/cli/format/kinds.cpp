@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/format/quantity.hpp"
+
 namespace meterbank::cli {
 namespace {
 
@@ -62,6 +64,8 @@ KindWords kind_of(CounterType type) noexcept {
       return {"average", "amount of one operation"};
     case CounterType::kElapsedTime:
       return {"time", "since a start"};
+    case CounterType::kText:
+      return {"text", "text as stored"};
     case CounterType::kNoData:
       return {"none", "no number"};
     case CounterType::kSampleBase:
@@ -74,12 +78,21 @@ KindWords kind_of(CounterType type) noexcept {
   return {"unknown", "a type without a formula"};
 }
 
+KindWords kind_of(const CounterView& counter) noexcept {
+  if (counter.form != ValueForm::kDistribution) return kind_of(counter.type);
+  if (counter.word == kNoCounter) return {"percentile", "no more than this, so many per cent"};
+  return {"distribution",
+          is_rate(counter.type) ? "values recorded, per second" : "values recorded"};
+}
+
 std::string type_text(CounterType type) {
   const auto name = name_of(type);
   return name.empty() ? fmt::format("{:#010x}", bits_of(type)) : std::string(name);
 }
 
 std::string cooked_unit(const CounterView& counter) {
+  const bool counts = counter.form == ValueForm::kDistribution && counter.word != kNoCounter;
+  if (counts) return is_rate(counter.type) ? "1/s" : "1";
   if (is_rate(counter.type)) {
     return (counter.unit.empty() || counter.unit == "1" ? "1" : counter.unit) + "/s";
   }
@@ -87,6 +100,32 @@ std::string cooked_unit(const CounterView& counter) {
   if (kind == "ratio") return "%";
   if (counter.type == CounterType::kAverageTimer || kind == "time") return "s";
   return counter.unit;
+}
+
+std::string stored_unit(const CounterView& counter) {
+  return counter.form == ValueForm::kDistribution ? "1" : counter.unit;
+}
+
+std::string stored_text(const CookedRow& row) {
+  switch (row.counter->form) {
+    case ValueForm::kReal:
+      return print_exact(row.cooked.value);
+    case ValueForm::kSigned:
+      return fmt::format("{}", static_cast<std::int64_t>(row.raw.value));
+    default:
+      return fmt::format("{}", row.raw.value);
+  }
+}
+
+double stored_number(const CookedRow& row) noexcept {
+  switch (row.counter->form) {
+    case ValueForm::kReal:
+      return row.cooked.value;  // a real value is cooked by reading it
+    case ValueForm::kSigned:
+      return static_cast<double>(static_cast<std::int64_t>(row.raw.value));
+    default:
+      return static_cast<double>(row.raw.value);
+  }
 }
 
 std::string_view status_word(const CookedRow& row) noexcept {
@@ -130,6 +169,8 @@ std::string_view status_word(const CookedRow& row) noexcept {
       return "type-changed";
     case CookStatus::kNotCookable:
       return "not-cookable";
+    case CookStatus::kNotFinite:
+      return "not-finite";
     case CookStatus::kNoValue:
       return "no-value";
   }
@@ -138,9 +179,11 @@ std::string_view status_word(const CookedRow& row) noexcept {
 
 bool row_has_value(const CookedRow& row, bool raw) noexcept {
   if (!holds_values(row.row_status)) return false;
-  // What an expression made is stored nowhere.
-  if (raw) return row.counter->word != kNoCounter;
+  // What an expression made is stored nowhere, and neither is a percentile.
+  if (raw && row.counter->word == kNoCounter) return false;
+  if (raw && row.counter->form != ValueForm::kReal) return true;
   if (!has_value(row.cooked.status)) return false;
+  if (raw) return true;
   // A rate of a dead provider would read as a steady zero.
   return row.row_status != RowStatus::kDead || !needs_two_samples(row.counter->type);
 }

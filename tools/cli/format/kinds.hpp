@@ -12,21 +12,33 @@
 namespace meterbank::cli {
 
 struct KindWords {
-  std::string_view kind;    // "rate", "level", "ratio", "time", "average", "change", "base"
+  // "rate", "level", "ratio", "time", "average", "change", "base", "distribution", "percentile",
+  // "text"
+  std::string_view kind;
   std::string_view phrase;  // how the number comes about
 };
 [[nodiscard]] KindWords kind_of(CounterType type) noexcept;
+// Of what its words are, too. A distribution without a word of its own is a percentile of one.
+[[nodiscard]] KindWords kind_of(const CounterView& counter) noexcept;
 
 // "perf_counter_bulk_count", or the number of a type without a name.
 [[nodiscard]] std::string type_text(CounterType type);
 
-// Unit of the cooked value: "{order}/s" for a rate of "{order}", "%" for a ratio.
+// Unit of the cooked value: "{order}/s" for a rate of "{order}", "%" for a ratio. That of a
+// distribution counts its values, whose own unit is that of the counter.
 [[nodiscard]] std::string cooked_unit(const CounterView& counter);
+// Unit of the stored value.
+[[nodiscard]] std::string stored_unit(const CounterView& counter);
+
+// The stored value by the form of its counter, with all its digits. Not of a text.
+[[nodiscard]] std::string stored_text(const CookedRow& row);
+[[nodiscard]] double stored_number(const CookedRow& row) noexcept;
 
 // One word for scripts: "ok", "no-rate-yet", "dead" ... docs/cli.md lists them.
 [[nodiscard]] std::string_view status_word(const CookedRow& row) noexcept;
 
-// The number that a row offers, if it has one. `raw` asks for the stored value instead.
+// Whether the row offers a number or a text (CookedRow::text). `raw` asks for the stored value
+// instead.
 [[nodiscard]] bool row_has_value(const CookedRow& row, bool raw) noexcept;
 
 }  // namespace meterbank::cli

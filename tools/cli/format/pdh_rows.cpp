@@ -80,8 +80,9 @@ class PdhWriter final : public RowWriter {
   }
 
   [[nodiscard]] std::string value_of(const CookedRow& row) const {
-    if (!row_has_value(row, raw_)) return {};
-    return raw_ ? fmt::format("{}", row.raw.value) : print_exact(row.cooked.value);
+    // A log has numbers only.
+    if (row.text != nullptr || !row_has_value(row, raw_)) return {};
+    return raw_ ? stored_text(row) : print_exact(row.cooked.value);
   }
 
   LogFormat format_;

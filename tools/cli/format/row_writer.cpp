@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/format/distribution_json.hpp"
+#include "cli/format/histogram.hpp"
 #include "cli/format/json.hpp"
 #include "cli/format/kinds.hpp"
 #include "cli/format/pdh_rows.hpp"
@@ -27,14 +29,15 @@ double base_value(const CookedRow& row) {
   return in_base_unit(row.cooked.value, cooked_unit(*row.counter)).value;
 }
 
-// The number for machines, in the base unit; nothing if there is none.
-std::string exact_text(const CookedRow& row, bool raw) {
-  if (!row_has_value(row, raw)) return {};
-  return raw ? fmt::format("{}", row.raw.value) : print_exact(base_value(row));
+// For machines: the number in the base unit, or the text; nothing if there is neither.
+std::optional<std::string> exact_text(const CookedRow& row, bool raw) {
+  if (!row_has_value(row, raw)) return std::nullopt;
+  if (row.text != nullptr) return *row.text;
+  return raw ? stored_text(row) : print_exact(base_value(row));
 }
 
 std::string unit_text(const CookedRow& row, bool raw) {
-  if (raw) return row.counter->unit;
+  if (raw) return stored_unit(*row.counter);
   return in_base_unit(0, cooked_unit(*row.counter)).unit;
 }
 
@@ -52,14 +55,18 @@ class TableWriter final : public RowWriter {
       if (publishers_) cells.push_back(row.selection->provider->label());
       cells.push_back(counter_text(row));
       if (instances_) cells.push_back(row.instance->name);
-      cells.push_back(value_text(row, style_));
+      // A long text would push the numbers out of sight; other formats have all of it.
+      constexpr std::size_t kTextCells = 48;
+      auto value = value_text(row, style_);
+      if (display_width(value) > kTextCells) value = fit(value, kTextCells);
+      cells.push_back(std::move(value));
       cells.push_back(note_of(row));
       table_.add(std::move(cells));
     }
     if (moment.rows.empty()) table_.add({std::move(time), "(no instances)"});
     std::string headings;
     if (first) headings = Paint(style_.color).heading(without_line_end(table_.headings())) + '\n';
-    return headings + table_.take_rows();
+    return headings + table_.take_rows() + (style_.histograms ? histograms(moment) : "");
   }
 
  private:
@@ -80,6 +87,15 @@ class TableWriter final : public RowWriter {
     columns.push_back({"VALUE", Align::kRight, kScaledValue});
     columns.push_back({""});
     table_ = Table(std::move(columns));
+  }
+
+  [[nodiscard]] std::string histograms(const Moment& moment) const {
+    std::string out;
+    for (const auto& row : moment.rows) {
+      const auto histogram = histogram_text(row, moment.interval_s, style_);
+      if (!histogram.empty()) out += '\n' + histogram;
+    }
+    return out.empty() ? out : out + '\n';
   }
 
   // Why there is no number, or why it is not today's. The first sample needs no words.
@@ -118,12 +134,12 @@ class LineWriter final : public RowWriter {
       const auto value = exact_text(row, style_.raw);
       const auto unit = unit_text(row, style_.raw);
       if (style_.format == Format::kPlain) {
-        out += line({time, row.short_path(), value.empty() ? "-" : value, unit});
+        out += line({time, row.short_path(), value.value_or("-"), unit});
         continue;
       }
       out += line({time, row.selection->provider->label(),
                    symbol_or_name(set_of(row).symbol, set_of(row).name), row.instance->name,
-                   symbol_or_name(row.counter->symbol, row.counter->name), value, unit,
+                   symbol_or_name(row.counter->symbol, row.counter->name), value.value_or(""), unit,
                    std::string(status_word(row))});
     }
     return out;
@@ -223,32 +239,43 @@ class JsonRowWriter final : public RowWriter {
     json_.key("instance_id").number(std::uint64_t{row.instance->id});
     json_.key("counter").text(symbol_or_name(row.counter->symbol, row.counter->name));
     json_.key("publisher").text(row.selection->provider->label());
-    json_.key("kind").text(style_.raw ? "raw" : kind_of(row.counter->type).kind);
+    json_.key("kind").text(style_.raw ? "raw" : kind_of(*row.counter).kind);
     json_.key("unit").text(unit_text(row, style_.raw));
     json_.key("value");
-    if (!row_has_value(row, style_.raw)) {
+    if (style_.raw) {
+      write_stored(row);
+    } else if (row.text != nullptr || !row_has_value(row, false)) {
       json_.null();
-    } else if (style_.raw) {
-      json_.number(row.raw.value);
     } else {
       json_.number(base_value(row));
     }
     json_.key("raw");
-    if (row_has_value(row, true)) {
-      json_.number(row.raw.value);
-    } else {
-      json_.null();
-    }
+    write_stored(row);
+    if (row.text != nullptr) json_.key("text").text(*row.text);
     json_.key("status").text(status_word(row));
-    if (set.stamp_word != kNoCounter) write_age(row, moment);
+    if (set.stamp_word != kNoCounter) write_age("age_s", row.raw.time_ns, moment);
+    if (row.counter->timed) write_age("set_age_s", row.set_ns, moment);
+    if (row.distribution != nullptr) write_distribution(row, style_, json_);
     json_.end_object();
   }
 
+  void write_stored(const CookedRow& row) {
+    if (row.text != nullptr || !row_has_value(row, true)) {
+      json_.null();
+    } else if (row.counter->form == ValueForm::kReal) {
+      json_.number(row.cooked.value);
+    } else if (row.counter->form == ValueForm::kSigned) {
+      json_.number(static_cast<std::int64_t>(row.raw.value));
+    } else {
+      json_.number(row.raw.value);
+    }
+  }
+
   // Only values that carry their own time have an age; a stamp from the future has none.
-  void write_age(const CookedRow& row, const Moment& moment) {
+  void write_age(std::string_view key, std::uint64_t time_ns, const Moment& moment) {
     const auto now = moment.sample.time.monotonic_ns;
-    if (row.raw.time_ns == 0 || row.raw.time_ns > now) return;
-    json_.key("age_s").number(static_cast<double>(now - row.raw.time_ns) / 1e9);
+    if (time_ns == 0 || time_ns > now) return;
+    json_.key(key).number(static_cast<double>(now - time_ns) / 1e9);
   }
 
   RowStyle style_;
@@ -298,12 +325,13 @@ std::unique_ptr<RowWriter> make_row_writer(const RowStyle& style) {
 
 std::string value_text(const CookedRow& row, const RowStyle& style) {
   if (!row_has_value(row, style.raw)) return "-";
+  if (row.text != nullptr) return *row.text;
   if (!style.raw) return print_quantity(row.cooked.value, cooked_unit(*row.counter), style.units);
   const auto type = row.counter->type;
   if (type == CounterType::kRawCountHex || type == CounterType::kLargeRawCountHex) {
     return fmt::format("{:#x}", row.raw.value);
   }
-  return fmt::format("{}", row.raw.value);
+  return stored_text(row);
 }
 
 std::string counter_text(const CookedRow& row) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/format/percentiles.hpp"
 #include "cli/format/quantity.hpp"
 #include "meterbank/reader/cook.hpp"
 
@@ -40,6 +41,9 @@ struct RowStyle {
   bool integers_as_text = false;  // JSON
   bool milliseconds = false;      // in the local time of a table
   bool color = false;
+  bool ascii = false;       // no block characters
+  bool histograms = false;  // distributions with their buckets, in a table or JSON
+  Percentiles percentiles;  // of distributions
   std::size_t columns = 0;  // cells in a line; 0: any number
 };
 
@@ -60,7 +64,7 @@ class RowWriter {
 
 [[nodiscard]] std::unique_ptr<RowWriter> make_row_writer(const RowStyle& style);
 
-// "18.4 k/s", or "-" where there is no number.
+// "18.4 k/s", a text, or "-" where there is neither.
 [[nodiscard]] std::string value_text(const CookedRow& row, const RowStyle& style);
 // "demo_orders/accepted"
 [[nodiscard]] std::string counter_text(const CookedRow& row);

@@ -23,10 +23,9 @@ enum class Order : std::uint32_t {
   kBytes,
   kQueueDepth,
   kLatency,
-  kLatencyBase,
+  kState,
 };
 
-constexpr std::uint32_t kLatencyBaseId = 6;
 constexpr std::array kCounters{
     CounterSpec{.id = 1,
                 .name = "Accepted/sec",
@@ -53,18 +52,21 @@ constexpr std::array kCounters{
                 .unit = "{order}",
                 .help = "Orders that wait for the venue."},
     CounterSpec{.id = 5,
-                .name = "Avg. Latency",
+                .name = "Latency",
                 .symbol = "latency",
-                .type = CounterType::kAverageBulk,
-                .unit = "ns",
+                .type = CounterType::kBulkCount,
+                .unit = "s",
                 .help = "Time from the last byte of an order to the first byte of its answer.",
-                .base = kLatencyBaseId},
-    CounterSpec{.id = kLatencyBaseId,
-                .name = "Avg. Latency Base",
-                .symbol = "latency_base",
-                .type = CounterType::kLargeRawBase,
-                .unit = "{order}",
-                .help = "Orders whose latency was measured."}};
+                .form = ValueForm::kDistribution,
+                .buckets = {.scale = 4, .least = 1e-6, .most = 10}},
+    CounterSpec{.id = 6,
+                .name = "State",
+                .symbol = "state",
+                .type = CounterType::kText,
+                .help = "What the connection to the venue is doing.",
+                .form = ValueForm::kText,
+                .timed = true,
+                .text_bytes = 16}};
 
 constexpr CountersetSpec kSet{.name = "Demo Orders",
                               .symbol = "demo_orders",
@@ -75,11 +77,11 @@ constexpr CountersetSpec kSet{.name = "Demo Orders",
 struct Venue {
   std::string_view name;
   double orders_per_second;
-  double latency_ns;
+  double latency_s;
   double swing_seconds;  // the load rises and falls once in this time
 };
-constexpr std::array kVenues{Venue{"eu", 18'000, 39'000, 20}, Venue{"us", 43'000, 52'000, 33},
-                             Venue{"asia", 7'500, 121'000, 47}};
+constexpr std::array kVenues{Venue{"eu", 18'000, 39e-6, 20}, Venue{"us", 43'000, 52e-6, 33},
+                             Venue{"asia", 7'500, 121e-6, 47}};
 
 constexpr auto kStep = std::chrono::milliseconds(5);
 constexpr double kStepSeconds = 0.005;
@@ -88,7 +90,13 @@ constexpr double kStepSeconds = 0.005;
 class Load {
  public:
   Load(const Venue& venue, Instance instance, std::uint64_t seed)
-      : venue_(venue), instance_(std::move(instance)), random_(seed) {}
+      : venue_(venue),
+        instance_(std::move(instance)),
+        latency_(instance_.recorder(Order::kLatency)),
+        state_(instance_.text(Order::kState)),
+        random_(seed) {
+    state_.set("open");
+  }
 
   void step() {
     const double phase =
@@ -98,24 +106,30 @@ class Load {
     const auto rejected = std::binomial_distribution<std::uint64_t>(orders, 0.004)(random_);
     const auto bytes = orders * 118 + std::uniform_int_distribution<std::uint64_t>(0, 64)(random_);
     const auto waiting = std::poisson_distribution<std::uint64_t>(mean / 4)(random_);
-    // Averages wander, with a stall now and then, as they do in real services.
-    const double stall = std::uniform_real_distribution<double>(0, 1)(random_) < 0.002 ? 20 : 1;
-    const double latency =
-        venue_.latency_ns * stall * std::lognormal_distribution<double>(0, 0.2)(random_);
-    const auto spent = static_cast<std::uint64_t>(latency * static_cast<double>(orders));
+    // Most orders are quick, few are slow, and now and then all of them wait, as in real services.
+    const bool stalls = std::uniform_real_distribution<double>(0, 1)(random_) < 0.002;
+    const double usual = venue_.latency_s * (stalls ? 20 : 1);
+    std::lognormal_distribution<double> spread(0, 0.35);
     instance_.update([&](Values& values) noexcept {
       values.add(Order::kAccepted, orders - rejected);
       values.add(Order::kRejected, rejected);
       values.add(Order::kBytes, bytes);
       values.set(Order::kQueueDepth, waiting);
-      values.add(Order::kLatency, spent);
-      values.add(Order::kLatencyBase, orders);
+      for (std::uint64_t order = 0; order < orders; ++order) {
+        values.record(latency_, usual * spread(random_));
+      }
     });
+    // Its time is that of the change.
+    if (stalls != stalled_) state_.set(stalls ? "stalled" : "open");
+    stalled_ = stalls;
   }
 
  private:
   Venue venue_;
   Instance instance_;
+  Recorder latency_;
+  TextCounter state_;
+  bool stalled_ = false;
   std::mt19937_64 random_;
   std::uint64_t steps_ = 0;
 };

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "meterbank/shm/utf8.hpp"
@@ -28,6 +29,17 @@ bool wants_color(ColorWhen when, const Console& console) {
 bool has_screen(const Console& console) {
   const auto term = environment("TERM");
   return console.out_is_terminal && !term.empty() && term != "dumb";
+}
+
+bool speaks_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    std::string set(environment(name));
+    if (set.empty()) continue;
+    std::transform(set.begin(), set.end(), set.begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    return set.find("UTF-8") != std::string::npos || set.find("UTF8") != std::string::npos;
+  }
+  return false;
 }
 
 std::string Paint::wrap(std::string_view code, std::string_view text) const {

@@ -30,6 +30,9 @@ enum class ColorWhen : std::uint8_t { kAuto, kAlways, kNever };
 // A terminal that can place text: not TERM=dumb, and not without TERM.
 [[nodiscard]] bool has_screen(const Console& console);
 
+// The character set as the environment names it; asking the C library would need a locale.
+[[nodiscard]] bool speaks_utf8();
+
 // Colour never carries meaning alone, so everything reads the same without it.
 class Paint {
  public:

@@ -124,6 +124,36 @@ std::string_view part_text(const Unmatched& miss, const std::optional<CounterPat
   return miss.part;
 }
 
+bool has_distribution(const Catalog& catalog, const Glob& set_name, const Glob& counter_name) {
+  for (const auto& provider : catalog.providers()) {
+    for (const RegisteredSet& registered : provider->sets) {
+      if (registered.state != RegistrationState::kInserted) continue;
+      const Counterset& set = *registered.set;
+      if (!set_name.matches(set.symbol) && !set_name.matches(set.name)) continue;
+      for (const CounterView& counter : set.counters) {
+        const bool is_one = counter.form == ValueForm::kDistribution;
+        if (is_one && counter_name.matches(counter.symbol)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// "set/latency -p 99" for who asks for a percentile as if it were a counter; rows are named so.
+std::optional<std::string> percentile_remedy(CounterPath path, const Catalog& catalog) {
+  const auto word = path.second_word ? path.second_word->as_counter : path.counter.value_or("");
+  const auto mark = word.rfind(".p");
+  if (mark == std::string::npos || mark + 2 == word.size()) return std::nullopt;
+  if (word.find_first_not_of("0123456789.", mark + 2) != std::string::npos) return std::nullopt;
+  path.counter = word.substr(0, mark);
+  path.second_word.reset();
+  constexpr GlobOptions kEscapes{.backslash_escapes = true};
+  if (!has_distribution(catalog, Glob(path.set, kEscapes), Glob(*path.counter, kEscapes))) {
+    return std::nullopt;
+  }
+  return fmt::format("{} -p {}", print_path(path), word.substr(mark + 2));
+}
+
 // What to try: the nearest name, or the list where it must be.
 std::string remedy_of(const Unmatched& miss, const std::optional<CounterPath>& path) {
   if (!miss.suggestion.empty()) return repaired(miss);
@@ -135,15 +165,16 @@ std::string remedy_of(const Unmatched& miss, const std::optional<CounterPath>& p
                      path->set);
 }
 
-void complain_of(const Unmatched& miss, const Console& console) {
+void complain_of(const Unmatched& miss, const Catalog& catalog, const Console& console) {
   const auto parsed = parse_path(miss.pattern);
   const auto path = parsed ? std::optional(*parsed) : std::nullopt;
   if (miss.part == "instance" && path && !path->instance) {
     complain(console, fmt::format("'{}' has no instances now; try: --wait 10s", miss.pattern));
     return;
   }
+  const auto percentile = path ? percentile_remedy(*path, catalog) : std::nullopt;
   complain(console, fmt::format("no {} matches '{}'; try: {}", part_text(miss, path), miss.pattern,
-                                remedy_of(miss, path)));
+                                percentile ? *percentile : remedy_of(miss, path)));
 }
 
 }  // namespace
@@ -283,7 +314,7 @@ int report_unmatched(const Selection& selection, const Console& console,
   for (const auto& miss : selection.query.unmatched()) {
     if (std::find(explained.begin(), explained.end(), miss.pattern) != explained.end()) continue;
     code = kExitNo;
-    complain_of(miss, console);
+    complain_of(miss, selection.catalog, console);
     unreadable = unreadable || names_unreadable(miss.pattern, selection.catalog);
   }
   if (!unreadable) return code;

@@ -20,8 +20,10 @@ namespace {
 
 RowKey key_of(const CookedRow& row) {
   const auto& provider = *row.selection->provider;
-  return {provider.segment_id[0], provider.segment_id[1],   row.selection->set->registration,
-          row.instance->slot,     row.instance->generation, row.counter->word};
+  const bool is_made_up = row.counter->word == kNoCounter;
+  return {{provider.segment_id[0], provider.segment_id[1], row.selection->set->registration,
+           row.instance->slot, row.instance->generation, row.counter->word},
+          is_made_up ? counter_text(row) : std::string()};
 }
 
 LiveRow describe(const CookedRow& row, bool raw) {
@@ -30,15 +32,16 @@ LiveRow describe(const CookedRow& row, bool raw) {
   live.counter = escape_for_terminal(counter_text(row));
   live.instance = escape_for_terminal(row.instance->name);
   live.publisher = escape_for_terminal(row.selection->provider->label());
-  live.unit = raw ? row.counter->unit : cooked_unit(*row.counter);
+  live.unit = raw ? stored_unit(*row.counter) : cooked_unit(*row.counter);
   // Last words are not what is NOW; get and list have them.
   if (!row_has_value(row, raw) || row.row_status == RowStatus::kDead) {
     const auto word = status_word(row);
     live.status = word == "no-rate-yet" ? "-" : std::string(word);
   }
+  if (live.status.empty() && row.text != nullptr) live.text = escape_for_terminal(*row.text);
   live.detail = escape_for_terminal(
       row.counter->help.empty() ? row.counter->name : row.counter->name + ": " + row.counter->help);
-  const auto kind = kind_of(row.counter->type);
+  const auto kind = kind_of(*row.counter);
   live.facts = escape_for_terminal(fmt::format("{}{}{}: {}; id {}, {}", kind.kind,
                                                live.unit.empty() ? "" : " in ", live.unit,
                                                kind.phrase, row.counter->id, live.publisher));
@@ -155,8 +158,9 @@ void LiveTable::update(const std::vector<CookedRow>& rows, bool raw, Clock::time
       rows_.back().status = history.has_now() ? "" : "-";
       continue;
     }
-    const double value = raw ? static_cast<double>(row.raw.value) : row.cooked.value;
-    history.add(value, rows_.back().status.empty(), now);
+    const double value = raw ? stored_number(row) : row.cooked.value;
+    const bool has_number = rows_.back().status.empty() && !rows_.back().text;
+    history.add(value, has_number, now);
   }
   std::erase_if(histories_, [&](const auto& entry) { return !present.contains(entry.first); });
   name_publishers_of_twins();
@@ -184,7 +188,8 @@ std::vector<std::size_t> LiveTable::shown(const View& view) const {
     const auto& row = rows_[i];
     if (!view.filter.empty() && !filter.matches(row.counter + " " + row.instance)) continue;
     const auto& history = histories_.at(row.key);
-    if (view.hide_zeros && (!history.has_now() || history.now() == 0)) continue;
+    const bool is_zero = row.text ? row.text->empty() : !history.has_now() || history.now() == 0;
+    if (view.hide_zeros && is_zero) continue;
     indexes.push_back(i);
   }
   const auto by_name = [&](std::size_t a, std::size_t b) {
@@ -195,6 +200,12 @@ std::vector<std::size_t> LiveTable::shown(const View& view) const {
     const auto& left = histories_.at(rows_[a].key);
     const auto& right_one = histories_.at(rows_[b].key);
     if (left.has_now() != right_one.has_now()) return left.has_now();
+    // Texts behind the numbers, and what has neither behind both.
+    if (!left.has_now()) {
+      const auto& text = rows_[a].text;
+      const auto& other = rows_[b].text;
+      return text && (!other || *text < *other);
+    }
     return left.has_now() && left.now() > right_one.now();
   };
   if (view.sorting == Sorting::kByName) std::stable_sort(indexes.begin(), indexes.end(), by_name);
@@ -217,7 +228,7 @@ struct LiveTable::Layout {
       const auto& row = table.rows_[index];
       counter = std::max(counter, display_width(row.counter));
       instance = std::max(instance, display_width(row.instance));
-      number = std::max(number, display_width(table.now_text(row, view)));
+      if (!row.text) number = std::max(number, display_width(table.now_text(row, view)));
     }
     number = std::min<std::size_t>(number, 24);
     if (instance > 0) instance = std::clamp<std::size_t>(instance, 8, 24);
@@ -235,6 +246,12 @@ struct LiveTable::Layout {
     if (picture > 0) bars = std::min(left - 2, kBarsMax);
   }
 
+  // From NOW to the edge.
+  [[nodiscard]] std::size_t behind_names() const {
+    const std::size_t numbers = number + (average > 0 ? average + 1 : 0);
+    return numbers + (maximum > 0 ? maximum + 1 : 0) + (bars > 0 ? bars + 2 : 0);
+  }
+
   [[nodiscard]] std::string headings() const {
     std::string text = "  " + fit("COUNTER", counter);
     if (instance > 0) text += " " + fit("INSTANCE", instance);
@@ -247,11 +264,13 @@ struct LiveTable::Layout {
 };
 
 std::string LiveTable::number_text(const LiveRow& row, double value, const View& view) {
-  if (row.raw) return fmt::format("{:.0f}", value);
+  if (row.raw)
+    return value == std::trunc(value) ? fmt::format("{:.0f}", value) : print_exact(value);
   return print_quantity(value, row.unit, view.units);
 }
 
 std::string LiveTable::now_text(const LiveRow& row, const View& view) const {
+  if (row.text) return *row.text;
   return row.status.empty() ? number_text(row, histories_.at(row.key).now(), view) : row.status;
 }
 
@@ -260,7 +279,11 @@ std::string LiveTable::row_line(const LiveRow& row, const View& view, const Layo
   const auto number = [&](double value) { return number_text(row, value, view); };
   std::string line = fit(row.counter, layout.counter);
   if (layout.instance > 0) line += " " + fit(row.instance, layout.instance);
+  // A long text takes the room of the numbers that it has not.
+  const bool is_long = row.text && display_width(*row.text) > layout.number;
+  if (is_long) return line + " " + fit(*row.text, layout.behind_names());
   line += " " + right(now_text(row, view), layout.number);
+  if (row.text) return line;
   if (layout.average > 0) {
     line += " " + right(history.has_average() ? number(history.average()) : "-", layout.average);
   }

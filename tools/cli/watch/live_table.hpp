@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/format/quantity.hpp"
@@ -47,16 +49,17 @@ class History {
   bool ever_present_ = false;
 };
 
-// Which row of which life of which instance.
-using RowKey = std::array<std::uint64_t, 6>;
+// Which row of which life of which instance; with the name of its counter where that has no word.
+using RowKey = std::pair<std::array<std::uint64_t, 6>, std::string>;
 
 struct LiveRow {
   RowKey key{};
   std::string counter, instance, publisher;
-  std::string unit;    // of the shown value
-  std::string status;  // empty if there is a value
-  std::string detail;  // "% Processor Time: share of time ..."
-  std::string facts;   // "kind: rate, unit: {order}/s, id 1"
+  std::string unit;                 // of the shown value
+  std::string status;               // empty if there is a value
+  std::string detail;               // "% Processor Time: share of time ..."
+  std::string facts;                // "kind: rate, unit: {order}/s, id 1"
+  std::optional<std::string> text;  // in place of a number
   bool raw = false;
 };
 

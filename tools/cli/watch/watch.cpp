@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <string>
 
+#include "cli/derive/percentile_rows.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/verbs.hpp"
@@ -13,19 +13,6 @@
 
 namespace meterbank::cli {
 namespace {
-
-// The character set as the environment names it; asking the C library would need a locale.
-bool speaks_utf8() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const char* value = std::getenv(name);
-    if (value == nullptr || *value == '\0') continue;
-    std::string set(value);
-    std::transform(set.begin(), set.end(), set.begin(),
-                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-    return set.find("UTF-8") != std::string::npos || set.find("UTF8") != std::string::npos;
-  }
-  return false;
-}
 
 constexpr std::array<std::chrono::milliseconds, 10> kIntervals{
     std::chrono::milliseconds(50),    std::chrono::milliseconds(100),
@@ -54,7 +41,8 @@ class LiveSession {
         selection_(selection),
         sampler_(selection),
         screen_(console, wants_color(invocation.color, console)),
-        cadence_(Clock::now(), invocation.interval) {
+        cadence_(Clock::now(), invocation.interval),
+        percentile_rows_(invocation.percentiles) {
     view_.raw = invocation.raw;
     view_.units = invocation.units;
     view_.ascii = !speaks_utf8();
@@ -90,13 +78,18 @@ class LiveSession {
     sampler_.take();
     const auto now = Clock::now();
     if (!view_.paused) {
-      table_.update(sampler_.rows(), view_.raw, now);
+      table_.update(shown_rows(), view_.raw, now);
       clock_ = print_local(sampler_.newer().time.realtime_ns);
     }
     cadence_.advance(now);
     if (invocation_.samples.value_or(0) != 0 && sampler_.taken() >= *invocation_.samples) {
       done_ = true;
     }
+  }
+
+  // A percentile is stored nowhere.
+  const std::vector<CookedRow>& shown_rows() {
+    return view_.raw ? sampler_.rows() : percentile_rows_.of(sampler_.rows());
   }
 
   bool draw() {
@@ -199,7 +192,7 @@ class LiveSession {
       case 'r':
         view_.raw = !view_.raw;
         table_.clear_history();
-        table_.update(sampler_.rows(), view_.raw, Clock::now());
+        table_.update(shown_rows(), view_.raw, Clock::now());
         break;
       case 'e':
         view_.units = view_.units == UnitStyle::kAuto ? UnitStyle::kBase : UnitStyle::kAuto;
@@ -254,6 +247,7 @@ class LiveSession {
   Sampler sampler_;
   Screen screen_;
   Cadence cadence_;
+  PercentileRows percentile_rows_;
   LiveTable table_;
   View view_;
   std::string clock_;

@@ -96,7 +96,7 @@ PerfError PerfQuery::add_one(const FoundIdentifier& identifier, const std::vecto
     return any_denied(catalog_) ? PerfError::kAccessDenied : PerfError::kSetNotFound;
   }
   const Counterset& set = found->described();
-  if (item->counter_id != kAnyCounterId && set.find(item->counter_id) == nullptr) {
+  if (item->counter_id != kAnyCounterId && find_described(set, item->counter_id) == nullptr) {
     return PerfError::kNotFound;
   }
   if (!fits(*item, set.instances)) return PerfError::kInvalidParameter;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "../found_sets.hpp"
 #include "../registration_blocks.hpp"
 #include "meterbank/reader/glob.hpp"
 
@@ -49,7 +50,9 @@ class ResultPlan::Builder {
     std::vector<std::uint32_t> ids{answer.item.counter_id};
     if (every_counter) {
       ids.clear();
-      for (const CounterView& counter : set.counters) ids.push_back(counter.id);
+      for (const CounterView& counter : set.counters) {
+        if (is_described(counter)) ids.push_back(counter.id);
+      }
     }
     const bool many = has_instance_names(set.instances);
     const bool all_rows = many && !Glob(answer.item.instances).is_literal();
@@ -112,7 +115,7 @@ class ResultPlan::Builder {
     for (const std::uint32_t id : ids) {
       Column column;
       if (const CounterView* const counter = selection.set->set->find(id)) {
-        column = {counter->word, width_of(counter->type), counter->aggregate};
+        column = {counter->word, width_of(counter->type), counter->aggregate, counter->form};
       }
       plan_.columns_.push_back(column);
     }

@@ -33,6 +33,7 @@ class ResultPlan {
     std::uint32_t word = kNoCounter;  // in the block; kNoCounter: this registration has no such
     std::uint32_t bytes = 0;          // 4, 8, or 0 without a value
     std::uint32_t aggregate = 0;
+    ValueForm form = ValueForm::kUnsigned;
   };
   struct Row {
     std::size_t row = 0;           // in the sample

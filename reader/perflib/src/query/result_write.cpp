@@ -2,6 +2,8 @@
 //
 // The hot half of ResultPlan: a sample becomes a result. No system call, no allocation.
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "../unanswered.hpp"
@@ -27,6 +29,37 @@ std::byte* store_value(std::byte* target, std::uint64_t value, std::uint32_t byt
   const StoredValue stored{{bytes, kValueBytes}, value};
   std::memcpy(target, &stored, sizeof stored);
   return target + sizeof stored;
+}
+
+// A value as those know it who know whole numbers only: a real one is rounded, with a sign in two's
+// complement, as far as it goes. What is no number is zero.
+std::uint64_t whole(std::uint64_t stored, ValueForm form) noexcept {
+  if (form != ValueForm::kReal) return stored;
+  constexpr double kBeyond = 0x1p63;
+  const double rounded = std::round(std::bit_cast<double>(stored));
+  if (std::isnan(rounded)) return 0;
+  if (rounded >= kBeyond) return std::uint64_t{1} << 63 ^ ~std::uint64_t{0};
+  if (rounded < -kBeyond) return std::uint64_t{1} << 63;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(rounded));
+}
+
+bool has_sign(ValueForm form) noexcept {
+  return form == ValueForm::kSigned || form == ValueForm::kReal;
+}
+
+// joined() of two whole values. Sums are modulo the width, with a sign or without.
+std::uint64_t joined_whole(std::uint32_t aggregate, ValueForm form, std::uint64_t left,
+                           std::uint64_t right) noexcept {
+  const bool chooses = aggregate == kAggregateMinimum || aggregate == kAggregateMaximum;
+  if (!chooses || !has_sign(form)) return joined(aggregate, left, right);
+  return static_cast<std::uint64_t>(
+      joined(aggregate, static_cast<std::int64_t>(left), static_cast<std::int64_t>(right)));
+}
+
+std::uint64_t divided(std::uint64_t sum, std::uint64_t count, ValueForm form) noexcept {
+  if (!has_sign(form)) return sum / count;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(sum) /
+                                    static_cast<std::int64_t>(count));
 }
 
 template <typename T>
@@ -92,7 +125,8 @@ class ResultPlan::Writer {
     std::byte* target = target_;
     for (std::size_t index = 0; index < columns; ++index) {
       const Column& column = first[index];
-      const std::uint64_t value = column.word == kNoCounter ? 0 : values[column.word];
+      const std::uint64_t value =
+          column.word == kNoCounter ? 0 : whole(values[column.word], column.form);
       target = store_value(target, value, column.bytes);
     }
     target_ = target;
@@ -148,28 +182,31 @@ std::uint64_t ResultPlan::sum(const Block& block, std::size_t column, const Samp
   std::uint64_t result = 0;
   std::uint64_t count = 0;
   std::uint32_t function = kAggregateUndefined;
+  ValueForm form = ValueForm::kUnsigned;
   for (std::size_t index = 0; index < block.summed.count; ++index) {
     const Row& row = rows_[block.summed.first + index];
     const Column& place = columns_[row.first_column + column];
     if (place.word == kNoCounter || place.bytes == 0 || !is_good(row, sample)) continue;
-    std::uint64_t value = sample.row(row.row)[place.word];
+    std::uint64_t value = whole(sample.row(row.row)[place.word], place.form);
     if (place.bytes == 4) value &= 0xffffffff;
     if (count == 0) {
       function = place.aggregate;
+      form = place.form;
       bytes = place.bytes;
       result = value;
     } else {
-      result = joined(function, result, value);  // modulo the width, as the counters themselves
+      // Modulo the width, as the counters themselves.
+      result = joined_whole(function, form, result, value);
     }
     ++count;
   }
   if (count != 0 && block.ended.count != 0) {
     const QueryPlan::Ended::Value& ended = ended_[block.ended.first + column];
-    if (ended.count != 0) result = joined(function, result, ended.raw);
+    if (ended.count != 0) result = joined_whole(function, form, result, whole(ended.raw, form));
     count += ended.count;
   }
   if (function == kAggregateUndefined || function > kAggregateMaximum) bytes = 0;
-  return function == kAggregateAverage && count != 0 ? result / count : result;
+  return function == kAggregateAverage && count != 0 ? divided(result, count, form) : result;
 }
 
 void ResultPlan::outcome_of_one(const Block& block, const Sample& sample,

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/derive/percentile_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace meterbank::cli {
+namespace {
+
+bool is_distribution(const CookedRow& row) { return row.counter->form == ValueForm::kDistribution; }
+
+CounterView counter_of(const CounterView& origin, const Percentile& percentile) {
+  CounterView counter;
+  counter.id = origin.id;
+  counter.type = CounterType::kLargeRawCount;
+  counter.detail = origin.detail;
+  counter.word = kNoCounter;
+  counter.form = ValueForm::kDistribution;
+  counter.unit = origin.unit;
+  counter.help = origin.help;
+  const auto percent = percent_text(percentile);
+  if (!origin.name.empty()) counter.name = fmt::format("{} p{}", origin.name, percent);
+  if (!origin.symbol.empty()) counter.symbol = fmt::format("{}.p{}", origin.symbol, percent);
+  return counter;
+}
+
+CookedValue cooked_at(const CookedRow& row, const Percentile& percentile) {
+  const auto otherwise = has_value(row.cooked.status) ? CookStatus::kNoValue : row.cooked.status;
+  if (row.distribution == nullptr) return {0, otherwise};
+  const auto value = value_at(*row.distribution, percentile);
+  // A count has no rate yet where its distribution is simply empty.
+  const bool is_old = otherwise == CookStatus::kNoNewSample;
+  if (!value) return {0, is_old ? otherwise : CookStatus::kNoValue};
+  if (!std::isfinite(*value)) return {0, CookStatus::kNotFinite};
+  return {*value, CookStatus::kNew};
+}
+
+}  // namespace
+
+const std::vector<CookedRow>& PercentileRows::of(const std::vector<CookedRow>& rows) {
+  if (percentiles_.empty() || std::none_of(rows.begin(), rows.end(), is_distribution)) return rows;
+  rows_.clear();
+  counters_.clear();
+  // One a counter and percentile, in the order of percentiles_, for all instances.
+  std::map<const CounterView*, std::size_t> first;
+  for (const CookedRow& row : rows) {
+    rows_.push_back(row);
+    if (!is_distribution(row)) continue;
+    const auto [place, is_new] = first.emplace(row.counter, counters_.size());
+    for (const Percentile& percentile : percentiles_) {
+      if (is_new) counters_.push_back(counter_of(*row.counter, percentile));
+    }
+    for (std::size_t i = 0; i < percentiles_.size(); ++i) {
+      CookedRow& made = rows_.emplace_back(row);
+      made.counter = &counters_[place->second + i];
+      made.cooked = cooked_at(row, percentiles_[i]);
+      made.distribution = nullptr;
+    }
+  }
+  return rows_;
+}
+
+}  // namespace meterbank::cli
