@@ -154,7 +154,8 @@ struct QueryPlan {
     struct Value {
       std::uint64_t raw = 0;
       double cooked = 0;
-      std::uint64_t count = 0;  // of the providers
+      std::uint64_t count = 0;                           // of the providers
+      std::shared_ptr<const Distribution> distribution;  // of a counter that is one
     };
     std::shared_ptr<const Counterset> set;
     std::vector<Value> values;  // a counter each

@@ -197,6 +197,18 @@ constexpr WordList<6> changes_of(const DistributionPlace& place, double value,
   return changes;
 }
 
+// A value that a share of the recorded ones does not exceed.
+struct Quantile {
+  enum class Side : std::uint8_t {
+    kWithin,  // `value` is it to within error_bound(), as a share of itself
+    kBelow,   // it is not greater than `value`, the end of the range
+    kAbove,   // it is greater than `value`, the end of the range
+  };
+
+  double value = 0;
+  Side side = Side::kWithin;
+};
+
 // A distribution that was copied, added up, or is the difference of two.
 struct Distribution {
   DistributionShape shape;
@@ -218,10 +230,9 @@ struct Distribution {
   // What was recorded since `before`, a snapshot of the same distribution. Nothing: it is not one.
   [[nodiscard]] std::optional<Distribution> since(const Distribution& before) const;
 
-  // The value that a share of 0..1 of the values does not exceed, to within error_bound() of it, as
-  // a share of itself. Values below all buckets count as the least, those above as the most, where
-  // these are known; else as the end of the range. Nothing: there are no values.
-  [[nodiscard]] std::optional<double> quantile(double share) const noexcept;
+  // Of a share of 0..1. The least and the most are exact where they are known. Nothing: there are
+  // no values.
+  [[nodiscard]] std::optional<Quantile> quantile(double share) const noexcept;
   [[nodiscard]] double error_bound() const noexcept;
 };
 
