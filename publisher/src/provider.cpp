@@ -253,6 +253,9 @@ Result<Registration> Provider::add_registration(
   try {
     auto schema = encode_schema(spec, segment_->options.name);
     if (!schema) return tl::make_unexpected(schema.error());
+    if (with) {
+      if (auto good = check_callback(spec); !good) return tl::make_unexpected(good.error());
+    }
     auto fresh = std::make_shared<detail::OwnedRegistration>(segment_, std::move(*schema), spec);
     if (segment_->forked.load(std::memory_order_relaxed)) {  // relaxed: as in close_slot()
       return tl::make_unexpected(segment_->usable().error());
