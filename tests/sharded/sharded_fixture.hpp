@@ -74,7 +74,9 @@ class ShardedSet {
     query_->update(catalog_);
     collect();
   }
-  void collect() { query_->collect(sample_, Timestamp{}); }
+  CollectSummary collect(Cut cut = Cut::kNone) {
+    return query_->collect(sample_, Timestamp{}, cut);
+  }
   [[nodiscard]] std::size_t rows() const { return sample_.status.size(); }
   [[nodiscard]] std::uint64_t value(Job counter, std::size_t row = 0) const {
     return sample_.row(row)[static_cast<std::size_t>(counter)];
