@@ -9,6 +9,7 @@
 #include "meterbank/base/clock.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/shard_join.hpp"
+#include "shards/processors.hpp"
 #include "shards/thread_numbers.hpp"
 
 namespace meterbank::detail {
@@ -66,7 +67,8 @@ OwnedRegistration::OwnedRegistration(std::shared_ptr<OwnedSegment> owner,
       name(spec.name),
       guid(header_of(schema).guid),
       form(form_of(spec)),
-      single(!has_instance_names(spec.instances)) {
+      single(!has_instance_names(spec.instances)),
+      rseq(form.sharded() ? area_for_processors(form) : 0) {
   if (!form.sharded()) return;
   first_values_ = first_values_of(schema, form);
   prepare_thread_numbers();
@@ -315,7 +317,10 @@ void OwnedRegistration::write_first_values(SlotLife& life) noexcept {
     return first_values_.empty() ? std::uint64_t{0} : first_values_[word];
   };
   const auto write = [&](const BlockWriter<StdAtomics>& writer) {
-    if (form.consistency == Consistency::kBlock) return writer.commit_first(first);
+    if (form.consistency == Consistency::kBlock) {
+      if (rseq != 0) settle(writer);
+      return writer.commit_first(first);
+    }
     for (std::uint32_t word = 0; word < form.words; ++word) {
       StdAtomics::store_relaxed(writer.word(word), first(word));  // relaxed: published by [S3]
     }

@@ -45,12 +45,12 @@ class Writers {
   std::vector<std::thread> threads_;
 };
 
-class ManyWriters : public testing::TestWithParam<Consistency> {};
+class ManyWriters : public test::FormTest {};
 
 TEST_P(ManyWriters, AreAddedUpExactly) {
   constexpr std::size_t kThreads = 16;
   const std::uint64_t each = runs_long() ? 1'000'000 : 20'000;
-  ShardedSet jobs(test::jobs(GetParam(), kThreads + 1));
+  ShardedSet jobs(GetParam(), kThreads + 1);
   ShardedInstance queue = jobs.create("a");
   Writers writers(queue, kThreads, each);
   writers.join();
@@ -63,7 +63,7 @@ TEST_P(ManyWriters, AreAddedUpExactly) {
 TEST_P(ManyWriters, AreAddedUpExactlyWhereMostHaveToShare) {
   constexpr std::size_t kThreads = 16;
   const std::uint64_t each = runs_long() ? 1'000'000 : 20'000;
-  ShardedSet jobs(test::jobs(GetParam(), 3));
+  ShardedSet jobs(GetParam(), 3);
   ShardedInstance queue = jobs.create("a");
   std::atomic<std::size_t> started{0};
   std::vector<std::thread> threads;
@@ -79,8 +79,8 @@ TEST_P(ManyWriters, AreAddedUpExactlyWhereMostHaveToShare) {
   jobs.look();
   EXPECT_EQ(jobs.value(Job::kDone), kThreads * each);
   EXPECT_EQ(jobs.value(Job::kTwice), 2 * kThreads * each);
-  EXPECT_EQ(jobs.consistency(), GetParam() == Consistency::kBlock ? RowConsistency::kSharedCounters
-                                                                  : RowConsistency::kIndependent);
+  const auto of_block = is_of_threads() ? RowConsistency::kSharedCounters : RowConsistency::kShards;
+  EXPECT_EQ(jobs.consistency(), is_block() ? of_block : RowConsistency::kIndependent);
 }
 
 std::atomic<ShardedInstance*> interrupted{nullptr};
@@ -115,7 +115,7 @@ class CountingSignals {
 };
 
 TEST_P(ManyWriters, LoseNothingToSignalHandlersThatCountToo) {
-  ShardedSet jobs(test::jobs(GetParam(), 4));
+  ShardedSet jobs(GetParam(), 4);
   ShardedInstance queue = jobs.create("a");
   CountingSignals signals(queue);
   const std::uint64_t enough = runs_long() ? 4'000 : 400;
@@ -159,8 +159,7 @@ TEST_P(ManyWriters, LoseNothingToSignalHandlersThatCountToo) {
 TEST_P(ManyWriters, DoNotMindReadersThatAreKilled) {
   constexpr std::size_t kThreads = 4;
   const std::uint64_t each = runs_long() ? 12'500'000 : 250'000;  // 100,000,000 in both forms
-  const bool is_block = GetParam() == Consistency::kBlock;
-  ShardedSet jobs(test::jobs(GetParam(), kThreads + 1));
+  ShardedSet jobs(GetParam(), kThreads + 1);
   ShardedInstance queue = jobs.create("a");
   queue.add(Job::kOpen, 0);
   std::atomic<bool> over{false};
@@ -174,7 +173,7 @@ TEST_P(ManyWriters, DoNotMindReadersThatAreKilled) {
     std::array<int, 2> pipe{};
     ASSERT_EQ(::pipe(pipe.data()), 0);
     const pid_t reader = ::fork();
-    if (reader == 0) look_until_killed(jobs.directory(), is_block, pipe[1]);
+    if (reader == 0) look_until_killed(jobs.directory(), is_block(), pipe[1]);
     ::close(pipe[1]);
     char ready = 0;
     const auto bytes = ::read(pipe[0], &ready, 1);  // it has looked a hundred times, or is gone
@@ -193,21 +192,19 @@ TEST_P(ManyWriters, DoNotMindReadersThatAreKilled) {
   std::cout << "  " << killed << " readers killed during " << kThreads * each << " updates\n";
 }
 
-INSTANTIATE_TEST_SUITE_P(OfEachConsistency, ManyWriters,
-                         testing::Values(Consistency::kBlock, Consistency::kIndependent),
-                         [](const auto& made) {
-                           return made.param == Consistency::kBlock ? "Block" : "Independent";
-                         });
+INSTANTIATE_TEST_SUITE_P(OfEachForm, ManyWriters, test::all_forms(), test::name_of_form);
+
+class ManyWritersOfABlock : public test::FormTest {};
 
 // Every transaction that ended before a read is in it, none that began after it is; each is in as a
 // whole; nothing runs backwards.
-TEST(ManyWritersOfABlock, AreReadTransactionByTransaction) {
+TEST_P(ManyWritersOfABlock, AreReadTransactionByTransaction) {
   constexpr std::size_t kThreads = 3;
   struct alignas(kLinePair) Progress {
     std::atomic<std::uint64_t> begun{0}, ended{0};
   };
   std::array<Progress, kThreads> progress;
-  ShardedSet jobs(test::jobs(Consistency::kBlock, kThreads + 1));
+  ShardedSet jobs(GetParam(), kThreads + 1);
   ShardedInstance queue = jobs.create("a");
   std::atomic<bool> over{false};
   std::vector<std::thread> threads;
@@ -250,6 +247,12 @@ TEST(ManyWritersOfABlock, AreReadTransactionByTransaction) {
   jobs.collect();
   EXPECT_EQ(jobs.value(Job::kDone), sum(&Progress::ended));
 }
+
+INSTANTIATE_TEST_SUITE_P(OfEachForm, ManyWritersOfABlock,
+                         testing::Values(test::Form{Consistency::kBlock, test::Blocks::kOfThreads},
+                                         test::Form{Consistency::kBlock,
+                                                    test::Blocks::kOfProcessors}),
+                         test::name_of_form);
 
 }  // namespace
 }  // namespace meterbank

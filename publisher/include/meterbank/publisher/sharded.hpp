@@ -2,14 +2,21 @@
 //
 // Instances that any thread may count, without a lock and without a line that two threads write.
 //
-// A slot of a sharded set has several blocks. A thread has a number, the same in all sharded sets,
-// from its first count to its end; it writes the block of that number, alone. Readers join the
-// blocks. Blocks are never folded nor emptied: the next thread with the number counts on.
+// A slot of a sharded set has several blocks. Readers join them. Which one a thread writes is one
+// of two things, the same for all instances of a registration:
+//
+// - that of the processor it runs on, in a restartable sequence (restartable.hpp), where the system
+//   has these, there is a block for each processor, and the set is independent or has blocks of at
+//   most kProcessorWordsMax words. METERBANK_RSEQ=0 in the environment forbids it;
+// - that of its number, the same in all sharded sets, which it has from its first count to its end.
+//   It writes that block alone. Blocks are never folded nor emptied: the next thread with the
+//   number counts on.
 //
 // The last block is shared: threads beyond the blocks, signal handlers that interrupt a change of
 // their own thread, changes inside an update function, and threads that are at their very end add
-// to it atomically. Nothing waits and nothing is lost; a reader then says that the row of a block
-// set is exact counter by counter only.
+// to it atomically; with blocks of processors only threads that cannot use sequences, or are always
+// interrupted. Nothing waits and nothing is lost; a reader then says that the row of a block set is
+// exact counter by counter only.
 //
 // As in instance.hpp nothing here fails, blocks, throws, allocates or locks. A thread's first count
 // asks the C library to be told of the thread's end.
@@ -22,6 +29,7 @@
 #include <utility>
 
 #include "meterbank/publisher/instance.hpp"
+#include "meterbank/publisher/restartable.hpp"
 
 namespace meterbank {
 
@@ -51,8 +59,9 @@ static_assert(sizeof(Shard) == 32);
 // The blocks of one instance as its writers need them.
 struct Shards {
   const Shard* first = nullptr;
-  std::uint32_t own = 0;         // that belong to threads; the shared one follows
+  std::uint32_t own = 0;         // of threads or processors; the shared one follows
   std::uint64_t generation = 0;  // of the life that is written to
+  std::ptrdiff_t rseq = 0;       // rseq_area() if they are of processors, else 0
 
   [[nodiscard]] const Shard& shared() const noexcept { return first[own]; }
   // The first count of a life makes its shard seen. Idempotent, so it does not matter who comes
@@ -102,6 +111,39 @@ inline void change_shared(SharedWord& word, ShardChange change, std::uint64_t va
                                                       ShardChange change,
                                                       std::uint64_t value) noexcept;
 
+// What an update function asked for, until it is applied.
+struct WaitingChange {
+  std::uint32_t word;
+  ShardChange change;
+  std::uint64_t value;
+};
+
+// A commit on a processor rewrites the whole block, so wide blocks are better off with numbers.
+inline constexpr std::uint32_t kProcessorWordsMax = 32;
+
+// On the block of the processor, or, if that cannot be, in the shared one. The changes are one
+// commit of a block set. Lock-free; wait-free between interruptions.
+[[gnu::noinline]] void change_on_processor(const Shards& shards, const WaitingChange* changes,
+                                           std::size_t count) noexcept;
+
+template <ShardChange kChange>
+[[gnu::always_inline]] inline void change_one_on_processor(const Shards& shards, std::uint32_t word,
+                                                           std::uint64_t value) noexcept {
+  if constexpr (kChange == ShardChange::kAdd) {
+    const std::uint32_t processor = processor_now(shards.rseq);
+    if (processor < shards.own) [[likely]] {
+      const Shard& shard = shards.first[processor];
+      if (shard.writer.is_in_place(word)) [[likely]] {
+        shards.open(shard);
+        if (add_on(shards.rseq, processor, shard.writer.word(word), value)) [[likely]]
+          return;
+      }
+    }
+  }
+  const WaitingChange change{word, kChange, value};
+  change_on_processor(shards, &change, 1);
+}
+
 // For the time of a change its thread has no number, so that a handler which interrupts it does not
 // become a second writer of the block.
 class InsideShard {
@@ -124,6 +166,7 @@ class InsideShard {
 
 template <ShardChange kChange>
 inline void change_one(const Shards& shards, std::uint32_t word, std::uint64_t value) noexcept {
+  if (shards.rseq != 0) return change_one_on_processor<kChange>(shards, word, value);
   std::uint32_t number = thread_number.usable;
   if (number >= shards.own) [[unlikely]] {
     if (!take_thread_number() || thread_number.usable >= shards.own) {
@@ -157,7 +200,8 @@ class ShardedCounter {
  public:
   ShardedCounter() noexcept : shards_(detail::scratch_shards()) {}
 
-  // Wait-free where the thread has a block: one addition (independent) or one commit (block).
+  // Wait-free where the thread or processor has a block: one addition (independent) or one commit
+  // (block).
   void add(std::uint64_t delta) noexcept {
     detail::change_one<detail::ShardChange::kAdd>(shards_, word_, delta);
   }
@@ -204,48 +248,56 @@ class ShardValues {
 
  private:
   friend class ShardedWriter;
-  enum class Into : std::uint32_t { kCommit, kInPlace, kShared };
-  ShardValues(const BlockWriter<StdAtomics>& writer, Into into) noexcept
-      : update_(writer), writer_(writer), into_(into) {}
+  enum class Into : std::uint32_t { kCommit, kInPlace, kShared, kProcessor, kProcessorInPlace };
+  ShardValues(const detail::Shards& shards, const BlockWriter<StdAtomics>& writer,
+              Into into) noexcept
+      : update_(writer), writer_(writer), shards_(shards), into_(into) {}
 
   void change(std::uint32_t word, detail::ShardChange change, std::uint64_t value) noexcept {
     if (into_ == Into::kCommit) {
       update_.set(word, detail::changed(change, update_.value(word), value));
     } else if (word < writer_.words()) {
-      change_now_or_later(word, change, value);
+      change_now_or_later({word, change, value});
     }
   }
-  void change_now_or_later(std::uint32_t word, detail::ShardChange change,
-                           std::uint64_t value) noexcept {
-    if (into_ == Into::kShared) {
-      if (waiting_ == kWaitingMax) apply();
-      list_[waiting_++] = {word, change, value};
-    } else if (change == detail::ShardChange::kAdd) {
-      StdAtomics::add_single_writer(writer_.word(word), value);
+  void change_now_or_later(const detail::WaitingChange& change) noexcept {
+    if (into_ == Into::kShared || into_ == Into::kProcessor) {
+      if (waiting_ == kWaitingMax) share();
+      list_[waiting_++] = change;
+    } else if (into_ == Into::kProcessorInPlace) {
+      detail::change_on_processor(shards_, &change, 1);
+    } else if (change.change == detail::ShardChange::kAdd) {
+      StdAtomics::add_single_writer(writer_.word(change.word), change.value);
     } else {
-      detail::change_shared(writer_.word(word), change, value);
+      detail::change_shared(writer_.word(change.word), change.change, change.value);
     }
+  }
+  void share() noexcept {
+    into_ = Into::kShared;
+    apply();
   }
   void apply() noexcept {
-    for (std::uint32_t i = 0; i < waiting_; ++i) {
-      detail::change_shared(writer_.word(list_[i].word), list_[i].change, list_[i].value);
+    if (into_ == Into::kProcessor) {
+      detail::change_on_processor(shards_, list_.data(), waiting_);
+    } else {
+      for (std::uint32_t i = 0; i < waiting_; ++i) {
+        detail::change_shared_shard(shards_, list_[i].word, list_[i].change, list_[i].value);
+      }
     }
     waiting_ = 0;
   }
 
-  // Of the shared shard: kept back, so that a function that throws has published nothing.
+  // Kept back, so that a function that throws has published nothing, and so that it runs once
+  // however often its commit is interrupted.
   static constexpr std::uint32_t kWaitingMax = 32;
-  struct Waiting {
-    std::uint32_t word;
-    detail::ShardChange change;
-    std::uint64_t value;
-  };
 
   BlockWriter<StdAtomics>::Update update_;
   const BlockWriter<StdAtomics> writer_;
-  const Into into_;
+  const detail::Shards& shards_;
+  Into into_;
   std::uint32_t waiting_ = 0;
-  std::array<Waiting, kWaitingMax> list_;  // not initialised: most updates need none of it
+  // Not initialised: most updates of threads' blocks need none of it.
+  std::array<detail::WaitingChange, kWaitingMax> list_;
 };
 
 class ShardedRecorder;
@@ -285,11 +337,18 @@ class ShardedWriter {
   // Several counters, one commit: update([](ShardValues& values) { values.add(...); ... }). Of a
   // block set readers see all of it or none of it, except where the thread has to share: then each
   // counter changes by itself. If the function throws, nothing was published; exceptions are
-  // independent sets, and in the shared shard functions that make more than 32 changes.
-  // What the function itself counts in sharded block sets goes to their shared shards.
+  // independent sets, and functions that make more than 32 changes where these go to the shared
+  // shard, as on processors they then do. What the function itself counts in sharded block sets
+  // goes to their shared shards, unless the blocks are of processors.
   // It must not be left by longjmp.
   template <typename F>
   void update(F&& change) {
+    using Into = ShardValues::Into;
+    if (shards_.rseq != 0) {
+      const auto& shared = shards_.shared().writer;
+      return run(shared, shared.is_in_place(0) ? Into::kProcessorInPlace : Into::kProcessor,
+                 std::forward<F>(change));
+    }
     std::uint32_t number = detail::thread_number.usable;
     if (number >= shards_.own) [[unlikely]] {
       if (detail::take_thread_number()) number = detail::thread_number.usable;
@@ -301,10 +360,7 @@ class ShardedWriter {
       const detail::InsideShard inside(number);
       return commit(shard.writer, std::forward<F>(change));
     }
-    ShardValues values(shard.writer,
-                       is_own ? ShardValues::Into::kInPlace : ShardValues::Into::kShared);
-    change(values);
-    values.apply();
+    run(shard.writer, is_own ? Into::kInPlace : Into::kShared, std::forward<F>(change));
   }
 
   template <CounterName C>
@@ -320,8 +376,14 @@ class ShardedWriter {
       : shards_(shards), slot_(std::move(slot)) {}
 
   template <typename F>
-  static void commit(const BlockWriter<StdAtomics>& writer, F&& change) {
-    ShardValues values(writer, ShardValues::Into::kCommit);
+  void run(const BlockWriter<StdAtomics>& writer, ShardValues::Into into, F&& change) const {
+    ShardValues values(shards_, writer, into);
+    change(values);
+    values.apply();
+  }
+  template <typename F>
+  void commit(const BlockWriter<StdAtomics>& writer, F&& change) const {
+    ShardValues values(shards_, writer, ShardValues::Into::kCommit);
     if constexpr (std::is_nothrow_invocable_v<F&, ShardValues&>) {
       change(values);
     } else {

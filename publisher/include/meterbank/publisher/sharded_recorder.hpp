@@ -19,16 +19,21 @@ namespace detail {
 [[gnu::noinline, gnu::cold]] void record_shared(const Shards& shards,
                                                 const DistributionPlace& place,
                                                 double value) noexcept;
+// One commit on the processor's block; into the shared one if that cannot be.
+[[gnu::noinline]] void record_on_processor(const Shards& shards, const DistributionPlace& place,
+                                           double value) noexcept;
 
 }  // namespace detail
 
-// Company: any threads. Progress: wait-free where the thread has a block, else lock-free.
+// Company: any threads. Progress: wait-free where the thread has a block of its own, else
+// lock-free.
 class ShardedRecorder {
  public:
   ShardedRecorder() noexcept : shards_(detail::scratch_shards()) {}
 
   // A few nanoseconds. Values beyond the range are counted as such, NaN as refused.
   void record(double value) noexcept {
+    if (shards_.rseq != 0) return detail::record_on_processor(shards_, place_, value);
     std::uint32_t number = detail::thread_number.usable;
     if (number >= shards_.own) [[unlikely]] {
       if (!detail::take_thread_number() || detail::thread_number.usable >= shards_.own) {
