@@ -75,8 +75,13 @@ std::optional<Distribution> Distribution::of(const DistributionPlace& place,
   copy.above = words[Shape::kAbove];
   copy.refused = words[Shape::kRefused];
   if (copy.count != 0) {
-    copy.least = std::bit_cast<double>(words[Shape::kLeast]);
-    copy.most = std::bit_cast<double>(words[Shape::kMost]);
+    const auto least = std::bit_cast<double>(words[Shape::kLeast]);
+    const auto most = std::bit_cast<double>(words[Shape::kMost]);
+    // Where threads share a block, the first value may be in its bucket and not in these as yet.
+    if (least <= most) {
+      copy.least = least;
+      copy.most = most;
+    }
   }
   const auto buckets = words.subspan(Shape::kBuckets, shape.buckets);
   copy.buckets.assign(buckets.begin(), buckets.end());

@@ -171,6 +171,7 @@ std::string SegmentEye::walk_group(Ref place, const BlockForm& form, const std::
   const auto* descriptors = reinterpret_cast<const SlotDescriptor*>(group + layout.descriptors);
   for (std::uint32_t index = 0; index < header->slots; ++index) {
     SeenSlot seen;
+    seen.form = form;
     seen.block = block_parts(group, form, layout, index);
     seen.slot = seen.block.slot;
     const SlotWord word = slot_of<StdAtomics>(*seen.slot);

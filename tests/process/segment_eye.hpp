@@ -23,7 +23,8 @@ struct SeenSlot {
   std::string name;
   std::uint64_t generation = 0;
   SlotState state = SlotState::kFree;
-  BlockParts<const SharedWord> block;
+  BlockForm form;
+  BlockParts<const SharedWord> block;  // of shard 0
   const SharedWord* slot = nullptr;
 };
 

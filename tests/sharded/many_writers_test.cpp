@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <iostream>
 #include <thread>
 
@@ -16,6 +17,7 @@
 namespace meterbank {
 namespace {
 
+using test::Blocks;
 using test::Job;
 using test::runs_long;
 using test::ShardedSet;
@@ -156,6 +158,30 @@ TEST_P(ManyWriters, LoseNothingToSignalHandlersThatCountToo) {
   }
 }
 
+// A reader process that looks until it is killed, and the next one, until `over`.
+void kill_readers(const ShardedSet& jobs, bool is_block, std::atomic<bool>& over,
+                  std::uint64_t& killed) {
+  while (killed < 3 || !over.load(std::memory_order_seq_cst)) {
+    std::array<int, 2> pipe{};
+    ASSERT_EQ(::pipe(pipe.data()), 0);
+    const pid_t reader = ::fork();
+    if (reader == 0) look_until_killed(jobs.directory(), is_block, pipe[1]);
+    ::close(pipe[1]);
+    char ready = 0;
+    // It has looked a hundred times, or is gone. A handler that counts may interrupt the wait.
+    auto bytes = ::read(pipe[0], &ready, 1);
+    while (bytes < 0 && errno == EINTR) bytes = ::read(pipe[0], &ready, 1);
+    ::close(pipe[0]);
+    ::kill(reader, SIGKILL);
+    int status = 0;
+    while (::waitpid(reader, &status, 0) < 0 && errno == EINTR) {
+    }
+    ASSERT_EQ(bytes, 1) << "the reader ended with " << WEXITSTATUS(status);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the reader ended with " << WEXITSTATUS(status);
+    ++killed;
+  }
+}
+
 TEST_P(ManyWriters, DoNotMindReadersThatAreKilled) {
   constexpr std::size_t kThreads = 4;
   const std::uint64_t each = runs_long() ? 12'500'000 : 250'000;  // 100,000,000 in both forms
@@ -169,22 +195,7 @@ TEST_P(ManyWriters, DoNotMindReadersThatAreKilled) {
     over.store(true, std::memory_order_seq_cst);
   });
   std::uint64_t killed = 0;
-  while (killed < 3 || !over.load(std::memory_order_seq_cst)) {
-    std::array<int, 2> pipe{};
-    ASSERT_EQ(::pipe(pipe.data()), 0);
-    const pid_t reader = ::fork();
-    if (reader == 0) look_until_killed(jobs.directory(), is_block(), pipe[1]);
-    ::close(pipe[1]);
-    char ready = 0;
-    const auto bytes = ::read(pipe[0], &ready, 1);  // it has looked a hundred times, or is gone
-    ::close(pipe[0]);
-    ::kill(reader, SIGKILL);
-    int status = 0;
-    ::waitpid(reader, &status, 0);
-    ASSERT_EQ(bytes, 1) << "the reader ended with " << WEXITSTATUS(status);
-    ASSERT_TRUE(WIFSIGNALED(status)) << "the reader ended with " << WEXITSTATUS(status);
-    ++killed;
-  }
+  kill_readers(jobs, is_block(), over, killed);
   counting.join();
   jobs.look();
   EXPECT_EQ(jobs.value(Job::kDone), kThreads * each);
@@ -195,6 +206,107 @@ TEST_P(ManyWriters, DoNotMindReadersThatAreKilled) {
 INSTANTIATE_TEST_SUITE_P(OfEachForm, ManyWriters, test::all_forms(), test::name_of_form);
 
 class ManyWritersOfABlock : public test::FormTest {};
+
+constexpr std::uint64_t kShortThread = 1'000;  // updates
+
+// A thread that has a number and stops in the middle of its updates until it is told to go on.
+struct ShortThread {
+  std::thread thread;
+  std::atomic<bool> may_end{false};
+
+  void start(ShardedInstance& queue, std::uint64_t number) {
+    may_end.store(false, std::memory_order_seq_cst);
+    thread = std::thread([this, &queue, number] {
+      for (std::uint64_t turn = 0; turn < kShortThread / 2; ++turn) transact(queue);
+      may_end.wait(false, std::memory_order_seq_cst);
+      for (std::uint64_t turn = 0; turn < kShortThread / 2; ++turn) transact(queue);
+      queue.raise(Job::kLongest, number);
+    });
+  }
+  void let_end() {
+    may_end.store(true, std::memory_order_seq_cst);
+    may_end.notify_one();
+  }
+};
+
+// Sixteen threads at a time, four of them on their way out and about to be replaced, until there
+// were enough of them and of the handlers. Returns how many threads there were.
+std::uint64_t count_in_short_threads(ShardedInstance& queue, std::uint64_t enough) {
+  constexpr std::uint64_t kThreads = 16;
+  constexpr std::uint64_t kEnding = 4;
+  constexpr std::uint64_t kHandled = 20;
+  std::array<ShortThread, kThreads> threads;
+  std::uint64_t made = 0;
+  while (made < enough || handled.load(std::memory_order_seq_cst) < kHandled) {
+    ShortThread& place = threads[made % kThreads];
+    if (place.thread.joinable()) place.thread.join();
+    place.start(queue, ++made);
+    threads[(made + kEnding - 1) % kThreads].let_end();
+  }
+  for (ShortThread& place : threads) {
+    place.let_end();
+    if (place.thread.joinable()) place.thread.join();
+  }
+  return made;
+}
+
+struct Storm {
+  test::Form form;
+  std::uint32_t shards;                 // blocks of threads
+  std::uint64_t threads, threads_long;  // that come and go
+};
+class ManyWritersInAStorm : public testing::TestWithParam<Storm> {
+ protected:
+  void SetUp() override {
+    if (GetParam().form.blocks == Blocks::kOfProcessors && !test::has_sequences()) GTEST_SKIP();
+  }
+};
+
+TEST_P(ManyWritersInAStorm, AreAddedUpExactly) {
+  const std::uint64_t enough = runs_long() ? GetParam().threads_long : GetParam().threads;
+  ShardedSet jobs(GetParam().form, GetParam().shards);
+  ShardedInstance queue = jobs.create("a");
+  queue.add(Job::kOpen, 0);
+  CountingSignals signals(queue);
+  std::atomic<bool> over{false};
+  std::uint64_t threads = 0;
+  std::thread counting([&] {
+    threads = count_in_short_threads(queue, enough);
+    over.store(true, std::memory_order_seq_cst);
+  });
+  std::uint64_t killed = 0;
+  // Where threads share, a reader may see half a transaction.
+  const bool is_whole =
+      GetParam().form.consistency == Consistency::kBlock && GetParam().shards > 16;
+  kill_readers(jobs, is_whole, over, killed);
+  counting.join();
+  signals.stop();
+  jobs.look();
+  const std::uint64_t updates = threads * kShortThread;
+  EXPECT_EQ(jobs.value(Job::kDone), updates);
+  EXPECT_EQ(jobs.value(Job::kTwice), 2 * updates);
+  EXPECT_EQ(jobs.value(Job::kLongest), threads);
+  EXPECT_EQ(jobs.value(Job::kOpen), handled.load(std::memory_order_seq_cst));
+  std::cout << "  " << updates << " updates by " << threads << " threads and "
+            << handled.load(std::memory_order_seq_cst) << " by handlers, " << killed
+            << " readers killed\n";
+}
+
+constexpr test::Form kOfThreads[] = {{Consistency::kBlock, Blocks::kOfThreads},
+                                     {Consistency::kIndependent, Blocks::kOfThreads}};
+constexpr test::Form kOfProcessors[] = {{Consistency::kBlock, Blocks::kOfProcessors},
+                                        {Consistency::kIndependent, Blocks::kOfProcessors}};
+
+// Blocks for all threads, for few of them, and of processors.
+INSTANTIATE_TEST_SUITE_P(
+    OfEachForm, ManyWritersInAStorm,
+    testing::Values(Storm{kOfThreads[0], 24, 400, 100'000}, Storm{kOfThreads[1], 24, 400, 100'000},
+                    Storm{kOfThreads[0], 3, 100, 10'000}, Storm{kOfThreads[1], 3, 100, 10'000},
+                    Storm{kOfProcessors[0], 24, 400, 20'000},
+                    Storm{kOfProcessors[1], 24, 400, 20'000}),
+    [](const auto& made) {
+      return test::name_of_form({made.param.form, made.index}) + std::to_string(made.param.shards);
+    });
 
 // Every transaction that ended before a read is in it, none that began after it is; each is in as a
 // whole; nothing runs backwards.

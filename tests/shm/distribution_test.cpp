@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <functional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "../support/value_kinds.hpp"
 
 namespace meterbank {
 namespace {
@@ -35,6 +38,10 @@ class Words {
   }
   [[nodiscard]] Distribution copied() const { return *try_to_copy(); }
   [[nodiscard]] std::vector<std::uint64_t>& bare() noexcept { return words_; }
+  void set_extremes(double least, double most) {
+    words_[kMore + Shape::kLeast] = std::bit_cast<std::uint64_t>(least);
+    words_[kMore + Shape::kMost] = std::bit_cast<std::uint64_t>(most);
+  }
 
  private:
   static constexpr std::uint32_t kMore = 3;  // words of others in between
@@ -133,35 +140,31 @@ TEST(Distributions, AreRefusedWhereThePartsDoNotMakeUpTheCount) {
 }
 
 // A sorted list knows better.
-TEST(Distributions, KeepTheirErrorBoundOnSixKindsOfValues) {
-  std::mt19937_64 random(3);
-  std::lognormal_distribution<double> lognormal(8, 2);
-  std::exponential_distribution<double> exponential(1e-4);
-  std::uniform_real_distribution<double> uniform(10, 1e6);
-  std::normal_distribution<double> narrow(5e4, 10);
-  std::cauchy_distribution<double> heavy(1e4, 1e3);
-  const std::vector<std::function<double()>> kinds{
-      [&] { return lognormal(random); },
-      [&] { return exponential(random); },
-      [&] { return uniform(random); },
-      [&] { return std::abs(narrow(random)); },
-      [&] { return std::min(1e9, std::abs(heavy(random))); },
-      [&] { return random() % 10 == 0 ? 1e6 : 20.0; }};
-  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    for (const std::int32_t scale : {0, 3, 5}) {
-      Words words(*Shape::of(scale, 1e-9, 1e12, kManyBuckets));
-      std::vector<double> sorted(20'000);
-      for (double& value : sorted) words.record(value = std::max(1e-9, kinds[kind]()));
+TEST(Distributions, KeepTheirErrorBoundOnSevenKindsOfValues) {
+  for (const test::ValueKind& kind : test::value_kinds()) {
+    std::vector<double> sorted = kind.values(3, 20'000);
+    for (const std::int32_t scale : {-4, -2, 0, 1, 3, 5, 8}) {
+      Words words(*Shape::of(scale, test::kLeastValue, test::kMostValue, kManyBuckets));
+      for (const double value : sorted) words.record(value);
       std::sort(sorted.begin(), sorted.end());
       const Distribution seen = words.copied();
-      for (const double share : {0.0, 0.001, 0.25, 0.5, 0.9, 0.99, 0.999, 1.0}) {
-        const auto rank = static_cast<std::size_t>(
-            std::max(1.0, std::ceil(share * static_cast<double>(sorted.size()))));
-        const double right = sorted[rank - 1];
+      EXPECT_EQ(seen.least, sorted.front()) << kind.name;
+      EXPECT_EQ(seen.most, sorted.back()) << kind.name;
+      for (const double share : test::kShares) {
+        const double right = test::quantile_of(sorted, share);
         EXPECT_NEAR(seen.quantile(share)->value, right, right * seen.error_bound() * (1 + 1e-9))
-            << "kind " << kind << ", scale " << scale << ", share " << share;
+            << kind.name << ", scale " << scale << ", share " << share;
       }
     }
+  }
+}
+
+// Half of base - 1, roughly: a scale more halves the error.
+TEST(Distributions, SayWhatTheirErrorBoundIs) {
+  for (std::int32_t scale = kScaleMin; scale <= kScaleMax; ++scale) {
+    const double base = std::exp2(std::exp2(-scale));
+    const Words words(*Shape::of(scale, 1, 2, kManyBuckets));
+    EXPECT_NEAR(words.copied().error_bound(), (base - 1) / (base + 1), 1e-14) << scale;
   }
 }
 
@@ -230,6 +233,21 @@ TEST(Distributions, SayWhereOnlyTheEndOfTheRangeIsKnown) {
   EXPECT_EQ(interval.quantile(0)->side, Side::kBelow);
   EXPECT_EQ(interval.quantile(1)->side, Side::kAbove);
   EXPECT_EQ(interval.quantile(1)->value, 1024);
+}
+
+// Where threads share a block, a value is counted before it is held against the extremes.
+TEST(Distributions, DoWithoutExtremesThatAreNotThereYet) {
+  const double nan = std::nan("");
+  for (const auto& [least, most] : {std::pair(kInfinity, -kInfinity), std::pair(6.0, -kInfinity),
+                                    std::pair(kInfinity, 6.0), std::pair(nan, nan)}) {
+    Words words(*Shape::of(2, 1, 1000, kManyBuckets));
+    words.record(6);
+    words.set_extremes(least, most);
+    const Distribution seen = words.copied();
+    EXPECT_FALSE(seen.least);
+    EXPECT_FALSE(seen.most);
+    EXPECT_NEAR(seen.quantile(0.5)->value, 6, 6 * seen.error_bound() * (1 + 1e-9));
+  }
 }
 
 TEST(Distributions, WithoutValuesHaveNoQuantile) {

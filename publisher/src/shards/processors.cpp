@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <string_view>
 
@@ -116,6 +117,14 @@ bool commit_on_processor(const Shards& shards, Change&& change) noexcept {
   return false;
 }
 
+void record_in(std::uint64_t* words, const DistributionPlace& place, double value) noexcept {
+  const auto changes =
+      changes_of(place, value, [words](std::uint32_t word) { return words[word]; });
+  for (std::size_t i = 0; i < changes.count; ++i) {
+    words[changes.entries[i].word] = changes.entries[i].value;
+  }
+}
+
 // One change of one word, where each stands for itself.
 bool change_in_place(const Shards& shards, const WaitingChange& wanted) noexcept {
   for (std::uint32_t attempt = 0; attempt < kSequenceAttempts; ++attempt) {
@@ -151,6 +160,11 @@ void change_on_processor(const Shards& shards, const WaitingChange* changes,
     bool is_any = false;
     for (std::size_t i = 0; i < count; ++i) {
       if (changes[i].word >= any.words()) continue;
+      if (changes[i].change == ShardChange::kRecord) {
+        record_in(words, changes[i].place, std::bit_cast<double>(changes[i].value));
+        is_any = true;
+        continue;
+      }
       std::uint64_t& word = words[changes[i].word];
       const std::uint64_t next = changed(changes[i].change, word, changes[i].value);
       is_any |= changes[i].change == ShardChange::kAdd || next != word;
@@ -158,20 +172,13 @@ void change_on_processor(const Shards& shards, const WaitingChange* changes,
     }
     return is_any;
   });
-  if (is_done) return;
-  for (std::size_t i = 0; i < count; ++i) {
-    change_shared_shard(shards, changes[i].word, changes[i].change, changes[i].value);
-  }
+  if (!is_done) change_shared_shard(shards, changes, count);
 }
 
 void record_on_processor(const Shards& shards, const DistributionPlace& place,
                          double value) noexcept {
   const bool is_done = commit_on_processor(shards, [&](std::uint64_t* words) {
-    const auto changes =
-        changes_of(place, value, [words](std::uint32_t word) { return words[word]; });
-    for (std::size_t i = 0; i < changes.count; ++i) {
-      words[changes.entries[i].word] = changes.entries[i].value;
-    }
+    record_in(words, place, value);
     return true;
   });
   if (!is_done) record_shared(shards, place, value);

@@ -64,8 +64,8 @@ class HandMadeSegment {
                           .layout_minor = kLayoutMinor};
     static_cast<void>(write_record(directory_, pointer));
   }
-  [[nodiscard]] BlockParts<SharedWord> block() const {
-    return block_parts(extent_->data() + kGroup, kForm, GroupLayout::of(kForm, 8), 0);
+  [[nodiscard]] BlockParts<SharedWord> block(std::uint32_t slot = 0) const {
+    return block_parts(extent_->data() + kGroup, kForm, GroupLayout::of(kForm, 8), slot);
   }
   [[nodiscard]] SlotDescriptor& descriptor() const {
     return *reinterpret_cast<SlotDescriptor*>(extent_->data() + kGroup +

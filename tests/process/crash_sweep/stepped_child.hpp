@@ -19,6 +19,8 @@ class Act {
   virtual ~Act() = default;
   virtual void prepare() = 0;  // at full speed
   virtual void perform() = 0;  // stopped after each instruction
+  // Both run in a thread of their own, of which the end belongs to the operation too.
+  [[nodiscard]] virtual bool is_in_thread() const { return false; }
 };
 
 class SteppedChild {
@@ -38,8 +40,10 @@ class SteppedChild {
   void kill() noexcept;   // SIGKILL, and reaped
 
  private:
+  void wait_until_ready();
   Stop resume(int request);
   pid_t pid_ = -1;
+  pid_t thread_ = -1;  // that is stepped; the process' own number where it is the first one
 };
 
 // False where single steps are impossible or mean something else: a sanitizer's bookkeeping would

@@ -89,7 +89,7 @@ inline void lower_to(SharedWord& word, std::uint64_t value) noexcept {
   }
 }
 
-enum class ShardChange : std::uint32_t { kAdd, kRaise, kLower };
+enum class ShardChange : std::uint32_t { kAdd, kRaise, kLower, kRecord };
 
 inline void change_shared(SharedWord& word, ShardChange change, std::uint64_t value) noexcept {
   if (change == ShardChange::kAdd) {
@@ -106,17 +106,21 @@ inline void change_shared(SharedWord& word, ShardChange change, std::uint64_t va
   const bool is_better = change == ShardChange::kRaise ? value > now : value < now;
   return is_better ? value : now;
 }
+// What an update function asked for, until it is applied.
+struct WaitingChange {
+  std::uint32_t word = 0;
+  ShardChange change = ShardChange::kAdd;
+  std::uint64_t value = 0;
+  DistributionPlace place = {};  // kRecord: where `value`, a double's bits, is counted
+};
+
 // Where a thread may not, or not now, write a block of its own.
 [[gnu::noinline, gnu::cold]] void change_shared_shard(const Shards& shards, std::uint32_t word,
                                                       ShardChange change,
                                                       std::uint64_t value) noexcept;
-
-// What an update function asked for, until it is applied.
-struct WaitingChange {
-  std::uint32_t word;
-  ShardChange change;
-  std::uint64_t value;
-};
+[[gnu::noinline, gnu::cold]] void change_shared_shard(const Shards& shards,
+                                                      const WaitingChange* changes,
+                                                      std::size_t count) noexcept;
 
 // A commit on a processor rewrites the whole block, so wide blocks are better off with numbers.
 inline constexpr std::uint32_t kProcessorWordsMax = 32;
@@ -224,6 +228,8 @@ class ShardedCounter {
   std::uint32_t word_ = 0;
 };
 
+class ShardedRecorder;
+
 // What an update function of a sharded instance changes. What a counter is at cannot be asked: a
 // thread has its own share only.
 class ShardValues {
@@ -245,6 +251,9 @@ class ShardValues {
   void lower(C counter, std::uint64_t value) noexcept {
     change(static_cast<std::uint32_t>(counter), detail::ShardChange::kLower, value);
   }
+  // In a distribution of this instance, see sharded_recorder.hpp. The commit rewrites all words
+  // from the first to the last that changed.
+  void record(const ShardedRecorder& recorder, double value) noexcept;
 
  private:
   friend class ShardedWriter;
@@ -280,9 +289,7 @@ class ShardValues {
     if (into_ == Into::kProcessor) {
       detail::change_on_processor(shards_, list_.data(), waiting_);
     } else {
-      for (std::uint32_t i = 0; i < waiting_; ++i) {
-        detail::change_shared_shard(shards_, list_[i].word, list_[i].change, list_[i].value);
-      }
+      detail::change_shared_shard(shards_, list_.data(), waiting_);
     }
     waiting_ = 0;
   }
@@ -299,8 +306,6 @@ class ShardValues {
   // Not initialised: most updates of threads' blocks need none of it.
   std::array<detail::WaitingChange, kWaitingMax> list_;
 };
-
-class ShardedRecorder;
 
 // The right to count one sharded instance, without the duty to close it. Company: any threads.
 class ShardedWriter {

@@ -60,6 +60,23 @@ class ShardedRecorder {
   detail::SlotReference slot_;
 };
 
+inline void ShardValues::record(const ShardedRecorder& recorder, double value) noexcept {
+  const DistributionPlace& place = recorder.distribution();
+  // One that counts into nothing, or that is of a wider block than this.
+  const bool is_here = place.shape.buckets != 0 && place.own < place.more &&
+                       place.more + place.shape.more_words() <= writer_.words();
+  if (!is_here) return;
+  if (into_ != Into::kCommit) {
+    return change_now_or_later(
+        {place.own, detail::ShardChange::kRecord, std::bit_cast<std::uint64_t>(value), place});
+  }
+  const auto changes =
+      changes_of(place, value, [this](std::uint32_t word) { return update_.value(word); });
+  for (std::size_t i = 0; i < changes.count; ++i) {
+    update_.set(changes.entries[i].word, changes.entries[i].value);
+  }
+}
+
 template <CounterName C>
 ShardedRecorder ShardedWriter::recorder(C name) const noexcept {
   const CounterPlace place = detail::place_of(slot_.life(), static_cast<std::uint32_t>(name));

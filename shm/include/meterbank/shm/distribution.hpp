@@ -214,7 +214,8 @@ struct Distribution {
   DistributionShape shape;
   std::uint64_t count = 0;
   double sum = 0;
-  // Nothing: no value, or a difference, of which they are not known.
+  // Nothing: no value, or they are not known: of a difference, and of the first value in a block
+  // that threads share, for a moment.
   std::optional<double> least, most;
   std::uint64_t below = 0, above = 0, refused = 0;
   std::vector<std::uint64_t> buckets;
