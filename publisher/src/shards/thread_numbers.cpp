@@ -110,7 +110,9 @@ void record_shared(const Shards& shards, const DistributionPlace& place, double 
 Shards scratch_shards() noexcept {
   static SharedWord slot{0};
   static const Shard shard{scratch_writer(), &slot};
-  return {&shard, 0, 0, 0};
+  Shards none;
+  none.first = &shard;
+  return none;
 }
 
 }  // namespace meterbank::detail
