@@ -70,12 +70,24 @@ TEST_F(RestartableSequence, PublishesAllWordsOrNone) {
   const std::array<std::uint64_t, 3> source{1, 2, 3};
   for (std::uint64_t words = 1; words <= 3; ++words) {
     std::array<SharedWord, 4> target{};
-    EXPECT_FALSE(publish_on(area_, 6, word_, 40, 41, target.data(), source.data(), words));
-    EXPECT_FALSE(publish_on(area_, 7, word_, 39, 41, target.data(), source.data(), words));
-    EXPECT_EQ(value(target[0]), 0U);
+    const Publication wanted{.number = &word_,
+                             .seen = 40,
+                             .next = 41,
+                             .target = target.data(),
+                             .source = source.data(),
+                             .words = words,
+                             .word = words - 1,
+                             .value = 77};
+    Publication late = wanted;
+    late.seen = 39;
+    EXPECT_FALSE(publish_on(area_, 6, wanted));
+    EXPECT_FALSE(publish_on(area_, 7, late));
+    for (const SharedWord& word : target) EXPECT_EQ(value(word), 0U);
     EXPECT_EQ(value(word_), 40U);
-    EXPECT_TRUE(publish_on(area_, 7, word_, 40, 41, target.data(), source.data(), words));
-    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(value(target[i]), i < words ? i + 1 : 0);
+    EXPECT_TRUE(publish_on(area_, 7, wanted));
+    for (std::size_t i = 0; i + 1 < words; ++i) EXPECT_EQ(value(target[i]), i + 1);
+    EXPECT_EQ(value(target[words - 1]), 77U);
+    for (std::size_t i = words; i < 4; ++i) EXPECT_EQ(value(target[i]), 0U);
     EXPECT_EQ(value(word_), 41U);
     EXPECT_TRUE(store_on(area_, 7, word_, 41, 40));
   }

@@ -31,10 +31,12 @@
 //        thread on processor p                       readers: as ever, block.hpp
 //        s := seq                    acquire  [X6]
 // [X5]   fence                       release
-//        buffer := copy[s & 1], changed
+//        value := copy[s & 1][word], changed
 //      + seq = s?                    else again
-//      | copy[(s + 1) & 1] := buffer
+//      | copy[(s + 1) & 1] := copy[s & 1], but value at word
 //      + seq := s + 1, or s + 3 if s is odd   release
+//
+// Several words at once are changed in a private copy, and the sequence copies that.
 //
 // It departs from the settled commit of block.hpp in two points, and readers need not know either.
 // The copies differ at rest, and readers may rest at copy 1: a number says which copy is whole, and
@@ -49,7 +51,8 @@
 //      as W1.
 //
 // An abort leaves garbage in the copy that nobody is sent to. Therefore each commit writes all of
-// its words. The checkpoint pair is written in the same manner, by its own number.
+// its words. The checkpoint pair is written in the same manner, by its own number, which is loaded
+// before the version that goes there: so that no checkpoint is older than the one before.
 //
 // Progress   Each attempt is wait-free, and fails only if the thread was interrupted. A debugger
 //            that goes step by step interrupts each: callers give up after kSequenceAttempts and
@@ -80,6 +83,16 @@ inline constexpr std::size_t kAreaSequence = 8;
 // How far the areas of all threads lie from their thread pointers. 0: there are none, or they are
 // not to be used. Asks the environment, so its answer is kept by who needs it often.
 [[nodiscard]] std::ptrdiff_t rseq_area() noexcept;
+
+// Of publish_on().
+struct Publication {
+  SharedWord* number;
+  std::uint64_t seen, next;
+  SharedWord* target;
+  const void* source;  // 8-byte words, shared or private
+  std::uint64_t words;
+  std::uint64_t word, value;  // target[word] := value
+};
 
 #ifdef METERBANK_RESTARTABLE
 
@@ -155,28 +168,28 @@ left:
   return false;
 }
 
-// Copies at least one word into a copy that no reader is sent to, then stores the number.
+// Copies at least one word into a copy that no reader is sent to, with another value for one of
+// them; then stores the number.
 [[nodiscard, gnu::always_inline]] inline bool publish_on(std::ptrdiff_t area,
                                                          std::uint32_t processor,
-                                                         SharedWord& number, std::uint64_t seen,
-                                                         std::uint64_t next, SharedWord* target,
-                                                         const std::uint64_t* source,
-                                                         std::uint64_t words) noexcept {
+                                                         const Publication& what) noexcept {
   asm goto(METERBANK_SEQUENCE_BEGIN
            "cmpq %[seen], %[number]\n\t"
            "jne %l[left]\n\t"
-           "xorl %%ecx, %%ecx\n"
+           "movq %[words], %%rcx\n"
            "14:\n\t"
-           "movq (%[source],%%rcx,8), %%rax\n\t"
-           "movq %%rax, (%[target],%%rcx,8)\n\t"
-           "incq %%rcx\n\t"
-           "cmpq %[words], %%rcx\n\t"
-           "jne 14b\n\t"
+           "movq -8(%[source],%%rcx,8), %%rax\n\t"
+           "movq %%rax, -8(%[target],%%rcx,8)\n\t"
+           "decq %%rcx\n\t"
+           "jnz 14b\n\t"
+           "movq %[value], (%[target],%[word],8)\n\t"
            "movq %[next], %[number]"  // all stores of x86-64 are releases
            METERBANK_SEQUENCE_END
            :
-           : [area] "r"(area), [processor] "r"(processor), [number] "m"(number), [seen] "r"(seen),
-             [next] "r"(next), [target] "r"(target), [source] "r"(source), [words] "r"(words)
+           : [area] "r"(area), [processor] "r"(processor), [number] "m"(*what.number),
+             [seen] "r"(what.seen), [next] "r"(what.next), [target] "r"(what.target),
+             [source] "r"(what.source), [words] "r"(what.words), [word] "r"(what.word),
+             [value] "r"(what.value)
            : "rax", "rcx", "cc", "memory"
            : left);
   return true;
@@ -254,27 +267,25 @@ left:
 
 [[nodiscard, gnu::always_inline]] inline bool publish_on(std::ptrdiff_t area,
                                                          std::uint32_t processor,
-                                                         SharedWord& number, std::uint64_t seen,
-                                                         std::uint64_t next, SharedWord* target,
-                                                         const std::uint64_t* source,
-                                                         std::uint64_t words) noexcept {
+                                                         const Publication& what) noexcept {
   asm goto(METERBANK_SEQUENCE_BEGIN
            "ldr x17, [%[number]]\n\t"
            "cmp x17, %[seen]\n\t"
            "b.ne %l[left]\n\t"
-           "mov x16, #0\n"
+           "mov x16, %[words]\n"
            "14:\n\t"
+           "sub x16, x16, #1\n\t"
            "ldr x17, [%[source], x16, lsl #3]\n\t"
            "str x17, [%[target], x16, lsl #3]\n\t"
-           "add x16, x16, #1\n\t"
-           "cmp x16, %[words]\n\t"
-           "b.ne 14b\n\t"
+           "cbnz x16, 14b\n\t"
+           "str %[value], [%[target], %[word], lsl #3]\n\t"
            "stlr %[next], [%[number]]"  //
            METERBANK_SEQUENCE_END
            :
-           : [area] "r"(area_of_thread(area)), [processor] "r"(processor), [number] "r"(&number),
-             [seen] "r"(seen), [next] "r"(next), [target] "r"(target), [source] "r"(source),
-             [words] "r"(words)
+           : [area] "r"(area_of_thread(area)), [processor] "r"(processor),
+             [number] "r"(what.number), [seen] "r"(what.seen), [next] "r"(what.next),
+             [target] "r"(what.target), [source] "r"(what.source), [words] "r"(what.words),
+             [word] "r"(what.word), [value] "r"(what.value)
            : "x16", "x17", "cc", "memory"
            : left);
   return true;
@@ -299,10 +310,7 @@ inline bool store_on(std::ptrdiff_t, std::uint32_t, SharedWord&, std::uint64_t,
                      std::uint64_t) noexcept {
   return false;
 }
-inline bool publish_on(std::ptrdiff_t, std::uint32_t, SharedWord&, std::uint64_t, std::uint64_t,
-                       SharedWord*, const std::uint64_t*, std::uint64_t) noexcept {
-  return false;
-}
+inline bool publish_on(std::ptrdiff_t, std::uint32_t, const Publication&) noexcept { return false; }
 
 #endif
 

@@ -59,22 +59,32 @@ static_assert(sizeof(Shard) == 32);
 // The blocks of one instance as its writers need them.
 struct Shards {
   const Shard* first = nullptr;
-  std::uint32_t own = 0;         // of threads or processors; the shared one follows
-  std::uint64_t generation = 0;  // of the life that is written to
-  std::ptrdiff_t rseq = 0;       // rseq_area() if they are of processors, else 0
+  std::uint64_t live = 0;  // the slot word of the life that is written to
+  std::uint32_t own = 0;   // of threads or processors; the shared one follows
+  std::int32_t rseq = 0;   // rseq_area() if they are of processors, else 0
+  // Of blocks of processors whose words are added to in place: word 0 of the first block, how far
+  // it is from there to the next one, and how many they are.
+  SharedWord* in_place = nullptr;
+  std::uint32_t stride = 0;  // words
+  std::uint32_t in_place_words = 0;
 
   [[nodiscard]] const Shard& shared() const noexcept { return first[own]; }
   // The first count of a life makes its shard seen. Idempotent, so it does not matter who comes
-  // first to the shared one.
+  // first to one that has several writers.
   void open(const Shard& shard) const noexcept {
-    // relaxed: of an earlier life, or open. Shard 0 is open from the beginning; its word is the
-    // slot's and may say CLOSED by now, which is not for us to change.
-    const auto word = SlotWord::of(StdAtomics::load_relaxed(*shard.slot));
-    if (word.generation != generation) [[unlikely]] {
+    // relaxed: of an earlier life, or open.
+    const std::uint64_t word = StdAtomics::load_relaxed(*shard.slot);
+    if (word == live) [[likely]]
+      return;
+    // Shard 0 is open from the beginning; its word is the slot's and may say CLOSED by now, which
+    // is not for us to change.
+    const std::uint64_t generation = SlotWord::of(live).generation;
+    if (SlotWord::of(word).generation != generation) {
       slot_live<StdAtomics>(*shard.slot, generation);
     }
   }
 };
+static_assert(sizeof(Shards) == 40);
 [[nodiscard]] Shards scratch_shards() noexcept;
 
 // relaxed, all in here: a shared counter stands for itself, it orders nothing.
@@ -106,13 +116,21 @@ inline void change_shared(SharedWord& word, ShardChange change, std::uint64_t va
   const bool is_better = change == ShardChange::kRaise ? value > now : value < now;
   return is_better ? value : now;
 }
-// What an update function asked for, until it is applied.
+// What an update function asked for, until it is applied. Nothing here has a first value: a list of
+// them is made for each update.
 struct WaitingChange {
-  std::uint32_t word = 0;
-  ShardChange change = ShardChange::kAdd;
-  std::uint64_t value = 0;
-  DistributionPlace place = {};  // kRecord: where `value`, a double's bits, is counted
+  std::uint32_t word;
+  ShardChange change;
+  std::uint64_t value;
+  // kRecord: `value` is a double's bits, and goes into the distribution that begins with `word`.
+  std::uint32_t more, buckets;
+  std::int32_t scale, first_bucket;
+
+  [[nodiscard]] DistributionPlace place() const noexcept {
+    return {{scale, first_bucket, buckets}, word, more};
+  }
 };
+static_assert(std::is_trivially_default_constructible_v<WaitingChange>);
 
 // Where a thread may not, or not now, write a block of its own.
 [[gnu::noinline, gnu::cold]] void change_shared_shard(const Shards& shards, std::uint32_t word,
@@ -125,27 +143,25 @@ struct WaitingChange {
 // A commit on a processor rewrites the whole block, so wide blocks are better off with numbers.
 inline constexpr std::uint32_t kProcessorWordsMax = 32;
 
-// On the block of the processor, or, if that cannot be, in the shared one. The changes are one
+// On the block of the processor, or, if that cannot be, in the shared one. Several changes are one
 // commit of a block set. Lock-free; wait-free between interruptions.
+[[gnu::noinline]] void change_on_processor(const Shards& shards, std::uint32_t word,
+                                           ShardChange change, std::uint64_t value) noexcept;
 [[gnu::noinline]] void change_on_processor(const Shards& shards, const WaitingChange* changes,
                                            std::size_t count) noexcept;
 
-template <ShardChange kChange>
-[[gnu::always_inline]] inline void change_one_on_processor(const Shards& shards, std::uint32_t word,
-                                                           std::uint64_t value) noexcept {
-  if constexpr (kChange == ShardChange::kAdd) {
-    const std::uint32_t processor = processor_now(shards.rseq);
-    if (processor < shards.own) [[likely]] {
-      const Shard& shard = shards.first[processor];
-      if (shard.writer.is_in_place(word)) [[likely]] {
-        shards.open(shard);
-        if (add_on(shards.rseq, processor, shard.writer.word(word), value)) [[likely]]
-          return;
-      }
-    }
-  }
-  const WaitingChange change{word, kChange, value};
-  change_on_processor(shards, &change, 1);
+// Adds to a word below Shards::in_place_words, unless something comes in between.
+[[nodiscard, gnu::always_inline]] inline bool add_in_place(const Shards& shards, std::uint32_t word,
+                                                           std::uint64_t delta) noexcept {
+  const std::uint32_t processor = processor_now(shards.rseq);
+  if (processor >= shards.own) [[unlikely]]
+    return false;
+  SharedWord* const words = shards.in_place + std::size_t{processor} * shards.stride;
+  // relaxed, as in Shards::open(), which is for the first one here: the slot word stands right
+  // before the words.
+  if (StdAtomics::load_relaxed(words[-1]) != shards.live) [[unlikely]]
+    return false;
+  return add_on(shards.rseq, processor, words[word], delta);
 }
 
 // For the time of a change its thread has no number, so that a handler which interrupts it does not
@@ -170,7 +186,13 @@ class InsideShard {
 
 template <ShardChange kChange>
 inline void change_one(const Shards& shards, std::uint32_t word, std::uint64_t value) noexcept {
-  if (shards.rseq != 0) return change_one_on_processor<kChange>(shards, word, value);
+  if (shards.rseq != 0) {
+    if constexpr (kChange == ShardChange::kAdd) {
+      if (word < shards.in_place_words && add_in_place(shards, word, value)) [[likely]]
+        return;
+    }
+    return change_on_processor(shards, word, kChange, value);
+  }
   std::uint32_t number = thread_number.usable;
   if (number >= shards.own) [[unlikely]] {
     if (!take_thread_number() || thread_number.usable >= shards.own) {
@@ -266,20 +288,31 @@ class ShardValues {
     if (into_ == Into::kCommit) {
       update_.set(word, detail::changed(change, update_.value(word), value));
     } else if (word < writer_.words()) {
-      change_now_or_later({word, change, value});
+      change_now_or_later(word, change, value);
     }
   }
-  void change_now_or_later(const detail::WaitingChange& change) noexcept {
-    if (into_ == Into::kShared || into_ == Into::kProcessor) {
-      if (waiting_ == kWaitingMax) share();
-      list_[waiting_++] = change;
+  void change_now_or_later(std::uint32_t word, detail::ShardChange change,
+                           std::uint64_t value) noexcept {
+    if (waits()) {
+      // One by one: a compiler that has the parts elsewhere would load them as a whole.
+      detail::WaitingChange& waiting = later();
+      waiting.word = word;
+      waiting.change = change;
+      waiting.value = value;
     } else if (into_ == Into::kProcessorInPlace) {
-      detail::change_on_processor(shards_, &change, 1);
-    } else if (change.change == detail::ShardChange::kAdd) {
-      StdAtomics::add_single_writer(writer_.word(change.word), change.value);
+      detail::change_on_processor(shards_, word, change, value);
+    } else if (change == detail::ShardChange::kAdd) {
+      StdAtomics::add_single_writer(writer_.word(word), value);
     } else {
-      detail::change_shared(writer_.word(change.word), change.change, change.value);
+      detail::change_shared(writer_.word(word), change, value);
     }
+  }
+  [[nodiscard]] bool waits() const noexcept {
+    return into_ == Into::kShared || into_ == Into::kProcessor;
+  }
+  [[nodiscard]] detail::WaitingChange& later() noexcept {
+    if (waiting_ == kWaitingMax) share();
+    return list_[waiting_++];
   }
   void share() noexcept {
     into_ = Into::kShared;

@@ -66,9 +66,15 @@ inline void ShardValues::record(const ShardedRecorder& recorder, double value) n
   const bool is_here = place.shape.buckets != 0 && place.own < place.more &&
                        place.more + place.shape.more_words() <= writer_.words();
   if (!is_here) return;
-  if (into_ != Into::kCommit) {
-    return change_now_or_later(
-        {place.own, detail::ShardChange::kRecord, std::bit_cast<std::uint64_t>(value), place});
+  if (waits()) {
+    later() = {.word = place.own,
+               .change = detail::ShardChange::kRecord,
+               .value = std::bit_cast<std::uint64_t>(value),
+               .more = place.more,
+               .buckets = place.shape.buckets,
+               .scale = place.shape.scale,
+               .first_bucket = place.shape.first};
+    return;
   }
   const auto changes =
       changes_of(place, value, [this](std::uint32_t word) { return update_.value(word); });
