@@ -44,7 +44,8 @@ template <typename Meters>
 class Server {
  public:
   // Listens on the loopback. Throws std::system_error.
-  Server(Meters& meters, ServerOptions options) : meters_(&meters) {
+  Server(Meters& meters, ServerOptions options)
+      : meters_(&meters), counts_(meters.thread("acceptor")) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(options.port);
@@ -68,7 +69,6 @@ class Server {
 
   // Until stop(); then what has arrived is still answered.
   void run() {
-    auto counts = meters_->thread("acceptor");
     meters_->state("serving");
     auto next = workers_.begin();
     pollfd waiting[] = {{stop_.number, POLLIN, 0}, {listener_.number, POLLIN, 0}};
@@ -77,7 +77,7 @@ class Server {
       const int connection =
           ::accept4(listener_.number, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (connection < 0) continue;
-      counts.opened();  // before anybody can count that it is closed
+      counts_.opened();  // before anybody can count that it is closed
       next->take(connection);
       if (++next == workers_.end()) next = workers_.begin();
     }
@@ -94,6 +94,7 @@ class Server {
 
  private:
   Meters* meters_;
+  typename Meters::Thread counts_;  // of the thread that accepts
   Store store_;
   Descriptor listener_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   Descriptor stop_{::eventfd(0, EFD_CLOEXEC)};

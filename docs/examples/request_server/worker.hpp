@@ -45,8 +45,11 @@ struct Connection {
 template <typename Meters>
 class Worker {
  public:
-  Worker(Meters& meters, Store& store, std::string name)
-      : meters_(&meters), store_(&store), thread_([this, name] { run(name); }) {}
+  Worker(Meters& meters, Store& store, const std::string& name)
+      : meters_(&meters),
+        store_(&store),
+        counts_(meters.thread(name)),
+        thread_([this] { run(); }) {}
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   ~Worker() { drain(); }
@@ -59,8 +62,7 @@ class Worker {
   void drain() noexcept { given_.close(); }
 
  private:
-  void run(const std::string& name) {
-    auto counts = meters_->thread(name);
+  void run() {
     watch(EPOLL_CTL_ADD, taken_.number, EPOLLIN);
     bool drains = false;
     while (!drains || !connections_.empty()) {
@@ -70,9 +72,9 @@ class Worker {
         const int fd = events[static_cast<std::size_t>(i)].data.fd;
         if (fd == taken_.number) {
           drains = !take_next();
-          counts.has(connections_.size());
-        } else if (!serve(connections_.at(fd), counts)) {
-          counts.closed(connections_.size() - 1);
+          counts_.has(connections_.size());
+        } else if (!serve(connections_.at(fd))) {
+          counts_.closed(connections_.size() - 1);
           connections_.erase(fd);  // whose client may look as soon as it sees this
         }
       }
@@ -95,14 +97,14 @@ class Worker {
   }
 
   // False: the connection is over.
-  template <typename Counts>
-  bool serve(Connection& connection, Counts& counts) {
+  bool serve(Connection& connection) {
     if (!connection.out.empty()) return send(connection);  // no reading ahead of a slow client
     const ssize_t got = ::recv(connection.socket.number, buffer_.data(), buffer_.size(), 0);
     if (got < 0 && errno != EAGAIN && errno != EINTR) meters_->lost();
     if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
     connection.in.append(buffer_.data(), static_cast<std::size_t>(got));
-    counts.read(answer_lines(connection));  // before it is sent: who has an answer finds it counted
+    counts_.read(
+        answer_lines(connection));  // before it is sent: who has an answer finds it counted
     if (connection.in.size() > kLineMax) {
       meters_->too_long();
       return false;
@@ -156,6 +158,7 @@ class Worker {
 
   Meters* meters_;
   Store* store_;
+  typename Meters::Thread counts_;  // that of this thread, once it runs
   std::array<int, 2> pipe_ = make_pipe();
   Descriptor taken_{pipe_[0]}, given_{pipe_[1]};  // sockets come in; the end means: drain
   Descriptor epoll_{::epoll_create1(EPOLL_CLOEXEC)};
