@@ -21,7 +21,7 @@
 namespace meterbank::bench {
 namespace {
 
-constexpr std::size_t kValues = 4096;
+constexpr std::size_t kValues = 1 << 16;  // more than a processor learns to foresee
 
 constexpr std::array kCounters{
     CounterSpec{.id = 1,
@@ -54,11 +54,11 @@ class LogLinear {
   std::uint64_t count_ = 0, sum_ = 0, least_ = UINT64_MAX, most_ = 0;
 };
 
-struct Values4096 {
+struct RandomValues {
   std::vector<double> seconds;
   std::vector<std::uint64_t> nanoseconds;
 
-  Values4096() {
+  RandomValues() {
     std::mt19937_64 random(7);
     std::uniform_real_distribution<double> exponents(-6, -2);
     for (std::size_t i = 0; i < kValues; ++i) {
@@ -86,7 +86,7 @@ struct Values4096 {
 }
 
 void recording(const Effort& effort, Table& table, Instance& instance) {
-  const Values4096 values;
+  const RandomValues values;
   const std::uint64_t turns = effort.operations;
   Recorder recorder = instance.recorder(0);
   LogLinear alone;

@@ -76,6 +76,7 @@ inline void ShardValues::record(const ShardedRecorder& recorder, double value) n
                .first_bucket = place.shape.first};
     return;
   }
+  if (into_ != Into::kCommit) return;  // independent counters, which have no distributions
   const auto changes =
       changes_of(place, value, [this](std::uint32_t word) { return update_.value(word); });
   for (std::size_t i = 0; i < changes.count; ++i) {
