@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
@@ -165,6 +167,33 @@ TEST_P(BadValues, TheSmallestAndTheGreatestNumbersAreOutsideLikeOthers) {
   record(-kGreatest);
   EXPECT_EQ(now().sum, kInfinity);
   EXPECT_EQ(now().count, 4U);
+}
+
+TEST_P(BadValues, OfAnIntervalAreThoseOfTheIntervalAlone) {
+  const auto record_all = [this](int times) {
+    for (int time = 0; time < times; ++time) {
+      for (const double value : {-1.0, 0.0, 4.0, 100.0, kInfinity, std::nan("")}) record(value);
+    }
+  };
+  record_all(3);
+  Sample before;
+  query_.collect(before);
+  record_all(2);
+  query_.collect(sample_);
+  const auto rows = cook(&before, sample_);
+  ASSERT_EQ(rows.size(), 1U);
+  ASSERT_NE(rows[0].distribution, nullptr);
+  const Distribution& between = *rows[0].distribution;
+  EXPECT_EQ(between.count, 10U);
+  EXPECT_EQ(between.below, 4U);
+  EXPECT_EQ(between.above, 4U);
+  EXPECT_EQ(between.refused, 2U);
+  EXPECT_EQ(between.sum, 206);
+  EXPECT_EQ(between.buckets, (std::vector<std::uint64_t>{2, 0}));
+  EXPECT_FALSE(between.least);  // of the interval they are not known
+  EXPECT_FALSE(between.most);
+  EXPECT_EQ(between.quantile(0), 2);  // the ends of the range stand for what is outside
+  EXPECT_EQ(between.quantile(1), 8);
 }
 
 TEST_P(BadValues, SharesOutsideZeroToOneAreItsEnds) {

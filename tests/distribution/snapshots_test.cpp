@@ -187,7 +187,7 @@ TEST_F(Snapshots, OfTwoThreadsHoldEachValueWhollyOrNotAtAll) {
   constexpr std::uint32_t kThreads = 2;
   ShardedInstance one = *add(kFewBuckets, 8).create_sharded_instance("one");
   HotThreads writers(kThreads, records_in_turns(one));
-  take(depth(200'000, 20'000'000), [&](std::span<const std::uint64_t> row) {
+  take(depth(200'000, 100'000'000), [&](std::span<const std::uint64_t> row) {
     return has_whole_parts(row) && is_of_turns(place_, row, kThreads);
   });
   EXPECT_EQ(wrong_, 0U);
