@@ -183,7 +183,7 @@ inline void change_one(const Shards& shards, std::uint32_t word, std::uint64_t v
   }
   std::uint32_t number = thread_number.usable;
   if (number >= shards.own) [[unlikely]] {
-    if (!take_thread_number() || thread_number.usable >= shards.own) {
+    if (number != kNoThreadNumber || !take_thread_number() || thread_number.usable >= shards.own) {
       return change_shared_shard(shards, word, kChange, value);
     }
     number = thread_number.usable;
