@@ -59,17 +59,18 @@ void store_text(SharedWord* words, std::size_t count, std::string_view text) noe
 
 }  // namespace
 
-Shards SlotLife::shards_now(std::int32_t rseq) const noexcept {
+Shards SlotLife::shards_now(std::ptrdiff_t area) const noexcept {
   // relaxed: only the owner stores it, and who asks has a reference to the life.
   const auto word = SlotWord::of(StdAtomics::load_relaxed(*slot));
   Shards now;
   now.first = shards.get();
   now.live = SlotWord{word.generation, SlotState::kLive}.raw();
   now.own = shards_count - 1;
-  now.rseq = rseq;
-  if (rseq != 0 && now.first->writer.is_in_place(0)) {
+  now.rseq = area;
+  if (area != 0 && now.first->writer.is_in_place(0)) {
     now.in_place = &now.first[0].writer.word(0);
-    now.stride = static_cast<std::uint32_t>(&now.first[1].writer.word(0) - now.in_place);
+    now.stride = static_cast<std::uint64_t>(&now.first[1].writer.word(0) - now.in_place) *
+                 sizeof(SharedWord);
     now.in_place_words = now.first->writer.words();
   }
   return now;

@@ -136,7 +136,7 @@ TEST_F(ProcessorBlock, KeepsACheckpointOfEachThousandthVersion) {
   const detail::Shards& shards = shards_of(queue_);
   Hopper here;
   here.hop();
-  const std::uint32_t processor = detail::processor_now(shards.rseq);
+  const std::uint64_t processor = detail::processor_now(shards.rseq);
   const BlockParts<SharedWord> parts = shards.first[processor].writer.parts();
   const BlockParts<const SharedWord> block{.seq = parts.seq,
                                            .copy0 = parts.copy0,

@@ -29,15 +29,13 @@ std::ptrdiff_t rseq_area() noexcept {
 #endif
 }
 
-std::int32_t area_for_processors(const BlockForm& form) noexcept {
+std::ptrdiff_t area_for_processors(const BlockForm& form) noexcept {
   const bool is_small =
       form.consistency == Consistency::kIndependent || form.words <= kProcessorWordsMax;
   // Of the configured ones each may come to be used.
   const long processors = ::sysconf(_SC_NPROCESSORS_CONF);
   const bool is_enough = processors > 0 && static_cast<std::uint64_t>(processors) < form.shards;
-  const std::ptrdiff_t area = rseq_area();
-  const bool is_near = area == static_cast<std::int32_t>(area);  // it is, in all C libraries
-  return is_small && is_enough && is_near ? static_cast<std::int32_t>(area) : 0;
+  return is_small && is_enough ? rseq_area() : 0;
 }
 
 void settle(const BlockWriter<StdAtomics>& writer) noexcept {
@@ -89,7 +87,7 @@ struct BlockNow {
 
 // The checkpoint that a commit owes. If its thread moves away or is always interrupted, the next
 // one that is due comes in time.
-[[gnu::noinline, gnu::cold]] void write_checkpoint(std::ptrdiff_t area, std::uint32_t processor,
+[[gnu::noinline, gnu::cold]] void write_checkpoint(std::ptrdiff_t area, std::uint64_t processor,
                                                    const Shard& shard) noexcept {
   constexpr std::uint32_t kAttempts = 4;
   SharedWord* const pair = shard.writer.parts().checkpoint;
@@ -117,7 +115,7 @@ struct BlockNow {
 }
 
 // True: committed, and the checkpoint was written if it was due.
-[[gnu::always_inline]] inline bool publish(const Shards& shards, std::uint32_t processor,
+[[gnu::always_inline]] inline bool publish(const Shards& shards, std::uint64_t processor,
                                            const BlockNow& now, const void* source,
                                            std::uint32_t word, std::uint64_t value) noexcept {
   const std::uint64_t next = now.next();
@@ -145,7 +143,7 @@ struct BlockNow {
 bool commit_one(const Shards& shards, std::uint32_t word, ShardChange change,
                 std::uint64_t value) noexcept {
   for (std::uint32_t attempt = 0; attempt < kSequenceAttempts; ++attempt) {
-    const std::uint32_t processor = processor_now(shards.rseq);
+    const std::uint64_t processor = processor_now(shards.rseq);
     if (processor >= shards.own) return false;
     const Shard& shard = shards.first[processor];
     shards.open(shard);
@@ -166,7 +164,7 @@ template <typename Change>
 [[gnu::always_inline]] inline bool commit_many(const Shards& shards,
                                                const Change& change) noexcept {
   for (std::uint32_t attempt = 0; attempt < kSequenceAttempts; ++attempt) {
-    const std::uint32_t processor = processor_now(shards.rseq);
+    const std::uint64_t processor = processor_now(shards.rseq);
     if (processor >= shards.own) return false;
     const Shard& shard = shards.first[processor];
     shards.open(shard);
@@ -191,7 +189,7 @@ void record_in(std::uint64_t* words, const DistributionPlace& place, double valu
 bool change_in_place(const Shards& shards, std::uint32_t word, ShardChange change,
                      std::uint64_t value) noexcept {
   for (std::uint32_t attempt = 0; attempt < kSequenceAttempts; ++attempt) {
-    const std::uint32_t processor = processor_now(shards.rseq);
+    const std::uint64_t processor = processor_now(shards.rseq);
     if (processor >= shards.own) return false;
     const Shard& shard = shards.first[processor];
     shards.open(shard);

@@ -108,12 +108,12 @@ struct Publication {
 
 #if defined(__x86_64__)
 
-#define METERBANK_SEQUENCE_BEGIN           \
-  METERBANK_SEQUENCE_DESCRIPTOR            \
-  "leaq 10b(%%rip), %%rax\n\t"             \
-  "movq %%rax, %%fs:8(%[area])\n"          \
-  "11:\n\t"                                \
-  "cmpl %[processor], %%fs:4(%[area])\n\t" \
+#define METERBANK_SEQUENCE_BEGIN            \
+  METERBANK_SEQUENCE_DESCRIPTOR             \
+  "leaq 10b(%%rip), %%rax\n\t"              \
+  "movq %%rax, %%fs:8(%[area])\n"           \
+  "11:\n\t"                                 \
+  "cmpl %k[processor], %%fs:4(%[area])\n\t" \
   "jne %l[left]\n\t"
 // The mark is the displacement of an instruction that is never executed.
 #define METERBANK_SEQUENCE_END               \
@@ -127,15 +127,15 @@ struct Publication {
 
 // The processor that the thread is on, perhaps no longer when the caller looks at the answer. A
 // number that no processor has if the thread is not registered.
-[[nodiscard]] inline std::uint32_t processor_now(std::ptrdiff_t area) noexcept {
-  std::uint32_t processor;
-  asm volatile("movl %%fs:4(%1), %0" : "=r"(processor) : "r"(area));
+[[nodiscard]] inline std::uint64_t processor_now(std::ptrdiff_t area) noexcept {
+  std::uint64_t processor;
+  asm volatile("movl %%fs:4(%1), %k0" : "=r"(processor) : "r"(area));
   return processor;
 }
 
 // These three return whether it was done. If not, nothing was: the thread was interrupted, is on
 // another processor, or the word is not what it was.
-[[nodiscard, gnu::always_inline]] inline bool add_on(std::ptrdiff_t area, std::uint32_t processor,
+[[nodiscard, gnu::always_inline]] inline bool add_on(std::ptrdiff_t area, std::uint64_t processor,
                                                      SharedWord& word,
                                                      std::uint64_t delta) noexcept {
   asm goto(METERBANK_SEQUENCE_BEGIN  //
@@ -150,7 +150,7 @@ left:
   return false;
 }
 
-[[nodiscard, gnu::always_inline]] inline bool store_on(std::ptrdiff_t area, std::uint32_t processor,
+[[nodiscard, gnu::always_inline]] inline bool store_on(std::ptrdiff_t area, std::uint64_t processor,
                                                        SharedWord& word, std::uint64_t seen,
                                                        std::uint64_t next) noexcept {
   asm goto(METERBANK_SEQUENCE_BEGIN  //
@@ -171,7 +171,7 @@ left:
 // Copies at least one word into a copy that no reader is sent to, with another value for one of
 // them; then stores the number.
 [[nodiscard, gnu::always_inline]] inline bool publish_on(std::ptrdiff_t area,
-                                                         std::uint32_t processor,
+                                                         std::uint64_t processor,
                                                          const Publication& what) noexcept {
   asm goto(METERBANK_SEQUENCE_BEGIN
            "cmpq %[seen], %[number]\n\t"
@@ -222,13 +222,13 @@ left:
 }
 
 // As for x86-64.
-[[nodiscard]] inline std::uint32_t processor_now(std::ptrdiff_t area) noexcept {
-  std::uint32_t processor;
+[[nodiscard]] inline std::uint64_t processor_now(std::ptrdiff_t area) noexcept {
+  std::uint64_t processor;
   asm volatile("ldr %w0, [%1, #4]" : "=r"(processor) : "r"(area_of_thread(area)));
   return processor;
 }
 
-[[nodiscard, gnu::always_inline]] inline bool add_on(std::ptrdiff_t area, std::uint32_t processor,
+[[nodiscard, gnu::always_inline]] inline bool add_on(std::ptrdiff_t area, std::uint64_t processor,
                                                      SharedWord& word,
                                                      std::uint64_t delta) noexcept {
   asm goto(METERBANK_SEQUENCE_BEGIN
@@ -246,7 +246,7 @@ left:
   return false;
 }
 
-[[nodiscard, gnu::always_inline]] inline bool store_on(std::ptrdiff_t area, std::uint32_t processor,
+[[nodiscard, gnu::always_inline]] inline bool store_on(std::ptrdiff_t area, std::uint64_t processor,
                                                        SharedWord& word, std::uint64_t seen,
                                                        std::uint64_t next) noexcept {
   asm goto(METERBANK_SEQUENCE_BEGIN
@@ -266,7 +266,7 @@ left:
 }
 
 [[nodiscard, gnu::always_inline]] inline bool publish_on(std::ptrdiff_t area,
-                                                         std::uint32_t processor,
+                                                         std::uint64_t processor,
                                                          const Publication& what) noexcept {
   asm goto(METERBANK_SEQUENCE_BEGIN
            "ldr x17, [%[number]]\n\t"
@@ -302,15 +302,15 @@ left:
 #else
 
 // Never called: rseq_area() is 0.
-inline std::uint32_t processor_now(std::ptrdiff_t) noexcept { return 0xffffffff; }
-inline bool add_on(std::ptrdiff_t, std::uint32_t, SharedWord&, std::uint64_t) noexcept {
+inline std::uint64_t processor_now(std::ptrdiff_t) noexcept { return 0xffffffff; }
+inline bool add_on(std::ptrdiff_t, std::uint64_t, SharedWord&, std::uint64_t) noexcept {
   return false;
 }
-inline bool store_on(std::ptrdiff_t, std::uint32_t, SharedWord&, std::uint64_t,
+inline bool store_on(std::ptrdiff_t, std::uint64_t, SharedWord&, std::uint64_t,
                      std::uint64_t) noexcept {
   return false;
 }
-inline bool publish_on(std::ptrdiff_t, std::uint32_t, const Publication&) noexcept { return false; }
+inline bool publish_on(std::ptrdiff_t, std::uint64_t, const Publication&) noexcept { return false; }
 
 #endif
 

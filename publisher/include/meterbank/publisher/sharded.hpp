@@ -24,6 +24,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -61,12 +62,12 @@ struct Shards {
   const Shard* first = nullptr;
   std::uint64_t live = 0;  // the slot word of the life that is written to
   std::uint32_t own = 0;   // of threads or processors; the shared one follows
-  std::int32_t rseq = 0;   // rseq_area() if they are of processors, else 0
-  // Of blocks of processors whose words are added to in place: word 0 of the first block, how far
-  // it is from there to the next one, and how many they are.
-  SharedWord* in_place = nullptr;
-  std::uint32_t stride = 0;  // words
+  // If the blocks are of processors and their words are added to in place: how many these are, word
+  // 0 of the first block, and how many bytes it is from there to the next block's.
   std::uint32_t in_place_words = 0;
+  SharedWord* in_place = nullptr;
+  std::uint64_t stride = 0;
+  std::ptrdiff_t rseq = 0;  // rseq_area() if they are of processors, else 0
 
   [[nodiscard]] const Shard& shared() const noexcept { return first[own]; }
   // The first count of a life makes its shard seen. Idempotent, so it does not matter who comes
@@ -84,7 +85,7 @@ struct Shards {
     }
   }
 };
-static_assert(sizeof(Shards) == 40);
+static_assert(sizeof(Shards) == 48);
 [[nodiscard]] Shards scratch_shards() noexcept;
 
 // relaxed, all in here: a shared counter stands for itself, it orders nothing.
@@ -151,12 +152,13 @@ inline constexpr std::uint32_t kProcessorWordsMax = 32;
                                            std::size_t count) noexcept;
 
 // Adds to a word below Shards::in_place_words, unless something comes in between.
-[[nodiscard, gnu::always_inline]] inline bool add_in_place(const Shards& shards, std::uint32_t word,
+[[nodiscard, gnu::always_inline]] inline bool add_in_place(const Shards& shards, std::uint64_t word,
                                                            std::uint64_t delta) noexcept {
-  const std::uint32_t processor = processor_now(shards.rseq);
-  if (processor >= shards.own) [[unlikely]]
+  const std::uint64_t processor = processor_now(shards.rseq);
+  if (static_cast<std::uint32_t>(processor) >= shards.own) [[unlikely]]
     return false;
-  SharedWord* const words = shards.in_place + std::size_t{processor} * shards.stride;
+  SharedWord* const words = reinterpret_cast<SharedWord*>(
+      reinterpret_cast<std::byte*>(shards.in_place) + processor * shards.stride);
   // relaxed, as in Shards::open(), which is for the first one here: the slot word stands right
   // before the words.
   if (StdAtomics::load_relaxed(words[-1]) != shards.live) [[unlikely]]
@@ -195,7 +197,7 @@ inline void change_one(const Shards& shards, std::uint32_t word, std::uint64_t v
   }
   std::uint32_t number = thread_number.usable;
   if (number >= shards.own) [[unlikely]] {
-    if (!take_thread_number() || thread_number.usable >= shards.own) {
+    if (number != kNoThreadNumber || !take_thread_number() || thread_number.usable >= shards.own) {
       return change_shared_shard(shards, word, kChange, value);
     }
     number = thread_number.usable;
@@ -229,25 +231,32 @@ class ShardedCounter {
   // Wait-free where the thread or processor has a block: one addition (independent) or one commit
   // (block).
   void add(std::uint64_t delta) noexcept {
-    detail::change_one<detail::ShardChange::kAdd>(shards_, word_, delta);
+    // Without the questions that change_one() asks about the word.
+    if (shards_.in_place != nullptr) [[likely]] {
+      if (detail::add_in_place(shards_, word_, delta)) [[likely]]
+        return;
+      return detail::change_on_processor(shards_, word(), detail::ShardChange::kAdd, delta);
+    }
+    detail::change_one<detail::ShardChange::kAdd>(shards_, word(), delta);
   }
   void increment() noexcept { add(1); }
   void raise(std::uint64_t value) noexcept {
-    detail::change_one<detail::ShardChange::kRaise>(shards_, word_, value);
+    detail::change_one<detail::ShardChange::kRaise>(shards_, word(), value);
   }
   void lower(std::uint64_t value) noexcept {
-    detail::change_one<detail::ShardChange::kLower>(shards_, word_, value);
+    detail::change_one<detail::ShardChange::kLower>(shards_, word(), value);
   }
 
  private:
   friend class ShardedWriter;
   ShardedCounter(const detail::Shards& shards, std::uint32_t word,
                  detail::SlotReference slot) noexcept
-      : shards_(shards), slot_(std::move(slot)), word_(word) {}
+      : shards_(shards), word_(word), slot_(std::move(slot)) {}
+  [[nodiscard]] std::uint32_t word() const noexcept { return static_cast<std::uint32_t>(word_); }
 
   detail::Shards shards_;
+  std::uint64_t word_ = 0;
   detail::SlotReference slot_;
-  std::uint32_t word_ = 0;
 };
 
 class ShardedRecorder;
