@@ -30,6 +30,7 @@ expect() { # PATH VALUE, as a reader sees it
 }
 expect server_requests/get/requests 3
 expect server_requests/get/errors 1
+expect server_requests/get/latency 3
 expect server_requests/put/requests 1
 expect server_requests/other/requests 1
 expect request_server/state serving
