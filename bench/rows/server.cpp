@@ -146,8 +146,8 @@ Spent take_turns(const Sides& sides, std::uint64_t chunks, std::uint64_t request
   return spent;
 }
 
-void throughput(const Effort& effort, Table& table, const std::string& directory,
-                unsigned together) {
+void throughput(const Effort& effort, Table& table, const std::string& directory, unsigned together,
+                const Spread& counting) {
   InPlace<Meters> meters(ProviderOptions{.name = "counted", .directory = directory});
   InPlace<NoMeters> none, nobody;
   Side counted(meters, together);
@@ -183,6 +183,10 @@ void throughput(const Effort& effort, Table& table, const std::string& directory
   table.ratio_row(fmt::format("server, {}, a request (limit: not counted)", what),
                   to_bare.comparison(), 1.01);
   table.ratio_row("  the same, neither of them counted", other_to_bare.comparison(), {});
+  const Comparison bare_time = to_bare.comparison();
+  const double share = counting.median / bare_time.limit.median;
+  table.ratio_row("  what is counted alone, as a share (limit: a request, not counted)",
+                  {counting, bare_time.limit, {share, share, share}}, 0.01);
 }
 
 [[gnu::noinline]] void count_requests(Meters& meters, std::uint64_t turns) {
@@ -205,14 +209,12 @@ void throughput(const Effort& effort, Table& table, const std::string& directory
 void server_rows(const Effort& effort, Table& table) {
   Workplace workplace;
   Meters meters({.name = "alone", .directory = workplace.directory()});
-  table.ratio_row(
-      "all that is counted of a request, alone (limit: the clock)",
-      compare(
-          effort.rounds, effort.operations, [&] { count_requests(meters, effort.operations); },
-          [&] { look_at_clock(meters, effort.operations); }),
-      {});
+  const Comparison counting = compare(
+      effort.rounds, effort.operations, [&] { count_requests(meters, effort.operations); },
+      [&] { look_at_clock(meters, effort.operations); });
+  table.ratio_row("all that is counted of a request, alone (limit: the clock)", counting, {});
   for (const unsigned together : {16U, 1U}) {
-    throughput(effort, table, workplace.directory(), together);
+    throughput(effort, table, workplace.directory(), together, counting.measured);
   }
 }
 
