@@ -51,6 +51,7 @@ Registration add_set(Provider& provider, const SetShape& shape, unsigned number,
                             .checkpoint = shape.checkpoint,
                             .cuts = shape.cuts,
                             .shards = shape.shards,
+                            .by_processor = shape.by_processor,
                             .counters = counters};
   return must(callback ? provider.add(spec, callback) : provider.add(spec));
 }

@@ -17,6 +17,7 @@ struct SetShape {
   bool checkpoint = false;
   bool cuts = false;
   std::uint32_t shards = 0;  // any number: sharded
+  bool by_processor = false;
 };
 
 // A set called by its number, with a callback if there is one. Ends the program if the machine

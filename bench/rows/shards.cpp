@@ -124,6 +124,7 @@ enum class By { kNumber, kProcessor };
 ShardedInstance sharded(Workplace& workplace, Consistency consistency, std::uint32_t shards,
                         By by) {
   SetShape shape{.consistency = consistency, .many = false, .shards = shards};
+  shape.by_processor = by == By::kProcessor;
   shape.checkpoint = consistency == Consistency::kBlock;
   ::setenv("METERBANK_RSEQ", by == By::kNumber ? "0" : "1", 1);
   const Registration set = workplace.add(shape);

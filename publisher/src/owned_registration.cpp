@@ -85,7 +85,7 @@ OwnedRegistration::OwnedRegistration(std::shared_ptr<OwnedSegment> owner,
       guid(header_of(schema).guid),
       form(form_of(spec)),
       single(!has_instance_names(spec.instances)),
-      rseq(form.sharded() ? area_for_processors(form) : 0) {
+      rseq(form.sharded() ? area_for_processors(form, spec.by_processor) : 0) {
   if (!form.sharded()) return;
   first_values_ = first_values_of(schema, form);
   prepare_thread_numbers();

@@ -277,7 +277,7 @@ Result<Registration> Provider::add_registration(
                     "register it once per provider, or close the other registration");
       }
       if (!known->inserted && known->schema == fresh->schema && known->form == fresh->form &&
-          known->is_idle_locked()) {
+          known->rseq == fresh->rseq && known->is_idle_locked()) {
         if (auto good = known->publish_locked(std::move(call)); !good) {
           return tl::make_unexpected(good.error());
         }

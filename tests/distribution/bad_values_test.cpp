@@ -114,35 +114,35 @@ TEST_P(BadValues, InfinityIsAboveAndNotInTheSum) {
   record(4);
   record(kInfinity);
   expect({0, 1, 0, 2, 4}, 4, kInfinity);
-  EXPECT_EQ(now().quantile(1), kInfinity);
-  EXPECT_EQ(now().quantile(0), 4);
+  EXPECT_EQ(now().quantile(1)->value, kInfinity);
+  EXPECT_EQ(now().quantile(0)->value, 4);
 }
 
 TEST_P(BadValues, NegativeInfinityIsBelowAndNotInTheSum) {
   record(4);
   record(-kInfinity);
   expect({1, 0, 0, 2, 4}, -kInfinity, 4);
-  EXPECT_EQ(now().quantile(0), -kInfinity);
+  EXPECT_EQ(now().quantile(0)->value, -kInfinity);
 }
 
 TEST_P(BadValues, InfinityAloneIsBothExtremes) {
   record(kInfinity);
   expect({0, 1, 0, 1, 0}, kInfinity, kInfinity);
-  EXPECT_EQ(now().quantile(0.5), kInfinity);
+  EXPECT_EQ(now().quantile(0.5)->value, kInfinity);
 }
 
 TEST_P(BadValues, ZeroOfEitherSignIsBelow) {
   record(0.0);
   record(-0.0);
   expect({2, 0, 0, 2, 0}, 0, 0);
-  EXPECT_EQ(now().quantile(0.5), 0);
+  EXPECT_EQ(now().quantile(0.5)->value, 0);
 }
 
 TEST_P(BadValues, NegativeOnesAreBelowAndInTheSum) {
   record(-1.5);
   record(4);
   expect({1, 0, 0, 2, 2.5}, -1.5, 4);
-  EXPECT_EQ(now().quantile(0.5), -1.5);
+  EXPECT_EQ(now().quantile(0.5)->value, -1.5);
 }
 
 // The range is 3 to 8 at scale 0: buckets (2, 4] and (4, 8].
@@ -192,15 +192,18 @@ TEST_P(BadValues, OfAnIntervalAreThoseOfTheIntervalAlone) {
   EXPECT_EQ(between.buckets, (std::vector<std::uint64_t>{2, 0}));
   EXPECT_FALSE(between.least);  // of the interval they are not known
   EXPECT_FALSE(between.most);
-  EXPECT_EQ(between.quantile(0), 2);  // the ends of the range stand for what is outside
-  EXPECT_EQ(between.quantile(1), 8);
+  // The ends of the range stand for what is outside, and say so.
+  EXPECT_EQ(between.quantile(0)->side, Quantile::Side::kBelow);
+  EXPECT_EQ(between.quantile(0)->value, 2);
+  EXPECT_EQ(between.quantile(1)->side, Quantile::Side::kAbove);
+  EXPECT_EQ(between.quantile(1)->value, 8);
 }
 
 TEST_P(BadValues, SharesOutsideZeroToOneAreItsEnds) {
   record(4);
   record(8);
-  EXPECT_EQ(now().quantile(-1), now().quantile(0));
-  EXPECT_EQ(now().quantile(2), now().quantile(1));
+  EXPECT_EQ(now().quantile(-1)->value, now().quantile(0)->value);
+  EXPECT_EQ(now().quantile(2)->value, now().quantile(1)->value);
 }
 
 std::string name_of_way(const testing::TestParamInfo<Way>& made) {

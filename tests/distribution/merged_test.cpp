@@ -57,7 +57,7 @@ void expect_quantiles(const Distribution& seen, std::vector<double> values,
   EXPECT_EQ(parts, seen.count) << what;
   for (const double share : test::kShares) {
     const double right = test::quantile_of(values, share);
-    EXPECT_NEAR(*seen.quantile(share), right, right * seen.error_bound() * (1 + 1e-9))
+    EXPECT_NEAR(seen.quantile(share)->value, right, right * seen.error_bound() * (1 + 1e-9))
         << what << ", share " << share;
   }
   const double sum = std::accumulate(values.begin(), values.end(), 0.0);
@@ -197,7 +197,7 @@ TEST_P(MergedDistributions, OfAnIntervalKeepTheBoundToo) {
     std::sort(sorted.begin(), sorted.end());
     for (const double share : test::kShares) {
       const double right = test::quantile_of(sorted, share);
-      EXPECT_NEAR(*seen.quantile(share), right, right * seen.error_bound() * (1 + 1e-9))
+      EXPECT_NEAR(seen.quantile(share)->value, right, right * seen.error_bound() * (1 + 1e-9))
           << kind.name << ", share " << share;
     }
   }

@@ -37,6 +37,14 @@ TEST_F(ProcessorBlocksChoice, IsMadeIfEachProcessorHasABlock) {
   EXPECT_FALSE(goes_by_processor(test::jobs(Consistency::kIndependent, test::processors() - 1)));
 }
 
+TEST_F(ProcessorBlocksChoice, IsMadeForBlockSetsOnRequestOnly) {
+  CountersetSpec spec = test::jobs(Consistency::kBlock, test::processors());
+  spec.by_processor = false;
+  EXPECT_FALSE(goes_by_processor(spec));
+  spec.consistency = Consistency::kIndependent;
+  EXPECT_TRUE(goes_by_processor(spec));
+}
+
 TEST_F(ProcessorBlocksChoice, IsNotMadeForWideBlocks) {
   std::vector<CounterSpec> counters;
   std::vector<std::string> names;
@@ -163,6 +171,47 @@ TEST_F(ProcessorBlock, KeepsACheckpointOfEachThousandthVersion) {
   EXPECT_GE(checkpoints, 1U);
 }
 
+// First values are written as to any other block, which is even at rest.
+TEST(ProcessorBlocks, BeginEachLifeSettled) {
+  if (!test::has_sequences()) GTEST_SKIP();
+  ShardedSet jobs({Consistency::kBlock, Blocks::kOfProcessors}, 0,
+                  {.name = "jobs", .quarantine = std::chrono::milliseconds(0)});
+  Hopper here;
+  here.hop();
+  int lives_after_odd = 0;
+  for (int life = 0; life < 40; ++life) {
+    ShardedInstance queue = jobs.create("a");
+    const detail::Shards& shards = shards_of(queue);
+    const detail::Shard& shard = shards.first[detail::processor_now(shards.rseq)];
+    const BlockParts<SharedWord> block = shard.writer.parts();
+    // relaxed, all in here: one thread.
+    EXPECT_EQ(StdAtomics::load_relaxed(*block.seq) & 1, 0U);
+    for (std::uint32_t word = 0; word < block.words; ++word) {
+      EXPECT_EQ(StdAtomics::load_relaxed(block.copy0[word]),
+                StdAtomics::load_relaxed(block.copy1[word]));
+    }
+    transact(queue);
+    lives_after_odd += static_cast<int>(StdAtomics::load_relaxed(*block.seq) & 1);
+  }
+  EXPECT_GT(lives_after_odd, 0);
+}
+
+// A set that comes back gets its memory back, unless it is written in another way now.
+TEST(ProcessorBlocks, AreChosenAnewWhenASetIsRegisteredAnew) {
+  if (!test::has_sequences()) GTEST_SKIP();
+  const test::TemporaryDirectory directory;
+  Provider provider = *Provider::create({.name = "jobs", .directory = directory.path()});
+  for (const Blocks blocks : {Blocks::kOfProcessors, Blocks::kOfThreads, Blocks::kOfProcessors}) {
+    const test::Preferring preferring(blocks);
+    auto set = provider.add(test::jobs(Consistency::kBlock, std::max(4U, test::processors())));
+    ASSERT_TRUE(set) << set.error().what;
+    ShardedInstance queue = *set->create_sharded_instance("a");
+    EXPECT_EQ(goes_by_processor(queue), blocks == Blocks::kOfProcessors);
+    transact(queue);
+    set->close();
+  }
+}
+
 enum class Call : std::uint32_t { kTook };
 
 TEST(ProcessorRecorders, CountEverythingOfAllThreads) {
@@ -176,6 +225,7 @@ TEST(ProcessorRecorders, CountEverythingOfAllThreads) {
                             .symbol = "jobs",
                             .shards = test::processors(),
                             .sharded = true,
+                            .by_processor = true,
                             .counters = counters};
   ASSERT_LE(form_of(spec).words, detail::kProcessorWordsMax);
   ShardedSet jobs(spec);

@@ -3,6 +3,7 @@
 // Writers of blocks that belong to processors lose nothing when they move, are interrupted, cannot
 // use sequences, or die.
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -167,6 +168,50 @@ TEST_P(ProcessorWriters, LoseNothingToAStormOfSignals) {
   EXPECT_EQ(jobs.value(Job::kDone), done);
   EXPECT_EQ(jobs.value(Job::kTwice), 2 * done);
   EXPECT_EQ(jobs.value(Job::kOpen), handled.load(std::memory_order_seq_cst));
+}
+
+// A handler that moves its thread: what was true of the processor before is not true behind it.
+TEST_P(ProcessorWriters, LoseNothingWhenTheyAreMovedBetweenAnyTwoInstructions) {
+  ShardedSet jobs(form());
+  ShardedInstance queue = jobs.create("a");
+  struct sigaction action {};
+  handled.store(0, std::memory_order_seq_cst);
+  action.sa_handler = [](int) {
+    static thread_local int at = 0;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(++at) % test::processors(), &one);
+    ::sched_setaffinity(0, sizeof one, &one);  // where this fails, the thread stays
+    handled.fetch_add(1, std::memory_order_seq_cst);
+  };
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGUSR1, &action, nullptr);
+  std::atomic<bool> over{false};
+  std::atomic<std::uint64_t> done{0};
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 2; ++i) {
+    writers.emplace_back([&] {
+      std::uint64_t mine = 0;
+      for (; !over.load(std::memory_order_seq_cst); mine += 100) {
+        for (int turn = 0; turn < 100; ++turn) {
+          transact(queue);
+          queue.add(Job::kOpen, 1);
+        }
+      }
+      done.fetch_add(mine, std::memory_order_seq_cst);
+    });
+  }
+  const std::uint64_t enough = runs_long() ? 40'000 : 2'000;
+  while (handled.load(std::memory_order_seq_cst) < enough) {
+    for (std::thread& writer : writers) ::pthread_kill(writer.native_handle(), SIGUSR1);
+  }
+  over.store(true, std::memory_order_seq_cst);
+  for (std::thread& writer : writers) writer.join();
+  ::signal(SIGUSR1, SIG_DFL);
+  jobs.look();
+  EXPECT_EQ(jobs.value(Job::kDone), done.load(std::memory_order_seq_cst));
+  EXPECT_EQ(jobs.value(Job::kTwice), 2 * done.load(std::memory_order_seq_cst));
+  EXPECT_EQ(jobs.value(Job::kOpen), done.load(std::memory_order_seq_cst));
 }
 
 // As if another library had taken the registration away in the middle.

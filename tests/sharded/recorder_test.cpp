@@ -103,8 +103,11 @@ TEST_P(ShardedRecorderTest, RecordsInOneCommitWithTheCountersBesideIt) {
   constexpr int kThreads = 4, kEach = 20'000;
   std::array counters = kCallCounters;
   counters[0].buckets = {.scale = 0, .least = 1, .most = 1000};
-  const Registration set = *provider_.add(
-      {.name = "Small calls", .symbol = "small_calls", .shards = GetParam(), .counters = counters});
+  const Registration set = *provider_.add({.name = "Small calls",
+                                           .symbol = "small_calls",
+                                           .shards = GetParam(),
+                                           .by_processor = true,
+                                           .counters = counters});
   ShardedInstance instance = *set.create_sharded_instance("one");
   query_ = *Query::compile(*Catalog::open({.directory = directory_.path()}), {"small_calls/*/*"});
   const ShardedRecorder other = recorder_;  // of a set with more words

@@ -40,8 +40,12 @@ inline constexpr CounterSpec kJobCounters[] = {
      .type = CounterType::kLargeRawCount,
      .aggregate = kAggregateSum},
 };
-inline constexpr CountersetSpec kJobs{
-    .name = "Jobs", .symbol = "jobs", .label = "queue", .sharded = true, .counters = kJobCounters};
+inline constexpr CountersetSpec kJobs{.name = "Jobs",
+                                      .symbol = "jobs",
+                                      .label = "queue",
+                                      .sharded = true,
+                                      .by_processor = true,
+                                      .counters = kJobCounters};
 
 inline CountersetSpec jobs(Consistency consistency, std::uint32_t shards = 0) {
   CountersetSpec spec = kJobs;

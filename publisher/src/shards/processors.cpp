@@ -29,9 +29,9 @@ std::ptrdiff_t rseq_area() noexcept {
 #endif
 }
 
-std::ptrdiff_t area_for_processors(const BlockForm& form) noexcept {
-  const bool is_small =
-      form.consistency == Consistency::kIndependent || form.words <= kProcessorWordsMax;
+std::ptrdiff_t area_for_processors(const BlockForm& form, bool by_processor) noexcept {
+  const bool is_small = form.consistency == Consistency::kIndependent ||
+                        (by_processor && form.words <= kProcessorWordsMax);
   // Of the configured ones each may come to be used.
   const long processors = ::sysconf(_SC_NPROCESSORS_CONF);
   const bool is_enough = processors > 0 && static_cast<std::uint64_t>(processors) < form.shards;

@@ -12,7 +12,7 @@ namespace meterbank::detail {
 
 // Shards::rseq of a registration of this form: rseq_area() if there is a block for each processor
 // and commits are small enough, else 0.
-[[nodiscard]] std::ptrdiff_t area_for_processors(const BlockForm& form) noexcept;
+[[nodiscard]] std::ptrdiff_t area_for_processors(const BlockForm& form, bool by_processor) noexcept;
 
 // Makes up the second half of a commit on a processor, which has only the first; the version stays.
 // Company: nobody else writes to the block, nor will until this is seen.

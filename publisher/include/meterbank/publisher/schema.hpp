@@ -67,6 +67,9 @@ struct CountersetSpec {
   // number of processors, if the set is sharded. Any number makes it so.
   std::uint32_t shards = 0;
   bool sharded = false;  // any thread may write, see sharded.hpp
+  // A sharded block set has blocks of processors, where that can be, instead of threads. For many
+  // threads, or short ones: a commit costs some nanoseconds more.
+  bool by_processor = false;
   std::span<const CounterSpec> counters = {};  // counter i begins in word i
 };
 

@@ -6,8 +6,9 @@
 // of two things, the same for all instances of a registration:
 //
 // - that of the processor it runs on, in a restartable sequence (restartable.hpp), where the system
-//   has these, there is a block for each processor, and the set is independent or has blocks of at
-//   most kProcessorWordsMax words. METERBANK_RSEQ=0 in the environment forbids it;
+//   has these, there is a block for each processor, and the set is independent, or asks for it with
+//   CountersetSpec::by_processor and has blocks of at most kProcessorWordsMax words.
+//   METERBANK_RSEQ=0 in the environment forbids it;
 // - that of its number, the same in all sharded sets, which it has from its first count to its end.
 //   It writes that block alone. Blocks are never folded nor emptied: the next thread with the
 //   number counts on.
