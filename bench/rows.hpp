@@ -31,6 +31,7 @@ void perflib_rows(const Effort& effort, Table& table);
 void callback_rows(const Effort& effort, Table& table);
 void distribution_rows(const Effort& effort, Table& table);
 void cut_rows(const Effort& effort, Table& table);
+void server_rows(const Effort& effort, Table& table);
 #ifdef METERBANK_BENCH_PCP
 void pcp_mmv_rows(const Effort& effort, Table& table);
 #endif

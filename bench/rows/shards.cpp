@@ -2,12 +2,18 @@
 //
 // Question: what does it cost to count one instance from any thread?
 // Limit: U as in publish.cpp. Baselines: one atomic word, and a mutex around an ordinary instance.
+// Rows "by number" are of blocks that belong to threads, rows "by processor" of blocks that belong
+// to processors, where the system has restartable sequences.
 #include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "blocks.hpp"
@@ -45,6 +51,9 @@ constexpr std::size_t kTurning = 1024;
 }
 [[gnu::noinline]] void add_sharded(ShardedInstance& instance, std::uint64_t turns) {
   for (std::uint64_t turn = 0; turn < turns; ++turn) instance.add(0, 1);
+}
+[[gnu::noinline]] void increment_sharded(ShardedCounter& counter, std::uint64_t turns) {
+  for (std::uint64_t turn = 0; turn < turns; ++turn) counter.increment();
 }
 [[gnu::noinline]] void update_sharded(ShardedInstance& instance, std::uint64_t turns) {
   for (std::uint64_t turn = 0; turn < turns; ++turn) {
@@ -100,7 +109,8 @@ Comparison to_u(const Effort& effort, std::uint64_t turns, F& work) {
 }
 
 template <typename F>
-void both_rows(const Effort& effort, Table& table, const char* what, F work, double limit_of_one) {
+void both_rows(const Effort& effort, Table& table, const char* what, F work,
+               std::optional<double> limit_of_one) {
   const std::uint64_t turns = effort.operations / 4;
   table.ratio_row(fmt::format("{}, one thread (limit: U)", what), to_u(effort, turns, work),
                   limit_of_one);
@@ -109,20 +119,48 @@ void both_rows(const Effort& effort, Table& table, const char* what, F work, dou
                   {});
 }
 
-ShardedInstance sharded(Workplace& workplace, Consistency consistency, std::uint32_t shards) {
+enum class By { kNumber, kProcessor };
+
+ShardedInstance sharded(Workplace& workplace, Consistency consistency, std::uint32_t shards,
+                        By by) {
   SetShape shape{.consistency = consistency, .many = false, .shards = shards};
   shape.checkpoint = consistency == Consistency::kBlock;
-  return must(workplace.add(shape).create_sharded_instance("i"));
+  ::setenv("METERBANK_RSEQ", by == By::kNumber ? "0" : "1", 1);
+  const Registration set = workplace.add(shape);
+  ::unsetenv("METERBANK_RSEQ");
+  return must(set.create_sharded_instance("i"));
+}
+
+void processor_rows(const Effort& effort, Table& table) {
+  if (detail::rseq_area() == 0) {
+    return table.note_row("increment from any thread, by processor", "no restartable sequences");
+  }
+  Workplace workplace;
+  const auto shards = static_cast<std::uint32_t>(std::max(8L, ::sysconf(_SC_NPROCESSORS_CONF)));
+  ShardedInstance independent =
+      sharded(workplace, Consistency::kIndependent, shards, By::kProcessor);
+  ShardedInstance block = sharded(workplace, Consistency::kBlock, shards, By::kProcessor);
+  ShardedCounter counter = independent.counter(0U);
+  both_rows(
+      effort, table, "increment from any thread, by processor",
+      [&counter](std::uint64_t turns) { increment_sharded(counter, turns); }, 1.7);
+  both_rows(
+      effort, table, "commit 1 of 8, by processor",
+      [&block](std::uint64_t turns) { add_sharded(block, turns); }, std::nullopt);
+  both_rows(
+      effort, table, "commit 8 of 8, by processor",
+      [&block](std::uint64_t turns) { update_sharded(block, turns); }, std::nullopt);
 }
 
 }  // namespace
 
 void shard_rows(const Effort& effort, Table& table) {
+  processor_rows(effort, table);
   Workplace workplace;
-  ShardedInstance independent = sharded(workplace, Consistency::kIndependent, 8);
-  ShardedInstance block = sharded(workplace, Consistency::kBlock, 8);
+  ShardedInstance independent = sharded(workplace, Consistency::kIndependent, 8, By::kNumber);
+  ShardedInstance block = sharded(workplace, Consistency::kBlock, 8, By::kNumber);
   // The first thread that counts has the one block that is there for a thread, the others share.
-  ShardedInstance crowded = sharded(workplace, Consistency::kIndependent, 1);
+  ShardedInstance crowded = sharded(workplace, Consistency::kIndependent, 1, By::kNumber);
   const Beside first([&crowded] {
     crowded.add(0, 1);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -136,15 +174,15 @@ void shard_rows(const Effort& effort, Table& table) {
   const auto by = [](ShardedInstance& instance) {
     return [&instance](std::uint64_t turns) { add_sharded(instance, turns); };
   };
-  both_rows(effort, table, "increment, sharded, independent", by(independent), 6);
-  both_rows(effort, table, "commit 1 of 8, sharded", by(block), 6);
+  both_rows(effort, table, "increment, sharded, independent, by number", by(independent), 6);
+  both_rows(effort, table, "commit 1 of 8, sharded, by number", by(block), 6);
   both_rows(
-      effort, table, "commit 8 of 8, sharded",
+      effort, table, "commit 8 of 8, sharded, by number",
       [&block](std::uint64_t turns) { update_sharded(block, turns); }, 20);
-  both_rows(effort, table, "increment, in the shared block", by(crowded), 10);
+  both_rows(effort, table, "increment, in the shared block", by(crowded), 4);
   both_rows(
       effort, table, "increment of an atomic word",
-      [&word](std::uint64_t turns) { add_atomic(word, turns); }, 10);
+      [&word](std::uint64_t turns) { add_atomic(word, turns); }, 4);
   both_rows(
       effort, table, "commit 1 of 8 under a mutex",
       [&](std::uint64_t turns) { add_locked(mutex, instances[0], turns); }, 30);

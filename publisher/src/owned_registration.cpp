@@ -9,6 +9,7 @@
 #include "meterbank/base/clock.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/shard_join.hpp"
+#include "shards/processors.hpp"
 #include "shards/thread_numbers.hpp"
 
 namespace meterbank::detail {
@@ -58,6 +59,23 @@ void store_text(SharedWord* words, std::size_t count, std::string_view text) noe
 
 }  // namespace
 
+Shards SlotLife::shards_now(std::ptrdiff_t area) const noexcept {
+  // relaxed: only the owner stores it, and who asks has a reference to the life.
+  const auto word = SlotWord::of(StdAtomics::load_relaxed(*slot));
+  Shards now;
+  now.first = shards.get();
+  now.live = SlotWord{word.generation, SlotState::kLive}.raw();
+  now.own = shards_count - 1;
+  now.rseq = area;
+  if (area != 0 && now.first->writer.is_in_place(0)) {
+    now.in_place = &now.first[0].writer.word(0);
+    now.stride = static_cast<std::uint64_t>(&now.first[1].writer.word(0) - now.in_place) *
+                 sizeof(SharedWord);
+    now.in_place_words = now.first->writer.words();
+  }
+  return now;
+}
+
 OwnedRegistration::OwnedRegistration(std::shared_ptr<OwnedSegment> owner,
                                      std::vector<std::byte> schema_bytes,
                                      const CountersetSpec& spec)
@@ -66,7 +84,8 @@ OwnedRegistration::OwnedRegistration(std::shared_ptr<OwnedSegment> owner,
       name(spec.name),
       guid(header_of(schema).guid),
       form(form_of(spec)),
-      single(!has_instance_names(spec.instances)) {
+      single(!has_instance_names(spec.instances)),
+      rseq(form.sharded() ? area_for_processors(form) : 0) {
   if (!form.sharded()) return;
   first_values_ = first_values_of(schema, form);
   prepare_thread_numbers();
@@ -315,7 +334,10 @@ void OwnedRegistration::write_first_values(SlotLife& life) noexcept {
     return first_values_.empty() ? std::uint64_t{0} : first_values_[word];
   };
   const auto write = [&](const BlockWriter<StdAtomics>& writer) {
-    if (form.consistency == Consistency::kBlock) return writer.commit_first(first);
+    if (form.consistency == Consistency::kBlock) {
+      if (rseq != 0) settle(writer);
+      return writer.commit_first(first);
+    }
     for (std::uint32_t word = 0; word < form.words; ++word) {
       StdAtomics::store_relaxed(writer.word(word), first(word));  // relaxed: published by [S3]
     }

@@ -42,12 +42,8 @@ struct alignas(kCacheLine) SlotLife {
   std::unique_ptr<Shard[]> shards;  // of a sharded set, the shared one last
   std::uint32_t shards_count = 0;
 
-  // As the writers of the present life need them.
-  [[nodiscard]] Shards shards_now() const noexcept {
-    // relaxed: only the owner stores it, and who asks has a reference to the life.
-    const auto word = SlotWord::of(StdAtomics::load_relaxed(*slot));
-    return {shards.get(), shards_count - 1, word.generation};
-  }
+  // As the writers of the present life need them; `area` is `rseq` of the registration.
+  [[nodiscard]] Shards shards_now(std::ptrdiff_t area) const noexcept;
 };
 
 // Live instances by their names; case does not count.
@@ -103,6 +99,7 @@ struct OwnedRegistration : std::enable_shared_from_this<OwnedRegistration> {
   const Guid guid;
   const BlockForm form;
   const bool single;
+  const std::ptrdiff_t rseq;  // Shards::rseq of all its instances
   RegistrationRecord* record = nullptr;
   bool inserted = false;
   std::shared_ptr<Callable> callable;  // null: no callback, and nobody counts interest

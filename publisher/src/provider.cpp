@@ -138,7 +138,7 @@ Result<ShardedInstance> Registration::create_sharded_instance(std::string_view n
   auto slot = create(name, options, true);
   if (!slot) return tl::make_unexpected(std::move(slot.error()));
   if (slot->life() == nullptr) return ShardedInstance();
-  const detail::Shards shards = slot->life()->shards_now();
+  const detail::Shards shards = slot->life()->shards_now(state_->rseq);
   return ShardedInstance(ShardedWriter(shards, std::move(*slot)));
 }
 
@@ -162,7 +162,7 @@ std::optional<InstanceWriter> Registration::find(std::string_view name) const {
 std::optional<ShardedWriter> Registration::find_sharded(std::string_view name) const {
   auto slot = find(name, true);
   if (!slot) return std::nullopt;
-  const detail::Shards shards = slot->life()->shards_now();
+  const detail::Shards shards = slot->life()->shards_now(state_->rseq);
   return ShardedWriter(shards, std::move(*slot));
 }
 
@@ -253,6 +253,9 @@ Result<Registration> Provider::add_registration(
   try {
     auto schema = encode_schema(spec, segment_->options.name);
     if (!schema) return tl::make_unexpected(schema.error());
+    if (with) {
+      if (auto good = check_callback(spec); !good) return tl::make_unexpected(good.error());
+    }
     auto fresh = std::make_shared<detail::OwnedRegistration>(segment_, std::move(*schema), spec);
     if (segment_->forked.load(std::memory_order_relaxed)) {  // relaxed: as in close_slot()
       return tl::make_unexpected(segment_->usable().error());

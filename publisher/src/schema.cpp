@@ -283,6 +283,18 @@ BlockForm form_of(const CountersetSpec& spec) noexcept {
           .shards = shards};
 }
 
+Result<void> check_callback(const CountersetSpec& spec) {
+  for (const CounterSpec& counter : spec.counters) {
+    if (more_words_of(counter) == 0) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                "counterset '" + std::string(spec.name) + "': counter " +
+                    std::to_string(counter.id) +
+                    " is more than one number, and a callback answers with one number a counter",
+                "publish it in instances of a set without a callback");
+  }
+  return {};
+}
+
 Result<std::vector<std::byte>> encode_schema(const CountersetSpec& spec,
                                              std::string_view provider_name) {
   if (auto good = check(spec); !good) return tl::make_unexpected(good.error());

@@ -130,29 +130,30 @@ std::optional<Distribution> Distribution::since(const Distribution& before) cons
   return between;
 }
 
-std::optional<double> Distribution::quantile(double share) const noexcept {
+std::optional<Quantile> Distribution::quantile(double share) const noexcept {
   if (count == 0) return std::nullopt;
   const double clamped = std::clamp(share, 0.0, 1.0);
   // The rank of the value, from 1: the smallest that has at least this share at or below it.
   const double exact = std::ceil(clamped * static_cast<double>(count));
   const std::uint64_t rank = exact < 1 ? 1 : std::min(count, static_cast<std::uint64_t>(exact));
-  const auto within = [this](double value) {
-    if (least) value = std::max(value, *least);
-    return most ? std::min(value, *most) : value;
-  };
-  if (rank <= below) return least ? *least : bucket_bound(shape.first, shape.scale);
+  if (rank == 1 && least) return Quantile{*least};
+  if (rank == count && most) return Quantile{*most};
+  const std::int32_t end = shape.first + static_cast<std::int32_t>(shape.buckets);
+  if (rank <= below)
+    return Quantile{bucket_bound(shape.first, shape.scale), Quantile::Side::kBelow};
   std::uint64_t seen = below;
-  for (std::uint32_t position = 0; position < shape.buckets; ++position) {
-    seen += buckets[position];
+  for (std::int32_t index = shape.first; index < end; ++index) {
+    seen += buckets[static_cast<std::size_t>(index - shape.first)];
     if (seen < rank) continue;
-    const std::int32_t index = shape.first + static_cast<std::int32_t>(position);
     const double low = bucket_bound(index, shape.scale);
     const double high = bucket_bound(index + 1, shape.scale);
     // As far from the one end as from the other, as a share of each.
-    return within(2 / (1 / low + 1 / high));
+    double value = 2 / (1 / low + 1 / high);
+    if (least) value = std::max(value, *least);
+    if (most) value = std::min(value, *most);
+    return Quantile{value};
   }
-  return most ? *most
-              : bucket_bound(shape.first + static_cast<std::int32_t>(shape.buckets), shape.scale);
+  return Quantile{bucket_bound(end, shape.scale), Quantile::Side::kAbove};
 }
 
 double Distribution::error_bound() const noexcept {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "meterbank/shm/block.hpp"
+#include "meterbank/shm/distribution.hpp"
 #include "meterbank/shm/schema_layout.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 
@@ -176,6 +177,14 @@ void print_numbers(std::ostream& out) {
       << number(InstanceKind::kMultipleAggregate) << ", global aggregate history "
       << number(InstanceKind::kGlobalAggregateHistory) << "\n";
   out << "schema flag stamped " << kSchemaStamped << ", no counter " << kNoCounter << "\n";
+  using D = DistributionShape;
+  out << "forms unsigned " << number(ValueForm::kUnsigned) << ", signed "
+      << number(ValueForm::kSigned) << ", real " << number(ValueForm::kReal) << ", text "
+      << number(ValueForm::kText) << ", distribution " << number(ValueForm::kDistribution)
+      << "; counter flags timed " << kCounterTimed << ", any thread " << kCounterAnyThread << "\n";
+  out << "words of a distribution: sum " << D::kSum << ", least " << D::kLeast << ", most "
+      << D::kMost << ", below " << D::kBelow << ", above " << D::kAbove << ", refused "
+      << D::kRefused << ", buckets from " << D::kBuckets << "\n";
   out << "reference to extent 3, offset 64: " << make_ref(3, 64) << "\n";
 }
 

@@ -325,6 +325,19 @@ TEST_F(CallbackProvider, TellsARunningCallThatItsReaderHasCancelledOrGone) {
   }
 }
 
+TEST_F(CallbackProvider, RefusesSetsWhoseValuesAreMoreThanOneNumber) {
+  constexpr std::array kCounters{CounterSpec{.id = 5,
+                                             .name = "Sizes",
+                                             .symbol = "sizes",
+                                             .form = ValueForm::kDistribution,
+                                             .buckets = {.scale = 2, .least = 1, .most = 64}}};
+  const auto refused = provider_.add({.name = "Sizes", .symbol = "sizes", .counters = kCounters},
+                                     [](CallbackRequest&) { return 0U; });
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_NE(refused.error().what.find("counter 5"), std::string::npos);
+}
+
 TEST_F(CallbackProvider, RefusesRegistrationsThatAreNotThere) {
   const Registration first = register_with(add_three_rows);
   const ChannelRequest old = request(MessageType::kCollect);

@@ -249,7 +249,7 @@ TEST(CookStatus, HasANameForEachOutcome) {
        ++status) {
     names.insert(name_of(static_cast<CookStatus>(status)));
   }
-  EXPECT_EQ(names.size(), 12U);
+  EXPECT_EQ(names.size(), 14U);
   EXPECT_FALSE(names.contains("unknown"));
 }
 

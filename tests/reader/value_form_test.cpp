@@ -118,7 +118,7 @@ TEST_F(ValueFormTest, EachIsShownAsWhatItIs) {
   EXPECT_NEAR(seen.sum, 5.05, 1e-9);
   EXPECT_EQ(seen.least, 0.001);
   EXPECT_EQ(seen.most, 0.1);
-  EXPECT_NEAR(*seen.quantile(0.5), 0.05, 0.05 * seen.error_bound() * 1.000001);
+  EXPECT_NEAR(seen.quantile(0.5)->value, 0.05, 0.05 * seen.error_bound() * 1.000001);
   EXPECT_EQ(rows.at("latency").raw.value, 100U);
   EXPECT_EQ(rows.at("size").distribution->count, 0U);
 }

@@ -16,9 +16,9 @@ namespace {
 using test::Job;
 using test::ShardedSet;
 
-class JoinedRows : public testing::TestWithParam<Consistency> {
+class JoinedRows : public test::FormTest {
  protected:
-  ShardedSet jobs_{test::jobs(GetParam())};
+  ShardedSet jobs_{GetParam()};
   ShardedInstance queue_ = jobs_.create("a");
 
   static void in_thread(const std::function<void()>& work) { std::thread(work).join(); }
@@ -88,8 +88,7 @@ TEST_P(JoinedRows, KeepTheMinimumAndTheMaximum) {
 }
 
 TEST_P(JoinedRows, BeginANewLifeWithoutTheCountsOfTheLast) {
-  ShardedSet jobs(test::jobs(GetParam(), 2),
-                  {.name = "jobs", .quarantine = std::chrono::milliseconds(0)});
+  ShardedSet jobs(GetParam(), 2, {.name = "jobs", .quarantine = std::chrono::milliseconds(0)});
   for (int life = 0; life < 20; ++life) {
     ShardedInstance queue = jobs.create("life");
     in_late_thread(2, queue, [&queue] {  // the shared one too
@@ -120,7 +119,7 @@ TEST_P(JoinedRows, IgnoreCountersOutsideTheSchema) {
   queue_.raise(4096, 1);
   queue_.counter(99).increment();
   queue_.update([](ShardValues& values) { values.add(77, 1); });
-  ShardedSet small(test::jobs(GetParam(), 1));
+  ShardedSet small(GetParam(), 1);
   ShardedInstance queue = small.create("a");
   in_late_thread(1, queue, [&queue] {
     queue.add(5, 1);
@@ -131,16 +130,16 @@ TEST_P(JoinedRows, IgnoreCountersOutsideTheSchema) {
 }
 
 TEST_P(JoinedRows, SayHowTheyHangTogether) {
-  const bool is_block = GetParam() == Consistency::kBlock;
-  ShardedSet jobs(test::jobs(GetParam(), 2));
+  ShardedSet jobs(GetParam(), 2);
   ShardedInstance queue = jobs.create("a");
   queue.add(Job::kDone, 1);
   jobs.look();
-  EXPECT_EQ(jobs.consistency(), is_block ? RowConsistency::kShards : RowConsistency::kIndependent);
+  EXPECT_EQ(jobs.consistency(),
+            is_block() ? RowConsistency::kShards : RowConsistency::kIndependent);
   in_late_thread(2, queue, [&queue] { queue.add(Job::kDone, 1); });
   jobs.collect();
-  EXPECT_EQ(jobs.consistency(),
-            is_block ? RowConsistency::kSharedCounters : RowConsistency::kIndependent);
+  const auto of_block = is_of_threads() ? RowConsistency::kSharedCounters : RowConsistency::kShards;
+  EXPECT_EQ(jobs.consistency(), is_block() ? of_block : RowConsistency::kIndependent);
   EXPECT_EQ(jobs.value(Job::kDone), 2U);
 }
 
@@ -179,15 +178,11 @@ TEST_P(JoinedRows, LoseNothingThatAThreadCountsAtItsVeryEnd) {
   EXPECT_EQ(jobs_.value(Job::kDone), 11'100U);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfEachConsistency, JoinedRows,
-                         testing::Values(Consistency::kBlock, Consistency::kIndependent),
-                         [](const auto& made) {
-                           return made.param == Consistency::kBlock ? "Block" : "Independent";
-                         });
+INSTANTIATE_TEST_SUITE_P(OfEachForm, JoinedRows, test::all_forms(), test::name_of_form);
 
 TEST(JoinedBlockRows, HoldNothingOfAnUpdateThatThrows) {
   for (const std::uint32_t own : {2U, 0U}) {  // in a block of its own, and in the shared one
-    ShardedSet jobs(test::jobs(Consistency::kBlock, 2));
+    ShardedSet jobs(test::Form{Consistency::kBlock, test::Blocks::kOfThreads}, 2);
     ShardedInstance queue = jobs.create("a");
     const auto update_that_throws = [&queue] {
       EXPECT_THROW(queue.update([](ShardValues& values) {

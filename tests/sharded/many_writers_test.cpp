@@ -18,6 +18,7 @@
 namespace meterbank {
 namespace {
 
+using test::Blocks;
 using test::Job;
 using test::runs_long;
 using test::ShardedSet;
@@ -50,12 +51,12 @@ class Writers {
   std::vector<std::thread> threads_;
 };
 
-class ManyWriters : public testing::TestWithParam<Consistency> {};
+class ManyWriters : public test::FormTest {};
 
 TEST_P(ManyWriters, AreAddedUpExactly) {
   constexpr std::size_t kThreads = 16;
   const std::uint64_t each = runs_long() ? 1'000'000 : 20'000;
-  ShardedSet jobs(test::jobs(GetParam(), kThreads + 1));
+  ShardedSet jobs(GetParam(), kThreads + 1);
   ShardedInstance queue = jobs.create("a");
   Writers writers(queue, kThreads, each);
   writers.join();
@@ -68,7 +69,7 @@ TEST_P(ManyWriters, AreAddedUpExactly) {
 TEST_P(ManyWriters, AreAddedUpExactlyWhereMostHaveToShare) {
   constexpr std::size_t kThreads = 16;
   const std::uint64_t each = runs_long() ? 1'000'000 : 20'000;
-  ShardedSet jobs(test::jobs(GetParam(), 3));
+  ShardedSet jobs(GetParam(), 3);
   ShardedInstance queue = jobs.create("a");
   std::atomic<std::size_t> started{0};
   std::vector<std::thread> threads;
@@ -84,8 +85,8 @@ TEST_P(ManyWriters, AreAddedUpExactlyWhereMostHaveToShare) {
   jobs.look();
   EXPECT_EQ(jobs.value(Job::kDone), kThreads * each);
   EXPECT_EQ(jobs.value(Job::kTwice), 2 * kThreads * each);
-  EXPECT_EQ(jobs.consistency(), GetParam() == Consistency::kBlock ? RowConsistency::kSharedCounters
-                                                                  : RowConsistency::kIndependent);
+  const auto of_block = is_of_threads() ? RowConsistency::kSharedCounters : RowConsistency::kShards;
+  EXPECT_EQ(jobs.consistency(), is_block() ? of_block : RowConsistency::kIndependent);
 }
 
 std::atomic<ShardedInstance*> interrupted{nullptr};
@@ -120,10 +121,10 @@ class CountingSignals {
 };
 
 TEST_P(ManyWriters, LoseNothingToSignalHandlersThatCountToo) {
-  ShardedSet jobs(test::jobs(GetParam(), 4));
+  ShardedSet jobs(GetParam(), 4);
   ShardedInstance queue = jobs.create("a");
   CountingSignals signals(queue);
-  const std::uint64_t enough = runs_long() ? 4'000 : 400;
+  const std::uint64_t enough = runs_long() ? 1'000 : 400;
   std::uint64_t rounds = 0;
   constexpr std::uint64_t kEach = 20'000;
   constexpr std::size_t kThreads = 2;
@@ -188,9 +189,8 @@ void kill_readers(const ShardedSet& jobs, bool is_block, std::atomic<bool>& over
 
 TEST_P(ManyWriters, DoNotMindReadersThatAreKilled) {
   constexpr std::size_t kThreads = 4;
-  const std::uint64_t each = runs_long() ? 12'500'000 : 250'000;  // 100,000,000 in both forms
-  const bool is_block = GetParam() == Consistency::kBlock;
-  ShardedSet jobs(test::jobs(GetParam(), kThreads + 1));
+  const std::uint64_t each = runs_long() ? 2'500'000 : 250'000;
+  ShardedSet jobs(GetParam(), kThreads + 1);
   ShardedInstance queue = jobs.create("a");
   queue.add(Job::kOpen, 0);
   std::atomic<bool> over{false};
@@ -200,7 +200,7 @@ TEST_P(ManyWriters, DoNotMindReadersThatAreKilled) {
     over.store(true, std::memory_order_seq_cst);
   });
   std::uint64_t killed = 0;
-  kill_readers(jobs, is_block, over, killed);
+  kill_readers(jobs, is_block(), over, killed);
   counting.join();
   jobs.look();
   EXPECT_EQ(jobs.value(Job::kDone), kThreads * each);
@@ -208,11 +208,9 @@ TEST_P(ManyWriters, DoNotMindReadersThatAreKilled) {
   std::cout << "  " << killed << " readers killed during " << kThreads * each << " updates\n";
 }
 
-INSTANTIATE_TEST_SUITE_P(OfEachConsistency, ManyWriters,
-                         testing::Values(Consistency::kBlock, Consistency::kIndependent),
-                         [](const auto& made) {
-                           return made.param == Consistency::kBlock ? "Block" : "Independent";
-                         });
+INSTANTIATE_TEST_SUITE_P(OfEachForm, ManyWriters, test::all_forms(), test::name_of_form);
+
+class ManyWritersOfABlock : public test::FormTest {};
 
 constexpr std::uint64_t kShortThread = 1'000;  // updates
 
@@ -275,16 +273,20 @@ std::uint64_t count_in_short_threads(ShardedInstance& queue, std::uint64_t enoug
 }
 
 struct Storm {
-  Consistency consistency;
+  test::Form form;
   std::uint32_t shards;                 // blocks of threads
   std::uint64_t threads, threads_long;  // that come and go
 };
-class ManyWritersInAStorm : public testing::TestWithParam<Storm> {};
+class ManyWritersInAStorm : public testing::TestWithParam<Storm> {
+ protected:
+  void SetUp() override {
+    if (GetParam().form.blocks == Blocks::kOfProcessors && !test::has_sequences()) GTEST_SKIP();
+  }
+};
 
 TEST_P(ManyWritersInAStorm, AreAddedUpExactly) {
   const std::uint64_t enough = runs_long() ? GetParam().threads_long : GetParam().threads;
-  const bool is_block = GetParam().consistency == Consistency::kBlock;
-  ShardedSet jobs(test::jobs(GetParam().consistency, GetParam().shards));
+  ShardedSet jobs(GetParam().form, GetParam().shards);
   ShardedInstance queue = jobs.create("a");
   queue.add(Job::kOpen, 0);
   CountingSignals signals(queue);
@@ -296,7 +298,8 @@ TEST_P(ManyWritersInAStorm, AreAddedUpExactly) {
   });
   std::uint64_t killed = 0;
   // Where threads share, a reader may see half a transaction.
-  const bool is_whole = is_block && GetParam().shards > 16;
+  const bool is_whole =
+      GetParam().form.consistency == Consistency::kBlock && GetParam().shards > 16;
   kill_readers(jobs, is_whole, over, killed);
   counting.join();
   signals.stop();
@@ -312,28 +315,31 @@ TEST_P(ManyWritersInAStorm, AreAddedUpExactly) {
             << " readers killed\n";
 }
 
-// Blocks for all threads, and for few of them.
-INSTANTIATE_TEST_SUITE_P(OfEachConsistency, ManyWritersInAStorm,
-                         testing::Values(Storm{Consistency::kBlock, 24, 400, 100'000},
-                                         Storm{Consistency::kIndependent, 24, 400, 100'000},
-                                         Storm{Consistency::kBlock, 3, 100, 10'000},
-                                         Storm{Consistency::kIndependent, 3, 100, 10'000}),
-                         [](const auto& made) {
-                           return std::string(made.param.consistency == Consistency::kBlock
-                                                  ? "Block"
-                                                  : "Independent") +
-                                  std::to_string(made.param.shards);
-                         });
+constexpr test::Form kOfThreads[] = {{Consistency::kBlock, Blocks::kOfThreads},
+                                     {Consistency::kIndependent, Blocks::kOfThreads}};
+constexpr test::Form kOfProcessors[] = {{Consistency::kBlock, Blocks::kOfProcessors},
+                                        {Consistency::kIndependent, Blocks::kOfProcessors}};
+
+// Blocks for all threads, for few of them, and of processors.
+INSTANTIATE_TEST_SUITE_P(
+    OfEachForm, ManyWritersInAStorm,
+    testing::Values(Storm{kOfThreads[0], 24, 400, 100'000}, Storm{kOfThreads[1], 24, 400, 100'000},
+                    Storm{kOfThreads[0], 3, 100, 10'000}, Storm{kOfThreads[1], 3, 100, 10'000},
+                    Storm{kOfProcessors[0], 24, 400, 20'000},
+                    Storm{kOfProcessors[1], 24, 400, 20'000}),
+    [](const auto& made) {
+      return test::name_of_form({made.param.form, made.index}) + std::to_string(made.param.shards);
+    });
 
 // Every transaction that ended before a read is in it, none that began after it is; each is in as a
 // whole; nothing runs backwards.
-TEST(ManyWritersOfABlock, AreReadTransactionByTransaction) {
+TEST_P(ManyWritersOfABlock, AreReadTransactionByTransaction) {
   constexpr std::size_t kThreads = 3;
   struct alignas(kLinePair) Progress {
     std::atomic<std::uint64_t> begun{0}, ended{0};
   };
   std::array<Progress, kThreads> progress;
-  ShardedSet jobs(test::jobs(Consistency::kBlock, kThreads + 1));
+  ShardedSet jobs(GetParam(), kThreads + 1);
   ShardedInstance queue = jobs.create("a");
   std::atomic<bool> over{false};
   std::vector<std::thread> threads;
@@ -376,6 +382,12 @@ TEST(ManyWritersOfABlock, AreReadTransactionByTransaction) {
   jobs.collect();
   EXPECT_EQ(jobs.value(Job::kDone), sum(&Progress::ended));
 }
+
+INSTANTIATE_TEST_SUITE_P(OfEachForm, ManyWritersOfABlock,
+                         testing::Values(test::Form{Consistency::kBlock, test::Blocks::kOfThreads},
+                                         test::Form{Consistency::kBlock,
+                                                    test::Blocks::kOfProcessors}),
+                         test::name_of_form);
 
 }  // namespace
 }  // namespace meterbank

@@ -98,6 +98,43 @@ TEST_P(ShardedRecorderTest, BeginsEachLifeAnew) {
   EXPECT_EQ(seen.least, 9.0);
 }
 
+// In blocks of threads, and of processors where the system has restartable sequences: few buckets.
+TEST_P(ShardedRecorderTest, RecordsInOneCommitWithTheCountersBesideIt) {
+  constexpr int kThreads = 4, kEach = 20'000;
+  std::array counters = kCallCounters;
+  counters[0].buckets = {.scale = 0, .least = 1, .most = 1000};
+  const Registration set = *provider_.add(
+      {.name = "Small calls", .symbol = "small_calls", .shards = GetParam(), .counters = counters});
+  ShardedInstance instance = *set.create_sharded_instance("one");
+  query_ = *Query::compile(*Catalog::open({.directory = directory_.path()}), {"small_calls/*/*"});
+  const ShardedRecorder other = recorder_;  // of a set with more words
+  std::vector<std::thread> threads;
+  std::atomic<int> running{kThreads};
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < kEach; ++i) {
+        instance.update([&](ShardValues& values) noexcept {
+          values.record(instance.recorder(Call::kLatency), i % 700);
+          values.add(Call::kServed, 1);
+          values.record(ShardedRecorder(), 1);
+          values.record(other, 1);
+        });
+      }
+      running.fetch_sub(1, std::memory_order_seq_cst);
+    });
+  }
+  while (running.load(std::memory_order_seq_cst) != 0) {
+    query_.collect(sample_, Timestamp{});
+    if (sample_.consistency[0] != RowConsistency::kShards) continue;
+    EXPECT_EQ(sample_.row(0)[0], sample_.row(0)[1]);
+  }
+  for (std::thread& thread : threads) thread.join();
+  const Distribution seen = now();
+  EXPECT_EQ(seen.count, std::uint64_t{kThreads} * kEach);
+  EXPECT_EQ(sample_.row(0)[1], std::uint64_t{kThreads} * kEach);
+  EXPECT_EQ(seen.most, 699.0);
+}
+
 // Count and parts agree in every snapshot, also where threads share a shard.
 TEST_P(ShardedRecorderTest, AgreesInEverySnapshot) {
   constexpr int kSnapshots = 50'000;  // tests/distribution takes more

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -48,6 +50,56 @@ inline CountersetSpec jobs(Consistency consistency, std::uint32_t shards = 0) {
   return spec;
 }
 
+// Whose the blocks are.
+enum class Blocks { kOfThreads, kOfProcessors };
+
+struct Form {
+  Consistency consistency;
+  Blocks blocks;
+};
+
+inline std::string name_of_form(const testing::TestParamInfo<Form>& made) {
+  const std::string blocks = made.param.blocks == Blocks::kOfThreads ? "" : "OfProcessors";
+  return (made.param.consistency == Consistency::kBlock ? "Block" : "Independent") + blocks;
+}
+inline auto all_forms() {
+  return testing::Values(Form{Consistency::kBlock, Blocks::kOfThreads},
+                         Form{Consistency::kIndependent, Blocks::kOfThreads},
+                         Form{Consistency::kBlock, Blocks::kOfProcessors},
+                         Form{Consistency::kIndependent, Blocks::kOfProcessors});
+}
+
+inline std::uint32_t processors() {
+  return static_cast<std::uint32_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
+}
+
+// While it lives, registrations in this process prefer these blocks.
+class Preferring {
+ public:
+  explicit Preferring(Blocks blocks) {
+    ::setenv("METERBANK_RSEQ", blocks == Blocks::kOfThreads ? "0" : "1", 1);
+  }
+  Preferring(const Preferring&) = delete;
+  Preferring& operator=(const Preferring&) = delete;
+  ~Preferring() { ::unsetenv("METERBANK_RSEQ"); }
+};
+
+inline bool has_sequences() {
+  const Preferring processors(Blocks::kOfProcessors);
+  return detail::rseq_area() != 0;
+}
+
+// A test of each form. That of processors is skipped where there are no restartable sequences.
+class FormTest : public testing::TestWithParam<Form> {
+ protected:
+  void SetUp() override {
+    if (GetParam().blocks == Blocks::kOfProcessors && !has_sequences()) GTEST_SKIP();
+  }
+  [[nodiscard]] static bool is_block() { return GetParam().consistency == Consistency::kBlock; }
+  // Whether more threads than blocks have to share.
+  [[nodiscard]] static bool is_of_threads() { return GetParam().blocks == Blocks::kOfThreads; }
+};
+
 inline bool runs_long() {
   const char* text = std::getenv("METERBANK_LONG");
   return text != nullptr && *text != '\0' && *text != '0';
@@ -59,6 +111,11 @@ class ShardedSet {
       : provider_(*Provider::create(here(std::move(options), directory_.path()))),
         set_(*provider_.add(spec)),
         catalog_(*Catalog::open({.directory = directory_.path()})) {}
+  // At least as many shards as asked for, as the form needs.
+  explicit ShardedSet(const Form& form, std::uint32_t shards = 0,
+                      ProviderOptions options = {.name = "jobs"})
+      : ShardedSet(jobs(form.consistency, enough(form, shards)), Preferring(form.blocks),
+                   std::move(options)) {}
 
   [[nodiscard]] Provider& provider() noexcept { return provider_; }
   [[nodiscard]] Registration& set() noexcept { return set_; }
@@ -74,7 +131,9 @@ class ShardedSet {
     query_->update(catalog_);
     collect();
   }
-  void collect() { query_->collect(sample_, Timestamp{}); }
+  CollectSummary collect(Cut cut = Cut::kNone) {
+    return query_->collect(sample_, Timestamp{}, cut);
+  }
   [[nodiscard]] std::size_t rows() const { return sample_.status.size(); }
   [[nodiscard]] std::uint64_t value(Job counter, std::size_t row = 0) const {
     return sample_.row(row)[static_cast<std::size_t>(counter)];
@@ -85,6 +144,12 @@ class ShardedSet {
   }
 
  private:
+  ShardedSet(const CountersetSpec& spec, const Preferring&, ProviderOptions options)
+      : ShardedSet(spec, std::move(options)) {}
+  static std::uint32_t enough(const Form& form, std::uint32_t shards) {
+    if (form.blocks == Blocks::kOfThreads) return shards;
+    return std::max(shards == 0 ? 4 : shards, processors());
+  }
   static ProviderOptions here(ProviderOptions options, const std::string& directory) {
     options.directory = directory;
     return options;

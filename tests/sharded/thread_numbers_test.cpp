@@ -59,11 +59,11 @@ TEST(IndexSet, HandsOverWhatItsHoldersStored) {
   EXPECT_EQ(owned[4].count, 0U);  // four threads never need a fifth number
 }
 
-class ThreadNumbers : public testing::TestWithParam<Consistency> {};
+class ThreadNumbers : public test::FormTest {};
 
 // Each thread is short: it takes a number, counts once and ends.
 TEST_P(ThreadNumbers, LoseAndRepeatNothingOverThousandsOfShortThreads) {
-  ShardedSet jobs(test::jobs(GetParam()));
+  ShardedSet jobs(GetParam());
   ShardedInstance queue = jobs.create("a");
   jobs.look();
   const std::uint64_t all = test::runs_long() ? 500'000 : 4'000;  // of each consistency
@@ -92,7 +92,7 @@ TEST_P(ThreadNumbers, LoseAndRepeatNothingOverThousandsOfShortThreads) {
 
 // A number that is free again is used again, so eight threads at a time never need the shared one.
 TEST_P(ThreadNumbers, AreUsedAgain) {
-  ShardedSet jobs(test::jobs(GetParam(), 16));
+  ShardedSet jobs(GetParam(), 16);
   ShardedInstance queue = jobs.create("a");
   for (int round = 0; round < 100; ++round) {
     std::array<std::thread, 8> threads;
@@ -106,11 +106,7 @@ TEST_P(ThreadNumbers, AreUsedAgain) {
   EXPECT_NE(jobs.consistency(), RowConsistency::kSharedCounters);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfEachConsistency, ThreadNumbers,
-                         testing::Values(Consistency::kBlock, Consistency::kIndependent),
-                         [](const auto& made) {
-                           return made.param == Consistency::kBlock ? "Block" : "Independent";
-                         });
+INSTANTIATE_TEST_SUITE_P(OfEachForm, ThreadNumbers, test::all_forms(), test::name_of_form);
 
 }  // namespace
 }  // namespace meterbank

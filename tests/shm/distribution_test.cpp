@@ -152,7 +152,7 @@ TEST(Distributions, KeepTheirErrorBoundOnSevenKindsOfValues) {
       EXPECT_EQ(seen.most, sorted.back()) << kind.name;
       for (const double share : test::kShares) {
         const double right = test::quantile_of(sorted, share);
-        EXPECT_NEAR(*seen.quantile(share), right, right * seen.error_bound() * (1 + 1e-9))
+        EXPECT_NEAR(seen.quantile(share)->value, right, right * seen.error_bound() * (1 + 1e-9))
             << kind.name << ", scale " << scale << ", share " << share;
       }
     }
@@ -208,8 +208,31 @@ TEST(Distributions, OfAnIntervalAreTheDifferenceOfTwo) {
   ASSERT_TRUE(between);
   EXPECT_EQ(between->count, 100U);
   EXPECT_FALSE(between->least);
-  EXPECT_NEAR(*between->quantile(0.01), 5000, 5000 * between->error_bound());
+  EXPECT_NEAR(between->quantile(0.01)->value, 5000, 5000 * between->error_bound());
   EXPECT_FALSE(before.since(words.copied()));
+}
+
+TEST(Distributions, SayWhereOnlyTheEndOfTheRangeIsKnown) {
+  using Side = Quantile::Side;
+  Words words(*Shape::of(4, 1, 1024, kManyBuckets));
+  const Distribution nothing = words.copied();
+  for (const double value : {0.25, 0.5, 30.0, 31.0, 4000.0, 5000.0}) words.record(value);
+  const Distribution all = words.copied();
+  EXPECT_EQ(all.quantile(0)->value, 0.25);
+  EXPECT_EQ(all.quantile(0)->side, Side::kWithin);
+  EXPECT_EQ(all.quantile(0.3)->side, Side::kBelow);
+  EXPECT_GE(all.quantile(0.3)->value, 0.5);
+  EXPECT_EQ(all.quantile(0.5)->side, Side::kWithin);
+  EXPECT_EQ(all.quantile(0.8)->side, Side::kAbove);
+  EXPECT_EQ(all.quantile(0.8)->value, 1024);
+  EXPECT_EQ(all.quantile(1)->value, 5000);
+  EXPECT_EQ(all.quantile(1)->side, Side::kWithin);
+
+  Distribution interval = *all.since(nothing);
+  interval.least = interval.most = std::nullopt;  // as of an interval that does not begin it
+  EXPECT_EQ(interval.quantile(0)->side, Side::kBelow);
+  EXPECT_EQ(interval.quantile(1)->side, Side::kAbove);
+  EXPECT_EQ(interval.quantile(1)->value, 1024);
 }
 
 // Where threads share a block, a value is counted before it is held against the extremes.
@@ -223,7 +246,7 @@ TEST(Distributions, DoWithoutExtremesThatAreNotThereYet) {
     const Distribution seen = words.copied();
     EXPECT_FALSE(seen.least);
     EXPECT_FALSE(seen.most);
-    EXPECT_NEAR(*seen.quantile(0.5), 6, 6 * seen.error_bound() * (1 + 1e-9));
+    EXPECT_NEAR(seen.quantile(0.5)->value, 6, 6 * seen.error_bound() * (1 + 1e-9));
   }
 }
 

@@ -113,10 +113,23 @@ void record_shared(const Shards& shards, const DistributionPlace& place, double 
   change_real(Shape::kMost, [=](double now) { return std::max(now, value); });
 }
 
+void change_shared_shard(const Shards& shards, const WaitingChange* changes,
+                         std::size_t count) noexcept {
+  for (const WaitingChange* change = changes; change != changes + count; ++change) {
+    if (change->change == ShardChange::kRecord) {
+      record_shared(shards, change->place(), std::bit_cast<double>(change->value));
+    } else {
+      change_shared_shard(shards, change->word, change->change, change->value);
+    }
+  }
+}
+
 Shards scratch_shards() noexcept {
   static SharedWord slot{0};
   static const Shard shard{scratch_writer(), &slot};
-  return {&shard, 0, 0};
+  Shards none;
+  none.first = &shard;
+  return none;
 }
 
 }  // namespace meterbank::detail

@@ -24,13 +24,15 @@ std::shared_ptr<std::byte> zeroed_lines(std::size_t bytes) {
   return {memory, free};
 }
 
-// One writer and no reader besides: each counter by itself, and the time that all are true at.
+// One writer and no reader besides: each counter by itself, and the time that all are true at. An
+// answer has one word a counter. The words behind them are there, as zeros, for a foreign schema
+// may speak of them all the same.
 std::shared_ptr<const Counterset> answered_form(const Counterset& declared) {
   auto set = std::make_shared<Counterset>(declared);
-  const auto counters = static_cast<std::uint32_t>(declared.counters.size());
-  set->form = BlockForm{counters + 1, 1, Consistency::kIndependent, 0};
+  const std::uint32_t words = declared.form.words;
+  set->form = BlockForm{words + 1, 1, Consistency::kIndependent, 0};
   set->consistency = Consistency::kIndependent;
-  set->stamp_word = counters;
+  set->stamp_word = words;
   return set;
 }
 
@@ -86,7 +88,7 @@ std::size_t AnsweredRows::take(const std::vector<ChannelRow>& rows, std::uint64_
     for (std::size_t word = 0; word < row.values.size(); ++word) {
       StdAtomics::store_relaxed(slot.block.copy0[word], row.values[word]);
     }
-    StdAtomics::store_relaxed(slot.block.copy0[row.values.size()], true_at_ns);
+    StdAtomics::store_relaxed(slot.block.copy0[set_->stamp_word], true_at_ns);
     StdAtomics::store_relaxed(*slot.block.seq, std::uint64_t{2});  // it has values
   }
   // Behind the others, so that no slot gets two lives in one answer.

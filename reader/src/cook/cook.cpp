@@ -110,6 +110,8 @@ class RowCook {
   RowCook(const Sample* older, const Sample& newer, CookOptions options)
       : older_(older), newer_(newer), options_(options), older_rows_(older, newer) {}
 
+  [[nodiscard]] bool of_interval() const noexcept { return older_ != nullptr; }
+
   // Hands the row's counters over one by one.
   template <typename F>
   void cook_row(std::size_t row, const std::vector<std::uint32_t>& counters, F&& take) const {
@@ -173,9 +175,9 @@ class RowCook {
   OlderRows older_rows_;
 };
 
-void add_ended(const Plan& plan, const Guid& set, Total& total) {
+void add_ended(const Plan& plan, const Guid& set, bool of_interval, Total& total) {
   for (const Plan::Ended& ended : plan.ended) {
-    if (ended.set->guid == set) total.add(ended);
+    if (ended.set->guid == set) total.add(ended, of_interval);
   }
 }
 
@@ -203,7 +205,7 @@ void cook_selections(const RowCook& rows, const Plan& plan, std::vector<CookedRo
     for (const Plan::Selection* const share : shares) {
       cook_all(*share, [&total](const CookedRow& row) { total.add(row); });
     }
-    add_ended(plan, set, total);
+    add_ended(plan, set, rows.of_interval(), total);
     total.give(cooked);
   }
 }
@@ -240,7 +242,7 @@ void cook_answers(const RowCook& rows, const Plan& plan, std::vector<CookedRow>&
     cook_all(*answer.summed, [&total](const CookedRow& row) {
       if (row.counter->aggregate != kAggregateUndefined) total.add(row);
     });
-    add_ended(plan, answer.item.set, total);
+    add_ended(plan, answer.item.set, rows.of_interval(), total);
     total.give(cooked);
     for (std::size_t row = first; row < cooked.size(); ++row) cooked[row].item = index;
   }

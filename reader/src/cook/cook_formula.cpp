@@ -210,6 +210,10 @@ std::string_view name_of(CookStatus status) noexcept {
       return "new";
     case CookStatus::kUnchanged:
       return "unchanged";
+    case CookStatus::kBelowRange:
+      return "below_range";
+    case CookStatus::kAboveRange:
+      return "above_range";
     case CookStatus::kFirstSample:
       return "first_sample";
     case CookStatus::kNoNewSample:

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "../plan/pattern_match.hpp"
-#include "raw_value.hpp"
+#include "value_form.hpp"
 
 namespace meterbank {
 namespace {
@@ -56,7 +56,7 @@ void Total::add(const CookedRow& row) {
     const std::uint32_t aggregate = sum->row.counter->aggregate;
     const bool is_first = sum->values++ == 0;
     sum->row.raw.value =
-        is_first ? row.raw.value : joined(aggregate, sum->row.raw.value, row.raw.value);
+        is_first ? row.raw.value : joined_in_form(first, sum->row.raw.value, row.raw.value);
     sum->row.cooked.value =
         is_first ? row.cooked.value : joined(aggregate, sum->row.cooked.value, row.cooked.value);
     const bool is_new = row.cooked.status == CookStatus::kNew ||
@@ -65,17 +65,21 @@ void Total::add(const CookedRow& row) {
   }
 }
 
-void Total::add(const QueryPlan::Ended& ended) {
+void Total::add(const QueryPlan::Ended& ended, bool of_interval) {
   for (Sum& sum : sums_) {
     const CounterView& counter = *sum.row.counter;
     const CounterView* const known = ended.set->find(counter.id);
-    if (known == nullptr || known->type != counter.type || sum.values == 0) continue;
+    const bool is_same =
+        known != nullptr && known->type == counter.type && known->form == counter.form;
+    if (!is_same || !sum.is_known) continue;
     const auto index = static_cast<std::size_t>(known - ended.set->counters.data());
     const QueryPlan::Ended::Value& value = ended.values[index];
     if (value.count == 0) continue;
+    if (value.distribution != nullptr && !of_interval) sum.add(*value.distribution);
+    if (sum.values == 0) continue;
     const bool is_rate = needs_two_samples(counter.type);
     if (is_rate && counter.aggregate != kAggregateSum) continue;
-    sum.row.raw.value = joined(counter.aggregate, sum.row.raw.value, value.raw);
+    sum.row.raw.value = joined_in_form(counter, sum.row.raw.value, value.raw);
     if (is_rate) continue;
     sum.row.cooked.value = joined(counter.aggregate, sum.row.cooked.value, value.cooked);
     sum.values += value.count;
@@ -87,7 +91,7 @@ void Total::give(std::vector<CookedRow>& rows) const {
     CookedRow row = sum.row;
     if (sum.is_known && sum.values != 0 && row.counter->aggregate == kAggregateAverage) {
       row.cooked.value /= static_cast<double>(sum.values);
-      row.raw.value /= sum.values;
+      row.raw.value = divided_in_form(*row.counter, row.raw.value, sum.values);
     }
     rows.push_back(row);
   }

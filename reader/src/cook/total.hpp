@@ -18,7 +18,8 @@ class Total {
   // is left out; one that could not be read makes the total unknown.
   void add(const CookedRow& row);
   // What is gone has no rate; it adds to values, and to the raw sum of what rates are made of.
-  void add(const QueryPlan::Ended& ended);
+  // `of_interval`: the rows are of two samples, between which it recorded nothing.
+  void add(const QueryPlan::Ended& ended, bool of_interval);
   // One row a counter, in order of appearance.
   void give(std::vector<CookedRow>& rows) const;
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "meterbank/reader/cook.hpp"
@@ -11,6 +12,19 @@
 namespace meterbank {
 
 using Words = std::span<const std::uint64_t>;
+
+// A plain number's cooked value, in the form of its counter.
+[[nodiscard]] CookedValue cooked_in_form(const CounterView& counter, CookedValue plain,
+                                         std::uint64_t word) noexcept;
+
+// Two stored words as one by CounterView::aggregate, and a sum of `count` of them divided by it.
+[[nodiscard]] std::uint64_t joined_in_form(const CounterView& counter, std::uint64_t so_far,
+                                           std::uint64_t next) noexcept;
+[[nodiscard]] std::uint64_t divided_in_form(const CounterView& counter, std::uint64_t sum,
+                                            std::uint64_t count) noexcept;
+
+// Of a counter of that form; nothing where its words contradict each other.
+[[nodiscard]] std::optional<Distribution> distribution_in(const CounterView& counter, Words words);
 
 // Completes a row that was cooked as a plain number. `older` is the row as it was, empty if there
 // is none; both have the words that the counter speaks of.

@@ -5,7 +5,8 @@
 // Exact: all rows are copied, and then all their numbers are looked at again. A number that has not
 // moved says that its row was the same from the copy until that look, so if none has moved, all
 // rows were so at the moment when the last look began. Rows that moved are copied again, and
-// everything is looked at once more.
+// everything is looked at once more. A sharded row has a number a block; where threads share a
+// block there is none, and the row is not exact.
 //
 // Cut: each row is taken as it was at one epoch of its provider, see docs/protocol.md.
 #include <algorithm>
@@ -45,8 +46,7 @@ bool is_final(const QueryPlan::Selection& selection) noexcept {
 // Rows whose commits are numbered, in memory that their provider writes to.
 bool is_numbered(const QueryPlan::Selection& selection) noexcept {
   const Counterset& set = *selection.set->set;
-  return set.consistency == Consistency::kBlock && !set.form.sharded() &&
-         selection.answered == nullptr;
+  return set.consistency == Consistency::kBlock && selection.answered == nullptr;
 }
 
 // The settled epoch of a selection that can be read at one; 0: it cannot. Where the provider has
@@ -84,6 +84,37 @@ std::size_t Query::read_moved(const QueryPlan::Selection& selection, Sample& sam
                                sample.status.data() + at};
       summary.failed_attempts += read_row(rows[row], Consistency::kBlock, target);
     }
+  }
+  return moved;
+}
+
+// The same of a sharded set. A row with a block that threads share counts as moved.
+std::size_t Query::join_moved(const QueryPlan::Selection& selection, Sample& sample,
+                              CollectSummary& summary) noexcept {
+  const Counterset& set = *selection.set->set;
+  std::size_t moved = 0;
+  std::uint64_t* versions = versions_.data() + selection.first_version;
+  for (std::size_t at = selection.first_row; at < selection.first_row + selection.rows;
+       ++at, versions += set.form.shards) {
+    const QueryPlan::Row& row = plan_->rows[at];
+    bool is_same = sample.status[at] == RowStatus::kFresh;
+    for (std::uint32_t shard = 0; shard < set.form.shards && is_same; ++shard) {
+      const auto block = shard_parts(row.block, set.form, shard);
+      const auto slot = SlotWord::of(StdAtomics::load_relaxed(*block.slot));
+      const bool is_open = slot.generation == row.generation && slot.state == SlotState::kLive;
+      if (shard != 0 && !is_open) continue;
+      // relaxed, both: the caller's fence comes between the copies and these loads. What was
+      // counted in a block that is not open yet cannot be in a row that was copied.
+      const std::uint64_t seq = StdAtomics::load_relaxed(*block.seq);
+      const bool is_shared = shard + 1 == set.form.shards;
+      is_same = !is_shared && (seq + 1) / 2 == versions[shard];
+    }
+    if (is_same) continue;
+    ++moved;
+    const SweepTarget target{sample.values.data() + row.values, versions,
+                             sample.status.data() + at};
+    summary.failed_attempts +=
+        read_sharded_row(row, set, one_shard_.data(), target, sample.consistency[at]);
   }
   return moved;
 }
@@ -153,20 +184,21 @@ void Query::read_exactly(Sample& sample, CollectSummary& summary) noexcept {
     const std::uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
     summary.failed_attempts += copy_selection(selections[index], sample);
     cut.skew_ns = is_numbered(selections[index]) ? began_ns : clock_ns(CLOCK_MONOTONIC) - began_ns;
-    if (!is_numbered(selections[index]) && is_final(selections[index])) {
-      cut = {CutQuality::kExact, 0};
-    }
+    if (is_final(selections[index])) cut = {CutQuality::kExact, 0};
   }
   std::size_t moved = 1;
   for (unsigned round = 0; round < kCutRounds && moved != 0; ++round) {
     moved = 0;
     for (std::size_t index = 0; index < selections.size(); ++index) {
       SelectionCut& cut = sample.cuts[index];
-      if (cut.quality == CutQuality::kCut || !is_numbered(selections[index])) continue;
+      const bool is_settled = cut.quality == CutQuality::kCut || is_final(selections[index]);
+      if (is_settled || !is_numbered(selections[index])) continue;
       // As [R2] of each row copied before: a word of a later commit drags its number along. Without
       // it the numbers below could be older than the copies of other rows.
       StdAtomics::fence_acquire();
-      const std::size_t here = read_moved(selections[index], sample, summary);
+      const bool is_sharded = selections[index].set->set->form.sharded();
+      const std::size_t here = is_sharded ? join_moved(selections[index], sample, summary)
+                                          : read_moved(selections[index], sample, summary);
       cut.quality = here == 0 ? CutQuality::kExact : CutQuality::kPerBlock;
       moved += here;
     }

@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "../cook/raw_value.hpp"
+#include "../cook/value_form.hpp"
 #include "meterbank/reader/cook.hpp"
 
 namespace meterbank {
@@ -41,18 +45,30 @@ QueryPlan::Ended& entry_of(std::vector<QueryPlan::Ended>& all,
   return all.back();
 }
 
+void fold(std::optional<Distribution> last, std::shared_ptr<const Distribution>& so_far) {
+  if (!last) return;
+  if (so_far != nullptr) last->add(*so_far);
+  so_far = std::make_shared<const Distribution>(std::move(*last));
+}
+
 void fold(const RegisteredSet& registered, const Sample& last, std::size_t row,
           QueryPlan::Ended& ended) {
   for (std::size_t index = 0; index < ended.set->counters.size(); ++index) {
     const CounterView& known = ended.set->counters[index];
     const CounterView* const counter = registered.set->find(known.id);
-    if (counter == nullptr || counter->type != known.type) continue;
+    if (counter == nullptr || counter->type != known.type || counter->form != known.form) continue;
     const RawValue raw = raw_of(last, row, *registered.set, *counter);
-    const CookedValue cooked = cook(counter->type, nullptr, raw);
+    const CookedValue cooked =
+        cooked_in_form(*counter, cook(counter->type, nullptr, raw), raw.value);
+    if (cooked.status == CookStatus::kNotFinite) continue;
     QueryPlan::Ended::Value& value = ended.values[index];
     const bool is_first = value.count++ == 0;
-    value.raw = is_first ? raw.value : joined(known.aggregate, value.raw, raw.value);
+    value.raw = is_first ? raw.value : joined_in_form(known, value.raw, raw.value);
     value.cooked = is_first ? cooked.value : joined(known.aggregate, value.cooked, cooked.value);
+    if (counter->form == ValueForm::kDistribution) {
+      const Words words{last.row(row), last.plan->rows[row].block.words};
+      fold(distribution_in(*counter, words), value.distribution);
+    }
   }
 }
 

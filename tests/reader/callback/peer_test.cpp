@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -446,6 +447,40 @@ TEST_F(CallbackPeerMemory, DescriptorsThatNobodyAskedForAreClosed) {
     EXPECT_EQ(seen.outcome, AnswerOutcome::kMalformed) << count;
   }
   EXPECT_EQ(open_descriptors(), before);
+}
+
+// The library registers no such set; a foreign provider may.
+TEST_F(CallbackPeer, AnAnswerHoldsNothingOfCountersThatAreMoreThanANumber) {
+  constexpr std::array kCounters{CounterSpec{.id = 1, .name = "Height", .symbol = "height"},
+                                 CounterSpec{.id = 2,
+                                             .name = "Sizes",
+                                             .symbol = "sizes",
+                                             .form = ValueForm::kDistribution,
+                                             .buckets = {.scale = 8, .least = 1, .most = 200}},
+                                 CounterSpec{.id = 3,
+                                             .name = "State",
+                                             .symbol = "state",
+                                             .type = CounterType::kText,
+                                             .form = ValueForm::kText,
+                                             .timed = true,
+                                             .text_bytes = 256}};
+  ScriptedProvider peer(directory_.path(),
+                        {.name = "Tides", .symbol = "tides", .counters = kCounters},
+                        [](PacketSocket& to, const ChannelRequest& request) {
+                          if (is_ask(request))
+                            to.send(rows_answer(request.id, {{3, "red", {10, 20, ~0ULL}}}));
+                        });
+  Catalog catalog = this->catalog();
+  Query query = *Query::compile(catalog, {"tides/*/*"});
+  Sample sample;
+  query.collect(sample, kPatience);
+  std::map<std::string, CookedRow> rows;
+  for (const CookedRow& row : cook(nullptr, sample)) rows[row.counter->symbol] = row;
+
+  EXPECT_EQ(rows.at("height").raw.value, 10U);
+  EXPECT_EQ(rows.at("sizes").distribution, nullptr);
+  EXPECT_EQ(rows.at("state").set_ns, 0U);
+  EXPECT_EQ(*rows.at("state").text, std::string(256, '\0'));
 }
 
 TEST_F(CallbackPeer, AnswersOfEveryKindLeaveNoDescriptorBehind) {

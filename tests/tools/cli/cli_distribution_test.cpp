@@ -156,6 +156,7 @@ TEST_F(CliDistribution, JsonHasAllThatIsKnown) {
   EXPECT_EQ(seen["percentiles"].size(), 3U);
   expect_near(seen["percentiles"]["50"], 0.05);
   EXPECT_EQ(seen["percentiles"]["99.9"], 1000);
+  EXPECT_FALSE(seen.contains("beyond"));
   EXPECT_FALSE(seen.contains("buckets"));
 }
 
@@ -166,6 +167,23 @@ TEST_F(CliDistribution, AnIntervalHasNoLeastAndNoGreatestValue) {
 
   EXPECT_FALSE(rows["latency"]["distribution"].contains("min"));
   EXPECT_FALSE(rows["latency"]["distribution"].contains("max"));
+}
+
+TEST_F(CliDistribution, APercentileBeyondTheBucketsIsNotPassedOffAsOne) {
+  Recorder latency = soup_.recorder(Dish::kLatency);
+  for (const double value : {0.25, 0.5, 2000.0, 3000.0}) latency.record(value);
+
+  auto rows = first_rows_of({"get", "dishes/soup/latency", "-p", "50,75,100"});
+
+  EXPECT_EQ(rows["latency.p50"]["status"], "below-range");
+  EXPECT_EQ(rows["latency.p75"]["status"], "above-range");
+  EXPECT_NEAR(rows["latency.p75"]["value"].get<double>(), 1.024, 1e-9);
+  EXPECT_EQ(rows["latency.p100"]["status"], "ok");
+  EXPECT_EQ(rows["latency.p100"]["value"], 3);
+  const auto& beyond = rows["latency"]["distribution"]["beyond"];
+  EXPECT_EQ(beyond["50"], "below");
+  EXPECT_EQ(beyond["75"], "above");
+  EXPECT_FALSE(beyond.contains("100"));
 }
 
 TEST_F(CliDistribution, InfinityIsInTheJsonAsNoNumber) {

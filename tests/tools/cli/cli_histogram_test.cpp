@@ -53,7 +53,7 @@ TEST_F(CliHistogram, BeginsWithTheNumbersAndHasABarForEachRange) {
   ASSERT_EQ(lines.size(), 6U);
   EXPECT_EQ(lines[0],
             "dishes/soup/latency  40 values since the beginning  mean 18.8 ms  p50 15 ms  "
-            "p99 29.2 ms  p99.9 29.2 ms  ±8.6 %");
+            "p99 30 ms  p99.9 30 ms  ±8.6 %");
   std::string whole;
   for (int i = 0; i < 40; ++i) whole += "█";
   EXPECT_EQ(lines[1], "  13.5 ms –   16 ms  30   75.0 %  " + whole);
@@ -90,6 +90,15 @@ TEST_F(CliHistogram, HasLinesForWhatLiesOutsideAllBuckets) {
   EXPECT_NE(lines[0].find("  1 were no number"), std::string::npos) << lines[0];
   EXPECT_NE(lines[1].find("≤ 841 µs  2   50.0 %"), std::string::npos) << lines[1];
   EXPECT_NE(lines[3].find("> 1.02 s  1   25.0 %"), std::string::npos) << lines[3];
+}
+
+TEST_F(CliHistogram, APercentileBeyondTheBucketsHasASignInFront) {
+  Recorder latency = soup_.recorder(Dish::kLatency);
+  for (const double value : {0.25, 0.5, 15.0, 2000.0, 3000.0}) latency.record(value);
+
+  const auto lines = picture({"-p", "30,80"});
+
+  EXPECT_NE(lines[0].find("  p30 ≤ 841 µs  p80 > 1.02 s"), std::string::npos) << lines[0];
 }
 
 TEST_F(CliHistogram, SaysThatThereWasNothing) {

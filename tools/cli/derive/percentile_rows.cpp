@@ -30,12 +30,14 @@ CounterView counter_of(const CounterView& origin, const Percentile& percentile) 
 CookedValue cooked_at(const CookedRow& row, const Percentile& percentile) {
   const auto otherwise = has_value(row.cooked.status) ? CookStatus::kNoValue : row.cooked.status;
   if (row.distribution == nullptr) return {0, otherwise};
-  const auto value = value_at(*row.distribution, percentile);
+  const auto found = row.distribution->quantile(percentile.share);
   // A count has no rate yet where its distribution is simply empty.
   const bool is_old = otherwise == CookStatus::kNoNewSample;
-  if (!value) return {0, is_old ? otherwise : CookStatus::kNoValue};
-  if (!std::isfinite(*value)) return {0, CookStatus::kNotFinite};
-  return {*value, CookStatus::kNew};
+  if (!found) return {0, is_old ? otherwise : CookStatus::kNoValue};
+  if (!std::isfinite(found->value)) return {0, CookStatus::kNotFinite};
+  if (found->side == Quantile::Side::kBelow) return {found->value, CookStatus::kBelowRange};
+  if (found->side == Quantile::Side::kAbove) return {found->value, CookStatus::kAboveRange};
+  return {found->value, CookStatus::kNew};
 }
 
 }  // namespace

@@ -2,11 +2,43 @@
 #include "cli/format/distribution_json.hpp"
 
 #include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli/format/percentiles.hpp"
 #include "cli/format/quantity.hpp"
 
 namespace meterbank::cli {
+namespace {
+
+// "percentiles", and "beyond" for those of which only the end of the buckets is known.
+template <typename InBase>
+void write_percentiles(const Distribution& seen, const RowStyle& style, InBase&& in_base,
+                       JsonWriter& json) {
+  std::vector<std::pair<std::string, std::string_view>> beyond;
+  json.key("percentiles").begin_object();
+  for (const Percentile& percentile : style.percentiles) {
+    const auto name = percent_text(percentile);
+    json.key(name);
+    const auto found = seen.quantile(percentile.share);
+    if (!found) {
+      json.null();
+      continue;
+    }
+    json.number_or_null(in_base(found->value));
+    if (found->side == Quantile::Side::kBelow) beyond.emplace_back(name, "below");
+    if (found->side == Quantile::Side::kAbove) beyond.emplace_back(name, "above");
+  }
+  json.end_object();
+  if (beyond.empty()) return;
+  json.key("beyond").begin_object();
+  for (const auto& [name, side] : beyond) json.key(name).text(side);
+  json.end_object();
+}
+
+}  // namespace
 
 void write_distribution(const CookedRow& row, const RowStyle& style, JsonWriter& json) {
   const Distribution& seen = *row.distribution;
@@ -32,17 +64,7 @@ void write_distribution(const CookedRow& row, const RowStyle& style, JsonWriter&
   json.key("refused").number(seen.refused);
   json.key("scale").number(std::int64_t{seen.shape.scale});
   json.key("error").number(seen.error_bound());
-  json.key("percentiles").begin_object();
-  for (const Percentile& percentile : style.percentiles) {
-    json.key(percent_text(percentile));
-    const auto value = value_at(seen, percentile);
-    if (value) {
-      json.number_or_null(in_base(*value));
-    } else {
-      json.null();
-    }
-  }
-  json.end_object();
+  write_percentiles(seen, style, in_base, json);
   if (style.histograms) {
     json.key("buckets").begin_array();
     for (std::uint32_t position = 0; position < seen.shape.buckets; ++position) {

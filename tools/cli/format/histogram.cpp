@@ -107,9 +107,10 @@ std::vector<std::string> head_parts(const CookedRow& row, double interval_s,
     const double mean = seen.sum / static_cast<double>(seen.count);
     if (std::isfinite(mean)) parts.push_back("mean " + quantity(mean));
     for (const Percentile& percentile : style.percentiles) {
-      const auto value = value_at(seen, percentile);
-      if (!value || !std::isfinite(*value)) continue;
-      parts.push_back(fmt::format("p{} {}", percent_text(percentile), quantity(*value)));
+      const auto found = seen.quantile(percentile.share);
+      if (!found || !std::isfinite(found->value)) continue;
+      parts.push_back(fmt::format("p{} {}{}", percent_text(percentile),
+                                  sign_of(found->side, style.ascii), quantity(found->value)));
     }
     parts.push_back(
         fmt::format("{}{} %", style.ascii ? "+-" : "±", error_text(seen.error_bound())));

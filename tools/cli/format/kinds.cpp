@@ -153,6 +153,10 @@ std::string_view status_word(const CookedRow& row) noexcept {
     case CookStatus::kNew:
     case CookStatus::kUnchanged:
       return "ok";
+    case CookStatus::kBelowRange:
+      return "below-range";
+    case CookStatus::kAboveRange:
+      return "above-range";
     case CookStatus::kFirstSample:
       return "no-rate-yet";
     case CookStatus::kNoNewSample:

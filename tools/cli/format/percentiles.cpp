@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "cli/format/quantity.hpp"
 
@@ -64,11 +65,10 @@ Result<Percentiles> parse_percentiles(std::string_view text) {
 
 std::string percent_text(const Percentile& percentile) { return print_exact(percentile.percent); }
 
-std::optional<double> value_at(const Distribution& distribution,
-                               const Percentile& percentile) noexcept {
-  if (percentile.percent == 0 && distribution.least) return distribution.least;
-  if (percentile.percent == 100 && distribution.most) return distribution.most;
-  return distribution.quantile(percentile.share);
+std::string_view sign_of(Quantile::Side side, bool ascii) noexcept {
+  if (side == Quantile::Side::kWithin) return "";
+  if (side == Quantile::Side::kAbove) return "> ";
+  return ascii ? "<= " : "≤ ";
 }
 
 }  // namespace meterbank::cli

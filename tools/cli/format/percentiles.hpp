@@ -3,12 +3,12 @@
 // Percentiles of distributions: as they are typed, named and found.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "meterbank/base/result.hpp"
+#include "meterbank/reader/cook.hpp"
 #include "meterbank/shm/distribution.hpp"
 
 namespace meterbank::cli {
@@ -28,9 +28,13 @@ using Percentiles = std::vector<Percentile>;
 // "99.9"
 [[nodiscard]] std::string percent_text(const Percentile& percentile);
 
-// To within the distribution's error bound. 0 and 100 are the least and the greatest value itself
-// where these are known. Nothing: there are no values.
-[[nodiscard]] std::optional<double> value_at(const Distribution& distribution,
-                                             const Percentile& percentile) noexcept;
+// Where a percentile of this status lies.
+[[nodiscard]] constexpr Quantile::Side side_of(CookStatus status) noexcept {
+  if (status == CookStatus::kBelowRange) return Quantile::Side::kBelow;
+  return status == CookStatus::kAboveRange ? Quantile::Side::kAbove : Quantile::Side::kWithin;
+}
+
+// What is printed in front of a value that is only the end of the buckets: "> ".
+[[nodiscard]] std::string_view sign_of(Quantile::Side side, bool ascii) noexcept;
 
 }  // namespace meterbank::cli

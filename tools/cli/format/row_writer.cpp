@@ -11,6 +11,7 @@
 #include "cli/format/json.hpp"
 #include "cli/format/kinds.hpp"
 #include "cli/format/pdh_rows.hpp"
+#include "cli/format/percentiles.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/console.hpp"
@@ -326,7 +327,10 @@ std::unique_ptr<RowWriter> make_row_writer(const RowStyle& style) {
 std::string value_text(const CookedRow& row, const RowStyle& style) {
   if (!row_has_value(row, style.raw)) return "-";
   if (row.text != nullptr) return *row.text;
-  if (!style.raw) return print_quantity(row.cooked.value, cooked_unit(*row.counter), style.units);
+  if (!style.raw) {
+    return std::string(sign_of(side_of(row.cooked.status), style.ascii)) +
+           print_quantity(row.cooked.value, cooked_unit(*row.counter), style.units);
+  }
   const auto type = row.counter->type;
   if (type == CounterType::kRawCountHex || type == CounterType::kLargeRawCountHex) {
     return fmt::format("{:#x}", row.raw.value);

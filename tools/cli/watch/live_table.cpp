@@ -9,6 +9,7 @@
 #include <set>
 
 #include "cli/format/kinds.hpp"
+#include "cli/format/percentiles.hpp"
 #include "cli/format/row_writer.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
@@ -37,6 +38,8 @@ LiveRow describe(const CookedRow& row, bool raw) {
   if (!row_has_value(row, raw) || row.row_status == RowStatus::kDead) {
     const auto word = status_word(row);
     live.status = word == "no-rate-yet" ? "-" : std::string(word);
+  } else if (side_of(row.cooked.status) != Quantile::Side::kWithin) {
+    live.status = status_word(row);  // the end of the buckets would pass for the percentile
   }
   if (live.status.empty() && row.text != nullptr) live.text = escape_for_terminal(*row.text);
   live.detail = escape_for_terminal(

@@ -74,6 +74,10 @@ struct CountersetSpec {
 [[nodiscard]] Result<std::vector<std::byte>> encode_schema(const CountersetSpec& spec,
                                                            std::string_view provider_name);
 
+// Whether rows of it can be computed on demand: an answer has one word a counter, which excludes
+// distributions, texts and timed values. Precondition: encode_schema() takes it.
+[[nodiscard]] Result<void> check_callback(const CountersetSpec& spec);
+
 // The block form that a specification leads to. Precondition: encode_schema() takes it.
 [[nodiscard]] BlockForm form_of(const CountersetSpec& spec) noexcept;
 

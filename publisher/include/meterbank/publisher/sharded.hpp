@@ -2,14 +2,21 @@
 //
 // Instances that any thread may count, without a lock and without a line that two threads write.
 //
-// A slot of a sharded set has several blocks. A thread has a number, the same in all sharded sets,
-// from its first count to its end; it writes the block of that number, alone. Readers join the
-// blocks. Blocks are never folded nor emptied: the next thread with the number counts on.
+// A slot of a sharded set has several blocks. Readers join them. Which one a thread writes is one
+// of two things, the same for all instances of a registration:
+//
+// - that of the processor it runs on, in a restartable sequence (restartable.hpp), where the system
+//   has these, there is a block for each processor, and the set is independent or has blocks of at
+//   most kProcessorWordsMax words. METERBANK_RSEQ=0 in the environment forbids it;
+// - that of its number, the same in all sharded sets, which it has from its first count to its end.
+//   It writes that block alone. Blocks are never folded nor emptied: the next thread with the
+//   number counts on.
 //
 // The last block is shared: threads beyond the blocks, signal handlers that interrupt a change of
 // their own thread, changes inside an update function, and threads that are at their very end add
-// to it atomically. Nothing waits and nothing is lost; a reader then says that the row of a block
-// set is exact counter by counter only.
+// to it atomically; with blocks of processors only threads that cannot use sequences, or are always
+// interrupted. Nothing waits and nothing is lost; a reader then says that the row of a block set is
+// exact counter by counter only.
 //
 // As in instance.hpp nothing here fails, blocks, throws, allocates or locks. A thread's first count
 // asks the C library to be told of the thread's end.
@@ -17,11 +24,13 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
 #include "meterbank/publisher/instance.hpp"
+#include "meterbank/publisher/restartable.hpp"
 
 namespace meterbank {
 
@@ -51,21 +60,32 @@ static_assert(sizeof(Shard) == 32);
 // The blocks of one instance as its writers need them.
 struct Shards {
   const Shard* first = nullptr;
-  std::uint32_t own = 0;         // that belong to threads; the shared one follows
-  std::uint64_t generation = 0;  // of the life that is written to
+  std::uint64_t live = 0;  // the slot word of the life that is written to
+  std::uint32_t own = 0;   // of threads or processors; the shared one follows
+  // If the blocks are of processors and their words are added to in place: how many these are, word
+  // 0 of the first block, and how many bytes it is from there to the next block's.
+  std::uint32_t in_place_words = 0;
+  SharedWord* in_place = nullptr;
+  std::uint64_t stride = 0;
+  std::ptrdiff_t rseq = 0;  // rseq_area() if they are of processors, else 0
 
   [[nodiscard]] const Shard& shared() const noexcept { return first[own]; }
   // The first count of a life makes its shard seen. Idempotent, so it does not matter who comes
-  // first to the shared one.
+  // first to one that has several writers.
   void open(const Shard& shard) const noexcept {
-    // relaxed: of an earlier life, or open. Shard 0 is open from the beginning; its word is the
-    // slot's and may say CLOSED by now, which is not for us to change.
-    const auto word = SlotWord::of(StdAtomics::load_relaxed(*shard.slot));
-    if (word.generation != generation) [[unlikely]] {
+    // relaxed: of an earlier life, or open.
+    const std::uint64_t word = StdAtomics::load_relaxed(*shard.slot);
+    if (word == live) [[likely]]
+      return;
+    // Shard 0 is open from the beginning; its word is the slot's and may say CLOSED by now, which
+    // is not for us to change.
+    const std::uint64_t generation = SlotWord::of(live).generation;
+    if (SlotWord::of(word).generation != generation) {
       slot_live<StdAtomics>(*shard.slot, generation);
     }
   }
 };
+static_assert(sizeof(Shards) == 48);
 [[nodiscard]] Shards scratch_shards() noexcept;
 
 // relaxed, all in here: a shared counter stands for itself, it orders nothing.
@@ -80,7 +100,7 @@ inline void lower_to(SharedWord& word, std::uint64_t value) noexcept {
   }
 }
 
-enum class ShardChange : std::uint32_t { kAdd, kRaise, kLower };
+enum class ShardChange : std::uint32_t { kAdd, kRaise, kLower, kRecord };
 
 inline void change_shared(SharedWord& word, ShardChange change, std::uint64_t value) noexcept {
   if (change == ShardChange::kAdd) {
@@ -97,10 +117,54 @@ inline void change_shared(SharedWord& word, ShardChange change, std::uint64_t va
   const bool is_better = change == ShardChange::kRaise ? value > now : value < now;
   return is_better ? value : now;
 }
+// What an update function asked for, until it is applied. Nothing here has a first value: a list of
+// them is made for each update.
+struct WaitingChange {
+  std::uint32_t word;
+  ShardChange change;
+  std::uint64_t value;
+  // kRecord: `value` is a double's bits, and goes into the distribution that begins with `word`.
+  std::uint32_t more, buckets;
+  std::int32_t scale, first_bucket;
+
+  [[nodiscard]] DistributionPlace place() const noexcept {
+    return {{scale, first_bucket, buckets}, word, more};
+  }
+};
+static_assert(std::is_trivially_default_constructible_v<WaitingChange>);
+
 // Where a thread may not, or not now, write a block of its own.
 [[gnu::noinline, gnu::cold]] void change_shared_shard(const Shards& shards, std::uint32_t word,
                                                       ShardChange change,
                                                       std::uint64_t value) noexcept;
+[[gnu::noinline, gnu::cold]] void change_shared_shard(const Shards& shards,
+                                                      const WaitingChange* changes,
+                                                      std::size_t count) noexcept;
+
+// A commit on a processor rewrites the whole block, so wide blocks are better off with numbers.
+inline constexpr std::uint32_t kProcessorWordsMax = 32;
+
+// On the block of the processor, or, if that cannot be, in the shared one. Several changes are one
+// commit of a block set. Lock-free; wait-free between interruptions.
+[[gnu::noinline]] void change_on_processor(const Shards& shards, std::uint32_t word,
+                                           ShardChange change, std::uint64_t value) noexcept;
+[[gnu::noinline]] void change_on_processor(const Shards& shards, const WaitingChange* changes,
+                                           std::size_t count) noexcept;
+
+// Adds to a word below Shards::in_place_words, unless something comes in between.
+[[nodiscard, gnu::always_inline]] inline bool add_in_place(const Shards& shards, std::uint64_t word,
+                                                           std::uint64_t delta) noexcept {
+  const std::uint64_t processor = processor_now(shards.rseq);
+  if (static_cast<std::uint32_t>(processor) >= shards.own) [[unlikely]]
+    return false;
+  SharedWord* const words = reinterpret_cast<SharedWord*>(
+      reinterpret_cast<std::byte*>(shards.in_place) + processor * shards.stride);
+  // relaxed, as in Shards::open(), which is for the first one here: the slot word stands right
+  // before the words.
+  if (StdAtomics::load_relaxed(words[-1]) != shards.live) [[unlikely]]
+    return false;
+  return add_on(shards.rseq, processor, words[word], delta);
+}
 
 // For the time of a change its thread has no number, so that a handler which interrupts it does not
 // become a second writer of the block.
@@ -124,9 +188,16 @@ class InsideShard {
 
 template <ShardChange kChange>
 inline void change_one(const Shards& shards, std::uint32_t word, std::uint64_t value) noexcept {
+  if (shards.rseq != 0) {
+    if constexpr (kChange == ShardChange::kAdd) {
+      if (word < shards.in_place_words && add_in_place(shards, word, value)) [[likely]]
+        return;
+    }
+    return change_on_processor(shards, word, kChange, value);
+  }
   std::uint32_t number = thread_number.usable;
   if (number >= shards.own) [[unlikely]] {
-    if (!take_thread_number() || thread_number.usable >= shards.own) {
+    if (number != kNoThreadNumber || !take_thread_number() || thread_number.usable >= shards.own) {
       return change_shared_shard(shards, word, kChange, value);
     }
     number = thread_number.usable;
@@ -157,28 +228,38 @@ class ShardedCounter {
  public:
   ShardedCounter() noexcept : shards_(detail::scratch_shards()) {}
 
-  // Wait-free where the thread has a block: one addition (independent) or one commit (block).
+  // Wait-free where the thread or processor has a block: one addition (independent) or one commit
+  // (block).
   void add(std::uint64_t delta) noexcept {
-    detail::change_one<detail::ShardChange::kAdd>(shards_, word_, delta);
+    // Without the questions that change_one() asks about the word.
+    if (shards_.in_place != nullptr) [[likely]] {
+      if (detail::add_in_place(shards_, word_, delta)) [[likely]]
+        return;
+      return detail::change_on_processor(shards_, word(), detail::ShardChange::kAdd, delta);
+    }
+    detail::change_one<detail::ShardChange::kAdd>(shards_, word(), delta);
   }
   void increment() noexcept { add(1); }
   void raise(std::uint64_t value) noexcept {
-    detail::change_one<detail::ShardChange::kRaise>(shards_, word_, value);
+    detail::change_one<detail::ShardChange::kRaise>(shards_, word(), value);
   }
   void lower(std::uint64_t value) noexcept {
-    detail::change_one<detail::ShardChange::kLower>(shards_, word_, value);
+    detail::change_one<detail::ShardChange::kLower>(shards_, word(), value);
   }
 
  private:
   friend class ShardedWriter;
   ShardedCounter(const detail::Shards& shards, std::uint32_t word,
                  detail::SlotReference slot) noexcept
-      : shards_(shards), slot_(std::move(slot)), word_(word) {}
+      : shards_(shards), word_(word), slot_(std::move(slot)) {}
+  [[nodiscard]] std::uint32_t word() const noexcept { return static_cast<std::uint32_t>(word_); }
 
   detail::Shards shards_;
+  std::uint64_t word_ = 0;
   detail::SlotReference slot_;
-  std::uint32_t word_ = 0;
 };
+
+class ShardedRecorder;
 
 // What an update function of a sharded instance changes. What a counter is at cannot be asked: a
 // thread has its own share only.
@@ -201,12 +282,16 @@ class ShardValues {
   void lower(C counter, std::uint64_t value) noexcept {
     change(static_cast<std::uint32_t>(counter), detail::ShardChange::kLower, value);
   }
+  // In a distribution of this instance, see sharded_recorder.hpp. The commit rewrites all words
+  // from the first to the last that changed.
+  void record(const ShardedRecorder& recorder, double value) noexcept;
 
  private:
   friend class ShardedWriter;
-  enum class Into : std::uint32_t { kCommit, kInPlace, kShared };
-  ShardValues(const BlockWriter<StdAtomics>& writer, Into into) noexcept
-      : update_(writer), writer_(writer), into_(into) {}
+  enum class Into : std::uint32_t { kCommit, kInPlace, kShared, kProcessor, kProcessorInPlace };
+  ShardValues(const detail::Shards& shards, const BlockWriter<StdAtomics>& writer,
+              Into into) noexcept
+      : update_(writer), writer_(writer), shards_(shards), into_(into) {}
 
   void change(std::uint32_t word, detail::ShardChange change, std::uint64_t value) noexcept {
     if (into_ == Into::kCommit) {
@@ -217,38 +302,52 @@ class ShardValues {
   }
   void change_now_or_later(std::uint32_t word, detail::ShardChange change,
                            std::uint64_t value) noexcept {
-    if (into_ == Into::kShared) {
-      if (waiting_ == kWaitingMax) apply();
-      list_[waiting_++] = {word, change, value};
+    if (waits()) {
+      // One by one: a compiler that has the parts elsewhere would load them as a whole.
+      detail::WaitingChange& waiting = later();
+      waiting.word = word;
+      waiting.change = change;
+      waiting.value = value;
+    } else if (into_ == Into::kProcessorInPlace) {
+      detail::change_on_processor(shards_, word, change, value);
     } else if (change == detail::ShardChange::kAdd) {
       StdAtomics::add_single_writer(writer_.word(word), value);
     } else {
       detail::change_shared(writer_.word(word), change, value);
     }
   }
+  [[nodiscard]] bool waits() const noexcept {
+    return into_ == Into::kShared || into_ == Into::kProcessor;
+  }
+  [[nodiscard]] detail::WaitingChange& later() noexcept {
+    if (waiting_ == kWaitingMax) share();
+    return list_[waiting_++];
+  }
+  void share() noexcept {
+    into_ = Into::kShared;
+    apply();
+  }
   void apply() noexcept {
-    for (std::uint32_t i = 0; i < waiting_; ++i) {
-      detail::change_shared(writer_.word(list_[i].word), list_[i].change, list_[i].value);
+    if (into_ == Into::kProcessor) {
+      detail::change_on_processor(shards_, list_.data(), waiting_);
+    } else {
+      detail::change_shared_shard(shards_, list_.data(), waiting_);
     }
     waiting_ = 0;
   }
 
-  // Of the shared shard: kept back, so that a function that throws has published nothing.
+  // Kept back, so that a function that throws has published nothing, and so that it runs once
+  // however often its commit is interrupted.
   static constexpr std::uint32_t kWaitingMax = 32;
-  struct Waiting {
-    std::uint32_t word;
-    detail::ShardChange change;
-    std::uint64_t value;
-  };
 
   BlockWriter<StdAtomics>::Update update_;
   const BlockWriter<StdAtomics> writer_;
-  const Into into_;
+  const detail::Shards& shards_;
+  Into into_;
   std::uint32_t waiting_ = 0;
-  std::array<Waiting, kWaitingMax> list_;  // not initialised: most updates need none of it
+  // Not initialised: most updates of threads' blocks need none of it.
+  std::array<detail::WaitingChange, kWaitingMax> list_;
 };
-
-class ShardedRecorder;
 
 // The right to count one sharded instance, without the duty to close it. Company: any threads.
 class ShardedWriter {
@@ -285,11 +384,18 @@ class ShardedWriter {
   // Several counters, one commit: update([](ShardValues& values) { values.add(...); ... }). Of a
   // block set readers see all of it or none of it, except where the thread has to share: then each
   // counter changes by itself. If the function throws, nothing was published; exceptions are
-  // independent sets, and in the shared shard functions that make more than 32 changes.
-  // What the function itself counts in sharded block sets goes to their shared shards.
+  // independent sets, and functions that make more than 32 changes where these go to the shared
+  // shard, as on processors they then do. What the function itself counts in sharded block sets
+  // goes to their shared shards, unless the blocks are of processors.
   // It must not be left by longjmp.
   template <typename F>
   void update(F&& change) {
+    using Into = ShardValues::Into;
+    if (shards_.rseq != 0) {
+      const auto& shared = shards_.shared().writer;
+      return run(shared, shared.is_in_place(0) ? Into::kProcessorInPlace : Into::kProcessor,
+                 std::forward<F>(change));
+    }
     std::uint32_t number = detail::thread_number.usable;
     if (number >= shards_.own) [[unlikely]] {
       if (detail::take_thread_number()) number = detail::thread_number.usable;
@@ -301,10 +407,7 @@ class ShardedWriter {
       const detail::InsideShard inside(number);
       return commit(shard.writer, std::forward<F>(change));
     }
-    ShardValues values(shard.writer,
-                       is_own ? ShardValues::Into::kInPlace : ShardValues::Into::kShared);
-    change(values);
-    values.apply();
+    run(shard.writer, is_own ? Into::kInPlace : Into::kShared, std::forward<F>(change));
   }
 
   template <CounterName C>
@@ -320,8 +423,14 @@ class ShardedWriter {
       : shards_(shards), slot_(std::move(slot)) {}
 
   template <typename F>
-  static void commit(const BlockWriter<StdAtomics>& writer, F&& change) {
-    ShardValues values(writer, ShardValues::Into::kCommit);
+  void run(const BlockWriter<StdAtomics>& writer, ShardValues::Into into, F&& change) const {
+    ShardValues values(shards_, writer, into);
+    change(values);
+    values.apply();
+  }
+  template <typename F>
+  void commit(const BlockWriter<StdAtomics>& writer, F&& change) const {
+    ShardValues values(shards_, writer, ShardValues::Into::kCommit);
     if constexpr (std::is_nothrow_invocable_v<F&, ShardValues&>) {
       change(values);
     } else {

@@ -19,16 +19,21 @@ namespace detail {
 [[gnu::noinline, gnu::cold]] void record_shared(const Shards& shards,
                                                 const DistributionPlace& place,
                                                 double value) noexcept;
+// One commit on the processor's block; into the shared one if that cannot be.
+[[gnu::noinline]] void record_on_processor(const Shards& shards, const DistributionPlace& place,
+                                           double value) noexcept;
 
 }  // namespace detail
 
-// Company: any threads. Progress: wait-free where the thread has a block, else lock-free.
+// Company: any threads. Progress: wait-free where the thread has a block of its own, else
+// lock-free.
 class ShardedRecorder {
  public:
   ShardedRecorder() noexcept : shards_(detail::scratch_shards()) {}
 
   // A few nanoseconds. Values beyond the range are counted as such, NaN as refused.
   void record(double value) noexcept {
+    if (shards_.rseq != 0) return detail::record_on_processor(shards_, place_, value);
     std::uint32_t number = detail::thread_number.usable;
     if (number >= shards_.own) [[unlikely]] {
       if (!detail::take_thread_number() || detail::thread_number.usable >= shards_.own) {
@@ -54,6 +59,30 @@ class ShardedRecorder {
   DistributionPlace place_;
   detail::SlotReference slot_;
 };
+
+inline void ShardValues::record(const ShardedRecorder& recorder, double value) noexcept {
+  const DistributionPlace& place = recorder.distribution();
+  // One that counts into nothing, or that is of a wider block than this.
+  const bool is_here = place.shape.buckets != 0 && place.own < place.more &&
+                       place.more + place.shape.more_words() <= writer_.words();
+  if (!is_here) return;
+  if (waits()) {
+    later() = {.word = place.own,
+               .change = detail::ShardChange::kRecord,
+               .value = std::bit_cast<std::uint64_t>(value),
+               .more = place.more,
+               .buckets = place.shape.buckets,
+               .scale = place.shape.scale,
+               .first_bucket = place.shape.first};
+    return;
+  }
+  if (into_ != Into::kCommit) return;  // independent counters, which have no distributions
+  const auto changes =
+      changes_of(place, value, [this](std::uint32_t word) { return update_.value(word); });
+  for (std::size_t i = 0; i < changes.count; ++i) {
+    update_.set(changes.entries[i].word, changes.entries[i].value);
+  }
+}
 
 template <CounterName C>
 ShardedRecorder ShardedWriter::recorder(C name) const noexcept {

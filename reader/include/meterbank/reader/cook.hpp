@@ -19,6 +19,8 @@ namespace meterbank {
 enum class CookStatus : std::uint8_t {
   kNew,           // valid, the raw value changed since the older sample
   kUnchanged,     // valid, the raw value did not change
+  kBelowRange,    // a percentile that is not greater than the value, the end of the buckets
+  kAboveRange,    // a percentile that is greater than the value, the end of the buckets
   kFirstSample,   // the type needs two samples and there is one
   kNoNewSample,   // stamped set: the provider has not stored a newer value in between
   kReset,         // a 64-bit count went backwards, or the instance was created anew
@@ -32,7 +34,8 @@ enum class CookStatus : std::uint8_t {
 };
 [[nodiscard]] std::string_view name_of(CookStatus status) noexcept;
 [[nodiscard]] constexpr bool has_value(CookStatus status) noexcept {
-  return status == CookStatus::kNew || status == CookStatus::kUnchanged;
+  return status == CookStatus::kNew || status == CookStatus::kUnchanged ||
+         status == CookStatus::kBelowRange || status == CookStatus::kAboveRange;
 }
 
 struct CookOptions {

@@ -154,7 +154,8 @@ struct QueryPlan {
     struct Value {
       std::uint64_t raw = 0;
       double cooked = 0;
-      std::uint64_t count = 0;  // of the providers
+      std::uint64_t count = 0;                           // of the providers
+      std::shared_ptr<const Distribution> distribution;  // of a counter that is one
     };
     std::shared_ptr<const Counterset> set;
     std::vector<Value> values;  // a counter each
@@ -181,8 +182,9 @@ enum class Cut : std::uint8_t {
   kEpoch,  // as of one moment a little ago, which writers cannot prevent; else as kTry
 };
 
-// How the rows of one selection hang together. Rows that a provider computes, and counters that are
-// independent, are never better than kPerBlock, unless their provider is dead.
+// How the rows of one selection hang together. Rows that a provider computes, counters that are
+// independent, and sharded rows in which threads share a block are never better than kPerBlock,
+// unless their provider is dead.
 enum class CutQuality : std::uint8_t {
   kPerBlock,  // each row for itself
   kCut,       // what a row shows, everything that led to it shows; up to a heartbeat old
@@ -321,6 +323,8 @@ class Query {
   void build(const Providers& providers, std::shared_ptr<const QueryRequest> request);
   void ask(bool values, std::chrono::nanoseconds patience);
   std::size_t copy_rows(const QueryPlan::Selection& selection, Sample& sample) noexcept;
+  std::size_t join_moved(const QueryPlan::Selection& selection, Sample& sample,
+                         CollectSummary& summary) noexcept;
   std::size_t join_shards(const QueryPlan::Selection& selection, Sample& sample) noexcept;
   std::size_t copy_selection(const QueryPlan::Selection& selection, Sample& sample) noexcept;
   void finish_selection(const QueryPlan::Selection& selection, std::size_t failed, Sample& sample,

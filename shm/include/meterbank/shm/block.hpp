@@ -173,6 +173,12 @@ class BlockWriter {
         words_plain_(parts.cut == nullptr ? words_ : std::uint16_t{0}) {}
 
   [[nodiscard]] std::uint32_t words() const noexcept { return words_; }
+  // All but the slot word and the epoch pair.
+  [[nodiscard]] BlockParts<Word> parts() const noexcept {
+    Word* const checkpoint = checkpoint_ == 0 ? nullptr : seq_ + checkpoint_;
+    return {
+        .seq = seq_, .copy0 = copy0(), .copy1 = copy1(), .checkpoint = checkpoint, .words = words_};
+  }
   // Independent counters have one copy: there is nothing to commit, words are written in place.
   [[nodiscard]] bool is_in_place(std::uint32_t word) const noexcept {
     return word < words_in_place_;

@@ -70,9 +70,9 @@ constexpr std::uint64_t root_of(Wide square) noexcept {
 // Mantissas of 2^(k/256), rounded down. What lies above the boundary has a greater mantissa, for no
 // boundary but the first is a rational number.
 struct Boundaries {
-  std::array<std::uint64_t, kFinestBuckets> mantissa{};
+  std::array<std::uint64_t, kFinestBuckets + 2> mantissa{};  // two more that no mantissa reaches
   // How many boundaries lie below the k-th 256th of the mantissas; the others are at most two away.
-  std::array<std::uint8_t, kFinestBuckets> below{};
+  std::array<std::uint16_t, kFinestBuckets> below{};
 
   constexpr Boundaries() noexcept {
     constexpr unsigned kPoint = 61;                // fixed point
@@ -87,17 +87,28 @@ struct Boundaries {
       const auto fraction = static_cast<std::uint64_t>(product - (Wide{1} << kPoint));
       mantissa[k] = fraction >> (kPoint - kMantissaBits);
     }
+    mantissa[kFinestBuckets] = mantissa[kFinestBuckets + 1] = UINT64_MAX;
     std::size_t count = 0;
     for (std::size_t slot = 0; slot < kFinestBuckets; ++slot) {
       const std::uint64_t start = std::uint64_t{slot} << (kMantissaBits - kScaleMax);
-      while (count < kFinestBuckets && mantissa[count] < start) ++count;
-      below[slot] = static_cast<std::uint8_t>(count);
+      while (mantissa[count] < start) ++count;
+      below[slot] = static_cast<std::uint16_t>(count);
     }
   }
 };
 inline constexpr Boundaries kBoundaries;
 static_assert(kBoundaries.mantissa[0] == 0);
 static_assert(kBoundaries.mantissa[128] == 0x6a09e667f3bcc, "the square root of two");
+
+// Whether finest_index() has to look at two boundaries and no more.
+constexpr bool are_two_away_at_most(const Boundaries& boundaries) noexcept {
+  std::size_t next = kFinestBuckets;
+  for (std::size_t slot = kFinestBuckets; slot-- > 0; next = boundaries.below[slot]) {
+    if (next - boundaries.below[slot] > 2) return false;
+  }
+  return next == 0;
+}
+static_assert(are_two_away_at_most(kBoundaries));
 
 // Index at kScaleMax. Precondition: positive and finite.
 constexpr std::int32_t finest_index(double value) noexcept {
@@ -112,7 +123,10 @@ constexpr std::int32_t finest_index(double value) noexcept {
   const auto exponent = static_cast<std::int32_t>(bits >> kMantissaBits) - kBias - shift;
   const std::uint64_t mantissa = bits & ((std::uint64_t{1} << kMantissaBits) - 1);
   std::size_t count = kBoundaries.below[mantissa >> (kMantissaBits - kScaleMax)];
-  while (count < kFinestBuckets && kBoundaries.mantissa[count] < mantissa) ++count;
+  // Without a branch: which of the neighbouring buckets it is, no processor can foresee.
+  const bool is_beyond_first = kBoundaries.mantissa[count] < mantissa;
+  const bool is_beyond_second = kBoundaries.mantissa[count + 1] < mantissa;
+  count += std::size_t{is_beyond_first} + std::size_t{is_beyond_second};
   return exponent * static_cast<std::int32_t>(kFinestBuckets) + static_cast<std::int32_t>(count) -
          1;
 }
@@ -197,6 +211,18 @@ constexpr WordList<6> changes_of(const DistributionPlace& place, double value,
   return changes;
 }
 
+// A value that a share of the recorded ones does not exceed.
+struct Quantile {
+  enum class Side : std::uint8_t {
+    kWithin,  // `value` is it to within error_bound(), as a share of itself
+    kBelow,   // it is not greater than `value`, the end of the range
+    kAbove,   // it is greater than `value`, the end of the range
+  };
+
+  double value = 0;
+  Side side = Side::kWithin;
+};
+
 // A distribution that was copied, added up, or is the difference of two.
 struct Distribution {
   DistributionShape shape;
@@ -219,10 +245,9 @@ struct Distribution {
   // What was recorded since `before`, a snapshot of the same distribution. Nothing: it is not one.
   [[nodiscard]] std::optional<Distribution> since(const Distribution& before) const;
 
-  // The value that a share of 0..1 of the values does not exceed, to within error_bound() of it, as
-  // a share of itself. Values below all buckets count as the least, those above as the most, where
-  // these are known; else as the end of the range. Nothing: there are no values.
-  [[nodiscard]] std::optional<double> quantile(double share) const noexcept;
+  // Of a share of 0..1. The least and the most are exact where they are known. Nothing: there are
+  // no values.
+  [[nodiscard]] std::optional<Quantile> quantile(double share) const noexcept;
   [[nodiscard]] double error_bound() const noexcept;
 };
 
