@@ -38,6 +38,19 @@ void at_end_of_thread(void* value) noexcept {
   numbers.give_back(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(value) - 1));
 }
 
+// The one it has, which it will give back at its end, else a free one.
+std::uint32_t number_of_this_thread() noexcept {
+  // A handler that came just before its thread could say that it is taking one has taken it.
+  const auto held = reinterpret_cast<std::uintptr_t>(::pthread_getspecific(end_of_thread.key));
+  if (held != 0) return static_cast<std::uint32_t>(held - 1);
+  const std::uint32_t number = numbers.take();
+  if (number == Numbers::kNone) return number;
+  const std::uintptr_t value = std::uintptr_t{number} + 1;
+  if (::pthread_setspecific(end_of_thread.key, reinterpret_cast<void*>(value)) == 0) return number;
+  numbers.give_back(number);
+  return Numbers::kNone;
+}
+
 }  // namespace
 
 void prepare_thread_numbers() noexcept {
@@ -53,14 +66,7 @@ bool take_thread_number() noexcept {
   // A handler that comes in between shares.
   thread_number.usable = kThreadInside;
   std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] see sharded.hpp
-  std::uint32_t number = end_of_thread.exists ? numbers.take() : Numbers::kNone;
-  if (number != Numbers::kNone) {
-    const std::uintptr_t value = std::uintptr_t{number} + 1;
-    if (::pthread_setspecific(end_of_thread.key, reinterpret_cast<void*>(value)) != 0) {
-      numbers.give_back(number);
-      number = Numbers::kNone;
-    }
-  }
+  const std::uint32_t number = end_of_thread.exists ? number_of_this_thread() : Numbers::kNone;
   std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] see sharded.hpp
   thread_number.usable = number == Numbers::kNone ? kThreadShares : number;
   return number != Numbers::kNone;

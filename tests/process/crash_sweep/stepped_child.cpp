@@ -63,15 +63,16 @@ void SteppedChild::wait_until_ready() {
   }
 }
 
-SteppedChild::Stop SteppedChild::resume(int request) {
+SteppedChild::Stop SteppedChild::resume(int request, std::intptr_t signal) {
   int status = 0;
-  if (::ptrace(static_cast<__ptrace_request>(request), thread_, nullptr, nullptr) != 0) {
+  if (::ptrace(static_cast<__ptrace_request>(request), thread_, nullptr, signal) != 0) {
     return Stop::kDied;
   }
   while (::waitpid(thread_, &status, __WALL) < 0) {
     if (errno != EINTR) return Stop::kDied;
   }
   if (!WIFSTOPPED(status)) {
+    if (WIFEXITED(status)) exit_code_ = WEXITSTATUS(status);
     const bool is_end_of_thread = thread_ != pid_ && WIFEXITED(status);
     if (thread_ == pid_) pid_ = -1;  // reaped
     thread_ = -1;
@@ -82,6 +83,7 @@ SteppedChild::Stop SteppedChild::resume(int request) {
 
 SteppedChild::Stop SteppedChild::step() { return resume(PTRACE_SINGLESTEP); }
 SteppedChild::Stop SteppedChild::to_system_call() { return resume(PTRACE_SYSCALL); }
+SteppedChild::Stop SteppedChild::finish_after(int signal) { return resume(PTRACE_CONT, signal); }
 
 void SteppedChild::kill() noexcept {
   if (pid_ <= 0) return;

@@ -35,14 +35,18 @@ class SteppedChild {
 
   [[nodiscard]] bool is_ready() const noexcept { return pid_ > 0; }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-  Stop step();            // one instruction
-  Stop to_system_call();  // to the next entry into or return from the kernel
-  void kill() noexcept;   // SIGKILL, and reaped
+  // Of one that ended by itself; -1: it did not.
+  [[nodiscard]] int exit_code() const noexcept { return exit_code_; }
+  Stop step();                    // one instruction
+  Stop to_system_call();          // to the next entry into or return from the kernel
+  Stop finish_after(int signal);  // which is delivered here; the rest at full speed
+  void kill() noexcept;           // SIGKILL, and reaped
 
  private:
   void wait_until_ready();
-  Stop resume(int request);
+  Stop resume(int request, std::intptr_t signal = 0);
   pid_t pid_ = -1;
+  int exit_code_ = -1;
   pid_t thread_ = -1;  // that is stepped; the process' own number where it is the first one
 };
 
