@@ -8,7 +8,7 @@
 
 #include <array>
 #include <atomic>
-#include <functional>
+#include <cstdlib>
 #include <iostream>
 #include <new>
 #include <optional>
@@ -70,6 +70,8 @@ class CountAct final : public test::Act {
       : consistency_(consistency), count_(count), has_distribution_(has_distribution) {}
 
   void prepare() override {
+    // What is asked for here is which numbers threads have.
+    ::setenv("METERBANK_RSEQ", "0", 1);
     provider_.emplace(*Provider::create({.name = "swept",
                                          .directory = directory_.path(),
                                          .heartbeat = std::chrono::milliseconds(0)}));

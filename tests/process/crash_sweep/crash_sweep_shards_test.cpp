@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <thread>
@@ -29,6 +30,9 @@ enum class Job : std::uint32_t { kDone, kTwice, kBeside };
 constexpr std::uint32_t kWords = 3;
 constexpr std::uint32_t kOwnBlocks = 2;
 using Counts = std::array<std::uint64_t, kWords>;
+
+// Each stop would abort a restartable sequence, so here blocks are of threads.
+void forbid_sequences() { ::setenv("METERBANK_RSEQ", "0", 1); }
 
 // Shards that were opened in this life, added up. Those of threads must hold whole transactions
 // where the set has block consistency.
@@ -64,6 +68,7 @@ class ThreadAct final : public test::JudgedAct {
 
   [[nodiscard]] bool is_in_thread() const override { return true; }
   void prepare() override {
+    forbid_sequences();
     provider_.emplace(*Provider::create(
         {.name = "swept", .directory = directory_, .heartbeat = std::chrono::milliseconds(0)}));
     CountersetSpec spec = set_.spec();
@@ -153,6 +158,7 @@ class SuccessorAct final : public test::JudgedAct {
   explicit SuccessorAct(std::string directory) : directory_(std::move(directory)) {}
   [[nodiscard]] bool is_in_thread() const override { return true; }
   void prepare() override {
+    forbid_sequences();
     provider_.emplace(*Provider::create(
         {.name = "swept", .directory = directory_, .heartbeat = std::chrono::milliseconds(0)}));
     CountersetSpec spec = set_.spec();
