@@ -108,6 +108,17 @@ TEST_F(CliHistogram, SaysThatThereWasNothing) {
   EXPECT_EQ(lines[0], "dishes/soup/latency  no values since the beginning");
 }
 
+TEST_F(CliHistogram, OfAnIdleIntervalSaysThatThereWereValuesBefore) {
+  serve_a_hundred();
+
+  const auto outcome = meterbank({"get", "dishes/soup/latency", "--hist", "-i", "20ms"});
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  const auto at = outcome.out.find("dishes/soup/latency  no values in ");
+  ASSERT_NE(at, std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("  100 before\n", at), std::string::npos) << outcome.out;
+}
+
 TEST_F(CliHistogram, NeverHidesTheFewBehindTheMany) {
   Recorder latency = soup_.recorder(Dish::kLatency);
   for (int i = 0; i < 100'000; ++i) latency.record(15);

@@ -101,6 +101,10 @@ std::vector<std::string> head_parts(const CookedRow& row, double interval_s,
   std::vector<std::string> parts;
   if (seen.count == 0) {
     parts.push_back("no values " + span);
+    // An idle service would look like one that never did anything.
+    if (interval_s > 0 && row.raw.value != 0) {
+      parts.push_back(fmt::format("{} before", row.raw.value));
+    }
   } else {
     parts.push_back(
         fmt::format("{} {} {}", seen.count, seen.count == 1 ? "value" : "values", span));
