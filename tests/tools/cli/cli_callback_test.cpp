@@ -63,12 +63,12 @@ TEST_F(CliCallback, APublisherThatDoesNotAnswerIsNamedAndTheOthersAreShown) {
   open_sea();
   const ScriptedProvider hung(directory_, kWaves, stay_silent, "hung");
   const std::string label = "hung@" + std::to_string(::getpid());
-  const auto text = meterbank({"get", "waves/*/height", "--patience", "50ms"});
+  const auto text = meterbank({"get", "waves/*/height", "--patience", "500ms"});
   EXPECT_EQ(text.code, kExitNo);
   EXPECT_EQ(text.lines().size(), 2U) << text.out;
   EXPECT_EQ(text.err,
-            "meterbank: " + label + " Waves: no answer within 0.05 s; try: --patience 10s\n");
-  const auto json = meterbank({"get", "waves/*/height", "--patience", "50ms", "-f", "json"});
+            "meterbank: " + label + " Waves: no answer within 0.5 s; try: --patience 10s\n");
+  const auto json = meterbank({"get", "waves/*/height", "--patience", "500ms", "-f", "json"});
   EXPECT_EQ(json.code, kExitNo);
   const auto document = Json::parse(json.out);
   EXPECT_EQ(document["samples"].size(), 2U);
@@ -76,7 +76,7 @@ TEST_F(CliCallback, APublisherThatDoesNotAnswerIsNamedAndTheOthersAreShown) {
   EXPECT_EQ(document["errors"][0]["publisher"], label);
   EXPECT_EQ(document["errors"][0]["set"], "waves");
   EXPECT_EQ(document["errors"][0]["outcome"], "timeout");
-  EXPECT_EQ(document["errors"][0]["reason"], "no answer within 0.05 s");
+  EXPECT_EQ(document["errors"][0]["reason"], "no answer within 0.5 s");
 }
 
 TEST_F(CliCallback, WhatIsSaidOnceIsNotSaidWithEverySample) {
@@ -84,7 +84,12 @@ TEST_F(CliCallback, WhatIsSaidOnceIsNotSaidWithEverySample) {
   const ScriptedProvider hung(directory_, kWaves, stay_silent, "hung");
   const auto outcome =
       meterbank({"get", "waves/*/height", "--patience", "5ms", "-n", "3", "-i", "10ms", "-q"});
-  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  // A busy machine may keep the sea from answering in time as well; that is said of it, once.
+  for (const std::string who : {"hung@", "sea@"}) {
+    const std::size_t first = outcome.err.find(who);
+    EXPECT_EQ(outcome.err.find(who, first + 1), std::string::npos) << outcome.err;
+  }
+  EXPECT_NE(outcome.err.find("hung@"), std::string::npos) << outcome.err;
 }
 
 TEST_F(CliCallback, ACodeOfTheCallbackIsShownWithItsRows) {
