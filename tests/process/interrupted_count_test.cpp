@@ -86,7 +86,7 @@ class CountAct final : public test::Act {
     count_again = count_;
     ::signal(SIGUSR1, [](int) {
       count_again(*interrupted);
-      was_handled_ = 1;
+      was_handled_.store(true, std::memory_order_seq_cst);
     });
   }
   void perform() override {
@@ -99,7 +99,7 @@ class CountAct final : public test::Act {
 
  private:
   int look_for_faults() {
-    if (was_handled_ == 0) return 9;
+    if (!was_handled_.load(std::memory_order_seq_cst)) return 9;
     std::uint32_t next = 0;
     std::thread([&] {
       count_(instance_);
@@ -123,7 +123,8 @@ class CountAct final : public test::Act {
   // The first thread, the interrupted one twice, the handler, the last thread.
   static constexpr std::uint64_t kCounts = 5;
 
-  inline static volatile sig_atomic_t was_handled_ = 0;
+  // Atomic, so that it is not looked at before `is_counted` is stored.
+  inline static std::atomic<bool> was_handled_{false};
   test::TemporaryDirectory directory_;
   Consistency consistency_;
   Count count_;
@@ -152,14 +153,14 @@ void count_and_record(ShardedInstance& instance) {
 std::uint64_t interrupt_everywhere(Consistency consistency, Count count, bool has_distribution) {
   const std::uint64_t stride = test::runs_long() ? 1 : 5;
   std::uint64_t places = 0;
-  for (bool is_over = false; !is_over; places += stride) {
+  for (;; places += stride) {
     CountAct act(consistency, count, has_distribution);
     SteppedChild child(act);
     if (!child.is_ready()) return 0;
     for (std::uint64_t step = 0; step < places; ++step) {
       if (child.step() != SteppedChild::Stop::kInside) return 0;
     }
-    is_over = (*act.is_counted).load(std::memory_order_seq_cst);
+    if ((*act.is_counted).load(std::memory_order_seq_cst)) break;
     EXPECT_EQ(child.finish_after(SIGUSR1), SteppedChild::Stop::kFinished)
         << "interrupted after " << places << " instructions: exit code " << child.exit_code();
     if (testing::Test::HasFailure()) break;
