@@ -15,8 +15,14 @@ void* operator new(std::size_t size) {
   if (void* const place = std::malloc(size == 0 ? 1 : size)) return place;
   throw std::bad_alloc();
 }
+// The sanitizers have one of their own, which the functions below would not go with.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  ++allocations;
+  return std::malloc(size == 0 ? 1 : size);
+}
 void operator delete(void* place) noexcept { std::free(place); }
 void operator delete(void* place, std::size_t) noexcept { std::free(place); }
+void operator delete(void* place, const std::nothrow_t&) noexcept { std::free(place); }
 
 namespace meterbank::test {
 
