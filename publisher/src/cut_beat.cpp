@@ -2,12 +2,13 @@
 #include "cut_beat.hpp"
 
 #include <linux/membarrier.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <vector>
+
+#include "library_thread.hpp"
 
 namespace meterbank::detail {
 namespace {
@@ -77,16 +78,7 @@ CutBeat::~CutBeat() {
 }
 
 Result<void> CutBeat::start_thread() {
-  pthread_attr_t attributes;
-  ::pthread_attr_init(&attributes);
-  constexpr std::size_t kStackBytes = 128 * 1024;
-  ::pthread_attr_setstacksize(&attributes, kStackBytes);
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // inherited: the thread takes no signal
-  const int failed = ::pthread_create(&thread_, &attributes, beat, this);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  ::pthread_attr_destroy(&attributes);
+  const int failed = start_library_thread(thread_, beat, this);
   if (failed != 0) {
     return fail(ErrorCode::kSystem, "thread for cuts", "raise RLIMIT_NPROC", failed);
   }

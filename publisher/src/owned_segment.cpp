@@ -2,7 +2,6 @@
 #include "owned_segment.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <new>
 
 #include "callback/callback_server.hpp"
+#include "library_thread.hpp"
 #include "meterbank/base/clock.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/pointer_record.hpp"
@@ -223,16 +223,7 @@ void* OwnedSegment::keep(void* argument) noexcept {
 
 Result<void> OwnedSegment::start_keeper() {
   if (options.heartbeat.count() <= 0) return {};
-  pthread_attr_t attributes;
-  ::pthread_attr_init(&attributes);
-  constexpr std::size_t kStackBytes = 128 * 1024;
-  ::pthread_attr_setstacksize(&attributes, kStackBytes);
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // inherited: the keeper takes no signal
-  const int failed = ::pthread_create(&keeper_, &attributes, keep, this);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  ::pthread_attr_destroy(&attributes);
+  const int failed = start_library_thread(keeper_, keep, this);
   if (failed != 0) {
     return fail(ErrorCode::kSystem, "keeper thread of '" + options.name + "'",
                 "raise RLIMIT_NPROC, or set ProviderOptions::heartbeat to zero", failed);

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -16,6 +15,8 @@
 #include <new>
 #include <system_error>
 #include <utility>
+
+#include "../library_thread.hpp"
 
 namespace meterbank::detail {
 namespace {
@@ -78,19 +79,15 @@ Result<void> CallbackServer::prepare() {
 }
 
 bool CallbackServer::start_thread_locked() noexcept {
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // inherited: these threads take no signal
-  bool good = true;
+  const WithoutSignals quiet;
   try {
     threads_.reserve(threads_.size() + 1);
     threads_.emplace_back([server = shared_from_this()] { server->serve(); });
     ::pthread_setname_np(threads_.back().native_handle(), "mb-callback");
+    return true;
   } catch (const std::exception&) {
-    good = false;
+    return false;
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return good;
 }
 
 void CallbackServer::watch(int descriptor, std::uint64_t tag, std::uint32_t events,
