@@ -136,73 +136,62 @@ struct BlockNow {
   return true;
 }
 
-// These return whether it was done. If not, the thread was always interrupted, or has no processor
-// to write for.
-
-// One commit of one word.
-bool commit_one(const Shards& shards, std::uint32_t word, ShardChange change,
-                std::uint64_t value) noexcept {
+// Calls `try_once(processor, shard)` with the block of the processor that the thread is on until it
+// is true. False: the thread was always interrupted, or has no processor to write for.
+template <typename Try>
+[[gnu::always_inline]] inline bool on_processor(const Shards& shards,
+                                                const Try& try_once) noexcept {
   for (std::uint32_t attempt = 0; attempt < kSequenceAttempts; ++attempt) {
     const std::uint64_t processor = processor_now(shards.rseq);
     if (processor >= shards.own) return false;
     const Shard& shard = shards.first[processor];
     shards.open(shard);
+    if (try_once(processor, shard)) return true;
+  }
+  return false;
+}
+
+// One commit of one word.
+bool commit_one(const Shards& shards, std::uint32_t word, ShardChange change,
+                std::uint64_t value) noexcept {
+  return on_processor(shards, [&](std::uint64_t processor, const Shard& shard) {
     const BlockNow now(shard);
     const std::uint64_t before = now.value(word);
     const std::uint64_t after = changed(change, before, value);
-    if (change != ShardChange::kAdd && after == before) {
-      if (now.is_still()) return true;
-    } else if (publish(shards, processor, now, now.current, word, after)) {
-      return true;
-    }
-  }
-  return false;
+    if (change != ShardChange::kAdd && after == before) return now.is_still();
+    return publish(shards, processor, now, now.current, word, after);
+  });
 }
 
 // One commit of what `change(words)` changes in a private copy; it may run several times.
 template <typename Change>
 [[gnu::always_inline]] inline bool commit_many(const Shards& shards,
                                                const Change& change) noexcept {
-  for (std::uint32_t attempt = 0; attempt < kSequenceAttempts; ++attempt) {
-    const std::uint64_t processor = processor_now(shards.rseq);
-    if (processor >= shards.own) return false;
-    const Shard& shard = shards.first[processor];
-    shards.open(shard);
+  return on_processor(shards, [&](std::uint64_t processor, const Shard& shard) {
     const BlockNow now(shard);
     std::array<std::uint64_t, kProcessorWordsMax> words;
     for (std::uint32_t word = 0; word < now.block.words; ++word) words[word] = now.value(word);
     change(words.data());
-    if (publish(shards, processor, now, words.data(), 0, words[0])) return true;
-  }
-  return false;
+    return publish(shards, processor, now, words.data(), 0, words[0]);
+  });
 }
 
 void record_in(std::uint64_t* words, const DistributionPlace& place, double value) noexcept {
-  const auto changes =
-      changes_of(place, value, [words](std::uint32_t word) { return words[word]; });
-  for (std::size_t i = 0; i < changes.count; ++i) {
-    words[changes.entries[i].word] = changes.entries[i].value;
-  }
+  changes_of(place, value, [words](std::uint32_t word) {
+    return words[word];
+  }).apply([words](std::uint32_t word, std::uint64_t bits) { words[word] = bits; });
 }
 
 // One change of one word, where each stands for itself.
 bool change_in_place(const Shards& shards, std::uint32_t word, ShardChange change,
                      std::uint64_t value) noexcept {
-  for (std::uint32_t attempt = 0; attempt < kSequenceAttempts; ++attempt) {
-    const std::uint64_t processor = processor_now(shards.rseq);
-    if (processor >= shards.own) return false;
-    const Shard& shard = shards.first[processor];
-    shards.open(shard);
+  return on_processor(shards, [&](std::uint64_t processor, const Shard& shard) {
     SharedWord& counter = shard.writer.word(word);
-    if (change == ShardChange::kAdd) {
-      if (add_on(shards.rseq, processor, counter, value)) return true;
-      continue;
-    }
+    if (change == ShardChange::kAdd) return add_on(shards.rseq, processor, counter, value);
     const std::uint64_t now = StdAtomics::load_relaxed(counter);  // relaxed: it stands for itself
     const std::uint64_t next = changed(change, now, value);
-    if (next == now || store_on(shards.rseq, processor, counter, now, next)) return true;
-  }
-  return false;
+    return next == now || store_on(shards.rseq, processor, counter, now, next);
+  });
 }
 
 }  // namespace

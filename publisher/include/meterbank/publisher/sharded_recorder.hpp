@@ -79,9 +79,7 @@ inline void ShardValues::record(const ShardedRecorder& recorder, double value) n
   if (into_ != Into::kCommit) return;  // independent counters, which have no distributions
   const auto changes =
       changes_of(place, value, [this](std::uint32_t word) { return update_.value(word); });
-  for (std::size_t i = 0; i < changes.count; ++i) {
-    update_.set(changes.entries[i].word, changes.entries[i].value);
-  }
+  changes.apply([this](std::uint32_t word, std::uint64_t bits) { update_.set(word, bits); });
 }
 
 template <CounterName C>

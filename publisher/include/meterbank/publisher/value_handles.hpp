@@ -153,9 +153,7 @@ inline void Values::record(const Recorder& recorder, double value) noexcept {
   if (!recorder.place().known) return;
   const auto changes = changes_of(recorder.distribution(), value,
                                   [this](std::uint32_t word) { return update_.value(word); });
-  for (std::size_t i = 0; i < changes.count; ++i) {
-    update_.set(changes.entries[i].word, changes.entries[i].value);
-  }
+  changes.apply([this](std::uint32_t word, std::uint64_t bits) { update_.set(word, bits); });
 }
 
 inline void Values::set(const Gauge& gauge, double value) noexcept {

@@ -139,6 +139,11 @@ struct WordList {
   constexpr void add(std::uint32_t word, std::uint64_t value) noexcept {
     entries[count++] = {word, value};
   }
+  // Calls `set(word, value)` for each.
+  template <typename Set>
+  constexpr void apply(Set&& set) const noexcept {
+    for (std::size_t i = 0; i < count; ++i) set(entries[i].word, entries[i].value);
+  }
 };
 
 // Where the parts of one block lie. `W` is the policy's word, const for readers.
