@@ -184,7 +184,7 @@ void timing(const Effort& effort, Table& table, const Instance& instance) {
   LatencyRecorder latency(instance.recorder(0));
   LatencyRecorder kernel(instance.recorder(0), TickClock::monotonic());
   const std::uint64_t turns = effort.operations;
-  const auto time_nothing = [turns](LatencyRecorder& recorder) {
+  const auto time_nothing = [turns](LatencyRecorder<>& recorder) {
     for (std::uint64_t turn = 0; turn < turns; ++turn) const LatencyScope scope(recorder);
   };
   table.ratio_row(

@@ -72,6 +72,20 @@ TEST_P(ShardedRecorderTest, CountsEverythingOfAllThreads) {
   EXPECT_EQ(seen.most, 8.0);
 }
 
+TEST_P(ShardedRecorderTest, TimesTheRegionsOfAllThreads) {
+  constexpr int kThreads = 4, kTimed = 1000;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([this] {
+      LatencyRecorder latency(recorder_);
+      for (int i = 0; i < kTimed; ++i) const LatencyScope scope(latency);
+      LatencyScope(latency).discard();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(now().count, std::uint64_t{kThreads} * kTimed);
+}
+
 TEST_P(ShardedRecorderTest, KeepsTheExtremesWhateverShardTheyAreIn) {
   recorder_.record(500);
   std::thread([this] { ShardedRecorder(recorder_).record(-3); }).join();

@@ -80,10 +80,12 @@ class TickClock {
   double seconds_a_tick_;
 };
 
-// A recorder of seconds with a clock. Company: as Recorder.
+// A recorder of seconds with a clock: a Recorder, or a ShardedRecorder, and with that one's
+// company.
+template <typename R = Recorder>
 class LatencyRecorder {
  public:
-  explicit LatencyRecorder(Recorder recorder,
+  explicit LatencyRecorder(R recorder,
                            const TickClock& clock = TickClock::of_this_machine()) noexcept
       : recorder_(std::move(recorder)), clock_(clock) {}
 
@@ -93,14 +95,15 @@ class LatencyRecorder {
   }
 
  private:
-  Recorder recorder_;
+  R recorder_;
   TickClock clock_;
 };
 
 // Times the region that it lives in.
+template <typename R>
 class [[nodiscard]] LatencyScope {
  public:
-  explicit LatencyScope(LatencyRecorder& recorder) noexcept
+  explicit LatencyScope(LatencyRecorder<R>& recorder) noexcept
       : recorder_(&recorder), begin_(recorder.clock().begin()) {}
   LatencyScope(const LatencyScope&) = delete;
   LatencyScope& operator=(const LatencyScope&) = delete;
@@ -112,7 +115,7 @@ class [[nodiscard]] LatencyScope {
   void discard() noexcept { recorder_ = nullptr; }
 
  private:
-  LatencyRecorder* recorder_;
+  LatencyRecorder<R>* recorder_;
   std::uint64_t begin_;
 };
 
