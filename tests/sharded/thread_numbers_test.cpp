@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers that go from thread to thread, and what belongs to them.
-#include "meterbank/shm/index_set.hpp"
+#include "shards/index_set.hpp"
 
 #include <array>
 #include <thread>

@@ -8,8 +8,8 @@
 #include <bit>
 #include <cmath>
 
+#include "index_set.hpp"
 #include "meterbank/publisher/sharded_recorder.hpp"
-#include "meterbank/shm/index_set.hpp"
 
 namespace meterbank::detail {
 namespace {

@@ -3,8 +3,8 @@
 // Sharded instances: block.hpp and index_set.hpp themselves.
 #pragma once
 
-#include "meterbank/shm/index_set.hpp"
 #include "scenarios.hpp"
+#include "shards/index_set.hpp"
 
 namespace meterbank {
 
