@@ -2,6 +2,7 @@
 #include "segment_eye.hpp"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,6 +50,13 @@ std::string text_of_words(const SharedWord* words, std::size_t bytes) {
 }
 
 }  // namespace
+
+BlockParts<const SharedWord> only_block(SegmentEye& eye) {
+  std::vector<SeenSlot> slots;
+  EXPECT_EQ(eye.walk(slots), "");
+  EXPECT_EQ(slots.size(), 1U);
+  return slots.size() == 1 ? slots.front().block : BlockParts<const SharedWord>();
+}
 
 std::vector<std::string> records_in(const std::string& directory) {
   std::vector<std::string> paths;

@@ -55,6 +55,9 @@ class SegmentEye {
   pid_t pid_ = 0;
 };
 
+// The block of the one slot that there is; a test that finds another number of them fails.
+[[nodiscard]] BlockParts<const SharedWord> only_block(SegmentEye& eye);
+
 // Paths of the pointer records in `directory`.
 [[nodiscard]] std::vector<std::string> records_in(const std::string& directory);
 

@@ -2,31 +2,21 @@
 //
 // Registering sets with cuts: what is refused, and what a fork makes of their heartbeat.
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <cstddef>
 #include <thread>
 
+#include "../support/forbidden_membarrier.hpp"
 #include "../support/orders_schema.hpp"
 #include "../support/temporary_directory.hpp"
 
 namespace meterbank {
 namespace {
 
+using test::forbid_membarrier;
+using test::orders_with_cuts;
 using test::Venue;
-
-CountersetSpec with_cuts() {
-  CountersetSpec spec = test::kOrders;
-  spec.cuts = true;
-  return spec;
-}
 
 ProviderOptions beating(const std::string& directory) {
   return {.name = "orders", .directory = directory, .cut_period = std::chrono::milliseconds(1)};
@@ -44,21 +34,10 @@ bool in_child(F&& child) {
   return ::waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// Afterwards this process gets ENOSYS from membarrier(), as from an old kernel.
-bool forbid_membarrier() {
-  std::array<sock_filter, 4> filter{{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-                                     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
-                                     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-                                     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
-  const sock_fprog program{filter.size(), filter.data()};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 TEST(Cuts, AreRefusedForIndependentCounters) {
   const test::TemporaryDirectory directory;
   auto provider = *Provider::create(beating(directory.path()));
-  CountersetSpec spec = with_cuts();
+  CountersetSpec spec = orders_with_cuts();
   spec.consistency = Consistency::kIndependent;
   const auto refused = provider.add(spec);
   ASSERT_FALSE(refused);
@@ -71,7 +50,7 @@ TEST(Cuts, AreRefusedWithoutAPeriod) {
   ProviderOptions options = beating(directory.path());
   options.cut_period = {};
   auto provider = *Provider::create(options);
-  EXPECT_EQ(provider.add(with_cuts()).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(provider.add(orders_with_cuts()).error().code, ErrorCode::kInvalidArgument);
   EXPECT_TRUE(provider.add(test::kOrders));
 }
 
@@ -80,7 +59,7 @@ TEST(Cuts, AreRefusedWhereTheKernelRefusesTheBarrier) {
   EXPECT_TRUE(in_child([&] {
     if (!forbid_membarrier()) return true;
     auto provider = *Provider::create(beating(directory.path()));
-    const auto refused = provider.add(with_cuts());
+    const auto refused = provider.add(orders_with_cuts());
     return !refused && refused.error().code == ErrorCode::kSystem &&
            refused.error().system_error == ENOSYS && provider.add(test::kOrders).has_value();
   }));
@@ -89,7 +68,7 @@ TEST(Cuts, AreRefusedWhereTheKernelRefusesTheBarrier) {
 TEST(Cuts, LeaveWordsOutsideTheBlockIgnored) {
   const test::TemporaryDirectory directory;
   auto provider = *Provider::create(beating(directory.path()));
-  Instance eu = *provider.add(with_cuts())->create_instance("eu");
+  Instance eu = *provider.add(orders_with_cuts())->create_instance("eu");
   Counter accepted = eu.counter(Venue::kAccepted);
   eu.add(3, 1);
   eu.set(4096U, 1);
@@ -104,7 +83,7 @@ TEST(Cuts, LeaveWordsOutsideTheBlockIgnored) {
 TEST(Cuts, AChildOfAForkCountsIntoNothingAndMayHaveCutsOfItsOwn) {
   const test::TemporaryDirectory directory;
   auto provider = std::make_unique<Provider>(*Provider::create(beating(directory.path())));
-  auto eu = std::make_unique<Instance>(*provider->add(with_cuts())->create_instance("eu"));
+  auto eu = std::make_unique<Instance>(*provider->add(orders_with_cuts())->create_instance("eu"));
   eu->add(Venue::kAccepted, 5);
   for (int fork = 0; fork < 20; ++fork) {
     ASSERT_TRUE(in_child([&] {
@@ -112,7 +91,7 @@ TEST(Cuts, AChildOfAForkCountsIntoNothingAndMayHaveCutsOfItsOwn) {
       eu.reset();
       provider.reset();
       auto own = *Provider::create({.name = "child", .directory = directory.path()});
-      return own.add(with_cuts())->create_instance("us").has_value();
+      return own.add(orders_with_cuts())->create_instance("us").has_value();
     }));
   }
   EXPECT_EQ(eu->value(Venue::kAccepted), 5U);
@@ -121,10 +100,10 @@ TEST(Cuts, AChildOfAForkCountsIntoNothingAndMayHaveCutsOfItsOwn) {
 TEST(Cuts, EndWithTheirProviderWhileOthersGoOn) {
   const test::TemporaryDirectory directory;
   auto stays = *Provider::create(beating(directory.path()));
-  Instance eu = *stays.add(with_cuts())->create_instance("eu");
+  Instance eu = *stays.add(orders_with_cuts())->create_instance("eu");
   for (int life = 0; life < 20; ++life) {
     auto ends = *Provider::create(beating(directory.path()));
-    Instance us = *ends.add(with_cuts())->create_instance("us");
+    Instance us = *ends.add(orders_with_cuts())->create_instance("us");
     us.add(Venue::kAccepted, 1);
   }
   const std::uint64_t epoch = process_epoch.count.load(std::memory_order_seq_cst);

@@ -2,19 +2,13 @@
 //
 // Cuts of a provider whose heartbeat hangs, or is refused its barrier.
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <chrono>
-#include <cstddef>
 #include <thread>
 
+#include "../support/forbidden_membarrier.hpp"
 #include "../support/orders_schema.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/reader/query.hpp"
@@ -22,27 +16,12 @@
 namespace meterbank {
 namespace {
 
+using test::forbid_membarrier;
+using test::orders_with_cuts;
 using test::Venue;
-
-CountersetSpec with_cuts() {
-  CountersetSpec spec = test::kOrders;
-  spec.cuts = true;
-  return spec;
-}
 
 Provider beating(const std::string& directory, std::chrono::microseconds period) {
   return *Provider::create({.name = "orders", .directory = directory, .cut_period = period});
-}
-
-// Afterwards all threads of this process get ENOSYS from membarrier(), as from an old kernel.
-bool forbid_membarrier() {
-  std::array<sock_filter, 4> filter{{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-                                     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
-                                     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-                                     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
-  const sock_fprog program{filter.size(), filter.data()};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
 }
 
 void wait_for_beats(int beats) {
@@ -76,7 +55,7 @@ SeenCuts write_and_cut(Query& query, Instance& first, Instance& second, std::uin
 // 0: as it should; else which step was not. In a process that is then without the barrier.
 int grows_old_and_says_so(const std::string& directory) {
   Provider provider = beating(directory, std::chrono::milliseconds(1));
-  const Registration set = *provider.add(with_cuts());
+  const Registration set = *provider.add(orders_with_cuts());
   Instance first = *set.create_instance("a"), second = *set.create_instance("b");
   const Catalog catalog = *Catalog::open({.directory = directory});
   Query query = *Query::compile(catalog, {});
@@ -118,7 +97,7 @@ TEST(CutsWithoutAHeartbeat, GrowOldAndSayWhenTheyAreNone) {
 TEST(CutsWithoutAHeartbeat, StayRightForAsLongAsItHangs) {
   const test::TemporaryDirectory directory;
   Provider provider = beating(directory.path(), std::chrono::hours(1));
-  const Registration set = *provider.add(with_cuts());
+  const Registration set = *provider.add(orders_with_cuts());
   Instance first = *set.create_instance("a"), second = *set.create_instance("b");
   const Catalog catalog = *Catalog::open({.directory = directory.path()});
   Query query = *Query::compile(catalog, {});

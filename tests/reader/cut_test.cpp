@@ -20,16 +20,11 @@
 namespace meterbank {
 namespace {
 
+using test::orders_with_cuts;
 using test::Venue;
 
 constexpr Timestamp kAnyTime{};
 constexpr std::chrono::hours kNever{1};
-
-CountersetSpec with_cuts() {
-  CountersetSpec spec = test::kOrders;
-  spec.cuts = true;
-  return spec;
-}
 
 CountersetSpec second_set(bool cuts, Consistency consistency = Consistency::kBlock) {
   CountersetSpec spec = test::kOrders;
@@ -133,7 +128,7 @@ TEST_F(CutTest, IndependentCountersOfADeadProviderAreExact) {
 TEST_F(CutTest, TakesEveryRowAsItWasAtTheEpoch) {
   auto& provider = start();
   auto second = *provider.add(second_set(true));
-  auto venues = *provider.add(with_cuts());
+  auto venues = *provider.add(orders_with_cuts());
   Instance eu = *venues.create_instance("eu");
   Instance us = *venues.create_instance("us");
   Instance other = *second.create_instance("other");
@@ -157,7 +152,7 @@ TEST_F(CutTest, TakesEveryRowAsItWasAtTheEpoch) {
 }
 
 TEST_F(CutTest, AnInstanceThatWasClosedSinceShowsTheValuesOfTheEpoch) {
-  auto venues = *start().add(with_cuts());
+  auto venues = *start().add(orders_with_cuts());
   Instance eu = *venues.create_instance("eu");
   auto query = compile();
   eu.add(Venue::kAccepted, 3);
@@ -168,7 +163,7 @@ TEST_F(CutTest, AnInstanceThatWasClosedSinceShowsTheValuesOfTheEpoch) {
 }
 
 TEST_F(CutTest, NeverShowsLessThanWasReturnedBefore) {
-  auto venues = *start().add(with_cuts());
+  auto venues = *start().add(orders_with_cuts());
   Instance eu = *venues.create_instance("eu");
   auto query = compile();
   eu.add(Venue::kAccepted, 3);
@@ -179,7 +174,7 @@ TEST_F(CutTest, NeverShowsLessThanWasReturnedBefore) {
 }
 
 TEST_F(CutTest, ProvidersHaveEpochsOfTheirOwn) {
-  auto venues = *start().add(with_cuts());
+  auto venues = *start().add(orders_with_cuts());
   Instance eu = *venues.create_instance("eu");
   auto beside =
       *Provider::create({.name = "beside", .directory = directory_.path(), .cut_period = kNever});
@@ -191,7 +186,7 @@ TEST_F(CutTest, ProvidersHaveEpochsOfTheirOwn) {
 }
 
 TEST_F(CutTest, OfAClosedProviderTheLastValuesAreExact) {
-  auto venues = *start().add(with_cuts());
+  auto venues = *start().add(orders_with_cuts());
   Instance eu = *venues.create_instance("eu");
   auto query = compile();
   eu.add(Venue::kAccepted, 3);
@@ -202,7 +197,7 @@ TEST_F(CutTest, OfAClosedProviderTheLastValuesAreExact) {
 }
 
 TEST_F(CutTest, TheHeartbeatBringsTheEpochForward) {
-  auto venues = *start(std::chrono::milliseconds(1)).add(with_cuts());
+  auto venues = *start(std::chrono::milliseconds(1)).add(orders_with_cuts());
   Instance eu = *venues.create_instance("eu");
   auto query = compile();
   eu.add(Venue::kAccepted, 3);
@@ -214,7 +209,7 @@ TEST_F(CutTest, TheHeartbeatBringsTheEpochForward) {
 }
 
 TEST_F(CutTest, AllocatesNothingOnceTheSampleIsPrepared) {
-  auto venues = *start().add(with_cuts());
+  auto venues = *start().add(orders_with_cuts());
   Instance eu = *venues.create_instance("eu");
   auto query = compile();
   query.prepare(sample_);
@@ -260,7 +255,7 @@ Contradictions read_cuts(Query& query, Query& naive, std::uint64_t wanted) {
 
 TEST_F(CutTest, NeverShowsAnEffectWithoutItsCause) {
   const bool is_long = std::getenv("METERBANK_LONG") != nullptr;
-  auto venues = *start(std::chrono::microseconds(500)).add(with_cuts());
+  auto venues = *start(std::chrono::microseconds(500)).add(orders_with_cuts());
   std::array<Instance, 3> blocks{*venues.create_instance("a"), *venues.create_instance("b"),
                                  *venues.create_instance("c")};
   std::array<Told, 3> told;

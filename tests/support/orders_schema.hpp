@@ -39,4 +39,10 @@ inline constexpr CountersetSpec kOrders{.name = "Demo Orders",
                                         .guid = "{5f0c1e2a-3d6b-4a57-9a51-6c1d0e8f7b42}"_guid,
                                         .counters = kVenueCounters};
 
+[[nodiscard]] constexpr CountersetSpec orders_with_cuts() noexcept {
+  CountersetSpec spec = kOrders;
+  spec.cuts = true;
+  return spec;
+}
+
 }  // namespace meterbank::test

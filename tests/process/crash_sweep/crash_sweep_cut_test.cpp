@@ -50,10 +50,7 @@ class CutAct final : public test::JudgedAct {
   }
   void forget() override { newest_ = 0; }
   void bind(SegmentEye& eye) override {
-    std::vector<SeenSlot> slots;
-    EXPECT_EQ(eye.walk(slots), "");
-    ASSERT_EQ(slots.size(), 1U);
-    block_ = slots.front().block;
+    block_ = test::only_block(eye);
     ASSERT_NE(block_.cut, nullptr);
   }
   void look(SegmentEye&, Tally& tally) override {

@@ -67,10 +67,7 @@ class RecordAct final : public test::JudgedAct {
   }
   void forget() override { last_ = shape_.before; }
   void bind(SegmentEye& eye) override {
-    std::vector<SeenSlot> slots;
-    EXPECT_EQ(eye.walk(slots), "");
-    ASSERT_EQ(slots.size(), 1U);
-    block_ = slots.front().block;
+    block_ = test::only_block(eye);
     ASSERT_NE(block_.checkpoint, nullptr);
   }
   void look(SegmentEye&, Tally& tally) override {
@@ -219,10 +216,7 @@ class SetAct final : public test::JudgedAct {
     text_ns_ = value_ns_ = 0;
   }
   void bind(SegmentEye& eye) override {
-    std::vector<SeenSlot> slots;
-    EXPECT_EQ(eye.walk(slots), "");
-    ASSERT_EQ(slots.size(), 1U);
-    block_ = slots.front().block;
+    block_ = test::only_block(eye);
     ASSERT_EQ(block_.words, kWords);
   }
   void look(SegmentEye&, Tally& tally) override {

@@ -34,6 +34,26 @@ using Counts = std::array<std::uint64_t, kWords>;
 // Each stop would abort a restartable sequence, so here blocks are of threads.
 void forbid_sequences() { ::setenv("METERBANK_RSEQ", "0", 1); }
 
+// Counts only, so that shards can be added up, in blocks of two threads and the shared one.
+class SweptSet {
+ public:
+  SweptSet() {
+    for (CounterSpec& counter : counters_) counter.aggregate = kAggregateSum;
+  }
+  [[nodiscard]] CountersetSpec spec(Consistency consistency = Consistency::kBlock) const {
+    CountersetSpec spec = set_.spec();
+    spec.counters = counters_;
+    spec.consistency = consistency;
+    spec.shards = kOwnBlocks;
+    spec.sharded = true;
+    return spec;
+  }
+
+ private:
+  test::NumberedSet set_{kWords};
+  std::vector<CounterSpec> counters_{set_.spec().counters.begin(), set_.spec().counters.end()};
+};
+
 // Shards that were opened in this life, added up. Those of threads must hold whole transactions
 // where the set has block consistency.
 Counts add_shards(const SeenSlot& slot, Tally& tally) {
@@ -61,23 +81,14 @@ Counts add_shards(const SeenSlot& slot, Tally& tally) {
 class ThreadAct final : public test::JudgedAct {
  public:
   ThreadAct(std::string directory, Consistency consistency, std::uint64_t counts)
-      : directory_(std::move(directory)),
-        set_(kWords),
-        consistency_(consistency),
-        wanted_(counts) {}
+      : directory_(std::move(directory)), consistency_(consistency), wanted_(counts) {}
 
   [[nodiscard]] bool is_in_thread() const override { return true; }
   void prepare() override {
     forbid_sequences();
     provider_.emplace(*Provider::create(
         {.name = "swept", .directory = directory_, .heartbeat = std::chrono::milliseconds(0)}));
-    CountersetSpec spec = set_.spec();
-    for (CounterSpec& counter : counters_) counter.aggregate = kAggregateSum;
-    spec.counters = counters_;
-    spec.consistency = consistency_;
-    spec.shards = kOwnBlocks;
-    spec.sharded = true;
-    const Registration registration = *provider_->add(spec);
+    const Registration registration = *provider_->add(set_.spec(consistency_));
     used_ = *registration.create_sharded_instance("used");
     fresh_ = *registration.create_sharded_instance("fresh");
     std::thread([this] {
@@ -129,8 +140,7 @@ class ThreadAct final : public test::JudgedAct {
   }
 
   std::string directory_;
-  test::NumberedSet set_;
-  std::vector<CounterSpec> counters_{set_.spec().counters.begin(), set_.spec().counters.end()};
+  SweptSet set_;
   Consistency consistency_;
   std::uint64_t wanted_;
   // In the child.
@@ -161,12 +171,7 @@ class SuccessorAct final : public test::JudgedAct {
     forbid_sequences();
     provider_.emplace(*Provider::create(
         {.name = "swept", .directory = directory_, .heartbeat = std::chrono::milliseconds(0)}));
-    CountersetSpec spec = set_.spec();
-    for (CounterSpec& counter : counters_) counter.aggregate = kAggregateSum;
-    spec.counters = counters_;
-    spec.shards = kOwnBlocks;
-    spec.sharded = true;
-    instance_ = *provider_->add(spec)->create_sharded_instance("it");
+    instance_ = *provider_->add(set_.spec())->create_sharded_instance("it");
   }
   // The thread that is stepped has no number yet while the others come and go at full speed.
   void perform() override {
@@ -198,8 +203,7 @@ class SuccessorAct final : public test::JudgedAct {
   }
 
   std::string directory_;
-  test::NumberedSet set_{kWords};
-  std::vector<CounterSpec> counters_{set_.spec().counters.begin(), set_.spec().counters.end()};
+  SweptSet set_;
   // In the child.
   std::optional<Provider> provider_;
   ShardedInstance instance_;

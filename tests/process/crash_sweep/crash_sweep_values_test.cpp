@@ -69,10 +69,7 @@ class UpdateAct final : public JudgedAct {
     checkpoint_last_ = 0;
   }
   void bind(SegmentEye& eye) override {
-    std::vector<SeenSlot> slots;
-    EXPECT_EQ(eye.walk(slots), "");
-    ASSERT_EQ(slots.size(), 1U);
-    block_ = slots.front().block;
+    block_ = test::only_block(eye);
     ASSERT_NE(block_.checkpoint, nullptr);
   }
   void look(SegmentEye&, Tally& tally) override {
