@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/derive/percentile_rows.hpp"
+#include "cli/distribution/percentile_rows.hpp"
 #include "cli/format/kinds.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/derive/expression.hpp"
-#include "cli/format/percentiles.hpp"
+#include "cli/distribution/percentiles.hpp"
 #include "cli/format/row_writer.hpp"
 #include "cli/pdh_log/log_format.hpp"
 #include "cli/session/console.hpp"

@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/format/distribution_json.hpp"
-#include "cli/format/histogram.hpp"
+#include "cli/distribution/distribution_json.hpp"
+#include "cli/distribution/histogram.hpp"
+#include "cli/distribution/percentiles.hpp"
 #include "cli/format/json.hpp"
 #include "cli/format/kinds.hpp"
-#include "cli/format/pdh_rows.hpp"
-#include "cli/format/percentiles.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
+#include "cli/pdh_log/pdh_rows.hpp"
 #include "cli/session/console.hpp"
 #include "meterbank/shm/utf8.hpp"
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/format/percentiles.hpp"
+#include "cli/distribution/percentiles.hpp"
 #include "cli/format/quantity.hpp"
 #include "meterbank/reader/cook.hpp"
 

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <set>
 
+#include "cli/distribution/percentiles.hpp"
 #include "cli/format/kinds.hpp"
-#include "cli/format/percentiles.hpp"
 #include "cli/format/row_writer.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "cli/derive/percentile_rows.hpp"
+#include "cli/distribution/percentile_rows.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/verbs.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/format/percentiles.hpp"
+#include "cli/distribution/percentiles.hpp"
 #include "meterbank/reader/cook.hpp"
 
 namespace meterbank::cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/format/distribution_json.hpp"
+#include "cli/distribution/distribution_json.hpp"
 
 #include <cmath>
 #include <string>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/format/percentiles.hpp"
+#include "cli/distribution/percentiles.hpp"
 #include "cli/format/quantity.hpp"
 
 namespace meterbank::cli {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "cli/derive/percentile_rows.hpp"
+#include "cli/distribution/percentile_rows.hpp"
 #include "cli/format/table.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/watch/live_table.hpp"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "../support/temporary_directory.hpp"
+#include "../../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/cook.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/format/pdh_rows.hpp"
+#include "cli/pdh_log/pdh_rows.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/derive/percentile_rows.hpp"
+#include "cli/distribution/percentile_rows.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/format/percentiles.hpp"
+#include "cli/distribution/percentiles.hpp"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "../support/temporary_directory.hpp"
+#include "../../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/cook.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "../support/temporary_directory.hpp"
+#include "../../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
 

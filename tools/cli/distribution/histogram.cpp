@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/format/histogram.hpp"
+#include "cli/distribution/histogram.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/distribution/percentiles.hpp"
 #include "cli/format/kinds.hpp"
-#include "cli/format/percentiles.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/console.hpp"

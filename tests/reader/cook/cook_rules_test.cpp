@@ -9,7 +9,7 @@
 #include <optional>
 #include <random>
 
-#include "../support/temporary_directory.hpp"
+#include "../../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
 

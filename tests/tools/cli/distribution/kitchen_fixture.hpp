@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "cli_fixture.hpp"
+#include "../cli_fixture.hpp"
 
 namespace meterbank::cli {
 
