@@ -12,6 +12,7 @@
 
 #include <array>
 
+#include "../support/sanitizers.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
@@ -76,9 +77,7 @@ Verdict take_samples(Query& query, Sample& sample) {
 class StrictSeccomp : public testing::Test {
  protected:
   void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "a sanitizer makes system calls of its own";
-#endif
+    if (test::kHasSanitizer) GTEST_SKIP() << "a sanitizer makes system calls of its own";
   }
   template <typename F>
   void expect_good(F&& body) {
@@ -129,9 +128,9 @@ TEST_F(StrictSeccomp, AMillionSamplesOfAQueryNeedNoSystemCall) {
 }
 
 TEST(StrictSeccompControl, AnyOtherSystemCallIsDeath) {
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "strict mode kills a thread, and the sanitizer has started a second one";
-#endif
+  if (test::kHasThreadSanitizer) {
+    GTEST_SKIP() << "strict mode kills a thread, and the sanitizer has started a second one";
+  }
   const pid_t pid = ::fork();
   if (pid == 0) {
     if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) ::_exit(kNoSeccomp);

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <new>
 
+#include "../support/sanitizers.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
@@ -56,15 +57,7 @@ std::uint64_t resident_kib() {
 }
 
 // True where the memory of a process is that of the program alone.
-constexpr bool can_weigh() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return false;
-#elif defined(__has_feature)
-  return !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer);
-#else
-  return true;
-#endif
-}
+constexpr bool can_weigh() { return !test::kHasSanitizer; }
 
 void judge_rows(const Sample& sample, Board& board) {
   for (const QueryPlan::Selection& selection : sample.plan->selections) {

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "../../support/sanitizers.hpp"
+
 namespace meterbank::test {
 
 // One operation of a provider. Constructed before the fork; both functions run in the child only.
@@ -53,8 +55,8 @@ class SteppedChild {
 // False where single steps are impossible or mean something else: a sanitizer's bookkeeping would
 // be stepped through too, and on AArch64 a step breaks every load-exclusive loop.
 [[nodiscard]] constexpr bool can_step() noexcept {
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  return true;
+#if defined(__x86_64__)
+  return !kHasSanitizer;
 #else
   return false;
 #endif

@@ -9,11 +9,16 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 
+#include "../../support/sanitizers.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli_fixture.hpp"
 #include "meterbank/base/unique_fd.hpp"
@@ -30,14 +35,10 @@ namespace {
 constexpr int kAllSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
 constexpr std::uint64_t kBytes = 65536;
 
-// The undefined-behaviour sanitizer, which is always built together with that of addresses, asks the
-// kernel through a pipe whether an object is readable, and takes the lack of one for a bad object.
-// The thread sanitizer lets no child of this program start a thread.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitizerIsInTheWay = true;
-#else
-constexpr bool kSanitizerIsInTheWay = false;
-#endif
+// The undefined-behaviour sanitizer, which is always built together with that of addresses, asks
+// the kernel through a pipe whether an object is readable, and takes the lack of one for a bad
+// object. The thread sanitizer lets no child of this program start a thread.
+constexpr bool kSanitizerIsInTheWay = test::kHasSanitizer;
 
 UniqueFd memory(std::uint64_t bytes, bool allocated, int seals, unsigned flags = 0) {
   UniqueFd fd(::memfd_create("bad", MFD_CLOEXEC | MFD_ALLOW_SEALING | flags));

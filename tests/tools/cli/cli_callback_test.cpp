@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Values that a publisher computes when it is asked.
+#include <unistd.h>
+
+#include <array>
+
 #include "../../support/scripted_provider.hpp"
 #include "../../support/wave_schema.hpp"
 #include "cli/session/exit_code.hpp"
@@ -10,7 +14,6 @@
 namespace meterbank::cli {
 namespace {
 
-using Json = nlohmann::json;
 using test::kWaves;
 using test::ScriptedProvider;
 
@@ -31,7 +34,7 @@ TEST_F(CliCallback, GetShowsValuesThatAreComputedWhenAsked) {
   open_sea();
   const auto outcome = meterbank({"get", "waves/*/height", "-f", "json"});
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
-  const auto document = Json::parse(outcome.out);
+  const auto document = parse_json(outcome.out);
   EXPECT_FALSE(document.contains("errors"));
   ASSERT_EQ(document["samples"].size(), 2U);
   EXPECT_EQ(document["samples"][0]["path"], "waves/red/height");
@@ -70,7 +73,7 @@ TEST_F(CliCallback, APublisherThatDoesNotAnswerIsNamedAndTheOthersAreShown) {
             "meterbank: " + label + " Waves: no answer within 0.5 s; try: --patience 10s\n");
   const auto json = meterbank({"get", "waves/*/height", "--patience", "500ms", "-f", "json"});
   EXPECT_EQ(json.code, kExitNo);
-  const auto document = Json::parse(json.out);
+  const auto document = parse_json(json.out);
   EXPECT_EQ(document["samples"].size(), 2U);
   ASSERT_EQ(document["errors"].size(), 1U);
   EXPECT_EQ(document["errors"][0]["publisher"], label);
@@ -97,7 +100,7 @@ TEST_F(CliCallback, ACodeOfTheCallbackIsShownWithItsRows) {
   const auto outcome = meterbank({"get", "waves/*/height", "-f", "jsonl"});
   EXPECT_EQ(outcome.code, kExitNo);
   EXPECT_NE(outcome.err.find("Waves: the callback returned 5"), std::string::npos) << outcome.err;
-  const auto line = Json::parse(outcome.out);
+  const auto line = parse_json(outcome.out);
   EXPECT_EQ(line["samples"].size(), 2U);
   EXPECT_EQ(line["errors"][0]["outcome"], "returned-code");
   EXPECT_EQ(line["errors"][0]["code"], 5);
@@ -139,12 +142,12 @@ TEST_F(CliCallback, ListCountsInstancesThatOnlyExistWhenAsked) {
   const auto created = *sales_.create_instance("green");
   const auto sets = meterbank({"list", "-f", "json"});
   ASSERT_EQ(sets.code, kExitDone) << sets.err;
-  ASSERT_EQ(Json::parse(sets.out).size(), 1U);
-  EXPECT_EQ(Json::parse(sets.out)[0]["instances"], 3);
+  ASSERT_EQ(parse_json(sets.out).size(), 1U);
+  EXPECT_EQ(parse_json(sets.out)[0]["instances"], 3);
   const auto instances = meterbank({"list", "--instances", "waves", "-f", "csv"});
   EXPECT_EQ(instances.lines().size(), 4U) << instances.out;
   const auto counters = meterbank({"list", "waves", "-f", "json"});
-  EXPECT_EQ(Json::parse(counters.out).size(), 3U) << counters.out;
+  EXPECT_EQ(parse_json(counters.out).size(), 3U) << counters.out;
 }
 
 class CliRegistrations : public CliCallback {};
@@ -159,7 +162,7 @@ TEST_F(CliRegistrations, AreListedWithStateFlagsAndInterest) {
   }
   const auto outcome = meterbank({"list", "--registrations", "-f", "json"});
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
-  const auto listed = Json::parse(outcome.out);
+  const auto listed = parse_json(outcome.out);
   ASSERT_EQ(listed.size(), 2U);
   EXPECT_EQ(listed[0]["set"], "waves");
   EXPECT_EQ(listed[0]["state"], "inserted");

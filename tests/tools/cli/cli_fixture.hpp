@@ -4,33 +4,34 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <array>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/run.hpp"
 #include "meterbank/publisher.hpp"
 
+// Compiled once, in cli_fixture.cpp: it would be most of what each test compiles.
+extern template class nlohmann::basic_json<>;
+
 namespace meterbank::cli {
+
+using Json = nlohmann::json;
+
+// What the program printed, as a document. Throws if it is none.
+[[nodiscard]] Json parse_json(const std::string& text);
+[[nodiscard]] bool is_json(const std::string& text);
+// With each digit a 9: what is left of a number that changes is its form.
+[[nodiscard]] std::string with_nines(std::string text);
 
 struct Outcome {
   int code = -1;
   std::string out, err;
 
-  [[nodiscard]] std::vector<std::string> lines() const {
-    std::vector<std::string> all;
-    std::istringstream stream(out);
-    for (std::string line; std::getline(stream, line);) all.push_back(line);
-    return all;
-  }
+  [[nodiscard]] std::vector<std::string> lines() const;
 };
 
 enum class Sales : std::uint32_t { kSold, kStock, kTurnover };
@@ -61,73 +62,19 @@ inline constexpr CountersetSpec kSales{.name = "Shop Sales",
 
 class CliTest : public ::testing::Test {
  protected:
-  CliTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "meterbank-cli-XXXXXX");
-    directory_ = ::mkdtemp(pattern.data());
-  }
-  ~CliTest() override {
-    close_shop();
-    std::filesystem::remove_all(directory_);
-  }
+  CliTest();
+  ~CliTest() override;
 
-  void open_shop(const std::vector<std::string>& aisles = {"fruit", "bread"}) {
-    auto provider = Provider::create({.name = "shop", .directory = directory_});
-    ASSERT_TRUE(provider) << provider.error().message();
-    provider_.emplace(std::move(*provider));
-    auto sales = provider_->add(kSales);
-    ASSERT_TRUE(sales) << sales.error().message();
-    sales_ = *sales;
-    for (const auto& aisle : aisles) {
-      auto instance = sales_.create_instance(aisle);
-      ASSERT_TRUE(instance) << instance.error().message();
-      instance->set(Sales::kStock, 17);
-      instance->set(Sales::kTurnover, 1'572'864);
-      aisles_.push_back(std::move(*instance));
-    }
-  }
+  void open_shop(const std::vector<std::string>& aisles = {"fruit", "bread"});
   // A set whose rows a reader adds up.
-  void open_bakery() {
-    static constexpr std::array kCounters{CounterSpec{.id = 1,
-                                                      .name = "Loaves",
-                                                      .symbol = "loaves",
-                                                      .type = CounterType::kLargeRawCount,
-                                                      .aggregate = kAggregateSum}};
-    auto ovens = provider_->add({.name = "Bakery",
-                                 .symbol = "bakery",
-                                 .instances = InstanceKind::kMultipleAggregate,
-                                 .counters = kCounters});
-    ASSERT_TRUE(ovens) << ovens.error().message();
-    for (const char* const oven : {"left", "right"}) {
-      auto instance = ovens->create_instance(oven);
-      ASSERT_TRUE(instance) << instance.error().message();
-      instance->set(0, 20);
-      aisles_.push_back(std::move(*instance));
-    }
-  }
-  void close_shop() {
-    aisles_.clear();
-    provider_.reset();
-  }
+  void open_bakery();
+  void close_shop();
 
-  [[nodiscard]] Outcome run_plainly(std::vector<std::string> arguments) const {
-    std::ostringstream out;
-    std::ostringstream err;
-    Outcome outcome;
-    outcome.code = run(arguments, out, err);
-    outcome.out = out.str();
-    outcome.err = err.str();
-    return outcome;
-  }
+  [[nodiscard]] static Outcome run_plainly(const std::vector<std::string>& arguments);
   // Against the directory of this test.
-  [[nodiscard]] Outcome meterbank(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.end(), {"--dir", directory_});
-    return run_plainly(std::move(arguments));
-  }
+  [[nodiscard]] Outcome meterbank(std::vector<std::string> arguments) const;
   [[nodiscard]] std::string file(const std::string& name) const { return directory_ + "/" + name; }
-  [[nodiscard]] static std::string read(const std::string& path) {
-    std::ifstream stream(path);
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
+  [[nodiscard]] static std::string read(const std::string& path);
 
   std::string directory_;
   std::optional<Provider> provider_;

@@ -2,15 +2,13 @@
 #include <array>
 #include <limits>
 #include <locale>
-#include <regex>
+#include <sstream>
 
 #include "cli/session/exit_code.hpp"
 #include "cli_fixture.hpp"
 
 namespace meterbank::cli {
 namespace {
-
-using Json = nlohmann::json;
 
 class CliFormats : public CliTest {};
 
@@ -46,9 +44,8 @@ TEST_F(CliFormats, PipesGetPlainRowsWithoutHeadingsOrColour) {
   const auto outcome = meterbank({"get", "shop_sales/fruit/stock"});
 
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
-  const std::regex row(
-      "[0-9-]{10}T[0-9:]{8}\\.[0-9]{3}Z\tshop_sales/fruit/stock\t17\t\\{item\\}\n");
-  EXPECT_TRUE(std::regex_match(outcome.out, row)) << outcome.out;
+  EXPECT_EQ(with_nines(outcome.out),
+            "9999-99-99T99:99:99.999Z\tshop_sales/fruit/stock\t99\t{item}\n");
 }
 
 TEST_F(CliFormats, CsvQuotesWhatNeedsQuotes) {
@@ -96,7 +93,7 @@ TEST_F(CliFormats, JsonIsOneDocumentOfAllSamples) {
   const auto outcome = meterbank({"get", "shop_sales", "-n", "3", "-i", "10ms", "-f", "json"});
 
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
-  const auto document = Json::parse(outcome.out);
+  const auto document = parse_json(outcome.out);
   EXPECT_EQ(document["schema"], "meterbank.sample/1");
   EXPECT_EQ(document["samples"].size(), 3U * 2U * 3U);
   for (const auto& row : document["samples"]) {
@@ -116,8 +113,8 @@ TEST_F(CliFormats, JsonKeepsAllDigitsOfAnInteger) {
   const auto text =
       meterbank({"get", "shop_sales/stock", "--raw", "-f", "json", "--json-int=string"});
 
-  EXPECT_EQ(Json::parse(number.out)["samples"][0]["value"].get<std::uint64_t>(), kLargest);
-  EXPECT_EQ(Json::parse(text.out)["samples"][0]["value"], std::to_string(kLargest));
+  EXPECT_EQ(parse_json(number.out)["samples"][0]["value"].get<std::uint64_t>(), kLargest);
+  EXPECT_EQ(parse_json(text.out)["samples"][0]["value"], std::to_string(kLargest));
 }
 
 TEST_F(CliFormats, JsonEscapesNames) {
@@ -126,7 +123,7 @@ TEST_F(CliFormats, JsonEscapesNames) {
 
   const auto outcome = meterbank({"get", "shop_sales/stock", "-f", "json"});
 
-  EXPECT_EQ(Json::parse(outcome.out)["samples"][0]["instance"], awkward);
+  EXPECT_EQ(parse_json(outcome.out)["samples"][0]["instance"], awkward);
 }
 
 TEST_F(CliFormats, NamesCannotTurnTextAround) {
@@ -162,7 +159,7 @@ TEST_F(CliFormats, MachineFormatsDoNotKnowTheLocale) {
 
   EXPECT_EQ(control.str(), "1.234,5");
   ASSERT_EQ(lines.size(), 2U);
-  for (const auto& line : lines) EXPECT_TRUE(Json::accept(line)) << line;
+  for (const auto& line : lines) EXPECT_TRUE(is_json(line)) << line;
   EXPECT_NE(csv.find(",1234567,"), std::string::npos) << csv;
 }
 
@@ -181,9 +178,9 @@ TEST_F(CliFormats, MachinesGetBaseUnits) {
   ASSERT_TRUE(instance);
   instance->update([](Values& values) noexcept { values.set(0U, 2600); });
 
-  const auto row = Json::parse(meterbank({"get", "clock", "-f", "json"}).out)["samples"][0];
-  const auto raw = Json::parse(meterbank({"get", "clock", "--raw", "-f", "json"}).out);
-  const auto listed = Json::parse(meterbank({"list", "clock", "-f", "json"}).out)[0];
+  const auto row = parse_json(meterbank({"get", "clock", "-f", "json"}).out)["samples"][0];
+  const auto raw = parse_json(meterbank({"get", "clock", "--raw", "-f", "json"}).out);
+  const auto listed = parse_json(meterbank({"list", "clock", "-f", "json"}).out)[0];
 
   EXPECT_EQ(row["value"], 2.6e9);
   EXPECT_EQ(row["unit"], "Hz");

@@ -66,7 +66,7 @@ TEST_F(CliHelp, SuggestsTheNearestTopic) {
 }
 
 TEST_F(CliHelp, VersionNamesTheLayout) {
-  const auto document = nlohmann::json::parse(run_plainly({"version", "-f", "json"}).out);
+  const auto document = parse_json(run_plainly({"version", "-f", "json"}).out);
 
   EXPECT_TRUE(document.contains("version"));
   EXPECT_TRUE(document.contains("layout"));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include "cli/session/exit_code.hpp"
 #include "cli_fixture.hpp"
 
 namespace meterbank::cli {
 namespace {
-
-using Json = nlohmann::json;
 
 class CliList : public CliTest {};
 
@@ -15,7 +15,7 @@ TEST_F(CliList, ShowsASetWithItsPublisherAndSize) {
   const auto outcome = meterbank({"list", "-f", "json"});
 
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
-  const auto sets = Json::parse(outcome.out);
+  const auto sets = parse_json(outcome.out);
   ASSERT_EQ(sets.size(), 1U);
   EXPECT_EQ(sets[0]["set"], "shop_sales");
   EXPECT_EQ(sets[0]["name"], "Shop Sales");
@@ -32,9 +32,9 @@ TEST_F(CliList, ShowsASetThatHasNoInstances) {
   const auto counters = meterbank({"list", "shop_sales", "-f", "json"});
 
   ASSERT_EQ(all.code, kExitDone) << all.err;
-  EXPECT_EQ(Json::parse(all.out)[0]["instances"], 0);
+  EXPECT_EQ(parse_json(all.out)[0]["instances"], 0);
   ASSERT_EQ(counters.code, kExitDone) << counters.err;
-  EXPECT_EQ(Json::parse(counters.out).size(), 3U);
+  EXPECT_EQ(parse_json(counters.out).size(), 3U);
 }
 
 TEST_F(CliList, HasAHeadingForPeopleAndNoneInAPipe) {
@@ -55,7 +55,7 @@ TEST_F(CliList, ListsTheCountersOfAPath) {
   const auto outcome = meterbank({"list", "shop_sales/sto*", "-f", "json"});
 
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
-  const auto counters = Json::parse(outcome.out);
+  const auto counters = parse_json(outcome.out);
   ASSERT_EQ(counters.size(), 1U);
   EXPECT_EQ(counters[0]["path"], "shop_sales/stock");
   EXPECT_EQ(counters[0]["windows_path"], "\\Shop Sales(*)\\Stock");
@@ -80,7 +80,7 @@ TEST_F(CliList, ListsInstancesWithTheirIds) {
   const auto outcome = meterbank({"list", "--instances", "shop_sales", "-f", "json"});
 
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
-  const auto instances = Json::parse(outcome.out);
+  const auto instances = parse_json(outcome.out);
   ASSERT_EQ(instances.size(), 2U);
   EXPECT_NE(instances[0]["id"], instances[1]["id"]);
 }
@@ -91,7 +91,7 @@ TEST_F(CliList, ListsPublishers) {
   const auto outcome = meterbank({"list", "--publishers", "-f", "jsonl"});
 
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
-  const auto publisher = Json::parse(outcome.out);
+  const auto publisher = parse_json(outcome.out);
   EXPECT_EQ(publisher["name"], "shop");
   EXPECT_EQ(publisher["pid"], ::getpid());
   EXPECT_EQ(publisher["state"], "live");
@@ -102,7 +102,7 @@ TEST_F(CliList, IsEmptyJsonWhenNothingIsPublished) {
   const auto outcome = meterbank({"list", "-f", "json"});
 
   EXPECT_EQ(outcome.code, kExitNo);
-  EXPECT_EQ(Json::parse(outcome.out), Json::array());
+  EXPECT_EQ(parse_json(outcome.out), Json::array());
 }
 
 }  // namespace

@@ -8,8 +8,6 @@
 namespace meterbank::cli {
 namespace {
 
-using Json = nlohmann::json;
-
 // Every input is `input`.
 Terms evaluate(const std::string& text, const Terms& input = {}) {
   const auto expression = Expression::parse(text);
@@ -109,7 +107,7 @@ class DerivedValues : public CliTest {
     arguments.insert(arguments.end(), {"-f", "json"});
     const auto outcome = meterbank(arguments);
     EXPECT_EQ(outcome.code, kExitDone) << outcome.err;
-    return Json::parse(outcome.out)["samples"];
+    return parse_json(outcome.out)["samples"];
   }
 };
 

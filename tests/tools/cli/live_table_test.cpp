@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include "cli/watch/live_table.hpp"
 
 #include "cli/format/table.hpp"

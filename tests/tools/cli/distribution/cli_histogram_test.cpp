@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <sstream>
+#include <utility>
 
 #include "cli/distribution/percentile_rows.hpp"
 #include "cli/format/table.hpp"

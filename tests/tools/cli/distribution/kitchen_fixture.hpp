@@ -3,6 +3,7 @@
 // A kitchen that publishes what is more than a whole number.
 #pragma once
 
+#include <array>
 #include <map>
 
 #include "../cli_fixture.hpp"
@@ -44,8 +45,6 @@ inline constexpr CountersetSpec kDishes{
 
 class KitchenTest : public CliTest {
  protected:
-  using Json = nlohmann::json;
-
   KitchenTest() {
     provider_.emplace(*Provider::create({.name = "kitchen", .directory = directory_}));
     dishes_ = *provider_->add(kDishes);
@@ -62,7 +61,7 @@ class KitchenTest : public CliTest {
     const auto outcome = meterbank(arguments);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     std::map<std::string, Json> rows;
-    const auto document = Json::parse(outcome.out);
+    const auto document = parse_json(outcome.out);
     for (const auto& row : document["samples"]) rows[row["counter"]] = row;
     return rows;
   }
@@ -73,7 +72,7 @@ class KitchenTest : public CliTest {
     const auto outcome = meterbank(arguments);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     std::map<std::string, Json> rows;
-    const auto document = Json::parse(outcome.lines().at(0));
+    const auto document = parse_json(outcome.lines().at(0));
     for (const auto& row : document["samples"]) rows[row["counter"]] = row;
     return rows;
   }

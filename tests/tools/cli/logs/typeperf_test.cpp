@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
-#include <regex>
+#include <sstream>
+#include <utility>
 
 #include "../cli_fixture.hpp"
 #include "cli/grammar.hpp"
@@ -44,8 +45,8 @@ TEST_F(Typeperf, WritesTheHeaderOfTheWindowsForm) {
   ASSERT_NE(end, std::string::npos);
   EXPECT_EQ(outcome.out.substr(0, end),
             "\"(PDH-CSV 4.0) (EST)(300)\",\"\\\\" + machine_name() + kStock + "\"");
-  const std::regex row("\"[0-9]{2}/[0-9]{2}/[0-9]{4} [0-9:]{8}\\.[0-9]{3}\",\"17\"\r\n");
-  EXPECT_TRUE(std::regex_match(outcome.out.substr(end + 2), row)) << outcome.out;
+  EXPECT_EQ(with_nines(outcome.out.substr(end + 2)), "\"99/99/9999 99:99:99.999\",\"99\"\r\n");
+  EXPECT_TRUE(outcome.out.ends_with("\"17\"\r\n")) << outcome.out;
 }
 
 TEST_F(Typeperf, SeparatesByTabsOnRequest) {

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compiled for its headers, which METERBANK_PCH precompiles.
