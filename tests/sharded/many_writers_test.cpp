@@ -151,7 +151,7 @@ TEST_P(ManyWriters, LoseNothingToSignalHandlersThatCountToo) {
   query->collect(sample, Timestamp{});
   if (sample.status.size() != 1) ::_exit(2);
   std::uint64_t last = 0;
-  for (std::uint64_t look = 0;; ++look) {
+  for (std::uint64_t seen = 0;;) {
     query->collect(sample, Timestamp{});
     if (sample.status[0] == RowStatus::kBusy) continue;
     const std::uint64_t done = sample.row(0)[0];
@@ -159,7 +159,7 @@ TEST_P(ManyWriters, LoseNothingToSignalHandlersThatCountToo) {
     if (is_block && twice != 2 * done) ::_exit(3);
     if (done < last) ::_exit(4);
     last = done;
-    if (look == 100 && ::write(ready, "x", 1) != 1) ::_exit(5);
+    if (++seen == 100 && ::write(ready, "x", 1) != 1) ::_exit(5);
   }
 }
 
@@ -173,7 +173,7 @@ void kill_readers(const ShardedSet& jobs, bool is_block, std::atomic<bool>& over
     if (reader == 0) look_until_killed(jobs.directory(), is_block, pipe[1]);
     ::close(pipe[1]);
     char ready = 0;
-    // It has looked a hundred times, or is gone. A handler that counts may interrupt the wait.
+    // It has seen a hundred samples, or is gone. A handler that counts may interrupt the wait.
     auto bytes = ::read(pipe[0], &ready, 1);
     while (bytes < 0 && errno == EINTR) bytes = ::read(pipe[0], &ready, 1);
     ::close(pipe[0]);
