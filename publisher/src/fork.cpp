@@ -4,6 +4,7 @@
 // are not inherited (MADV_DONTFORK); private zero pages take their place, so handles that the child
 // inherited count into nothing.
 #include <pthread.h>
+#include <signal.h>
 
 #include <algorithm>
 
@@ -18,6 +19,7 @@ namespace {
 struct Watched {
   std::mutex mutex;
   std::vector<OwnedSegment*> segments;
+  sigset_t signals{};  // what the forking thread blocks otherwise
 };
 
 // Never destroyed: a fork in a static destructor still runs the handlers.
@@ -27,13 +29,25 @@ Watched& watched() {
 }
 
 // Every mutex is held across the fork, so that the child finds none held by a thread it has not.
+// And all signals wait: in the child, a handler that counts would find no pages before they are
+// replaced.
 void before_fork() noexcept {
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   watched().mutex.lock();
+  watched().signals = before;
   for (OwnedSegment* segment : watched().segments) {
     segment->mutex.lock();
     if (segment->callbacks != nullptr) segment->callbacks->before_fork();
   }
   cuts_before_fork();
+}
+
+void unlock() noexcept {
+  const sigset_t before = watched().signals;
+  watched().mutex.unlock();
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void release_all() noexcept {
@@ -42,7 +56,7 @@ void release_all() noexcept {
     if (segment->callbacks != nullptr) segment->callbacks->after_fork_in_parent();
     segment->mutex.unlock();
   }
-  watched().mutex.unlock();
+  unlock();
 }
 
 void after_fork_in_child() noexcept {
@@ -58,7 +72,7 @@ void after_fork_in_child() noexcept {
   }
   keep_only_own_thread_number();
   watched().segments.clear();
-  watched().mutex.unlock();
+  unlock();
 }
 
 }  // namespace

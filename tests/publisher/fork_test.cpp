@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +43,37 @@ TEST(Fork, AChildCountsIntoNothingAndTheParentStaysExact) {
 
   EXPECT_EQ(eu.value(Venue::kAccepted), 5U);
   EXPECT_EQ(eu.value(Venue::kBytes), 0U);
+}
+
+Counter counted_by_handler;
+volatile sig_atomic_t handler_ran = 0;
+bool interrupts_forks = false;
+
+// Handlers of fork() run in the order in which they were installed, so this one, which stands
+// before the first provider, runs in the child before the library has done anything there.
+TEST(Fork, AHandlerThatCountsMayInterruptTheForkItself) {
+  const auto interrupt = [] {
+    if (interrupts_forks) ::raise(SIGUSR1);
+  };
+  ASSERT_EQ(::pthread_atfork(nullptr, nullptr, interrupt), 0);
+  const test::TemporaryDirectory directory;
+  auto provider = *Provider::create({.name = "orders", .directory = directory.path()});
+  Instance eu = *provider.add(test::kOrders)->create_instance("eu");
+  counted_by_handler = eu.counter(Venue::kAccepted);
+  const auto count = [](int) {
+    counted_by_handler.add(1);
+    handler_ran = 1;
+  };
+  ASSERT_NE(::signal(SIGUSR1, count), SIG_ERR);
+  interrupts_forks = true;
+  EXPECT_TRUE(in_child([] { return handler_ran == 1; }));
+  interrupts_forks = false;
+  EXPECT_EQ(handler_ran, 0);
+  ::raise(SIGUSR1);  // not blocked any more
+  EXPECT_EQ(handler_ran, 1);
+  EXPECT_EQ(eu.value(Venue::kAccepted), 1U);
+  ASSERT_NE(::signal(SIGUSR1, SIG_DFL), SIG_ERR);
+  counted_by_handler = {};
 }
 
 TEST(Fork, AChildCanDestroyWhatItInheritedWithoutHarmingTheParent) {
