@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is wrong with a manifest: all of it, each at its place, so that one run is enough to mend it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "generator/manifest/place.hpp"
+
+namespace meterbank::generator {
+
+struct Problem {
+  Place place;
+  std::string what;  // "counter id 3 is used twice": no full stop
+  std::string hint;  // "the first is in line 12; give this one another id"; may be empty
+};
+
+class Problems {
+ public:
+  void add(Place place, std::string what, std::string hint = {}) {
+    all_.push_back({place, std::move(what), std::move(hint)});
+  }
+  [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
+  [[nodiscard]] const std::vector<Problem>& all() const noexcept { return all_; }
+
+  // In the order of the file, each once:
+  //   orders.toml:12:3: error: counter id 3 is used twice
+  //   orders.toml:12:3: hint: the first is in line 9; give this one another id
+  // At most kShownMax of them, then how many more there are. Control characters and what is not
+  // UTF-8 are escaped: a manifest is a foreign text, and this goes to a terminal.
+  [[nodiscard]] std::string text(const std::string& file) const;
+
+  static constexpr std::size_t kShownMax = 50;
+
+ private:
+  std::vector<Problem> all_;
+};
+
+}  // namespace meterbank::generator

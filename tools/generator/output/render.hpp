@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a template and what it speaks of to the lines of a file.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <kainjow/mustache.hpp>
+
+#include "generator/output/output.hpp"
+
+namespace meterbank::generator {
+
+// The built-in template of this name (templates/NAME.mustache), or the user's.
+// Errors: kInvalidArgument, with the line, if it does not parse.
+[[nodiscard]] Result<std::string> render(std::string_view name, const kainjow::mustache::data& data,
+                                         const OutputOptions& options);
+
+// The same for C and C++: lines that are longer than 100 columns are broken as clang-format does it
+// in this tree's style (comments at spaces, parameters, arguments, braced lists, long strings), so
+// templates need not count columns.
+[[nodiscard]] Result<std::string> render_code(std::string_view name,
+                                              const kainjow::mustache::data& data,
+                                              const OutputOptions& options);
+
+}  // namespace meterbank::generator
