@@ -1,1 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "generator/output/render.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <exception>
+
+#include "generator/output/built_in.hpp"
+#include "generator/output/layout.hpp"
+
+namespace meterbank::generator {
+namespace {
+
+namespace mustache = kainjow::mustache;
+
+// Text of a manifest is never looked at for tags: with partials, `{{>help}}` in a template of the
+// user's would do that.
+class NoPartials final : public mustache::context<std::string> {
+ public:
+  using context::context;
+  [[nodiscard]] const mustache::data* get_partial(const std::string&) const override {
+    return nullptr;
+  }
+};
+
+// "code_kernel" and "code_user" are both the output "code".
+std::string output_of(std::string_view name) { return std::string(name.substr(0, name.find('_'))); }
+
+Result<std::string> text_of(std::string_view name, const OutputOptions& options) {
+  if (const auto own = options.templates.find(output_of(name)); own != options.templates.end()) {
+    return own->second;
+  }
+  const auto& all = built_in_templates();
+  const auto found = std::find_if(
+      all.begin(), all.end(), [name](const BuiltInTemplate& each) { return each.name == name; });
+  if (found == all.end()) {
+    return fail(ErrorCode::kInvalidArgument, "no template '" + std::string(name) + "'");
+  }
+  return std::string(found->text);
+}
+
+// A line that is nothing but `{{! ... }}` is about the template, not of the text.
+std::string without_comments(std::string_view text) {
+  std::string kept;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::string_view line = text.substr(0, end);
+    const bool is_comment = line.starts_with("{{!") && line.find("}}") == line.size() - 3;
+    if (!is_comment) kept += line;
+    text.remove_prefix(end);
+  }
+  return kept;
+}
+
+// "Unclosed tag at 120" names a byte; people look for lines.
+tl::unexpected<Error> broken(std::string_view name, const std::string& text,
+                             const std::string& message) {
+  std::size_t position = 0;
+  const std::size_t number = message.rfind(' ') + 1;
+  std::from_chars(message.data() + number, message.data() + message.size(), position);
+  position = std::min(position, text.size());
+  const auto line =
+      1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(position), '\n');
+  return fail(ErrorCode::kInvalidArgument,
+              "template '" + output_of(name) + "', line " + std::to_string(line) + ": " +
+                  message.substr(0, message.rfind(" at ")),
+              "tags are {{name}}, {{#section}} ... {{/section}} and {{! comments }}");
+}
+
+}  // namespace
+
+Result<std::string> render(std::string_view name, const mustache::data& data,
+                           const OutputOptions& options) try {
+  const auto text = text_of(name, options);
+  if (!text) return tl::make_unexpected(text.error());
+  const mustache::mustache whole(*text);
+  if (!whole.is_valid()) return broken(name, *text, whole.error_message());
+  mustache::mustache page(without_comments(*text));
+  page.set_custom_escape([](const std::string& value) { return value; });
+  NoPartials context(&data);
+  std::string rendered = page.render(context);
+  if (!page.is_valid()) return broken(name, *text, page.error_message());
+  return rendered;
+} catch (const std::exception& error) {
+  // A tag that ends with the text makes the library look behind it.
+  return fail(ErrorCode::kInvalidArgument,
+              "template '" + output_of(name) + "': " + std::string(error.what()));
+}
+
+Result<std::string> render_code(std::string_view name, const mustache::data& data,
+                                const OutputOptions& options) {
+  auto text = render(name, data, options);
+  if (text) *text = lay_out(*text);
+  return text;
+}
+
+}  // namespace meterbank::generator
