@@ -3,8 +3,8 @@
 // The templates that are part of the program: the files of tools/generator/templates.
 #pragma once
 
+#include <span>
 #include <string_view>
-#include <vector>
 
 namespace meterbank::generator {
 
@@ -14,6 +14,6 @@ struct BuiltInTemplate {
 };
 
 // The build writes the source of this one, see embed_templates.cmake.
-[[nodiscard]] const std::vector<BuiltInTemplate>& built_in_templates();
+[[nodiscard]] std::span<const BuiltInTemplate> built_in_templates() noexcept;
 
 }  // namespace meterbank::generator

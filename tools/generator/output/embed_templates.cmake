@@ -13,10 +13,10 @@ file(WRITE "${OUTPUT}" "// SPDX-License-Identifier: Apache-2.0
 
 namespace meterbank::generator {
 
-const std::vector<BuiltInTemplate>& built_in_templates() {
-  static const std::vector<BuiltInTemplate> all{
+std::span<const BuiltInTemplate> built_in_templates() noexcept {
+  static constexpr BuiltInTemplate kAll[]{
 ${entries}  };
-  return all;
+  return kAll;
 }
 
 }  // namespace meterbank::generator

@@ -31,13 +31,9 @@ Result<std::string> text_of(std::string_view name, const OutputOptions& options)
   if (const auto own = options.templates.find(output_of(name)); own != options.templates.end()) {
     return own->second;
   }
-  const auto& all = built_in_templates();
-  const auto found = std::find_if(
-      all.begin(), all.end(), [name](const BuiltInTemplate& each) { return each.name == name; });
-  if (found == all.end()) {
-    return fail(ErrorCode::kInvalidArgument, "no template '" + std::string(name) + "'");
-  }
-  return std::string(found->text);
+  const auto built_in = built_in_template(name);
+  if (built_in) return std::string(*built_in);
+  return fail(ErrorCode::kInvalidArgument, "no template '" + std::string(name) + "'");
 }
 
 // A line that is nothing but `{{! ... }}` is about the template, not of the text.
@@ -69,6 +65,13 @@ tl::unexpected<Error> broken(std::string_view name, const std::string& text,
 }
 
 }  // namespace
+
+std::optional<std::string_view> built_in_template(std::string_view name) noexcept {
+  for (const BuiltInTemplate& each : built_in_templates()) {
+    if (each.name == name) return each.text;
+  }
+  return std::nullopt;
+}
 
 Result<std::string> render(std::string_view name, const mustache::data& data,
                            const OutputOptions& options) try {
