@@ -56,8 +56,14 @@
 #define PERF_WILDCARD_INSTANCE L"*"
 #define PERF_MAX_INSTANCE_NAME 1024
 
-// A fixed type, so that a number that is none of these is no undefined behaviour.
-typedef enum _PerfRegInfoType : ULONG {
+// A fixed type, so that a number that is none of these is no undefined behaviour. C takes any.
+#if defined(__cplusplus)
+#define METERBANK_ANY_ULONG : ULONG
+#else
+#define METERBANK_ANY_ULONG
+#endif
+
+typedef enum _PerfRegInfoType METERBANK_ANY_ULONG {
   PERF_REG_COUNTERSET_STRUCT = 1,
   PERF_REG_COUNTER_STRUCT,
   PERF_REG_COUNTERSET_NAME_STRING,
@@ -70,7 +76,7 @@ typedef enum _PerfRegInfoType : ULONG {
   PERF_REG_COUNTER_ENGLISH_NAMES
 } PerfRegInfoType;
 
-typedef enum _PerfCounterDataType : ULONG {
+typedef enum _PerfCounterDataType METERBANK_ANY_ULONG {
   PERF_ERROR_RETURN = 0,
   PERF_SINGLE_COUNTER = 1,
   PERF_MULTIPLE_COUNTERS = 2,

@@ -22,7 +22,7 @@ typedef struct _SYSTEMTIME {
   WORD wSecond;
   WORD wMilliseconds;
 } SYSTEMTIME, *PSYSTEMTIME, *LPSYSTEMTIME;
-static_assert(sizeof(FILETIME) == 8 && sizeof(SYSTEMTIME) == 16);
+static_assert(sizeof(FILETIME) == 8 && sizeof(SYSTEMTIME) == 16, "as on Windows");
 
 EXTERN_C_START
 

@@ -3,18 +3,22 @@
 // What a consumer of performance counters uses of <windows.h>. Enough to compile such programs, not
 // to write others: docs/windows-compatibility.md lists what there is and where it differs.
 //
-// There are no min and max macros, as if NOMINMAX were defined.
+// There are no min and max macros, as if NOMINMAX were defined. The console and the checked string
+// functions are for C++ only; providers written in C need neither.
 #pragma once
 
 #include "basetsd.h"
 #include "guiddef.h"
-#include "meterbank/windows/console_text.h"
-#include "meterbank/windows/secure_crt.h"
 #include "sal.h"
 #include "winbase.h"
 #include "windef.h"
 #include "winerror.h"
 #include "winperf.h"
+
+#if defined(__cplusplus)
+#include "meterbank/windows/console_text.h"
+#include "meterbank/windows/secure_crt.h"
+#endif
 
 #if !defined(WIN32_LEAN_AND_MEAN)
 #include "objbase.h"

@@ -36,23 +36,23 @@
 #define ERROR_WMI_ITEMID_NOT_FOUND 4202
 #define ERROR_WMI_INVALID_REGINFO 4211
 
-#define S_OK (static_cast<HRESULT>(0))
-#define S_FALSE (static_cast<HRESULT>(1))
-#define E_FAIL (static_cast<HRESULT>(0x80004005U))
-#define E_POINTER (static_cast<HRESULT>(0x80004003U))
-#define E_UNEXPECTED (static_cast<HRESULT>(0x8000ffffU))
-#define E_OUTOFMEMORY (static_cast<HRESULT>(0x8007000eU))
-#define E_INVALIDARG (static_cast<HRESULT>(0x80070057U))
-#define CO_E_CLASSSTRING (static_cast<HRESULT>(0x800401f3U))
-#define STRSAFE_E_INSUFFICIENT_BUFFER (static_cast<HRESULT>(0x8007007aU))
+#define S_OK METERBANK_CAST(HRESULT, 0)
+#define S_FALSE METERBANK_CAST(HRESULT, 1)
+#define E_FAIL METERBANK_CAST(HRESULT, 0x80004005U)
+#define E_POINTER METERBANK_CAST(HRESULT, 0x80004003U)
+#define E_UNEXPECTED METERBANK_CAST(HRESULT, 0x8000ffffU)
+#define E_OUTOFMEMORY METERBANK_CAST(HRESULT, 0x8007000eU)
+#define E_INVALIDARG METERBANK_CAST(HRESULT, 0x80070057U)
+#define CO_E_CLASSSTRING METERBANK_CAST(HRESULT, 0x800401f3U)
+#define STRSAFE_E_INSUFFICIENT_BUFFER METERBANK_CAST(HRESULT, 0x8007007aU)
 
-#define SUCCEEDED(result) (static_cast<HRESULT>(result) >= 0)
-#define FAILED(result) (static_cast<HRESULT>(result) < 0)
+#define SUCCEEDED(result) (METERBANK_CAST(HRESULT, result) >= 0)
+#define FAILED(result) (METERBANK_CAST(HRESULT, result) < 0)
 #define FACILITY_WIN32 7
-#define HRESULT_CODE(result) (static_cast<DWORD>(result) & 0xffff)
+#define HRESULT_CODE(result) (METERBANK_CAST(DWORD, result) & 0xffff)
 
-inline HRESULT HRESULT_FROM_WIN32(DWORD error) noexcept {
-  return static_cast<HRESULT>(error) <= 0
-             ? static_cast<HRESULT>(error)
-             : static_cast<HRESULT>((error & 0xffff) | (FACILITY_WIN32 << 16) | 0x80000000U);
+static inline HRESULT HRESULT_FROM_WIN32(DWORD error) {
+  return METERBANK_CAST(HRESULT, error) <= 0
+             ? METERBANK_CAST(HRESULT, error)
+             : METERBANK_CAST(HRESULT, (error & 0xffff) | (FACILITY_WIN32 << 16) | 0x80000000U);
 }

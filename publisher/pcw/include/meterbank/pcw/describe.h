@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// describe.hpp for sources in C, and for the headers that meterbank-gen writes for them: what
+// Windows finds in its registry after lodctr is handed over by the program itself, before
+// PcwRegister or PerfSetCounterSetInfo.
+//
+//   static const METERBANK_COUNTER_DESCRIPTION Counters[] = {
+//       {1, PERF_COUNTER_RAWCOUNT, METERBANK_FORM_UNSIGNED, "Free", "free", "By", "Free memory.",
+//        METERBANK_NO_LINKS, 0, PERF_DETAIL_NOVICE, PERF_AGGREGATE_TOTAL, 0},
+//   };
+//
+// All text is UTF-8; null is an empty text.
+#pragma once
+
+#include "perflib.h"
+
+#define METERBANK_FORM_UNSIGNED 0U
+#define METERBANK_FORM_SIGNED 1U  // this and the next: of PERF_COUNTER_LARGE_RAWCOUNT only
+#define METERBANK_FORM_REAL 2U    // the bits of a double
+
+// Ids of the counters that a formula needs besides its own.
+typedef struct _METERBANK_COUNTER_LINKS {
+  ULONG Base;
+  ULONG PerfTime;
+  ULONG PerfFreq;
+  ULONG Multi;
+} METERBANK_COUNTER_LINKS;
+
+#define METERBANK_NO_COUNTER 0xFFFFFFFFU
+#define METERBANK_NO_LINKS \
+  { METERBANK_NO_COUNTER, METERBANK_NO_COUNTER, METERBANK_NO_COUNTER, METERBANK_NO_COUNTER }
+
+typedef struct _METERBANK_COUNTER_DESCRIPTION {
+  ULONG Id;
+  ULONG Type;    // PERF_COUNTER_... of winperf.h
+  ULONG Form;    // METERBANK_FORM_...
+  PCSTR Name;    // "Square Wave"
+  PCSTR Symbol;  // "square_wave": short paths, JSON, metrics
+  PCSTR Unit;    // UCUM code
+  PCSTR Help;
+  METERBANK_COUNTER_LINKS Links;
+  LONG Scale;          // -10..10
+  ULONG Detail;        // PERF_DETAIL_...
+  ULONG Aggregate;     // PERF_AGGREGATE_...
+  ULONG64 Attributes;  // PERF_ATTRIB_...
+} METERBANK_COUNTER_DESCRIPTION;
+
+typedef struct _METERBANK_COUNTERSET_DESCRIPTION {
+  PCSTR Name;
+  PCSTR Symbol;
+  PCSTR Help;
+  PCSTR Label;  // what an instance is: "venue"
+  GUID CounterSetGuid;
+  GUID ProviderGuid;
+  ULONG InstanceType;  // PERF_COUNTERSET_SINGLE_INSTANCE and its like
+  ULONG CounterCount;
+  const METERBANK_COUNTER_DESCRIPTION* Counters;  // in the order of the columns
+} METERBANK_COUNTERSET_DESCRIPTION;
+
+EXTERN_C_START
+
+// Both do the same and say it in the words of their company. Everything is copied; it holds for the
+// set of this name, or GUID, from now on and in this process. STATUS_INVALID_PARAMETER_2 and
+// ERROR_INVALID_PARAMETER: what the sentence of last_refusal() says; STATUS_NO_MEMORY and
+// ERROR_NOT_ENOUGH_MEMORY. Any thread may call them.
+NTSTATUS NTAPI MeterbankPcwDescribe(const METERBANK_COUNTERSET_DESCRIPTION* Description);
+ULONG WINAPI MeterbankPerfDescribe(const METERBANK_COUNTERSET_DESCRIPTION* Description);
+
+EXTERN_C_END
