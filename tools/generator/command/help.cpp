@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/command/arguments.hpp"
+
+namespace meterbank::generator {
+
+std::string_view help_text() {
+  return R"(usage: meterbank-gen MANIFEST OUTPUT... [OPTION...]
+       meterbank-gen MANIFEST --check
+       meterbank-gen --migrate OUT MANIFEST
+
+Makes code and documents of a manifest: a .man file of Windows' CTRPP, or the same in TOML. A
+MANIFEST of - is standard input, a FILE of - standard output. All outputs are written, or none.
+
+Outputs:
+  --cpp FILE               Typed C++ header for the publisher's library
+  --code FILE, -o          Header with Windows' provider functions, of user or kernel mode
+  --symbols FILE, -ch      Header with names, GUIDs and ids, for consumers
+  --resources FILE, -rc    Resource script with the names and descriptions
+  --man FILE               Manual page, section 7
+  --markdown FILE          The same as Markdown
+  --migrate OUT, -migrate  The manifest in TOML; goes with no other option
+
+Options:
+  --check                  Write nothing; the exit code says whether the manifest is good
+  --against OLD            Refuse what readers that know the manifest OLD would miss or mistake
+  --namespace NAME         Of --cpp, also a::b; default: the provider's symbol
+  --prefix TEXT, -prefix   Of what --code and --symbols define
+  --notification-callback  CounterInitialize takes a callback; user mode only. Also
+                           -NotificationCallback and -MemoryRoutines
+  --depfile FILE           What the outputs depend on, in the syntax of make
+  --template OUTPUT=FILE   A template in place of the built-in one, again and again
+  --print-template NAME    The built-in one: cpp, code_user, code_kernel, symbols, resources, man,
+                           markdown
+  --version, --help        These
+
+Options of CTRPP have one dash and may be written in any case. -backcompat has no effect; -legacy,
+-sumPath and -summary are refused.
+
+Exit codes:
+  0    done
+  1    --against: readers of the old manifest would be broken
+  2    a bad option or a bad manifest
+  3    environment: permission, no directory, disk full
+
+Examples:
+  meterbank-gen orders.toml --cpp orders.hpp --depfile orders.d
+  meterbank-gen kcs.man -o kcsCounters.h -rc kcsCounters.rc -prefix Kcs
+  meterbank-gen orders.toml --against released/orders.toml
+  meterbank-gen -migrate orders.toml orders.man
+)";
+}
+
+}  // namespace meterbank::generator

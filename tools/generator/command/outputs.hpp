@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The outputs by name: --cpp FILE is the output "cpp".
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "generator/output/output.hpp"
+
+namespace meterbank::generator {
+
+struct OutputWord {
+  std::string_view name;
+  Result<std::string> (*make)(const Manifest&, const OutputOptions&);
+};
+
+inline constexpr std::string_view kMigrate = "migrate";
+inline constexpr std::array kOutputs{
+    OutputWord{"cpp", cpp_header},          OutputWord{"code", code_header},
+    OutputWord{"symbols", symbol_header},   OutputWord{"resources", resource_script},
+    OutputWord{"man", manual_page},         OutputWord{"markdown", markdown},
+    OutputWord{kMigrate, toml_manifest},
+};
+
+// What render() knows by name. The code header has two templates, one for each mode.
+inline constexpr std::array<std::string_view, 7> kTemplates{
+    "cpp", "code_user", "code_kernel", "symbols", "resources", "man", "markdown"};
+
+}  // namespace meterbank::generator
