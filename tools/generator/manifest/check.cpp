@@ -1,1 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "generator/manifest/check.hpp"
+
+#include "generator/manifest/rules/rules.hpp"
+
+namespace meterbank::generator {
+
+void check(const Manifest& manifest, Problems& problems) {
+  const std::size_t before = problems.all().size();
+  check_provider(manifest, problems);
+  check_unique(manifest, problems);
+  check_resources(manifest, problems);
+  for (const Counterset& set : manifest.countersets) {
+    check_names(manifest, set, problems);
+    check_links(manifest, set, problems);
+    check_forms(manifest, set, problems);
+    check_structures(manifest, set, problems);
+  }
+  if (problems.all().size() != before) return;
+  // The last word has who will be asked when the program runs. What only it knows is how many words
+  // an instance needs.
+  std::vector<CounterSpec> counters;
+  for (const Counterset& set : manifest.countersets) {
+    const auto schema =
+        encode_schema(spec_of(manifest, set, counters), manifest.provider.name.value);
+    if (!schema) problems.add(set.place, schema.error().what, schema.error().remedy);
+  }
+}
+
+}  // namespace meterbank::generator

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/manifest/rules/wording.hpp"
+
+#include <fmt/format.h>
+
+#include "meterbank/shm/utf8.hpp"
+
+namespace meterbank::generator {
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kShownBytesMax = 64;
+  const RepairedText shown = repair_utf8(text, kShownBytesMax);
+  return fmt::format("'{}{}'", shown.text, shown.shortened ? "..." : "");
+}
+
+std::string which(const Counter& counter) {
+  if (counter.name.value.empty()) return fmt::format("counter {}", counter.id.value);
+  return fmt::format("counter {} {}", counter.id.value, quoted(counter.name.value));
+}
+
+std::string which(const Counterset& counterset) {
+  return "counterset " + quoted(counterset.name.value);
+}
+
+std::string type_word(Language language, CounterType type) {
+  const std::string_view name = name_of(type);
+  if (name.empty()) return fmt::format("0x{:08x}", bits_of(type));
+  if (language == Language::kXml) return std::string(name);
+  for (const std::string_view prefix : {"perf_counter_", "perf_"}) {
+    if (name.starts_with(prefix)) return std::string(name.substr(prefix.size()));
+  }
+  return std::string(name);
+}
+
+std::string line_of(Place place) {
+  return place.is_known() ? fmt::format("in line {}", place.line) : "further up";
+}
+
+}  // namespace meterbank::generator
