@@ -171,11 +171,10 @@ Result<void> take_values(const Typed& typed, Request& request) {
     std::string_view name;
     std::string& value;
   };
-  for (const auto& [name, value] : {Target{"prefix", request.options.prefix},
-                                    Target{"namespace", request.options.name_space},
-                                    Target{"against", request.against},
-                                    Target{"depfile", request.depfile},
-                                    Target{"print-template", request.print_template}}) {
+  for (const auto& [name, value] :
+       {Target{"prefix", request.options.prefix}, Target{"namespace", request.options.name_space},
+        Target{"against", request.against}, Target{"depfile", request.depfile},
+        Target{"print-template", request.print_template}}) {
     if (auto taken = take(typed, name, value); !taken) return taken;
   }
   for (const auto& output : kOutputs) {

@@ -47,8 +47,8 @@ class Command {
 
   int complain(const Error& error) {
     say(error.message());
-    const bool is_ours = error.code == ErrorCode::kInvalidArgument ||
-                         error.code == ErrorCode::kLimit;
+    const bool is_ours =
+        error.code == ErrorCode::kInvalidArgument || error.code == ErrorCode::kLimit;
     return is_ours ? kExitUsage : kExitEnvironment;
   }
 

@@ -10,8 +10,8 @@
 
 namespace meterbank::generator {
 
-// "outputs: inputs", with spaces, # and $ escaped as GCC's -MD does it. Errors: kInvalidArgument for
-// a name with a line break, which no such file can say.
+// "outputs: inputs", with spaces, # and $ escaped as GCC's -MD does it. Errors: kInvalidArgument
+// for a name with a line break, which no such file can say.
 [[nodiscard]] Result<std::string> depfile_text(std::span<const std::string> outputs,
                                                std::span<const std::string> inputs);
 

@@ -19,9 +19,9 @@ struct FileText {
   bool always = false;
 };
 
-// Files are written beside their places, and renamed when all are complete; devices and pipes, which
-// cannot be taken back, are written to just before. If a rename fails, those before it are undone.
-// Errors: kSystem, with the file.
+// Files are written beside their places, and renamed when all are complete; devices and pipes,
+// which cannot be taken back, are written to just before. If a rename fails, those before it are
+// undone. Errors: kSystem, with the file.
 [[nodiscard]] Result<void> write_files(std::span<const FileText> files, std::ostream& out);
 
 }  // namespace meterbank::generator
