@@ -19,8 +19,9 @@ inline constexpr std::size_t kManifestBytesMax = std::size_t{4} << 20;
 // (kNoSpace never), kLimit for a longer one.
 [[nodiscard]] Result<std::string> read_manifest(const std::string& path);
 
-// XML if the first thing in it is `<`, else TOML. Whatever is wrong with its form goes to `problems`;
-// without a manifest if nothing useful is left of it. Any bytes are good enough to be refused.
+// XML if the first thing in it is `<`, else TOML. Whatever is wrong with its form goes to
+// `problems`; without a manifest if nothing useful is left of it. Any bytes are good enough to be
+// refused.
 [[nodiscard]] std::optional<Manifest> parse_manifest(std::string_view text, const std::string& file,
                                                      Problems& problems);
 

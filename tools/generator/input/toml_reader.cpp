@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "generator/input/tree.hpp"
+
+namespace meterbank::generator {
+namespace {
+
+// Where a dotted key is too long, npos if none is. toml++ nests a table for each dot and takes them
+// down recursively, so a long one must not reach it. Up to the first error of the text this reads
+// it as toml++ does; what comes behind that, toml++ never reads.
+std::size_t find_long_key(std::string_view text) {
+  std::uint32_t dots = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    const std::string_view triple = text.substr(i, 3);
+    if (c == '#') {
+      i = std::min(text.find('\n', i), text.size());
+    } else if (triple == R"(""")" || triple == "'''") {
+      i += 3;
+      while (i < text.size() && text.substr(i, 3) != triple) {
+        i += c == '"' && text[i] == '\\' ? 2U : 1U;
+      }
+      i += 3;
+      for (int more = 0; more < 2 && i < text.size() && text[i] == c; ++more) ++i;
+    } else if (c == '"' || c == '\'') {
+      for (++i; i < text.size() && text[i] != c && text[i] != '\n';) {
+        i += c == '"' && text[i] == '\\' ? 2U : 1U;
+      }
+      ++i;
+    } else {
+      const bool between = c == '=' || c == ',' || c == '\n' || c == '[' || c == '{';
+      dots = between ? 0 : dots + (c == '.' ? 1 : 0);
+      if (dots > kDepthMax) return i;
+      ++i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+class TomlReader {
+ public:
+  TomlReader(const SourceText& source, Problems& problems) : source_(source), problems_(problems) {}
+
+  // `depth` ends at the limits of both the parser and find_long_key().
+  Element table(const toml::table& from, std::string name) {
+    Element to{std::move(name), place(from.source().begin), false, {}, {}};
+    for (const auto& [key, node] : from) {
+      const std::string text(key.str());
+      const Place at = place(key.source().begin);
+      if (const toml::table* const below = node.as_table()) {
+        to.children.push_back(table(*below, text));
+        if (below->is_inline()) to.children.back().place = at;
+      } else if (const toml::array* const list = node.as_array(); list && holds_tables(*list)) {
+        for (const auto& each : *list) {
+          to.children.push_back(table(*each.as_table(), text));
+          to.children.back().listed = true;
+        }
+      } else {
+        to.entries.push_back(entry(text, at, node));
+      }
+    }
+    return to;
+  }
+
+  [[nodiscard]] Place place(const toml::source_position& at) const {
+    return source_.place_of_character(at.line, at.column);
+  }
+
+ private:
+  static bool holds_tables(const toml::array& list) {
+    return !list.empty() && list.is_homogeneous(toml::node_type::table);
+  }
+
+  Entry entry(const std::string& name, Place at, const toml::node& node) {
+    Entry entry;
+    entry.name = name;
+    entry.place = at;
+    if (const auto* const text = node.as_string()) {
+      entry.kind = Entry::Kind::kText;
+      entry.text = text->get();
+    } else if (const auto* const integer = node.as_integer()) {
+      entry.kind = Entry::Kind::kInteger;
+      entry.integer = integer->get();
+    } else if (const auto* const real = node.as_floating_point()) {
+      entry.kind = Entry::Kind::kReal;
+      entry.real = real->get();
+    } else if (const auto* const boolean = node.as_boolean()) {
+      entry.kind = Entry::Kind::kBoolean;
+      entry.boolean = boolean->get();
+    } else if (const auto* const list = node.as_array()) {
+      entry.kind = Entry::Kind::kList;
+      for (const auto& each : *list) {
+        entry.items.push_back(this->entry(name, place(each.source().begin), each));
+      }
+    } else {
+      entry.kind = Entry::Kind::kOther;
+    }
+    return entry;
+  }
+
+  const SourceText& source_;
+  Problems& problems_;
+};
+
+}  // namespace
+
+std::optional<Element> read_toml(const SourceText& source, Problems& problems) {
+  if (const std::size_t at = find_long_key(source.text()); at != std::string_view::npos) {
+    problems.add(source.place_of(at), fmt::format("a key of more than {} parts", kDepthMax),
+                 "the tables of a manifest are [provider], [[counterset]], [[counterset.struct]] "
+                 "and [[counterset.counter]]");
+    return std::nullopt;
+  }
+  TomlReader reader(source, problems);
+  const toml::parse_result result = toml::parse(source.text());
+  if (!result) {
+    const toml::parse_error& error = result.error();
+    problems.add(reader.place(error.source().begin), std::string(error.description()),
+                 "this is not TOML; strings stand in quotation marks, tables in brackets");
+    return std::nullopt;
+  }
+  return reader.table(result.table(), {});
+}
+
+}  // namespace meterbank::generator

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <pugixml.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "generator/input/tree.hpp"
+#include "generator/input/xml_text.hpp"
+
+namespace meterbank::generator {
+namespace {
+
+constexpr std::string_view kEventsSpace = "http://schemas.microsoft.com/win/2004/08/events";
+constexpr std::string_view kCountersSpace = "http://schemas.microsoft.com/win/2005/12/counters";
+constexpr std::string_view kBlank = " \t\r\n";
+
+struct Name {
+  std::string_view prefix;
+  std::string_view local;
+};
+
+Name name_of(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return {{}, text};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+bool declares_namespace(std::string_view attribute) {
+  return attribute == "xmlns" || attribute.starts_with("xmlns:");
+}
+
+// The namespace that `prefix` stands for at `node`; empty if there is none.
+std::string_view space_of(pugi::xml_node node, std::string_view prefix) {
+  std::string declaration = "xmlns";
+  if (!prefix.empty()) declaration.append(":").append(prefix);
+  for (; node; node = node.parent()) {
+    if (const auto found = node.attribute(declaration.c_str())) return found.value();
+  }
+  return {};
+}
+
+class XmlReader {
+ public:
+  // `buffer` is the copy of the source that pugixml parsed in place: names and values begin in it
+  // where they begin in the source, which tells their places.
+  XmlReader(const SourceText& source, const char* buffer, Problems& problems)
+      : source_(source), buffer_(buffer), problems_(problems) {}
+
+  std::optional<Element> document(const pugi::xml_document& document) {
+    check_encoding(document);
+    const pugi::xml_node root = only(document, "instrumentationManifest", kEventsSpace);
+    if (!root) return std::nullopt;
+    const pugi::xml_node instrumentation = only(root, "instrumentation", kEventsSpace);
+    if (!instrumentation) return std::nullopt;
+    const pugi::xml_node counters = only(instrumentation, "counters", kCountersSpace);
+    if (!counters) return std::nullopt;
+    return element(counters, 1);
+  }
+
+  [[nodiscard]] Place place_of(std::size_t offset) const { return source_.place_of(offset); }
+
+ private:
+  [[nodiscard]] Place place_of(const char* in_buffer) const {
+    return source_.place_of(static_cast<std::size_t>(in_buffer - buffer_));
+  }
+  // Of its `<`.
+  [[nodiscard]] Place place_of(pugi::xml_node node) const { return place_of(node.name() - 1); }
+
+  void check_encoding(const pugi::xml_document& document) {
+    const pugi::xml_node first = document.first_child();
+    if (first.type() != pugi::node_declaration) return;
+    const pugi::xml_attribute encoding = first.attribute("encoding");
+    if (!encoding) return;
+    std::string name = encoding.value();
+    for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (name == "utf-8" || name == "utf-16" || name == "us-ascii" || name == "ascii") return;
+    problems_.add(place_of(encoding.name()),
+                  fmt::format("encoding '{}' is not read", encoding.value()),
+                  R"(save the file as UTF-8 and write encoding="UTF-8")");
+  }
+
+  // The child of this name. Other children of the frame around <counters> are other
+  // instrumentation, and none of ours; but there is one document element.
+  pugi::xml_node only(pugi::xml_node parent, std::string_view name, std::string_view space) {
+    const bool is_document = parent.type() == pugi::node_document;
+    pugi::xml_node found;
+    for (const pugi::xml_node child : parent.children()) {
+      if (child.type() != pugi::node_element) continue;
+      const Name full = name_of(child.name());
+      if (full.local != name && !is_document) continue;
+      if (found) {
+        problems_.add(
+            place_of(child), fmt::format("a second element <{}>", child.name()),
+            fmt::format("the first is in line {}; a manifest has one", place_of(found).line));
+        return {};
+      }
+      found = child;
+      if (full.local != name) break;
+    }
+    if (!found || name_of(found.name()).local != name) {
+      const Place place = found ? place_of(found) : is_document ? Place{1, 1} : place_of(parent);
+      problems_.add(
+          place, fmt::format("there is no <{}> here", name),
+          "a manifest is <instrumentationManifest> <instrumentation> <counters> <provider>");
+      return {};
+    }
+    return is_in(found, space) ? found : pugi::xml_node();
+  }
+
+  bool is_in(pugi::xml_node node, std::string_view space) {
+    const Name name = name_of(node.name());
+    if (space_of(node, name.prefix) == space) return true;
+    const std::string declaration =
+        name.prefix.empty() ? "xmlns" : fmt::format("xmlns:{}", name.prefix);
+    problems_.add(place_of(node), fmt::format("<{}> is in another namespace", node.name()),
+                  fmt::format(R"(it belongs to {}="{}")", declaration, space));
+    return false;
+  }
+
+  Element element(pugi::xml_node node, std::uint32_t depth) {
+    Element to{std::string(name_of(node.name()).local), place_of(node), false, {}, {}};
+    attributes(node, to);
+    for (const pugi::xml_node child : node.children()) {
+      if (child.type() == pugi::node_element) {
+        if (!has_room(child, depth)) return to;
+        if (is_in(child, kCountersSpace)) to.children.push_back(element(child, depth + 1));
+      } else if (child.type() == pugi::node_pcdata || child.type() == pugi::node_cdata) {
+        const std::string_view text = child.value();
+        const std::size_t at = text.find_first_not_of(kBlank);
+        if (at == std::string_view::npos) continue;
+        problems_.add(place_of(child.value()), fmt::format("text in <{}>", node.name()),
+                      "a manifest says everything in attributes");
+      }
+    }
+    return to;
+  }
+
+  bool has_room(pugi::xml_node node, std::uint32_t depth) {
+    if (depth >= kDepthMax) {
+      problems_.add(place_of(node), fmt::format("more than {} elements in each other", kDepthMax));
+      return false;
+    }
+    if (++elements_ > kElementsMax) {
+      if (elements_ == kElementsMax + 1) {
+        problems_.add(place_of(node), fmt::format("more than {} elements", kElementsMax));
+      }
+      return false;
+    }
+    return true;
+  }
+
+  void attributes(pugi::xml_node node, Element& to) {
+    for (const pugi::xml_attribute attribute : node.attributes()) {
+      const std::string_view name = attribute.name();
+      if (declares_namespace(name) || name.find(':') != std::string_view::npos) continue;
+      Entry entry;
+      entry.name = name;
+      entry.place = place_of(attribute.name());
+      entry.text = attribute.value();
+      if (const Entry* const before = find(to.entries, name)) {
+        problems_.add(entry.place, fmt::format("attribute {} is given twice", name),
+                      fmt::format("the first is in line {}", before->place.line));
+        continue;
+      }
+      if (to.entries.size() == kAttributesMax) {
+        problems_.add(entry.place, fmt::format("more than {} attributes", kAttributesMax));
+        return;
+      }
+      to.entries.push_back(std::move(entry));
+    }
+  }
+
+  static const Entry* find(const std::vector<Entry>& entries, std::string_view name) {
+    for (const Entry& entry : entries) {
+      if (entry.name == name) return &entry;
+    }
+    return nullptr;
+  }
+
+  static constexpr std::size_t kAttributesMax = 64;  // each is compared with all before it
+
+  const SourceText& source_;
+  const char* buffer_;
+  Problems& problems_;
+  std::uint32_t elements_ = 0;
+};
+
+}  // namespace
+
+std::optional<Element> read_xml(const SourceText& source, Problems& problems) {
+  if (!check_xml_text(source, problems)) return std::nullopt;
+  std::string buffer(source.text());
+  XmlReader reader(source, buffer.data(), problems);
+  pugi::xml_document document;
+  constexpr unsigned kOptions = pugi::parse_default | pugi::parse_declaration;
+  const pugi::xml_parse_result result =
+      document.load_buffer_inplace(buffer.data(), buffer.size(), kOptions, pugi::encoding_utf8);
+  if (!result) {
+    std::string what = result.description();
+    if (!what.empty() && what.front() >= 'A' && what.front() <= 'Z') {
+      what.front() = static_cast<char>(what.front() - 'A' + 'a');
+    }
+    problems.add(reader.place_of(static_cast<std::size_t>(result.offset)), what,
+                 "this is not XML; xmllint --noout says more about it");
+    return std::nullopt;
+  }
+  return reader.document(document);
+}
+
+}  // namespace meterbank::generator

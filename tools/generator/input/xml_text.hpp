@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What pugixml takes and XML does not allow: document types, entities that nobody declared.
+#pragma once
+
+#include "generator/input/source_text.hpp"
+#include "generator/manifest/problems.hpp"
+
+namespace meterbank::generator {
+
+// False if the text must not be parsed at all.
+[[nodiscard]] bool check_xml_text(const SourceText& source, Problems& problems);
+
+}  // namespace meterbank::generator
