@@ -6,7 +6,8 @@
 namespace meterbank::generator {
 
 void check(const Manifest& manifest, Problems& problems) {
-  const std::size_t before = problems.all().size();
+  // What could not be read is missing here, and would be complained about a second time.
+  if (!problems.empty()) return;
   check_provider(manifest, problems);
   check_unique(manifest, problems);
   check_resources(manifest, problems);
@@ -16,7 +17,7 @@ void check(const Manifest& manifest, Problems& problems) {
     check_forms(manifest, set, problems);
     check_structures(manifest, set, problems);
   }
-  if (problems.all().size() != before) return;
+  if (!problems.empty()) return;
   // The last word has who will be asked when the program runs. What only it knows is how many words
   // an instance needs.
   std::vector<CounterSpec> counters;

@@ -9,7 +9,8 @@
 namespace meterbank::generator {
 
 // Everything that Provider::add(), PcwRegister() and the generated code rely on: nothing that passes
-// here is refused by encode_schema().
+// here is refused by encode_schema(). Adds nothing if there are problems already: they are those of
+// parse_manifest(), and what it could not read would be found missing.
 void check(const Manifest& manifest, Problems& problems);
 
 // What readers of `old` would miss in `manifest`, or take for something else: sets and counters that

@@ -47,7 +47,7 @@ std::string_view word_of(ValueForm form) noexcept {
 }
 
 std::string unit_of(const Counter& counter) {
-  return counter.unit.value.empty() ? std::string("no unit") : quoted(counter.unit.value);
+  return counter.unit.value.empty() ? std::string("no unit") : in_quotes(counter.unit.value);
 }
 
 class Comparison {
@@ -98,7 +98,7 @@ class Comparison {
     }
     if (!equal_folded(now.name.value, old.name.value)) {
       problems_.add(now.name.place,
-                    fmt::format("{} was named {}", which(now), quoted(old.name.value)),
+                    fmt::format("{} was named {}", which(now), in_quotes(old.name.value)),
                     "paths begin with the name: put it back, or make a set with another GUID");
     }
     if (now.word != old.word) {
@@ -106,7 +106,7 @@ class Comparison {
                     fmt::format("the metric word of {} was {}, and would be {}", which(now),
                                 old.word, now.word),
                     fmt::format("metrics and short paths begin with it: say {} as its symbol",
-                                quoted(old.word)));
+                                in_quotes(old.word)));
     }
     if (now.instances.value != old.instances.value) {
       problems_.add(first_known({now.instances.place, now.place}),
@@ -135,7 +135,7 @@ class Comparison {
       if (same_id != by_id.end()) {
         const Counter& other = *same_id->second;
         problems_.add(first_known({other.id.place, other.place}),
-                      fmt::format("id {} was that of {}", each.id.value, quoted(label(each))),
+                      fmt::format("id {} was that of {}", each.id.value, in_quotes(label(each))),
                       std::string(kNewId));
       }
       const auto named = by_name.find(each.name.value);
@@ -172,14 +172,14 @@ class Comparison {
   void compare_counters(const Counter& now, const Counter& old) {
     if (!old.name.value.empty() && !equal_folded(now.name.value, old.name.value)) {
       problems_.add(first_known({now.name.place, now.place}),
-                    fmt::format("{} was named {}", which(now), quoted(old.name.value)),
+                    fmt::format("{} was named {}", which(now), in_quotes(old.name.value)),
                     "paths end with the name: put it back, or add a counter with another id");
     }
     if (!old.word.empty() && now.word != old.word && is_shown(old)) {
       problems_.add(first_known({now.symbol.place, now.name.place, now.place}),
                     fmt::format("the metric word of {} was {}, and would be {}", which(now),
                                 old.word, now.word.empty() ? "none" : now.word),
-                    fmt::format("metrics end with it: say {} as its symbol", quoted(old.word)));
+                    fmt::format("metrics end with it: say {} as its symbol", in_quotes(old.word)));
     }
     if (now.type.value != old.type.value) {
       problems_.add(

@@ -7,8 +7,10 @@ namespace {
 CounterSpec spec_of(const Counter& counter) {
   // A base counter exists for its neighbours: who does not name it does not want to see it.
   const bool is_nameless = is_base(counter.type.value) && counter.symbol.value.empty();
+  // Windows hides the others without a name; here their word stands in for it.
+  const bool is_hidden = !is_base(counter.type.value) && counter.name.value.empty();
   return {.id = counter.id.value,
-          .name = counter.name.value,
+          .name = is_hidden ? counter.word : counter.name.value,
           .symbol = is_nameless ? std::string_view() : counter.word,
           .type = counter.type.value,
           .unit = counter.unit.value,

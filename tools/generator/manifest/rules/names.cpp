@@ -26,7 +26,7 @@ void check_text(const Placed<std::string>& text, Place element, std::string_view
   const NameCheck check = check_name(text.value, NameKind::kCounter);
   if (check.ok()) return;
   problems.add(first_known({text.place, element}),
-               fmt::format("{} {} {}", what, quoted(text.value), text_of(check.fault)),
+               fmt::format("{} {} {}", what, in_quotes(text.value), text_of(check.fault)),
                check.fault == NameFault::kControlCharacter
                    ? std::string("write it on one line: it is shown in tables and in metrics")
                    : std::string(remedy_for(check.fault)));
@@ -37,11 +37,12 @@ void check_symbol(const Placed<std::string>& symbol, Place element, std::string_
   if (symbol.value.empty() || is_identifier(symbol.value)) return;
   const Place place = first_known({symbol.place, element});
   if (is_keyword(symbol.value)) {
-    problems.add(place, fmt::format("{} {} is a keyword of C or C++", what, quoted(symbol.value)),
+    problems.add(place,
+                 fmt::format("{} {} is a keyword of C or C++", what, in_quotes(symbol.value)),
                  "generated code uses it as a name; take another");
     return;
   }
-  problems.add(place, fmt::format("{} {} is not a C identifier", what, quoted(symbol.value)),
+  problems.add(place, fmt::format("{} {} is not a C identifier", what, in_quotes(symbol.value)),
                "letters, digits and underscores, and no digit first");
 }
 
@@ -54,16 +55,16 @@ void check_word(const Manifest& manifest, const Element& element, Problems& prob
   const std::string remedy = fmt::format("say  symbol{}\"...\"  with letters and underscores",
                                          word_of(manifest.language, "=", " = "));
   if (element.word.empty()) {
-    problems.add(place, fmt::format("no metric word can be made of {}", quoted(source.value)),
+    problems.add(place, fmt::format("no metric word can be made of {}", in_quotes(source.value)),
                  remedy);
   } else if (element.word.size() > kNameBytesMax) {
     problems.add(place,
-                 fmt::format("the metric word of {} is longer than {} bytes", quoted(source.value),
-                             kNameBytesMax),
+                 fmt::format("the metric word of {} is longer than {} bytes",
+                             in_quotes(source.value), kNameBytesMax),
                  remedy);
   } else if (!has_symbol && element.word.front() >= '0' && element.word.front() <= '9') {
     problems.add(place,
-                 fmt::format("the metric word of {} begins with a digit", quoted(source.value)),
+                 fmt::format("the metric word of {} begins with a digit", in_quotes(source.value)),
                  remedy);
   }
 }

@@ -25,7 +25,7 @@ void check_name_of(const Manifest& manifest, Problems& problems) {
   } else if (provider.name.value.size() > kProviderNameBytesMax) {
     problems.add(place,
                  fmt::format("provider name {} is longer than {} bytes",
-                             quoted(provider.name.value), kProviderNameBytesMax),
+                             in_quotes(provider.name.value), kProviderNameBytesMax),
                  "it becomes part of the names of files: take a shorter one");
   }
 }
@@ -36,7 +36,7 @@ void check_symbol(const Manifest& manifest, Problems& problems) {
     if (is_identifier(provider.symbol.value)) return;
     problems.add(
         first_known({provider.symbol.place, provider.place}),
-        fmt::format("provider symbol {} is not a C identifier", quoted(provider.symbol.value)),
+        fmt::format("provider symbol {} is not a C identifier", in_quotes(provider.symbol.value)),
         "letters, digits and underscores, no digit first, and no keyword of C or C++");
     return;
   }
@@ -48,10 +48,10 @@ void check_symbol(const Manifest& manifest, Problems& problems) {
     return;
   }
   if (provider.name.value.empty() || is_identifier(snake_case(provider.name.value))) return;
-  problems.add(
-      first_known({provider.name.place, provider.place}),
-      fmt::format("no identifier can be made of the provider name {}", quoted(provider.name.value)),
-      fmt::format("say  symbol{}\"...\"", word_of(manifest.language, "=", " = ")));
+  problems.add(first_known({provider.name.place, provider.place}),
+               fmt::format("no identifier can be made of the provider name {}",
+                           in_quotes(provider.name.value)),
+               fmt::format("say  symbol{}\"...\"", word_of(manifest.language, "=", " = ")));
 }
 
 void check_application(const Manifest& manifest, Problems& problems) {
@@ -60,10 +60,11 @@ void check_application(const Manifest& manifest, Problems& problems) {
   const std::string_view word = word_of(manifest.language, "applicationIdentity", "application");
   if (!check_name(application.value, NameKind::kProvider).ok()) {
     problems.add(application.place,
-                 fmt::format("{} {} is no name of a file", word, quoted(application.value)),
+                 fmt::format("{} {} is no name of a file", word, in_quotes(application.value)),
                  "at most 1023 bytes of UTF-8 without control characters");
   } else if (application.value.find_first_of("/\\") != std::string::npos) {
-    problems.add(application.place, fmt::format("{} {} is a path", word, quoted(application.value)),
+    problems.add(application.place,
+                 fmt::format("{} {} is a path", word, in_quotes(application.value)),
                  "the name of the file alone: where it lies is known when it is installed");
   }
 }

@@ -17,7 +17,7 @@ void check_identifier(const Placed<std::string>& text, Place element, const std:
   if (text.value.empty()) {
     problems.add(place, what + " is missing", "it is a name in the C code of the provider");
   } else {
-    problems.add(place, fmt::format("{} {} is not a C identifier", what, quoted(text.value)),
+    problems.add(place, fmt::format("{} {} is not a C identifier", what, in_quotes(text.value)),
                  "letters, digits and underscores, no digit first, and no keyword of C or C++");
   }
 }
@@ -33,7 +33,7 @@ Structs check_structs(const Counterset& set, Problems& problems) {
     const auto [first, is_first] = known.try_emplace(each.name.value, place);
     if (is_first || each.name.value.empty()) continue;
     problems.add(
-        place, fmt::format("struct {} is declared twice", quoted(each.name.value)),
+        place, fmt::format("struct {} is declared twice", in_quotes(each.name.value)),
         fmt::format("the first is {}; give this one another name", line_of(first->second)));
   }
   return known;
@@ -46,9 +46,9 @@ void check_reference(const Counterset& set, const Structs& known, const Counter&
     if (known.contains(counter.structure.value)) return;
     problems.add(place,
                  fmt::format("{} refers to a struct {} that {} has not", which(counter),
-                             quoted(counter.structure.value), which(set)),
+                             in_quotes(counter.structure.value), which(set)),
                  known.size() == 1
-                     ? fmt::format("its only struct is {}", quoted(known.begin()->first))
+                     ? fmt::format("its only struct is {}", in_quotes(known.begin()->first))
                      : std::string("declare it in this set, or refer to one that is declared"));
   } else if (is_kernel && set.structs.size() > 1) {
     problems.add(place, fmt::format("{} does not say in which struct its field is", which(counter)),

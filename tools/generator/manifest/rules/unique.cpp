@@ -32,7 +32,7 @@ bool refuse_second(Map& map, const Placed<std::string>& text, Place element, std
   const Place place = first_known({text.place, element});
   const auto first = earlier(map, text.value, place);
   if (!first) return false;
-  problems.add(place, fmt::format("{} {} is used twice", what, quoted(text.value)),
+  problems.add(place, fmt::format("{} {} is used twice", what, in_quotes(text.value)),
                fmt::format("the first is {}; give this one another", line_of(*first)));
   return true;
 }
@@ -50,18 +50,19 @@ class Words {
     const bool has_symbol = !element.symbol.value.empty();
     const Placed<std::string>& source = has_symbol ? element.symbol : element.name;
     const Place place = first_known({source.place, element.place});
+    const std::string& spelled = source.value.empty() ? element.word : source.value;
     const auto [at, is_first] =
-        met_.try_emplace(camel_case(element.word), Met{element.word, source.value, place});
+        met_.try_emplace(camel_case(element.word), Met{element.word, spelled, place});
     const Met& first = at->second;
     // The same symbol again is refused as such.
-    if (is_first || (has_symbol && first.spelled == source.value)) return;
+    if (is_first || (has_symbol && first.spelled == spelled)) return;
     const std::string shared = first.word == element.word
                                    ? fmt::format("metric word, {}", element.word)
                                    : fmt::format("C++ name, {}", at->first);
     problems.add(
         place,
-        fmt::format("{} {} and {} have the same {}", kind_, quoted(first.spelled),
-                    quoted(source.value), shared),
+        fmt::format("{} {} and {} have the same {}", kind_, in_quotes(first.spelled),
+                    in_quotes(spelled), shared),
         fmt::format("the first is {}; give this one another symbol", line_of(first.place)));
   }
 

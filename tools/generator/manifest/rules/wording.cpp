@@ -7,7 +7,7 @@
 
 namespace meterbank::generator {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t kShownBytesMax = 64;
   const RepairedText shown = repair_utf8(text, kShownBytesMax);
   return fmt::format("'{}{}'", shown.text, shown.shortened ? "..." : "");
@@ -15,11 +15,11 @@ std::string quoted(std::string_view text) {
 
 std::string which(const Counter& counter) {
   if (counter.name.value.empty()) return fmt::format("counter {}", counter.id.value);
-  return fmt::format("counter {} {}", counter.id.value, quoted(counter.name.value));
+  return fmt::format("counter {} {}", counter.id.value, in_quotes(counter.name.value));
 }
 
 std::string which(const Counterset& counterset) {
-  return "counterset " + quoted(counterset.name.value);
+  return "counterset " + in_quotes(counterset.name.value);
 }
 
 std::string type_word(Language language, CounterType type) {

@@ -12,7 +12,7 @@
 namespace meterbank::generator {
 
 // 'text', shortened if it is long.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string in_quotes(std::string_view text);
 // counter 3 'Average Latency', or counter 3 if it has no name.
 [[nodiscard]] std::string which(const Counter& counter);
 // counterset 'Demo Orders'
