@@ -12,6 +12,7 @@
 #include "cli/compat/windows_grammar.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
+#include "cli/gen/gen.hpp"
 #include "cli/verb_words.hpp"
 #include "meterbank/reader/suggest.hpp"
 #include "meterbank/shm/case_fold.hpp"
@@ -116,7 +117,8 @@ class Grammar {
       case Verb::kHelp:
         verb.add_option("TOPIC", invocation_.topic, "")->type_name("");
         break;
-      // Not of this grammar: parse_windows_arguments() took them before.
+      // Not of this grammar: others took them before.
+      case Verb::kGen:
       case Verb::kTypeperf:
       case Verb::kRelog:
         break;
@@ -223,6 +225,7 @@ class Grammar {
     if (extras.empty()) return {};
     const auto& first = extras.front();
     if (first.size() > 1 && first.front() == '-') return unknown_option(first);
+    if (first == kGen) return usage("gen stands before all options", "meterbank gen ...");
     if (chosen() == nullptr) {
       const auto near = best_match(first, verb_names());
       return usage(fmt::format("no verb '{}'", first), near.value_or("meterbank help"));
@@ -435,11 +438,13 @@ class Grammar {
 }  // namespace
 
 Result<Invocation> parse_arguments(std::span<const std::string> arguments) {
+  if (auto parsed = parse_gen_arguments(arguments)) return *std::move(parsed);
   if (auto parsed = parse_windows_arguments(arguments)) return *std::move(parsed);
   return std::make_unique<Grammar>(arguments)->parse(arguments);
 }
 
 std::optional<std::string> verb_help(std::string_view verb) {
+  if (verb == kGen) return std::string(gen_help());
   if (const auto text = windows_verb_help(verb); !text.empty()) return std::string(text);
   for (const auto& words : kVerbs) {
     const std::string name = words.name;
@@ -450,7 +455,8 @@ std::optional<std::string> verb_help(std::string_view verb) {
 
 std::vector<std::string> verb_names() {
   auto names = windows_verbs();
-  names.reserve(names.size() + std::size(kVerbs));
+  names.reserve(names.size() + std::size(kVerbs) + 1);
+  names.emplace_back(kGen);
   for (const auto& words : kVerbs) names.emplace_back(words.name);
   return names;
 }

@@ -26,6 +26,7 @@ enum class Verb : std::uint8_t {
   kRelog,
   kHost,
   kDemo,
+  kGen,
   kDoctor,
   kVersion,
   kHelp
@@ -89,6 +90,8 @@ struct Invocation {
   std::optional<Span> period;
   bool processes = true;
   std::uint64_t seed = 1;
+
+  std::vector<std::string> generator_words;  // gen: what the generator is called with
 
   // doctor
   bool clean = false;

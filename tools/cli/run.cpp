@@ -28,6 +28,8 @@ int run(std::span<const std::string> arguments, Console& console) {
       return host(*invocation, console);
     case Verb::kDemo:
       return demo(*invocation, console);
+    case Verb::kGen:
+      return gen(*invocation, console);
     case Verb::kDoctor:
       return doctor(*invocation, console);
     case Verb::kVersion:
