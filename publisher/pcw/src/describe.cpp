@@ -45,7 +45,7 @@ CounterSpec spec_of(const METERBANK_COUNTER_DESCRIPTION& counter) noexcept {
           .frequency = counter.Links.PerfFreq,
           .multi = counter.Links.Multi,
           .scale = counter.Scale,
-          .detail = counter.Detail,
+          .detail = counter.Detail == 0 ? ULONG{PERF_DETAIL_NOVICE} : counter.Detail,
           .aggregate = counter.Aggregate,
           .attributes = counter.Attributes,
           .form = static_cast<ValueForm>(counter.Form)};
@@ -70,7 +70,7 @@ Result<void> describe_set(const METERBANK_COUNTERSET_DESCRIPTION* set) {
   CountersetSpec spec{.name = text_of(set->Name), .symbol = text_of(set->Symbol)};
   spec.help = text_of(set->Help);
   spec.label = text_of(set->Label);
-  spec.guid = std::bit_cast<Guid>(set->CounterSetGuid);
+  spec.guid = std::bit_cast<Guid>(set->Guid);
   spec.provider_guid = std::bit_cast<Guid>(set->ProviderGuid);
   spec.instances = static_cast<InstanceKind>(set->InstanceType);
   spec.counters = counters;

@@ -5,20 +5,37 @@
 // PcwRegister or PerfSetCounterSetInfo.
 //
 //   static const METERBANK_COUNTER_DESCRIPTION Counters[] = {
-//       {1, PERF_COUNTER_RAWCOUNT, METERBANK_FORM_UNSIGNED, "Free", "free", "By", "Free memory.",
-//        METERBANK_NO_LINKS, 0, PERF_DETAIL_NOVICE, PERF_AGGREGATE_TOTAL, 0},
+//       {
+//           .Id = 1,
+//           .Type = PERF_COUNTER_RAWCOUNT,
+//           .Name = "Free Bytes",
+//           .Symbol = "free_bytes",
+//           .Links = METERBANK_NO_LINKS,
+//       },
 //   };
 //
+// Members are named in their order here; METERBANK_OPTIONAL ones may be left out, and are 0 then.
 // All text is UTF-8; null is an empty text.
 #pragma once
 
 #include "perflib.h"
 
+#if defined(__cplusplus)
+#define METERBANK_OPTIONAL \
+  {}
+#else
+#define METERBANK_OPTIONAL
+#endif
+
 #define METERBANK_FORM_UNSIGNED 0U
 #define METERBANK_FORM_SIGNED 1U  // this and the next: of PERF_COUNTER_LARGE_RAWCOUNT only
 #define METERBANK_FORM_REAL 2U    // the bits of a double
 
-// Ids of the counters that a formula needs besides its own.
+#define METERBANK_NO_COUNTER 0xFFFFFFFFU
+#define METERBANK_NO_LINKS \
+  { METERBANK_NO_COUNTER, METERBANK_NO_COUNTER, METERBANK_NO_COUNTER, METERBANK_NO_COUNTER }
+
+// Ids of the counters that a formula needs besides its own, or METERBANK_NO_COUNTER.
 typedef struct _METERBANK_COUNTER_LINKS {
   ULONG Base;
   ULONG PerfTime;
@@ -26,32 +43,28 @@ typedef struct _METERBANK_COUNTER_LINKS {
   ULONG Multi;
 } METERBANK_COUNTER_LINKS;
 
-#define METERBANK_NO_COUNTER 0xFFFFFFFFU
-#define METERBANK_NO_LINKS \
-  { METERBANK_NO_COUNTER, METERBANK_NO_COUNTER, METERBANK_NO_COUNTER, METERBANK_NO_COUNTER }
-
 typedef struct _METERBANK_COUNTER_DESCRIPTION {
   ULONG Id;
-  ULONG Type;    // PERF_COUNTER_... of winperf.h
-  ULONG Form;    // METERBANK_FORM_...
-  PCSTR Name;    // "Square Wave"
-  PCSTR Symbol;  // "square_wave": short paths, JSON, metrics
-  PCSTR Unit;    // UCUM code
-  PCSTR Help;
+  ULONG Type;                       // PERF_COUNTER_... of winperf.h
+  PCSTR Name METERBANK_OPTIONAL;    // "Square Wave"; only bases may have none
+  PCSTR Symbol METERBANK_OPTIONAL;  // "square_wave": short paths, JSON, metrics
+  PCSTR Unit METERBANK_OPTIONAL;    // UCUM code
+  PCSTR Help METERBANK_OPTIONAL;
   METERBANK_COUNTER_LINKS Links;
-  LONG Scale;          // -10..10
-  ULONG Detail;        // PERF_DETAIL_...
-  ULONG Aggregate;     // PERF_AGGREGATE_...
-  ULONG64 Attributes;  // PERF_ATTRIB_...
+  LONG Scale METERBANK_OPTIONAL;          // -10..10
+  ULONG Detail METERBANK_OPTIONAL;        // 0 is PERF_DETAIL_NOVICE
+  ULONG Aggregate METERBANK_OPTIONAL;     // PERF_AGGREGATE_...
+  ULONG64 Attributes METERBANK_OPTIONAL;  // PERF_ATTRIB_...
+  ULONG Form METERBANK_OPTIONAL;          // METERBANK_FORM_...
 } METERBANK_COUNTER_DESCRIPTION;
 
 typedef struct _METERBANK_COUNTERSET_DESCRIPTION {
   PCSTR Name;
   PCSTR Symbol;
-  PCSTR Help;
-  PCSTR Label;  // what an instance is: "venue"
-  GUID CounterSetGuid;
-  GUID ProviderGuid;
+  PCSTR Help METERBANK_OPTIONAL;
+  PCSTR Label METERBANK_OPTIONAL;  // what an instance is: "venue"
+  GUID Guid METERBANK_OPTIONAL;
+  GUID ProviderGuid METERBANK_OPTIONAL;
   ULONG InstanceType;  // PERF_COUNTERSET_SINGLE_INSTANCE and its like
   ULONG CounterCount;
   const METERBANK_COUNTER_DESCRIPTION* Counters;  // in the order of the columns
