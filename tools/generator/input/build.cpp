@@ -163,23 +163,13 @@ class Builder {
     }
     children(element, "a provider", {"counterSet"});
     if (!provider.name.is_said()) provider.name.value = "Counters";  // as CTRPP has it
-    if (provider.resource_base.is_said() && has_version(20)) {
-      problems_.add(provider.resource_base.place, "resourceBase is not of schema 2.0",
-                    "give each name a nameID and each description a descriptionID instead");
-    }
   }
 
   void take_counterset(const Element& element) {
     Counterset& set = manifest_.countersets.emplace_back();
     set.place = element.place;
     entries(element, "a counterset", kCountersetKeys, set, {"struct", "counter"});
-    if (is_xml()) {
-      children(element, "a counterset", {"structs", "counter"});
-      check_resource(set.place, "nameID", set.name_id, true);
-      check_resource(set.place, "descriptionID", set.description_id, true);
-    } else {
-      children(element, "a counterset", {"struct", "counter"});
-    }
+    children(element, "a counterset", {is_xml() ? "structs" : "struct", "counter"});
     set.word = snake_case(set.symbol.value.empty() ? set.name.value : set.symbol.value);
     take_structs(element, set);
     for (const Element& child : element.children) {
@@ -218,9 +208,6 @@ class Builder {
     entries(element, "a counter", kCounterKeys, counter, {"buckets"});
     if (is_xml()) {
       children(element, "a counter", {"counterAttributes"});
-      check_resource(element.place, "nameID", counter.name_id, counter.name.is_said());
-      check_resource(element.place, "descriptionID", counter.description_id,
-                     counter.help.is_said());
       take_counter_attributes(element, counter);
     } else {
       children(element, "a counter", {"buckets"});
@@ -251,23 +238,6 @@ class Builder {
     spec.least = keys.least.value;
     spec.most = keys.most.value;
     counter.buckets.place = element.place;
-  }
-
-  [[nodiscard]] bool has_version(std::uint32_t version) const {
-    return manifest_.schema_version.is_said() && manifest_.schema_version.value == version;
-  }
-
-  // Of XML. The ids of resources came with schema 2.0; from then on each text has one.
-  void check_resource(Place owner, std::string_view name, const Placed<std::uint32_t>& id,
-                      bool has_text) {
-    if (id.is_said() && has_version(11)) {
-      problems_.add(id.place, fmt::format("{} is not of schema 1.1", name),
-                    R"(remove it, or write schemaVersion="2.0")");
-    }
-    if (!id.is_said() && has_text && has_version(20)) {
-      problems_.add(owner, fmt::format("no {}, which schema 2.0 wants", name),
-                    fmt::format(R"(add {}="...", or write schemaVersion="1.1")", name));
-    }
   }
 
   Reading reading_;
