@@ -137,12 +137,15 @@ class Values {
   // rewrites all words from the first to the last that changed.
   void record(const Recorder& recorder, double value) noexcept;
   void set(const Gauge& gauge, double value) noexcept;
+  void set_signed(const Gauge& gauge, std::int64_t value) noexcept;
+  void set_unsigned(const Gauge& gauge, std::uint64_t value) noexcept;
   void set(const TextCounter& counter, std::string_view text) noexcept;
   // Stamped sets: CLOCK_MONOTONIC nanoseconds at which the values were true.
   void stamp(std::uint64_t monotonic_ns) noexcept { update_.set(stamp_, monotonic_ns); }
 
  private:
   friend class InstanceWriter;
+  void set_gauge(const CounterPlace& place, std::uint64_t bits) noexcept;
   explicit Values(const BlockWriter<StdAtomics>& writer) noexcept
       : update_(writer), stamp_(writer.words() - 1) {}
 

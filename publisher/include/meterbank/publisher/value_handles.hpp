@@ -52,6 +52,15 @@ class ValueHandle {
   return whole >= 0x1p64 ? UINT64_MAX : static_cast<std::uint64_t>(whole);
 }
 
+// The same of whole numbers, which a double would round beyond 2^53.
+[[nodiscard]] inline std::uint64_t bits_of_signed(ValueForm form, std::int64_t value) noexcept {
+  if (form == ValueForm::kReal) return bits_of(form, static_cast<double>(value));
+  return static_cast<std::uint64_t>(value);
+}
+[[nodiscard]] inline std::uint64_t bits_of_unsigned(ValueForm form, std::uint64_t value) noexcept {
+  return form == ValueForm::kReal ? bits_of(form, static_cast<double>(value)) : value;
+}
+
 // The longest part of at most `bytes_max` bytes that ends with a whole character.
 [[nodiscard]] inline std::string_view cut_text(std::string_view text,
                                                std::size_t bytes_max) noexcept {
@@ -89,9 +98,10 @@ class Gauge : public detail::ValueHandle {
 
   void set(double value) noexcept { set_bits(detail::bits_of(place_.form, value)); }
   void set_signed(std::int64_t value) noexcept {
-    set_bits(place_.form == ValueForm::kReal
-                 ? detail::bits_of(place_.form, static_cast<double>(value))
-                 : static_cast<std::uint64_t>(value));
+    set_bits(detail::bits_of_signed(place_.form, value));
+  }
+  void set_unsigned(std::uint64_t value) noexcept {
+    set_bits(detail::bits_of_unsigned(place_.form, value));
   }
   void add(double delta) noexcept { set(value() + delta); }
   [[nodiscard]] double value() const noexcept {
@@ -156,11 +166,19 @@ inline void Values::record(const Recorder& recorder, double value) noexcept {
   changes.apply([this](std::uint32_t word, std::uint64_t bits) { update_.set(word, bits); });
 }
 
-inline void Values::set(const Gauge& gauge, double value) noexcept {
-  const CounterPlace& place = gauge.place();
+inline void Values::set_gauge(const CounterPlace& place, std::uint64_t bits) noexcept {
   if (!place.known) return;
-  update_.set(place.own, detail::bits_of(place.form, value));
+  update_.set(place.own, bits);
   if (place.timed) update_.set(place.more, clock_ns(CLOCK_MONOTONIC_COARSE));
+}
+inline void Values::set(const Gauge& gauge, double value) noexcept {
+  set_gauge(gauge.place(), detail::bits_of(gauge.place().form, value));
+}
+inline void Values::set_signed(const Gauge& gauge, std::int64_t value) noexcept {
+  set_gauge(gauge.place(), detail::bits_of_signed(gauge.place().form, value));
+}
+inline void Values::set_unsigned(const Gauge& gauge, std::uint64_t value) noexcept {
+  set_gauge(gauge.place(), detail::bits_of_unsigned(gauge.place().form, value));
 }
 
 inline void Values::set(const TextCounter& counter, std::string_view text) noexcept {
