@@ -75,21 +75,6 @@ std::string instances_of(const Counterset& set) {
   return {};
 }
 
-// Line breaks and runs of spaces are how the manifest was laid out, and mean nothing here.
-std::string on_one_line(std::string_view text) {
-  std::string line;
-  for (const char c : text) {
-    const bool is_space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-    if (!is_space) {
-      line += c;
-    } else if (!line.empty() && line.back() != ' ') {
-      line += ' ';
-    }
-  }
-  if (line.ends_with(' ')) line.pop_back();
-  return line;
-}
-
 class DocumentData {
  public:
   explicit DocumentData(const Escapes& escapes) : escapes_(escapes) {}
@@ -105,41 +90,34 @@ class DocumentData {
     }
     mustache::data data;
     data.set("hash", fmt::format("{:016x}", manifest.hash));
-    data.set("provider", prose(provider.name.value));
-    data.set("word", code(word));
-    data.set("title", code(title));
+    data.set("provider", escapes_.prose(provider.name.value));
+    data.set("word", escapes_.code(word));
+    data.set("title", escapes_.code(title));
     if (!provider.guid.value.is_zero()) {
-      data.set("provider_guid", code(provider.guid.value.text()));
+      data.set("provider_guid", escapes_.code(provider.guid.value.text()));
     }
     mustache::data sets = mustache::data::type::list;
     for (const auto& set : manifest.countersets) sets << of(manifest, set);
     if (!manifest.countersets.empty()) {
       const auto& first = manifest.countersets.front();
-      data.set("example", code(first.word + "/*"));
+      data.set("example", escapes_.code(first.word + "/*"));
     }
     data.set("countersets", sets);
     return data;
   }
 
  private:
-  [[nodiscard]] std::string prose(std::string_view text) const {
-    return escapes_.prose(on_one_line(text));
-  }
-  [[nodiscard]] std::string code(std::string_view text) const {
-    return escapes_.code(on_one_line(text));
-  }
-
   [[nodiscard]] mustache::data of(const Manifest& manifest, const Counterset& set) const {
     const bool has_names = has_instance_names(set.instances.value);
     const auto windows_path = fmt::format(R"(\{}{})", set.name.value, has_names ? "(*)" : "");
     const auto path = set.word + (has_names ? "/*" : "");
     mustache::data data;
-    data.set("name", prose(set.name.value));
-    data.set("path", code(path));
-    data.set("windows_path", code(windows_path));
-    data.set("guid", code(guid_of(manifest, set).text()));
-    data.set("instances", prose(instances_of(set)));
-    if (!set.help.value.empty()) data.set("help", prose(set.help.value));
+    data.set("name", escapes_.prose(set.name.value));
+    data.set("path", escapes_.code(path));
+    data.set("windows_path", escapes_.code(windows_path));
+    data.set("guid", escapes_.code(guid_of(manifest, set).text()));
+    data.set("instances", escapes_.prose(instances_of(set)));
+    if (!set.help.value.empty()) data.set("help", escapes_.prose(set.help.value));
     mustache::data counters = mustache::data::type::list;
     for (const auto& counter : set.counters) {
       if (!is_base(counter.type.value)) counters << of(counter, path, windows_path);
@@ -151,15 +129,18 @@ class DocumentData {
   [[nodiscard]] mustache::data of(const Counter& counter, const std::string& path,
                                   const std::string& windows_path) const {
     mustache::data data;
-    data.set("name", prose(counter.name.value));
-    data.set("path", code(fmt::format("{}/{}", path, counter.word)));
-    data.set("windows_path", code(fmt::format(R"({}\{})", windows_path, counter.name.value)));
+    data.set("name", escapes_.prose(counter.name.value));
+    data.set("path", escapes_.code(fmt::format("{}/{}", path, counter.word)));
+    data.set("windows_path",
+             escapes_.code(fmt::format(R"({}\{})", windows_path, counter.name.value)));
     data.set("id", fmt::format("{}", counter.id.value));
-    data.set("kind", std::string(kind_of(counter)));
-    data.set("type", code(type_of(counter)));
+    const auto kind = kind_of(counter);
+    data.set("article", kind.starts_with('a') ? "An" : "A");
+    data.set("kind", std::string(kind));
+    data.set("type", escapes_.code(type_of(counter)));
     const auto unit = shown_unit(counter);
-    if (!unit.empty()) data.set("unit", code(unit));
-    if (!counter.help.value.empty()) data.set("help", prose(counter.help.value));
+    if (!unit.empty()) data.set("unit", escapes_.code(unit));
+    if (!counter.help.value.empty()) data.set("help", escapes_.prose(counter.help.value));
     if (counter.base.value != kNoCounter) data.set("base", fmt::format("{}", counter.base.value));
     return data;
   }

@@ -13,7 +13,7 @@
 namespace meterbank::generator {
 
 // How a language writes text that must not be taken for its own marks: prose, and names that are
-// typed as they stand. Both get one line.
+// typed as they stand.
 struct Escapes {
   std::string (*prose)(std::string_view);
   std::string (*code)(std::string_view);
@@ -22,7 +22,8 @@ struct Escapes {
 // The keys of the templates man and markdown, all escaped:
 //   hash, provider, word, title, provider_guid, example
 //   countersets: name, path, windows_path, guid, instances, help (may be missing)
-//     counters: name, path, windows_path, id, kind, type; unit, help, base (may be missing)
+//     counters: name, path, windows_path, id, article, kind, type; unit, help, base (may be
+//     missing)
 // Bases have no entry of their own; those that divide by them name their ids.
 [[nodiscard]] kainjow::mustache::data document_data(const Manifest& manifest,
                                                     const Escapes& escapes);

@@ -28,9 +28,7 @@ void append_escaped(std::string& out, char32_t code_point) {
       return;
     }
   }
-  if (is_control(code_point)) {
-    out += ' ';
-  } else if (code_point < 0x80) {
+  if (code_point < 0x80) {
     out += static_cast<char>(code_point);
   } else {
     out += fmt::format("\\[u{:04X}]", static_cast<std::uint32_t>(code_point));
