@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The header with the code that a provider includes, as CTRPP -o writes one.
+#include "generator/manifest/words.hpp"
 #include "generator/output/render.hpp"
 #include "set_data.hpp"
 
@@ -21,7 +22,8 @@ Result<std::string> code_header(const Manifest& manifest, const OutputOptions& o
     sets.push_back(std::move(*set));
   }
   data page = page_data(manifest, options);
-  page.set("handle", options.prefix + provider.symbol.value);
+  const std::string& symbol = provider.symbol.value;
+  page.set("handle", options.prefix + windows_symbol(symbol, snake_case(symbol)));
   page.set("callback", options.notification_callback || provider.custom_callback.value);
   page.set("sets", std::move(sets));
   return render_code(is_kernel ? "code_kernel" : "code_user", page, options);

@@ -17,13 +17,20 @@ using kainjow::mustache::data;
 
 std::string quoted(std::string_view text) { return fmt::format("\"{}\"", c_text(text)); }
 
-// perf_counter_rawcount is PERF_COUNTER_RAWCOUNT in winperf.h.
-std::string macro_of(CounterType type) {
-  std::string name(name_of(type));
-  for (char& c : name) {
+std::string upper_case(std::string text) {
+  for (char& c : text) {
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
   }
-  return name;
+  return text;
+}
+
+// perf_counter_rawcount is PERF_COUNTER_RAWCOUNT in winperf.h.
+std::string macro_of(CounterType type) { return upper_case(std::string(name_of(type))); }
+
+// As the manifest writes it, but a word like `bytes` must not become a macro.
+std::string macro_of(const Counterset& counterset, const Counter& counter) {
+  if (counter.symbol.value != counter.word) return counter.symbol.value;
+  return upper_case(fmt::format("{}_{}", counterset.word, counter.word));
 }
 
 std::string_view macro_of(InstanceKind kind) noexcept {
@@ -195,9 +202,8 @@ tl::unexpected<Error> unfit(const Counterset& counterset, const std::string& why
 
 }  // namespace
 
-std::string set_symbol(const Counterset& counterset) {
-  const std::string& symbol = counterset.symbol.value;
-  return symbol.empty() ? camel_case(counterset.word) : symbol;
+std::string windows_symbol(const std::string& symbol, const std::string& word) {
+  return symbol.empty() || symbol == word ? camel_case(word) : symbol;
 }
 
 data page_data(const Manifest& manifest, const OutputOptions& options) {
@@ -217,17 +223,18 @@ data symbol_data(const Manifest& manifest, const Counterset& counterset) {
   for (const Counter& counter : counterset.counters) {
     if (counter.symbol.value.empty()) continue;
     data macro(data::type::object);
-    macro.set("macro", counter.symbol.value);
+    macro.set("gap", macros.is_empty_list() ? "\n\n" : "\n");
+    macro.set("macro", macro_of(counterset, counter));
     macro.set("id", std::to_string(counter.id.value));
     macros.push_back(std::move(macro));
   }
   data object(data::type::object);
   object.set("name", comment_text(counterset.name.value));
   object.set("c_name", c_text(counterset.name.value));
-  object.set("set", set_symbol(counterset));
+  object.set("set", windows_symbol(counterset.symbol.value, counterset.word));
   object.set("guid", guid_initializer(guid));
   object.set("guid_arguments", guid_arguments(guid));
-  if (!macros.is_empty_list()) object.set("macros", data("each", std::move(macros)));
+  object.set("macros", std::move(macros));
   return object;
 }
 

@@ -10,14 +10,15 @@
 
 namespace meterbank::generator {
 
-// "GeometricWave": as the manifest writes it, or made of the set's word.
-[[nodiscard]] std::string set_symbol(const Counterset& counterset);
+// A symbol as Windows sources write it: that of a .man as it is, and demo_orders as DemoOrders.
+[[nodiscard]] std::string windows_symbol(const std::string& symbol, const std::string& word);
 
 // file, provider, prefix, provider_guid: what all headers begin with.
 [[nodiscard]] kainjow::mustache::data page_data(const Manifest& manifest,
                                                 const OutputOptions& options);
 
-// name, c_name, set, guid, guid_arguments, macros.each: (macro, id) of counters with a symbol.
+// name, c_name, set, guid, guid_arguments, macros: (gap, macro, id) of counters
+// with a symbol.
 [[nodiscard]] kainjow::mustache::data symbol_data(const Manifest& manifest,
                                                   const Counterset& counterset);
 
