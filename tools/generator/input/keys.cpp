@@ -25,12 +25,11 @@ void refuse_type(const Reading& reading, const Entry& entry, std::string_view wo
     reading.add(entry, fmt::format("type {} cannot be declared", word), std::string(hint));
     return;
   }
-  NearWord near(word);
-  if (reading.language == Language::kXml) {
-    if (const auto meant = type_of(word, Language::kToml)) word = name_of(*meant);
-    near = NearWord(word);
-  }
+  // What the other language calls it, or a name that has lost its beginning, is sure to be meant.
+  const auto meant = type_of(word, Language::kToml);
+  const auto longer = type_of(fmt::format("perf_{}", word), Language::kToml);
   const bool full = reading.language == Language::kXml || word.starts_with("perf_");
+  NearWord near(meant ? name_of(*meant) : longer ? short_name_of(*longer) : word);
   for (const CounterType type : kTypes) near.consider(full ? name_of(type) : short_name_of(type));
   if (!full) near.consider(kHistogramWord);
   reading.add(entry, fmt::format("unknown type {}", quoted(entry.text)),

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,10 +46,10 @@ std::size_t find_long_key(std::string_view text) {
 
 class TomlReader {
  public:
-  TomlReader(const SourceText& source, Problems& problems) : source_(source), problems_(problems) {}
+  explicit TomlReader(const SourceText& source) : source_(source) {}
 
   // `depth` ends at the limits of both the parser and find_long_key().
-  Element table(const toml::table& from, std::string name) {
+  [[nodiscard]] Element table(const toml::table& from, std::string name) const {
     Element to{std::move(name), place(from.source().begin), false, {}, {}};
     for (const auto& [key, node] : from) {
       const std::string text(key.str());
@@ -77,7 +78,7 @@ class TomlReader {
     return !list.empty() && list.is_homogeneous(toml::node_type::table);
   }
 
-  Entry entry(const std::string& name, Place at, const toml::node& node) {
+  [[nodiscard]] Entry entry(const std::string& name, Place at, const toml::node& node) const {
     Entry entry;
     entry.name = name;
     entry.place = at;
@@ -105,8 +106,24 @@ class TomlReader {
   }
 
   const SourceText& source_;
-  Problems& problems_;
 };
+
+void refuse(const toml::parse_error& error, Place place, Problems& problems) {
+  // "Error while parsing key-value pair: expected value, saw ..."
+  std::string_view what = error.description();
+  if (const std::size_t colon = what.find(": "); colon != std::string_view::npos) {
+    what.remove_prefix(colon + 2);
+  }
+  if (what.find("TOML_MAX_NESTED_VALUES") != std::string_view::npos) {
+    problems.add(place, fmt::format("more than {} values in each other", kDepthMax));
+  } else if (what.starts_with("cannot redefine")) {
+    problems.add(place, std::string(what),
+                 "a key and a table stand once; tables that repeat have double brackets");
+  } else {
+    problems.add(place, std::string(what),
+                 "this is not TOML: texts stand in quotation marks, names of tables in brackets");
+  }
+}
 
 }  // namespace
 
@@ -117,12 +134,10 @@ std::optional<Element> read_toml(const SourceText& source, Problems& problems) {
                  "and [[counterset.counter]]");
     return std::nullopt;
   }
-  TomlReader reader(source, problems);
+  const TomlReader reader(source);
   const toml::parse_result result = toml::parse(source.text());
   if (!result) {
-    const toml::parse_error& error = result.error();
-    problems.add(reader.place(error.source().begin), std::string(error.description()),
-                 "this is not TOML; strings stand in quotation marks, tables in brackets");
+    refuse(result.error(), reader.place(result.error().source().begin), problems);
     return std::nullopt;
   }
   return reader.table(result.table(), {});

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace meterbank::generator {
@@ -18,17 +19,20 @@ std::string folded(std::string_view word) {
   return text;
 }
 
-// How many characters are to be put in, left out or changed.
+// How many characters are to be put in, left out, changed, or exchanged with their neighbour.
 std::size_t edits(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> before;
+  std::vector<std::size_t> last;
   std::vector<std::size_t> row(to.size() + 1);
   for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= from.size(); ++i) {
-    std::size_t diagonal = row[0];
+    before = std::exchange(last, row);
     row[0] = i;
     for (std::size_t j = 1; j < row.size(); ++j) {
-      const std::size_t change = diagonal + (from[i - 1] == to[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
+      const std::size_t change = last[j - 1] + (from[i - 1] == to[j - 1] ? 0 : 1);
+      row[j] = std::min({change, last[j] + 1, row[j - 1] + 1});
+      if (i < 2 || j < 2 || from[i - 1] != to[j - 2] || from[i - 2] != to[j - 1]) continue;
+      row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row.back();

@@ -111,6 +111,7 @@ class XmlReader {
   }
 
   bool is_in(pugi::xml_node node, std::string_view space) {
+    if (!has_few_attributes(node)) return false;
     const Name name = name_of(node.name());
     if (space_of(node, name.prefix) == space) return true;
     const std::string declaration =
@@ -118,6 +119,18 @@ class XmlReader {
     problems_.add(place_of(node), fmt::format("<{}> is in another namespace", node.name()),
                   fmt::format(R"(it belongs to {}="{}")", declaration, space));
     return false;
+  }
+
+  // Namespaces are looked up in the attributes of all elements around one.
+  bool has_few_attributes(pugi::xml_node node) {
+    std::size_t count = 0;
+    for (const pugi::xml_attribute attribute : node.attributes()) {
+      if (++count <= kAttributesMax) continue;
+      problems_.add(place_of(attribute.name()),
+                    fmt::format("<{}> has more than {} attributes", node.name(), kAttributesMax));
+      return false;
+    }
+    return true;
   }
 
   Element element(pugi::xml_node node, std::uint32_t depth) {
@@ -165,12 +178,21 @@ class XmlReader {
                       fmt::format("the first is in line {}", before->place.line));
         continue;
       }
-      if (to.entries.size() == kAttributesMax) {
-        problems_.add(entry.place, fmt::format("more than {} attributes", kAttributesMax));
-        return;
-      }
+      check_value(attribute, entry);
       to.entries.push_back(std::move(entry));
     }
+  }
+
+  // pugixml takes a `<` in a value, which other XML parsers would not.
+  void check_value(pugi::xml_attribute attribute, const Entry& entry) {
+    if (entry.text.find('<') == std::string::npos) return;
+    const std::string_view text = source_.text();
+    const auto begin = static_cast<std::size_t>(attribute.value() - buffer_);
+    const auto raw = text.substr(begin, text.find(text[begin - 1], begin) - begin);
+    const std::size_t at = raw.find('<');
+    if (at == std::string_view::npos) return;
+    problems_.add(source_.place_of(begin + at), fmt::format("a < in the value of {}", entry.name),
+                  "write &lt;");
   }
 
   static const Entry* find(const std::vector<Entry>& entries, std::string_view name) {
@@ -180,7 +202,7 @@ class XmlReader {
     return nullptr;
   }
 
-  static constexpr std::size_t kAttributesMax = 64;  // each is compared with all before it
+  static constexpr std::size_t kAttributesMax = 64;  // of one element
 
   const SourceText& source_;
   const char* buffer_;
