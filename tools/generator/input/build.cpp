@@ -8,6 +8,7 @@
 
 #include "generator/input/keys.hpp"
 #include "generator/input/tree.hpp"
+#include "generator/manifest/attributes.hpp"
 #include "generator/manifest/words.hpp"
 
 namespace meterbank::generator {
@@ -215,6 +216,11 @@ class Builder {
     }
     counter.word =
         snake_case(counter.symbol.value.empty() ? counter.name.value : counter.symbol.value);
+    // One that nobody shall see needs no name, but all counters but bases have a word.
+    if (counter.word.empty() && (counter.attributes.value & kNoDisplay) != 0 &&
+        !is_base(counter.type.value)) {
+      counter.word = fmt::format("counter_{}", counter.id.value);
+    }
   }
 
   void take_counter_attributes(const Element& element, Counter& counter) {

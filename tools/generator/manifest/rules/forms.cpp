@@ -115,7 +115,7 @@ void check_counter(const Manifest& manifest, const Counterset& set, const Counte
     problems.add(first_known({counter.any_thread.place, counter.place}),
                  fmt::format("{} is for any thread, and the blocks of its set have one writer",
                              which(counter)),
-                 "say  consistency = \"independent\"  or  sharded = true  for the set");
+                 "say  consistency = \"independent\"  for the set, or  sharded = true  instead");
   }
   if (counter.scale.value < -10 || counter.scale.value > 10) {
     problems.add(first_known({counter.scale.place, counter.place}),

@@ -25,8 +25,7 @@ void check_text(const Placed<std::string>& text, Place element, std::string_view
   if (text.value.empty()) return;
   const NameCheck check = check_name(text.value, NameKind::kCounter);
   if (check.ok()) return;
-  problems.add(first_known({text.place, element}),
-               fmt::format("{} {} {}", what, in_quotes(text.value), text_of(check.fault)),
+  problems.add(first_known({text.place, element}), fmt::format("{} {}", what, text_of(check.fault)),
                check.fault == NameFault::kControlCharacter
                    ? std::string("write it on one line: it is shown in tables and in metrics")
                    : std::string(remedy_for(check.fault)));
@@ -46,9 +45,11 @@ void check_symbol(const Placed<std::string>& symbol, Place element, std::string_
                "letters, digits and underscores, and no digit first");
 }
 
-// The word becomes a metric's name and a C++ name; it comes from the symbol or else from the name.
+// The word becomes part of a metric's name, and of C++ names, which it begins where a counter is
+// more than a count; it comes from the symbol or else from the name.
 template <typename Element>
-void check_word(const Manifest& manifest, const Element& element, Problems& problems) {
+void check_word(const Manifest& manifest, const Element& element, bool needs_letter,
+                Problems& problems) {
   const bool has_symbol = !element.symbol.value.empty();
   const Placed<std::string>& source = has_symbol ? element.symbol : element.name;
   const Place place = first_known({source.place, element.place});
@@ -62,7 +63,7 @@ void check_word(const Manifest& manifest, const Element& element, Problems& prob
                  fmt::format("the metric word of {} is longer than {} bytes",
                              in_quotes(source.value), kNameBytesMax),
                  remedy);
-  } else if (!has_symbol && element.word.front() >= '0' && element.word.front() <= '9') {
+  } else if (needs_letter && element.word.front() >= '0' && element.word.front() <= '9') {
     problems.add(place,
                  fmt::format("the metric word of {} begins with a digit", in_quotes(source.value)),
                  remedy);
@@ -71,6 +72,7 @@ void check_word(const Manifest& manifest, const Element& element, Problems& prob
 
 void check_counter(const Manifest& manifest, const Counter& counter, Problems& problems) {
   const std::string who = which(counter);
+  const bool is_ours = manifest.language == Language::kToml;
   const bool has_name = !counter.name.value.empty();
   const bool has_symbol = !counter.symbol.value.empty();
   const bool is_hidden = (counter.attributes.value & kNoDisplay) != 0;
@@ -85,7 +87,7 @@ void check_counter(const Manifest& manifest, const Counter& counter, Problems& p
                  "only base counters go without both");
   }
   if (has_name ? !is_base(counter.type.value) || has_symbol : has_symbol) {
-    check_word(manifest, counter, problems);
+    check_word(manifest, counter, is_ours || counter.form.value == ValueForm::kText, problems);
   }
   check_symbol(counter.symbol, counter.place, "counter symbol", problems);
   check_text(counter.help, counter.place,
@@ -99,10 +101,11 @@ void check_counter(const Manifest& manifest, const Counter& counter, Problems& p
 
 void check_names(const Manifest& manifest, const Counterset& counterset, Problems& problems) {
   const std::string who = which(counterset);
+  const bool is_ours = manifest.language == Language::kToml;
   check_name_of(counterset.name, counterset.place, NameKind::kCounterset, problems);
   check_symbol(counterset.symbol, counterset.place, "counterset symbol", problems);
   if (!counterset.name.value.empty() || !counterset.symbol.value.empty()) {
-    check_word(manifest, counterset, problems);
+    check_word(manifest, counterset, is_ours, problems);
   }
   check_text(counterset.help, counterset.place,
              fmt::format("the {} of {}", word_of(manifest.language, "description", "help"), who),

@@ -7,7 +7,6 @@
 
 #include "generator/manifest/rules/rules.hpp"
 #include "generator/manifest/rules/wording.hpp"
-#include "generator/manifest/words.hpp"
 #include "meterbank/shm/case_fold.hpp"
 
 namespace meterbank::generator {
@@ -37,8 +36,8 @@ bool refuse_second(Map& map, const Placed<std::string>& text, Place element, std
   return true;
 }
 
-// Metric words and C++ names, which are made of symbols and names and can meet where these do not:
-// "Square Wave" and "SquareWave", "wave1" and "wave_1".
+// Words are made of symbols and names, and can meet where these do not: "Square Wave",
+// "SquareWave".
 class Words {
  public:
   explicit Words(std::string_view kind) : kind_(kind) {}
@@ -49,31 +48,27 @@ class Words {
     if (element.word.empty()) return;
     const bool has_symbol = !element.symbol.value.empty();
     const Placed<std::string>& source = has_symbol ? element.symbol : element.name;
+    const std::string_view spelled = source.value.empty() ? element.word : source.value;
     const Place place = first_known({source.place, element.place});
-    const std::string& spelled = source.value.empty() ? element.word : source.value;
-    const auto [at, is_first] =
-        met_.try_emplace(camel_case(element.word), Met{element.word, spelled, place});
+    const auto [at, is_first] = met_.try_emplace(element.word, Met{spelled, has_symbol, place});
     const Met& first = at->second;
     // The same symbol again is refused as such.
-    if (is_first || (has_symbol && first.spelled == spelled)) return;
-    const std::string shared = first.word == element.word
-                                   ? fmt::format("metric word, {}", element.word)
-                                   : fmt::format("C++ name, {}", at->first);
+    if (is_first || (has_symbol && first.has_symbol && first.spelled == spelled)) return;
     problems.add(
         place,
-        fmt::format("{} {} and {} have the same {}", kind_, in_quotes(first.spelled),
-                    in_quotes(spelled), shared),
+        fmt::format("{} {} and {} have the same metric word, {}", kind_, in_quotes(first.spelled),
+                    in_quotes(spelled), element.word),
         fmt::format("the first is {}; give this one another symbol", line_of(first.place)));
   }
 
  private:
   struct Met {
-    std::string word;
-    std::string spelled;
+    std::string_view spelled;
+    bool has_symbol;
     Place place;
   };
   std::string_view kind_;
-  std::map<std::string, Met> met_;
+  std::map<std::string_view, Met> met_;
 };
 
 void check_countersets(const Manifest& manifest, Problems& problems) {
@@ -129,16 +124,32 @@ void check_counters(const Manifest& manifest, const Counterset& set, Problems& p
   }
 }
 
-// In XML a counter's symbol becomes a macro of its own, whichever set it is in.
+// In XML a counter's symbol becomes a macro of its own, whichever set it is in, and would change
+// what is called by the symbols of the provider and of the sets.
 void check_document(const Manifest& manifest, Problems& problems) {
+  const bool has_macros = manifest.language == Language::kXml;
   Exact uris;
   Exact symbols;
+  Exact variables;
+  const Placed<std::string>& provider = manifest.provider.symbol;
+  variables.try_emplace(provider.value, provider.place);
+  for (const Counterset& set : manifest.countersets) {
+    variables.try_emplace(set.symbol.value, set.symbol.place);
+  }
   for (const Counterset& set : manifest.countersets) {
     for (const Counter& counter : set.counters) {
       refuse_second(uris, counter.uri, counter.place, "counter uri", problems);
-      if (manifest.language == Language::kXml) {
-        refuse_second(symbols, counter.symbol, counter.place, "counter symbol", problems);
+      if (!has_macros || counter.symbol.value.empty()) continue;
+      if (refuse_second(symbols, counter.symbol, counter.place, "counter symbol", problems)) {
+        continue;
       }
+      const auto variable = variables.find(counter.symbol.value);
+      if (variable == variables.end()) continue;
+      problems.add(first_known({counter.symbol.place, counter.place}),
+                   fmt::format("counter symbol {} is also that of the provider or of a counterset",
+                               in_quotes(counter.symbol.value)),
+                   fmt::format("the other is {}; a macro and a variable cannot share a name",
+                               line_of(variable->second)));
     }
   }
 }
