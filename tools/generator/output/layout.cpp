@@ -15,6 +15,11 @@ constexpr std::size_t kContinuation = 4;
 
 using Lines = std::vector<std::string>;
 
+// A comment that ends like this goes on in the next line of code, for some compilers.
+bool splices_lines(std::string_view line) noexcept {
+  return line.ends_with('\\') || line.ends_with("?\?/");
+}
+
 bool fits(std::string_view line) noexcept { return columns_of(line) <= kColumnsMax; }
 
 std::string_view trimmed(std::string_view text) noexcept {
@@ -86,14 +91,17 @@ class LineBreaker {
     while (!(text = trimmed(text)).empty()) {
       const std::string_view word = text.substr(0, text.find(' '));
       if (line.size() > empty && !fits(line + " " + std::string(word))) {
-        lines.push_back(std::move(line));
+        lines.push_back(ended(std::move(line)));
         line = at(indent_, "//");
       }
       line.append(" ").append(word);
       text.remove_prefix(word.size());
     }
-    lines.push_back(std::move(line));
+    lines.push_back(ended(std::move(line)));
     return lines;
+  }
+  static std::string ended(std::string line) {
+    return splices_lines(line) ? std::move(line) + "." : line;
   }
 
   // head { statement; }
@@ -226,9 +234,12 @@ std::string lay_out(std::string_view text) {
   bool all_broken = true;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
+    std::string_view line = text.substr(0, end);
+    while (line.ends_with(' ')) line.remove_suffix(1);
     const bool is_head = end_of_head == page.size() && line.starts_with("//");
-    const auto lines = fits(line) ? Lines{std::string(line)} : LineBreaker(line).broken();
+    const bool is_comment = trimmed(line).starts_with("//");
+    const bool is_good = fits(line) && !(is_comment && splices_lines(line));
+    const auto lines = is_good ? Lines{std::string(line)} : LineBreaker(line).broken();
     all_broken = all_broken && lines.has_value();
     for (const std::string& each : lines.value_or(Lines{std::string(line)})) {
       page.append(each).append("\n");

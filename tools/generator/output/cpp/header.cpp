@@ -1,1 +1,233 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The typed header: what the template speaks of.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/manifest/words.hpp"
+#include "generator/output/cpp/initialisers.hpp"
+#include "generator/output/cpp/members.hpp"
+#include "generator/output/cpp/names.hpp"
+#include "generator/output/cpp/spellings.hpp"
+#include "generator/output/render.hpp"
+
+namespace meterbank::generator {
+namespace {
+
+namespace mustache = kainjow::mustache;
+using Data = mustache::data;
+
+// What the functions of a counterset are made with, hence what has to be included.
+struct Needs {
+  bool bit_cast = false, exact = false, text = false, update = false;
+  bool handles = false, sharded = false, sharded_recorder = false;
+};
+
+Data list() { return Data(Data::type::list); }
+
+Data member_data(const Member& member) {
+  Data data;
+  data.set("name", member.name);
+  data.set("type", member.type);
+  data.set("parameter", member.parameter);
+  data.set("statement", member.statement);
+  return data;
+}
+
+Data fields_of(const std::vector<Initialiser>& fields) {
+  Data all = list();
+  for (const Initialiser& each : fields) {
+    Data data;
+    data.set("field", each.field);
+    data.set("value", each.value);
+    data.set("comment", each.comment.empty() ? Data(false) : Data(each.comment));
+    all.push_back(data);
+  }
+  return all;
+}
+
+// What help and unit say, for the comment of an enumerator.
+Data about(const CounterSpec& counter) {
+  std::string text = comment_text(counter.help.empty() ? counter.name : counter.help);
+  if (!counter.unit.empty()) text += " Unit: " + comment_text(counter.unit);
+  return text.empty() ? Data(false) : Data(text);
+}
+
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string hex(std::uint64_t hash) {
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), hash, 16).ptr;
+  const std::string text(digits.data(), end);
+  return std::string(digits.size() - text.size(), '0') + text;
+}
+
+class CountersetPage {
+ public:
+  CountersetPage(const Manifest& manifest, const Counterset& counterset,
+                 const CountersetNames& names)
+      : spec_(spec_of(manifest, counterset, counters_)), names_(names) {
+    data_.set("guid_is_derived", Data(counterset.guid.value.is_zero()));
+    data_.set("provider", literal(manifest.provider.name.value));
+    set_names();
+    for (std::size_t i = 0; i < counters_.size(); ++i) add(counters_[i], names.counters[i]);
+    set_functions();
+    set_classes();
+  }
+
+  [[nodiscard]] const Data& data() const noexcept { return data_; }
+  [[nodiscard]] const Needs& needs() const noexcept { return needs_; }
+
+ private:
+  void set_names() {
+    data_.set("name", comment_text(spec_.name));
+    data_.set("registration", names_.registration);
+    data_.set("counter_enum", names_.with("Counter"));
+    data_.set("k_counters", "k" + names_.with("Counters"));
+    data_.set("k_set", "k" + names_.with("Set"));
+    data_.set("handles", names_.with("Handles"));
+    data_.set("update", names_.with("Update"));
+    data_.set("instance", names_.with("Instance"));
+    data_.set("fields", fields_of(initialisers_of(spec_)));
+  }
+
+  void add(const CounterSpec& counter, const CounterNames& names) {
+    Data data;
+    data.set("about", about(counter));
+    data.set("enumerator", names.enumerator);
+    data.set("fields", fields_of(initialisers_of(counter)));
+    counter_data_.push_back(data);
+    const CounterMembers functions(spec_, counter, names_, names);
+    for (const Member& member : functions.members(MemberOf::kUpdate)) {
+      update_members_.push_back(member_data(member));
+      note(member);
+    }
+    for (const Member& member : functions.members(MemberOf::kInstance)) {
+      instance_members_.push_back(member_data(member));
+      note(member);
+    }
+    const Handle kept = functions.kept_handle();
+    if (!kept.name.empty()) add_kept(kept, functions.position());
+    const Handle given = functions.given_handle();
+    if (!given.name.empty()) {
+      const bool is_kept = given.name == kept.name;
+      add_given(given, is_kept ? "handles_." + given.name
+                               : "instance_." + given.found_by + "(" + functions.position() + ")");
+    }
+  }
+
+  void note(const Member& member) {
+    needs_.exact |= member.type.find("Exact<") != std::string::npos;
+    needs_.text |= member.type == "std::string_view";
+    needs_.bit_cast |= member.statement.find("bit_cast") != std::string::npos;
+  }
+  void add_kept(const Handle& handle, const std::string& position) {
+    Data data;
+    data.set("type", handle.type);
+    data.set("name", handle.name);
+    data.set("found_by", handle.found_by);
+    data.set("position", position);
+    handles_.push_back(data);
+    // A Counter is for any thread; what an update changes has one.
+    update_has_handles_ |= handle.type != "Counter";
+    needs_.handles |= handle.type != "Counter";
+    needs_.sharded_recorder |= handle.type == "ShardedRecorder";
+  }
+  void add_given(const Handle& handle, const std::string& expression) {
+    Data data;
+    data.set("type", handle.type);
+    data.set("name", handle.name);
+    data.set("expression", expression);
+    accessors_.push_back(data);
+  }
+
+  void set_functions() {
+    data_.set("counters", counter_data_);
+    data_.set("update_members", update_members_);
+    data_.set("instance_members", instance_members_);
+    data_.set("handle_list", handles_);
+    data_.set("accessors", accessors_);
+    data_.set("has_handles", Data(!handles_.is_empty_list()));
+    data_.set("has_accessors", Data(!accessors_.is_empty_list()));
+    data_.set("update_has_handles", Data(update_has_handles_));
+    data_.set("is_stamped", Data(spec_.stamped));
+    needs_.update = !update_members_.is_empty_list() || spec_.stamped;
+    needs_.sharded = is_sharded(spec_);
+    data_.set("has_update", Data(needs_.update));
+  }
+
+  void set_classes() {
+    const bool sharded = is_sharded(spec_);
+    const bool is_block = spec_.consistency == Consistency::kBlock;
+    data_.set("instance_type", sharded ? "ShardedInstance" : "Instance");
+    data_.set("values_type", sharded ? "ShardValues" : "Values");
+    data_.set("create_function", sharded ? "create_sharded_instance" : "create_instance");
+    data_.set("is_block", Data(is_block));
+    data_.set("is_sharded", Data(sharded));
+    data_.set("has_names", Data(has_instance_names(spec_.instances)));
+    const bool is_good_name = is_identifier(spec_.label) && spec_.label != "options" &&
+                              spec_.label != "instance" && spec_.label != names_.registration;
+    data_.set("row", is_good_name ? std::string(spec_.label) : "name");
+    data_.set("takes_callback", Data(check_callback(spec_).has_value()));
+  }
+
+  std::vector<CounterSpec> counters_;
+  const CountersetSpec spec_;
+  const CountersetNames& names_;
+  Needs needs_;
+  bool update_has_handles_ = false;
+  Data data_;
+  Data counter_data_ = list();
+  Data update_members_ = list();
+  Data instance_members_ = list();
+  Data handles_ = list();
+  Data accessors_ = list();
+};
+
+Data named(const std::set<std::string_view>& names) {
+  Data all = list();
+  for (const std::string_view name : names) all.push_back(Data("name", std::string(name)));
+  return all;
+}
+
+void include(const std::vector<Needs>& all, Data& page) {
+  std::set<std::string_view> standard{"array", "cstdint", "string_view", "utility"};
+  std::set<std::string_view> ours{"instance.hpp", "provider.hpp", "schema.hpp"};
+  for (const Needs& needs : all) {
+    if (needs.bit_cast) standard.insert("bit");
+    if (needs.update) standard.insert("type_traits");
+    if (needs.exact) ours.insert("exact.hpp");
+    if (needs.handles && !needs.sharded) ours.insert("value_handles.hpp");
+    if (needs.sharded) ours.insert("sharded.hpp");
+    if (needs.sharded_recorder) ours.insert("sharded_recorder.hpp");
+  }
+  page.set("standard_headers", named(standard));
+  page.set("headers", named(ours));
+}
+
+}  // namespace
+
+Result<std::string> cpp_header(const Manifest& manifest, const OutputOptions& options) {
+  const std::vector<CountersetNames> names = names_of(manifest);
+  Data page;
+  Data countersets = list();
+  std::vector<Needs> needs;
+  for (std::size_t i = 0; i < manifest.countersets.size(); ++i) {
+    const CountersetPage counterset(manifest, manifest.countersets[i], names[i]);
+    countersets.push_back(counterset.data());
+    needs.push_back(counterset.needs());
+  }
+  page.set("file", comment_text(file_name(manifest.file)));
+  page.set("hash", hex(manifest.hash));
+  page.set("name_space", name_space_of(manifest, options));
+  page.set("countersets", countersets);
+  include(needs, page);
+  return render_code("cpp", page, options);
+}
+
+}  // namespace meterbank::generator

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names of the typed header.
+//
+// A counterset "Demo Orders" becomes DemoOrders, and what belongs to it begins with that: its
+// counters kAccepted are those of DemoOrdersCounter, functions say what they do and to which
+// counter: add_accepted(). Names that would be the same twice get _2, _3 and so on, in the order of
+// the manifest; so a counterset or counter that is added at the end changes no other name.
+//
+// A base counter without a symbol is named after the first counter that it serves: the base of
+// `latency` is latency_base, its clock latency_time, that clock's frequency latency_frequency, and
+// the number of its components latency_count.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "generator/output/output.hpp"
+
+namespace meterbank::generator {
+
+struct CounterNames {
+  std::string word;        // accepted: what functions end with
+  std::string enumerator;  // kAccepted
+};
+
+struct CountersetNames {
+  std::string registration;  // DemoOrders: what the others begin with
+  std::vector<CounterNames> counters;
+
+  [[nodiscard]] std::string with(const std::string& end) const { return registration + end; }
+};
+
+// In the order of the manifest.
+[[nodiscard]] std::vector<CountersetNames> names_of(const Manifest& manifest);
+
+// The option's, or the provider's symbol, or its name. Not one that the standard library, ours or a
+// compiler has for itself.
+[[nodiscard]] std::string name_space_of(const Manifest& manifest, const OutputOptions& options);
+
+}  // namespace meterbank::generator
