@@ -86,20 +86,22 @@ std::string_view type_word(const Counter& counter) {
 // One table after the other, each with the keys that were said.
 class TomlText {
  public:
+  // What belongs to a counterset is indented.
   void table(std::string_view header) {
     if (!text_.empty()) text_ += '\n';
-    text_.append(header).append("\n");
+    indent_ = header.find('.') == std::string_view::npos ? "" : "  ";
+    text_.append(indent_).append(header).append("\n");
   }
 
   void raw(std::string_view key, std::string_view value) {
-    text_.append(key).append(" = ").append(value).append("\n");
+    text_.append(indent_).append(key).append(" = ").append(value).append("\n");
   }
 
   void operator()(std::string_view key, const Placed<std::string>& value) {
     if (value.is_said() || !value.value.empty()) raw(key, quoted(value.value));
   }
   void operator()(std::string_view key, const Placed<Guid>& value) {
-    if (value.is_said()) raw(key, quoted(value.value.text()));
+    if (value.is_said()) raw(key, quoted(value.value.text().substr(1, 36)));
   }
   void operator()(std::string_view key, const Placed<bool>& value) {
     if (value.is_said()) raw(key, value.value ? "true" : "false");
@@ -118,6 +120,7 @@ class TomlText {
 
  private:
   std::string text_;
+  std::string_view indent_;
 };
 
 void write(TomlText& toml, const Provider& provider) {
@@ -139,9 +142,9 @@ void write(TomlText& toml, const Counterset& set) {
   toml("symbol", set.symbol);
   toml("guid", set.guid);
   toml("uri", set.uri);
-  toml("help", set.help);
-  toml("label", set.label);
   toml.word("instances", set.instances, word_of(set.instances.value));
+  toml("label", set.label);
+  toml("help", set.help);
   toml("name_id", set.name_id);
   toml("description_id", set.description_id);
   toml.word("consistency", set.consistency,
@@ -176,12 +179,12 @@ void write(TomlText& toml, const Counter& counter) {
   toml("name", counter.name);
   toml("symbol", counter.symbol);
   toml("uri", counter.uri);
-  toml("help", counter.help);
-  toml("unit", counter.unit);
   toml.word("type", counter.type, type_word(counter));
   const bool is_number =
       counter.form.value != ValueForm::kText && counter.form.value != ValueForm::kDistribution;
   if (is_number) toml.word("form", counter.form, word_of(counter.form.value));
+  toml("unit", counter.unit);
+  toml("help", counter.help);
   toml("timed", counter.timed);
   toml("any_thread", counter.any_thread);
   toml("text_bytes", counter.text_bytes);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Manifests to make documents of, and the documents as they were agreed on.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/manifest/manifest.hpp"
+
+namespace meterbank::generator::test {
+
+// Fails the test if `text` is no good manifest.
+[[nodiscard]] Manifest manifest_of(std::string_view text, const std::string& file = "test.toml");
+[[nodiscard]] Manifest good_manifest(const std::string& name);
+[[nodiscard]] std::vector<std::string> good_manifests();
+
+// Of one set with one counter, which both have this text for name and help. It needs no escapes of
+// TOML.
+[[nodiscard]] Manifest manifest_about(std::string_view text);
+
+// Things that mean something in one of the languages of the documents.
+[[nodiscard]] const std::vector<std::string>& odd_texts();
+
+[[nodiscard]] std::string text_of_file(const std::string& path);
+
+// Fails the test if `text` is not golden/NAME. With METERBANK_WRITE_GOLDEN in the environment it
+// becomes so, to be looked at before it is committed.
+void expect_golden(const std::string& name, const std::string& text);
+
+}  // namespace meterbank::generator::test
