@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a manifest says, whichever of its two languages it is written in. A CTRPP manifest (.man) and
-// our TOML form have the same elements; the comments give their words as `XML / TOML`.
+// What a manifest says, whichever of its two languages it is written in. A CTRPP manifest (.man)
+// and our TOML form have the same elements; the comments give their words as `XML / TOML`.
 //
 //   Manifest ─ Provider
 //            └ Counterset*  ─ StructSpec*   which C structures hold the values, kernel mode
-//                           └ Counter+      in the order of the file: counter i is word i of a block
+//                           └ Counter+      in the order of the file: counter i has word i
 //
 // Values are kept as they were written, with their places, and nothing here has been checked beyond
 // its own form (a number is a number, a GUID a GUID); check.hpp knows the rules between them.
@@ -24,7 +24,7 @@ namespace meterbank::generator {
 enum class Language : std::uint8_t { kXml, kToml };
 enum class ProviderMode : std::uint8_t { kUser, kKernel };
 
-struct StructSpec {      // <struct> / [[counterset.struct]]
+struct StructSpec {  // <struct> / [[counterset.struct]]
   Place place;
   Placed<std::string> name;  // local: what Counter::structure refers to
   Placed<std::string> type;  // the C type in the provider's own code
@@ -35,7 +35,9 @@ struct Counter {  // <counter> / [[counterset.counter]]
   Placed<std::uint32_t> id;
   Placed<std::string> name;    // "Accepted/sec"
   Placed<std::string> symbol;  // a C identifier as it was written, may be missing
-  std::string word;            // metric word: snake_case of the symbol, else of the name; see words.hpp
+  // Metric word: snake_case of the symbol, else of the name, else counter_ID if it is hidden. A
+  // base counter may be without.
+  std::string word;
   Placed<std::string> uri;
   Placed<std::string> help;  // description / help
   Placed<std::string> unit;  // - / unit, UCUM code
@@ -46,13 +48,14 @@ struct Counter {  // <counter> / [[counterset.counter]]
   Placed<std::uint32_t> time{kNoCounter, {}};
   Placed<std::uint32_t> frequency{kNoCounter, {}};
   Placed<std::uint32_t> multi{kNoCounter, {}};
-  Placed<std::int32_t> scale;         // defaultScale / scale
-  Placed<std::uint32_t> detail{100, {}};    // detailLevel / detail: 100 standard, 200 advanced
+  Placed<std::int32_t> scale;             // defaultScale / scale
+  Placed<std::uint32_t> detail{100, {}};  // detailLevel / detail: 100 standard, 200 advanced
   Placed<std::uint32_t> aggregate{kAggregateUndefined, {}};
-  Placed<std::uint64_t> attributes;   // <counterAttribute> / attributes = [...], bits of attributes.hpp
-  Placed<std::string> structure;      // struct
+  // <counterAttribute> / attributes = [...]: bits of attributes.hpp
+  Placed<std::uint64_t> attributes;
+  Placed<std::string> structure;  // struct
   Placed<std::string> field;
-  Placed<std::uint32_t> name_id;      // nameID / name_id, of the resource script
+  Placed<std::uint32_t> name_id;  // nameID / name_id, of the resource script
   Placed<std::uint32_t> description_id;
   // Only in TOML: what Windows has no word for. CounterSpec says what they mean.
   Placed<ValueForm> form;
@@ -89,20 +92,21 @@ struct Counterset {  // <counterSet> / [[counterset]]
 
 struct Provider {  // <provider> / [provider]
   Place place;
-  Placed<std::string> name;      // providerName / name
-  Placed<std::string> symbol;    // variable of the handle in user mode; C++ namespace by default
-  Placed<Guid> guid;             // providerGuid / guid
+  Placed<std::string> name;         // providerName / name
+  Placed<std::string> symbol;       // variable of the handle in user mode; C++ namespace by default
+  Placed<Guid> guid;                // providerGuid / guid
   Placed<std::string> application;  // applicationIdentity / application
-  Placed<ProviderMode> mode;     // providerType / mode = "user" | "kernel"
-  Placed<bool> custom_callback;  // callback="custom" / callback = "custom"
+  Placed<ProviderMode> mode;        // providerType / mode = "user" | "kernel"
+  Placed<bool> custom_callback;     // callback="custom" / callback = "custom"
   Placed<std::uint32_t> resource_base;
 };
 
 struct Manifest {
   std::string file;  // as it was named, for messages
   Language language = Language::kToml;
-  Placed<std::uint32_t> schema_version{20, {}};  // 11 or 20: schemaVersion "1.1" or "2.0"; 20 in TOML
-  std::uint64_t hash = 0;                   // of the bytes: FNV-1a, 64 bits
+  Placed<std::uint32_t> schema_version{20,
+                                       {}};  // 11 or 20: schemaVersion "1.1" or "2.0"; 20 in TOML
+  std::uint64_t hash = 0;                    // of the bytes: FNV-1a, 64 bits
   Provider provider;
   std::vector<Counterset> countersets;
 };

@@ -9,7 +9,8 @@
 
 namespace meterbank::generator {
 
-// Both count from 1, columns in bytes as editors and compilers do. Line 0: nowhere, it was not said.
+// Both count from 1, columns in bytes as editors and compilers do. Line 0: nowhere, it was not
+// said.
 struct Place {
   std::uint32_t line = 0;
   std::uint32_t column = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong with a manifest: all of it, each at its place, so that one run is enough to mend it.
+// What is wrong with a manifest: all of it, each at its place, so that one run is enough to mend
+// it.
 #pragma once
 
 #include <string>

@@ -13,8 +13,8 @@ namespace meterbank::generator {
 [[nodiscard]] bool is_keyword(std::string_view text) noexcept;
 
 // "Square Wave", "SquareWave" and "square_wave" are square_wave; "% Processor Time" is
-// processor_time; "Accepted/sec" is accepted_sec; "IOReads" is io_reads. Empty if no letter or digit
-// of ASCII is left.
+// processor_time; "Accepted/sec" is accepted_sec; "IOReads" is io_reads. Empty if no letter or
+// digit of ASCII is left.
 [[nodiscard]] std::string snake_case(std::string_view name);
 // square_wave is SquareWave. Of a word from snake_case().
 [[nodiscard]] std::string camel_case(std::string_view word);
