@@ -36,17 +36,39 @@ Result<std::string> text_of(std::string_view name, const OutputOptions& options)
   return fail(ErrorCode::kInvalidArgument, "no template '" + std::string(name) + "'");
 }
 
-// A line that is nothing but `{{! ... }}` is about the template, not of the text.
-std::string without_comments(std::string_view text) {
-  std::string kept;
+// Whether a line is nothing but tags that print nothing: sections' ends and comments.
+bool is_silent(std::string_view line) noexcept {
+  bool has_tag = false;
+  for (;;) {
+    line.remove_prefix(std::min(line.find_first_not_of(" \n"), line.size()));
+    if (line.empty()) return has_tag;
+    const std::size_t end = line.find("}}");
+    const bool is_tag = line.starts_with("{{#") || line.starts_with("{{^") ||
+                        line.starts_with("{{/") || line.starts_with("{{!");
+    if (!is_tag || end == std::string_view::npos) return false;
+    line.remove_prefix(end + 2);
+    has_tag = true;
+  }
+}
+
+// Silent lines leave no trace, whether their sections are printed or not, and empty lines stay.
+// The library thinks otherwise; it is outwitted by a mark in each line that is text.
+constexpr char kMark = '\x01';
+
+std::string marked(std::string_view text) {
+  std::string page;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
     const std::string_view line = text.substr(0, end);
-    const bool is_comment = line.starts_with("{{!") && line.find("}}") == line.size() - 3;
-    if (!is_comment) kept += line;
     text.remove_prefix(end);
+    if (!is_silent(line)) {
+      (page += kMark).append(line);
+      continue;
+    }
+    const std::size_t first = line.find("{{");
+    page.append(line.substr(first, line.rfind("}}") + 2 - first));
   }
-  return kept;
+  return page;
 }
 
 // "Unclosed tag at 120" names a byte; people look for lines.
@@ -79,11 +101,11 @@ Result<std::string> render(std::string_view name, const mustache::data& data,
   if (!text) return tl::make_unexpected(text.error());
   const mustache::mustache whole(*text);
   if (!whole.is_valid()) return broken(name, *text, whole.error_message());
-  mustache::mustache page(without_comments(*text));
+  mustache::mustache page(marked(*text));
   page.set_custom_escape([](const std::string& value) { return value; });
   NoPartials context(&data);
   std::string rendered = page.render(context);
-  if (!page.is_valid()) return broken(name, *text, page.error_message());
+  std::erase(rendered, kMark);
   return rendered;
 } catch (const std::exception& error) {
   // A tag that ends with the text makes the library look behind it.
