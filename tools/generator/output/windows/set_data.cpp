@@ -211,7 +211,7 @@ data page_data(const Manifest& manifest, const OutputOptions& options) {
   if (provider.is_zero()) provider = Guid::from_name(manifest.provider.name.value, "");
   data page(data::type::object);
   page.set("file", file_name(manifest.file));
-  page.set("provider", comment_text(manifest.provider.name.value));
+  page.set("provider", c_comment(manifest.provider.name.value));
   page.set("prefix", options.prefix);
   page.set("provider_guid", guid_initializer(provider));
   return page;
@@ -229,7 +229,7 @@ data symbol_data(const Manifest& manifest, const Counterset& counterset) {
     macros.push_back(std::move(macro));
   }
   data object(data::type::object);
-  object.set("name", comment_text(counterset.name.value));
+  object.set("name", c_comment(counterset.name.value));
   object.set("c_name", c_text(counterset.name.value));
   object.set("set", windows_symbol(counterset.symbol.value, counterset.word));
   object.set("guid", guid_initializer(guid));

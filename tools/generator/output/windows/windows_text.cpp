@@ -85,7 +85,7 @@ std::string resource_text(std::string_view text) {
   return written;
 }
 
-std::string comment_text(std::string_view text) {
+std::string c_comment(std::string_view text) {
   std::string written;
   for_each_character(
       text,
@@ -98,9 +98,7 @@ std::string comment_text(std::string_view text) {
   return written;
 }
 
-std::string file_name(std::string_view path) {
-  return comment_text(path.substr(path.rfind('/') + 1));
-}
+std::string file_name(std::string_view path) { return c_comment(path.substr(path.rfind('/') + 1)); }
 
 std::string guid_initializer(const Guid& guid) {
   const auto& end = guid.part4;

@@ -18,7 +18,7 @@ namespace meterbank::generator {
 [[nodiscard]] std::string resource_text(std::string_view text);
 
 // Behind `//`: on one line, whatever is in it.
-[[nodiscard]] std::string comment_text(std::string_view text);
+[[nodiscard]] std::string c_comment(std::string_view text);
 
 // "geometric_waves.man" of any path to it: the same text comes from any directory.
 [[nodiscard]] std::string file_name(std::string_view path);
