@@ -85,11 +85,12 @@ TEST(Against, AnotherFormOrUnitIsRefused) {
             "new.toml:30:1: error: counter 4 'Depth' was unsigned, and would be signed\n"
             "new.toml:30:1: hint: readers would compute with it as before: add a counter with "
             "another id\n");
-  EXPECT_EQ(against(replaced("unit = \"By\"", "unit = \"KiBy\"")),
-            "new.toml:20:1: error: counter 2 'Mean Size' had 'By' as its unit, and would have "
-            "'KiBy'\n"
-            "new.toml:20:1: hint: old and new values would be taken for the same: add a counter "
-            "with another id\n");
+  EXPECT_EQ(
+      against(replaced("unit = \"By\"", "unit = \"KiBy\"")),
+      "new.toml:20:1: error: counter 2 'Mean Size' had the unit 'By', and would have the unit "
+      "'KiBy'\n"
+      "new.toml:20:1: hint: old and new values would be taken for the same: add a counter "
+      "with another id\n");
 }
 
 TEST(Against, ALostCounterIsRefused) {
@@ -110,6 +111,15 @@ TEST(Against, AnIdThatMeansSomethingElseIsRefused) {
   EXPECT_EQ(against(replaced("name = \"Depth\"", "name = \"Height\"")),
             "new.toml:27:1: error: id 4 was that of 'Depth'\n"
             "new.toml:27:1: hint: readers would take one for the other: keep it, or give the new "
+            "one another id\n");
+}
+
+TEST(Against, ABaseThatBecomesACounterIsRefused) {
+  std::string text = replaced("id = 3\ntype = \"average_base\"", "id = 3\nname = \"Other\"");
+  text.replace(text.find("base = 3"), 8, "base = 5");
+  EXPECT_EQ(against(text + "\n[[counterset.counter]]\nid = 5\ntype = \"average_base\"\n"),
+            "new.toml:23:1: error: id 3 was that of a base counter\n"
+            "new.toml:23:1: hint: readers would take one for the other: keep it, or give the new "
             "one another id\n");
 }
 

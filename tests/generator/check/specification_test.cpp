@@ -243,6 +243,21 @@ TEST(Specification, KnowsAllKindsOfValuesAndSets) {
   }
 }
 
+// M85: what is refused one step further lies in ../manifests/bad.
+TEST(Specification, HasRoomUpToItsLimits) {
+  Manifest manifest = parsed(kOrders);
+  Counterset& set = manifest.countersets[0];
+  set.name.value = std::string(1023, 'n');
+  set.counters[0].name.value = std::string(1023, 'c');
+  set.counters[0].help.value = std::string(1023, 'h');
+  set.counters[0].scale.value = -10;
+  set.counters[1].scale.value = 10;
+  set.counters[1].id.value = 0;
+  set.counters[2].id.value = kNoCounter - 1;
+  manifest.provider.name.value = std::string(63, 'p');
+  EXPECT_FALSE(schema_of(manifest).empty());
+}
+
 void expect_sound(const std::filesystem::path& path) {
   const std::string file = path.filename().string();
   const Manifest manifest = parsed(text_of_file(path.string()), file);

@@ -47,7 +47,8 @@ std::string_view word_of(ValueForm form) noexcept {
 }
 
 std::string unit_of(const Counter& counter) {
-  return counter.unit.value.empty() ? std::string("no unit") : in_quotes(counter.unit.value);
+  return counter.unit.value.empty() ? std::string("no unit")
+                                    : "the unit " + in_quotes(counter.unit.value);
 }
 
 class Comparison {
@@ -135,7 +136,7 @@ class Comparison {
       if (same_id != by_id.end()) {
         const Counter& other = *same_id->second;
         problems_.add(first_known({other.id.place, other.place}),
-                      fmt::format("id {} was that of {}", each.id.value, in_quotes(label(each))),
+                      fmt::format("id {} was that of {}", each.id.value, label(each)),
                       std::string(kNewId));
       }
       const auto named = by_name.find(each.name.value);
@@ -156,9 +157,9 @@ class Comparison {
     }
   }
 
-  [[nodiscard]] static std::string_view label(const Counter& counter) noexcept {
-    if (!counter.name.value.empty()) return counter.name.value;
-    return counter.word.empty() ? std::string_view("a base counter") : counter.word;
+  [[nodiscard]] static std::string label(const Counter& counter) {
+    if (!counter.name.value.empty()) return in_quotes(counter.name.value);
+    return counter.word.empty() ? std::string("a base counter") : in_quotes(counter.word);
   }
 
   [[nodiscard]] static bool is_same(const Counter& now, const Counter& old) noexcept {
@@ -193,11 +194,10 @@ class Comparison {
                     "readers would compute with it as before: add a counter with another id");
     }
     if (now.unit.value != old.unit.value) {
-      problems_.add(first_known({now.unit.place, now.place}),
-                    fmt::format("{} had {} as its unit, and would have {}", which(now),
-                                unit_of(old), unit_of(now)),
-                    "old and new values would be taken for the same: add a counter with another "
-                    "id");
+      problems_.add(
+          first_known({now.unit.place, now.place}),
+          fmt::format("{} had {}, and would have {}", which(now), unit_of(old), unit_of(now)),
+          "old and new values would be taken for the same: add a counter with another id");
     }
   }
 

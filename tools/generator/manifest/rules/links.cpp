@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -143,10 +142,10 @@ class SetLinks {
       return fmt::format("say the id of a counter of this set that has the type {}",
                          names_of(link.rule));
     }
-    return fmt::format("{} is of type {}: say  {}", which(*found),
-                       type_word(language_, found->type.value),
-                       fmt::format(fmt::runtime(word_of(language_, "{}=\"{}\"", "{} = {}")),
-                                   link.word, found->id.value));
+    const bool is_xml = language_ == Language::kXml;
+    return fmt::format("{} is of type {}: say  {}{}{}{}", which(*found),
+                       type_word(language_, found->type.value), link.word, is_xml ? "=\"" : " = ",
+                       found->id.value, is_xml ? "\"" : "");
   }
 
   void check_link(const Counter& counter, const Link& link) {

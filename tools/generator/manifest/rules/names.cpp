@@ -86,7 +86,7 @@ void check_counter(const Manifest& manifest, const Counter& counter, Problems& p
     problems.add(counter.place, who + " has neither a name nor a symbol",
                  "only base counters go without both");
   }
-  if (has_name ? !is_base(counter.type.value) || has_symbol : has_symbol) {
+  if (has_symbol || (has_name && !is_base(counter.type.value))) {
     check_word(manifest, counter, is_ours || counter.form.value == ValueForm::kText, problems);
   }
   check_symbol(counter.symbol, counter.place, "counter symbol", problems);
