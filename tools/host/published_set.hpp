@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A counterset made from readings: a table of columns says which counter takes which value.
+// A counterset made from readings: its manifest says what there is to know of each counter, a table
+// of columns which value it takes.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -23,19 +26,30 @@ struct Moment {
   static Moment now() noexcept;
 };
 
-// The fields that a row's values really have, a bit each.
+// The fields that a row's values really have, a bit each, and what one of them is.
 template <typename Field>
 constexpr std::uint64_t present_fields(const FieldValues<Field>& values) noexcept {
   return values.present();
 }
+template <typename Field>
+constexpr std::uint64_t value_of(const FieldValues<Field>& values, Field field) noexcept {
+  return values.get(field);
+}
 
-// One counter and where its value comes from. `needs` are the fields without which there is no
-// honest source: a column whose fields some row lacks is left out of the schema.
+// One counter, by its position in the manifest, and where its value comes from. `needs` are the
+// fields without which there is no honest source: a column whose fields some row lacks is left out
+// of the schema.
 template <typename Values>
 struct Column {
-  CounterSpec counter;
-  std::uint64_t needs = 0;
-  std::uint64_t (*value)(const Values&, const Moment&) = nullptr;
+  using Value = std::uint64_t(const Values&, const Moment&);
+
+  template <CounterName C>
+  constexpr Column(C name, std::uint64_t needed, Value* source) noexcept
+      : counter(static_cast<std::uint32_t>(name)), needs(needed), value(source) {}
+
+  std::uint32_t counter;
+  std::uint64_t needs;
+  Value* value;
 };
 
 template <typename Values>
@@ -50,11 +64,10 @@ class PublishedSet {
       if ((column.needs & ~available) != 0) continue;
       columns_.push_back(&column);
       needs_ |= column.needs;
-      counters.push_back(column.counter);
+      counters.push_back(spec.counters[column.counter]);
     }
     if (counters.empty()) return {};
     spec.counters = counters;
-    spec.stamped = true;
     auto registration = provider.add(spec);
     if (!registration) return tl::make_unexpected(registration.error());
     registration_ = std::move(*registration);
@@ -105,11 +118,27 @@ class PublishedSet {
 // Shorter tables.
 template <auto kField, typename Values>
 constexpr std::uint64_t field(const Values& values, const Moment&) {
-  return values.get(kField);
+  return value_of(values, kField);
 }
 template <typename Field>
 constexpr std::uint64_t bit(Field field) {
   return std::uint64_t{1} << static_cast<unsigned>(field);
+}
+// A counter that is one field.
+template <auto kField, typename Values, CounterName C>
+constexpr Column<Values> plain(C name) noexcept {
+  return {name, bit(kField), field<kField, Values>};
+}
+
+// Each counter of the manifest has its column, in the same order, and rows have room for a stamp.
+template <typename Values, std::size_t kCount>
+constexpr bool is_whole(const std::array<Column<Values>, kCount>& columns,
+                        const CountersetSpec& set) noexcept {
+  if (kCount != set.counters.size() || !set.stamped) return false;
+  for (std::uint32_t position = 0; position < kCount; ++position) {
+    if (columns[position].counter != position) return false;
+  }
+  return true;
 }
 
 }  // namespace meterbank::host

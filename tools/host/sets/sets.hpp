@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The countersets of this machine: names, ids and types follow Windows where it has the counter.
+// The countersets of this machine, from host.toml and processor_information.toml, and their
+// columns.
 #pragma once
 
 #include <span>
@@ -17,8 +18,14 @@ struct SystemRow {
 };
 
 inline std::uint64_t present_fields(const SystemRow& row) noexcept { return row.system->present(); }
+inline std::uint64_t value_of(const SystemRow& row, SystemField field) noexcept {
+  return row.system->get(field);
+}
 inline std::uint64_t present_fields(const ProcessReading& reading) noexcept {
   return reading.values.present();
+}
+inline std::uint64_t value_of(const ProcessReading& reading, ProcessField field) noexcept {
+  return reading.values.get(field);
 }
 
 [[nodiscard]] const CountersetSpec& processor_information() noexcept;
