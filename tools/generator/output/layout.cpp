@@ -28,15 +28,19 @@ std::string_view trimmed(std::string_view text) noexcept {
   return text;
 }
 
-// Walks over code, past strings and what brackets enclose. Calls `found(at)` for each character
-// outside of brackets, those themselves included, until it returns true: its position, or npos.
+// Walks over code, past strings and brackets with what they enclose. Calls `found(at)` for each
+// other character, brackets that open or have not been opened here included, until it returns true:
+// its position, or npos.
 template <typename Found>
 std::size_t find_outside(std::string_view code, std::size_t from, Found&& found) {
   std::size_t depth = 0;
   for (std::size_t at = from; at < code.size(); ++at) {
     const char c = code[at];
     const bool closes = c == ')' || c == ']' || c == '}';
-    if (closes && depth > 0) --depth;
+    if (closes && depth > 0) {
+      --depth;
+      continue;
+    }
     if (depth == 0 && found(at)) return at;
     if (c == '(' || c == '[' || c == '{') ++depth;
     if (c != '"' && c != '\'') continue;
@@ -129,29 +133,42 @@ class LineBreaker {
     return fits(lines.back()) ? std::optional(lines) : std::nullopt;
   }
 
-  // Something = "text";
+  // something = "text";
   [[nodiscard]] std::optional<Lines> string() const {
     const std::size_t sign = find_outside(code_, "= \"");
     if (sign == std::string_view::npos) return std::nullopt;
     const std::string_view text = code_.substr(sign + 3);
     const std::size_t end = end_of_string(text);
-    const std::string_view tail = text.substr(end);
-    Lines lines{at(indent_, code_.substr(0, sign + 1))};
-    const std::size_t column = indent_ + kContinuation;
-    // Where its width is not certain it is two strings at least, so that nothing depends on it.
-    const bool is_whole = has_certain_width(text) && fits(at(column, code_.substr(sign + 2)));
-    const std::size_t room = kColumnsMax - std::min(kColumnsMax, column + 1 + tail.size());
-    for (std::string_view left = text.substr(0, end); !left.empty();) {
-      std::size_t size = is_whole ? left.size() : size_of_piece(left, room);
-      const bool is_only = lines.size() == 1 && size == left.size();
-      if (!is_whole && is_only)
-        size = std::max(size_of_piece(left, columns_of(left) / 2), size_t{1});
-      if (size == 0) return std::nullopt;
-      lines.push_back(at(column, "\"") + std::string(left.substr(0, size)) + "\"");
-      left.remove_prefix(size);
+    const std::string_view tail = text.substr(std::min(end + 1, text.size()));
+    // Members of a list in a list keep their strings beside them, others have them below.
+    const bool stays = code_.starts_with('.') && indent_ >= 2 * kContinuation;
+    Lines lines;
+    if (!stays) lines.push_back(at(indent_, code_.substr(0, sign + 1)));
+    const std::size_t column = stays ? indent_ + sign + 2 : indent_ + kContinuation;
+    const std::size_t room = kColumnsMax - std::min(kColumnsMax, column + 2 + tail.size());
+    const Lines pieces = pieces_of(text.substr(0, end), room);
+    for (const std::string& piece : pieces) {
+      const bool begins = stays && lines.empty();
+      lines.push_back(begins ? at(indent_, code_.substr(0, sign + 2)) : std::string(column, ' '));
+      lines.back().append("\"").append(piece).append("\"");
     }
-    lines.back() += tail.substr(1);
-    return fits(lines.back()) ? std::optional(lines) : std::nullopt;
+    lines.back() += tail;
+    return std::all_of(lines.begin(), lines.end(), fits) && !pieces.empty() ? std::optional(lines)
+                                                                            : std::nullopt;
+  }
+
+  // Where its width is not certain it is two pieces at least, so that nothing depends on it.
+  static Lines pieces_of(std::string_view text, std::size_t room) {
+    const std::size_t whole = columns_of(text);
+    if (!has_certain_width(text) && whole <= room) room = std::max(whole / 2, std::size_t{4});
+    Lines pieces;
+    while (!text.empty()) {
+      const std::size_t size = size_of_piece(text, room);
+      if (size == 0) return {};
+      pieces.emplace_back(text.substr(0, size));
+      text.remove_prefix(size);
+    }
+    return pieces;
   }
 
   [[nodiscard]] std::optional<Lines> assignment() const {
@@ -173,9 +190,12 @@ class LineBreaker {
     const std::string_view head = code_.substr(0, open + 1);
     const std::string_view tail = code_.substr(close);
     if (close == open + 1) return qualified(head, tail);
-    const Lines items = items_of(code_.substr(open + 1, close - open - 1));
-    if (items.size() > 1) {
-      if (auto lines = filled(at(indent_, head), indent_ + head.size(), items, tail)) return lines;
+    const std::string_view inside = code_.substr(open + 1, close - open - 1);
+    Lines items = items_of(inside, ",");
+    // A sum is broken behind its signs, if that leaves it beside its bracket.
+    const Lines terms = items.size() == 1 ? items_of(inside, " +") : items;
+    if (terms.size() > 1) {
+      if (auto lines = filled(at(indent_, head), indent_ + head.size(), terms, tail)) return lines;
     }
     Lines lines{at(indent_, head)};
     if (!fits(lines.front())) return std::nullopt;
@@ -193,12 +213,14 @@ class LineBreaker {
     return std::all_of(lines.begin(), lines.end(), fits) ? std::optional(lines) : std::nullopt;
   }
 
-  static Lines items_of(std::string_view code) {
+  // What stands between the signs, each with the sign behind it.
+  static Lines items_of(std::string_view code, std::string_view sign) {
     Lines items;
     while (!code.empty()) {
-      const std::size_t comma = std::min(find_outside(code, ","), code.size() - 1);
-      items.emplace_back(trimmed(code.substr(0, comma + 1)));
-      code.remove_prefix(comma + 1);
+      const std::size_t end = std::min(find_outside(code, sign), code.size());
+      const std::string_view item = code.substr(0, end + sign.size());
+      items.emplace_back(trimmed(item));
+      code.remove_prefix(item.size());
     }
     return items;
   }
