@@ -48,7 +48,7 @@ class TomlReader {
  public:
   explicit TomlReader(const SourceText& source) : source_(source) {}
 
-  // `depth` ends at the limits of both the parser and find_long_key().
+  // As deep as the parser and find_long_key() let a document be.
   [[nodiscard]] Element table(const toml::table& from, std::string name) const {
     Element to{std::move(name), place(from.source().begin), false, {}, {}};
     for (const auto& [key, node] : from) {

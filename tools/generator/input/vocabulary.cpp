@@ -71,7 +71,7 @@ void NearWord::consider(std::string_view candidate) {
 }
 
 std::string NearWord::hint(std::string otherwise) const {
-  return best_.empty() ? otherwise : fmt::format("did you mean '{}'?", best_);
+  return best_.empty() ? std::move(otherwise) : fmt::format("did you mean '{}'?", best_);
 }
 
 }  // namespace meterbank::generator
