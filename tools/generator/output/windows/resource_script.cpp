@@ -55,10 +55,11 @@ Result<std::map<std::uint32_t, std::string_view>> numbered(const Manifest& manif
   for (const Text& each : texts) {
     if (each.id.is_said()) continue;
     while (table.contains(next)) ++next;
-    if (next > kResourceIdMax) break;
-    table.emplace(next++, each.text);
+    table.emplace(next, each.text);
+    // Beyond the limit one is enough to say so, and the number must not wrap.
+    if (next++ > kResourceIdMax) break;
   }
-  if (next > kResourceIdMax || (!table.empty() && table.rbegin()->first > kResourceIdMax)) {
+  if (!table.empty() && table.rbegin()->first > kResourceIdMax) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("a resource id is larger than {}", kResourceIdMax),
                 "ids of string resources have 16 bits");

@@ -50,11 +50,7 @@ std::string c_text(std::string_view text) {
   for_each_character(
       text,
       [&](char byte) {
-        if (byte == '\n') {
-          written += "\\n";
-        } else if (is_control(byte)) {
-          written += fmt::format("\\{:03o}", static_cast<unsigned char>(byte));
-        } else if (byte == '"' || byte == '\\') {
+        if (byte == '"' || byte == '\\') {
           written += {'\\', byte};
         } else if (byte == '?' && written.ends_with('?')) {
           written += "\\?";  // what follows two of them could be a trigraph
@@ -71,9 +67,7 @@ std::string resource_text(std::string_view text) {
   for_each_character(
       text,
       [&](char byte) {
-        if (is_control(byte)) {
-          written += fmt::format("\\x{:04x}", static_cast<unsigned char>(byte));
-        } else if (byte == '"') {
+        if (byte == '"') {
           written += "\"\"";
         } else if (byte == '\\') {
           written += "\\\\";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text of a manifest as it may stand in C, in comments and in resource scripts. UTF-8 stays what it
-// is, but for the characters that turn the direction of writing: compilers warn of those.
+// Text of a manifest as it may stand in C, in comments and in resource scripts: UTF-8 without
+// control characters, as check() wants it. It stays what it is, but for the characters that turn
+// the direction of writing: compilers warn of those.
 #pragma once
 
 #include <string>
@@ -17,7 +18,7 @@ namespace meterbank::generator {
 // Between the quotes of a resource script's L"...".
 [[nodiscard]] std::string resource_text(std::string_view text);
 
-// Behind `//`: on one line, whatever is in it.
+// Behind `//`: on one line, whatever is in it; a file's name may be anything.
 [[nodiscard]] std::string c_comment(std::string_view text);
 
 // "geometric_waves.man" of any path to it: the same text comes from any directory.
