@@ -119,7 +119,7 @@ TEST(Arguments, RefuseAnOptionWithoutItsValue) {
   EXPECT_EQ(refusal_of({"m", "--cpp"}), "--cpp needs a value");
   EXPECT_EQ(refusal_of({"m", "-o", "-rc", "a"}), "--code needs a value");
   EXPECT_EQ(refusal_of({"m", "--cpp", ""}), "--cpp is empty");
-  EXPECT_EQ(refusal_of({"m", "--cpp="}), "--cpp is empty");
+  EXPECT_EQ(refusal_of({"m", "--cpp="}), "--cpp needs a value");
 }
 
 TEST(Arguments, RefuseAnOptionThatIsThereTwice) {

@@ -40,6 +40,7 @@ class CommandTest : public ::testing::Test {
 
   const std::string kOrders = R"([provider]
 name = "orders"
+symbol = "orders"
 
 [[counterset]]
 name = "Demo Orders"

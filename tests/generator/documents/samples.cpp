@@ -24,7 +24,11 @@ Manifest manifest_of(std::string_view text, const std::string& file) {
 }
 
 Manifest good_manifest(const std::string& name) {
-  return manifest_of(text_of_file(fmt::format("{}/{}", METERBANK_GOOD_MANIFESTS, name)), name);
+  auto manifest =
+      manifest_of(text_of_file(fmt::format("{}/{}", METERBANK_GOOD_MANIFESTS, name)), name);
+  // A comment that changes in there changes no golden document.
+  manifest.hash = 0x0123456789abcdef;
+  return manifest;
 }
 
 std::vector<std::string> good_manifests() {

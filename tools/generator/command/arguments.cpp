@@ -140,6 +140,10 @@ Result<void> take(const Typed& typed, std::string_view name, std::string& target
   if (values.size() > 1) {
     return usage(fmt::format("--{} is there {} times", name, values.size()), "once");
   }
+  // CLI11 takes whatever stands there; a file of such a name can be said as ./--name.
+  if (values.front().starts_with("--")) {
+    return usage(fmt::format("--{} needs a value", name), std::string(kHelpCall));
+  }
   // Nearly always a variable of a script that was not set.
   if (values.front().empty()) return usage(fmt::format("--{} is empty", name), "a value");
   target = values.front();
