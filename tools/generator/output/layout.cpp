@@ -191,11 +191,9 @@ class LineBreaker {
     const std::string_view tail = code_.substr(close);
     if (close == open + 1) return qualified(head, tail);
     const std::string_view inside = code_.substr(open + 1, close - open - 1);
-    Lines items = items_of(inside, ",");
-    // A sum is broken behind its signs, if that leaves it beside its bracket.
-    const Lines terms = items.size() == 1 ? items_of(inside, " +") : items;
-    if (terms.size() > 1) {
-      if (auto lines = filled(at(indent_, head), indent_ + head.size(), terms, tail)) return lines;
+    const Lines items = items_of(inside);
+    if (items.size() > 1) {
+      if (auto lines = filled(at(indent_, head), indent_ + head.size(), items, tail)) return lines;
     }
     Lines lines{at(indent_, head)};
     if (!fits(lines.front())) return std::nullopt;
@@ -213,14 +211,12 @@ class LineBreaker {
     return std::all_of(lines.begin(), lines.end(), fits) ? std::optional(lines) : std::nullopt;
   }
 
-  // What stands between the signs, each with the sign behind it.
-  static Lines items_of(std::string_view code, std::string_view sign) {
+  static Lines items_of(std::string_view code) {
     Lines items;
     while (!code.empty()) {
-      const std::size_t end = std::min(find_outside(code, sign), code.size());
-      const std::string_view item = code.substr(0, end + sign.size());
-      items.emplace_back(trimmed(item));
-      code.remove_prefix(item.size());
+      const std::size_t comma = std::min(find_outside(code, ","), code.size() - 1);
+      items.emplace_back(trimmed(code.substr(0, comma + 1)));
+      code.remove_prefix(comma + 1);
     }
     return items;
   }

@@ -36,6 +36,7 @@ Data member_data(const Member& member) {
   data.set("type", member.type);
   data.set("parameter", member.parameter);
   data.set("statement", member.statement);
+  data.set("before", member.before.empty() ? Data(false) : Data(member.before));
   return data;
 }
 
@@ -124,7 +125,8 @@ class CountersetPage {
   void note(const Member& member) {
     needs_.exact |= member.type.find("Exact<") != std::string::npos;
     needs_.text |= member.type == "std::string_view";
-    needs_.bit_cast |= member.statement.find("bit_cast") != std::string::npos;
+    const std::string body = member.before + member.statement;
+    needs_.bit_cast |= body.find("bit_cast") != std::string::npos;
   }
   void add_kept(const Handle& handle, const std::string& position) {
     Data data;

@@ -98,8 +98,8 @@ std::vector<Member> CounterMembers::number_members(MemberOf owner) const {
   if (counter_.form == ValueForm::kReal) {
     return {{set, exact("double"), value,
              call("set", "std::bit_cast<std::uint64_t>(double{" + value + "})")},
-            {add, exact("double"), n,
-             set + "(std::bit_cast<double>(" + target + "value(" + at + ")) + " + n + ");"}};
+            {add, exact("double"), n, set + "(now + " + n + ");",
+             "const double now = std::bit_cast<double>(" + target + "value(" + at + "));"}};
   }
   if (counter_.form == ValueForm::kSigned) {
     return {{set, exact(kSigned), value, call("set", "static_cast<std::uint64_t>(" + value + ")")},
@@ -131,23 +131,24 @@ std::vector<Member> CounterMembers::timed_members(MemberOf owner) const {
   const std::string value = parameter("value");
   const std::string n = parameter("n");
   const std::string set = "set_" + names_.word;
-  const std::string now =
+  const std::string add = "add_" + names_.word;
+  const std::string old =
       (owner == MemberOf::kUpdate ? "values_->value(" : "instance_.value(") + position() + ")";
+  const std::string now = "const std::uint64_t now = " + old + ";";
   if (counter_.form == ValueForm::kReal) {
     return {through_handle(owner, "set", "set", exact("double"), value),
-            {"add_" + names_.word, exact("double"), n,
-             set + "(std::bit_cast<double>(" + now + ") + " + n + ");"}};
+            {add, exact("double"), n, set + "(now + " + n + ");",
+             "const double now = std::bit_cast<double>(" + old + ");"}};
   }
   if (counter_.form == ValueForm::kSigned) {
-    return {through_handle(owner, "set", "set_signed", exact(kSigned), value),
-            {"add_" + names_.word, exact(kSigned), n,
-             set + "(static_cast<std::int64_t>(" + now + " + static_cast<std::uint64_t>(" + n +
-                 ")));"}};
+    return {
+        through_handle(owner, "set", "set_signed", exact(kSigned), value),
+        {add, exact(kSigned), n,
+         set + "(static_cast<std::int64_t>(now + static_cast<std::uint64_t>(" + n + ")));", now}};
   }
-  return {
-      through_handle(owner, "set", "set_unsigned", exact("std::uint64_t"), value),
-      {"add_" + names_.word, exact("std::uint64_t"), n, set + "(" + now + " + " + n + ");"},
-      {"subtract_" + names_.word, exact("std::uint64_t"), n, set + "(" + now + " - " + n + ");"}};
+  return {through_handle(owner, "set", "set_unsigned", exact("std::uint64_t"), value),
+          {add, exact("std::uint64_t"), n, set + "(now + " + n + ");", now},
+          {"subtract_" + names_.word, exact("std::uint64_t"), n, set + "(now - " + n + ");", now}};
 }
 
 // Threads cannot set one value: they add to it, or raise or lower it.

@@ -10,9 +10,10 @@
 
 namespace meterbank::generator {
 
-// void name(type parameter) noexcept { statement }
+// void name(type parameter) noexcept { before statement }
 struct Member {
   std::string name, type, parameter, statement;
+  std::string before = {};  // mostly nothing
 };
 
 // A counter that its row's position does not suffice for, or that somebody may want by itself.

@@ -74,9 +74,7 @@ std::vector<CountersetNames> names_of(const Manifest& manifest) {
   std::vector<CountersetNames> all;
   std::set<std::string> taken;
   for (const Counterset& set : manifest.countersets) {
-    std::string name = camel_case(set.word);
-    if (name.empty() || is_digit(name.front())) name.insert(0, "Set");
-    name = first_free(name, [&](const std::string& free) {
+    std::string name = first_free(camel_case(set.word), [&](const std::string& free) {
       return std::none_of(kEnds.begin(), kEnds.end(), [&](std::string_view end) {
         return taken.contains(free + std::string(end));
       });
