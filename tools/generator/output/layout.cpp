@@ -171,11 +171,19 @@ class LineBreaker {
     return pieces;
   }
 
+  // Behind the sign, or, where that leaves too much, behind the outermost or innermost bracket.
   [[nodiscard]] std::optional<Lines> assignment() const {
     const std::size_t sign = find_outside(code_, " = ");
     if (sign == std::string_view::npos) return std::nullopt;
-    Lines lines{at(indent_, code_.substr(0, sign + 2)),
-                at(indent_ + kContinuation, code_.substr(sign + 3))};
+    for (const std::size_t where : {sign + 2, code_.find('(', sign) + 1, code_.rfind('(') + 1}) {
+      if (auto lines = cut(where)) return lines;
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<Lines> cut(std::size_t where) const {
+    if (where == 0) return std::nullopt;
+    Lines lines{at(indent_, trimmed(code_.substr(0, where))),
+                at(indent_ + kContinuation, trimmed(code_.substr(where)))};
     return std::all_of(lines.begin(), lines.end(), fits) ? std::optional(lines) : std::nullopt;
   }
 
@@ -189,7 +197,8 @@ class LineBreaker {
     if (close == std::string_view::npos) return std::nullopt;
     const std::string_view head = code_.substr(0, open + 1);
     const std::string_view tail = code_.substr(close);
-    if (close == open + 1) return qualified(head, tail);
+    // A function without parameters has its qualifiers to give to the next line.
+    if (close == open + 1) return cut(close + 1);
     const std::string_view inside = code_.substr(open + 1, close - open - 1);
     const Lines items = items_of(inside);
     if (items.size() > 1) {
@@ -202,13 +211,6 @@ class LineBreaker {
     if (!more) return std::nullopt;
     lines.insert(lines.end(), more->begin(), more->end());
     return lines;
-  }
-
-  // A function without parameters has its qualifiers to give to the next line.
-  [[nodiscard]] std::optional<Lines> qualified(std::string_view head, std::string_view tail) const {
-    if (!tail.starts_with(") ")) return std::nullopt;
-    Lines lines{at(indent_, head) + ")", at(indent_ + kContinuation, tail.substr(2))};
-    return std::all_of(lines.begin(), lines.end(), fits) ? std::optional(lines) : std::nullopt;
   }
 
   static Lines items_of(std::string_view code) {
