@@ -253,8 +253,8 @@ TEST_F(RequestServer, ACutShowsNoConnectionClosedThatWasNotOpened) {
     if (summary.cut == mb::CutQuality::kPerBlock) continue;
     std::uint64_t opened = 0, closed = 0;
     for (std::size_t row = 0; row < 3; ++row) {
-      opened += sample.row(row)[static_cast<std::size_t>(ThreadCounter::kOpened)];
-      closed += sample.row(row)[static_cast<std::size_t>(ThreadCounter::kClosed)];
+      opened += sample.row(row)[static_cast<std::size_t>(ServerThreadsCounter::kOpened)];
+      closed += sample.row(row)[static_cast<std::size_t>(ServerThreadsCounter::kClosed)];
     }
     ASSERT_LE(closed, opened);
     if (opened != opened_before) ++moved;

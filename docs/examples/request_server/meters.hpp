@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All that the server does to be seen. Everything here but the constructors may stand in a hot
-// path: it cannot fail, wait, allocate or call the kernel.
+// All that the server does to be seen, with types that are generated from request_server.toml.
+// Everything here but the constructors may stand in a hot path: it cannot fail, wait, allocate or
+// call the kernel.
 #pragma once
 
+#include <array>
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "counters.hpp"
+#include "meterbank/publisher.hpp"
+#include "request_server.hpp"
 #include "store.hpp"
 
 namespace request_server {
+
+namespace mb = meterbank;
 
 // Set-up may fail, serving must go on: what was refused is said once and counted into nothing.
 template <typename T>
@@ -30,77 +35,62 @@ class Meters {
   }
 
   // By the thread that runs the server.
-  void state(std::string_view now) noexcept { state_.set(now); }
-  void listens(std::uint16_t port) noexcept { server_.set(ServerCounter::kPort, port); }
+  void state(std::string_view now) noexcept { server_.set_state(now); }
+  void listens(std::uint16_t port) noexcept { server_.set_port(port); }
 
   // By any thread. Of requests that follow each other the end of one is the beginning of the next,
   // so one look at the clock is enough, and it need not wait for the last instruction before it.
   using Moment = std::uint64_t;
   [[nodiscard]] Moment now() const noexcept { return clock_.begin(); }
   void served(const Served& request, Moment begin, Moment end) noexcept {
-    Requested& kind = kinds_[static_cast<std::size_t>(request.kind)];
-    kind.count.update([&request](mb::ShardValues& values) noexcept {
-      values.increment(RequestCounter::kRequests);
-      values.add(RequestCounter::kBytesIn, request.bytes_in);
-      values.add(RequestCounter::kBytesOut, request.bytes_out);
-      if (request.failed) values.increment(RequestCounter::kErrors);
+    ServerRequestsInstance& kind = kinds_[static_cast<std::size_t>(request.kind)];
+    kind.update([&request](ServerRequestsUpdate& row) noexcept {
+      row.add_requests(1);
+      row.add_bytes_in(request.bytes_in);
+      row.add_bytes_out(request.bytes_out);
+      if (request.failed) row.add_errors(1);
     });
-    kind.latency.record(end > begin ? clock_.seconds(end - begin) : 0);
+    kind.record_latency(end > begin ? clock_.seconds(end - begin) : 0);
   }
-  void lost() noexcept { lost_.add_from_any_thread(1); }
-  void too_long() noexcept { too_long_.add_from_any_thread(1); }
+  void lost() noexcept { faults_.add_connections_lost_from_any_thread(1); }
+  void too_long() noexcept { faults_.add_requests_too_long_from_any_thread(1); }
 
   // What one thread counts for itself.
   class Thread {
    public:
-    explicit Thread(mb::Instance row) noexcept
-        : row_(std::move(row)), connections_(row_.gauge(ThreadCounter::kConnections)) {}
+    explicit Thread(ServerThreadsInstance row) noexcept : row_(std::move(row)) {}
 
-    void opened() noexcept { row_.add(ThreadCounter::kOpened, 1); }
-    void has(std::size_t connections) noexcept {
-      connections_.set(static_cast<double>(connections));
-    }
+    void opened() noexcept { row_.add_opened(1); }
+    void has(std::size_t connections) noexcept { row_.set_connections(connections); }
     void closed(std::size_t connections_left) noexcept {
-      row_.update([this, connections_left](mb::Values& values) noexcept {
-        values.add(ThreadCounter::kClosed, 1);
-        values.set(connections_, static_cast<double>(connections_left));
+      row_.update([connections_left](ServerThreadsUpdate& row) noexcept {
+        row.add_closed(1);
+        row.set_connections(connections_left);
       });
     }
     void read(std::size_t requests) noexcept {
-      row_.update([requests](mb::Values& values) noexcept {
-        values.add(ThreadCounter::kReads, 1);
-        values.add(ThreadCounter::kRequests, requests);
+      row_.update([requests](ServerThreadsUpdate& row) noexcept {
+        row.add_reads(1);
+        row.add_served(requests);
       });
     }
 
    private:
-    mb::Instance row_;
-    mb::Gauge connections_;
+    ServerThreadsInstance row_;
   };
   [[nodiscard]] Thread thread(const std::string& name) const {
-    return Thread(or_nothing(threads_.create_instance(name)));
+    return Thread(or_nothing(threads_.create(name)));
   }
 
  private:
-  struct Requested {
-    Requested(const mb::Registration& set, std::string_view name)
-        : count(or_nothing(set.create_sharded_instance(name))),
-          latency(count.recorder(RequestCounter::kLatency)) {}
-
-    mb::ShardedInstance count;
-    mb::ShardedRecorder latency;
-  };
-
   mb::Provider provider_;
-  mb::Registration requests_ = or_nothing(provider_.add(kRequestSet));
-  std::array<Requested, 3> kinds_{Requested(requests_, "get"), Requested(requests_, "put"),
-                                  Requested(requests_, "other")};  // in the order of Kind
-  mb::Registration threads_ = or_nothing(provider_.add(kThreadSet));
-  mb::Instance server_ = or_nothing(or_nothing(provider_.add(kServerSet)).create_instance(""));
-  mb::TextCounter state_ = server_.text(ServerCounter::kState);
-  mb::Instance faults_ = or_nothing(or_nothing(provider_.add(kFaultSet)).create_instance(""));
-  mb::Counter lost_ = faults_.counter(FaultCounter::kLost);
-  mb::Counter too_long_ = faults_.counter(FaultCounter::kTooLong);
+  ServerRequests requests_ = or_nothing(ServerRequests::add(provider_));
+  std::array<ServerRequestsInstance, 3> kinds_{
+      or_nothing(requests_.create("get")), or_nothing(requests_.create("put")),
+      or_nothing(requests_.create("other"))};  // in the order of Kind
+  ServerThreads threads_ = or_nothing(ServerThreads::add(provider_));
+  RequestServerInstance server_ = or_nothing(or_nothing(RequestServer::add(provider_)).create());
+  ServerFaultsInstance faults_ = or_nothing(or_nothing(ServerFaults::add(provider_)).create());
   const mb::TickClock& clock_ = mb::TickClock::of_this_machine();
 };
 

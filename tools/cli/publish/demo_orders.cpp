@@ -12,67 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "meterbank/publisher.hpp"
+#include "meterbank/publisher/provider.hpp"
+#include "orders.hpp"
 
 namespace meterbank::cli {
 namespace {
-
-enum class Order : std::uint32_t {
-  kAccepted,
-  kRejected,
-  kBytes,
-  kQueueDepth,
-  kLatency,
-  kState,
-};
-
-constexpr std::array kCounters{
-    CounterSpec{.id = 1,
-                .name = "Accepted/sec",
-                .symbol = "accepted",
-                .type = CounterType::kBulkCount,
-                .unit = "{order}",
-                .help = "Orders that went on to the venue."},
-    CounterSpec{.id = 2,
-                .name = "Rejected/sec",
-                .symbol = "rejected",
-                .type = CounterType::kBulkCount,
-                .unit = "{order}",
-                .help = "Orders that broke a limit and were sent back."},
-    CounterSpec{.id = 3,
-                .name = "Bytes Received/sec",
-                .symbol = "bytes_received",
-                .type = CounterType::kBulkCount,
-                .unit = "By",
-                .help = "Bytes of order messages."},
-    CounterSpec{.id = 4,
-                .name = "Queue Depth",
-                .symbol = "queue_depth",
-                .type = CounterType::kLargeRawCount,
-                .unit = "{order}",
-                .help = "Orders that wait for the venue."},
-    CounterSpec{.id = 5,
-                .name = "Latency",
-                .symbol = "latency",
-                .type = CounterType::kBulkCount,
-                .unit = "s",
-                .help = "Time from the last byte of an order to the first byte of its answer.",
-                .form = ValueForm::kDistribution,
-                .buckets = {.scale = 4, .least = 1e-6, .most = 10}},
-    CounterSpec{.id = 6,
-                .name = "State",
-                .symbol = "state",
-                .type = CounterType::kText,
-                .help = "What the connection to the venue is doing.",
-                .form = ValueForm::kText,
-                .timed = true,
-                .text_bytes = 16}};
-
-constexpr CountersetSpec kSet{.name = "Demo Orders",
-                              .symbol = "demo_orders",
-                              .help = "An imaginary order gateway, one instance a venue.",
-                              .label = "venue",
-                              .counters = kCounters};
 
 struct Venue {
   std::string_view name;
@@ -89,13 +33,9 @@ constexpr double kStepSeconds = 0.005;
 // The load of one venue. Its numbers depend on the seed and the step only, not on the clock.
 class Load {
  public:
-  Load(const Venue& venue, Instance instance, std::uint64_t seed)
-      : venue_(venue),
-        instance_(std::move(instance)),
-        latency_(instance_.recorder(Order::kLatency)),
-        state_(instance_.text(Order::kState)),
-        random_(seed) {
-    state_.set("open");
+  Load(const Venue& venue, orders::DemoOrdersInstance counts, std::uint64_t seed)
+      : venue_(venue), counts_(std::move(counts)), random_(seed) {
+    counts_.set_state("open");
   }
 
   void step() {
@@ -110,25 +50,23 @@ class Load {
     const bool stalls = std::uniform_real_distribution<double>(0, 1)(random_) < 0.002;
     const double usual = venue_.latency_s * (stalls ? 20 : 1);
     std::lognormal_distribution<double> spread(0, 0.35);
-    instance_.update([&](Values& values) noexcept {
-      values.add(Order::kAccepted, orders - rejected);
-      values.add(Order::kRejected, rejected);
-      values.add(Order::kBytes, bytes);
-      values.set(Order::kQueueDepth, waiting);
+    counts_.update([&](orders::DemoOrdersUpdate& row) noexcept {
+      row.add_accepted(orders - rejected);
+      row.add_rejected(rejected);
+      row.add_bytes_received(bytes);
+      row.set_queue_depth(waiting);
       for (std::uint64_t order = 0; order < orders; ++order) {
-        values.record(latency_, usual * spread(random_));
+        row.record_latency(usual * spread(random_));
       }
     });
     // Its time is that of the change.
-    if (stalls != stalled_) state_.set(stalls ? "stalled" : "open");
+    if (stalls != stalled_) counts_.set_state(stalls ? "stalled" : "open");
     stalled_ = stalls;
   }
 
  private:
   Venue venue_;
-  Instance instance_;
-  Recorder latency_;
-  TextCounter state_;
+  orders::DemoOrdersInstance counts_;
   bool stalled_ = false;
   std::mt19937_64 random_;
   std::uint64_t steps_ = 0;
@@ -166,13 +104,13 @@ Result<DemoOrders> DemoOrders::start(const DemoOrdersOptions& options) {
   auto provider = Provider::create({.name = options.name, .directory = options.directory});
   if (!provider) return tl::make_unexpected(provider.error());
   auto running = std::make_unique<Running>(std::move(*provider));
-  auto orders = running->provider.add(kSet);
-  if (!orders) return tl::make_unexpected(orders.error());
+  auto venues = orders::DemoOrders::add(running->provider);
+  if (!venues) return tl::make_unexpected(venues.error());
   std::uint64_t seed = options.seed;
   for (const auto& venue : kVenues) {
-    auto instance = orders->create_instance(venue.name);
-    if (!instance) return tl::make_unexpected(instance.error());
-    running->loads.emplace_back(venue, std::move(*instance), seed++);
+    auto counts = venues->create(venue.name);
+    if (!counts) return tl::make_unexpected(counts.error());
+    running->loads.emplace_back(venue, std::move(*counts), seed++);
   }
   running->thread = std::thread([worker = running.get()] { worker->work(); });
   return DemoOrders(std::move(running));
