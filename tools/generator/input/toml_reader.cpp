@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "generator/input/tomlplusplus.hpp"
 #include "generator/input/tree.hpp"
 
 namespace meterbank::generator {

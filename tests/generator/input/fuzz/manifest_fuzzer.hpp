@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -18,6 +19,12 @@ namespace meterbank::test {
 
 inline void demand(bool kept) {
   if (!kept) ::abort();
+}
+
+// What a long text shows a short one shows too, and sooner.
+inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
+  constexpr std::size_t kBytesMax = 1536;
+  return {reinterpret_cast<const char*>(data), std::min(size, kBytesMax)};
 }
 
 // Every problem stands somewhere in the text and says what it is; what is shown of them is text.

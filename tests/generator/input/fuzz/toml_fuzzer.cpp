@@ -30,9 +30,7 @@ void remember_brackets(std::string_view text) {
 }  // namespace meterbank::test
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
-  // What begins with an opening bracket of XML is for the other fuzzer.
-  if (text.starts_with('<')) return -1;
+  const auto text = meterbank::test::text_of(data, size);
   meterbank::test::read_and_check(text);
 #ifdef METERBANK_FUZZ_CONTROL
   meterbank::test::remember_brackets(text);

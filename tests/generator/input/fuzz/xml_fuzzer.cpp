@@ -31,7 +31,7 @@ void find_ends_of_references(std::string_view text) {
 }  // namespace meterbank::test
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto text = meterbank::test::text_of(data, size);
   meterbank::test::read_and_check(text);
 #ifdef METERBANK_FUZZ_CONTROL
   meterbank::test::find_ends_of_references(text);
