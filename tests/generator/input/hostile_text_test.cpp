@@ -120,6 +120,17 @@ TEST(HostileToml, BrokenTextsHaveAPlace) {
   }
 }
 
+// toml++ takes for granted that neither comes to pass: see tomlplusplus.hpp.
+TEST(HostileToml, WhatCannotBeginAKeyIsRefused) {
+  EXPECT_EQ(read_text("[?").said().substr(0, 60),
+            "m:1:2: error: expected bare key starting character or string");
+  for (const char* const text : {"\u00e4 = 1", "[\u00e4]", "a\u00e4 = 1", "a = 1 \u00e4",
+                                 "a = \u00e4", "a = [\u00e4]", "a = \"\"\"\\\u00e4\"\"\""}) {
+    EXPECT_NE(read_text(text).said(), "") << text;
+    EXPECT_FALSE(read_text(text).manifest.has_value()) << text;
+  }
+}
+
 TEST(HostileToml, DepthHasALimit) {
   EXPECT_NE(
       read_text("a = " + repeated("[", 100000)).said().find("more than 16 values in each other"),

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "generator/input/build.hpp"
+
 #include <fmt/format.h>
 
 #include <initializer_list>
@@ -7,7 +9,6 @@
 #include <utility>
 
 #include "generator/input/keys.hpp"
-#include "generator/input/tree.hpp"
 #include "generator/manifest/attributes.hpp"
 #include "generator/manifest/words.hpp"
 

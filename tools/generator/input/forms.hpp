@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "generator/input/tree.hpp"
+#include "generator/input/syntax/tree.hpp"
 #include "generator/input/vocabulary.hpp"
 
 namespace meterbank::generator {

@@ -10,8 +10,9 @@
 #include <cerrno>
 #include <utility>
 
-#include "generator/input/source_text.hpp"
-#include "generator/input/tree.hpp"
+#include "generator/input/build.hpp"
+#include "generator/input/syntax/source_text.hpp"
+#include "generator/input/syntax/tree.hpp"
 
 namespace meterbank::generator {
 namespace {

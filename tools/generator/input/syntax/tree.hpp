@@ -12,8 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "generator/input/source_text.hpp"
-#include "generator/manifest/manifest.hpp"
+#include "generator/input/syntax/source_text.hpp"
+#include "generator/manifest/place.hpp"
+#include "generator/manifest/problems.hpp"
 
 namespace meterbank::generator {
 
@@ -45,8 +46,5 @@ inline constexpr std::uint32_t kElementsMax = 65536;  // of a document
 [[nodiscard]] std::optional<Element> read_xml(const SourceText& source, Problems& problems);
 // The whole document, as a table without a name.
 [[nodiscard]] std::optional<Element> read_toml(const SourceText& source, Problems& problems);
-
-// Fills all of `manifest` but its file and hash.
-void build(const Element& root, Manifest& manifest, Problems& problems);
 
 }  // namespace meterbank::generator

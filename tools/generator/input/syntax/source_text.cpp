@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "generator/input/source_text.hpp"
+#include "generator/input/syntax/source_text.hpp"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "generator/input/tomlplusplus.hpp"
-#include "generator/input/tree.hpp"
+#include "generator/input/syntax/tomlplusplus.hpp"
+#include "generator/input/syntax/tree.hpp"
 
 namespace meterbank::generator {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "generator/input/tree.hpp"
-#include "generator/input/xml_text.hpp"
+#include "generator/input/syntax/tree.hpp"
+#include "generator/input/syntax/xml_text.hpp"
 
 namespace meterbank::generator {
 namespace {

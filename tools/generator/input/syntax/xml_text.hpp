@@ -3,7 +3,7 @@
 // What pugixml takes and XML does not allow: document types, entities that nobody declared.
 #pragma once
 
-#include "generator/input/source_text.hpp"
+#include "generator/input/syntax/source_text.hpp"
 #include "generator/manifest/problems.hpp"
 
 namespace meterbank::generator {
