@@ -97,8 +97,9 @@ class Builder {
     for (const auto& key : keys) {
       const std::string_view name = key.in(reading_.language);
       if (name.empty()) continue;
+      // What the other language calls it is sure to be meant.
+      if (key.in(other) == entry.name) near = NearWord(name);
       near.consider(name);
-      if (key.in(other) == entry.name) near = NearWord(name), near.consider(name);
       known.append(known.empty() ? "it can have " : ", ").append(name);
     }
     const std::string_view kind = is_xml() ? "attribute" : "key";

@@ -28,6 +28,10 @@ Name name_of(std::string_view text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(kBlank) == std::string_view::npos;
+}
+
 bool declares_namespace(std::string_view attribute) {
   return attribute == "xmlns" || attribute.starts_with("xmlns:");
 }
@@ -53,6 +57,7 @@ class XmlReader {
     check_encoding(document);
     const pugi::xml_node root = only(document, "instrumentationManifest", kEventsSpace);
     if (!root) return std::nullopt;
+    check_root(root);
     const pugi::xml_node instrumentation = only(root, "instrumentation", kEventsSpace);
     if (!instrumentation) return std::nullopt;
     const pugi::xml_node counters = only(instrumentation, "counters", kCountersSpace);
@@ -83,31 +88,42 @@ class XmlReader {
   }
 
   // The child of this name. Other children of the frame around <counters> are other
-  // instrumentation, and none of ours; but there is one document element.
+  // instrumentation, and none of ours.
   pugi::xml_node only(pugi::xml_node parent, std::string_view name, std::string_view space) {
-    const bool is_document = parent.type() == pugi::node_document;
     pugi::xml_node found;
     for (const pugi::xml_node child : parent.children()) {
-      if (child.type() != pugi::node_element) continue;
-      const Name full = name_of(child.name());
-      if (full.local != name && !is_document) continue;
+      if (child.type() != pugi::node_element || name_of(child.name()).local != name) continue;
       if (found) {
-        problems_.add(
-            place_of(child), fmt::format("a second element <{}>", child.name()),
-            fmt::format("the first is in line {}; a manifest has one", place_of(found).line));
+        refuse_second(child, found);
         return {};
       }
       found = child;
-      if (full.local != name) break;
     }
-    if (!found || name_of(found.name()).local != name) {
-      const Place place = found ? place_of(found) : is_document ? Place{1, 1} : place_of(parent);
-      problems_.add(
-          place, fmt::format("there is no <{}> here", name),
-          "a manifest is <instrumentationManifest> <instrumentation> <counters> <provider>");
-      return {};
+    if (found) return is_in(found, space) ? found : pugi::xml_node();
+    problems_.add(
+        parent.type() == pugi::node_document ? Place{1, 1} : place_of(parent),
+        fmt::format("there is no <{}> here", name),
+        "a manifest is <instrumentationManifest> <instrumentation> <counters> <provider>");
+    return {};
+  }
+
+  [[nodiscard]] Place place_of_root(pugi::xml_node document) const {
+    for (const pugi::xml_node child : document.children()) {
+      if (child.type() == pugi::node_element) return place_of(child);
     }
-    return is_in(found, space) ? found : pugi::xml_node();
+    return {1, 1};
+  }
+
+  // XML has one document element; pugixml takes any number.
+  void check_root(pugi::xml_node root) {
+    for (auto next = root.next_sibling(); next; next = next.next_sibling()) {
+      if (next.type() == pugi::node_element) refuse_second(next, root);
+    }
+  }
+
+  void refuse_second(pugi::xml_node second, pugi::xml_node first) {
+    problems_.add(place_of(second), fmt::format("a second element <{}>", second.name()),
+                  fmt::format("the first is in line {}; a manifest has one", place_of(first).line));
   }
 
   bool is_in(pugi::xml_node node, std::string_view space) {
@@ -141,10 +157,10 @@ class XmlReader {
         if (!has_room(child, depth)) return to;
         if (is_in(child, kCountersSpace)) to.children.push_back(element(child, depth + 1));
       } else if (child.type() == pugi::node_pcdata || child.type() == pugi::node_cdata) {
-        const std::string_view text = child.value();
-        const std::size_t at = text.find_first_not_of(kBlank);
-        if (at == std::string_view::npos) continue;
-        problems_.add(place_of(child.value()), fmt::format("text in <{}>", node.name()),
+        if (is_blank(child.value())) continue;
+        const auto begin = static_cast<std::size_t>(child.value() - buffer_);
+        const std::size_t text = source_.text().find_first_not_of(kBlank, begin);
+        problems_.add(source_.place_of(text), fmt::format("text in <{}>", node.name()),
                       "a manifest says everything in attributes");
       }
     }
