@@ -150,6 +150,36 @@ TEST_F(HostProviderTest, SaysWhatIsMissingOnAMachineWithoutProcfs) {
   EXPECT_NE(host.error().message().find("mount procfs"), std::string::npos);
 }
 
+// What a consumer written for Windows asks for by number. Those from 100 on are ours.
+TEST_F(HostProviderTest, GivesProcessorInformationTheNumbersThatWindowsGivesIt) {
+  start();
+  const auto* const registered = find("processor_information");
+  ASSERT_NE(registered, nullptr);
+  const Counterset& set = *registered->set;
+
+  EXPECT_EQ(set.guid, "{b4fc721a-0378-476f-89ba-a5a79f810b36}"_guid);
+  EXPECT_EQ(set.provider_guid, "{383487a6-3676-4870-a4e7-d45b30c35629}"_guid);
+  struct Known {
+    std::uint32_t id;
+    std::string_view name;
+    CounterType type;
+  };
+  for (const Known& known : {Known{0, "% Processor Time", CounterType::kTimer100NsInverse},
+                             Known{1, "% User Time", CounterType::kTimer100Ns},
+                             Known{2, "% Privileged Time", CounterType::kTimer100Ns},
+                             Known{3, "Interrupts/sec", CounterType::kCounter},
+                             Known{4, "% DPC Time", CounterType::kTimer100Ns},
+                             Known{5, "% Interrupt Time", CounterType::kTimer100Ns},
+                             Known{8, "% Idle Time", CounterType::kTimer100Ns},
+                             Known{9, "% C1 Time", CounterType::kTimer100Ns},
+                             Known{12, "C1 Transitions/sec", CounterType::kBulkCount}}) {
+    const CounterView* const counter = set.find(known.id);
+    ASSERT_NE(counter, nullptr) << known.name;
+    EXPECT_EQ(counter->name, known.name);
+    EXPECT_EQ(counter->type, known.type) << known.name;
+  }
+}
+
 // ---- README ----
 
 void expect_named(const std::string& readme, const CountersetSpec& set) {
