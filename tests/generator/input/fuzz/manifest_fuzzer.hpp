@@ -23,7 +23,7 @@ inline void demand(bool kept) {
 
 // What a long text shows a short one shows too, and sooner.
 inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
-  constexpr std::size_t kBytesMax = 1536;
+  constexpr std::size_t kBytesMax = 1024;
   return {reinterpret_cast<const char*>(data), std::min(size, kBytesMax)};
 }
 
@@ -60,7 +60,6 @@ inline bool read_and_check(std::string_view text) {
   // The rules must bear whatever the readers let through, too.
   const bool has_form = problems.empty();
   generator::check(*manifest, problems);
-  static_cast<void>(problems.text("m"));
   if (!has_form || !problems.empty()) return false;
   demand_schemas(*manifest);
   return true;

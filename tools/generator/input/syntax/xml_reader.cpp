@@ -101,7 +101,7 @@ class XmlReader {
     }
     if (found) return is_in(found, space) ? found : pugi::xml_node();
     problems_.add(
-        parent.type() == pugi::node_document ? Place{1, 1} : place_of(parent),
+        parent.type() == pugi::node_document ? place_of_root(parent) : place_of(parent),
         fmt::format("there is no <{}> here", name),
         "a manifest is <instrumentationManifest> <instrumentation> <counters> <provider>");
     return {};
