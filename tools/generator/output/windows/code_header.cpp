@@ -19,13 +19,13 @@ Result<std::string> code_header(const Manifest& manifest, const OutputOptions& o
   for (const Counterset& counterset : manifest.countersets) {
     auto set = code_data(manifest, counterset);
     if (!set) return tl::make_unexpected(set.error());
-    sets.push_back(std::move(*set));
+    sets.push_back(*set);
   }
   data page = page_data(manifest, options);
   const std::string& symbol = provider.symbol.value;
   page.set("handle", options.prefix + windows_symbol(symbol, snake_case(symbol)));
   page.set("callback", options.notification_callback || provider.custom_callback.value);
-  page.set("sets", std::move(sets));
+  page.set("sets", sets);
   return render_code(is_kernel ? "code_kernel" : "code_user", page, options);
 }
 

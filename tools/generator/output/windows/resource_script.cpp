@@ -78,10 +78,10 @@ Result<std::string> resource_script(const Manifest& manifest, const OutputOption
     data each(data::type::object);
     each.set("id", std::to_string(id));
     each.set("text", resource_text(text));
-    strings.push_back(std::move(each));
+    strings.push_back(each);
   }
   data page = page_data(manifest, options);
-  page.set("strings", std::move(strings));
+  page.set("strings", strings);
   return render("resources", page, options);
 }
 

@@ -85,11 +85,11 @@ std::string links_of(const CounterSpec& counter) {
 // The members of a description that are not what they are anyway.
 class Members {
  public:
-  void add(std::string_view member, std::string value) {
+  void add(std::string_view member, const std::string& value) {
     data each(data::type::object);
     each.set("member", std::string(member));
-    each.set("value", std::move(value));
-    all_.push_back(std::move(each));
+    each.set("value", value);
+    all_.push_back(each);
   }
   void add_text(std::string_view member, std::string_view text) {
     if (!text.empty()) add(member, quoted(text));
@@ -141,7 +141,7 @@ std::optional<std::string> foreign_part(const CountersetSpec& set) {
 
 data counter_data(const CounterSpec& counter, std::uint32_t& offset) {
   const std::uint32_t width = width_of(counter.type);
-  offset = (offset + width - 1) / width * width;
+  if (width == 8) offset = (offset + 7) / 8 * 8;
   data object(data::type::object);
   object.set("id", std::to_string(counter.id));
   object.set("type", macro_of(counter.type));
@@ -179,7 +179,7 @@ data struct_list(const Counterset& counterset) {
     object.set("type", counterset.structs[index].type.value);
     object.set("parameter", parameters[index]);
     object.set("initializer", fmt::format("{{{0}, sizeof(*{0})}}", parameters[index]));
-    list.push_back(std::move(object));
+    list.push_back(object);
   }
   return list;
 }
@@ -226,7 +226,7 @@ data symbol_data(const Manifest& manifest, const Counterset& counterset) {
     macro.set("gap", macros.is_empty_list() ? "\n\n" : "\n");
     macro.set("macro", macro_of(counterset, counter));
     macro.set("id", std::to_string(counter.id.value));
-    macros.push_back(std::move(macro));
+    macros.push_back(macro);
   }
   data object(data::type::object);
   object.set("name", c_comment(counterset.name.value));
@@ -234,7 +234,7 @@ data symbol_data(const Manifest& manifest, const Counterset& counterset) {
   object.set("set", windows_symbol(counterset.symbol.value, counterset.word));
   object.set("guid", guid_initializer(guid));
   object.set("guid_arguments", guid_arguments(guid));
-  object.set("macros", std::move(macros));
+  object.set("macros", macros);
   return object;
 }
 
@@ -262,14 +262,14 @@ Result<data> code_data(const Manifest& manifest, const Counterset& counterset) {
       object.set("struct_index", std::to_string(holder - counterset.structs.data()));
       object.set("field", counter.field.value);
     }
-    counters.push_back(std::move(object));
+    counters.push_back(object);
   }
   data object = symbol_data(manifest, counterset);
   object.set("symbol", std::string(spec.symbol));
   object.set("kind", std::string(macro_of(spec.instances)));
   object.set("count", std::to_string(specs.size()));
   object.set("described", described(spec));
-  object.set("counters", std::move(counters));
+  object.set("counters", counters);
   object.set("structs", struct_list(counterset));
   return object;
 }

@@ -13,7 +13,7 @@ Result<std::string> symbol_header(const Manifest& manifest, const OutputOptions&
     sets.push_back(symbol_data(manifest, counterset));
   }
   data page = page_data(manifest, options);
-  page.set("sets", std::move(sets));
+  page.set("sets", sets);
   return render_code("symbols", page, options);
 }
 
