@@ -4,11 +4,8 @@
 #include <wdm.h>
 
 #include "../../pcw/pcw_fixture.hpp"
-
-struct QUEUE_COUNTERS {
-  ULONG64 Packets;
-  ULONG Length;
-};
+#include "queue_values.h"
+// Behind the structs, as all drivers have it.
 #include "queue_counters.h"
 
 namespace meterbank {
