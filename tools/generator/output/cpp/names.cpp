@@ -20,8 +20,6 @@ constexpr std::array<std::string_view, 12> kTaken{"std",    "meterbank", "tl",  
                                                   "unix",   "i386",      "errno", "stdin",
                                                   "stdout", "stderr",    "major", "minor"};
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
 // "name", or the first of "name_2", "name_3" ... that `is_free`.
 template <typename IsFree>
 std::string first_free(const std::string& name, IsFree&& is_free) {
@@ -89,10 +87,8 @@ std::string name_space_of(const Manifest& manifest, const OutputOptions& options
   if (!options.name_space.empty()) return options.name_space;
   std::string name = manifest.provider.symbol.value;
   if (name.empty()) name = snake_case(manifest.provider.name.value);
-  if (name.empty()) return "counters";
   const bool is_taken = std::find(kTaken.begin(), kTaken.end(), name) != kTaken.end();
-  if (is_taken || !is_identifier(name)) name += "_counters";
-  return is_digit(name.front()) ? "provider_" + name : name;
+  return is_taken ? name + "_counters" : name;
 }
 
 }  // namespace meterbank::generator

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""pages_test.py CHECK SOURCE-FOLDER BUILD-FOLDER PAGES-PROGRAM
+
+What meterbank-gen writes, judged by the programs that read it. CHECK is one of
+  same          the same bytes again, from another folder, by another path, in other locales
+  style         clang-format would change nothing, whatever the names; it does see a bad page
+  compile       everybody's warnings are silent, with g++ and clang++
+  widths        a value that may not fit its counter does not compile
+  instructions  a generated update is the one that one writes by hand
+"""
+import filecmp
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+CHECK, SOURCE, BUILD, PAGES = sys.argv[1], *map(pathlib.Path, sys.argv[2:5])
+HERE = SOURCE / "tests/generator/cpp"
+MANIFESTS = sorted((SOURCE / "tests/generator/manifests/good").iterdir()) + sorted(
+    (HERE / "manifests").iterdir())
+COMPILERS = [found for found in map(shutil.which, ("g++", "clang++")) if found]
+COMPILE = ["-std=c++20", f"-I{SOURCE}/publisher/include", f"-I{SOURCE}/shm/include",
+           f"-I{BUILD}/generated"]
+WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wpedantic",
+            "-Wold-style-cast", "-Werror"]
+
+
+def run(*words, **options):
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, **options)
+
+
+def write_pages(folder, manifests=MANIFESTS, **options):
+    folder.mkdir(parents=True, exist_ok=True)
+    done = run(PAGES, folder, *manifests, **options)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def different(left, right):
+    names = sorted(path.name for path in left.iterdir())
+    assert names == sorted(path.name for path in right.iterdir())
+    assert len(names) > 50
+    return filecmp.cmpfiles(left, right, names, shallow=False)[1]
+
+
+def locales(folder):
+    """Those of this machine that count, spell or sort otherwise, made if they are not there."""
+    usable = [("C", {}), ("C.UTF-8", {})]
+    for name in ("de_DE", "tr_TR", "hi_IN"):
+        made = shutil.which("localedef") and run(
+            "localedef", "-i", name, "-f", "UTF-8", folder / f"{name}.UTF-8").returncode == 0
+        if made:
+            usable.append((f"{name}.UTF-8", {"LOCPATH": str(folder)}))
+    return usable
+
+
+def same(folder):
+    first = write_pages(folder / "first", env={"LC_ALL": "C"})
+    elsewhere = folder / "some where" / "else"
+    elsewhere.mkdir(parents=True)
+    by_other_paths = [os.path.relpath(path, elsewhere) for path in MANIFESTS]
+    assert not different(first, write_pages(folder / "second", by_other_paths, cwd=elsewhere))
+    (folder / "locales").mkdir()
+    seen = []
+    for name, more in locales(folder / "locales"):
+        pages = write_pages(folder / name, env={"LC_ALL": name, **more})
+        assert not different(first, pages), name
+        seen.append(name)
+    print("the same in", *seen)
+    copies = folder / "copies"
+    copies.mkdir()
+    changed = [pathlib.Path(shutil.copy(path, copies)) for path in MANIFESTS]
+    changed[-1].write_text(changed[-1].read_text() + "\n# One more line.\n")
+    assert different(first, write_pages(folder / "changed", changed))
+
+
+def long_words(letters, length):
+    text = ""
+    while len(text) < length:
+        text += "".join(letters.choice("abcdghijkmnpqstuwxyz") for _ in range(letters.randint(3, 9)))
+        text += "_"
+    return text[:length].strip("_") + "z"
+
+
+def manifest_of_long_words(letters, number):
+    """Counters of all forms with names of all lengths up to those that no line has room for."""
+    forms = ['type = "counter"', 'type = "large_rawcount"', 'type = "rawcount"',
+             'type = "histogram"\nbuckets = {least = 1, most = 1000}',
+             'type = "large_rawcount"\nform = "real"', 'type = "text"\ntext_bytes = 9',
+             'type = "large_rawcount"\nform = "signed"\ntimed = true',
+             'type = "large_rawcount"\nform = "real"\ntimed = true']
+    lines = [f'[provider]\nname = "words{number}"']
+    for counterset in range(4):
+        lines.append(f"""
+[[counterset]]
+name = "{long_words(letters, letters.randint(3, 90)).replace('_', ' ')} {counterset}"
+symbol = "{long_words(letters, letters.randint(3, 45))}"
+label = "{long_words(letters, letters.randint(2, 20))}"
+instances = "{letters.choice(['single', 'multiple'])}"
+help = "{' '.join(long_words(letters, letters.randint(1, 12)) for _ in range(letters.randint(1, 40)))}"
+""")
+        for counter, form in enumerate(forms):
+            word = long_words(letters, letters.randint(2, 40))
+            lines.append(f"""
+[[counterset.counter]]
+id = {counter}
+name = "{word.replace('_', ' ')} {counter}"
+symbol = "{word}_{counter}"
+unit = "{letters.choice(['s', 'By', '1'])}"
+help = "{' '.join(long_words(letters, letters.randint(1, 12)) for _ in range(letters.randint(1, 30)))}"
+{form}
+""")
+    return "\n".join(lines)
+
+
+def style(folder):
+    letters = random.Random(20)
+    manifests = list(MANIFESTS)
+    for number in range(12):
+        manifests.append(folder / f"words{number}.toml")
+        manifests[-1].write_text(manifest_of_long_words(letters, number))
+    pages = write_pages(folder / "pages", manifests)
+    shutil.copy(SOURCE / ".clang-format", folder)
+    texts = [path for path in sorted(pages.iterdir()) if path.suffix in (".hpp", ".h")]
+    done = run("clang-format", "--dry-run", "-Werror", *texts)
+    assert done.returncode == 0, done.stderr
+    switched_off = [path.name for path in texts if "// clang-format off" in path.read_text()]
+    endless = 1 + MANIFESTS.index(HERE / "manifests/endless.toml")
+    assert all(name.startswith(f"page_{endless}_") for name in switched_off), switched_off
+    bad = pages / f"page_{endless}_typed.hpp"
+    bad.write_text(bad.read_text().replace("// clang-format off\n", ""))
+    assert run("clang-format", "--dry-run", "-Werror", bad).returncode != 0
+
+
+def compile_all(folder):
+    pages = write_pages(folder / "pages")
+    (pages / "all.cpp").write_text('#include "all.hpp"\n#include "all.hpp"\n')
+    assert COMPILERS
+    for compiler in COMPILERS:
+        for dialect in ("-std=c++20", "-std=gnu++20"):
+            done = run(compiler, *COMPILE, *WARNINGS, dialect, "-fsyntax-only", pages / "all.cpp")
+            assert done.returncode == 0, done.stderr
+    # Without its template's escapes a page would not compile: it does not here either.
+    names = 1 + MANIFESTS.index(HERE / "manifests/names.toml")
+    page = pages / f"page_{names}_typed.hpp"
+    page.write_text(page.read_text().replace('\\"', '"'))
+    assert run(compiler, *COMPILE, "-fsyntax-only", page).returncode != 0
+
+
+def widths(_):
+    source = HERE / "widths.cpp"
+    wrong = [number for number, line in enumerate(source.read_text().splitlines(), 1)
+             if line.endswith("// wrong")]
+    assert len(wrong) > 20
+    for compiler in COMPILERS:
+        good = run(compiler, *COMPILE, *WARNINGS, "-fsyntax-only", source)
+        assert good.returncode == 0, good.stderr
+        no_limit = "-ferror-limit=0" if "clang" in compiler else "-fmax-errors=0"
+        bad = run(compiler, *COMPILE, no_limit, "-DMETERBANK_WRONG_WIDTHS", "-fsyntax-only", source)
+        assert bad.returncode != 0
+        seen = set(map(int, re.findall(r"widths\.cpp:(\d+):\d+: ", bad.stderr)))
+        missing = [number for number in wrong if number not in seen]
+        assert not missing, f"{compiler} takes lines {missing}"
+
+
+def machine_code(path):
+    """The instructions of each function without their operands: registers may be others."""
+    functions, name = {}, None
+    for line in run("objdump", "-d", "--no-show-raw-insn", path).stdout.splitlines():
+        if start := re.match(r"^[0-9a-f]+ <(.*)>:$", line):
+            name = start.group(1)
+            functions[name] = []
+        elif code := re.match(r"^\s+[0-9a-f]+:\s+(\S+)", line):
+            functions[name].append(code.group(1))
+    # Between functions there is padding.
+    return {name: [word for word in words if not re.match(r"nop|cs|data16|xchg", word)]
+            for name, words in functions.items()}
+
+
+def instructions(folder):
+    for compiler in COMPILERS:
+        path = folder / "instructions.o"
+        done = run(compiler, *COMPILE, "-O2", "-c", HERE / "instructions.cpp", "-o", path)
+        assert done.returncode == 0, done.stderr
+        code = machine_code(path)
+        paths = [name[len("typed_"):] for name in code
+                 if name.startswith("typed_") and "." not in name]
+        assert len(paths) >= 5
+        for name in paths:
+            typed, by_hand, more = (code[f"{kind}_{name}"] for kind in ("typed", "by_hand", "more"))
+            print(pathlib.Path(compiler).name, name, len(typed), len(by_hand), len(more))
+            assert sorted(typed) == sorted(by_hand), (typed, by_hand)
+            assert len(more) > len(typed)
+
+
+def main():
+    checks = {"same": same, "style": style, "compile": compile_all, "widths": widths,
+              "instructions": instructions}
+    with tempfile.TemporaryDirectory() as folder:
+        checks[CHECK](pathlib.Path(folder))
+
+
+if __name__ == "__main__":
+    main()
