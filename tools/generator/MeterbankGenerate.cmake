@@ -7,6 +7,7 @@
 # Makes code and documents of a manifest whenever one of them is older than the manifest, and adds
 # them to `target`, which can include them by their names. Everything is made again together, or
 # nothing is touched: with a manifest that is refused, the build stops and the old files stay.
+# Call it in the CMakeLists.txt that makes `target`.
 #
 # OUTPUTS is one or several of these, by default cpp; `output=name` gives the file another name. Of
 # a manifest orders.toml (or orders.man) are made

@@ -43,6 +43,27 @@ TEST(GenVerb, FindsTheGeneratorOnThePathToo) {
   EXPECT_TRUE(missing.has("; try: ")) << missing.text;
 }
 
+TEST(GenVerb, LetsTheGeneratorReadAndWriteAPipe) {
+  const auto direct = shell(METERBANK_GEN " " + kManifest + " --markdown -");
+  const auto piped = shell("cat " + kManifest + " | " METERBANK_CLI " gen - --markdown -");
+  const auto wrong = shell("echo x | " METERBANK_CLI " gen - --check");
+
+  EXPECT_EQ(piped.text, direct.text);
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_TRUE(wrong.has("stdin:1:")) << wrong.text;
+}
+
+// The reader of a pipe that has seen enough is no failure; a program that ends by a signal is.
+TEST(GenVerb, SaysNothingOfAPipeThatIsClosed) {
+  const ::meterbank::test::TemporaryDirectory directory;
+  const auto gone = directory.path() + "/gone";
+  const auto cut =
+      shell("{ { until [ -e " + gone + " ]; do sleep 0.01; done; " METERBANK_GEN " " + kManifest +
+            " --markdown -; echo code $? >&2; } | { exec <&-; touch " + gone + "; }; }");
+
+  EXPECT_EQ(cut.text, "code 0\n");
+}
+
 TEST(GenVerb, IsHelpedWithAndSuggested) {
   EXPECT_TRUE(shell(METERBANK_CLI " help gen").has("usage: meterbank gen"));
   EXPECT_TRUE(shell(METERBANK_CLI " gem").has("try: gen"));

@@ -68,6 +68,7 @@ int gen(const Invocation& invocation, Console& console) {
   std::vector<std::string> words{kProgram};
   words.insert(words.end(), invocation.generator_words.begin(), invocation.generator_words.end());
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execvp(program.c_str(), arguments.data());

@@ -56,7 +56,7 @@ Result<void> refuse_same_files(const Request& request, const std::string& manife
                       "two files");
     }
     const auto lost = std::find_if(read.begin(), read.end(), same);
-    if (lost != read.end()) {
+    if (lost != read.end() && one->path != kStandardOutput) {
       return conflict(fmt::format("{} {} would replace {}", one->option, one->path, lost->option),
                       "another file");
     }
