@@ -135,9 +135,14 @@ class LineBreaker {
 
   // something = "text";
   [[nodiscard]] std::optional<Lines> string() const {
-    const std::size_t sign = find_outside(code_, "= \"");
+    const std::size_t sign = find_outside(code_, "= ");
     if (sign == std::string_view::npos) return std::nullopt;
-    const std::string_view text = code_.substr(sign + 3);
+    // L"text" and its like are broken into pieces that have the letter again.
+    const std::size_t quote = code_.find('"', sign);
+    if (quote == std::string_view::npos || quote > sign + 4) return std::nullopt;
+    const std::string_view opens = code_.substr(sign + 2, quote - sign - 1);
+    if (opens.find_first_not_of("LUu8\"") != std::string_view::npos) return std::nullopt;
+    const std::string_view text = code_.substr(quote + 1);
     const std::size_t end = end_of_string(text);
     const std::string_view tail = text.substr(std::min(end + 1, text.size()));
     // Members of a list in a list keep their strings beside them, others have them below.
@@ -145,12 +150,13 @@ class LineBreaker {
     Lines lines;
     if (!stays) lines.push_back(at(indent_, code_.substr(0, sign + 1)));
     const std::size_t column = stays ? indent_ + sign + 2 : indent_ + kContinuation;
-    const std::size_t room = kColumnsMax - std::min(kColumnsMax, column + 2 + tail.size());
+    const std::size_t room =
+        kColumnsMax - std::min(kColumnsMax, column + opens.size() + 1 + tail.size());
     const Lines pieces = pieces_of(text.substr(0, end), room);
     for (const std::string& piece : pieces) {
       const bool begins = stays && lines.empty();
       lines.push_back(begins ? at(indent_, code_.substr(0, sign + 2)) : std::string(column, ' '));
-      lines.back().append("\"").append(piece).append("\"");
+      lines.back().append(opens).append(piece).append("\"");
     }
     lines.back() += tail;
     return std::all_of(lines.begin(), lines.end(), fits) && !pieces.empty() ? std::optional(lines)
