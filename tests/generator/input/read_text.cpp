@@ -29,7 +29,8 @@ std::string xml_counter(std::string_view attributes, std::string_view content,
 <counters xmlns="http://schemas.microsoft.com/win/2005/12/counters" schemaVersion="VERSION">
  <provider providerName="p" providerGuid="{00000000-0000-0000-0000-000000000001}" symbol="P"
   applicationIdentity="p.exe">
- <counterSet name="s" symbol="S" guid="{00000000-0000-0000-0000-000000000002}" uri="s" description="d">
+ <counterSet name="s" symbol="S" guid="{00000000-0000-0000-0000-000000000002}")"
+      R"( uri="s" description="d">
   <counter ATTRIBUTES>CONTENT</counter>
  </counterSet>
  </provider>
