@@ -193,6 +193,19 @@ TEST_F(TypedProviderTest, CountsOneByOneToo) {
   EXPECT_EQ(*rows.at("state").text, "done");
 }
 
+TEST_F(TypedProviderTest, LendsItsInstanceToWhoWantsMore) {
+  auto pot = soup::Pots::add(provider_)->create("one");
+  pot->instance().gauge(soup::PotsCounter::kTemperature).set_unsigned(3);
+  pot->instance().gauge(soup::PotsCounter::kBalance).set_signed(-3);
+  EXPECT_EQ(now().at("temperature").cooked.value, 3);
+  Gauge tasted = pot->last_taste_gauge();
+  tasted.set_signed(-4);
+  pot->instance().update([&tasted](Values& values) { values.set_unsigned(tasted, 5); });
+  const auto rows = now();
+  EXPECT_EQ(rows.at("balance").cooked.value, -3);
+  EXPECT_EQ(rows.at("last_taste").cooked.value, 5);
+}
+
 TEST_F(TypedProviderTest, PublishesNothingOfAnUpdateThatThrows) {
   auto pot = soup::Pots::add(provider_)->create("one");
   pot->add_spoons(1);

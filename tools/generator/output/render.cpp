@@ -18,7 +18,6 @@ namespace mustache = kainjow::mustache;
 // user's would do that.
 class NoPartials final : public mustache::context<std::string> {
  public:
-  using context::context;
   [[nodiscard]] const mustache::data* get_partial(const std::string&) const override {
     return nullptr;
   }
@@ -103,7 +102,8 @@ Result<std::string> render(std::string_view name, const mustache::data& data,
   if (!whole.is_valid()) return broken(name, *text, whole.error_message());
   mustache::mustache page(marked(*text));
   page.set_custom_escape([](const std::string& value) { return value; });
-  NoPartials context(&data);
+  NoPartials context;
+  context.push(&data);
   std::string rendered = page.render(context);
   std::erase(rendered, kMark);
   return rendered;

@@ -46,20 +46,16 @@ template <typename T>
 class Exact {
  public:
   template <detail::AllFit<T> From>
-  constexpr Exact(From value) noexcept  // NOLINT(google-explicit-constructor)
-      : value_(static_cast<T>(value)) {}
+  constexpr Exact(From value) noexcept : value_(static_cast<T>(value)) {}
 
-  // A constant fits if it does: the others do not compile.
+  // A constant is looked at: one that does not fit does not compile.
   template <detail::SomeFit<T> From>
-  consteval Exact(From constant)  // NOLINT(google-explicit-constructor)
-      : value_(static_cast<T>(constant)) {
+  consteval Exact(From constant) : value_(static_cast<T>(constant)) {
     const bool is_same = static_cast<From>(value_) == constant && (value_ < 0) == (constant < 0);
     if (!is_same) throw "this constant does not fit the counter";
   }
 
-  [[nodiscard]] constexpr operator T() const noexcept {  // NOLINT(google-explicit-constructor)
-    return value_;
-  }
+  [[nodiscard]] constexpr operator T() const noexcept { return value_; }
 
  private:
   T value_;

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "generator/manifest/words.hpp"
 #include "generator/output/cpp/initialisers.hpp"
 #include "generator/output/cpp/members.hpp"
 #include "generator/output/cpp/names.hpp"
@@ -24,7 +23,7 @@ using Data = mustache::data;
 
 // What the functions of a counterset are made with, hence what has to be included.
 struct Needs {
-  bool bit_cast = false, exact = false, text = false, update = false;
+  bool bit_cast = false, exact = false, update = false;
   bool handles = false, sharded = false, sharded_recorder = false;
 };
 
@@ -124,7 +123,6 @@ class CountersetPage {
 
   void note(const Member& member) {
     needs_.exact |= member.type.find("Exact<") != std::string::npos;
-    needs_.text |= member.type == "std::string_view";
     const std::string body = member.before + member.statement;
     needs_.bit_cast |= body.find("bit_cast") != std::string::npos;
   }
@@ -172,7 +170,7 @@ class CountersetPage {
     data_.set("is_block", Data(is_block));
     data_.set("is_sharded", Data(sharded));
     data_.set("has_names", Data(has_instance_names(spec_.instances)));
-    const bool is_good_name = is_identifier(spec_.label) && spec_.label != "options" &&
+    const bool is_good_name = is_free_name(spec_.label) && spec_.label != "options" &&
                               spec_.label != "instance" && spec_.label != names_.registration;
     data_.set("row", is_good_name ? std::string(spec_.label) : "name");
     data_.set("takes_callback", Data(check_callback(spec_).has_value()));

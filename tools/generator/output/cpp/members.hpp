@@ -3,7 +3,9 @@
 // What the typed header lets one do with a counter: which functions there are, and what they call.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "generator/output/cpp/names.hpp"

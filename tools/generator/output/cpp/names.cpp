@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <set>
-#include <string_view>
 
 #include "generator/manifest/words.hpp"
 
@@ -83,12 +82,15 @@ std::vector<CountersetNames> names_of(const Manifest& manifest) {
   return all;
 }
 
+bool is_free_name(std::string_view name) noexcept {
+  return is_identifier(name) && std::find(kTaken.begin(), kTaken.end(), name) == kTaken.end();
+}
+
 std::string name_space_of(const Manifest& manifest, const OutputOptions& options) {
   if (!options.name_space.empty()) return options.name_space;
   std::string name = manifest.provider.symbol.value;
   if (name.empty()) name = snake_case(manifest.provider.name.value);
-  const bool is_taken = std::find(kTaken.begin(), kTaken.end(), name) != kTaken.end();
-  return is_taken ? name + "_counters" : name;
+  return is_free_name(name) ? name : name + "_counters";
 }
 
 }  // namespace meterbank::generator
