@@ -9,6 +9,7 @@
 set -eu
 METERBANK_DIR=$(mktemp -d)
 export METERBANK_DIR
+: >"$METERBANK_DIR.out"
 "$1" >"$METERBANK_DIR.out" &
 driver=$!
 trap 'kill "$driver" 2>/dev/null || true; rm -rf "$METERBANK_DIR" "$METERBANK_DIR.out"' EXIT
