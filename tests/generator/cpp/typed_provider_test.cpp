@@ -83,7 +83,8 @@ TEST(TypedProvider, HasTheSchemaThatOneWritesByHand) {
 TEST(TypedProvider, HasTheSchemaOfTheManifest) {
   const auto manifest =
       generator::test::manifest_of_file(METERBANK_CPP_TESTS "/manifests/forms.toml");
-  const std::array typed{&soup::kPotsSet, &soup::kFaultsSet, &soup::kTablesSet};
+  const std::array typed{&soup::kPotsSet, &soup::kFaultsSet, &soup::kSoupOrdersSet,
+                         &soup::kTablesSet};
   ASSERT_EQ(manifest.countersets.size(), typed.size());
   for (std::size_t i = 0; i < typed.size(); ++i) {
     std::vector<CounterSpec> counters;
@@ -232,7 +233,17 @@ TEST_F(TypedProviderTest, CountsFromAnyThreadWhereTheNameSaysSo) {
   faults->add_burnt(3);
   faults->set_cooks(2);
   faults->add_cooks_from_any_thread(4);
+  faults->set_tips(2);
+  faults->add_tips_from_any_thread(-5);
+  faults->set_smell(0.5);
+  auto orders = soup::SoupOrders::add(provider_)->create();
+  ASSERT_TRUE(orders) << orders.error().message();
+  orders->add_ordered(1);
+  std::thread([&orders] { orders->add_ordered(2); }).join();
   const auto rows = now();
+  EXPECT_EQ(rows.at("tips").cooked.value, -3);
+  EXPECT_EQ(rows.at("smell").cooked.value, 0.5);
+  EXPECT_EQ(rows.at("ordered").raw.value, 3U);
   EXPECT_EQ(rows.at("spilled").raw.value, 2000U);
   EXPECT_EQ(rows.at("burnt").raw.value, 3U);
   EXPECT_EQ(rows.at("cooks").raw.value, 6U);

@@ -35,11 +35,11 @@ Result<std::string> text_of(std::string_view name, const OutputOptions& options)
   return fail(ErrorCode::kInvalidArgument, "no template '" + std::string(name) + "'");
 }
 
-// Whether a line is nothing but tags that print nothing: sections' ends and comments.
+// Whether a line is nothing but tags that print nothing: beginnings and ends of sections, comments.
 bool is_silent(std::string_view line) noexcept {
   bool has_tag = false;
   for (;;) {
-    line.remove_prefix(std::min(line.find_first_not_of(" \n"), line.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t\r\n"), line.size()));
     if (line.empty()) return has_tag;
     const std::size_t end = line.find("}}");
     const bool is_tag = line.starts_with("{{#") || line.starts_with("{{^") ||

@@ -133,7 +133,7 @@ class CountersetPage {
     data.set("found_by", handle.found_by);
     data.set("position", position);
     handles_.push_back(data);
-    // A Counter is for any thread; what an update changes has one.
+    // Counters are for any thread, and updates for one.
     update_has_handles_ |= handle.type != "Counter";
     needs_.handles |= handle.type != "Counter";
     needs_.sharded_recorder |= handle.type == "ShardedRecorder";
@@ -169,6 +169,8 @@ class CountersetPage {
     data_.set("create_function", sharded ? "create_sharded_instance" : "create_instance");
     data_.set("is_block", Data(is_block));
     data_.set("is_sharded", Data(sharded));
+    // Where threads share a shard, readers see each change by itself.
+    data_.set("is_atomic", Data(is_block && !sharded));
     data_.set("has_names", Data(has_instance_names(spec_.instances)));
     const bool is_good_name = is_free_name(spec_.label) && spec_.label != "options" &&
                               spec_.label != "instance" && spec_.label != names_.registration;

@@ -42,6 +42,10 @@ std::string CounterMembers::parameter(std::string_view otherwise) const {
   return std::string(otherwise);
 }
 
+std::string_view CounterMembers::number() const noexcept {
+  return width_of(counter_.type) == 4 ? "std::uint32_t" : "std::uint64_t";
+}
+
 Handle CounterMembers::kept_handle() const {
   const std::string sharded = is_sharded(set_) ? "Sharded" : "";
   if (counter_.form == ValueForm::kDistribution) {
@@ -49,7 +53,11 @@ Handle CounterMembers::kept_handle() const {
   }
   if (counter_.form == ValueForm::kText) return {"TextCounter", names_.word + "_text", "text"};
   if (counter_.timed) return {"Gauge", names_.word + "_gauge", "gauge"};
-  if (counter_.any_thread) return {"Counter", names_.word + "_counter", "counter"};
+  // Of a sharded set any counter is for any thread, and nobody adds atomically to a real number.
+  const bool has_counter = !is_sharded(set_) && counter_.form != ValueForm::kReal;
+  if (counter_.any_thread && has_counter) {
+    return {"Counter", names_.word + "_counter", "counter"};
+  }
   return {};
 }
 
@@ -67,6 +75,7 @@ std::vector<Member> CounterMembers::members(MemberOf owner) const {
     return {through_handle(owner, "set", "set", "std::string_view", "text")};
   }
   if (is_sharded(set_)) return sharded_members(owner);
+  if (counter_.any_thread) return any_thread_members(owner);
   return counter_.timed ? timed_members(owner) : number_members(owner);
 }
 
@@ -84,8 +93,7 @@ Member CounterMembers::through_handle(MemberOf owner, std::string_view verb,
 }
 
 std::vector<Member> CounterMembers::number_members(MemberOf owner) const {
-  const bool is_narrow = width_of(counter_.type) == 4;
-  const std::string number = is_narrow ? "std::uint32_t" : "std::uint64_t";
+  const std::string type = exact(number());
   const std::string target = owner == MemberOf::kUpdate ? "values_->" : "instance_.";
   const std::string add = "add_" + names_.word;
   const std::string set = "set_" + names_.word;
@@ -105,25 +113,28 @@ std::vector<Member> CounterMembers::number_members(MemberOf owner) const {
     return {{set, exact(kSigned), value, call("set", "static_cast<std::uint64_t>(" + value + ")")},
             {add, exact(kSigned), n, call("add", "static_cast<std::uint64_t>(" + n + ")")}};
   }
+  if (is_count(counter_.type)) return {{add, type, n, call("add", n)}};
+  std::vector<Member> members{{set, type, value, call("set", value)}};
+  if (is_only_set(counter_.type)) return members;
+  members.push_back({add, type, n, call("add", n)});
+  members.push_back(
+      {"subtract_" + names_.word, type, n, call("add", "0 - std::uint64_t{" + n + "}")});
+  return members;
+}
+
+// Not in an update: between a load and a store of its thread, another may add.
+std::vector<Member> CounterMembers::any_thread_members(MemberOf owner) const {
+  if (owner == MemberOf::kUpdate) return {};
   std::vector<Member> members;
-  const bool is_level = !is_count(counter_.type);
-  if (is_level && (!counter_.any_thread || owner == MemberOf::kInstance)) {
-    members.push_back({set, exact(number), value, call("set", value)});
-  }
-  if (counter_.any_thread) {
-    // Between a load and a store of the one thread that may update, another may add.
-    if (owner == MemberOf::kUpdate) return {};
-    if (is_level && is_only_set(counter_.type)) return members;
-    members.push_back({add + "_from_any_thread", exact(number), n,
-                       "handles_." + kept_handle().name + ".add_from_any_thread(" + n + ");"});
-    return members;
-  }
-  if (is_level && is_only_set(counter_.type)) return members;
-  members.push_back({add, exact(number), n, call("add", n)});
-  if (is_level) {
-    members.push_back(
-        {"subtract_" + names_.word, exact(number), n, call("add", "0 - std::uint64_t{" + n + "}")});
-  }
+  if (!is_count(counter_.type)) members.push_back(number_members(owner).front());
+  if (counter_.form == ValueForm::kReal) return members;
+  if (!is_count(counter_.type) && is_only_set(counter_.type)) return members;
+  const bool is_signed = counter_.form == ValueForm::kSigned;
+  const std::string n = parameter("n");
+  members.push_back({"add_" + names_.word + "_from_any_thread",
+                     exact(is_signed ? kSigned : number()), n,
+                     "handles_." + kept_handle().name + ".add_from_any_thread(" +
+                         (is_signed ? "static_cast<std::uint64_t>(" + n + ")" : n) + ");"});
   return members;
 }
 
@@ -153,11 +164,10 @@ std::vector<Member> CounterMembers::timed_members(MemberOf owner) const {
 
 // Threads cannot set one value: they add to it, or raise or lower it.
 std::vector<Member> CounterMembers::sharded_members(MemberOf owner) const {
-  const std::string number = width_of(counter_.type) == 4 ? "std::uint32_t" : "std::uint64_t";
   const std::string target = owner == MemberOf::kUpdate ? "values_->" : "instance_.";
   const auto member = [&](const std::string& verb, std::string_view function,
                           const std::string& name, const std::string& argument) {
-    return Member{verb + "_" + names_.word, exact(number), name,
+    return Member{verb + "_" + names_.word, exact(number()), name,
                   target + std::string(function) + "(" + position() + ", " + argument + ");"};
   };
   const std::string n = parameter("n");

@@ -44,11 +44,13 @@ class CounterMembers {
 
  private:
   [[nodiscard]] std::vector<Member> number_members(MemberOf owner) const;
+  [[nodiscard]] std::vector<Member> any_thread_members(MemberOf owner) const;
   [[nodiscard]] std::vector<Member> sharded_members(MemberOf owner) const;
   [[nodiscard]] std::vector<Member> timed_members(MemberOf owner) const;
   [[nodiscard]] Member through_handle(MemberOf owner, std::string_view verb,
                                       std::string_view function, const std::string& type,
                                       const std::string& argument) const;
+  [[nodiscard]] std::string_view number() const noexcept;
   [[nodiscard]] std::string parameter(std::string_view otherwise) const;
 
   const CountersetSpec& set_;
