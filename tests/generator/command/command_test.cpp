@@ -159,11 +159,11 @@ TEST_F(Command, RefusesAManifestOf100MegabytesWithoutReadingAllOfIt) {
 TEST_F(Command, ReadsAManifestFromAPipe) {
   ASSERT_EQ(::mkfifo(file("pipe").c_str(), 0600), 0);
   std::thread writer([this] { write("pipe", kOrders); });
-  const auto outcome = generate_with({file("pipe"), "--markdown", "-"});
+  const auto outcome = generate_with({"--migrate", "-", file("pipe")});
   writer.join();
 
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_EQ(outcome.out, generate_with({manifest_, "--markdown", "-"}).out);
+  EXPECT_EQ(outcome.out, generate_with({"--migrate", "-", manifest_}).out);
 }
 
 TEST_F(Command, WritesWhatTheOutputsDependOn) {

@@ -14,7 +14,7 @@ namespace {
 const std::string kManifest = METERBANK_PROJECT "/orders.toml";
 
 TEST(GenVerb, IsTheGeneratorBesideTheProgram) {
-  const auto direct = shell(METERBANK_GEN " " + kManifest + " --markdown -");
+  const auto direct = shell(METERBANK_GEN " --migrate - " + kManifest);
   const auto verb = shell("PATH= " METERBANK_CLI " gen " + kManifest + " --markdown -");
 
   EXPECT_EQ(verb.code, 0) << verb.text;
@@ -44,8 +44,8 @@ TEST(GenVerb, FindsTheGeneratorOnThePathToo) {
 }
 
 TEST(GenVerb, LetsTheGeneratorReadAndWriteAPipe) {
-  const auto direct = shell(METERBANK_GEN " " + kManifest + " --markdown -");
-  const auto piped = shell("cat " + kManifest + " | " METERBANK_CLI " gen - --markdown -");
+  const auto direct = shell(METERBANK_GEN " --migrate - " + kManifest);
+  const auto piped = shell("cat " + kManifest + " | " METERBANK_CLI " gen --migrate - -");
   const auto wrong = shell("echo x | " METERBANK_CLI " gen - --check");
 
   EXPECT_EQ(piped.text, direct.text);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/manifest/manifest.hpp"
 
+#include <fmt/format.h>
+
 namespace meterbank::generator {
 namespace {
 
@@ -31,6 +33,11 @@ CounterSpec spec_of(const Counter& counter) {
 }
 
 }  // namespace
+
+std::string file_name_of(const Manifest& manifest) {
+  return manifest.file.substr(manifest.file.rfind('/') + 1);
+}
+std::string hash_text_of(const Manifest& manifest) { return fmt::format("{:016x}", manifest.hash); }
 
 Guid guid_of(const Manifest& manifest, const Counterset& counterset) {
   if (!counterset.guid.value.is_zero()) return counterset.guid.value;

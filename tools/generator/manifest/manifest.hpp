@@ -111,6 +111,11 @@ struct Manifest {
   std::vector<Counterset> countersets;
 };
 
+// What a generated file says of its origin: the manifest's file without its folders, which differ
+// from machine to machine, and its hash in 16 hexadecimal digits.
+[[nodiscard]] std::string file_name_of(const Manifest& manifest);
+[[nodiscard]] std::string hash_text_of(const Manifest& manifest);
+
 // The counterset's own GUID, or the one that Provider::add() would derive for it.
 [[nodiscard]] Guid guid_of(const Manifest& manifest, const Counterset& counterset);
 

@@ -15,20 +15,23 @@ namespace meterbank::generator {
 struct OutputOptions {
   std::string prefix;      // of the functions and variables of the Windows headers
   std::string name_space;  // of the typed header; empty: the provider's symbol
-  bool notification_callback = false;  // user mode: CounterInitialize takes callback, memory, context
-  // Templates that stand in for the built-in ones, by output ("cpp", "code", "symbols", "resources",
-  // "man", "markdown").
+  bool notification_callback =
+      false;  // user mode: CounterInitialize takes callback, memory, context
+  // Templates that stand in for the built-in ones, by output ("cpp", "code", "symbols",
+  // "resources", "man", "markdown").
   std::map<std::string, std::string> templates;
 };
 
 // Precondition of all: check() found nothing. Errors: kInvalidArgument, a template of the user's
 // that does not parse, or an output that this manifest has not what it takes for.
 [[nodiscard]] Result<std::string> cpp_header(const Manifest&, const OutputOptions&);
-[[nodiscard]] Result<std::string> code_header(const Manifest&, const OutputOptions&);  // by provider mode
+[[nodiscard]] Result<std::string> code_header(const Manifest&,
+                                              const OutputOptions&);  // by provider mode
 [[nodiscard]] Result<std::string> symbol_header(const Manifest&, const OutputOptions&);
 [[nodiscard]] Result<std::string> resource_script(const Manifest&, const OutputOptions&);
 [[nodiscard]] Result<std::string> manual_page(const Manifest&, const OutputOptions&);
 [[nodiscard]] Result<std::string> markdown(const Manifest&, const OutputOptions&);
-[[nodiscard]] Result<std::string> toml_manifest(const Manifest&, const OutputOptions&);  // --migrate
+[[nodiscard]] Result<std::string> toml_manifest(const Manifest&,
+                                                const OutputOptions&);  // --migrate
 
 }  // namespace meterbank::generator

@@ -2,8 +2,6 @@
 //
 // The typed header: what the template speaks of.
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <set>
 #include <string>
 #include <string_view>
@@ -56,15 +54,6 @@ Data about(const CounterSpec& counter) {
   std::string text = comment_text(counter.help.empty() ? counter.name : counter.help);
   if (!counter.unit.empty()) text += " Unit: " + comment_text(counter.unit);
   return text.empty() ? Data(false) : Data(text);
-}
-
-std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-std::string hex(std::uint64_t hash) {
-  std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), hash, 16).ptr;
-  const std::string text(digits.data(), end);
-  return std::string(digits.size() - text.size(), '0') + text;
 }
 
 class CountersetPage {
@@ -224,8 +213,8 @@ Result<std::string> cpp_header(const Manifest& manifest, const OutputOptions& op
     countersets.push_back(counterset.data());
     needs.push_back(counterset.needs());
   }
-  page.set("file", comment_text(file_name(manifest.file)));
-  page.set("hash", hex(manifest.hash));
+  page.set("file", comment_text(file_name_of(manifest)));
+  page.set("hash", hash_text_of(manifest));
   page.set("name_space", name_space_of(manifest, options));
   page.set("countersets", countersets);
   include(needs, page);

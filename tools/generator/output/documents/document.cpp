@@ -89,7 +89,8 @@ class DocumentData {
       if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
     }
     mustache::data data;
-    data.set("hash", fmt::format("{:016x}", manifest.hash));
+    data.set("file", escapes_.code(file_name_of(manifest)));
+    data.set("hash", hash_text_of(manifest));
     data.set("provider", escapes_.prose(provider.name.value));
     data.set("word", escapes_.code(word));
     data.set("title", escapes_.code(title));

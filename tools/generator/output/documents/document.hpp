@@ -20,7 +20,7 @@ struct Escapes {
 };
 
 // The keys of the templates man and markdown, all escaped:
-//   hash, provider, word, title, provider_guid, example
+//   file, hash, provider, word, title, provider_guid, example
 //   countersets: name, path, windows_path, guid, instances, help (may be missing)
 //     counters: name, path, windows_path, id, article, kind, type; unit, help, base (may be
 //     missing)

@@ -210,7 +210,8 @@ data page_data(const Manifest& manifest, const OutputOptions& options) {
   Guid provider = manifest.provider.guid.value;
   if (provider.is_zero()) provider = Guid::from_name(manifest.provider.name.value, "");
   data page(data::type::object);
-  page.set("file", file_name(manifest.file));
+  page.set("file", c_comment(file_name_of(manifest)));
+  page.set("hash", hash_text_of(manifest));
   page.set("provider", c_comment(manifest.provider.name.value));
   page.set("prefix", options.prefix);
   page.set("provider_guid", guid_initializer(provider));

@@ -91,8 +91,6 @@ std::string c_comment(std::string_view text) {
   return written;
 }
 
-std::string file_name(std::string_view path) { return c_comment(path.substr(path.rfind('/') + 1)); }
-
 std::string guid_initializer(const Guid& guid) {
   const auto& end = guid.part4;
   return fmt::format("{{0x{:08x}, 0x{:04x}, 0x{:04x}, {{0x{:02x}, 0x{:02x}, ", guid.part1,

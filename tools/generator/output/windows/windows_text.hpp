@@ -21,9 +21,6 @@ namespace meterbank::generator {
 // Behind `//`: on one line, whatever is in it; a file's name may be anything.
 [[nodiscard]] std::string c_comment(std::string_view text);
 
-// "geometric_waves.man" of any path to it: the same text comes from any directory.
-[[nodiscard]] std::string file_name(std::string_view path);
-
 // {0xd2ffffff, 0xc923, 0x4794, {0xb6, ...}}, and without the braces as DEFINE_GUID takes it.
 [[nodiscard]] std::string guid_initializer(const Guid& guid);
 [[nodiscard]] std::string guid_arguments(const Guid& guid);
