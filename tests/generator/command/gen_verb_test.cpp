@@ -14,7 +14,7 @@ namespace {
 const std::string kManifest = METERBANK_PROJECT "/orders.toml";
 
 TEST(GenVerb, IsTheGeneratorBesideTheProgram) {
-  const auto direct = shell(METERBANK_GEN " --migrate - " + kManifest);
+  const auto direct = shell(METERBANK_GEN " " + kManifest + " --markdown -");
   const auto verb = shell("PATH= " METERBANK_CLI " gen " + kManifest + " --markdown -");
 
   EXPECT_EQ(verb.code, 0) << verb.text;
