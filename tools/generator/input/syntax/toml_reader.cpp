@@ -119,6 +119,9 @@ void refuse(const toml::parse_error& error, Place place, Problems& problems) {
   } else if (what.starts_with("cannot redefine")) {
     problems.add(place, std::string(what),
                  "a key and a table stand once; tables that repeat have double brackets");
+  } else if (what.starts_with("unescaped control characters")) {
+    problems.add(place, "a text does not end in its line",
+                 R"(it ends with the mark it begins with; one of several lines has three: """)");
   } else {
     problems.add(place, std::string(what),
                  "this is not TOML: texts stand in quotation marks, names of tables in brackets");

@@ -226,6 +226,37 @@ class XmlReader {
   std::uint32_t elements_ = 0;
 };
 
+struct Fault {
+  std::string_view what, hint;
+};
+
+// pugixml stops at the first fault of the text itself, and says of which kind it is.
+Fault fault_of(pugi::xml_parse_status status) {
+  switch (status) {
+    case pugi::status_bad_attribute:
+      return {"an attribute ends too early", R"(attributes are name="value", with both marks)"};
+    case pugi::status_bad_start_element:
+      return {"a tag does not end", "tags are <name ...>, </name> or <name ... />"};
+    case pugi::status_bad_end_element:
+      return {"an end tag does not end", "end tags are </name>"};
+    case pugi::status_end_element_mismatch:
+      return {"this tag does not end the element that is open",
+              "each <name> has its </name>, the last one that began first"};
+    case pugi::status_bad_comment:
+      return {"a comment does not end", "comments are <!-- ... -->"};
+    case pugi::status_bad_pi:
+      return {"an instruction does not end", "instructions are <? ... ?>"};
+    case pugi::status_bad_cdata:
+      return {"character data does not end", "it is <![CDATA[ ... ]]>"};
+    case pugi::status_unrecognized_tag:
+      return {"a < that begins no tag", "write &lt; where it is meant as text"};
+    case pugi::status_no_document_element:
+      return {"there is no element", "a manifest is <instrumentationManifest> ..."};
+    default:
+      return {"this is not XML", "xmllint --noout says more about it"};
+  }
+}
+
 }  // namespace
 
 std::optional<Element> read_xml(const SourceText& source, Problems& problems) {
@@ -237,12 +268,9 @@ std::optional<Element> read_xml(const SourceText& source, Problems& problems) {
   const pugi::xml_parse_result result =
       document.load_buffer_inplace(buffer.data(), buffer.size(), kOptions, pugi::encoding_utf8);
   if (!result) {
-    std::string what = result.description();
-    if (!what.empty() && what.front() >= 'A' && what.front() <= 'Z') {
-      what.front() = static_cast<char>(what.front() - 'A' + 'a');
-    }
-    problems.add(reader.place_of(static_cast<std::size_t>(result.offset)), what,
-                 "this is not XML; xmllint --noout says more about it");
+    const auto [what, hint] = fault_of(result.status);
+    problems.add(reader.place_of(static_cast<std::size_t>(result.offset)), std::string(what),
+                 std::string(hint));
     return std::nullopt;
   }
   return reader.document(document);
