@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who may use which counters of one PMU on one CPU.
+//
+//   exact     these counters and no others (the Windows shape): a mask
+//   any       one counter of a mask, k times: an event of a class; may move while it is held, because
+//             the kernel packs events anew whenever one comes or goes
+//   block     adjacent counters at an aligned place; may move, too
+//
+// A set of demands fits if there is a placement of all that are held and all that are new. Exact
+// ones are tested by masks, blocks are tried in all places (descending size, a bounded number of
+// steps), and for what is left a bipartite matching decides: exact, because each of it takes one
+// counter.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "arbiter/core/topology.hpp"
+
+namespace meterbank::arbiter {
+
+using LeaseId = std::uint64_t;
+
+struct Block {
+  std::uint32_t length = 1;
+  std::uint32_t alignment = 1;
+};
+
+// What a lease wants of one PMU on one CPU.
+struct CounterDemand {
+  CounterMask exact = 0;
+  std::vector<CounterMask> any;  // one counter of each
+  std::vector<Block> blocks;
+  bool whole = false;  // all counters, alone
+};
+
+// Which counters a lease has. Those of `any` and `blocks` stand in the order of its demand.
+struct Placement {
+  CounterMask exact = 0;
+  std::vector<std::uint32_t> any;     // counter numbers
+  std::vector<std::uint32_t> blocks;  // first counters
+  [[nodiscard]] CounterMask mask(const CounterDemand& demand) const noexcept;
+};
+
+enum class Fit : std::uint8_t {
+  kFits,
+  kNever,   // not even on an empty PMU
+  kNotNow,  // something held is in the way
+  kTooHard  // the search was given up; treated as kNotNow
+};
+
+class CounterBook {
+ public:
+  explicit CounterBook(CounterMask counters) noexcept : counters_(counters) {}
+
+  // Counters that somebody holds who did not ask, or that are offline: nobody gets them.
+  void block(CounterMask counters) noexcept { blocked_ = counters; }
+
+  // Whether it would fit beside all that is held. Changes nothing.
+  [[nodiscard]] Fit fits(const CounterDemand& demand) const;
+  // Takes it, if it fits; may move what others hold by `any` or as a block, never exact ones.
+  // Precondition: `lease` holds nothing here.
+  Fit take(LeaseId lease, const CounterDemand& demand);
+  void release(LeaseId lease);  // of nothing: does nothing
+
+  // What is in the way of a demand that fits kNotNow: the leases without any one of which it would
+  // fit; where no single one is enough, all whose counters it could use.
+  [[nodiscard]] std::vector<LeaseId> blockers(const CounterDemand& demand) const;
+
+  [[nodiscard]] const Placement* placement(LeaseId lease) const noexcept;
+  [[nodiscard]] CounterMask used() const noexcept;
+  [[nodiscard]] CounterMask free() const noexcept;
+  // How many more single counters of `mask` could be granted at this moment: what `probe` says.
+  [[nodiscard]] std::uint32_t room_for(CounterMask mask) const;
+
+  // Steps of one search for places of blocks.
+  static constexpr std::uint32_t kStepsMax = 4096;
+
+ private:
+  struct Holder {
+    CounterDemand demand;
+    Placement placement;
+  };
+  CounterMask counters_;
+  CounterMask blocked_ = 0;
+  std::map<LeaseId, Holder> holders_;
+};
+
+}  // namespace meterbank::arbiter

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A set of CPU numbers, written as Linux writes it: "0-15,18".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meterbank/base/result.hpp"
+
+namespace meterbank::arbiter {
+
+inline constexpr std::uint32_t kCpusMax = 4096;
+
+class CpuSet {
+ public:
+  CpuSet() = default;
+
+  // Errors: kInvalidArgument, with the part that is no number, no range, or beyond kCpusMax.
+  [[nodiscard]] static Result<CpuSet> parse(std::string_view text);
+  [[nodiscard]] static CpuSet range(std::uint32_t first, std::uint32_t last);
+
+  void add(std::uint32_t cpu);  // ignores what is beyond kCpusMax
+  [[nodiscard]] bool contains(std::uint32_t cpu) const noexcept;
+  [[nodiscard]] bool empty() const noexcept;
+  [[nodiscard]] std::size_t count() const noexcept;
+  [[nodiscard]] bool is_within(const CpuSet& other) const noexcept;
+  [[nodiscard]] CpuSet common_with(const CpuSet& other) const;
+  [[nodiscard]] std::vector<std::uint32_t> numbers() const;  // ascending
+  [[nodiscard]] std::string text() const;
+
+  friend bool operator==(const CpuSet&, const CpuSet&) = default;
+
+ private:
+  std::vector<std::uint64_t> words_;  // without zeros at its end
+};
+
+}  // namespace meterbank::arbiter

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What there is to lend: the PMUs of a machine, and which counters can count which event. Filled
+// from discovery at run time, or from a topology file:
+//
+//   pmu    cpu_core cpus=0-15 gp=8 fixed=4 width=48 flags=overflow,userread
+//   cores  cpu_core siblings=0,8                    CPUs that share a core; one line each
+//   class  low4     cpu_core gp=0x0f                which counters will do for an event of it
+//   class  inst     cpu_core gp=0xff fixed=0        fixed= is a list of fixed counters
+//   block  pair     cpu_core len=2 align=2          several counters beside each other
+//   unit   lbr      cpu_core scope=cpu n=1 conflicts=pt,bts
+//   unit   eventbuf cpu_core scope=cpu n=1 shareable=threshold-min
+//   extra  offcore_rsp cpu_core scope=core n=2 share=same-config
+//   event  cpu_core 0x80-0x8f -> low4               0x3c:0x00 with a unit mask
+//   foreign watchdog cpu_core cpus=0-15 event=0x3c  held by somebody who did not ask
+//
+// `#` begins a comment. Counts are facts of one machine and never written into code.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arbiter/core/cpu_set.hpp"
+#include "meterbank/base/result.hpp"
+
+namespace meterbank::arbiter {
+
+// Counters of one PMU on one CPU: bit i is general counter i, bit 32 + i fixed counter i.
+using CounterMask = std::uint64_t;
+inline constexpr std::uint32_t kGeneralMax = 32;
+inline constexpr std::uint32_t kFixedFirst = 32;
+
+using PmuIndex = std::uint32_t;  // position in Topology::pmus
+
+struct Pmu {
+  std::string name;  // "cpu_core"
+  CpuSet cpus;
+  std::uint32_t general = 0;
+  std::uint32_t fixed = 0;
+  std::uint32_t width = 64;  // bits of a counter
+  bool has_overflow = false;
+  bool has_user_read = false;
+
+  [[nodiscard]] CounterMask counters() const noexcept;  // all of them
+};
+
+// Any one counter of the mask will do for an event of the class.
+struct EventClass {
+  std::string name;
+  PmuIndex pmu = 0;
+  CounterMask counters = 0;
+};
+
+// `length` adjacent general counters, the first of which is a multiple of `alignment`.
+struct BlockRule {
+  std::string name;
+  PmuIndex pmu = 0;
+  std::uint32_t length = 1;
+  std::uint32_t alignment = 1;
+};
+
+enum class Scope : std::uint8_t { kCpu, kCore, kPmu };
+
+// Event buffers, branch records, breakpoint slots: a number of them for each `scope`.
+struct UnitRule {
+  std::string name;
+  PmuIndex pmu = 0;
+  Scope scope = Scope::kCpu;
+  std::uint32_t count = 1;
+  std::vector<std::string> conflicts;  // of units that cannot be used at the same time
+  bool is_shareable = false;           // by holders that agree on the lowest threshold
+};
+
+// Registers beside the counters, that several may hold if they want the same in it.
+struct ExtraRule {
+  std::string name;
+  PmuIndex pmu = 0;
+  Scope scope = Scope::kCpu;
+  std::uint32_t count = 1;
+};
+
+struct EventRule {
+  PmuIndex pmu = 0;
+  std::uint32_t first = 0, last = 0;           // event codes
+  std::optional<std::uint32_t> unit_mask = {};  // any, if not said
+  std::uint32_t event_class = 0;               // position in Topology::classes
+};
+
+struct ForeignHolder {
+  std::string name;  // "watchdog"
+  PmuIndex pmu = 0;
+  CpuSet cpus;
+  std::uint32_t event_class = 0;
+};
+
+struct Topology {
+  std::vector<Pmu> pmus;
+  std::vector<CpuSet> cores;  // sets of CPUs that share a core; a CPU in none has its own
+  std::vector<EventClass> classes;
+  std::vector<BlockRule> blocks;
+  std::vector<UnitRule> units;
+  std::vector<ExtraRule> extras;
+  std::vector<EventRule> events;
+  std::vector<ForeignHolder> foreign;
+
+  [[nodiscard]] std::optional<PmuIndex> find_pmu(std::string_view name) const noexcept;
+  // Of an event: the first rule that fits, one with a unit mask before one without. Nothing: the
+  // event may be on any general counter of the PMU.
+  [[nodiscard]] std::optional<std::uint32_t> class_of(PmuIndex pmu, std::uint32_t code,
+                                                      std::uint32_t unit_mask) const noexcept;
+  // The counters that such an event can be on.
+  [[nodiscard]] CounterMask counters_for(PmuIndex pmu, std::uint32_t code,
+                                         std::uint32_t unit_mask) const noexcept;
+  // The CPUs that share a resource of this scope with `cpu`, itself included.
+  [[nodiscard]] CpuSet sharing(PmuIndex pmu, Scope scope, std::uint32_t cpu) const;
+};
+
+// Errors: kInvalidArgument with "FILE:LINE: what", kLimit beyond the bounds of topology.cpp.
+[[nodiscard]] Result<Topology> parse_topology(std::string_view text, const std::string& file);
+
+}  // namespace meterbank::arbiter
