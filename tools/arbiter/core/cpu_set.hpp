@@ -19,8 +19,11 @@ class CpuSet {
  public:
   CpuSet() = default;
 
-  // Errors: kInvalidArgument, with the part that is no number, no range, or beyond kCpusMax.
+  // Of nothing, or of a newline alone: no CPUs, which is how Linux writes that. A newline at the
+  // end is passed over. Errors: kInvalidArgument, with the part that is no number, no range, or
+  // beyond kCpusMax.
   [[nodiscard]] static Result<CpuSet> parse(std::string_view text);
+  // Both included. Empty if reversed; what is beyond kCpusMax is left out.
   [[nodiscard]] static CpuSet range(std::uint32_t first, std::uint32_t last);
 
   void add(std::uint32_t cpu);  // ignores what is beyond kCpusMax
@@ -35,6 +38,8 @@ class CpuSet {
   friend bool operator==(const CpuSet&, const CpuSet&) = default;
 
  private:
+  void add_range(std::uint32_t first, std::uint32_t last);  // `last` below kCpusMax
+
   std::vector<std::uint64_t> words_;  // without zeros at its end
 };
 

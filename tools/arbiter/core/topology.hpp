@@ -14,9 +14,12 @@
 //   event  cpu_core 0x80-0x8f -> low4               0x3c:0x00 with a unit mask
 //   foreign watchdog cpu_core cpus=0-15 event=0x3c  held by somebody who did not ask
 //
-// `#` begins a comment. Counts are facts of one machine and never written into code.
+// `#` begins a comment. A line may name what stands above it; conflicts may be named below, too,
+// are between units of one PMU, and hold both ways though one side says so. Counts are facts of one
+// machine and never written into code.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,6 +35,17 @@ namespace meterbank::arbiter {
 using CounterMask = std::uint64_t;
 inline constexpr std::uint32_t kGeneralMax = 32;
 inline constexpr std::uint32_t kFixedFirst = 32;
+inline constexpr std::uint32_t kFixedMax = 32;
+
+// Bounds of a topology file, far beyond any machine and small enough for quadratic searches.
+inline constexpr std::size_t kTopologyBytesMax = std::size_t{1} << 20;
+inline constexpr std::size_t kTopologyLineBytesMax = 4096;  // without its newline
+inline constexpr std::size_t kTopologyRulesMax = 8192;      // lines that say something
+inline constexpr std::size_t kTopologyPmusMax = 256;
+inline constexpr std::size_t kTopologyUnitsMax = 1024;
+inline constexpr std::size_t kTopologyConflictsMax = 16;  // of one line
+inline constexpr std::uint32_t kUnitCountMax = 1024;      // n= of units and extras
+inline constexpr std::size_t kNameBytesMax = 64;
 
 using PmuIndex = std::uint32_t;  // position in Topology::pmus
 
@@ -84,9 +98,9 @@ struct ExtraRule {
 
 struct EventRule {
   PmuIndex pmu = 0;
-  std::uint32_t first = 0, last = 0;           // event codes
+  std::uint32_t first = 0, last = 0;            // event codes
   std::optional<std::uint32_t> unit_mask = {};  // any, if not said
-  std::uint32_t event_class = 0;               // position in Topology::classes
+  std::uint32_t event_class = 0;                // position in Topology::classes
 };
 
 struct ForeignHolder {
@@ -114,11 +128,13 @@ struct Topology {
   // The counters that such an event can be on.
   [[nodiscard]] CounterMask counters_for(PmuIndex pmu, std::uint32_t code,
                                          std::uint32_t unit_mask) const noexcept;
-  // The CPUs that share a resource of this scope with `cpu`, itself included.
+  // The CPUs that share a resource of this scope with `cpu`, itself included. Empty if the PMU is
+  // not on that CPU.
   [[nodiscard]] CpuSet sharing(PmuIndex pmu, Scope scope, std::uint32_t cpu) const;
 };
 
-// Errors: kInvalidArgument with "FILE:LINE: what", kLimit beyond the bounds of topology.cpp.
+// The first fault ends it. Errors: kInvalidArgument with "FILE:LINE: what"; kLimit, in the same
+// form, beyond the bounds above. A text without any PMU is a machine that has nothing to lend.
 [[nodiscard]] Result<Topology> parse_topology(std::string_view text, const std::string& file);
 
 }  // namespace meterbank::arbiter

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Words that somebody else wrote: how numbers in them are read, and how they are shown in errors.
+// Nothing here asks for a locale.
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace meterbank::arbiter {
+
+// All of `text` as a number of T without sign: digits, or 0x and hexadecimal digits. Nothing if
+// it is something else or too large.
+template <typename T>
+[[nodiscard]] std::optional<T> read_number(std::string_view text) noexcept {
+  int base = 10;
+  if (text.starts_with("0x")) {
+    text.remove_prefix(2);
+    base = 16;
+  }
+  T value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value, base);
+  if (error != std::errc{} || stop != end || text.empty()) return std::nullopt;
+  return value;
+}
+
+// With control characters and all beyond ASCII as \xNN, so that no terminal acts on them.
+[[nodiscard]] std::string escaped(std::string_view text);
+// The same in quotation marks, and cut where it is too long to be read.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+// The parts between separators, empty ones included: one more than there are separators.
+[[nodiscard]] std::vector<std::string_view> parts_of(std::string_view text, char separator);
+
+}  // namespace meterbank::arbiter
