@@ -3,7 +3,8 @@
 // Who may use which counters of one PMU on one CPU.
 //
 //   exact     these counters and no others (the Windows shape): a mask
-//   any       one counter of a mask, k times: an event of a class; may move while it is held, because
+//   any       one counter of a mask, k times: an event of a class; may move while it is held,
+//   because
 //             the kernel packs events anew whenever one comes or goes
 //   block     adjacent counters at an aligned place; may move, too
 //
@@ -16,7 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "arbiter/core/topology.hpp"
@@ -34,8 +35,8 @@ struct Block {
 struct CounterDemand {
   CounterMask exact = 0;
   std::vector<CounterMask> any;  // one counter of each
-  std::vector<Block> blocks;
-  bool whole = false;  // all counters, alone
+  std::vector<Block> blocks;     // of general counters
+  bool whole = false;            // all counters, alone; whatever else is said is ignored
 };
 
 // Which counters a lease has. Those of `any` and `blocks` stand in the order of its demand.
@@ -57,7 +58,8 @@ class CounterBook {
  public:
   explicit CounterBook(CounterMask counters) noexcept : counters_(counters) {}
 
-  // Counters that somebody holds who did not ask, or that are offline: nobody gets them.
+  // Counters that somebody holds who did not ask, or that are offline: nobody gets them. What is
+  // held on them already stays there, unmoved, until it is released. Replaces what was blocked.
   void block(CounterMask counters) noexcept { blocked_ = counters; }
 
   // Whether it would fit beside all that is held. Changes nothing.
@@ -67,8 +69,8 @@ class CounterBook {
   Fit take(LeaseId lease, const CounterDemand& demand);
   void release(LeaseId lease);  // of nothing: does nothing
 
-  // What is in the way of a demand that fits kNotNow: the leases without any one of which it would
-  // fit; where no single one is enough, all whose counters it could use.
+  // What is in the way of a demand that does not fit now: the leases without any one of which it
+  // would fit; where no single one is enough, all whose counters it could use.
   [[nodiscard]] std::vector<LeaseId> blockers(const CounterDemand& demand) const;
 
   [[nodiscard]] const Placement* placement(LeaseId lease) const noexcept;
@@ -85,6 +87,17 @@ class CounterBook {
     CounterDemand demand;
     Placement placement;
   };
+  // Whose places a search may change; in this order, so that nobody moves without need.
+  enum class Movable : std::uint8_t { kNobody, kSingles, kBlocksToo };
+  // Where a newcomer gets its counters, and where those go whom that moves.
+  struct Plan {
+    Placement newcomer;
+    std::vector<std::pair<LeaseId, Placement>> moved;
+  };
+  [[nodiscard]] Fit make_plan(const CounterDemand& demand, Plan& plan) const;
+  [[nodiscard]] Fit plan_beside_others(const CounterDemand& demand, Plan& plan) const;
+  [[nodiscard]] Fit plan_moving(Movable movable, const CounterDemand& demand, Plan& plan) const;
+
   CounterMask counters_;
   CounterMask blocked_ = 0;
   std::map<LeaseId, Holder> holders_;
