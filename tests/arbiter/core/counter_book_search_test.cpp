@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/sanitizers.hpp"
+#include "../../support/sanitizers.hpp"
 
 namespace meterbank::arbiter {
 
@@ -90,17 +90,14 @@ class Oracle {
 
   // Movable things may stand wherever there is room; who is caught on a blocked counter stays.
   void hold(const Held& held) {
-    CounterMask taken = held.placement.exact;
     add_fixed(held.placement.exact);
     for (std::size_t i = 0; i < held.placement.any.size(); ++i) {
       const CounterMask place = CounterMask{1} << held.placement.any[i];
       (place & ~room_) != 0 ? add_fixed(place) : add_single(held.demand.any[i]);
-      taken |= place;
     }
     for (std::size_t i = 0; i < held.placement.blocks.size(); ++i) {
       const CounterMask place = place_of(held.demand.blocks[i], held.placement.blocks[i]);
       (place & ~room_) != 0 ? add_fixed(place) : add_block(held.demand.blocks[i]);
-      taken |= place;
     }
     has_whole_ = has_whole_ || held.demand.whole;
     ++holders_;
