@@ -78,7 +78,7 @@ struct BlockRule {
 
 enum class Scope : std::uint8_t { kCpu, kCore, kPmu };
 
-// Event buffers, branch records, breakpoint slots: a number of them for each `scope`.
+// Event buffers, branch records and the like: a number of them for each `scope`.
 struct UnitRule {
   std::string name;
   PmuIndex pmu = 0;
