@@ -76,7 +76,7 @@ std::string fault_of(CounterMask counters, const Held& held, CounterMask& taken)
 std::string fault_of(CounterMask counters, const HeldByLease& holders) {
   CounterMask taken = 0;
   for (const auto& [lease, held] : holders) {
-    const std::string fault = fault_of(counters, held, taken);
+    std::string fault = fault_of(counters, held, taken);
     if (!fault.empty()) return fault;
   }
   return "";

@@ -77,6 +77,15 @@ TEST(CounterBook, PrefersFixedCounters) {
   EXPECT_EQ(held(book, 2, cycles) & ~CounterMask{0xff}, 0U);
 }
 
+TEST(CounterBook, PrefersFixedCountersEvenIfMoreCouldUseThem) {
+  CounterBook book(0x01 | kFixed0 | kFixed0 << 1);
+  const CounterDemand demand = any_of({0x01 | kFixed0});
+  book.take(1, any_of({kFixed0 | kFixed0 << 1}));
+  ASSERT_EQ(book.free(), 0x01 | kFixed0);
+  EXPECT_EQ(book.take(2, demand), Fit::kFits);
+  EXPECT_EQ(held(book, 2, demand), kFixed0);
+}
+
 TEST(CounterBook, LeavesTheLowestCountersToThoseThatNeedThem) {
   CounterBook book(0xff);
   for (LeaseId lease = 1; lease <= 4; ++lease) book.take(lease, any_of({0xff}));
@@ -145,6 +154,42 @@ TEST(CounterBook, MovesBlocksToLetANewcomerIn) {
   ASSERT_EQ(held(book, 1, pair), 0x0cU);
   EXPECT_EQ(book.take(2, exactly(0x08)), Fit::kFits);
   EXPECT_EQ(held(book, 1, pair), 0x03U);
+}
+
+TEST(CounterBook, MovesOnlyThoseSinglesThatAreInTheWay) {
+  CounterBook book(0x0f);
+  const CounterDemand any = any_of({0x0f});
+  for (LeaseId lease = 1; lease <= 4; ++lease) book.take(lease, any);
+  book.release(1);
+  ASSERT_EQ(book.free(), 0x08U);
+  EXPECT_EQ(book.take(5, exactly(0x01)), Fit::kFits);
+  EXPECT_EQ(held(book, 2, any), 0x04U);
+  EXPECT_EQ(held(book, 3, any), 0x02U);
+  EXPECT_EQ(held(book, 4, any), 0x08U);
+}
+
+TEST(CounterBook, MovesOnlyThoseBlocksThatAreInTheWay) {
+  CounterBook book(0xff);
+  const CounterDemand pair = blocks_of({{2, 2}});
+  for (LeaseId lease = 1; lease <= 3; ++lease) book.take(lease, pair);
+  book.release(1);
+  ASSERT_EQ(book.free(), 0xc3U);
+  EXPECT_EQ(book.take(4, exactly(0x10)), Fit::kFits);
+  EXPECT_EQ(held(book, 2, pair), 0xc0U);
+  EXPECT_EQ(held(book, 3, pair), 0x0cU);
+}
+
+TEST(CounterBook, PlacesBlocksWhereTheyMoveTheFewest) {
+  CounterBook book(0x1f);
+  const CounterDemand any = any_of({0x1f});
+  const CounterDemand pair = blocks_of({{2, 2}});
+  for (LeaseId lease = 1; lease <= 5; ++lease) book.take(lease, any);
+  book.release(1);
+  book.release(4);
+  ASSERT_EQ(book.free(), 0x12U);
+  EXPECT_EQ(book.take(6, pair), Fit::kFits);
+  EXPECT_EQ(held(book, 6, pair), 0x03U);
+  EXPECT_EQ(held(book, 5, any), 0x10U);
 }
 
 TEST(CounterBook, LendsTheWholeToOneThatIsAlone) {

@@ -40,7 +40,6 @@ constexpr bool is_possible(const Block& block) noexcept {
 CounterMask starts_of(const Block& block, CounterMask room) noexcept {
   CounterMask starts = 0;
   if (!is_possible(block)) return starts;
-  room &= kGeneralBits;
   // Beyond kGeneralMax an alignment leaves one place, the first; cut, the sum cannot wrap.
   const std::uint32_t step = std::min(block.alignment, kGeneralMax);
   for (std::uint32_t first = 0; first + block.length <= kGeneralMax; first += step) {
@@ -104,11 +103,6 @@ class PlacementSearch {
 
   // kFits, kNotNow or kTooHard; only the first changes any place.
   Fit run() {
-    for (std::size_t i = 0; i < singles_.size(); ++i) order_.push_back(i);
-    // What is held already comes first, because it may stay; then who has the least choice.
-    std::stable_sort(order_.begin(), order_.end(), [this](std::size_t a, std::size_t b) {
-      return rank(singles_[a]) < rank(singles_[b]);
-    });
     std::sort(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
       if (a.shape.length != b.shape.length) return a.shape.length > b.shape.length;
       return a.shape.alignment > b.shape.alignment;
@@ -137,10 +131,6 @@ class PlacementSearch {
     std::vector<std::uint32_t> starts;  // all there are, the best first
     std::vector<std::uint32_t> chosen;
   };
-
-  static std::uint32_t rank(const Single& single) noexcept {
-    return single.now != kNowhere ? 0 : 1 + count_of(single.options);
-  }
 
   static std::uint32_t missing(const Group& group) noexcept {
     return static_cast<std::uint32_t>(group.places.size() - group.chosen.size());
@@ -218,9 +208,10 @@ class PlacementSearch {
       holder_[single.now] = static_cast<std::size_t>(&single - singles_.data());
       free_ &= ~bit(single.now);
     }
-    return std::all_of(order_.begin(), order_.end(), [&](std::size_t i) {
-      return singles_[i].counter != kNowhere || give_counter(i, room);
-    });
+    for (std::size_t i = 0; i < singles_.size(); ++i) {
+      if (singles_[i].counter == kNowhere && !give_counter(i, room)) return false;
+    }
+    return true;
   }
 
   // Breadth first, because the shortest augmenting path moves the fewest.
@@ -288,7 +279,6 @@ class PlacementSearch {
   CounterMask room_;
   const Demanded& demanded_;
   std::vector<Single> singles_;
-  std::vector<std::size_t> order_;  // of singles, the first to be served first
   std::vector<Group> groups_;
   CounterMask counters_in_use_ = 0;
   CounterMask free_ = 0;
@@ -393,7 +383,6 @@ Fit CounterBook::plan_beside_others(const CounterDemand& demand, Plan& plan) con
     const bool is_alone = holders_.empty() && (blocked_ & counters_) == 0;
     return is_alone ? Fit::kFits : Fit::kNotNow;
   }
-  if ((demand.exact & ~counters_) != 0) return Fit::kNotNow;
   bool has_singles = false;
   bool has_blocks = false;
   for (const auto& [id, holder] : holders_) {
