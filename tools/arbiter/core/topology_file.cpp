@@ -159,7 +159,7 @@ CpuSet TopologyReader::cpus(std::string_view key) {
 }
 
 CpuSet TopologyReader::cpus_of(PmuIndex pmu, std::string_view key) {
-  const CpuSet set = cpus(key);
+  CpuSet set = cpus(key);
   if (!line_.is_refused() && !set.is_within(topology_.pmus[pmu].cpus)) {
     line_.refuse(fmt::format("{}={} goes beyond the CPUs of {}", key, quoted(set.text()),
                              topology_.pmus[pmu].name),
