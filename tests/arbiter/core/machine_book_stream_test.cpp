@@ -20,12 +20,7 @@
 namespace meterbank::arbiter {
 namespace {
 
-using test::ask;
-using test::ask_for_whole;
-using test::hybrid_machine;
-using test::watched_machine;
-
-constexpr std::uint32_t kSteps = meterbank::test::kHasSanitizer ? 400 : 4000;
+constexpr std::uint32_t kSteps = test::kHasSanitizer ? 400 : 4000;
 
 class RequestStream {
  public:

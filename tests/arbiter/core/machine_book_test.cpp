@@ -12,11 +12,6 @@
 namespace meterbank::arbiter {
 namespace {
 
-using test::ask;
-using test::ask_for_whole;
-using test::hybrid_machine;
-using test::watched_machine;
-
 using Leases = std::vector<LeaseId>;
 
 MachineBook open_book(Machine machine = hybrid_machine()) {

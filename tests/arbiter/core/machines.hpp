@@ -5,7 +5,7 @@
 
 #include "arbiter/core/request.hpp"
 
-namespace meterbank::arbiter::test {
+namespace meterbank::arbiter {
 
 // Eight CPUs 0-7 in cores of two: 0-3 "big" (4 general counters, 2 fixed), 4-7 "little" (2 general,
 // no fixed, no overflow); 8 and 9 are possible and have no PMU. An "uncore" PMU is on CPU 0.
@@ -71,4 +71,4 @@ inline Request ask_for_whole(std::uint64_t cpu_mask) {
   return request;
 }
 
-}  // namespace meterbank::arbiter::test
+}  // namespace meterbank::arbiter

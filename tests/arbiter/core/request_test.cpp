@@ -10,10 +10,6 @@
 namespace meterbank::arbiter {
 namespace {
 
-using test::ask;
-using test::ask_for_whole;
-using test::hybrid_machine;
-
 // What a request is told before anybody looks at what others hold.
 Decision verdict(const Request& request, const Machine& machine = hybrid_machine()) {
   const auto plan = plan_for(request, machine);
