@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "arbiter/core/foreign_text.hpp"
+#include "arbiter/core/file/foreign_text.hpp"
 
 namespace meterbank::arbiter {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arbiter/core/topology_line.hpp"
+#include "arbiter/core/file/topology_line.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "arbiter/core/foreign_text.hpp"
+#include "arbiter/core/file/foreign_text.hpp"
 #include "arbiter/core/topology.hpp"
 
 namespace meterbank::arbiter {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arbiter/core/foreign_text.hpp"
+#include "arbiter/core/file/foreign_text.hpp"
 
 #include <fmt/format.h>
 

@@ -9,9 +9,9 @@
 #include <tuple>
 #include <utility>
 
-#include "arbiter/core/foreign_text.hpp"
+#include "arbiter/core/file/foreign_text.hpp"
+#include "arbiter/core/file/topology_line.hpp"
 #include "arbiter/core/topology.hpp"
-#include "arbiter/core/topology_line.hpp"
 
 namespace meterbank::arbiter {
 
