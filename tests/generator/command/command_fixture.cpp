@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command_fixture.hpp"
 
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <sstream>
 
+#include "../../support/changed_child.hpp"
 #include "generator/command/command.hpp"
 
 namespace meterbank::generator::test {
@@ -24,30 +20,11 @@ Outcome generate_with(const std::vector<std::string>& arguments) {
 
 Outcome generate_in_child(const std::function<bool()>& prepare,
                           const std::vector<std::string>& arguments) {
-  int ends[2];
-  EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (!prepare()) ::_exit(255);
+  const auto child = ::meterbank::test::run_in_changed_child(prepare, [&arguments] {
     const auto outcome = generate_with(arguments);
-    const auto text = outcome.out + outcome.err;
-    const auto written = ::write(ends[1], text.data(), text.size());
-    ::_exit(written == static_cast<ssize_t>(text.size()) ? outcome.code : 254);
-  }
-  ::close(ends[1]);
-  Outcome outcome;
-  std::array<char, 4096> buffer;
-  for (;;) {
-    const auto count = ::read(ends[0], buffer.data(), buffer.size());
-    if (count <= 0) break;
-    outcome.err.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-  ::close(ends[0]);
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status)) << status;
-  outcome.code = WEXITSTATUS(status) == 255 ? -1 : WEXITSTATUS(status);
-  return outcome;
+    return ::meterbank::test::ChildOutcome{outcome.code, outcome.out + outcome.err};
+  });
+  return {child.code, "", child.text};
 }
 
 void CommandTest::write(const std::string& name, const std::string& text) const {

@@ -8,16 +8,15 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 
+#include "../../support/changed_child.hpp"
 #include "../../support/sanitizers.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli_fixture.hpp"
@@ -104,30 +103,11 @@ class CliBadInput : public CliTest {
   // Runs the program in a child that `prepare` has changed; -1 if it could not be.
   [[nodiscard]] Outcome in_child(const std::function<bool()>& prepare,
                                  const std::vector<std::string>& arguments) const {
-    int ends[2];
-    EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-    const pid_t child = ::fork();
-    if (child == 0) {
-      if (!prepare()) ::_exit(255);
+    const auto child = test::run_in_changed_child(prepare, [&] {
       const auto outcome = run_plainly(arguments);
-      const auto text = outcome.out + outcome.err;
-      const auto written = ::write(ends[1], text.data(), text.size());
-      ::_exit(written == static_cast<ssize_t>(text.size()) ? outcome.code : 254);
-    }
-    ::close(ends[1]);
-    Outcome outcome;
-    std::array<char, 4096> buffer;
-    for (;;) {
-      const auto count = ::read(ends[0], buffer.data(), buffer.size());
-      if (count <= 0) break;
-      outcome.err.append(buffer.data(), static_cast<std::size_t>(count));
-    }
-    ::close(ends[0]);
-    int status = 0;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status)) << status;
-    outcome.code = WEXITSTATUS(status) == 255 ? -1 : WEXITSTATUS(status);
-    return outcome;
+      return test::ChildOutcome{outcome.code, outcome.out + outcome.err};
+    });
+    return {child.code, "", child.text};
   }
 
   std::string record_;
