@@ -334,5 +334,172 @@ TEST(MachineBook, WholePmuOfAllCpusButOneLeavesSharedUnitsToThatOne) {
   EXPECT_TRUE(is_granted(book.try_grant(2, ask(0x2, {named(ItemKind::kUnit, "trace", 1)}))));
 }
 
+// ---- Alternatives ----
+
+Plan plan_of(const Request& request, const Machine& machine = hybrid_machine()) {
+  auto plan = plan_for(request, machine);
+  EXPECT_TRUE(plan) << plan.error().sentence;
+  return plan ? std::move(*plan) : Plan{};
+}
+
+TEST(MachineBook, LeasesOfDifferentSlicesHaveTheSameCounters) {
+  MachineBook book = open_book();
+  const Plan all = plan_of(ask(0x3, {range(0, 3)}));
+  ASSERT_TRUE(is_granted(book.try_take(1, all, {.slice = 1})));
+  ASSERT_TRUE(is_granted(book.try_take(2, all, {.slice = 2})));
+  const Ownership before = book.ownership();
+  EXPECT_TRUE(is_refused(book.try_take(3, all, {.slice = 2}), Reason::kTaken, {2}));
+  EXPECT_TRUE(is_refused(book.try_take(3, all, {}), Reason::kTaken, {1}));
+  EXPECT_TRUE(is_refused(book.test(all, {}), Reason::kTaken, {1}));
+  EXPECT_EQ(book.ownership(), before);
+  EXPECT_EQ(owner_of(book, 0, 0).lease, 1U);  // each counter is shown once
+  EXPECT_TRUE(book.release(1));
+  EXPECT_EQ(owner_of(book, 0, 0).lease, 2U);
+  EXPECT_TRUE(book.release(2));
+  EXPECT_TRUE(is_granted(book.try_take(3, all, {})));
+}
+
+TEST(MachineBook, TasksAreAlternativesOfTheirRequests) {
+  MachineBook book = open_book();
+  const auto of_task = [](std::uint32_t task) {
+    Request request = ask(0, {counters_for_event(2, 0x80, 0)});
+    request.pmu = wire_name("big");
+    request.task = task;
+    return request;
+  };
+  ASSERT_TRUE(is_granted(book.try_grant(1, of_task(11))));
+  ASSERT_TRUE(is_granted(book.try_grant(2, of_task(12))));
+  EXPECT_TRUE(is_refused(book.try_grant(3, of_task(12)), Reason::kTaken, {2}));
+  EXPECT_EQ(book.probe(0, CpuSet::range(0, 3), {.code = 0x80}), 0U);
+  EXPECT_EQ(book.probe(0, CpuSet::range(0, 3), {.code = 0x80}, {.task = 13}), 2U);
+  EXPECT_EQ(book.room(0, CpuSet::range(0, 3), 0xf, {.task = 11}), 2U);
+}
+
+TEST(MachineBook, WhoCountsAllTheTimeIsShownBeforeWhoTakesTurns) {
+  MachineBook book = open_book();
+  const Plan pair = plan_of(ask(0x1, {counters_for_event(1, 0x80, 0)}));
+  ASSERT_TRUE(is_granted(book.try_take(1, pair, {.slice = 1})));
+  ASSERT_TRUE(is_granted(book.try_take(2, pair, {})));
+  ASSERT_TRUE(book.placement(1, 0, 0));
+  ASSERT_TRUE(book.placement(2, 0, 0));
+  EXPECT_FALSE(book.placement(2, 0, 1));
+  EXPECT_FALSE(book.placement(3, 0, 0));
+  EXPECT_EQ(owner_of(book, 0, book.placement(2, 0, 0)->any[0]).lease, 2U);
+}
+
+TEST(MachineBook, UnitsAreNotSharedByAlternatives) {
+  MachineBook book = open_book();
+  const Plan lbr = plan_of(ask(0x1, {named(ItemKind::kUnit, "lbr", 1)}));
+  ASSERT_TRUE(is_granted(book.try_take(1, lbr, {.slice = 1})));
+  EXPECT_TRUE(is_refused(book.try_take(2, lbr, {.slice = 2}), Reason::kTaken, {1}));
+}
+
+TEST(MachineBook, PlansThatWaitedAreRefusedOnCpusThatHaveGone) {
+  MachineBook book = open_book();
+  const Plan plan = plan_of(ask(0x8, {single(0)}));
+  book.set_online(CpuSet::range(0, 2));
+  const Decision refused = book.try_take(1, plan, {});
+  EXPECT_TRUE(is_refused(refused, Reason::kCpuOffline, {}));
+  EXPECT_EQ(refused.cpu, 3U);
+}
+
+// ---- Holders without a lease ----
+
+TEST(MachineBook, WhoHasNoLeaseIsBookedAsFarAsThereIsRoom) {
+  MachineBook book = open_book();
+  ASSERT_TRUE(is_granted(book.try_grant(1, ask(0x1, {range(0, 2)}))));
+  const Unleased perf{.kind = UnleasedKind::kOutsider,
+                      .name = "perf",
+                      .pmu = 0,
+                      .cpus = CpuSet::range(0, 1),
+                      .among = 0xf,
+                      .counters = 3};
+  EXPECT_EQ(book.book_unleased(1, perf), 2U);
+  EXPECT_EQ(count_of(book, 0, OwnerKind::kForeign), 1U);
+  EXPECT_EQ(count_of(book, 1, OwnerKind::kForeign), 3U);
+  EXPECT_EQ(owner_of(book, 0, 3).foreign, "perf");
+  EXPECT_EQ(owner_of(book, 0, 3).unleased, UnleasedKind::kOutsider);
+  EXPECT_EQ(owner_of(book, 0, 1).lease, 1U);
+  EXPECT_EQ(book.probe(CpuSet::range(1, 1), {.code = 0x80}), 1U);
+  const Decision refused = book.test(ask(0x1, {single(3)}));
+  EXPECT_TRUE(is_refused(refused, Reason::kTaken, {1}));  // or the other goes: either is enough
+  EXPECT_EQ(refused.foreign, "perf");
+  // Its counters are all alike, so it makes room for who wants one of them.
+  EXPECT_TRUE(is_granted(book.try_grant(2, ask(0x2, {single(0)}))));
+  book.forget_unleased(1);
+  book.forget_unleased(1);
+  EXPECT_EQ(count_of(book, 0, OwnerKind::kForeign), 0U);
+  EXPECT_TRUE(is_granted(book.try_grant(3, ask(0x1, {single(3)}))));
+}
+
+TEST(MachineBook, WhatIsSaidAgainOfAHolderReplacesWhatWasSaid) {
+  MachineBook book = open_book();
+  Unleased use{.kind = UnleasedKind::kReserve,
+               .name = "reserve",
+               .pmu = 0,
+               .cpus = CpuSet::range(0, 3),
+               .among = 0xf,
+               .counters = 2};
+  EXPECT_EQ(book.book_unleased(9, use), 0U);
+  use.cpus = CpuSet::range(1, 1);
+  use.counters = 4;
+  EXPECT_EQ(book.book_unleased(9, use), 0U);
+  EXPECT_EQ(count_of(book, 0, OwnerKind::kForeign), 0U);
+  EXPECT_EQ(count_of(book, 1, OwnerKind::kForeign), 4U);
+  use.counters = ~0U;
+  use.cpus = CpuSet::range(0, 9);  // some have no such PMU
+  EXPECT_EQ(book.book_unleased(9, use), ~0U - 4);
+}
+
+TEST(MachineBook, WhatTheKernelHasNotLetGoOfIsLimbo) {
+  MachineBook book = open_book();
+  ASSERT_EQ(book.book_unleased(5, {.kind = UnleasedKind::kLimbo,
+                                   .name = "lease 4",
+                                   .pmu = 0,
+                                   .cpus = CpuSet::range(0, 0),
+                                   .among = 0x1,
+                                   .counters = 1}),
+            0U);
+  EXPECT_EQ(owner_of(book, 0, 0).kind, OwnerKind::kLimbo);
+  EXPECT_TRUE(is_refused(book.test(ask(0x1, {single(0)})), Reason::kLimbo, {}));
+  EXPECT_TRUE(is_refused(book.test(ask_for_whole(0x1)), Reason::kLimbo, {}));
+  EXPECT_TRUE(is_granted(book.test(ask(0x1, {range(1, 3)}))));
+}
+
+TEST(MachineBook, HoldersWithoutALeaseCountBesideEveryAlternative) {
+  MachineBook book = open_book();
+  const Plan all = plan_of(ask(0x1, {range(0, 2)}));
+  ASSERT_TRUE(is_granted(book.try_take(1, all, {.slice = 1})));
+  const Unleased perf{.kind = UnleasedKind::kOutsider,
+                      .name = "perf",
+                      .pmu = 0,
+                      .cpus = CpuSet::range(0, 0),
+                      .among = 0xf,
+                      .counters = 2};
+  EXPECT_EQ(book.book_unleased(1, perf), 1U);
+  EXPECT_TRUE(is_granted(book.try_take(2, all, {.slice = 2})));
+  EXPECT_TRUE(is_refused(book.try_take(3, plan_of(ask(0x1, {range(0, 3)})), {.slice = 3}),
+                         Reason::kForeign, {}));
+}
+
+TEST(MachineBook, WatchdogsOfTheTopologyAreTheKernels) {
+  const MachineBook book = open_book(watched_machine());
+  bool is_shown = false;
+  for (const CounterOwner& owner : book.owners(0, 1).counters) {
+    is_shown = is_shown || (owner.foreign == "watchdog" && owner.unleased == UnleasedKind::kKernel);
+  }
+  EXPECT_TRUE(is_shown);
+}
+
+TEST(MachineBook, ClosedPmusHaveNoRoomForOtherEvents) {
+  Machine machine = hybrid_machine();
+  machine.topology.pmus[0].is_closed = true;
+  const MachineBook book = open_book(machine);
+  EXPECT_EQ(book.probe(CpuSet::range(0, 0), {.code = 0x80}), 2U);
+  EXPECT_EQ(book.probe(CpuSet::range(0, 0), {.code = 0x90}), 0U);
+  EXPECT_EQ(book.probe(9, CpuSet::range(0, 0), {.code = 0x80}), 0U);
+  EXPECT_EQ(book.room(0, CpuSet::range(0, 5), 0xf), 0U);
+}
+
 }  // namespace
 }  // namespace meterbank::arbiter

@@ -139,9 +139,11 @@ TEST(Request, ListOtherThanCountedIsInvalid) {
   EXPECT_TRUE(is_malformed(verdict(ask(0x1, std::vector<Item>(kItemsMax + 1, single(0)))), "more"));
 }
 
-TEST(Request, FlagsOfAnyItemMustBeZero) {
+TEST(Request, FlagsOfAllButEventsMustBeZero) {
   for (Item item : {single(0), range(0, 1), overflow(), event_buffer(1), identification_tag(1),
-                    counters_for_event(1, 0x3c, 0), named(ItemKind::kUnit, "lbr", 1)}) {
+                    named(ItemKind::kClass, "low2", 1), named(ItemKind::kBlock, "pair", 1),
+                    named(ItemKind::kUnit, "lbr", 1), extra_register("rsp", 1),
+                    Item{.kind = static_cast<std::uint32_t>(ItemKind::kExtendedConfiguration)}}) {
     item.flags = 2;
     const Decision decision = verdict(ask(0x1, {single(3), item}));
     EXPECT_TRUE(is_malformed(decision, "flags are 0x2")) << item.kind;
@@ -149,8 +151,130 @@ TEST(Request, FlagsOfAnyItemMustBeZero) {
   }
 }
 
+TEST(Request, EventsMayExcludeUserOrKernelAndNotBoth) {
+  Machine machine = hybrid_machine();
+  machine.names = {{{"cycles", {.code = 0x3c}}}};
+  for (Item item : {counters_for_event(1, 0x3c, 0), named(ItemKind::kNamedEvent, "cycles", 0)}) {
+    for (const std::uint32_t flags : {pmu::kItemExcludesUser, pmu::kItemExcludesKernel}) {
+      item.flags = flags;
+      const auto plan = plan_for(ask(0x1, {single(3), item}), machine);
+      ASSERT_TRUE(plan) << plan.error().sentence;
+      EXPECT_EQ(plan->parts[0].events[0],
+                (EventUse{.event = {.code = 0x3c}, .item = 1, .flags = flags}));
+    }
+    item.flags = pmu::kItemExcludesUser | pmu::kItemExcludesKernel;
+    EXPECT_TRUE(is_malformed(verdict(ask(0x1, {item}), machine), "both user and kernel"));
+    item.flags = 4;
+    EXPECT_TRUE(is_malformed(verdict(ask(0x1, {item}), machine), "no flags 0x4"));
+  }
+}
+
+TEST(Request, NamedEventsAreLookedUpInTheTableOfTheirPmu) {
+  Machine machine = hybrid_machine();
+  machine.names = {{{"llc-misses", {.code = 0x85, .unit_mask = 1, .configuration = 0x185}}}};
+  const Item item = named(ItemKind::kNamedEvent, "llc-misses", 0);
+  const auto plan = plan_for(ask(0x1, {item}), machine);
+  ASSERT_TRUE(plan) << plan.error().sentence;
+  EXPECT_EQ(plan->parts[0].counters.any, (std::vector<CounterMask>{0x3}));
+  EXPECT_EQ(plan->parts[0].events[0],
+            (EventUse{.event = {.code = 0x85, .unit_mask = 1, .configuration = 0x185}}));
+  EXPECT_TRUE(is_missing(verdict(ask(0x10, {item}), machine), "little has no event llc-misses"));
+  EXPECT_TRUE(
+      is_missing(verdict(ask(0x1, {named(ItemKind::kNamedEvent, "lcc-misses", 0)}), machine),
+                 "did you mean llc-misses?"));
+  const Decision far = verdict(ask(0x1, {named(ItemKind::kNamedEvent, "power", 0)}), machine);
+  EXPECT_TRUE(is_missing(far, "big has no event power"));
+  EXPECT_EQ(far.sentence.find("mean"), std::string::npos);
+  EXPECT_TRUE(is_malformed(verdict(ask(0x1, {named(ItemKind::kNamedEvent, "", 0)})), "name"));
+}
+
+TEST(Request, PmusThatAreNamedOnlyAreNotMeantByOthers) {
+  Machine machine = hybrid_machine();
+  machine.topology.pmus[0].is_named_only = true;
+  EXPECT_EQ(machine.pmu_on(0), 2U);  // the next one that covers it
+  EXPECT_EQ(machine.pmu_on(1), std::nullopt);
+  EXPECT_TRUE(says(verdict(ask(0x2, {single(0)}), machine), Answer::kNotSupported, Reason::kNoPmu,
+                   "CPU 1"));
+  Request request = ask(0x2, {single(0)});
+  request.pmu = wire_name("big");
+  EXPECT_TRUE(verdict(request, machine).is_granted());
+  for (Pmu& pmu : machine.topology.pmus) pmu.is_named_only = true;
+  EXPECT_TRUE(says(verdict(ask(0, {single(0)}), machine), Answer::kNotSupported, Reason::kNoPmu,
+                   "no PMU but big, which is had by its name"));
+}
+
+TEST(Request, ClosedPmusCountTheEventsOfTheirRulesAlone) {
+  Machine machine = hybrid_machine();
+  machine.topology.pmus[0].is_closed = true;
+  EXPECT_TRUE(verdict(ask(0x1, {counters_for_event(1, 0x8f, 7)}), machine).is_granted());
+  EXPECT_TRUE(is_missing(verdict(ask(0x1, {counters_for_event(1, 0x90, 7)}), machine),
+                         "big has no event 0x90:0x7"));
+  EXPECT_TRUE(verdict(ask(0x10, {counters_for_event(1, 0x90, 7)}), machine).is_granted());
+}
+
+TEST(Request, EventsKeepTheirConfiguration) {
+  Item item = counters_for_event(1, 0x3c, 0);
+  item.configuration = 0xfeedface;
+  const auto plan = plan_for(ask(0x1, {item}), hybrid_machine());
+  ASSERT_TRUE(plan) << plan.error().sentence;
+  EXPECT_EQ(plan->parts[0].events[0]->event.configuration, 0xfeedfaceU);
+}
+
+TEST(Request, CountersOfATaskAreAskedForByEventsOrClassesOfAnyCpu) {
+  Machine machine = hybrid_machine();
+  machine.names = {{{"cycles", {.code = 0x3c}}}};
+  const auto of_task = [](std::uint64_t cpus, std::vector<Item> items) {
+    Request request = ask(cpus, std::move(items));
+    request.task = 77;
+    request.pmu = wire_name("big");
+    return request;
+  };
+  const auto plan = plan_for(
+      of_task(0, {counters_for_event(1, 0x3c, 0), named(ItemKind::kNamedEvent, "cycles", 0),
+                  named(ItemKind::kClass, "low2", 1), overflow(), identification_tag(3)}),
+      machine);
+  ASSERT_TRUE(plan) << plan.error().sentence;
+  EXPECT_EQ(plan->task, 77U);
+  ASSERT_EQ(plan->parts.size(), 1U);
+  EXPECT_EQ(plan->parts[0].cpus, CpuSet::range(0, 3));
+  EXPECT_TRUE(is_malformed(verdict(of_task(0x1, {counters_for_event(1, 0x3c, 0)}), machine),
+                           "not of CPUs"));
+  for (const Item& item : {single(0), range(0, 1), named(ItemKind::kBlock, "pair", 1)}) {
+    const Decision decision = verdict(of_task(0, {counters_for_event(1, 0x3c, 0), item}), machine);
+    EXPECT_TRUE(is_malformed(decision, "by events or classes")) << item.kind;
+    EXPECT_EQ(decision.item, 1U);
+  }
+  Request whole = ask_for_whole(0);
+  whole.task = 77;
+  EXPECT_TRUE(is_malformed(verdict(whole, machine), "whole PMU"));
+}
+
+TEST(Request, KeepsTheCountsOfAMessageAsItsClientSaidThem) {
+  pmu::Allocate allocate;
+  allocate.head.flags = pmu::kAllocateHasGroups | pmu::kAllocateShares;
+  allocate.head.group_count = 3;
+  allocate.head.item_count = 9;
+  allocate.head.task = 5;
+  allocate.head.pmu = wire_name("big");
+  allocate.groups = {{.mask = 0x2}};
+  allocate.items = {single(1)};
+  const Request request = request_of(allocate);
+  EXPECT_TRUE(request.has_handle);
+  EXPECT_TRUE(request.has_groups);
+  EXPECT_FALSE(request.has_items);
+  EXPECT_EQ(request.group_count, 3U);
+  EXPECT_EQ(request.item_count, 9U);
+  EXPECT_EQ(request.groups.size(), 1U);
+  EXPECT_EQ(request.items.size(), 1U);
+  EXPECT_EQ(request.task, 5U);
+  EXPECT_EQ(text_of(request.pmu), "big");
+  allocate.head.flags = pmu::kAllocateHasItems;
+  EXPECT_FALSE(request_of(allocate).has_groups);
+  EXPECT_TRUE(request_of(allocate).has_items);
+}
+
 TEST(Request, UnknownKindIsInvalid) {
-  for (const std::uint32_t kind : {6U, 0xffU, 0x105U, 0xffffffffU}) {
+  for (const std::uint32_t kind : {6U, 0xffU, 0x106U, 0xffffffffU}) {
     EXPECT_TRUE(is_malformed(verdict(ask(0x1, {Item{.kind = kind}})), "no items of kind"));
   }
 }
@@ -338,7 +462,7 @@ TEST(Request, EventsKeepTheirNamesAndTheirCounters) {
   ASSERT_EQ(part.counters.any.size(), 3U);
   EXPECT_EQ(part.counters.any[1], 0x3U);
   ASSERT_EQ(part.events.size(), 3U);
-  EXPECT_EQ(part.events[1], (Event{.code = 0x85, .unit_mask = 3}));
+  EXPECT_EQ(part.events[1], (EventUse{.event = {.code = 0x85, .unit_mask = 3}, .item = 0}));
   EXPECT_EQ(part.events[2], std::nullopt);
 }
 

@@ -354,7 +354,8 @@ constexpr Shipped kShipped[] = {
     {"neoverse-v2", "armv8_pmuv3", 6, 1, 72, 0},
     {"power-like", "cpu", 6, 0, 8, 2},
     {"one-counter", "toy", 1, 0, 1, 0},
-    {"x86-breakpoints", "breakpoint", 4, 0, 2, 0},
+    {"breakpoint_x86", "breakpoint", 4, 0, 2, 0},
+    {"qemu_cortex_a57", "armv8_pmuv3", 6, 1, 2, 0},
 };
 
 TEST(ShippedTopologies, HaveTheCountsOfTheirMachines) {
@@ -416,6 +417,10 @@ constexpr Constraint kConstraints[] = {
     {"power-like", "cpu", 0x500fa, 0x00, 0x10},
     {"power-like", "cpu", 0x12345, 0x07, 0x0f},
     {"one-counter", "toy", 0x01, 0x00, 0x1},
+    {"breakpoint_x86", "breakpoint", 2, 1, 0xf},
+    {"breakpoint_x86", "breakpoint", 4, 8, 0xf},
+    {"qemu_cortex_a57", "armv8_pmuv3", 0x11, 0x00, 0x3f | fixed(0)},
+    {"qemu_cortex_a57", "armv8_pmuv3", 0x08, 0x00, 0x3f},
 };
 
 TEST(ShippedTopologies, PutEventsWhereTheirMachinesDo) {
@@ -426,6 +431,21 @@ TEST(ShippedTopologies, PutEventsWhereTheirMachinesDo) {
     EXPECT_EQ(topology.counters_for(*pmu, row.code, row.unit_mask), row.counters)
         << fmt::format("{} {} {:#x}:{:#x}", row.file, row.pmu, row.code, row.unit_mask);
   }
+}
+
+TEST(ShippedTopologies, BreakpointsAreHadByNameAndWatchWhatX86Can) {
+  const Topology topology = parsed(shipped("breakpoint_x86"));
+  EXPECT_TRUE(topology.pmus[0].is_named_only);
+  EXPECT_TRUE(topology.pmus[0].is_closed);
+  for (std::uint32_t code = 0; code <= 5; ++code) {
+    for (std::uint32_t bytes = 0; bytes <= 9; ++bytes) {
+      const bool is_length = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+      const bool is_possible = code == 4 ? bytes == 8 : (code == 2 || code == 3) && is_length;
+      EXPECT_EQ(topology.class_of(0, code, bytes).has_value(), is_possible) << code << " " << bytes;
+    }
+  }
+  EXPECT_FALSE(parsed(shipped("zen5")).pmus[0].is_named_only);
+  EXPECT_FALSE(parsed(shipped("zen5")).pmus[0].is_closed);
 }
 
 TEST(ShippedTopologies, KnowTheWatchdogWhereThereIsOne) {

@@ -3,8 +3,8 @@
 // All that a machine lends and who has it: a CounterBook for each PMU and CPU, and the units.
 //
 // A request is tested everywhere first and taken afterwards, so that a refusal leaves no trace.
-// Whoever holds counters without having asked is booked as a lease that nobody can release: like
-// any holder of one event it stands on one counter of its class, and may be moved to another.
+// Whoever holds counters without having asked is booked like a lease that no client can release:
+// it stands on as many counters of its kind as it has, and may be moved to others of them.
 //
 // A lease of a whole PMU has all of it on its CPUs and shuts out every other lease there. A unit
 // that those CPUs share with others belongs to it only where the others are its own, too; else a
@@ -17,12 +17,12 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "arbiter/core/counter_book.hpp"
 #include "arbiter/core/cpu_set.hpp"
+#include "arbiter/core/place_book.hpp"
 #include "arbiter/core/request.hpp"
 #include "arbiter/core/topology.hpp"
 #include "arbiter/core/unit_book.hpp"
@@ -30,17 +30,24 @@
 
 namespace meterbank::arbiter {
 
-// The first four as Windows shows them.
-enum class OwnerKind : std::uint8_t {
-  kFree,
-  kUntagged,
-  kTagged,
-  kTaggedWithSource,  // and the event that is counted is known
-  kForeign,
-  kOffline  // whoever has it has nothing of it now
-};
+using pmu::OwnerKind;
 
-[[nodiscard]] std::string_view name_of(OwnerKind kind) noexcept;
+// Who has counters without a lease.
+enum class UnleasedKind : std::uint8_t {
+  kOutsider,  // did not ask
+  kKernel,    // a watchdog, guests
+  kReserve,   // kept for those who do not ask
+  kLimbo,     // its lease has ended, and the kernel has not let go
+  kBroken     // refused though nobody is known to have it
+};
+struct Unleased {
+  UnleasedKind kind = UnleasedKind::kOutsider;
+  std::string name;
+  PmuIndex pmu = 0;
+  CpuSet cpus;
+  CounterMask among = 0;  // `counters` of these, on each of the CPUs
+  std::uint32_t counters = 0;
+};
 
 struct CounterOwner {
   std::uint32_t counter = 0;  // its bit in a CounterMask
@@ -48,7 +55,8 @@ struct CounterOwner {
   LeaseId lease = 0;  // 0: none
   std::uint32_t tag = 0;
   std::optional<Event> source = {};
-  std::string foreign = {};
+  std::string foreign = {};                   // name of who has it without a lease
+  std::optional<UnleasedKind> unleased = {};  // and what sort that is
   friend bool operator==(const CounterOwner&, const CounterOwner&) = default;
 };
 
@@ -70,6 +78,8 @@ class MachineBook {
  public:
   // Leases have numbers from 1 to below this.
   static constexpr LeaseId kForeignFirst = LeaseId{1} << 63;
+  // Holders without a lease have numbers below this; those above are of the topology.
+  static constexpr std::uint64_t kHoldersMax = std::uint64_t{1} << 62;
 
   // Errors: kInvalidArgument, if the counters have no room for those who hold some unasked.
   [[nodiscard]] static Result<MachineBook> open(Machine machine);
@@ -78,13 +88,39 @@ class MachineBook {
   [[nodiscard]] Decision try_grant(LeaseId lease, const Request& request);
   // What try_grant would say now, but for the threshold. Changes nothing.
   [[nodiscard]] Decision test(const Request& request) const;
+  // The same for a request that was understood already. Counters of alternatives are shared; units
+  // and extra registers are not, and count as if they were had all the time.
+  [[nodiscard]] Decision try_take(LeaseId lease, const Plan& plan, const Alternative& alternative);
+  [[nodiscard]] Decision test(const Plan& plan, const Alternative& alternative) const;
+
+  // Books somebody who has no lease, as far as there is room: returns how many counters there was
+  // no room for on the worst of its CPUs. Replaces what `holder` had; nobody moves for it who holds
+  // an exact counter. CPUs without the PMU are left out. Precondition: `holder` is below
+  // kHoldersMax.
+  std::uint32_t book_unleased(std::uint64_t holder, const Unleased& use);
+  void forget_unleased(std::uint64_t holder);
+
   // False: there is no such lease; so the second release of one does no harm.
   bool release(LeaseId lease);
 
-  // How many more counters for this event could be leased now on every one of the CPUs.
-  [[nodiscard]] std::uint32_t probe(const CpuSet& cpus, Event event) const;
+  // How many more counters for this event could be leased now on every one of the CPUs; 0 where
+  // one of them is offline. Without a PMU: of the one that each CPU has for requests without a
+  // name.
+  [[nodiscard]] std::uint32_t probe(const CpuSet& cpus, const Event& event) const;
+  [[nodiscard]] std::uint32_t probe(PmuIndex pmu, const CpuSet& cpus, const Event& event,
+                                    const Alternative& alternative = {}) const;
+  // The same for any single counters of `among`.
+  [[nodiscard]] std::uint32_t room(PmuIndex pmu, const CpuSet& cpus, CounterMask among,
+                                   const Alternative& alternative = {}) const;
 
+  // Where a lease has its counters now; nothing, if it has none there. Of a lease that does not
+  // count all the time: while it does.
+  [[nodiscard]] std::optional<Placement> placement(LeaseId lease, PmuIndex pmu,
+                                                   std::uint32_t cpu) const;
+  // A counter is shown once. Who has it all the time goes before who takes turns on it.
   [[nodiscard]] Ownership ownership() const;
+  // Precondition: the PMU is on this CPU.
+  [[nodiscard]] CpuOwners owners(PmuIndex pmu, std::uint32_t cpu) const;
   // The threshold in force for a lease that shares units; others may lower and raise it.
   [[nodiscard]] std::optional<std::uint32_t> threshold(LeaseId lease) const {
     return units_.threshold(lease);
@@ -96,17 +132,24 @@ class MachineBook {
 
  private:
   using Place = std::pair<PmuIndex, std::uint32_t>;  // PMU and CPU
+  struct Held {
+    Plan plan;
+    Alternative alternative;
+  };
 
   explicit MachineBook(Machine machine);
-  [[nodiscard]] std::optional<Decision> refusal(const Plan& plan) const;
-  [[nodiscard]] Decision refused_on(const PmuDemand& part, std::uint32_t cpu, Fit fit) const;
+  [[nodiscard]] std::optional<Decision> refusal(const Plan& plan,
+                                                const Alternative& alternative) const;
+  [[nodiscard]] Decision refused_on(const PmuDemand& part, std::uint32_t cpu, Fit fit,
+                                    const Alternative& alternative) const;
   [[nodiscard]] bool is_whole(LeaseId lease, PmuIndex pmu, std::uint32_t cpu) const;
-  [[nodiscard]] CpuOwners owners_on(const Place& place, const CounterBook& book) const;
+  std::uint32_t book(LeaseId id, const Unleased& use);
 
   Machine machine_;
-  std::map<Place, CounterBook> books_;
+  std::map<Place, PlaceBook> books_;
   UnitBook units_;
-  std::map<LeaseId, Plan> leases_;
+  std::map<LeaseId, Held> leases_;
+  std::map<LeaseId, Unleased> unleased_;  // from kForeignFirst
 };
 
 }  // namespace meterbank::arbiter

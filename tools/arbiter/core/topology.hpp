@@ -14,6 +14,9 @@
 //   event  cpu_core 0x80-0x8f -> low4               0x3c:0x00 with a unit mask
 //   foreign watchdog cpu_core cpus=0-15 event=0x3c  held by somebody who did not ask
 //
+// A PMU with flags=named is not meant by requests that name none; one with flags=closed counts only
+// what its event lines name.
+//
 // `#` begins a comment. A line may name what stands above it; conflicts may be named below, too,
 // are between units of one PMU, and hold both ways though one side says so. Counts are facts of one
 // machine and never written into code.
@@ -57,6 +60,8 @@ struct Pmu {
   std::uint32_t width = 64;  // bits of a counter
   bool has_overflow = false;
   bool has_user_read = false;
+  bool is_named_only = false;  // never meant by a request that names no PMU
+  bool is_closed = false;      // counts only the events that have a rule
 
   [[nodiscard]] CounterMask counters() const noexcept;  // all of them
 };

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "arbiter/core/file/foreign_text.hpp"
-#include "arbiter/core/file/topology_line.hpp"
+#include "arbiter/core/file/rule_line.hpp"
 #include "arbiter/core/topology.hpp"
 
 namespace meterbank::arbiter {
@@ -21,13 +21,13 @@ enum class Kind : std::uint8_t { kPmu, kCores, kClass, kBlock, kUnit, kExtra, kE
 
 struct Rule {
   Kind kind;
-  TopologyForm form;
+  RuleForm form;
 };
 
 constexpr std::array kRules{
     Rule{Kind::kPmu,
          {"pmu", 1, "cpus gp", "fixed width flags",
-          "pmu NAME cpus=LIST gp=N [fixed=N] [width=BITS] [flags=overflow,userread]"}},
+          "pmu NAME cpus=LIST gp=N [fixed=N] [width=BITS] [flags=overflow,userread,named,closed]"}},
     Rule{Kind::kCores, {"cores", 1, "siblings", "", "cores PMU siblings=LIST"}},
     Rule{Kind::kClass, {"class", 2, "", "gp fixed", "class NAME PMU [gp=MASK] [fixed=N,...]"}},
     Rule{Kind::kBlock, {"block", 2, "len", "align", "block NAME PMU len=N [align=N]"}},
@@ -42,6 +42,12 @@ constexpr std::array kRules{
     Rule{Kind::kForeign,
          {"foreign", 2, "cpus event", "", "foreign NAME PMU cpus=LIST event=CODE[:MASK]"}},
 };
+
+constexpr std::array kFlags{
+    std::pair<std::string_view, bool Pmu::*>{"overflow", &Pmu::has_overflow},
+    std::pair<std::string_view, bool Pmu::*>{"userread", &Pmu::has_user_read},
+    std::pair<std::string_view, bool Pmu::*>{"named", &Pmu::is_named_only},
+    std::pair<std::string_view, bool Pmu::*>{"closed", &Pmu::is_closed}};
 
 bool is_name(std::string_view text) {
   const auto fits = [](char c) {
@@ -83,7 +89,7 @@ class TopologyReader {
   PmuIndex pmu(std::string_view name);
   std::string name(Kind kind, PmuIndex pmu, std::size_t index);
 
-  TopologyLine line_;
+  RuleLine line_;
   std::size_t rules_ = 0;
   Topology topology_;
   CpuSet in_cores_;
@@ -235,14 +241,13 @@ void TopologyReader::read_pmu() {
   pmu.width = line_.number("width", pmu.width, 1, 64);
   if (!line_.field("flags").empty()) {
     for (const std::string_view flag : parts_of(line_.field("flags"), ',')) {
-      bool* const has = flag == "overflow"   ? &pmu.has_overflow
-                        : flag == "userread" ? &pmu.has_user_read
-                                             : nullptr;
-      if (has == nullptr) {
+      const auto known = std::find_if(kFlags.begin(), kFlags.end(),
+                                      [&](const auto& entry) { return entry.first == flag; });
+      if (known == kFlags.end()) {
         return line_.refuse(fmt::format("flag {} is unknown", quoted(flag)),
-                            "flags are overflow and userread");
+                            "flags are overflow, userread, named and closed");
       }
-      *has = true;
+      pmu.*known->second = true;
     }
   }
   if (topology_.pmus.size() == kTopologyPmusMax) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arbiter/core/file/topology_line.hpp"
+#include "arbiter/core/file/rule_line.hpp"
 
 #include <fmt/format.h>
 
@@ -19,14 +19,14 @@ bool has_word(std::string_view words, std::string_view word) {
 
 }  // namespace
 
-TopologyLine::TopologyLine(std::string_view file) : file_(escaped(file)) {}
+RuleLine::RuleLine(std::string_view file) : file_(escaped(file)) {}
 
-void TopologyLine::refuse(ErrorCode code, const std::string& what, std::string remedy) {
+void RuleLine::refuse(ErrorCode code, const std::string& what, std::string remedy) {
   if (error_) return;
   error_ = Error{code, 0, fmt::format("{}:{}: {}", file_, number_, what), std::move(remedy)};
 }
 
-bool TopologyLine::next(std::string_view text) {
+bool RuleLine::next(std::string_view text) {
   ++number_;
   keyword_ = {};
   operands_.clear();
@@ -50,7 +50,7 @@ bool TopologyLine::next(std::string_view text) {
   }
 }
 
-bool TopologyLine::is_plain(std::string_view text) {
+bool RuleLine::is_plain(std::string_view text) {
   if (text.size() > kTopologyLineBytesMax) {
     refuse(ErrorCode::kLimit, fmt::format("a line of {} bytes", text.size()),
            fmt::format("stay within {} bytes", kTopologyLineBytesMax));
@@ -67,7 +67,7 @@ bool TopologyLine::is_plain(std::string_view text) {
   return false;
 }
 
-void TopologyLine::check(const TopologyForm& form) {
+void RuleLine::check(const RuleForm& form) {
   const std::string remedy = fmt::format("write {}", form.shown);
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     const auto& [key, value] = fields_[i];
@@ -79,7 +79,18 @@ void TopologyLine::check(const TopologyForm& form) {
       if (fields_[j].first == key) return refuse(fmt::format("{}= twice", key), remedy);
     }
   }
-  if (operands_.size() != form.operands) {
+  const auto word_first =
+      operands_.begin() + static_cast<std::ptrdiff_t>(std::min(form.operands, operands_.size()));
+  for (auto word = word_first; word != operands_.end() && !form.words.empty(); ++word) {
+    if (!has_word(form.words, *word)) {
+      return refuse(fmt::format("{} has no {}", form.keyword, quoted(*word)), remedy);
+    }
+    if (std::find(word_first, word, *word) != word) {
+      return refuse(fmt::format("{} twice", *word), remedy);
+    }
+  }
+  if (operands_.size() < form.operands ||
+      (operands_.size() > form.operands && form.words.empty())) {
     return refuse(fmt::format("{} takes {} words before its keys, not {}", form.keyword,
                               form.operands, operands_.size()),
                   remedy);
@@ -90,15 +101,19 @@ void TopologyLine::check(const TopologyForm& form) {
   }
 }
 
-std::string_view TopologyLine::field(std::string_view key) const {
+bool RuleLine::has(std::string_view word) const {
+  return std::find(operands_.begin(), operands_.end(), word) != operands_.end();
+}
+
+std::string_view RuleLine::field(std::string_view key) const {
   for (const auto& [own, value] : fields_) {
     if (own == key) return value;
   }
   return {};
 }
 
-std::uint32_t TopologyLine::number(std::string_view key, std::uint32_t by_default,
-                                   std::uint32_t least, std::uint32_t most) {
+std::uint32_t RuleLine::number(std::string_view key, std::uint32_t by_default, std::uint32_t least,
+                               std::uint32_t most) {
   const std::string_view text = field(key);
   if (text.empty()) return by_default;
   const auto value = read_number<std::uint32_t>(text);
@@ -113,7 +128,7 @@ std::uint32_t TopologyLine::number(std::string_view key, std::uint32_t by_defaul
   return by_default;
 }
 
-void TopologyLine::only(std::string_view key, std::string_view value) {
+void RuleLine::only(std::string_view key, std::string_view value) {
   const std::string_view text = field(key);
   if (text.empty() || text == value) return;
   refuse(fmt::format("{}={} is unknown", key, quoted(text)), fmt::format("write {}", value));

@@ -7,19 +7,13 @@
 #include <bit>
 #include <utility>
 
+#include "arbiter/core/request/form.hpp"
+#include "meterbank/reader/suggest.hpp"
+
 namespace meterbank::arbiter {
 namespace {
 
 using Refused = std::optional<Decision>;
-
-[[nodiscard]] Decision malformed(std::string sentence, std::optional<std::uint32_t> item = {}) {
-  Decision decision;
-  decision.answer = Answer::kInvalidParameter;
-  decision.reason = Reason::kMalformed;
-  decision.item = item;
-  decision.sentence = std::move(sentence);
-  return decision;
-}
 
 [[nodiscard]] Decision unsupported(Reason reason, std::string sentence,
                                    std::optional<std::uint32_t> item = {}) {
@@ -29,150 +23,6 @@ using Refused = std::optional<Decision>;
   decision.item = item;
   decision.sentence = std::move(sentence);
   return decision;
-}
-
-[[nodiscard]] bool is_terminated(const WireName& name) noexcept {
-  return std::find(name.begin(), name.end(), '\0') != name.end();
-}
-
-// Precondition: is_terminated(name).
-[[nodiscard]] std::string_view text_of(const WireName& name) noexcept { return {name.data()}; }
-
-[[nodiscard]] ItemKind kind_of(const Item& item) noexcept {
-  return static_cast<ItemKind>(item.kind);
-}
-
-[[nodiscard]] bool names_indexes(const Item& item) noexcept {
-  return kind_of(item) == ItemKind::kSingle || kind_of(item) == ItemKind::kRange;
-}
-
-[[nodiscard]] bool takes_counters(const Item& item) noexcept {
-  const ItemKind kind = kind_of(item);
-  return names_indexes(item) || kind == ItemKind::kEvent || kind == ItemKind::kClass ||
-         kind == ItemKind::kBlock;
-}
-
-[[nodiscard]] bool has_name(const Item& item) noexcept {
-  const ItemKind kind = kind_of(item);
-  return kind == ItemKind::kClass || kind == ItemKind::kBlock || kind == ItemKind::kUnit ||
-         kind == ItemKind::kExtra;
-}
-
-[[nodiscard]] bool has_count(const Item& item) noexcept {
-  return kind_of(item) == ItemKind::kEvent || (has_name(item) && kind_of(item) != ItemKind::kExtra);
-}
-
-[[nodiscard]] bool is_known(const Item& item) noexcept {
-  return item.kind <= static_cast<std::uint32_t>(ItemKind::kIdentificationTag) ||
-         (item.kind >= static_cast<std::uint32_t>(ItemKind::kEvent) &&
-          item.kind <= static_cast<std::uint32_t>(ItemKind::kExtra));
-}
-
-[[nodiscard]] std::uint32_t last_index(const Item& item) noexcept {
-  return kind_of(item) == ItemKind::kRange ? item.end : item.begin;
-}
-
-[[nodiscard]] std::string_view unit_name(const Item& item) noexcept {
-  return kind_of(item) == ItemKind::kEventBuffer ? kEventBufferUnit : text_of(item.name);
-}
-
-[[nodiscard]] bool is_unit(const Item& item) noexcept {
-  return kind_of(item) == ItemKind::kEventBuffer || kind_of(item) == ItemKind::kUnit;
-}
-
-// Whether one list cannot have both, because it would ask twice for one thing.
-[[nodiscard]] bool repeats(const Item& one, const Item& other) noexcept {
-  if (names_indexes(one) && names_indexes(other)) {
-    return one.begin <= last_index(other) && other.begin <= last_index(one);
-  }
-  if (is_unit(one) && is_unit(other)) return unit_name(one) == unit_name(other);
-  if (kind_of(one) != kind_of(other)) return false;
-  if (kind_of(one) == ItemKind::kExtra) {
-    return text_of(one.name) == text_of(other.name) && one.configuration == other.configuration;
-  }
-  return kind_of(one) == ItemKind::kOverflow || kind_of(one) == ItemKind::kIdentificationTag;
-}
-
-// Everything that can be said of one item alone.
-[[nodiscard]] std::optional<std::string> fault_of(const Item& item) {
-  if (!is_known(item)) return fmt::format("there are no items of kind {}", item.kind);
-  if (item.flags != 0) return fmt::format("flags are {:#x}, not zero", item.flags);
-  if (kind_of(item) == ItemKind::kRange && item.begin > item.end) {
-    return fmt::format("the range begins at {} and ends before, at {}", item.begin, item.end);
-  }
-  if (kind_of(item) == ItemKind::kEventBuffer && item.entry_size != 0) {
-    return fmt::format("the size of an event buffer's entry is {}, not zero", item.entry_size);
-  }
-  if (has_name(item) && (!is_terminated(item.name) || text_of(item.name).empty())) {
-    return "the name is empty or has no end";
-  }
-  if (has_count(item) && item.count == 0) return "the count is zero";
-  return std::nullopt;
-}
-
-[[nodiscard]] Refused fault_of_items(const Request& request) {
-  const std::vector<Item>& items = request.items;
-  if (!request.has_items) {
-    if (request.item_count == 0 && items.empty()) return std::nullopt;
-    return malformed("there is no list, and a count of items that is not zero");
-  }
-  if (request.item_count == 0) return malformed("the list is empty");
-  if (request.item_count != items.size()) {
-    return malformed(
-        fmt::format("the list says {} items and has {}", request.item_count, items.size()));
-  }
-  if (request.item_count > kItemsMax) {
-    return malformed(fmt::format("the list has more than {} items", kItemsMax));
-  }
-  for (std::uint32_t i = 0; i < request.item_count; ++i) {
-    if (std::optional<std::string> fault = fault_of(items[i])) {
-      return malformed(fmt::format("item {}: {}", i, *fault), i);
-    }
-  }
-  for (std::uint32_t i = 0; i < request.item_count; ++i) {
-    for (std::uint32_t earlier = 0; earlier < i; ++earlier) {
-      if (repeats(items[earlier], items[i])) {
-        return malformed(fmt::format("item {} asks again for what item {} has", i, earlier), i);
-      }
-    }
-    if (kind_of(items[i]) == ItemKind::kOverflow &&
-        std::none_of(items.begin(), items.end(), takes_counters)) {
-      return malformed(fmt::format("item {}: overflow of no counter of this list", i), i);
-    }
-  }
-  if (std::all_of(items.begin(), items.end(),
-                  [](const Item& item) { return kind_of(item) == ItemKind::kIdentificationTag; })) {
-    return malformed("the list has a tag and nothing that it would mark");
-  }
-  return std::nullopt;
-}
-
-[[nodiscard]] Refused fault_of_groups(const Request& request, const Machine& machine) {
-  if (!request.has_groups) {
-    if (request.group_count == 0 && request.groups.empty()) return std::nullopt;
-    return malformed("there are no CPU groups, and a count of them that is not zero");
-  }
-  if (request.group_count == 0) return malformed("there are CPU groups, and their count is zero");
-  if (request.group_count != request.groups.size() || request.group_count > kGroupsMax) {
-    return malformed(fmt::format("{} CPU groups are announced, {} came, {} are allowed",
-                                 request.group_count, request.groups.size(), kGroupsMax));
-  }
-  for (const CpuGroup& group : request.groups) {
-    if (group.mask == 0)
-      return malformed(fmt::format("the mask of group {} is empty", group.group));
-    if (group.reserved != std::array<std::uint16_t, 3>{}) {
-      return malformed(fmt::format("reserved words of group {} are not zero", group.group));
-    }
-    for (std::uint64_t rest = group.mask; rest != 0; rest &= rest - 1) {
-      const std::uint32_t cpu =
-          group.group * std::uint32_t{64} + static_cast<std::uint32_t>(std::countr_zero(rest));
-      if (machine.possible.contains(cpu)) continue;
-      Decision decision = malformed(fmt::format("CPU {} is not possible on this machine", cpu));
-      decision.cpu = cpu;
-      return decision;
-    }
-  }
-  return std::nullopt;
 }
 
 [[nodiscard]] CpuSet cpus_of(const Request& request, const Machine& machine,
@@ -196,6 +46,13 @@ using Refused = std::optional<Decision>;
                                                                       const Machine& machine) {
   if (machine.topology.pmus.empty()) {
     return tl::make_unexpected(unsupported(Reason::kNoPmu, "this machine has no PMU"));
+  }
+  if (text_of(request.pmu).empty() &&
+      std::all_of(machine.topology.pmus.begin(), machine.topology.pmus.end(),
+                  [](const Pmu& pmu) { return pmu.is_named_only; })) {
+    return tl::make_unexpected(unsupported(
+        Reason::kNoPmu, fmt::format("this machine has no PMU but {}, which is had by its name",
+                                    machine.topology.pmus.front().name)));
   }
   std::optional<PmuIndex> named;
   if (const std::string_view name = text_of(request.pmu); !name.empty()) {
@@ -245,10 +102,14 @@ template <typename Rule>
 // Adds items to what a request means on one PMU.
 class PartWriter {
  public:
-  PartWriter(const Topology& topology, PmuDemand& part) noexcept
-      : topology_(topology), pmu_(topology.pmus[part.pmu]), part_(part) {}
+  PartWriter(const Machine& machine, PmuDemand& part) noexcept
+      : machine_(machine),
+        topology_(machine.topology),
+        pmu_(topology_.pmus[part.pmu]),
+        part_(part) {}
 
-  [[nodiscard]] Refused add(const Item& item) {
+  // `position` is the item's in its list.
+  [[nodiscard]] Refused add(const Item& item, std::uint32_t position) {
     switch (kind_of(item)) {
       case ItemKind::kSingle:
       case ItemKind::kRange:
@@ -261,12 +122,16 @@ class PartWriter {
       case ItemKind::kIdentificationTag:
         return std::nullopt;
       case ItemKind::kEvent:
-        return add_any(item, topology_.counters_for(part_.pmu, item.code, item.unit_mask),
-                       Event{item.code, item.unit_mask});
+        return add_event({.event = {item.code, item.unit_mask, item.configuration},
+                          .item = position,
+                          .flags = item.flags},
+                         item.count);
+      case ItemKind::kNamedEvent:
+        return add_named_event(item, position);
       case ItemKind::kClass: {
         const auto rule = find_rule(topology_.classes, part_.pmu, text_of(item.name));
         if (!rule) return missing(fmt::format("event class {}", text_of(item.name)));
-        return add_any(item, topology_.classes[*rule].counters, std::nullopt);
+        return add_any(item.count, topology_.classes[*rule].counters, std::nullopt);
       }
       case ItemKind::kBlock:
         return add_blocks(item);
@@ -299,15 +164,38 @@ class PartWriter {
     return std::nullopt;
   }
 
-  [[nodiscard]] Refused add_any(const Item& item, CounterMask mask, std::optional<Event> event) {
+  [[nodiscard]] Refused add_named_event(const Item& item, std::uint32_t position) {
+    static const EventNames none;
+    const EventNames& names = part_.pmu < machine_.names.size() ? machine_.names[part_.pmu] : none;
+    const auto found = names.find(text_of(item.name));
+    if (found != names.end()) {
+      return add_event({.event = found->second, .item = position, .flags = item.flags}, 1);
+    }
+    NearestName nearest(text_of(item.name));
+    for (const auto& [name, event] : names) nearest.consider(name);
+    return missing(fmt::format(
+        "event {}{}", text_of(item.name),
+        nearest.best() ? fmt::format("; did you mean {}?", *nearest.best()) : std::string{}));
+  }
+
+  [[nodiscard]] Refused add_event(const EventUse& use, std::uint32_t count) {
+    const Event& event = use.event;
+    if (pmu_.is_closed && !topology_.class_of(part_.pmu, event.code, event.unit_mask)) {
+      return missing(fmt::format("event {:#x}:{:#x}", event.code, event.unit_mask));
+    }
+    return add_any(count, topology_.counters_for(part_.pmu, event.code, event.unit_mask), use);
+  }
+
+  [[nodiscard]] Refused add_any(std::uint32_t count, CounterMask mask,
+                                const std::optional<EventUse>& use) {
     mask &= pmu_.counters();
     if (mask == 0) return missing("counter for this event");
-    if (item.count > static_cast<std::uint32_t>(std::popcount(mask)) ||
-        part_.counters.any.size() + item.count > kTakenMax) {
+    if (count > static_cast<std::uint32_t>(std::popcount(mask)) ||
+        part_.counters.any.size() + count > kTakenMax) {
       return too_many("counters for this event");
     }
-    part_.counters.any.insert(part_.counters.any.end(), item.count, mask);
-    part_.events.insert(part_.events.end(), item.count, event);
+    part_.counters.any.insert(part_.counters.any.end(), count, mask);
+    part_.events.insert(part_.events.end(), count, use);
     return std::nullopt;
   }
 
@@ -351,6 +239,7 @@ class PartWriter {
     return std::nullopt;
   }
 
+  const Machine& machine_;
   const Topology& topology_;
   const Pmu& pmu_;
   PmuDemand& part_;
@@ -365,12 +254,6 @@ class PartWriter {
 }
 
 }  // namespace
-
-WireName wire_name(std::string_view name) noexcept {
-  WireName result = {};
-  std::copy_n(name.begin(), std::min(name.size(), kWireNameBytes - 1), result.begin());
-  return result;
-}
 
 Item single(std::uint32_t counter) noexcept {
   return {.kind = static_cast<std::uint32_t>(ItemKind::kSingle), .begin = counter};
@@ -407,22 +290,23 @@ Item extra_register(std::string_view name, std::uint64_t configuration) noexcept
           .name = wire_name(name)};
 }
 
-std::string_view name_of(Answer answer) noexcept {
-  constexpr std::array<std::string_view, 4> kNames = {"granted", "invalid parameter",
-                                                      "not supported", "insufficient resources"};
-  return kNames.at(static_cast<std::size_t>(answer));
-}
-
-std::string_view name_of(Reason reason) noexcept {
-  constexpr std::array<std::string_view, 11> kNames = {
-      "none",      "malformed", "no-pmu",      "no-such-thing", "never-fits", "taken",
-      "whole-pmu", "foreign",   "cpu-offline", "quota",         "too-hard"};
-  return kNames.at(static_cast<std::size_t>(reason));
+Request request_of(const pmu::Allocate& allocate) {
+  const pmu::AllocateHead& head = allocate.head;
+  return {.has_handle = true,
+          .has_groups = (head.flags & pmu::kAllocateHasGroups) != 0,
+          .group_count = head.group_count,
+          .groups = allocate.groups,
+          .has_items = (head.flags & pmu::kAllocateHasItems) != 0,
+          .item_count = head.item_count,
+          .items = allocate.items,
+          .pmu = head.pmu,
+          .task = head.task};
 }
 
 std::optional<PmuIndex> Machine::pmu_on(std::uint32_t cpu) const noexcept {
   for (std::size_t i = 0; i < topology.pmus.size(); ++i) {
-    if (topology.pmus[i].cpus.contains(cpu)) return static_cast<PmuIndex>(i);
+    const Pmu& pmu = topology.pmus[i];
+    if (!pmu.is_named_only && pmu.cpus.contains(cpu)) return static_cast<PmuIndex>(i);
   }
   return std::nullopt;
 }
@@ -434,23 +318,33 @@ bool conflict(const UnitRule& one, const UnitRule& other) noexcept {
   return one.pmu == other.pmu && (names(one, other.name) || names(other, one.name));
 }
 
-tl::expected<Plan, Decision> plan_for(const Request& request, const Machine& machine) {
-  if (!request.has_handle) return tl::make_unexpected(malformed("no place for the handle"));
-  if (!is_terminated(request.pmu)) {
-    return tl::make_unexpected(malformed("the name of the PMU has no end"));
+std::optional<Decision> offline_refusal(const Plan& plan, const Machine& machine) {
+  for (const PmuDemand& part : plan.parts) {
+    for (const std::uint32_t cpu : part.cpus.numbers()) {
+      if (machine.online.contains(cpu)) continue;
+      Decision decision;
+      decision.answer = Answer::kInsufficientResources;
+      decision.reason = Reason::kCpuOffline;
+      decision.cpu = cpu;
+      decision.sentence = fmt::format("CPU {} is offline", cpu);
+      return decision;
+    }
   }
-  if (Refused fault = fault_of_groups(request, machine)) {
+  return std::nullopt;
+}
+
+tl::expected<Plan, Decision> plan_for(const Request& request, const Machine& machine) {
+  if (Refused fault = fault_of_form(request, machine)) {
     return tl::make_unexpected(std::move(*fault));
   }
-  if (Refused fault = fault_of_items(request)) return tl::make_unexpected(std::move(*fault));
 
   auto parts = parts_of(request, machine);
   if (!parts) return tl::make_unexpected(std::move(parts.error()));
-  Plan plan{.parts = std::move(*parts), .tag = {}};
+  Plan plan{.parts = std::move(*parts), .tag = {}, .task = request.task};
   for (PmuDemand& part : plan.parts) {
-    PartWriter writer(machine.topology, part);
+    PartWriter writer(machine, part);
     for (std::uint32_t i = 0; i < request.items.size(); ++i) {
-      Refused fault = writer.add(request.items[i]);
+      Refused fault = writer.add(request.items[i], i);
       if (!fault) continue;
       fault->item = i;
       fault->cpu = part.cpus.numbers().front();
@@ -466,16 +360,8 @@ tl::expected<Plan, Decision> plan_for(const Request& request, const Machine& mac
     if (kind_of(item) == ItemKind::kIdentificationTag) plan.tag = item.tag;
   }
   // Only what is right and possible is told that it has to wait for a CPU.
-  for (const PmuDemand& part : plan.parts) {
-    for (const std::uint32_t cpu : part.cpus.numbers()) {
-      if (machine.online.contains(cpu)) continue;
-      Decision decision;
-      decision.answer = Answer::kInsufficientResources;
-      decision.reason = Reason::kCpuOffline;
-      decision.cpu = cpu;
-      decision.sentence = fmt::format("CPU {} is offline", cpu);
-      return tl::make_unexpected(std::move(decision));
-    }
+  if (Refused offline = offline_refusal(plan, machine)) {
+    return tl::make_unexpected(std::move(*offline));
   }
   return plan;
 }

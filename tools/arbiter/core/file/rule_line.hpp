@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One line of a topology file after the other, as words, and the first fault found in any. What is
-// read after a fault is thrown away, so readers of single words need not say what became of them.
+// One line of a topology or a policy after the other, as words, and the first fault found in any.
+// What is read after a fault is thrown away, so readers of single words need not say what became of
+// them.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +17,20 @@
 
 namespace meterbank::arbiter {
 
-// What a line looks like after its keyword: words without "=", then any of the keys.
-struct TopologyForm {
+// What a line looks like after its keyword: words without "=" in their order, then any of the keys
+// and of the `words`.
+struct RuleForm {
   std::string_view keyword;
   std::size_t operands = 0;
   std::string_view required;  // keys, with blanks between
   std::string_view optional;
   std::string_view shown;
+  std::string_view words = {};  // those that may follow, each once
 };
 
-class TopologyLine {
+class RuleLine {
  public:
-  explicit TopologyLine(std::string_view file);
+  explicit RuleLine(std::string_view file);
 
   // Goes on to the next line. Whether there is anything to read in it.
   bool next(std::string_view text);
@@ -45,8 +48,10 @@ class TopologyLine {
 
   [[nodiscard]] std::string_view keyword() const { return keyword_; }
   // Refuses words that the form does not have. Only then ask for operands.
-  void check(const TopologyForm& form);
+  void check(const RuleForm& form);
   [[nodiscard]] std::string_view operand(std::size_t place) const { return operands_[place]; }
+  // One of RuleForm::words.
+  [[nodiscard]] bool has(std::string_view word) const;
   [[nodiscard]] std::string_view field(std::string_view key) const;  // empty: not said
   [[nodiscard]] std::uint32_t number(std::string_view key, std::uint32_t by_default,
                                      std::uint32_t least, std::uint32_t most);

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an Allocate is answered before anything is booked. In this order:
+//
+//   malformed       INVALID_PARAMETER                       whatever else is wrong as well
+//   impossible      NOT_SUPPORTED                           the machine can never serve it
+//   not allowed     INSUFFICIENT_RESOURCES, kPolicy         at once: no wait helps
+//   too many        INSUFFICIENT_RESOURCES, kQuota          of leases or waits of a user: at once
+//   a restart       INSUFFICIENT_RESOURCES, kGrace          waits, if it may
+//   taken           INSUFFICIENT_RESOURCES, who has it      waits, if it may
+//
+// What the policy forbids is an answer of its own, because the Windows shape knows no fourth status
+// and a client that only reads the status must not conclude that the hardware lacks something.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "arbiter/core/life/state.hpp"
+
+namespace meterbank::arbiter {
+namespace {
+
+[[nodiscard]] Decision malformed(std::string sentence) {
+  Decision decision;
+  decision.answer = Answer::kInvalidParameter;
+  decision.reason = Reason::kMalformed;
+  decision.sentence = std::move(sentence);
+  return decision;
+}
+
+// What of a head is not for plan_for() to judge.
+[[nodiscard]] std::optional<Decision> fault_of(const pmu::Allocate& asked) {
+  const pmu::AllocateHead& head = asked.head;
+  if ((head.flags & ~pmu::kAllocateFlags) != 0) return malformed("it has flags that mean nothing");
+  if (head.priority > static_cast<std::uint32_t>(pmu::Priority::kCritical)) {
+    return malformed(fmt::format("nobody may ask with priority {}", head.priority));
+  }
+  if (head.duty_permille == 0 || head.duty_permille > 1000) {
+    return malformed(fmt::format("a duty of {} permille is none", head.duty_permille));
+  }
+  if (!is_terminated(head.label)) return malformed("the label has no end");
+  const bool delegates = (head.flags & pmu::kAllocateDelegates) != 0;
+  if (delegates && head.task == 0) return malformed("descriptors are given for own tasks only");
+  // A descriptor that others count on, or that is closed in turns, is no use to a client.
+  if (delegates && ((head.flags & pmu::kAllocateShares) != 0 || head.duty_permille < 1000)) {
+    return malformed("descriptors are not given of counters that are shared or take turns");
+  }
+  return std::nullopt;
+}
+
+[[nodiscard]] bool counts_kernel(const Plan& plan) {
+  for (const PmuDemand& part : plan.parts) {
+    for (const std::optional<EventUse>& use : part.events) {
+      if (use && (use->flags & pmu::kItemExcludesKernel) == 0) return true;
+    }
+  }
+  return false;
+}
+
+[[nodiscard]] bool has_buffer(const Plan& plan) {
+  return std::any_of(plan.parts.begin(), plan.parts.end(), [](const PmuDemand& part) {
+    return !part.units.empty() || !part.extras.empty();
+  });
+}
+
+[[nodiscard]] bool is_whole(const Plan& plan) {
+  return std::any_of(plan.parts.begin(), plan.parts.end(),
+                     [](const PmuDemand& part) { return part.counters.whole; });
+}
+
+constexpr std::uint32_t kCountersMax = 64;
+
+[[nodiscard]] Decision quota(std::uint32_t cpu, std::string sentence) {
+  Decision decision = scarce(Reason::kQuota, std::move(sentence));
+  decision.cpu = cpu;
+  return decision;
+}
+
+[[nodiscard]] Decision forbidden(std::string_view what) {
+  return scarce(Reason::kPolicy, fmt::format("the policy does not allow this client {}", what));
+}
+
+}  // namespace
+
+Decision scarce(Reason reason, std::string sentence) {
+  Decision decision;
+  decision.answer = Answer::kInsufficientResources;
+  decision.reason = reason;
+  decision.sentence = std::move(sentence);
+  return decision;
+}
+
+std::optional<Decision> Arbiter::State::policy_refusal(const Rights& rights,
+                                                       const pmu::Allocate& asked,
+                                                       const Plan& plan) const {
+  if (rights.is_denied) return forbidden("any counter");
+  if (asked.head.priority > static_cast<std::uint32_t>(rights.priority_max)) {
+    return forbidden(
+        fmt::format("priority {}", name_of(static_cast<pmu::Priority>(asked.head.priority))));
+  }
+  const bool is_of_cpus = asked.head.task == 0;
+  if (is_of_cpus && !rights.may_count_cpus) return forbidden("to count whatever runs on CPUs");
+  if (counts_kernel(plan) && !rights.may_count_kernel) return forbidden("to count in the kernel");
+  if (is_whole(plan) && !rights.may_have_whole) return forbidden("a PMU alone");
+  if (has_buffer(plan) && !rights.may_have_buffer) return forbidden("units beside counters");
+  if ((asked.head.flags & pmu::kAllocateDelegates) != 0 && !rights.may_delegate) {
+    return forbidden("descriptors of its counters");
+  }
+  // A task goes where it likes; what it may do there is not a matter of CPUs.
+  if (!is_of_cpus || !rights.cpus) return std::nullopt;
+  for (const PmuDemand& part : plan.parts) {
+    for (const std::uint32_t cpu : part.cpus.numbers()) {
+      if (rights.cpus->contains(cpu)) continue;
+      Decision decision = forbidden(fmt::format("counters of CPU {}", cpu));
+      decision.cpu = cpu;
+      return decision;
+    }
+  }
+  return std::nullopt;
+}
+
+std::uint32_t Arbiter::State::counters_at(const Plan& plan, const Place& place) const {
+  for (const PmuDemand& part : plan.parts) {
+    if (part.pmu != place.first || !part.cpus.contains(place.second)) continue;
+    const CounterDemand& demand = part.counters;
+    if (demand.whole) {
+      return static_cast<std::uint32_t>(
+          std::popcount(book.machine().topology.pmus[part.pmu].counters()));
+    }
+    auto count = static_cast<std::uint32_t>(std::popcount(demand.exact));
+    count += static_cast<std::uint32_t>(demand.any.size());
+    for (const Block& block : demand.blocks) count += block.length;
+    return count;
+  }
+  return 0;
+}
+
+// How many counters of a place are in use at one time by leases of a sort, with `lease`: those that
+// count always, and the most that any task or slice adds. What several share counts once.
+template <typename IsOfSort>
+std::uint32_t Arbiter::State::use_of(const Place& place, const Lease& lease,
+                                     const IsOfSort& is_of_sort) const {
+  std::map<Alternative, std::uint32_t> used;
+  for (const auto& [number, carrier] : carriers) {
+    if (carrier.state == CarrierState::kClosed) continue;
+    const auto one =
+        std::find_if(carrier.leases.begin(), carrier.leases.end(),
+                     [&](LeaseNumber holder) { return is_of_sort(leases.at(holder)); });
+    if (one == carrier.leases.end()) continue;
+    used[alternative_of(leases.at(*one))] += counters_at(carrier.plan, place);
+  }
+  for (const auto& [number, other] : leases) {
+    if (!other.has_rest || !is_of_sort(other)) continue;
+    const std::vector<Piece> pieces = pieces_of(other);
+    used[alternative_of(other)] += counters_at(pieces.front().plan, place);
+  }
+  for (const Piece& piece : pieces_of(lease)) {
+    if (shared_carrier(lease, piece) != nullptr) continue;
+    used[alternative_of(lease)] += counters_at(piece.plan, place);
+  }
+  std::uint32_t most = 0;
+  for (const auto& [alternative, count] : used) {
+    if (alternative != Alternative{}) most = std::max(most, count);
+  }
+  const auto always = used.find(Alternative{});
+  return most + (always == used.end() ? 0 : always->second);
+}
+
+std::optional<Decision> Arbiter::State::quota_refusal(const Lease& lease) const {
+  const auto client = clients.find(lease.client);
+  // No PMU has more counters than a mask has bits: from there on it is no limit.
+  const std::uint32_t own_max =
+      client == clients.end() ? kCountersMax : client->second.rights.counters_max;
+  const std::uint32_t permille = policy.classes.at(lease.asked.head.priority).quota_permille;
+  if (own_max >= kCountersMax && permille >= 1000) return std::nullopt;
+  for (const PmuDemand& part : lease.plan.parts) {
+    const Pmu& pmu = book.machine().topology.pmus[part.pmu];
+    const auto all = static_cast<std::uint32_t>(std::popcount(pmu.counters()));
+    for (const std::uint32_t cpu : part.cpus.numbers()) {
+      const Place place{part.pmu, cpu};
+      if (own_max < kCountersMax) {
+        const std::uint32_t of_user = use_of(
+            place, lease, [&](const Lease& other) { return other.holder.uid == lease.holder.uid; });
+        if (of_user > own_max) {
+          return quota(cpu, fmt::format("this user may have {} counters of {} on a CPU, and would "
+                                        "have {}",
+                                        own_max, pmu.name, of_user));
+        }
+      }
+      // Who may have a PMU alone has it all; the quota of its class is about parts of it.
+      if (permille >= 1000 || part.counters.whole) continue;
+      const std::uint32_t of_class = use_of(
+          place, lease, [&](const Lease& other) { return other.priority() == lease.priority(); });
+      if (std::uint64_t{of_class} * 1000 <= std::uint64_t{all} * permille) continue;
+      return quota(cpu,
+                   fmt::format("class {} may have {} permille of the {} counters of {} on CPU "
+                               "{}, and would have {}",
+                               name_of(lease.priority()), permille, all, pmu.name, cpu, of_class));
+    }
+  }
+  return std::nullopt;
+}
+
+void Arbiter::State::refuse(ClientNumber client, std::uint64_t id, const Decision& decision) {
+  pmu::Refused refused;
+  refused.head.answer = decision.answer;
+  refused.head.reason = decision.reason;
+  refused.head.item = decision.item.value_or(pmu::RefusedHead::kNoItem);
+  refused.head.cpu = decision.cpu.value_or(pmu::kNoCpu);
+  refused.sentence = decision.sentence.substr(0, pmu::kSentenceBytesMax);
+  refused.head.sentence_bytes = static_cast<std::uint32_t>(refused.sentence.size());
+  send(client, id, std::move(refused));
+}
+
+void Arbiter::State::allocate(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked) {
+  const auto refuse_at_once = [&](const Decision& decision) {
+    const ClientIdentity& who = clients.at(client).identity;
+    ++statistics.refusals.at(static_cast<std::size_t>(decision.reason));
+    record_of({.start_time = who.start_time,
+               .pid = who.pid,
+               .uid = who.uid,
+               .kind = JournalRecord::Kind::kRefused,
+               .reason = static_cast<std::uint16_t>(decision.reason)});
+    refuse(client, id, decision);
+  };
+  if (auto fault = fault_of(asked)) return refuse_at_once(*fault);
+  auto plan = plan_for(request_of(asked), book.machine());
+  const bool may_wait = asked.head.wait_ns != 0;
+  if (!plan && plan.error().reason == Reason::kCpuOffline && may_wait) {
+    Machine machine = book.machine();
+    machine.online = machine.possible;
+    plan = plan_for(request_of(asked), machine);
+  }
+  if (!plan) return refuse_at_once(plan.error());
+  const Rights& rights = clients.at(client).rights;
+  if (auto refused = policy_refusal(rights, asked, *plan)) return refuse_at_once(*refused);
+
+  if (take_over(client, id, asked)) return;
+
+  std::uint32_t own = 0;
+  std::uint32_t own_waits = 0;
+  for (const auto& [number, lease] : leases) {
+    if (lease.holder.uid != clients.at(client).identity.uid) continue;
+    own += lease.is_held() || lease.state == pmu::LeaseState::kPreparing ? 1U : 0U;
+    own_waits += lease.state == pmu::LeaseState::kQueued ? 1U : 0U;
+  }
+  if (own >= rights.leases_max) {
+    return refuse_at_once(
+        scarce(Reason::kQuota, fmt::format("this user has {} leases, and may have no more", own)));
+  }
+  const bool is_dry = (asked.head.flags & pmu::kAllocateDryRun) != 0;
+  if (may_wait && !is_dry && own_waits >= rights.waits_max) {
+    return refuse_at_once(
+        scarce(Reason::kQueueFull,
+               fmt::format("{} requests of this user are waiting already", own_waits)));
+  }
+  if (!free_number()) {
+    return refuse_at_once(scarce(Reason::kQueueFull, "there are as many leases as there may be"));
+  }
+  admit(client, id, asked, std::move(*plan));
+}
+
+void Arbiter::State::admit(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked,
+                           Plan plan) {
+  const LeaseNumber number = *free_number();
+  Lease lease;
+  lease.number = number;
+  lease.client = client;
+  lease.request = id;
+  lease.holder = clients.at(client).identity;
+  lease.asked = asked;
+  if (asked.head.term_ns != 0) {
+    lease.asked.head.term_ns = std::max<std::uint64_t>(asked.head.term_ns, kTermMin);
+  }
+  lease.plan = std::move(plan);
+  lease.asked_ns = now;
+  lease.arrival = next_arrival++;
+  // A dry run is not given a token: nobody will ever hold it.
+  const bool is_dry = lease.has(pmu::kAllocateDryRun);
+  if (!is_dry) lease.token = pmu::make_token(options.epoch, number, ++generations[number]);
+  lease.state = pmu::LeaseState::kQueued;
+  ++changes;
+  Lease& placed = leases.insert_or_assign(number, std::move(lease)).first->second;
+
+  if (asked.head.reclaims != 0) {
+    if (auto refused = reclaim_refusal(placed)) return refuse_lease(placed, *refused);
+  }
+  waiting.push_back(number);
+  const Decision decision = consider(placed);
+  if (decision.is_granted()) {
+    if (is_dry) {
+      leave_queue(number);
+      become(placed, pmu::LeaseState::kNone);
+      send_granted(placed);
+    }
+    return;
+  }
+  enqueue(placed, decision);
+}
+
+}  // namespace meterbank::arbiter

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a revocation to the last counter. The lease word changes before anything is closed: whoever
+// sees the token after reading a value knows that the value was counted for it.
+#include <algorithm>
+#include <utility>
+
+#include "arbiter/core/life/state.hpp"
+
+namespace meterbank::arbiter {
+
+void Arbiter::State::revoke(Lease& lease, pmu::Cause cause, Nanoseconds drain_ns) {
+  if (lease.state == pmu::LeaseState::kRevoking) {
+    // Whoever asks for more haste gets it; nobody gets more time by a second revocation.
+    lease.deadline_ns = std::min(lease.deadline_ns, now + drain_ns);
+    if (cause != pmu::Cause::kPreempted) lease.cause = cause;
+    return;
+  }
+  ++statistics.revocations;
+  record(JournalRecord::Kind::kRevoking, lease, 0, static_cast<std::uint32_t>(cause));
+  const bool has_nothing_to_read =
+      lease.client == 0 || drain_ns == 0 ||
+      (lease.state == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kPreempted);
+  lease.cause = cause;
+  if (has_nothing_to_read) return end_revoked(lease);
+  lease.deadline_ns = now + drain_ns;
+  become(lease, pmu::LeaseState::kRevoking);
+  notice(lease, pmu::NoticeKind::kRevoking, lease.deadline_ns);
+}
+
+void Arbiter::State::end_revoked(Lease& lease) {
+  if (lease.cause == pmu::Cause::kPreempted) ++statistics.preemptions;
+  const bool comes_back =
+      lease.cause == pmu::Cause::kPreempted && lease.has(pmu::kAllocateRestorable);
+  if (comes_back) return put_aside(lease);
+  end(lease, lease.cause);
+}
+
+void Arbiter::State::sample(const Lease& lease) {
+  for (const CarrierNumber number : lease.carriers) {
+    if (carriers.at(number).state == CarrierState::kOpen && options.has_backend) {
+      actions.push_back({.action = Sample{number}});
+    }
+  }
+}
+
+void Arbiter::State::end(Lease& lease, pmu::Cause cause) {
+  lease.cause = cause;
+  lease.deadline_ns = 0;
+  become(lease, pmu::LeaseState::kFenced);
+  record(JournalRecord::Kind::kFenced, lease, 0, static_cast<std::uint32_t>(cause));
+  if (cause == pmu::Cause::kTermEnded || cause == pmu::Cause::kHoldEnded) ++statistics.expiries;
+  stop(lease);
+  if (cause != pmu::Cause::kFreed) {
+    if (!lease.items.empty()) send_values(lease, 0);
+    notice(lease, pmu::NoticeKind::kLost, 0);
+  }
+  for (const Revoker& who : std::exchange(lease.revokers, {})) {
+    send(who.client, who.request, pmu::Done{});
+  }
+  let_go(lease);
+}
+
+// Gives way, and waits to be served again: its counts are kept, its counters are not.
+void Arbiter::State::put_aside(Lease& lease) {
+  sample(lease);
+  leave_turns(lease.number);
+  if (std::exchange(lease.has_rest, false)) book.release(lease.number);
+  for (const CarrierNumber number : lease.carriers) {
+    Carrier& carrier = carriers.at(number);
+    pause(carrier);
+    carrier.next_ns = 0;
+    book.release(booking_of(number));
+  }
+  lease.cause = pmu::Cause::kPreempted;
+  lease.deadline_ns = 0;
+  lease.unanswered = 0;
+  lease.away_ns = now;
+  become(lease, pmu::LeaseState::kSuspended);
+  record(JournalRecord::Kind::kSuspended, lease, 0,
+         static_cast<std::uint32_t>(pmu::Cause::kPreempted));
+  notice(lease, pmu::NoticeKind::kSuspended, 0);
+  leave_queue(lease.number);
+  waiting.push_back(lease.number);
+  ++changes;
+  has_news = true;
+}
+
+void Arbiter::State::let_go(Lease& lease) {
+  const LeaseNumber number = lease.number;
+  leave_queue(number);
+  leave_turns(number);
+  if (std::exchange(lease.has_rest, false)) book.release(number);
+  ++changes;
+  has_news = true;
+  for (const CarrierNumber of : std::vector<CarrierNumber>(lease.carriers)) {
+    Carrier& carrier = carriers.at(of);
+    std::erase(carrier.joining, number);
+    if (carrier.leases.size() > 1) {
+      std::erase(carrier.leases, number);
+      std::erase(lease.carriers, of);
+    } else if (carrier.state != CarrierState::kWatched) {
+      close(carrier);
+    }
+  }
+  finish(lease);
+}
+
+void Arbiter::State::finish(Lease& lease) {
+  if (lease.carriers.empty()) {
+    if (lease.granted_ns != 0) record(JournalRecord::Kind::kFreed, lease);
+    return become(lease, pmu::LeaseState::kNone);
+  }
+  const bool is_watched = std::any_of(
+      lease.carriers.begin(), lease.carriers.end(),
+      [&](CarrierNumber number) { return carriers.at(number).state == CarrierState::kWatched; });
+  become(lease, is_watched ? pmu::LeaseState::kFenced : pmu::LeaseState::kLimbo);
+}
+
+// The last values are read. A holder that has descriptors can count on after its fence: its counters
+// are kept, stopped, for a moment, and if they have run by then, it did.
+void Arbiter::State::stop(const Lease& lease) {
+  const bool may_count_on =
+      lease.has(pmu::kAllocateDelegates) && options.has_backend && clients.contains(lease.client);
+  if (!may_count_on) return sample(lease);
+  for (const CarrierNumber number : lease.carriers) {
+    Carrier& carrier = carriers.at(number);
+    if (carrier.state != CarrierState::kOpen) continue;
+    carrier.state = CarrierState::kWatched;
+    carrier.fenced.clear();
+    carrier.next_ns = now + kViolationWait;
+    actions.push_back({.action = Pause{number}});
+    actions.push_back({.action = Sample{number}});
+  }
+}
+
+void Arbiter::State::look_for_violation(Carrier& carrier) {
+  if (carrier.fenced.empty()) carrier.fenced = carrier.readings;
+  const bool is_too_early = carrier.next_ns != 0;
+  if (is_too_early) return;
+  bool has_run = false;
+  for (std::size_t i = 0; i < carrier.fenced.size() && i < carrier.readings.size(); ++i) {
+    has_run = has_run || carrier.readings[i].running_ns > carrier.fenced[i].running_ns;
+  }
+  if (has_run) {
+    ++statistics.violations;
+    record(JournalRecord::Kind::kViolation, leases.at(carrier.leases.front()));
+  }
+  close(carrier);
+  if (Lease* lease = lease_at(carrier.leases.front())) finish(*lease);
+}
+
+void Arbiter::State::close(Carrier& carrier) {
+  if (carrier.state == CarrierState::kClosed) return;
+  carrier.is_shared = false;
+  carrier.state = CarrierState::kClosed;
+  carrier.pause_ns = options.confirm_ns;
+  carrier.next_ns = 0;
+  ++changes;
+  if (!options.has_backend) {
+    // Nothing was open: the books are all there is to be given back.
+    freed(carrier.number);
+    return;
+  }
+  actions.push_back({.action = Close{carrier.number}});
+  actions.push_back({.action = Confirm{carrier.number}});
+}
+
+void Arbiter::State::confirmed(CarrierNumber number, bool has_let_go) {
+  const auto found = carriers.find(number);
+  if (found == carriers.end() || found->second.state != CarrierState::kClosed) return;
+  Carrier& carrier = found->second;
+  if (!has_let_go) {
+    carrier.next_ns = now + carrier.pause_ns;
+    carrier.pause_ns = std::min(carrier.pause_ns * 2, std::max(kConfirmMax, options.confirm_ns));
+    return;
+  }
+  const std::vector<LeaseNumber> last = carrier.leases;
+  freed(number);
+  for (const LeaseNumber one : last) {
+    if (Lease* lease = lease_at(one)) finish(*lease);
+  }
+}
+
+// The kernel has let go: books may give it to others.
+void Arbiter::State::freed(CarrierNumber number) {
+  book.release(booking_of(number));
+  for (const LeaseNumber one : carriers.at(number).leases) {
+    if (Lease* lease = lease_at(one)) std::erase(lease->carriers, number);
+  }
+  carriers.erase(number);
+  ++changes;
+  has_news = true;
+}
+
+void Arbiter::State::end_overdue() {
+  for (auto& [number, lease] : leases) {
+    const bool runs =
+        lease.state == pmu::LeaseState::kActive || lease.state == pmu::LeaseState::kSuspended;
+    const Nanoseconds term = lease.asked.head.term_ns;
+    if (lease.state == pmu::LeaseState::kRevoking) {
+      if (lease.deadline_ns <= now) end_revoked(lease);
+    } else if (!runs) {
+      continue;
+    } else if (lease.client == 0 && lease.deadline_ns <= now) {
+      end(lease, pmu::Cause::kHolderGone);
+    } else if (lease.ends_ns != 0 && lease.ends_ns <= now) {
+      revoke(lease, pmu::Cause::kHoldEnded, options.drain_ns);
+    } else if (term != 0 && lease.client != 0 && lease.heartbeat_ns + term <= now) {
+      revoke(lease, pmu::Cause::kTermEnded, options.drain_ns);
+    } else if (lease.state == pmu::LeaseState::kSuspended &&
+               lease.cause == pmu::Cause::kTakenByOutsider && lease.away_ns + kAwayMax <= now) {
+      end(lease, pmu::Cause::kTakenByOutsider);
+    }
+  }
+}
+
+void Arbiter::State::end_all() {
+  has_ended = true;
+  for (const LeaseNumber number : in_order()) {
+    Lease& lease = leases.at(number);
+    if (lease.granted_ns == 0) {
+      refuse_lease(lease, scarce(Reason::kCancelled, "the arbiter ends"));
+    }
+  }
+  for (auto& [number, lease] : leases) {
+    if (lease.is_held()) end(lease, pmu::Cause::kArbiterEnds);
+  }
+  for (const auto& [client, known] : clients) actions.push_back({.action = Disconnect{client}});
+}
+
+}  // namespace meterbank::arbiter

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the books to a grant. Books say yes first, the kernel afterwards: what names events is
+// opened and read, of what names none it is asked whether it could be had. No grant before all have
+// answered; if one says no, all of it is undone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "arbiter/core/life/state.hpp"
+
+namespace meterbank::arbiter {
+namespace {
+
+void add_openings(std::vector<Opening>& openings, const PmuDemand& part, const EventUse& use,
+                  std::uint32_t task) {
+  Opening opening{
+      .item = use.item, .pmu = part.pmu, .task = task, .event = use.event, .flags = use.flags};
+  if (task != 0) {
+    openings.push_back(opening);
+    return;
+  }
+  for (const std::uint32_t cpu : part.cpus.numbers()) {
+    opening.cpu = cpu;
+    openings.push_back(opening);
+  }
+}
+
+// The part of a plan's part that names events, or that names none.
+[[nodiscard]] PmuDemand divided(const PmuDemand& part, bool names_events) {
+  PmuDemand result = part;
+  result.counters.any.clear();
+  result.events.clear();
+  for (std::size_t i = 0; i < part.events.size(); ++i) {
+    if (part.events[i].has_value() != names_events) continue;
+    result.counters.any.push_back(part.counters.any[i]);
+    result.events.push_back(part.events[i]);
+  }
+  if (names_events) {
+    result.counters.exact = 0;
+    result.counters.blocks.clear();
+    result.units.clear();
+    result.extras.clear();
+  }
+  return result;
+}
+
+[[nodiscard]] bool is_nothing(const PmuDemand& part) {
+  const CounterDemand& counters = part.counters;
+  return !counters.whole && counters.exact == 0 && counters.any.empty() &&
+         counters.blocks.empty() && part.units.empty() && part.extras.empty();
+}
+
+}  // namespace
+
+bool Carrier::counts_as(const std::vector<Opening>& others) const {
+  return std::equal(openings.begin(), openings.end(), others.begin(), others.end(),
+                    [](Opening one, const Opening& other) {
+                      one.item = other.item;
+                      return one == other;
+                    });
+}
+
+bool Arbiter::State::may_share(const Lease& lease) const {
+  if (!lease.has(pmu::kAllocateShares) || lease.is_sliced() ||
+      lease.has(pmu::kAllocateRestorable)) {
+    return false;
+  }
+  return std::all_of(lease.asked.items.begin(), lease.asked.items.end(), [](const Item& item) {
+    switch (static_cast<ItemKind>(item.kind)) {
+      case ItemKind::kEvent:
+        return item.count == 1;
+      case ItemKind::kNamedEvent:
+      case ItemKind::kIdentificationTag:
+        return true;
+      default:
+        return false;
+    }
+  });
+}
+
+std::vector<Piece> Arbiter::State::pieces_of(const Lease& lease) const {
+  Piece rest{.plan = {.parts = {}, .tag = lease.plan.tag, .task = lease.plan.task}, .openings = {}};
+  Piece events = rest;
+  std::vector<Piece> pieces;
+  for (const PmuDemand& part : lease.plan.parts) {
+    PmuDemand with_events = divided(part, true);
+    with_events.counters.whole = false;
+    PmuDemand without = divided(part, false);
+    if (!is_nothing(without)) rest.plan.parts.push_back(std::move(without));
+    if (may_share(lease)) {
+      for (std::size_t i = 0; i < with_events.events.size(); ++i) {
+        Piece& alone = pieces.emplace_back();
+        PmuDemand one = with_events;
+        one.counters.any = {with_events.counters.any[i]};
+        one.events = {with_events.events[i]};
+        add_openings(alone.openings, one, *one.events.front(), lease.plan.task);
+        alone.plan = {.parts = {std::move(one)}, .tag = lease.plan.tag, .task = lease.plan.task};
+      }
+    } else if (!with_events.events.empty()) {
+      for (const std::optional<EventUse>& use : with_events.events) {
+        add_openings(events.openings, with_events, *use, lease.plan.task);
+      }
+      events.plan.parts.push_back(std::move(with_events));
+    }
+  }
+  if (!events.openings.empty()) pieces.push_back(std::move(events));
+  // Exact counters are taken before events, which find their places around them.
+  if (!rest.plan.parts.empty()) pieces.insert(pieces.begin(), std::move(rest));
+  return pieces;
+}
+
+const Carrier* Arbiter::State::shared_carrier(const Lease& lease, const Piece& piece) const {
+  if (piece.openings.empty() || !may_share(lease)) return nullptr;
+  for (const auto& [number, carrier] : carriers) {
+    if (carrier.is_shared && carrier.state == CarrierState::kOpen &&
+        carrier.counts_as(piece.openings)) {
+      return &carrier;
+    }
+  }
+  return nullptr;
+}
+
+Alternative Arbiter::State::alternative_of(const Lease& lease) const {
+  const LeaseNumber number = lease.number;
+  return {.task = lease.plan.task, .slice = lease.is_sliced() ? number : std::uint64_t{0}};
+}
+
+Decision Arbiter::State::take(MachineBook& machine_book, const Lease& lease) const {
+  const Alternative alternative = alternative_of(lease);
+  std::vector<LeaseId> taken;
+  CarrierNumber carrier = next_carrier;
+  std::size_t paused = 0;
+  Decision decision;
+  for (const Piece& piece : pieces_of(lease)) {
+    if (shared_carrier(lease, piece) != nullptr) continue;
+    LeaseId booking = lease.number;
+    if (!piece.openings.empty()) {
+      const bool has_carrier = paused < lease.carriers.size();
+      booking = booking_of(has_carrier ? lease.carriers[paused++] : carrier++);
+    }
+    Decision taking = machine_book.try_take(booking, piece.plan, alternative);
+    if (!taking.is_granted()) {
+      for (const LeaseId one : taken) machine_book.release(one);
+      return taking;
+    }
+    if (taking.threshold) decision.threshold = taking.threshold;
+    taken.push_back(booking);
+  }
+  return decision;
+}
+
+Decision Arbiter::State::try_start(Lease& lease) {
+  Decision decision = take(book, lease);
+  if (!decision.is_granted()) return decision;
+  lease.threshold = decision.threshold;
+  leave_queue(lease.number);
+  lease.deadline_ns = 0;
+  ++changes;
+  // Guards give up what was just booked before anything is opened on it.
+  settle_guards();
+  if (lease.is_sliced()) join_turns(lease);
+  if (lease.granted_ns != 0) {
+    restart(lease);
+  } else {
+    prepare(lease);
+  }
+  return decision;
+}
+
+void Arbiter::State::prepare(Lease& lease) {
+  const LeaseNumber number = lease.number;
+  become(lease, pmu::LeaseState::kPreparing);
+  lease.unanswered = 1;  // this function: it is not ready before all has been asked for
+  for (Piece& piece : pieces_of(lease)) {
+    if (piece.openings.empty()) {
+      lease.has_rest = true;
+      verify_rest(lease, piece.plan);
+      continue;
+    }
+    for (const Opening& opening : piece.openings) lease.items.push_back(opening.item);
+    if (const Carrier* known = shared_carrier(lease, piece)) {
+      Carrier& shared = carriers.at(known->number);
+      shared.leases.push_back(number);
+      lease.carriers.push_back(shared.number);
+      if (!options.has_backend) continue;
+      shared.joining.push_back(number);
+      ++lease.unanswered;
+      actions.push_back({.action = Sample{shared.number}});
+      continue;
+    }
+    Carrier carrier;
+    carrier.number = next_carrier++;
+    carrier.plan = std::move(piece.plan);
+    carrier.openings = std::move(piece.openings);
+    carrier.readings.resize(carrier.openings.size());
+    carrier.kernel_ids.resize(carrier.openings.size());
+    carrier.leases = {number};
+    carrier.is_shared = may_share(lease);
+    carrier.is_sliced = lease.is_sliced();
+    lease.carriers.push_back(carrier.number);
+    if (options.has_backend) {
+      ++lease.unanswered;
+      actions.push_back({.action = Open{carrier.number, carrier.openings}});
+    } else {
+      carrier.state = CarrierState::kOpen;
+    }
+    carriers.emplace(carrier.number, std::move(carrier));
+  }
+  answered(lease);
+}
+
+// A lease that gave way has its turn again: its carriers are there, without counters.
+void Arbiter::State::restart(Lease& lease) {
+  become(lease, pmu::LeaseState::kPreparing);
+  lease.unanswered = 1;
+  for (const Piece& piece : pieces_of(lease)) {
+    if (!piece.openings.empty()) continue;
+    lease.has_rest = true;
+    verify_rest(lease, piece.plan);
+  }
+  for (const CarrierNumber number : lease.carriers) {
+    Carrier& carrier = carriers.at(number);
+    if (options.has_backend) {
+      ++lease.unanswered;
+      resume(carrier);
+    } else {
+      carrier.state = CarrierState::kOpen;
+    }
+  }
+  answered(lease);
+}
+
+void Arbiter::State::verify_rest(Lease& lease, const Plan& rest) {
+  if (!options.has_backend) return;
+  // CPU by CPU, so that it is known where there is none.
+  for (const PmuDemand& part : rest.parts) {
+    for (const std::uint32_t cpu : part.cpus.numbers()) {
+      const std::uint32_t counters = counters_at(rest, {part.pmu, cpu});
+      if (counters == 0) continue;
+      ++lease.unanswered;
+      lease.checking.push_back({part.pmu, cpu, counters});
+      actions.push_back(
+          {.action = Verify{lease.number, part.pmu, CpuSet::range(cpu, cpu), counters}});
+    }
+  }
+}
+
+void Arbiter::State::opened(CarrierNumber number, const OpenOutcome& outcome) {
+  const auto found = carriers.find(number);
+  if (found == carriers.end()) return;
+  Carrier& carrier = found->second;
+  const bool has_failed = outcome.fault != OpenFault::kNone;
+  if (carrier.state == CarrierState::kResuming) {
+    return has_failed ? not_resumed(carrier, outcome) : resumed(carrier, outcome);
+  }
+  if (carrier.state != CarrierState::kOpening) return;
+  if (!has_failed) {
+    carrier.state = CarrierState::kOpen;
+    for (std::size_t i = 0; i < carrier.kernel_ids.size() && i < outcome.kernel_ids.size(); ++i) {
+      carrier.kernel_ids[i] = outcome.kernel_ids[i];
+    }
+    // Whoever wanted it may have gone meanwhile.
+    if (carrier.leases.empty()) return close(carrier);
+    return answered(leases.at(carrier.leases.front()));
+  }
+  Lease* lease = carrier.leases.empty() ? nullptr : lease_at(carrier.leases.front());
+  // Nothing of it is open: it needs no limbo.
+  book.release(booking_of(number));
+  if (lease != nullptr) {
+    if (!lease->fault) lease->fault = kernel_fault(outcome, carrier.openings);
+    std::erase(lease->carriers, number);
+  }
+  carriers.erase(found);
+  ++changes;
+  has_news = true;
+  if (lease != nullptr) answered(*lease);
+}
+
+void Arbiter::State::verified(LeaseNumber number, std::uint32_t counters) {
+  Lease* lease = lease_at(number);
+  if (lease == nullptr || lease->checking.empty()) return;
+  const Checking asked = lease->checking.front();
+  lease->checking.erase(lease->checking.begin());
+  if (counters < asked.counters && !lease->fault) {
+    const OpenOutcome none{.fault = OpenFault::kNoCounter, .kernel_ids = {}};
+    lease->fault = kernel_fault(none, {{.pmu = asked.pmu, .cpu = asked.cpu, .event = {}}});
+  }
+  answered(*lease);
+}
+
+Decision Arbiter::State::kernel_fault(const OpenOutcome& outcome,
+                                      const std::vector<Opening>& openings) {
+  const Opening& opening = openings.at(std::min<std::size_t>(outcome.opening, openings.size() - 1));
+  const std::string& pmu = book.machine().topology.pmus[opening.pmu].name;
+  Decision decision = scarce(Reason::kUnverified, {});
+  decision.item = opening.item;
+  if (opening.cpu != pmu::kNoCpu) decision.cpu = opening.cpu;
+  switch (outcome.fault) {
+    case OpenFault::kNotSupported:
+      decision.answer = Answer::kNotSupported;
+      decision.reason = Reason::kNoSuchThing;
+      decision.sentence = fmt::format("the kernel cannot count this on {}", pmu);
+      break;
+    case OpenFault::kDenied:
+      decision.reason = Reason::kPolicy;
+      decision.sentence = fmt::format("the kernel does not let the arbiter count this on {}", pmu);
+      break;
+    case OpenFault::kNoTask:
+      decision.answer = Answer::kInvalidParameter;
+      decision.reason = Reason::kMalformed;
+      decision.sentence = fmt::format("there is no thread {}", opening.task);
+      break;
+    case OpenFault::kNoDescriptors:
+      decision.reason = Reason::kQuota;
+      decision.sentence = "the arbiter has no descriptor left";
+      break;
+    case OpenFault::kOffline:
+      decision.reason = Reason::kCpuOffline;
+      decision.sentence = fmt::format("CPU {} is offline", opening.cpu);
+      break;
+    default:
+      ++statistics.mismatches;
+      note_unknown(opening);
+      decision.sentence =
+          fmt::format("counters of {} are free in the books, and the kernel has none to give", pmu);
+  }
+  return decision;
+}
+
+void Arbiter::State::answered(Lease& lease) {
+  if (lease.state != pmu::LeaseState::kPreparing || lease.unanswered == 0) return;
+  if (--lease.unanswered != 0) return;
+  if (!lease.fault) return lease.granted_ns != 0 ? back(lease) : grant(lease);
+  const Decision fault = *std::exchange(lease.fault, std::nullopt);
+  lease.retry_ns = now + kRetry;
+  if (lease.granted_ns != 0) return put_aside(lease);
+  undo(lease);
+  become(lease, pmu::LeaseState::kQueued);
+  waiting.push_back(lease.number);
+  const bool somebody_has_it = fault.reason == Reason::kUnverified && options.has_backend;
+  if (!somebody_has_it) return enqueue(lease, fault);
+  lease.failed = fault;
+  lease.awaits_survey = true;
+  survey();
+}
+
+void Arbiter::State::undo(Lease& lease) {
+  const LeaseNumber number = lease.number;
+  leave_turns(number);
+  if (std::exchange(lease.has_rest, false)) book.release(number);
+  for (const CarrierNumber of : std::exchange(lease.carriers, {})) {
+    Carrier& carrier = carriers.at(of);
+    std::erase(carrier.leases, number);
+    std::erase(carrier.joining, number);
+    if (carrier.leases.empty() && carrier.state != CarrierState::kOpening) close(carrier);
+  }
+  lease.items.clear();
+  lease.began.clear();
+  lease.checking.clear();
+  lease.unanswered = 0;
+  ++changes;
+}
+
+void Arbiter::State::settle_hold(Lease& lease) {
+  Nanoseconds hold = policy.classes.at(lease.asked.head.priority).hold_ns_max;
+  const auto limit = [&](Nanoseconds other) {
+    if (other != 0) hold = hold == 0 ? other : std::min(hold, other);
+  };
+  limit(lease.asked.head.hold_ns);
+  const bool is_whole = std::any_of(lease.plan.parts.begin(), lease.plan.parts.end(),
+                                    [](const PmuDemand& part) { return part.counters.whole; });
+  if (is_whole) limit(policy.whole_hold_ns_max);
+  lease.ends_ns = hold == 0 || hold > pmu::kForever - now ? 0 : now + hold;
+}
+
+void Arbiter::State::grant(Lease& lease) {
+  become(lease, pmu::LeaseState::kActive);
+  lease.granted_ns = now;
+  lease.heartbeat_ns = now;
+  settle_hold(lease);
+  bool is_guarded_everywhere = true;
+  for (const PmuDemand& part : lease.plan.parts) {
+    for (const std::uint32_t cpu : part.cpus.numbers()) {
+      is_guarded_everywhere = is_guarded_everywhere && is_guarded({part.pmu, cpu});
+    }
+  }
+  lease.grade = pmu::Grade::kLedger;
+  if (options.has_backend && !lease.has_rest) {
+    lease.grade = is_guarded_everywhere ? pmu::Grade::kGuarded : pmu::Grade::kVerified;
+  }
+  // A fresh counter begins at nothing; one that others count on has just been sampled.
+  for (const CarrierNumber number : lease.carriers) {
+    const std::vector<Reading>& readings = carriers.at(number).readings;
+    lease.began.insert(lease.began.end(), readings.begin(), readings.end());
+  }
+  lease.quality = quality_of(lease);
+  ++statistics.grants;
+  if (const auto old = remembered.find(lease.asked.head.reclaims); old != remembered.end()) {
+    record(JournalRecord::Kind::kReclaimed, lease, old->first);
+    remembered.erase(old);
+    ++statistics.reclaims;
+  }
+  record(JournalRecord::Kind::kGranted, lease, digest_of(lease.asked),
+         lease.has(pmu::kAllocateDetached) ? kJournalDetached : 0);
+  send_granted(lease);
+}
+
+void Arbiter::State::send_granted(const Lease& lease) {
+  pmu::Granted granted;
+  granted.counters = counters_of(lease);
+  granted.head = {.token = lease.token,
+                  .ends_ns = lease.ends_ns,
+                  .term_ns = lease.asked.head.term_ns,
+                  .grade = lease.grade,
+                  .quality = lease.quality,
+                  .threshold = lease.threshold.value_or(0),
+                  .counter_count = static_cast<std::uint32_t>(granted.counters.size()),
+                  .descriptor_count = 0,
+                  .duty_permille = lease.asked.head.duty_permille};
+  const bool delegates = lease.has(pmu::kAllocateDelegates) && options.has_backend;
+  if (delegates) granted.head.descriptor_count = static_cast<std::uint32_t>(lease.items.size());
+  send(lease.client, lease.request, std::move(granted));
+  if (!delegates) return;
+  std::uint32_t position = 0;
+  for (const CarrierNumber number : lease.carriers) {
+    const auto count = static_cast<std::uint32_t>(carriers.at(number).openings.size());
+    for (std::uint32_t opening = 0; opening < count; ++opening) {
+      actions.push_back(
+          {.action = Deliver{lease.client, lease.request, pmu::Counter{lease.token, position++, 0},
+                             number, opening}});
+    }
+  }
+}
+
+}  // namespace meterbank::arbiter

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arbiter/core/life/state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace meterbank::arbiter {
+namespace {
+
+// The earlier of what is known and `time`; 0 is no time.
+void take_earlier(std::optional<Nanoseconds>& due, Nanoseconds time) {
+  if (time != 0 && (!due || time < *due)) due = time;
+}
+
+[[nodiscard]] Nanoseconds term_end(const Lease& lease) {
+  const Nanoseconds term = lease.asked.head.term_ns;
+  const bool is_watched =
+      lease.client != 0 && term != 0 &&
+      (lease.state == pmu::LeaseState::kActive || lease.state == pmu::LeaseState::kSuspended);
+  return is_watched ? lease.heartbeat_ns + term : 0;
+}
+
+// Whether somebody must act before this lease's deadline.
+[[nodiscard]] bool has_to_act(const Lease& lease) {
+  return term_end(lease) != 0 || (lease.is_held() && lease.deadline_ns != 0);
+}
+
+}  // namespace
+
+Arbiter::State::State(MachineBook machine_book, Policy rules, ArbiterOptions chosen)
+    : book(std::move(machine_book)), policy(std::move(rules)), options(chosen) {
+  options.leases_max = std::min(options.leases_max, pmu::kLedgerLeasesMax);
+  book_reserves();
+  record_of({.kind = JournalRecord::Kind::kStarted});
+}
+
+void Arbiter::State::at(Nanoseconds time) {
+  if (!has_begun) {
+    has_begun = true;
+    now = time;
+    if (options.grace_ns != 0) grace_until_ns = now + options.grace_ns;
+    settle_guards();
+    return;
+  }
+  if (time <= now) return;
+  const Nanoseconds gap = time - now;
+  now = time;
+  if (gap <= kTickLate) return;
+  for (auto& [number, lease] : leases) {
+    lease.heartbeat_ns += gap;
+    // A wait and a hold are promises about the clock, and run on.
+    if (lease.is_held() && lease.deadline_ns != 0) lease.deadline_ns += gap;
+  }
+}
+
+void Arbiter::State::settle() {
+  while (has_news && !has_ended) {
+    has_news = false;
+    serve_queue();
+  }
+  turn_over();
+  settle_guards();
+  std::erase_if(leases,
+                [](const auto& entry) { return entry.second.state == pmu::LeaseState::kNone; });
+}
+
+void Arbiter::State::send(ClientNumber client, std::uint64_t id, pmu::ArbiterMessage message) {
+  if (!clients.contains(client)) return;
+  actions.push_back({.action = Send{client, id, std::move(message)}});
+}
+
+void Arbiter::State::send_values(const Lease& lease, std::uint64_t id) {
+  if (!clients.contains(lease.client)) return;
+  actions.push_back({.action = Send{lease.client, id, pmu::Values{}}, .values_of = lease});
+}
+
+void Arbiter::State::notice(const Lease& lease, pmu::NoticeKind kind, Nanoseconds deadline_ns) {
+  send(lease.client, 0, pmu::Notice{lease.token, kind, lease.cause, deadline_ns});
+}
+
+void Arbiter::State::record(JournalRecord::Kind kind, const Lease& lease, std::uint64_t other,
+                            std::uint32_t reason) {
+  record_of({.token = lease.token,
+             .other = other,
+             .start_time = lease.holder.start_time,
+             .pid = lease.holder.pid,
+             .uid = lease.holder.uid,
+             .kind = kind,
+             .reason = static_cast<std::uint16_t>(reason),
+             .counters = static_cast<std::uint32_t>(lease.items.size())});
+}
+
+void Arbiter::State::record_of(JournalRecord record) {
+  record.monotonic_ns = now;
+  record.epoch = options.epoch;
+  actions.push_back({.action = Record{record}});
+}
+
+void Arbiter::State::become(Lease& lease, pmu::LeaseState state) {
+  if (lease.state == state) return;
+  lease.state = state;
+  ++changes;
+}
+
+std::optional<LeaseNumber> Arbiter::State::free_number() const {
+  // The number that was used least has the lowest generation: tokens last longest that way, and a
+  // number is not given out again at once.
+  std::optional<LeaseNumber> best;
+  std::uint32_t best_generation = ~std::uint32_t{0};
+  for (std::uint32_t number = 1; number < options.leases_max; ++number) {
+    const auto candidate = static_cast<LeaseNumber>(number);
+    if (leases.contains(candidate)) continue;
+    const auto found = generations.find(candidate);
+    if (found == generations.end()) return candidate;
+    // A number whose generations are used up would repeat its tokens.
+    if (found->second >= best_generation) continue;
+    best = candidate;
+    best_generation = found->second;
+  }
+  return best;
+}
+
+Lease* Arbiter::State::find(ClientNumber client, pmu::Token token) {
+  Lease* lease = lease_at(pmu::lease_of(token));
+  const bool is_its = lease != nullptr && lease->token == token && lease->client == client;
+  return is_its && lease->is_held() ? lease : nullptr;
+}
+
+Lease* Arbiter::State::lease_at(LeaseNumber number) {
+  const auto found = leases.find(number);
+  if (found == leases.end() || found->second.state == pmu::LeaseState::kNone) return nullptr;
+  return &found->second;
+}
+
+std::vector<LeaseNumber> Arbiter::State::leases_of(LeaseId booking) const {
+  if (booking < kCarrierFirst) return {static_cast<LeaseNumber>(booking)};
+  const auto found = carriers.find(booking - kCarrierFirst);
+  return found == carriers.end() ? std::vector<LeaseNumber>{} : found->second.leases;
+}
+
+std::optional<Nanoseconds> Arbiter::State::deadline() const {
+  std::optional<Nanoseconds> due;
+  for (const auto& [number, lease] : leases) {
+    take_earlier(due, lease.deadline_ns);
+    take_earlier(due, term_end(lease));
+    if (lease.retry_ns > now) take_earlier(due, lease.retry_ns);
+    if (lease.state == pmu::LeaseState::kActive || lease.state == pmu::LeaseState::kSuspended) {
+      take_earlier(due, lease.ends_ns);
+    }
+    if (lease.state == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kTakenByOutsider) {
+      take_earlier(due, lease.away_ns + kAwayMax);
+    }
+    if (has_to_act(lease)) take_earlier(due, now + kTick);
+    if (lease.state == pmu::LeaseState::kQueued && waiting.size() > 1 && options.ageing_ns != 0) {
+      const Nanoseconds steps = (now - lease.asked_ns) / options.ageing_ns + 1;
+      if (class_of(lease) < static_cast<std::uint32_t>(pmu::Priority::kCritical)) {
+        take_earlier(due, lease.asked_ns + steps * options.ageing_ns);
+      }
+    }
+  }
+  for (const auto& [number, carrier] : carriers) take_earlier(due, carrier.next_ns);
+  for (const auto& [place, unknown] : unknowns) take_earlier(due, unknown.until_ns);
+  if (turns.size() > 1) take_earlier(due, turn_ends_ns);
+  if (!remembered.empty() || (is_grace() && !waiting.empty())) take_earlier(due, grace_until_ns);
+  if (!waiting.empty() && !outsiders.empty() && !is_surveying) {
+    take_earlier(due, surveyed_ns + kRetry);
+  }
+  return due;
+}
+
+std::optional<Action> Arbiter::State::next_action() {
+  if (actions.empty()) return std::nullopt;
+  Pending pending = std::move(actions.front());
+  actions.pop_front();
+  if (pending.values_of) std::get<Send>(pending.action).message = values(*pending.values_of);
+  return std::move(pending.action);
+}
+
+}  // namespace meterbank::arbiter

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an Arbiter knows, and its parts by subject: each group of functions is a source file of its
+// name. All of them run between at() and settle(), which begin and end every input.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arbiter/core/arbiter.hpp"
+
+namespace meterbank::arbiter {
+
+using LeaseNumber = std::uint16_t;
+using Place = std::pair<PmuIndex, std::uint32_t>;  // PMU and CPU
+
+inline constexpr Nanoseconds kRetry = 1'000'000'000;      // between two tries of what somebody took
+inline constexpr Nanoseconds kAwayMax = 10'000'000'000;   // taken for longer: it is lost
+inline constexpr Nanoseconds kSurveyStale = 100'000'000;  // an older one is no reason to refuse
+inline constexpr Nanoseconds kViolationWait = 100'000'000;
+inline constexpr Nanoseconds kConfirmMax = 100'000'000;
+inline constexpr Nanoseconds kTick =
+    500'000'000;  // how far deadline() is while somebody has to act
+
+struct Client {
+  ClientIdentity identity;
+  Rights rights;
+};
+
+// One thing that a lease has in the books: a carrier's events, or all that names none.
+struct Piece {
+  Plan plan;
+  std::vector<Opening> openings;  // empty: names no event
+};
+
+// Somebody that the kernel gave counters to which the books thought free.
+struct Unknown {
+  std::uint64_t holder = 0;  // in the book
+  std::uint32_t counters = 0;
+  Nanoseconds until_ns = 0;  // then it is tried again
+};
+
+struct Estimate {
+  Nanoseconds time_ns = 0;   // kForever: not known
+  std::size_t released = 0;  // how many have to end before
+};
+
+struct Pending {
+  Action action;
+  std::optional<Lease> values_of = {};  // the Send has its values when its turn comes
+};
+
+struct Arbiter::State {
+  State(MachineBook machine_book, Policy rules, ArbiterOptions chosen);
+
+  // ---- state.cpp: time, actions, numbers ----
+  void at(Nanoseconds time);
+  void settle();
+  void send(ClientNumber client, std::uint64_t id, pmu::ArbiterMessage message);
+  void send_values(const Lease& lease, std::uint64_t id);
+  void notice(const Lease& lease, pmu::NoticeKind kind, Nanoseconds deadline_ns);
+  void record(JournalRecord::Kind kind, const Lease& lease, std::uint64_t other = 0,
+              std::uint32_t reason = 0);
+  void record_of(JournalRecord record);
+  void become(Lease& lease, pmu::LeaseState state);
+  [[nodiscard]] std::optional<LeaseNumber> free_number() const;
+  [[nodiscard]] Lease* find(ClientNumber client, pmu::Token token);
+  [[nodiscard]] Lease* lease_at(LeaseNumber number);
+  [[nodiscard]] std::vector<LeaseNumber> leases_of(LeaseId booking) const;
+  [[nodiscard]] std::optional<Nanoseconds> deadline() const;
+  [[nodiscard]] std::optional<Action> next_action();
+
+  // ---- conversation.cpp: messages but Allocate ----
+  void connect(ClientNumber client, ClientIdentity identity);
+  void disconnect(ClientNumber client);
+  void receive(ClientNumber client, std::uint64_t id, const pmu::ClientMessage& message);
+  void refuse_token(ClientNumber client, std::uint64_t id);
+  void free_lease(ClientNumber client, std::uint64_t id, pmu::Token token);
+  void cancel(ClientNumber client, std::uint64_t request);
+  void renew(ClientNumber client, std::uint64_t id, pmu::Token token);
+  void drained(ClientNumber client, std::uint64_t id, pmu::Token token);
+  void read(ClientNumber client, std::uint64_t id, pmu::Token token);
+  void offer(ClientNumber client, std::uint64_t id, const pmu::Offer& offer);
+  void admin_revoke(ClientNumber client, std::uint64_t id, const pmu::AdminRevoke& message);
+  void admin_reserve(ClientNumber client, std::uint64_t id, const pmu::AdminReserve& message);
+  void probe(ClientNumber client, std::uint64_t id, const pmu::Probe& message);
+  void owners(ClientNumber client, std::uint64_t id, const pmu::Owners& message);
+
+  // ---- admission.cpp: what an Allocate is answered before anything is booked ----
+  void allocate(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked);
+  void admit(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked, Plan plan);
+  [[nodiscard]] std::optional<Decision> policy_refusal(const Rights& rights,
+                                                       const pmu::Allocate& asked,
+                                                       const Plan& plan) const;
+  template <typename IsOfSort>
+  [[nodiscard]] std::uint32_t use_of(const Place& place, const Lease& lease,
+                                     const IsOfSort& is_of_sort) const;
+  [[nodiscard]] std::optional<Decision> quota_refusal(const Lease& lease) const;
+  [[nodiscard]] std::uint32_t counters_at(const Plan& plan, const Place& place) const;
+  void refuse(ClientNumber client, std::uint64_t id, const Decision& decision);
+
+  // ---- refusal.cpp: what a client is told of who is in its way ----
+  void refuse_lease(Lease& lease, const Decision& decision);
+  [[nodiscard]] pmu::Refused told(const Lease& lease, const Decision& decision) const;
+  void add_blockers(pmu::Refused& refused, const Lease& lease,
+                    const std::set<LeaseNumber>& numbers) const;
+  [[nodiscard]] std::string sentence(const Lease& lease, const Decision& decision,
+                                     const std::set<LeaseNumber>& numbers) const;
+  void add_outsiders(pmu::Refused& refused, const Lease& lease) const;
+  // Whether its client may know the pids of this user.
+  [[nodiscard]] bool may_see(const Lease& lease, std::uint32_t uid) const;
+  [[nodiscard]] std::uint32_t ahead_of(const Lease& lease) const;
+
+  // ---- opening.cpp: from the books to a grant ----
+  [[nodiscard]] std::vector<Piece> pieces_of(const Lease& lease) const;
+  [[nodiscard]] bool may_share(const Lease& lease) const;
+  [[nodiscard]] const Carrier* shared_carrier(const Lease& lease, const Piece& piece) const;
+  [[nodiscard]] Alternative alternative_of(const Lease& lease) const;
+  // What books say of it. Takes it all, or nothing.
+  [[nodiscard]] Decision take(MachineBook& machine_book, const Lease& lease) const;
+  [[nodiscard]] Decision try_start(Lease& lease);
+  void prepare(Lease& lease);
+  void restart(Lease& lease);
+  void verify_rest(Lease& lease, const Plan& rest);
+  void opened(CarrierNumber number, const OpenOutcome& outcome);
+  void verified(LeaseNumber number, std::uint32_t counters);
+  void answered(Lease& lease);
+  void grant(Lease& lease);
+  void send_granted(const Lease& lease);
+  void undo(Lease& lease);
+  [[nodiscard]] Decision kernel_fault(const OpenOutcome& outcome,
+                                      const std::vector<Opening>& openings);
+  void settle_hold(Lease& lease);
+
+  // ---- queue.cpp: who is served next, and who gives way ----
+  void enqueue(Lease& lease, const Decision& why);
+  void leave_queue(LeaseNumber number);
+  void serve_queue();
+  [[nodiscard]] bool is_delayed(const Lease& ahead, const Lease& lease) const;
+  [[nodiscard]] std::uint32_t class_of(const Lease& lease) const;
+  [[nodiscard]] std::vector<LeaseNumber> in_order() const;
+  [[nodiscard]] Decision consider(Lease& lease);
+  // When it could be served if all holders use up their time, and `beside` is served now.
+  [[nodiscard]] Estimate earliest(const Lease& lease, const Lease* beside) const;
+  [[nodiscard]] std::vector<std::pair<Nanoseconds, LeaseNumber>> ends(const Lease& lease) const;
+  void release_in(MachineBook& copy, const std::set<LeaseNumber>& gone) const;
+  [[nodiscard]] bool fits_without(const Lease& lease, const std::set<LeaseNumber>& gone) const;
+  void preempt_for(const Lease& lease);
+  [[nodiscard]] std::vector<LeaseNumber> cheapest(
+      const Lease& lease, const std::set<LeaseNumber>& going,
+      const std::vector<const Lease*>& youngest_first) const;
+  void give_up_waits();
+
+  // ---- ending.cpp: from a revocation to the last counter ----
+  void revoke(Lease& lease, pmu::Cause cause, Nanoseconds drain_ns);
+  void end(Lease& lease, pmu::Cause cause);
+  void put_aside(Lease& lease);
+  void let_go(Lease& lease);
+  void finish(Lease& lease);
+  void stop(const Lease& lease);
+  void look_for_violation(Carrier& carrier);
+  void close(Carrier& carrier);
+  void freed(CarrierNumber number);
+  void confirmed(CarrierNumber number, bool has_let_go);
+  void end_revoked(Lease& lease);
+  void sample(const Lease& lease);
+  void end_overdue();
+  void end_all();
+
+  // ---- suspension.cpp: counters that are away for now, and turns ----
+  void sampled(CarrierNumber number, std::vector<Reading> readings);
+  void suspend(Lease& lease, pmu::Cause cause);
+  void pause(Carrier& carrier);
+  void resume(Carrier& carrier);
+  void resumed(Carrier& carrier, const OpenOutcome& outcome);
+  void not_resumed(Carrier& carrier, const OpenOutcome& outcome);
+  void back(Lease& lease);
+  void set_online(const CpuSet& cpus);
+  void retry_carriers();
+  [[nodiscard]] std::optional<Decision> turn_refusal(const Lease& lease) const;
+  void join_turns(Lease& lease);
+  void leave_turns(LeaseNumber number);
+  void stop_turn();
+  [[nodiscard]] bool has_turn(const Carrier& carrier) const;
+  void turn_over();
+
+  // ---- outsiders.cpp: who has counters and did not ask ----
+  void survey();
+  void surveyed(std::vector<Outsider> found);
+  void note_unknown(const Opening& opening);
+  void book_unknown(const Place& place, const Unknown& unknown);
+  void forget_unknowns();
+  void name_outsider(const Lease& lease, Decision& decision) const;
+  [[nodiscard]] std::string shown_name(const Lease& lease, const Outsider& outsider) const;
+  void book_outsiders();
+  void book_reserves();
+  void settle_guards();
+  [[nodiscard]] bool is_guarded(const Place& place) const;
+  void adopt(Policy rules);
+
+  // ---- words.cpp: what the ledger shows, and what a value is worth ----
+  [[nodiscard]] std::vector<pmu::GrantedCounter> counters_of(const Lease& lease) const;
+  void add_rest(const Lease& lease, std::vector<pmu::GrantedCounter>& counters) const;
+  [[nodiscard]] const Lease* shown_holder(const CounterOwner& owner, const Place& place) const;
+  [[nodiscard]] std::uint64_t flags_of(const Lease& lease) const;
+  [[nodiscard]] std::vector<std::uint64_t> slot_words(PmuIndex pmu, std::uint32_t cpu) const;
+  [[nodiscard]] std::uint64_t lease_word(LeaseNumber number) const;
+  [[nodiscard]] std::uint32_t first_slot(PmuIndex pmu, std::uint32_t cpu) const;
+  [[nodiscard]] std::uint32_t slot_of(PmuIndex pmu, std::uint32_t cpu, std::uint32_t counter) const;
+  [[nodiscard]] pmu::Values values(const Lease& lease) const;
+  [[nodiscard]] pmu::Quality quality_of(const Lease& lease) const;
+
+  // ---- reclaim.cpp: after a crash ----
+  void remember(const std::vector<JournalRecord>& journal);
+  [[nodiscard]] bool is_grace() const noexcept { return now < grace_until_ns; }
+  [[nodiscard]] std::optional<Decision> reclaim_refusal(const Lease& lease) const;
+  [[nodiscard]] bool take_over(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked);
+  void end_grace();
+
+  // ---- saving.cpp ----
+  [[nodiscard]] std::string save() const;
+  [[nodiscard]] bool load(std::string_view saved);
+  void load_plain(const nlohmann::json& from);
+  [[nodiscard]] bool plan_again(Lease& lease) const;
+  [[nodiscard]] bool is_consistent() const;
+  [[nodiscard]] bool book_again();
+
+  MachineBook book;
+  Policy policy;
+  ArbiterOptions options;
+  Nanoseconds now = 0;
+  bool has_begun = false;  // `now` has been set once
+  Nanoseconds grace_until_ns = 0;
+
+  std::map<ClientNumber, Client> clients;
+  std::map<LeaseNumber, Lease> leases;
+  std::map<CarrierNumber, Carrier> carriers;
+  std::map<LeaseNumber, std::uint32_t> generations;  // the last one of each number
+  std::vector<LeaseNumber> waiting;                  // in the order of arrival
+  std::vector<LeaseNumber> turns;                    // sliced leases, in the order of their turns
+  LeaseNumber turn = 0;                              // whose it is; 0: nobody's
+  Nanoseconds turn_ends_ns = 0;
+  std::map<pmu::Token, JournalRecord> remembered;
+
+  std::vector<Outsider> outsiders;
+  std::vector<std::uint64_t> outsider_holders;  // in the book
+  std::map<Place, Unknown> unknowns;
+  std::map<Place, std::uint32_t> reserves;
+  std::map<Place, std::uint64_t> reserve_holders;
+  std::map<Place, std::uint32_t> guards;  // as the kernel was told last
+  bool is_surveying = false;
+  Nanoseconds surveyed_ns = 0;
+  std::uint64_t next_holder = 1;
+
+  CarrierNumber next_carrier = 1;
+  std::uint64_t next_arrival = 1;
+  std::uint64_t changes = 0;
+  bool has_news = false;  // something was given back, or may be: the queue is looked at
+  bool has_ended = false;
+  Statistics statistics;
+  std::deque<Pending> actions;
+};
+
+// `name`[pid], as refusals name somebody.
+[[nodiscard]] std::string name_of(const ClientIdentity& holder, bool with_pid);
+[[nodiscard]] Decision scarce(Reason reason, std::string sentence);
+[[nodiscard]] std::uint64_t digest_of(const pmu::Allocate& asked) noexcept;
+
+}  // namespace meterbank::arbiter
