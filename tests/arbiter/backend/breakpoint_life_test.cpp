@@ -54,6 +54,17 @@ TEST_F(BreakpointTest, PausedOneHasNoSlotAndKeepsItsCount) {
   EXPECT_EQ(free_on(cpus_.front()), slots_ - 1);
 }
 
+TEST_F(BreakpointTest, PauseOfACpusCounterIsTimeEnabledAndNotRunning) {
+  ASSERT_EQ(open(1, {on(cpus_.front())}), OpenFault::kNone);
+  const Reading before = backend_->read(1).at(0);
+  backend_->pause(1);
+  ASSERT_TRUE(comes_true(
+      [&] { return backend_->read(1).at(0).enabled_ns > before.enabled_ns + 1'000'000; }));
+  ASSERT_EQ(backend_->resume(1).fault, OpenFault::kNone);
+  const Reading after = backend_->read(1).at(0);
+  EXPECT_GT(after.enabled_ns - after.running_ns, 900'000U);
+}
+
 TEST_F(BreakpointTest, ResumeThatFindsNoSlotLeavesItPaused) {
   ASSERT_EQ(open(1, std::vector(2, of_task(::getpid(), watched_address()))), OpenFault::kNone);
   write_times(3);

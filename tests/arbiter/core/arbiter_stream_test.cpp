@@ -10,6 +10,7 @@
 //   I5  every request is answered once; who is not answered is in the queue
 //   I6  every counter of the machine is in exactly one state
 //   I7  what the journal says is held is held
+//   I8  the arbiter does not ask to be called again for a time that has passed
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -29,7 +30,7 @@ class History {
   }
 
   void step() {
-    switch (below(20)) {
+    switch (below(21)) {
       case 0:
       case 1:
       case 2:
@@ -40,21 +41,18 @@ class History {
       case 6:
       case 7:
       case 8:
-        return with_token([&](ClientNumber client, pmu::Token token) {
-          say(client, pmu::Free{token});
-        });
+        return with_token(
+            [&](ClientNumber client, pmu::Token token) { say(client, pmu::Free{token}); });
       case 9:
         return with_token([&](ClientNumber, pmu::Token token) {
           say(clients_.front(), pmu::AdminRevoke{token, below(2) * kMillisecond * 300});
         });
       case 10:
-        return with_token([&](ClientNumber client, pmu::Token token) {
-          say(client, pmu::Drained{token});
-        });
+        return with_token(
+            [&](ClientNumber client, pmu::Token token) { say(client, pmu::Drained{token}); });
       case 11:
-        return with_token([&](ClientNumber client, pmu::Token token) {
-          say(client, pmu::Read{token});
-        });
+        return with_token(
+            [&](ClientNumber client, pmu::Token token) { say(client, pmu::Read{token}); });
       case 12: {
         const ClientNumber gone = clients_.at(below(clients_.size()));
         world.disconnect(gone);
@@ -85,10 +83,12 @@ class History {
       case 17:
         if (!cancel_one()) world.sample_all();
         return;
+      case 18:
+        if (below(4) == 0) return world.restart_from(world.arbiter.save());
+        return take_over();
       default:
         world.count(below(100), below(1000) * 1000);
-        return world.pass(below(3) == 0 ? below(20'000) * kMillisecond
-                                        : below(80) * kMillisecond);
+        return world.pass(below(3) == 0 ? below(20'000) * kMillisecond : below(80) * kMillisecond);
     }
   }
 
@@ -103,6 +103,11 @@ class History {
   }
 
   [[nodiscard]] std::optional<std::string> contradiction() {
+    world.arbiter.passed(world.now);
+    world.run();
+    if (const auto due = world.arbiter.deadline(); due && *due <= world.now) {
+      return "what is due now was not done";
+    }
     note_messages();
     if (!fault_.empty()) return fault_;
     if (auto fault = fault_of_counters()) return fault;
@@ -139,9 +144,9 @@ class History {
     }
     pmu::Allocate asked = allocate(std::move(items), 1 + below(3));
     if (below(15) == 0) asked = allocate_whole(1 + below(3));
-    const bool is_of_task = asked.items.size() == 1 && below(4) == 0 &&
-                            asked.items.front().kind ==
-                                static_cast<std::uint32_t>(ItemKind::kEvent);
+    const bool is_of_task =
+        asked.items.size() == 1 && below(4) == 0 &&
+        asked.items.front().kind == static_cast<std::uint32_t>(ItemKind::kEvent);
     if (is_of_task) {
       asked = allocate_of_task(asked.items, 900 + below(3));
       if (below(2) == 0) asked.head.flags |= pmu::kAllocateDelegates;
@@ -171,6 +176,17 @@ class History {
     const auto& [client, token] = held.at(below(held.size()));
     act(client, token);
   }
+  // Of what a connection left behind.
+  void take_over() {
+    for (const auto& [number, lease] : world.arbiter.leases()) {
+      if (lease.client != 0 || !lease.is_held()) continue;
+      pmu::Allocate again = lease.asked;
+      again.head.reclaims = lease.token;
+      const ClientNumber client = clients_.at(below(clients_.size()));
+      open_requests_[++last_id_] = client;
+      return world.say(client, last_id_, again);
+    }
+  }
   bool cancel_one() {
     const std::vector<std::uint16_t> queue = world.arbiter.queue();
     if (queue.empty()) return false;
@@ -188,7 +204,8 @@ class History {
           !tokens_.insert(granted->head.token).second) {
         fault_ = "a token was given twice";
       }
-      const bool is_answer = granted != nullptr || std::holds_alternative<pmu::Refused>(one.message);
+      const bool is_answer =
+          granted != nullptr || std::holds_alternative<pmu::Refused>(one.message);
       if (!is_answer || !asked_ids_.contains(one.id)) {
         if (is_answer && open_requests_.contains(one.id)) {
           open_requests_.erase(one.id);
@@ -202,6 +219,7 @@ class History {
       const JournalRecord& record = world.journal[noted_];
       if (record.kind == JournalRecord::Kind::kGranted) held_.insert(record.token);
       if (record.kind == JournalRecord::Kind::kFenced) held_.erase(record.token);
+      if (record.kind == JournalRecord::Kind::kReclaimed) held_.erase(record.other);
     }
   }
   // I1 and I6, from the books, which the slot words come from.
@@ -311,6 +329,7 @@ TEST(ArbiterStream, HoldsItsInvariantsThroughRandomHistories) {
   std::uint64_t grants = 0;
   std::uint64_t preemptions = 0;
   std::uint64_t mismatches = 0;
+  std::uint64_t reclaims = 0;
   for (std::uint32_t seed = 1; seed <= kHistories; ++seed) {
     History history(seed);
     for (std::uint32_t step = 0; step < steps() / kHistories; ++step) {
@@ -327,18 +346,20 @@ TEST(ArbiterStream, HoldsItsInvariantsThroughRandomHistories) {
     grants += history.world.arbiter.statistics().grants;
     preemptions += history.world.arbiter.statistics().preemptions;
     mismatches += history.world.arbiter.statistics().mismatches;
+    reclaims += history.world.arbiter.statistics().reclaims;
   }
   // The histories were about something.
   EXPECT_GT(grants, steps() / 20);
   EXPECT_GT(preemptions, 0U);
   EXPECT_GT(mismatches, 0U);
+  EXPECT_GT(reclaims, 0U);
 }
 
 TEST(ArbiterStream, FindsAGrantThatTheArbiterDidNotGive) {
   History history(1);
   ASSERT_FALSE(history.contradiction());
-  history.world.journal.push_back({.token = pmu::make_token(1, 3, 99),
-                                   .kind = JournalRecord::Kind::kGranted});
+  history.world.journal.push_back(
+      {.token = pmu::make_token(1, 3, 99), .kind = JournalRecord::Kind::kGranted});
   EXPECT_TRUE(history.contradiction());
 }
 

@@ -122,7 +122,7 @@ struct Lease {
   bool was_told = false;                // that it is queued
   bool awaits_survey = false;           // the kernel said no, and who is in the way is being asked
   Nanoseconds away_ns = 0;              // suspended since
-  Nanoseconds retry_ns = 0;  // the kernel said no: not asked again before
+  Nanoseconds retry_ns = 0;             // the kernel said no: not asked again before
   std::vector<Checking> checking = {};  // Verifies that are out, in their order
   std::optional<Decision> fault = {};   // what the kernel said while it was being prepared
   std::optional<Decision> failed = {};  // the same, while who is in the way is being asked

@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "arbiter/backend/perf/kernel_files.hpp"
+#include "meterbank/base/clock.hpp"
 
 namespace meterbank::arbiter {
 namespace {
@@ -196,7 +197,9 @@ void PerfBackend::pause(CarrierNumber carrier) {
   const auto found = held_.find(carrier);
   if (found == held_.end() || found->second.is_paused) return;
   found->second.is_paused = true;
+  found->second.paused_ns = clock_ns(CLOCK_MONOTONIC);
   for (Counter& counter : found->second.counters) {
+    if (!counter.file) continue;
     if (discovered_.machine.is_hardware(counter.opening.pmu)) {
       static_cast<void>(calls_->control(counter.file.get(), PERF_EVENT_IOC_DISABLE, nullptr));
       continue;
@@ -206,24 +209,56 @@ void PerfBackend::pause(CarrierNumber carrier) {
   }
 }
 
+void PerfBackend::count_pause(Held& held) {
+  if (!held.is_paused) return;
+  const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
+  const std::uint64_t elapsed = now - std::exchange(held.paused_ns, now);
+  for (Counter& counter : held.counters) {
+    if (counter.opening.task == 0) counter.before.enabled_ns += elapsed;
+  }
+}
+
+void PerfBackend::revive_tasks() {
+  for (auto& [number, held] : held_) {
+    if (!held.is_hardware || held.is_paused) continue;
+    for (const Counter& counter : held.counters) {
+      if (counter.opening.task == 0 || !counter.file) continue;
+      static_cast<void>(calls_->control(counter.file.get(), PERF_EVENT_IOC_ENABLE, nullptr));
+    }
+  }
+}
+
+OpenOutcome PerfBackend::resume_counter(Counter& counter) {
+  if (!counter.file) return try_open(counter);
+  OpenOutcome outcome;
+  std::uint64_t id = 0;
+  static_cast<void>(calls_->control(counter.file.get(), PERF_EVENT_IOC_ENABLE, nullptr));
+  if (calls_->control(counter.file.get(), PERF_EVENT_IOC_ID, &id) == 0 && is_counting(counter)) {
+    outcome.kernel_ids = {id};
+    return outcome;
+  }
+  // An event of a CPU that was offline stays behind.
+  const bool had_counter = std::exchange(counter.last.has_counter, true);
+  counter.before = counter.last;
+  counter.file.reset();
+  outcome = try_open(counter);
+  if (outcome.fault != OpenFault::kNone) {
+    counter.file.reset();
+    counter.last.has_counter = had_counter;
+  }
+  return outcome;
+}
+
 OpenOutcome PerfBackend::resume(CarrierNumber carrier) {
   const auto found = held_.find(carrier);
   if (found == held_.end()) return refusal(OpenFault::kOther, ENOENT);
   Held& held = found->second;
+  count_pause(held);
   held.is_paused = false;
   OpenOutcome outcome;
   for (std::uint32_t i = 0; i < held.counters.size(); ++i) {
     Counter& counter = held.counters[i];
-    OpenOutcome one;
-    if (!counter.file) {
-      one = try_open(counter);
-    } else {
-      std::uint64_t id = 0;
-      static_cast<void>(calls_->control(counter.file.get(), PERF_EVENT_IOC_ENABLE, nullptr));
-      static_cast<void>(calls_->control(counter.file.get(), PERF_EVENT_IOC_ID, &id));
-      one.kernel_ids = {id};
-      if (!is_counting(counter)) one.fault = OpenFault::kNoCounter;
-    }
+    OpenOutcome one = resume_counter(counter);
     if (one.fault != OpenFault::kNone) {
       // What was opened in vain has counted nothing.
       if (!discovered_.machine.is_hardware(counter.opening.pmu)) counter.file.reset();
@@ -256,6 +291,7 @@ std::vector<Reading> PerfBackend::read(CarrierNumber carrier) {
   const auto found = held_.find(carrier);
   if (found == held_.end()) return {};
   if (found->second.watch) silence(found->second);
+  count_pause(found->second);
   std::vector<Reading> readings;
   readings.reserve(found->second.counters.size());
   for (Counter& counter : found->second.counters) readings.push_back(read_counter(counter));
@@ -269,9 +305,10 @@ std::uint32_t PerfBackend::probe(PmuIndex pmu, const CpuSet& cpus, const Event& 
   std::uint32_t least = at_most;
   int ignored = 0;
   for (const std::uint32_t cpu : cpus.numbers()) {
-    if (least == 0) return 0;
+    if (least == 0) break;
     least = count_free(*calls_, *attributes, -1, static_cast<int>(cpu), least, ignored);
   }
+  revive_tasks();
   return cpus.empty() ? 0 : least;
 }
 
@@ -287,6 +324,7 @@ std::uint32_t PerfBackend::guard(PmuIndex pmu, std::uint32_t cpu, std::uint32_t 
     if (discovered_.machine.is_hardware(pmu) && !has_run(*calls_, descriptor)) break;
     guards.push_back(std::move(event));
   }
+  revive_tasks();
   const auto held = static_cast<std::uint32_t>(guards.size());
   if (held == 0) guards_.erase({pmu, cpu});
   return held;
@@ -338,6 +376,7 @@ std::vector<SavedCarrier> PerfBackend::save() {
     SavedCarrier carrier;
     carrier.carrier = number;
     carrier.is_paused = held.is_paused;
+    count_pause(held);
     for (const Counter& counter : held.counters) {
       carrier.openings.push_back(counter.opening);
       carrier.descriptors.push_back(counter.file.get());
@@ -374,6 +413,7 @@ void PerfBackend::adopt(std::vector<SavedCarrier> saved) {
     carrier.before.resize(carrier.openings.size());
     Held held;
     held.is_paused = carrier.is_paused;
+    held.paused_ns = clock_ns(CLOCK_MONOTONIC);
     for (std::size_t i = 0; i < carrier.openings.size(); ++i) {
       Counter counter{.opening = carrier.openings[i], .before = carrier.before[i]};
       counter.last = counter.before;

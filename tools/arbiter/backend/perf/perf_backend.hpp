@@ -78,8 +78,9 @@ class PerfBackend final : public Backend {
   struct Held {
     std::vector<Counter> counters;
     bool is_paused = false;
-    bool is_hardware = false;  // one of them is
-    UniqueFd watch;            // an epoll that knows the events; not all carriers have one
+    std::uint64_t paused_ns = 0;  // CLOCK_MONOTONIC, since when it is
+    bool is_hardware = false;     // one of them is
+    UniqueFd watch;               // an epoll that knows the events; not all carriers have one
   };
   // Events that were closed here and may be open elsewhere: an epoll forgets an event when its last
   // descriptor, anywhere, is closed.
@@ -98,6 +99,13 @@ class PerfBackend final : public Backend {
   [[nodiscard]] OpenFault fault_of(int system_error, const Opening& opening);
   void watch_events(Held& held);
   static void silence(const Held& held);  // until there is something new
+  // Continues with another event if the one that there is does not come back.
+  [[nodiscard]] OpenOutcome resume_counter(Counter& counter);
+  // A lease that takes turns wants its counters all the time, so time without them is enabled, not
+  // running. Not of tasks, of which nobody knows whether they ran.
+  static void count_pause(Held& held);
+  // Pinned events of CPUs go before those of tasks, which then need to be enabled again.
+  void revive_tasks();
   [[nodiscard]] Reading read_counter(Counter& counter);
 
   std::shared_ptr<PerfCalls> calls_;

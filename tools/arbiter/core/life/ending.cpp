@@ -30,8 +30,9 @@ void Arbiter::State::revoke(Lease& lease, pmu::Cause cause, Nanoseconds drain_ns
 
 void Arbiter::State::end_revoked(Lease& lease) {
   if (lease.cause == pmu::Cause::kPreempted) ++statistics.preemptions;
-  const bool comes_back =
-      lease.cause == pmu::Cause::kPreempted && lease.has(pmu::kAllocateRestorable);
+  // What nobody is connected to is not kept waiting for anybody.
+  const bool comes_back = lease.cause == pmu::Cause::kPreempted && lease.client != 0 &&
+                          lease.has(pmu::kAllocateRestorable);
   if (comes_back) return put_aside(lease);
   end(lease, lease.cause);
 }
@@ -73,7 +74,7 @@ void Arbiter::State::put_aside(Lease& lease) {
     book.release(booking_of(number));
   }
   lease.cause = pmu::Cause::kPreempted;
-  lease.deadline_ns = 0;
+  if (lease.client != 0) lease.deadline_ns = 0;
   lease.unanswered = 0;
   lease.away_ns = now;
   become(lease, pmu::LeaseState::kSuspended);
@@ -117,8 +118,8 @@ void Arbiter::State::finish(Lease& lease) {
   become(lease, is_watched ? pmu::LeaseState::kFenced : pmu::LeaseState::kLimbo);
 }
 
-// The last values are read. A holder that has descriptors can count on after its fence: its counters
-// are kept, stopped, for a moment, and if they have run by then, it did.
+// The last values are read. A holder that has descriptors can count on after its fence: its
+// counters are kept, stopped, for a moment, and if they have run by then, it did.
 void Arbiter::State::stop(const Lease& lease) {
   const bool may_count_on =
       lease.has(pmu::kAllocateDelegates) && options.has_backend && clients.contains(lease.client);

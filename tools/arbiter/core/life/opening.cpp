@@ -157,7 +157,8 @@ Decision Arbiter::State::try_start(Lease& lease) {
   if (!decision.is_granted()) return decision;
   lease.threshold = decision.threshold;
   leave_queue(lease.number);
-  lease.deadline_ns = 0;
+  // A wait ends here; of a lease that is served again it is its detached life, which goes on.
+  if (lease.granted_ns == 0) lease.deadline_ns = 0;
   ++changes;
   // Guards give up what was just booked before anything is opened on it.
   settle_guards();

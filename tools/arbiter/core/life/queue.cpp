@@ -85,6 +85,7 @@ std::uint32_t Arbiter::State::ahead_of(const Lease& lease) const {
 void Arbiter::State::leave_queue(LeaseNumber number) { std::erase(waiting, number); }
 
 void Arbiter::State::serve_queue() {
+  served_ns = now;
   for (const LeaseNumber number : in_order()) {
     Lease* lease = lease_at(number);
     if (lease == nullptr || lease->awaits_survey) continue;
@@ -109,6 +110,11 @@ Decision Arbiter::State::consider(Lease& lease) {
   }
   if (auto refused = quota_refusal(lease)) return *refused;
   if (auto refused = turn_refusal(lease)) return *refused;
+  // Most of those who wait do not fit: only for the others it is worth asking whom they would
+  // delay.
+  MachineBook copy = book;
+  Decision decision = take(copy, lease);
+  if (!decision.is_granted()) return decision;
   std::size_t protected_count = 0;
   for (const LeaseNumber number : in_order()) {
     if (number == lease.number || protected_count == kProtectedMax) break;
@@ -116,13 +122,11 @@ Decision Arbiter::State::consider(Lease& lease) {
     if (!overlap(ahead.plan, lease.plan)) continue;
     ++protected_count;
     if (!is_delayed(ahead, lease)) continue;
-    Decision decision = scarce(Reason::kTaken, {});
-    decision.leases = {number};
-    return decision;
+    Decision passed_over = scarce(Reason::kTaken, {});
+    passed_over.leases = {number};
+    return passed_over;
   }
-  if (!lease.has(pmu::kAllocateDryRun)) return try_start(lease);
-  MachineBook copy = book;
-  return take(copy, lease);
+  return lease.has(pmu::kAllocateDryRun) ? decision : try_start(lease);
 }
 
 bool Arbiter::State::is_delayed(const Lease& ahead, const Lease& lease) const {
@@ -170,10 +174,8 @@ Estimate Arbiter::State::earliest(const Lease& lease, const Lease* beside) const
   if (beside != nullptr) {
     (void)copy.try_take(stand_in, beside->plan, alternative_of(*beside));
   }
-  const auto fits = [&] {
-    MachineBook trial = copy;
-    return take(trial, lease).is_granted();
-  };
+  // A refusal leaves no trace in the copy, and after a grant it is not needed any more.
+  const auto fits = [&] { return take(copy, lease).is_granted(); };
   if (fits()) return {.time_ns = now, .released = 0};
   std::set<LeaseNumber> gone;
   for (const auto& [end, number] : ends(lease)) {
@@ -269,6 +271,18 @@ void Arbiter::State::enqueue(Lease& lease, const Decision& why) {
   preempt_for(lease);
 }
 
+// Whether time alone has changed what the queue would say: somebody went up a class, or may ask the
+// kernel again.
+bool Arbiter::State::has_moved_up() const {
+  return std::any_of(waiting.begin(), waiting.end(), [&](LeaseNumber number) {
+    const Lease& lease = leases.at(number);
+    if (lease.retry_ns > served_ns && lease.retry_ns <= now) return true;
+    if (options.ageing_ns == 0 || served_ns < lease.asked_ns) return false;
+    return (now - lease.asked_ns) / options.ageing_ns !=
+           (served_ns - lease.asked_ns) / options.ageing_ns;
+  });
+}
+
 void Arbiter::State::give_up_waits() {
   for (const LeaseNumber number : in_order()) {
     Lease& lease = leases.at(number);
@@ -281,8 +295,7 @@ void Arbiter::State::give_up_waits() {
     decision.reason = Reason::kTimeOut;
     refuse_lease(lease, decision);
   }
-  // A class may have been reached, or a second have passed.
-  has_news = has_news || !waiting.empty();
+  has_news = has_news || has_moved_up();
 }
 
 }  // namespace meterbank::arbiter

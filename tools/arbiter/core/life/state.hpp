@@ -156,6 +156,7 @@ struct Arbiter::State {
   [[nodiscard]] std::vector<LeaseNumber> cheapest(
       const Lease& lease, const std::set<LeaseNumber>& going,
       const std::vector<const Lease*>& youngest_first) const;
+  [[nodiscard]] bool has_moved_up() const;
   void give_up_waits();
 
   // ---- ending.cpp: from a revocation to the last counter ----
@@ -262,7 +263,8 @@ struct Arbiter::State {
   CarrierNumber next_carrier = 1;
   std::uint64_t next_arrival = 1;
   std::uint64_t changes = 0;
-  bool has_news = false;  // something was given back, or may be: the queue is looked at
+  bool has_news = false;      // something was given back, or may be: the queue is looked at
+  Nanoseconds served_ns = 0;  // when it was looked at last
   bool has_ended = false;
   Statistics statistics;
   std::deque<Pending> actions;

@@ -222,6 +222,7 @@ void Arbiter::State::turn_over() {
     if (carrier.is_sliced &&
         (carrier.state == CarrierState::kClosed || carrier.state == CarrierState::kOpening ||
          carrier.state == CarrierState::kWatched)) {
+      turn_ends_ns = now + options.confirm_ns;
       return;
     }
   }

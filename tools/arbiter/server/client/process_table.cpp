@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arbiter/server/client/process_table.hpp"
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <string_view>
+
+namespace meterbank::arbiter {
+namespace {
+
+#ifdef SO_PEERPIDFD
+constexpr int kPeerProcess = SO_PEERPIDFD;
+#else
+constexpr int kPeerProcess = 77;  // Linux 6.5
+#endif
+// Nobody is in more groups than that but by intent; then the groups do not count.
+constexpr std::size_t kGroupsRead = 1024;
+constexpr std::size_t kTextBytesMax = 4096;
+
+UniqueFd process_of(int socket, std::uint32_t pid) noexcept {
+  int descriptor = -1;
+  socklen_t bytes = sizeof descriptor;
+  if (::getsockopt(socket, SOL_SOCKET, kPeerProcess, &descriptor, &bytes) == 0) {
+    return UniqueFd(descriptor);
+  }
+  if (errno != ENOPROTOOPT) return UniqueFd();
+  // An older kernel. The process may have ended, and its number be another's by now; then it is
+  // that one whose end is watched, and whose rights are looked at.
+  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
+}
+
+std::vector<std::uint32_t> groups_of(int socket) {
+  std::vector<std::uint32_t> groups(kGroupsRead);
+  auto bytes = static_cast<socklen_t>(groups.size() * sizeof groups[0]);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &bytes) != 0) return {};
+  groups.resize(bytes / sizeof groups[0]);
+  return groups;
+}
+
+// Field 22 of /proc/PID/stat. The name before it may hold anything, parentheses as well.
+std::uint64_t start_time_in(std::string_view stat) noexcept {
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string_view::npos) return 0;
+  stat.remove_prefix(name_end + 1);
+  for (int field = 3; field < 22; ++field) {
+    const std::size_t word = stat.find_first_not_of(' ');
+    if (word == std::string_view::npos) return 0;
+    const std::size_t end = stat.find(' ', word);
+    if (end == std::string_view::npos) return 0;
+    stat.remove_prefix(end);
+  }
+  stat.remove_prefix(std::min(stat.size(), stat.find_first_not_of(' ')));
+  std::uint64_t ticks = 0;
+  std::from_chars(stat.data(), stat.data() + stat.size(), ticks);
+  return ticks;
+}
+
+// The line "0::/path" of /proc/PID/cgroup.
+std::string unified_path_in(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (line.starts_with("0::")) return std::string(line.substr(3));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ProcessTable> ProcessTable::open() {
+  ProcessTable table;
+  table.directory_.reset(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!table.directory_) return fail(ErrorCode::kSystem, "open /proc", "mount it", errno);
+  return table;
+}
+
+std::string ProcessTable::read_small(const std::string& path) const {
+  const UniqueFd file(::openat(directory_.get(), path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file) return {};
+  std::array<char, kTextBytesMax> text;
+  const ssize_t count = ::read(file.get(), text.data(), text.size());
+  return count > 0 ? std::string(text.data(), static_cast<std::size_t>(count)) : std::string();
+}
+
+void ProcessTable::describe(ClientIdentity& identity) const {
+  const std::string process = std::to_string(identity.pid);
+  identity.start_time = start_time_in(read_small(process + "/stat"));
+  identity.program = read_small(process + "/comm");
+  if (!identity.program.empty() && identity.program.back() == '\n') identity.program.pop_back();
+  identity.cgroup = unified_path_in(read_small(process + "/cgroup"));
+  // Of another user's process it may be read with CAP_SYS_PTRACE only.
+  std::array<char, kTextBytesMax> target;
+  const std::string link = process + "/exe";
+  const ssize_t count = ::readlinkat(directory_.get(), link.c_str(), target.data(), target.size());
+  if (count > 0) identity.executable.assign(target.data(), static_cast<std::size_t>(count));
+}
+
+std::optional<Peer> ProcessTable::peer_of(int socket) const {
+  ucred credentials{};
+  socklen_t bytes = sizeof credentials;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0) return std::nullopt;
+  Peer peer;
+  peer.identity.pid = static_cast<std::uint32_t>(credentials.pid);
+  peer.identity.uid = credentials.uid;
+  peer.identity.gid = credentials.gid;
+  peer.process = process_of(socket, peer.identity.pid);
+  if (!peer.process) return std::nullopt;
+  peer.identity.groups = groups_of(socket);
+  describe(peer.identity);
+  // While it lives its number is nobody else's: what was read is of this process.
+  if (has_ended(peer.process.get())) return std::nullopt;
+  return peer;
+}
+
+bool ProcessTable::has_thread(std::uint32_t pid, std::uint32_t tid) const {
+  const std::string path = std::to_string(pid) + "/task/" + std::to_string(tid);
+  return ::faccessat(directory_.get(), path.c_str(), F_OK, 0) == 0;
+}
+
+bool ProcessTable::is_counter(int descriptor, std::uint64_t kernel_id) const {
+  constexpr std::string_view kCounter = "anon_inode:[perf_event]";
+  const std::string path = "self/fd/" + std::to_string(descriptor);
+  std::array<char, 64> target;
+  const ssize_t count = ::readlinkat(directory_.get(), path.c_str(), target.data(), target.size());
+  if (count < 0) return false;
+  if (std::string_view(target.data(), static_cast<std::size_t>(count)) != kCounter) return false;
+  std::uint64_t id = 0;
+  return ::ioctl(descriptor, PERF_EVENT_IOC_ID, &id) == 0 && id == kernel_id;
+}
+
+bool has_ended(int process) noexcept {
+  pollfd ended{process, POLLIN, 0};
+  return ::poll(&ended, 1, 0) == 1;
+}
+
+}  // namespace meterbank::arbiter

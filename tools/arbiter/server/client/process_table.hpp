@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is at the other end of a socket, as the kernel says, and what it says of that process.
+//
+// Everything is read relative to a descriptor of /proc that is held from the start: whatever is
+// mounted there later is not looked at.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "arbiter/core/policy.hpp"
+#include "meterbank/base/result.hpp"
+#include "meterbank/base/unique_fd.hpp"
+
+namespace meterbank::arbiter {
+
+struct Peer {
+  ClientIdentity identity;
+  UniqueFd process;  // a pidfd: readable when the process has ended
+};
+
+class ProcessTable {
+ public:
+  // Errors: kSystem, kDenied.
+  static Result<ProcessTable> open();
+
+  // Who connected this socket, even if it has been handed on since. Nothing: that process has
+  // ended, and its number may be another's. What cannot be read of a process is empty.
+  [[nodiscard]] std::optional<Peer> peer_of(int socket) const;
+  // Whether the thread is one of the process.
+  [[nodiscard]] bool has_thread(std::uint32_t pid, std::uint32_t tid) const;
+  // Whether our descriptor is of the perf event that has this PERF_EVENT_IOC_ID. Asks no file of
+  // another sort, which could keep the asker waiting.
+  [[nodiscard]] bool is_counter(int descriptor, std::uint64_t kernel_id) const;
+
+ private:
+  ProcessTable() = default;
+  [[nodiscard]] std::string read_small(const std::string& path) const;
+  void describe(ClientIdentity& identity) const;
+
+  UniqueFd directory_;
+};
+
+[[nodiscard]] bool has_ended(int process) noexcept;
+
+}  // namespace meterbank::arbiter

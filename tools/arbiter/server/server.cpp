@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arbiter/server/server.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "meterbank/base/clock.hpp"
+
+namespace meterbank::arbiter {
+namespace {
+
+constexpr int kAcceptsAtOnce = 64;
+constexpr int kPacketsAtOnce = 8;  // of one client, before the others have their turn
+constexpr int kEventsAtOnce = 64;
+constexpr Nanoseconds kPublishPeriod = 5'000'000;
+constexpr unsigned kSourceShift = 56;
+
+Nanoseconds monotonic() noexcept { return clock_ns(CLOCK_MONOTONIC); }
+
+}  // namespace
+
+Server::Server(ServerOptions options, std::unique_ptr<Backend> backend, Program program,
+               ProcessTable processes, Journal journal, PolicyFile policy, Listener listener)
+    : options_(std::move(options)),
+      backend_(std::move(backend)),
+      program_(std::move(program)),
+      processes_(std::move(processes)),
+      journal_(std::move(journal)),
+      policy_(std::move(policy)),
+      listener_(std::move(listener)) {}
+
+Server::~Server() = default;
+
+// ---- Loop ----
+
+void Server::run() {
+  std::array<epoll_event, kEventsAtOnce> events;
+  while (!has_ended_) {
+    const int count =
+        ::epoll_wait(epoll_.get(), events.data(), kEventsAtOnce, timeout_ms(monotonic()));
+    const Nanoseconds now = monotonic();
+    // Before anything else: after a time in which nobody could act, terms are to grow first.
+    const auto deadline = exchange_->arbiter().deadline();
+    if (now >= next_tick_ || (deadline && now >= *deadline)) tick(now);
+    for (int i = 0; i < count && !has_ended_; ++i) {
+      const epoll_event& event = events[static_cast<std::size_t>(i)];
+      const std::uint64_t tag = event.data.u64;
+      handle(static_cast<Source>(tag >> kSourceShift),
+             tag & ((std::uint64_t{1} << kSourceShift) - 1), event.events);
+    }
+    if (has_ended_) return;
+    drop_ending(now);
+    watch_counters();
+    publish(now);
+  }
+}
+
+int Server::timeout_ms(Nanoseconds now) const {
+  Nanoseconds next = next_tick_;
+  if (const auto deadline = exchange_->arbiter().deadline()) next = std::min(next, *deadline);
+  if (exchange_->arbiter().changes() != published_changes_) {
+    next = std::min(next, published_ + kPublishPeriod);
+  }
+  if (next <= now) return 0;
+  return static_cast<int>((next - now + 999'999) / 1'000'000);
+}
+
+void Server::watch(int descriptor, Source source, std::uint64_t number,
+                   std::uint32_t events) noexcept {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = static_cast<std::uint64_t>(source) << kSourceShift | number;
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0 || errno != EEXIST) return;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, descriptor, &event);
+}
+
+// A lost counter says so once, and a counter that nothing is mapped of always says that it hung up:
+// only changes count.
+void Server::watch_counters() {
+  auto wanted = backend_->watched();
+  if (wanted == watched_) return;
+  for (const auto& [descriptor, carrier] : wanted) {
+    const auto known = watched_.find(descriptor);
+    if (known != watched_.end() && known->second == carrier) continue;
+    watch(descriptor, Source::kCounter, carrier, EPOLLIN | EPOLLET);
+  }
+  watched_ = std::move(wanted);
+}
+
+void Server::closes(CarrierNumber carrier) {
+  std::erase_if(watched_, [this, carrier](const auto& entry) {
+    if (entry.second != carrier) return false;
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, entry.first, nullptr);
+    return true;
+  });
+}
+
+void Server::handle(Source source, std::uint64_t number, std::uint32_t events) {
+  switch (source) {
+    case Source::kListener:
+      return accept_clients(monotonic());
+    case Source::kSignals:
+      return read_signals(monotonic());
+    case Source::kClient:
+      return serve(number, events);
+    case Source::kProcess:
+      // Its end takes the leases along, though a child of it may have the socket still.
+      return drop(number, monotonic());
+    case Source::kCounter:
+      return exchange_->check(number, monotonic());
+  }
+}
+
+void Server::tick(Nanoseconds now) {
+  exchange_->ledger().set_alive(now);
+  exchange_->passed(now);
+  if (now < next_tick_) return;
+  next_tick_ = now + kTick;
+  if (grace_end_ != 0 && now >= grace_end_) {
+    grace_end_ = 0;
+    journal_.forget_before(epoch_);
+  }
+  const Nanoseconds watchdog = supervisor_.watchdog_ns();
+  if (watchdog != 0 && now - told_supervisor_ >= watchdog / 3) {
+    told_supervisor_ = now;
+    supervisor_.tell("WATCHDOG=1");
+  }
+}
+
+// Many changes in a row are shown together.
+void Server::publish(Nanoseconds now) {
+  const std::uint64_t changes = exchange_->arbiter().changes();
+  const Nanoseconds age = now - std::min(now, published_);
+  if (age < (changes == published_changes_ ? kTick : kPublishPeriod)) return;
+  published_ = now;
+  published_changes_ = changes;
+  rows_->update(exchange_->arbiter(),
+                {connections_.size(), connections_refused_, exchange_->packets_rejected()});
+}
+
+// ---- Clients ----
+
+void Server::accept_clients(Nanoseconds now) {
+  for (int count = 0; count < kAcceptsAtOnce; ++count) {
+    bool full = false;
+    PacketSocket socket = listener_.accept(full);
+    if (full && spare_) {
+      // Not to be woken for ever by a client who cannot be taken: take it and hang up.
+      spare_.reset();
+      static_cast<void>(listener_.accept(full));
+      spare_.reset(::fcntl(epoll_.get(), F_DUPFD_CLOEXEC, 3));
+      ++connections_refused_;
+      log_.complain("no descriptor is left for a client; raise LimitNOFILE", now);
+      continue;
+    }
+    if (!socket) return;
+    admit(std::move(socket), now);
+  }
+}
+
+void Server::admit(PacketSocket socket, Nanoseconds now) {
+  const uid_t uid = socket.peer().uid;
+  if (!admission_.enter(uid)) {
+    ++connections_refused_;
+    log_.complain(fmt::format("user {} has too many connections, or all have", uid), now);
+    const pmu::ArbiterMessage told = pmu::Rejected{pmu::Rejection::kTooMany, 0};
+    static_cast<void>(socket.send(pmu::encode(0, told)));
+    return;
+  }
+  auto peer = processes_.peer_of(socket.descriptor());
+  if (!peer) {  // it has ended already
+    admission_.leave(uid);
+    return;
+  }
+  const ClientNumber client = next_client_++;
+  add_client(client, Connection(std::move(socket), std::move(peer->process), uid));
+  exchange_->connected(client, peer->identity, now);
+}
+
+void Server::add_client(ClientNumber client, Connection connection) {
+  watch(connection.socket().descriptor(), Source::kClient, client, EPOLLIN);
+  watch(connection.process().get(), Source::kProcess, client, EPOLLIN);
+  connections_.emplace(client, std::move(connection));
+}
+
+void Server::serve(ClientNumber client, std::uint32_t events) {
+  const auto found = connections_.find(client);
+  if (found == connections_.end()) return;
+  Connection& connection = found->second;
+  if ((events & EPOLLOUT) != 0) {
+    if (!connection.flush()) return drop(client, monotonic());
+    if (!connection.has_unsent()) {
+      connection.waits_for_room = false;
+      watch(connection.socket().descriptor(), Source::kClient, client, EPOLLIN);
+    }
+  }
+  if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) read_packets(client);
+}
+
+void Server::read_packets(ClientNumber client) {
+  for (int count = 0; count < kPacketsAtOnce; ++count) {
+    const auto found = connections_.find(client);
+    if (found == connections_.end() || found->second.is_ending()) return;
+    Connection& connection = found->second;
+    const Nanoseconds now = monotonic();
+    UniqueFd attached;
+    switch (connection.socket().receive(packet_, attached)) {
+      case PacketSocket::Got::kNothing:
+        return;
+      case PacketSocket::Got::kMalformed:
+        log_.complain(fmt::format("user {} sent what is no packet", connection.uid()), now);
+        [[fallthrough]];
+      case PacketSocket::Got::kEnd:
+        return drop(client, now);
+      case PacketSocket::Got::kPacket:
+        break;
+    }
+    const bool is_too_fast = !admission_.take_packet(connection.uid(), now);
+    exchange_->received(client, packet_.bytes(), std::move(attached), is_too_fast, now);
+  }
+}
+
+void Server::drop(ClientNumber client, Nanoseconds now) {
+  const auto found = connections_.find(client);
+  if (found == connections_.end()) return;
+  admission_.leave(found->second.uid());
+  connections_.erase(found);
+  ending_.erase(client);
+  exchange_->disconnected(client, now);
+}
+
+void Server::drop_ending(Nanoseconds now) {
+  while (!ending_.empty()) {
+    const ClientNumber client = *ending_.begin();
+    ending_.erase(ending_.begin());
+    const auto found = connections_.find(client);
+    // What it does not read now it is not owed.
+    if (found != connections_.end()) static_cast<void>(found->second.flush());
+    drop(client, now);
+  }
+}
+
+void Server::send(ClientNumber client, std::vector<std::byte> packet, int attached) {
+  const auto found = connections_.find(client);
+  if (found == connections_.end() || found->second.is_ending()) return;
+  Connection& connection = found->second;
+  if (!connection.send(std::move(packet), attached)) return hang_up(client);
+  if (!connection.has_unsent() || connection.waits_for_room) return;
+  connection.waits_for_room = true;
+  watch(connection.socket().descriptor(), Source::kClient, client, EPOLLIN | EPOLLOUT);
+}
+
+void Server::hang_up(ClientNumber client) {
+  const auto found = connections_.find(client);
+  if (found == connections_.end()) return;
+  found->second.begin_end();
+  ending_.insert(client);
+}
+
+// ---- The rest of the outside ----
+
+void Server::record(const JournalRecord& record) {
+  JournalRecord kept = record;
+  if (kept.epoch == 0) kept.epoch = epoch_;
+  if (!journal_.append(kept)) log_.complain("the journal cannot be written", monotonic());
+}
+
+void Server::granted(Nanoseconds waited) {
+  if (rows_) rows_->record_grant(static_cast<double>(waited) / 1e9);
+}
+
+void Server::read_signals(Nanoseconds now) {
+  signalfd_siginfo signal{};
+  while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
+    switch (signal.ssi_signo) {
+      case SIGHUP:
+        reload_policy(now);
+        break;
+      case SIGUSR2:
+        upgrade(now);
+        break;
+      default:
+        return end(now);
+    }
+  }
+}
+
+void Server::reload_policy(Nanoseconds now) {
+  supervisor_.tell(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", now / 1000));
+  auto policy = policy_.read();
+  if (policy) {
+    exchange_->adopt(std::move(*policy), now);
+    JournalRecord record;
+    record.monotonic_ns = now;
+    record.kind = JournalRecord::Kind::kPolicy;
+    this->record(record);
+    log_.say(policy_.path().empty() ? "no policy file: nothing to read anew"
+                                    : "policy read anew: " + policy_.path());
+  } else {
+    log_.say("the policy stays as it was: " + policy.error().message());
+  }
+  supervisor_.tell("READY=1");
+}
+
+void Server::end(Nanoseconds now) {
+  supervisor_.tell("STOPPING=1");
+  has_ended_ = true;
+  exchange_->end(now);
+  for (auto& [client, connection] : connections_) static_cast<void>(connection.flush());
+  exchange_->ledger().end(pmu::LedgerState::kEnded);
+  listener_.close();
+  rows_.reset();
+  log_.say("ended");
+}
+
+}  // namespace meterbank::arbiter

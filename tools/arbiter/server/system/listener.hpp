@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where clients come in: a socket that this program made in its directory, or one that a service
+// manager passed.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "meterbank/base/result.hpp"
+#include "meterbank/base/unique_fd.hpp"
+#include "meterbank/shm/packet_socket.hpp"
+
+namespace meterbank::arbiter {
+
+class Listener {
+ public:
+  // Replaces a socket that nobody listens at. `mode`: who may connect. Errors: kExists, if somebody
+  // listens there; kNoDirectory, kDenied, kSystem.
+  static Result<Listener> listen(const std::string& directory, mode_t mode);
+  // `name_stays`: it is a service manager's. Else it was made by the image before this one, in
+  // `directory`. Errors: kNoDirectory.
+  static Result<Listener> adopt(UniqueFd socket, const std::string& directory, bool name_stays);
+
+  [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
+  [[nodiscard]] bool name_stays() const noexcept { return name_stays_; }
+  // An empty socket if nobody waits, or if this process has no descriptor to give: then `full`.
+  [[nodiscard]] PacketSocket accept(bool& full) noexcept;
+  // Takes its name away; who waits in its queue finds itself hung up on.
+  void close() noexcept;
+
+ private:
+  UniqueFd directory_, socket_;
+  bool name_stays_ = false;
+};
+
+}  // namespace meterbank::arbiter

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines on standard error. What strangers can cause is limited to a few lines a second, and nothing
+// here waits for whoever reads them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace meterbank::arbiter {
+
+class Log {
+ public:
+  // What happens once: always said.
+  void say(std::string_view sentence) noexcept;
+  // What may happen as often as somebody wants: said while there is a share left; the next line
+  // then tells how many were not. `now` is in ns.
+  void complain(std::string_view sentence, std::uint64_t now) noexcept;
+
+ private:
+  double share_ = 10;
+  std::uint64_t last_ = 0;
+  std::uint64_t left_out_ = 0;
+};
+
+}  // namespace meterbank::arbiter
