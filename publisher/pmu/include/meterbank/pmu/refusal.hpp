@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why a request was not served: who stands in the way, and until when.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "meterbank/base/result.hpp"
+#include "meterbank/shm/lease_wire.hpp"
+
+namespace meterbank::pmu {
+
+struct Refusal {
+  Answer answer = Answer::kInsufficientResources;
+  Reason reason = Reason::kNone;
+  std::optional<std::uint32_t> item;  // position in the request
+  std::optional<std::uint32_t> cpu;   // the first one on which it failed
+  std::uint64_t earliest_ns = 0;      // CLOCK_MONOTONIC; 0: not known
+  std::uint32_t ahead = 0;            // waiters before it
+  std::vector<Blocker> blockers;
+  std::uint32_t blockers_left_out = 0;
+  std::string sentence;  // of the arbiter, for people
+
+  // Set if nobody decided: there is no arbiter (kGone), it did not answer, or it threw the message
+  // out as one that breaks a rule of the protocol. The fields above then say nothing.
+  std::optional<Error> error;
+
+  // One line: the sentence or the error.
+  [[nodiscard]] std::string message() const;
+};
+
+template <typename T>
+using Asked = tl::expected<T, Refusal>;
+
+}  // namespace meterbank::pmu

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A connection's innards: one socket, those who wait for answers, the leases that it carries.
+//
+//     adrift --socket--> greeting --Welcome, ledger--> open --end, violation, hung up on--> adrift
+//        ^                   |                                                                |
+//        +---- retry --------+                         closed <-- the connection is destroyed +
+//
+// Whoever waits for an answer receives packets meanwhile, unless there is a keeper: then only that
+// does. Packets are handled under the mutex, callbacks run without it. What an arbiter sends is
+// believed as far as this: it is decoded, it answers what was asked, and its numbers lie within
+// what was asked; else the connection is dropped, as if the arbiter had died.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "held.hpp"
+#include "meterbank/pmu/connection.hpp"
+#include "meterbank/shm/packet_socket.hpp"
+
+namespace meterbank::pmu::detail {
+
+// A request that is out.
+struct Pending {
+  ClientMessage message;
+  std::optional<ArbiterMessage> answer;
+  std::optional<Error> error;
+  std::deque<Queued> queued;     // not told yet
+  std::shared_ptr<Held> held;    // of Granted
+  std::weak_ptr<Held> reclaims;  // claimed by the link itself; nobody waits
+  bool is_of_link = false;       // of the link itself: greeting, claims
+  std::uint32_t descriptors_due = 0;
+  [[nodiscard]] bool is_done() const noexcept { return error || (answer && descriptors_due == 0); }
+};
+
+class Link : public std::enable_shared_from_this<Link> {
+ public:
+  explicit Link(ConnectionOptions options);
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+  ~Link();
+
+  // Connects, and starts the keeper if one is wanted.
+  Result<void> start();
+  // Leases end. Idempotent.
+  void close() noexcept;
+
+  [[nodiscard]] Asked<Lease> acquire(const Allocate& allocate, const AcquireOptions& options);
+  // The answer of the arbiter, whatever it is but Refused and Rejected. `patience`: beyond that of
+  // the options, for what is known to take long.
+  [[nodiscard]] Asked<ArbiterMessage> ask(ClientMessage message,
+                                          std::chrono::nanoseconds patience = {});
+
+  void release(Held& held) noexcept;
+  [[nodiscard]] Result<Values> read(Held& held);
+  // Of messages that name a lease and are answered Done.
+  template <typename Message>
+  [[nodiscard]] Asked<void> tell(Held& held) {
+    auto answer = ask(Message{.token = token_of(held)});
+    if (!answer) return tl::make_unexpected(std::move(answer.error()));
+    return {};
+  }
+  [[nodiscard]] Result<LocalCounter> local(const std::shared_ptr<Held>& held,
+                                           std::uint32_t position);
+  // A copy of what `held` has, made under the mutex.
+  template <typename Look>
+  [[nodiscard]] auto look_at(const Held& held, Look look) const {
+    const std::lock_guard lock(mutex_);
+    return look(held);
+  }
+
+  [[nodiscard]] ArbiterFacts facts() const;
+  [[nodiscard]] bool is_connected() const;
+  [[nodiscard]] std::shared_ptr<const LedgerView> ledger() const;
+  [[nodiscard]] int descriptor() const noexcept { return all_.get(); }
+  void dispatch();
+
+  // Of fork.cpp: the mutex is held across a fork.
+  void before_fork() { mutex_.lock(); }
+  void after_fork_in_parent() { mutex_.unlock(); }
+  void after_fork_in_child() noexcept;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Lock = std::unique_lock<std::mutex>;
+  using PendingPtr = std::shared_ptr<Pending>;
+  enum class Phase : std::uint8_t { kAdrift, kGreeting, kOpen, kClosed };
+
+  // ---- link.cpp: life ----
+  Result<void> prepare();
+  Result<void> connect_locked();
+  void drop_locked(const Error& reason) noexcept;
+  void claim_again_locked();
+  void claim_again_locked(const std::shared_ptr<Held>& held);
+  static void* keep(void* self) noexcept;
+
+  // ---- packets.cpp: in and out ----
+  std::uint64_t send_locked(const PendingPtr& pending, int attached = -1);
+  void send_unanswered_locked(const ClientMessage& message, std::uint64_t id);
+  void push_locked(std::vector<std::byte> packet, int attached);
+  void flush_locked();
+  void pump_locked();
+  void rearm_locked() noexcept;
+  void wake_locked() noexcept;  // whoever polls
+  void deliver(Lock& lock);
+  // Until is_done(), which is called under the mutex, or the deadline. False: it is not.
+  bool wait(Lock& lock, const std::function<bool()>& is_done,
+            std::optional<Clock::time_point> deadline);
+
+  // ---- answers.cpp: what an arbiter says; a text is what was wrong with it ----
+  using Fault = std::optional<std::string>;
+  [[nodiscard]] Fault handle_locked(std::span<const std::byte> packet, UniqueFd attached);
+  [[nodiscard]] Fault answer_locked(std::uint64_t id, ArbiterMessage& message, UniqueFd attached);
+  [[nodiscard]] Fault welcome_locked(const Welcome& welcome, UniqueFd attached);
+  [[nodiscard]] Fault granted_locked(Pending& pending, Granted& granted);
+  [[nodiscard]] Fault counter_locked(Pending& pending, const Counter& counter, UniqueFd attached);
+  [[nodiscard]] Fault values_locked(const Values& values);
+  [[nodiscard]] Fault notice_locked(const Notice& notice);
+  [[nodiscard]] Fault ledger_locked(UniqueFd attached);
+  void nobody_waits_locked(std::uint64_t id, const ArbiterMessage& message);
+  void finish_claim_locked(Pending& pending);
+  void lose_locked(const std::shared_ptr<Held>& held, Cause cause);
+  void tell_locked(LeaseNotice notice);
+  [[nodiscard]] std::shared_ptr<Held> find_locked(Token token) const;
+  [[nodiscard]] Token token_of(const Held& held) const;
+
+  // ---- asking.cpp ----
+  [[nodiscard]] Asked<ArbiterMessage> wait_for(Lock& lock, std::uint64_t id,
+                                               const PendingPtr& pending,
+                                               const std::function<void(const Queued&)>& on_queued,
+                                               std::optional<Clock::time_point> deadline);
+  void abandon_locked(std::uint64_t id, const Pending& pending);
+  [[nodiscard]] std::optional<Clock::time_point> deadline_of(const Allocate& allocate) const;
+
+  const ConnectionOptions options_;
+  const std::string path_;
+  std::shared_ptr<Heartbeat> heartbeat_;
+
+  mutable std::mutex mutex_;  // everything below
+  // Never waited at by a child's own threads: replaced there, since it cannot be destroyed.
+  std::unique_ptr<std::condition_variable> changed_;
+  Phase phase_ = Phase::kAdrift;
+  Error why_adrift_;
+  PacketSocket socket_;
+  PacketBuffer packet_;
+  UniqueFd epoll_;    // the socket and the timer: what a waiter for an answer wakes for
+  UniqueFd timer_;    // the time of the next retry, or now
+  UniqueFd noticed_;  // readable while there are notices to deliver
+  UniqueFd all_;      // epoll_ and noticed_
+  std::deque<std::pair<std::vector<std::byte>, UniqueFd>> unsent_;
+  bool wants_room_ = false;
+  std::uint64_t next_id_ = 1;
+  std::map<std::uint64_t, PendingPtr> pending_;
+  std::set<std::uint64_t> abandoned_;  // ids whose answers nobody waits for
+  ArbiterFacts facts_;
+  std::shared_ptr<const LedgerView> ledger_;
+  std::map<Token, std::weak_ptr<Held>> leases_;  // that are not lost or released
+  std::deque<LeaseNotice> notices_;
+  bool is_pumping_ = false;
+  bool is_delivering_ = false;
+  std::uint32_t retries_ = 0;
+  Clock::time_point retry_at_;
+  Clock::time_point greeted_until_;
+
+  pthread_t keeper_{};
+  std::thread::id keeper_id_;
+  bool has_keeper_ = false;
+  std::atomic<bool> forked_{false};
+};
+
+}  // namespace meterbank::pmu::detail

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../support/temporary_directory.hpp"
+#include "meterbank/pmu.hpp"
+#include "scripted_arbiter.hpp"
+
+namespace meterbank::test {
+
+// What a connection told, in order.
+class Notices {
+ public:
+  [[nodiscard]] std::function<void(const pmu::LeaseNotice&)> listener() {
+    return [this](const pmu::LeaseNotice& notice) {
+      const std::lock_guard lock(mutex_);
+      notices_.push_back(notice);
+      changed_.notify_all();
+    };
+  }
+  // Waits for the first of this kind, and takes it and those before it away.
+  std::optional<pmu::LeaseNotice> await(pmu::LeaseNotice::Kind kind) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      while (!notices_.empty()) {
+        pmu::LeaseNotice first = std::move(notices_.front());
+        notices_.erase(notices_.begin());
+        if (first.kind == kind) return first;
+      }
+      if (changed_.wait_for(lock, std::chrono::seconds(30)) == std::cv_status::timeout) {
+        return std::nullopt;
+      }
+    }
+  }
+  [[nodiscard]] std::size_t count() {
+    const std::lock_guard lock(mutex_);
+    return notices_.size();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<pmu::LeaseNotice> notices_;
+};
+
+class PmuTest : public testing::Test {
+ protected:
+  using Script = ScriptedArbiter::Script;
+  using Client = ScriptedArbiter::Client;
+
+  [[nodiscard]] std::string socket() const { return directory_.path() + "/pmud.sock"; }
+  ScriptedArbiter& arbiter(Script script = {}, std::uint16_t epoch = 1) {
+    arbiter_.reset();
+    arbiter_ = std::make_unique<ScriptedArbiter>(socket(), std::move(script), epoch);
+    return *arbiter_;
+  }
+  [[nodiscard]] pmu::Connection connect(bool has_keeper = true) {
+    auto connection = pmu::Connection::connect({.socket = socket(),
+                                                .has_keeper = has_keeper,
+                                                .on_notice = notices_.listener(),
+                                                .patience = std::chrono::seconds(20)});
+    EXPECT_TRUE(connection) << connection.error().message();
+    return std::move(*connection);
+  }
+  void crash() { arbiter_.reset(); }
+  [[nodiscard]] static pmu::Request cycles() { return pmu::Request().event("cycles").cpus("0"); }
+
+  const TemporaryDirectory directory_;
+  Notices notices_;
+  std::unique_ptr<ScriptedArbiter> arbiter_;
+};
+
+}  // namespace meterbank::test
