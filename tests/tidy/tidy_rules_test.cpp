@@ -136,6 +136,8 @@ TEST(Includes, NeverGoSideways) {
   EXPECT_FALSE(is_allowed("publisher/src/a.cpp", "<meterbank/reader/query.hpp>"));
   EXPECT_FALSE(is_allowed("publisher/src/a.cpp", "<meterbank/reader/not_there.hpp>"));
   EXPECT_FALSE(is_allowed("publisher/pmu/src/a.cpp", "<meterbank/publisher.hpp>"));
+  EXPECT_TRUE(is_allowed("publisher/pmu/hal/src/a.cpp", "<meterbank/pmu/lease.hpp>"));
+  EXPECT_FALSE(is_allowed("publisher/pmu/src/a.cpp", "<meterbank/hal/hardware_counters.h>"));
 }
 
 TEST(Includes, StayOutOfThePrivateHeadersOfOtherParts) {

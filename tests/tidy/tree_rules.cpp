@@ -19,13 +19,14 @@ constexpr auto kNone = std::string_view::npos;
 struct Part {
   std::string_view name;
   std::array<std::string_view, 3> prefixes;
-  std::array<std::string_view, 4> may_include;
+  std::array<std::string_view, 5> may_include;
 };
-constexpr std::array<Part, 7> kLibraries = {{
+constexpr std::array<Part, 8> kLibraries = {{
+    {"hal", {"publisher/pmu/hal/"}, {"shm", "windows", "pmu", "hal"}},
     {"pmu",
      {"publisher/pmu/", "publisher/include/meterbank/pmu/", "publisher/src/pmu/"},
      {"shm", "pmu"}},
-    {"pcw", {"publisher/pcw/"}, {"shm", "windows", "publisher", "pcw"}},
+    {"pcw", {"publisher/pcw/"}, {"shm", "windows", "publisher", "pcw", "hal"}},
     {"perflib", {"reader/perflib/"}, {"shm", "windows", "reader", "perflib"}},
     {"windows", {"shm/windows/"}, {"shm", "windows"}},
     {"shm", {"shm/"}, {"shm"}},
@@ -235,7 +236,7 @@ void find_forbidden_name(const SourceFile& file, Findings& findings) {
 // One line of packages.txt: "group name", the name as Debian allows it.
 std::string package_mistake(std::span<const std::string_view> words) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789+-.";
-  constexpr std::array<std::string_view, 4> kGroups = {"build", "test", "bench", "peers"};
+  constexpr std::array<std::string_view, 5> kGroups = {"build", "test", "bench", "full", "peers"};
   if (words.size() != 2) return "not a group and a package";
   if (std::find(kGroups.begin(), kGroups.end(), words[0]) == kGroups.end()) {
     return "unknown group " + std::string(words[0]);

@@ -313,13 +313,14 @@ std::uint32_t SimulatedBackend::guard(PmuIndex pmu, std::uint32_t cpu, std::uint
 std::vector<SimulatedBackend::Place> SimulatedBackend::guarded_places(
     std::span<const Opening> openings) const {
   std::vector<Place> places;
-  for (const auto& [place, guarded] : guards_) {
+  for (const auto& entry : guards_) {
+    const Place& place = entry.first;
     const bool is_wanted =
         std::any_of(openings.begin(), openings.end(), [&](const Opening& opening) {
           return opening.pmu == place.first &&
                  (opening.cpu == pmu::kNoCpu || opening.cpu == place.second);
         });
-    if (is_wanted && !guarded.events.empty()) places.push_back(place);
+    if (is_wanted && !entry.second.events.empty()) places.push_back(place);
   }
   return places;
 }

@@ -272,7 +272,7 @@ void Arbiter::State::admit(ClientNumber client, std::uint64_t id, const pmu::All
   lease.holder = clients.at(client).identity;
   lease.asked = asked;
   if (asked.head.term_ns != 0) {
-    lease.asked.head.term_ns = std::max<std::uint64_t>(asked.head.term_ns, kTermMin);
+    lease.asked.head.term_ns = std::clamp<std::uint64_t>(asked.head.term_ns, kTermMin, kTermMax);
   }
   lease.plan = std::move(plan);
   lease.asked_ns = now;

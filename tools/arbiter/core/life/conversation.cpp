@@ -205,6 +205,13 @@ void Arbiter::State::probe(ClientNumber client, std::uint64_t id, const pmu::Pro
 }
 
 void Arbiter::State::owners(ClientNumber client, std::uint64_t id, const pmu::Owners& message) {
+  if (message.cpu >= kCpusMax) {
+    Decision beyond;
+    beyond.answer = Answer::kInvalidParameter;
+    beyond.reason = Reason::kMalformed;
+    beyond.sentence = "no machine has a CPU of that number";
+    return refuse(client, id, beyond);
+  }
   Request request;
   request.has_groups = true;
   request.group_count = 1;

@@ -10,6 +10,7 @@
 namespace meterbank::arbiter {
 
 void Arbiter::State::revoke(Lease& lease, pmu::Cause cause, Nanoseconds drain_ns) {
+  drain_ns = std::min(drain_ns, kDrainMax);
   if (lease.state == pmu::LeaseState::kRevoking) {
     // Whoever asks for more haste gets it; nobody gets more time by a second revocation.
     lease.deadline_ns = std::min(lease.deadline_ns, now + drain_ns);

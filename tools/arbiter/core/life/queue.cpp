@@ -110,23 +110,30 @@ Decision Arbiter::State::consider(Lease& lease) {
   }
   if (auto refused = quota_refusal(lease)) return *refused;
   if (auto refused = turn_refusal(lease)) return *refused;
+  const bool is_dry = lease.has(pmu::kAllocateDryRun);
+  const std::vector<LeaseNumber> ahead = protected_from(lease);
+  if (ahead.empty() && !is_dry) return try_start(lease);
   // Most of those who wait do not fit: only for the others it is worth asking whom they would
   // delay.
   MachineBook copy = book;
   Decision decision = take(copy, lease);
   if (!decision.is_granted()) return decision;
-  std::size_t protected_count = 0;
-  for (const LeaseNumber number : in_order()) {
-    if (number == lease.number || protected_count == kProtectedMax) break;
-    const Lease& ahead = leases.at(number);
-    if (!overlap(ahead.plan, lease.plan)) continue;
-    ++protected_count;
-    if (!is_delayed(ahead, lease)) continue;
+  for (const LeaseNumber number : ahead) {
+    if (!is_delayed(leases.at(number), lease)) continue;
     Decision passed_over = scarce(Reason::kTaken, {});
     passed_over.leases = {number};
     return passed_over;
   }
-  return lease.has(pmu::kAllocateDryRun) ? decision : try_start(lease);
+  return is_dry ? decision : try_start(lease);
+}
+
+std::vector<LeaseNumber> Arbiter::State::protected_from(const Lease& lease) const {
+  std::vector<LeaseNumber> ahead;
+  for (const LeaseNumber number : in_order()) {
+    if (number == lease.number || ahead.size() == kProtectedMax) break;
+    if (overlap(leases.at(number).plan, lease.plan)) ahead.push_back(number);
+  }
+  return ahead;
 }
 
 bool Arbiter::State::is_delayed(const Lease& ahead, const Lease& lease) const {
@@ -135,7 +142,8 @@ bool Arbiter::State::is_delayed(const Lease& ahead, const Lease& lease) const {
   const Estimate alone = earliest(ahead, nullptr);
   const bool is_known = alone.time_ns != pmu::kForever;
   const Nanoseconds hold = lease.asked.head.hold_ns;
-  if (is_known && hold != 0 && now + hold <= alone.time_ns) return false;
+  const bool is_over_in_time = is_known && hold != 0 && hold <= alone.time_ns - now;
+  if (is_over_in_time) return false;
   const Estimate beside = earliest(ahead, &lease);
   return beside.time_ns > alone.time_ns || beside.released > alone.released;
 }

@@ -79,7 +79,8 @@ std::optional<Decision> Arbiter::State::reclaim_refusal(const Lease& lease) cons
 }
 
 void Arbiter::State::end_grace() {
-  if (grace_until_ns == 0 || is_grace()) return;
+  const bool is_over = grace_until_ns == 0 && remembered.empty();
+  if (is_over || is_grace()) return;
   grace_until_ns = 0;
   for (auto& [token, held] : remembered) {
     JournalRecord ended = held;

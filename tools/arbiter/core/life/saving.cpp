@@ -123,6 +123,30 @@ using nlohmann::json;
   return *asked;
 }
 
+// Which CPUs a plan is about. A request for all that are online means those that were then.
+[[nodiscard]] json places_of(const Plan& plan) {
+  json places = json::array();
+  for (const PmuDemand& part : plan.parts) places.push_back({part.pmu, part.cpus.text()});
+  return places;
+}
+
+[[nodiscard]] bool set_places(Plan& plan, const json& places) {
+  std::vector<PmuDemand> parts;
+  for (const json& place : places) {
+    const PmuIndex pmu = place.at(0);
+    const auto cpus = CpuSet::parse(place.at(1).get<std::string>());
+    const auto part = std::find_if(plan.parts.begin(), plan.parts.end(),
+                                   [&](const PmuDemand& one) { return one.pmu == pmu; });
+    if (!cpus || cpus->empty() || part == plan.parts.end() || !cpus->is_within(part->cpus)) {
+      return false;
+    }
+    parts.push_back(*part);
+    parts.back().cpus = *cpus;
+  }
+  plan.parts = std::move(parts);
+  return !plan.parts.empty();
+}
+
 [[nodiscard]] json to_json(const Lease& lease) {
   json revokers = json::array();
   for (const Revoker& who : lease.revokers) revokers.push_back({who.client, who.request});
@@ -137,7 +161,7 @@ using nlohmann::json;
           {"items", lease.items},          {"began", to_json(lease.began)},
           {"arrival", lease.arrival},      {"rest", lease.has_rest},
           {"told", lease.was_told},        {"away", lease.away_ns},
-          {"revokers", revokers}};
+          {"revokers", revokers},          {"places", places_of(lease.plan)}};
 }
 
 [[nodiscard]] std::optional<Lease> lease_from(const json& from) {
@@ -274,7 +298,9 @@ bool Arbiter::State::load(std::string_view saved) {
     load_plain(from);
     for (const json& one : from.at("leases")) {
       std::optional<Lease> lease = lease_from(one);
-      if (!lease || !plan_again(*lease)) return false;
+      if (!lease || !plan_again(*lease) || !set_places(lease->plan, one.at("places"))) {
+        return false;
+      }
       leases.insert_or_assign(lease->number, std::move(*lease));
     }
     for (const json& one : from.at("carriers")) {
@@ -366,8 +392,11 @@ bool Arbiter::State::is_consistent() const {
 }
 
 bool Arbiter::State::book_again() {
-  book_reserves();
-  CpuSet online = book.machine().online;
+  // Before anybody who gets only what is left: outsiders, and the reserve.
+  for (const auto& [place, holder] : std::exchange(reserve_holders, {})) {
+    book.forget_unleased(holder);
+  }
+  const CpuSet online = book.machine().online;
   book.set_online(book.machine().possible);
   for (auto& [number, lease] : leases) {
     const Alternative alternative = alternative_of(lease);
@@ -393,6 +422,7 @@ bool Arbiter::State::book_again() {
   }
   book.set_online(online);
   book_outsiders();
+  book_reserves();
   return true;
 }
 

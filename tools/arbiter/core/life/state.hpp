@@ -25,6 +25,9 @@ inline constexpr Nanoseconds kRetry = 1'000'000'000;      // between two tries o
 inline constexpr Nanoseconds kAwayMax = 10'000'000'000;   // taken for longer: it is lost
 inline constexpr Nanoseconds kSurveyStale = 100'000'000;  // an older one is no reason to refuse
 inline constexpr Nanoseconds kViolationWait = 100'000'000;
+// Longer times of clients count as these: years, so that no sum with the clock wraps.
+inline constexpr Nanoseconds kTermMax = 100'000'000'000'000'000;
+inline constexpr Nanoseconds kDrainMax = 3600'000'000'000;
 inline constexpr Nanoseconds kConfirmMax = 100'000'000;
 inline constexpr Nanoseconds kTick =
     500'000'000;  // how far deadline() is while somebody has to act
@@ -147,6 +150,8 @@ struct Arbiter::State {
   [[nodiscard]] std::uint32_t class_of(const Lease& lease) const;
   [[nodiscard]] std::vector<LeaseNumber> in_order() const;
   [[nodiscard]] Decision consider(Lease& lease);
+  // Who waits ahead for some of the same counters, next one first.
+  [[nodiscard]] std::vector<LeaseNumber> protected_from(const Lease& lease) const;
   // When it could be served if all holders use up their time, and `beside` is served now.
   [[nodiscard]] Estimate earliest(const Lease& lease, const Lease* beside) const;
   [[nodiscard]] std::vector<std::pair<Nanoseconds, LeaseNumber>> ends(const Lease& lease) const;

@@ -206,10 +206,11 @@ void Rows::Sets::show_places(const Arbiter& arbiter) {
 void Rows::Sets::show_leases(const Arbiter& arbiter) {
   const Topology& topology = arbiter.book().machine().topology;
   std::set<pmu::Token> live;
-  for (const auto& [number, lease] : arbiter.leases()) {
+  for (const auto& numbered : arbiter.leases()) {
+    const Lease& lease = numbered.second;
     if (!has_row(lease)) continue;
     live.insert(lease.token);
-    const std::uint64_t word = arbiter.lease_word(number);
+    const std::uint64_t word = arbiter.lease_word(numbered.first);
     const auto [entry, is_new] = lease_rows.try_emplace(lease.token);
     if (is_new) {
       auto row = leases.create(row_name_of(lease.token));
@@ -277,8 +278,8 @@ void Rows::Sets::show_outsiders(const Arbiter& arbiter) {
     }
     const OutsiderKey key{outsider.pid, {outsider.name, outsider.pmu}};
     live.insert(key);
-    const std::string_view pmu =
-        outsider.pmu < topology.pmus.size() ? topology.pmus[outsider.pmu].name : "";
+    const bool is_known = outsider.pmu < topology.pmus.size();
+    const std::string pmu = is_known ? topology.pmus[outsider.pmu].name : std::string();
     const auto [entry, is_new] = outsider_rows.try_emplace(key);
     if (is_new) {
       auto row = outsiders.create(fmt::format("{} {} {}", outsider.pid, pmu, outsider.name));
