@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: meterbank_bench [--quick] [--large] [--peers] "
-    "[publish|snapshot|fresh|setup|bulk|perflib|callback|distribution|cut|shards|server]...\n"
+    "[publish|snapshot|fresh|setup|bulk|perflib|callback|distribution|cut|shards|server|ledger|"
+    "books|leases]...\n"
     "  --quick  tiny inputs: shows that every row runs; its figures mean nothing\n"
     "  --large  bulk snapshots of 1,000,000 instances as well\n"
     "  --peers  rows of other systems too, where this program was built with them\n"
@@ -35,7 +36,10 @@ constexpr Group kGroups[] = {{"publish", meterbank::bench::publish_rows},
                              {"callback", meterbank::bench::callback_rows},
                              {"distribution", meterbank::bench::distribution_rows},
                              {"cut", meterbank::bench::cut_rows},
-                             {"server", meterbank::bench::server_rows}};
+                             {"server", meterbank::bench::server_rows},
+                             {"ledger", meterbank::bench::lease_ledger_rows},
+                             {"books", meterbank::bench::lease_book_rows},
+                             {"leases", meterbank::bench::lease_daemon_rows}};
 
 // One processor for all loops of this thread. Where the machine has only one, nothing is gained.
 void stay_here() {

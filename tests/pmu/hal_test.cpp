@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <set>
 #include <string>
 #include <vector>
@@ -45,7 +46,7 @@ class List {
 
 Descriptor of_type(int type) {
   Descriptor descriptor{};
-  descriptor.Type = static_cast<PHYSICAL_COUNTER_RESOURCE_DESCRIPTOR_TYPE>(type);
+  std::memcpy(&descriptor.Type, &type, sizeof type);  // as C would, which knows no wrong ones
   return descriptor;
 }
 Descriptor single(ULONG counter) {

@@ -35,13 +35,14 @@ TEST_F(HostileArbiterTest, GrantsThatCannotBeSoAreNotBelieved) {
       {"item nobody asked for", [](Granted& g) { g.counters.front().item = 1; }},
       {"descriptors nobody asked for", [](Granted& g) { g.head.descriptor_count = 1; }},
   };
-  for (const auto& [name, lie] : lies) {
-    expect_drop(
-        name, [&](ScriptedArbiter& self, Client& client, std::uint64_t id, const Allocate& asked) {
-          Granted granted = good_grant(self, asked);
-          lie(granted);
-          self.send(client, id, granted);
-        });
+  for (const auto& each : lies) {
+    const auto& lie = each.second;
+    expect_drop(each.first, [&](ScriptedArbiter& self, Client& client, std::uint64_t id,
+                                const Allocate& asked) {
+      Granted granted = good_grant(self, asked);
+      lie(granted);
+      self.send(client, id, granted);
+    });
   }
 }
 
@@ -178,8 +179,9 @@ TEST_F(HostileArbiterTest, FalseLedgersAreRefused) {
           {"something else",
            [](auto& self, auto& client, auto id) { self.send(client, id, Done{}); }},
       };
-  for (const auto& [name, lie] : lies) {
-    SCOPED_TRACE(name);
+  for (const auto& each : lies) {
+    const auto& lie = each.second;
+    SCOPED_TRACE(each.first);
     arbiter(
         [&](ScriptedArbiter& self, Client& client, std::uint64_t id, const ClientMessage& message) {
           if (!std::holds_alternative<Hello>(message)) return false;

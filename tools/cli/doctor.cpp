@@ -16,10 +16,12 @@
 #include "cli/format/quantity.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
+#include "cli/pmu/arbiter_access.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/output.hpp"
 #include "cli/session/runtime_directory.hpp"
 #include "cli/verbs.hpp"
+#include "meterbank/shm/ledger_view.hpp"
 #include "meterbank/shm/pointer_record.hpp"
 
 namespace meterbank::cli {
@@ -182,6 +184,29 @@ Finding examine_pmu() {
           {}};
 }
 
+// The kernel's own watchdog has a counter of every CPU, whoever asks for it.
+void examine_watchdog(Findings& findings) {
+  if (first_line("/proc/sys/kernel/nmi_watchdog") != "1") return;
+  findings.push_back({"pmu", "the kernel's watchdog holds a counter on each CPU", Verdict::kNote,
+                      "sysctl kernel.nmi_watchdog=0, if every counter is needed"});
+}
+
+Finding examine_arbiter(const Invocation& invocation) {
+  const auto connection = connect_to_arbiter(invocation);
+  if (!connection) {
+    auto error = connection.error();
+    const bool is_absent = error.code == ErrorCode::kGone;
+    return {"arbiter", is_absent ? "not running" : named_cause(error),
+            is_absent ? Verdict::kNote : Verdict::kProblem, remedy_of(error)};
+  }
+  const auto& ledger = *connection->ledger();
+  const auto facts = connection->facts();
+  std::string what = fmt::format("pid {}, at {}", ledger.arbiter_pid(), arbiter_socket(invocation));
+  if (facts.is_in_grace) what += ", started again: gives out only what was held before, for now";
+  if (!facts.has_pmu) what += ", lends breakpoints only";
+  return {"arbiter", std::move(what), Verdict::kOk, {}};
+}
+
 // ---- Cleaning ----
 
 // A record is removed only if it still says what the catalog saw: its writer is dead, so only a
@@ -251,6 +276,8 @@ Findings examine(const Invocation& invocation) {
   findings.push_back(examine_clock());
   findings.push_back(examine_limits());
   findings.push_back(examine_pmu());
+  examine_watchdog(findings);
+  findings.push_back(examine_arbiter(invocation));
   return findings;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/gen/gen.hpp"
+#include "cli/pmu/pmu_grammar.hpp"
 #include "cli/verb_words.hpp"
 #include "meterbank/reader/suggest.hpp"
 #include "meterbank/shm/case_fold.hpp"
@@ -119,6 +120,7 @@ class Grammar {
         break;
       // Not of this grammar: others took them before.
       case Verb::kGen:
+      case Verb::kPmu:
       case Verb::kTypeperf:
       case Verb::kRelog:
         break;
@@ -225,7 +227,9 @@ class Grammar {
     if (extras.empty()) return {};
     const auto& first = extras.front();
     if (first.size() > 1 && first.front() == '-') return unknown_option(first);
-    if (first == kGen) return usage("gen stands before all options", "meterbank gen ...");
+    if (first == kGen || first == kPmu) {
+      return usage(first + " stands before all options", "meterbank " + first + " ...");
+    }
     if (chosen() == nullptr) {
       const auto near = best_match(first, verb_names());
       return usage(fmt::format("no verb '{}'", first), near.value_or("meterbank help"));
@@ -439,12 +443,14 @@ class Grammar {
 
 Result<Invocation> parse_arguments(std::span<const std::string> arguments) {
   if (auto parsed = parse_gen_arguments(arguments)) return *std::move(parsed);
+  if (auto parsed = parse_pmu_arguments(arguments)) return *std::move(parsed);
   if (auto parsed = parse_windows_arguments(arguments)) return *std::move(parsed);
   return std::make_unique<Grammar>(arguments)->parse(arguments);
 }
 
 std::optional<std::string> verb_help(std::string_view verb) {
   if (verb == kGen) return std::string(gen_help());
+  if (auto text = pmu_help(verb)) return text;
   if (const auto text = windows_verb_help(verb); !text.empty()) return std::string(text);
   for (const auto& words : kVerbs) {
     const std::string name = words.name;
@@ -455,8 +461,9 @@ std::optional<std::string> verb_help(std::string_view verb) {
 
 std::vector<std::string> verb_names() {
   auto names = windows_verbs();
-  names.reserve(names.size() + std::size(kVerbs) + 1);
+  names.reserve(names.size() + std::size(kVerbs) + 2);
   names.emplace_back(kGen);
+  names.emplace_back(kPmu);
   for (const auto& words : kVerbs) names.emplace_back(words.name);
   return names;
 }

@@ -25,6 +25,7 @@ Windows typeperf   samples as a text log, with the options of the Windows tool
         relog      cuts, thins, filters and converts such logs
 Publish host       this machine's counters, until stopped
         demo       this machine and a small order gateway, shown live
+Machine pmu        counters of the processor: who has them, and how to get some
 Build   gen        headers and documents of a manifest
 Other   doctor     why does it not work
         version    versions of the program and the layout

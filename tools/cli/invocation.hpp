@@ -13,6 +13,7 @@
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/row_writer.hpp"
 #include "cli/pdh_log/log_format.hpp"
+#include "cli/pmu/pmu_options.hpp"
 #include "cli/session/console.hpp"
 #include "cli/session/selection.hpp"
 
@@ -27,6 +28,7 @@ enum class Verb : std::uint8_t {
   kHost,
   kDemo,
   kGen,
+  kPmu,
   kDoctor,
   kVersion,
   kHelp
@@ -92,6 +94,8 @@ struct Invocation {
   std::uint64_t seed = 1;
 
   std::vector<std::string> generator_words;  // gen: what the generator is called with
+
+  PmuOptions pmu;
 
   // doctor
   bool clean = false;

@@ -42,6 +42,11 @@ class ModelledKernel : public PerfCalls {
   int failing_open = -1;                   // this one, from now on, fails with EMFILE
 
   int open(const perf_event_attr& attributes, pid_t task, int cpu) override {
+    return open_in_group(attributes, task, cpu, -1);
+  }
+
+  // A group that would not fit on an empty PMU is refused. One whose leader is off does not run.
+  int open_in_group(const perf_event_attr& attributes, pid_t task, int cpu, int leader) override {
     if (--failing_open == 0) return -EMFILE;
     if (task < 0 && fault != 0) return -fault;
     if (task >= 0 && fault_of_tasks != 0) return -fault_of_tasks;
@@ -52,10 +57,13 @@ class ModelledKernel : public PerfCalls {
     }
     if (type == PERF_TYPE_BREAKPOINT) return PerfCalls::open(attributes, task, cpu);
     const auto pmu = pmus.find(type);
-    if (pmu == pmus.end()) return -ENOENT;
+    const bool is_software = type == PERF_TYPE_SOFTWARE;
+    if (pmu == pmus.end() && !is_software) return -ENOENT;
     const std::uint64_t number = attributes.config & 0xffffffff;
     const bool is_generic = attributes.type == PERF_TYPE_HARDWARE;
     if (is_generic && !pmu->second.generic.contains(number)) return -ENOENT;
+    const bool is_cycles = is_generic && number == PERF_COUNT_HW_CPU_CYCLES;
+    if (leader >= 0 && !fits_in_group(leader, type, is_cycles)) return -EINVAL;
     // Writing ends of pipes are in error when the other end is closed, and can be watched for it.
     int ends[2] = {-1, -1};
     if (::pipe2(ends, O_CLOEXEC) < 0) return -errno;
@@ -64,9 +72,10 @@ class ModelledKernel : public PerfCalls {
     event.type = type;
     event.cpu = cpu;
     event.attributes = attributes;
-    event.is_cycles = is_generic && number == PERF_COUNT_HW_CPU_CYCLES;
+    event.is_cycles = is_cycles;
+    event.leader = leader;
     event.id = ++last_id_;
-    event.is_on = attributes.disabled == 0 && fits(event);
+    event.is_on = attributes.disabled == 0 && leader < 0 && !is_software && fits(event);
     event.silence = UniqueFd(ends[0]);
     events_.insert_or_assign(descriptor, std::move(event));
     return descriptor;
@@ -129,11 +138,22 @@ class ModelledKernel : public PerfCalls {
     bool is_cycles = false;
     bool is_on = false;
     bool is_disabled = false;
+    int leader = -1;
     std::uint64_t id = 0;
     std::uint64_t value = 0;
     std::uint64_t time = 0;
     UniqueFd silence;
   };
+
+  [[nodiscard]] bool fits_in_group(int leader, std::uint32_t type, bool is_cycles) const {
+    std::uint32_t cycles = is_cycles ? 1 : 0;
+    std::uint32_t others = is_cycles ? 0 : 1;
+    for (const auto& [descriptor, event] : events_) {
+      if (event.leader == leader) ++(event.is_cycles ? cycles : others);
+    }
+    const Counters& counters = pmus.at(type);
+    return others + (cycles - std::min(cycles, counters.for_cycles)) <= counters.general;
+  }
 
   [[nodiscard]] bool fits(const Event& wanted) const {
     const Counters& counters = pmus.at(wanted.type);

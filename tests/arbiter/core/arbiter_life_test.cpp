@@ -180,6 +180,17 @@ TEST_F(ArbiterLife, HoldsEndAndMayBeRenewed) {
   EXPECT_TRUE(world.answer<pmu::Refused>(root, 61)) << "too late";
 }
 
+TEST_F(ArbiterLife, NoTimeThatAClientSaysWraps) {
+  const ClientNumber root = world.connect();
+  pmu::Allocate asked = allocate({cycles()});
+  asked.head.term_ns = pmu::kForever;
+  asked.head.hold_ns = pmu::kForever;
+  const pmu::Token token = granted(root, asked);
+  world.say(root, 60, pmu::AdminRevoke{token, pmu::kForever});
+  world.pass(kSecond);
+  EXPECT_EQ(world.state(token), pmu::LeaseState::kRevoking);
+}
+
 TEST_F(ArbiterLife, AWholePmuIsLentForAMinute) {
   const ClientNumber root = world.connect();
   const pmu::Token token = granted(root, allocate_whole());

@@ -162,6 +162,10 @@ class History {
     asked.head.wait_ns = below(2) * (1 + below(30)) * kSecond;
     asked.head.hold_ns = below(2) * (1 + below(20)) * kSecond;
     asked.head.term_ns = below(6) == 0 ? kSecond : 0;
+    // The longest times that can be said.
+    if (below(30) == 0) asked.head.wait_ns = pmu::kForever;
+    if (below(30) == 0) asked.head.hold_ns = pmu::kForever;
+    if (below(30) == 0) asked.head.term_ns = pmu::kForever;
     const ClientNumber client = clients_.at(below(clients_.size()));
     open_requests_[++last_id_] = client;
     world.say(client, last_id_, asked);

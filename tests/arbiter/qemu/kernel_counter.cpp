@@ -29,8 +29,8 @@ std::uint32_t pmu_type() {
 KernelCounter::KernelCounter(const Wish& wish, const KernelCounter* leader) {
   perf_event_attr attributes = {};
   attributes.size = sizeof(attributes);
-  attributes.type = pmu_type();
-  attributes.config = wish.event;
+  attributes.type = wish.is_dummy ? std::uint32_t{PERF_TYPE_SOFTWARE} : pmu_type();
+  attributes.config = wish.is_dummy ? std::uint64_t{PERF_COUNT_SW_DUMMY} : wish.event;
   attributes.config1 = (wish.is_readable ? kUserRead : 0) | (wish.is_long ? kLong : 0);
   attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   attributes.pinned = wish.is_pinned ? 1 : 0;

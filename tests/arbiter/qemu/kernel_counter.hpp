@@ -37,6 +37,7 @@ struct Wish {
   bool is_disabled = false;
   bool counts_nothing = false;
   bool user_only = false;
+  bool is_dummy = false;     // counts nothing, and needs no counter
   bool is_long = false;      // 64 bits: two adjacent counters here, but for cycles
   bool is_readable = false;  // by the task itself, without a system call; not of a CPU
 };

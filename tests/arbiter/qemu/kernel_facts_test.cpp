@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <random>
+#include <utility>
 #include <vector>
 
 #include "kernel_counter.hpp"
@@ -108,17 +108,22 @@ TEST(KernelFacts, CountersOfADeadTaskAreFreeThoughItsEventsAreOpen) {
   EXPECT_EQ(probe_by_opening(0), kGeneral);
 }
 
-// So the size of a group says how many counters there are, whoever has them.
+// So a group that never runs says how many counters there are, whoever has them.
 TEST(KernelFacts, AGroupIsRefusedAtOpenOnlyIfItCouldNeverFit) {
   const auto taken = open_counters(kGeneral, {});
-  const KernelCounter leader({.event = kCycles, .is_pinned = false});
-  std::vector<KernelCounter> members;
-  for (std::uint32_t index = 0; index < kGeneral; ++index) {
-    members.emplace_back(Wish{.is_pinned = false}, &leader);
-    EXPECT_GE(members.back().descriptor(), 0);
+  const KernelCounter cycles({.event = kCycles});
+  for (const auto& [event, counters] :
+       {std::pair(kInstructions, kGeneral), std::pair(kCycles, kGeneral + 1)}) {
+    const KernelCounter leader({.is_pinned = false, .is_disabled = true, .is_dummy = true});
+    std::vector<KernelCounter> members;
+    do {
+      members.emplace_back(Wish{.event = event, .is_pinned = false}, &leader);
+    } while (members.back().descriptor() >= 0 && members.size() < 64);
+    EXPECT_EQ(members.back().error(), EINVAL);
+    EXPECT_EQ(members.size() - 1, counters);
   }
-  const KernelCounter one_too_many({.is_pinned = false}, &leader);
-  EXPECT_EQ(one_too_many.error(), EINVAL);
+  EXPECT_EQ(count_answering(taken), kGeneral);
+  EXPECT_TRUE(cycles.has_counter());
 }
 
 TEST(KernelFacts, EventsThatCountNothingKeepTheCountersFromOthers) {

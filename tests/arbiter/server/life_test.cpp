@@ -29,6 +29,7 @@ class Holder {
     EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
     pid_ = ::fork();
     if (pid_ == 0) {
+      die_with_parent();
       RawClient client(socket);
       const OwnedExtent page = heartbeat_page();
       pmu::Token token = 0;

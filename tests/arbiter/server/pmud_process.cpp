@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +27,8 @@ bool comes_true(const std::function<bool()>& condition) {
   }
   return true;
 }
+
+void die_with_parent() { ::prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 int depth(int full, int usual) { return std::getenv("METERBANK_LONG") != nullptr ? full : usual; }
 
@@ -69,6 +72,7 @@ void PmudProcess::start() {
   pid_ = ::fork();
   ASSERT_GE(pid_, 0);
   if (pid_ == 0) {
+    die_with_parent();
     const int file = ::open(errors.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     ::dup2(file, STDERR_FILENO);
     ::execv(argv[0], argv.data());

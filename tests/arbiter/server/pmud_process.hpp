@@ -150,6 +150,9 @@ void beat(const OwnedExtent& page);
 [[nodiscard]] pmu::Token token_of(const std::optional<Got>& got);
 [[nodiscard]] const pmu::RefusedHead* refusal_of(const std::optional<Got>& got);
 
+// In a child: a test that is stopped from outside leaves none behind.
+void die_with_parent();
+
 // Counts of METERBANK_LONG=1, or a few.
 [[nodiscard]] int depth(int full, int usual);
 

@@ -37,6 +37,7 @@ TEST(PmudStorm, NoLeaseOfAKilledHolderIsLost) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
+      die_with_parent();
       RawClient client = RawClient::greeted(pmud.socket());
       const pmu::Token token = token_of(client.ask(whole(0b11)));
       static_cast<void>(!::write(ends[1], &token, sizeof token));

@@ -9,6 +9,7 @@
 
 #include <bitset>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -60,10 +61,18 @@ class Named {
   bool has_any_ = false;
 };
 
+// As a number: a caller in C may have put anything there, which C++ must not load as the enum.
+std::uint32_t type_of(const PHYSICAL_COUNTER_RESOURCE_DESCRIPTOR& descriptor) noexcept {
+  std::uint32_t type = 0;
+  static_assert(sizeof descriptor.Type == sizeof type);
+  std::memcpy(&type, &descriptor.Type, sizeof type);
+  return type;
+}
+
 std::optional<std::string> add_descriptor(const PHYSICAL_COUNTER_RESOURCE_DESCRIPTOR& descriptor,
                                           Named& named, Request& request) {
   if (descriptor.Flags != 0) return "Flags of a descriptor are not zero";
-  switch (static_cast<std::uint32_t>(descriptor.Type)) {
+  switch (type_of(descriptor)) {
     case ResourceTypeSingle:
       if (!named.add(descriptor.u.CounterIndex, descriptor.u.CounterIndex)) {
         return "a counter that is named twice";
@@ -103,8 +112,8 @@ std::optional<std::string> add_list(Descriptors descriptors, Request& request) {
   std::uint32_t overflows = 0, tags = 0;
   for (const PHYSICAL_COUNTER_RESOURCE_DESCRIPTOR& descriptor : descriptors) {
     if (auto fault = add_descriptor(descriptor, named, request)) return fault;
-    overflows += descriptor.Type == ResourceTypeOverflow ? 1 : 0;
-    tags += descriptor.Type == ResourceTypeIdenitificationTag ? 1 : 0;
+    overflows += type_of(descriptor) == ResourceTypeOverflow ? 1U : 0U;
+    tags += type_of(descriptor) == ResourceTypeIdenitificationTag ? 1U : 0U;
   }
   if (overflows != 0 && !named.has_any()) return "an overflow without a counter";
   if (tags > 1) return "two identification tags";
@@ -113,7 +122,7 @@ std::optional<std::string> add_list(Descriptors descriptors, Request& request) {
 
 bool has_extended_configuration(Descriptors descriptors) noexcept {
   for (const PHYSICAL_COUNTER_RESOURCE_DESCRIPTOR& descriptor : descriptors) {
-    if (descriptor.Type == ResourceTypeExtendedCounterConfiguration) return true;
+    if (type_of(descriptor) == ResourceTypeExtendedCounterConfiguration) return true;
   }
   return false;
 }
@@ -244,27 +253,26 @@ NTSTATUS release(HANDLE handle) {
 
 extern "C" {
 
-NTSTATUS NTAPI HalAllocateHardwareCounters(PGROUP_AFFINITY GroupAffinty, ULONG GroupCount,
-                                           PPHYSICAL_COUNTER_RESOURCE_LIST ResourceList,
-                                           PHANDLE CounterSetHandle) {
+NTSTATUS NTAPI HalAllocateHardwareCounters(PGROUP_AFFINITY groups, ULONG count,
+                                           PPHYSICAL_COUNTER_RESOURCE_LIST list, PHANDLE handle) {
   using meterbank::pmu::refuse;
   try {
     meterbank::pmu::reason.clear();
-    if (CounterSetHandle == nullptr) return refuse(STATUS_INVALID_PARAMETER, "no handle");
-    *CounterSetHandle = nullptr;
-    if ((GroupAffinty == nullptr) != (GroupCount == 0)) {
+    if (handle == nullptr) return refuse(STATUS_INVALID_PARAMETER, "no handle");
+    *handle = nullptr;
+    if ((groups == nullptr) != (count == 0)) {
       return refuse(STATUS_INVALID_PARAMETER, "groups and their count disagree");
     }
-    return meterbank::pmu::allocate({GroupAffinty, GroupCount}, ResourceList, *CounterSetHandle);
+    return meterbank::pmu::allocate({groups, count}, list, *handle);
   } catch (const std::bad_alloc&) {
     return STATUS_INSUFFICIENT_RESOURCES;
   }
 }
 
-NTSTATUS NTAPI HalFreeHardwareCounters(HANDLE CounterSetHandle) {
+NTSTATUS NTAPI HalFreeHardwareCounters(HANDLE handle) {
   try {
     meterbank::pmu::reason.clear();
-    return meterbank::pmu::release(CounterSetHandle);
+    return meterbank::pmu::release(handle);
   } catch (const std::bad_alloc&) {
     return STATUS_INSUFFICIENT_RESOURCES;
   }

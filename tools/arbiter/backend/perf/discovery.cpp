@@ -178,6 +178,27 @@ class Discovery {
     return Place{.task = 0, .cpu = -1, .leaves_kernel_out = true};
   }
 
+  // Of a PMU of a core: how many such events the kernel takes as a group. It refuses a group that
+  // could never run, so that this says how many counters there are, whoever has them now; and this
+  // one does not run, because its leader is off.
+  [[nodiscard]] std::uint32_t count_in_group(const EventCode& code, const Place& place) {
+    perf_event_attr leader = attributes_of({.type = PERF_TYPE_SOFTWARE});
+    leader.config = PERF_COUNT_SW_DUMMY;
+    leader.pinned = 0;
+    leader.disabled = 1;
+    perf_event_attr member = attributes_of(code);
+    member.pinned = 0;
+    if (place.leaves_kernel_out) leader.exclude_kernel = member.exclude_kernel = 1;
+    const EventFile group(calls_, calls_.open(leader, place.task, place.cpu));
+    std::vector<EventFile> members;
+    while (group && members.size() < kGeneralMax) {
+      EventFile one(calls_, calls_.open_in_group(member, place.task, place.cpu, group.get()));
+      if (!one) break;
+      members.push_back(std::move(one));
+    }
+    return static_cast<std::uint32_t>(members.size());
+  }
+
   [[nodiscard]] std::uint32_t count(const EventCode& code, const Place& place) {
     perf_event_attr attributes = attributes_of(code);
     if (place.leaves_kernel_out) attributes.exclude_kernel = 1;
@@ -217,7 +238,7 @@ class Discovery {
     CoreCounters counters =
         options_.core_counters(device.cpus.common_with(machine().online).numbers().front());
     if (counters.general == 0) {
-      counters.general = count(filler, *place);
+      counters.general = count_in_group(filler, *place);
       if (is_arm(device.name)) add_cycle_counter(cycles, filler, *place, counters);
       if (counters.general == 0) return;
     }
@@ -243,7 +264,7 @@ class Discovery {
       counters.general -= counters.fixed;
       return;
     }
-    counters.fixed = count(cycles, place) > counters.general ? 1 : 0;
+    counters.fixed = count_in_group(cycles, place) > counters.general ? 1 : 0;
   }
 
   void push(const Device& device, const EventCode& filler, Pmu pmu) {

@@ -10,8 +10,12 @@
 namespace meterbank::arbiter {
 
 int PerfCalls::open(const perf_event_attr& attributes, pid_t task, int cpu) {
+  return open_in_group(attributes, task, cpu, -1);
+}
+
+int PerfCalls::open_in_group(const perf_event_attr& attributes, pid_t task, int cpu, int leader) {
   const long descriptor =
-      ::syscall(SYS_perf_event_open, &attributes, task, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+      ::syscall(SYS_perf_event_open, &attributes, task, cpu, leader, PERF_FLAG_FD_CLOEXEC);
   return descriptor < 0 ? -errno : static_cast<int>(descriptor);
 }
 

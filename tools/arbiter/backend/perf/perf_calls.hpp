@@ -27,6 +27,8 @@ class PerfCalls {
   virtual std::int64_t read(int descriptor, std::span<std::uint64_t> words);
   virtual int control(int descriptor, unsigned long request, void* argument);
   virtual void close(int descriptor);
+  // As open(), but into the group of another descriptor.
+  virtual int open_in_group(const perf_event_attr& attributes, pid_t task, int cpu, int leader);
 };
 
 // An open event.

@@ -103,21 +103,16 @@ void Arbiter::State::become(Lease& lease, pmu::LeaseState state) {
 }
 
 std::optional<LeaseNumber> Arbiter::State::free_number() const {
-  // The number that was used least has the lowest generation: tokens last longest that way, and a
-  // number is not given out again at once.
-  std::optional<LeaseNumber> best;
-  std::uint32_t best_generation = ~std::uint32_t{0};
-  for (std::uint32_t number = 1; number < options.leases_max; ++number) {
-    const auto candidate = static_cast<LeaseNumber>(number);
+  // In turn: a number is not given out again at once, and tokens last as long as all numbers do.
+  const std::uint32_t numbers = options.leases_max - 1;
+  for (std::uint32_t tried = 0; tried < numbers; ++tried) {
+    const auto candidate = static_cast<LeaseNumber>(1 + (next_arrival + tried) % numbers);
     if (leases.contains(candidate)) continue;
     const auto found = generations.find(candidate);
-    if (found == generations.end()) return candidate;
     // A number whose generations are used up would repeat its tokens.
-    if (found->second >= best_generation) continue;
-    best = candidate;
-    best_generation = found->second;
+    if (found == generations.end() || found->second != ~std::uint32_t{0}) return candidate;
   }
-  return best;
+  return std::nullopt;
 }
 
 Lease* Arbiter::State::find(ClientNumber client, pmu::Token token) {

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `meterbank pmu` beside the real arbiter, which lends the counters of a machine that is only
+// described: two CPUs with four general counters and a fixed one each.
+#include <fstream>
+
+#include "cli/pmu/arbiter_access.hpp"
+#include "cli/pmu/counts.hpp"
+#include "cli/pmu/event_words.hpp"
+#include "cli/session/exit_code.hpp"
+#include "cli_fixture.hpp"
+#include "meterbank/pmu/connection.hpp"
+#include "pmud_process.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+using pmu::ItemKind;
+using test::PmudProcess;
+
+// ---- Events ----
+
+TEST(PmuEvents, ABreakpointIsSpelledAsPerfSpellsIt) {
+  const auto events = parse_events("mem:0x4c2010/8:w,mem:0x10:u,mem:4096/1:x");
+
+  ASSERT_TRUE(events) << events.error().message();
+  EXPECT_EQ((*events)[0].item.configuration, 0x4c2010U);
+  EXPECT_EQ((*events)[0].item.unit_mask, 8U);
+  EXPECT_EQ((*events)[0].item.code, 2U);
+  EXPECT_EQ((*events)[1].item.unit_mask, 4U);
+  EXPECT_EQ((*events)[1].item.code, 3U);
+  EXPECT_EQ((*events)[1].item.flags, pmu::kItemExcludesKernel);
+  EXPECT_EQ((*events)[2].item.configuration, 4096U);
+  EXPECT_EQ((*events)[2].item.code, 4U);
+}
+
+TEST(PmuEvents, NamesModesRawCodesAndPlainCountersAreToldApart) {
+  const auto events = parse_events("cycles:u,r01c2,2*low2,3");
+
+  ASSERT_TRUE(events) << events.error().message();
+  const auto kind = [&](std::size_t i) { return static_cast<ItemKind>((*events)[i].item.kind); };
+  EXPECT_EQ(kind(0), ItemKind::kNamedEvent);
+  EXPECT_EQ(pmu::text_of((*events)[0].item.name), "cycles");
+  EXPECT_EQ((*events)[0].item.flags, pmu::kItemExcludesKernel);
+  EXPECT_EQ(kind(1), ItemKind::kEvent);
+#if defined(__x86_64__)
+  EXPECT_EQ((*events)[1].item.code, 0xc2U);
+  EXPECT_EQ((*events)[1].item.unit_mask, 0x01U);
+#endif
+  EXPECT_EQ(kind(2), ItemKind::kClass);
+  EXPECT_EQ((*events)[2].item.count, 2U);
+  EXPECT_FALSE((*events)[3].counts());
+}
+
+TEST(PmuEvents, WhatCannotBeMeantIsAUsageError) {
+  for (const char* const text : {"", "cycles,", "mem:", "mem:zero", "mem:0x10/3", "mem:0x10:q", "0",
+                                 "0*any", "cycles,mem:0x10", "mem:0x10000000000000000"}) {
+    const auto events = parse_events(text);
+    ASSERT_FALSE(events) << text;
+    EXPECT_EQ(events.error().code, ErrorCode::kInvalidArgument) << text;
+    EXPECT_FALSE(events.error().remedy.empty()) << text;
+  }
+}
+
+// ---- Tables of counts ----
+
+RowStyle style_in(Format format) {
+  RowStyle style;
+  style.format = format;
+  return style;
+}
+
+TEST(PmuCounts, ACounterThatNeverCountedHasNoNumber) {
+  const auto events = parse_events("cycles,instructions");
+  const Counts counts{
+      pmu::Quality::kExact,
+      {{.item = 0, .cpu = pmu::kNoCpu, .value = 0, .enabled_ns = 9, .running_ns = 0},
+       {.item = 1, .cpu = pmu::kNoCpu, .value = 0, .enabled_ns = 9, .running_ns = 9}}};
+
+  const auto text = print_counts(counts, *events, {.seconds = 1}, style_in(Format::kJson));
+
+  const auto rows = parse_json(text);
+  EXPECT_TRUE(rows[0]["value"].is_null()) << text;
+  EXPECT_EQ(rows[0]["quality"], "starved");
+  EXPECT_EQ(rows[1]["value"], 0) << "a true zero is a number";
+  EXPECT_TRUE(print_ratio(counts, *events).empty());
+}
+
+TEST(PmuCounts, WhatWasCountedForAPartOfTheTimeSaysSoBesideTheGuess) {
+  const auto events = parse_events("cycles");
+  const Counts counts{pmu::Quality::kSliced,
+                      {{.item = 0, .cpu = 1, .value = 100, .enabled_ns = 1000, .running_ns = 250}}};
+
+  const auto text = print_counts(counts, *events, {.seconds = 1}, style_in(Format::kTable));
+
+  EXPECT_NE(text.find("100"), std::string::npos) << text;
+  EXPECT_NE(text.find("25 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("~400"), std::string::npos) << text;
+  EXPECT_NE(text.find("sliced"), std::string::npos) << text;
+}
+
+TEST(PmuCounts, OfTwoMomentsOnlyTheDifferenceIsShownAndCpusAreAddedUp) {
+  const auto counts = [](std::uint64_t value) {
+    return Counts{
+        pmu::Quality::kExact,
+        {{.item = 0, .cpu = 0, .value = value, .enabled_ns = value, .running_ns = value},
+         {.item = 0, .cpu = 1, .value = 2 * value, .enabled_ns = value, .running_ns = value}}};
+  };
+
+  const auto sum = added_up(since(counts(10), counts(30)));
+
+  ASSERT_EQ(sum.values.size(), 1U);
+  EXPECT_EQ(sum.values[0].value, 60U);
+  EXPECT_TRUE(since(counts(10), Counts()).values.empty());
+}
+
+// ---- The grammar ----
+
+class PmuWords : public CliTest {};
+
+TEST_F(PmuWords, EachFaultOfACommandLineIsAUsageErrorThatSaysWhatToTry) {
+  const std::vector<std::vector<std::string>> faulty{
+      {"pmu"},
+      {"pmu", "leasse"},
+      {"pmu", "hold"},
+      {"pmu", "hold", "2", "-e", "cycles"},
+      {"pmu", "hold", "2", "3"},
+      {"pmu", "hold", "2", "--priority", "kernel"},
+      {"pmu", "hold", "2", "--duty", "0"},
+      {"pmu", "hold", "2", "--duty", "half"},
+      {"pmu", "hold", "2", "--wait", "soon"},
+      {"pmu", "hold", "2", "--", "true"},
+      {"pmu", "run", "-e", "cycles"},
+      {"pmu", "run", "--", "true"},
+      {"pmu", "run", "-e", "2", "--", "true"},
+      {"pmu", "run", "-e", "cycles", "-i", "1ms", "--", "true"},
+      {"pmu", "run", "-e", "cycles", "true", "-x"},
+      {"pmu", "probe", "-e", "cycles,instructions"},
+      {"pmu", "revoke"},
+      {"pmu", "revoke", "nonsense"},
+      {"pmu", "reserve"},
+      {"pmu", "reserve", "-1"},
+      {"pmu", "leases", "-f", "pdh-csv"},
+      {"--color", "never", "pmu", "leases"}};
+  for (const auto& arguments : faulty) {
+    const auto outcome = run_plainly(arguments);
+    std::string line = "meterbank";
+    for (const auto& word : arguments) line += " " + word;
+    EXPECT_EQ(outcome.code, kExitUsage) << line << '\n' << outcome.err;
+    EXPECT_NE(outcome.err.find("; try: "), std::string::npos) << line << '\n' << outcome.err;
+    EXPECT_EQ(outcome.out, "") << line;
+  }
+}
+
+TEST_F(PmuWords, EveryActionHasHelpWithExamples) {
+  for (const char* const action :
+       {"list", "leases", "who", "run", "hold", "wait", "probe", "revoke", "release", "reserve"}) {
+    const auto outcome = run_plainly({"pmu", action, "--help"});
+    EXPECT_EQ(outcome.code, kExitDone) << action;
+    EXPECT_NE(outcome.out.find("usage: meterbank pmu " + std::string(action)), std::string::npos)
+        << outcome.out;
+    EXPECT_NE(outcome.out.find("Examples:"), std::string::npos) << action;
+    for (const auto& line : outcome.lines()) EXPECT_LE(line.size(), 100U) << line;
+  }
+}
+
+TEST_F(PmuWords, WithoutAnArbiterEveryActionSaysHowToStartOne) {
+  const std::vector<std::vector<std::string>> actions{
+      {"list"},
+      {"leases"},
+      {"who", "0"},
+      {"hold", "1"},
+      {"wait", "1"},
+      {"probe", "1"},
+      {"revoke", "1"},
+      {"reserve", "1"},
+      {"run", "-e", "cycles", "true"},
+      {"run", "-e", "cycles", "--cpus", "0", "true"}};
+  for (auto action : actions) {
+    action.insert(action.begin(), {"pmu", "--dir", directory_});
+    const auto outcome = run_plainly(action);
+    EXPECT_EQ(outcome.code, kExitEnvironment) << action[3];
+    EXPECT_NE(outcome.err.find("systemctl start meterbank-pmud.socket"), std::string::npos)
+        << outcome.err;
+  }
+}
+
+// ---- With an arbiter ----
+
+class Pmu : public CliTest {
+ protected:
+  [[nodiscard]] Outcome pmu(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"pmu", "--dir", arbiter_.directory()});
+    return run_plainly(arguments);
+  }
+  // Takes general counters on CPU 0.
+  void hold(std::uint32_t count, const std::string& label) {
+    auto connected = pmu::Connection::connect({.socket = arbiter_.socket()});
+    ASSERT_TRUE(connected) << connected.error().message();
+    connection_.emplace(std::move(*connected));
+    pmu::Request request;
+    request.cpus("0").label(label);
+    for (std::uint32_t i = 0; i < count; ++i) request.event_code(0x3c);
+    auto lease = connection_->acquire(request);
+    ASSERT_TRUE(lease) << lease.error().message();
+    lease_.emplace(std::move(*lease));
+  }
+  [[nodiscard]] std::string token() const { return token_text(lease_->token()); }
+  // Rows of leases follow the arbiter's clock, not its answers.
+  [[nodiscard]] Json leases_when(std::size_t count) const {
+    Json rows;
+    static_cast<void>(test::comes_true([&] {
+      rows = parse_json(pmu({"leases", "-q", "-f", "json"}).out);
+      return rows.size() == count;
+    }));
+    return rows;
+  }
+
+  PmudProcess arbiter_;
+  std::optional<pmu::Connection> connection_;
+  std::optional<pmu::Lease> lease_;
+};
+
+TEST_F(Pmu, ListSaysWhatThereIsAndHowMuchOfItIsFree) {
+  hold(3, "test");
+
+  const auto table = pmu({"list", "-f", "table"});
+  const auto rows = parse_json(pmu({"list", "-f", "json"}).out);
+
+  EXPECT_EQ(table.code, kExitDone) << table.err;
+  EXPECT_NE(table.out.find("4 + 1 fixed"), std::string::npos) << table.out;
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0]["pmu"], "cpu_core");
+  EXPECT_EQ(rows[0]["cpus"], "0-1");
+  EXPECT_EQ(rows[0]["counters"], 10);
+  EXPECT_EQ(rows[0]["leased"], 3);
+  EXPECT_EQ(rows[0]["free"], 7);
+}
+
+TEST_F(Pmu, ListOfAPmuThatIsNotThereNamesTheNearest) {
+  const auto outcome = pmu({"list", "cpu_cor"});
+
+  EXPECT_EQ(outcome.code, kExitNo);
+  EXPECT_NE(outcome.err.find("try: cpu_core"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Pmu, LeasesSayWhoHasWhatAndWhatFor) {
+  hold(2, "nightly bench");
+
+  const auto rows = leases_when(1);
+  const auto table = pmu({"leases", "-f", "table"});
+
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0]["cpus"], "0");
+  EXPECT_EQ(rows[0]["pid"], ::getpid());
+  EXPECT_EQ(rows[0]["state"], "active");
+  EXPECT_EQ(rows[0]["tag"], "nightly bench");
+  EXPECT_EQ(rows[0]["token"], token());
+  EXPECT_NE(table.out.find("@" + std::to_string(::getpid())), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("nightly bench"), std::string::npos) << table.out;
+}
+
+TEST_F(Pmu, EveryFormatOfLeasesHasTheSameRows) {
+  hold(1, "a, \"b\"");
+  ASSERT_EQ(leases_when(1).size(), 1U);
+
+  EXPECT_EQ(pmu({"leases", "-f", "csv"}).lines().size(), 2U);
+  EXPECT_NE(pmu({"leases", "-f", "csv"}).out.find("\"a, \"\"b\"\"\""), std::string::npos);
+  EXPECT_EQ(pmu({"leases", "-f", "tsv"}).lines().size(), 2U);
+  EXPECT_EQ(pmu({"leases", "-f", "plain"}).lines().size(), 1U);
+  EXPECT_EQ(pmu({"leases", "-f", "table"}).lines().size(), 2U);
+}
+
+TEST_F(Pmu, WithoutLeasesTheListIsEmptyInEachFormat) {
+  EXPECT_EQ(parse_json(pmu({"leases", "-f", "json"}).out), Json::array());
+  EXPECT_NE(pmu({"leases", "-f", "table"}).out.find("no leases"), std::string::npos);
+}
+
+TEST_F(Pmu, WhoNamesTheHolderOfEachCounter) {
+  hold(2, "test");
+  ASSERT_EQ(leases_when(1).size(), 1U);
+
+  const auto rows = parse_json(pmu({"who", "0", "-f", "json"}).out);
+  const auto one = parse_json(pmu({"who", "0-1", "c0", "-f", "json"}).out);
+
+  ASSERT_EQ(rows.size(), 5U);
+  std::size_t held = 0;
+  for (const auto& row : rows) held += row["token"] == token() ? 1U : 0U;
+  EXPECT_EQ(held, 2U) << rows.dump(1);
+  EXPECT_EQ(rows[4]["counter"], "f0");
+  EXPECT_EQ(one.size(), 2U);
+  EXPECT_EQ(pmu({"who", "x"}).code, kExitUsage);
+  EXPECT_EQ(pmu({"who", "c99"}).code, kExitUsage);
+  EXPECT_EQ(pmu({"who", "77"}).code, kExitUsage);
+}
+
+TEST_F(Pmu, ARefusalNamesTheHolderAndSaysHowToWait) {
+  hold(4, "nightly bench");
+
+  const auto outcome = pmu({"hold", "-e", "r80", "--cpus", "0"});
+
+  EXPECT_EQ(outcome.code, kExitEnvironment);
+  EXPECT_NE(outcome.err.find("nightly bench"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find(std::to_string(::getpid())), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("; try: --wait 30s"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Pmu, AWaitThatEndsInVainHasTheExitCodeOfATimeOut) {
+  hold(4, "test");
+
+  const auto outcome = pmu({"hold", "-e", "r80", "--cpus", "0", "--wait", "20ms"});
+
+  EXPECT_EQ(outcome.code, kExitTimeout) << outcome.err;
+  EXPECT_NE(outcome.err.find("waiting"), std::string::npos) << outcome.err;
+  EXPECT_EQ(pmu({"--timeout", "20ms", "wait", "-e", "r80", "--cpus", "0"}).code, kExitTimeout);
+}
+
+TEST_F(Pmu, AHolderSaysItsTokenAndGivesBackInTheEnd) {
+  const auto outcome = pmu({"hold", "2*low2", "--cpus", "1", "--for", "10ms"});
+
+  EXPECT_EQ(outcome.code, kExitDone) << outcome.err;
+  EXPECT_NE(outcome.out.find("2 counters"), std::string::npos) << outcome.out;
+  EXPECT_EQ(pmu({"wait", "2*low2", "--cpus", "1", "--for", "20s"}).code, kExitDone);
+}
+
+TEST_F(Pmu, ProbeCountsWhatIsLeft) {
+  hold(3, "test");
+
+  const auto some = pmu({"probe", "-e", "r3c", "--cpus", "1"});
+  const auto none = pmu({"probe", "-e", "r3c", "--cpus", "0"});
+
+  EXPECT_EQ(some.code, kExitDone) << some.err;
+  EXPECT_EQ(some.out.substr(0, 2), "4 ");
+  EXPECT_EQ(none.out.substr(0, 2), "1 ") << none.err;
+}
+
+TEST_F(Pmu, AnAdministratorRevokesALease) {
+  hold(4, "test");
+
+  const auto outcome = pmu({"release", token()});
+
+  EXPECT_EQ(outcome.code, kExitDone) << outcome.err;
+  EXPECT_TRUE(test::comes_true([this] { return !lease_->is_in_force(); }));
+  EXPECT_NE(pmu({"revoke", "00010fff00000001"}).code, kExitDone) << "nobody's";
+}
+
+TEST_F(Pmu, WhatIsReservedIsNotLent) {
+  ASSERT_EQ(pmu({"reserve", "4", "--cpus", "1"}).code, kExitDone);
+
+  EXPECT_EQ(pmu({"hold", "2*low2", "--cpus", "1", "--for", "1ms"}).code, kExitEnvironment);
+
+  ASSERT_EQ(pmu({"reserve", "0", "--cpus", "1"}).code, kExitDone);
+  EXPECT_EQ(pmu({"hold", "2*low2", "--cpus", "1", "--for", "1ms"}).code, kExitDone);
+}
+
+TEST_F(Pmu, RunPassesTheExitCodeOnAndCountsMeanwhile) {
+  const auto result = file("counts.json");
+
+  const auto outcome = pmu({"run", "-e", "r3c,r80", "--cpus", "0-1", "-f", "json", "-o", result,
+                            "--", "sh", "-c", "sleep 0.02; exit 7"});
+
+  EXPECT_EQ(outcome.code, 7) << outcome.err;
+  const auto rows = parse_json(read(result));
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["event"], "r3c");
+  EXPECT_GT(rows[0]["value"], 0);
+  EXPECT_EQ(rows[0]["quality"], "exact");
+}
+
+TEST_F(Pmu, RunShowsEachCpuAndEachIntervalIfAsked) {
+  const auto result = file("counts.csv");
+
+  const auto outcome = pmu({"run", "-e", "r3c", "--cpus", "0-1", "-A", "-i", "20ms", "-f", "csv",
+                            "-o", result, "--", "sleep", "0.1"});
+
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const auto text = read(result);
+  EXPECT_GE(std::count(text.begin(), text.end(), '\n'), 5);
+  EXPECT_EQ(text.find("elapsed_s"), text.rfind("elapsed_s")) << "one line of keys";
+}
+
+TEST_F(Pmu, RunCountsTheCommandsOwnThread) {
+  const auto result = file("counts.json");
+
+  const auto outcome =
+      pmu({"run", "-e", "r3c", "-f", "json", "-o", result, "--", "sh", "-c", "sleep 0.3; exit 5"});
+
+  EXPECT_EQ(outcome.code, 5) << outcome.err;
+  const auto rows = parse_json(read(result));
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_TRUE(rows[0]["cpu"].is_null());
+}
+
+TEST_F(Pmu, RunOfWhatIsTakenNeverStartsTheCommand) {
+  hold(4, "test");
+  const auto mark = file("mark");
+
+  for (const bool is_of_cpus : {true, false}) {
+    std::vector<std::string> arguments{"run", "-e", "r80", "--", "touch", mark};
+    if (is_of_cpus) arguments.insert(arguments.begin() + 1, {"--cpus", "0"});
+    const auto outcome = pmu(arguments);
+    EXPECT_EQ(outcome.code, kExitEnvironment) << outcome.err;
+    EXPECT_FALSE(std::ifstream(mark).good());
+  }
+}
+
+TEST_F(Pmu, RunOfACommandThatIsNotThereSaysSo) {
+  const auto outcome = pmu({"run", "-e", "r3c", "--cpus", "0", "--", "no-such-command"});
+
+  EXPECT_EQ(outcome.code, 127);
+  EXPECT_NE(outcome.err.find("cannot run no-such-command"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Pmu, DoctorFindsTheArbiter) {
+  const auto found = run_plainly({"doctor", "--dir", arbiter_.directory()});
+  const auto missing = run_plainly({"doctor", "--dir", directory_});
+
+  EXPECT_NE(found.out.find("arbiter"), std::string::npos) << found.out;
+  EXPECT_NE(found.out.find(std::to_string(arbiter_.pid())), std::string::npos) << found.out;
+  EXPECT_NE(missing.out.find("not running"), std::string::npos) << missing.out;
+}
+
+}  // namespace
+}  // namespace meterbank::cli

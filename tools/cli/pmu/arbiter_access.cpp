@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/pmu/arbiter_access.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/format/time_text.hpp"
+#include "cli/session/exit_code.hpp"
+#include "meterbank/base/clock.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+using pmu::Blocker;
+using pmu::Reason;
+using pmu::Refusal;
+
+double seconds_since(std::uint64_t then_ns, std::uint64_t now_ns) {
+  return then_ns >= now_ns ? 0.0 : static_cast<double>(now_ns - then_ns) / 1e9;
+}
+
+// A moment of the monotonic clock as a clock on the wall shows it.
+std::string local_text(std::uint64_t monotonic_ns, std::uint64_t now_ns) {
+  const std::uint64_t wall = clock_ns(CLOCK_REALTIME);
+  const auto ahead = static_cast<std::int64_t>(monotonic_ns - now_ns);
+  return print_local(wall + static_cast<std::uint64_t>(ahead));
+}
+
+std::string blocker_text(const Blocker& blocker, std::uint64_t now_ns) {
+  std::string facts;
+  const auto add = [&facts](const std::string& fact) {
+    facts += facts.empty() ? fact : ", " + fact;
+  };
+  const bool is_kernel = blocker.token == 0 && blocker.pid == 0 && blocker.uid == 0;
+  const auto label = pmu::text_of(blocker.label);
+  if (!label.empty()) add(fmt::format("\"{}\"", label));
+  if (!is_kernel) add(fmt::format("uid {}", blocker.uid));
+  if (blocker.since_ns != 0) {
+    add(fmt::format("for {}", print_duration(seconds_since(blocker.since_ns, now_ns))));
+  }
+  if (blocker.ends_ns != 0) add("until " + local_text(blocker.ends_ns, now_ns) + " at the latest");
+  if (blocker.token == 0 && !is_kernel) add("did not ask");
+  if (blocker.is_waiting != 0) add("waits before you");
+  const auto name = pmu::text_of(blocker.name);
+  const auto who = holder_text(name.empty() ? "somebody" : name, blocker.pid);
+  return facts.empty() ? who : fmt::format("{} ({})", who, facts);
+}
+
+std::string_view remedy_for(const Refusal& refusal, bool can_wait) {
+  switch (refusal.reason) {
+    case Reason::kTaken:
+    case Reason::kWholePmu:
+    case Reason::kLimbo:
+    case Reason::kGrace:
+    case Reason::kUnverified:
+      return can_wait ? "--wait 30s" : "meterbank pmu leases";
+    case Reason::kForeign: {
+      const bool is_kernel = !refusal.blockers.empty() && refusal.blockers.front().pid == 0;
+      return is_kernel  ? "sysctl kernel.nmi_watchdog=0, or fewer events"
+             : can_wait ? "--wait 30s"
+                        : "end that program";
+    }
+    case Reason::kPolicy:
+      return "events in user mode (:u) without --cpus, or a line in the arbiter's policy file";
+    case Reason::kQuota:
+    case Reason::kQueueFull:
+      return "meterbank pmu leases, and end some of yours";
+    case Reason::kNoSuchThing:
+      return "meterbank pmu list -l";
+    case Reason::kNeverFits:
+      return "fewer events";
+    case Reason::kNoPmu:
+      return "--pmu breakpoint, or mem:0x... for -e";
+    case Reason::kTimeOut:
+      return "a longer --wait";
+    case Reason::kCpuOffline:
+      return "other --cpus";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::string arbiter_socket(const Invocation& invocation) {
+  const auto& directory = invocation.selection.directory;
+  if (directory.empty()) return pmu::default_arbiter_socket();
+  return directory + "/" + std::string(pmu::kArbiterSocket);
+}
+
+std::string arbiter_directory(const Invocation& invocation) {
+  const std::string socket = arbiter_socket(invocation);
+  const auto slash = socket.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : socket.substr(0, slash);
+}
+
+Error no_arbiter(Error error, const std::string& socket) {
+  if (error.code == ErrorCode::kGone || error.code == ErrorCode::kNotFound) {
+    return {ErrorCode::kGone, 0, fmt::format("no arbiter listens at {}", socket),
+            "systemctl start meterbank-pmud.socket, or meterbank-pmud as root"};
+  }
+  if (error.code == ErrorCode::kDenied) {
+    error.remedy = "as root, or as its user; see --socket-mode of meterbank-pmud";
+  }
+  return error;
+}
+
+Result<pmu::Connection> connect_to_arbiter(const Invocation& invocation,
+                                           pmu::ConnectionOptions options) {
+  options.socket = arbiter_socket(invocation);
+  const std::string socket = options.socket;
+  auto connection = pmu::Connection::connect(std::move(options));
+  if (!connection) return tl::make_unexpected(no_arbiter(std::move(connection.error()), socket));
+  return connection;
+}
+
+pmu::Request request_of(const PmuOptions& options, const std::string& label) {
+  pmu::Request request;
+  for (const EventWord& event : options.events) {
+    const bool is_any = event.item.kind == static_cast<std::uint32_t>(pmu::ItemKind::kClass) &&
+                        pmu::text_of(event.item.name).empty();
+    if (!is_any) {
+      request.item(event.item);
+    } else if (options.pmu == pmu::kBreakpointPmu) {
+      request.counters(event.item.count, "slot");
+    } else {
+      // What every general counter of every processor can count.
+      for (std::uint32_t i = 0; i < event.item.count; ++i) request.event("branches");
+    }
+  }
+  if (!options.pmu.empty()) request.on_pmu(options.pmu);
+  if (!options.cpus.empty()) request.cpus(options.cpus);
+  if (options.wait) request.wait(*options.wait);
+  request.priority(options.priority).label(options.label.empty() ? label : options.label);
+  if (options.shares) request.shares();
+  if (options.duty_permille < 1000) request.duty(options.duty_permille);
+  return request;
+}
+
+std::string refusal_text(const Refusal& refusal, bool can_wait) {
+  const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
+  std::string text = refusal.message();
+  // The arbiter's own remedy is kept; who stands in the way is said before it.
+  std::string remedy;
+  if (const auto at = text.find("; try: "); at != std::string::npos) {
+    remedy = text.substr(at + 7);
+    text.resize(at);
+  }
+  // The arbiter's sentence names the first one.
+  std::string others;
+  for (const Blocker& blocker : refusal.blockers) {
+    const auto name = pmu::text_of(blocker.name);
+    const bool is_said = &blocker == refusal.blockers.data() && !name.empty() &&
+                         text.find(name) != std::string::npos;
+    if (!is_said) others += (others.empty() ? "" : "; ") + blocker_text(blocker, now);
+  }
+  if (!others.empty()) text += (refusal.blockers.size() > 1 ? ", also: " : ": ") + others;
+  if (refusal.blockers_left_out > 0) text += fmt::format(", {} more", refusal.blockers_left_out);
+  if (refusal.ahead > 0) text += fmt::format("; {} ahead in the queue", refusal.ahead);
+  if (refusal.earliest_ns != 0) {
+    text += fmt::format("; free at {} at the latest", local_text(refusal.earliest_ns, now));
+  }
+  const std::string_view own = remedy_for(refusal, can_wait);
+  if (!own.empty()) remedy = own;
+  return remedy.empty() ? text : text + "; try: " + remedy;
+}
+
+int report_refusal(const Console& console, const Refusal& refusal, bool can_wait) {
+  if (refusal.error) {
+    complain(console, *refusal.error);
+    return exit_code_of(refusal.error->code);
+  }
+  complain(console, refusal_text(refusal, can_wait));
+  if (refusal.reason == Reason::kTimeOut) return kExitTimeout;
+  if (refusal.reason == Reason::kCancelled) return kExitInterrupted;
+  return refusal.answer == pmu::Answer::kInvalidParameter ? kExitUsage : kExitEnvironment;
+}
+
+std::string holder_text(std::string_view name, std::uint64_t pid) {
+  return pid == 0 ? std::string(name) : fmt::format("{}@{}", name, pid);
+}
+
+std::string token_text(pmu::Token token) { return fmt::format("{:016x}", token); }
+
+}  // namespace meterbank::cli

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/format/listing.hpp"
+#include "cli/format/time_text.hpp"
+#include "cli/pmu/actions.hpp"
+#include "cli/pmu/arbiter_access.hpp"
+#include "cli/pmu/arbiter_rows.hpp"
+#include "cli/session/exit_code.hpp"
+#include "cli/session/output.hpp"
+#include "cli/verbs.hpp"
+#include "meterbank/base/clock.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+Cell since_cell(std::uint64_t since_ns, std::uint64_t now_ns) {
+  if (since_ns == 0 || since_ns > now_ns) return Cell::absent();
+  const double seconds = static_cast<double>(now_ns - since_ns) / 1e9;
+  return Cell::number(seconds, print_duration(seconds));
+}
+
+// In how long; of a moment that is over: now.
+Cell until_cell(std::uint64_t ends_ns, std::uint64_t now_ns) {
+  if (ends_ns == 0) return Cell::absent();
+  const double seconds = ends_ns > now_ns ? static_cast<double>(ends_ns - now_ns) / 1e9 : 0.0;
+  return Cell::number(seconds, "in " + print_duration(seconds));
+}
+
+std::string label_of(const ArbiterRow& row) {
+  std::string label = row.text("label");
+  if (const auto tag = row.number("tag"); tag != 0) {
+    label += fmt::format("{}#{:x}", label.empty() ? "" : " ", tag);
+  }
+  return label;
+}
+
+class LeaseListing {
+ public:
+  explicit LeaseListing(bool is_verbose)
+      : listing_({{"CPU", "cpus"},
+                  {"COUNTERS", "counters"},
+                  {"HOLDER", "holder"},
+                  {"SINCE", "since_s", Align::kRight},
+                  {"STATE", "state", Align::kLeft, !is_verbose},
+                  {"PMU", "pmu", Align::kLeft, !is_verbose},
+                  {"QUALITY", "quality", Align::kLeft, !is_verbose},
+                  {is_verbose ? "GRADE" : "", "grade"},
+                  {is_verbose ? "CLASS" : "", "priority"},
+                  {is_verbose ? "ENDS" : "", "ends_s", Align::kRight},
+                  {is_verbose ? "TOKEN" : "", "token"},
+                  {"", "pid"},
+                  {"", "uid"},
+                  {"TAG", "tag"}}) {}
+
+  void add_lease(const ArbiterRow& row) {
+    listing_.add({Cell::text(row.text("cpus")), Cell::text(row.text("counters")), holder(row),
+                  since_cell(row.number("since_ns"), now_ns_), Cell::text(row.text("state")),
+                  Cell::text(row.text("pmu")), Cell::text(row.text("quality")),
+                  Cell::text(row.text("grade")), Cell::text(row.text("priority")),
+                  until_cell(row.number("ends_ns"), now_ns_),
+                  Cell::text(token_text(row.number("token"))), Cell::number(row.number("pid")),
+                  Cell::number(row.number("uid")), Cell::text(label_of(row))});
+  }
+
+  void add_waiter(const ArbiterRow& row) {
+    listing_.add({Cell::text(row.text("cpus")),
+                  Cell::text(fmt::format("waits, {} in the queue", row.number("position") + 1), ""),
+                  holder(row), since_cell(row.number("since_ns"), now_ns_), Cell::text("queued"),
+                  Cell::text(row.text("pmu")), Cell::absent(), Cell::absent(),
+                  Cell::text(row.text("priority")), until_cell(row.number("gives_up_ns"), now_ns_),
+                  Cell::text(token_text(row.number("token"))), Cell::number(row.number("pid")),
+                  Cell::number(row.number("uid")), Cell::text(label_of(row))});
+  }
+
+  void add_outsider(const ArbiterRow& row) {
+    const auto count = row.number("counters");
+    const auto pid = row.number("pid");
+    const std::string counters =
+        count == 0 ? "?" : fmt::format("{} counter{}", count, count == 1 ? "" : "s");
+    const std::string cpus = row.text("cpus");
+    listing_.add({Cell::text(cpus.empty() ? "?" : cpus, cpus),
+                  Cell::text(counters, count == 0 ? "" : fmt::format("{} of any", count)),
+                  Cell::text(holder_text(row.text("name"), pid), row.text("name")),
+                  since_cell(row.number("first_ns"), now_ns_),
+                  Cell::text(pid == 0 ? "kernel" : "foreign"), Cell::text(row.text("pmu")),
+                  Cell::absent(), Cell::absent(), Cell::absent(), Cell::absent(), Cell::absent(),
+                  Cell::number(pid), Cell::number(row.number("uid")),
+                  Cell::text(fmt::format("(did not ask; seen in {})", row.text("how")), "")});
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return listing_.empty(); }
+  [[nodiscard]] std::string print(const RowStyle& style) const { return listing_.print(style); }
+
+ private:
+  static Cell holder(const ArbiterRow& row) {
+    return Cell::text(holder_text(row.text("holder"), row.number("pid")), row.text("holder"));
+  }
+
+  Listing listing_;
+  std::uint64_t now_ns_ = clock_ns(CLOCK_MONOTONIC);
+};
+
+void sort_for_reading(std::vector<ArbiterRow>& rows, std::string_view by) {
+  std::stable_sort(rows.begin(), rows.end(), [by](const ArbiterRow& a, const ArbiterRow& b) {
+    return a.number(by) < b.number(by);
+  });
+}
+
+}  // namespace
+
+int pmu_leases(const Invocation& invocation, Console& console) {
+  // The rows alone would do; but who is not there has no leases, and a dead one leaves its rows.
+  const auto connection = connect_to_arbiter(invocation);
+  if (!connection) {
+    complain(console, connection.error());
+    return kExitEnvironment;
+  }
+  auto rows = read_arbiter_rows(arbiter_directory(invocation));
+  if (!rows) {
+    complain(console, rows.error());
+    return kExitEnvironment;
+  }
+  LeaseListing listing(invocation.verbose);
+  auto& leases = (*rows)["pmu_lease"];
+  sort_for_reading(leases, "since_ns");
+  for (const auto& row : leases) listing.add_lease(row);
+  if (invocation.pmu.queue) {
+    auto& waiters = (*rows)["pmu_waiter"];
+    sort_for_reading(waiters, "position");
+    for (const auto& row : waiters) listing.add_waiter(row);
+  }
+  for (const auto& row : (*rows)["pmu_outsider"]) listing.add_outsider(row);
+  auto output = Output::open(console, invocation.output);
+  if (!output) {
+    complain(console, output.error());
+    return exit_code_of(output.error().code);
+  }
+  const auto style = style_of(invocation, console);
+  if (!listing.empty() || style.format == Format::kJson) {
+    output->write(listing.print(style));
+  } else if (style.format == Format::kTable) {
+    output->write("no leases, and nobody seen who did not ask\n");
+  }
+  return output->finish(kExitDone);
+}
+
+}  // namespace meterbank::cli
