@@ -51,12 +51,16 @@ Result<void> Link::prepare() {
   auto heartbeat = Heartbeat::create();
   if (!heartbeat) return tl::make_unexpected(heartbeat.error());
   heartbeat_ = std::move(*heartbeat);
-  epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
-  timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  noticed_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  all_.reset(::epoll_create1(EPOLL_CLOEXEC));
-  if (!timer_ || !noticed_ || !watch(epoll_, timer_) || !watch(all_, epoll_) ||
-      !watch(all_, noticed_)) {
+  const auto make = [](UniqueFd& target, int descriptor) {
+    target.reset(descriptor);
+    return descriptor >= 0;
+  };
+  // One after the other, so that errno is that of the first one that fails.
+  if (!make(epoll_, ::epoll_create1(EPOLL_CLOEXEC)) ||
+      !make(timer_, ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) ||
+      !make(noticed_, ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) ||
+      !make(all_, ::epoll_create1(EPOLL_CLOEXEC)) || !watch(epoll_, timer_) ||
+      !watch(all_, epoll_) || !watch(all_, noticed_)) {
     return fail(ErrorCode::kSystem, "descriptors for a connection", "raise the limit: ulimit -n",
                 errno);
   }
