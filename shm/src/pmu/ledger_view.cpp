@@ -134,10 +134,4 @@ LedgerState LedgerView::state() const noexcept {
   return static_cast<LedgerState>(state);
 }
 
-bool LedgerView::has_owner_died() const noexcept {
-  // The C library owns the other words of the mutex; the first one is a futex, an atomic by nature.
-  const auto& futex = *reinterpret_cast<const SharedWord32*>(header_->owner_mutex.data());
-  return (futex.load(std::memory_order_relaxed) & kOwnerDied) != 0;  // relaxed: orders nothing
-}
-
 }  // namespace meterbank::pmu

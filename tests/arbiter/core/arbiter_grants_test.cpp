@@ -86,6 +86,21 @@ TEST(ArbiterGrants, AllOrNothingWhenOneCpuHasNoRoom) {
   EXPECT_EQ(world.arbiter.statistics().mismatches, 1U);
 }
 
+TEST(ArbiterGrants, WhatWasOpenedIsClosedWhereTheRestIsNotThere) {
+  ScriptedKernel world(small_machine());
+  const ClientNumber root = world.connect();
+  world.thieves[{0, 0}] = 2;
+  world.keeps = 2;
+  world.say(root, 1, allocate({single(0), cycles(2)}));
+  EXPECT_EQ(count_of<Open>(world), 1U);
+  EXPECT_EQ(world.reason(root, 1), pmu::Reason::kUnverified);
+  EXPECT_EQ(world.open_count(), 0U);
+  EXPECT_TRUE(world.arbiter.leases().empty());
+  world.restart_from(world.arbiter.save());
+  world.pass(kSecond);
+  EXPECT_TRUE(world.arbiter.carriers().empty());
+}
+
 TEST(ArbiterGrants, ExactCountersThatTheKernelDoesNotHaveAreRefused) {
   ScriptedKernel world(small_machine());
   const ClientNumber root = world.connect();

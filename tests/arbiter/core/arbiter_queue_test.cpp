@@ -142,6 +142,20 @@ TEST_F(ArbiterQueue, PolicyAndQuotaAreNoScarcity) {
   EXPECT_NE(strict.token(root, 2), 0U);
 }
 
+TEST_F(ArbiterQueue, WhatIsSharedCountsOnceInAQuota) {
+  const auto policy = parse_policy("class batch hold=0 quota=25%\n", "test");
+  ASSERT_TRUE(policy) << policy.error().message();
+  ScriptedKernel strict(small_machine(), *policy);
+  const ClientNumber root = strict.connect();
+  pmu::Allocate shared = asking(1, kBatch, 0);
+  shared.head.flags |= pmu::kAllocateShares;
+  strict.say(root, 1, shared);
+  strict.say(root, 2, shared);
+  EXPECT_NE(strict.token(root, 2), 0U);
+  strict.say(root, 3, asking(1, kBatch, 0));
+  EXPECT_EQ(strict.reason(root, 3), pmu::Reason::kQuota);
+}
+
 TEST_F(ArbiterQueue, AnswersHaveAnOrder) {
   const ClientNumber nobody = world.connect_as(99);
   pmu::Allocate asked = allocate({single(99)});
@@ -217,6 +231,8 @@ TEST_F(ArbiterQueue, WhatAClientHoldsItselfIsNotInItsWay) {
   world.say(root, 1, asking(4, kMonitoring, 0));
   world.say(root, 2, asking(1, kMonitoring, 0));
   EXPECT_TRUE(world.answer<pmu::Refused>(root, 2)->blockers.empty());
+  EXPECT_NE(world.answer<pmu::Refused>(root, 2)->sentence.find("this client itself"),
+            std::string::npos);
   world.say(root, 3, asking(1, kMonitoring));
   EXPECT_EQ(world.answer<pmu::Queued>(root, 3)->estimate_ns, world.now);
 }

@@ -243,6 +243,7 @@ class History {
         }
       };
       for (const auto& [number, carrier] : world.arbiter.carriers()) {
+        if (carrier.leases.empty()) continue;
         add(booking_of(number), world.arbiter.leases().at(carrier.leases.front()));
       }
       for (const auto& [number, lease] : world.arbiter.leases()) add(number, lease);
@@ -266,6 +267,7 @@ class History {
     }
     for (const auto& [number, carrier] : world.arbiter.carriers()) {
       const bool is_open = carrier.state != CarrierState::kClosed;
+      if (is_open && carrier.leases.empty()) return "a carrier that is nobody's is open";
       if (is_open != world.has_open(number)) return "what is open is not what leases have";
       for (const std::uint16_t lease : carrier.leases) {
         if (!world.arbiter.leases().contains(lease)) return "a carrier of a lease that is gone";

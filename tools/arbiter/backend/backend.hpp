@@ -57,6 +57,8 @@ class Backend {
   // Tries to hold so many; returns how many are held.
   virtual std::uint32_t guard(PmuIndex pmu, std::uint32_t cpu, std::uint32_t counters) = 0;
 
+  // Whether descriptor() ever has one.
+  [[nodiscard]] virtual bool has_descriptors() const { return true; }
   // To pass to a client; -1: none. Stays ours.
   [[nodiscard]] virtual int descriptor(CarrierNumber carrier, std::uint32_t opening) = 0;
   // Everybody who counts and is not us.

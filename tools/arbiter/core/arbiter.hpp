@@ -190,6 +190,7 @@ struct ArbiterOptions {
   std::uint16_t epoch = 1;
   std::uint32_t own_uid = 0;
   bool has_backend = true;                           // false: books alone, grade kLedger
+  bool has_descriptors = true;                       // of its counters, to pass to clients
   std::uint32_t leases_max = pmu::kLedgerLeasesMax;  // with those that wait
   Nanoseconds drain_ns = 200'000'000;
   Nanoseconds grace_ns = 0;  // after a crash: 2 s

@@ -74,9 +74,9 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
   if (!processes) return tl::make_unexpected(processes.error());
   auto policy = PolicyFile::open(options.policy);
   if (!policy) return tl::make_unexpected(policy.error());
-  const bool has_journal_of_its_own = !options.journal.empty();
-  auto journal =
-      Journal::open(has_journal_of_its_own ? options.journal : options.directory + "/pmud.journal");
+  auto journal = Journal::open(options.journal.empty()
+                                   ? fmt::format("{}/{}", options.directory, pmu::kArbiterJournal)
+                                   : options.journal);
   if (!journal) return tl::make_unexpected(journal.error());
   auto listener = make_listener(options, saved);
   if (!listener) return tl::make_unexpected(listener.error());
@@ -124,6 +124,7 @@ Result<void> Server::begin() {
   ArbiterOptions options;
   options.epoch = epoch_;
   options.own_uid = ::geteuid();
+  options.has_descriptors = backend_->has_descriptors();
   // An arbiter that ends itself takes all leases back before.
   if (journal_.held() != 0) {
     options.grace_ns = kGrace;

@@ -30,10 +30,17 @@ double base_value(const CookedRow& row) {
   return in_base_unit(row.cooked.value, cooked_unit(*row.counter)).value;
 }
 
+// What is an identifier or a mask, of which every digit counts.
+bool is_hexadecimal(const CookedRow& row) {
+  const CounterType type = row.counter->type;
+  return type == CounterType::kRawCountHex || type == CounterType::kLargeRawCountHex;
+}
+
 // For machines: the number in the base unit, or the text; nothing if there is neither.
 std::optional<std::string> exact_text(const CookedRow& row, bool raw) {
   if (!row_has_value(row, raw)) return std::nullopt;
   if (row.text != nullptr) return *row.text;
+  if (is_hexadecimal(row)) return fmt::format("{:#x}", row.raw.value);
   return raw ? stored_text(row) : print_exact(base_value(row));
 }
 
@@ -247,6 +254,8 @@ class JsonRowWriter final : public RowWriter {
       write_stored(row);
     } else if (row.text != nullptr || !row_has_value(row, false)) {
       json_.null();
+    } else if (is_hexadecimal(row)) {
+      write_stored(row);
     } else {
       json_.number(base_value(row));
     }
@@ -327,13 +336,10 @@ std::unique_ptr<RowWriter> make_row_writer(const RowStyle& style) {
 std::string value_text(const CookedRow& row, const RowStyle& style) {
   if (!row_has_value(row, style.raw)) return "-";
   if (row.text != nullptr) return *row.text;
+  if (is_hexadecimal(row)) return fmt::format("{:#x}", row.raw.value);
   if (!style.raw) {
     return std::string(sign_of(side_of(row.cooked.status), style.ascii)) +
            print_quantity(row.cooked.value, cooked_unit(*row.counter), style.units);
-  }
-  const auto type = row.counter->type;
-  if (type == CounterType::kRawCountHex || type == CounterType::kLargeRawCountHex) {
-    return fmt::format("{:#x}", row.raw.value);
   }
   return stored_text(row);
 }

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "meterbank/base/unique_fd.hpp"
+#include "meterbank/shm/lease_wire.hpp"
 #include "meterbank/shm/pointer_record.hpp"
 
 namespace meterbank::cli {
@@ -107,6 +108,7 @@ std::vector<OddObject> odd_objects(const std::string& directory) {
     if (item == nullptr) break;
     const std::string_view name = item->d_name;
     if (name.starts_with('.') || name.ends_with(kSocketSuffix)) continue;
+    if (name == pmu::kArbiterSocket || name == pmu::kArbiterJournal) continue;
     const auto path = fmt::format("{}/{}", directory, name);
     if (!name.ends_with(kPointerRecordSuffix)) {
       odd.push_back({describe(ErrorCode::kSystem, path + ": not of this library",

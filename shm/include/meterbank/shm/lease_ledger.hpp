@@ -25,8 +25,8 @@
 //      it, the one that has it longest, or now.
 //   5. After any change of words `changes` grows and is woken as a futex [L2].
 //   6. When the arbiter dies nothing changes any more: `alive_ns` grows old [L3], and the kernel
-//      sets kOwnerDied in `owner_mutex` at once. When it goes on in a new ledger it says so in
-//      `state` before [L4].
+//      sets kOwnerDied in `owner_mutex` at once; from then on nobody can tell from here whether a
+//      lease is in force. When it goes on in a new ledger it says so in `state` before [L4].
 //
 // Names of holders, queue and outsiders are rows of the arbiter's countersets (tools/arbiter), not
 // here.

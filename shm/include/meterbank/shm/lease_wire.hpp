@@ -52,7 +52,9 @@ namespace meterbank::pmu {
 
 inline constexpr std::uint32_t kLeaseMagic = 0x6d70626d;  // "mbpm"
 inline constexpr std::uint16_t kLeaseVersion = 1;
-inline constexpr std::string_view kArbiterSocket = "pmud.sock";  // in the arbiter's directory
+// In the arbiter's directory.
+inline constexpr std::string_view kArbiterSocket = "pmud.sock";
+inline constexpr std::string_view kArbiterJournal = "pmud.journal";
 
 // ---- Parts ----
 
@@ -300,7 +302,7 @@ struct Welcome {
 
 // One counter of a lease. On a CPU it may move while it is held: the ledger knows where it is.
 struct GrantedCounter {
-  std::uint32_t item = 0;  // position in the request's list
+  std::uint32_t item = 0;  // position in the request's list; says nothing of a whole PMU
   std::uint32_t cpu = 0;   // kNoCpu: of a task, wherever it runs
   std::uint32_t counter = 0;
   std::uint32_t slot = 0;       // position of its slot word in the ledger; kNoSlot

@@ -46,12 +46,14 @@ class LedgerView {
     // [L1] as above: without it slot words may be older than what this says of their lease.
     return number < kLedgerLeasesMax ? leases_[number].load(std::memory_order_acquire) : 0;
   }
-  // Asked after a value was read: whether it was counted for this lease.
+  // Asked after a value was read: whether it was counted for this lease. Not while nobody is there
+  // who could take it away: of an arbiter that has died, or has become another, nothing is known.
   [[nodiscard]] bool is_in_force(Token token) const noexcept {
-    // [L1] Without it the word may be loaded before the value was, and be older than a revocation
-    // that came between.
+    // [L1] Without it the words may be loaded before the value was, and be older than a revocation,
+    // or a death, that came between.
     StdAtomics::fence_acquire();
-    return epoch_of(token) == epoch_ && pmu::is_in_force(lease_word(lease_of(token)), token);
+    return epoch_of(token) == epoch_ && pmu::is_in_force(lease_word(lease_of(token)), token) &&
+           !has_owner_died();
   }
 
   // Grows with every change of a word, and wraps around.
@@ -67,7 +69,11 @@ class LedgerView {
   // kEnded for what is no state.
   [[nodiscard]] LedgerState state() const noexcept;
   // The arbiter died, says the kernel. A hostile arbiter can forge it.
-  [[nodiscard]] bool has_owner_died() const noexcept;
+  [[nodiscard]] bool has_owner_died() const noexcept {
+    // The C library owns the other words of the mutex; the first is a futex, an atomic by nature.
+    const auto& futex = *reinterpret_cast<const SharedWord32*>(header_->owner_mutex.data());
+    return (futex.load(std::memory_order_relaxed) & kOwnerDied) != 0;  // relaxed: orders nothing
+  }
   [[nodiscard]] std::uint64_t alive_ns() const noexcept {
     // [L3] relaxed: the time stands for itself, nothing is published by it.
     return header_->alive_ns.load(std::memory_order_relaxed);

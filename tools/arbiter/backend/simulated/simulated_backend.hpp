@@ -41,6 +41,7 @@ class SimulatedBackend final : public Backend {
   [[nodiscard]] std::uint32_t probe(PmuIndex pmu, const CpuSet& cpus, const Event& event,
                                     std::uint32_t at_most) override;
   std::uint32_t guard(PmuIndex pmu, std::uint32_t cpu, std::uint32_t counters) override;
+  [[nodiscard]] bool has_descriptors() const override { return false; }
   [[nodiscard]] int descriptor(CarrierNumber, std::uint32_t) override { return -1; }
   [[nodiscard]] std::vector<Outsider> survey() override;
   [[nodiscard]] CpuSet online() override { return kernel_.online(); }

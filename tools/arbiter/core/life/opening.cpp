@@ -175,10 +175,10 @@ void Arbiter::State::prepare(Lease& lease) {
   const LeaseNumber number = lease.number;
   become(lease, pmu::LeaseState::kPreparing);
   lease.unanswered = 1;  // this function: it is not ready before all has been asked for
+  Plan rest;
   for (Piece& piece : pieces_of(lease)) {
     if (piece.openings.empty()) {
-      lease.has_rest = true;
-      verify_rest(lease, piece.plan);
+      rest = std::move(piece.plan);
       continue;
     }
     for (const Opening& opening : piece.openings) lease.items.push_back(opening.item);
@@ -210,6 +210,7 @@ void Arbiter::State::prepare(Lease& lease) {
     }
     carriers.emplace(carrier.number, std::move(carrier));
   }
+  verify_rest(lease, rest);
   answered(lease);
 }
 
@@ -217,11 +218,6 @@ void Arbiter::State::prepare(Lease& lease) {
 void Arbiter::State::restart(Lease& lease) {
   become(lease, pmu::LeaseState::kPreparing);
   lease.unanswered = 1;
-  for (const Piece& piece : pieces_of(lease)) {
-    if (!piece.openings.empty()) continue;
-    lease.has_rest = true;
-    verify_rest(lease, piece.plan);
-  }
   for (const CarrierNumber number : lease.carriers) {
     Carrier& carrier = carriers.at(number);
     if (options.has_backend) {
@@ -231,10 +227,15 @@ void Arbiter::State::restart(Lease& lease) {
       carrier.state = CarrierState::kOpen;
     }
   }
+  for (const Piece& piece : pieces_of(lease)) {
+    if (piece.openings.empty()) verify_rest(lease, piece.plan);
+  }
   answered(lease);
 }
 
+// After all events are open: what is left then has to be enough.
 void Arbiter::State::verify_rest(Lease& lease, const Plan& rest) {
+  lease.has_rest = !rest.parts.empty();
   if (!options.has_backend) return;
   // CPU by CPU, so that it is known where there is none.
   for (const PmuDemand& part : rest.parts) {
@@ -421,7 +422,8 @@ void Arbiter::State::send_granted(const Lease& lease) {
                   .counter_count = static_cast<std::uint32_t>(granted.counters.size()),
                   .descriptor_count = 0,
                   .duty_permille = lease.asked.head.duty_permille};
-  const bool delegates = lease.has(pmu::kAllocateDelegates) && options.has_backend;
+  const bool delegates =
+      lease.has(pmu::kAllocateDelegates) && options.has_backend && options.has_descriptors;
   if (delegates) granted.head.descriptor_count = static_cast<std::uint32_t>(lease.items.size());
   send(lease.client, lease.request, std::move(granted));
   if (!delegates) return;

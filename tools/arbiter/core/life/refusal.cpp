@@ -56,12 +56,9 @@ pmu::Refused Arbiter::State::told(const Lease& lease, const Decision& decision) 
     }
   }
   Decision shown = decision;
-  const bool is_cooling_down =
-      !numbers.empty() && shown.reason == Reason::kTaken &&
-      std::all_of(numbers.begin(), numbers.end(), [&](LeaseNumber number) {
-        const pmu::LeaseState state = leases.at(number).state;
-        return state == pmu::LeaseState::kLimbo || state == pmu::LeaseState::kFenced;
-      });
+  const bool is_cooling_down = shown.reason == Reason::kTaken && !shown.leases.empty() &&
+                               std::all_of(shown.leases.begin(), shown.leases.end(),
+                                           [&](LeaseId one) { return is_cooling(one); });
   if (is_cooling_down) shown.reason = Reason::kLimbo;
 
   pmu::Refused refused;
@@ -81,6 +78,17 @@ pmu::Refused Arbiter::State::told(const Lease& lease, const Decision& decision) 
   add_blockers(refused, lease, numbers);
   if (shown.reason == Reason::kForeign) add_outsiders(refused, lease);
   return refused;
+}
+
+// Whether a booking is one that the kernel has yet to let go of. Of a grant that was undone half
+// way there may be carriers that no lease has.
+bool Arbiter::State::is_cooling(LeaseId booking) const {
+  const std::vector<LeaseNumber> numbers = leases_of(booking);
+  return std::all_of(numbers.begin(), numbers.end(), [&](LeaseNumber number) {
+    const auto found = leases.find(number);
+    return found == leases.end() || found->second.state == pmu::LeaseState::kLimbo ||
+           found->second.state == pmu::LeaseState::kFenced;
+  });
 }
 
 bool Arbiter::State::may_see(const Lease& lease, std::uint32_t uid) const {
@@ -134,11 +142,17 @@ void Arbiter::State::add_outsiders(pmu::Refused& refused, const Lease& lease) co
 
 std::string Arbiter::State::sentence(const Lease& lease, const Decision& decision,
                                      const std::set<LeaseNumber>& numbers) const {
-  if (numbers.empty() || !is_scarcity(decision.reason)) return decision.sentence;
-  const Lease& first = leases.at(*numbers.begin());
+  if (decision.leases.empty() || !is_scarcity(decision.reason)) return decision.sentence;
   const std::string& pmu = book.machine().topology.pmus[lease.plan.parts.front().pmu].name;
   const std::string where =
       decision.cpu ? fmt::format("{} on CPU {}", pmu, *decision.cpu) : fmt::format("{}", pmu);
+  if (numbers.empty()) {
+    return decision.reason == Reason::kLimbo
+               ? fmt::format("counters of {} are cooling down; try: again in a moment", where)
+               : fmt::format("counters of {} are leased by this client itself; try: free some",
+                             where);
+  }
+  const Lease& first = leases.at(*numbers.begin());
   std::string who = name_of(first.holder, may_see(lease, first.holder.uid));
   const std::string_view label = text_of(first.asked.head.label);
   const Nanoseconds since = first.granted_ns != 0 ? first.granted_ns : first.asked_ns;

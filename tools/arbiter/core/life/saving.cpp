@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All that is known, as text for the program that takes over. Bookings are not written down: leases
-// and carriers are booked anew, and may stand on other counters, as they may at any time.
+// and carriers are booked anew, and may stand on other counters, as they may at any time. What the
+// kernel has yet to let go of after a grant that was undone is nobody's, and is not booked: whoever
+// is given it too early is told so by the kernel, and tries again.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -215,15 +217,16 @@ using nlohmann::json;
 }
 
 [[nodiscard]] json to_json(const ArbiterOptions& options) {
-  return {options.epoch,     options.own_uid,   options.has_backend, options.leases_max,
-          options.drain_ns,  options.grace_ns,  options.detached_ns, options.slice_ns,
-          options.ageing_ns, options.confirm_ns};
+  return {options.epoch,     options.own_uid,    options.has_backend,    options.leases_max,
+          options.drain_ns,  options.grace_ns,   options.detached_ns,    options.slice_ns,
+          options.ageing_ns, options.confirm_ns, options.has_descriptors};
 }
 
 [[nodiscard]] ArbiterOptions options_from(const json& from) {
   return {.epoch = from.at(0),
           .own_uid = from.at(1),
           .has_backend = from.at(2),
+          .has_descriptors = from.at(10),
           .leases_max = from.at(3),
           .drain_ns = from.at(4),
           .grace_ns = from.at(5),
@@ -386,7 +389,8 @@ bool Arbiter::State::is_consistent() const {
   return std::all_of(carriers.begin(), carriers.end(), [&](const auto& entry) {
     const Carrier& carrier = entry.second;
     return carrier.readings.size() == carrier.openings.size() && !carrier.openings.empty() &&
-           carrier.kernel_ids.size() == carrier.openings.size() && !carrier.leases.empty() &&
+           carrier.kernel_ids.size() == carrier.openings.size() &&
+           (!carrier.leases.empty() || carrier.state == CarrierState::kClosed) &&
            std::all_of(carrier.leases.begin(), carrier.leases.end(), is_known);
   });
 }

@@ -29,7 +29,7 @@ void take_earlier(std::optional<Nanoseconds>& due, Nanoseconds time) {
 
 Arbiter::State::State(MachineBook machine_book, Policy rules, ArbiterOptions chosen)
     : book(std::move(machine_book)), policy(std::move(rules)), options(chosen) {
-  options.leases_max = std::min(options.leases_max, pmu::kLedgerLeasesMax);
+  options.leases_max = std::clamp(options.leases_max, std::uint32_t{2}, pmu::kLedgerLeasesMax);
   book_reserves();
   record_of({.kind = JournalRecord::Kind::kStarted});
 }

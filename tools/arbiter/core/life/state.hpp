@@ -117,6 +117,7 @@ struct Arbiter::State {
   [[nodiscard]] std::string sentence(const Lease& lease, const Decision& decision,
                                      const std::set<LeaseNumber>& numbers) const;
   void add_outsiders(pmu::Refused& refused, const Lease& lease) const;
+  [[nodiscard]] bool is_cooling(LeaseId booking) const;
   // Whether its client may know the pids of this user.
   [[nodiscard]] bool may_see(const Lease& lease, std::uint32_t uid) const;
   [[nodiscard]] std::uint32_t ahead_of(const Lease& lease) const;
