@@ -221,13 +221,15 @@ TEST(Ledger, KernelMarksItWhenItsOwnerIsKilled) {
   const auto view = LedgerView::attach(std::move(attached));
   ASSERT_TRUE(view) << view.error().message();
   EXPECT_FALSE((*view)->has_owner_died());
+  EXPECT_TRUE((*view)->is_in_force(make_token(7, 3, 1)));
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE((*view)->has_owner_died());
   EXPECT_EQ((*view)->state(), LedgerState::kLive);
-  // Nothing else is told by a death: who holds has to look at both.
-  EXPECT_TRUE((*view)->is_in_force(make_token(7, 3, 1)));
+  // The words stay as they were, and say nothing any more.
+  EXPECT_EQ(state_of<LeaseState>((*view)->lease_word(3)), LeaseState::kActive);
+  EXPECT_FALSE((*view)->is_in_force(make_token(7, 3, 1)));
 }
 
 TEST(Ledger, CannotBeWrittenByWhoWasGivenIt) {

@@ -53,7 +53,7 @@ TEST_F(ArbiterQueue, ARefusalNamesWhoIsInTheWay) {
   EXPECT_EQ(refused->blockers[0].token, world.token(holder, 1));
   EXPECT_EQ(refused->head.earliest_ns, world.now + 466 * kSecond);
   EXPECT_EQ(refused->blockers[0].ends_ns, refused->head.earliest_ns);
-  EXPECT_NE(refused->sentence.find("counters of cpu on CPU 0 are leased by orders[48213] (\"ipc "
+  EXPECT_NE(refused->sentence.find("counters of cpu on CPU 0 are leased by orders@48213 (\"ipc "
                                    "sampling\", 2m14s)"),
             std::string::npos)
       << refused->sentence;
@@ -84,7 +84,7 @@ TEST_F(ArbiterQueue, OutsidersAreNamed) {
   EXPECT_EQ(refused->head.reason, pmu::Reason::kForeign);
   ASSERT_EQ(refused->blockers.size(), 1U);
   EXPECT_EQ(refused->blockers[0].pid, 77U);
-  EXPECT_NE(refused->sentence.find("perf[77]"), std::string::npos) << refused->sentence;
+  EXPECT_NE(refused->sentence.find("perf@77"), std::string::npos) << refused->sentence;
   EXPECT_EQ(world.slots(0, pmu::SlotState::kForeign), 3U);
   world.say(root, 2, asking(1, kMonitoring, 0));
   EXPECT_TRUE(is_granted(root, 2)) << "one is left";
@@ -93,6 +93,33 @@ TEST_F(ArbiterQueue, OutsidersAreNamed) {
   world.pass(kSecond);
   world.say(root, 3, asking(3, kMonitoring, 0));
   EXPECT_TRUE(is_granted(root, 3));
+}
+
+TEST_F(ArbiterQueue, AWaitEndsInTimeHoweverOftenTheKernelSaysNo) {
+  world.thieves[{0, 0}] = 4;
+  const ClientNumber root = world.connect();
+  world.say(root, 1, asking(1, kMonitoring, 5 * kSecond));
+  world.pass(4 * kSecond);
+  EXPECT_FALSE(world.answer<pmu::Refused>(root, 1));
+  world.pass(2 * kSecond);
+  EXPECT_EQ(world.reason(root, 1), pmu::Reason::kTimeOut);
+}
+
+// Who counts nobody knows what has no counter in the books before the kernel refuses one.
+TEST_F(ArbiterQueue, OutsidersOfUnknownSizeAreBookedWhenTheyAreInTheWay) {
+  world.outsiders.push_back({.name = "perf", .pid = 77, .pmu = 0, .cpus = {}, .how = ""});
+  world.thieves[{0, 0}] = 2;
+  const ClientNumber root = world.connect();
+  world.pass(kSecond);
+  EXPECT_EQ(world.slots(0, pmu::SlotState::kForeign), 0U);
+  world.say(root, 1, asking(3, kMonitoring, 0));
+  const auto refused = world.answer<pmu::Refused>(root, 1);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->head.reason, pmu::Reason::kForeign);
+  EXPECT_NE(refused->sentence.find("perf@77"), std::string::npos) << refused->sentence;
+  EXPECT_EQ(world.slots(0, pmu::SlotState::kForeign), 1U);
+  world.say(root, 2, asking(2, kMonitoring, 0));
+  EXPECT_TRUE(is_granted(root, 2));
 }
 
 TEST_F(ArbiterQueue, WaitersTryAgainEverySecondWhenOutsidersGo) {

@@ -157,8 +157,6 @@ Decision Arbiter::State::try_start(Lease& lease) {
   if (!decision.is_granted()) return decision;
   lease.threshold = decision.threshold;
   leave_queue(lease.number);
-  // A wait ends here; of a lease that is served again it is its detached life, which goes on.
-  if (lease.granted_ns == 0) lease.deadline_ns = 0;
   ++changes;
   // Guards give up what was just booked before anything is opened on it.
   settle_guards();
@@ -382,6 +380,7 @@ void Arbiter::State::grant(Lease& lease) {
   become(lease, pmu::LeaseState::kActive);
   lease.granted_ns = now;
   lease.heartbeat_ns = now;
+  lease.deadline_ns = 0;  // of its wait, which is over only now
   settle_hold(lease);
   bool is_guarded_everywhere = true;
   for (const PmuDemand& part : lease.plan.parts) {

@@ -18,6 +18,7 @@ void Arbiter::State::survey() {
 
 void Arbiter::State::surveyed(std::vector<Outsider> found) {
   is_surveying = false;
+  has_surveyed = true;
   surveyed_ns = now;
   for (Outsider& outsider : found) {
     const auto known =
@@ -72,7 +73,7 @@ std::string Arbiter::State::shown_name(const Lease& lease, const Outsider& outsi
   if (outsider.is_kernel || outsider.pid == 0 || !may_see(lease, outsider.uid)) {
     return outsider.name;
   }
-  return fmt::format("{}[{}]", outsider.name, outsider.pid);
+  return fmt::format("{}@{}", outsider.name, outsider.pid);
 }
 
 // The books believed in a counter that the kernel does not have: for a while nobody is given it.
@@ -89,12 +90,19 @@ void Arbiter::State::note_unknown(const Opening& opening) {
 
 void Arbiter::State::book_unknown(const Place& place, const Unknown& unknown) {
   const Pmu& pmu = book.machine().topology.pmus[place.first];
-  (void)book.book_unleased(unknown.holder, {.kind = UnleasedKind::kBroken,
-                                            .name = "somebody who was not found",
-                                            .pmu = place.first,
-                                            .cpus = CpuSet::range(place.second, place.second),
-                                            .among = pmu.counters(),
-                                            .counters = unknown.counters});
+  const auto suspect =
+      std::find_if(outsiders.begin(), outsiders.end(), [&](const Outsider& outsider) {
+        return outsider.pmu == place.first && outsider.counters == 0 &&
+               (outsider.cpus.empty() || outsider.cpus.contains(place.second));
+      });
+  const bool has_suspect = suspect != outsiders.end();
+  (void)book.book_unleased(unknown.holder,
+                           {.kind = has_suspect ? UnleasedKind::kOutsider : UnleasedKind::kBroken,
+                            .name = has_suspect ? suspect->name : "somebody who was not found",
+                            .pmu = place.first,
+                            .cpus = CpuSet::range(place.second, place.second),
+                            .among = pmu.counters(),
+                            .counters = unknown.counters});
   ++changes;
 }
 
@@ -109,16 +117,19 @@ void Arbiter::State::forget_unknowns() {
     ++changes;
     has_news = true;
   }
-  if (!waiting.empty() && !outsiders.empty() && now >= surveyed_ns + kRetry) survey();
+  const Nanoseconds period = waiting.empty() ? kSurveyPeriod : kRetry;
+  if (!has_surveyed || (!outsiders.empty() && now >= surveyed_ns + period)) survey();
 }
 
+// Of some it is known how many counters they have. Others have opened events, of which nobody but
+// the kernel knows whether they need a counter of a PMU that is lent: what they have is found out
+// when the kernel refuses it, and booked under their name until it is tried again.
 void Arbiter::State::book_outsiders() {
   for (const std::uint64_t holder : std::exchange(outsider_holders, {})) {
     book.forget_unleased(holder);
   }
-  // Now they are known by name; what is left of them is found out by the next attempt.
   for (const Outsider& outsider : outsiders) {
-    if (outsider.pmu >= book.machine().topology.pmus.size()) continue;
+    if (outsider.counters == 0 || outsider.pmu >= book.machine().topology.pmus.size()) continue;
     const Pmu& pmu = book.machine().topology.pmus[outsider.pmu];
     const CpuSet cpus = outsider.cpus.empty() ? pmu.cpus : outsider.cpus;
     for (const std::uint32_t cpu : cpus.numbers()) {
@@ -128,15 +139,15 @@ void Arbiter::State::book_outsiders() {
       unknowns.erase(unknown);
     }
     outsider_holders.push_back(next_holder);
-    (void)book.book_unleased(
-        next_holder++,
-        {.kind = outsider.is_kernel ? UnleasedKind::kKernel : UnleasedKind::kOutsider,
-         .name = outsider.name,
-         .pmu = outsider.pmu,
-         .cpus = cpus,
-         .among = pmu.counters(),
-         .counters = std::max(outsider.counters, std::uint32_t{1})});
+    (void)book.book_unleased(next_holder++, {.kind = outsider.is_kernel ? UnleasedKind::kKernel
+                                                                        : UnleasedKind::kOutsider,
+                                             .name = outsider.name,
+                                             .pmu = outsider.pmu,
+                                             .cpus = cpus,
+                                             .among = pmu.counters(),
+                                             .counters = outsider.counters});
   }
+  for (const auto& [place, unknown] : unknowns) book_unknown(place, unknown);
   ++changes;
 }
 

@@ -32,7 +32,7 @@ namespace {
 
 std::string name_of(const ClientIdentity& holder, bool with_pid) {
   const std::string program = holder.program.empty() ? "somebody" : holder.program;
-  return with_pid ? fmt::format("{}[{}]", program, holder.pid) : program;
+  return with_pid ? fmt::format("{}@{}", program, holder.pid) : program;
 }
 
 void Arbiter::State::refuse_lease(Lease& lease, const Decision& decision) {

@@ -21,9 +21,10 @@ namespace meterbank::arbiter {
 using LeaseNumber = std::uint16_t;
 using Place = std::pair<PmuIndex, std::uint32_t>;  // PMU and CPU
 
-inline constexpr Nanoseconds kRetry = 1'000'000'000;      // between two tries of what somebody took
-inline constexpr Nanoseconds kAwayMax = 10'000'000'000;   // taken for longer: it is lost
-inline constexpr Nanoseconds kSurveyStale = 100'000'000;  // an older one is no reason to refuse
+inline constexpr Nanoseconds kRetry = 1'000'000'000;     // between two tries of what somebody took
+inline constexpr Nanoseconds kAwayMax = 10'000'000'000;  // taken for longer: it is lost
+inline constexpr Nanoseconds kSurveyPeriod = 5'000'000'000;  // while there are outsiders
+inline constexpr Nanoseconds kSurveyStale = 100'000'000;     // an older one is no reason to refuse
 inline constexpr Nanoseconds kViolationWait = 100'000'000;
 // Longer times of clients count as these: years, so that no sum with the clock wraps.
 inline constexpr Nanoseconds kTermMax = 100'000'000'000'000'000;
@@ -263,6 +264,7 @@ struct Arbiter::State {
   std::map<Place, std::uint64_t> reserve_holders;
   std::map<Place, std::uint32_t> guards;  // as the kernel was told last
   bool is_surveying = false;
+  bool has_surveyed = false;
   Nanoseconds surveyed_ns = 0;
   std::uint64_t next_holder = 1;
 
