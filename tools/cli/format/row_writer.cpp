@@ -250,14 +250,13 @@ class JsonRowWriter final : public RowWriter {
     json_.key("kind").text(style_.raw ? "raw" : kind_of(*row.counter).kind);
     json_.key("unit").text(unit_text(row, style_.raw));
     json_.key("value");
-    if (style_.raw) {
+    const bool has_number = row.text == nullptr && row_has_value(row, false);
+    if (style_.raw || (has_number && is_hexadecimal(row))) {
       write_stored(row);
-    } else if (row.text != nullptr || !row_has_value(row, false)) {
-      json_.null();
-    } else if (is_hexadecimal(row)) {
-      write_stored(row);
-    } else {
+    } else if (has_number) {
       json_.number(base_value(row));
+    } else {
+      json_.null();
     }
     json_.key("raw");
     write_stored(row);
