@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kUsage =
     "usage: meterbank_bench [--quick] [--large] [--peers] "
     "[publish|snapshot|fresh|setup|bulk|perflib|callback|distribution|cut|shards|server|ledger|"
-    "books|leases]...\n"
+    "books|machine|leases]...\n"
     "  --quick  tiny inputs: shows that every row runs; its figures mean nothing\n"
     "  --large  bulk snapshots of 1,000,000 instances as well\n"
     "  --peers  rows of other systems too, where this program was built with them\n"
@@ -39,6 +39,7 @@ constexpr Group kGroups[] = {{"publish", meterbank::bench::publish_rows},
                              {"server", meterbank::bench::server_rows},
                              {"ledger", meterbank::bench::lease_ledger_rows},
                              {"books", meterbank::bench::lease_book_rows},
+                             {"machine", meterbank::bench::lease_machine_rows},
                              {"leases", meterbank::bench::lease_daemon_rows}};
 
 // One processor for all loops of this thread. Where the machine has only one, nothing is gained.

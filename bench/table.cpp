@@ -60,6 +60,12 @@ void Table::plain_row(std::string_view what, double measured, std::string_view u
              hold ? fmt::format("{:.0f} {}", *hold, unit) : "-", verdict(measured, hold));
 }
 
+void Table::time_alone_row(std::string_view what, const Spread& measured,
+                           std::optional<double> hold_ns) {
+  print_line(what, time_text(measured.median), "-", "-", hold_ns ? time_text(*hold_ns) : "-",
+             verdict(measured.median, hold_ns));
+}
+
 void Table::note_row(std::string_view what, std::string_view why) {
   print_line(what, "-", "-", "-", "-", why);
 }

@@ -20,6 +20,8 @@ class Table {
   // Judged by a number of `unit`.
   void plain_row(std::string_view what, double measured, std::string_view unit,
                  std::optional<double> hold);
+  // Of times that nothing is compared with.
+  void time_alone_row(std::string_view what, const Spread& measured, std::optional<double> hold_ns);
   void note_row(std::string_view what, std::string_view why);
 
   void head() const;

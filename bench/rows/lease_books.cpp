@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "arbiter/core/counter_book.hpp"
+#include "arbiter/core/books/counter_book.hpp"
 #include "rows.hpp"
 #include "workplace.hpp"
 

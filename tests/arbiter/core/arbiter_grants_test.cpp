@@ -240,10 +240,16 @@ TEST(ArbiterGrants, OnlyAdministratorsReserveAndRevoke) {
   reserve.count = 4;
   world.say(user, 1, reserve);
   EXPECT_EQ(world.answer<pmu::Rejected>(user, 1)->reason, pmu::Rejection::kNotAllowed);
+  pmu::AdminReserve too_many;
+  too_many.count = 77;
+  world.say(root, 1, too_many);
+  EXPECT_EQ(world.reason(root, 1), pmu::Reason::kNeverFits);
   world.say(root, 2, reserve);
   EXPECT_TRUE(world.answer<pmu::Done>(root, 2));
   world.say(root, 3, allocate({cycles()}));
   EXPECT_EQ(world.reason(root, 3), pmu::Reason::kForeign);
+  EXPECT_NE(world.answer<pmu::Refused>(root, 3)->sentence.find("kept for those who do not ask"),
+            std::string::npos);
   const std::uint64_t word = world.arbiter.slot_words(0, 0).at(0);
   EXPECT_EQ(pmu::flags_of(word), pmu::kSlotReserved);
   reserve.count = 0;

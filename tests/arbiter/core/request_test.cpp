@@ -164,9 +164,25 @@ TEST(Request, EventsMayExcludeUserOrKernelAndNotBoth) {
     }
     item.flags = pmu::kItemExcludesUser | pmu::kItemExcludesKernel;
     EXPECT_TRUE(is_malformed(verdict(ask(0x1, {item}), machine), "both user and kernel"));
-    item.flags = 4;
-    EXPECT_TRUE(is_malformed(verdict(ask(0x1, {item}), machine), "no flags 0x4"));
+    item.flags = 8;
+    EXPECT_TRUE(is_malformed(verdict(ask(0x1, {item}), machine), "no flags 0x8"));
   }
+}
+
+TEST(Request, EventsOfATaskMayBeInheritedAndNotThoseOfCpus) {
+  const Machine machine = hybrid_machine();
+  Item item = counters_for_event(1, 0x3c, 0);
+  item.flags = pmu::kItemInherits | pmu::kItemExcludesKernel;
+  Request request = ask(0x1, {item});
+  EXPECT_TRUE(is_malformed(verdict(request, machine), "nothing that could inherit"));
+  request.has_groups = false;
+  request.group_count = 0;
+  request.groups.clear();
+  EXPECT_TRUE(is_malformed(verdict(request, machine), "nothing that could inherit"));
+  request.task = 42;
+  const auto plan = plan_for(request, machine);
+  ASSERT_TRUE(plan) << plan.error().sentence;
+  EXPECT_EQ(plan->parts[0].events[0]->flags, item.flags);
 }
 
 TEST(Request, NamedEventsAreLookedUpInTheTableOfTheirPmu) {
@@ -200,7 +216,7 @@ TEST(Request, PmusThatAreNamedOnlyAreNotMeantByOthers) {
   EXPECT_TRUE(verdict(request, machine).is_granted());
   for (Pmu& pmu : machine.topology.pmus) pmu.is_named_only = true;
   EXPECT_TRUE(says(verdict(ask(0, {single(0)}), machine), Answer::kNotSupported, Reason::kNoPmu,
-                   "no PMU but big, which is had by its name"));
+                   "no PMU but big, which must be asked for by name"));
 }
 
 TEST(Request, ClosedPmusCountTheEventsOfTheirRulesAlone) {

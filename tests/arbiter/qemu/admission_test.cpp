@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "../core/machines.hpp"
-#include "arbiter/core/machine_book.hpp"
+#include "arbiter/core/books/machine_book.hpp"
 #include "kernel_counter.hpp"
 
 namespace meterbank::emulated {

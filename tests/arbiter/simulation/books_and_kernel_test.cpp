@@ -14,7 +14,7 @@
 
 #include "../../support/sanitizers.hpp"
 #include "arbiter/backend/simulated/simulated_kernel.hpp"
-#include "arbiter/core/machine_book.hpp"
+#include "arbiter/core/books/machine_book.hpp"
 #include "simulated_machine.hpp"
 
 namespace meterbank::arbiter {

@@ -34,8 +34,8 @@
 #include <variant>
 #include <vector>
 
+#include "arbiter/core/books/machine_book.hpp"
 #include "arbiter/core/lease.hpp"
-#include "arbiter/core/machine_book.hpp"
 #include "arbiter/core/policy.hpp"
 #include "meterbank/base/result.hpp"
 #include "meterbank/shm/lease_wire.hpp"

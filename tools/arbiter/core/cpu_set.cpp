@@ -98,6 +98,13 @@ bool CpuSet::is_within(const CpuSet& other) const noexcept {
   return true;
 }
 
+bool CpuSet::meets(const CpuSet& other) const noexcept {
+  for (std::size_t i = 0; i < std::min(words_.size(), other.words_.size()); ++i) {
+    if ((words_[i] & other.words_[i]) != 0) return true;
+  }
+  return false;
+}
+
 CpuSet CpuSet::common_with(const CpuSet& other) const {
   CpuSet common;
   common.words_.resize(std::min(words_.size(), other.words_.size()));

@@ -3,6 +3,7 @@
 // A set of CPU numbers, written as Linux writes it: "0-15,18".
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -31,8 +32,22 @@ class CpuSet {
   [[nodiscard]] bool empty() const noexcept;
   [[nodiscard]] std::size_t count() const noexcept;
   [[nodiscard]] bool is_within(const CpuSet& other) const noexcept;
+  [[nodiscard]] bool meets(const CpuSet& other) const noexcept;  // shares a CPU with it
   [[nodiscard]] CpuSet common_with(const CpuSet& other) const;
   [[nodiscard]] std::vector<std::uint32_t> numbers() const;  // ascending
+  // Calls `use` with each of them, ascending, as long as it returns true. Whether all did.
+  template <typename F>
+  bool all_of(F&& use) const {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      for (std::uint64_t left = words_[i]; left != 0; left &= left - 1) {
+        if (!use(static_cast<std::uint32_t>(i * 64) +
+                 static_cast<std::uint32_t>(std::countr_zero(left)))) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
   [[nodiscard]] std::string text() const;
 
   friend bool operator==(const CpuSet&, const CpuSet&) = default;

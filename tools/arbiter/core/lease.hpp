@@ -15,11 +15,12 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "arbiter/core/machine_book.hpp"
+#include "arbiter/core/books/machine_book.hpp"
 #include "arbiter/core/policy.hpp"
 #include "arbiter/core/request.hpp"
 #include "meterbank/shm/lease_ledger.hpp"
@@ -38,7 +39,7 @@ struct Opening {
   std::uint32_t cpu = pmu::kNoCpu;
   std::uint32_t task = 0;  // a thread; then `cpu` is kNoCpu
   Event event;
-  std::uint32_t flags = 0;  // kItemExcludes...
+  std::uint32_t flags = 0;  // kItem...
   friend bool operator==(const Opening&, const Opening&) = default;
 };
 
@@ -94,6 +95,8 @@ struct Checking {
   std::uint32_t counters = 0;
 };
 
+struct Piece;  // of what a lease has in the books
+
 struct Lease {
   pmu::Token token = 0;
   std::uint16_t number = 0;
@@ -127,6 +130,10 @@ struct Lease {
   std::optional<Decision> fault = {};   // what the kernel said while it was being prepared
   std::optional<Decision> failed = {};  // the same, while who is in the way is being asked
   std::vector<Revoker> revokers = {};
+  std::shared_ptr<const std::vector<Piece>> pieces = {};  // of its plan
+  bool is_waiting = false;                                // stands in the queue
+  // When the books refused it last and nobody could give way, as MachineBook::clock(). 0: never.
+  std::uint64_t refused_at = 0;
 
   [[nodiscard]] bool has(std::uint32_t flag) const noexcept {
     return (asked.head.flags & flag) != 0;

@@ -11,6 +11,7 @@
 // a client waits.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -20,7 +21,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "arbiter/core/counter_book.hpp"
+#include "arbiter/core/books/counter_book.hpp"
 #include "arbiter/core/cpu_set.hpp"
 #include "arbiter/core/topology.hpp"
 #include "meterbank/shm/lease_wire.hpp"
@@ -136,12 +137,19 @@ struct PmuDemand {
   std::vector<std::optional<EventUse>> events;
   std::vector<UnitDemand> units;
   std::vector<ExtraDemand> extras;
+
+  [[nodiscard]] bool has_units() const noexcept { return !units.empty() || !extras.empty(); }
 };
 
 struct Plan {
   std::vector<PmuDemand> parts;  // ascending by PMU
   std::optional<std::uint32_t> tag;
   std::uint32_t task = 0;  // 0: of CPUs
+
+  [[nodiscard]] bool has_units() const noexcept {
+    return std::any_of(parts.begin(), parts.end(),
+                       [](const PmuDemand& part) { return part.has_units(); });
+  }
 };
 
 // The first CPU of the plan that is offline, as a refusal.

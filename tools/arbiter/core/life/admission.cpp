@@ -47,6 +47,13 @@ namespace {
   if (delegates && ((head.flags & pmu::kAllocateShares) != 0 || head.duty_permille < 1000)) {
     return malformed("descriptors are not given of counters that are shared or take turns");
   }
+  const bool stands_still =
+      (head.flags & pmu::kAllocateRestorable) != 0 || head.duty_permille < 1000;
+  if (stands_still && std::any_of(asked.items.begin(), asked.items.end(), [](const Item& item) {
+        return (item.flags & pmu::kItemInherits) != 0;
+      })) {
+    return malformed("events that are inherited take no turns and are not preempted");
+  }
   return std::nullopt;
 }
 
@@ -153,7 +160,7 @@ std::uint32_t Arbiter::State::use_of(const Place& place, const Lease& lease,
   }
   for (const auto& [number, other] : leases) {
     if (!other.has_rest || !is_of_sort(other)) continue;
-    const std::vector<Piece> pieces = pieces_of(other);
+    const std::vector<Piece>& pieces = pieces_of(other);
     used[alternative_of(other)] += counters_at(pieces.front().plan, place);
   }
   for (const Piece& piece : pieces_of(lease)) {
@@ -239,13 +246,8 @@ void Arbiter::State::allocate(ClientNumber client, std::uint64_t id, const pmu::
 
   if (take_over(client, id, asked)) return;
 
-  std::uint32_t own = 0;
-  std::uint32_t own_waits = 0;
-  for (const auto& [number, lease] : leases) {
-    if (lease.holder.uid != clients.at(client).identity.uid) continue;
-    own += lease.is_held() || lease.state == pmu::LeaseState::kPreparing ? 1U : 0U;
-    own_waits += lease.state == pmu::LeaseState::kQueued ? 1U : 0U;
-  }
+  const auto known = users.find(clients.at(client).identity.uid);
+  const auto [own, own_waits] = known == users.end() ? UserCounts{} : known->second;
   if (own >= rights.leases_max) {
     return refuse_at_once(
         scarce(Reason::kQuota, fmt::format("this user has {} leases, and may have no more", own)));
@@ -274,7 +276,7 @@ void Arbiter::State::admit(ClientNumber client, std::uint64_t id, const pmu::All
   if (asked.head.term_ns != 0) {
     lease.asked.head.term_ns = std::clamp<std::uint64_t>(asked.head.term_ns, kTermMin, kTermMax);
   }
-  lease.plan = std::move(plan);
+  set_plan(lease, std::move(plan));
   lease.asked_ns = now;
   lease.arrival = next_arrival++;
   // A dry run is not given a token: nobody will ever hold it.
@@ -283,11 +285,12 @@ void Arbiter::State::admit(ClientNumber client, std::uint64_t id, const pmu::All
   lease.state = pmu::LeaseState::kQueued;
   ++changes;
   Lease& placed = leases.insert_or_assign(number, std::move(lease)).first->second;
+  count_in(placed);
 
   if (asked.head.reclaims != 0) {
     if (auto refused = reclaim_refusal(placed)) return refuse_lease(placed, *refused);
   }
-  waiting.push_back(number);
+  join_queue(placed);
   const Decision decision = consider(placed);
   if (decision.is_granted()) {
     if (is_dry) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Clients come, say something else than Allocate, and go.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -159,6 +162,15 @@ void Arbiter::State::admin_reserve(ClientNumber client, std::uint64_t id,
   request.pmu = message.pmu;
   const auto plan = plan_for(request, book.machine());
   if (!plan) return refuse(client, id, plan.error());
+  for (const PmuDemand& part : plan->parts) {
+    const Pmu& pmu = book.machine().topology.pmus[part.pmu];
+    const auto all = static_cast<std::uint32_t>(std::popcount(pmu.counters()));
+    if (message.count > all) {
+      return refuse(client, id,
+                    scarce(Reason::kNeverFits, fmt::format("{} has {} counters on each CPU, not {}",
+                                                           pmu.name, all, message.count)));
+    }
+  }
   for (const PmuDemand& part : plan->parts) {
     for (const std::uint32_t cpu : part.cpus.numbers()) {
       reserves[{part.pmu, cpu}] = message.count;

@@ -83,7 +83,7 @@ void Arbiter::State::put_aside(Lease& lease) {
          static_cast<std::uint32_t>(pmu::Cause::kPreempted));
   notice(lease, pmu::NoticeKind::kSuspended, 0);
   leave_queue(lease.number);
-  waiting.push_back(lease.number);
+  join_queue(lease);
   ++changes;
   has_news = true;
 }

@@ -63,7 +63,7 @@ bool Carrier::counts_as(const std::vector<Opening>& others) const {
                     });
 }
 
-bool Arbiter::State::may_share(const Lease& lease) const {
+bool Arbiter::State::may_share(const Lease& lease) {
   if (!lease.has(pmu::kAllocateShares) || lease.is_sliced() ||
       lease.has(pmu::kAllocateRestorable)) {
     return false;
@@ -81,7 +81,8 @@ bool Arbiter::State::may_share(const Lease& lease) const {
   });
 }
 
-std::vector<Piece> Arbiter::State::pieces_of(const Lease& lease) const {
+void Arbiter::State::set_plan(Lease& lease, Plan plan) {
+  lease.plan = std::move(plan);
   Piece rest{.plan = {.parts = {}, .tag = lease.plan.tag, .task = lease.plan.task}, .openings = {}};
   Piece events = rest;
   std::vector<Piece> pieces;
@@ -109,7 +110,7 @@ std::vector<Piece> Arbiter::State::pieces_of(const Lease& lease) const {
   if (!events.openings.empty()) pieces.push_back(std::move(events));
   // Exact counters are taken before events, which find their places around them.
   if (!rest.plan.parts.empty()) pieces.insert(pieces.begin(), std::move(rest));
-  return pieces;
+  lease.pieces = std::make_shared<const std::vector<Piece>>(std::move(pieces));
 }
 
 const Carrier* Arbiter::State::shared_carrier(const Lease& lease, const Piece& piece) const {
@@ -128,7 +129,48 @@ Alternative Arbiter::State::alternative_of(const Lease& lease) const {
   return {.task = lease.plan.task, .slice = lease.is_sliced() ? number : std::uint64_t{0}};
 }
 
-Decision Arbiter::State::take(MachineBook& machine_book, const Lease& lease) const {
+const Plan& Arbiter::State::wanted_by(const Lease& lease, Plan& room) const {
+  if (!may_share(lease)) return lease.plan;
+  room = {.parts = {}, .tag = lease.plan.tag, .task = lease.plan.task};
+  for (const Piece& piece : pieces_of(lease)) {
+    if (shared_carrier(lease, piece) != nullptr) continue;
+    for (const PmuDemand& part : piece.plan.parts) {
+      const auto same = std::find_if(room.parts.begin(), room.parts.end(),
+                                     [&](const PmuDemand& one) { return one.pmu == part.pmu; });
+      if (same == room.parts.end()) {
+        room.parts.push_back(part);
+        continue;
+      }
+      std::vector<CounterMask>& any = same->counters.any;
+      any.insert(any.end(), part.counters.any.begin(), part.counters.any.end());
+      same->events.insert(same->events.end(), part.events.begin(), part.events.end());
+    }
+  }
+  return room;
+}
+
+Decision Arbiter::State::would_take(const Lease& lease) {
+  const std::vector<Piece>& pieces = pieces_of(lease);
+  const Alternative alternative = alternative_of(lease);
+  if (pieces.size() == 1 && !may_share(lease)) {
+    return book.test(pieces.front().plan, alternative);
+  }
+  Plan room;
+  if (book.would_fit(wanted_by(lease, room), alternative)) return {};
+  // Whichever piece finds no place beside those before it is what the answer is about.
+  MachineBook::Before before = book.before(lease.plan);
+  Decision decision = take(lease);
+  if (decision.is_granted()) {
+    CarrierNumber carrier = next_carrier;
+    book.release(lease.number);
+    for (const CarrierNumber paused : lease.carriers) book.release(booking_of(paused));
+    for (std::size_t i = 0; i < pieces.size(); ++i) book.release(booking_of(carrier++));
+  }
+  book.undo(std::move(before));
+  return decision;
+}
+
+Decision Arbiter::State::take(const Lease& lease) {
   const Alternative alternative = alternative_of(lease);
   std::vector<LeaseId> taken;
   CarrierNumber carrier = next_carrier;
@@ -141,9 +183,9 @@ Decision Arbiter::State::take(MachineBook& machine_book, const Lease& lease) con
       const bool has_carrier = paused < lease.carriers.size();
       booking = booking_of(has_carrier ? lease.carriers[paused++] : carrier++);
     }
-    Decision taking = machine_book.try_take(booking, piece.plan, alternative);
+    Decision taking = book.try_take(booking, piece.plan, alternative);
     if (!taking.is_granted()) {
-      for (const LeaseId one : taken) machine_book.release(one);
+      for (const LeaseId one : taken) book.release(one);
       return taking;
     }
     if (taking.threshold) decision.threshold = taking.threshold;
@@ -153,7 +195,7 @@ Decision Arbiter::State::take(MachineBook& machine_book, const Lease& lease) con
 }
 
 Decision Arbiter::State::try_start(Lease& lease) {
-  Decision decision = take(book, lease);
+  Decision decision = take(lease);
   if (!decision.is_granted()) return decision;
   lease.threshold = decision.threshold;
   leave_queue(lease.number);
@@ -174,9 +216,9 @@ void Arbiter::State::prepare(Lease& lease) {
   become(lease, pmu::LeaseState::kPreparing);
   lease.unanswered = 1;  // this function: it is not ready before all has been asked for
   Plan rest;
-  for (Piece& piece : pieces_of(lease)) {
+  for (const Piece& piece : pieces_of(lease)) {
     if (piece.openings.empty()) {
-      rest = std::move(piece.plan);
+      rest = piece.plan;
       continue;
     }
     for (const Opening& opening : piece.openings) lease.items.push_back(opening.item);
@@ -192,8 +234,8 @@ void Arbiter::State::prepare(Lease& lease) {
     }
     Carrier carrier;
     carrier.number = next_carrier++;
-    carrier.plan = std::move(piece.plan);
-    carrier.openings = std::move(piece.openings);
+    carrier.plan = piece.plan;
+    carrier.openings = piece.openings;
     carrier.readings.resize(carrier.openings.size());
     carrier.kernel_ids.resize(carrier.openings.size());
     carrier.leases = {number};
@@ -339,7 +381,7 @@ void Arbiter::State::answered(Lease& lease) {
   if (lease.granted_ns != 0) return put_aside(lease);
   undo(lease);
   become(lease, pmu::LeaseState::kQueued);
-  waiting.push_back(lease.number);
+  join_queue(lease);
   const bool somebody_has_it = fault.reason == Reason::kUnverified && options.has_backend;
   if (!somebody_has_it) return enqueue(lease, fault);
   lease.failed = fault;

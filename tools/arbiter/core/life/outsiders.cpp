@@ -177,7 +177,10 @@ void Arbiter::State::book_reserves() {
 }
 
 void Arbiter::State::adopt(Policy rules) {
+  for (const auto& [number, lease] : leases) count_out(lease);
   policy = std::move(rules);
+  for (const auto& [number, lease] : leases) count_in(lease);
+  book.touch_all();
   reserves.clear();
   book_reserves();
   record_of({.kind = JournalRecord::Kind::kPolicy});
@@ -225,6 +228,7 @@ void Arbiter::State::settle_guards() {
     if ((told == guards.end() ? 0 : told->second) == count) continue;
     actions.push_back({.action = Guard{place.first, place.second, count}});
     guards[place] = count;
+    book.touch_all();
     ++changes;
   }
 }

@@ -26,13 +26,17 @@ constexpr std::size_t kPairsAmong = 16;
     for (const PmuDemand& right : other.parts) {
       if (left.pmu != right.pmu) continue;
       // Units may reach beyond the CPUs that are named.
-      const bool has_units = !(left.units.empty() && left.extras.empty()) &&
-                             !(right.units.empty() && right.extras.empty());
-      if (has_units || !left.cpus.common_with(right.cpus).empty()) return true;
+      const bool has_units = left.has_units() && right.has_units();
+      if (has_units || left.cpus.meets(right.cpus)) return true;
     }
   }
   return false;
 }
+
+constexpr std::size_t kNeverReleased = std::numeric_limits<std::size_t>::max();
+
+// What matters of the answer for somebody who has been told that it waits.
+constexpr Reason kRefusedByBooks = Reason::kNone;
 
 [[nodiscard]] bool is_booked(const Lease& lease) {
   switch (lease.state) {
@@ -63,40 +67,100 @@ std::uint32_t Arbiter::State::class_of(const Lease& lease) const {
   return static_cast<std::uint32_t>(std::min(kHighest, lease.asked.head.priority + steps));
 }
 
+void Arbiter::State::sort_line() {
+  line.clear();
+  line_until_ns = pmu::kForever;
+  for (const LeaseNumber number : waiting) {
+    Lease& lease = leases.at(number);
+    line.push_back(waiting_as(lease));
+    note_ageing(lease);
+  }
+  std::sort(line.begin(), line.end(),
+            [](const Waiting& one, const Waiting& other) { return one.goes_before(other); });
+}
+
+Waiting Arbiter::State::waiting_as(Lease& lease) const {
+  Waiting self{.priority_class = class_of(lease), .arrival = lease.arrival, .lease = &lease};
+  self.cpu_first = kCpusMax;
+  for (const PmuDemand& part : lease.plan.parts) {
+    self.pmus |= std::uint64_t{1} << std::min(part.pmu, PmuIndex{63});
+    part.cpus.all_of([&](std::uint32_t cpu) {
+      self.cpu_first = std::min(self.cpu_first, cpu);
+      self.cpu_last = std::max(self.cpu_last, cpu);
+      return true;
+    });
+  }
+  self.has_units = lease.plan.has_units();
+  return self;
+}
+
+void Arbiter::State::note_ageing(const Lease& lease) {
+  if (options.ageing_ns == 0) return;
+  const Nanoseconds steps = (now - lease.asked_ns) / options.ageing_ns + 1;
+  line_until_ns = std::min(line_until_ns, lease.asked_ns + steps * options.ageing_ns);
+}
+
 std::vector<LeaseNumber> Arbiter::State::in_order() const {
-  std::vector<LeaseNumber> order = waiting;
-  std::stable_sort(order.begin(), order.end(), [&](LeaseNumber one, LeaseNumber other) {
-    const Lease& left = leases.at(one);
-    const Lease& right = leases.at(other);
-    const std::uint32_t left_class = class_of(left);
-    const std::uint32_t right_class = class_of(right);
-    if (left_class != right_class) return left_class > right_class;
-    return left.arrival < right.arrival;
-  });
+  std::vector<LeaseNumber> order;
+  order.reserve(line.size());
+  for (const Waiting& one : line) order.push_back(one.lease->number);
   return order;
 }
 
 std::uint32_t Arbiter::State::ahead_of(const Lease& lease) const {
-  const std::vector<LeaseNumber> order = in_order();
-  const auto found = std::find(order.begin(), order.end(), lease.number);
-  return static_cast<std::uint32_t>(found - order.begin());
+  if (!lease.is_waiting) return static_cast<std::uint32_t>(line.size());
+  Waiting self;
+  self.priority_class = class_of(lease);
+  self.arrival = lease.arrival;
+  const auto place = std::lower_bound(
+      line.begin(), line.end(), self,
+      [](const Waiting& one, const Waiting& other) { return one.goes_before(other); });
+  return static_cast<std::uint32_t>(place - line.begin());
 }
 
-void Arbiter::State::leave_queue(LeaseNumber number) { std::erase(waiting, number); }
+void Arbiter::State::join_queue(Lease& lease) {
+  if (std::exchange(lease.is_waiting, true)) return;
+  lease.refused_at = 0;
+  waiting.push_back(lease.number);
+  const Waiting self = waiting_as(lease);
+  line.insert(std::upper_bound(
+                  line.begin(), line.end(), self,
+                  [](const Waiting& one, const Waiting& other) { return one.goes_before(other); }),
+              self);
+  note_ageing(lease);
+}
+
+void Arbiter::State::leave_queue(LeaseNumber number) {
+  const auto found = leases.find(number);
+  if (found == leases.end() || !std::exchange(found->second.is_waiting, false)) return;
+  std::erase(waiting, number);
+  std::erase_if(line, [&](const Waiting& one) { return one.lease == &found->second; });
+}
+
+// Whether all is as it was when the books refused it, where it wants counters. Shared counters,
+// units and turns may come free elsewhere.
+bool Arbiter::State::is_hopeless(const Lease& lease) const {
+  return lease.refused_at != 0 && !may_share(lease) && !lease.is_sliced() &&
+         !lease.plan.has_units() && !book.has_changed(lease.plan, lease.refused_at);
+}
 
 void Arbiter::State::serve_queue() {
   served_ns = now;
-  for (const LeaseNumber number : in_order()) {
-    Lease* lease = lease_at(number);
-    if (lease == nullptr || lease->awaits_survey) continue;
-    if (std::find(waiting.begin(), waiting.end(), number) == waiting.end()) continue;
-    const Decision decision = consider(*lease);
+  // Whoever is served leaves the line.
+  for (const Waiting& one : std::vector<Waiting>(line)) {
+    Lease& lease = *one.lease;
+    if (!lease.is_waiting || lease.awaits_survey || is_hopeless(lease)) continue;
+    if (lease.state == pmu::LeaseState::kNone) continue;
+    lease.refused_at = 0;
+    const std::uint64_t asked_at = book.clock();
+    const Decision decision = consider(lease);
     if (decision.is_granted()) continue;
-    if (!lease->was_told && lease->granted_ns == 0) {
-      enqueue(*lease, decision);
-    } else {
-      preempt_for(*lease);
+    if (!lease.was_told && lease.granted_ns == 0) {
+      enqueue(lease, decision);
+      continue;
     }
+    preempt_for(lease);
+    if (decision.reason == kRefusedByBooks) lease.refused_at = asked_at;
   }
 }
 
@@ -110,28 +174,31 @@ Decision Arbiter::State::consider(Lease& lease) {
   }
   if (auto refused = quota_refusal(lease)) return *refused;
   if (auto refused = turn_refusal(lease)) return *refused;
-  const bool is_dry = lease.has(pmu::kAllocateDryRun);
-  const std::vector<LeaseNumber> ahead = protected_from(lease);
-  if (ahead.empty() && !is_dry) return try_start(lease);
   // Most of those who wait do not fit: only for the others it is worth asking whom they would
-  // delay.
-  MachineBook copy = book;
-  Decision decision = take(copy, lease);
-  if (!decision.is_granted()) return decision;
-  for (const LeaseNumber number : ahead) {
-    if (!is_delayed(leases.at(number), lease)) continue;
+  // delay, and only who has not been answered yet needs to know why.
+  Plan room;
+  const bool has_answer = lease.was_told || lease.granted_ns != 0;
+  const Plan& wanted = wanted_by(lease, room);
+  if (!book.would_fit(wanted, alternative_of(lease))) {
+    if (has_answer) return scarce(kRefusedByBooks, {});
+    Decision decision = would_take(lease);
+    if (!decision.is_granted()) return decision;
+  }
+  for (const Lease* ahead : protected_from(lease)) {
+    if (!is_delayed(*ahead, lease)) continue;
     Decision passed_over = scarce(Reason::kTaken, {});
-    passed_over.leases = {number};
+    passed_over.leases = {ahead->number};
     return passed_over;
   }
-  return is_dry ? decision : try_start(lease);
+  return lease.has(pmu::kAllocateDryRun) ? Decision{} : try_start(lease);
 }
 
-std::vector<LeaseNumber> Arbiter::State::protected_from(const Lease& lease) const {
-  std::vector<LeaseNumber> ahead;
-  for (const LeaseNumber number : in_order()) {
-    if (number == lease.number || ahead.size() == kProtectedMax) break;
-    if (overlap(leases.at(number).plan, lease.plan)) ahead.push_back(number);
+std::vector<const Lease*> Arbiter::State::protected_from(Lease& lease) const {
+  std::vector<const Lease*> ahead;
+  const Waiting self = waiting_as(lease);
+  for (const Waiting& one : line) {
+    if (one.lease == &lease || ahead.size() == kProtectedMax) break;
+    if (one.may_overlap(self) && overlap(one.lease->plan, lease.plan)) ahead.push_back(one.lease);
   }
   return ahead;
 }
@@ -139,19 +206,65 @@ std::vector<LeaseNumber> Arbiter::State::protected_from(const Lease& lease) cons
 bool Arbiter::State::is_delayed(const Lease& ahead, const Lease& lease) const {
   // Who waits for its own share, and not for counters, is not delayed by others who take them.
   if (quota_refusal(ahead) || turn_refusal(ahead)) return false;
-  const Estimate alone = earliest(ahead, nullptr);
+  const Estimate alone = earliest(ahead);
+  if (alone.time_ns == pmu::kForever && alone.released == kNeverReleased) return false;
   const bool is_known = alone.time_ns != pmu::kForever;
   const Nanoseconds hold = lease.asked.head.hold_ns;
   const bool is_over_in_time = is_known && hold != 0 && hold <= alone.time_ns - now;
   if (is_over_in_time) return false;
-  const Estimate beside = earliest(ahead, &lease);
-  return beside.time_ns > alone.time_ns || beside.released > alone.released;
+  // If there is no place for it even now, it will not be started and delays nobody.
+  const Coming coming{lease.plan, alternative_of(lease)};
+  if (!book.would_fit(coming.plan, coming.alternative)) return false;
+  // Elsewhere all is as if it did not come.
+  Plan room;
+  Plan common = wanted_by(ahead, room);
+  if (!common.has_units()) {
+    for (PmuDemand& part : common.parts) {
+      CpuSet both;
+      for (const PmuDemand& other : lease.plan.parts) {
+        if (other.pmu == part.pmu) both = part.cpus.common_with(other.cpus);
+      }
+      part.cpus = both;
+    }
+  }
+  const Alternative alternative = alternative_of(ahead);
+  if (book.steps_until_fit(common, alternative, {}, &coming)) return false;
+  if (alone.released == 0) return true;
+  const auto steps = book.steps_until_fit(common, alternative, expected(ahead).leaving, &coming);
+  return !steps || *steps > alone.released;
+}
+
+std::vector<LeaseNumber> Arbiter::State::booked_near(const Lease& lease) const {
+  std::vector<LeaseNumber> near;
+  if (lease.plan.has_units()) {
+    for (const auto& [number, other] : leases) {
+      if (is_booked(other) && overlap(lease.plan, other.plan)) near.push_back(number);
+    }
+    return near;
+  }
+  const auto add = [&](LeaseNumber number) {
+    const auto found = leases.find(number);
+    if (found != leases.end() && is_booked(found->second)) near.push_back(number);
+  };
+  for (const LeaseId booking : book.holders_near(lease.plan)) {
+    if (booking < kCarrierFirst) {
+      add(static_cast<LeaseNumber>(booking));
+      continue;
+    }
+    const auto carrier = carriers.find(booking - kCarrierFirst);
+    if (carrier == carriers.end()) continue;
+    for (const LeaseNumber number : carrier->second.leases) add(number);
+  }
+  std::sort(near.begin(), near.end());
+  near.erase(std::unique(near.begin(), near.end()), near.end());
+  return near;
 }
 
 std::vector<std::pair<Nanoseconds, LeaseNumber>> Arbiter::State::ends(const Lease& lease) const {
   std::vector<std::pair<Nanoseconds, LeaseNumber>> ends;
-  for (const auto& [number, other] : leases) {
-    if (number == lease.number || !is_booked(other) || !overlap(lease.plan, other.plan)) continue;
+  for (const LeaseNumber number : booked_near(lease)) {
+    if (number == lease.number) continue;
+    const Lease& other = leases.at(number);
     Nanoseconds end = other.ends_ns == 0 ? pmu::kForever : other.ends_ns;
     if (other.state == pmu::LeaseState::kRevoking) end = std::min(end, other.deadline_ns);
     // What its own client holds is its own to give back: it never stands in its way.
@@ -166,53 +279,84 @@ std::vector<std::pair<Nanoseconds, LeaseNumber>> Arbiter::State::ends(const Leas
   return ends;
 }
 
-void Arbiter::State::release_in(MachineBook& copy, const std::set<LeaseNumber>& gone) const {
-  for (const LeaseNumber number : gone) copy.release(number);
-  for (const auto& [number, carrier] : carriers) {
-    const bool is_free = std::all_of(carrier.leases.begin(), carrier.leases.end(),
-                                     [&](LeaseNumber one) { return gone.contains(one); });
-    if (is_free) copy.release(booking_of(number));
+// A carrier is given up with the last lease that counts on it, and at once if there is none.
+std::vector<Leaving> Arbiter::State::leaving(const Lease& lease,
+                                             const std::vector<LeaseNumber>& order,
+                                             bool is_at_once) const {
+  constexpr std::size_t kStays = ~std::size_t{0};
+  std::vector<std::size_t> step_of(options.leases_max, kStays);
+  for (std::size_t i = 0; i < order.size(); ++i) step_of.at(order[i]) = is_at_once ? 1 : i + 1;
+  std::vector<Leaving> leaving;
+  const auto add = [&](LeaseId booking, std::size_t step) {
+    if (step != kStays) leaving.push_back({step, booking});
+  };
+  const auto add_carrier = [&](const Carrier& carrier) {
+    std::size_t last = 1;
+    for (const LeaseNumber number : carrier.leases) last = std::max(last, step_of.at(number));
+    add(booking_of(carrier.number), last);
+  };
+  if (lease.plan.has_units()) {
+    for (const LeaseNumber number : order) add(number, step_of[number]);
+    for (const auto& [number, carrier] : carriers) add_carrier(carrier);
+  } else {
+    for (const LeaseId booking : book.holders_near(lease.plan)) {
+      if (booking < kCarrierFirst) {
+        add(booking, step_of.at(booking));
+      } else if (const auto found = carriers.find(booking - kCarrierFirst);
+                 found != carriers.end()) {
+        add_carrier(found->second);
+      }
+    }
   }
+  std::sort(leaving.begin(), leaving.end(), [](const Leaving& one, const Leaving& other) {
+    return std::pair(one.step, one.lease) < std::pair(other.step, other.lease);
+  });
+  return leaving;
 }
 
-Estimate Arbiter::State::earliest(const Lease& lease, const Lease* beside) const {
-  MachineBook copy = book;
-  // If there is no place for both even now, it will not be started and delays nobody.
-  const LeaseId stand_in = MachineBook::kForeignFirst - 1;
-  if (beside != nullptr) {
-    (void)copy.try_take(stand_in, beside->plan, alternative_of(*beside));
+Expected Arbiter::State::expected(const Lease& lease) const {
+  Expected expected{.ends = ends(lease), .leaving = {}};
+  std::vector<LeaseNumber> order;
+  order.reserve(expected.ends.size());
+  for (const auto& [end, number] : expected.ends) order.push_back(number);
+  expected.leaving = leaving(lease, order, false);
+  return expected;
+}
+
+Estimate Arbiter::State::earliest(const Lease& lease) const {
+  Plan room;
+  const Plan& wanted = wanted_by(lease, room);
+  const Alternative alternative = alternative_of(lease);
+  if (book.would_fit(wanted, alternative)) return {.time_ns = now, .released = 0};
+  const Expected others = expected(lease);
+  const auto steps = book.steps_until_fit(wanted, alternative, others.leaving, nullptr);
+  if (!steps || *steps > others.ends.size()) {
+    return {.time_ns = pmu::kForever, .released = kNeverReleased};
   }
-  // A refusal leaves no trace in the copy, and after a grant it is not needed any more.
-  const auto fits = [&] { return take(copy, lease).is_granted(); };
-  if (fits()) return {.time_ns = now, .released = 0};
-  std::set<LeaseNumber> gone;
-  for (const auto& [end, number] : ends(lease)) {
-    gone.insert(number);
-    release_in(copy, gone);
-    if (fits()) return {.time_ns = end, .released = gone.size()};
-  }
-  return {.time_ns = pmu::kForever, .released = std::numeric_limits<std::size_t>::max()};
+  return {.time_ns = *steps == 0 ? now : others.ends[*steps - 1].first, .released = *steps};
 }
 
 bool Arbiter::State::fits_without(const Lease& lease, const std::set<LeaseNumber>& gone) const {
-  MachineBook copy = book;
-  release_in(copy, gone);
-  return take(copy, lease).is_granted();
+  Plan room;
+  const std::vector<Leaving> all = leaving(lease, {gone.begin(), gone.end()}, true);
+  return book.steps_until_fit(wanted_by(lease, room), alternative_of(lease), all, nullptr)
+      .has_value();
 }
 
 void Arbiter::State::preempt_for(const Lease& lease) {
+  const auto first_above = giving_way.begin() + static_cast<std::ptrdiff_t>(lease.priority());
+  if (std::all_of(giving_way.begin(), first_above,
+                  [](std::uint32_t count) { return count == 0; })) {
+    return;
+  }
   if (is_grace() || quota_refusal(lease) || turn_refusal(lease)) return;
   // What is going anyway is as good as gone.
   std::set<LeaseNumber> going;
   std::vector<const Lease*> candidates;
-  for (const auto& [number, other] : leases) {
-    if (!is_booked(other) || !overlap(lease.plan, other.plan)) continue;
+  for (const LeaseNumber number : booked_near(lease)) {
+    const Lease& other = leases.at(number);
     if (is_going(other)) going.insert(number);
-    const bool gives_way = policy.classes.at(other.asked.head.priority).is_preemptible ||
-                           other.has(pmu::kAllocateRestorable);
-    const bool is_running =
-        other.state == pmu::LeaseState::kActive || other.state == pmu::LeaseState::kSuspended;
-    if (gives_way && is_running && other.priority() < lease.priority()) {
+    if (gives_way(other) && other.priority() < lease.priority()) {
       candidates.push_back(&other);
     }
   }
@@ -272,7 +416,7 @@ void Arbiter::State::enqueue(Lease& lease, const Decision& why) {
     lease.deadline_ns = wait >= pmu::kForever - now ? 0 : now + wait;
     ++statistics.queued;
     record(JournalRecord::Kind::kQueued, lease, 0, static_cast<std::uint32_t>(why.reason));
-    const Nanoseconds time_ns = earliest(lease, nullptr).time_ns;
+    const Nanoseconds time_ns = earliest(lease).time_ns;
     send(lease.client, lease.request,
          pmu::Queued{ahead_of(lease), 0, time_ns == pmu::kForever ? 0 : time_ns});
   }
@@ -297,8 +441,7 @@ void Arbiter::State::give_up_waits() {
     const bool is_over = lease.state == pmu::LeaseState::kQueued && lease.deadline_ns != 0 &&
                          lease.deadline_ns <= now;
     if (!is_over) continue;
-    MachineBook copy = book;
-    Decision decision = take(copy, lease);
+    Decision decision = would_take(lease);
     decision.answer = Answer::kInsufficientResources;
     decision.reason = Reason::kTimeOut;
     refuse_lease(lease, decision);

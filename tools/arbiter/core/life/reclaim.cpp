@@ -113,6 +113,7 @@ bool Arbiter::State::take_over(ClientNumber client, std::uint64_t id, const pmu:
   // Another process has it from here on: whoever still has the old token is fenced by that.
   lease->token = pmu::make_token(options.epoch, lease->number, ++generations[lease->number]);
   ++changes;
+  book.touch(lease->plan);
   ++statistics.reclaims;
   record(JournalRecord::Kind::kReclaimed, *lease, old);
   record(JournalRecord::Kind::kGranted, *lease, digest_of(asked), kJournalDetached);

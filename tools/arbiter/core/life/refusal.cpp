@@ -71,7 +71,7 @@ pmu::Refused Arbiter::State::told(const Lease& lease, const Decision& decision) 
   if (shown.reason == Reason::kGrace) {
     refused.head.earliest_ns = grace_until_ns;
   } else if (is_scarcity(shown.reason)) {
-    const Nanoseconds time_ns = earliest(lease, nullptr).time_ns;
+    const Nanoseconds time_ns = earliest(lease).time_ns;
     if (time_ns != pmu::kForever) refused.head.earliest_ns = time_ns;
   }
   if (shown.answer == Answer::kInsufficientResources) refused.head.ahead = ahead_of(lease);

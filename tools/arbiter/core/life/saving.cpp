@@ -304,6 +304,9 @@ bool Arbiter::State::load(std::string_view saved) {
       if (!lease || !plan_again(*lease) || !set_places(lease->plan, one.at("places"))) {
         return false;
       }
+      set_plan(*lease, std::move(lease->plan));
+      if (lease->state == pmu::LeaseState::kNone) forgotten.push_back(lease->number);
+      count_in(*lease);
       leases.insert_or_assign(lease->number, std::move(*lease));
     }
     for (const json& one : from.at("carriers")) {
@@ -311,6 +314,8 @@ bool Arbiter::State::load(std::string_view saved) {
       carriers.insert_or_assign(carrier.number, std::move(carrier));
     }
     if (!is_consistent() || !book_again()) return false;
+    for (const LeaseNumber number : waiting) leases.at(number).is_waiting = true;
+    sort_line();
     changes = from.at("changes");
     return true;
   } catch (const json::exception&) {

@@ -45,6 +45,7 @@ void Arbiter::State::at(Nanoseconds time) {
   if (time <= now) return;
   const Nanoseconds gap = time - now;
   now = time;
+  if (now >= line_until_ns) sort_line();
   if (gap <= kTickLate) return;
   for (auto& [number, lease] : leases) {
     lease.heartbeat_ns += gap;
@@ -60,8 +61,12 @@ void Arbiter::State::settle() {
   }
   turn_over();
   settle_guards();
-  std::erase_if(leases,
-                [](const auto& entry) { return entry.second.state == pmu::LeaseState::kNone; });
+  for (const LeaseNumber number : std::exchange(forgotten, {})) {
+    const auto found = leases.find(number);
+    if (found != leases.end() && found->second.state == pmu::LeaseState::kNone) {
+      leases.erase(found);
+    }
+  }
 }
 
 void Arbiter::State::send(ClientNumber client, std::uint64_t id, pmu::ArbiterMessage message) {
@@ -98,8 +103,42 @@ void Arbiter::State::record_of(JournalRecord record) {
 
 void Arbiter::State::become(Lease& lease, pmu::LeaseState state) {
   if (lease.state == state) return;
+  count_out(lease);
   lease.state = state;
+  count_in(lease);
+  if (state == pmu::LeaseState::kNone) forgotten.push_back(lease.number);
+  book.touch(lease.plan);
   ++changes;
+}
+
+namespace {
+
+[[nodiscard]] bool is_counted(const Lease& lease) {
+  return lease.is_held() || lease.state == pmu::LeaseState::kPreparing;
+}
+
+}  // namespace
+
+bool Arbiter::State::gives_way(const Lease& lease) const {
+  const bool is_running =
+      lease.state == pmu::LeaseState::kActive || lease.state == pmu::LeaseState::kSuspended;
+  return is_running && (policy.classes.at(lease.asked.head.priority).is_preemptible ||
+                        lease.has(pmu::kAllocateRestorable));
+}
+
+void Arbiter::State::count_in(const Lease& lease) {
+  UserCounts& counts = users[lease.holder.uid];
+  counts.leases += is_counted(lease) ? 1U : 0U;
+  counts.waits += lease.state == pmu::LeaseState::kQueued ? 1U : 0U;
+  if (gives_way(lease)) ++giving_way.at(lease.asked.head.priority);
+}
+
+void Arbiter::State::count_out(const Lease& lease) {
+  if (gives_way(lease)) --giving_way.at(lease.asked.head.priority);
+  const auto counts = users.find(lease.holder.uid);
+  counts->second.leases -= is_counted(lease) ? 1U : 0U;
+  counts->second.waits -= lease.state == pmu::LeaseState::kQueued ? 1U : 0U;
+  if (counts->second.leases == 0 && counts->second.waits == 0) users.erase(counts);
 }
 
 std::optional<LeaseNumber> Arbiter::State::free_number() const {

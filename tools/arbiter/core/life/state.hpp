@@ -4,6 +4,7 @@
 // name. All of them run between at() and settle(), which begin and end every input.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -51,9 +52,48 @@ struct Unknown {
   Nanoseconds until_ns = 0;  // then it is tried again
 };
 
+// Somebody in the queue. Who has the higher class goes first, and then who came first.
+struct Waiting {
+  std::uint32_t priority_class = 0;
+  std::uint64_t arrival = 0;
+  Lease* lease = nullptr;
+  // Bounds of what it wants, so that most of those who want something else are told apart without
+  // a look at their plans.
+  std::uint64_t pmus = 0;  // a bit each; those beyond have the last one
+  std::uint32_t cpu_first = 0, cpu_last = 0;
+  bool has_units = false;
+
+  [[nodiscard]] bool may_overlap(const Waiting& other) const noexcept {
+    const bool is_beside = cpu_first <= other.cpu_last && other.cpu_first <= cpu_last;
+    return (pmus & other.pmus) != 0 && (is_beside || (has_units && other.has_units));
+  }
+  [[nodiscard]] bool goes_before(const Waiting& other) const noexcept {
+    return priority_class != other.priority_class ? priority_class > other.priority_class
+                                                  : arrival < other.arrival;
+  }
+};
+
+// How many leases a user has, and how many requests wait.
+struct UserCounts {
+  std::uint32_t leases = 0;
+  std::uint32_t waits = 0;
+};
+
+// Slot words as they were at a time of the book's clock.
+struct KeptWords {
+  std::uint64_t clock = 0;
+  std::vector<std::uint64_t> words;
+};
+
 struct Estimate {
   Nanoseconds time_ns = 0;   // kForever: not known
   std::size_t released = 0;  // how many have to end before
+};
+
+// Who is in the way of somebody, in the order in which they end.
+struct Expected {
+  std::vector<std::pair<Nanoseconds, LeaseNumber>> ends;
+  std::vector<Leaving> leaving;
 };
 
 struct Pending {
@@ -74,6 +114,9 @@ struct Arbiter::State {
               std::uint32_t reason = 0);
   void record_of(JournalRecord record);
   void become(Lease& lease, pmu::LeaseState state);
+  void count_in(const Lease& lease);
+  void count_out(const Lease& lease);
+  [[nodiscard]] bool gives_way(const Lease& lease) const;
   [[nodiscard]] std::optional<LeaseNumber> free_number() const;
   [[nodiscard]] Lease* find(ClientNumber client, pmu::Token token);
   [[nodiscard]] Lease* lease_at(LeaseNumber number);
@@ -124,12 +167,19 @@ struct Arbiter::State {
   [[nodiscard]] std::uint32_t ahead_of(const Lease& lease) const;
 
   // ---- opening.cpp: from the books to a grant ----
-  [[nodiscard]] std::vector<Piece> pieces_of(const Lease& lease) const;
-  [[nodiscard]] bool may_share(const Lease& lease) const;
+  static void set_plan(Lease& lease, Plan plan);
+  [[nodiscard]] static const std::vector<Piece>& pieces_of(const Lease& lease) {
+    return *lease.pieces;
+  }
+  [[nodiscard]] static bool may_share(const Lease& lease);
   [[nodiscard]] const Carrier* shared_carrier(const Lease& lease, const Piece& piece) const;
   [[nodiscard]] Alternative alternative_of(const Lease& lease) const;
   // What books say of it. Takes it all, or nothing.
-  [[nodiscard]] Decision take(MachineBook& machine_book, const Lease& lease) const;
+  [[nodiscard]] Decision take(const Lease& lease);
+  // The same, and takes nothing.
+  [[nodiscard]] Decision would_take(const Lease& lease);
+  // What of its plan has to be had, where others have the rest already. Uses `room` if it needs to.
+  [[nodiscard]] const Plan& wanted_by(const Lease& lease, Plan& room) const;
   [[nodiscard]] Decision try_start(Lease& lease);
   void prepare(Lease& lease);
   void restart(Lease& lease);
@@ -146,18 +196,29 @@ struct Arbiter::State {
 
   // ---- queue.cpp: who is served next, and who gives way ----
   void enqueue(Lease& lease, const Decision& why);
+  void join_queue(Lease& lease);
   void leave_queue(LeaseNumber number);
+  void sort_line();
+  [[nodiscard]] Waiting waiting_as(Lease& lease) const;
+  void note_ageing(const Lease& lease);
+  [[nodiscard]] bool is_hopeless(const Lease& lease) const;
   void serve_queue();
   [[nodiscard]] bool is_delayed(const Lease& ahead, const Lease& lease) const;
   [[nodiscard]] std::uint32_t class_of(const Lease& lease) const;
   [[nodiscard]] std::vector<LeaseNumber> in_order() const;
   [[nodiscard]] Decision consider(Lease& lease);
   // Who waits ahead for some of the same counters, next one first.
-  [[nodiscard]] std::vector<LeaseNumber> protected_from(const Lease& lease) const;
-  // When it could be served if all holders use up their time, and `beside` is served now.
-  [[nodiscard]] Estimate earliest(const Lease& lease, const Lease* beside) const;
+  [[nodiscard]] std::vector<const Lease*> protected_from(Lease& lease) const;
+  // When it could be served if all holders use up their time.
+  [[nodiscard]] Estimate earliest(const Lease& lease) const;
+  [[nodiscard]] Expected expected(const Lease& lease) const;
   [[nodiscard]] std::vector<std::pair<Nanoseconds, LeaseNumber>> ends(const Lease& lease) const;
-  void release_in(MachineBook& copy, const std::set<LeaseNumber>& gone) const;
+  // Whoever has, or will have, counters where `lease` wants some; ascending.
+  [[nodiscard]] std::vector<LeaseNumber> booked_near(const Lease& lease) const;
+  // When bookings are given up as leases end: all in step 1, or one lease in each step.
+  [[nodiscard]] std::vector<Leaving> leaving(const Lease& lease,
+                                             const std::vector<LeaseNumber>& order,
+                                             bool is_at_once) const;
   [[nodiscard]] bool fits_without(const Lease& lease, const std::set<LeaseNumber>& gone) const;
   void preempt_for(const Lease& lease);
   [[nodiscard]] std::vector<LeaseNumber> cheapest(
@@ -218,7 +279,8 @@ struct Arbiter::State {
   void add_rest(const Lease& lease, std::vector<pmu::GrantedCounter>& counters) const;
   [[nodiscard]] const Lease* shown_holder(const CounterOwner& owner, const Place& place) const;
   [[nodiscard]] std::uint64_t flags_of(const Lease& lease) const;
-  [[nodiscard]] std::vector<std::uint64_t> slot_words(PmuIndex pmu, std::uint32_t cpu) const;
+  [[nodiscard]] const std::vector<std::uint64_t>& slot_words(PmuIndex pmu, std::uint32_t cpu);
+  [[nodiscard]] std::vector<std::uint64_t> new_slot_words(PmuIndex pmu, std::uint32_t cpu) const;
   [[nodiscard]] std::uint64_t lease_word(LeaseNumber number) const;
   [[nodiscard]] std::uint32_t first_slot(PmuIndex pmu, std::uint32_t cpu) const;
   [[nodiscard]] std::uint32_t slot_of(PmuIndex pmu, std::uint32_t cpu, std::uint32_t counter) const;
@@ -252,8 +314,13 @@ struct Arbiter::State {
   std::map<CarrierNumber, Carrier> carriers;
   std::map<LeaseNumber, std::uint32_t> generations;  // the last one of each number
   std::vector<LeaseNumber> waiting;                  // in the order of arrival
-  std::vector<LeaseNumber> turns;                    // sliced leases, in the order of their turns
-  LeaseNumber turn = 0;                              // whose it is; 0: nobody's
+  std::vector<Waiting> line;                         // the same, who goes first stands first
+  Nanoseconds line_until_ns = 0;                     // then somebody goes up a class
+  std::vector<LeaseNumber> forgotten;                // are nobody's any more
+  std::map<std::uint32_t, UserCounts> users;
+  std::array<std::uint32_t, 8> giving_way = {};  // leases that would, by priority
+  std::vector<LeaseNumber> turns;                // sliced leases, in the order of their turns
+  LeaseNumber turn = 0;                          // whose it is; 0: nobody's
   Nanoseconds turn_ends_ns = 0;
   std::map<pmu::Token, JournalRecord> remembered;
 
@@ -267,6 +334,8 @@ struct Arbiter::State {
   bool has_surveyed = false;
   Nanoseconds surveyed_ns = 0;
   std::uint64_t next_holder = 1;
+
+  std::map<Place, KeptWords> kept_words;
 
   CarrierNumber next_carrier = 1;
   std::uint64_t next_arrival = 1;

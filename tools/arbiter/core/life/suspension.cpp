@@ -196,6 +196,7 @@ void Arbiter::State::join_turns(Lease& lease) {
   stop_turn();
   turns.push_back(lease.number);
   turn = lease.number;
+  book.touch_all();
   turn_ends_ns = now + options.slice_ns;
   ++changes;
 }
@@ -204,6 +205,7 @@ void Arbiter::State::leave_turns(LeaseNumber number) {
   if (std::erase(turns, number) == 0) return;
   if (turn != number) return;
   turn = 0;
+  book.touch_all();
   turn_ends_ns = now;
 }
 
@@ -231,6 +233,7 @@ void Arbiter::State::turn_over() {
   const LeaseNumber next = is_last ? turns.front() : *(present + 1);
   stop_turn();
   turn = next;
+  book.touch_all();
   turn_ends_ns = now + options.slice_ns;
   ++changes;
   const Lease& lease = leases.at(next);

@@ -183,7 +183,16 @@ std::uint64_t Arbiter::State::flags_of(const Lease& lease) const {
   return flags;
 }
 
-std::vector<std::uint64_t> Arbiter::State::slot_words(PmuIndex pmu, std::uint32_t cpu) const {
+// All that words are made of is booked, or said to the book by touch().
+const std::vector<std::uint64_t>& Arbiter::State::slot_words(PmuIndex pmu, std::uint32_t cpu) {
+  KeptWords& kept = kept_words[{pmu, cpu}];
+  if (kept.clock == 0 || book.has_changed_at(pmu, cpu, kept.clock)) {
+    kept = {.clock = book.clock(), .words = new_slot_words(pmu, cpu)};
+  }
+  return kept.words;
+}
+
+std::vector<std::uint64_t> Arbiter::State::new_slot_words(PmuIndex pmu, std::uint32_t cpu) const {
   const auto guard = guards.find({pmu, cpu});
   std::uint32_t guarded = guard == guards.end() ? 0 : guard->second;
   std::vector<std::uint64_t> words;

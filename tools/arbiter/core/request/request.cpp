@@ -50,9 +50,10 @@ using Refused = std::optional<Decision>;
   if (text_of(request.pmu).empty() &&
       std::all_of(machine.topology.pmus.begin(), machine.topology.pmus.end(),
                   [](const Pmu& pmu) { return pmu.is_named_only; })) {
-    return tl::make_unexpected(unsupported(
-        Reason::kNoPmu, fmt::format("this machine has no PMU but {}, which is had by its name",
-                                    machine.topology.pmus.front().name)));
+    return tl::make_unexpected(
+        unsupported(Reason::kNoPmu,
+                    fmt::format("this machine has no PMU but {}, which must be asked for by name",
+                                machine.topology.pmus.front().name)));
   }
   std::optional<PmuIndex> named;
   if (const std::string_view name = text_of(request.pmu); !name.empty()) {

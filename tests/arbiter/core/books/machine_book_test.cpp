@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arbiter/core/machine_book.hpp"
+#include "arbiter/core/books/machine_book.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,53 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "machines.hpp"
+#include "../machines.hpp"
+#include "book_checks.hpp"
 
 namespace meterbank::arbiter {
 namespace {
-
-using Leases = std::vector<LeaseId>;
-
-MachineBook open_book(Machine machine = hybrid_machine()) {
-  auto book = MachineBook::open(std::move(machine));
-  EXPECT_TRUE(book) << book.error().message();
-  return std::move(*book);
-}
-
-CounterOwner owner_of(const MachineBook& book, std::uint32_t cpu, std::uint32_t counter) {
-  for (const CpuOwners& owners : book.ownership().cpus) {
-    if (owners.cpu != cpu || owners.pmu != *book.machine().pmu_on(cpu)) continue;
-    for (const CounterOwner& owner : owners.counters) {
-      if (owner.counter == counter) return owner;
-    }
-  }
-  ADD_FAILURE() << "CPU " << cpu << " has no counter " << counter;
-  return {};
-}
-
-std::uint32_t count_of(const MachineBook& book, std::uint32_t cpu, OwnerKind kind) {
-  std::uint32_t count = 0;
-  for (const CpuOwners& owners : book.ownership().cpus) {
-    if (owners.cpu != cpu || owners.pmu != *book.machine().pmu_on(cpu)) continue;
-    for (const CounterOwner& owner : owners.counters) count += owner.kind == kind ? 1 : 0;
-  }
-  return count;
-}
-
-testing::AssertionResult is_granted(const Decision& decision) {
-  if (decision.is_granted()) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << decision.sentence;
-}
-
-testing::AssertionResult is_refused(const Decision& decision, Reason reason, const Leases& leases) {
-  if (decision.answer == Answer::kInsufficientResources && decision.reason == reason &&
-      decision.leases == leases && !decision.sentence.empty()) {
-    return testing::AssertionSuccess();
-  }
-  return testing::AssertionFailure()
-         << name_of(decision.answer) << ", " << name_of(decision.reason) << ": "
-         << decision.sentence << " (" << testing::PrintToString(decision.leases) << ")";
-}
 
 TEST(MachineBook, CheckersOfThisFileCanFail) {
   MachineBook book = open_book();
@@ -336,12 +294,6 @@ TEST(MachineBook, WholePmuOfAllCpusButOneLeavesSharedUnitsToThatOne) {
 
 // ---- Alternatives ----
 
-Plan plan_of(const Request& request, const Machine& machine = hybrid_machine()) {
-  auto plan = plan_for(request, machine);
-  EXPECT_TRUE(plan) << plan.error().sentence;
-  return plan ? std::move(*plan) : Plan{};
-}
-
 TEST(MachineBook, LeasesOfDifferentSlicesHaveTheSameCounters) {
   MachineBook book = open_book();
   const Plan all = plan_of(ask(0x3, {range(0, 3)}));
@@ -404,83 +356,6 @@ TEST(MachineBook, PlansThatWaitedAreRefusedOnCpusThatHaveGone) {
 }
 
 // ---- Holders without a lease ----
-
-TEST(MachineBook, WhoHasNoLeaseIsBookedAsFarAsThereIsRoom) {
-  MachineBook book = open_book();
-  ASSERT_TRUE(is_granted(book.try_grant(1, ask(0x1, {range(0, 2)}))));
-  const Unleased perf{.kind = UnleasedKind::kOutsider,
-                      .name = "perf",
-                      .pmu = 0,
-                      .cpus = CpuSet::range(0, 1),
-                      .among = 0xf,
-                      .counters = 3};
-  EXPECT_EQ(book.book_unleased(1, perf), 2U);
-  EXPECT_EQ(count_of(book, 0, OwnerKind::kForeign), 1U);
-  EXPECT_EQ(count_of(book, 1, OwnerKind::kForeign), 3U);
-  EXPECT_EQ(owner_of(book, 0, 3).foreign, "perf");
-  EXPECT_EQ(owner_of(book, 0, 3).unleased, UnleasedKind::kOutsider);
-  EXPECT_EQ(owner_of(book, 0, 1).lease, 1U);
-  EXPECT_EQ(book.probe(CpuSet::range(1, 1), {.code = 0x80}), 1U);
-  const Decision refused = book.test(ask(0x1, {single(3)}));
-  EXPECT_TRUE(is_refused(refused, Reason::kTaken, {1}));  // or the other goes: either is enough
-  EXPECT_EQ(refused.foreign, "perf");
-  // Its counters are all alike, so it makes room for who wants one of them.
-  EXPECT_TRUE(is_granted(book.try_grant(2, ask(0x2, {single(0)}))));
-  book.forget_unleased(1);
-  book.forget_unleased(1);
-  EXPECT_EQ(count_of(book, 0, OwnerKind::kForeign), 0U);
-  EXPECT_TRUE(is_granted(book.try_grant(3, ask(0x1, {single(3)}))));
-}
-
-TEST(MachineBook, WhatIsSaidAgainOfAHolderReplacesWhatWasSaid) {
-  MachineBook book = open_book();
-  Unleased use{.kind = UnleasedKind::kReserve,
-               .name = "reserve",
-               .pmu = 0,
-               .cpus = CpuSet::range(0, 3),
-               .among = 0xf,
-               .counters = 2};
-  EXPECT_EQ(book.book_unleased(9, use), 0U);
-  use.cpus = CpuSet::range(1, 1);
-  use.counters = 4;
-  EXPECT_EQ(book.book_unleased(9, use), 0U);
-  EXPECT_EQ(count_of(book, 0, OwnerKind::kForeign), 0U);
-  EXPECT_EQ(count_of(book, 1, OwnerKind::kForeign), 4U);
-  use.counters = ~0U;
-  use.cpus = CpuSet::range(0, 9);  // some have no such PMU
-  EXPECT_EQ(book.book_unleased(9, use), ~0U - 4);
-}
-
-TEST(MachineBook, WhatTheKernelHasNotLetGoOfIsLimbo) {
-  MachineBook book = open_book();
-  ASSERT_EQ(book.book_unleased(5, {.kind = UnleasedKind::kLimbo,
-                                   .name = "lease 4",
-                                   .pmu = 0,
-                                   .cpus = CpuSet::range(0, 0),
-                                   .among = 0x1,
-                                   .counters = 1}),
-            0U);
-  EXPECT_EQ(owner_of(book, 0, 0).kind, OwnerKind::kLimbo);
-  EXPECT_TRUE(is_refused(book.test(ask(0x1, {single(0)})), Reason::kLimbo, {}));
-  EXPECT_TRUE(is_refused(book.test(ask_for_whole(0x1)), Reason::kLimbo, {}));
-  EXPECT_TRUE(is_granted(book.test(ask(0x1, {range(1, 3)}))));
-}
-
-TEST(MachineBook, HoldersWithoutALeaseCountBesideEveryAlternative) {
-  MachineBook book = open_book();
-  const Plan all = plan_of(ask(0x1, {range(0, 2)}));
-  ASSERT_TRUE(is_granted(book.try_take(1, all, {.slice = 1})));
-  const Unleased perf{.kind = UnleasedKind::kOutsider,
-                      .name = "perf",
-                      .pmu = 0,
-                      .cpus = CpuSet::range(0, 0),
-                      .among = 0xf,
-                      .counters = 2};
-  EXPECT_EQ(book.book_unleased(1, perf), 1U);
-  EXPECT_TRUE(is_granted(book.try_take(2, all, {.slice = 2})));
-  EXPECT_TRUE(is_refused(book.try_take(3, plan_of(ask(0x1, {range(0, 3)})), {.slice = 3}),
-                         Reason::kForeign, {}));
-}
 
 TEST(MachineBook, WatchdogsOfTheTopologyAreTheKernels) {
   const MachineBook book = open_book(watched_machine());

@@ -14,9 +14,10 @@
 // counter.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,8 @@ class CounterBook {
 
   // Whether it would fit beside all that is held. Changes nothing.
   [[nodiscard]] Fit fits(const CounterDemand& demand) const;
+  // Whether it would fit if none of `gone` held anything here: leases, ascending.
+  [[nodiscard]] bool fits_without(const CounterDemand& demand, std::span<const LeaseId> gone) const;
   // Takes it, if it fits; may move what others hold by `any` or as a block, never exact ones.
   // Precondition: `lease` holds nothing here.
   Fit take(LeaseId lease, const CounterDemand& demand);
@@ -84,6 +87,7 @@ class CounterBook {
 
  private:
   struct Holder {
+    LeaseId lease = 0;
     CounterDemand demand;
     Placement placement;
   };
@@ -92,15 +96,22 @@ class CounterBook {
   // Where a newcomer gets its counters, and where those go whom that moves.
   struct Plan {
     Placement newcomer;
-    std::vector<std::pair<LeaseId, Placement>> moved;
+    std::vector<std::pair<std::size_t, Placement>> moved;  // by position in holders_
   };
-  [[nodiscard]] Fit make_plan(const CounterDemand& demand, Plan& plan) const;
-  [[nodiscard]] Fit plan_beside_others(const CounterDemand& demand, Plan& plan) const;
-  [[nodiscard]] Fit plan_moving(Movable movable, const CounterDemand& demand, Plan& plan) const;
+  using Gone = std::span<const LeaseId>;
+  [[nodiscard]] const Holder* find(LeaseId lease) const noexcept;
+  [[nodiscard]] CounterMask free_without(Gone gone) const noexcept;
+  // Nothing: masks alone do not tell.
+  [[nodiscard]] std::optional<Fit> fit_by_masks(const CounterDemand& demand, Gone gone) const;
+  [[nodiscard]] Fit fit_beside_others(const CounterDemand& demand, Gone gone) const;
+  [[nodiscard]] bool is_never(const CounterDemand& demand) const;
+  [[nodiscard]] Fit plan_beside_others(const CounterDemand& demand, Gone gone, Plan& plan) const;
+  [[nodiscard]] Fit plan_moving(Movable movable, const CounterDemand& demand, Gone gone,
+                                Plan& plan) const;
 
   CounterMask counters_;
   CounterMask blocked_ = 0;
-  std::map<LeaseId, Holder> holders_;
+  std::vector<Holder> holders_;  // ascending by lease
 };
 
 }  // namespace meterbank::arbiter

@@ -2,7 +2,7 @@
 //
 // Random streams of requests against an exhaustive search. The search of a book is bounded and
 // moves as few as it can; here is all that it must not lose by that.
-#include "arbiter/core/counter_book.hpp"
+#include "arbiter/core/books/counter_book.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../support/sanitizers.hpp"
+#include "../../../support/sanitizers.hpp"
 
 namespace meterbank::arbiter {
 

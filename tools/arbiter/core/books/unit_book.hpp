@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "arbiter/core/counter_book.hpp"
+#include "arbiter/core/books/counter_book.hpp"
 #include "arbiter/core/cpu_set.hpp"
 #include "arbiter/core/request.hpp"
 #include "arbiter/core/topology.hpp"

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arbiter/core/counter_book.hpp"
+#include "arbiter/core/books/counter_book.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -287,6 +289,10 @@ class PlacementSearch {
   bool has_given_up_ = false;
 };
 
+bool has(std::span<const LeaseId> ascending, LeaseId lease) noexcept {
+  return std::binary_search(ascending.begin(), ascending.end(), lease);
+}
+
 // The counters that one placement or another of the demand has.
 CounterMask reach_of(const CounterDemand& demand, CounterMask room) {
   CounterMask reach = demand.exact;
@@ -310,21 +316,38 @@ CounterMask Placement::mask(const CounterDemand& demand) const noexcept {
   return mask;
 }
 
+const CounterBook::Holder* CounterBook::find(LeaseId lease) const noexcept {
+  const auto found =
+      std::lower_bound(holders_.begin(), holders_.end(), lease,
+                       [](const Holder& holder, LeaseId wanted) { return holder.lease < wanted; });
+  return found == holders_.end() || found->lease != lease ? nullptr : &*found;
+}
+
 Fit CounterBook::fits(const CounterDemand& demand) const {
-  Plan plan;
-  return make_plan(demand, plan);
+  const Fit fit = fit_beside_others(demand, {});
+  return fit != Fit::kFits && is_never(demand) ? Fit::kNever : fit;
+}
+
+bool CounterBook::fits_without(const CounterDemand& demand, Gone gone) const {
+  return fit_beside_others(demand, gone) == Fit::kFits;
 }
 
 Fit CounterBook::take(LeaseId lease, const CounterDemand& demand) {
   Plan plan;
-  const Fit fit = make_plan(demand, plan);
-  if (fit != Fit::kFits) return fit;
-  for (auto& [id, placement] : plan.moved) holders_.at(id).placement = std::move(placement);
-  holders_.emplace(lease, Holder{demand, std::move(plan.newcomer)});
+  const Fit fit = plan_beside_others(demand, {}, plan);
+  if (fit != Fit::kFits) return is_never(demand) ? Fit::kNever : fit;
+  for (auto& [index, placement] : plan.moved) holders_[index].placement = std::move(placement);
+  const auto place = std::find_if(holders_.begin(), holders_.end(),
+                                  [lease](const Holder& holder) { return holder.lease > lease; });
+  holders_.insert(place, Holder{lease, demand, std::move(plan.newcomer)});
   return fit;
 }
 
-void CounterBook::release(LeaseId lease) { holders_.erase(lease); }
+void CounterBook::release(LeaseId lease) {
+  if (const Holder* holder = find(lease)) {
+    holders_.erase(holders_.begin() + (holder - holders_.data()));
+  }
+}
 
 std::vector<LeaseId> CounterBook::blockers(const CounterDemand& demand) const {
   std::vector<LeaseId> singly;
@@ -332,29 +355,35 @@ std::vector<LeaseId> CounterBook::blockers(const CounterDemand& demand) const {
   if (fit == Fit::kFits || fit == Fit::kNever) return singly;
   std::vector<LeaseId> within_reach;
   const CounterMask reach = reach_of(demand, counters_ & ~blocked_);
-  for (const auto& [id, holder] : holders_) {
-    CounterBook without = *this;
-    without.release(id);
-    if (without.fits(demand) == Fit::kFits) singly.push_back(id);
+  for (const Holder& holder : holders_) {
+    if (fits_without(demand, {&holder.lease, 1})) singly.push_back(holder.lease);
     // Who wants to be alone is kept out even by somebody who has no counter at all.
     const bool is_near = demand.whole || (holder.placement.mask(holder.demand) & reach) != 0;
-    if (is_near) within_reach.push_back(id);
+    if (is_near) within_reach.push_back(holder.lease);
   }
   return singly.empty() ? within_reach : singly;
 }
 
 const Placement* CounterBook::placement(LeaseId lease) const noexcept {
-  const auto holder = holders_.find(lease);
-  return holder == holders_.end() ? nullptr : &holder->second.placement;
+  const Holder* holder = find(lease);
+  return holder == nullptr ? nullptr : &holder->placement;
 }
 
 CounterMask CounterBook::used() const noexcept {
   CounterMask used = 0;
-  for (const auto& [id, holder] : holders_) used |= holder.placement.mask(holder.demand);
+  for (const Holder& holder : holders_) used |= holder.placement.mask(holder.demand);
   return used;
 }
 
-CounterMask CounterBook::free() const noexcept { return counters_ & ~blocked_ & ~used(); }
+CounterMask CounterBook::free() const noexcept { return free_without({}); }
+
+CounterMask CounterBook::free_without(Gone gone) const noexcept {
+  CounterMask free = counters_ & ~blocked_;
+  for (const Holder& holder : holders_) {
+    if (!has(gone, holder.lease)) free &= ~holder.placement.mask(holder.demand);
+  }
+  return free;
+}
 
 std::uint32_t CounterBook::room_for(CounterMask mask) const {
   CounterDemand demand;
@@ -366,37 +395,65 @@ std::uint32_t CounterBook::room_for(CounterMask mask) const {
   return count_max;
 }
 
-Fit CounterBook::make_plan(const CounterDemand& demand, Plan& plan) const {
-  const Fit fit = plan_beside_others(demand, plan);
-  if (fit == Fit::kFits || (holders_.empty() && (blocked_ & counters_) == 0)) {
-    return fit == Fit::kNotNow ? Fit::kNever : fit;
+// Most questions are settled without a search: there are fewer counters left than wanted, or what
+// is left will do as it is.
+std::optional<Fit> CounterBook::fit_by_masks(const CounterDemand& demand, Gone gone) const {
+  if (demand.whole) {
+    const bool is_alone = (blocked_ & counters_) == 0 &&
+                          std::all_of(holders_.begin(), holders_.end(), [&](const Holder& holder) {
+                            return has(gone, holder.lease);
+                          });
+    return is_alone ? Fit::kFits : Fit::kNotNow;
   }
-  Plan unused;
-  const Fit alone = CounterBook(counters_).plan_beside_others(demand, unused);
-  return alone == Fit::kNotNow ? Fit::kNever : fit;
+  for (const Holder& holder : holders_) {
+    if (holder.demand.whole && !has(gone, holder.lease)) return Fit::kNotNow;
+  }
+  CounterMask room = free_without(gone);
+  // Moving others makes no room in all.
+  std::size_t wanted = count_of(demand.exact) + demand.any.size();
+  for (const Block& block : demand.blocks) wanted += block.length;
+  if (wanted > count_of(room)) return Fit::kNotNow;
+  if ((demand.exact & ~room) != 0 || !demand.blocks.empty()) return std::nullopt;
+  room &= ~demand.exact;
+  for (const CounterMask mask : demand.any) {
+    if ((mask & room) == 0) return std::nullopt;
+    room &= ~bit(lowest_of(mask & room));
+  }
+  return Fit::kFits;
 }
 
 // What does not fit is kNotNow here, even if it never would.
-Fit CounterBook::plan_beside_others(const CounterDemand& demand, Plan& plan) const {
+Fit CounterBook::fit_beside_others(const CounterDemand& demand, Gone gone) const {
+  if (const std::optional<Fit> fit = fit_by_masks(demand, gone)) return *fit;
+  Plan unused;
+  return plan_beside_others(demand, gone, unused);
+}
+
+bool CounterBook::is_never(const CounterDemand& demand) const {
+  return CounterBook(counters_).fit_beside_others(demand, {}) == Fit::kNotNow;
+}
+
+Fit CounterBook::plan_beside_others(const CounterDemand& demand, Gone gone, Plan& plan) const {
   if (demand.whole) {
     plan.newcomer.exact = counters_;
-    const bool is_alone = holders_.empty() && (blocked_ & counters_) == 0;
-    return is_alone ? Fit::kFits : Fit::kNotNow;
+    return *fit_by_masks(demand, gone);
   }
   bool has_singles = false;
   bool has_blocks = false;
-  for (const auto& [id, holder] : holders_) {
+  for (const Holder& holder : holders_) {
+    if (has(gone, holder.lease)) continue;
     if (holder.demand.whole) return Fit::kNotNow;
     has_singles = has_singles || !holder.demand.any.empty();
     has_blocks = has_blocks || !holder.demand.blocks.empty();
   }
-  Fit fit = plan_moving(Movable::kNobody, demand, plan);
-  if (fit != Fit::kFits && has_singles) fit = plan_moving(Movable::kSingles, demand, plan);
-  if (fit != Fit::kFits && has_blocks) fit = plan_moving(Movable::kBlocksToo, demand, plan);
+  Fit fit = plan_moving(Movable::kNobody, demand, gone, plan);
+  if (fit != Fit::kFits && has_singles) fit = plan_moving(Movable::kSingles, demand, gone, plan);
+  if (fit != Fit::kFits && has_blocks) fit = plan_moving(Movable::kBlocksToo, demand, gone, plan);
   return fit;
 }
 
-Fit CounterBook::plan_moving(Movable movable, const CounterDemand& demand, Plan& plan) const {
+Fit CounterBook::plan_moving(Movable movable, const CounterDemand& demand, Gone gone,
+                             Plan& plan) const {
   plan.newcomer.exact = demand.exact;
   plan.newcomer.any.assign(demand.any.size(), kNowhere);
   plan.newcomer.blocks.assign(demand.blocks.size(), kNowhere);
@@ -405,10 +462,12 @@ Fit CounterBook::plan_moving(Movable movable, const CounterDemand& demand, Plan&
   Demanded demanded{};
   count_demand(demand, demanded);
   CounterMask room = counters_ & ~blocked_;
-  for (const auto& [id, holder] : holders_) {
+  for (std::size_t index = 0; index < holders_.size(); ++index) {
+    const Holder& holder = holders_[index];
+    if (has(gone, holder.lease)) continue;
     count_demand(holder.demand, demanded);
     room &= ~holder.placement.exact;
-    if (movable != Movable::kNobody) plan.moved.emplace_back(id, holder.placement);
+    if (movable != Movable::kNobody) plan.moved.emplace_back(index, holder.placement);
     for (const std::uint32_t counter : holder.placement.any) {
       if (movable == Movable::kNobody) room &= ~bit(counter);
     }
@@ -423,8 +482,8 @@ Fit CounterBook::plan_moving(Movable movable, const CounterDemand& demand, Plan&
   room &= ~demand.exact;
 
   PlacementSearch search(room, demanded);
-  for (auto& [id, placement] : plan.moved) {
-    const CounterDemand& held = holders_.at(id).demand;
+  for (auto& [index, placement] : plan.moved) {
+    const CounterDemand& held = holders_[index].demand;
     for (std::size_t i = 0; i < held.any.size(); ++i) {
       if ((bit(placement.any[i]) & blocked_) != 0) continue;
       search.want_single(held.any[i], &placement.any[i]);

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "../../support/sanitizers.hpp"
-#include "arbiter/core/machine_book.hpp"
-#include "machines.hpp"
+#include "../../../support/sanitizers.hpp"
+#include "../machines.hpp"
+#include "arbiter/core/books/machine_book.hpp"
 
 namespace meterbank::arbiter {
 namespace {

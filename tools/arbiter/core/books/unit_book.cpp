@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arbiter/core/unit_book.hpp"
+#include "arbiter/core/books/unit_book.hpp"
 
 #include <fmt/format.h>
 
@@ -58,6 +58,7 @@ UnitBook::UnitBook(const Topology& topology)
 }
 
 std::optional<Decision> UnitBook::refusal(const PmuDemand& part) const {
+  if (part.units.empty() && part.extras.empty()) return std::nullopt;
   std::set<std::uint32_t> extra_rules;
   for (const ExtraDemand& demand : part.extras) extra_rules.insert(demand.rule);
   for (const std::uint32_t cpu : part.cpus.numbers()) {
@@ -122,6 +123,7 @@ std::optional<Decision> UnitBook::refusal_of_extras(const PmuDemand& part, std::
 }
 
 void UnitBook::take(LeaseId lease, const PmuDemand& part) {
+  if (part.units.empty() && part.extras.empty()) return;
   for (const std::uint32_t cpu : part.cpus.numbers()) {
     for (const UnitDemand& demand : part.units) {
       UnitUse& use = units_[unit_at_[demand.rule].at(cpu)];

@@ -16,16 +16,17 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "arbiter/core/counter_book.hpp"
+#include "arbiter/core/books/counter_book.hpp"
+#include "arbiter/core/books/place_book.hpp"
+#include "arbiter/core/books/unit_book.hpp"
 #include "arbiter/core/cpu_set.hpp"
-#include "arbiter/core/place_book.hpp"
 #include "arbiter/core/request.hpp"
 #include "arbiter/core/topology.hpp"
-#include "arbiter/core/unit_book.hpp"
 #include "meterbank/base/result.hpp"
 
 namespace meterbank::arbiter {
@@ -74,6 +75,16 @@ struct Ownership {
   friend bool operator==(const Ownership&, const Ownership&) = default;
 };
 
+// A booking that is given up in step 1, 2, ... of what is expected.
+struct Leaving {
+  std::size_t step = 0;
+  LeaseId lease = 0;
+};
+struct Coming {
+  const Plan& plan;
+  Alternative alternative;
+};
+
 class MachineBook {
  public:
   // Leases have numbers from 1 to below this.
@@ -92,6 +103,40 @@ class MachineBook {
   // and extra registers are not, and count as if they were had all the time.
   [[nodiscard]] Decision try_take(LeaseId lease, const Plan& plan, const Alternative& alternative);
   [[nodiscard]] Decision test(const Plan& plan, const Alternative& alternative) const;
+
+  // How many steps of `leaving` (ascending) it takes until the plan fits beside those who are left
+  // and `coming`, if there is somebody: 0 is now; nothing, if it never does. Nobody makes less room
+  // by leaving, so that places are looked at one after the other. Changes and copies nothing but
+  // units, if the plan wants some.
+  [[nodiscard]] std::optional<std::size_t> steps_until_fit(const Plan& plan,
+                                                           const Alternative& alternative,
+                                                           std::span<const Leaving> leaving,
+                                                           const Coming* coming) const;
+  [[nodiscard]] bool would_fit(const Plan& plan, const Alternative& alternative) const {
+    return steps_until_fit(plan, alternative, {}, nullptr).has_value();
+  }
+  // All who have something where the plan wants counters; ascending.
+  [[nodiscard]] std::vector<LeaseId> holders_near(const Plan& plan) const;
+
+  // What a trial changes, as it was before.
+  struct Before {
+    std::vector<std::pair<std::size_t, PlaceBook>> places;
+    UnitBook units;
+  };
+  [[nodiscard]] Before before(const Plan& plan) const;
+  // Precondition: what was taken meanwhile was released.
+  void undo(Before before);
+
+  // Time as the number of changes. Whoever knows that nothing has changed where it wants something
+  // need not ask again.
+  [[nodiscard]] std::uint64_t clock() const noexcept { return clock_; }
+  [[nodiscard]] bool has_changed(const Plan& plan, std::uint64_t since) const noexcept;
+  [[nodiscard]] bool has_changed_at(PmuIndex pmu, std::uint32_t cpu, std::uint64_t since) const {
+    return touched_all_ > since || changed_.at(place_of(pmu, cpu)) > since;
+  }
+  // Something else has changed there than what is held.
+  void touch(const Plan& plan) noexcept;
+  void touch_all() noexcept { touched_all_ = ++clock_; }
 
   // Books somebody who has no lease, as far as there is room: returns how many counters there was
   // no room for on the worst of its CPUs. Replaces what `holder` had; nobody moves for it who holds
@@ -127,7 +172,10 @@ class MachineBook {
   }
 
   // Leases on CPUs that go offline stay, and have their counters when these come back.
-  void set_online(const CpuSet& cpus) { machine_.online = cpus; }
+  void set_online(const CpuSet& cpus) {
+    machine_.online = cpus;
+    touch_all();
+  }
   [[nodiscard]] const Machine& machine() const noexcept { return machine_; }
 
  private:
@@ -137,7 +185,18 @@ class MachineBook {
     Alternative alternative;
   };
 
+  static constexpr std::size_t kNowhere = ~std::size_t{0};
+
   explicit MachineBook(Machine machine);
+  [[nodiscard]] std::size_t place_of(PmuIndex pmu, std::uint32_t cpu) const noexcept;
+  [[nodiscard]] const PlaceBook& book_at(PmuIndex pmu, std::uint32_t cpu) const {
+    return books_.at(place_of(pmu, cpu));
+  }
+  // To change it.
+  [[nodiscard]] PlaceBook& open_at(std::size_t place);
+  [[nodiscard]] std::optional<std::size_t> steps_for_units(const Plan& plan,
+                                                           std::span<const Leaving> leaving,
+                                                           const Coming* coming) const;
   [[nodiscard]] std::optional<Decision> refusal(const Plan& plan,
                                                 const Alternative& alternative) const;
   [[nodiscard]] Decision refused_on(const PmuDemand& part, std::uint32_t cpu, Fit fit,
@@ -146,7 +205,13 @@ class MachineBook {
   std::uint32_t book(LeaseId id, const Unleased& use);
 
   Machine machine_;
-  std::map<Place, PlaceBook> books_;
+  std::vector<PlaceBook> books_;  // by PMU, then by CPU
+  std::vector<Place> places_;     // of the same
+  // By PMU and CPU: position in books_, or kNowhere.
+  std::vector<std::vector<std::size_t>> place_at_;
+  std::vector<std::uint64_t> changed_;  // by place: when
+  std::uint64_t clock_ = 1;
+  std::uint64_t touched_all_ = 1;
   UnitBook units_;
   std::map<LeaseId, Held> leases_;
   std::map<LeaseId, Unleased> unleased_;  // from kForeignFirst

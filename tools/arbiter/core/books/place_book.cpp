@@ -1,9 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arbiter/core/place_book.hpp"
+#include "arbiter/core/books/place_book.hpp"
 
 #include <algorithm>
 
 namespace meterbank::arbiter {
+
+bool coincide(const Alternative& one, const Alternative& other) noexcept {
+  const bool is_task = one.task == 0 || other.task == 0 || one.task == other.task;
+  return is_task && (one.slice == 0 || other.slice == 0 || one.slice == other.slice);
+}
+
+namespace {
+
+[[nodiscard]] CounterDemand sum_of(CounterDemand one, const CounterDemand& other) {
+  one.exact |= other.exact;
+  one.any.insert(one.any.end(), other.any.begin(), other.any.end());
+  one.blocks.insert(one.blocks.end(), other.blocks.begin(), other.blocks.end());
+  return one;
+}
+
+// Beside a guest that counts at the same time. Who stands where makes no difference: whatever is
+// not exact may be moved.
+[[nodiscard]] bool fits_beside(const CounterBook& book, const CounterDemand& demand,
+                               const CounterDemand& guest, std::span<const LeaseId> gone) {
+  const bool is_exclusive = demand.whole || guest.whole || (demand.exact & guest.exact) != 0;
+  return !is_exclusive && book.fits_without(sum_of(guest, demand), gone);
+}
+
+}  // namespace
 
 PlaceBook::PlaceBook(CounterMask counters) : tasks_{{0, 0}}, slices_{{0, 0}} {
   books_.emplace(Alternative{}, CounterBook(counters));
@@ -35,6 +59,7 @@ std::vector<Alternative> PlaceBook::combinations(const Alternative& alternative)
 }
 
 Fit PlaceBook::fits(const CounterDemand& demand, const Alternative& alternative) const {
+  if (is_plain()) return books_.begin()->second.fits(demand);
   for (const Alternative& combination : combinations(alternative)) {
     const Fit fit = books_.at(known(combination)).fits(demand);
     if (fit != Fit::kFits) return fit;
@@ -42,7 +67,45 @@ Fit PlaceBook::fits(const CounterDemand& demand, const Alternative& alternative)
   return Fit::kFits;
 }
 
+bool PlaceBook::would_fit(const CounterDemand& demand, const Alternative& alternative,
+                          std::span<const LeaseId> gone, const Guest* guest) const {
+  if (is_plain()) {
+    const CounterBook& book = books_.begin()->second;
+    return guest != nullptr && coincide(alternative, guest->alternative)
+               ? fits_beside(book, demand, guest->demand, gone)
+               : book.fits_without(demand, gone);
+  }
+  // Its task and its slice may be the first of their kind, and make moments that nobody else makes.
+  std::vector<Alternative> all = combinations(alternative);
+  if (guest != nullptr) {
+    Alternative with_task = alternative;
+    if (with_task.task == 0) with_task.task = guest->alternative.task;
+    Alternative with_slice = alternative;
+    if (with_slice.slice == 0) with_slice.slice = guest->alternative.slice;
+    for (const Alternative& more : {with_task, with_slice}) {
+      const std::vector<Alternative> added = combinations(more);
+      all.insert(all.end(), added.begin(), added.end());
+    }
+    all.push_back({.task = with_task.task, .slice = with_slice.slice});
+  }
+  const auto fits_in = [&](const Alternative& combination) {
+    const CounterBook& book = books_.at(known(combination));
+    const bool has_guest =
+        guest != nullptr &&
+        (guest->alternative.task == 0 || guest->alternative.task == combination.task) &&
+        (guest->alternative.slice == 0 || guest->alternative.slice == combination.slice);
+    return has_guest ? fits_beside(book, demand, guest->demand, gone)
+                     : book.fits_without(demand, gone);
+  };
+  return std::all_of(all.begin(), all.end(), fits_in);
+}
+
 Fit PlaceBook::take(LeaseId lease, const CounterDemand& demand, const Alternative& alternative) {
+  if (is_plain() && alternative == Alternative{}) {
+    const Fit fit = books_.begin()->second.take(lease, demand);
+    if (fit == Fit::kFits) count_in(lease, alternative);
+    return fit;
+  }
   if (const Fit fit = fits(demand, alternative); fit != Fit::kFits) return fit;
   if (!tasks_.contains(alternative.task)) {
     for (const auto& [slice, count] : slices_) {
@@ -56,9 +119,7 @@ Fit PlaceBook::take(LeaseId lease, const CounterDemand& demand, const Alternativ
     }
     slices_.emplace(alternative.slice, 0);
   }
-  ++tasks_[alternative.task];
-  ++slices_[alternative.slice];
-  holders_.emplace(lease, alternative);
+  count_in(lease, alternative);
   for (const Alternative& combination : combinations(alternative)) {
     const Fit fit = books_.at(combination).take(lease, demand);
     if (fit == Fit::kFits) continue;
@@ -67,6 +128,12 @@ Fit PlaceBook::take(LeaseId lease, const CounterDemand& demand, const Alternativ
     return fit;
   }
   return Fit::kFits;
+}
+
+void PlaceBook::count_in(LeaseId lease, const Alternative& alternative) {
+  ++tasks_[alternative.task];
+  ++slices_[alternative.slice];
+  holders_.emplace(lease, alternative);
 }
 
 void PlaceBook::release(LeaseId lease) {
@@ -90,6 +157,7 @@ void PlaceBook::release(LeaseId lease) {
 
 std::vector<LeaseId> PlaceBook::blockers(const CounterDemand& demand,
                                          const Alternative& alternative) const {
+  if (is_plain()) return books_.begin()->second.blockers(demand);
   for (const Alternative& combination : combinations(alternative)) {
     const CounterBook& book = books_.at(known(combination));
     if (book.fits(demand) != Fit::kFits) return book.blockers(demand);
@@ -104,6 +172,7 @@ const Placement* PlaceBook::placement(LeaseId lease) const {
 }
 
 std::uint32_t PlaceBook::room_for(CounterMask mask, const Alternative& alternative) const {
+  if (is_plain()) return books_.begin()->second.room_for(mask);
   std::uint32_t least = 64;
   for (const Alternative& combination : combinations(alternative)) {
     least = std::min(least, books_.at(known(combination)).room_for(mask));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Leases that never count at the same time, against a search of all combinations and placements.
-#include "arbiter/core/place_book.hpp"
+#include "arbiter/core/books/place_book.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <random>
 #include <vector>
 
-#include "../../support/sanitizers.hpp"
+#include "../../../support/sanitizers.hpp"
 
 namespace meterbank::arbiter {
 namespace {

@@ -15,10 +15,11 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "arbiter/core/counter_book.hpp"
+#include "arbiter/core/books/counter_book.hpp"
 
 namespace meterbank::arbiter {
 
@@ -30,12 +31,25 @@ struct Alternative {
   friend auto operator<=>(const Alternative&, const Alternative&) = default;
 };
 
+// Whether there are moments at which both count.
+[[nodiscard]] bool coincide(const Alternative& one, const Alternative& other) noexcept;
+
+// Somebody who is thought to have come before the one that is asked about.
+struct Guest {
+  const CounterDemand& demand;
+  Alternative alternative;
+};
+
 class PlaceBook {
  public:
   explicit PlaceBook(CounterMask counters);
 
   // Whether it would fit beside all that counts at the same time. Changes nothing.
   [[nodiscard]] Fit fits(const CounterDemand& demand, const Alternative& alternative) const;
+  // Whether it would fit if `gone` (ascending) had left and `guest`, if any, had come. Copies
+  // nothing, so that what may be in an hour can be asked often.
+  [[nodiscard]] bool would_fit(const CounterDemand& demand, const Alternative& alternative,
+                               std::span<const LeaseId> gone, const Guest* guest) const;
   // Takes it, if it fits. Precondition: `lease` holds nothing here.
   Fit take(LeaseId lease, const CounterDemand& demand, const Alternative& alternative);
   void release(LeaseId lease);  // of nothing: does nothing
@@ -52,6 +66,8 @@ class PlaceBook {
   [[nodiscard]] const std::map<LeaseId, Alternative>& holders() const noexcept { return holders_; }
 
  private:
+  [[nodiscard]] bool is_plain() const noexcept { return books_.size() == 1; }
+  void count_in(LeaseId lease, const Alternative& alternative);
   [[nodiscard]] Alternative known(const Alternative& combination) const;
   [[nodiscard]] std::vector<Alternative> combinations(const Alternative& alternative) const;
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arbiter/core/machine_book.hpp"
+#include "arbiter/core/books/machine_book.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace meterbank::arbiter {
@@ -14,21 +15,6 @@ namespace {
     if (part.pmu == pmu && part.cpus.contains(cpu)) return &part;
   }
   return nullptr;
-}
-
-// Each counter that a lease has on one CPU, with the event that is on it, if one was named.
-using Held = std::map<std::uint32_t, std::optional<Event>>;
-
-[[nodiscard]] Held held_by(const PmuDemand& part, const Placement& placement, CounterMask all) {
-  Held held;
-  const CounterMask mask = part.counters.whole ? all : placement.mask(part.counters);
-  for (std::uint32_t counter = 0; counter < 64; ++counter) {
-    if ((mask >> counter & 1) != 0) held.emplace(counter, std::nullopt);
-  }
-  for (std::size_t i = 0; i < placement.any.size(); ++i) {
-    if (part.events[i]) held[placement.any[i]] = part.events[i]->event;
-  }
-  return held;
 }
 
 [[nodiscard]] OwnerKind kind_of(bool is_tagged, bool has_source) noexcept {
@@ -42,16 +28,29 @@ using Held = std::map<std::uint32_t, std::optional<Event>>;
   return text;
 }
 
-[[nodiscard]] std::string sentence_for(const Decision& decision, const std::string& pmu) {
+[[nodiscard]] std::string state_with(const Unleased& use) {
+  switch (use.kind) {
+    case UnleasedKind::kKernel:
+      return "used by " + use.name;
+    case UnleasedKind::kReserve:
+      return "kept for those who do not ask";
+    case UnleasedKind::kLimbo:
+      return fmt::format("used by {}, whose lease has ended; the kernel has not let go yet",
+                         use.name);
+    default:
+      return fmt::format("used by {}, which did not ask", use.name);
+  }
+}
+
+[[nodiscard]] std::string sentence_for(const Decision& decision, const std::string& pmu,
+                                       const Unleased* use) {
   const std::string where = fmt::format("CPU {}: {}", decision.cpu.value_or(0), pmu);
   switch (decision.reason) {
     case Reason::kTooHard:
       return fmt::format("{} is too full to find places within the steps allowed", where);
     case Reason::kForeign:
-      return fmt::format("{} is used by {}, which did not ask", where, decision.foreign);
     case Reason::kLimbo:
-      return fmt::format("{} is used by {}, whose lease has ended; the kernel has not let go yet",
-                         where, decision.foreign);
+      return fmt::format("{} is {}", where, state_with(*use));
     case Reason::kWholePmu:
       return fmt::format("{} can be had alone only, in the way are leases {}", where,
                          text_of(decision.leases));
@@ -67,10 +66,25 @@ MachineBook::MachineBook(Machine machine)
     : machine_(std::move(machine)), units_(machine_.topology) {
   for (std::size_t i = 0; i < machine_.topology.pmus.size(); ++i) {
     const Pmu& pmu = machine_.topology.pmus[i];
+    std::vector<std::size_t>& at = place_at_.emplace_back();
     for (const std::uint32_t cpu : pmu.cpus.numbers()) {
-      books_.emplace(Place{static_cast<PmuIndex>(i), cpu}, PlaceBook(pmu.counters()));
+      at.resize(cpu + 1, kNowhere);
+      at[cpu] = books_.size();
+      places_.emplace_back(static_cast<PmuIndex>(i), cpu);
+      books_.emplace_back(pmu.counters());
     }
   }
+  changed_.resize(books_.size());
+}
+
+std::size_t MachineBook::place_of(PmuIndex pmu, std::uint32_t cpu) const noexcept {
+  if (pmu >= place_at_.size() || cpu >= place_at_[pmu].size()) return kNowhere;
+  return place_at_[pmu][cpu];
+}
+
+PlaceBook& MachineBook::open_at(std::size_t place) {
+  changed_.at(place) = ++clock_;
+  return books_[place];
 }
 
 Result<MachineBook> MachineBook::open(Machine machine) {
@@ -114,10 +128,11 @@ Decision MachineBook::try_take(LeaseId lease, const Plan& plan, const Alternativ
   if (auto refused = refusal(plan, alternative)) return std::move(*refused);
   for (const PmuDemand& part : plan.parts) {
     for (const std::uint32_t cpu : part.cpus.numbers()) {
-      const Fit fit = books_.at({part.pmu, cpu}).take(lease, part.counters, alternative);
+      const Fit fit = open_at(place_of(part.pmu, cpu)).take(lease, part.counters, alternative);
       if (fit == Fit::kFits) continue;
       // A book that takes back what it just said must not leave half a lease behind.
-      for (auto& [place, book] : books_) book.release(lease);
+      for (PlaceBook& book : books_) book.release(lease);
+      touch_all();
       units_.release(lease);
       return refused_on(part, cpu, fit, alternative);
     }
@@ -125,7 +140,7 @@ Decision MachineBook::try_take(LeaseId lease, const Plan& plan, const Alternativ
   }
   leases_.emplace(lease, Held{plan, alternative});
   Decision granted;
-  granted.threshold = units_.threshold(lease);
+  if (plan.has_units()) granted.threshold = units_.threshold(lease);
   return granted;
 }
 
@@ -137,12 +152,13 @@ std::uint32_t MachineBook::book_unleased(std::uint64_t holder, const Unleased& u
 std::uint32_t MachineBook::book(LeaseId id, const Unleased& use) {
   std::uint32_t worst = 0;
   for (const std::uint32_t cpu : use.cpus.numbers()) {
-    const auto place = books_.find({use.pmu, cpu});
-    if (place == books_.end()) continue;
+    const std::size_t place = place_of(use.pmu, cpu);
+    if (place == kNowhere) continue;
+    PlaceBook& book = open_at(place);
     const auto wanted = std::min(use.counters, static_cast<std::uint32_t>(64));
     CounterDemand demand;
-    demand.any.assign(std::min(wanted, place->second.room_for(use.among, {})), use.among);
-    if (!demand.any.empty()) (void)place->second.take(id, demand, {});
+    demand.any.assign(std::min(wanted, book.room_for(use.among, {})), use.among);
+    if (!demand.any.empty()) (void)book.take(id, demand, {});
     worst = std::max(worst, use.counters - static_cast<std::uint32_t>(demand.any.size()));
   }
   unleased_.emplace(id, use);
@@ -152,7 +168,10 @@ std::uint32_t MachineBook::book(LeaseId id, const Unleased& use) {
 void MachineBook::forget_unleased(std::uint64_t holder) {
   const auto found = unleased_.find(kForeignFirst + holder);
   if (found == unleased_.end()) return;
-  for (auto& [place, book] : books_) book.release(found->first);
+  for (const std::uint32_t cpu : found->second.cpus.numbers()) {
+    const std::size_t place = place_of(found->second.pmu, cpu);
+    if (place != kNowhere) open_at(place).release(found->first);
+  }
   unleased_.erase(found);
 }
 
@@ -163,7 +182,7 @@ std::optional<Decision> MachineBook::refusal(const Plan& plan,
   for (const PmuDemand& part : plan.parts) {
     // Counters go first, because who has a PMU for itself is a better answer than what it has.
     for (const std::uint32_t cpu : part.cpus.numbers()) {
-      const Fit fit = books_.at({part.pmu, cpu}).fits(part.counters, alternative);
+      const Fit fit = book_at(part.pmu, cpu).fits(part.counters, alternative);
       if (fit != Fit::kFits) return refused_on(part, cpu, fit, alternative);
     }
     if (auto refused = units_.refusal(part)) return refused;
@@ -179,9 +198,11 @@ Decision MachineBook::refused_on(const PmuDemand& part, std::uint32_t cpu, Fit f
   decision.cpu = cpu;
   bool has_whole = part.counters.whole;
   bool has_limbo_only = true;
-  for (const LeaseId blocker : books_.at({part.pmu, cpu}).blockers(part.counters, alternative)) {
+  const Unleased* last_use = nullptr;
+  for (const LeaseId blocker : book_at(part.pmu, cpu).blockers(part.counters, alternative)) {
     if (blocker >= kForeignFirst) {
       const Unleased& use = unleased_.at(blocker);
+      last_use = &use;
       decision.foreign = use.name;
       has_limbo_only = has_limbo_only && use.kind == UnleasedKind::kLimbo;
       continue;
@@ -196,7 +217,7 @@ Decision MachineBook::refused_on(const PmuDemand& part, std::uint32_t cpu, Fit f
       decision.reason = Reason::kWholePmu;
     }
   }
-  decision.sentence = sentence_for(decision, machine_.topology.pmus[part.pmu].name);
+  decision.sentence = sentence_for(decision, machine_.topology.pmus[part.pmu].name, last_use);
   return decision;
 }
 
@@ -212,10 +233,10 @@ bool MachineBook::release(LeaseId lease) {
   if (found == leases_.end()) return false;
   for (const PmuDemand& part : found->second.plan.parts) {
     for (const std::uint32_t cpu : part.cpus.numbers()) {
-      books_.at({part.pmu, cpu}).release(lease);
+      open_at(place_of(part.pmu, cpu)).release(lease);
     }
   }
-  units_.release(lease);
+  if (found->second.plan.has_units()) units_.release(lease);
   leases_.erase(found);
   return true;
 }
@@ -245,9 +266,9 @@ std::uint32_t MachineBook::room(PmuIndex pmu, const CpuSet& cpus, CounterMask am
                                 const Alternative& alternative) const {
   std::optional<std::uint32_t> least;
   for (const std::uint32_t cpu : cpus.numbers()) {
-    const auto place = books_.find({pmu, cpu});
-    if (place == books_.end() || !machine_.online.contains(cpu)) return 0;
-    const std::uint32_t room = place->second.room_for(among, alternative);
+    const std::size_t place = place_of(pmu, cpu);
+    if (place == kNowhere || !machine_.online.contains(cpu)) return 0;
+    const std::uint32_t room = books_[place].room_for(among, alternative);
     least = least ? std::min(*least, room) : room;
   }
   return least.value_or(0);
@@ -255,50 +276,59 @@ std::uint32_t MachineBook::room(PmuIndex pmu, const CpuSet& cpus, CounterMask am
 
 std::optional<Placement> MachineBook::placement(LeaseId lease, PmuIndex pmu,
                                                 std::uint32_t cpu) const {
-  const auto place = books_.find({pmu, cpu});
-  if (place == books_.end()) return std::nullopt;
-  const Placement* placement = place->second.placement(lease);
+  const std::size_t place = place_of(pmu, cpu);
+  if (place == kNowhere) return std::nullopt;
+  const Placement* placement = books_[place].placement(lease);
   if (placement == nullptr) return std::nullopt;
   return *placement;
 }
 
 Ownership MachineBook::ownership() const {
   Ownership ownership;
-  for (const auto& [place, book] : books_) {
-    ownership.cpus.push_back(owners(place.first, place.second));
-  }
+  for (const auto& [pmu, cpu] : places_) ownership.cpus.push_back(owners(pmu, cpu));
   ownership.units = units_.units();
   ownership.extras = units_.extras();
   return ownership;
 }
 
 CpuOwners MachineBook::owners(PmuIndex pmu, std::uint32_t cpu) const {
-  const PlaceBook& book = books_.at({pmu, cpu});
+  const PlaceBook& book = book_at(pmu, cpu);
   const CounterMask all = machine_.topology.pmus[pmu].counters();
-  std::map<std::uint32_t, CounterOwner> owners;
-  for (std::uint32_t counter = 0; counter < 64; ++counter) {
-    if ((all >> counter & 1) != 0) owners[counter].counter = counter;
+  CpuOwners result{.pmu = pmu, .cpu = cpu, .counters = {}};
+  result.counters.reserve(static_cast<std::size_t>(std::popcount(all)));
+  for (CounterMask left = all; left != 0; left &= left - 1) {
+    result.counters.emplace_back().counter = static_cast<std::uint32_t>(std::countr_zero(left));
   }
+  const auto owner_of = [&](std::uint32_t counter) -> CounterOwner& {
+    const CounterMask below = all & ((CounterMask{1} << counter) - 1);
+    return result.counters[static_cast<std::size_t>(std::popcount(below))];
+  };
+  const auto show_unleased = [&](const Unleased& use, const Placement& placement) {
+    for (const std::uint32_t counter : placement.any) {
+      CounterOwner& owner = owner_of(counter);
+      owner.kind = use.kind == UnleasedKind::kLimbo ? OwnerKind::kLimbo : OwnerKind::kForeign;
+      owner.foreign = use.name;
+      owner.unleased = use.kind;
+    }
+  };
   const auto show = [&](LeaseId id) {
     const Placement& placement = *book.placement(id);
-    if (const auto unleased = unleased_.find(id); unleased != unleased_.end()) {
-      const UnleasedKind kind = unleased->second.kind;
-      for (const std::uint32_t counter : placement.any) {
-        CounterOwner& owner = owners[counter];
-        owner.kind = kind == UnleasedKind::kLimbo ? OwnerKind::kLimbo : OwnerKind::kForeign;
-        owner.foreign = unleased->second.name;
-        owner.unleased = kind;
-      }
-      return;
-    }
-    const auto& [plan, alternative] = leases_.at(id);
-    for (const auto& [counter, source] : held_by(*part_for(plan, pmu, cpu), placement, all)) {
-      CounterOwner& owner = owners[counter];
+    if (id >= kForeignFirst) return show_unleased(unleased_.at(id), placement);
+    const Plan& plan = leases_.at(id).plan;
+    const PmuDemand& part = *part_for(plan, pmu, cpu);
+    CounterMask mask = part.counters.whole ? all : placement.mask(part.counters);
+    for (; mask != 0; mask &= mask - 1) {
+      const auto counter = static_cast<std::uint32_t>(std::countr_zero(mask));
+      CounterOwner& owner = owner_of(counter);
       if (owner.kind != OwnerKind::kFree) continue;
-      owner.kind = kind_of(plan.tag.has_value(), source.has_value());
+      const auto single = std::find(placement.any.begin(), placement.any.end(), counter);
+      if (single != placement.any.end()) {
+        const auto& use = part.events[static_cast<std::size_t>(single - placement.any.begin())];
+        if (use) owner.source = use->event;
+      }
+      owner.kind = kind_of(plan.tag.has_value(), owner.source.has_value());
       owner.lease = id;
       owner.tag = plan.tag.value_or(0);
-      owner.source = source;
     }
   };
   for (const bool is_always : {true, false}) {
@@ -306,10 +336,8 @@ CpuOwners MachineBook::owners(PmuIndex pmu, std::uint32_t cpu) const {
       if ((alternative == Alternative{}) == is_always) show(id);
     }
   }
-  CpuOwners result{.pmu = pmu, .cpu = cpu, .counters = {}};
-  for (auto& [counter, owner] : owners) {
-    if (!machine_.online.contains(cpu)) owner.kind = OwnerKind::kOffline;
-    result.counters.push_back(std::move(owner));
+  if (!machine_.online.contains(cpu)) {
+    for (CounterOwner& owner : result.counters) owner.kind = OwnerKind::kOffline;
   }
   return result;
 }
