@@ -116,12 +116,22 @@ beyond all numbers (not-cookable). Without a PATH only derived values are shown.
 )";
 
 constexpr std::string_view kExitCodes =
-    R"(0    done; also Ctrl-C where nothing else ends it (watch, host, demo, get -n 0)
-1    ran, but the answer is no: nothing matched, the publisher is gone, doctor found a problem
-2    usage: bad option, path or number
-3    environment: permission, no directory, a newer layout, disk full
-124  --timeout ran out
-130  Ctrl-C before the last sample of get -n N
+    R"(0    done; also Ctrl-C where nothing else ends it: watch, host, demo, get -n 0,
+     pmu hold
+1    ran, but the answer is no: nothing matched, the publisher is gone or did
+     not answer in the last sample, doctor found a problem, pmu probe found no
+     counter, pmu hold lost its lease
+2    usage: a bad option, path or number
+3    environment: permission, no directory, a newer layout, disk full; no
+     arbiter, counters that others have
+124  --timeout ran out; of pmu also --wait, and --for of pmu wait
+126  pmu run: the command could not be run
+127  pmu run: there is no such command
+130  Ctrl-C before the last sample of get -n N, or while pmu waits for counters
+     (143: SIGTERM)
+
+pmu run otherwise ends with the code of its command, 128 and the signal if one
+killed it.
 )";
 
 struct Topic {

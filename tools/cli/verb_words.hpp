@@ -5,62 +5,64 @@
 
 #include <array>
 
+#include "cli/arguments/verb_parser.hpp"
 #include "cli/invocation.hpp"
 
 namespace meterbank::cli {
 
-struct VerbWords {
-  Verb verb;
-  const char* name;
-  const char* operands;  // behind the options in the usage line
-  const char* summary;
-  const char* examples;
-};
-
 inline constexpr std::array kVerbs{
-    VerbWords{Verb::kList, "list", " [PATH...]",
-              "Countersets; with paths, their counters. See also: meterbank help paths",
-              "  meterbank list\n"
-              "  meterbank list -l processor_information/user_time\n"
-              "  meterbank list --instances network_interface\n"},
-    VerbWords{
-        Verb::kGet, "get", " [PATH...]",
-        "Values, once or several times. Rates need two samples; get takes the second one by\n"
-        "itself, one interval later. Without a path: everything.",
-        "  meterbank get processor_information/_Total/processor_time\n"
-        "  meterbank get '\\Memory\\Available Bytes' -n 5 -i 250ms\n"
-        "  meterbank get 'network_interface/*/bytes_*' -X '*/lo/*' -f csv -n 60 -o net.csv\n"},
-    VerbWords{Verb::kWatch, "watch", " [PATH...]",
-              "A live table. Without a terminal: rows, as get prints them, until stopped.",
-              "  meterbank watch\n"
-              "  meterbank watch processor_information/_Total -i 250ms\n"
-              "  meterbank watch 'demo_orders/*/accepted' --for 10s\n"},
-    VerbWords{Verb::kHost, "host", "",
-              "Publishes this machine's processors, memory, disks, networks and processes until\n"
-              "stopped.",
-              "  meterbank host\n"
-              "  meterbank host --period 1s --no-processes\n"
-              "  meterbank host --name web7 --for 1h\n"},
-    VerbWords{Verb::kDemo, "demo", "",
-              "Publishes this machine's counters and a small order gateway under load, and shows\n"
-              "them live. Without a terminal, or with -f: three samples of five counters.",
-              "  meterbank demo\n"
-              "  meterbank demo --for 10s\n"
-              "  meterbank demo -n 5 -i 250ms -f jsonl\n"},
-    VerbWords{Verb::kDoctor, "doctor", "",
-              "Looks for what keeps counters from being published or read.",
-              "  meterbank doctor\n"
-              "  meterbank doctor --clean\n"
-              "  meterbank doctor --dir /dev/shm/meterbank-1000\n"},
-    VerbWords{Verb::kVersion, "version", "", "Versions of this program and of the layout it reads.",
-              "  meterbank version\n"
-              "  meterbank version -f json\n"
-              "  meterbank --version\n"},
-    VerbWords{Verb::kHelp, "help", " [VERB|TOPIC]",
-              "The overview, a verb, or one of the topics paths, formats, expressions,\n"
-              "exit-codes.",
-              "  meterbank help\n"
-              "  meterbank help get\n"
-              "  meterbank help paths\n"}};
+    VerbWords<Verb>{Verb::kList,
+                    {"list", " [PATH...]",
+                     "Countersets; with paths, their counters. See also: meterbank help paths",
+                     "  meterbank list\n"
+                     "  meterbank list -l processor_information/user_time\n"
+                     "  meterbank list --instances network_interface\n"}},
+    VerbWords<Verb>{
+        Verb::kGet,
+        {"get", " [PATH...]",
+         "Values, once or several times. Rates need two samples; get takes the second one by\n"
+         "itself, one interval later. Without a path: everything.",
+         "  meterbank get processor_information/_Total/processor_time\n"
+         "  meterbank get '\\Memory\\Available Bytes' -n 5 -i 250ms\n"
+         "  meterbank get 'network_interface/*/bytes_*' -X '*/lo/*' -f csv -n 60 -o net.csv\n"}},
+    VerbWords<Verb>{Verb::kWatch,
+                    {"watch", " [PATH...]",
+                     "A live table. Without a terminal: rows, as get prints them, until stopped.",
+                     "  meterbank watch\n"
+                     "  meterbank watch processor_information/_Total -i 250ms\n"
+                     "  meterbank watch 'demo_orders/*/accepted' --for 10s\n"}},
+    VerbWords<Verb>{
+        Verb::kHost,
+        {"host", "",
+         "Publishes this machine's processors, memory, disks, networks and processes until\n"
+         "stopped.",
+         "  meterbank host\n"
+         "  meterbank host --period 1s --no-processes\n"
+         "  meterbank host --name web7 --for 1h\n"}},
+    VerbWords<Verb>{
+        Verb::kDemo,
+        {"demo", "",
+         "Publishes this machine's counters and a small order gateway under load, and shows\n"
+         "them live. Without a terminal, or with -f: three samples of five counters.",
+         "  meterbank demo\n"
+         "  meterbank demo --for 10s\n"
+         "  meterbank demo -n 5 -i 250ms -f jsonl\n"}},
+    VerbWords<Verb>{Verb::kDoctor,
+                    {"doctor", "", "Looks for what keeps counters from being published or read.",
+                     "  meterbank doctor\n"
+                     "  meterbank doctor --clean\n"
+                     "  meterbank doctor --dir /dev/shm/meterbank-1000\n"}},
+    VerbWords<Verb>{Verb::kVersion,
+                    {"version", "", "Versions of this program and of the layout it reads.",
+                     "  meterbank version\n"
+                     "  meterbank version -f json\n"
+                     "  meterbank --version\n"}},
+    VerbWords<Verb>{Verb::kHelp,
+                    {"help", " [VERB|TOPIC]",
+                     "The overview, a verb, or one of the topics paths, formats, expressions,\n"
+                     "exit-codes.",
+                     "  meterbank help\n"
+                     "  meterbank help get\n"
+                     "  meterbank help paths\n"}}};
 
 }  // namespace meterbank::cli

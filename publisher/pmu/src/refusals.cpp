@@ -11,8 +11,6 @@ std::string Refusal::message() const {
   return std::string(name_of(answer)) + ": " + std::string(name_of(reason));
 }
 
-namespace detail {
-
 Refusal refusal_of(const Refused& refused) {
   Refusal refusal;
   refusal.answer = refused.head.answer;
@@ -26,6 +24,8 @@ Refusal refusal_of(const Refused& refused) {
   refusal.sentence = refused.sentence;
   return refusal;
 }
+
+namespace detail {
 
 Error error_of(const Rejected& rejected) {
   Error error{ErrorCode::kInvalidArgument, 0,

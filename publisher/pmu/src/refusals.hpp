@@ -5,7 +5,6 @@
 
 namespace meterbank::pmu::detail {
 
-[[nodiscard]] Refusal refusal_of(const Refused& refused);
 [[nodiscard]] Error error_of(const Rejected& rejected);
 // Nobody decided.
 [[nodiscard]] tl::unexpected<Refusal> not_decided(Error error);

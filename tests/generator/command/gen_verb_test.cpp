@@ -66,7 +66,7 @@ TEST(GenVerb, SaysNothingOfAPipeThatIsClosed) {
 
 TEST(GenVerb, IsHelpedWithAndSuggested) {
   EXPECT_TRUE(shell(METERBANK_CLI " help gen").has("usage: meterbank gen"));
-  EXPECT_TRUE(shell(METERBANK_CLI " gem").has("try: gen"));
+  EXPECT_TRUE(shell(METERBANK_CLI " gem").has("try: meterbank gen"));
   EXPECT_TRUE(shell(METERBANK_CLI " -q gen x").has("gen stands before all options"));
 }
 

@@ -9,6 +9,7 @@
 #include "../../support/wave_schema.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli_fixture.hpp"
+#include "cli_json.hpp"
 #include "meterbank/reader.hpp"
 
 namespace meterbank::cli {

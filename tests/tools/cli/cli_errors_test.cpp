@@ -57,7 +57,7 @@ TEST_F(CliErrors, RefusesAnUnknownVerbWithTheNearestOne) {
 
   EXPECT_EQ(outcome.code, kExitUsage);
   expect_one_line_of_help(outcome);
-  EXPECT_NE(outcome.err.find("try: watch"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("try: meterbank watch"), std::string::npos) << outcome.err;
 }
 
 TEST_F(CliErrors, RefusesValuesThatAreNone) {

@@ -10,6 +10,8 @@
 #include <sstream>
 #include <utility>
 
+#include "cli_json.hpp"
+
 template class nlohmann::basic_json<>;
 
 namespace meterbank::cli {

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,16 +13,8 @@
 #include "cli/run.hpp"
 #include "meterbank/publisher.hpp"
 
-// Compiled once, in cli_fixture.cpp: it would be most of what each test compiles.
-extern template class nlohmann::basic_json<>;
-
 namespace meterbank::cli {
 
-using Json = nlohmann::json;
-
-// What the program printed, as a document. Throws if it is none.
-[[nodiscard]] Json parse_json(const std::string& text);
-[[nodiscard]] bool is_json(const std::string& text);
 // With each digit a 9: what is left of a number that changes is its form.
 [[nodiscard]] std::string with_nines(std::string text);
 

@@ -6,6 +6,7 @@
 
 #include "cli/session/exit_code.hpp"
 #include "cli_fixture.hpp"
+#include "cli_json.hpp"
 
 namespace meterbank::cli {
 namespace {

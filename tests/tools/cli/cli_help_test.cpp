@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <sstream>
 
 #include "cli/grammar.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli_fixture.hpp"
+#include "cli_json.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -56,6 +58,39 @@ TEST_F(CliHelp, ExplainsPathsFormatsAndExitCodes) {
     EXPECT_EQ(outcome.code, kExitDone) << topic;
     EXPECT_GT(outcome.lines().size(), 4U) << topic;
   }
+}
+
+// Words with single spaces between them, and no marks of Markdown.
+std::string plain_words(const std::string& text) {
+  std::istringstream words(text);
+  std::string plain;
+  for (std::string word; words >> word;) {
+    std::erase(word, '`');
+    plain += (plain.empty() ? "" : " ") + word;
+  }
+  return plain;
+}
+
+TEST_F(CliHelp, ExitCodesAreThoseOfThePage) {
+  std::string helped;
+  for (const auto& line : run_plainly({"help", "exit-codes"}).lines()) helped += line + "\n";
+  const std::string page = read(METERBANK_CLI_PAGE);
+  const auto begin = page.find("| 0 |", page.find("## Exit codes"));
+  const auto end = page.find("\n\n", page.find("\n\n", begin) + 1);
+  ASSERT_LT(begin, end);
+  std::string table = page.substr(begin, end - begin);
+  std::erase(table, '|');
+
+  EXPECT_EQ(plain_words(helped), plain_words(table));
+  EXPECT_NE(plain_words(helped), plain_words(table.substr(2))) << "a difference is seen";
+}
+
+TEST_F(CliHelp, HelpOnAnActionOfPmuIsFoundByItsWords) {
+  const auto outcome = run_plainly({"help", "pmu", "run"});
+
+  EXPECT_EQ(outcome.code, kExitDone) << outcome.err;
+  EXPECT_EQ(outcome.out, run_plainly({"pmu", "run", "--help"}).out);
+  EXPECT_EQ(run_plainly({"help", "pmu", "runn"}).code, kExitUsage);
 }
 
 TEST_F(CliHelp, SuggestsTheNearestTopic) {

@@ -4,6 +4,7 @@
 #include "cli/derive/expression.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli_fixture.hpp"
+#include "cli_json.hpp"
 
 namespace meterbank::cli {
 namespace {

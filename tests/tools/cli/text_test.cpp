@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "cli/format/json.hpp"
 #include "cli/format/quantity.hpp"
@@ -11,6 +10,7 @@
 #include "cli/format/time_text.hpp"
 #include "cli/session/waiter.hpp"
 #include "cli/watch/screen.hpp"
+#include "cli_json.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -166,7 +166,7 @@ TEST(JsonText, SurvivesAnyBytes) {
   std::string bytes;
   for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
 
-  const auto parsed = nlohmann::json::parse(json_text(bytes));
+  const auto parsed = parse_json(json_text(bytes));
 
   EXPECT_EQ(parsed.get<std::string>().substr(0, 128), bytes.substr(0, 128));
 }

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <fstream>
 
+#include "cli/arguments/option_values.hpp"
 #include "meterbank/reader/suggest.hpp"
 #include "meterbank/shm/case_fold.hpp"
 
@@ -14,10 +15,6 @@ namespace meterbank::cli {
 namespace {
 
 using Takes = OptionForm::Takes;
-
-tl::unexpected<Error> usage(std::string what, std::string remedy) {
-  return fail(ErrorCode::kInvalidArgument, std::move(what), std::move(remedy));
-}
 
 std::string help_of(std::string_view verb) { return fmt::format("meterbank {} --help", verb); }
 

@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "cli/arguments/common_options.hpp"
+#include "cli/arguments/option_values.hpp"
 #include "cli/compat/option_words.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/machine.hpp"
@@ -86,10 +87,6 @@ Examples:
   meterbank relog day.csv -q
 )";
 
-tl::unexpected<Error> usage(std::string what, std::string remedy) {
-  return fail(ErrorCode::kInvalidArgument, std::move(what), std::move(remedy));
-}
-
 // Which format -f means. What only Windows writes is refused by name.
 Result<LogFormat> read_format(std::string_view verb, const std::string& word) {
   if (equal_folded(word, "csv")) return LogFormat::kCsv;
@@ -117,9 +114,8 @@ Result<void> refuse_binary_name(std::string_view verb, const OptionWords& words)
 }
 
 Result<std::uint64_t> read_count(const char* option, const std::string& word) {
-  std::uint64_t count = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), count);
-  if (error == std::errc{} && end == word.data() + word.size() && count > 0) return count;
+  const auto count = whole_number(word);
+  if (count && *count > 0) return *count;
   return usage(fmt::format("{}: '{}' is no number of records", option, word), "1, 2, 3 ...");
 }
 
@@ -236,8 +232,7 @@ Result<OptionWords> with_settings(std::string_view verb, std::span<const OptionF
 // Takes the options that every verb has out of `words`. True: help is wanted.
 Result<bool> take_global_options(std::vector<std::string>& words, Invocation& v) {
   std::vector<std::string> rest;
-  std::string color;
-  std::string timeout;
+  CommonWords common;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto& word = words[i];
     if (word == "-?" || word == "/?" || word == "-h" || word == "--help") return true;
@@ -245,8 +240,8 @@ Result<bool> take_global_options(std::vector<std::string>& words, Invocation& v)
     const auto name = word.substr(0, equals);
     std::string* target = nullptr;
     if (name == "--dir") target = &v.selection.directory;
-    if (name == "--color") target = &color;
-    if (name == "--timeout") target = &timeout;
+    if (name == "--color") target = &common.color;
+    if (name == "--timeout") target = &common.timeout;
     if (word == "--quiet" || word == "--verbose") {
       (word == "--quiet" ? v.quiet : v.verbose) = true;
       continue;
@@ -260,16 +255,8 @@ Result<bool> take_global_options(std::vector<std::string>& words, Invocation& v)
     *target = inside ? word.substr(equals + 1) : words[++i];
     if (target->empty()) return usage(name + " is empty", "--help");
   }
-  // Logs have none, but a word that means nothing is still a mistake.
-  if (!color.empty() && color != "auto" && color != "always" && color != "never") {
-    return usage(fmt::format("--color: no '{}'", color), "auto, always, never");
-  }
-  if (!timeout.empty()) {
-    v.timeout = parse_duration(timeout);
-    if (!v.timeout) {
-      return usage(fmt::format("--timeout: '{}' is no span of time", timeout), "250ms or 5m");
-    }
-  }
+  // Logs have no colour, but a word that means nothing is still a mistake.
+  if (auto read = common.understand(v); !read) return tl::make_unexpected(read.error());
   words = std::move(rest);
   return false;
 }

@@ -8,6 +8,7 @@
 #include "cli/format/json.hpp"
 #include "cli/format/quantity.hpp"
 #include "cli/session/console.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 
@@ -91,6 +92,22 @@ std::string Listing::print_table(const RowStyle& style) const {
   return Paint(style.color).heading(headings) + "\n" + table.take_rows();
 }
 
+std::string Listing::print_blocks(const RowStyle& style) const {
+  const Paint paint(style.color);
+  std::size_t width = 0;
+  for (const auto& property : properties_) width = std::max(width, property.heading.size());
+  std::string out;
+  for (const auto& row : rows_) {
+    if (!out.empty()) out += '\n';
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (properties_[i].heading.empty()) continue;
+      out += fmt::format("{}  {}\n", paint.heading(fit(properties_[i].heading, width)),
+                         escape_for_terminal(row[i].human));
+    }
+  }
+  return out;
+}
+
 std::string Listing::print_json(const RowStyle& style) const {
   const bool lines = style.format == Format::kJsonLines;
   std::string out;
@@ -104,6 +121,7 @@ std::string Listing::print_json(const RowStyle& style) const {
     }
     json.begin_object();
     for (std::size_t i = 0; i < row.size(); ++i) {
+      if (properties_[i].key.empty()) continue;
       json.key(properties_[i].key);
       switch (row[i].kind) {
         case Cell::Kind::kText:
@@ -133,10 +151,11 @@ std::string Listing::print_lines(const RowStyle& style) const {
   std::string out;
   const auto put_line = [&](const auto& fields, auto text_of) {
     bool first = true;
-    for (const auto& field : fields) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (properties_[i].key.empty()) continue;
       if (!first) out += csv ? ',' : '\t';
       first = false;
-      out += csv ? csv_field(text_of(field)) : tsv_field(text_of(field));
+      out += csv ? csv_field(text_of(fields[i])) : tsv_field(text_of(fields[i]));
     }
     out += csv ? "\r\n" : "\n";
   };

@@ -30,7 +30,7 @@ class Cell {
 
 struct Property {
   std::string heading;  // of a table; empty: not shown there
-  std::string key;      // of a record
+  std::string key;      // of a record; empty: not there
   Align align = Align::kLeft;
   bool only_if_it_differs = false;  // no column of a table where every row would say the same
 };
@@ -44,6 +44,8 @@ class Listing {
 
   // JSON is one array of objects; csv and tsv have a line of keys, plain has none.
   [[nodiscard]] std::string print(const RowStyle& style) const;
+  // For people: a block of lines for each thing, a line for each property that has a heading.
+  [[nodiscard]] std::string print_blocks(const RowStyle& style) const;
 
  private:
   [[nodiscard]] std::string print_table(const RowStyle& style) const;

@@ -47,18 +47,20 @@ std::string blocker_text(const Blocker& blocker, std::uint64_t now_ns) {
   return facts.empty() ? who : fmt::format("{} ({})", who, facts);
 }
 
-std::string_view remedy_for(const Refusal& refusal, bool can_wait) {
+std::string remedy_for(const Refusal& refusal, const RefusalRemedies& remedies) {
+  const bool can_wait = remedies.wait != nullptr && !remedies.has_waited;
+  const std::string wait = can_wait ? fmt::format("{} 30s", remedies.wait) : std::string();
   switch (refusal.reason) {
     case Reason::kTaken:
     case Reason::kWholePmu:
     case Reason::kLimbo:
     case Reason::kGrace:
     case Reason::kUnverified:
-      return can_wait ? "--wait 30s" : "meterbank pmu leases";
+      return can_wait ? wait : "meterbank pmu leases";
     case Reason::kForeign: {
       const bool is_kernel = !refusal.blockers.empty() && refusal.blockers.front().pid == 0;
       return is_kernel  ? "sysctl kernel.nmi_watchdog=0, or fewer events"
-             : can_wait ? "--wait 30s"
+             : can_wait ? wait
                         : "end that program";
     }
     case Reason::kPolicy:
@@ -71,9 +73,9 @@ std::string_view remedy_for(const Refusal& refusal, bool can_wait) {
     case Reason::kNeverFits:
       return "fewer events";
     case Reason::kNoPmu:
-      return "--pmu breakpoint, or mem:0x... for -e";
+      return remedies.no_pmu;
     case Reason::kTimeOut:
-      return "a longer --wait";
+      return fmt::format("a longer {}", remedies.wait == nullptr ? "wait" : remedies.wait);
     case Reason::kCpuOffline:
       return "other --cpus";
     default:
@@ -139,7 +141,12 @@ pmu::Request request_of(const PmuOptions& options, const std::string& label) {
   return request;
 }
 
-std::string refusal_text(const Refusal& refusal, bool can_wait) {
+RefusalRemedies remedies_of(const PmuOptions& options) {
+  return {.wait = options.action == PmuAction::kWait ? "--for" : "--wait",
+          .has_waited = options.wait || options.action == PmuAction::kWait};
+}
+
+std::string refusal_text(const Refusal& refusal, const RefusalRemedies& remedies) {
   const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
   std::string text = refusal.message();
   // The arbiter's own remedy is kept; who stands in the way is said before it.
@@ -162,20 +169,37 @@ std::string refusal_text(const Refusal& refusal, bool can_wait) {
   if (refusal.earliest_ns != 0) {
     text += fmt::format("; free at {} at the latest", local_text(refusal.earliest_ns, now));
   }
-  const std::string_view own = remedy_for(refusal, can_wait);
-  if (!own.empty()) remedy = own;
+  if (refusal.reason == Reason::kTimeOut) text.insert(0, "waited in vain: ");
+  if (auto own = remedy_for(refusal, remedies); !own.empty()) remedy = std::move(own);
   return remedy.empty() ? text : text + "; try: " + remedy;
 }
 
-int report_refusal(const Console& console, const Refusal& refusal, bool can_wait) {
+int report_refusal(const Console& console, const Refusal& refusal,
+                   const RefusalRemedies& remedies) {
   if (refusal.error) {
     complain(console, *refusal.error);
     return exit_code_of(refusal.error->code);
   }
-  complain(console, refusal_text(refusal, can_wait));
+  complain(console, refusal_text(refusal, remedies));
   if (refusal.reason == Reason::kTimeOut) return kExitTimeout;
   if (refusal.reason == Reason::kCancelled) return kExitInterrupted;
   return refusal.answer == pmu::Answer::kInvalidParameter ? kExitUsage : kExitEnvironment;
+}
+
+std::string queued_text(const pmu::Queued& queued) {
+  std::string text = queued.ahead == 0 ? "waiting, next in the queue"
+                                       : fmt::format("waiting, {} ahead", queued.ahead);
+  const auto now = clock_ns(CLOCK_MONOTONIC);
+  if (queued.estimate_ns > now) {
+    text += fmt::format(", served in {} at the latest",
+                        print_duration(seconds_since(now, queued.estimate_ns)));
+  }
+  return text;
+}
+
+int report_error(const Console& console, const Error& error) {
+  complain(console, error);
+  return error.code == ErrorCode::kInvalidArgument ? kExitUsage : kExitEnvironment;
 }
 
 std::string holder_text(std::string_view name, std::uint64_t pid) {

@@ -28,12 +28,26 @@ namespace meterbank::cli {
 // options have none.
 [[nodiscard]] pmu::Request request_of(const PmuOptions& options, const std::string& label);
 
+// What a refused action can be told to try.
+struct RefusalRemedies {
+  const char* wait = nullptr;  // its option that waits in the queue
+  bool has_waited = false;     // that was said
+  const char* no_pmu = "--pmu breakpoint, or mem:0x... for -e";
+};
+[[nodiscard]] RefusalRemedies remedies_of(const PmuOptions& options);
+
 // "counters on CPUs 0-3 are leased by orders@47001 (uid 1000, "ipc sampling", for 2m14s, until
-// 14:03:07); try: --wait 30s". `can_wait`: the action has --wait, and it was not said.
-[[nodiscard]] std::string refusal_text(const pmu::Refusal& refusal, bool can_wait);
+// 14:03:07); try: --wait 30s".
+[[nodiscard]] std::string refusal_text(const pmu::Refusal& refusal,
+                                       const RefusalRemedies& remedies);
 // Says it, and returns the exit code that it means.
 [[nodiscard]] int report_refusal(const Console& console, const pmu::Refusal& refusal,
-                                 bool can_wait);
+                                 const RefusalRemedies& remedies);
+// "waiting, 2 ahead, served in 3m at the latest"
+[[nodiscard]] std::string queued_text(const pmu::Queued& queued);
+
+// Of what stood in the way before the arbiter was asked.
+[[nodiscard]] int report_error(const Console& console, const Error& error);
 
 // "orders@47001", "kernel watchdog".
 [[nodiscard]] std::string holder_text(std::string_view name, std::uint64_t pid);

@@ -11,11 +11,6 @@
 namespace meterbank::cli {
 namespace {
 
-int fail_with(const Console& console, const Error& error) {
-  complain(console, error);
-  return error.code == ErrorCode::kInvalidArgument ? kExitUsage : kExitEnvironment;
-}
-
 bool say(Console& console, const std::string& line) {
   auto output = Output::open(console, {});
   return output->write(line + "\n") && output->finish(kExitDone) == kExitDone;
@@ -30,7 +25,7 @@ int report_admin(const Console& console, const pmu::Refusal& refusal, const std:
     complain(console, error);
     return kExitEnvironment;
   }
-  return report_refusal(console, refusal, false);
+  return report_refusal(console, refusal, {});
 }
 
 std::string granted_text(const pmu::Granted& granted) {
@@ -75,9 +70,9 @@ int pmu_wait(const Invocation& invocation, Console& console) {
 
 int pmu_probe(const Invocation& invocation, Console& console) {
   auto connection = connect_to_arbiter(invocation);
-  if (!connection) return fail_with(console, connection.error());
+  if (!connection) return report_error(console, connection.error());
   const auto room = connection->probe(request_of(invocation.pmu, "meterbank pmu probe"));
-  if (!room) return report_refusal(console, room.error(), false);
+  if (!room) return report_refusal(console, room.error(), {});
   say(console, fmt::format("{} more on each CPU, {}", room->counters,
                            room->is_probed != 0 ? "says the kernel" : "say the books"));
   return room->counters > 0 ? kExitDone : kExitNo;
@@ -85,8 +80,13 @@ int pmu_probe(const Invocation& invocation, Console& console) {
 
 int pmu_revoke(const Invocation& invocation, Console& console) {
   auto connection = connect_to_arbiter(invocation);
-  if (!connection) return fail_with(console, connection.error());
-  const auto done = connection->revoke(invocation.pmu.token, invocation.pmu.drain);
+  if (!connection) return report_error(console, connection.error());
+  const auto token = invocation.pmu.token;
+  const auto done = connection->revoke(token, invocation.pmu.drain);
+  if (!done && done.error().reason == pmu::Reason::kMalformed) {
+    complain(console, fmt::format("no lease {}; try: meterbank pmu leases -v", token_text(token)));
+    return kExitNo;
+  }
   if (!done) {
     return report_admin(console, done.error(),
                         "as root; or end the process that holds it, see meterbank pmu leases");
@@ -96,7 +96,7 @@ int pmu_revoke(const Invocation& invocation, Console& console) {
 
 int pmu_reserve(const Invocation& invocation, Console& console) {
   auto connection = connect_to_arbiter(invocation);
-  if (!connection) return fail_with(console, connection.error());
+  if (!connection) return report_error(console, connection.error());
   const auto& v = invocation.pmu;
   const auto done = connection->reserve(v.pmu, v.cpus, v.counters);
   if (!done) return report_admin(console, done.error(), "as root");

@@ -7,10 +7,7 @@
 
 #include <thread>
 
-#include "cli/format/time_text.hpp"
-#include "cli/pmu/arbiter_access.hpp"
 #include "cli/session/exit_code.hpp"
-#include "meterbank/base/clock.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -55,7 +52,7 @@ LeaseSession::LeaseSession(const Invocation& invocation, Console& console, Waite
     : console_(&console),
       waiter_(&waiter),
       is_quiet_(invocation.quiet),
-      can_wait_(!invocation.pmu.wait.has_value()) {
+      remedies_(remedies_of(invocation.pmu)) {
   auto connection = connect_to_arbiter(
       invocation,
       {.on_notice = [board = board_](const pmu::LeaseNotice& notice) { board->post(notice); }});
@@ -68,14 +65,7 @@ LeaseSession::LeaseSession(const Invocation& invocation, Console& console, Waite
 }
 
 void LeaseSession::say_queued(const pmu::Queued& queued) const {
-  if (is_quiet_) return;
-  std::string text = fmt::format("waiting, {} ahead", queued.ahead);
-  const auto now = clock_ns(CLOCK_MONOTONIC);
-  if (queued.estimate_ns > now) {
-    const double seconds = static_cast<double>(queued.estimate_ns - now) / 1e9;
-    text += fmt::format(", served in {} at the latest", print_duration(seconds));
-  }
-  complain(*console_, text);
+  if (!is_quiet_) complain(*console_, queued_text(queued));
 }
 
 bool LeaseSession::acquire(const pmu::Request& request) {
@@ -99,12 +89,12 @@ bool LeaseSession::acquire(const pmu::Request& request) {
     return true;
   }
   if (waiter_->signal() != 0) {
-    code_ = kExitInterrupted;
+    code_ = 128 + waiter_->signal();
   } else if (waiter_->timed_out()) {
     complain(*console_, "--timeout ran out before the counters could be had");
     code_ = kExitTimeout;
   } else {
-    code_ = report_refusal(*console_, answer->error(), can_wait_);
+    code_ = report_refusal(*console_, answer->error(), remedies_);
   }
   return false;
 }

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "cli/invocation.hpp"
+#include "cli/pmu/arbiter_access.hpp"
 #include "cli/session/console.hpp"
 #include "cli/session/waiter.hpp"
 #include "meterbank/base/unique_fd.hpp"
@@ -56,7 +57,7 @@ class LeaseSession {
   Console* console_;
   Waiter* waiter_;
   bool is_quiet_;
-  bool can_wait_;
+  RefusalRemedies remedies_;
   std::shared_ptr<NoticeBoard> board_ = std::make_shared<NoticeBoard>();
   std::optional<pmu::Connection> connection_;
   std::optional<pmu::Lease> lease_;

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "../cli_fixture.hpp"
+#include "../cli_json.hpp"
 
 namespace meterbank::cli {
 

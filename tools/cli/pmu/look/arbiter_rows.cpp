@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/pmu/arbiter_rows.hpp"
+#include "cli/pmu/look/arbiter_rows.hpp"
 
 #include <fmt/format.h>
 

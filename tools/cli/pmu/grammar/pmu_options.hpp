@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/pmu/event_words.hpp"
+#include "cli/pmu/grammar/event_words.hpp"
 #include "meterbank/shm/lease_wire.hpp"
 
 namespace meterbank::cli {

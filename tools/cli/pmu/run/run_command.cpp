@@ -10,10 +10,10 @@
 #include "cli/format/time_text.hpp"
 #include "cli/pmu/actions.hpp"
 #include "cli/pmu/arbiter_access.hpp"
-#include "cli/pmu/command_process.hpp"
-#include "cli/pmu/counts.hpp"
 #include "cli/pmu/lease_session.hpp"
-#include "cli/pmu/task_lease.hpp"
+#include "cli/pmu/run/command_process.hpp"
+#include "cli/pmu/run/counts.hpp"
+#include "cli/pmu/run/task_lease.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/output.hpp"
 #include "cli/verbs.hpp"
@@ -139,6 +139,13 @@ class Run {
     }
   }
 
+  std::string what_was_counted() const {
+    const auto& v = invocation_->pmu;
+    if (!v.cpus.empty()) return "all on CPU " + v.cpus;
+    if (v.duty_permille < 1000) return "its first thread: what takes turns is not inherited";
+    return "all its threads and children";
+  }
+
   RowStyle style() const {
     auto style = style_of(*invocation_, words_);
     if (invocation_->format == Format::kAuto) style.format = Format::kTable;
@@ -175,9 +182,8 @@ class Run {
     const auto& v = invocation_->pmu;
     const bool people = style().format == Format::kTable;
     if (people) {
-      const std::string where = v.cpus.empty() ? "its first thread" : "CPU " + v.cpus;
-      output_->write(fmt::format("\n{}\n{}, exit {}, counted on {}\n\n", command_text(v.command),
-                                 print_duration(seconds), code, where));
+      output_->write(fmt::format("\n{}\n{}, exit {}, counted {}\n\n", command_text(v.command),
+                                 print_duration(seconds), code, what_was_counted()));
     }
     output_->write(print_counts(shown(counts), v.events, {.seconds = seconds}, style()));
     if (people) {
@@ -218,21 +224,19 @@ bool wait_for_grant(TaskLease& lease, const Invocation& invocation, const Consol
   for (;;) {
     const auto wake = waiter.wait_until(Clock::time_point::max(), lease.descriptor());
     if (wake == Wake::kStop || wake == Wake::kTimeout) {
-      code = wake == Wake::kStop ? kExitInterrupted : kExitTimeout;
+      code = wake == Wake::kStop ? 128 + waiter.signal() : kExitTimeout;
       return false;
     }
     switch (lease.take()) {
       case TaskLease::Progress::kAsking:
         break;
       case TaskLease::Progress::kQueued:
-        if (!invocation.quiet) {
-          complain(console, fmt::format("waiting, {} ahead", lease.queued().ahead));
-        }
+        if (!invocation.quiet) complain(console, queued_text(lease.queued()));
         break;
       case TaskLease::Progress::kGranted:
         return true;
       case TaskLease::Progress::kRefused:
-        code = report_refusal(console, lease.refusal(), !invocation.pmu.wait);
+        code = report_refusal(console, lease.refusal(), remedies_of(invocation.pmu));
         return false;
     }
   }

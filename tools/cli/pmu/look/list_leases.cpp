@@ -7,20 +7,12 @@
 #include "cli/format/time_text.hpp"
 #include "cli/pmu/actions.hpp"
 #include "cli/pmu/arbiter_access.hpp"
-#include "cli/pmu/arbiter_rows.hpp"
-#include "cli/session/exit_code.hpp"
-#include "cli/session/output.hpp"
-#include "cli/verbs.hpp"
+#include "cli/pmu/look/arbiter_rows.hpp"
+#include "cli/pmu/look/show_listing.hpp"
 #include "meterbank/base/clock.hpp"
 
 namespace meterbank::cli {
 namespace {
-
-Cell since_cell(std::uint64_t since_ns, std::uint64_t now_ns) {
-  if (since_ns == 0 || since_ns > now_ns) return Cell::absent();
-  const double seconds = static_cast<double>(now_ns - since_ns) / 1e9;
-  return Cell::number(seconds, print_duration(seconds));
-}
 
 // In how long; of a moment that is over: now.
 Cell until_cell(std::uint64_t ends_ns, std::uint64_t now_ns) {
@@ -53,6 +45,7 @@ class LeaseListing {
                   {is_verbose ? "TOKEN" : "", "token"},
                   {"", "pid"},
                   {"", "uid"},
+                  {"", "position"},
                   {"TAG", "tag"}}) {}
 
   void add_lease(const ArbiterRow& row) {
@@ -62,17 +55,18 @@ class LeaseListing {
                   Cell::text(row.text("grade")), Cell::text(row.text("priority")),
                   until_cell(row.number("ends_ns"), now_ns_),
                   Cell::text(token_text(row.number("token"))), Cell::number(row.number("pid")),
-                  Cell::number(row.number("uid")), Cell::text(label_of(row))});
+                  Cell::number(row.number("uid")), Cell::absent(), Cell::text(label_of(row))});
   }
 
   void add_waiter(const ArbiterRow& row) {
-    listing_.add({Cell::text(row.text("cpus")),
-                  Cell::text(fmt::format("waits, {} in the queue", row.number("position") + 1), ""),
-                  holder(row), since_cell(row.number("since_ns"), now_ns_), Cell::text("queued"),
-                  Cell::text(row.text("pmu")), Cell::absent(), Cell::absent(),
-                  Cell::text(row.text("priority")), until_cell(row.number("gives_up_ns"), now_ns_),
-                  Cell::text(token_text(row.number("token"))), Cell::number(row.number("pid")),
-                  Cell::number(row.number("uid")), Cell::text(label_of(row))});
+    const std::uint64_t position = row.number("position") + 1;
+    listing_.add(
+        {Cell::text(row.text("cpus")), Cell::text(fmt::format("waits, place {}", position), ""),
+         holder(row), since_cell(row.number("since_ns"), now_ns_), Cell::text("queued"),
+         Cell::text(row.text("pmu")), Cell::absent(), Cell::absent(),
+         Cell::text(row.text("priority")), until_cell(row.number("gives_up_ns"), now_ns_),
+         Cell::text(token_text(row.number("token"))), Cell::number(row.number("pid")),
+         Cell::number(row.number("uid")), Cell::number(position), Cell::text(label_of(row))});
   }
 
   void add_outsider(const ArbiterRow& row) {
@@ -87,12 +81,11 @@ class LeaseListing {
                   since_cell(row.number("first_ns"), now_ns_),
                   Cell::text(pid == 0 ? "kernel" : "foreign"), Cell::text(row.text("pmu")),
                   Cell::absent(), Cell::absent(), Cell::absent(), Cell::absent(), Cell::absent(),
-                  Cell::number(pid), Cell::number(row.number("uid")),
+                  Cell::number(pid), Cell::number(row.number("uid")), Cell::absent(),
                   Cell::text(fmt::format("(did not ask; seen in {})", row.text("how")), "")});
   }
 
-  [[nodiscard]] bool empty() const noexcept { return listing_.empty(); }
-  [[nodiscard]] std::string print(const RowStyle& style) const { return listing_.print(style); }
+  [[nodiscard]] const Listing& listing() const noexcept { return listing_; }
 
  private:
   static Cell holder(const ArbiterRow& row) {
@@ -114,15 +107,9 @@ void sort_for_reading(std::vector<ArbiterRow>& rows, std::string_view by) {
 int pmu_leases(const Invocation& invocation, Console& console) {
   // The rows alone would do; but who is not there has no leases, and a dead one leaves its rows.
   const auto connection = connect_to_arbiter(invocation);
-  if (!connection) {
-    complain(console, connection.error());
-    return kExitEnvironment;
-  }
+  if (!connection) return report_error(console, connection.error());
   auto rows = read_arbiter_rows(arbiter_directory(invocation));
-  if (!rows) {
-    complain(console, rows.error());
-    return kExitEnvironment;
-  }
+  if (!rows) return report_error(console, rows.error());
   LeaseListing listing(invocation.verbose);
   auto& leases = (*rows)["pmu_lease"];
   sort_for_reading(leases, "since_ns");
@@ -133,18 +120,8 @@ int pmu_leases(const Invocation& invocation, Console& console) {
     for (const auto& row : waiters) listing.add_waiter(row);
   }
   for (const auto& row : (*rows)["pmu_outsider"]) listing.add_outsider(row);
-  auto output = Output::open(console, invocation.output);
-  if (!output) {
-    complain(console, output.error());
-    return exit_code_of(output.error().code);
-  }
-  const auto style = style_of(invocation, console);
-  if (!listing.empty() || style.format == Format::kJson) {
-    output->write(listing.print(style));
-  } else if (style.format == Format::kTable) {
-    output->write("no leases, and nobody seen who did not ask\n");
-  }
-  return output->finish(kExitDone);
+  return show_listing(invocation, console, listing.listing(),
+                      "no leases, and nobody seen who did not ask\n");
 }
 
 }  // namespace meterbank::cli

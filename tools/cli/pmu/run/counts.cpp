@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/pmu/counts.hpp"
+#include "cli/pmu/run/counts.hpp"
 
 #include <fmt/format.h>
 

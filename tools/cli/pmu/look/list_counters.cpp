@@ -11,13 +11,11 @@
 #include <set>
 
 #include "cli/format/listing.hpp"
-#include "cli/format/time_text.hpp"
 #include "cli/pmu/actions.hpp"
 #include "cli/pmu/arbiter_access.hpp"
-#include "cli/pmu/arbiter_rows.hpp"
+#include "cli/pmu/look/arbiter_rows.hpp"
+#include "cli/pmu/look/show_listing.hpp"
 #include "cli/session/exit_code.hpp"
-#include "cli/session/output.hpp"
-#include "cli/verbs.hpp"
 #include "meterbank/base/clock.hpp"
 #include "meterbank/reader/suggest.hpp"
 #include "meterbank/shm/ledger_view.hpp"
@@ -30,16 +28,6 @@ using pmu::LedgerView;
 using pmu::SlotState;
 
 constexpr std::uint32_t kFixedFirst = 32;  // as in an Item
-
-int print(const Invocation& invocation, Console& console, const Listing& listing) {
-  auto output = Output::open(console, invocation.output);
-  if (!output) {
-    complain(console, output.error());
-    return exit_code_of(output.error().code);
-  }
-  output->write(listing.print(style_of(invocation, console)));
-  return output->finish(kExitDone);
-}
 
 // "0-3,8"
 std::string cpus_text(const std::set<std::uint32_t>& cpus) {
@@ -172,8 +160,7 @@ Listing list_events(const std::vector<PmuSummary>& summaries) {
 // Why a request that names no PMU has nothing to choose from.
 void explain_no_pmu(pmu::Connection& connection, const Console& console) {
   const auto tried = connection.try_out(pmu::Request());
-  const std::string why = tried ? "none" : tried.error().message();
-  complain(console, fmt::format("no hardware PMU to lend: {}", why));
+  complain(console, tried ? "no hardware PMU to lend" : tried.error().message());
 }
 
 // ---- who ----
@@ -249,13 +236,11 @@ class OwnerListing {
       event = fmt::format("{:#x}:{:#x}", owner.code, owner.unit_mask);
     }
     const bool is_known = lease != leases_.end();
-    const auto since = is_known ? lease->number("since_ns") : 0;
-    const double seconds = static_cast<double>(now_ns_ - std::min(since, now_ns_)) / 1e9;
     listing_.add({Cell::number(std::uint64_t{cpu}), Cell::text(counter_text(owner.counter)),
                   Cell::text(std::string(name_of(owner.kind))),
                   is_known ? Cell::text(holder_text(lease->text("holder"), lease->number("pid")))
                            : Cell::absent(),
-                  is_known ? Cell::number(seconds, print_duration(seconds)) : Cell::absent(),
+                  since_cell(is_known ? lease->number("since_ns") : 0, now_ns_),
                   owner.token == 0 ? Cell::absent() : Cell::text(token_text(owner.token)),
                   owner.tag == 0 ? Cell::absent() : Cell::text(fmt::format("#{:x}", owner.tag)),
                   event.empty() ? Cell::absent() : Cell::text(event),
@@ -277,16 +262,11 @@ class OwnerListing {
                     {"LABEL", "label"}}};
 };
 
-int fail_with(const Console& console, const Error& error) {
-  complain(console, error);
-  return error.code == ErrorCode::kInvalidArgument ? kExitUsage : kExitEnvironment;
-}
-
 }  // namespace
 
 int pmu_list(const Invocation& invocation, Console& console) {
   auto connection = connect_to_arbiter(invocation);
-  if (!connection) return fail_with(console, connection.error());
+  if (!connection) return report_error(console, connection.error());
   auto summaries = summaries_of(*connection->ledger());
   const std::string& wanted = invocation.pmu.pmu;
   if (!wanted.empty()) {
@@ -301,28 +281,28 @@ int pmu_list(const Invocation& invocation, Console& console) {
   } else if (!connection->facts().has_pmu && !invocation.quiet) {
     explain_no_pmu(*connection, console);
   }
-  return print(invocation, console,
-               invocation.pmu.details ? list_events(summaries) : list_pmus(summaries));
+  return show_listing(invocation, console,
+                      invocation.pmu.details ? list_events(summaries) : list_pmus(summaries));
 }
 
 int pmu_who(const Invocation& invocation, Console& console) {
   auto connection = connect_to_arbiter(invocation);
-  if (!connection) return fail_with(console, connection.error());
+  if (!connection) return report_error(console, connection.error());
   const auto places = read_places(invocation, *connection->ledger());
-  if (!places) return fail_with(console, places.error());
+  if (!places) return report_error(console, places.error());
   // Names are an extra: owners are known without them.
   auto rows = read_arbiter_rows(arbiter_directory(invocation));
   const std::vector<ArbiterRow> nobody;
   OwnerListing listing(rows ? (*rows)["pmu_lease"] : nobody);
   for (const std::uint32_t cpu : places->cpus) {
     const auto owners = connection->owners(invocation.pmu.pmu, cpu);
-    if (!owners) return report_refusal(console, owners.error(), false);
+    if (!owners) return report_refusal(console, owners.error(), {.no_pmu = "--pmu breakpoint"});
     for (const auto& owner : *owners) {
       const bool is_meant = places->counters.empty() || places->counters.contains(owner.counter);
       if (is_meant) listing.add(cpu, owner);
     }
   }
-  return print(invocation, console, listing.listing());
+  return show_listing(invocation, console, listing.listing());
 }
 
 }  // namespace meterbank::cli

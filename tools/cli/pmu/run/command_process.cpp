@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/pmu/command_process.hpp"
+#include "cli/pmu/run/command_process.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/pmu/event_words.hpp"
+#include "cli/pmu/grammar/event_words.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+
+#include "cli/arguments/option_values.hpp"
 
 namespace meterbank::cli {
 namespace {
 
 using pmu::Item;
 using pmu::ItemKind;
-
-tl::unexpected<Error> usage(std::string what, std::string remedy) {
-  return fail(ErrorCode::kInvalidArgument, std::move(what), std::move(remedy));
-}
-
-template <typename Number>
-std::optional<Number> number_of(std::string_view text, int base) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 Item item_of(ItemKind kind, std::string_view name, std::uint32_t count) {
   Item item;
@@ -73,16 +62,16 @@ Result<EventWord> breakpoint(std::string_view text) {
     rest = rest.substr(0, slash);
   }
   const bool is_hex = rest.starts_with("0x") || rest.starts_with("0X");
-  const auto address = number_of<std::uint64_t>(is_hex ? rest.substr(2) : rest, is_hex ? 16 : 10);
+  const auto address = whole_number(is_hex ? rest.substr(2) : rest, is_hex ? 16 : 10);
   if (!address) return wrong("no address");
-  const auto length = number_of<std::uint32_t>(bytes, 10);
+  const auto length = whole_number(bytes);
   if (!length || (*length != 1 && *length != 2 && *length != 4 && *length != 8)) {
     return wrong("a breakpoint watches 1, 2, 4 or 8 bytes");
   }
   EventWord word{.text = std::string(text), .item = item_of(ItemKind::kEvent, {}, 1)};
   word.is_breakpoint = true;
   word.item.configuration = *address;
-  word.item.unit_mask = *length;
+  word.item.unit_mask = static_cast<std::uint32_t>(*length);
   word.item.flags = flags;
   if (access == "r" || access == "w" || access == "rw" || access == "wr") {
     const bool reads = access.find('r') != std::string_view::npos;
@@ -101,24 +90,27 @@ Result<EventWord> breakpoint(std::string_view text) {
 // architecture.
 std::optional<Item> raw(std::string_view text) {
   if (text.size() < 2 || text.size() > 5 || text.front() != 'r') return std::nullopt;
-  const auto bits = number_of<std::uint32_t>(text.substr(1), 16);
-  if (!bits) return std::nullopt;
+  const auto number = whole_number(text.substr(1), 16);
+  if (!number) return std::nullopt;
+  const auto bits = static_cast<std::uint32_t>(*number);
   Item item = item_of(ItemKind::kEvent, {}, 1);
 #if defined(__x86_64__)
-  item.code = *bits & 0xff;
-  item.unit_mask = *bits >> 8;
+  item.code = bits & 0xff;
+  item.unit_mask = bits >> 8;
 #else
-  item.code = *bits;
+  item.code = bits;
 #endif
   return item;
 }
 
 Result<EventWord> counters(std::string_view text, std::string_view number, std::string_view name) {
-  const auto count = number_of<std::uint32_t>(number, 10);
-  if (!count || *count == 0) {
-    return usage(fmt::format("'{}': no number of counters", text), "1, 2, 3 ...");
+  const auto count = whole_number(number);
+  if (!count || *count == 0 || *count > pmu::kItemsMax) {
+    return usage(fmt::format("'{}': no number of counters", text),
+                 fmt::format("1 to {}", pmu::kItemsMax));
   }
-  return EventWord{.text = std::string(text), .item = item_of(ItemKind::kClass, name, *count)};
+  return EventWord{.text = std::string(text),
+                   .item = item_of(ItemKind::kClass, name, static_cast<std::uint32_t>(*count))};
 }
 
 Result<EventWord> parse_event(std::string_view text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/pmu/task_lease.hpp"
+#include "cli/pmu/run/task_lease.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -51,6 +51,17 @@ bool wants_descriptors(const pmu::Allocate& asked) noexcept {
   return (asked.head.flags & pmu::kAllocateShares) == 0 && asked.head.duty_permille == 1000;
 }
 
+// A command is all that it starts, but for counters that take turns: they cannot be inherited.
+void count_what_it_starts(pmu::Allocate& asked) noexcept {
+  if (asked.head.duty_permille < 1000) return;
+  for (pmu::Item& item : asked.items) {
+    if (item.kind == static_cast<std::uint32_t>(pmu::ItemKind::kEvent) ||
+        item.kind == static_cast<std::uint32_t>(pmu::ItemKind::kNamedEvent)) {
+      item.flags |= pmu::kItemInherits;
+    }
+  }
+}
+
 class Asking {
  public:
   Asking(PacketSocket arbiter, PacketSocket parent)
@@ -59,6 +70,7 @@ class Asking {
   void ask(pmu::Allocate asked) {
     asked.head.task = static_cast<std::uint32_t>(::gettid());
     if (wants_descriptors(asked)) asked.head.flags |= pmu::kAllocateDelegates;
+    count_what_it_starts(asked);
     std::uint64_t id = 1;
     if (!send_all(arbiter_, pmu::encode(id, pmu::Hello()))) return;
     if (!send_all(arbiter_, pmu::encode(++id, asked))) return;
@@ -100,19 +112,6 @@ class Asking {
   PacketSocket arbiter_, parent_;
   PacketBuffer packet_;
 };
-
-pmu::Refusal refusal_of(const pmu::Refused& refused) {
-  pmu::Refusal refusal;
-  refusal.answer = refused.head.answer;
-  refusal.reason = refused.head.reason;
-  if (refused.head.cpu != pmu::kNoCpu) refusal.cpu = refused.head.cpu;
-  refusal.earliest_ns = refused.head.earliest_ns;
-  refusal.ahead = refused.head.ahead;
-  refusal.blockers = refused.blockers;
-  refusal.blockers_left_out = refused.head.blockers_left_out;
-  refusal.sentence = refused.sentence;
-  return refusal;
-}
 
 }  // namespace
 
@@ -163,7 +162,7 @@ TaskLease::Progress TaskLease::understand(std::uint64_t, pmu::ArbiterMessage mes
     return Progress::kGranted;
   }
   if (const auto* const refused = std::get_if<pmu::Refused>(&message)) {
-    refusal_ = refusal_of(*refused);
+    refusal_ = pmu::refusal_of(*refused);
   } else {
     refusal_.error =
         Error{ErrorCode::kLimit, 0, "the arbiter threw the request out", "meterbank pmu leases"};

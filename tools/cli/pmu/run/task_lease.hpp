@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lease on the first thread of a command.
+// A lease on the first thread of a command, and on what it starts.
 //
 // The arbiter counts threads of its clients only, so the command's process asks itself, before it
 // becomes the command:
@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/pmu/counts.hpp"
+#include "cli/pmu/run/counts.hpp"
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/pmu/refusal.hpp"
