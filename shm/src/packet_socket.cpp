@@ -164,6 +164,32 @@ PacketSocket::Sent PacketSocket::send(std::span<const std::byte> packet, int att
   }
 }
 
+ListeningSocket::Came ListeningSocket::accept(PacketSocket& peer) noexcept {
+  const auto take = [this] {
+    constexpr int kFlags = SOCK_CLOEXEC | SOCK_NONBLOCK;
+    return PacketSocket(UniqueFd(::accept4(socket_.get(), nullptr, nullptr, kFlags)));
+  };
+  if (!reserve_) reserve();  // it was lost to another thread
+  peer = take();
+  if (peer) return Came::kPeer;
+  const int error = errno;
+  const bool is_full = error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+  if (!is_full || !reserve_) return Came::kNobody;
+  reserve_.reset();
+  static_cast<void>(take());
+  reserve();
+  return Came::kTurnedAway;
+}
+
+void ListeningSocket::reserve() noexcept {
+  reserve_.reset(::fcntl(socket_.get(), F_DUPFD_CLOEXEC, 3));
+}
+
+void ListeningSocket::close() noexcept {
+  socket_.reset();
+  reserve_.reset();
+}
+
 Result<PacketListener> PacketListener::listen(const std::string& path, int backlog) {
   const SocketAddress address(path);
   if (!address.fits()) return bad_path(path);
@@ -172,12 +198,13 @@ Result<PacketListener> PacketListener::listen(const std::string& path, int backl
   }
   ::unlink(path.c_str());
   UniqueFd socket = make_socket();
-  if (!socket || ::bind(socket.get(), address.get(), address.bytes()) != 0 ||
-      ::listen(socket.get(), backlog) != 0) {
-    const int error = errno;
-    return fail(code_of(error), "cannot listen at " + path, "", error);
+  if (socket && ::bind(socket.get(), address.get(), address.bytes()) == 0 &&
+      ::listen(socket.get(), backlog) == 0) {
+    ListeningSocket listening(std::move(socket));
+    if (listening.has_reserve()) return PacketListener(std::move(listening), path);
   }
-  return PacketListener(std::move(socket), path);
+  const int error = errno;
+  return fail(code_of(error), "cannot listen at " + path, "", error);
 }
 
 PacketListener::PacketListener(PacketListener&& other) noexcept
@@ -187,10 +214,9 @@ PacketListener::~PacketListener() {
   if (!path_.empty()) ::unlink(path_.c_str());
 }
 
-PacketSocket PacketListener::accept(bool& full) noexcept {
-  UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  full = !socket && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS);
-  return PacketSocket(std::move(socket));
+void PacketListener::abandon() noexcept {
+  path_.clear();
+  socket_.close();
 }
 
 }  // namespace meterbank

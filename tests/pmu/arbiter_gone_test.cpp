@@ -22,73 +22,61 @@ using Kind = LeaseNotice::Kind;
 using ArbiterGoneTest = test::PmuTest;
 
 TEST_F(ArbiterGoneTest, AnOrderlyEndOfTheArbiterIsALoss) {
-  auto& arbiter = this->arbiter();
-  auto connection = connect();
-  auto lease = connection.acquire(cycles());
-  ASSERT_TRUE(lease);
+  auto& arbiter = hold();
 
   arbiter.run([&](ScriptedArbiter& self) {
-    self.send_all(Notice{lease->token(), NoticeKind::kLost, Cause::kArbiterEnds, 0});
+    self.send_all(Notice{lease_->token(), NoticeKind::kLost, Cause::kArbiterEnds, 0});
   });
   crash();
 
   EXPECT_EQ(notices_.await(Kind::kLost)->cause, Cause::kArbiterEnds);
-  EXPECT_EQ(lease->standing(), Standing::kLost);
+  EXPECT_EQ(lease_->standing(), Standing::kLost);
 }
 
 TEST_F(ArbiterGoneTest, AfterACrashItIsClaimedAgainByItsOldToken) {
-  arbiter();
-  auto connection = connect();
-  auto lease = connection.acquire(cycles().term(10s).label("mine"));
-  ASSERT_TRUE(lease);
-  const Token before = lease->token();
+  hold(cycles().term(10s).label("mine"));
+  const Token before = lease_->token();
 
   crash();
   ASSERT_TRUE(notices_.await(Kind::kAdrift));
-  EXPECT_FALSE(lease->is_in_force());
-  EXPECT_EQ(lease->token(), before);
-  EXPECT_FALSE(connection.acquire(cycles()));
+  EXPECT_FALSE(lease_->is_in_force());
+  EXPECT_EQ(lease_->token(), before);
+  EXPECT_FALSE(connection_->acquire(cycles()));
 
   auto& next = arbiter({}, 2);
   const auto reclaimed = notices_.await(Kind::kReclaimed);
   ASSERT_TRUE(reclaimed);
   EXPECT_EQ(reclaimed->before, before);
-  EXPECT_EQ(reclaimed->token, lease->token());
-  EXPECT_EQ(epoch_of(lease->token()), 2);
-  EXPECT_TRUE(lease->is_in_force());
-  EXPECT_TRUE(lease->use());
-  EXPECT_EQ(connection.facts().epoch, 2U);
+  EXPECT_EQ(reclaimed->token, lease_->token());
+  EXPECT_EQ(epoch_of(lease_->token()), 2);
+  EXPECT_TRUE(lease_->is_in_force());
+  EXPECT_TRUE(lease_->use());
+  EXPECT_EQ(connection_->facts().epoch, 2U);
   const auto asked = next.received<Allocate>();
   ASSERT_EQ(asked.size(), 1U);
   EXPECT_EQ(asked[0].head.reclaims, before);
   EXPECT_EQ(text_of(asked[0].head.label), "mine");
-  lease->release();
+  lease_->release();
   EXPECT_EQ(next.await<Free>(1).front().token, reclaimed->token);
 }
 
 TEST_F(ArbiterGoneTest, WithoutAKeeperDispatchClaimsItAgain) {
-  arbiter();
-  auto connection = connect(false);
-  auto lease = connection.acquire(cycles());
-  ASSERT_TRUE(lease);
+  hold(cycles(), false);
   arbiter({}, 2);
 
   const auto deadline = std::chrono::steady_clock::now() + 30s;
-  while (!(lease->is_in_force() && epoch_of(lease->token()) == 2) &&
+  while (!(lease_->is_in_force() && epoch_of(lease_->token()) == 2) &&
          std::chrono::steady_clock::now() < deadline) {
-    pollfd waiting{connection.descriptor(), POLLIN, 0};
+    pollfd waiting{connection_->descriptor(), POLLIN, 0};
     ::poll(&waiting, 1, 1000);
-    connection.dispatch();
+    connection_->dispatch();
   }
-  EXPECT_TRUE(lease->is_in_force());
-  EXPECT_EQ(epoch_of(lease->token()), 2);
+  EXPECT_TRUE(lease_->is_in_force());
+  EXPECT_EQ(epoch_of(lease_->token()), 2);
 }
 
 TEST_F(ArbiterGoneTest, WhatTheNextArbiterDoesNotGrantIsLost) {
-  arbiter();
-  auto connection = connect();
-  auto lease = connection.acquire(cycles());
-  ASSERT_TRUE(lease);
+  hold();
 
   arbiter(
       [](ScriptedArbiter& self, Client& client, std::uint64_t id, const ClientMessage& message) {
@@ -104,7 +92,7 @@ TEST_F(ArbiterGoneTest, WhatTheNextArbiterDoesNotGrantIsLost) {
   const auto lost = notices_.await(Kind::kLost);
   ASSERT_TRUE(lost);
   EXPECT_EQ(lost->cause, Cause::kArbiterEnds);
-  EXPECT_FALSE(lease->is_in_force());
+  EXPECT_FALSE(lease_->is_in_force());
 }
 
 TEST_F(ArbiterGoneTest, WhatIsReleasedWhileTheArbiterIsGoneIsNotClaimed) {
@@ -124,12 +112,9 @@ TEST_F(ArbiterGoneTest, WhatIsReleasedWhileTheArbiterIsGoneIsNotClaimed) {
 }
 
 TEST_F(ArbiterGoneTest, AnArbiterReplacedInPlaceKeepsItInANewLedger) {
-  auto& arbiter = this->arbiter();
-  auto connection = connect();
-  auto lease = connection.acquire(cycles());
-  ASSERT_TRUE(lease);
-  const Token token = lease->token();
-  const auto old = connection.ledger();
+  auto& arbiter = hold();
+  const Token token = lease_->token();
+  const auto old = connection_->ledger();
 
   arbiter.run([&](ScriptedArbiter& self) {
     const std::vector<LedgerPlaceForm> places{{.pmu = "core", .cpu = 0, .general = 4}};
@@ -140,11 +125,11 @@ TEST_F(ArbiterGoneTest, AnArbiterReplacedInPlaceKeepsItInANewLedger) {
     self.set_lease(token, LeaseState::kNone);  // in the old one, which says nothing any more
     self.keep_ledger(std::move(*ledger));
   });
-  static_cast<void>(connection.owners("core", 0));
+  static_cast<void>(connection_->owners("core", 0));
 
-  EXPECT_NE(connection.ledger(), old);
-  EXPECT_TRUE(lease->is_in_force());
-  EXPECT_EQ(lease->token(), token);
+  EXPECT_NE(connection_->ledger(), old);
+  EXPECT_TRUE(lease_->is_in_force());
+  EXPECT_EQ(lease_->token(), token);
 }
 
 TEST_F(ArbiterGoneTest, NobodyListeningIsSaidWithWhatToTry) {

@@ -56,17 +56,15 @@ TEST_F(DelegationTest, ADescriptorThatIsWhatItSaysIsRead) {
         self.send(client, id, Counter{.token = granted.head.token, .position = 0}, event.get());
         return true;
       });
-  auto connection = connect();
-  auto lease = connection.acquire(delegated());
-  ASSERT_TRUE(lease) << lease.error().message();
+  hold(delegated());
 
-  auto counter = lease->local(0);
+  auto counter = lease_->local(0);
   ASSERT_TRUE(counter) << counter.error().message();
   EXPECT_TRUE(counter->read());
-  EXPECT_EQ(lease->local(1).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(lease_->local(1).error().code, ErrorCode::kNotFound);
 
   // The event counts on in the kernel, but not for this lease.
-  lease->release();
+  lease_->release();
   EXPECT_EQ(counter->read().error().code, ErrorCode::kClosed);
 }
 
@@ -84,18 +82,16 @@ TEST_F(DelegationTest, ALeaseThatIsGrantedAnewWantsItsCountersTakenAnew) {
     return true;
   };
   arbiter(delegating);
-  auto connection = connect();
-  auto lease = connection.acquire(delegated());
-  ASSERT_TRUE(lease);
-  auto counter = lease->local(0);
+  hold(delegated());
+  auto counter = lease_->local(0);
   ASSERT_TRUE(counter);
-  const Token before = lease->token();
+  const Token before = lease_->token();
 
   auto& next = arbiter(delegating, 2);
   ASSERT_TRUE(notices_.await(Kind::kReclaimed));
 
   EXPECT_EQ(counter->read().error().code, ErrorCode::kClosed);
-  counter = lease->local(0);
+  counter = lease_->local(0);
   ASSERT_TRUE(counter);
   EXPECT_TRUE(counter->read());
   const auto offers = next.received<Offer>();

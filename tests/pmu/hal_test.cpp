@@ -249,7 +249,7 @@ TEST_F(HalTest, A111OnlyAHandleThatIsHeldCanBeFreedAndOnlyOnce) {
   EXPECT_EQ(free(nullptr), STATUS_INVALID_PARAMETER);
   EXPECT_EQ(free(this), STATUS_INVALID_PARAMETER);
   EXPECT_EQ(free(INVALID_HANDLE_VALUE), STATUS_INVALID_PARAMETER);
-  EXPECT_EQ(arbiter.received<Free>().size(), 1U);
+  EXPECT_EQ(arbiter.await<Free>(1).size(), 1U);
 
   // And it is not given out again.
   HANDLE next = nullptr;
@@ -275,7 +275,7 @@ TEST_F(HalTest, A111TheChildOfAForkKnowsNoHandleOfItsParent) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
 
-  EXPECT_EQ(arbiter.received<Free>().size(), 1U);  // the child's own
+  EXPECT_EQ(arbiter.await<Free>(1).size(), 1U);  // the child's own
   EXPECT_EQ(free(handle), STATUS_SUCCESS);
 }
 
@@ -323,9 +323,9 @@ TEST_F(HalTest, A117TwoOwnersOfOneProcessHaveTwoHandles) {
   EXPECT_NE(first, second);
 
   EXPECT_EQ(free(first), STATUS_SUCCESS);
-  EXPECT_EQ(arbiter.received<Free>().size(), 1U);
+  EXPECT_EQ(arbiter.await<Free>(1).size(), 1U);
   EXPECT_EQ(free(second), STATUS_SUCCESS);
-  EXPECT_EQ(arbiter.received<Free>().size(), 2U);
+  EXPECT_EQ(arbiter.await<Free>(2).size(), 2U);
 }
 
 // ---- The rest of the contract ----
@@ -358,7 +358,7 @@ TEST_F(HalTest, SourcesInCFindTheSameWords) {
   EXPECT_EQ(hal_words_descriptor_bytes(), sizeof(Descriptor));
   EXPECT_EQ(hal_words_hold_one_counter(3), 1);
   EXPECT_EQ(arbiter.received<Allocate>().front().items.front().begin, 3U);
-  EXPECT_EQ(arbiter.received<Free>().size(), 1U);
+  EXPECT_EQ(arbiter.await<Free>(1).size(), 1U);
 }
 
 }  // namespace

@@ -197,11 +197,8 @@ TEST_F(HostileArbiterTest, FalseLedgersAreRefused) {
 }
 
 TEST_F(HostileArbiterTest, AFalseNewLedgerEndsTheConnectionAndKeepsTheOldOneMapped) {
-  auto& arbiter = this->arbiter();
-  auto connection = connect();
-  auto lease = connection.acquire(Request().event("cycles"));
-  ASSERT_TRUE(lease);
-  const auto old = connection.ledger();
+  auto& arbiter = hold();
+  const auto old = connection_->ledger();
 
   arbiter.run([](ScriptedArbiter& self) { self.send_all(NewLedger{}, memory(1 << 16).get()); });
 
@@ -225,23 +222,18 @@ TEST_F(HostileArbiterTest, ValuesOfSomethingElseAreNoValues) {
         self.send(client, id, values);
         return true;
       });
-  auto connection = connect();
-  auto lease = connection.acquire(Request().event("cycles"));
-  ASSERT_TRUE(lease);
+  hold();
 
-  EXPECT_TRUE(lease->read());  // the control
+  EXPECT_TRUE(lease_->read());  // the control
   token = 99;
-  EXPECT_EQ(lease->read().error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(lease_->read().error().code, ErrorCode::kCorrupt);
   token = 0;
   item = 7;
-  EXPECT_EQ(lease->read().error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(lease_->read().error().code, ErrorCode::kCorrupt);
 }
 
 TEST_F(HostileArbiterTest, NoticesOfLeasesThatAreNotOursAreNotTold) {
-  auto& arbiter = this->arbiter();
-  auto connection = connect();
-  auto lease = connection.acquire(Request().event("cycles"));
-  ASSERT_TRUE(lease);
+  auto& arbiter = hold();
 
   arbiter.run([&](ScriptedArbiter& self) {
     self.send_all(Notice{.token = 12345, .kind = NoticeKind::kLost, .cause = Cause::kPreempted});
@@ -250,10 +242,10 @@ TEST_F(HostileArbiterTest, NoticesOfLeasesThatAreNotOursAreNotTold) {
     values.values.push_back({.item = 3});
     self.send_all(values);
   });
-  EXPECT_TRUE(connection.owners("core", 0));
+  EXPECT_TRUE(connection_->owners("core", 0));
 
   EXPECT_EQ(notices_.count(), 0U);
-  EXPECT_TRUE(lease->is_in_force());
+  EXPECT_TRUE(lease_->is_in_force());
 }
 
 // ---- Silence and ends ----
@@ -263,13 +255,13 @@ TEST_F(HostileArbiterTest, AnArbiterThatNeverAnswersIsWaitedForAsLongAsWasSaid) 
     return std::holds_alternative<Owners>(message);
   });
   for (const bool has_keeper : {true, false}) {
-    auto connection = Connection::connect(
-        {.socket = socket(), .has_keeper = has_keeper, .patience = std::chrono::milliseconds(50)});
-    ASSERT_TRUE(connection);
-    const auto owners = connection->owners("core", 0);
+    auto connection = connect_impatiently(std::chrono::milliseconds(50), has_keeper);
+    const auto owners = connection.owners("core", 0);
     ASSERT_FALSE(owners);
     EXPECT_EQ(owners.error().error->code, ErrorCode::kGone);
-    EXPECT_TRUE(connection->probe(Request().event("cycles")));  // it answers other things
+    // It answers other things, if not at once.
+    EXPECT_TRUE(
+        test::comes_true([&] { return connection.probe(Request().event("cycles")).has_value(); }));
   }
   arbiter([](ScriptedArbiter&, Client&, std::uint64_t, const ClientMessage&) { return true; });
   const auto connection =
@@ -280,24 +272,24 @@ TEST_F(HostileArbiterTest, AnArbiterThatNeverAnswersIsWaitedForAsLongAsWasSaid) 
 
 // What was granted to nobody would be taken for ever.
 TEST_F(HostileArbiterTest, AGrantThatComesTooLateIsGivenBack) {
+  Client* asking = nullptr;
   std::uint64_t late = 0;
-  auto& arbiter =
-      this->arbiter([&](ScriptedArbiter&, Client&, std::uint64_t id, const ClientMessage& message) {
+  auto& arbiter = this->arbiter(
+      [&](ScriptedArbiter&, Client& client, std::uint64_t id, const ClientMessage& message) {
         if (!std::holds_alternative<Allocate>(message)) return false;
+        asking = &client;
         late = id;
         return true;
       });
-  auto connection =
-      Connection::connect({.socket = socket(), .patience = std::chrono::milliseconds(50)});
-  ASSERT_TRUE(connection);
-  ASSERT_FALSE(connection->acquire(Request().event("cycles")));
+  auto connection = connect_impatiently(std::chrono::milliseconds(50));
+  ASSERT_FALSE(connection.acquire(Request().event("cycles")));
   EXPECT_EQ(arbiter.await<Cancel>(1).size(), 1U);
 
   Token token = 0;
   arbiter.run([&](ScriptedArbiter& self) {
     const Granted granted = self.grant_for(Request().event("cycles").message());
     token = granted.head.token;
-    self.send(self.clients().front(), late, granted);
+    self.send(*asking, late, granted);
   });
 
   const auto freed = arbiter.await<Free>(1);
@@ -330,11 +322,9 @@ TEST_F(HostileArbiterTest, AGrantWhoseDescriptorsNeverComeIsNoGrant) {
         self.send(client, id, granted);
         return true;
       });
-  auto connection =
-      Connection::connect({.socket = socket(), .patience = std::chrono::milliseconds(50)});
-  ASSERT_TRUE(connection);
+  auto connection = connect_impatiently(std::chrono::milliseconds(50));
 
-  EXPECT_FALSE(connection->acquire(Request().event("cycles").this_thread().delegates()));
+  EXPECT_FALSE(connection.acquire(Request().event("cycles").this_thread().delegates()));
 
   EXPECT_EQ(arbiter.await<Free>(1).size(), 1U);
 }
@@ -367,10 +357,8 @@ TEST_F(HostileArbiterTest, BentBytesOfARealAnswerNeverHurt) {
         return true;
       });
   for (int round = 0; round < 200; ++round) {
-    auto connection =
-        Connection::connect({.socket = socket(), .patience = std::chrono::milliseconds(20)});
-    ASSERT_TRUE(connection);
-    const auto lease = connection->acquire(Request().event("cycles").index(1));
+    auto connection = connect_impatiently(std::chrono::milliseconds(20));
+    const auto lease = connection.acquire(Request().event("cycles").index(1));
     if (!lease) continue;
     for (const GrantedCounter& counter : lease->granted().counters) EXPECT_LT(counter.item, 2U);
   }

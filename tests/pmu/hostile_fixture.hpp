@@ -5,9 +5,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 
+#include "../support/patience.hpp"
 #include "pmu_fixture.hpp"
 
 namespace meterbank::test {
@@ -18,6 +22,19 @@ using Lie = std::function<void(ScriptedArbiter& self, ScriptedArbiter::Client& c
 
 class HostileArbiter : public PmuTest {
  protected:
+  // So that a test can wait for the end of its patience. An arbiter that was too slow to greet is
+  // asked again.
+  [[nodiscard]] pmu::Connection connect_impatiently(std::chrono::milliseconds patience,
+                                                    bool has_keeper = true) {
+    std::optional<pmu::Connection> connected;
+    EXPECT_TRUE(comes_true([&] {
+      auto connection = pmu::Connection::connect(
+          {.socket = socket(), .has_keeper = has_keeper, .patience = patience});
+      if (connection) connected.emplace(std::move(*connection));
+      return connected.has_value();
+    }));
+    return std::move(connected).value();
+  }
   // The second of two requests, so that there is a lease to lose.
   void expect_drop(const std::string& name, const Lie& lie,
                    const pmu::Request& request = pmu::Request().event("cycles")) {

@@ -58,7 +58,7 @@ TEST_F(LeaseTest, IsGivenBackOnceHoweverItEnds) {
     moved = std::move(*second);
   }
   static_cast<void>(connection.owners("core", 0));  // what was sent before has arrived
-  EXPECT_EQ(arbiter.received<Free>().size(), 2U);
+  EXPECT_EQ(arbiter.await<Free>(2).size(), 2U);
 }
 
 TEST_F(LeaseTest, ARefusalNamesTheBlockerAndTheEarliestTime) {
@@ -135,7 +135,7 @@ TEST_F(LeaseTest, TwoLeasesOfOneProcessAreNeverOne) {
 
   EXPECT_TRUE(two->is_in_force());
   EXPECT_TRUE(three->is_in_force());
-  EXPECT_EQ(arbiter.received<Free>().size(), 1U);
+  EXPECT_EQ(arbiter.await<Free>(1).size(), 1U);
 }
 
 // ---- Waiting ----
@@ -208,12 +208,9 @@ TEST_F(LeaseTest, AWaitCanBeCancelledFromAnywhere) {
 // ---- Values ----
 
 TEST_F(LeaseTest, ValuesComeWithTheirQuality) {
-  arbiter();
-  auto connection = connect();
-  auto lease = connection.acquire(cycles());
-  ASSERT_TRUE(lease);
+  hold();
 
-  const auto values = lease->read();
+  const auto values = lease_->read();
 
   ASSERT_TRUE(values) << values.error().message();
   EXPECT_EQ(values->head.quality, Quality::kExact);
@@ -222,18 +219,15 @@ TEST_F(LeaseTest, ValuesComeWithTheirQuality) {
 }
 
 TEST_F(LeaseTest, RenewalsAndAdministratorsCallsGoThrough) {
-  auto& arbiter = this->arbiter();
-  auto connection = connect();
-  auto lease = connection.acquire(cycles());
-  ASSERT_TRUE(lease);
+  auto& arbiter = hold();
 
-  EXPECT_TRUE(lease->renew());
-  EXPECT_TRUE(connection.revoke(lease->token(), 10ms));
-  EXPECT_TRUE(connection.reserve("core", "0-1", 2));
-  EXPECT_FALSE(connection.reserve("core", "x", 2));
-  EXPECT_EQ(connection.probe(cycles())->counters, 3U);
-  EXPECT_FALSE(connection.probe(Request()));
-  const auto owners = connection.owners("core", 0);
+  EXPECT_TRUE(lease_->renew());
+  EXPECT_TRUE(connection_->revoke(lease_->token(), 10ms));
+  EXPECT_TRUE(connection_->reserve("core", "0-1", 2));
+  EXPECT_FALSE(connection_->reserve("core", "x", 2));
+  EXPECT_EQ(connection_->probe(cycles())->counters, 3U);
+  EXPECT_FALSE(connection_->probe(Request()));
+  const auto owners = connection_->owners("core", 0);
   ASSERT_TRUE(owners);
   EXPECT_EQ(owners->front().tag, 0x4d42U);
 
@@ -261,11 +255,8 @@ TEST_F(LeaseTest, WhatIsNotAllowedIsDeniedAndNotScarce) {
 // ---- The end of a lease ----
 
 TEST_F(LeaseTest, ItsHolderIsToldOfARevocationAndSaysWhenItHasRead) {
-  auto& arbiter = this->arbiter();
-  auto connection = connect();
-  auto lease = connection.acquire(cycles());
-  ASSERT_TRUE(lease);
-  const Token token = lease->token();
+  auto& arbiter = hold();
+  const Token token = lease_->token();
 
   arbiter.run([&](ScriptedArbiter& self) {
     self.set_lease(token, LeaseState::kRevoking);
@@ -279,19 +270,16 @@ TEST_F(LeaseTest, ItsHolderIsToldOfARevocationAndSaysWhenItHasRead) {
   ASSERT_TRUE(revoking);
   EXPECT_EQ(revoking->token, token);
   EXPECT_EQ(revoking->deadline_ns, 4711U);
-  EXPECT_EQ(lease->standing(), Standing::kRevoking);
-  EXPECT_EQ(lease->revoked_at_ns(), 4711U);
-  EXPECT_TRUE(lease->is_in_force());
-  EXPECT_TRUE(lease->drained());
+  EXPECT_EQ(lease_->standing(), Standing::kRevoking);
+  EXPECT_EQ(lease_->revoked_at_ns(), 4711U);
+  EXPECT_TRUE(lease_->is_in_force());
+  EXPECT_TRUE(lease_->drained());
   EXPECT_EQ(arbiter.received<Drained>().front().token, token);
 }
 
 TEST_F(LeaseTest, ItsLossIsToldWithTheLastValues) {
-  auto& arbiter = this->arbiter();
-  auto connection = connect();
-  auto lease = connection.acquire(cycles());
-  ASSERT_TRUE(lease);
-  const Token token = lease->token();
+  auto& arbiter = hold();
+  const Token token = lease_->token();
 
   arbiter.run([&](ScriptedArbiter& self) {
     self.set_lease(token, LeaseState::kFenced);
@@ -308,49 +296,43 @@ TEST_F(LeaseTest, ItsLossIsToldWithTheLastValues) {
   EXPECT_EQ(lost->cause, Cause::kHoldEnded);
   ASSERT_TRUE(lost->last_values);
   EXPECT_EQ(lost->last_values->values.front().value, 99U);
-  EXPECT_FALSE(lease->is_in_force());
-  EXPECT_FALSE(lease->use());
-  EXPECT_EQ(lease->standing(), Standing::kLost);
-  const auto values = lease->read();
+  EXPECT_FALSE(lease_->is_in_force());
+  EXPECT_FALSE(lease_->use());
+  EXPECT_EQ(lease_->standing(), Standing::kLost);
+  const auto values = lease_->read();
   ASSERT_TRUE(values);
   EXPECT_EQ(values->head.quality, Quality::kFenced);
-  lease->release();
+  lease_->release();
   EXPECT_TRUE(arbiter.received<Free>().empty());  // there is nothing to give back
 }
 
 TEST_F(LeaseTest, TheLedgerEndsItBeforeAnyNoticeComes) {
-  auto& arbiter = this->arbiter();
-  auto connection = connect();
-  auto lease = connection.acquire(cycles());
-  ASSERT_TRUE(lease);
+  auto& arbiter = hold();
 
-  arbiter.run([&](ScriptedArbiter& self) { self.set_lease(lease->token(), LeaseState::kFenced); });
+  arbiter.run([&](ScriptedArbiter& self) { self.set_lease(lease_->token(), LeaseState::kFenced); });
 
-  EXPECT_FALSE(lease->is_in_force());
-  EXPECT_EQ(lease->standing(), Standing::kHeld);  // nobody has said anything yet
+  EXPECT_FALSE(lease_->is_in_force());
+  EXPECT_EQ(lease_->standing(), Standing::kHeld);  // nobody has said anything yet
 }
 
 TEST_F(LeaseTest, SuspendedItIsNotInForceAndResumedItIs) {
-  auto& arbiter = this->arbiter();
-  auto connection = connect();
-  auto lease = connection.acquire(cycles());
-  ASSERT_TRUE(lease);
-  const Token token = lease->token();
+  auto& arbiter = hold();
+  const Token token = lease_->token();
 
   arbiter.run([&](ScriptedArbiter& self) {
     self.set_lease(token, LeaseState::kSuspended);
     self.send_all(Notice{token, NoticeKind::kSuspended, Cause::kCpuOffline, 0});
   });
   ASSERT_TRUE(notices_.await(Kind::kSuspended));
-  EXPECT_FALSE(lease->is_in_force());
-  EXPECT_EQ(lease->standing(), Standing::kSuspended);
+  EXPECT_FALSE(lease_->is_in_force());
+  EXPECT_EQ(lease_->standing(), Standing::kSuspended);
 
   arbiter.run([&](ScriptedArbiter& self) {
     self.set_lease(token, LeaseState::kActive);
     self.send_all(Notice{token, NoticeKind::kResumed, Cause::kNone, 0});
   });
   ASSERT_TRUE(notices_.await(Kind::kResumed));
-  EXPECT_TRUE(lease->is_in_force());
+  EXPECT_TRUE(lease_->is_in_force());
 }
 
 }  // namespace

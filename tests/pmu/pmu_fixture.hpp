@@ -73,12 +73,24 @@ class PmuTest : public testing::Test {
     EXPECT_TRUE(connection) << connection.error().message();
     return std::move(*connection);
   }
+  // connection_, and lease_ of it. The arbiter is the one that is there, or one that plays by the
+  // rules.
+  ScriptedArbiter& hold(const pmu::Request& request = cycles(), bool has_keeper = true) {
+    if (arbiter_ == nullptr) arbiter();
+    connection_.emplace(connect(has_keeper));
+    auto lease = connection_->acquire(request);
+    EXPECT_TRUE(lease) << lease.error().message();
+    lease_.emplace(std::move(lease).value());
+    return *arbiter_;
+  }
   void crash() { arbiter_.reset(); }
   [[nodiscard]] static pmu::Request cycles() { return pmu::Request().event("cycles").cpus("0"); }
 
   const TemporaryDirectory directory_;
   Notices notices_;
   std::unique_ptr<ScriptedArbiter> arbiter_;
+  std::optional<pmu::Connection> connection_;
+  std::optional<pmu::Lease> lease_;
 };
 
 }  // namespace meterbank::test

@@ -303,8 +303,9 @@ class RealBreakpointTest : public testing::Test {
   test::PmudProcess pmud_{""};
   std::atomic<std::uint64_t> watched_{0};
 
-  [[nodiscard]] Request watching() const {
-    return Request().breakpoint(reinterpret_cast<std::uint64_t>(&watched_), 8, Watch::kWrite);
+  [[nodiscard]] Request watching(std::uint32_t flags = 0) const {
+    return Request().breakpoint(reinterpret_cast<std::uint64_t>(&watched_), 8, Watch::kWrite,
+                                flags);
   }
 };
 
@@ -341,6 +342,26 @@ TEST_F(RealBreakpointTest, ADelegatedDescriptorIsReadWithoutTheArbiter) {
   ASSERT_TRUE(value) << value.error().message();
   EXPECT_EQ(value->value, 100U);
   EXPECT_FALSE(value->is_direct);  // no register of the PMU counts this
+}
+
+TEST_F(RealBreakpointTest, WhatAThreadStartsIsCountedWhereItIsInherited) {
+  auto connection = Connection::connect({.socket = pmud_.socket()});
+  ASSERT_TRUE(connection);
+  auto lease = connection->acquire(watching(kItemInherits).this_thread().delegates());
+  if (!lease) GTEST_SKIP() << lease.error().message();
+  auto counter = lease->local(0);
+  ASSERT_TRUE(counter) << counter.error().message();
+
+  watched_.store(1, std::memory_order_relaxed);
+  std::thread([this] {
+    for (int write = 0; write < 20; ++write) watched_.store(1, std::memory_order_relaxed);
+  }).join();
+
+  const auto value = counter->read();
+  ASSERT_TRUE(value) << value.error().message();
+  EXPECT_GE(value->value, 1U);
+  EXPECT_TRUE(test::comes_true([&] { return counter->read()->value == 21; }))
+      << "a thread can be joined a moment before the kernel adds up what it counted";
 }
 
 TEST_F(RealBreakpointTest, AVirtualMachineWithoutAPmuSaysSo) {

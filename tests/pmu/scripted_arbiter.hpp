@@ -161,8 +161,9 @@ class ScriptedArbiter {
       ::poll(polled.data(), polled.size(), -1);
       if (polled[0].revents != 0 && !act()) break;
       if (polled[1].revents != 0) {
-        bool full = false;
-        if (PacketSocket socket = listener->accept(full)) clients_.push_back({std::move(socket)});
+        PacketSocket socket;
+        static_cast<void>(listener->accept(socket));
+        if (socket) clients_.push_back({std::move(socket)});
       }
       serve();
     }

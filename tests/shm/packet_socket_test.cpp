@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -45,6 +46,7 @@ class PacketSocketTest : public testing::Test {
 };
 
 using Got = PacketSocket::Got;
+using Came = ListeningSocket::Came;
 
 TEST_F(PacketSocketTest, KeepsPacketsApart) {
   const Bytes one(24, std::byte{1}), two(kPacketBytesMax, std::byte{2});
@@ -119,15 +121,52 @@ TEST(PacketListener, MeetsWhoConnectsAndKnowsWhoItIs) {
   const test::TemporaryDirectory directory;
   const std::string path = directory.path() + "/socket";
   PacketListener listener = *PacketListener::listen(path, 8);
-  bool full = false;
-  EXPECT_FALSE(listener.accept(full));
-  EXPECT_FALSE(full);
+  PacketSocket far;
+  EXPECT_EQ(listener.accept(far), Came::kNobody);
   PacketSocket near = *PacketSocket::connect(path);
-  PacketSocket far = listener.accept(full);
+  EXPECT_EQ(listener.accept(far), Came::kPeer);
   ASSERT_TRUE(far);
   EXPECT_EQ(far.peer().pid, ::getpid());
   EXPECT_EQ(far.peer().uid, ::getuid());
   EXPECT_EQ(near.peer().pid, ::getpid());
+}
+
+// Who cannot be taken would else stay in the queue, and wake its server again and again.
+TEST(PacketListener, HangsUpOnWhoComesWhenNoDescriptorIsLeftAndServesAgainLater) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/socket";
+  PacketListener listener = *PacketListener::listen(path, 8);
+  PacketSocket turned_away = *PacketSocket::connect(path);
+  PacketSocket served = *PacketSocket::connect(path);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  // Up to the next free number: whatever has a higher one stays open.
+  const rlimit none_left{static_cast<rlim_t>(UniqueFd(::dup(null.get())).get()), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none_left), 0);
+
+  PacketSocket far;
+  EXPECT_EQ(listener.accept(far), Came::kTurnedAway);
+  EXPECT_FALSE(far);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+
+  EXPECT_EQ(listener.accept(far), Came::kPeer);
+  EXPECT_TRUE(far);
+  PacketBuffer packet;
+  UniqueFd attached;
+  EXPECT_EQ(turned_away.receive(packet, attached), Got::kEnd);
+}
+
+TEST(PacketListener, IsAbandonedByAChildWithoutTakingItsNameAway) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/socket";
+  const std::ptrdiff_t before = open_descriptors();
+  {
+    PacketListener listener = *PacketListener::listen(path, 8);
+    listener.abandon();
+    EXPECT_EQ(open_descriptors(), before);
+  }
+  EXPECT_TRUE(std::filesystem::exists(path));
 }
 
 TEST(PacketListener, TakesThePlaceOfOneThatIsGoneButNotOfOneThatListens) {

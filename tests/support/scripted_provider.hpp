@@ -166,8 +166,9 @@ class ScriptedProvider {
       }
       if (::poll(sockets.data(), sockets.size(), -1) < 0) continue;
       if (sockets[0].revents != 0) return;
-      bool full = false;
-      if (PacketSocket caller = listener_->accept(full)) connections_.push_back(std::move(caller));
+      PacketSocket caller;
+      static_cast<void>(listener_->accept(caller));
+      if (caller) connections_.push_back(std::move(caller));
       connections_.remove_if([this](PacketSocket& connection) { return !serve(connection); });
       const std::lock_guard lock(mutex_);
       connected_ = connections_.size();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "callback_server.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -65,8 +64,7 @@ Result<std::shared_ptr<CallbackServer>> CallbackServer::start(const std::string&
 Result<void> CallbackServer::prepare() {
   epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
   stop_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  spare_.reset(::fcntl(stop_.get(), F_DUPFD_CLOEXEC, 3));
-  if (!epoll_ || !stop_ || !spare_) {
+  if (!epoll_ || !stop_) {
     return fail(ErrorCode::kSystem, "descriptors for callbacks", "raise the limit: ulimit -n",
                 errno);
   }
@@ -131,18 +129,14 @@ void CallbackServer::serve() noexcept {
 
 void CallbackServer::accept_callers() {
   for (int count = 0; count < kAcceptsAtOnce; ++count) {
-    bool full = false;
-    PacketSocket socket = listener_.accept(full);
-    if (full && spare_) {
-      // Not to be woken for ever by a caller who cannot be taken: take it and hang up.
-      spare_.reset();
-      static_cast<void>(listener_.accept(full));
-      spare_.reset(::fcntl(stop_.get(), F_DUPFD_CLOEXEC, 3));
+    PacketSocket socket;
+    const auto came = listener_.accept(socket);
+    if (came == ListeningSocket::Came::kNobody) break;
+    if (came == ListeningSocket::Came::kTurnedAway) {
       count_refusal();
-      continue;
+    } else {
+      admit(std::move(socket));
     }
-    if (!socket) break;
-    admit(std::move(socket));
   }
   watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, true);
 }
@@ -439,10 +433,8 @@ void CallbackServer::stop() noexcept {
 }
 
 void CallbackServer::after_fork_in_child() noexcept {
-  listener_.forget();
-  for (const int descriptor : {listener_.descriptor(), epoll_.get(), stop_.get(), spare_.get()}) {
-    ::close(descriptor);
-  }
+  listener_.abandon();
+  for (const int descriptor : {epoll_.get(), stop_.get()}) ::close(descriptor);
   for (const auto& [number, connection] : connections_) {
     ::close(connection->descriptor());
     if (connection->process() >= 0) ::close(connection->process());

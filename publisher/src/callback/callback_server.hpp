@@ -91,7 +91,6 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
   SharedWord& refused_;
   PacketListener listener_;
   UniqueFd epoll_, stop_;
-  UniqueFd spare_;  // given up for a moment when there is no descriptor left to accept with
 
   std::mutex mutex_;  // everything below; taken before a Connection's or a Callable's, never inside
   bool stopping_ = false;

@@ -13,14 +13,13 @@
 #include <unistd.h>
 
 #include <bit>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "../../support/patience.hpp"
 #include "arbiter/backend/perf/perf_backend.hpp"
 
 namespace meterbank::arbiter {
@@ -66,15 +65,7 @@ class OtherProcess {
   UniqueFd go_;
 };
 
-// Patience for what another process or the kernel is about to do.
-[[nodiscard]] inline bool comes_true(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
+using test::comes_true;
 
 class BreakpointTest : public ::testing::Test {
  protected:

@@ -152,11 +152,11 @@ TEST_F(PmudHostile, BeyondItsShareOfConnectionsIsToldAndHungUpOn) {
 TEST_F(PmudHostile, ThatFetchesNoAnswersIsHungUpOn) {
   RawClient client = RawClient::greeted(pmud_.socket());
   const Bytes packet = pmu::encode(9, pmu::ClientMessage(pmu::Free{1}));
-  bool is_hung_up = false;
-  for (int i = 0; i < 2'000'000 && !is_hung_up; ++i) {
-    is_hung_up = client.socket().send(packet) == PacketSocket::Sent::kEnd;
-  }
-  EXPECT_TRUE(is_hung_up);
+  EXPECT_TRUE(comes_true([&] {
+    auto sent = PacketSocket::Sent::kAll;
+    while (sent == PacketSocket::Sent::kAll) sent = client.socket().send(packet);
+    return sent == PacketSocket::Sent::kEnd;
+  }));
   expect_service();
 }
 
@@ -170,8 +170,12 @@ TEST_F(PmudHostile, OfAnotherUserGetsARateOfItsOwn) {
     if (::setresuid(65534, 65534, 65534) != 0) ::_exit(2);
     RawClient client(pmud_.socket());
     if (!client.greet()) ::_exit(3);
-    for (int i = 0; i < 100'000; ++i) {
-      if (rejection_of(client.ask(pmu::Free{1})) == Rejection::kRate) ::_exit(0);
+    // Many at a time: who waits for each answer may be too slow for any limit.
+    for (int turn = 0; turn < 1000; ++turn) {
+      for (int i = 0; i < 100; ++i) client.send(pmu::Free{1});
+      for (int i = 0; i < 100; ++i) {
+        if (rejection_of(client.next()) == Rejection::kRate) ::_exit(0);
+      }
     }
     ::_exit(1);
   }

@@ -13,20 +13,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <thread>
 
 #include "meterbank/base/clock.hpp"
+#include "meterbank/reader.hpp"
 
 namespace meterbank::test {
-
-bool comes_true(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + kPatience;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
-}
 
 void die_with_parent() { ::prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
@@ -73,7 +64,7 @@ void PmudProcess::start() {
   ASSERT_GE(pid_, 0);
   if (pid_ == 0) {
     die_with_parent();
-    const int file = ::open(errors.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    const int file = ::open(errors.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     ::dup2(file, STDERR_FILENO);
     ::execv(argv[0], argv.data());
     ::_exit(127);
@@ -115,6 +106,27 @@ std::size_t PmudProcess::descriptors() const {
   using Files = std::filesystem::directory_iterator;
   const Files files("/proc/" + std::to_string(pid_) + "/fd");
   return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+}
+
+std::size_t PmudProcess::descriptors_of(std::uint64_t clients, std::uint64_t leases) const {
+  std::string shown;
+  // The row of the whole is written last, at one time.
+  EXPECT_TRUE(comes_true([&] {
+    shown.clear();
+    const auto catalog = Catalog::open({.directory = directory()});
+    if (!catalog) return false;
+    auto query =
+        Query::compile(*catalog, {"pmu_arbiter/_Total/clients", "pmu_arbiter/_Total/leases"});
+    if (!query) return false;
+    Sample sample;
+    query->collect(sample);
+    for (const CookedRow& row : cook(nullptr, sample)) {
+      shown += row.short_path() + "=" + std::to_string(row.raw.value) + "\n";
+    }
+    return shown.find("/clients=" + std::to_string(clients) + "\n") != std::string::npos &&
+           shown.find("/leases=" + std::to_string(leases) + "\n") != std::string::npos;
+  })) << shown;
+  return descriptors();
 }
 
 // ---- A client ----

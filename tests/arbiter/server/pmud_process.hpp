@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,15 +21,10 @@
 #include "meterbank/shm/ledger_view.hpp"
 #include "meterbank/shm/packet_socket.hpp"
 #include "meterbank/shm/segment.hpp"
+#include "patience.hpp"
 #include "temporary_directory.hpp"
 
 namespace meterbank::test {
-
-// Far beyond what anything here takes: who waits so long waits for what does not come.
-inline constexpr std::chrono::seconds kPatience{20};
-
-// Looks again and again until it is so, or patience ends.
-[[nodiscard]] bool comes_true(const std::function<bool()>& condition);
 
 // Only one test at a time, of whatever program, uses the breakpoints of this machine.
 class BreakpointLock {
@@ -74,6 +68,9 @@ class PmudProcess {
   // What it wrote on standard error so far, all starts together.
   [[nodiscard]] std::string complaints() const;
   [[nodiscard]] std::size_t descriptors() const;
+  // The same, once its countersets say that it has so many clients and leases: then it has seen
+  // who came and who left, and made every row of them, which may take descriptors.
+  [[nodiscard]] std::size_t descriptors_of(std::uint64_t clients, std::uint64_t leases) const;
   void write_file(const std::string& name, const std::string& text) const;
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arbiter/server/server.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -150,19 +149,15 @@ void Server::publish(Nanoseconds now) {
 
 void Server::accept_clients(Nanoseconds now) {
   for (int count = 0; count < kAcceptsAtOnce; ++count) {
-    bool full = false;
-    PacketSocket socket = listener_.accept(full);
-    if (full && spare_) {
-      // Not to be woken for ever by a client who cannot be taken: take it and hang up.
-      spare_.reset();
-      static_cast<void>(listener_.accept(full));
-      spare_.reset(::fcntl(epoll_.get(), F_DUPFD_CLOEXEC, 3));
+    PacketSocket socket;
+    const auto came = listener_.accept(socket);
+    if (came == ListeningSocket::Came::kNobody) return;
+    if (came == ListeningSocket::Came::kTurnedAway) {
       ++connections_refused_;
       log_.complain("no descriptor is left for a client; raise LimitNOFILE", now);
-      continue;
+    } else {
+      admit(std::move(socket), now);
     }
-    if (!socket) return;
-    admit(std::move(socket), now);
   }
 }
 

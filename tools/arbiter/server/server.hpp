@@ -112,7 +112,6 @@ class Server final : public Outside {
   Log log_;
   Admission admission_;
   UniqueFd epoll_, signals_;
-  UniqueFd spare_;  // given up for a moment to hang up on who comes when no descriptor is left
   std::map<ClientNumber, Connection> connections_;
   std::set<ClientNumber> ending_;
   std::map<int, CarrierNumber> watched_;

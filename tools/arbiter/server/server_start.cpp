@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a server begins: anew, after one that died, or where another image of the program left off.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -98,8 +97,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
 
 Result<void> Server::prepare() {
   epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
-  spare_.reset(::fcntl(epoll_.get(), F_DUPFD_CLOEXEC, 3));
-  if (!epoll_ || !spare_) {
+  if (!epoll_) {
     return fail(ErrorCode::kSystem, "descriptors to wait with", "raise LimitNOFILE", errno);
   }
   watch(listener_.descriptor(), Source::kListener, 0, EPOLLIN);

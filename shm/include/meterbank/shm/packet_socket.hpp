@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
@@ -83,6 +84,35 @@ class PacketSocket {
   UniqueFd socket_;
 };
 
+// A socket that listens, and one descriptor in reserve: when this process has no other left, it is
+// given up for a moment to take who comes and to hang up on it. Left in the queue it would wake
+// whoever waits here for ever.
+class ListeningSocket {
+ public:
+  enum class Came : std::uint8_t {
+    kPeer,
+    kNobody,      // at present
+    kTurnedAway,  // somebody, who was hung up on
+  };
+
+  ListeningSocket() noexcept = default;
+  // Takes a socket over that listens.
+  explicit ListeningSocket(UniqueFd socket) noexcept : socket_(std::move(socket)) { reserve(); }
+
+  [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
+  [[nodiscard]] bool has_reserve() const noexcept { return static_cast<bool>(reserve_); }
+  // `peer` becomes empty unless it is kPeer.
+  [[nodiscard]] Came accept(PacketSocket& peer) noexcept;
+  // Who waits in its queue is hung up on, unless another process has the socket as well.
+  void close() noexcept;
+
+ private:
+  void reserve() noexcept;
+
+  UniqueFd socket_;
+  UniqueFd reserve_;  // the same socket once more
+};
+
 // Where a provider is asked. The name in the file system goes with the object.
 class PacketListener {
  public:
@@ -92,17 +122,18 @@ class PacketListener {
   PacketListener& operator=(PacketListener&&) = delete;
   ~PacketListener();
 
-  [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
-  // In the child of a fork, which must not take the name away from the parent. Closes nothing.
-  void forget() noexcept { path_.clear(); }
-  // An empty socket if nobody waits, or if this process has no descriptor to give: then `full`.
-  [[nodiscard]] PacketSocket accept(bool& full) noexcept;
+  [[nodiscard]] int descriptor() const noexcept { return socket_.descriptor(); }
+  [[nodiscard]] ListeningSocket::Came accept(PacketSocket& peer) noexcept {
+    return socket_.accept(peer);
+  }
+  // In the child of a fork: closes what was inherited, and leaves the name to the parent.
+  void abandon() noexcept;
 
  private:
-  PacketListener(UniqueFd socket, std::string path) noexcept
+  PacketListener(ListeningSocket socket, std::string path) noexcept
       : socket_(std::move(socket)), path_(std::move(path)) {}
 
-  UniqueFd socket_;
+  ListeningSocket socket_;
   std::string path_;
 };
 

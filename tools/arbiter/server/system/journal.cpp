@@ -12,6 +12,7 @@
 #include <exception>
 #include <utility>
 
+#include "arbiter/server/system/write_all.hpp"
 #include "meterbank/base/clock.hpp"
 
 namespace meterbank::arbiter {
@@ -59,16 +60,6 @@ ErrorCode code_of(int error) noexcept {
 tl::unexpected<Error> refused(const std::string& what, const std::string& path) {
   const int error = errno;
   return fail(code_of(error), what + " the journal " + path, "--journal FILE", error);
-}
-
-bool write_all(int descriptor, std::span<const std::byte> bytes) noexcept {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
-  return true;
 }
 
 std::vector<std::byte> read_all(int descriptor) {

@@ -49,14 +49,15 @@ Result<Listener> Listener::listen(const std::string& directory, mode_t mode) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::copy(short_path.begin(), short_path.end(), address.sun_path);
-  listener.socket_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!listener.socket_ ||
-      ::bind(listener.socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) !=
-          0 ||
+  UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket ||
+      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::fchmodat(listener.directory_.get(), kName.c_str(), mode, 0) != 0 ||
-      ::listen(listener.socket_.get(), kBacklog) != 0) {
+      ::listen(socket.get(), kBacklog) != 0) {
     return refused("listen at " + path);
   }
+  listener.socket_ = ListeningSocket(std::move(socket));
+  if (!listener.socket_.has_reserve()) return refused("listen at " + path);
   return listener;
 }
 
@@ -64,21 +65,16 @@ Result<Listener> Listener::adopt(UniqueFd socket, const std::string& directory, 
   Listener listener;
   listener.directory_ = open_directory(directory);
   if (!listener.directory_) return refused("open " + directory);
-  listener.socket_ = std::move(socket);
+  ::fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
+  listener.socket_ = ListeningSocket(std::move(socket));
+  if (!listener.socket_.has_reserve()) return refused("listen in " + directory);
   listener.name_stays_ = name_stays;
-  ::fcntl(listener.socket_.get(), F_SETFD, FD_CLOEXEC);
   return listener;
 }
 
-PacketSocket Listener::accept(bool& full) noexcept {
-  UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  full = !socket && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS);
-  return PacketSocket(std::move(socket));
-}
-
 void Listener::close() noexcept {
-  if (socket_ && !name_stays_) ::unlinkat(directory_.get(), kName.c_str(), 0);
-  socket_.reset();
+  if (descriptor() >= 0 && !name_stays_) ::unlinkat(directory_.get(), kName.c_str(), 0);
+  socket_.close();
 }
 
 }  // namespace meterbank::arbiter

@@ -20,18 +20,20 @@ class Listener {
   // listens there; kNoDirectory, kDenied, kSystem.
   static Result<Listener> listen(const std::string& directory, mode_t mode);
   // `name_stays`: it is a service manager's. Else it was made by the image before this one, in
-  // `directory`. Errors: kNoDirectory.
+  // `directory`. Errors: kNoDirectory, kSystem.
   static Result<Listener> adopt(UniqueFd socket, const std::string& directory, bool name_stays);
 
-  [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
+  [[nodiscard]] int descriptor() const noexcept { return socket_.descriptor(); }
   [[nodiscard]] bool name_stays() const noexcept { return name_stays_; }
-  // An empty socket if nobody waits, or if this process has no descriptor to give: then `full`.
-  [[nodiscard]] PacketSocket accept(bool& full) noexcept;
+  [[nodiscard]] ListeningSocket::Came accept(PacketSocket& peer) noexcept {
+    return socket_.accept(peer);
+  }
   // Takes its name away; who waits in its queue finds itself hung up on.
   void close() noexcept;
 
  private:
-  UniqueFd directory_, socket_;
+  UniqueFd directory_;
+  ListeningSocket socket_;
   bool name_stays_ = false;
 };
 

@@ -11,6 +11,8 @@
 #include <span>
 #include <utility>
 
+#include "arbiter/server/system/write_all.hpp"
+
 namespace meterbank::arbiter {
 namespace {
 
@@ -94,16 +96,6 @@ SavedCarrier carrier_of(const Json& json) {
   return carrier;
 }
 
-bool write_all(int descriptor, std::span<const std::uint8_t> bytes) noexcept {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
-  return true;
-}
-
 }  // namespace
 
 std::vector<int> SavedServer::descriptors() const {
@@ -136,7 +128,8 @@ Result<UniqueFd> store(const SavedServer& saved) {
   const std::vector<std::uint8_t> bytes = Json::to_cbor(json);
   UniqueFd file(::memfd_create("meterbank-pmud-state", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   constexpr int kSeals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-  if (!file || !write_all(file.get(), bytes) || ::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) {
+  if (!file || !write_all(file.get(), std::as_bytes(std::span(bytes))) ||
+      ::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) {
     return fail(ErrorCode::kNoSpace, "keep the state in memory", "free some", errno);
   }
   return file;
