@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <string>
+#include <thread>
 
 #include "breakpoint_fixture.hpp"
 
@@ -36,6 +37,25 @@ TEST_F(BreakpointTest, CountsEachWriteOfATask) {
   EXPECT_EQ(readings[0].value, 10U);
   EXPECT_TRUE(readings[0].has_counter);
   EXPECT_EQ(readings[0].enabled_ns, readings[0].running_ns);
+}
+
+TEST_F(BreakpointTest, CountsWhatATaskStartsOnlyWhereItIsInherited) {
+  Opening alone = of_task(::getpid(), watched_address());
+  Opening inherited = alone;
+  inherited.flags |= pmu::kItemInherits;
+  ASSERT_EQ(open(1, {alone, inherited}), OpenFault::kNone);
+  write_times(1);
+  std::thread thread(write_times, 20);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    write_times(300);
+    ::_exit(0);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  thread.join();
+  // A thread can be joined a moment before the kernel adds up what it counted.
+  EXPECT_TRUE(comes_true([&] { return backend_->read(1).at(1).value == 321; }));
+  EXPECT_EQ(backend_->read(1).at(0).value, 1U);
 }
 
 TEST_F(BreakpointTest, PausedOneHasNoSlotAndKeepsItsCount) {

@@ -94,6 +94,9 @@ enum class ItemKind : std::uint32_t {
 // Flags of kEvent and kNamedEvent; of other kinds flags are zero.
 inline constexpr std::uint32_t kItemExcludesUser = 1;
 inline constexpr std::uint32_t kItemExcludesKernel = 2;
+// Of a task: what it starts from now on, threads and processes, counts as well. Not for leases that
+// take turns or may be preempted: what runs already would be lost when they are opened anew.
+inline constexpr std::uint32_t kItemInherits = 4;
 
 // A counter's number in an item is its bit in a CounterMask: fixed counters begin at 32.
 struct Item {

@@ -84,6 +84,7 @@ std::optional<perf_event_attr> PerfMachine::attributes(PmuIndex pmu, const Event
   }
   if ((flags & pmu::kItemExcludesUser) != 0) result.exclude_user = 1;
   if ((flags & pmu::kItemExcludesKernel) != 0) result.exclude_kernel = 1;
+  if ((flags & pmu::kItemInherits) != 0) result.inherit = 1;
   return result;
 }
 

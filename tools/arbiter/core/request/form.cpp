@@ -15,6 +15,7 @@ namespace {
 using Refused = std::optional<Decision>;
 
 constexpr std::uint32_t kExcludesBoth = pmu::kItemExcludesUser | pmu::kItemExcludesKernel;
+constexpr std::uint32_t kEventFlags = kExcludesBoth | pmu::kItemInherits;
 
 [[nodiscard]] Decision malformed(std::string sentence, std::optional<std::uint32_t> item = {}) {
   Decision decision;
@@ -44,10 +45,11 @@ constexpr std::uint32_t kExcludesBoth = pmu::kItemExcludesUser | pmu::kItemExclu
   if (!is_event(item) && item.flags != 0) {
     return fmt::format("flags are {:#x}, not zero", item.flags);
   }
-  if ((item.flags & ~kExcludesBoth) != 0) {
-    return fmt::format("there are no flags {:#x} of an event", item.flags & ~kExcludesBoth);
+  if ((item.flags & ~kEventFlags) != 0) {
+    return fmt::format("there are no flags {:#x} of an event", item.flags & ~kEventFlags);
   }
-  if (item.flags == kExcludesBoth) return "the event excludes both user and kernel";
+  if ((item.flags & kExcludesBoth) == kExcludesBoth)
+    return "the event excludes both user and kernel";
   if (kind_of(item) == ItemKind::kRange && item.begin > item.end) {
     return fmt::format("the range begins at {} and ends before, at {}", item.begin, item.end);
   }
@@ -127,7 +129,13 @@ constexpr std::uint32_t kExcludesBoth = pmu::kItemExcludesUser | pmu::kItemExclu
 }
 
 [[nodiscard]] Refused fault_of_task(const Request& request) {
-  if (request.task == 0) return std::nullopt;
+  if (request.task == 0) {
+    for (std::uint32_t i = 0; i < request.items.size(); ++i) {
+      if ((request.items[i].flags & pmu::kItemInherits) == 0) continue;
+      return malformed(fmt::format("item {}: CPUs start nothing that could inherit it", i), i);
+    }
+    return std::nullopt;
+  }
   if (request.has_groups) return malformed("counters of a task are not of CPUs");
   if (!request.has_items) return malformed("a task cannot have a whole PMU");
   for (std::uint32_t i = 0; i < request.items.size(); ++i) {

@@ -34,7 +34,7 @@ class Request {
   // ---- What: each call adds an item, whose position is what Value::item and Refusal::item say
   // ----
 
-  // One counter for the event that the arbiter knows by this name. Flags: kItemExcludes...
+  // One counter for the event that the arbiter knows by this name. Flags: kItem...
   Request& event(std::string_view name, std::uint32_t flags = 0);
   // One counter for an event in the encoding of the PMU.
   Request& event_code(std::uint32_t code, std::uint32_t unit_mask = 0, std::uint32_t flags = 0,
