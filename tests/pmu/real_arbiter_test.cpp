@@ -304,9 +304,9 @@ class RealBreakpointTest : public testing::Test {
   std::atomic<std::uint64_t> watched_{0};
 
   [[nodiscard]] Request watching(std::uint32_t flags = 0) const {
-    return Request().breakpoint(reinterpret_cast<std::uint64_t>(&watched_), 8, Watch::kWrite,
-                                flags);
+    return Request().breakpoint(address(), 8, Watch::kWrite, flags);
   }
+  [[nodiscard]] std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(&watched_); }
 };
 
 TEST_F(RealBreakpointTest, WritesOfThisThreadAreCountedExactly) {
@@ -362,6 +362,36 @@ TEST_F(RealBreakpointTest, WhatAThreadStartsIsCountedWhereItIsInherited) {
   EXPECT_GE(value->value, 1U);
   EXPECT_TRUE(test::comes_true([&] { return counter->read()->value == 21; }))
       << "a thread can be joined a moment before the kernel adds up what it counted";
+}
+
+TEST_F(RealBreakpointTest, NoCountOfADelegatedCounterIsLostWithTheArbiter) {
+  test::Notices notices;
+  auto connection =
+      Connection::connect({.socket = pmud_.socket(), .on_notice = notices.listener()});
+  ASSERT_TRUE(connection);
+  // All there are: one that is opened anew beside what the holder has would find no room.
+  Request request = watching().this_thread().delegates();
+  for (int more = 0; more < 3; ++more) request.breakpoint(address(), 8, Watch::kWrite);
+  auto lease = connection->acquire(request);
+  if (!lease) GTEST_SKIP() << lease.error().message();
+  const auto write = [this](int times) {
+    while (times-- > 0) watched_.store(1, std::memory_order_relaxed);
+  };
+  write(100);
+
+  pmud_.kill();
+  ASSERT_TRUE(notices.await(Kind::kAdrift));
+  write(50);
+  pmud_.start();
+  ASSERT_TRUE(notices.await(Kind::kReclaimed));
+  write(7);
+
+  const auto values = lease->read();
+  ASSERT_TRUE(values) << values.error().message();
+  for (const auto& value : values->values) EXPECT_EQ(value.value, 157U);
+  auto counter = lease->local(3);
+  ASSERT_TRUE(counter) << counter.error().message();
+  EXPECT_EQ(counter->read()->value, 157U);
 }
 
 TEST_F(RealBreakpointTest, AVirtualMachineWithoutAPmuSaysSo) {

@@ -230,6 +230,38 @@ TEST_F(BreakpointTest, LimboAndPausesAreCarriedOver) {
   EXPECT_TRUE(comes_true([&] { return backend_->has_let_go(1); }));
 }
 
+TEST_F(BreakpointTest, WhatAHolderKeptOpenIsTakenBackAndCountsOn) {
+  const std::vector<Opening> openings(slots_, of_task(::getpid(), watched_address()));
+  const auto first = backend_->open(1, openings);
+  ASSERT_EQ(first.fault, OpenFault::kNone);
+  std::vector<UniqueFd> kept;
+  for (std::uint32_t i = 0; i < slots_; ++i) {
+    kept.emplace_back(::fcntl(backend_->descriptor(1, i), F_DUPFD_CLOEXEC, 3));
+  }
+  write_times(10);
+  backend_->close(1);  // as the kernel does it when an arbiter dies
+  write_times(10);
+  // No slot is free: who opened anew would find none.
+  ASSERT_EQ(open(2, openings), OpenFault::kNoCounter);
+
+  const auto again = backend_->take_back(3, openings, std::move(kept));
+
+  ASSERT_EQ(again.fault, OpenFault::kNone);
+  EXPECT_EQ(again.kernel_ids, first.kernel_ids);
+  write_times(1);
+  EXPECT_EQ(backend_->read(3).at(0).value, 21U);
+}
+
+TEST_F(BreakpointTest, WhatWasNotKeptOrCountsNoMoreIsOpened) {
+  const std::vector<Opening> openings(2, of_task(::getpid(), watched_address()));
+  std::vector<UniqueFd> kept(2);
+  kept[1] = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(backend_->take_back(1, openings, std::move(kept)).fault, OpenFault::kNone);
+  write_times(3);
+  EXPECT_EQ(backend_->read(1).at(0).value, 3U);
+  EXPECT_EQ(backend_->read(1).at(1).value, 3U);
+}
+
 TEST_F(BreakpointTest, DescriptorThatIsNoEventIsNotAdopted) {
   int ends[2] = {-1, -1};
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);

@@ -66,8 +66,39 @@ TEST_F(ArbiterRestart, WhatIsReclaimedWasAskedForInTheSameWords) {
   more.head.reclaims = token;
   after.say(holder, 1, more);
   EXPECT_EQ(after.reason(holder, 1), pmu::Reason::kMalformed);
-  after.say(holder, 2, pmu::Offer{token, 900});
-  EXPECT_TRUE(after.answer<pmu::Done>(holder, 2));
+}
+
+TEST_F(ArbiterRestart, CountersThatTheHolderKeptOpenAreTakenBack) {
+  pmu::Allocate own = allocate({cycles(2)});
+  own.head.flags = pmu::kAllocateHasItems | pmu::kAllocateDelegates;
+  own.head.group_count = 0;
+  own.groups.clear();
+  own.head.task = 300;
+  const ClientNumber client = before.connect(holder_identity);
+  before.say(client, 1, own);
+  const auto granted = before.answer<pmu::Granted>(client, 1);
+  ASSERT_TRUE(granted);
+  own.head.reclaims = granted->head.token;
+  const std::uint64_t kept = granted->counters.at(1).kernel_id;
+  ASSERT_NE(kept, 0U);
+
+  after.arbiter.remember(before.journal);
+  const ClientNumber other = after.connect();
+  const ClientNumber holder = after.connect(holder_identity);
+  const pmu::Offer offer{own.head.reclaims, kept};
+  EXPECT_FALSE(after.arbiter.expects(other, offer)) << "of another process";
+  EXPECT_FALSE(after.arbiter.expects(holder, pmu::Offer{token, kept})) << "of another lease";
+  EXPECT_FALSE(after.arbiter.expects(holder, pmu::Offer{own.head.reclaims, kept + 1000}));
+  EXPECT_FALSE(after.arbiter.expects(holder, pmu::Offer{own.head.reclaims, 0}));
+  EXPECT_TRUE(after.arbiter.expects(holder, offer));
+  after.say(other, 1, offer);
+  EXPECT_EQ(after.reason(other, 1), pmu::Reason::kMalformed);
+  after.say(holder, 1, offer);
+  EXPECT_TRUE(after.answer<pmu::Done>(holder, 1));
+  after.say(holder, 2, own);
+  EXPECT_NE(after.token(holder, 2), 0U);
+  EXPECT_EQ(after.last_kept, (std::vector<std::uint64_t>{0, kept})) << "one of two was offered";
+  EXPECT_FALSE(after.arbiter.expects(holder, offer)) << "once";
 }
 
 TEST_F(ArbiterRestart, TheJournalOfTwoCrashesNamesWhatIsHeldNow) {

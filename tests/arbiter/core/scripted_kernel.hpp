@@ -195,8 +195,9 @@ class ScriptedKernel {
   std::vector<Send> sent;
   std::vector<Deliver> delivered;
   std::vector<JournalRecord> journal;
-  std::vector<Action> executed;     // all but Send and Record
-  std::vector<Outsider> outsiders;  // take counters, and are found
+  std::vector<std::uint64_t> last_kept;  // of the last Open
+  std::vector<Action> executed;          // all but Send and Record
+  std::vector<Outsider> outsiders;       // take counters, and are found
   std::map<std::pair<PmuIndex, std::uint32_t>, std::uint32_t> thieves;  // the same, not found
   std::map<std::pair<PmuIndex, std::uint32_t>, std::uint32_t> guards;
   std::uint32_t keeps = 0;          // looks for which what is closed is not let go
@@ -284,6 +285,7 @@ class ScriptedKernel {
     executed.emplace_back(action);
   }
   void execute(Open& action) {
+    last_kept = action.kept;
     executed.emplace_back(action);
     const OpenOutcome outcome = outcome_of(action.openings);
     if (outcome.fault == OpenFault::kNone) {

@@ -96,12 +96,18 @@ TEST(PmudJournal, StaysInBoundsAndKeepsWhatIsHeld) {
   const std::string path = directory.path() + "/journal";
   auto journal = Journal::open(path);
   journal->append(record(Kind::kGranted, 77));
+  journal->append(record(Kind::kDelegated, 77));
+  journal->append(record(Kind::kDelegated, 78));  // of a lease that has ended
   for (std::size_t i = 0; i < Journal::kRecordsMax + 10; ++i) {
     journal->append(record(Kind::kRefused, 0));
   }
   EXPECT_LE(std::filesystem::file_size(path),
             (Journal::kTailRecords + 100) * sizeof(JournalRecord));
   EXPECT_EQ(journal->held(), 1U);
+  const std::vector<JournalRecord> kept = journal->records();
+  EXPECT_EQ(kept[0].kind, Kind::kGranted);
+  EXPECT_EQ(kept[1].kind, Kind::kDelegated);
+  EXPECT_EQ(kept[2].kind, Kind::kRefused);
   journal = Journal::open(directory.path() + "/other");  // lets go of the first
   EXPECT_FALSE(journal) << "one directory, one arbiter";
 }

@@ -16,6 +16,7 @@
 
 #include "arbiter/core/arbiter.hpp"
 #include "meterbank/base/result.hpp"
+#include "meterbank/base/unique_fd.hpp"
 
 namespace meterbank::arbiter {
 
@@ -42,6 +43,13 @@ class Backend {
 
   // Opens all counters pinned, reads each until it has run; or none, and says why.
   virtual OpenOutcome open(CarrierNumber carrier, std::span<const Opening> openings) = 0;
+  // The same, but for counters that a client kept open while there was no arbiter: as many as
+  // openings; empty ones, and those that count no more, are opened. They go on from their values.
+  virtual OpenOutcome take_back(CarrierNumber carrier, std::span<const Opening> openings,
+                                std::vector<UniqueFd> kept) {
+    kept.clear();
+    return open(carrier, openings);
+  }
   virtual void close(CarrierNumber carrier) = 0;
   // After close(): whether the kernel has given all of it free.
   [[nodiscard]] virtual bool has_let_go(CarrierNumber carrier) = 0;

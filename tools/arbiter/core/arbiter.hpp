@@ -61,6 +61,9 @@ struct Deliver {
 struct Open {
   CarrierNumber carrier = 0;
   std::vector<Opening> openings;
+  // As many, or none: which counter its holder kept open over the crash of the arbiter before, and
+  // has offered; by the kernel's number for it, 0: to be opened.
+  std::vector<std::uint64_t> kept = {};
 };
 // The last readings stay in Arbiter::values() only if Sample came before.
 struct Close {
@@ -128,16 +131,19 @@ struct JournalRecord {
     kOutsider,
     kViolation,  // a holder counted on after its fence
     kPolicy,     // read anew
+    kDelegated,  // follows kGranted: the holder has the descriptor of a counter
   };
   std::uint64_t monotonic_ns = 0;
   std::uint64_t realtime_ns = 0;  // set by whoever writes it
   pmu::Token token = 0;
-  std::uint64_t other = 0;       // digest of the request in kGranted; start time in others
+  // Digest of the request in kGranted; in kDelegated the kernel's number for the counter.
+  std::uint64_t other = 0;
   std::uint64_t start_time = 0;  // of the holder's process
   std::uint32_t pid = 0;
   std::uint32_t uid = 0;
   Kind kind = Kind::kStarted;
-  std::uint16_t reason = 0;  // Reason or Cause; in kGranted: kJournalDetached
+  // Reason or Cause; in kGranted: kJournalDetached; in kDelegated: position among the counters.
+  std::uint16_t reason = 0;
   std::uint32_t epoch = 0;
   std::uint32_t counters = 0;
   std::uint32_t check = 0;  // CRC-32C of the bytes before it; set by whoever writes it
@@ -229,7 +235,7 @@ class Arbiter {
   // Hello is answered by the server, which has the ledger. Messages of unknown clients are ignored.
   void received(ClientNumber client, std::uint64_t id, const pmu::ClientMessage& message,
                 Nanoseconds now);
-  // An Offer came with a descriptor, and the backend says of which opened counter it is.
+  // When the client used its counters last.
   void heartbeat(ClientNumber client, Nanoseconds stamp);
 
   void opened(CarrierNumber carrier, const OpenOutcome& outcome, Nanoseconds now);
@@ -251,6 +257,8 @@ class Arbiter {
   [[nodiscard]] std::optional<Action> next_action();
 
   // ---- To be looked at ----
+  // Whether this client had that counter open, of a lease that it may reclaim now.
+  [[nodiscard]] bool expects(ClientNumber client, const pmu::Offer& offer) const;
   [[nodiscard]] const std::map<std::uint16_t, Lease>& leases() const noexcept;  // by number
   [[nodiscard]] const std::map<CarrierNumber, Carrier>& carriers() const noexcept;
   [[nodiscard]] std::vector<std::uint16_t> queue() const;  // waiting leases, next one first

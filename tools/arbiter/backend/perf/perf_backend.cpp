@@ -102,6 +102,7 @@ bool PerfBackend::is_counting(const Counter& counter) {
 // On success the only kernel id is that of the counter.
 OpenOutcome PerfBackend::try_open(Counter& counter) {
   const Opening& opening = counter.opening;
+  if (OpenOutcome known = count_on(counter); known.fault == OpenFault::kNone) return known;
   const auto attributes = discovered_.machine.attributes(opening.pmu, opening.event, opening.flags);
   // An event of no task and no CPU is none.
   if (!attributes.has_value() || (opening.task == 0 && opening.cpu == pmu::kNoCpu)) {
@@ -121,12 +122,36 @@ OpenOutcome PerfBackend::try_open(Counter& counter) {
   return outcome;
 }
 
+// With the event that it has already, if that counts.
+OpenOutcome PerfBackend::count_on(Counter& counter) {
+  OpenOutcome outcome = refusal(OpenFault::kNoCounter, 0);
+  if (!counter.file) return outcome;
+  std::uint64_t id = 0;
+  // It was stopped where its lease had to wait when the arbiter before ended.
+  static_cast<void>(calls_->control(counter.file.get(), PERF_EVENT_IOC_ENABLE, nullptr));
+  if (calls_->control(counter.file.get(), PERF_EVENT_IOC_ID, &id) < 0 || !is_counting(counter)) {
+    counter.file.reset();
+    return outcome;
+  }
+  outcome.fault = OpenFault::kNone;
+  outcome.kernel_ids = {id};
+  return outcome;
+}
+
 OpenOutcome PerfBackend::open(CarrierNumber carrier, std::span<const Opening> openings) {
+  return take_back(carrier, openings, std::vector<UniqueFd>(openings.size()));
+}
+
+OpenOutcome PerfBackend::take_back(CarrierNumber carrier, std::span<const Opening> openings,
+                                   std::vector<UniqueFd> kept) {
+  kept.resize(openings.size());
   Held held;
   held.counters.reserve(openings.size());
   OpenOutcome outcome;
   for (const Opening& opening : openings) {
+    UniqueFd& descriptor = kept.at(held.counters.size());
     held.counters.push_back({.opening = opening});
+    if (descriptor) held.counters.back().file = EventFile(*calls_, descriptor.release());
     OpenOutcome one = try_open(held.counters.back());
     if (one.fault != OpenFault::kNone) {
       one.opening = static_cast<std::uint32_t>(held.counters.size() - 1);

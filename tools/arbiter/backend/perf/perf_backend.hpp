@@ -46,6 +46,8 @@ class PerfBackend final : public Backend {
   [[nodiscard]] std::string why_no_pmu() const override;
 
   OpenOutcome open(CarrierNumber carrier, std::span<const Opening> openings) override;
+  OpenOutcome take_back(CarrierNumber carrier, std::span<const Opening> openings,
+                        std::vector<UniqueFd> kept) override;
   void close(CarrierNumber carrier) override;
   // True at once but where a descriptor was passed on, and is open somewhere.
   [[nodiscard]] bool has_let_go(CarrierNumber carrier) override;
@@ -94,6 +96,7 @@ class PerfBackend final : public Backend {
               UniqueFd online, int proc);
 
   [[nodiscard]] OpenOutcome try_open(Counter& counter);
+  [[nodiscard]] OpenOutcome count_on(Counter& counter);
   // Whether it has what it needs; closes nothing.
   [[nodiscard]] bool is_counting(const Counter& counter);
   [[nodiscard]] OpenFault fault_of(int system_error, const Opening& opening);

@@ -109,6 +109,10 @@ std::optional<Nanoseconds> Arbiter::deadline() const { return state_->deadline()
 std::optional<Action> Arbiter::next_action() { return state_->next_action(); }
 
 const std::map<std::uint16_t, Lease>& Arbiter::leases() const noexcept { return state_->leases; }
+bool Arbiter::expects(ClientNumber client, const pmu::Offer& offer) const {
+  return state_->clients.contains(client) && state_->kept_counter(client, offer) != nullptr;
+}
+
 const std::map<CarrierNumber, Carrier>& Arbiter::carriers() const noexcept {
   return state_->carriers;
 }

@@ -128,11 +128,9 @@ void Arbiter::State::read(ClientNumber client, std::uint64_t id, pmu::Token toke
 }
 
 void Arbiter::State::offer(ClientNumber client, std::uint64_t id, const pmu::Offer& offer) {
-  const auto found = remembered.find(offer.token);
-  const ClientIdentity& identity = clients.at(client).identity;
-  const bool is_its = found != remembered.end() && found->second.pid == identity.pid &&
-                      found->second.start_time == identity.start_time;
-  if (!is_its) return refuse_token(client, id);
+  KeptCounter* const counter = kept_counter(client, offer);
+  if (counter == nullptr) return refuse_token(client, id);
+  counter->is_offered = true;
   send(client, id, pmu::Done{});
 }
 

@@ -244,7 +244,9 @@ void Arbiter::State::prepare(Lease& lease) {
     lease.carriers.push_back(carrier.number);
     if (options.has_backend) {
       ++lease.unanswered;
-      actions.push_back({.action = Open{carrier.number, carrier.openings}});
+      Open open{carrier.number, carrier.openings, kept_for(lease)};
+      if (!open.kept.empty()) open.kept.resize(open.openings.size());
+      actions.push_back({.action = std::move(open)});
     } else {
       carrier.state = CarrierState::kOpen;
     }
@@ -443,12 +445,27 @@ void Arbiter::State::grant(Lease& lease) {
   ++statistics.grants;
   if (const auto old = remembered.find(lease.asked.head.reclaims); old != remembered.end()) {
     record(JournalRecord::Kind::kReclaimed, lease, old->first);
-    remembered.erase(old);
+    forget_remembered(old->first);
     ++statistics.reclaims;
   }
+  record_grant(lease);
+  send_granted(lease);
+}
+
+bool Arbiter::State::delegates(const Lease& lease) const {
+  return lease.has(pmu::kAllocateDelegates) && options.has_backend && options.has_descriptors;
+}
+
+void Arbiter::State::record_grant(const Lease& lease) {
   record(JournalRecord::Kind::kGranted, lease, digest_of(lease.asked),
          lease.has(pmu::kAllocateDetached) ? kJournalDetached : 0);
-  send_granted(lease);
+  if (!delegates(lease)) return;
+  std::uint16_t position = 0;
+  for (const CarrierNumber number : lease.carriers) {
+    for (const std::uint64_t kernel_id : carriers.at(number).kernel_ids) {
+      record(JournalRecord::Kind::kDelegated, lease, kernel_id, position++);
+    }
+  }
 }
 
 void Arbiter::State::send_granted(const Lease& lease) {
@@ -463,11 +480,11 @@ void Arbiter::State::send_granted(const Lease& lease) {
                   .counter_count = static_cast<std::uint32_t>(granted.counters.size()),
                   .descriptor_count = 0,
                   .duty_permille = lease.asked.head.duty_permille};
-  const bool delegates =
-      lease.has(pmu::kAllocateDelegates) && options.has_backend && options.has_descriptors;
-  if (delegates) granted.head.descriptor_count = static_cast<std::uint32_t>(lease.items.size());
+  const bool has_descriptors = delegates(lease);
+  if (has_descriptors)
+    granted.head.descriptor_count = static_cast<std::uint32_t>(lease.items.size());
   send(lease.client, lease.request, std::move(granted));
-  if (!delegates) return;
+  if (!has_descriptors) return;
   std::uint32_t position = 0;
   for (const CarrierNumber number : lease.carriers) {
     const auto count = static_cast<std::uint32_t>(carriers.at(number).openings.size());

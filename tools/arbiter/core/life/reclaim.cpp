@@ -2,6 +2,7 @@
 //
 // After a crash. What was held is read from the journal; for a while only those who held it are
 // served, so that nobody comes between a lease and its holder because the arbiter fell over.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -48,17 +49,55 @@ void Arbiter::State::remember(const std::vector<JournalRecord>& journal) {
       case JournalRecord::Kind::kGranted:
         remembered[record.token] = record;
         break;
+      case JournalRecord::Kind::kDelegated:
+        if (remembered.contains(record.token) && record.reason < pmu::kItemsMax) {
+          std::vector<KeptCounter>& counters = kept_counters[record.token];
+          counters.resize(std::max<std::size_t>(counters.size(), record.reason + std::size_t{1}));
+          counters[record.reason].kernel_id = record.other;
+        }
+        break;
       case JournalRecord::Kind::kReclaimed:
-        remembered.erase(record.other);
+        forget_remembered(record.other);
         break;
       case JournalRecord::Kind::kFenced:
       case JournalRecord::Kind::kFreed:
-        remembered.erase(record.token);
+        forget_remembered(record.token);
         break;
       default:
         break;
     }
   }
+}
+
+void Arbiter::State::forget_remembered(pmu::Token token) {
+  remembered.erase(token);
+  kept_counters.erase(token);
+}
+
+KeptCounter* Arbiter::State::kept_counter(ClientNumber client, const pmu::Offer& offer) {
+  const auto lease = remembered.find(offer.token);
+  const auto counters = kept_counters.find(offer.token);
+  if (lease == remembered.end() || counters == kept_counters.end()) return nullptr;
+  // A descriptor is had by its process, also where others of its user may reclaim the lease.
+  const ClientIdentity& identity = clients.at(client).identity;
+  if (lease->second.pid != identity.pid || lease->second.start_time != identity.start_time) {
+    return nullptr;
+  }
+  // Numbers of the kernel are never used again, so it is this counter and no other.
+  const auto counter =
+      std::find_if(counters->second.begin(), counters->second.end(),
+                   [&](const KeptCounter& one) { return one.kernel_id == offer.kernel_id; });
+  return counter == counters->second.end() || offer.kernel_id == 0 ? nullptr : &*counter;
+}
+
+std::vector<std::uint64_t> Arbiter::State::kept_for(const Lease& lease) const {
+  std::vector<std::uint64_t> numbers;
+  const auto counters = kept_counters.find(lease.asked.head.reclaims);
+  if (counters == kept_counters.end() || !delegates(lease)) return numbers;
+  for (const KeptCounter& one : counters->second) {
+    numbers.push_back(one.is_offered ? one.kernel_id : 0);
+  }
+  return numbers;
 }
 
 std::optional<Decision> Arbiter::State::reclaim_refusal(const Lease& lease) const {
@@ -90,6 +129,7 @@ void Arbiter::State::end_grace() {
     record_of(ended);
   }
   remembered.clear();
+  kept_counters.clear();
   has_news = true;
 }
 
@@ -116,7 +156,7 @@ bool Arbiter::State::take_over(ClientNumber client, std::uint64_t id, const pmu:
   book.touch(lease->plan);
   ++statistics.reclaims;
   record(JournalRecord::Kind::kReclaimed, *lease, old);
-  record(JournalRecord::Kind::kGranted, *lease, digest_of(asked), kJournalDetached);
+  record_grant(*lease);
   send_granted(*lease);
   return true;
 }

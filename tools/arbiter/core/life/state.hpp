@@ -85,6 +85,12 @@ struct KeptWords {
   std::vector<std::uint64_t> words;
 };
 
+// A counter of the arbiter before, which its holder kept open.
+struct KeptCounter {
+  std::uint64_t kernel_id = 0;  // 0: not known
+  bool is_offered = false;
+};
+
 struct Estimate {
   Nanoseconds time_ns = 0;   // kForever: not known
   std::size_t released = 0;  // how many have to end before
@@ -188,6 +194,9 @@ struct Arbiter::State {
   void verified(LeaseNumber number, std::uint32_t counters);
   void answered(Lease& lease);
   void grant(Lease& lease);
+  // Whether its holder gets descriptors.
+  [[nodiscard]] bool delegates(const Lease& lease) const;
+  void record_grant(const Lease& lease);
   void send_granted(const Lease& lease);
   void undo(Lease& lease);
   [[nodiscard]] Decision kernel_fault(const OpenOutcome& outcome,
@@ -291,6 +300,11 @@ struct Arbiter::State {
   void remember(const std::vector<JournalRecord>& journal);
   [[nodiscard]] bool is_grace() const noexcept { return now < grace_until_ns; }
   [[nodiscard]] std::optional<Decision> reclaim_refusal(const Lease& lease) const;
+  void forget_remembered(pmu::Token token);
+  // Null: this client had no such counter, or may not reclaim its lease.
+  [[nodiscard]] KeptCounter* kept_counter(ClientNumber client, const pmu::Offer& offer);
+  // Open::kept of the carrier of a lease.
+  [[nodiscard]] std::vector<std::uint64_t> kept_for(const Lease& lease) const;
   [[nodiscard]] bool take_over(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked);
   void end_grace();
 
@@ -323,6 +337,8 @@ struct Arbiter::State {
   LeaseNumber turn = 0;                          // whose it is; 0: nobody's
   Nanoseconds turn_ends_ns = 0;
   std::map<pmu::Token, JournalRecord> remembered;
+  // Of these: counters whose descriptors their holders have, and which of them were offered.
+  std::map<pmu::Token, std::vector<KeptCounter>> kept_counters;
 
   std::vector<Outsider> outsiders;
   std::vector<std::uint64_t> outsider_holders;  // in the book

@@ -69,6 +69,10 @@ void Exchange::received(ClientNumber client, std::span<const std::byte> packet, 
   }
   if (!visitor.has_greeted) return reject(client, visitor, decoded.id, Rejection::kNoHello);
   if (!is_admissible(client, visitor, decoded.id, decoded.message, attached.get())) return;
+  const auto* const offer = std::get_if<pmu::Offer>(&decoded.message);
+  if (offer != nullptr && arbiter_.expects(client, *offer)) {
+    kept_.insert_or_assign(offer->kernel_id, std::move(attached));
+  }
   arbiter_.received(client, decoded.id, decoded.message, now);
   settle(now);
 }
@@ -159,6 +163,7 @@ void Exchange::end(Nanoseconds now) {
 }
 
 void Exchange::passed(Nanoseconds now) {
+  if (now >= grace_end_) kept_.clear();
   listen_to_hearts(now);
   arbiter_.passed(now);
   if (now - online_checked_ >= kOnlinePeriod) {
@@ -248,7 +253,16 @@ void Exchange::carry_out(const Deliver& action, Nanoseconds) {
 }
 
 void Exchange::carry_out(const Open& action, Nanoseconds now) {
-  arbiter_.opened(action.carrier, backend_.open(action.carrier, action.openings), now);
+  if (action.kept.empty()) {
+    return arbiter_.opened(action.carrier, backend_.open(action.carrier, action.openings), now);
+  }
+  std::vector<UniqueFd> kept;
+  for (const std::uint64_t kernel_id : action.kept) {
+    auto found = kept_.extract(kernel_id);
+    kept.push_back(found.empty() ? UniqueFd() : std::move(found.mapped()));
+  }
+  arbiter_.opened(action.carrier,
+                  backend_.take_back(action.carrier, action.openings, std::move(kept)), now);
 }
 
 // [L1] in lease_ledger.hpp: whoever still sees the token after it has read the counter knows that

@@ -141,6 +141,8 @@ class Exchange {
   LedgerWriter ledger_;
   Outside& outside_;
   std::map<ClientNumber, Visitor> visitors_;
+  // What was offered while grace lasts, by the kernel's numbers.
+  std::map<std::uint64_t, UniqueFd> kept_;
   std::uint64_t ledger_changes_ = ~std::uint64_t{0};  // of the arbiter, when it was last written
   std::uint64_t packets_rejected_ = 0;
   Nanoseconds grace_end_ = 0;

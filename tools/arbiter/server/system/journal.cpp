@@ -121,8 +121,14 @@ void Journal::take(const JournalRecord& record) {
   if (record.epoch != 0) last_epoch_ = static_cast<std::uint16_t>(record.epoch);
   switch (record.kind) {
     case Kind::kGranted:
-      held_.insert_or_assign(record.token, record);
+      held_[record.token] = {record};
       if (held_.size() > kHeldMax) held_.erase(held_.begin());
+      break;
+    case Kind::kDelegated:
+      if (const auto grant = held_.find(record.token);
+          grant != held_.end() && grant->second.size() <= pmu::kItemsMax) {
+        grant->second.push_back(record);
+      }
       break;
     case Kind::kReclaimed:
       held_.erase(record.other);
@@ -145,8 +151,8 @@ std::vector<JournalRecord> Journal::records() const {
   for (const auto& record : tail_) {
     if (record.kind == JournalRecord::Kind::kGranted) in_tail.emplace(record.token, true);
   }
-  for (const auto& [token, record] : held_) {
-    if (!in_tail.contains(token)) all.push_back(record);
+  for (const auto& [token, records] : held_) {
+    if (!in_tail.contains(token)) all.insert(all.end(), records.begin(), records.end());
   }
   all.insert(all.end(), tail_.begin(), tail_.end());
   return all;
@@ -177,7 +183,7 @@ void Journal::forget_before(std::uint16_t epoch) noexcept {
       return pmu::epoch_of(grant.first) != epoch;
     });
     if (old == held_.end()) return;
-    JournalRecord freed = old->second;
+    JournalRecord freed = old->second.front();
     freed.monotonic_ns = clock_ns(CLOCK_MONOTONIC);
     freed.kind = JournalRecord::Kind::kFreed;
     freed.epoch = epoch;

@@ -64,7 +64,8 @@ class Journal {
   std::string name_;
   UniqueFd directory_;  // locked
   UniqueFd file_;
-  std::map<pmu::Token, JournalRecord> held_;  // the grants of leases that have not ended
+  // Of leases that have not ended: the grant, then the counters that were delegated.
+  std::map<pmu::Token, std::vector<JournalRecord>> held_;
   std::deque<JournalRecord> tail_;
   std::size_t written_ = 0;
   std::size_t damaged_bytes_ = 0;
