@@ -116,6 +116,44 @@ TEST_F(ArbiterLife, DrainedEndsARevocationEarly) {
   EXPECT_EQ(world.state(token), pmu::LeaseState::kNone);
 }
 
+TEST_F(ArbiterLife, APolicyIsReadWhileAUsersLeasesAreInLimbo) {
+  const ClientNumber root = world.connect();
+  const pmu::Token one = granted(root, allocate({cycles()}));
+  const pmu::Token two = granted(root, allocate({cycles()}));
+  world.keeps = 3;
+  world.say(root, 90, pmu::Free{one});
+  world.say(root, 91, pmu::Free{two});
+  ASSERT_EQ(world.state(one), pmu::LeaseState::kLimbo);
+  ASSERT_EQ(world.state(two), pmu::LeaseState::kLimbo);
+
+  world.arbiter.adopt(Policy::standard(), world.now);
+
+  world.pass(kSecond);
+  EXPECT_EQ(world.state(two), pmu::LeaseState::kNone);
+  granted(root, allocate({cycles(4)}));
+}
+
+TEST_F(ArbiterLife, ATermStandsStillWhileThereIsNothingToUse) {
+  const ClientNumber root = world.connect();
+  pmu::Allocate asked = allocate({cycles()});
+  asked.head.term_ns = kSecond;
+  const pmu::Token token = granted(root, asked);
+  world.lost = {world.lease(token)->carriers.front()};
+  world.sample_all();
+  ASSERT_EQ(world.state(token), pmu::LeaseState::kSuspended);
+  world.pass(5 * kSecond);
+  EXPECT_EQ(world.state(token), pmu::LeaseState::kSuspended);
+  world.lost.clear();
+  for (int i = 0; i < 50 && world.state(token) != pmu::LeaseState::kActive; ++i) {
+    world.pass(kSecond / 10);
+  }
+  ASSERT_EQ(world.state(token), pmu::LeaseState::kActive);
+  world.pass(kSecond / 2);
+  EXPECT_EQ(world.state(token), pmu::LeaseState::kActive) << "it began anew";
+  world.pass(kSecond);
+  EXPECT_NE(world.state(token), pmu::LeaseState::kActive) << "and ends";
+}
+
 TEST_F(ArbiterLife, WithoutAHeartbeatATermEnds) {
   const ClientNumber root = world.connect();
   pmu::Allocate asked = allocate({cycles()});

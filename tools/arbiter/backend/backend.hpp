@@ -44,7 +44,8 @@ class Backend {
   // Opens all counters pinned, reads each until it has run; or none, and says why.
   virtual OpenOutcome open(CarrierNumber carrier, std::span<const Opening> openings) = 0;
   // The same, but for counters that a client kept open while there was no arbiter: as many as
-  // openings; empty ones, and those that count no more, are opened. They go on from their values.
+  // openings; they go on from their values. Empty ones, and those that count no more, are opened;
+  // all of them, where there are no descriptors.
   virtual OpenOutcome take_back(CarrierNumber carrier, std::span<const Opening> openings,
                                 std::vector<UniqueFd> kept) {
     kept.clear();

@@ -126,6 +126,7 @@ void Server::tick(Nanoseconds now) {
   if (grace_end_ != 0 && now >= grace_end_) {
     grace_end_ = 0;
     journal_.forget_before(epoch_);
+    if (std::exchange(upgrade_waits_, false)) upgrade(now);
   }
   const Nanoseconds watchdog = supervisor_.watchdog_ns();
   if (watchdog != 0 && now - told_supervisor_ >= watchdog / 3) {

@@ -122,6 +122,7 @@ class Server final : public Outside {
   std::uint64_t connections_refused_ = 0;
   std::uint64_t published_changes_ = 0;
   std::uint16_t epoch_ = 0;
+  bool upgrade_waits_ = false;  // until grace is over
   Nanoseconds next_tick_ = 0, published_ = 0, grace_end_ = 0, told_supervisor_ = 0;
   bool has_ended_ = false;
 };

@@ -37,6 +37,11 @@ SavedServer Server::save() {
 }
 
 void Server::upgrade(Nanoseconds now) {
+  // What may still be reclaimed, and what was offered for it, is not carried over.
+  if (grace_end_ != 0) {
+    upgrade_waits_ = true;
+    return log_.say("the upgrade waits until leases of the arbiter before are reclaimed");
+  }
   drop_ending(now);
   supervisor_.tell(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", now / 1000));
   const SavedServer saved = save();

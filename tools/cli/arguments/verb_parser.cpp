@@ -57,10 +57,6 @@ void OptionTable::texts(const char* names, std::vector<std::string>& target,
   app_->add_option(names, target, description)->type_name(placeholder)->allow_extra_args(false);
 }
 
-void OptionTable::operand(std::string& target) {
-  app_->add_option("OPERAND", target, "")->type_name("");
-}
-
 void OptionTable::operands(std::vector<std::string>& target) {
   app_->add_option("OPERAND", target, "")->type_name("");
 }

@@ -61,7 +61,6 @@ class OptionTable {
   void texts(const char* names, std::vector<std::string>& target, const char* placeholder,
              const char* description);
   // What stands without an option. It has no line of help.
-  void operand(std::string& target);
   void operands(std::vector<std::string>& target);
 
  private:

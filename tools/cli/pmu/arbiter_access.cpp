@@ -129,7 +129,9 @@ pmu::Request request_of(const PmuOptions& options, const std::string& label) {
       request.counters(event.item.count, "slot");
     } else {
       // What every general counter of every processor can count.
-      for (std::uint32_t i = 0; i < event.item.count; ++i) request.event("branches");
+      const bool is_probe = options.action == PmuAction::kProbe;
+      const std::uint32_t count = is_probe ? 1 : event.item.count;
+      for (std::uint32_t i = 0; i < count; ++i) request.event("branches");
     }
   }
   if (!options.pmu.empty()) request.on_pmu(options.pmu);
@@ -178,7 +180,9 @@ int report_refusal(const Console& console, const Refusal& refusal,
                    const RefusalRemedies& remedies) {
   if (refusal.error) {
     complain(console, *refusal.error);
-    return exit_code_of(refusal.error->code);
+    // An arbiter that died is one that is not there.
+    const ErrorCode code = refusal.error->code;
+    return code == ErrorCode::kGone ? kExitEnvironment : exit_code_of(code);
   }
   complain(console, refusal_text(refusal, remedies));
   if (refusal.reason == Reason::kTimeOut) return kExitTimeout;

@@ -41,14 +41,10 @@ class LeaseSession {
   // Waits as long as the request does. False: not granted, see code().
   bool acquire(const pmu::Request& request);
   [[nodiscard]] pmu::Lease& lease() { return *lease_; }
-  [[nodiscard]] pmu::Connection& connection() { return *connection_; }
-  [[nodiscard]] bool is_connected() const noexcept { return connection_.has_value(); }
 
   // Says what happened to the lease. False: it is lost, or will be at once.
   bool look_at_notices();
   [[nodiscard]] int notice_descriptor() const noexcept { return board_->descriptor(); }
-  // Gives the lease back.
-  void release() { lease_.reset(); }
   [[nodiscard]] int code() const noexcept { return code_; }
 
  private:

@@ -233,6 +233,7 @@ Link::Fault Link::notice_locked(const Notice& notice) {
       break;
     case NoticeKind::kResumed:
       held->standing = Standing::kHeld;
+      held->heartbeat->beat(clock_ns(CLOCK_MONOTONIC));  // its term begins anew
       told.kind = LeaseNotice::Kind::kResumed;
       break;
   }

@@ -199,7 +199,6 @@ void Arbiter::State::end_overdue() {
   for (auto& [number, lease] : leases) {
     const bool runs =
         lease.state == pmu::LeaseState::kActive || lease.state == pmu::LeaseState::kSuspended;
-    const Nanoseconds term = lease.asked.head.term_ns;
     if (lease.state == pmu::LeaseState::kRevoking) {
       if (lease.deadline_ns <= now) end_revoked(lease);
     } else if (!runs) {
@@ -208,7 +207,7 @@ void Arbiter::State::end_overdue() {
       end(lease, pmu::Cause::kHolderGone);
     } else if (lease.ends_ns != 0 && lease.ends_ns <= now) {
       revoke(lease, pmu::Cause::kHoldEnded, options.drain_ns);
-    } else if (term != 0 && lease.client != 0 && lease.heartbeat_ns + term <= now) {
+    } else if (term_end(lease) != 0 && term_end(lease) <= now) {
       revoke(lease, pmu::Cause::kTermEnded, options.drain_ns);
     } else if (lease.state == pmu::LeaseState::kSuspended &&
                lease.cause == pmu::Cause::kTakenByOutsider && lease.away_ns + kAwayMax <= now) {

@@ -12,20 +12,18 @@ void take_earlier(std::optional<Nanoseconds>& due, Nanoseconds time) {
   if (time != 0 && (!due || time < *due)) due = time;
 }
 
-[[nodiscard]] Nanoseconds term_end(const Lease& lease) {
-  const Nanoseconds term = lease.asked.head.term_ns;
-  const bool is_watched =
-      lease.client != 0 && term != 0 &&
-      (lease.state == pmu::LeaseState::kActive || lease.state == pmu::LeaseState::kSuspended);
-  return is_watched ? lease.heartbeat_ns + term : 0;
-}
-
 // Whether somebody must act before this lease's deadline.
 [[nodiscard]] bool has_to_act(const Lease& lease) {
   return term_end(lease) != 0 || (lease.is_held() && lease.deadline_ns != 0);
 }
 
 }  // namespace
+
+Nanoseconds term_end(const Lease& lease) noexcept {
+  const Nanoseconds term = lease.asked.head.term_ns;
+  const bool is_watched = lease.client != 0 && term != 0 && lease.state == pmu::LeaseState::kActive;
+  return is_watched ? lease.heartbeat_ns + term : 0;
+}
 
 Arbiter::State::State(MachineBook machine_book, Policy rules, ArbiterOptions chosen)
     : book(std::move(machine_book)), policy(std::move(rules)), options(chosen) {
@@ -127,15 +125,15 @@ bool Arbiter::State::gives_way(const Lease& lease) const {
 }
 
 void Arbiter::State::count_in(const Lease& lease) {
-  UserCounts& counts = users[lease.holder.uid];
-  counts.leases += is_counted(lease) ? 1U : 0U;
-  counts.waits += lease.state == pmu::LeaseState::kQueued ? 1U : 0U;
+  if (is_counted(lease)) ++users[lease.holder.uid].leases;
+  if (lease.state == pmu::LeaseState::kQueued) ++users[lease.holder.uid].waits;
   if (gives_way(lease)) ++giving_way.at(lease.asked.head.priority);
 }
 
 void Arbiter::State::count_out(const Lease& lease) {
   if (gives_way(lease)) --giving_way.at(lease.asked.head.priority);
   const auto counts = users.find(lease.holder.uid);
+  if (counts == users.end()) return;  // nothing of this user counts
   counts->second.leases -= is_counted(lease) ? 1U : 0U;
   counts->second.waits -= lease.state == pmu::LeaseState::kQueued ? 1U : 0U;
   if (counts->second.leases == 0 && counts->second.waits == 0) users.erase(counts);

@@ -80,7 +80,7 @@ struct UserCounts {
 };
 
 // Slot words as they were at a time of the book's clock.
-struct KeptWords {
+struct ShownWords {
   std::uint64_t clock = 0;
   std::vector<std::uint64_t> words;
 };
@@ -351,7 +351,7 @@ struct Arbiter::State {
   Nanoseconds surveyed_ns = 0;
   std::uint64_t next_holder = 1;
 
-  std::map<Place, KeptWords> kept_words;
+  std::map<Place, ShownWords> shown_words;
 
   CarrierNumber next_carrier = 1;
   std::uint64_t next_arrival = 1;
@@ -365,6 +365,9 @@ struct Arbiter::State {
 
 // `name`[pid], as refusals name somebody.
 [[nodiscard]] std::string name_of(const ClientIdentity& holder, bool with_pid);
+// When it ends without a sign of life from its holder; 0: it does not. A lease that is suspended
+// cannot be used, so its term stands still.
+[[nodiscard]] Nanoseconds term_end(const Lease& lease) noexcept;
 [[nodiscard]] Decision scarce(Reason reason, std::string sentence);
 [[nodiscard]] std::uint64_t digest_of(const pmu::Allocate& asked) noexcept;
 

@@ -67,6 +67,7 @@ void Arbiter::State::back(Lease& lease) {
   if (!has_all) return;
   lease.cause = pmu::Cause::kNone;
   lease.away_ns = 0;
+  lease.heartbeat_ns = now;  // there was nothing to use meanwhile
   become(lease, pmu::LeaseState::kActive);
   record(JournalRecord::Kind::kResumed, lease);
   notice(lease, pmu::NoticeKind::kResumed, 0);

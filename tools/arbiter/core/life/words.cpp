@@ -185,11 +185,11 @@ std::uint64_t Arbiter::State::flags_of(const Lease& lease) const {
 
 // All that words are made of is booked, or said to the book by touch().
 const std::vector<std::uint64_t>& Arbiter::State::slot_words(PmuIndex pmu, std::uint32_t cpu) {
-  KeptWords& kept = kept_words[{pmu, cpu}];
-  if (kept.clock == 0 || book.has_changed_at(pmu, cpu, kept.clock)) {
-    kept = {.clock = book.clock(), .words = new_slot_words(pmu, cpu)};
+  ShownWords& shown = shown_words[{pmu, cpu}];
+  if (shown.clock == 0 || book.has_changed_at(pmu, cpu, shown.clock)) {
+    shown = {.clock = book.clock(), .words = new_slot_words(pmu, cpu)};
   }
-  return kept.words;
+  return shown.words;
 }
 
 std::vector<std::uint64_t> Arbiter::State::new_slot_words(PmuIndex pmu, std::uint32_t cpu) const {

@@ -46,6 +46,7 @@ void Exchange::connected(ClientNumber client, const ClientIdentity& identity, Na
 
 void Exchange::disconnected(ClientNumber client, Nanoseconds now) {
   if (visitors_.erase(client) == 0) return;
+  std::erase_if(kept_, [client](const auto& one) { return one.second.client == client; });
   arbiter_.disconnected(client, now);
   settle(now);
 }
@@ -57,7 +58,8 @@ void Exchange::received(ClientNumber client, std::span<const std::byte> packet, 
   Visitor& visitor = found->second;
   const auto decoded = pmu::decode_client_message(packet);
   if (decoded.rejection) return reject(client, visitor, decoded.id, *decoded.rejection);
-  if (is_too_fast) {  // breaks no rule of the packets
+  // Breaks no rule of the packets. A Cancel has no answer, and only takes work away.
+  if (is_too_fast && !std::holds_alternative<pmu::Cancel>(decoded.message)) {
     ++packets_rejected_;
     return send(client, decoded.id, pmu::Rejected{Rejection::kRate, 0});
   }
@@ -71,7 +73,7 @@ void Exchange::received(ClientNumber client, std::span<const std::byte> packet, 
   if (!is_admissible(client, visitor, decoded.id, decoded.message, attached.get())) return;
   const auto* const offer = std::get_if<pmu::Offer>(&decoded.message);
   if (offer != nullptr && arbiter_.expects(client, *offer)) {
-    kept_.insert_or_assign(offer->kernel_id, std::move(attached));
+    kept_.insert_or_assign(offer->kernel_id, Kept{client, std::move(attached)});
   }
   arbiter_.received(client, decoded.id, decoded.message, now);
   settle(now);
@@ -259,7 +261,7 @@ void Exchange::carry_out(const Open& action, Nanoseconds now) {
   std::vector<UniqueFd> kept;
   for (const std::uint64_t kernel_id : action.kept) {
     auto found = kept_.extract(kernel_id);
-    kept.push_back(found.empty() ? UniqueFd() : std::move(found.mapped()));
+    kept.push_back(found.empty() ? UniqueFd() : std::move(found.mapped().event));
   }
   arbiter_.opened(action.carrier,
                   backend_.take_back(action.carrier, action.openings, std::move(kept)), now);

@@ -106,6 +106,11 @@ class Exchange {
     Nanoseconds beat = 0;  // the last one that the arbiter was told of
   };
 
+  struct Kept {
+    ClientNumber client = 0;
+    UniqueFd event;
+  };
+
   void reject(ClientNumber client, Visitor& visitor, std::uint64_t id, pmu::Rejection reason);
   void refuse(ClientNumber client, std::uint64_t id, std::string sentence);
   void send(ClientNumber client, std::uint64_t id, const pmu::ArbiterMessage& message,
@@ -142,7 +147,7 @@ class Exchange {
   Outside& outside_;
   std::map<ClientNumber, Visitor> visitors_;
   // What was offered while grace lasts, by the kernel's numbers.
-  std::map<std::uint64_t, UniqueFd> kept_;
+  std::map<std::uint64_t, Kept> kept_;
   std::uint64_t ledger_changes_ = ~std::uint64_t{0};  // of the arbiter, when it was last written
   std::uint64_t packets_rejected_ = 0;
   Nanoseconds grace_end_ = 0;

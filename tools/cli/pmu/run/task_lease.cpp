@@ -129,7 +129,7 @@ TaskLease::Progress TaskLease::take() {
     case Got::kPacket: {
       auto decoded = pmu::decode_arbiter_message(packet_.bytes());
       if (decoded.rejection) break;
-      return understand(decoded.id, std::move(decoded.message), std::move(attached));
+      return understand(std::move(decoded.message), std::move(attached));
     }
     default:
       break;
@@ -139,8 +139,7 @@ TaskLease::Progress TaskLease::take() {
   return Progress::kRefused;
 }
 
-TaskLease::Progress TaskLease::understand(std::uint64_t, pmu::ArbiterMessage message,
-                                          UniqueFd attached) {
+TaskLease::Progress TaskLease::understand(pmu::ArbiterMessage message, UniqueFd attached) {
   if (auto* const granted = std::get_if<pmu::Granted>(&message)) {
     granted_ = std::move(*granted);
     return Progress::kAsking;  // what follows it is missing yet

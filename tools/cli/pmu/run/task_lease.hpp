@@ -55,8 +55,7 @@ class TaskLease {
   [[nodiscard]] bool is_exact_at_end() const noexcept { return !counters_.empty(); }
 
  private:
-  [[nodiscard]] Progress understand(std::uint64_t id, pmu::ArbiterMessage message,
-                                    UniqueFd attached);
+  [[nodiscard]] Progress understand(pmu::ArbiterMessage message, UniqueFd attached);
   [[nodiscard]] bool read_counters();
   [[nodiscard]] bool ask_arbiter();
 
