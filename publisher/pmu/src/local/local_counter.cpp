@@ -101,7 +101,7 @@ Result<LocalCounter> LocalCounter::open(UniqueFd event, std::uint32_t tid) {
   return LocalCounter(std::move(state));
 }
 
-int LocalCounter::descriptor() const noexcept { return state_->event.get(); }
+int LocalCounter::descriptor() const noexcept { return state_ ? state_->event.get() : -1; }
 
 namespace detail {
 

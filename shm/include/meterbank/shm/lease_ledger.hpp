@@ -17,7 +17,7 @@
 // Rules
 //   1. The memory is a memfd that passes the attach gate (segment.hpp): nothing in it moves, and it
 //      lasts as long as somebody has it mapped.
-//   2. The header and the places are constant, but for its words marked [L...].
+//   2. The header and the places are constant, but for its words marked [L...] and `owner_mutex`.
 //   3. A lease is in force while its lease word shows its token in state kActive or kRevoking. The
 //      arbiter changes the word before it takes counters away [L1], so whoever sees the token after
 //      reading a value knows that the value was counted for that token.

@@ -15,6 +15,7 @@
 //     | <------------------------------- Values - |
 //     | <----------- Notice: revoking, until ... - |   unasked, with id 0
 //     | -- Drained (token) ---------------------> |
+//     | <--------------------------------- Done - |
 //     | <---------------------------- Values, Notice: lost (id 0) |
 //
 // Rules
@@ -32,7 +33,7 @@
 //      CLOCK_MONOTONIC; 0 stands for "never" or "not known", as said.
 //
 // Who a client is comes from the kernel (SO_PEERCRED, SO_PEERPIDFD), never from a message.
-// Nothing here throws or believes a byte that it did not check.
+// Nothing here believes a byte that it did not check, or throws but for lack of memory.
 #pragma once
 
 #include <array>
@@ -217,7 +218,7 @@ struct AllocateHead {
   std::uint32_t item_count = 0;
   std::uint32_t priority = 1;  // a Priority below kKernel
   std::uint64_t wait_ns = 0;   // how long it may wait in the queue; kForever
-  std::uint64_t term_ns = 0;   // without a heartbeat for so long it ends; 0: no heartbeat needed
+  std::uint64_t term_ns = 0;   // without a heartbeat for so long (1 s at least) it ends; 0: no need
   std::uint64_t hold_ns = 0;   // ends it after so long; 0: as long as its class may
   std::uint32_t duty_permille = 1000;  // content with counters for this part of the time
   std::uint32_t task = 0;              // count this thread of the client, not CPUs

@@ -5,15 +5,15 @@
 //                     keeper (or dispatch())                   any thread
 //                  +-----------------------------+     +------------------------+
 //   arbiter  <---> | answers, notices, end       |     | acquire, read, renew.. |  one waits for
-//   ledger   ----> | reconnects, claims again    |     | is_in_force: one load  |  each answer
+//   ledger   ----> | reconnects, claims again    |     | is_in_force: two loads |  each answer
 //                  +-----------------------------+     +------------------------+
 //
 // When the arbiter dies, leases are kAdrift until another one is found, for as long as it takes;
 // they are claimed again by their old tokens, and those that are not granted again are lost.
 //
 // Company: any number of threads. on_notice runs on the keeper, or in dispatch(), one call at a
-// time; it may call everything here but the destructor of the connection. After a fork the child's
-// connection answers kForked; it may connect anew.
+// time; it must not throw, and may call everything here but the destructor of the connection. After
+// a fork the child's connection answers kForked; it may connect anew.
 #pragma once
 
 #include <chrono>
@@ -98,8 +98,8 @@ class Connection {
   // What acquire() would be told now. Nothing is held, and nothing waits.
   [[nodiscard]] Asked<Granted> try_out(const Request& request);
 
-  // How many more counters for the one item of `request` can be had on each of its CPUs now. Of a
-  // request its PMU, CPUs and first item count.
+  // How many more counters for the item of `request`, of which it has exactly one, can be had on
+  // each of its CPUs now. Of the rest of the request its PMU counts.
   [[nodiscard]] Asked<Room> probe(const Request& request);
   // Every counter once, ascending. An empty name: the first PMU that covers the CPU.
   [[nodiscard]] Asked<std::vector<CounterOwner>> owners(std::string_view pmu, std::uint32_t cpu);

@@ -54,11 +54,13 @@ class Lease {
   // The name of this lease that comes with each value. Changes when an arbiter that died is
   // replaced by another, and the lease claimed again.
   [[nodiscard]] Token token() const noexcept;
-  // Wait-free, one load of the ledger; no system call. False from 90 % of the term without use()
-  // on, as seen by the last use(): so never later than the arbiter ends it.
+  // Wait-free, two loads of the ledger; no system call. False while it is suspended, and from 90 %
+  // of the term without use() on, as seen by the last use(): so never later than the arbiter ends
+  // it.
   [[nodiscard]] bool is_in_force() const noexcept;
   // A sign of life, for leases with a term: one store, after a look at the clock; no system call
-  // where the vDSO has the clock. False: it comes too late, the lease has ended. read() and
+  // where the vDSO has the clock. False: there is nothing to use, because the lease is suspended or
+  // adrift, or it comes too late and the lease has ended; standing() says which. read() and
   // LocalCounter::read() through a lease do it themselves.
   bool use() noexcept;
 
@@ -70,11 +72,12 @@ class Lease {
   [[nodiscard]] Granted granted() const;
 
   // Asks the arbiter. Of a lease that was lost: its last values, with quality kFenced. Errors:
-  // kClosed (ended, and no last values came), kGone (no arbiter), kForked.
+  // kClosed (ended, and no last values came), kGone (no arbiter), kForked, kCorrupt (a false
+  // answer), kLimit (asked too often).
   [[nodiscard]] Result<Values> read();
-  // Begins the longest hold anew. Refused where the class does not allow it.
+  // Begins the longest hold anew. Refused where the class does not allow it, or the lease is over.
   [[nodiscard]] Asked<void> renew();
-  // The last values were read, the counters may go.
+  // The last values were read, the counters may go. Refused unless it is being revoked.
   [[nodiscard]] Asked<void> drained();
 
   // A counter read without the arbiter, where its descriptor was delegated: `position` in

@@ -40,9 +40,10 @@ class LocalCounter {
   ~LocalCounter();
 
   // Errors: kGone if the counter was lost (a read of no bytes); that is never a zero. kClosed if it
-  // is of a lease that has ended. kForked. Other threads than the counter's own always ask the
-  // kernel: their registers count something else.
+  // is of a lease that has ended. kForked. kSystem, kCorrupt (no event's answer). Any thread;
+  // others than the counter's own always ask the kernel: their registers count something else.
   [[nodiscard]] Result<LocalValue> read() const;
+  // -1: moved from.
   [[nodiscard]] int descriptor() const noexcept;
 
  private:

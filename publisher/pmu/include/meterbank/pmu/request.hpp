@@ -78,6 +78,7 @@ class Request {
   // Ends the lease when its connection was not used for so long (Lease::use()); without, or 0: its
   // life is tied to the connection alone. A second at least.
   Request& term(std::chrono::nanoseconds time);
+  // Ends the lease after so long; without: as long as its class may.
   Request& hold(std::chrono::nanoseconds time);
 
   // ---- How ----
@@ -85,7 +86,7 @@ class Request {
   Request& priority(Priority priority);
   // Others may count the same event on the same counters.
   Request& shares();
-  // Content with counters for a part of the time, of a thousand.
+  // Content with counters for a part of the time, of a thousand: 1 to 1000.
   Request& duty(std::uint32_t permille);
   // Shown to others.
   Request& label(std::string_view label);

@@ -13,14 +13,14 @@
 //   the event buffer; an overflow without a counter
 //   an extended configuration; a counter, an interrupt or an        STATUS_NOT_SUPPORTED
 //   event buffer that this machine has not; no PMU; no arbiter
-//   taken, offline, or more than the client's share                 STATUS_INSUFFICIENT_RESOURCES
+//   taken, offline, more than the client's share, or not allowed    STATUS_INSUFFICIENT_RESOURCES
 //   all of it is granted                                            STATUS_SUCCESS
 //
-// A request that breaks a rule is that even where nobody could serve it. On every failure the
-// handle is NULL. What differs from Windows: an arbiter says no where there is no PMU; leases end
-// with the process, and can be taken away before that (a whole PMU after a while by policy), which
-// is not told in this interface; and the handlers of overflow and event buffer items are never
-// called, since no interrupt reaches a process.
+// Rules that need no knowledge of the machine are checked even where nobody could serve the
+// request. On every failure the handle is NULL. What differs from Windows: an arbiter says no where
+// there is no PMU; leases end with the process, and can be taken away before that (a whole PMU
+// after a while by policy), which is not told in this interface; and the handlers of overflow and
+// event buffer items are never called, since no interrupt reaches a process.
 //
 // Company: any thread. Nothing throws. In the child of a fork handles of the parent are unknown.
 // C reads this as well as C++.
