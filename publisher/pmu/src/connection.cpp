@@ -134,6 +134,9 @@ ArbiterFacts Connection::facts() const { return link_->facts(); }
 bool Connection::is_connected() const { return link_->is_connected(); }
 std::shared_ptr<const LedgerView> Connection::ledger() const { return link_->ledger(); }
 int Connection::descriptor() const noexcept { return link_->descriptor(); }
-void Connection::dispatch() { link_->dispatch(); }
+void Connection::dispatch() {
+  const std::shared_ptr<detail::Link> link = link_;  // a notice may end the connection
+  link->dispatch();
+}
 
 }  // namespace meterbank::pmu

@@ -136,7 +136,7 @@ struct JournalRecord {
   std::uint64_t monotonic_ns = 0;
   std::uint64_t realtime_ns = 0;  // set by whoever writes it
   pmu::Token token = 0;
-  // Digest of the request in kGranted; in kDelegated the kernel's number for the counter.
+  // In kGranted: digest of the request; in kDelegated: the kernel's number for the counter.
   std::uint64_t other = 0;
   std::uint64_t start_time = 0;  // of the holder's process
   std::uint32_t pid = 0;
@@ -282,6 +282,8 @@ class Arbiter {
   [[nodiscard]] std::vector<pmu::GrantedCounter> counters(const Lease& lease) const;
   // Grows with every change of a word.
   [[nodiscard]] std::uint64_t changes() const noexcept;
+  // Whether what is counted and sorted beside the leases is what doing it anew gives. For tests.
+  [[nodiscard]] bool is_tallied() const;
 
   // ---- To be carried over ----
   // All of it but the book's machine, the policy and pending actions, which must be none.

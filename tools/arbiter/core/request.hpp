@@ -150,6 +150,13 @@ struct Plan {
     return std::any_of(parts.begin(), parts.end(),
                        [](const PmuDemand& part) { return part.has_units(); });
   }
+  // Null: it wants nothing there.
+  [[nodiscard]] const PmuDemand* part_at(PmuIndex pmu, std::uint32_t cpu) const noexcept {
+    for (const PmuDemand& part : parts) {
+      if (part.pmu == pmu && part.cpus.contains(cpu)) return &part;
+    }
+    return nullptr;
+  }
 };
 
 // The first CPU of the plan that is offline, as a refusal.

@@ -17,16 +17,19 @@
 namespace meterbank::arbiter {
 namespace {
 
+Unleased perf_on(const CpuSet& cpus, std::uint32_t counters) {
+  return {.kind = UnleasedKind::kOutsider,
+          .name = "perf",
+          .pmu = 0,
+          .cpus = cpus,
+          .among = 0xf,
+          .counters = counters};
+}
+
 TEST(UnleasedHolders, WhoHasNoLeaseIsBookedAsFarAsThereIsRoom) {
   MachineBook book = open_book();
   ASSERT_TRUE(is_granted(book.try_grant(1, ask(0x1, {range(0, 2)}))));
-  const Unleased perf{.kind = UnleasedKind::kOutsider,
-                      .name = "perf",
-                      .pmu = 0,
-                      .cpus = CpuSet::range(0, 1),
-                      .among = 0xf,
-                      .counters = 3};
-  EXPECT_EQ(book.book_unleased(1, perf), 2U);
+  EXPECT_EQ(book.book_unleased(1, perf_on(CpuSet::range(0, 1), 3)), 2U);
   EXPECT_EQ(count_of(book, 0, OwnerKind::kForeign), 1U);
   EXPECT_EQ(count_of(book, 1, OwnerKind::kForeign), 3U);
   EXPECT_EQ(owner_of(book, 0, 3).foreign, "perf");
@@ -82,13 +85,7 @@ TEST(UnleasedHolders, HoldersWithoutALeaseCountBesideEveryAlternative) {
   MachineBook book = open_book();
   const Plan all = plan_of(ask(0x1, {range(0, 2)}));
   ASSERT_TRUE(is_granted(book.try_take(1, all, {.slice = 1})));
-  const Unleased perf{.kind = UnleasedKind::kOutsider,
-                      .name = "perf",
-                      .pmu = 0,
-                      .cpus = CpuSet::range(0, 0),
-                      .among = 0xf,
-                      .counters = 2};
-  EXPECT_EQ(book.book_unleased(1, perf), 1U);
+  EXPECT_EQ(book.book_unleased(1, perf_on(CpuSet::range(0, 0), 2)), 1U);
   EXPECT_TRUE(is_granted(book.try_take(2, all, {.slice = 2})));
   EXPECT_TRUE(is_refused(book.try_take(3, plan_of(ask(0x1, {range(0, 3)})), {.slice = 3}),
                          Reason::kForeign, {}));
@@ -173,12 +170,17 @@ TEST(Expectations, TrialsAreUndone) {
   ASSERT_TRUE(is_granted(book.try_grant(1, ask(0x1, {range(0, 1)}))));
   const Ownership ownership = book.ownership();
   const Plan plan = plan_for(ask(0x1, {single(2)}), book.machine()).value();
+  const std::uint64_t clock = book.clock();
   MachineBook::Before before = book.before(plan);
   ASSERT_TRUE(is_granted(book.try_take(2, plan, {})));
   EXPECT_NE(book.ownership(), ownership);
   book.release(2);
+  EXPECT_TRUE(book.has_changed(plan, clock));
   book.undo(std::move(before));
   EXPECT_EQ(book.ownership(), ownership);
+  // Nobody has a reason to ask again.
+  EXPECT_FALSE(book.has_changed(plan, clock));
+  EXPECT_EQ(book.clock(), clock);
 }
 
 TEST(Expectations, OnlyChangesNearAPlanAreItsOwn) {

@@ -4,8 +4,7 @@
 //
 //   exact     these counters and no others (the Windows shape): a mask
 //   any       one counter of a mask, k times: an event of a class; may move while it is held,
-//   because
-//             the kernel packs events anew whenever one comes or goes
+//             because the kernel packs events anew whenever one comes or goes
 //   block     adjacent counters at an aligned place; may move, too
 //
 // A set of demands fits if there is a placement of all that are held and all that are new. Exact

@@ -9,13 +9,6 @@
 namespace meterbank::arbiter {
 namespace {
 
-[[nodiscard]] const CounterDemand* demand_at(const Plan& plan, PmuIndex pmu, std::uint32_t cpu) {
-  for (const PmuDemand& part : plan.parts) {
-    if (part.pmu == pmu && part.cpus.contains(cpu)) return &part.counters;
-  }
-  return nullptr;
-}
-
 // Those who have left so far, step by step.
 class Leavers {
  public:
@@ -59,10 +52,9 @@ std::optional<std::size_t> MachineBook::steps_until_fit(const Plan& plan,
   for (const PmuDemand& part : plan.parts) {
     const bool fits = part.cpus.all_of([&](std::uint32_t cpu) {
       const PlaceBook& book = book_at(part.pmu, cpu);
-      const CounterDemand* demand =
-          coming == nullptr ? nullptr : demand_at(coming->plan, part.pmu, cpu);
+      const PmuDemand* other = coming == nullptr ? nullptr : coming->plan.part_at(part.pmu, cpu);
       std::optional<Guest> guest;
-      if (demand != nullptr) guest.emplace(Guest{*demand, coming->alternative});
+      if (other != nullptr) guest.emplace(Guest{other->counters, coming->alternative});
       const Guest* beside = guest ? &*guest : nullptr;
       while (!book.would_fit(part.counters, alternative, leavers.gone(), beside)) {
         if (!leavers.go_on(book.holders())) return false;
@@ -118,19 +110,24 @@ std::vector<LeaseId> MachineBook::holders_near(const Plan& plan) const {
 }
 
 MachineBook::Before MachineBook::before(const Plan& plan) const {
-  Before before{.places = {}, .units = units_};
+  Before before{.places = {}, .units = units_, .clock = clock_, .touched_all = touched_all_};
   for (const PmuDemand& part : plan.parts) {
     for (const std::uint32_t cpu : part.cpus.numbers()) {
       const std::size_t place = place_of(part.pmu, cpu);
-      before.places.emplace_back(place, books_.at(place));
+      before.places.push_back({place, books_.at(place), changed_[place]});
     }
   }
   return before;
 }
 
 void MachineBook::undo(Before before) {
-  for (auto& [place, book] : before.places) books_[place] = std::move(book);
+  for (Before::AtPlace& then : before.places) {
+    books_[then.place] = std::move(then.book);
+    changed_[then.place] = then.changed;
+  }
   units_ = std::move(before.units);
+  clock_ = before.clock;
+  touched_all_ = before.touched_all;
 }
 
 bool MachineBook::has_changed(const Plan& plan, std::uint64_t since) const noexcept {

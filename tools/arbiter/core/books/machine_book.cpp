@@ -10,13 +10,6 @@
 namespace meterbank::arbiter {
 namespace {
 
-[[nodiscard]] const PmuDemand* part_for(const Plan& plan, PmuIndex pmu, std::uint32_t cpu) {
-  for (const PmuDemand& part : plan.parts) {
-    if (part.pmu == pmu && part.cpus.contains(cpu)) return &part;
-  }
-  return nullptr;
-}
-
 [[nodiscard]] OwnerKind kind_of(bool is_tagged, bool has_source) noexcept {
   if (!is_tagged) return OwnerKind::kUntagged;
   return has_source ? OwnerKind::kTaggedWithSource : OwnerKind::kTagged;
@@ -224,7 +217,7 @@ Decision MachineBook::refused_on(const PmuDemand& part, std::uint32_t cpu, Fit f
 bool MachineBook::is_whole(LeaseId lease, PmuIndex pmu, std::uint32_t cpu) const {
   const auto found = leases_.find(lease);
   if (found == leases_.end()) return false;
-  const PmuDemand* part = part_for(found->second.plan, pmu, cpu);
+  const PmuDemand* part = found->second.plan.part_at(pmu, cpu);
   return part != nullptr && part->counters.whole;
 }
 
@@ -315,7 +308,7 @@ CpuOwners MachineBook::owners(PmuIndex pmu, std::uint32_t cpu) const {
     const Placement& placement = *book.placement(id);
     if (id >= kForeignFirst) return show_unleased(unleased_.at(id), placement);
     const Plan& plan = leases_.at(id).plan;
-    const PmuDemand& part = *part_for(plan, pmu, cpu);
+    const PmuDemand& part = *plan.part_at(pmu, cpu);
     CounterMask mask = part.counters.whole ? all : placement.mask(part.counters);
     for (; mask != 0; mask &= mask - 1) {
       const auto counter = static_cast<std::uint32_t>(std::countr_zero(mask));

@@ -118,10 +118,17 @@ class MachineBook {
   // All who have something where the plan wants counters; ascending.
   [[nodiscard]] std::vector<LeaseId> holders_near(const Plan& plan) const;
 
-  // What a trial changes, as it was before.
+  // What a trial changes, as it was before: time, too, so that nobody asks again for its sake.
   struct Before {
-    std::vector<std::pair<std::size_t, PlaceBook>> places;
+    struct AtPlace {
+      std::size_t place;
+      PlaceBook book;
+      std::uint64_t changed;
+    };
+    std::vector<AtPlace> places;
     UnitBook units;
+    std::uint64_t clock;
+    std::uint64_t touched_all;
   };
   [[nodiscard]] Before before(const Plan& plan) const;
   // Precondition: what was taken meanwhile was released.

@@ -108,11 +108,10 @@ void Arbiter::end(Nanoseconds now) {
 std::optional<Nanoseconds> Arbiter::deadline() const { return state_->deadline(); }
 std::optional<Action> Arbiter::next_action() { return state_->next_action(); }
 
-const std::map<std::uint16_t, Lease>& Arbiter::leases() const noexcept { return state_->leases; }
 bool Arbiter::expects(ClientNumber client, const pmu::Offer& offer) const {
   return state_->clients.contains(client) && state_->kept_counter(client, offer) != nullptr;
 }
-
+const std::map<std::uint16_t, Lease>& Arbiter::leases() const noexcept { return state_->leases; }
 const std::map<CarrierNumber, Carrier>& Arbiter::carriers() const noexcept {
   return state_->carriers;
 }
@@ -137,6 +136,7 @@ std::vector<pmu::GrantedCounter> Arbiter::counters(const Lease& lease) const {
   return state_->counters_of(lease);
 }
 std::uint64_t Arbiter::changes() const noexcept { return state_->changes; }
+bool Arbiter::is_tallied() const { return state_->is_tallied(); }
 
 std::string Arbiter::save() const { return state_->save(); }
 

@@ -89,8 +89,8 @@ void Arbiter::State::free_lease(ClientNumber client, std::uint64_t id, pmu::Toke
 }
 
 void Arbiter::State::cancel(ClientNumber client, std::uint64_t request) {
-  for (const LeaseNumber number : waiting) {
-    Lease& lease = leases.at(number);
+  for (const Waiting& one : line) {
+    Lease& lease = *one.lease;
     if (lease.client != client || lease.request != request) continue;
     if (lease.state != pmu::LeaseState::kQueued) continue;
     return refuse_lease(lease, scarce(Reason::kCancelled, "cancelled by its client"));

@@ -481,8 +481,9 @@ void Arbiter::State::send_granted(const Lease& lease) {
                   .descriptor_count = 0,
                   .duty_permille = lease.asked.head.duty_permille};
   const bool has_descriptors = delegates(lease);
-  if (has_descriptors)
+  if (has_descriptors) {
     granted.head.descriptor_count = static_cast<std::uint32_t>(lease.items.size());
+  }
   send(lease.client, lease.request, std::move(granted));
   if (!has_descriptors) return;
   std::uint32_t position = 0;

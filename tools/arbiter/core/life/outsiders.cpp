@@ -117,7 +117,7 @@ void Arbiter::State::forget_unknowns() {
     ++changes;
     has_news = true;
   }
-  const Nanoseconds period = waiting.empty() ? kSurveyPeriod : kRetry;
+  const Nanoseconds period = line.empty() ? kSurveyPeriod : kRetry;
   if (!has_surveyed || (!outsiders.empty() && now >= surveyed_ns + period)) survey();
 }
 

@@ -35,9 +35,6 @@ constexpr std::size_t kPairsAmong = 16;
 
 constexpr std::size_t kNeverReleased = std::numeric_limits<std::size_t>::max();
 
-// What matters of the answer for somebody who has been told that it waits.
-constexpr Reason kRefusedByBooks = Reason::kNone;
-
 [[nodiscard]] bool is_booked(const Lease& lease) {
   switch (lease.state) {
     case pmu::LeaseState::kPreparing:
@@ -68,12 +65,10 @@ std::uint32_t Arbiter::State::class_of(const Lease& lease) const {
 }
 
 void Arbiter::State::sort_line() {
-  line.clear();
   line_until_ns = pmu::kForever;
-  for (const LeaseNumber number : waiting) {
-    Lease& lease = leases.at(number);
-    line.push_back(waiting_as(lease));
-    note_ageing(lease);
+  for (Waiting& one : line) {
+    one.priority_class = class_of(*one.lease);
+    note_ageing(*one.lease);
   }
   std::sort(line.begin(), line.end(),
             [](const Waiting& one, const Waiting& other) { return one.goes_before(other); });
@@ -121,7 +116,6 @@ std::uint32_t Arbiter::State::ahead_of(const Lease& lease) const {
 void Arbiter::State::join_queue(Lease& lease) {
   if (std::exchange(lease.is_waiting, true)) return;
   lease.refused_at = 0;
-  waiting.push_back(lease.number);
   const Waiting self = waiting_as(lease);
   line.insert(std::upper_bound(
                   line.begin(), line.end(), self,
@@ -133,7 +127,6 @@ void Arbiter::State::join_queue(Lease& lease) {
 void Arbiter::State::leave_queue(LeaseNumber number) {
   const auto found = leases.find(number);
   if (found == leases.end() || !std::exchange(found->second.is_waiting, false)) return;
-  std::erase(waiting, number);
   std::erase_if(line, [&](const Waiting& one) { return one.lease == &found->second; });
 }
 
@@ -152,7 +145,6 @@ void Arbiter::State::serve_queue() {
     if (!lease.is_waiting || lease.awaits_survey || is_hopeless(lease)) continue;
     if (lease.state == pmu::LeaseState::kNone) continue;
     lease.refused_at = 0;
-    const std::uint64_t asked_at = book.clock();
     const Decision decision = consider(lease);
     if (decision.is_granted()) continue;
     if (!lease.was_told && lease.granted_ns == 0) {
@@ -160,7 +152,6 @@ void Arbiter::State::serve_queue() {
       continue;
     }
     preempt_for(lease);
-    if (decision.reason == kRefusedByBooks) lease.refused_at = asked_at;
   }
 }
 
@@ -180,7 +171,11 @@ Decision Arbiter::State::consider(Lease& lease) {
   const bool has_answer = lease.was_told || lease.granted_ns != 0;
   const Plan& wanted = wanted_by(lease, room);
   if (!book.would_fit(wanted, alternative_of(lease))) {
-    if (has_answer) return scarce(kRefusedByBooks, {});
+    if (has_answer) {
+      // Whoever gives way for it from here on moves the clock.
+      lease.refused_at = book.clock();
+      return scarce(Reason::kTaken, {});
+    }
     Decision decision = would_take(lease);
     if (!decision.is_granted()) return decision;
   }
@@ -426,8 +421,8 @@ void Arbiter::State::enqueue(Lease& lease, const Decision& why) {
 // Whether time alone has changed what the queue would say: somebody went up a class, or may ask the
 // kernel again.
 bool Arbiter::State::has_moved_up() const {
-  return std::any_of(waiting.begin(), waiting.end(), [&](LeaseNumber number) {
-    const Lease& lease = leases.at(number);
+  return std::any_of(line.begin(), line.end(), [&](const Waiting& one) {
+    const Lease& lease = *one.lease;
     if (lease.retry_ns > served_ns && lease.retry_ns <= now) return true;
     if (options.ageing_ns == 0 || served_ns < lease.asked_ns) return false;
     return (now - lease.asked_ns) / options.ageing_ns !=

@@ -263,7 +263,7 @@ std::string Arbiter::State::save() const {
   json saved = {{"options", to_json(options)},
                 {"now", now},
                 {"grace", grace_until_ns},
-                {"waiting", waiting},
+                {"waiting", in_order()},
                 {"turns", turns},
                 {"turn", turn},
                 {"turn_ends", turn_ends_ns},
@@ -314,8 +314,11 @@ bool Arbiter::State::load(std::string_view saved) {
       carriers.insert_or_assign(carrier.number, std::move(carrier));
     }
     if (!is_consistent() || !book_again()) return false;
-    for (const LeaseNumber number : waiting) leases.at(number).is_waiting = true;
-    sort_line();
+    for (const json& one : from.at("waiting")) {
+      const auto found = leases.find(one.get<LeaseNumber>());
+      if (found == leases.end()) return false;
+      join_queue(found->second);
+    }
     changes = from.at("changes");
     return true;
   } catch (const json::exception&) {
@@ -328,7 +331,6 @@ void Arbiter::State::load_plain(const nlohmann::json& from) {
   has_begun = true;
   now = from.at("now");
   grace_until_ns = from.at("grace");
-  waiting = from.at("waiting").get<std::vector<LeaseNumber>>();
   turns = from.at("turns").get<std::vector<LeaseNumber>>();
   turn = from.at("turn");
   turn_ends_ns = from.at("turn_ends");
@@ -375,7 +377,6 @@ bool Arbiter::State::plan_again(Lease& lease) const {
 
 bool Arbiter::State::is_consistent() const {
   const auto is_known = [&](LeaseNumber number) { return leases.contains(number); };
-  if (!std::all_of(waiting.begin(), waiting.end(), is_known)) return false;
   if (!std::all_of(turns.begin(), turns.end(), is_known)) return false;
   if (turn != 0 && !is_known(turn)) return false;
   for (const auto& [number, lease] : leases) {

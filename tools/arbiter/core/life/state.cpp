@@ -139,6 +139,28 @@ void Arbiter::State::count_out(const Lease& lease) {
   if (counts->second.leases == 0 && counts->second.waits == 0) users.erase(counts);
 }
 
+bool Arbiter::State::is_tallied() const {
+  decltype(users) users_now;
+  decltype(giving_way) giving_way_now = {};
+  std::size_t waiting = 0;
+  for (const auto& [number, lease] : leases) {
+    if (is_counted(lease)) ++users_now[lease.holder.uid].leases;
+    if (lease.state == pmu::LeaseState::kQueued) ++users_now[lease.holder.uid].waits;
+    if (gives_way(lease)) ++giving_way_now.at(lease.asked.head.priority);
+    waiting += lease.is_waiting ? 1 : 0;
+  }
+  const bool is_line_right =
+      line.size() == waiting &&
+      std::all_of(line.begin(), line.end(),
+                  [&](const Waiting& one) {
+                    return one.lease->is_waiting && one.priority_class == class_of(*one.lease);
+                  }) &&
+      std::is_sorted(line.begin(), line.end(), [](const Waiting& one, const Waiting& other) {
+        return one.goes_before(other);
+      });
+  return users_now == users && giving_way_now == giving_way && is_line_right;
+}
+
 std::optional<LeaseNumber> Arbiter::State::free_number() const {
   // In turn: a number is not given out again at once, and tokens last as long as all numbers do.
   const std::uint32_t numbers = options.leases_max - 1;
@@ -183,7 +205,7 @@ std::optional<Nanoseconds> Arbiter::State::deadline() const {
       take_earlier(due, lease.away_ns + kAwayMax);
     }
     if (has_to_act(lease)) take_earlier(due, now + kTick);
-    if (lease.state == pmu::LeaseState::kQueued && waiting.size() > 1 && options.ageing_ns != 0) {
+    if (lease.state == pmu::LeaseState::kQueued && line.size() > 1 && options.ageing_ns != 0) {
       const Nanoseconds steps = (now - lease.asked_ns) / options.ageing_ns + 1;
       if (class_of(lease) < static_cast<std::uint32_t>(pmu::Priority::kCritical)) {
         take_earlier(due, lease.asked_ns + steps * options.ageing_ns);
@@ -193,8 +215,8 @@ std::optional<Nanoseconds> Arbiter::State::deadline() const {
   for (const auto& [number, carrier] : carriers) take_earlier(due, carrier.next_ns);
   for (const auto& [place, unknown] : unknowns) take_earlier(due, unknown.until_ns);
   if (turns.size() > 1) take_earlier(due, turn_ends_ns);
-  if (!remembered.empty() || (is_grace() && !waiting.empty())) take_earlier(due, grace_until_ns);
-  if (!waiting.empty() && !outsiders.empty() && !is_surveying) {
+  if (!remembered.empty() || (is_grace() && !line.empty())) take_earlier(due, grace_until_ns);
+  if (!line.empty() && !outsiders.empty() && !is_surveying) {
     take_earlier(due, surveyed_ns + kRetry);
   }
   return due;

@@ -56,6 +56,7 @@ struct Unknown {
 struct Waiting {
   std::uint32_t priority_class = 0;
   std::uint64_t arrival = 0;
+  // In State::leases, where nodes stay; whoever is erased has left the line.
   Lease* lease = nullptr;
   // Bounds of what it wants, so that most of those who want something else are told apart without
   // a look at their plans.
@@ -77,6 +78,7 @@ struct Waiting {
 struct UserCounts {
   std::uint32_t leases = 0;
   std::uint32_t waits = 0;
+  friend bool operator==(const UserCounts&, const UserCounts&) = default;
 };
 
 // Slot words as they were at a time of the book's clock.
@@ -122,6 +124,7 @@ struct Arbiter::State {
   void become(Lease& lease, pmu::LeaseState state);
   void count_in(const Lease& lease);
   void count_out(const Lease& lease);
+  [[nodiscard]] bool is_tallied() const;
   [[nodiscard]] bool gives_way(const Lease& lease) const;
   [[nodiscard]] std::optional<LeaseNumber> free_number() const;
   [[nodiscard]] Lease* find(ClientNumber client, pmu::Token token);
@@ -327,9 +330,8 @@ struct Arbiter::State {
   std::map<LeaseNumber, Lease> leases;
   std::map<CarrierNumber, Carrier> carriers;
   std::map<LeaseNumber, std::uint32_t> generations;  // the last one of each number
-  std::vector<LeaseNumber> waiting;                  // in the order of arrival
-  std::vector<Waiting> line;                         // the same, who goes first stands first
-  Nanoseconds line_until_ns = 0;                     // then somebody goes up a class
+  std::vector<Waiting> line;                         // who waits; who goes first stands first
+  Nanoseconds line_until_ns = pmu::kForever;         // then somebody goes up a class
   std::vector<LeaseNumber> forgotten;                // are nobody's any more
   std::map<std::uint32_t, UserCounts> users;
   std::array<std::uint32_t, 8> giving_way = {};  // leases that would, by priority

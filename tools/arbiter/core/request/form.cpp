@@ -48,8 +48,9 @@ constexpr std::uint32_t kEventFlags = kExcludesBoth | pmu::kItemInherits;
   if ((item.flags & ~kEventFlags) != 0) {
     return fmt::format("there are no flags {:#x} of an event", item.flags & ~kEventFlags);
   }
-  if ((item.flags & kExcludesBoth) == kExcludesBoth)
+  if ((item.flags & kExcludesBoth) == kExcludesBoth) {
     return "the event excludes both user and kernel";
+  }
   if (kind_of(item) == ItemKind::kRange && item.begin > item.end) {
     return fmt::format("the range begins at {} and ends before, at {}", item.begin, item.end);
   }

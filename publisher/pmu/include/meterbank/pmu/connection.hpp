@@ -12,8 +12,8 @@
 // they are claimed again by their old tokens, and those that are not granted again are lost.
 //
 // Company: any number of threads. on_notice runs on the keeper, or in dispatch(), one call at a
-// time; it must not throw, and may call everything here but the destructor of the connection. After
-// a fork the child's connection answers kForked; it may connect anew.
+// time; it must not throw, and may call everything here, and end the connection. After a fork the
+// child's connection answers kForked; it may connect anew.
 #pragma once
 
 #include <chrono>
@@ -124,7 +124,8 @@ class Connection {
 
   // Readable when dispatch() has something to do. Not to be read or closed.
   [[nodiscard]] int descriptor() const noexcept;
-  // Does what the keeper would do. Never waits, but for the answer to a claim.
+  // Does what the keeper would do, and nothing if there is one. Never waits, but for the answer to
+  // a claim.
   void dispatch();
 
  private:
