@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kUsage =
     "usage: meterbank_bench [--quick] [--large] [--peers] "
     "[publish|snapshot|fresh|setup|bulk|perflib|callback|distribution|cut|shards|server|ledger|"
-    "books|machine|leases]...\n"
+    "books|admission|waits|machine|leases]...\n"
     "  --quick  tiny inputs: shows that every row runs; its figures mean nothing\n"
     "  --large  bulk snapshots of 1,000,000 instances as well\n"
     "  --peers  rows of other systems too, where this program was built with them\n"
@@ -39,6 +39,8 @@ constexpr Group kGroups[] = {{"publish", meterbank::bench::publish_rows},
                              {"server", meterbank::bench::server_rows},
                              {"ledger", meterbank::bench::lease_ledger_rows},
                              {"books", meterbank::bench::lease_book_rows},
+                             {"admission", meterbank::bench::lease_admission_rows},
+                             {"waits", meterbank::bench::lease_wait_rows},
                              {"machine", meterbank::bench::lease_machine_rows},
                              {"leases", meterbank::bench::lease_daemon_rows}};
 

@@ -34,6 +34,8 @@ void cut_rows(const Effort& effort, Table& table);
 void server_rows(const Effort& effort, Table& table);
 void lease_ledger_rows(const Effort& effort, Table& table);
 void lease_book_rows(const Effort& effort, Table& table);
+void lease_admission_rows(const Effort& effort, Table& table);
+void lease_wait_rows(const Effort& effort, Table& table);
 void lease_machine_rows(const Effort& effort, Table& table);
 void lease_daemon_rows(const Effort& effort, Table& table);
 #ifdef METERBANK_BENCH_PCP

@@ -66,6 +66,16 @@ void Table::time_alone_row(std::string_view what, const Spread& measured,
              verdict(measured.median, hold_ns));
 }
 
+void Table::share_row(std::string_view what, double measured, double other) {
+  print_line(what, fmt::format("{:.1f} %", 100 * measured), fmt::format("{:.1f} %", 100 * other),
+             "-", "-", "-");
+}
+
+void Table::seconds_row(std::string_view what, double measured, double other) {
+  print_line(what, fmt::format("{:.2f} s", measured), fmt::format("{:.2f} s", other), "-", "-",
+             "-");
+}
+
 void Table::note_row(std::string_view what, std::string_view why) {
   print_line(what, "-", "-", "-", "-", why);
 }

@@ -22,6 +22,9 @@ class Table {
                  std::optional<double> hold);
   // Of times that nothing is compared with.
   void time_alone_row(std::string_view what, const Spread& measured, std::optional<double> hold_ns);
+  // Of simulations: beside what another way of doing it gives. Shares of a whole; seconds.
+  void share_row(std::string_view what, double measured, double other);
+  void seconds_row(std::string_view what, double measured, double other);
   void note_row(std::string_view what, std::string_view why);
 
   void head() const;

@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Question: what does a decision cost on a machine of 224 CPUs, and what do those who wait add?
-// The arbiter alone, in this process: no sockets, and a kernel that says yes at once.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "arbiter/core/arbiter.hpp"
 #include "rows.hpp"
-#include "workplace.hpp"
+#include "rows/leases/lone_arbiter.hpp"
 
 namespace meterbank::bench {
 namespace {
 
 using arbiter::Arbiter;
-using arbiter::Item;
 using pmu::Token;
 
 constexpr std::uint32_t kCpus = 224;
@@ -34,48 +30,19 @@ constexpr std::string_view kTopology =
 constexpr std::uint32_t kInstructions = 0xc0;
 constexpr std::uint32_t kAnything = 0x10;
 
-pmu::Allocate asking(std::uint32_t first, std::uint32_t last, std::vector<Item> items) {
-  pmu::Allocate asked;
-  for (std::uint32_t cpu = first; cpu <= last; ++cpu) {
-    if (asked.groups.empty() || asked.groups.back().group != cpu / 64) {
-      asked.groups.push_back({.mask = 0, .group = static_cast<std::uint16_t>(cpu / 64)});
-    }
-    asked.groups.back().mask |= std::uint64_t{1} << (cpu % 64);
-  }
-  asked.head.flags = pmu::kAllocateHasGroups;
-  asked.head.group_count = static_cast<std::uint32_t>(asked.groups.size());
-  asked.items = std::move(items);
-  if (!asked.items.empty()) asked.head.flags |= pmu::kAllocateHasItems;
-  asked.head.item_count = static_cast<std::uint32_t>(asked.items.size());
-  return asked;
-}
-
 pmu::Allocate one_of(std::uint32_t cpu, std::uint32_t code) {
   return asking(cpu, cpu, {arbiter::counters_for_event(1, code, 0)});
 }
 
-arbiter::MachineBook open_book() {
-  auto topology = arbiter::parse_topology(kTopology, "machine");
-  if (!topology) give_up(topology.error().message());
-  const arbiter::CpuSet cpus = arbiter::CpuSet::range(0, kCpus - 1);
-  auto book = arbiter::MachineBook::open(
-      {.topology = std::move(*topology), .possible = cpus, .online = cpus, .names = {}});
-  if (!book) give_up(book.error().message());
-  return std::move(*book);
-}
-
-// An arbiter, the kernel that it works with, and two clients: one that is asked for everything
-// measured, and one that all the others stand for.
+// Two clients: one that is asked for everything measured, and one that all the others stand for.
 class Machine {
  public:
-  Machine() : arbiter_(open_book(), arbiter::Policy::standard(), {}) {
-    for (const arbiter::ClientNumber client : {kMeasured, kOthers}) {
-      const auto pid = static_cast<std::uint32_t>(client);
-      arbiter_.connected(
-          client, {.pid = pid, .groups = {}, .program = "client", .executable = {}, .cgroup = {}},
-          now_);
-    }
-    settle();
+  Machine() : lone_(kTopology, kCpus) {
+    lone_.on_granted = [this](arbiter::ClientNumber, const pmu::Granted& granted) {
+      granted_ = granted.head.token;
+    };
+    lone_.connect(kMeasured);
+    lone_.connect(kOthers);
   }
 
   static constexpr arbiter::ClientNumber kMeasured = 1;
@@ -89,45 +56,16 @@ class Machine {
   }
   void free(arbiter::ClientNumber client, Token token) { say(client, pmu::Free{token}); }
   [[nodiscard]] Token granted() const noexcept { return granted_; }  // last, to whomever
-  [[nodiscard]] const Arbiter& arbiter() const noexcept { return arbiter_; }
+  [[nodiscard]] const Arbiter& arbiter() const noexcept { return lone_.arbiter(); }
 
  private:
   void say(arbiter::ClientNumber client, const pmu::ClientMessage& message) {
-    now_ += 1000;
-    arbiter_.received(client, ++id_, message, now_);
-    settle();
-    keep(arbiter_.deadline().has_value());
+    lone_.pass_until(lone_.now() + 1000);
+    lone_.say(client, message);
+    keep(lone_.arbiter().deadline().has_value());
   }
-  void settle() {
-    while (std::optional<arbiter::Action> action = arbiter_.next_action()) {
-      std::visit([this](const auto& one) { execute(one); }, *action);
-    }
-  }
-  void execute(const arbiter::Send& action) {
-    if (const auto* granted = std::get_if<pmu::Granted>(&action.message)) {
-      granted_ = granted->head.token;
-    }
-  }
-  void execute(const arbiter::Open& action) {
-    arbiter_.opened(action.carrier,
-                    {.kernel_ids = std::vector<std::uint64_t>(action.openings.size(), 1)}, now_);
-  }
-  void execute(const arbiter::Resume& action) { arbiter_.opened(action.carrier, {}, now_); }
-  void execute(const arbiter::Sample& action) {
-    const std::size_t count = arbiter_.carriers().at(action.carrier).openings.size();
-    arbiter_.sampled(action.carrier, std::vector<arbiter::Reading>(count), now_);
-  }
-  void execute(const arbiter::Confirm& action) { arbiter_.confirmed(action.carrier, true, now_); }
-  void execute(const arbiter::Verify& action) {
-    arbiter_.verified(action.lease, action.pmu, action.counters, now_);
-  }
-  void execute(const arbiter::Survey&) { arbiter_.surveyed({}, now_); }
-  template <typename Other>
-  void execute(const Other&) {}
 
-  Arbiter arbiter_;
-  arbiter::Nanoseconds now_ = 1'000'000'000;
-  std::uint64_t id_ = 0;
+  LoneArbiter lone_;
   Token granted_ = 0;
 };
 
