@@ -6,15 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "../support/descriptors.hpp"
 #include "../support/orders_schema.hpp"
+#include "../support/patience.hpp"
 #include "../support/temporary_directory.hpp"
 #include "asking_reader.hpp"
 #include "meterbank/reader/catalog.hpp"
@@ -54,17 +53,6 @@ class Gate {
   int waiting_ = 0;
   bool open_ = false;
 };
-
-// True as soon as it is, false after ten seconds.
-template <typename F>
-[[nodiscard]] bool comes_true(F&& is_true) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!is_true()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
-}
 
 class ChannelFixture : public testing::Test {
  protected:

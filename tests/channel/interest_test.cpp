@@ -86,6 +86,29 @@ TEST_F(InterestTest, IsCountedOnceAConnection) {
   EXPECT_EQ(readers_in_segment(), 1U);
 }
 
+// Whoever wants other counters takes back and adds in one breath. A thread that overtakes another
+// with the second of two packets would leave the provider with no interest, or with one too many.
+TEST_F(InterestTest, TakesEffectInTheOrderInWhichItIsSaid) {
+  constexpr int kChanges = 2000, kAtOnce = 8;
+  AskingReader reader = this->reader();
+  const ChannelRequest add = request(MessageType::kAddInterest);
+  const ChannelRequest remove = request(MessageType::kRemoveInterest);
+  ASSERT_EQ(reader.ask_and_wait(add)->type, MessageType::kDone);
+  for (int done = 0; done < kChanges; done += kAtOnce) {
+    for (int i = 0; i < kAtOnce; ++i) {
+      reader.ask(remove);
+      reader.ask(add);
+    }
+    for (int i = 0; i < 2 * kAtOnce; ++i) {
+      const auto answer = reader.answer();
+      ASSERT_TRUE(answer);
+      ASSERT_EQ(answer->type, MessageType::kDone);
+    }
+    ASSERT_EQ(readers_in_segment(), 1U);
+    ASSERT_EQ(told(), 1);
+  }
+}
+
 TEST_F(InterestTest, ReturnsToZeroAfterAThousandReadersWereKilled) {
   const ChannelRequest add = request(MessageType::kAddInterest);
   const std::ptrdiff_t before = test::open_descriptors();

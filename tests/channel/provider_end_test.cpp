@@ -325,6 +325,24 @@ TEST_F(CallbackProvider, TellsARunningCallThatItsReaderHasCancelledOrGone) {
   }
 }
 
+TEST_F(CallbackProvider, TellsACallOfACancelThatCameRightBehindIt) {
+  const Registration registration = register_with([](CallbackRequest& request) {
+    EXPECT_TRUE(comes_true([&request] { return request.is_cancelled(); }));
+    return 0U;
+  });
+  const ChannelRequest collect = request(MessageType::kCollect);
+  AskingReader reader = this->reader();
+  for (int i = 0; i < 500 && !HasFailure(); ++i) {
+    ChannelRequest cancel;
+    cancel.type = MessageType::kCancel;
+    cancel.id = reader.ask(collect);
+    reader.socket().send(encode(cancel));
+    const auto answer = reader.answer();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->outcome, CallbackOutcome::kCancelled);
+  }
+}
+
 TEST_F(CallbackProvider, RefusesSetsWhoseValuesAreMoreThanOneNumber) {
   constexpr std::array kCounters{CounterSpec{.id = 5,
                                              .name = "Sizes",

@@ -113,7 +113,6 @@ void CallbackServer::serve() noexcept {
           serve_connection(connection, packet);
         }
       }
-      tell_those_who_wait();
     } catch (const std::bad_alloc&) {
       // Without memory for this caller there is no answer for it: it finds itself hung up on.
       if (tag == kListener) {
@@ -122,6 +121,7 @@ void CallbackServer::serve() noexcept {
         drop(connection);
       }
     }
+    tell_those_who_wait();
   }
 }
 
@@ -202,7 +202,7 @@ void CallbackServer::drop(const ConnectionPtr& connection) noexcept {
     } catch (const std::bad_alloc&) {
       count_refusal();  // the count stays too high: nothing is lost but a provider's effort
     }
-    tell(callable);
+    tell_later(callable);
   }
 }
 
@@ -210,33 +210,41 @@ void CallbackServer::drop(const ConnectionPtr& connection) noexcept {
 
 void CallbackServer::serve_connection(const ConnectionPtr& connection, PacketBuffer& packet) {
   if (!connection->flush()) return drop(connection);
+  Admitted admitted;
+  {
+    const std::lock_guard turn(connection->turn());
+    if (!take_packet(connection, packet, admitted)) return drop(connection);
+  }
+  listen_again(connection);
+  if (admitted.call != nullptr) run(connection, admitted);
+}
+
+bool CallbackServer::take_packet(const ConnectionPtr& connection, PacketBuffer& packet,
+                                 Admitted& admitted) {
   UniqueFd attached;
   switch (connection->receive(packet, attached)) {
     case PacketSocket::Got::kEnd:
-      return drop(connection);
+      return false;
     case PacketSocket::Got::kMalformed:
       count_refusal();
-      return drop(connection);
+      return false;
     case PacketSocket::Got::kNothing:
-      return listen_again(connection);
+      return true;
     case PacketSocket::Got::kPacket:
       break;
   }
   if (attached) {  // rule 3 of channel.hpp
     count_refusal();
-    return drop(connection);
+    return false;
   }
   const DecodedRequest decoded = decode_request(packet.bytes());
   if (!decoded.refusal) {
-    listen_again(connection);
-    return handle(connection, decoded.request);
+    admitted = handle(connection, decoded.request);
+    return true;
   }
   refuse(connection, decoded.request.id, *decoded.refusal);
   // A packet without an id to answer to is not of this protocol.
-  if (decoded.request.id == 0 || connection->count_fault(limits_.faults_max)) {
-    return drop(connection);
-  }
-  listen_again(connection);
+  return decoded.request.id != 0 && !connection->count_fault(limits_.faults_max);
 }
 
 void CallbackServer::listen_again(const ConnectionPtr& connection) const noexcept {
@@ -268,8 +276,12 @@ void CallbackServer::busy(const ConnectionPtr& connection, std::uint64_t id) {
   keep_or_drop(connection, connection->send(answer, limits_.unsent_max));
 }
 
-void CallbackServer::handle(const ConnectionPtr& connection, const ChannelRequest& request) {
-  if (request.type == MessageType::kCancel) return connection->cancel(request.id);
+CallbackServer::Admitted CallbackServer::handle(const ConnectionPtr& connection,
+                                                const ChannelRequest& request) {
+  if (request.type == MessageType::kCancel) {
+    connection->cancel(request.id);
+    return {};
+  }
   bool may_ask = false;
   std::shared_ptr<Callable> callable;
   {
@@ -280,52 +292,63 @@ void CallbackServer::handle(const ConnectionPtr& connection, const ChannelReques
       callable = found->second.callable;
     }
   }
-  if (!may_ask) return refuse(connection, request.id, ChannelRefusal::kRate);
-  if (callable == nullptr) return refuse(connection, request.id, ChannelRefusal::kNoRegistration);
   const bool is_about_rows =
       request.type == MessageType::kCollect || request.type == MessageType::kEnumerate;
-  if (!is_about_rows) return handle_interest(connection, callable, request);
-  if (!callable->computes_rows()) {
-    return refuse(connection, request.id, ChannelRefusal::kNoCallback);
+  if (!may_ask) {
+    refuse(connection, request.id, ChannelRefusal::kRate);
+  } else if (callable == nullptr) {
+    refuse(connection, request.id, ChannelRefusal::kNoRegistration);
+  } else if (!is_about_rows) {
+    handle_interest(connection, callable, request);
+  } else if (!callable->computes_rows()) {
+    refuse(connection, request.id, ChannelRefusal::kNoCallback);
+  } else {
+    return admit_call(connection, callable, request);
   }
-  handle_rows(connection, callable, request);
+  return {};
 }
 
-void CallbackServer::handle_rows(const ConnectionPtr& connection,
-                                 const std::shared_ptr<Callable>& callable,
-                                 const ChannelRequest& request) {
+CallbackServer::Admitted CallbackServer::admit_call(const ConnectionPtr& connection,
+                                                    const std::shared_ptr<Callable>& callable,
+                                                    const ChannelRequest& request) {
   const uid_t uid = connection->peer().uid;
   const std::uint32_t outstanding =
       users_.is_foreign(uid) ? limits_.foreign_outstanding_max : kOutstandingRequestsMax;
   std::shared_ptr<RunningCall> call;
   switch (callable->begin(request, outstanding, call)) {
     case Callable::Admission::kBusy:
-      return busy(connection, request.id);
+      busy(connection, request.id);
+      return {};
     case Callable::Admission::kClosing:
-      return refuse(connection, request.id, ChannelRefusal::kClosing);
+      refuse(connection, request.id, ChannelRefusal::kClosing);
+      return {};
     case Callable::Admission::kYes:
       break;
   }
   if (!begin_callback(uid)) {
     callable->give_up(call);
-    return busy(connection, request.id);
+    busy(connection, request.id);
+    return {};
   }
-  if (connection->add_call(request.id, call)) {
-    bool keep = true;
-    callable->run(call, [&](const RunningCall& done) noexcept {
-      connection->remove_call(request.id);
-      try {
-        keep = connection->send(done, limits_.unsent_max);
-      } catch (const std::bad_alloc&) {
-        keep = false;  // no answer can be made: hanging up is one
-      }
-    });
-    keep_or_drop(connection, keep);
-  } else {
-    callable->give_up(call);
-    refuse(connection, request.id, ChannelRefusal::kMalformed);  // its id is in use
-  }
+  if (connection->add_call(request.id, call)) return {callable, call};
   end_callback(uid);
+  callable->give_up(call);
+  refuse(connection, request.id, ChannelRefusal::kMalformed);  // its id is in use
+  return {};
+}
+
+void CallbackServer::run(const ConnectionPtr& connection, const Admitted& admitted) {
+  bool keep = true;
+  admitted.callable->run(admitted.call, [&](const RunningCall& done) noexcept {
+    connection->remove_call(done.request().id);
+    try {
+      keep = connection->send(done, limits_.unsent_max);
+    } catch (const std::bad_alloc&) {
+      keep = false;  // no answer can be made: hanging up is one
+    }
+  });
+  keep_or_drop(connection, keep);
+  end_callback(connection->peer().uid);
 }
 
 void CallbackServer::handle_interest(const ConnectionPtr& connection,
@@ -351,7 +374,7 @@ void CallbackServer::handle_interest(const ConnectionPtr& connection,
     added->id = request.id;
     callable->remove_interest(std::move(*added), told);
   }
-  tell(callable);
+  tell_later(callable);
 }
 
 // ---- Threads ----
@@ -372,21 +395,20 @@ void CallbackServer::end_callback(uid_t uid) noexcept {
 }
 
 bool CallbackServer::try_to_tell(const std::shared_ptr<Callable>& callable) noexcept {
-  if (!callable->computes_rows()) {
-    callable->tell();  // nobody to wait for
-    return true;
-  }
   if (!begin_callback(users_.own())) return false;
   callable->tell();
   end_callback(users_.own());
   return true;
 }
 
-void CallbackServer::tell(const std::shared_ptr<Callable>& callable) noexcept {
-  if (!callable->has_to_tell() || try_to_tell(callable)) return;
+// By the thread that is here, when it is through with what it does.
+void CallbackServer::tell_later(const std::shared_ptr<Callable>& callable) noexcept {
+  if (!callable->has_to_tell()) return;
+  if (!callable->computes_rows()) return callable->tell();  // no callback, answers only
   const std::lock_guard lock(mutex_);
+  const bool stands_there = std::find(to_tell_.begin(), to_tell_.end(), callable) != to_tell_.end();
   try {
-    if (!stopping_) to_tell_.push_back(callable);
+    if (!stopping_ && !stands_there) to_tell_.push_back(callable);
   } catch (const std::bad_alloc&) {
     count_refusal();  // told with the next change
   }
@@ -402,8 +424,8 @@ void CallbackServer::tell_those_who_wait() noexcept {
     }
     if (!try_to_tell(next)) return;
     const std::lock_guard lock(mutex_);
-    // It may stand there twice: told once, it has nothing more to tell.
-    std::erase(to_tell_, next);
+    // Somebody may have come since, and have found it there.
+    if (!next->has_to_tell()) std::erase(to_tell_, next);
   }
 }
 

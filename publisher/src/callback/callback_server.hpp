@@ -6,8 +6,14 @@
 //   connections +--> epoll --> whichever thread waits takes the packet and runs the callback itself
 //   stop ------+
 //
-// A thread that is to run a callback first sees to it that another one waits: slow callbacks hold
-// up their own threads and nothing else. So there is one thread more than callbacks may run.
+// Rules
+//   1. A thread that is to run a callback first sees to it that another one waits: slow callbacks
+//      hold up their own threads and nothing else. So there is one thread more than callbacks may
+//      run.
+//   2. Packets of a connection take effect in the order in which they came: each holds the
+//      connection's turn from its receipt until interest is counted, a call is known by its id, or
+//      a call is cancelled. Otherwise a removal could overtake its addition, and a cancel its call.
+//   3. Callbacks run after the turn, with no lock held.
 #pragma once
 
 #include <sys/types.h>
@@ -56,6 +62,11 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
     std::uint64_t generation = 0;
     std::shared_ptr<Callable> callable;
   };
+  // A callback for rows that may run now. Nobody: there is none.
+  struct Admitted {
+    std::shared_ptr<Callable> callable;
+    std::shared_ptr<RunningCall> call;
+  };
 
   [[nodiscard]] Result<void> prepare();
   [[nodiscard]] bool start_thread_locked() noexcept;
@@ -69,11 +80,17 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
   [[nodiscard]] ConnectionPtr find(std::uint64_t number);
 
   void serve_connection(const ConnectionPtr& connection, PacketBuffer& packet);
-  void handle(const ConnectionPtr& connection, const ChannelRequest& request);
-  void handle_rows(const ConnectionPtr& connection, const std::shared_ptr<Callable>& callable,
-                   const ChannelRequest& request);
+  // In the connection's turn. take_packet() is false where the connection is to be dropped.
+  [[nodiscard]] bool take_packet(const ConnectionPtr& connection, PacketBuffer& packet,
+                                 Admitted& admitted);
+  [[nodiscard]] Admitted handle(const ConnectionPtr& connection, const ChannelRequest& request);
+  [[nodiscard]] Admitted admit_call(const ConnectionPtr& connection,
+                                    const std::shared_ptr<Callable>& callable,
+                                    const ChannelRequest& request);
   void handle_interest(const ConnectionPtr& connection, const std::shared_ptr<Callable>& callable,
                        const ChannelRequest& request);
+  // After it.
+  void run(const ConnectionPtr& connection, const Admitted& admitted);
   void refuse(const ConnectionPtr& connection, std::uint64_t id, ChannelRefusal reason);
   void busy(const ConnectionPtr& connection, std::uint64_t id);
   void listen_again(const ConnectionPtr& connection) const noexcept;
@@ -84,7 +101,7 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
   [[nodiscard]] bool begin_callback(uid_t uid) noexcept;
   void end_callback(uid_t uid) noexcept;
   [[nodiscard]] bool try_to_tell(const std::shared_ptr<Callable>& callable) noexcept;
-  void tell(const std::shared_ptr<Callable>& callable) noexcept;
+  void tell_later(const std::shared_ptr<Callable>& callable) noexcept;
   void tell_those_who_wait() noexcept;
 
   const ChannelLimits limits_;
@@ -100,7 +117,7 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
   std::map<std::uint64_t, ConnectionPtr> connections_;  // oldest first
   std::unordered_map<Ref, Registered> registered_;
   ChannelUsers users_;
-  std::deque<std::shared_ptr<Callable>> to_tell_;  // until a thread has time
+  std::deque<std::shared_ptr<Callable>> to_tell_;  // until a thread has time; each once
 };
 
 }  // namespace meterbank::detail

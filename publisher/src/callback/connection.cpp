@@ -93,7 +93,9 @@ std::optional<ChannelRequest> Connection::take_interest(const std::shared_ptr<Ca
   return request;
 }
 
-bool Connection::is_idle() const noexcept {
+bool Connection::is_idle() noexcept {
+  const std::unique_lock turn(turn_, std::try_to_lock);
+  if (!turn) return false;
   const std::lock_guard lock(mutex_);
   return calls_.empty() && interests_.empty() && unsent_.empty() && !socket_.has_packet();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One reader, connected: what it waits for, what it is interested in, what it has not fetched.
-// Company: receive() one thread at a time, everything else any thread.
+// Company: receive() and count_fault() in the turn, everything else any thread.
 #pragma once
 
 #include <deque>
@@ -32,6 +32,8 @@ class Connection {
   [[nodiscard]] int process() const noexcept { return process_.get(); }
   [[nodiscard]] const PeerCredentials& peer() const noexcept { return peer_; }
 
+  // Rule 2 of callback_server.hpp.
+  [[nodiscard]] std::mutex& turn() noexcept { return turn_; }
   PacketSocket::Got receive(PacketBuffer& packet, UniqueFd& attached) noexcept {
     return socket_.receive(packet, attached);
   }
@@ -60,7 +62,7 @@ class Connection {
       const std::shared_ptr<Callable>& callable);
 
   // Nobody would miss it: nothing is under way, nothing has come that was not looked at.
-  [[nodiscard]] bool is_idle() const noexcept;
+  [[nodiscard]] bool is_idle() noexcept;
 
   // The end: cancels its calls, sends nothing more. Returns its interests, once.
   using Interests = std::map<std::shared_ptr<Callable>, ChannelRequest>;
@@ -78,6 +80,8 @@ class Connection {
   PacketSocket socket_;
   const UniqueFd process_;
   const PeerCredentials peer_;
+
+  std::mutex turn_;  // taken before all others
   std::uint32_t faults_ = 0;
 
   mutable std::mutex mutex_;  // taken before a Callable's, never inside

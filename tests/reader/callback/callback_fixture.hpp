@@ -6,22 +6,19 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <chrono>
 #include <map>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "../../support/patience.hpp"
 #include "../../support/temporary_directory.hpp"
 #include "../../support/wave_schema.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
 
 namespace meterbank::test {
-
-// An answer that never comes fails the test, not one that is slow.
-inline constexpr std::chrono::seconds kPatience{20};
 
 struct Wave {
   std::string name;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <thread>
 
+#include "../../support/patience.hpp"
 #include "callback_fixture.hpp"
 
 namespace meterbank {
@@ -151,7 +152,7 @@ TEST_F(CallbackQuery, MoreReadersThanPlacesAllGetTheirAnswers) {
 class CallbackInterest : public CallbackQuery {
  protected:
   static void await(const std::function<bool()>& condition) {
-    while (!condition()) std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(test::comes_true(condition));
   }
 };
 
@@ -163,8 +164,7 @@ TEST_F(CallbackInterest, BeginsWithTheQueryAndEndsWithIt) {
   EXPECT_FALSE(interest.wanted());
   {
     Query query = *Query::compile(catalog, {"waves/*/crests"});
-    await([&] { return interest.wanted(); });
-    EXPECT_TRUE(interest.wanted(1));
+    await([&] { return interest.wanted() && interest.wanted(1); });
     EXPECT_FALSE(interest.wanted(0));
   }
   await([&] { return !interest.wanted(); });

@@ -19,6 +19,8 @@
 //   4. Who sends what these rules do not allow is told kRefused where there is an id to answer to,
 //      and disconnected after the third time, or at once where packets can no longer be told apart.
 //   5. Numbers have the byte order of the machine: both ends run on it.
+//   6. Requests of a connection take effect in the order in which they were sent. Answers come as
+//      they are ready.
 //
 // Nothing here throws or believes a byte that it did not check. Source: the ETW notifications that
 // carry PerfLib's requests on Windows, where a registration has four reply slots as well.
