@@ -2,7 +2,6 @@
 #include "workplace.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <cstdio>
@@ -15,19 +14,16 @@ void give_up(const std::string& why) {
   std::exit(1);
 }
 
-Workplace::Workplace() {
-  directory_ = (std::filesystem::temp_directory_path() / "meterbank-bench-XXXXXX").string();
-  if (::mkdtemp(directory_.data()) == nullptr) give_up("no temporary directory");
-  provider_.push_back(must(Provider::create({.name = "bench",
-                                             .directory = directory_,
-                                             .bytes_max = std::uint64_t{2} << 30,
-                                             .instances_max = 3'000'000})));
+std::string program_beside(std::string_view name) {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
+  return std::filesystem::exists(program) ? program.string() : std::string();
 }
 
-Workplace::~Workplace() {
-  provider_.clear();
-  std::error_code ignored;
-  std::filesystem::remove_all(directory_, ignored);
+Workplace::Workplace() {
+  provider_.push_back(must(Provider::create({.name = "bench",
+                                             .directory = directory_.path(),
+                                             .bytes_max = std::uint64_t{2} << 30,
+                                             .instances_max = 3'000'000})));
 }
 
 Registration add_set(Provider& provider, const SetShape& shape, unsigned number,

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "../tests/support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 
 namespace meterbank::bench {
@@ -28,11 +30,8 @@ struct SetShape {
 class Workplace {
  public:
   Workplace();
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
-  ~Workplace();
 
-  [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
+  [[nodiscard]] const std::string& directory() const noexcept { return directory_.path(); }
   // Every shape gets a set of its own name.
   [[nodiscard]] Registration add(const SetShape& shape, const Callback& callback = {});
   // Instances named "i0", "i1", ... with every counter written once.
@@ -42,12 +41,15 @@ class Workplace {
   [[nodiscard]] static std::uint64_t segment_bytes();
 
  private:
-  std::string directory_;
+  test::TemporaryDirectory directory_;
   std::vector<Provider> provider_;
   unsigned sets_ = 0;
 };
 
 [[noreturn]] void give_up(const std::string& why);
+
+// Path of a program of the same build. Empty: it is not built.
+[[nodiscard]] std::string program_beside(std::string_view name);
 
 template <typename T>
 T must(Result<T> result) {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "blocks.hpp"
-#include "copy_limits.hpp"
 #include "rows.hpp"
+#include "rows/copy_limits.hpp"
 
 namespace meterbank::bench {
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <filesystem>
 #include <optional>
 #include <unordered_map>
 
@@ -125,9 +124,8 @@ void spawn_and_wait(const std::string& program, const char* verb, const std::str
 }
 
 void program_start(const Effort& effort, Table& table) {
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
-  const std::string program = (self.parent_path() / "meterbank").string();
-  if (!std::filesystem::exists(program)) {
+  const std::string program = program_beside("meterbank");
+  if (program.empty()) {
     table.note_row("meterbank, start to exit", "the program is not built");
     return;
   }

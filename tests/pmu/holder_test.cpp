@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstddef>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -198,12 +199,13 @@ TEST_F(HolderTest, TheConnectionAndItsLeaseMayEndWhereANoticeIsTold) {
   for (const bool has_keeper : {true, false}) {
     std::optional<Connection> connection;
     std::optional<Lease> lease;
-    std::promise<void> ended;
+    // The callback outlives the test by a moment.
+    const auto ended = std::make_shared<std::promise<void>>();
     auto connected = Connection::connect(
-        {.socket = socket(), .has_keeper = has_keeper, .on_notice = [&](const LeaseNotice&) {
+        {.socket = socket(), .has_keeper = has_keeper, .on_notice = [&, ended](const LeaseNotice&) {
            connection.reset();
            lease.reset();
-           ended.set_value();
+           ended->set_value();
          }});
     ASSERT_TRUE(connected) << connected.error().message();
     connection.emplace(std::move(*connected));
@@ -212,7 +214,7 @@ TEST_F(HolderTest, TheConnectionAndItsLeaseMayEndWhereANoticeIsTold) {
     const Token token = granted->token();
     lease.emplace(std::move(*granted));
 
-    auto told = ended.get_future();
+    auto told = ended->get_future();
     arbiter.run([&](ScriptedArbiter& self) {
       self.send_all(Notice{token, NoticeKind::kLost, Cause::kPreempted, 0});
     });

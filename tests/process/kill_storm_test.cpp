@@ -3,7 +3,6 @@
 // SIGKILL at moments that nobody chose: a child commits as fast as it can, this process reads it,
 // kills it somewhere, and reads what it left.
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -13,6 +12,7 @@
 #include <iostream>
 #include <random>
 
+#include "../support/patience.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "numbered_set.hpp"
@@ -42,11 +42,12 @@ void wait_a_little(std::minstd_rand& dice, std::uint32_t turns_max) {
 
 // On a machine that is busy a child that is ready need not have begun to write, and none that is
 // killed before is inside of anything. It takes a time slice, so that only those children are
-// waited for that come after too many of the others.
-void wait_for_a_write(const SharedWord& seq) {
+// waited for that come after kQuickKills of the others.
+constexpr int kQuickKills = 300;
+bool has_begun_to_write(const SharedWord& seq) {
   // relaxed, both: only whether it moves
   const std::uint64_t before = StdAtomics::load_relaxed(seq);
-  while (StdAtomics::load_relaxed(seq) == before) ::sched_yield();
+  return test::comes_true([&] { return StdAtomics::load_relaxed(seq) != before; });
 }
 
 // Forks; true in `ready` when the child has called its argument.
@@ -90,10 +91,11 @@ pid_t start_provider(const std::string& directory) {
 }
 
 TEST(KillStorm, WhatAKilledProviderLeavesIsWholeAndReadableAtOnce) {
-  const int kills = test::runs_long() ? 10'000 : 300;
+  const int kills_min = test::runs_long() ? 10'000 : kQuickKills;
   std::minstd_rand dice(20240229);
   int inside = 0, torn = 0, unreadable = 0, backwards = 0, live_reads = 0;
-  for (int kill = 0; kill < kills || (inside == 0 && kill < 2 * kills); ++kill) {
+  int kills = 0;
+  for (; kills < kills_min || (inside == 0 && kills < 2 * kills_min); ++kills) {
     const test::TemporaryDirectory directory;
     const pid_t pid = start_provider(directory.path());
     ASSERT_GT(pid, 0);
@@ -103,7 +105,7 @@ TEST(KillStorm, WhatAKilledProviderLeavesIsWholeAndReadableAtOnce) {
     if (!is_seen) kill_and_reap(pid);
     ASSERT_TRUE(is_seen) << (eye ? "walk" : eye.error().message());
     const BlockParts<const SharedWord> block = slots.front().block;
-    if (kill >= kills) wait_for_a_write(*block.seq);
+    EXPECT_TRUE(kills < kills_min || has_begun_to_write(*block.seq));
     Row row{};
     std::uint64_t last = 0;
     const int reads = static_cast<int>(dice() % 64);
@@ -158,7 +160,7 @@ TEST(KillStormControl, AOneCopyWriterIsLeftUnreadable) {
   std::minstd_rand dice(4);
   int odd = 0;
   int kills = 0;
-  for (; odd == 0 && kills < 1000; ++kills) {
+  for (; odd == 0 && kills < 2 * kQuickKills; ++kills) {
     block->seq.store(0, std::memory_order_relaxed);  // relaxed: the fork orders it
     const pid_t pid = start_child([&](auto ready) {
       ready();
@@ -170,7 +172,7 @@ TEST(KillStormControl, AOneCopyWriterIsLeftUnreadable) {
       }
     });
     ASSERT_GT(pid, 0);
-    if (kills >= 300) wait_for_a_write(block->seq);
+    EXPECT_TRUE(kills < kQuickKills || has_begun_to_write(block->seq));
     wait_a_little(dice, 4096);
     kill_and_reap(pid);
     odd += block->seq.load(std::memory_order_relaxed) % 2 == 1 ? 1 : 0;  // relaxed: at rest

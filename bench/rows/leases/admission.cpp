@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Question: how many requests are granted, and how many are refused though enough counters are
-// free? No time is measured: it is a simulation, the same on every machine.
+// free? No time is measured: it is a simulation, the same in every run.
 // Beside it: callers that name the counters they want, as on Windows; and first fit, which takes
 // the lowest place and moves nobody.
 #include <fmt/format.h>
 
-#include <bit>
+#include <cstdint>
 #include <map>
-#include <optional>
 #include <random>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "arbiter/core/books/counter_book.hpp"
+#include "arbiter/core/books/placement_search.hpp"
 #include "rows.hpp"
 
 namespace meterbank::bench {
@@ -63,7 +63,7 @@ class ByMask {
     const std::uint32_t first = is_first_fit_ ? 0 : wanted.place % places;
     const std::uint32_t last = is_first_fit_ ? places - 1 : first;
     for (std::uint32_t place = first; place <= last; ++place) {
-      const CounterMask mask = ((CounterMask{1} << wanted.counters) - 1) << place * wanted.counters;
+      const CounterMask mask = arbiter::bits_of(place * wanted.counters, wanted.counters);
       if ((used_ & mask) != 0) continue;
       used_ |= mask;
       held_.emplace(id, mask);
@@ -76,9 +76,7 @@ class ByMask {
     used_ &= ~found->second;
     held_.erase(found);
   }
-  [[nodiscard]] std::uint32_t free() const noexcept {
-    return counters_ - static_cast<std::uint32_t>(std::popcount(used_));
-  }
+  [[nodiscard]] std::uint32_t free() const noexcept { return counters_ - arbiter::count_of(used_); }
 
  private:
   std::uint32_t counters_;
@@ -90,23 +88,21 @@ class ByMask {
 class ByBook {
  public:
   explicit ByBook(std::uint32_t counters) noexcept
-      : counters_(counters), book_((CounterMask{1} << counters) - 1) {}
+      : counters_(counters), book_(arbiter::bits_of(0, counters)) {}
 
   bool take(std::uint64_t id, const Arrival& wanted) {
     CounterDemand demand;
     if (wanted.counters == counters_) {
       demand.whole = true;
     } else if (wanted.counters == 1) {
-      demand.any = {(CounterMask{1} << counters_) - 1};
+      demand.any = {arbiter::bits_of(0, counters_)};
     } else {
       demand.blocks = {{.length = wanted.counters, .alignment = wanted.counters}};
     }
     return book_.take(id, demand) == arbiter::Fit::kFits;
   }
   void release(std::uint64_t id) { book_.release(id); }
-  [[nodiscard]] std::uint32_t free() const noexcept {
-    return static_cast<std::uint32_t>(std::popcount(book_.free()));
-  }
+  [[nodiscard]] std::uint32_t free() const noexcept { return arbiter::count_of(book_.free()); }
 
  private:
   std::uint32_t counters_;

@@ -97,8 +97,6 @@ class BreakpointLock {
 class Daemon {
  public:
   explicit Daemon(const std::string& program) {
-    directory_ = (std::filesystem::temp_directory_path() / "meterbank-bench-XXXXXX").string();
-    if (::mkdtemp(directory_.data()) == nullptr) give_up("no temporary directory");
     child_ = ::fork();
     if (child_ < 0) give_up("fork");
     if (child_ == 0) {
@@ -106,7 +104,7 @@ class Daemon {
       ::prctl(PR_SET_PDEATHSIG, SIGTERM);
       const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
       ::dup2(nowhere, STDERR_FILENO);
-      ::execl(program.c_str(), program.c_str(), "--dir", directory_.c_str(), nullptr);
+      ::execl(program.c_str(), program.c_str(), "--dir", directory_.path().c_str(), nullptr);
       ::_exit(127);
     }
   }
@@ -115,14 +113,12 @@ class Daemon {
   ~Daemon() {
     ::kill(child_, SIGTERM);
     ::waitpid(child_, nullptr, 0);
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
   }
 
   [[nodiscard]] pid_t pid() const noexcept { return child_; }
   [[nodiscard]] Connection connect(bool has_keeper = false) const {
     pmu::ConnectionOptions options;
-    options.socket = directory_ + "/pmud.sock";
+    options.socket = directory_.path() + "/pmud.sock";
     options.has_keeper = has_keeper;
     // It listens when it is ready, which takes milliseconds.
     for (int attempt = 0; attempt < 500; ++attempt) {
@@ -145,7 +141,7 @@ class Daemon {
   }
 
  private:
-  std::string directory_;
+  test::TemporaryDirectory directory_;
   pid_t child_ = -1;
 };
 
@@ -388,9 +384,8 @@ void idle(const Effort& effort, Table& table, const Daemon& daemon) {
 }  // namespace
 
 void lease_daemon_rows(const Effort& effort, Table& table) {
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
-  const std::string program = (self.parent_path() / "meterbank-pmud").string();
-  if (!std::filesystem::exists(program)) {
+  const std::string program = program_beside("meterbank-pmud");
+  if (program.empty()) {
     table.note_row("leases", "the program is not built");
     return;
   }

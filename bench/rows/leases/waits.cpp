@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Question: how long does who wants one counter wait, and who wants all of them, where both come?
-// No time of this machine is measured: it is a simulation, the same on every machine.
+// No time is measured: it is a simulation, the same in every run.
 // Beside it: strictly first come, first served; whoever fits is served; and nobody waits, all count
 // in turns, as the kernel does where nobody lends.
 #include <fmt/format.h>
@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 #include <random>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "arbiter/core/books/placement_search.hpp"
 #include "measure.hpp"
 #include "rows.hpp"
 #include "rows/leases/lone_arbiter.hpp"
@@ -27,16 +29,16 @@ using arbiter::CounterMask;
 using arbiter::Nanoseconds;
 
 constexpr std::uint32_t kCounters = 6;
-constexpr CounterMask kAll = (CounterMask{1} << kCounters) - 1;
+constexpr CounterMask kAll = arbiter::bits_of(0, kCounters);
 constexpr std::string_view kTopology = "pmu cpu cpus=0 gp=6\n";
 constexpr double kLoad = 0.7;
 constexpr double kSecond = 1e9;
 
 struct Job {
   Nanoseconds arrival = 0;
-  Nanoseconds hold = 0;        // half a second to one and a half
-  std::uint32_t counters = 0;  // kCounters: alone
-  Nanoseconds wait = 0;        // found out
+  Nanoseconds hold = 0;                  // half a second to one and a half
+  std::uint32_t counters = 0;            // kCounters: alone
+  std::optional<Nanoseconds> wait = {};  // found out
 };
 
 // Seven in ten want one counter, five in twenty three, one in twenty all.
@@ -142,7 +144,8 @@ std::vector<double> shares_in_turns(const std::vector<Job>& all) {
     steps.emplace_back(job.arrival + job.hold, -static_cast<int>(job.counters));
   }
   std::sort(steps.begin(), steps.end());
-  // Seconds for which a counter that was wanted all the time would have counted until each step.
+  // Nanoseconds for which a counter that was wanted all the time would have counted until each
+  // step.
   std::vector<double> counted(steps.size());
   int wanted = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -169,7 +172,8 @@ std::vector<double> shares_in_turns(const std::vector<Job>& all) {
 double wait_of(const std::vector<Job>& all, std::uint32_t counters, double share) {
   std::vector<double> waits;
   for (const Job& job : all) {
-    if (job.counters == counters) waits.push_back(static_cast<double>(job.wait) / kSecond);
+    if (!job.wait) give_up("a request was never served");
+    if (job.counters == counters) waits.push_back(static_cast<double>(*job.wait) / kSecond);
   }
   std::sort(waits.begin(), waits.end());
   return quantile(waits, share);

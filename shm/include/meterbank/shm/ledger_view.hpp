@@ -3,7 +3,7 @@
 // The ledger (lease_ledger.hpp) as anyone sees it who was given its descriptor.
 //
 // Company: any number of threads. Everything but attach(), over() and wait() is wait-free, without
-// system calls and allocation: a load or a few, but for find_place(), which looks through all
+// system calls or allocation: a load or a few, but for find_place(), which looks through all
 // places. All of it stays within the memory that was mapped whatever the bytes say. Words come from
 // another process: they are hints of a state that may have changed since, and no more than that.
 #pragma once

@@ -180,8 +180,8 @@ Fit CounterBook::plan_beside_others(const CounterDemand& demand, Gone gone, Plan
 Fit CounterBook::plan_moving(Movable movable, const CounterDemand& demand, Gone gone,
                              Plan& plan) const {
   plan.newcomer.exact = demand.exact;
-  plan.newcomer.any.assign(demand.any.size(), kNoCounter);
-  plan.newcomer.blocks.assign(demand.blocks.size(), kNoCounter);
+  plan.newcomer.any.assign(demand.any.size(), kUnplaced);
+  plan.newcomer.blocks.assign(demand.blocks.size(), kUnplaced);
   plan.moved.clear();
 
   Demanded demanded{};

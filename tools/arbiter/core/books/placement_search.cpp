@@ -48,8 +48,8 @@ void count_demand(const CounterDemand& demand, Demanded& demanded) noexcept {
 }
 
 void PlacementSearch::want_single(CounterMask options, std::uint32_t* place) {
-  singles_.push_back({options & room_, place, *place, kNoCounter});
-  if (*place != kNoCounter) counters_in_use_ |= bit(*place);
+  singles_.push_back({options & room_, place, *place, kUnplaced});
+  if (*place != kUnplaced) counters_in_use_ |= bit(*place);
 }
 
 void PlacementSearch::want_block(const Block& block, std::uint32_t* place) {
@@ -64,7 +64,7 @@ void PlacementSearch::want_block(const Block& block, std::uint32_t* place) {
   Group& mine = group != groups_.end() ? *group : groups_.emplace_back();
   mine.shape = block;
   mine.places.push_back(place);
-  if (*place != kNoCounter) counters_in_use_ |= bits_of(*place, block.length);
+  if (*place != kUnplaced) counters_in_use_ |= bits_of(*place, block.length);
 }
 
 Fit PlacementSearch::run() {
@@ -148,14 +148,14 @@ bool PlacementSearch::is_room_for_blocks(std::size_t number, std::uint32_t wante
 bool PlacementSearch::match_singles(CounterMask room) {
   free_ = room;
   for (Single& single : singles_) {
-    const bool stays = single.now != kNoCounter && (room & bit(single.now)) != 0;
-    single.counter = stays ? single.now : kNoCounter;
+    const bool stays = single.now != kUnplaced && (room & bit(single.now)) != 0;
+    single.counter = stays ? single.now : kUnplaced;
     if (!stays) continue;
     holder_[single.now] = static_cast<std::size_t>(&single - singles_.data());
     free_ &= ~bit(single.now);
   }
   for (std::size_t i = 0; i < singles_.size(); ++i) {
-    if (singles_[i].counter == kNoCounter && !give_counter(i, room)) return false;
+    if (singles_[i].counter == kUnplaced && !give_counter(i, room)) return false;
   }
   return true;
 }

@@ -18,7 +18,7 @@
 namespace meterbank::arbiter {
 
 inline constexpr std::uint32_t kMaskCounters = 64;
-inline constexpr std::uint32_t kNoCounter = kMaskCounters;
+inline constexpr std::uint32_t kUnplaced = kMaskCounters;
 
 [[nodiscard]] constexpr CounterMask bit(std::uint32_t counter) noexcept {
   return CounterMask{1} << counter;
@@ -50,7 +50,7 @@ class PlacementSearch {
   PlacementSearch(CounterMask room, const Demanded& demanded) noexcept
       : room_(room), demanded_(demanded) {}
 
-  // One counter of `options`. `place` says where it is now (kNoCounter: nowhere) and, after a
+  // One counter of `options`. `place` says where it is now (kUnplaced: it has none) and, after a
   // search that ends in kFits, where it shall be.
   void want_single(CounterMask options, std::uint32_t* place);
   void want_block(const Block& block, std::uint32_t* place);

@@ -246,8 +246,8 @@ void Arbiter::State::allocate(ClientNumber client, std::uint64_t id, const pmu::
 
   if (take_over(client, id, asked)) return;
 
-  const auto known = users.find(clients.at(client).identity.uid);
-  const auto [own, own_waits] = known == users.end() ? UserCounts{} : known->second;
+  const auto known = tally.users.find(clients.at(client).identity.uid);
+  const auto [own, own_waits] = known == tally.users.end() ? UserCounts{} : known->second;
   if (own >= rights.leases_max) {
     return refuse_at_once(
         scarce(Reason::kQuota, fmt::format("this user has {} leases, and may have no more", own)));
@@ -285,7 +285,7 @@ void Arbiter::State::admit(ClientNumber client, std::uint64_t id, const pmu::All
   lease.state = pmu::LeaseState::kQueued;
   ++changes;
   Lease& placed = leases.insert_or_assign(number, std::move(lease)).first->second;
-  count_in(placed);
+  count_in(placed, tally);
 
   if (asked.head.reclaims != 0) {
     if (auto refused = reclaim_refusal(placed)) return refuse_lease(placed, *refused);

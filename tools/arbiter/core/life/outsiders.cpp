@@ -179,7 +179,7 @@ void Arbiter::State::book_reserves() {
 void Arbiter::State::adopt(Policy rules) {
   for (const auto& [number, lease] : leases) count_out(lease);
   policy = std::move(rules);
-  for (const auto& [number, lease] : leases) count_in(lease);
+  for (const auto& [number, lease] : leases) count_in(lease, tally);
   book.touch_all();
   reserves.clear();
   book_reserves();

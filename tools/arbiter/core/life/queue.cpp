@@ -70,8 +70,7 @@ void Arbiter::State::sort_line() {
     one.priority_class = class_of(*one.lease);
     note_ageing(*one.lease);
   }
-  std::sort(line.begin(), line.end(),
-            [](const Waiting& one, const Waiting& other) { return one.goes_before(other); });
+  std::sort(line.begin(), line.end(), goes_before);
 }
 
 Waiting Arbiter::State::waiting_as(Lease& lease) const {
@@ -107,9 +106,7 @@ std::uint32_t Arbiter::State::ahead_of(const Lease& lease) const {
   Waiting self;
   self.priority_class = class_of(lease);
   self.arrival = lease.arrival;
-  const auto place = std::lower_bound(
-      line.begin(), line.end(), self,
-      [](const Waiting& one, const Waiting& other) { return one.goes_before(other); });
+  const auto place = std::lower_bound(line.begin(), line.end(), self, goes_before);
   return static_cast<std::uint32_t>(place - line.begin());
 }
 
@@ -117,10 +114,7 @@ void Arbiter::State::join_queue(Lease& lease) {
   if (std::exchange(lease.is_waiting, true)) return;
   lease.refused_at = 0;
   const Waiting self = waiting_as(lease);
-  line.insert(std::upper_bound(
-                  line.begin(), line.end(), self,
-                  [](const Waiting& one, const Waiting& other) { return one.goes_before(other); }),
-              self);
+  line.insert(std::upper_bound(line.begin(), line.end(), self, goes_before), self);
   note_ageing(lease);
 }
 
@@ -339,6 +333,7 @@ bool Arbiter::State::fits_without(const Lease& lease, const std::set<LeaseNumber
 }
 
 void Arbiter::State::preempt_for(const Lease& lease) {
+  const auto& giving_way = tally.giving_way;
   const auto first_above = giving_way.begin() + static_cast<std::ptrdiff_t>(lease.priority());
   if (std::all_of(giving_way.begin(), first_above,
                   [](std::uint32_t count) { return count == 0; })) {

@@ -306,7 +306,7 @@ bool Arbiter::State::load(std::string_view saved) {
       }
       set_plan(*lease, std::move(lease->plan));
       if (lease->state == pmu::LeaseState::kNone) forgotten.push_back(lease->number);
-      count_in(*lease);
+      count_in(*lease, tally);
       leases.insert_or_assign(lease->number, std::move(*lease));
     }
     for (const json& one : from.at("carriers")) {

@@ -103,7 +103,7 @@ void Arbiter::State::become(Lease& lease, pmu::LeaseState state) {
   if (lease.state == state) return;
   count_out(lease);
   lease.state = state;
-  count_in(lease);
+  count_in(lease, tally);
   if (state == pmu::LeaseState::kNone) forgotten.push_back(lease.number);
   book.touch(lease.plan);
   ++changes;
@@ -124,41 +124,34 @@ bool Arbiter::State::gives_way(const Lease& lease) const {
                         lease.has(pmu::kAllocateRestorable));
 }
 
-void Arbiter::State::count_in(const Lease& lease) {
-  if (is_counted(lease)) ++users[lease.holder.uid].leases;
-  if (lease.state == pmu::LeaseState::kQueued) ++users[lease.holder.uid].waits;
-  if (gives_way(lease)) ++giving_way.at(lease.asked.head.priority);
+void Arbiter::State::count_in(const Lease& lease, Tally& counts) const {
+  if (is_counted(lease)) ++counts.users[lease.holder.uid].leases;
+  if (lease.state == pmu::LeaseState::kQueued) ++counts.users[lease.holder.uid].waits;
+  if (gives_way(lease)) ++counts.giving_way.at(lease.asked.head.priority);
 }
 
 void Arbiter::State::count_out(const Lease& lease) {
-  if (gives_way(lease)) --giving_way.at(lease.asked.head.priority);
-  const auto counts = users.find(lease.holder.uid);
-  if (counts == users.end()) return;  // nothing of this user counts
+  if (gives_way(lease)) --tally.giving_way.at(lease.asked.head.priority);
+  const auto counts = tally.users.find(lease.holder.uid);
+  if (counts == tally.users.end()) return;  // nothing of this user counts
   counts->second.leases -= is_counted(lease) ? 1U : 0U;
   counts->second.waits -= lease.state == pmu::LeaseState::kQueued ? 1U : 0U;
-  if (counts->second.leases == 0 && counts->second.waits == 0) users.erase(counts);
+  if (counts->second.leases == 0 && counts->second.waits == 0) tally.users.erase(counts);
 }
 
 bool Arbiter::State::is_tallied() const {
-  decltype(users) users_now;
-  decltype(giving_way) giving_way_now = {};
+  Tally anew;
   std::size_t waiting = 0;
   for (const auto& [number, lease] : leases) {
-    if (is_counted(lease)) ++users_now[lease.holder.uid].leases;
-    if (lease.state == pmu::LeaseState::kQueued) ++users_now[lease.holder.uid].waits;
-    if (gives_way(lease)) ++giving_way_now.at(lease.asked.head.priority);
+    count_in(lease, anew);
     waiting += lease.is_waiting ? 1 : 0;
   }
-  const bool is_line_right =
-      line.size() == waiting &&
-      std::all_of(line.begin(), line.end(),
-                  [&](const Waiting& one) {
-                    return one.lease->is_waiting && one.priority_class == class_of(*one.lease);
-                  }) &&
-      std::is_sorted(line.begin(), line.end(), [](const Waiting& one, const Waiting& other) {
-        return one.goes_before(other);
-      });
-  return users_now == users && giving_way_now == giving_way && is_line_right;
+  const auto stands_right = [this](const Waiting& one) {
+    return one.lease->is_waiting && one.priority_class == class_of(*one.lease);
+  };
+  return anew == tally && line.size() == waiting &&
+         std::all_of(line.begin(), line.end(), stands_right) &&
+         std::is_sorted(line.begin(), line.end(), goes_before);
 }
 
 std::optional<LeaseNumber> Arbiter::State::free_number() const {

@@ -68,17 +68,24 @@ struct Waiting {
     const bool is_beside = cpu_first <= other.cpu_last && other.cpu_first <= cpu_last;
     return (pmus & other.pmus) != 0 && (is_beside || (has_units && other.has_units));
   }
-  [[nodiscard]] bool goes_before(const Waiting& other) const noexcept {
-    return priority_class != other.priority_class ? priority_class > other.priority_class
-                                                  : arrival < other.arrival;
-  }
 };
+[[nodiscard]] inline bool goes_before(const Waiting& one, const Waiting& other) noexcept {
+  return one.priority_class != other.priority_class ? one.priority_class > other.priority_class
+                                                    : one.arrival < other.arrival;
+}
 
 // How many leases a user has, and how many requests wait.
 struct UserCounts {
   std::uint32_t leases = 0;
   std::uint32_t waits = 0;
   friend bool operator==(const UserCounts&, const UserCounts&) = default;
+};
+
+// What of leases is counted as they change, so that nobody has to look at all of them.
+struct Tally {
+  std::map<std::uint32_t, UserCounts> users;     // by uid; those who have something
+  std::array<std::uint32_t, 8> giving_way = {};  // leases that would, by priority
+  friend bool operator==(const Tally&, const Tally&) = default;
 };
 
 // Slot words as they were at a time of the book's clock.
@@ -122,7 +129,7 @@ struct Arbiter::State {
               std::uint32_t reason = 0);
   void record_of(JournalRecord record);
   void become(Lease& lease, pmu::LeaseState state);
-  void count_in(const Lease& lease);
+  void count_in(const Lease& lease, Tally& counts) const;
   void count_out(const Lease& lease);
   [[nodiscard]] bool is_tallied() const;
   [[nodiscard]] bool gives_way(const Lease& lease) const;
@@ -333,10 +340,9 @@ struct Arbiter::State {
   std::vector<Waiting> line;                         // who waits; who goes first stands first
   Nanoseconds line_until_ns = pmu::kForever;         // then somebody goes up a class
   std::vector<LeaseNumber> forgotten;                // are nobody's any more
-  std::map<std::uint32_t, UserCounts> users;
-  std::array<std::uint32_t, 8> giving_way = {};  // leases that would, by priority
-  std::vector<LeaseNumber> turns;                // sliced leases, in the order of their turns
-  LeaseNumber turn = 0;                          // whose it is; 0: nobody's
+  Tally tally;
+  std::vector<LeaseNumber> turns;  // sliced leases, in the order of their turns
+  LeaseNumber turn = 0;            // whose it is; 0: nobody's
   Nanoseconds turn_ends_ns = 0;
   std::map<pmu::Token, JournalRecord> remembered;
   // Of these: counters whose descriptors their holders have, and which of them were offered.

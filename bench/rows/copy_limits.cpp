@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "copy_limits.hpp"
+#include "rows/copy_limits.hpp"
 
 #include <cstring>
 
