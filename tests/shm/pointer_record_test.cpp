@@ -7,6 +7,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
+
+#include "../support/temporary_directory.hpp"
 
 namespace meterbank {
 namespace {
@@ -59,12 +62,8 @@ TEST(PointerRecord, RefusesMalformedValues) {
 
 class RuntimeDirectory : public testing::Test {
  protected:
-  RuntimeDirectory() {
-    std::string pattern = testing::TempDir() + "meterbank-XXXXXX";
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~RuntimeDirectory() override { std::filesystem::remove_all(path_); }
-  std::string path_;
+  test::TemporaryDirectory directory_;
+  const std::string path_ = directory_.path();
 };
 
 TEST_F(RuntimeDirectory, IsCreatedPrivateForWriting) {

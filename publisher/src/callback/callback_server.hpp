@@ -13,7 +13,7 @@
 //   2. Packets of a connection take effect in the order in which they came: each holds the
 //      connection's turn from its receipt until interest is counted, a call is known by its id, or
 //      a call is cancelled. Otherwise a removal could overtake its addition, and a cancel its call.
-//   3. Callbacks run after the turn, with no lock held.
+//   3. Callbacks run after the turn, with no lock of the server or of a connection held.
 #pragma once
 
 #include <sys/types.h>
