@@ -23,16 +23,27 @@ pmu::Allocate reclaiming(pmu::Allocate request, pmu::Token token) {
 TEST(PmudRestart, HoldersOfADeadArbiterClaimTheirLeasesAgainAndOthersWait) {
   PmudProcess pmud;
   RawClient holder = RawClient::greeted(pmud.socket());
-  const pmu::Token old = token_of(holder.ask(whole(0b01)));
-  pmud.kill();
-  EXPECT_TRUE(comes_true([&] { return holder.ledger()->has_owner_died(); }));
-  pmud.start();
-  RawClient stranger = RawClient::greeted(pmud.socket());
-  EXPECT_EQ(stranger.welcome().flags & pmu::kWelcomeGrace, pmu::kWelcomeGrace);
-  const auto refused = stranger.ask(whole(0b10));
-  if (refusal_of(refused) != nullptr) {
-    EXPECT_EQ(refusal_of(refused)->reason, pmu::Reason::kGrace);
+  pmu::Token old = token_of(holder.ask(whole(0b01)));
+  RawClient stranger;
+  bool is_refused = false;
+  // Grace lasts two seconds. On a machine that stood still for so long, the arbiter dies once more.
+  for (int attempt = 0; attempt < 5 && !is_refused; ++attempt) {
+    pmud.kill();
+    EXPECT_TRUE(comes_true([&] { return holder.ledger()->has_owner_died(); }));
+    pmud.start();
+    stranger = RawClient::greeted(pmud.socket());
+    const auto answer = stranger.ask(whole(0b10));
+    if (const auto* refusal = refusal_of(answer)) {
+      EXPECT_EQ(stranger.welcome().flags & pmu::kWelcomeGrace, pmu::kWelcomeGrace);
+      ASSERT_EQ(refusal->reason, pmu::Reason::kGrace);
+      is_refused = true;
+    } else {
+      holder = RawClient::greeted(pmud.socket());
+      old = token_of(holder.ask(reclaiming(whole(0b01), old)));
+      ASSERT_NE(old, 0U);
+    }
   }
+  ASSERT_TRUE(is_refused);
   holder = RawClient::greeted(pmud.socket());
   const pmu::Token now = token_of(holder.ask(reclaiming(whole(0b01), old)));
   EXPECT_NE(pmu::epoch_of(now), pmu::epoch_of(old));
@@ -53,7 +64,7 @@ TEST(PmudRestart, AfterAnOrderlyEndThereIsNoGrace) {
   EXPECT_NE(token_of(client.ask(whole(0b11))), 0U);
 }
 
-TEST(PmudRestart, EveryHolderHasItsLeaseAgainWithinASecondHoweverOftenTheArbiterDies) {
+TEST(PmudRestart, EveryHolderHasItsLeaseAgainHoweverOftenTheArbiterDies) {
   const int restarts = depth(1000, 20);
   PmudProcess pmud;
   RawClient client = RawClient::greeted(pmud.socket());

@@ -110,6 +110,8 @@ TEST(PmudStorm, AHealthyClientIsServedThroughAFloodOfHostileOnes) {
       " at most\n",
       connects.load(std::memory_order_relaxed), ms(times[times.size() / 2]),
       ms(times[times.size() * 99 / 100]), ms(times.back()));
+  // The flood took place, and the log stayed small.
+  EXPECT_GE(connects.load(std::memory_order_relaxed), rounds / 2);  // relaxed: joined above
   EXPECT_LT(pmud.complaints().size(), std::size_t{1} << 16);
 }
 
@@ -122,7 +124,7 @@ TEST(PmudStorm, NoPacketLeavesALeaseOrACounterBehind) {
     std::vector<std::uint8_t> bytes(4096);
     for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random());
     script.play(bytes);
-    script.finish();
+    script.finish();  // fails the test if a lease or a counter is left
     sent += script.packets();
     granted += script.granted();
     rejected += script.rejected();

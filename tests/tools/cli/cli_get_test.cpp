@@ -149,11 +149,16 @@ TEST_F(CliGet, ScalesBytesForPeopleAndNotWhenToldSo) {
 TEST_F(CliGet, StopsAfterTheTimeThatWasAskedFor) {
   open_shop();
 
-  const auto outcome =
-      meterbank({"get", "shop_sales/stock", "--for", "60ms", "-i", "20ms", "-f", "jsonl"});
+  // -n 0 alone would go on until the timeout, and one sample is what neither option gives.
+  const auto outcome = meterbank({"get", "shop_sales/stock", "--for", "60ms", "-i", "20ms", "-f",
+                                  "jsonl", "--timeout", "60s"});
+  const auto longer = meterbank(
+      {"get", "shop_sales/stock", "--for", "1s", "-i", "20ms", "-f", "jsonl", "--timeout", "60s"});
 
   EXPECT_EQ(outcome.code, kExitDone) << outcome.err;
-  EXPECT_GE(outcome.lines().size(), 1U);
+  EXPECT_EQ(longer.code, kExitDone) << longer.err;
+  EXPECT_LE(outcome.lines().size(), 4U);  // at 0, 20, 40 and 60 ms
+  EXPECT_GT(longer.lines().size(), outcome.lines().size());
 }
 
 TEST_F(CliGet, EndsWithCode124WhenTheTimeoutRunsOut) {

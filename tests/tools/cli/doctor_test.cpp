@@ -31,9 +31,13 @@ TEST_F(Doctor, WarnsOfADirectoryThatOthersMayWriteTo) {
 }
 
 TEST_F(Doctor, FindsAMissingDirectory) {
-  const auto outcome = run_plainly({"doctor", "--dir", directory_ + "/missing"});
+  const std::string missing = directory_ + "/missing";
+
+  const auto outcome = run_plainly({"doctor", "--dir", missing});
 
   EXPECT_EQ(outcome.code, kExitNo) << outcome.out;
+  const std::string problem = "PROBLEM  open directory " + missing + ": No such file or directory";
+  EXPECT_NE(outcome.out.find(problem), std::string::npos) << outcome.out;
 }
 
 }  // namespace
