@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // PcwRegister and PcwUnregister: rows 1 to 8 of the checklist, and 30.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
 #include <cstring>
 #include <memory>
 
@@ -190,6 +195,51 @@ TEST_F(PcwRegisterTest, TakesTheSameSetTwiceAndShowsTheRowsOfBoth) {
   ASSERT_EQ(PcwCreateInstance(&other, second.get(), Name(L"a"), 1, &block), STATUS_SUCCESS);
 
   EXPECT_EQ(collect(kPools).count("a"), 2U);
+}
+
+// Registers the set with an instance, tells, and ends when the other end of `over` is closed.
+void publish_pools_until(int ready, int over) {
+  Information info(L"Memory Pools", pool_counters());
+  const Registered registration(info);
+  const Pool pool{4, 5, 6};
+  PCW_DATA block = block_of(pool);
+  PPCW_INSTANCE instance = nullptr;
+  if (PcwCreateInstance(&instance, registration.get(), Name(L"a"), 1, &block) != STATUS_SUCCESS) {
+    return;
+  }
+  char told = 1;
+  if (::write(ready, &told, 1) != 1) return;
+  static_cast<void>(!::read(over, &told, 1));
+}
+
+TEST_F(PcwRegisterTest, TakesTheSameSetInTwoProcessesAndShowsTheRowsOfBoth) {
+  std::array<int, 2> ready{}, over{};
+  ASSERT_EQ(::pipe2(ready.data(), O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe2(over.data(), O_CLOEXEC), 0);
+  const pid_t other = ::fork();
+  ASSERT_GE(other, 0);
+  if (other == 0) {
+    ::close(over[1]);
+    publish_pools_until(ready[1], over[0]);
+    ::_exit(0);
+  }
+  char told = 0;
+  ASSERT_EQ(::read(ready[0], &told, 1), 1);
+  Information info(L"Memory Pools", pool_counters());
+  const Registered registration(info);
+  const Pool pool{1, 2, 3};
+  PCW_DATA block = block_of(pool);
+  PPCW_INSTANCE instance = nullptr;
+  ASSERT_EQ(PcwCreateInstance(&instance, registration.get(), Name(L"a"), 1, &block),
+            STATUS_SUCCESS);
+
+  const SeenRows rows = collect(kPools);
+
+  EXPECT_EQ(rows.count("a"), 2U);
+  ::close(over[1]);
+  EXPECT_EQ(::waitpid(other, nullptr, 0), other);
+  EXPECT_EQ(collect(kPools).count("a"), 1U);
+  for (const int end : {ready[0], ready[1], over[0]}) ::close(end);
 }
 
 TEST_F(PcwRegisterTest, EndsTheProviderWithTheLastRegistration) {
