@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "meterbank/publisher/counter_position.hpp"
 #include "meterbank/shm/block.hpp"
 #include "meterbank/shm/distribution.hpp"
 #include "meterbank/shm/schema_layout.hpp"
@@ -51,10 +52,6 @@ class SlotReference {
 [[nodiscard]] BlockWriter<StdAtomics> scratch_writer() noexcept;
 
 }  // namespace detail
-
-// A counter is named by its position in the schema; an enum class of the positions reads best.
-template <typename T>
-concept CounterName = std::is_enum_v<T> || std::is_integral_v<T>;
 
 // The right to count one counter, for code that wants one pointer and nothing else.
 // Company: add() and set() one thread per instance of a block set, or per counter of an independent
@@ -127,11 +124,11 @@ class Values {
   }
   template <CounterName C>
   void set(C counter, std::uint64_t value) noexcept {
-    update_.set(static_cast<std::uint32_t>(counter), value);
+    update_.set(position_of(counter), value);
   }
   template <CounterName C>
   [[nodiscard]] std::uint64_t value(C counter) const noexcept {
-    return update_.value(static_cast<std::uint32_t>(counter));
+    return update_.value(position_of(counter));
   }
   // The same through handles, for what is more than a number; see value_handles.hpp. The commit
   // rewrites all words from the first to the last that changed.
@@ -163,7 +160,7 @@ class alignas(32) InstanceWriter {
   // One counter, one commit. A position outside the schema is ignored.
   template <CounterName C>
   void add(C counter, std::uint64_t delta) noexcept {
-    const auto word = static_cast<std::uint32_t>(counter);
+    const std::uint32_t word = position_of(counter);
     if (writer_.is_in_place(word)) {
       StdAtomics::add_single_writer(writer_.word(word), delta);
     } else {
@@ -172,7 +169,7 @@ class alignas(32) InstanceWriter {
   }
   template <CounterName C>
   void set(C counter, std::uint64_t value) noexcept {
-    const auto word = static_cast<std::uint32_t>(counter);
+    const std::uint32_t word = position_of(counter);
     if (writer_.is_in_place(word)) {
       StdAtomics::store_relaxed(writer_.word(word), value);  // relaxed: it orders nothing
     } else {
@@ -181,7 +178,7 @@ class alignas(32) InstanceWriter {
   }
   template <CounterName C>
   [[nodiscard]] std::uint64_t value(C counter) const noexcept {
-    const auto word = static_cast<std::uint32_t>(counter);
+    const std::uint32_t word = position_of(counter);
     return word < writer_.words() ? writer_.value(word) : 0;
   }
 
@@ -192,8 +189,12 @@ class alignas(32) InstanceWriter {
     return {&writer_.word(0), writer_.words()};
   }
 
-  // Several counters, one commit: update([](Values& values) { values.add(...); ... }). If the
-  // function throws, nothing was published. Readers see all of it or none of it (block sets).
+  // Several counters, one commit: update([](Values& values) { values.add(...); ... }). Readers of a
+  // block set see all of the changes or none; if the function throws, nothing is published. An
+  // independent set has no commit: each change is visible at once, and stays if the function
+  // throws later.
+  // The function must write to this instance through `values` only, must not close or destroy it,
+  // and must not be left by longjmp.
   template <typename F>
   void update(F&& change) {
     Values values(writer_);
@@ -209,12 +210,12 @@ class alignas(32) InstanceWriter {
       change(values);
       guard.values = nullptr;
     }
-    if (!writer_.is_in_place(0)) values.update_.commit();
+    if (!values.update_.is_in_place()) values.update_.commit();
   }
 
   template <CounterName C>
   [[nodiscard]] Counter counter(C name) const noexcept {
-    const auto word = static_cast<std::uint32_t>(name);
+    const std::uint32_t word = position_of(name);
     if (word >= writer_.words()) return {};
     return {writer_, word, slot_};
   }
@@ -253,7 +254,8 @@ class Instance : public InstanceWriter {
 
   // Not wait-free: takes the provider's private mutex. Later calls do nothing.
   void close() noexcept;
-  // Unique among the live instances of the registration; 0xffffffff for an instance that counts into nothing.
+  // Unique among the live instances of the registration; 0xffffffff for an instance that counts
+  // into nothing.
   [[nodiscard]] std::uint32_t id() const noexcept;
 
  private:

@@ -269,7 +269,7 @@ class ShardValues {
   // A position outside the schema is ignored.
   template <CounterName C>
   void add(C counter, std::uint64_t delta) noexcept {
-    change(static_cast<std::uint32_t>(counter), detail::ShardChange::kAdd, delta);
+    change(position_of(counter), detail::ShardChange::kAdd, delta);
   }
   template <CounterName C>
   void increment(C counter) noexcept {
@@ -277,11 +277,11 @@ class ShardValues {
   }
   template <CounterName C>
   void raise(C counter, std::uint64_t value) noexcept {
-    change(static_cast<std::uint32_t>(counter), detail::ShardChange::kRaise, value);
+    change(position_of(counter), detail::ShardChange::kRaise, value);
   }
   template <CounterName C>
   void lower(C counter, std::uint64_t value) noexcept {
-    change(static_cast<std::uint32_t>(counter), detail::ShardChange::kLower, value);
+    change(position_of(counter), detail::ShardChange::kLower, value);
   }
   // In a distribution of this instance, see sharded_recorder.hpp. The commit rewrites all words
   // from the first to the last that changed.
@@ -359,8 +359,7 @@ class ShardedWriter {
   // whose shards are joined by their maximum and minimum, add() is for the others.
   template <CounterName C>
   void add(C counter, std::uint64_t delta) noexcept {
-    detail::change_one<detail::ShardChange::kAdd>(shards_, static_cast<std::uint32_t>(counter),
-                                                  delta);
+    detail::change_one<detail::ShardChange::kAdd>(shards_, position_of(counter), delta);
   }
   template <CounterName C>
   void increment(C counter) noexcept {
@@ -368,13 +367,11 @@ class ShardedWriter {
   }
   template <CounterName C>
   void raise(C counter, std::uint64_t value) noexcept {
-    detail::change_one<detail::ShardChange::kRaise>(shards_, static_cast<std::uint32_t>(counter),
-                                                    value);
+    detail::change_one<detail::ShardChange::kRaise>(shards_, position_of(counter), value);
   }
   template <CounterName C>
   void lower(C counter, std::uint64_t value) noexcept {
-    detail::change_one<detail::ShardChange::kLower>(shards_, static_cast<std::uint32_t>(counter),
-                                                    value);
+    detail::change_one<detail::ShardChange::kLower>(shards_, position_of(counter), value);
   }
 
   // Of a distribution, see sharded_recorder.hpp. A counter of another form gives one that counts
@@ -413,7 +410,7 @@ class ShardedWriter {
 
   template <CounterName C>
   [[nodiscard]] ShardedCounter counter(C name) const noexcept {
-    const auto word = static_cast<std::uint32_t>(name);
+    const std::uint32_t word = position_of(name);
     if (word >= shards_.first->writer.words()) return {};
     return {shards_, word, slot_};
   }

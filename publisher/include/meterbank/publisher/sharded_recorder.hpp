@@ -84,7 +84,7 @@ inline void ShardValues::record(const ShardedRecorder& recorder, double value) n
 
 template <CounterName C>
 ShardedRecorder ShardedWriter::recorder(C name) const noexcept {
-  const CounterPlace place = detail::place_of(slot_.life(), static_cast<std::uint32_t>(name));
+  const CounterPlace place = detail::place_of(slot_.life(), position_of(name));
   if (!place.known || place.form != ValueForm::kDistribution) return {};
   return {shards_, {place.shape, place.own, place.more}, slot_};
 }

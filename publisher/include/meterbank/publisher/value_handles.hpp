@@ -187,14 +187,14 @@ inline void Values::set(const TextCounter& counter, std::string_view text) noexc
 
 template <CounterName C>
 Recorder InstanceWriter::recorder(C name) const noexcept {
-  const CounterPlace place = detail::place_of(slot_.life(), static_cast<std::uint32_t>(name));
+  const CounterPlace place = detail::place_of(slot_.life(), position_of(name));
   if (!place.known || place.form != ValueForm::kDistribution) return {};
   return {writer_, place, slot_};
 }
 
 template <CounterName C>
 Gauge InstanceWriter::gauge(C name) const noexcept {
-  const CounterPlace place = detail::place_of(slot_.life(), static_cast<std::uint32_t>(name));
+  const CounterPlace place = detail::place_of(slot_.life(), position_of(name));
   const bool is_number = place.form == ValueForm::kUnsigned || place.form == ValueForm::kSigned ||
                          place.form == ValueForm::kReal;
   if (!place.known || !is_number) return {};
@@ -203,7 +203,7 @@ Gauge InstanceWriter::gauge(C name) const noexcept {
 
 template <CounterName C>
 TextCounter InstanceWriter::text(C name) const noexcept {
-  const CounterPlace place = detail::place_of(slot_.life(), static_cast<std::uint32_t>(name));
+  const CounterPlace place = detail::place_of(slot_.life(), position_of(name));
   if (!place.known || place.form != ValueForm::kText) return {};
   return {writer_, place, slot_};
 }
