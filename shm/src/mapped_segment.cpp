@@ -19,7 +19,7 @@ namespace meterbank {
 
 struct MappedExtent::Mapping {
   UniqueFd descriptor;
-  boost::interprocess::mapped_region region;
+  MappedRegion region;
   MappedBytes bytes;
   std::uint64_t inode = 0;
   std::uint32_t uid = 0;
@@ -73,19 +73,18 @@ Result<std::uint64_t> pass_attach_gate(int descriptor, std::uint64_t bytes_max) 
 Result<MappedExtent> MappedExtent::map(UniqueFd descriptor, std::uint64_t bytes_max) {
   const auto bytes = pass_attach_gate(descriptor.get(), bytes_max);
   if (!bytes) return tl::make_unexpected(bytes.error());
-  auto region = map_region(descriptor.get(), *bytes, boost::interprocess::read_only);
+  auto region = map_region(descriptor.get(), *bytes, Access::kRead);
   if (!region) return tl::make_unexpected(region.error());
   struct stat facts {};
   if (::fstat(descriptor.get(), &facts) != 0) {
     return fail(ErrorCode::kSystem, "owner of a memfd", {}, errno);
   }
-  ::madvise(region->get_address(), *bytes, MADV_DONTDUMP);
+  ::madvise(region->data(), *bytes, MADV_DONTDUMP);
   MappedExtent extent;
   extent.mapping_ = std::make_unique<Mapping>();
   extent.mapping_->descriptor = std::move(descriptor);
   extent.mapping_->region = std::move(*region);
-  extent.mapping_->bytes = {static_cast<const std::byte*>(extent.mapping_->region.get_address()),
-                            extent.mapping_->region.get_size()};
+  extent.mapping_->bytes = {extent.mapping_->region.data(), extent.mapping_->region.size()};
   extent.mapping_->inode = facts.st_ino;
   extent.mapping_->uid = facts.st_uid;
   return extent;

@@ -21,7 +21,7 @@ namespace meterbank {
 
 struct OwnedExtent::Mapping {
   UniqueFd descriptor;
-  boost::interprocess::mapped_region region;
+  MappedRegion region;
   std::uint64_t inode = 0;
 };
 
@@ -90,7 +90,7 @@ Result<OwnedExtent> OwnedExtent::create(const std::string& name, std::uint64_t b
         failed == EFBIG ? "raise RLIMIT_FSIZE (ulimit -f)" : "free memory or raise its limit",
         failed);
   }
-  auto region = map_region(descriptor.get(), bytes, boost::interprocess::read_write);
+  auto region = map_region(descriptor.get(), bytes, Access::kReadWrite);
   if (!region) return tl::make_unexpected(region.error());
   extent.mapping_->region = std::move(*region);
   // A forked child must not become a second writer, and counters do not belong in core dumps.
@@ -111,10 +111,8 @@ Result<OwnedExtent> OwnedExtent::create(const std::string& name, std::uint64_t b
   return extent;
 }
 
-std::byte* OwnedExtent::data() const noexcept {
-  return static_cast<std::byte*>(mapping_->region.get_address());
-}
-std::uint64_t OwnedExtent::size() const noexcept { return mapping_->region.get_size(); }
+std::byte* OwnedExtent::data() const noexcept { return mapping_->region.data(); }
+std::uint64_t OwnedExtent::size() const noexcept { return mapping_->region.size(); }
 int OwnedExtent::descriptor() const noexcept { return mapping_->descriptor.get(); }
 std::uint64_t OwnedExtent::inode() const noexcept { return mapping_->inode; }
 
