@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meterbank/publisher/provider.hpp"
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -28,18 +27,6 @@ void SlotReference::release() noexcept {
   // release: the holder's last store is done before the slot can have another life. acquire: the
   // last one deletes what the others have read.
   if (life_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete kept;
-}
-
-BlockWriter<StdAtomics> scratch_writer() noexcept {
-  // Written by everybody, read by nobody. Constant-initialised: usable before and after main.
-  static constinit std::array<SharedWord, 2 + 2 * std::size_t{kBlockWordsMax}> words{};
-  BlockParts<SharedWord> parts;
-  parts.seq = &words[0];
-  parts.slot = &words[1];
-  parts.copy0 = &words[2];
-  parts.copy1 = &words[2 + kBlockWordsMax];
-  parts.words = kBlockWordsMax;
-  return BlockWriter<StdAtomics>(parts);
 }
 
 CounterPlace place_of(const SlotLife* life, std::uint32_t counter) noexcept {

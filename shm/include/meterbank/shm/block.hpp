@@ -168,7 +168,7 @@ class BlockWriter {
 
   BlockWriter() noexcept = default;
   // The parts lie in one group, hence in one extent, in the order of BlockParts.
-  explicit BlockWriter(const BlockParts<Word>& parts) noexcept
+  explicit constexpr BlockWriter(const BlockParts<Word>& parts) noexcept
       : seq_(parts.seq),
         copy1_(distance(parts, parts.copy1)),
         checkpoint_(parts.checkpoint == nullptr ? 0 : distance(parts, parts.checkpoint)),
@@ -362,7 +362,8 @@ class BlockWriter {
     if (is_checkpoint_due(seq + 2)) write_checkpoint(*this, seq + 2);
   }
 
-  static std::uint32_t distance(const BlockParts<Word>& parts, const Word* part) noexcept {
+  static constexpr std::uint32_t distance(const BlockParts<Word>& parts,
+                                          const Word* part) noexcept {
     return static_cast<std::uint32_t>(part - parts.seq);
   }
   [[nodiscard]] Word* copy0() const noexcept { return seq_ + copy0_; }
