@@ -397,9 +397,11 @@ class BlockWriter {
                                                 std::uint64_t seen) noexcept {
     Word* const pair = block.cut_pair();
     const std::uint64_t ecount = A::load_relaxed(pair[0]);  // relaxed: own last store, even
-    // [E1] pairs with [R6]. Without it a reader could see the odd number and not all of the slot
-    // that it still stands for, where no commit came in between: after the first save of a life.
-    A::store_release(pair[0], ecount + 1);
+    // [E1] announces the save. relaxed: what a reader of the odd number takes is the slot of the
+    // save before, and that is published already. A commit follows each save, so one of its fences
+    // [W2] [W4] lies between that slot and this store, and pairs with [R6] through it. Only the
+    // first save of a life may be followed by this one at once; its readers know the life by [S3].
+    A::store_relaxed(pair[0], ecount + 1);
     // [E2] pairs with [R7]. Without it the older slot could be rewritten under a reader that finds
     // ecount unmoved.
     A::fence_release();
