@@ -25,13 +25,13 @@ namespace detail {
 
 struct SlotLife;
 
-// Keeps a slot from being given to another instance while somebody can still write to it.
+// Keeps a slot from being given to another instance while a handle can still write to it. There is
+// no move: a handle that was moved from knows where to write as before, so it keeps the slot, too.
 class SlotReference {
  public:
   SlotReference() noexcept = default;
   explicit SlotReference(SlotLife& life) noexcept;  // which is already held, or found under lock
   SlotReference(const SlotReference& other) noexcept;
-  SlotReference(SlotReference&& other) noexcept : life_(std::exchange(other.life_, nullptr)) {}
   SlotReference& operator=(SlotReference other) noexcept {
     std::swap(life_, other.life_);
     return *this;
@@ -70,8 +70,10 @@ class Counter {
     }
   }
   void increment() noexcept { add(1); }
-  // For a counter of an independent set that several threads write: wait-free, a locked add.
+  // For a counter of an independent set that several threads write: wait-free, a locked add. Does
+  // nothing to a counter of a block set, whose words only a commit may change.
   void add_from_any_thread(std::uint64_t delta) noexcept {
+    if (!writer_.is_in_place(index_)) return;
     writer_.word(index_).fetch_add(delta, std::memory_order_relaxed);  // relaxed: it orders nothing
   }
   void set(std::uint64_t value) noexcept {
@@ -114,10 +116,14 @@ class Recorder;
 class Gauge;
 class TextCounter;
 
-// What an update function writes to: nothing is visible before it returns.
+// What an update function writes to. In a block set nothing of it is visible before the function
+// returns; an independent set changes at once, and add() is a load and a store there, so what a
+// signal handler adds to the same counter in between is lost.
 class Values {
  public:
-  // A position outside the schema is ignored, and reads as zero.
+  // A position outside the block is ignored, and reads as zero. Distributions, texts and timed
+  // values have their words, and a stamped set its time, behind those of the counters: such words
+  // are for the functions below and must not be set by position.
   template <CounterName C>
   void add(C counter, std::uint64_t delta) noexcept {
     set(counter, value(counter) + delta);
@@ -130,14 +136,16 @@ class Values {
   [[nodiscard]] std::uint64_t value(C counter) const noexcept {
     return update_.value(position_of(counter));
   }
-  // The same through handles, for what is more than a number; see value_handles.hpp. The commit
-  // rewrites all words from the first to the last that changed.
+  // The same through handles, for what is more than a number; see value_handles.hpp. They are those
+  // of this instance, or of another one of the same set. The commit rewrites all words from the
+  // first to the last that changed.
   void record(const Recorder& recorder, double value) noexcept;
   void set(const Gauge& gauge, double value) noexcept;
   void set_signed(const Gauge& gauge, std::int64_t value) noexcept;
   void set_unsigned(const Gauge& gauge, std::uint64_t value) noexcept;
   void set(const TextCounter& counter, std::string_view text) noexcept;
-  // Stamped sets: CLOCK_MONOTONIC nanoseconds at which the values were true.
+  // For stamped sets only: CLOCK_MONOTONIC nanoseconds at which the values were true. In a set that
+  // is not stamped it would change the last word of the block.
   void stamp(std::uint64_t monotonic_ns) noexcept { update_.set(stamp_, monotonic_ns); }
 
  private:
@@ -157,7 +165,8 @@ class alignas(32) InstanceWriter {
  public:
   InstanceWriter() noexcept : writer_(detail::scratch_writer()) {}
 
-  // One counter, one commit. A position outside the schema is ignored.
+  // One counter, one commit. A position outside the block is ignored; see Values for those that are
+  // not counters.
   template <CounterName C>
   void add(C counter, std::uint64_t delta) noexcept {
     const std::uint32_t word = position_of(counter);

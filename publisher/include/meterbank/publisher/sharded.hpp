@@ -266,7 +266,8 @@ class ShardedRecorder;
 // thread has its own share only.
 class ShardValues {
  public:
-  // A position outside the schema is ignored.
+  // A position outside the block is ignored. The words of distributions lie behind those of the
+  // counters and must not be changed by position.
   template <CounterName C>
   void add(C counter, std::uint64_t delta) noexcept {
     change(position_of(counter), detail::ShardChange::kAdd, delta);
@@ -355,7 +356,7 @@ class ShardedWriter {
  public:
   ShardedWriter() noexcept : shards_(detail::scratch_shards()) {}
 
-  // One counter. A position outside the schema is ignored. raise() and lower() are for counters
+  // One counter. A position outside the block is ignored. raise() and lower() are for counters
   // whose shards are joined by their maximum and minimum, add() is for the others.
   template <CounterName C>
   void add(C counter, std::uint64_t delta) noexcept {

@@ -61,13 +61,17 @@ class ValueHandle {
   return form == ValueForm::kReal ? bits_of(form, static_cast<double>(value)) : value;
 }
 
-// The longest part of at most `bytes_max` bytes that ends with a whole character.
+// The longest part of at most `bytes_max` bytes that ends with a whole character. Where there are
+// no characters, because this is not UTF-8, the first `bytes_max` bytes.
 [[nodiscard]] inline std::string_view cut_text(std::string_view text,
                                                std::size_t bytes_max) noexcept {
   if (text.size() <= bytes_max) return text;
-  std::size_t end = bytes_max;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end);
+  constexpr std::size_t kFollowingMax = 3;  // bytes of a character behind its first
+  for (std::size_t back = 0; back <= kFollowingMax && back <= bytes_max; ++back) {
+    const std::size_t end = bytes_max - back;
+    if ((static_cast<unsigned char>(text[end]) & 0xc0) != 0x80) return text.substr(0, end);
+  }
+  return text.substr(0, bytes_max);
 }
 
 }  // namespace detail
