@@ -117,7 +117,7 @@ Result<Instance> Registration::create_instance(std::string_view name,
   if (!slot) return tl::make_unexpected(std::move(slot.error()));
   if (slot->life() == nullptr) return Instance();
   const BlockWriter<StdAtomics> writer = slot->life()->writer;
-  return Instance(InstanceWriter(writer, std::move(*slot)));
+  return Instance(InstanceWriter(writer, *slot));
 }
 
 Result<ShardedInstance> Registration::create_sharded_instance(std::string_view name,
@@ -126,7 +126,7 @@ Result<ShardedInstance> Registration::create_sharded_instance(std::string_view n
   if (!slot) return tl::make_unexpected(std::move(slot.error()));
   if (slot->life() == nullptr) return ShardedInstance();
   const detail::Shards shards = slot->life()->shards_now(state_->rseq);
-  return ShardedInstance(ShardedWriter(shards, std::move(*slot)));
+  return ShardedInstance(ShardedWriter(shards, *slot));
 }
 
 std::optional<detail::SlotReference> Registration::find(std::string_view name, bool sharded) const {
@@ -143,14 +143,14 @@ std::optional<InstanceWriter> Registration::find(std::string_view name) const {
   auto slot = find(name, false);
   if (!slot) return std::nullopt;
   const BlockWriter<StdAtomics> writer = slot->life()->writer;
-  return InstanceWriter(writer, std::move(*slot));
+  return InstanceWriter(writer, *slot);
 }
 
 std::optional<ShardedWriter> Registration::find_sharded(std::string_view name) const {
   auto slot = find(name, true);
   if (!slot) return std::nullopt;
   const detail::Shards shards = slot->life()->shards_now(state_->rseq);
-  return ShardedWriter(shards, std::move(*slot));
+  return ShardedWriter(shards, *slot);
 }
 
 void Registration::close() const noexcept {

@@ -12,20 +12,20 @@ namespace {
 
 constinit std::array<SharedWord, 2 + 2 * std::size_t{kBlockWordsMax}> words{};
 constinit SharedWord slot{0};
-constinit const Shard shard{BlockWriter<StdAtomics>({.seq = &words[0],
-                                                     .slot = &words[1],
-                                                     .copy0 = &words[2],
-                                                     .copy1 = &words[2 + kBlockWordsMax],
-                                                     .words = kBlockWordsMax}),
-                            &slot};
+constinit const Shard kShard{BlockWriter<StdAtomics>({.seq = &words[0],
+                                                      .slot = &words[1],
+                                                      .copy0 = &words[2],
+                                                      .copy1 = &words[2 + kBlockWordsMax],
+                                                      .words = kBlockWordsMax}),
+                             &slot};
 
 }  // namespace
 
-BlockWriter<StdAtomics> scratch_writer() noexcept { return shard.writer; }
+BlockWriter<StdAtomics> scratch_writer() noexcept { return kShard.writer; }
 
 Shards scratch_shards() noexcept {
   Shards none;
-  none.first = &shard;
+  none.first = &kShard;
   return none;
 }
 

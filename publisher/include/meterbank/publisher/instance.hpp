@@ -88,8 +88,8 @@ class Counter {
  private:
   friend class InstanceWriter;
   Counter(const BlockWriter<StdAtomics>& writer, std::uint32_t index,
-          detail::SlotReference slot) noexcept
-      : writer_(writer), slot_(std::move(slot)), index_(index) {}
+          const detail::SlotReference& slot) noexcept
+      : writer_(writer), slot_(slot), index_(index) {}
 
   BlockWriter<StdAtomics> writer_;
   detail::SlotReference slot_;
@@ -239,8 +239,8 @@ class alignas(32) InstanceWriter {
 
  protected:
   friend class Registration;
-  InstanceWriter(const BlockWriter<StdAtomics>& writer, detail::SlotReference slot) noexcept
-      : writer_(writer), slot_(std::move(slot)) {}
+  InstanceWriter(const BlockWriter<StdAtomics>& writer, const detail::SlotReference& slot) noexcept
+      : writer_(writer), slot_(slot) {}
 
   BlockWriter<StdAtomics> writer_;
   detail::SlotReference slot_;
@@ -269,7 +269,7 @@ class Instance : public InstanceWriter {
 
  private:
   friend class Registration;
-  explicit Instance(InstanceWriter writer) noexcept : InstanceWriter(std::move(writer)) {}
+  explicit Instance(const InstanceWriter& writer) noexcept : InstanceWriter(writer) {}
   [[nodiscard]] InstanceWriter& base() noexcept { return *this; }
 };
 static_assert(sizeof(Instance) == 32);

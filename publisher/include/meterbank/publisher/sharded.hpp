@@ -251,8 +251,8 @@ class ShardedCounter {
  private:
   friend class ShardedWriter;
   ShardedCounter(const detail::Shards& shards, std::uint32_t word,
-                 detail::SlotReference slot) noexcept
-      : shards_(shards), word_(word), slot_(std::move(slot)) {}
+                 const detail::SlotReference& slot) noexcept
+      : shards_(shards), word_(word), slot_(slot) {}
   [[nodiscard]] std::uint32_t word() const noexcept { return static_cast<std::uint32_t>(word_); }
 
   detail::Shards shards_;
@@ -418,8 +418,8 @@ class ShardedWriter {
 
  protected:
   friend class Registration;
-  ShardedWriter(const detail::Shards& shards, detail::SlotReference slot) noexcept
-      : shards_(shards), slot_(std::move(slot)) {}
+  ShardedWriter(const detail::Shards& shards, const detail::SlotReference& slot) noexcept
+      : shards_(shards), slot_(slot) {}
 
   template <typename F>
   void run(const BlockWriter<StdAtomics>& writer, ShardValues::Into into, F&& change) const {
@@ -473,7 +473,7 @@ class ShardedInstance : public ShardedWriter {
 
  private:
   friend class Registration;
-  explicit ShardedInstance(ShardedWriter writer) noexcept : ShardedWriter(std::move(writer)) {}
+  explicit ShardedInstance(const ShardedWriter& writer) noexcept : ShardedWriter(writer) {}
   [[nodiscard]] ShardedWriter& base() noexcept { return *this; }
 };
 

@@ -5,7 +5,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <utility>
 
 #include "meterbank/publisher/sharded.hpp"
 #include "meterbank/publisher/value_handles.hpp"
@@ -52,8 +51,8 @@ class ShardedRecorder {
  private:
   friend class ShardedWriter;
   ShardedRecorder(const detail::Shards& shards, const DistributionPlace& place,
-                  detail::SlotReference slot) noexcept
-      : shards_(shards), place_(place), slot_(std::move(slot)) {}
+                  const detail::SlotReference& slot) noexcept
+      : shards_(shards), place_(place), slot_(slot) {}
 
   detail::Shards shards_;
   DistributionPlace place_;

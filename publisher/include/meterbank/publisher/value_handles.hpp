@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
-#include <utility>
 
 #include "meterbank/base/clock.hpp"
 #include "meterbank/publisher/instance.hpp"
@@ -31,8 +30,8 @@ class ValueHandle {
  protected:
   ValueHandle() noexcept : writer_(scratch_writer()) {}
   ValueHandle(const BlockWriter<StdAtomics>& writer, const CounterPlace& place,
-              SlotReference slot) noexcept
-      : writer_(writer), place_(place), slot_(std::move(slot)) {}
+              const SlotReference& slot) noexcept
+      : writer_(writer), place_(place), slot_(slot) {}
 
   BlockWriter<StdAtomics> writer_;
   CounterPlace place_;
