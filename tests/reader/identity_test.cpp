@@ -331,9 +331,10 @@ TEST_F(IdentityOfUsers, NamesakesRenameNothing) {
 }
 
 TEST_F(IdentityOfUsers, PositionsOfANameStay) {
-  OtherUser other(publishes("a", workers(), "eu", 1000));
+  OtherUser other(publishes("a", workers(), "eu", 1000, kFill, 90));
   Registration first = start("b"), second = start("c");
-  const Instance one = create(first, "eu", 10), two = create(second, "eu", 20);
+  const Instance one = create(first, "eu", 10, kFill, 70),
+                 two = create(second, "eu", 20, kFill, 80);
   EXPECT_EQ(look("workers/eu#0/fill"), Rows{"\\\\" + own("b") + "\\Workers(eu)\\Fill=10"});
   EXPECT_EQ(look("workers/eu#1/fill"), Rows{"\\\\" + own("c") + "\\Workers(eu)\\Fill=20"});
   EXPECT_EQ(look("workers/eu#2/fill"), Rows{"\\\\" + other.at("a") + "\\Workers(eu)\\Fill=1000"});

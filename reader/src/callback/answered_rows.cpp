@@ -204,8 +204,8 @@ std::shared_ptr<const ProviderView> AnsweredRows::view(
     rows.instances.push_back({slot.name, slot.id, slot.generation, slot.created_ns, index, false});
   }
   kept->view = *provider;
-  // Slots of two of these objects must not pass for each other's.
-  kept->view.segment_id[1] += serial_;
+  // Slots of two of these objects must not pass for each other's, nor for the provider's own.
+  kept->view.segment_id[1] = serial_;
   kept->view.segment = segment_;
   kept->view.errors.clear();
   kept->view.sets.clear();

@@ -81,10 +81,11 @@ Result<UniqueFd> open_descriptor_of(std::uint32_t pid, std::uint32_t descriptor,
 
 }  // namespace
 
-Attachment::Attachment(FoundRecord found)
+Attachment::Attachment(FoundRecord found, bool trusted)
     : path_(std::move(found.path)),
       file_inode_(found.file_inode),
       owner_(found.owner),
+      trusted_(trusted),
       record_(*std::move(found.record)),
       process_(record_) {}
 
@@ -182,6 +183,7 @@ void Attachment::build_view(ProviderState state) {
   view->name = record_.name;
   view->pid = record_.pid;
   view->uid = owner_;
+  view->trusted = trusted_;
   view->start_time = record_.start_time;
   view->state = state;
   view->record = path_;
@@ -191,8 +193,7 @@ void Attachment::build_view(ProviderState state) {
     static const std::vector<RegisteredSet> none;
     DecodedDirectory decoded = decode_directory(*segment_, view_ == nullptr ? none : view_->sets);
     view->name = name_in_header(*segment_);
-    view->segment_id =
-        header_copy<std::array<std::uint64_t, 2>>(*segment_, offsetof(SegmentHeader, segment_id));
+    view->segment_id = {segment_->extent(0).inode(), 0};
     view->created_realtime_ns =
         header_copy<std::uint64_t>(*segment_, offsetof(SegmentHeader, created_realtime_ns));
     view->bytes = segment_->bytes();

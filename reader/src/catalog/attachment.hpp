@@ -43,7 +43,7 @@ class MappingBudget {
 class Attachment {
  public:
   // Precondition: `found` has a record.
-  explicit Attachment(FoundRecord found);
+  Attachment(FoundRecord found, bool trusted);
 
   // Attaches if that was not possible before, opens extents that were added, looks after the
   // process, and decodes the directory if it changed. view() is another object exactly if something
@@ -70,6 +70,7 @@ class Attachment {
   std::string path_;
   std::uint64_t file_inode_;
   std::uint32_t owner_;
+  bool trusted_;
   PointerRecord record_;
   ProcessWatch process_;
   std::shared_ptr<const MappedSegment> segment_;

@@ -66,7 +66,8 @@ bool is_readable(const ProviderView& provider, const RegisteredSet& set) noexcep
 
 bool comes_before(const ProviderView& left, const ProviderView& right) noexcept {
   const auto rank = [](const ProviderView& provider) {
-    return std::tuple(!is_alive(provider.state), provider.created_realtime_ns, provider.pid);
+    return std::tuple(!provider.trusted, !is_alive(provider.state), provider.created_realtime_ns,
+                      provider.pid);
   };
   return rank(left) < rank(right);
 }
@@ -159,7 +160,8 @@ std::unordered_set<const Attachment*> Catalog::look_for_records() {
     if (++providers_of[found.owner] > options_.providers_per_user_max) {
       ++skipped_;
     } else {
-      attachments_.push_back(std::make_unique<Attachment>(std::move(found)));
+      const bool trusted = includes(options_.trust, found.owner);
+      attachments_.push_back(std::make_unique<Attachment>(std::move(found), trusted));
       present.insert(attachments_.back().get());
     }
   }

@@ -70,18 +70,6 @@ Result<OpenDirectory> open_directory(const std::string& path, DirectoryFacts& fa
   return directory;
 }
 
-bool is_allowed(UserPolicy users, std::uint32_t owner) noexcept {
-  switch (users) {
-    case UserPolicy::kOwn:
-      return owner == ::geteuid();
-    case UserPolicy::kOwnAndRoot:
-      return owner == ::geteuid() || owner == 0;
-    case UserPolicy::kEveryone:
-      return true;
-  }
-  return false;
-}
-
 // Fills in the owner and the record. False: not a record, or not one that may be believed.
 bool read_record(int directory, const char* name, const DirectoryFacts& facts, FoundRecord& found) {
   const UniqueFd file(::openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -104,6 +92,18 @@ bool read_record(int directory, const char* name, const DirectoryFacts& facts, F
 
 }  // namespace
 
+bool includes(UserPolicy users, std::uint32_t uid) noexcept {
+  switch (users) {
+    case UserPolicy::kOwn:
+      return uid == ::geteuid();
+    case UserPolicy::kOwnAndRoot:
+      return uid == ::geteuid() || uid == 0;
+    case UserPolicy::kEveryone:
+      return true;
+  }
+  return false;
+}
+
 Result<RecordScan> scan_records(const std::string& path, UserPolicy users,
                                 const KnowsRecord& knows) {
   DirectoryFacts facts;
@@ -125,7 +125,7 @@ Result<RecordScan> scan_records(const std::string& path, UserPolicy users,
     found.file_inode = item->d_ino;
     if (!knows(found.path, found.file_inode)) {
       if (!read_record(::dirfd(directory->get()), item->d_name, facts, found) ||
-          !is_allowed(users, found.owner)) {
+          !includes(users, found.owner)) {
         ++scan.skipped;
         continue;
       }

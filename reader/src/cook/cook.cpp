@@ -175,9 +175,9 @@ class RowCook {
   OlderRows older_rows_;
 };
 
-void add_ended(const Plan& plan, const Guid& set, bool of_interval, Total& total) {
+void add_ended(const Plan& plan, const Counterset& set, bool of_interval, Total& total) {
   for (const Plan::Ended& ended : plan.ended) {
-    if (ended.set->guid == set) total.add(ended, of_interval);
+    if (agree(*ended.set, set)) total.add(ended, of_interval);
   }
 }
 
@@ -189,23 +189,22 @@ void cook_selections(const RowCook& rows, const Plan& plan, std::vector<CookedRo
       rows.cook_row(row, selection.counters, take);
     }
   };
-  std::map<Guid, std::vector<const Plan::Selection*>> totals;
+  std::map<std::uint32_t, std::vector<const Plan::Selection*>> totals;
   for (const Plan::Selection& selection : plan.selections) {
-    if (selection.total) totals[selection.set->set->guid].push_back(&selection);
+    if (selection.total) totals[selection.description].push_back(&selection);
   }
   for (const Plan::Selection& selection : plan.selections) {
     if (!selection.total) {
       cook_all(selection, [&cooked](const CookedRow& row) { cooked.push_back(row); });
       continue;
     }
-    const Guid& set = selection.set->set->guid;
-    const auto& shares = totals[set];
+    const auto& shares = totals[selection.description];
     if (shares.front() != &selection) continue;  // is in its total
     Total total;
     for (const Plan::Selection* const share : shares) {
       cook_all(*share, [&total](const CookedRow& row) { total.add(row); });
     }
-    add_ended(plan, set, rows.of_interval(), total);
+    add_ended(plan, *selection.set->set, rows.of_interval(), total);
     total.give(cooked);
   }
 }
@@ -222,9 +221,9 @@ std::vector<std::uint32_t> counters_of(const QueryItem& item, const Counterset& 
   return counters;
 }
 
-void cook_answers(const RowCook& rows, const Plan& plan, std::vector<CookedRow>& cooked) {
-  for (std::size_t index = 0; index < plan.answers.size(); ++index) {
-    const Plan::Answer& answer = plan.answers[index];
+void cook_answers(const RowCook& rows, const Plan& plan, const std::vector<Plan::Answer>& answers,
+                  std::vector<CookedRow>& cooked) {
+  for (const Plan::Answer& answer : answers) {
     const std::size_t first = cooked.size();
     // Providers may have declared the set each in their own way.
     const Counterset* set = nullptr;
@@ -242,9 +241,9 @@ void cook_answers(const RowCook& rows, const Plan& plan, std::vector<CookedRow>&
     cook_all(*answer.summed, [&total](const CookedRow& row) {
       if (row.counter->aggregate != kAggregateUndefined) total.add(row);
     });
-    add_ended(plan, answer.item.set, rows.of_interval(), total);
+    if (!answer.summed->empty()) add_ended(plan, *answer.set->set, rows.of_interval(), total);
     total.give(cooked);
-    for (std::size_t row = first; row < cooked.size(); ++row) cooked[row].item = index;
+    for (std::size_t row = first; row < cooked.size(); ++row) cooked[row].item = answer.index;
   }
 }
 
@@ -279,7 +278,8 @@ std::vector<CookedRow> cook(const Sample* older, const Sample& newer, CookOption
   if (newer.plan->answers.empty()) {
     cook_selections(rows, *newer.plan, cooked);
   } else {
-    cook_answers(rows, *newer.plan, cooked);
+    cook_answers(rows, *newer.plan, newer.plan->answers, cooked);
+    cook_answers(rows, *newer.plan, newer.plan->others, cooked);
   }
   return cooked;
 }
@@ -291,19 +291,24 @@ CounterPath CookedRow::counter_path(PathSpelling spelling) const {
   CounterPath path = path_of(
       {{}, is_short ? word_of(set) : set.name, instance->name, is_short ? word_of(*counter) : name},
       spelling);
-  if (has_namesake) {
+  if (has_namesake || needs_publisher()) {
     path.publisher = escape_glob(selection->provider->name);
     path.publisher_pid = selection->provider->pid;
   }
   return path;
 }
 
+bool CookedRow::needs_publisher() const noexcept {
+  if (!selection->provider->trusted) return true;
+  return is_total ? selection->is_apart : is_called_total(*selection->set->set, *instance);
+}
+
 std::string CookedRow::path() const { return print_path(counter_path(PathSpelling::kWindows)); }
 
 std::string CookedRow::short_path() const {
   CounterPath path = counter_path(PathSpelling::kShort);
-  path.publisher.reset();
-  path.publisher_pid.reset();
+  if (!needs_publisher()) path.publisher.reset();
+  if (!needs_publisher()) path.publisher_pid.reset();
   return print_short(path);
 }
 

@@ -33,6 +33,7 @@ void Total::add(const CookedRow& row) {
     sums_.push_back({row});
     sum = sums_.end() - 1;
     sum->row.instance = &total_instance(*row.selection->set->set);
+    sum->row.is_total = true;
     sum->row.has_namesake = false;
     sum->row.raw = {};
     sum->row.distribution = nullptr;

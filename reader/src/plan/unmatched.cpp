@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -72,10 +74,8 @@ class Explanation {
   std::vector<const RegisteredSet*> matched_;  // those that match themselves
 };
 
-}  // namespace
-
-Unmatched explain_unmatched(const Providers& providers, const std::string& pattern,
-                            const PatternMatch& as_counter, const PatternMatch* as_instance) {
+Unmatched explain(const Providers& providers, const std::string& pattern,
+                  const PatternMatch& as_counter, const PatternMatch* as_instance) {
   const Explanation reached(providers, as_counter);
   const CounterPath& path = as_counter.path();
   if (!reached.any_provider()) {
@@ -95,6 +95,20 @@ Unmatched explain_unmatched(const Providers& providers, const std::string& patte
   NearestName nearest(plain(*path.instance));
   reached.consider_instances(nearest);
   return {pattern, "instance", nearest.best().value_or("")};
+}
+
+}  // namespace
+
+// What trusted providers have comes first: a name that another user publishes must not stand in
+// front of it.
+Unmatched explain_unmatched(const Providers& providers, const std::string& pattern,
+                            const PatternMatch& as_counter, const PatternMatch* as_instance) {
+  Providers trusted;
+  std::copy_if(providers.begin(), providers.end(), std::back_inserter(trusted),
+               [](const auto& provider) { return provider->trusted; });
+  Unmatched unmatched = explain(trusted, pattern, as_counter, as_instance);
+  const bool is_known = !unmatched.suggestion.empty() || unmatched.part == "instance";
+  return is_known ? unmatched : explain(providers, pattern, as_counter, as_instance);
 }
 
 }  // namespace meterbank

@@ -25,10 +25,15 @@ Life life_of(const ProviderView& provider, const RegisteredSet& set, const Insta
           instance.generation};
 }
 
+// Totals are made of what trusted providers publish, before their end and after it.
+bool is_kept(const ProviderView& provider, const RegisteredSet& set) noexcept {
+  return keeps_history(set.set->instances) && provider.trusted;
+}
+
 std::set<Life> lives_of(const QueryParts& parts) {
   std::set<Life> lives;
   for (const auto& registered : parts.registered) {
-    if (!keeps_history(registered.set->set->instances)) continue;
+    if (!is_kept(*registered.provider, *registered.set)) continue;
     for (const InstanceView& instance : registered.set->instances) {
       if (!instance.closed) lives.insert(life_of(*registered.provider, *registered.set, instance));
     }
@@ -39,7 +44,7 @@ std::set<Life> lives_of(const QueryParts& parts) {
 QueryPlan::Ended& entry_of(std::vector<QueryPlan::Ended>& all,
                            const std::shared_ptr<const Counterset>& set) {
   const auto known = std::find_if(all.begin(), all.end(),
-                                  [&](const auto& ended) { return ended.set->guid == set->guid; });
+                                  [&](const auto& ended) { return agree(*ended.set, *set); });
   if (known != all.end()) return *known;
   all.push_back({set, std::vector<QueryPlan::Ended::Value>(set->counters.size())});
   return all.back();
@@ -89,7 +94,7 @@ std::vector<QueryPlan::Ended> folded(std::vector<QueryPlan::Ended> so_far, const
     const QueryPlan::Row& place = last.plan->rows[row];
     const QueryPlan::Selection& selection = last.plan->selections[place.selection];
     const RegisteredSet& set = *selection.set;
-    if (!keeps_history(set.set->instances) || !holds_values(last.status[row])) continue;
+    if (!is_kept(*selection.provider, set) || !holds_values(last.status[row])) continue;
     const Life life = life_of(*selection.provider, set, set.instances[place.instance]);
     if (counted.insert(life).second) fold(set, last, row, entry_of(so_far, set.set));
   }

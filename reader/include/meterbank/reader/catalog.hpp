@@ -42,13 +42,18 @@ enum class ProviderState : std::uint8_t {
   return state == ProviderState::kLive || state == ProviderState::kHung;
 }
 
-// Whose providers are attached. Others are counted in Catalog::skipped().
+// A choice of users, by the kernel's word about who owns a provider's memory.
 enum class UserPolicy : std::uint8_t { kOwn, kOwnAndRoot, kEveryone };
+[[nodiscard]] bool includes(UserPolicy users, std::uint32_t uid) noexcept;
 
 struct CatalogOptions {
   // Empty: METERBANK_DIR, else the directories of segment_directories().
   std::string directory = {};
+  // Whose providers are attached. Others are counted in Catalog::skipped().
   UserPolicy users = UserPolicy::kEveryone;
+  // Whose providers are trusted: totals are made of their rows only, and names mean what they say.
+  // See docs/decisions/0016-identity-and-trust.md.
+  UserPolicy trust = UserPolicy::kOwnAndRoot;
   std::uint64_t segment_bytes_max = std::uint64_t{64} << 20;
   std::uint64_t user_bytes_max = std::uint64_t{256} << 20;  // all segments of one uid
   std::uint32_t providers_per_user_max = 1024;
@@ -125,7 +130,10 @@ struct ProviderView {
   std::string name;
   std::uint32_t pid = 0;
   std::uint32_t uid = 0;         // from the kernel
+  bool trusted = false;          // CatalogOptions::trust includes the uid
   std::uint64_t start_time = 0;  // clock ticks since boot
+  // What the reader knows the memory by, whatever a provider says: the inode of the first extent.
+  // The second number is 0, or that of memory with answered rows.
   std::array<std::uint64_t, 2> segment_id{};
   ProviderState state = ProviderState::kLive;
   std::string record;  // path of the pointer record
@@ -150,8 +158,13 @@ struct ProviderView {
 // Whether rows can be had of a registration: it is open, and its provider's memory is there.
 [[nodiscard]] bool is_readable(const ProviderView& provider, const RegisteredSet& set) noexcept;
 
-// Living providers first, then the older one. The catalog itself lists them by name.
+// Trusted providers first, among these living ones, then the older one. The catalog itself lists
+// them by name.
 [[nodiscard]] bool comes_before(const ProviderView& left, const ProviderView& right) noexcept;
+
+// Whether rows of both are rows of one set: of one GUID and kind, and counters that both have are
+// counted alike. Names and texts may differ, and each may have counters that the other has not.
+[[nodiscard]] bool agree(const Counterset& left, const Counterset& right);
 
 class Catalog {
  public:

@@ -79,7 +79,8 @@ struct CookedRow {
   const InstanceView* instance = nullptr;
   const CounterView* counter = nullptr;
   bool has_namesake = false;  // see QueryPlan::Row
-  std::size_t item = 0;       // in QueryPlan::answers, of a query of items
+  bool is_total = false;      // made by this reader; the selection is that of the first share
+  std::size_t item = 0;       // its number, of a query of items
   CookedValue cooked;
   RowStatus row_status = RowStatus::kBusy;
   RawValue raw;
@@ -89,18 +90,22 @@ struct CookedRow {
   std::shared_ptr<const std::string> text;  // of a text; its cooked value is zero
   std::uint64_t set_ns = 0;                 // of a timed counter: CLOCK_MONOTONIC_COARSE, 0: never
 
-  // Names the publisher where another one calls an instance the same.
+  // The row would pass for one that a trusted provider or this reader makes: it belongs to an
+  // untrusted provider, a provider called it `_Total`, or it is the total of a set whose name
+  // stands for another one.
+  [[nodiscard]] bool needs_publisher() const noexcept;
+  // Names the publisher where that is needed, and where another one calls an instance the same.
   [[nodiscard]] CounterPath counter_path(PathSpelling spelling) const;
   // "\Processor Information(_Total)\% Processor Time", the printed counter_path().
   [[nodiscard]] std::string path() const;
-  // "processor_information/_Total/processor_time", never with a publisher.
+  // "processor_information/_Total/processor_time", with a publisher only where that is needed.
   [[nodiscard]] std::string short_path() const;
 };
 
 // Rows of the newer sample, selection by selection, or answer by answer where the query is one of
-// items; then instance by instance, counter by counter. Rows are paired by provider segment,
-// registration, slot and generation; `older` may be null or of another plan. The result is valid
-// while `newer` holds its plan.
+// items, `others` behind the answers; then instance by instance, counter by counter. Rows are
+// paired by provider segment, registration, slot and generation; `older` may be null or of another
+// plan. The result is valid while `newer` holds its plan.
 [[nodiscard]] std::vector<CookedRow> cook(const Sample* older, const Sample& newer,
                                           CookOptions options = {});
 [[nodiscard]] inline std::vector<CookedRow> cook(const Sample& older, const Sample& newer,

@@ -75,9 +75,13 @@ enum class RowConsistency : std::uint8_t {
 
 inline constexpr std::uint32_t kAnyCounterId = 0xffffffff;  // all that are shown
 
-// The row that a reader makes of the others.
+// The row that a reader makes of the others, those of trusted providers. A provider may publish a
+// row of this name as well: in a set whose total the reader makes, it is one more row of that
+// provider, in no total and never in place of it.
 inline constexpr std::string_view kTotalName = "_Total";
 inline constexpr std::uint32_t kTotalInstanceId = 0xfffffffe;
+// Whether a provider published the instance under the name of the total that a reader makes.
+[[nodiscard]] bool is_called_total(const Counterset& set, const InstanceView& instance) noexcept;
 
 // A request in numbers: the rows of one set whose names match and that have the id.
 struct QueryItem {
@@ -110,7 +114,9 @@ struct QueryPlan {
     std::uint64_t generation = 0;
     std::size_t values = 0;  // index of the first word in Sample::values
     BlockParts<const SharedWord> block;
-    bool has_namesake = false;  // another provider has an instance of this name in a set so called
+    // Another provider has an instance of this name in a set so called. Only trusted providers
+    // count for the rows of one; rows of other providers always have it.
+    bool has_namesake = false;
   };
   struct Selection {  // one registration of one provider
     std::shared_ptr<const ProviderView> provider;
@@ -120,6 +126,9 @@ struct QueryPlan {
     std::size_t first_run = 0, runs = 0;
     std::size_t first_version = 0;  // of the blocks of its rows, each has one
     bool total = false;             // its rows become one: cook() adds them up
+    // The same for all registrations of a set that agree(): totals are made among these.
+    std::uint32_t description = 0;
+    bool is_apart = false;  // the name of the set stands for another description
     // Bit x: the counter with id x is wanted, by itself or as another's base. All ones where that
     // cannot be said: all are, or one has an id above 63. Windows: PCW_MASK_INFORMATION.
     std::uint64_t counter_mask = 0;
@@ -136,10 +145,11 @@ struct QueryPlan {
     std::size_t head_words = 0;           // from one head to the next
     Kind kind = Kind::kScattered;
   };
-  // What an item selects. Providers of one set are merged in the order of comes_before(); the first
-  // describes the set for all. A row says which selection it belongs to.
+  // What an item selects. Providers that describe the set alike are merged in the order of
+  // comes_before(); the first describes it for them. A row says which selection it belongs to.
   struct Answer {
     QueryItem item;
+    std::size_t index = 0;  // of the item
     ItemStatus status = ItemStatus::kCountersetAbsent;
     const RegisteredSet* set = nullptr;  // of the first provider; null: kCountersetAbsent
     bool alive = false;                  // that provider lives
@@ -163,8 +173,12 @@ struct QueryPlan {
   std::vector<Selection> selections;
   std::vector<Run> runs;
   std::vector<Row> rows;
-  std::vector<Answer> answers;  // one an item, in their order; a query of patterns has none
-  std::vector<Ended> ended;     // one a set
+  // One an item, in their order, about the first description of its set; a query of patterns has
+  // none. `others` are about further descriptions, those of untrusted providers taken together.
+  std::vector<Answer> answers, others;
+  std::vector<Ended> ended;  // one a description of a set; of trusted providers
+  // Providers with rows that would be in a total if the providers were trusted.
+  std::size_t left_out = 0;
   std::size_t words = 0;
   std::size_t blocks = 0;        // of all rows, which have one, or one a shard
   std::size_t widest_shard = 0;  // words of a block in a sharded set
@@ -247,8 +261,9 @@ class Query {
   // update(). Base counters are copied with their numerators but not selected by wildcards.
   //
   // Sets and counters are matched by name or symbol. `name#7` is the instance with id 7, else the
-  // one called so, else the eighth of that name among all providers. `set/x` is counter x if there
-  // is one anywhere, else instance x. Instances that were closed before are not selected; those
+  // one called so, else the eighth of that name among all providers; untrusted providers are looked
+  // at only if trusted ones have none of these. `set/x` is counter x in each set that has one, and
+  // instance x in the others. Instances that were closed before are not selected; those
   // that close later keep their rows until update(). `excluded` are globs over set/instance/counter
   // and set/counter, in symbols.
   static Result<Query> compile(const Catalog& catalog, const std::vector<std::string>& patterns,
