@@ -338,6 +338,7 @@ class PlanBuilder {
     if (!sources.empty()) {
       answer.set = sources.front()->set;
       answer.alive = is_alive(sources.front()->provider->state);
+      answer.trusted = sources.front()->provider->trusted;
     }
     std::vector<const void*> rows;
     rows.reserve(sources.size());

@@ -153,6 +153,7 @@ struct QueryPlan {
     ItemStatus status = ItemStatus::kCountersetAbsent;
     const RegisteredSet* set = nullptr;  // of the first provider; null: kCountersetAbsent
     bool alive = false;                  // that provider lives
+    bool trusted = false;                // and is trusted
     // In QueryPlan::rows; shared by items that differ in the counter alone, never null.
     std::shared_ptr<const std::vector<std::uint32_t>> rows;
     // The rows that become one, `_Total`, behind the others.
