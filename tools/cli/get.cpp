@@ -88,6 +88,14 @@ Result<Derivation> prepare_derivation(const Invocation& invocation, SelectionOpt
   return Derivation::prepare(invocation.expressions, options);
 }
 
+// Once, and again when their number has changed.
+void report_left_out(const LeftOut& left_out, const Console& console, std::string& said) {
+  auto text = left_out_text(left_out);
+  if (text == said) return;
+  if (!text.empty()) complain(console, text);
+  said = std::move(text);
+}
+
 // Waits for the moment and takes it; a changed window size is nobody's business here.
 Wake next_moment(Waiter& waiter, const Cadence& cadence) {
   for (;;) {
@@ -141,6 +149,7 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
   bool complete = true;
   int answered = kExitDone;
   std::set<std::string> said;
+  std::string said_left_out;
   // A percentile is stored nowhere.
   PercentileRows with_percentiles(invocation.raw ? Percentiles() : invocation.percentiles);
   while (taken && wake == Wake::kDeadline) {
@@ -157,6 +166,9 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
         plan.derivation == nullptr ? sampler.rows() : plan.derivation->rows(sampler, selection);
     complete = !lacks_values(known, invocation.raw);
     answered = report_answers(sampler.newer().callbacks, console, said);
+    auto left_out = left_out_of(*sampler.newer().plan);
+    if (plan.derivation != nullptr) left_out.merge(plan.derivation->left_out());
+    if (!invocation.quiet) report_left_out(left_out, console, said_left_out);
     const auto& rows = with_percentiles.of(known);
     taken = output->write(writer->write({sampler.newer(), rows, sampler.interval()}));
     ++shown;

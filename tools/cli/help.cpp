@@ -55,7 +55,7 @@ Short     set                        all counters of all instances
   'network_interface/*/bytes_*'
   orders@48213:demo_orders/eu/accepted
 
-  If set/x could be a counter or an instance, the counter is meant. A backslash makes one of
+  set/x is counter x in a set that has one, else instance x. A backslash makes one of
   / * ? [ ] \ : # @ ordinary. Without wildcards, no quotes are needed in any shell.
 
 Windows   \Set\Counter               a set with a single instance

@@ -299,8 +299,8 @@ CounterPath CookedRow::counter_path(PathSpelling spelling) const {
 }
 
 bool CookedRow::needs_publisher() const noexcept {
-  if (!selection->provider->trusted) return true;
-  return is_total ? selection->is_apart : is_called_total(*selection->set->set, *instance);
+  if (is_total) return selection->is_apart;
+  return !selection->provider->trusted || is_called_total(*selection->set->set, *instance);
 }
 
 std::string CookedRow::path() const { return print_path(counter_path(PathSpelling::kWindows)); }

@@ -87,7 +87,7 @@ class PlanBuilder {
     parts->pieces = lay_out();
     find_namesakes();
     for (std::size_t index = 0; index < request_->items.size(); ++index) answer(index);
-    plan_->left_out = left_out();
+    find_left_out();
     plan_->providers = providers_;
     auto touched = touched_by();
     return {plan_, std::move(parts), unmatched(), std::move(touched)};
@@ -305,12 +305,14 @@ class PlanBuilder {
     }
   }
 
-  [[nodiscard]] std::size_t left_out() const {
+  void find_left_out() {
     std::set<std::string_view> records;
     for (const Source& source : sources_) {
-      if (source.part->is_left_out) records.insert(source.provider->record);
+      if (!source.part->is_left_out) continue;
+      if (records.insert(source.provider->record).second) {
+        plan_->left_out.push_back(source.provider);
+      }
     }
-    return records.size();
   }
 
   using SourcesOfOne = std::vector<const Source*>;  // that describe the set alike

@@ -31,6 +31,8 @@ class Derivation {
   // or sample.
   [[nodiscard]] const std::vector<CookedRow>& rows(const Sampler& sampler,
                                                    const Selection& selection);
+  // Providers that are not trusted, whose rows the expressions of the last rows() left out.
+  [[nodiscard]] LeftOut left_out() const { return left_out_; }
 
  private:
   struct Source {
@@ -48,7 +50,7 @@ class Derivation {
                    const std::vector<std::string>& selected);
   void keep_part(const Selection& selection, const std::vector<std::string>& patterns,
                  std::optional<Query>& part) const;
-  Terms terms_of(Source& source, const Selection& selection) const;
+  Terms terms_of(Source& source, const Selection& selection);
   void index_rows(const Sampler& sampler);
   void show_selected(const Sampler& sampler, const Selection& selection);
   void show(const Formula& formula, const Term& term, bool plain, const Sampler& sampler);
@@ -70,6 +72,7 @@ class Derivation {
   std::deque<QueryPlan::Selection> places_;  // of the derived rows
   std::deque<InstanceView> instances_;
   std::vector<CookedRow> rows_;
+  LeftOut left_out_;
 };
 
 }  // namespace meterbank::cli

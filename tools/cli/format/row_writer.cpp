@@ -60,7 +60,7 @@ class TableWriter final : public RowWriter {
     std::string time = print_local(moment.sample.time.realtime_ns, style_.milliseconds);
     for (const auto& row : moment.rows) {
       std::vector<std::string> cells{std::exchange(time, {})};
-      if (publishers_) cells.push_back(row.selection->provider->label());
+      if (publishers_) cells.push_back(publisher_of(row));
       cells.push_back(counter_text(row));
       if (instances_) cells.push_back(row.instance->name);
       // A long text would push the numbers out of sight; other formats have all of it.
@@ -145,10 +145,9 @@ class LineWriter final : public RowWriter {
         out += line({time, row.short_path(), value.value_or("-"), unit});
         continue;
       }
-      out += line({time, row.selection->provider->label(),
-                   symbol_or_name(set_of(row).symbol, set_of(row).name), row.instance->name,
-                   symbol_or_name(row.counter->symbol, row.counter->name), value.value_or(""), unit,
-                   std::string(status_word(row))});
+      out += line({time, publisher_of(row), symbol_or_name(set_of(row).symbol, set_of(row).name),
+                   row.instance->name, symbol_or_name(row.counter->symbol, row.counter->name),
+                   value.value_or(""), unit, std::string(status_word(row))});
     }
     return out;
   }
@@ -246,7 +245,8 @@ class JsonRowWriter final : public RowWriter {
     json_.key("instance").text(row.instance->name);
     json_.key("instance_id").number(std::uint64_t{row.instance->id});
     json_.key("counter").text(symbol_or_name(row.counter->symbol, row.counter->name));
-    json_.key("publisher").text(row.selection->provider->label());
+    json_.key("publisher").text(publisher_of(row));
+    if (!row.selection->provider->trusted) json_.key("trusted").boolean(false);
     json_.key("kind").text(style_.raw ? "raw" : kind_of(*row.counter).kind);
     json_.key("unit").text(unit_text(row, style_.raw));
     json_.key("value");
@@ -345,8 +345,14 @@ std::string value_text(const CookedRow& row, const RowStyle& style) {
 
 std::string counter_text(const CookedRow& row) {
   const auto& set = set_of(row);
-  return symbol_or_name(set.symbol, set.name) + "/" +
+  const auto publisher = row.needs_publisher() ? row.selection->provider->label() + ":" : "";
+  return publisher + symbol_or_name(set.symbol, set.name) + "/" +
          symbol_or_name(row.counter->symbol, row.counter->name);
+}
+
+std::string publisher_of(const CookedRow& row) {
+  const bool is_of_all = row.is_total && !row.needs_publisher();
+  return is_of_all ? std::string() : row.selection->provider->label();
 }
 
 std::string csv_field(std::string_view text) {

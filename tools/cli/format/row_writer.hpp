@@ -68,6 +68,8 @@ class RowWriter {
 [[nodiscard]] std::string value_text(const CookedRow& row, const RowStyle& style);
 // "demo_orders/accepted"
 [[nodiscard]] std::string counter_text(const CookedRow& row);
+// Empty for a total, which is of all providers that it adds up.
+[[nodiscard]] std::string publisher_of(const CookedRow& row);
 
 // RFC 4180: quoted if it must be, quotation marks doubled.
 [[nodiscard]] std::string csv_field(std::string_view text);

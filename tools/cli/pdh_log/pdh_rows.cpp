@@ -46,10 +46,13 @@ class PdhWriter final : public RowWriter {
   }
 
  private:
-  // A publisher that was started anew goes on in its old columns, so its process does not count.
-  // Namesakes are told apart by their order, as on Windows.
+  // A publisher that was started anew goes on in its old columns, so its process does not count,
+  // but its user does. Namesakes are told apart by their order, as on Windows.
   static std::string key_of(const CookedRow& row, CountOfText& seen) {
-    auto key = row.selection->provider->name + path_of(row);
+    const ProviderView& provider = *row.selection->provider;
+    const bool is_of_all = publisher_of(row).empty();
+    auto key = path_of(row);
+    if (!is_of_all) key = fmt::format("{}\n{}\n{}", provider.uid, provider.name, key);
     const auto before = seen[key]++;
     return fmt::format("{}\n{}", key, before);
   }
@@ -58,14 +61,17 @@ class PdhWriter final : public RowWriter {
     open_ = true;
     // Where publishers offer the same, the machine's place says whose column it is.
     CountOfText offers;
-    for (const auto& row : moment.rows) ++offers[path_of(row)];
+    for (const auto& row : moment.rows) {
+      if (!row.needs_publisher()) ++offers[path_of(row)];
+    }
     CountOfText seen;
     LogHeader header{format_, log_zone_at(moment.sample.time.realtime_ns), {}};
     const auto machine = machine_name();
     for (const auto& row : moment.rows) {
       columns_.emplace(key_of(row, seen), columns_.size());
       const bool shared = offers[path_of(row)] > 1 && several_publishers(moment);
-      const auto place = shared ? row.selection->provider->label() : machine;
+      const auto place =
+          shared || row.needs_publisher() ? row.selection->provider->label() : machine;
       header.paths.push_back(escape_for_terminal(fmt::format("\\\\{}{}", place, path_of(row))));
     }
     return header;

@@ -179,6 +179,27 @@ void complain_of(const Unmatched& miss, const Catalog& catalog, const Console& c
 
 }  // namespace
 
+CatalogOptions catalog_options(const SelectionOptions& options) {
+  CatalogOptions catalog;
+  catalog.directory = options.directory;
+  if (options.across_users) catalog.trust = UserPolicy::kEveryone;
+  return catalog;
+}
+
+LeftOut left_out_of(const QueryPlan& plan) {
+  LeftOut records;
+  for (const auto& provider : plan.left_out) records.insert(provider->record);
+  return records;
+}
+
+std::string left_out_text(const LeftOut& providers) {
+  if (providers.empty()) return {};
+  const bool one = providers.size() == 1;
+  return fmt::format("totals leave out {} {}; --across-users adds {}", providers.size(),
+                     one ? "provider of another user" : "providers of other users",
+                     one ? "it" : "them");
+}
+
 Result<std::vector<std::string>> gather_paths(const SelectionOptions& options) {
   auto paths = options.paths;
   if (!options.paths_from.empty()) {
@@ -214,7 +235,7 @@ Result<Selection> Selection::open(const SelectionOptions& options, Waiter& waite
   const auto deadline = Clock::now() + options.wait.value_or(std::chrono::nanoseconds(0));
   for (;;) {
     // A directory that is not there yet is part of what one waits for.
-    auto catalog = Catalog::open({.directory = options.directory});
+    auto catalog = Catalog::open(catalog_options(options));
     const bool last = Clock::now() >= deadline;
     if (catalog) {
       auto query = Query::compile(*catalog, *patterns, options.excluded);
@@ -325,6 +346,8 @@ int report_unmatched(const Selection& selection, const Console& console,
 int report_missing(const Selection& selection, const Console& console) {
   // With samples to come, each says for itself who did not answer.
   if (selection.query.plan()->selections.empty()) {
+    const auto left_out = left_out_text(left_out_of(*selection.query.plan()));
+    if (!left_out.empty()) complain(console, left_out);
     std::set<std::string> said;
     const int code = report_answers(selection.query.answers(), console, said);
     if (code != kExitDone) return code;

@@ -24,9 +24,12 @@ struct SelectionOptions {
   std::vector<std::string> paths;
   std::string paths_from;  // a file of paths, one a line; "-" is standard input
   std::vector<std::string> excluded;
+  bool across_users = false;                                    // totals are of all users
   std::optional<std::chrono::nanoseconds> wait;                 // for everything to appear
   std::chrono::nanoseconds patience = std::chrono::seconds(1);  // with who computes on demand
 };
+
+[[nodiscard]] CatalogOptions catalog_options(const SelectionOptions& options);
 
 // The paths of the options and of the file, each with the publisher that was asked for.
 [[nodiscard]] Result<std::vector<std::string>> gather_paths(const SelectionOptions& options);
@@ -43,6 +46,12 @@ struct Selection {
   // Looks for new providers and instances; true if the plan changed.
   bool refresh();
 };
+
+// By their records.
+using LeftOut = std::set<std::string>;
+[[nodiscard]] LeftOut left_out_of(const QueryPlan& plan);
+// "totals leave out 2 providers of other users; --across-users adds them", or nothing.
+[[nodiscard]] std::string left_out_text(const LeftOut& providers);
 
 // "orders@48213 Geometric Waves: no answer within 1 s; try: --patience 10s"
 [[nodiscard]] std::string complaint_about(const CallbackAnswer& answer);

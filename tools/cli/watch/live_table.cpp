@@ -32,7 +32,7 @@ LiveRow describe(const CookedRow& row, bool raw) {
   live.key = key_of(row);
   live.counter = escape_for_terminal(counter_text(row));
   live.instance = escape_for_terminal(row.instance->name);
-  live.publisher = escape_for_terminal(row.selection->provider->label());
+  live.publisher = escape_for_terminal(publisher_of(row));
   live.unit = raw ? stored_unit(*row.counter) : cooked_unit(*row.counter);
   // Last words are not what is NOW; get and list have them.
   if (!row_has_value(row, raw) || row.row_status == RowStatus::kDead) {
@@ -45,9 +45,9 @@ LiveRow describe(const CookedRow& row, bool raw) {
   live.detail = escape_for_terminal(
       row.counter->help.empty() ? row.counter->name : row.counter->name + ": " + row.counter->help);
   const auto kind = kind_of(*row.counter);
-  live.facts = escape_for_terminal(fmt::format("{}{}{}: {}; id {}, {}", kind.kind,
-                                               live.unit.empty() ? "" : " in ", live.unit,
-                                               kind.phrase, row.counter->id, live.publisher));
+  live.facts = escape_for_terminal(
+      fmt::format("{}{}{}: {}; id {}, {}", kind.kind, live.unit.empty() ? "" : " in ", live.unit,
+                  kind.phrase, row.counter->id, live.publisher.empty() ? "total" : live.publisher));
   live.raw = raw;
   return live;
 }

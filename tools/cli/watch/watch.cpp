@@ -114,6 +114,10 @@ class LiveSession {
       const auto seconds = std::floor(static_cast<double>(provider->heartbeat_age_ns()) / 1e9);
       text += is_hung ? " silent for " + print_duration(seconds) : " is dead";
     }
+    if (const auto left_out = left_out_text(left_out_of(*selection_.query.plan()));
+        !left_out.empty()) {
+      text += (text.empty() ? "" : ", ") + left_out;
+    }
     const auto answers = selection_.query.answers();
     if (answers == nullptr) return text;
     for (const CallbackAnswer& answer : *answers) {

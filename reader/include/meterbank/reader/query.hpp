@@ -178,8 +178,8 @@ struct QueryPlan {
   // none. `others` are about further descriptions, those of untrusted providers taken together.
   std::vector<Answer> answers, others;
   std::vector<Ended> ended;  // one a description of a set; of trusted providers
-  // Providers with rows that would be in a total if the providers were trusted.
-  std::size_t left_out = 0;
+  // Those whose rows would be in a total if they were trusted.
+  std::vector<std::shared_ptr<const ProviderView>> left_out;
   std::size_t words = 0;
   std::size_t blocks = 0;        // of all rows, which have one, or one a shard
   std::size_t widest_shard = 0;  // words of a block in a sharded set
