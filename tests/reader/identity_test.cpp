@@ -130,6 +130,23 @@ class IdentityOfUsers : public Identity {
   }
 };
 
+TEST_F(IdentityOfUsers, AreTrustedWhereTheCallerSaysSo) {
+  OtherUser other(publishes("a", workers(), "theirs", 1000));
+  Registration set = start("b");
+  const Instance one = create(set, "one", 10);
+  const auto total = [](const Catalog& catalog) {
+    Query query = *Query::compile(catalog, {"workers/_Total/fill"});
+    return std::pair(look(query), query.plan()->left_out.size());
+  };
+  EXPECT_EQ(total(open()), std::pair(Rows{"\\Workers(_Total)\\Fill=10"}, std::size_t{1}));
+  EXPECT_EQ(total(open({.trust = UserPolicy::kEveryone})),
+            std::pair(Rows{"\\Workers(_Total)\\Fill=1010"}, std::size_t{0}));
+  // A plan of one catalog is no plan of the other.
+  Query query = *Query::compile(open(), {"workers/_Total/fill"});
+  query.update(open({.trust = UserPolicy::kEveryone}));
+  EXPECT_EQ(look(query), Rows{"\\Workers(_Total)\\Fill=1010"});
+}
+
 // ---- Totals ----
 
 TEST_F(Identity, KeepsTheReadersOwnTotal) {
