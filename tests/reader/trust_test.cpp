@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who comes before whom, and whose rows are of one set.
+// The order of trust, and which registrations are rows of one set.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

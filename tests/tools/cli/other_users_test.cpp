@@ -21,7 +21,17 @@ using test::OtherUser;
 constexpr const char* kNote =
     "meterbank: totals leave out 1 provider of another user; --across-users adds it\n";
 
-class CliOtherUsers : public CliTest {
+class CliTotals : public CliTest {
+ protected:
+  // The lines without their time.
+  [[nodiscard]] static std::vector<std::string> rows(const Outcome& outcome) {
+    std::vector<std::string> rows;
+    for (const auto& line : outcome.lines()) rows.push_back(line.substr(line.find('\t') + 1));
+    return rows;
+  }
+};
+
+class CliOtherUsers : public CliTotals {
  protected:
   void SetUp() override {
     if (!test::may_be_two_users()) GTEST_SKIP() << "only root can be two users";
@@ -50,12 +60,6 @@ class CliOtherUsers : public CliTest {
     options.directory = directory_;
     options.paths = {"bakery/left"};
     return options;
-  }
-  // The lines without their time.
-  [[nodiscard]] static std::vector<std::string> rows(const Outcome& outcome) {
-    std::vector<std::string> rows;
-    for (const auto& line : outcome.lines()) rows.push_back(line.substr(line.find('\t') + 1));
-    return rows;
   }
 };
 
@@ -115,7 +119,7 @@ TEST_F(CliOtherUsers, JsonSaysThatTheirRowsAreNotTrusted) {
   }
 }
 
-TEST_F(CliOtherUsers, ATotalIsOfNoPublisher) {
+TEST_F(CliTotals, HaveNoPublisher) {
   open_shop();
   open_bakery();
   const auto rows = parse_json(meterbank({"get", "bakery/*/loaves", "-f", "json"}).out)["samples"];
@@ -125,7 +129,7 @@ TEST_F(CliOtherUsers, ATotalIsOfNoPublisher) {
   EXPECT_NE(rows[0]["publisher"], "");
 }
 
-TEST_F(CliOtherUsers, ARowCalledTotalIsNotTakenForTheTotal) {
+TEST_F(CliTotals, AreToldFromARowOfThatName) {
   open_shop();
   open_bakery();
   auto fake = *ovens_.create_instance("_Total");
@@ -212,7 +216,7 @@ TEST_F(CliOtherUsers, TheLiveTableRenamesNothing) {
   EXPECT_EQ(names, (Lines{"bakery/loaves", other.at("shop") + ":bakery/loaves"}));
 }
 
-TEST_F(CliOtherUsers, HelpNamesTheOption) {
+TEST_F(CliTotals, AcrossUsersIsInTheHelp) {
   for (const char* const verb : {"list", "get", "watch", "typeperf"}) {
     EXPECT_NE(run_plainly({verb, "--help"}).out.find("--across-users"), std::string::npos) << verb;
   }
