@@ -275,6 +275,30 @@ TEST_F(Identity, SetsOfOneNameHaveTotalsThatReadDifferently) {
             (Rows{"\\Workers(_Total)\\Fill=10", "\\\\" + own("b") + "\\Workers(_Total)\\Fill=7"}));
 }
 
+TEST_F(IdentityOfUsers, AnyNumberOfDescriptionsIsOneFurtherAnswer) {
+  constexpr std::uint64_t kOthers = 20;
+  OtherUser other([&](const OtherUser::Pause& pause) {
+    std::deque<std::string> units;
+    std::deque<Instance> rows;
+    for (std::uint64_t number = 0; number < kOthers; ++number) {
+      CounterSpec counter = kCounters[kFill];
+      counter.unit = units.emplace_back("{" + std::to_string(number) + "}");
+      CountersetSpec spec = workers();
+      spec.counters = {&counter, 1};
+      Registration set = start("a" + std::to_string(number), spec);
+      rows.push_back(create(set, "theirs", number, 0));
+    }
+    pause();
+  });
+  Registration set = start("b");
+  const Instance one = create(set, "one", 10);
+  Query query = Query::of_items(open(), {item()});
+  ASSERT_EQ(query.plan()->others.size(), 1U);
+  EXPECT_EQ(query.plan()->others.front().rows->size(), kOthers);
+  EXPECT_TRUE(query.plan()->others.front().summed->empty());
+  EXPECT_EQ(look(query).size(), 2 + kOthers);
+}
+
 // A description that changes as fast as a reader looks.
 TEST_F(IdentityOfUsers, FlappingDescriptionsTouchNoOtherRow) {
   constexpr int kTurns = 40;
@@ -309,6 +333,7 @@ TEST_F(IdentityOfUsers, FlappingDescriptionsTouchNoOtherRow) {
       EXPECT_TRUE(query->plan()->ended.empty()) << turn;
     }
     EXPECT_EQ(items.plan()->answers.size(), 2U);
+    EXPECT_LE(items.plan()->others.size(), 2U);
     other.go();
     catalog.refresh();
     items.update(catalog);

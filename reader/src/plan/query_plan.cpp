@@ -294,14 +294,16 @@ class PlanBuilder {
         if (!instance.closed) ++registrations.seen[instance.name];
       }
     }
-    const auto has_namesake = [&sets](const QueryPlan::Selection& selection, std::size_t instance) {
-      if (!selection.provider->trusted) return true;
-      const Registrations& registrations = sets.find(selection.set->set->name)->second;
-      if (registrations.count == 1) return false;
-      return registrations.seen.find(selection.set->instances[instance].name)->second > 1;
-    };
-    for (QueryPlan::Row& row : plan_->rows) {
-      row.has_namesake = has_namesake(plan_->selections[row.selection], row.instance);
+    for (const QueryPlan::Selection& selection : plan_->selections) {
+      const bool is_trusted = selection.provider->trusted;
+      const auto registrations = sets.find(selection.set->set->name);
+      if (is_trusted && registrations->second.count == 1) continue;
+      const std::size_t end = selection.first_row + selection.rows;
+      for (std::size_t index = selection.first_row; index < end; ++index) {
+        QueryPlan::Row& row = plan_->rows[index];
+        const std::string& name = selection.set->instances[row.instance].name;
+        row.has_namesake = !is_trusted || registrations->second.seen.find(name)->second > 1;
+      }
     }
   }
 
