@@ -68,7 +68,8 @@ struct NameEqual {
   }
 };
 
-struct OwnedRegistration : std::enable_shared_from_this<OwnedRegistration> {
+// Made by make_of_one_process(), as OwnedSegment.
+struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegistration> {
   OwnedRegistration(std::shared_ptr<OwnedSegment> owner, std::vector<std::byte> schema_bytes,
                     const CountersetSpec& spec);
 

@@ -14,6 +14,7 @@
 #include "callback/callback_server.hpp"
 #include "library_thread.hpp"
 #include "meterbank/base/clock.hpp"
+#include "meterbank/base/stay_loaded.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/pointer_record.hpp"
 #include "owned_registration.hpp"
@@ -31,7 +32,10 @@ pthread_mutex_t* owner_mutex(SegmentHeader& header) noexcept {
 OwnedSegment::OwnedSegment(ProviderOptions provider_options)
     : options(std::move(provider_options)) {}
 
-OwnedSegment::~OwnedSegment() { close(); }
+OwnedSegment::~OwnedSegment() {
+  close();
+  unwatch_forks(*this);
+}
 
 Result<void> OwnedSegment::start() {
   if (!check_name(options.name, NameKind::kProvider).ok() ||
@@ -41,6 +45,10 @@ Result<void> OwnedSegment::start() {
   }
   if (options.directory.empty()) options.directory = provider_directory();
   if (auto good = prepare_directory(options.directory); !good) return good;
+  if (auto good = stay_loaded(); !good) return good;
+  // Before the first descriptor that a child must not keep. Under the mutex: a fork takes it, too.
+  watch_forks(*this);
+  const std::lock_guard lock(mutex);
   if (auto good = add_extent(kExtentBytesMin); !good) return good;
   new (extents.front().data()) SegmentHeader{};
   used = sizeof(SegmentHeader);
@@ -64,7 +72,6 @@ Result<void> OwnedSegment::start() {
   auto written = write_record(options.directory, pointer);
   if (!written) return tl::make_unexpected(written.error());
   record = *written;
-  watch_forks(*this);
   return {};
 }
 
@@ -175,8 +182,7 @@ void OwnedSegment::count_refusal(Refusal reason) noexcept {
 }
 
 Result<void> OwnedSegment::usable() const {
-  // relaxed: set in the child of a fork before any of its code runs.
-  if (forked.load(std::memory_order_relaxed)) {
+  if (is_inherited()) {
     return fail(ErrorCode::kForked, "provider '" + options.name + "' belongs to the parent process",
                 "create a provider of its own in the child");
   }
@@ -246,8 +252,7 @@ void OwnedSegment::stop_keeper() noexcept {
 }
 
 void OwnedSegment::close() noexcept {
-  // relaxed: set in the child of a fork before any of its code runs. The child owns none of this.
-  if (forked.load(std::memory_order_relaxed)) return;
+  if (is_inherited()) return;
   std::vector<std::shared_ptr<OwnedRegistration>> ending;
   std::shared_ptr<CallbackServer> serving;
   std::unique_ptr<CutBeat> beating;
@@ -270,7 +275,6 @@ void OwnedSegment::close() noexcept {
                          std::memory_order_release);
     directory_changed();
   }
-  unwatch_forks(*this);
   if (!record.empty()) ::unlink(record.c_str());
   stop_keeper();
 }

@@ -76,8 +76,7 @@ void close_slot(detail::SlotLife* life) noexcept {
   if (life == nullptr) return;
   const int kept = errno;
   detail::OwnedRegistration& registration = **life->kept;
-  // relaxed: set in the child of a fork before any of its code runs.
-  if (!registration.segment->forked.load(std::memory_order_relaxed)) {
+  if (!registration.segment->is_inherited()) {
     const std::lock_guard lock(registration.segment->mutex);
     registration.close_instance_locked(*life);
   }
@@ -106,7 +105,7 @@ Result<detail::SlotReference> Registration::create(std::string_view name, Instan
                                                    bool sharded) const {
   if (!state_) return detail::SlotReference();
   detail::OwnedSegment& segment = *state_->segment;
-  if (segment.forked.load(std::memory_order_relaxed)) {  // relaxed: as in close_slot()
+  if (segment.is_inherited()) {
     return tl::make_unexpected(segment.usable().error());
   }
   if (state_->form.sharded() != sharded) {
@@ -145,7 +144,7 @@ Result<ShardedInstance> Registration::create_sharded_instance(std::string_view n
 std::optional<detail::SlotReference> Registration::find(std::string_view name, bool sharded) const {
   if (!state_ || state_->form.sharded() != sharded) return std::nullopt;
   detail::OwnedSegment& segment = *state_->segment;
-  if (segment.forked.load(std::memory_order_relaxed)) return std::nullopt;  // relaxed: as above
+  if (segment.is_inherited()) return std::nullopt;
   const std::lock_guard lock(segment.mutex);
   detail::SlotLife* life = state_->find_locked(name);
   if (life == nullptr) return std::nullopt;
@@ -168,8 +167,7 @@ std::optional<ShardedWriter> Registration::find_sharded(std::string_view name) c
 
 void Registration::close() const noexcept {
   if (!state_) return;
-  // relaxed: as in close_slot()
-  if (state_->segment->forked.load(std::memory_order_relaxed)) return;
+  if (state_->segment->is_inherited()) return;
   state_->close();
 }
 
@@ -177,7 +175,7 @@ Interest Registration::interest() const noexcept {
   Interest interest;
   if (!state_) return interest;
   detail::OwnedSegment& segment = *state_->segment;
-  if (segment.forked.load(std::memory_order_relaxed)) return interest;  // relaxed: as above
+  if (segment.is_inherited()) return interest;
   const std::lock_guard lock(segment.mutex);
   if (state_->interest == nullptr) return interest;
   interest.kept_ = state_;
@@ -189,6 +187,7 @@ Interest Registration::interest() const noexcept {
 
 RegistrationState Registration::state() const noexcept {
   if (!state_) return RegistrationState::kFree;
+  if (state_->segment->is_inherited()) return RegistrationState::kClosed;
   const std::lock_guard lock(state_->segment->mutex);
   // relaxed: only the owner stores it, under the mutex.
   return RegistrationWord::of(state_->record->word.load(std::memory_order_relaxed)).state;
@@ -215,7 +214,7 @@ Provider::~Provider() {
 
 Result<Provider> Provider::create(ProviderOptions options) {
   try {
-    auto segment = std::make_shared<detail::OwnedSegment>(std::move(options));
+    auto segment = make_of_one_process<detail::OwnedSegment>(std::move(options));
     if (auto started = segment->start(); !started) return tl::make_unexpected(started.error());
     return Provider(std::move(segment));
   } catch (const std::bad_alloc&) {
@@ -256,8 +255,8 @@ Result<Registration> Provider::add_registration(
     if (with) {
       if (auto good = check_callback(spec); !good) return tl::make_unexpected(good.error());
     }
-    auto fresh = std::make_shared<detail::OwnedRegistration>(segment_, std::move(*schema), spec);
-    if (segment_->forked.load(std::memory_order_relaxed)) {  // relaxed: as in close_slot()
+    auto fresh = make_of_one_process<detail::OwnedRegistration>(segment_, std::move(*schema), spec);
+    if (segment_->is_inherited()) {
       return tl::make_unexpected(segment_->usable().error());
     }
     const std::lock_guard lock(segment_->mutex);

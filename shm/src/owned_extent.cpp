@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "mapping.hpp"
+#include "meterbank/base/known_fd.hpp"
 #include "meterbank/shm/segment.hpp"
+#include "room_for_extent.hpp"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U  // Linux 6.3; unknown to the C library of Debian 12
@@ -20,7 +22,8 @@
 namespace meterbank {
 
 struct OwnedExtent::Mapping {
-  UniqueFd descriptor;
+  KnownFd descriptor;
+  RoomForExtent room;
   boost::interprocess::mapped_region region;
   std::uint64_t inode = 0;
 };
@@ -78,8 +81,7 @@ Result<OwnedExtent> OwnedExtent::create(const std::string& name, std::uint64_t b
   bytes = (bytes + page - 1) / page * page;
   OwnedExtent extent;
   extent.mapping_ = std::make_unique<Mapping>();
-  UniqueFd& descriptor = extent.mapping_->descriptor;
-  descriptor = open_memfd("meterbank:" + name);
+  UniqueFd descriptor = open_memfd("meterbank:" + name);
   if (!descriptor) {
     return fail(ErrorCode::kSystem, "memfd for " + name, "raise RLIMIT_NOFILE", errno);
   }
@@ -90,11 +92,13 @@ Result<OwnedExtent> OwnedExtent::create(const std::string& name, std::uint64_t b
         failed == EFBIG ? "raise RLIMIT_FSIZE (ulimit -f)" : "free memory or raise its limit",
         failed);
   }
-  auto region = map_region(descriptor.get(), bytes, boost::interprocess::read_write);
+  RoomForExtent& room = extent.mapping_->room;
+  room = RoomForExtent::reserve(bytes);
+  auto region = map_region(descriptor.get(), bytes, boost::interprocess::read_write, room.place());
   if (!region) return tl::make_unexpected(region.error());
   extent.mapping_->region = std::move(*region);
-  // A forked child must not become a second writer, and counters do not belong in core dumps.
-  ::madvise(extent.data(), bytes, MADV_DONTFORK);
+  // A child must not become a second writer, and counters do not belong in core dumps.
+  if (room.place() != nullptr) ::madvise(extent.data(), bytes, MADV_DONTFORK);
   ::madvise(extent.data(), bytes, MADV_DONTDUMP);
   if (::fcntl(descriptor.get(), F_ADD_SEALS,
               F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0) {
@@ -108,6 +112,7 @@ Result<OwnedExtent> OwnedExtent::create(const std::string& name, std::uint64_t b
     return fail(ErrorCode::kSystem, "inode of " + name, {}, errno);
   }
   extent.mapping_->inode = facts.st_ino;
+  extent.mapping_->descriptor = KnownFd(std::move(descriptor));
   return extent;
 }
 
@@ -116,6 +121,7 @@ std::byte* OwnedExtent::data() const noexcept {
 }
 std::uint64_t OwnedExtent::size() const noexcept { return mapping_->region.get_size(); }
 int OwnedExtent::descriptor() const noexcept { return mapping_->descriptor.get(); }
+bool OwnedExtent::has_descriptor() const noexcept { return mapping_->descriptor.is_here(); }
 std::uint64_t OwnedExtent::inode() const noexcept { return mapping_->inode; }
 
 bool OwnedExtent::detach_after_fork() noexcept {

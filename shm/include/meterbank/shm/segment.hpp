@@ -18,8 +18,9 @@ namespace meterbank {
 
 // ---- Owner ----
 
-// One memfd of the owner: allocated, mapped writable, not inherited by fork, left out of core
-// dumps, sealed. Moving it does not move the memory.
+// One memfd of the owner: allocated, mapped writable, left out of core dumps, sealed. Moving it
+// does not move the memory. Children have private zero pages in its place: those of fork() after
+// detach_after_fork(), those of _Fork() and clone() as far as room_for_extent.hpp says.
 class OwnedExtent {
  public:
   // `bytes` is rounded up to pages. Errors: kNoSpace (memory, tmpfs, RLIMIT_FSIZE), kSystem.
@@ -33,6 +34,8 @@ class OwnedExtent {
   [[nodiscard]] std::byte* data() const noexcept;
   [[nodiscard]] std::uint64_t size() const noexcept;
   [[nodiscard]] int descriptor() const noexcept;
+  // False: the program has closed it, and its number may stand for another file. One system call.
+  [[nodiscard]] bool has_descriptor() const noexcept;
   [[nodiscard]] std::uint64_t inode() const noexcept;
 
   // After fork, in the child: private zero pages take the place of the shared ones, and the
