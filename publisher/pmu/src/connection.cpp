@@ -71,7 +71,7 @@ Connection::~Connection() {
 }
 
 Result<Connection> Connection::connect(ConnectionOptions options) {
-  auto link = std::make_shared<detail::Link>(std::move(options));
+  auto link = make_of_one_process<detail::Link>(std::move(options));
   if (auto started = link->start(); !started) {
     link->close();
     return tl::make_unexpected(std::move(started.error()));

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "../library_thread.hpp"
+#include "meterbank/base/clock.hpp"
 #include "meterbank/shm/peer_process.hpp"
 
 namespace meterbank::detail {
@@ -137,7 +138,7 @@ void CallbackServer::accept_callers() {
 }
 
 void CallbackServer::admit(PacketSocket socket) {
-  PeerProcess peer = peer_process(socket.descriptor());
+  PeerProcess peer = peer_process(socket.descriptor(), clock_ns(CLOCK_BOOTTIME));
   // Nobody is there to be answered, or there is no descriptor to learn of its end by. Where the
   // kernel cannot tell, the end of the connection does, unless a child of the reader keeps it.
   if (peer.found == PeerProcess::Found::kEnded || peer.found == PeerProcess::Found::kNoRoom) {

@@ -4,13 +4,11 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 
-#include "meterbank/base/clock.hpp"
 #include "meterbank/shm/pointer_record.hpp"
 
 namespace meterbank {
@@ -39,14 +37,12 @@ Found found_of(int error) noexcept {
 }
 
 // In the unit of /proc/PID/stat.
-std::uint64_t ticks_since_boot() noexcept {
+std::uint64_t ticks_of(std::uint64_t ns) noexcept {
   const auto per_second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
-  return clock_ns(CLOCK_BOOTTIME) / (1'000'000'000 / per_second);
+  return ns / (1'000'000'000 / per_second);
 }
 
-PeerProcess by_id(int socket) noexcept {
-  // Read first: a process that started later cannot be the one that connected.
-  const std::uint64_t now = ticks_since_boot();
+PeerProcess by_id(int socket, std::uint64_t connected_ns) noexcept {
   ucred credentials{};
   socklen_t bytes = sizeof credentials;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0) return {};
@@ -57,13 +53,13 @@ PeerProcess by_id(int socket) noexcept {
   // What was read belongs to the process that is held: while that lives it keeps its id.
   if (has_ended(process.get())) return {Found::kEnded, {}};
   if (started == 0) return {};
-  if (started > now) return {Found::kEnded, {}};
+  if (started > ticks_of(connected_ns)) return {Found::kEnded, {}};
   return {Found::kProcess, std::move(process)};
 }
 
 }  // namespace
 
-PeerProcess peer_process(int socket) noexcept {
+PeerProcess peer_process(int socket, std::uint64_t connected_ns) noexcept {
   const int kept = errno;
   int descriptor = -1;
   socklen_t bytes = sizeof descriptor;
@@ -71,7 +67,7 @@ PeerProcess peer_process(int socket) noexcept {
   if (::getsockopt(socket, SOL_SOCKET, kPeerProcess, &descriptor, &bytes) == 0) {
     peer = {Found::kProcess, UniqueFd(descriptor)};
   } else if (errno == ENOPROTOOPT) {
-    peer = by_id(socket);
+    peer = by_id(socket, connected_ns);
   } else {
     peer.found = found_of(errno);
   }

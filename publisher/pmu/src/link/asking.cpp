@@ -21,6 +21,7 @@ constexpr std::chrono::nanoseconds kReleasePatience = 1s;
 }  // namespace
 
 Asked<Lease> Link::acquire(const Allocate& allocate, const AcquireOptions& options) {
+  if (is_inherited()) return not_decided(of_parent());
   Lock lock(mutex_);
   if (phase_ != Phase::kOpen) return not_decided(why_adrift_);
   auto pending = std::make_shared<Pending>();
@@ -43,6 +44,7 @@ Asked<Lease> Link::acquire(const Allocate& allocate, const AcquireOptions& optio
 }
 
 Asked<ArbiterMessage> Link::ask(ClientMessage message, std::chrono::nanoseconds patience) {
+  if (is_inherited()) return not_decided(of_parent());
   Lock lock(mutex_);
   if (phase_ != Phase::kOpen) return not_decided(why_adrift_);
   auto pending = std::make_shared<Pending>();
@@ -109,8 +111,7 @@ std::optional<Link::Clock::time_point> Link::deadline_of(const Allocate& allocat
 // ---- Of a lease ----
 
 void Link::release(Held& held) noexcept {
-  // relaxed: in a child there is one thread; elsewhere it is never set.
-  if (forked_.load(std::memory_order_relaxed)) return;
+  if (is_inherited()) return;
   Lock lock(mutex_);
   const bool is_known = held.standing != Standing::kLost && held.standing != Standing::kReleased;
   const bool is_adrift = held.standing == Standing::kAdrift;
@@ -133,6 +134,7 @@ void Link::release(Held& held) noexcept {
 }
 
 Result<Values> Link::read(Held& held) {
+  if (is_inherited()) return tl::make_unexpected(of_parent());
   {
     const std::lock_guard lock(mutex_);
     if (held.standing == Standing::kLost && held.last_values) return *held.last_values;
@@ -162,6 +164,7 @@ Result<Values> Link::read(Held& held) {
 }
 
 Result<LocalCounter> Link::local(const std::shared_ptr<Held>& held, std::uint32_t position) {
+  if (is_inherited()) return tl::make_unexpected(of_parent());
   UniqueFd event;
   std::uint32_t task = 0;
   {

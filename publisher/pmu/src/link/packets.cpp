@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "link.hpp"
@@ -16,6 +15,7 @@
 namespace meterbank::pmu::detail {
 namespace {
 
+constexpr int kLookEveryMs = 1000;  // at descriptors that the program may have closed
 constexpr int kPacketsAtOnce = 64;  // then those who wait for the mutex have their turn
 
 }  // namespace
@@ -59,6 +59,7 @@ void Link::flush_locked() {
 // ---- In ----
 
 void Link::pump_locked() {
+  if (!has_descriptors()) return lose_descriptors_locked();
   std::uint64_t expirations = 0;
   static_cast<void>(!::read(timer_.get(), &expirations, sizeof expirations));
   const auto now = Clock::now();
@@ -121,6 +122,7 @@ void Link::deliver(Lock& lock) {
   }
   is_delivering_ = false;
   std::uint64_t told = 0;
+  if (!has_descriptors()) return;
   static_cast<void>(!::read(noticed_.get(), &told, sizeof told));
 }
 
@@ -132,16 +134,16 @@ bool Link::wait(Lock& lock, const std::function<bool()>& is_done,
     const bool others_receive = has_keeper_ && keeper_id_ != std::this_thread::get_id();
     if (others_receive || is_pumping_) {
       if (deadline) {
-        changed_->wait_until(lock, *deadline);
+        changed_.wait_until(lock, *deadline);
       } else {
-        changed_->wait(lock);
+        changed_.wait(lock);
       }
       continue;
     }
-    int timeout_ms = -1;
+    int timeout_ms = kLookEveryMs;
     if (deadline) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - now).count();
-      timeout_ms = static_cast<int>(std::min<long>(left, std::numeric_limits<int>::max()));
+      timeout_ms = static_cast<int>(std::min<long>(left, kLookEveryMs));
     }
     is_pumping_ = true;
     lock.unlock();
@@ -150,7 +152,7 @@ bool Link::wait(Lock& lock, const std::function<bool()>& is_done,
     lock.lock();
     is_pumping_ = false;
     if (phase_ != Phase::kClosed) pump_locked();
-    changed_->notify_all();
+    changed_.notify_all();
   }
   return true;
 }

@@ -42,8 +42,7 @@ void OpenCounters::remove(const LocalCounter::State* state) noexcept {
 void OpenCounters::close_in_child() noexcept {
   for (LocalCounter::State* const state : states_) {
     // A breakpoint stays taken as long as any process has its descriptor.
-    state->event.reset();
-    state->owner = 0;
+    state->close_event();
   }
   states_.clear();
 }
@@ -75,7 +74,15 @@ Result<LocalCounter> open_of_lease(UniqueFd event, std::uint32_t tid, std::share
 
 LocalCounter::State::~State() {
   detail::open_counters().remove(this);
-  if (page != nullptr) ::munmap(page, page_bytes);
+  // A child has not inherited the page, and may have memory of its own there.
+  if (page != nullptr && !is_inherited()) ::munmap(page, page_bytes);
+  close_event();
+}
+
+void LocalCounter::State::close_event() noexcept {
+  // The program may have closed it by its number, and have another file there.
+  if (!detail::is_event_descriptor(event.get())) static_cast<void>(event.release());
+  event.reset();
 }
 
 LocalCounter::LocalCounter(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
@@ -120,6 +127,7 @@ Result<LocalValue> value_of_read(ssize_t bytes, const ReadWords& words) {
 }  // namespace detail
 
 Result<LocalValue> LocalCounter::State::read() const {
+  if (is_inherited()) return fail(ErrorCode::kForked, "a counter of the parent process");
   if (page != nullptr && owner == own_tid()) {
     detail::Registers registers;
     const auto* const shown = static_cast<const perf_event_mmap_page*>(page);
@@ -131,7 +139,6 @@ Result<LocalValue> LocalCounter::State::read() const {
                         .is_direct = true};
     }
   }
-  if (!event) return fail(ErrorCode::kForked, "a counter of the parent process");
   detail::ReadWords words{};
   ssize_t bytes = 0;
   do {

@@ -21,12 +21,13 @@ struct PeerProcess {
   UniqueFd descriptor;  // a pidfd, readable when the process has ended; only with kProcess
 };
 
-// Linux 6.5 says itself which process connected. On older kernels it is the one that has the id
-// that the kernel noted then, and that already ran when this is called: call it right after
-// accept(). Between the two the id may have changed hands unnoticed.
+// Linux 6.5 says itself which process connected. On older kernels it is the one with the id that the
+// kernel noted then, if it already ran at `connected_ns` (CLOCK_BOOTTIME), a moment at which the
+// connection was there: right after accept(). Only an id that changed hands between the peer's
+// connect() and that moment goes unnoticed there.
 //
 // Thread safety: any thread. Errors: none; errno stays.
-[[nodiscard]] PeerProcess peer_process(int socket) noexcept;
+[[nodiscard]] PeerProcess peer_process(int socket, std::uint64_t connected_ns) noexcept;
 
 // Whether the process of a pidfd has ended.
 [[nodiscard]] bool has_ended(int process) noexcept;

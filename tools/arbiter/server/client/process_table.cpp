@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "meterbank/base/clock.hpp"
 #include "meterbank/shm/peer_process.hpp"
 
 namespace meterbank::arbiter {
@@ -101,7 +102,7 @@ Result<Peer> ProcessTable::peer_of(int socket) const {
   peer.identity.pid = static_cast<std::uint32_t>(credentials.pid);
   peer.identity.uid = credentials.uid;
   peer.identity.gid = credentials.gid;
-  PeerProcess process = peer_process(socket);
+  PeerProcess process = peer_process(socket, clock_ns(CLOCK_BOOTTIME));
   switch (process.found) {
     case PeerProcess::Found::kProcess:
       break;
