@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <string>
 
+#include "../support/sanitizers.hpp"
 #include "../support/temporary_directory.hpp"
 #include "hosts/host.hpp"
 
@@ -140,6 +141,33 @@ TEST(HostPrograms, LosesDescriptorsDuringACallback) {
 }
 TEST(HostPrograms, LosesDescriptorsToItsProgramDuringACallback) {
   EXPECT_TRUE(runs_well("loses_descriptors_to_its_program_during_a_callback"));
+}
+
+// ---- Plugins ----
+
+TEST(HostPrograms, ControlAPluginThatDidNothingIsUnloaded) {
+  EXPECT_TRUE(runs_well("control_unloads_a_plugin_that_did_nothing"));
+}
+TEST(HostPrograms, UnloadsAPluginThatStopped) {
+  EXPECT_TRUE(runs_well("unloads_a_plugin_that_stopped"));
+}
+TEST(HostPrograms, UnloadsAPluginThatPublishes) {
+  EXPECT_TRUE(runs_well("unloads_a_plugin_that_publishes"));
+}
+TEST(HostPrograms, UnloadsAPluginWhoseFileIsGone) {
+  EXPECT_TRUE(runs_well("unloads_a_plugin_whose_file_is_gone"));
+}
+
+TEST(HostPrograms, UnloadsAPluginThatOnlyCounts) {
+  EXPECT_TRUE(runs_well("unloads_a_plugin_that_only_counts"));
+}
+
+TEST(HostPrograms, AStaticProgramPublishesAndForks) {
+  if (kHasSanitizer) GTEST_SKIP() << "a sanitizer needs a dynamic linker";
+  for (const char* const host :
+       {"daemon_after_create_with_everything", "child_of_raw_clone_counts"}) {
+    EXPECT_TRUE(runs_well(host, "meterbank_static_host")) << host;
+  }
 }
 
 }  // namespace

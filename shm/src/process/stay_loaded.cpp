@@ -7,10 +7,10 @@
 #include <string>
 
 #ifdef __GLIBC__
-// Weak: a static program has none of these, and the linker would warn of those that it took in.
+// Weak, and dlopen() by its name: a static program has none of these, and a linker that finds
+// dlopen() there warns of it.
 #pragma weak dladdr1
-#pragma weak dlopen
-#pragma weak dlclose
+#pragma weak dlsym
 #endif
 
 namespace meterbank {
@@ -18,20 +18,18 @@ namespace meterbank {
 Result<void> stay_loaded() {
 #ifdef __GLIBC__  // elsewhere dlclose() unloads nothing
   static const char kHere = 0;
-  if (dladdr1 == nullptr || dlopen == nullptr) return {};
+  if (dladdr1 == nullptr || dlsym == nullptr) return {};
   Dl_info ignored{};
   void* found = nullptr;
   if (::dladdr1(&kHere, &ignored, &found, RTLD_DL_LINKMAP) == 0 || found == nullptr) return {};
   const char* const name = static_cast<const link_map*>(found)->l_name;
   if (name == nullptr || *name == '\0') return {};  // the program itself
+  auto* const open = reinterpret_cast<decltype(&::dlopen)>(::dlsym(RTLD_DEFAULT, "dlopen"));
   // By the name under which it is loaded, so no file is looked for.
-  void* const object = ::dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-  if (object == nullptr) {
-    const char* const reason = ::dlerror();
-    return fail(ErrorCode::kNoSpace, std::string("cannot keep ") + name + " loaded",
-                reason == nullptr ? "" : reason);
+  if (open == nullptr || open(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) == nullptr) {
+    return fail(ErrorCode::kSystem, std::string("cannot keep ") + name + " loaded",
+                "free memory, or link it with -z nodelete and load it by a full path");
   }
-  ::dlclose(object);  // the count alone; it stays
 #endif
   return {};
 }
