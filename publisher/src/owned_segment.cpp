@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <new>
+#include <system_error>
 
 #include "callback/callback_server.hpp"
 #include "library_thread.hpp"
@@ -44,6 +46,10 @@ Result<void> OwnedSegment::start() {
                 "1 to 63 bytes of UTF-8 without control characters");
   }
   if (options.directory.empty()) options.directory = provider_directory();
+  // The record is found again at the end, wherever the process works by then.
+  std::error_code unknown;
+  const auto whole = std::filesystem::absolute(options.directory, unknown);
+  if (!unknown) options.directory = whole.string();
   if (auto good = prepare_directory(options.directory); !good) return good;
   if (auto good = stay_loaded(); !good) return good;
   // Before the first descriptor that a child must not keep. Under the mutex: a fork takes it, too.

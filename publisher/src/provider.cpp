@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "meterbank/base/without_cancellation.hpp"
 #include "owned_registration.hpp"
 #include "owned_segment.hpp"
 
@@ -103,6 +104,7 @@ std::uint32_t ShardedInstance::id() const noexcept { return id_of(slot_.life());
 
 Result<detail::SlotReference> Registration::create(std::string_view name, InstanceOptions options,
                                                    bool sharded) const {
+  const WithoutCancellation whole;
   if (!state_) return detail::SlotReference();
   detail::OwnedSegment& segment = *state_->segment;
   if (segment.is_inherited()) {
@@ -166,6 +168,7 @@ std::optional<ShardedWriter> Registration::find_sharded(std::string_view name) c
 }
 
 void Registration::close() const noexcept {
+  const WithoutCancellation whole;
   if (!state_) return;
   if (state_->segment->is_inherited()) return;
   state_->close();
@@ -203,16 +206,19 @@ Provider::Provider(std::shared_ptr<detail::OwnedSegment> segment) noexcept
 Provider::Provider(Provider&&) noexcept = default;
 Provider& Provider::operator=(Provider&& other) noexcept {
   if (this != &other) {
+    const WithoutCancellation whole;
     if (segment_) segment_->close();
     segment_ = std::move(other.segment_);
   }
   return *this;
 }
 Provider::~Provider() {
+  const WithoutCancellation whole;
   if (segment_) segment_->close();
 }
 
 Result<Provider> Provider::create(ProviderOptions options) {
+  const WithoutCancellation whole;
   try {
     auto segment = make_of_one_process<detail::OwnedSegment>(std::move(options));
     if (auto started = segment->start(); !started) return tl::make_unexpected(started.error());
@@ -223,6 +229,7 @@ Result<Provider> Provider::create(ProviderOptions options) {
 }
 
 Provider Provider::create_or_disabled(ProviderOptions options) noexcept {
+  const WithoutCancellation whole;
   const int kept = errno;
   try {
     auto provider = create(std::move(options));
@@ -248,6 +255,7 @@ Result<Registration> Provider::add(const CountersetSpec& spec, Callback callback
 
 Result<Registration> Provider::add_registration(
     const CountersetSpec& spec, std::optional<std::pair<Callback, CallbackOptions>> with) {
+  const WithoutCancellation whole;
   if (!segment_) return Registration();
   try {
     auto schema = encode_schema(spec, segment_->options.name);

@@ -170,5 +170,48 @@ TEST(HostPrograms, AStaticProgramPublishesAndForks) {
   }
 }
 
+// ---- Ends ----
+
+TEST(HostPrograms, ExitsWhileAThreadCounts) {
+  EXPECT_TRUE(runs_well("exits_while_a_thread_counts"));
+}
+TEST(HostPrograms, ExitsOnAnotherThread) { EXPECT_TRUE(runs_well("exits_on_another_thread")); }
+TEST(HostPrograms, ExitsInASignalHandler) { EXPECT_TRUE(runs_well("exits_in_a_signal_handler")); }
+TEST(HostPrograms, ExitsQuickly) { EXPECT_TRUE(runs_well("exits_quickly")); }
+TEST(HostPrograms, Aborts) { EXPECT_TRUE(runs_well("aborts")); }
+TEST(HostPrograms, DestroysStaticObjectsInAnyOrder) {
+  EXPECT_TRUE(runs_well("destroys_static_objects_in_any_order"));
+}
+TEST(HostPrograms, HasAProviderForEachThread) {
+  EXPECT_TRUE(runs_well("has_a_provider_for_each_thread"));
+}
+TEST(HostPrograms, CancelsThreadsThatCount) {
+  EXPECT_TRUE(runs_well("cancels_threads_that_count"));
+}
+TEST(HostPrograms, CancelsThreadsThatCreateAndCloseInstances) {
+  EXPECT_TRUE(runs_well("cancels_threads_that_create_and_close_instances"));
+}
+TEST(HostPrograms, CancelsThreadsThatCreateAndCloseProviders) {
+  EXPECT_TRUE(runs_well("cancels_threads_that_create_and_close_providers"));
+}
+TEST(HostPrograms, CountsOnASmallStack) { EXPECT_TRUE(runs_well("counts_on_a_small_stack")); }
+
+// ---- Limits ----
+
+TEST(HostPrograms, SetsUpAmongSignals) { EXPECT_TRUE(runs_well("sets_up_among_signals")); }
+TEST(HostPrograms, SetsUpWithFewDescriptors) {
+  EXPECT_TRUE(runs_well("sets_up_with_few_descriptors"));
+}
+TEST(HostPrograms, SetsUpWithLittleMemory) { EXPECT_TRUE(runs_well("sets_up_with_little_memory")); }
+TEST(HostPrograms, SetsUpWithoutThreads) { EXPECT_TRUE(runs_well("sets_up_without_threads")); }
+TEST(HostPrograms, SetsUpWhereCallsFail) { EXPECT_TRUE(runs_well("sets_up_where_calls_fail")); }
+TEST(HostPrograms, ChangesDirectoryAfterCreate) {
+  EXPECT_TRUE(runs_well("changes_directory_after_create"));
+}
+TEST(HostPrograms, ChangesRootAndUserAfterCreate) {
+  EXPECT_TRUE(runs_well("changes_root_and_user_after_create"));
+}
+TEST(HostPrograms, ReplacesItself) { EXPECT_TRUE(runs_well("replaces_itself")); }
+
 }  // namespace
 }  // namespace meterbank::test

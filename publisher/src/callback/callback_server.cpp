@@ -58,7 +58,9 @@ bool CallbackServer::start_thread_locked() noexcept {
   const WithoutSignals quiet;
   try {
     threads_.reserve(threads_.size() + 1);
-    threads_.emplace_back([server = shared_from_this()] { server->serve(); });
+    threads_.emplace_back([server = shared_from_this(), packet = PacketBuffer()]() mutable {
+      server->serve(packet);
+    });
     ::pthread_setname_np(threads_.back().native_handle(), "mb-callback");
     return true;
   } catch (const std::exception&) {
@@ -66,8 +68,7 @@ bool CallbackServer::start_thread_locked() noexcept {
   }
 }
 
-void CallbackServer::serve() noexcept {
-  PacketBuffer packet;
+void CallbackServer::serve(PacketBuffer& packet) noexcept {
   for (;;) {
     std::uint64_t tag = 0;
     switch (set_.wait(tag)) {
@@ -79,7 +80,7 @@ void CallbackServer::serve() noexcept {
       case WaitSet::Woke::kWoken:
         return;
       case WaitSet::Woke::kLost:
-        lose_descriptors();
+        drop_all(false);
         tell_those_who_wait();
         return;
     }
@@ -108,7 +109,7 @@ void CallbackServer::handle_event(std::uint64_t tag, PacketBuffer& packet) noexc
   }
 }
 
-void CallbackServer::lose_descriptors() noexcept {
+void CallbackServer::drop_all(bool has_descriptors) noexcept {
   for (;;) {
     ConnectionPtr connection;
     {
@@ -116,7 +117,7 @@ void CallbackServer::lose_descriptors() noexcept {
       if (connections_.empty()) return;
       connection = connections_.begin()->second;
     }
-    connection->lose_process();
+    if (!has_descriptors) connection->lose_process();
     drop(connection);
   }
 }
@@ -361,7 +362,13 @@ void CallbackServer::handle_interest(const ConnectionPtr& connection,
     if (alive == nullptr) return;
     ChannelAnswer answer = call.answer();
     answer.id = id;
-    alive->keep_or_drop(connection, connection->send(answer, alive->limits_.unsent_max));
+    bool keep = true;
+    try {
+      keep = connection->send(answer, alive->limits_.unsent_max);
+    } catch (const std::bad_alloc&) {
+      keep = false;  // no answer can be made: hanging up is one
+    }
+    alive->keep_or_drop(connection, keep);
   };
   if (request.type == MessageType::kAddInterest) {
     const auto refusal = connection->add_interest(callable, request, told);
@@ -431,20 +438,15 @@ void CallbackServer::tell_those_who_wait() noexcept {
 
 void CallbackServer::stop() noexcept {
   std::vector<std::thread> threads;
-  std::map<std::uint64_t, ConnectionPtr> connections;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     threads.swap(threads_);
-    connections = connections_;
     registered_.clear();
     to_tell_.clear();
   }
-  if (!set_.is_here()) {
-    for (const auto& [number, connection] : connections) connection->lose_process();
-  }
   set_.wake();
-  for (const auto& [number, connection] : connections) drop(connection);
+  drop_all(set_.is_here());
   for (std::thread& thread : threads) {
     if (thread.get_id() == std::this_thread::get_id()) {
       thread.detach();  // it is the caller, inside a callback; it keeps this object until it leaves

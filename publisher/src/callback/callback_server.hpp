@@ -73,9 +73,9 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
 
   [[nodiscard]] Result<void> prepare();
   [[nodiscard]] bool start_thread_locked() noexcept;
-  void serve() noexcept;
+  void serve(PacketBuffer& packet) noexcept;
   void handle_event(std::uint64_t tag, PacketBuffer& packet) noexcept;
-  void lose_descriptors() noexcept;
+  void drop_all(bool has_descriptors) noexcept;
 
   void accept_callers();
   void admit(PacketSocket socket);

@@ -45,7 +45,11 @@ int lose_descriptors(const std::string& directory, const std::function<void()>& 
     auto asked = std::make_unique<AskedProvider>(directory);
     const std::string record = asked->provider.record();
     std::optional<AskingReader> reader(record);
-    if (!reader->is_connected()) return wrong("no connection");
+    ChannelRequest request;
+    request.type = MessageType::kCollect;
+    // Answered, so the threads are back where they wait.
+    if (!reader->ask_and_wait(request)) return wrong("no connection");
+    if (!comes_true(others_sleep)) return wrong("a thread does not wait");
     close_all();
     OwnFiles files(sort);
     reader.reset();

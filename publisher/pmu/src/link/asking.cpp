@@ -9,6 +9,7 @@
 #include "../local/local_state.hpp"
 #include "../refusals.hpp"
 #include "link.hpp"
+#include "meterbank/base/without_cancellation.hpp"
 
 namespace meterbank::pmu::detail {
 namespace {
@@ -21,6 +22,7 @@ constexpr std::chrono::nanoseconds kReleasePatience = 1s;
 }  // namespace
 
 Asked<Lease> Link::acquire(const Allocate& allocate, const AcquireOptions& options) {
+  const WithoutCancellation whole;
   if (is_inherited()) return not_decided(of_parent());
   Lock lock(mutex_);
   if (phase_ != Phase::kOpen) return not_decided(why_adrift_);
@@ -44,6 +46,7 @@ Asked<Lease> Link::acquire(const Allocate& allocate, const AcquireOptions& optio
 }
 
 Asked<ArbiterMessage> Link::ask(ClientMessage message, std::chrono::nanoseconds patience) {
+  const WithoutCancellation whole;
   if (is_inherited()) return not_decided(of_parent());
   Lock lock(mutex_);
   if (phase_ != Phase::kOpen) return not_decided(why_adrift_);
@@ -111,6 +114,7 @@ std::optional<Link::Clock::time_point> Link::deadline_of(const Allocate& allocat
 // ---- Of a lease ----
 
 void Link::release(Held& held) noexcept {
+  const WithoutCancellation whole;
   if (is_inherited()) return;
   Lock lock(mutex_);
   const bool is_known = held.standing != Standing::kLost && held.standing != Standing::kReleased;
@@ -134,6 +138,7 @@ void Link::release(Held& held) noexcept {
 }
 
 Result<Values> Link::read(Held& held) {
+  const WithoutCancellation whole;
   if (is_inherited()) return tl::make_unexpected(of_parent());
   {
     const std::lock_guard lock(mutex_);

@@ -16,6 +16,7 @@
 #include "fork.hpp"
 #include "library_thread.hpp"
 #include "meterbank/base/stay_loaded.hpp"
+#include "meterbank/base/without_cancellation.hpp"
 
 namespace meterbank::pmu::detail {
 namespace {
@@ -68,6 +69,7 @@ Result<void> Link::prepare() {
 }
 
 Result<void> Link::start() {
+  const WithoutCancellation whole;
   if (auto good = stay_loaded(); !good) return good;
   if (auto prepared = prepare(); !prepared) return prepared;
   watch_forks(*this);
@@ -115,6 +117,7 @@ void* Link::keep(void* self) noexcept {
 }
 
 void Link::dispatch() {
+  const WithoutCancellation whole;
   if (is_inherited()) return;
   Lock lock(mutex_);
   if (phase_ == Phase::kClosed || has_keeper_) return;
@@ -124,6 +127,7 @@ void Link::dispatch() {
 }
 
 void Link::close() noexcept {
+  const WithoutCancellation whole;
   if (is_inherited()) return;
   bool joins = false;
   {

@@ -12,6 +12,8 @@
 #include <memory>
 #include <utility>
 
+#include "meterbank/base/without_cancellation.hpp"
+
 namespace meterbank {
 
 // Differs from that of every process that this one descends from. No system call after the first.
@@ -49,6 +51,7 @@ template <typename T, typename... Arguments>
     if (object->is_inherited()) {
       OfOneProcess::keep(*object);
     } else {
+      const WithoutCancellation whole;
       delete object;
     }
   });

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hosts whose set-up meets signals, limits and another place than before.
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <fstream>
+
+#include "../../support/forbidden_calls.hpp"
+#include "../../support/wave_schema.hpp"
+#include "host.hpp"
+
+namespace meterbank::test {
+namespace {
+
+std::uint32_t answer_nothing(CallbackRequest&) { return 0; }
+
+// Everything that can be set up; whatever is refused counts into nothing.
+void set_up_and_count(const std::string& directory) {
+  Provider provider = Provider::create_or_disabled({.name = "limited", .directory = directory});
+  const auto use = [](Result<Registration> registration) {
+    if (!registration) return;
+    for (const char* const name : {"eu", "us"}) {
+      if (auto instance = registration->create_instance(name)) instance->add(0U, 1);
+    }
+  };
+  use(provider.add(kWaves, answer_nothing, {.serial = true}));
+  use(provider.add(orders_with_cuts()));
+  CountersetSpec sharded = kTide;
+  sharded.sharded = true;
+  if (auto set = provider.add(sharded)) {
+    if (auto instance = set->create_sharded_instance("")) instance->add(1U, 1);
+  }
+}
+
+METERBANK_HOST(sets_up_among_signals) {
+  static std::atomic<int> signals{0};
+  struct sigaction action {};
+  // Without SA_RESTART: every call that can be interrupted is.
+  action.sa_handler = [](int) { signals.fetch_add(1, std::memory_order_relaxed); };
+  ::sigaction(SIGVTALRM, &action, nullptr);
+  ::sigaction(SIGPROF, &action, nullptr);
+  itimerval often{{0, 100}, {0, 100}};
+  ::setitimer(ITIMER_PROF, &often, nullptr);
+  while (signals.load(std::memory_order_relaxed) < 50) {
+    auto provider = Provider::create({.name = "interrupted", .directory = directory});
+    if (!provider) return wrong(provider.error().message().c_str());
+    if (auto waves = provider->add(kWaves, answer_nothing, {.serial = true}); !waves) {
+      return wrong(waves.error().message().c_str());
+    }
+    if (auto orders = provider->add(orders_with_cuts()); !orders) {
+      return wrong(orders.error().message().c_str());
+    }
+  }
+  const itimerval never{};
+  ::setitimer(ITIMER_PROF, &never, nullptr);
+  return 0;
+}
+
+METERBANK_HOST(sets_up_with_few_descriptors) {
+  for (rlim_t limit = 0; limit < 40; ++limit) {
+    const bool is_well = in_forked_child([&] {
+      const rlimit few{limit, limit};
+      ::setrlimit(RLIMIT_NOFILE, &few);
+      set_up_and_count(directory);
+      return 0;
+    });
+    if (!is_well) return 1;
+  }
+  return 0;
+}
+
+// All of this process, as the kernel counts it.
+rlim_t address_space() {
+  std::ifstream file("/proc/self/statm");
+  rlim_t pages = 0;
+  file >> pages;
+  return pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+}
+
+METERBANK_HOST(sets_up_with_little_memory) {
+  const rlim_t now = address_space();
+  for (rlim_t more = 0; more < rlim_t{24} << 20; more += more < 2 << 20 ? 16 * 1024 : 512 * 1024) {
+    const bool is_well = in_forked_child([&] {
+      const rlimit little{now + more, now + more};
+      ::setrlimit(RLIMIT_AS, &little);
+      set_up_and_count(directory);
+      return 0;
+    });
+    if (!is_well) {
+      std::fprintf(stderr, "%zu bytes more\n", static_cast<std::size_t>(more));
+      return 1;
+    }
+  }
+  return 0;
+}
+
+METERBANK_HOST(sets_up_without_threads) {
+  return in_forked_child([&] {
+    if (!forbid({{SYS_clone3, EAGAIN}, {SYS_clone, EAGAIN}})) return 0;
+    set_up_and_count(directory);
+    return 0;
+  })
+             ? 0
+             : 1;
+}
+
+// Each system call that set-up may make fails in turn.
+METERBANK_HOST(sets_up_where_calls_fail) {
+  constexpr std::array kCalls{SYS_memfd_create, SYS_fallocate,     SYS_mmap,      SYS_madvise,
+                              SYS_fcntl,        SYS_fchmod,        SYS_rename,    SYS_mkdir,
+                              SYS_getrandom,    SYS_epoll_create1, SYS_socket,    SYS_socketpair,
+                              SYS_bind,         SYS_listen,        SYS_epoll_ctl, SYS_membarrier};
+  for (const long call : kCalls) {
+    for (const int error : {EPERM, ENOSYS, ENOMEM}) {
+      const bool is_well = in_forked_child([&] {
+        if (!forbid({{call, error}})) return 0;
+        set_up_and_count(directory);
+        return 0;
+      });
+      if (!is_well) {
+        std::fprintf(stderr, "system call %ld, error %d\n", call, error);
+        return 1;
+      }
+    }
+  }
+  return 0;
+}
+
+// The record is found again at the end.
+METERBANK_HOST(changes_directory_after_create) {
+  if (::chdir(directory.c_str()) != 0 || ::mkdir("here", 0755) != 0) return wrong("mkdir");
+  std::string record;
+  {
+    Provider provider = *Provider::create({.name = "orders", .directory = "here"});
+    const auto waves = provider.add(kWaves, answer_nothing, {.serial = true});
+    if (::chdir("/") != 0) return wrong("chdir");
+    if (!provider.add(kOrders)) return wrong("no set");
+  }
+  const std::string left = "ls -A " + directory + "/here | grep -q .";
+  return std::system(left.c_str()) != 0 ? 0 : wrong("something was left");
+}
+
+METERBANK_HOST(changes_root_and_user_after_create) {
+  if (::geteuid() != 0) return 0;
+  return in_forked_child([&] {
+    Provider provider = orders_provider(directory);
+    Instance instance = *provider.add(orders_with_cuts())->create_instance("eu");
+    if (::chroot(directory.c_str()) != 0 || ::chdir("/") != 0) return 0;
+    if (::setgid(65534) != 0 || ::setuid(65534) != 0) return wrong("setuid");
+    instance.add(Venue::kAccepted, 1);
+    static_cast<void>(provider.add(kWaves, answer_nothing, {.serial = true}));
+    return instance.value(Venue::kAccepted) == 1 ? 0 : wrong("it does not count");
+  })
+             ? 0
+             : 1;
+}
+
+METERBANK_HOST(replaces_itself) {
+  static constexpr const char* kAgain = "METERBANK_TEST_AGAIN";
+  Provider provider = orders_provider(directory);
+  Instance instance = *provider.add(orders_with_cuts())->create_instance("eu");
+  instance.add(Venue::kAccepted, 1);
+  if (std::getenv(kAgain) != nullptr) return 0;
+  ::setenv(kAgain, "1", 1);
+  ::execl("/proc/self/exe", "meterbank_process_host", "replaces_itself", directory.c_str(),
+          static_cast<char*>(nullptr));
+  return wrong("execl");
+}
+
+}  // namespace
+}  // namespace meterbank::test
