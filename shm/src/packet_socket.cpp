@@ -115,7 +115,7 @@ PeerCredentials PacketSocket::peer() const noexcept {
 PacketSocket::Got PacketSocket::receive(PacketBuffer& packet, UniqueFd& attached) noexcept {
   attached.reset();
   packet.bytes_ = 0;
-  if (!socket_.is_here()) return Got::kEnd;
+  if (!socket_.is_here_this_tick()) return Got::kEnd;
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * kDescriptorsMax)> control;
   iovec bytes{packet.room_.get(), kPacketBytesMax};
   msghdr message{};
@@ -138,7 +138,7 @@ PacketSocket::Got PacketSocket::receive(PacketBuffer& packet, UniqueFd& attached
 
 bool PacketSocket::has_packet() const noexcept {
   std::byte first{};
-  if (!socket_.is_here()) return false;
+  if (!socket_.is_here_this_tick()) return false;
   return ::recv(socket_.get(), &first, sizeof first, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 

@@ -36,8 +36,9 @@ void WaitSet::close() noexcept {
   waker_.reset();
 }
 
-bool WaitSet::is_here() const noexcept {
-  if (!woken_.is_here()) return false;
+bool WaitSet::is_here() const noexcept { return woken_.is_here() && has_epoll(); }
+
+bool WaitSet::has_epoll() const noexcept {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = kWaker;
@@ -61,11 +62,12 @@ void WaitSet::forget(int descriptor) const noexcept {
 }
 
 WaitSet::Woke WaitSet::wait(std::uint64_t& tag) const noexcept {
-  if (!is_here()) return Woke::kLost;
+  // After a wait that ended by time both are looked at, else the set is what it was a tick ago.
+  if (!woken_.is_here_this_tick()) return Woke::kLost;
   epoll_event event{};
   const int count = ::epoll_wait(epoll_.get(), &event, 1, kLookEveryMs);
   if (count < 0) return errno == EINTR ? Woke::kNothing : Woke::kLost;
-  if (count == 0) return Woke::kNothing;
+  if (count == 0) return is_here() ? Woke::kNothing : Woke::kLost;
   tag = event.data.u64;
   return tag == kWaker ? Woke::kWoken : Woke::kReady;
 }

@@ -47,6 +47,8 @@ class WaitSet {
   void wake() const noexcept;
 
  private:
+  [[nodiscard]] bool has_epoll() const noexcept;
+
   KnownFd epoll_;
   KnownFd woken_, waker_;  // connected to each other
 };

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "meterbank/base/clock.hpp"
+
 namespace meterbank {
 
 KnownFd::KnownFd(UniqueFd descriptor) noexcept : descriptor_(std::move(descriptor)) {
@@ -38,6 +40,15 @@ bool KnownFd::is_here() const noexcept {
   const bool is_file = ::fstat(descriptor_.get(), &facts) == 0;
   errno = kept;
   return is_file && facts.st_dev == device_ && facts.st_ino == inode_;
+}
+
+bool KnownFd::is_here_this_tick() const noexcept {
+  const std::uint64_t tick = clock_ns(CLOCK_MONOTONIC_COARSE);
+  // relaxed, both: the time stands for itself, nothing is published by it.
+  if (descriptor_ && seen_ns_.load(std::memory_order_relaxed) == tick) return true;
+  if (!is_here()) return false;
+  seen_ns_.store(tick, std::memory_order_relaxed);
+  return true;
 }
 
 void KnownFd::reset() noexcept {

@@ -14,10 +14,10 @@ using Word = std::atomic<std::uint64_t>;
 
 // The mark of a process that has asked for it. A child copies it, and counts on from there.
 constinit Word last_mark{0};
-constinit std::atomic<const OfOneProcess*> kept{nullptr};
+constinit std::atomic<const OfOneProcess*> inherited_objects{nullptr};
 
 // Null: the process has no memory left, or the kernel does not clear pages.
-Word* make_page() noexcept {
+Word* make_mark_page() noexcept {
   const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* const page =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -27,15 +27,15 @@ Word* make_page() noexcept {
   return nullptr;
 }
 
-Word* page() noexcept {
-  static Word* const made = make_page();
+Word* mark_word() noexcept {
+  static Word* const made = make_mark_page();
   return made;
 }
 
 }  // namespace
 
 std::uint64_t process_mark() noexcept {
-  Word* const word = page();
+  Word* const word = mark_word();
   // Its number tells a process from those that live, which suffices for the parent.
   if (word == nullptr) return static_cast<std::uint64_t>(::getpid());
   // relaxed, all in here: the number stands for itself, nothing is published by it.
@@ -47,15 +47,16 @@ std::uint64_t process_mark() noexcept {
 
 void forget_process_mark() noexcept {
   // relaxed: the child of a fork has one thread.
-  if (Word* const word = page(); word != nullptr) word->store(0, std::memory_order_relaxed);
+  if (Word* const word = mark_word(); word != nullptr) word->store(0, std::memory_order_relaxed);
 }
 
 void OfOneProcess::keep(const OfOneProcess& inherited) noexcept {
-  const OfOneProcess* first = kept.load(std::memory_order_relaxed);  // relaxed: a guess
+  const OfOneProcess* first =
+      inherited_objects.load(std::memory_order_relaxed);  // relaxed: a guess
   do {
     inherited.kept_next_ = first;
     // relaxed: nobody follows the list.
-  } while (!kept.compare_exchange_weak(first, &inherited, std::memory_order_relaxed));
+  } while (!inherited_objects.compare_exchange_weak(first, &inherited, std::memory_order_relaxed));
 }
 
 }  // namespace meterbank

@@ -26,8 +26,6 @@ using namespace std::chrono_literals;
 // An arbiter that was started anew is found within the longest of these.
 constexpr std::chrono::milliseconds kRetryFirst = 5ms;
 constexpr std::chrono::milliseconds kRetryLast = 200ms;
-// How long the keeper sleeps at descriptors that the program has closed.
-constexpr int kLookEveryMs = 1000;
 // So long a claim may wait: while an arbiter has just started it gives out nothing else.
 constexpr std::uint64_t kClaimWaitNs = 3'000'000'000;
 

@@ -36,6 +36,9 @@
 
 namespace meterbank::pmu::detail {
 
+// How long a thread sleeps at descriptors that the program may have closed.
+inline constexpr int kLookEveryMs = 1000;
+
 // A request that is out.
 struct Pending {
   ClientMessage message;

@@ -15,7 +15,6 @@
 namespace meterbank::pmu::detail {
 namespace {
 
-constexpr int kLookEveryMs = 1000;  // at descriptors that the program may have closed
 constexpr int kPacketsAtOnce = 64;  // then those who wait for the mutex have their turn
 
 }  // namespace

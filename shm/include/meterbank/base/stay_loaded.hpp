@@ -12,7 +12,8 @@ namespace meterbank {
 // Of an object that has the code inline and not this function: link that with -z nodelete, as the
 // CMake targets do.
 //
-// Thread safety: any thread. Errors: kSystem. A static program needs nothing, and gets nothing linked.
+// Thread safety: any thread. Errors: kSystem. A static program needs nothing, and gets nothing
+// linked.
 [[nodiscard]] Result<void> stay_loaded();
 
 }  // namespace meterbank

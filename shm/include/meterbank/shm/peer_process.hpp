@@ -18,12 +18,12 @@ struct PeerProcess {
     kNotPossible,  // this kernel, its policy or a missing /proc does not let us tell
   };
   Found found = Found::kNotPossible;
-  UniqueFd descriptor;  // a pidfd, readable when the process has ended; only with kProcess
+  UniqueFd descriptor;  // a pidfd, readable when the process has ended; with kProcess
 };
 
-// Linux 6.5 says itself which process connected. On older kernels it is the one with the id that the
-// kernel noted then, if it already ran at `connected_ns` (CLOCK_BOOTTIME), a moment at which the
-// connection was there: right after accept(). Only an id that changed hands between the peer's
+// Linux 6.5 says itself which process connected. On older kernels it is the one with the id that
+// the kernel noted then, if it already ran at `connected_ns` (CLOCK_BOOTTIME), a moment at which
+// the connection was there: right after accept(). Only an id that changed hands between the peer's
 // connect() and that moment goes unnoticed there.
 //
 // Thread safety: any thread. Errors: none; errno stays.
