@@ -52,14 +52,16 @@ void move_above_standard_streams(UniqueFd& descriptor) noexcept {
 }
 
 // Allocation beyond RLIMIT_FSIZE raises SIGXFSZ, which would kill the host: ask first, and keep
-// the signal off this thread in case the limit changes in between.
+// the signal off this thread in case the limit changes in between. The others wait as well: kernels
+// that give up at a signal, and begin anew, would never end under a profiler's timer.
 int allocate(int descriptor, std::uint64_t bytes) noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) return EFBIG;
-  sigset_t blocked, before, pending;
-  ::sigemptyset(&blocked);
-  ::sigaddset(&blocked, SIGXFSZ);
-  ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  sigset_t all, size, before, pending;
+  ::sigfillset(&all);
+  ::sigemptyset(&size);
+  ::sigaddset(&size, SIGXFSZ);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   int failed = 0;
   do {
     failed = ::fallocate(descriptor, 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
@@ -67,7 +69,7 @@ int allocate(int descriptor, std::uint64_t bytes) noexcept {
   if (failed == EFBIG && ::sigpending(&pending) == 0 && ::sigismember(&pending, SIGXFSZ) == 1 &&
       ::sigismember(&before, SIGXFSZ) == 0) {
     const timespec now{};
-    ::sigtimedwait(&blocked, nullptr, &now);
+    ::sigtimedwait(&size, nullptr, &now);
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return failed;

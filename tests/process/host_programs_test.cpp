@@ -199,6 +199,7 @@ TEST(HostPrograms, CountsOnASmallStack) { EXPECT_TRUE(runs_well("counts_on_a_sma
 // ---- Limits ----
 
 TEST(HostPrograms, SetsUpAmongSignals) { EXPECT_TRUE(runs_well("sets_up_among_signals")); }
+TEST(HostPrograms, GrowsAmongSignals) { EXPECT_TRUE(runs_well("grows_among_signals")); }
 TEST(HostPrograms, SetsUpWithFewDescriptors) {
   EXPECT_TRUE(runs_well("sets_up_with_few_descriptors"));
 }

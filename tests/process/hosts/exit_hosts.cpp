@@ -12,24 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "../../support/wave_schema.hpp"
 #include "host.hpp"
 
 namespace meterbank::test {
 namespace {
-
-std::uint32_t answer_nothing(CallbackRequest&) { return 0; }
-
-struct EveryThing {
-  explicit EveryThing(const std::string& directory)
-      : provider(orders_provider(directory)),
-        orders(*provider.add(orders_with_cuts())),
-        waves(*provider.add(kWaves, answer_nothing, CallbackOptions{.serial = true})),
-        instance(*orders.create_instance("eu")) {}
-  Provider provider;
-  Registration orders, waves;
-  Instance instance;
-};
 
 // Runs `end` in a child that has everything and a thread that counts all the while.
 template <typename End>
@@ -84,11 +70,11 @@ METERBANK_HOST(aborts) {
 
 // Instances, registrations and providers in every order of destruction.
 std::optional<Instance> first_instance;
-std::optional<Provider> static_provider;
+std::optional<Provider> middle_provider;
 std::optional<Instance> last_instance;
 METERBANK_HOST(destroys_static_objects_in_any_order) {
-  static_provider = orders_provider(directory);
-  const Registration orders = *static_provider->add(orders_with_cuts());
+  middle_provider = orders_provider(directory);
+  const Registration orders = *middle_provider->add(orders_with_cuts());
   first_instance = *orders.create_instance("destroyed last");
   last_instance = *orders.create_instance("destroyed first");
   static const auto counts_at_the_end = std::shared_ptr<void>(nullptr, [](void*) {

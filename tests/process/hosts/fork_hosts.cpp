@@ -13,7 +13,6 @@
 #include <thread>
 #include <vector>
 
-#include "../../support/wave_schema.hpp"
 #include "host.hpp"
 
 extern "C" pid_t _Fork() __attribute__((weak));  // glibc 2.34
@@ -24,20 +23,6 @@ namespace {
 constexpr int kCounts = 10'000;
 
 CallbackOptions serial() { return {.serial = true}; }
-std::uint32_t answer_nothing(CallbackRequest&) { return 0; }
-
-// Everything that a provider may have running: keeper, callbacks, cuts, shards.
-struct EveryThing {
-  explicit EveryThing(const std::string& directory)
-      : provider(orders_provider(directory)),
-        orders(*provider.add(orders_with_cuts())),
-        waves(*provider.add(kWaves, answer_nothing, serial())),
-        instance(*orders.create_instance("eu")) {}
-  Provider provider;
-  Registration orders, waves;
-  Instance instance;
-};
-
 bool counts_alone(Instance& instance) {
   for (int i = 0; i < kCounts; ++i) instance.add(Venue::kAccepted, 1);
   instance.update([](Values& values) { values.add(Venue::kBytes, 1); });

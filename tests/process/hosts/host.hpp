@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "../../support/orders_schema.hpp"
+#include "../../support/wave_schema.hpp"
 #include "meterbank/publisher.hpp"
 
 namespace meterbank::test {
@@ -76,8 +77,22 @@ template <typename F>
   return ended_well(pid);
 }
 
+inline std::uint32_t answer_nothing(CallbackRequest&) { return 0; }
+
 inline Provider orders_provider(const std::string& directory) {
   return *Provider::create({.name = "orders", .directory = directory});
 }
+
+// What a provider may have running: keeper, cuts and callbacks.
+struct EveryThing {
+  explicit EveryThing(const std::string& directory)
+      : provider(orders_provider(directory)),
+        orders(*provider.add(orders_with_cuts())),
+        waves(*provider.add(kWaves, answer_nothing, CallbackOptions{.serial = true})),
+        instance(*orders.create_instance("eu")) {}
+  Provider provider;
+  Registration orders, waves;
+  Instance instance;
+};
 
 }  // namespace meterbank::test

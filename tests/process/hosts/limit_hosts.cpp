@@ -3,21 +3,19 @@
 // Hosts whose set-up meets signals, limits and another place than before.
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/time.h>
+#include <time.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <fstream>
+#include <vector>
 
 #include "../../support/forbidden_calls.hpp"
-#include "../../support/wave_schema.hpp"
 #include "host.hpp"
 
 namespace meterbank::test {
 namespace {
-
-std::uint32_t answer_nothing(CallbackRequest&) { return 0; }
 
 // Everything that can be set up; whatever is refused counts into nothing.
 void set_up_and_count(const std::string& directory) {
@@ -37,16 +35,34 @@ void set_up_and_count(const std::string& directory) {
   }
 }
 
+// While it lives, the process gets signals as from a profiler in a hurry, and every system call
+// that can be interrupted is: there is no SA_RESTART.
+class ManySignals {
+ public:
+  ManySignals() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { count.fetch_add(1, std::memory_order_seq_cst); };
+    ::sigaction(SIGUSR1, &action, nullptr);
+    sigevent event{};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGUSR1;
+    ::timer_create(CLOCK_MONOTONIC, &event, &timer_);
+    const itimerspec often{{0, 200'000}, {0, 200'000}};
+    ::timer_settime(timer_, 0, &often, nullptr);
+  }
+  ManySignals(const ManySignals&) = delete;
+  ManySignals& operator=(const ManySignals&) = delete;
+  ~ManySignals() { ::timer_delete(timer_); }
+  static inline std::atomic<int> count{0};
+
+ private:
+  timer_t timer_{};
+};
+
 METERBANK_HOST(sets_up_among_signals) {
-  static std::atomic<int> signals{0};
-  struct sigaction action {};
-  // Without SA_RESTART: every call that can be interrupted is.
-  action.sa_handler = [](int) { signals.fetch_add(1, std::memory_order_relaxed); };
-  ::sigaction(SIGVTALRM, &action, nullptr);
-  ::sigaction(SIGPROF, &action, nullptr);
-  itimerval often{{0, 100}, {0, 100}};
-  ::setitimer(ITIMER_PROF, &often, nullptr);
-  while (signals.load(std::memory_order_relaxed) < 50) {
+  const ManySignals signals;
+  for (int round = 0; round < 50 || ManySignals::count.load(std::memory_order_seq_cst) < 50;
+       ++round) {
     auto provider = Provider::create({.name = "interrupted", .directory = directory});
     if (!provider) return wrong(provider.error().message().c_str());
     if (auto waves = provider->add(kWaves, answer_nothing, {.serial = true}); !waves) {
@@ -56,8 +72,24 @@ METERBANK_HOST(sets_up_among_signals) {
       return wrong(orders.error().message().c_str());
     }
   }
-  const itimerval never{};
-  ::setitimer(ITIMER_PROF, &never, nullptr);
+  return 0;
+}
+
+// Memory is allocated in one system call for each extent, which takes longer than signals are
+// apart.
+METERBANK_HOST(grows_among_signals) {
+  Provider provider = *Provider::create({.name = "large",
+                                         .directory = directory,
+                                         .bytes_max = std::uint64_t{256} << 20,
+                                         .instances_max = 1'000'000});
+  const Registration orders = *provider.add(kOrders);
+  std::vector<Instance> many;
+  const ManySignals signals;
+  while (many.size() < 150'000) {
+    auto made = orders.create_instance(std::to_string(many.size()));
+    if (!made) return wrong(made.error().message().c_str());
+    many.push_back(std::move(*made));
+  }
   return 0;
 }
 
