@@ -46,7 +46,7 @@ std::string program(const std::string& name) {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string();
 }
 
-// True: it ended well and said so last.
+// True: it ended well and said so, perhaps before what a sanitizer says of its end.
 testing::AssertionResult runs_well(std::string host, std::string name = "meterbank_process_host") {
   TemporaryDirectory directory;
   std::array<int, 2> ends{};
@@ -75,7 +75,7 @@ testing::AssertionResult runs_well(std::string host, std::string name = "meterba
            << "signal " << WTERMSIG(status) << (WTERMSIG(status) == SIGALRM ? ": it hangs; " : "; ")
            << said;
   }
-  if (!said.ends_with(kDone)) {
+  if (said.find(kDone) == std::string::npos) {
     return testing::AssertionFailure() << "status " << WEXITSTATUS(status) << "; " << said;
   }
   return testing::AssertionSuccess() << said;
@@ -201,11 +201,19 @@ TEST(HostPrograms, CountsOnASmallStack) { EXPECT_TRUE(runs_well("counts_on_a_sma
 TEST(HostPrograms, SetsUpAmongSignals) { EXPECT_TRUE(runs_well("sets_up_among_signals")); }
 TEST(HostPrograms, GrowsAmongSignals) { EXPECT_TRUE(runs_well("grows_among_signals")); }
 TEST(HostPrograms, SetsUpWithFewDescriptors) {
+  if (kHasSanitizer) GTEST_SKIP() << "a sanitizer needs what is refused";
+
   EXPECT_TRUE(runs_well("sets_up_with_few_descriptors"));
 }
-TEST(HostPrograms, SetsUpWithLittleMemory) { EXPECT_TRUE(runs_well("sets_up_with_little_memory")); }
+TEST(HostPrograms, SetsUpWithLittleMemory) {
+  if (kHasSanitizer) GTEST_SKIP() << "a sanitizer needs what is refused";
+  EXPECT_TRUE(runs_well("sets_up_with_little_memory"));
+}
 TEST(HostPrograms, SetsUpWithoutThreads) { EXPECT_TRUE(runs_well("sets_up_without_threads")); }
-TEST(HostPrograms, SetsUpWhereCallsFail) { EXPECT_TRUE(runs_well("sets_up_where_calls_fail")); }
+TEST(HostPrograms, SetsUpWhereCallsFail) {
+  if (kHasSanitizer) GTEST_SKIP() << "a sanitizer needs what is refused";
+  EXPECT_TRUE(runs_well("sets_up_where_calls_fail"));
+}
 TEST(HostPrograms, ChangesDirectoryAfterCreate) {
   EXPECT_TRUE(runs_well("changes_directory_after_create"));
 }
