@@ -57,7 +57,7 @@ class HostTest : public PmuTest {
 };
 
 TEST_F(HostTest, AConnectionWithAKeeperEndsWithItsDescriptors) {
-  if (kHasThreadSanitizer) GTEST_SKIP() << "it takes no new thread in a forked child";
+  if (kHasSanitizer) GTEST_SKIP() << "a sanitizer starts no threads in a forked child";
   EXPECT_EQ(lose_descriptors(true, OwnFiles::Sort::kSockets), 0);
   EXPECT_EQ(lose_descriptors(true, OwnFiles::Sort::kEventCounters), 0);
   EXPECT_EQ(lose_descriptors(true, OwnFiles::Sort::kEpollSets), 0);
