@@ -15,17 +15,33 @@ namespace meterbank::cli {
 namespace {
 
 bool everybody_is_gone(const Sampler& sampler) {
-  const auto& rows = sampler.rows();
   // A publisher that ended in order takes its counterset out of the catalog.
   if (sampler.taken() > 0 && sampler.newer().plan->selections.empty()) return true;
-  return !rows.empty() && std::all_of(rows.begin(), rows.end(), [](const CookedRow& row) {
-    return row.row_status == RowStatus::kDead || row.row_status == RowStatus::kGone;
+  bool any = false, any_here = false;
+  sampler.each_row([&](const CookedRow& row) {
+    any = true;
+    any_here = row.row_status != RowStatus::kDead && row.row_status != RowStatus::kGone;
+    return !any_here;
   });
+  return any && !any_here;
 }
 
-bool lacks_values(const std::vector<CookedRow>& rows, bool raw) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [raw](const CookedRow& row) { return !row_has_value(row, raw); });
+bool lacks_values(const RowWalk& rows, bool raw) {
+  bool lacks = false;
+  rows([&](const CookedRow& row) {
+    lacks = !row_has_value(row, raw);
+    return !lacks;
+  });
+  return lacks;
+}
+
+// Of the sample that was taken last, or what was derived from it.
+void each_shown(const RowPlan& plan, const Sampler& sampler, const Selection& selection,
+                RowSink take) {
+  if (plan.derivation == nullptr) return sampler.each_row(take);
+  for (const CookedRow& row : plan.derivation->rows(sampler, selection)) {
+    if (!take(row)) return;
+  }
 }
 
 int stop_code(const RowPlan& plan, const Waiter& waiter) {
@@ -153,12 +169,12 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
       if (plan.warm_up && shown == 0) wake = await_provider(sampler, waiter);
       if (wake != Wake::kDeadline) break;
     }
-    const auto& known =
-        plan.derivation == nullptr ? sampler.rows() : plan.derivation->rows(sampler, selection);
-    complete = !lacks_values(known, invocation.raw);
+    const RowWalk known = [&](RowSink take) { each_shown(plan, sampler, selection, take); };
+    if (invocation.strict) complete = !lacks_values(known, invocation.raw);
     answered = report_answers(sampler.newer().callbacks, console, said);
-    const auto& rows = with_percentiles.of(known);
-    taken = output->write(writer->write({sampler.newer(), rows, sampler.interval()}));
+    const RowWalk rows = [&](RowSink take) { with_percentiles.each(known, take); };
+    writer->write({sampler.newer(), rows, sampler.interval()},
+                  [&](std::string_view text) { return taken = output->write(text); });
     ++shown;
     cadence.advance(Clock::now());
     if (plan.samples != 0 && shown == plan.samples) break;

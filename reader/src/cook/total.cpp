@@ -12,8 +12,8 @@ namespace {
 
 // The instances that totals are of; they live as long as the program.
 const InstanceView& total_instance(const Counterset& set) {
-  static const InstanceView named{std::string(kTotalName), kTotalInstanceId};
-  static const InstanceView nameless{{}, kTotalInstanceId};
+  static constexpr InstanceView named{.name = kTotalName, .id = kTotalInstanceId};
+  static constexpr InstanceView nameless{.id = kTotalInstanceId};
   return is_shared(set.instances) ? nameless : named;
 }
 
@@ -86,15 +86,16 @@ void Total::add(const QueryPlan::Ended& ended, bool of_interval) {
   }
 }
 
-void Total::give(std::vector<CookedRow>& rows) const {
+bool Total::give(RowSink take) const {
   for (const Sum& sum : sums_) {
     CookedRow row = sum.row;
     if (sum.is_known && sum.values != 0 && row.counter->aggregate == kAggregateAverage) {
       row.cooked.value /= static_cast<double>(sum.values);
       row.raw.value = divided_in_form(*row.counter, row.raw.value, sum.values);
     }
-    rows.push_back(row);
+    if (!take(row)) return false;
   }
+  return true;
 }
 
 }  // namespace meterbank

@@ -125,8 +125,8 @@ std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
   auto piece = make_piece(provider, set, used, counters_of(request, *set.set));
   // From instances to rows. What has no row is not selected.
   Indexes row_of(set.instances.size(), kNoCounter);
-  for (std::uint32_t row = 0; piece != nullptr && row < piece->rows.size(); ++row) {
-    row_of[piece->rows[row].instance] = row;
+  for (std::uint32_t row = 0; piece != nullptr && row < piece->instances.size(); ++row) {
+    row_of[piece->instances[row]] = row;
   }
   for (const auto& [asked, item] : distinct) {
     for (Indexes* const rows : {&item->rows, &item->summed}) {

@@ -233,7 +233,7 @@ class PlanBuilder {
       return left.piece->asked < right.piece->asked;
     });
     std::size_t rows = 0;
-    for (const Place& place : places) rows += place.piece->piece->rows.size();
+    for (const Place& place : places) rows += place.piece->piece->instances.size();
     plan_->rows.reserve(rows);
     plan_->selections.reserve(places.size());
     std::vector<std::shared_ptr<const PlanPiece>> pieces;
@@ -257,7 +257,9 @@ class PlanBuilder {
     selection.word = source.word != nullptr ? source.word : piece.word;
     selection.answered = source.answered;
     selection.first_row = plan_->rows.size();
-    selection.rows = piece.rows.size();
+    selection.rows = piece.instances.size();
+    selection.first_value = plan_->words;
+    selection.groups = piece.groups;
     const BlockForm& form = source.set->set->form;
     selection.first_version = plan_->blocks;
     plan_->blocks += selection.rows * form.shards;
@@ -266,44 +268,60 @@ class PlanBuilder {
     }
     selection.first_run = plan_->runs.size();
     selection.runs = piece.runs.size();
-    for (QueryPlan::Row row : piece.rows) {
+    for (const std::uint32_t instance : piece.instances) {
+      QueryPlan::Row& row = plan_->rows.emplace_back();
       row.selection = static_cast<std::uint32_t>(plan_->selections.size());
-      row.values += plan_->words;
-      plan_->rows.push_back(row);
+      row.instance = instance & QueryPlan::Row::kInstanceMask;
     }
     for (QueryPlan::Run run : piece.runs) {
       run.first_row += selection.first_row;
       plan_->runs.push_back(run);
     }
-    plan_->words += piece.words;
+    plan_->words += selection.rows * form.words;
     plan_->selections.push_back(std::move(selection));
   }
 
-  // See QueryPlan::Row::has_namesake. In one provider names are unique.
+  // See QueryPlan::Row::has_namesake. In one provider names are unique. Names are compared by their
+  // keyed hashes: a list of them takes less memory than the instances themselves.
   void find_namesakes() {
     struct Registrations {
       std::size_t count = 0;
-      ByName<std::uint32_t> seen;
+      std::vector<std::size_t> names;
     };
     ByName<Registrations> sets;
     for (const Source& source : sources_) ++sets[source.set->set->name].count;
-    for (const Source& source : sources_) {
-      Registrations& registrations = sets[source.set->set->name];
-      if (registrations.count == 1) continue;
-      for (const InstanceView& instance : source.set->instances) {
-        if (!instance.closed) ++registrations.seen[instance.name];
-      }
+    for (auto& [set, registrations] : sets) {
+      if (registrations.count > 1) registrations.names = names_in(set);
     }
     for (const QueryPlan::Selection& selection : plan_->selections) {
       const Registrations& registrations = sets.find(selection.set->set->name)->second;
       if (registrations.count == 1) continue;
       const std::size_t end = selection.first_row + selection.rows;
       for (std::size_t index = selection.first_row; index < end; ++index) {
-        QueryPlan::Row& row = plan_->rows[index];
-        const std::string& name = selection.set->instances[row.instance].name;
-        row.has_namesake = registrations.seen.find(name)->second > 1;
+        const auto [first, last] =
+            std::equal_range(registrations.names.begin(), registrations.names.end(),
+                             KeyedFoldedHash{}(plan_->instance_of(index).name));
+        plan_->rows[index].has_namesake = last - first > 1;
       }
     }
+  }
+
+  // The names of all living instances of sets that are called so, hashed and in order.
+  [[nodiscard]] std::vector<std::size_t> names_in(std::string_view set) const {
+    std::size_t count = 0;
+    for (const Source& source : sources_) {
+      if (equal_folded(source.set->set->name, set)) count += source.set->instances.size();
+    }
+    std::vector<std::size_t> names;
+    names.reserve(count);
+    for (const Source& source : sources_) {
+      if (!equal_folded(source.set->set->name, set)) continue;
+      for (const InstanceView& instance : source.set->instances) {
+        if (!instance.closed) names.push_back(KeyedFoldedHash{}(instance.name));
+      }
+    }
+    std::sort(names.begin(), names.end());
+    return names;
   }
 
   static bool has_living_own_total(const Source& source) noexcept {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "meterbank/reader/glob.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 std::string plain(const std::string& pattern) { return literal_of(pattern).value_or(pattern); }
 
-void consider(NearestName& nearest, const std::string& name) {
+void consider(NearestName& nearest, std::string_view name) {
   if (!name.empty()) nearest.consider(name);
 }
 

@@ -174,21 +174,21 @@ Terms Derivation::terms_of(Source& source, const Selection& selection) const {
   return terms;
 }
 
-void Derivation::index_rows(const Sampler& sampler) {
+void Derivation::index_rows() {
   index_.clear();
-  for (const auto& row : sampler.rows()) {
+  for (const auto& row : inputs_) {
     const bool is_total = row.instance->id == kTotalInstanceId;
     index_.emplace(RowKey{is_total ? nullptr : row.instance, row.counter}, &row);
   }
 }
 
-void Derivation::show_selected(const Sampler& sampler, const Selection& selection) {
+void Derivation::show_selected(const Selection& selection) {
   if (selected_.empty()) return;
   keep_part(selection, selected_, shown_);
   if (!shown_) return;
   std::unordered_set<const CookedRow*> wanted;
   for (const auto* row : find_rows(*shown_)) wanted.insert(row);
-  for (const auto& row : sampler.rows()) {
+  for (const auto& row : inputs_) {
     if (wanted.contains(&row)) rows_.push_back(row);
   }
 }
@@ -215,12 +215,13 @@ void Derivation::show(const Formula& formula, const Term& term, bool plain,
 }
 
 const std::vector<CookedRow>& Derivation::rows(const Sampler& sampler, const Selection& selection) {
-  if (formulas_.empty()) return sampler.rows();
+  inputs_ = sampler.rows();
+  if (formulas_.empty()) return inputs_;
   rows_.clear();
   places_.clear();
   instances_.clear();
-  index_rows(sampler);
-  show_selected(sampler, selection);
+  index_rows();
+  show_selected(selection);
   for (auto& formula : formulas_) {
     const auto result = formula.expression.evaluate(
         [&](std::size_t input) { return terms_of(formula.sources[input], selection); });

@@ -49,8 +49,8 @@ class Derivation {
   void keep_part(const Selection& selection, const std::vector<std::string>& patterns,
                  std::optional<Query>& part) const;
   Terms terms_of(Source& source, const Selection& selection) const;
-  void index_rows(const Sampler& sampler);
-  void show_selected(const Sampler& sampler, const Selection& selection);
+  void index_rows();
+  void show_selected(const Selection& selection);
   void show(const Formula& formula, const Term& term, bool plain, const Sampler& sampler);
 
   using RowKey = std::pair<const InstanceView*, const CounterView*>;
@@ -66,6 +66,7 @@ class Derivation {
   std::optional<Query> shown_;
   std::vector<std::string> excluded_;
   std::deque<Formula> formulas_;
+  std::vector<CookedRow> inputs_;  // all rows of the sample
   std::unordered_map<RowKey, const CookedRow*, RowKeyHash> index_;
   std::deque<QueryPlan::Selection> places_;  // of the derived rows
   std::deque<InstanceView> instances_;

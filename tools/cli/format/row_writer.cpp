@@ -20,6 +20,10 @@
 namespace meterbank::cli {
 namespace {
 
+// What is handed on at once. A table needs some rows to know how wide its columns are.
+constexpr std::size_t kBytesAtOnce = std::size_t{64} * 1024;
+constexpr std::size_t kRowsAtOnce = 4096;
+
 const Counterset& set_of(const CookedRow& row) { return *row.selection->set->set; }
 
 const std::string& symbol_or_name(const std::string& symbol, const std::string& name) {
@@ -53,31 +57,44 @@ class TableWriter final : public RowWriter {
  public:
   explicit TableWriter(const RowStyle& style) : style_(style), table_({}) {}
 
-  std::string write(const Moment& moment) override {
-    const bool first = !begun_;
-    if (first) choose_columns(moment);
-    begun_ = true;
+  void write(const Moment& moment, const TextSink& out) override {
+    if (!begun_) choose_columns(moment);
     std::string time = print_local(moment.sample.time.realtime_ns, style_.milliseconds);
-    for (const auto& row : moment.rows) {
-      std::vector<std::string> cells{std::exchange(time, {})};
-      if (publishers_) cells.push_back(row.selection->provider->label());
-      cells.push_back(counter_text(row));
-      if (instances_) cells.push_back(row.instance->name);
-      // A long text would push the numbers out of sight; other formats have all of it.
-      constexpr std::size_t kTextCells = 48;
-      auto value = value_text(row, style_);
-      if (display_width(value) > kTextCells) value = fit(value, kTextCells);
-      cells.push_back(std::move(value));
-      cells.push_back(note_of(row));
-      table_.add(std::move(cells));
-    }
-    if (moment.rows.empty()) table_.add({std::move(time), "(no instances)"});
-    std::string headings;
-    if (first) headings = Paint(style_.color).heading(without_line_end(table_.headings())) + '\n';
-    return headings + table_.take_rows() + (style_.histograms ? histograms(moment) : "");
+    bool any = false;
+    moment.rows([&](const CookedRow& row) {
+      any = true;
+      add(row, std::exchange(time, {}));
+      return table_.rows() < kRowsAtOnce || flush(out);
+    });
+    if (!any) table_.add({std::move(time), "(no instances)"});
+    if (flush(out) && style_.histograms) write_histograms(moment, out);
   }
 
  private:
+  void add(const CookedRow& row, std::string time) {
+    std::vector<std::string> cells{std::move(time)};
+    if (publishers_) cells.push_back(row.selection->provider->label());
+    cells.push_back(counter_text(row));
+    if (instances_) cells.emplace_back(row.instance->name);
+    // A long text would push the numbers out of sight; other formats have all of it.
+    constexpr std::size_t kTextCells = 48;
+    auto value = value_text(row, style_);
+    if (display_width(value) > kTextCells) value = fit(value, kTextCells);
+    cells.push_back(std::move(value));
+    cells.push_back(note_of(row));
+    table_.add(std::move(cells));
+  }
+
+  // The rows so far decide about the width of the columns, which may grow further below.
+  bool flush(const TextSink& out) {
+    std::string headings;
+    if (!begun_) {
+      headings = Paint(style_.color).heading(without_line_end(table_.headings())) + '\n';
+    }
+    begun_ = true;
+    return out(headings + table_.take_rows());
+  }
+
   // Columns that would be empty or say the same in every row are left out.
   void choose_columns(const Moment& moment) {
     const auto& selections = moment.sample.plan->selections;
@@ -97,13 +114,15 @@ class TableWriter final : public RowWriter {
     table_ = Table(std::move(columns));
   }
 
-  [[nodiscard]] std::string histograms(const Moment& moment) const {
-    std::string out;
-    for (const auto& row : moment.rows) {
+  void write_histograms(const Moment& moment, const TextSink& out) const {
+    bool any = false;
+    moment.rows([&](const CookedRow& row) {
       const auto histogram = histogram_text(row, moment.interval_s, style_);
-      if (!histogram.empty()) out += '\n' + histogram;
-    }
-    return out.empty() ? out : out + '\n';
+      if (histogram.empty()) return true;
+      any = true;
+      return out('\n' + histogram);
+    });
+    if (any) out("\n");
   }
 
   // Why there is no number, or why it is not today's. The first sample needs no words.
@@ -135,22 +154,24 @@ class LineWriter final : public RowWriter {
     return line({"time", "publisher", "set", "instance", "counter", "value", "unit", "status"});
   }
 
-  std::string write(const Moment& moment) override {
+  void write(const Moment& moment, const TextSink& out) override {
     const auto time = print_utc(moment.sample.time.realtime_ns);
-    std::string out;
-    for (const auto& row : moment.rows) {
+    std::string lines;
+    moment.rows([&](const CookedRow& row) {
       const auto value = exact_text(row, style_.raw);
       const auto unit = unit_text(row, style_.raw);
       if (style_.format == Format::kPlain) {
-        out += line({time, row.short_path(), value.value_or("-"), unit});
-        continue;
+        lines += line({time, row.short_path(), value.value_or("-"), unit});
+      } else {
+        lines += line({time, row.selection->provider->label(),
+                       symbol_or_name(set_of(row).symbol, set_of(row).name),
+                       std::string(row.instance->name),
+                       symbol_or_name(row.counter->symbol, row.counter->name), value.value_or(""),
+                       unit, std::string(status_word(row))});
       }
-      out += line({time, row.selection->provider->label(),
-                   symbol_or_name(set_of(row).symbol, set_of(row).name), row.instance->name,
-                   symbol_or_name(row.counter->symbol, row.counter->name), value.value_or(""), unit,
-                   std::string(status_word(row))});
-    }
-    return out;
+      return lines.size() < kBytesAtOnce || out(std::exchange(lines, {}));
+    });
+    out(lines);
   }
 
  private:
@@ -174,15 +195,18 @@ class JsonRowWriter final : public RowWriter {
  public:
   explicit JsonRowWriter(const RowStyle& style) : style_(style), json_(style.integers_as_text) {}
 
-  std::string write(const Moment& moment) override {
+  void write(const Moment& moment, const TextSink& out) override {
     const bool lines = style_.format == Format::kJsonLines;
     if (lines || !open_) open(moment);
-    for (const auto& row : moment.rows) {
+    std::string text;
+    moment.rows([&](const CookedRow& row) {
       if (!lines) json_.line_break();
       write_row(row, moment);
-    }
+      text += json_.take();
+      return text.size() < kBytesAtOnce || out(std::exchange(text, {}));
+    });
     note_errors(moment);
-    return lines ? close() : json_.take();
+    out(text + (lines ? close() : json_.take()));
   }
 
   std::string end() override {

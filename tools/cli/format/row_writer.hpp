@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/quantity.hpp"
+#include "cli/session/selection.hpp"
 #include "meterbank/reader/cook.hpp"
 
 namespace meterbank::cli {
@@ -50,15 +52,19 @@ struct RowStyle {
 // One sample as a writer sees it.
 struct Moment {
   const Sample& sample;
-  const std::vector<CookedRow>& rows;
+  const RowWalk& rows;
   double interval_s = 0;  // since the sample before; 0 for the first
 };
+
+// Takes text; false: nobody wants more of it.
+using TextSink = std::function<bool(std::string_view)>;
 
 class RowWriter {
  public:
   virtual ~RowWriter() = default;
   virtual std::string begin() { return {}; }
-  virtual std::string write(const Moment& moment) = 0;
+  // In pieces, so that no sample is ever held as text.
+  virtual void write(const Moment& moment, const TextSink& out) = 0;
   virtual std::string end() { return {}; }
 };
 

@@ -45,6 +45,8 @@ class Table {
   // Missing cells are empty. Cells may hold foreign text.
   void add(std::vector<std::string> cells);
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
+  // That were added and not taken.
+  [[nodiscard]] std::size_t rows() const noexcept { return rows_.size(); }
 
   // Lines with two spaces between columns and none at the end. Widths only grow from one call to
   // the next, so a table that is printed piece by piece stays straight.

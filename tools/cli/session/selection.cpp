@@ -334,6 +334,8 @@ int report_missing(const Selection& selection, const Console& console) {
 
 void Sampler::take() {
   const auto now = Clock::now();
+  // The sample before the last is not needed any more, nor is what it alone keeps of the catalog.
+  samples_[1 - newest_].plan = nullptr;
   // The first sample follows the opening of the catalog; later ones look around once in a while.
   if (taken_ > 0 && (selection_->catalog.stale() || now - refreshed_ >= kRefreshPeriod)) {
     selection_->refresh();
@@ -341,23 +343,47 @@ void Sampler::take() {
   }
   newest_ = 1 - newest_;
   ++taken_;
-  collect_and_cook();
+  collect();
 }
 
-void Sampler::retake() { collect_and_cook(); }
+void Sampler::retake() { collect(); }
 
-void Sampler::collect_and_cook() {
+void Sampler::collect() {
   Query& query = selection_->query;
   if (query.asks()) {
     query.collect(samples_[newest_], selection_->patience);
   } else {
     query.collect(samples_[newest_]);
   }
-  rows_ = cook(taken_ < 2 ? nullptr : &samples_[1 - newest_], samples_[newest_],
-               {.cap_percent = false});
-  for (auto& row : rows_) {
-    if (kind_of(row.counter->type).kind == "ratio") round_share(row.cooked.value, interval());
-  }
+}
+
+void Sampler::each_row(RowSink take) const {
+  const double seconds = interval();
+  cook_each(taken_ < 2 ? nullptr : &samples_[1 - newest_], samples_[newest_],
+            {.cap_percent = false}, [&](const CookedRow& cooked) {
+              if (kind_of(cooked.counter->type).kind != "ratio") return take(cooked);
+              CookedRow row = cooked;
+              round_share(row.cooked.value, seconds);
+              return take(row);
+            });
+}
+
+std::vector<CookedRow> Sampler::rows() const {
+  std::vector<CookedRow> rows;
+  each_row([&rows](const CookedRow& row) {
+    rows.push_back(row);
+    return true;
+  });
+  return rows;
+}
+
+bool Sampler::has_row(bool (*is_so)(const CookedRow&)) const {
+  bool found = false;
+  each_row([&](const CookedRow& row) {
+    found = is_so(row);
+    return !found;
+  });
+  return found;
 }
 
 double Sampler::interval() const noexcept {
@@ -367,14 +393,14 @@ double Sampler::interval() const noexcept {
          1e9;
 }
 
-bool Sampler::needs_another() const noexcept {
-  return std::any_of(rows_.begin(), rows_.end(), [](const CookedRow& row) {
+bool Sampler::needs_another() const {
+  return has_row([](const CookedRow& row) {
     return row.cooked.status == CookStatus::kFirstSample && row.row_status != RowStatus::kDead;
   });
 }
 
-bool Sampler::awaits_provider() const noexcept {
-  return std::any_of(rows_.begin(), rows_.end(), [](const CookedRow& row) {
+bool Sampler::awaits_provider() const {
+  return has_row([](const CookedRow& row) {
     return row.cooked.status == CookStatus::kNoNewSample && row.row_status == RowStatus::kFresh;
   });
 }

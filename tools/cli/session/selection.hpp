@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -69,7 +70,10 @@ int report_answers(const std::shared_ptr<const std::vector<CallbackAnswer>>& ans
 // provider.
 [[nodiscard]] int report_nobody(const Catalog& catalog, const Console& console);
 
-// Takes samples of a selection one after the other and cooks each with the one before.
+// Walks over rows, as often as it is called: a table of millions is never held at once.
+using RowWalk = std::function<void(RowSink)>;
+
+// Takes samples of a selection one after the other; each is cooked with the one before.
 class Sampler {
  public:
   explicit Sampler(Selection& selection) : selection_(&selection) {}
@@ -80,26 +84,28 @@ class Sampler {
   // renews less often than was hoped.
   void retake();
 
-  // The state after take(): valid until the next one.
-  [[nodiscard]] const std::vector<CookedRow>& rows() const noexcept { return rows_; }
+  // Hands over the rows of the sample, cooked one by one; see cook_each().
+  void each_row(RowSink take) const;
+  // All of them at once, for tables that are known to be small. Valid until the next take().
+  [[nodiscard]] std::vector<CookedRow> rows() const;
   [[nodiscard]] const Sample& newer() const noexcept { return samples_[newest_]; }
   // Seconds since the sample before, 0 for the first.
   [[nodiscard]] double interval() const noexcept;
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
   // Some row cannot be cooked before the next sample.
-  [[nodiscard]] bool needs_another() const noexcept;
+  [[nodiscard]] bool needs_another() const;
   // Some row has the same stamped value in both samples.
-  [[nodiscard]] bool awaits_provider() const noexcept;
+  [[nodiscard]] bool awaits_provider() const;
 
  private:
-  void collect_and_cook();
+  void collect();
+  [[nodiscard]] bool has_row(bool (*is_so)(const CookedRow&)) const;
 
   Selection* selection_;
   Sample samples_[2];
   std::size_t newest_ = 1;
   std::uint64_t taken_ = 0;
   Clock::time_point refreshed_ = Clock::now();
-  std::vector<CookedRow> rows_;
 };
 
 }  // namespace meterbank::cli

@@ -48,8 +48,16 @@ LiveRow describe(const CookedRow& row, bool raw) {
   live.facts = escape_for_terminal(fmt::format("{}{}{}: {}; id {}, {}", kind.kind,
                                                live.unit.empty() ? "" : " in ", live.unit,
                                                kind.phrase, row.counter->id, live.publisher));
+  live.value = raw ? stored_number(row) : row.cooked.value;
+  live.is_news = raw || row.row_status != RowStatus::kFresh ||
+                 row.cooked.status != CookStatus::kNoNewSample;
   live.raw = raw;
   return live;
+}
+
+// What a filter is held against.
+std::string filtered_text(const CookedRow& row) {
+  return escape_for_terminal(counter_text(row)) + " " + escape_for_terminal(row.instance->name);
 }
 
 std::string right(const std::string& text, std::size_t width) {
@@ -146,24 +154,39 @@ std::string History::bars(std::size_t cells, bool ascii) const {
 
 // ---- LiveTable ----
 
-void LiveTable::update(const std::vector<CookedRow>& rows, bool raw, Clock::time_point now) {
+bool LiveTable::take_rows(const RowWalk& rows, const View& view, const std::string& filter,
+                          const std::function<bool()>& is_interrupted) {
+  // Often enough for a person at a keyboard, and seldom enough to cost nothing.
+  constexpr std::size_t kRowsBetweenLooks = 4096;
+  const Glob glob("*" + filter + "*");
   rows_.clear();
+  bool is_whole = true;
+  std::size_t seen = 0;
+  rows([&](const CookedRow& row) {
+    if (++seen % kRowsBetweenLooks == 0 && is_interrupted && is_interrupted()) is_whole = false;
+    if (!is_whole) return false;
+    if (!filter.empty() && !glob.matches(filtered_text(row))) return true;
+    is_whole = rows_.size() < kRowsMax;
+    if (is_whole) rows_.push_back(describe(row, view.raw));
+    return is_whole;
+  });
+  return is_whole;
+}
+
+void LiveTable::update(const RowWalk& rows, const View& view, Clock::time_point now,
+                       const std::function<bool()>& is_interrupted) {
+  is_cut_ = !take_rows(rows, view, {}, is_interrupted);
+  if (is_cut_ && !view.filter.empty()) take_rows(rows, view, view.filter, is_interrupted);
   std::set<RowKey> present;
-  for (const auto& row : rows) {
-    rows_.push_back(describe(row, raw));
-    const auto& key = rows_.back().key;
-    present.insert(key);
-    auto& history = histories_[key];
+  for (LiveRow& row : rows_) {
+    present.insert(row.key);
+    auto& history = histories_[row.key];
     // Nothing new from the provider is no news: the picture stands still.
-    const bool nothing_new = !raw && row.row_status == RowStatus::kFresh &&
-                             row.cooked.status == CookStatus::kNoNewSample;
-    if (nothing_new) {
-      rows_.back().status = history.has_now() ? "" : "-";
+    if (!row.is_news) {
+      row.status = history.has_now() ? "" : "-";
       continue;
     }
-    const double value = raw ? stored_number(row) : row.cooked.value;
-    const bool has_number = rows_.back().status.empty() && !rows_.back().text;
-    history.add(value, has_number, now);
+    history.add(row.value, row.status.empty() && !row.text, now);
   }
   std::erase_if(histories_, [&](const auto& entry) { return !present.contains(entry.first); });
   name_publishers_of_twins();
@@ -299,8 +322,9 @@ std::string LiveTable::row_line(const LiveRow& row, const View& view, const Layo
 
 ScreenLine LiveTable::header(const View& view, const Status& status, std::size_t shown,
                              std::size_t width) const {
-  std::string left = fmt::format("meterbank watch - every {} - {} of {} rows",
-                                 print_interval(status.interval), shown, rows_.size());
+  std::string left =
+      fmt::format("meterbank watch - every {} - {} of {} rows{}", print_interval(status.interval),
+                  shown, rows_.size(), is_cut_ ? ", the first of more: filter with /" : "");
   if (status.missed > 0) left += fmt::format(" - missed {}", status.missed);
   if (!status.trouble.empty()) left += " - " + status.trouble;
   if (view.paused) left += " - PAUSED";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/watch/screen.hpp"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -113,6 +114,11 @@ bool Screen::draw(const std::vector<ScreenLine>& lines) {
   if (lines.size() < height) frame += "\r\n\x1b[J";
   console_->out << frame << std::flush;
   return console_->out.good();
+}
+
+bool Screen::has_input() const noexcept {
+  pollfd watched{input_, POLLIN, 0};
+  return ::poll(&watched, 1, 0) > 0;
 }
 
 std::vector<KeyPress> Screen::read_keys() {

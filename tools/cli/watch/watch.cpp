@@ -78,7 +78,7 @@ class LiveSession {
     sampler_.take();
     const auto now = Clock::now();
     if (!view_.paused) {
-      table_.update(shown_rows(), view_.raw, now);
+      show_sample(now);
       clock_ = print_local(sampler_.newer().time.realtime_ns);
     }
     cadence_.advance(now);
@@ -87,9 +87,13 @@ class LiveSession {
     }
   }
 
-  // A percentile is stored nowhere.
-  const std::vector<CookedRow>& shown_rows() {
-    return view_.raw ? sampler_.rows() : percentile_rows_.of(sampler_.rows());
+  // A key that is pressed meanwhile comes first.
+  void show_sample(Clock::time_point now) {
+    const RowWalk all = [this](RowSink take) { sampler_.each_row(take); };
+    // A percentile is stored nowhere.
+    const RowWalk with_percentiles = [&](RowSink take) { percentile_rows_.each(all, take); };
+    table_.update(view_.raw ? all : with_percentiles, view_, now,
+                  [this] { return screen_.has_input(); });
   }
 
   bool draw() {
@@ -192,7 +196,7 @@ class LiveSession {
       case 'r':
         view_.raw = !view_.raw;
         table_.clear_history();
-        table_.update(shown_rows(), view_.raw, Clock::now());
+        show_sample(Clock::now());
         break;
       case 'e':
         view_.units = view_.units == UnitStyle::kAuto ? UnitStyle::kBase : UnitStyle::kAuto;
@@ -226,7 +230,12 @@ class LiveSession {
       view_.editing_filter = false;
       view_.filter.clear();
     }
-    if (press.key != Key::kBackspace) return;
+    if (press.key == Key::kBackspace) drop_last_character();
+    // Other rows than those that are known may be meant.
+    if (table_.is_cut()) show_sample(Clock::now());
+  }
+
+  void drop_last_character() {
     // A character may be several bytes; those that continue one begin with the bits 10.
     while (!view_.filter.empty()) {
       const auto byte = static_cast<unsigned char>(view_.filter.back());

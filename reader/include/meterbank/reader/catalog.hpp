@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -97,14 +98,17 @@ struct Counterset {
   [[nodiscard]] const CounterView* find(std::uint32_t id) const noexcept;
 };
 
+// Small, because a reader has one for each instance of every provider.
 struct InstanceView {
-  std::string name;
-  std::uint32_t id = 0;
+  static constexpr std::uint32_t kSlotMask = 0x7fffffff;
+
+  std::string_view name = {};  // valid while its RegisteredSet is
   std::uint64_t generation = 0;
-  std::uint64_t created_ns = 0;  // CLOCK_MONOTONIC of the provider
-  std::uint32_t slot = 0;        // counted through the groups of the registration
-  bool closed = false;
+  std::uint32_t id = 0;
+  std::uint32_t slot : 31 = 0;  // counted through the groups of the registration
+  bool closed : 1 = false;
 };
+static_assert(sizeof(InstanceView) == 32);
 
 // One registration of one provider. `instances` is what refresh() saw.
 struct RegisteredSet {
@@ -117,7 +121,8 @@ struct RegisteredSet {
   std::vector<Ref> groups;
   std::vector<GroupLayout> layouts;        // one a group
   std::vector<std::uint32_t> group_slots;  // slots of each group
-  std::vector<InstanceView> instances;     // in slot order
+  std::span<const InstanceView> instances;  // in slot order, kept by `instances_memory`
+  std::shared_ptr<const void> instances_memory;
 };
 
 // One provider at the time of a refresh(). Immutable; a change is a new view.

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "meterbank/reader/query.hpp"
@@ -97,10 +98,36 @@ struct CookedRow {
   [[nodiscard]] std::string short_path() const;
 };
 
-// Rows of the newer sample, selection by selection, or answer by answer where the query is one of
-// items; then instance by instance, counter by counter. Rows are paired by provider segment,
-// registration, slot and generation; `older` may be null or of another plan. The result is valid
-// while `newer` holds its plan.
+// What cook_each() hands its rows to: any function of a CookedRow that returns whether it wants
+// more. Refers to the function, so pass a lambda in place.
+class RowSink {
+ public:
+  template <typename F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, RowSink>)
+  RowSink(F&& take) noexcept  // NOLINT(google-explicit-constructor): stands for the function
+      : take_(const_cast<void*>(static_cast<const void*>(&take))),
+        call_([](void* function, const CookedRow& row) -> bool {
+          return (*static_cast<std::remove_reference_t<F>*>(function))(row);
+        }) {}
+
+  // False: enough.
+  bool operator()(const CookedRow& row) const { return call_(take_, row); }
+
+ private:
+  void* take_;
+  bool (*call_)(void*, const CookedRow&);
+};
+
+// Hands over the rows of the newer sample, selection by selection, or answer by answer where the
+// query is one of items; then instance by instance, counter by counter. Rows are paired by provider
+// segment, registration, slot and generation; `older` may be null or of another plan. A row is
+// valid during the call; what it points to lives while `newer` holds its plan.
+// Cost: memory for one row and for the totals, whatever the number of rows. May throw
+// std::bad_alloc, and what `take` throws.
+void cook_each(const Sample* older, const Sample& newer, CookOptions options, RowSink take);
+
+// All of these rows at once. Cost: more than 200 bytes a row; cook_each() needs none. May throw
+// std::bad_alloc.
 [[nodiscard]] std::vector<CookedRow> cook(const Sample* older, const Sample& newer,
                                           CookOptions options = {});
 [[nodiscard]] inline std::vector<CookedRow> cook(const Sample& older, const Sample& newer,

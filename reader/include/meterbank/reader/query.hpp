@@ -104,21 +104,28 @@ enum class ItemStatus : std::uint8_t {
 
 // What was selected, in order; immutable and shared by a query and its samples.
 struct QueryPlan {
+  // Small, because a plan has one for each selected instance. The functions below have the rest.
   struct Row {
+    static constexpr std::uint32_t kInstanceMask = 0x7fffffff;
+
     std::uint32_t selection = 0;
-    std::uint32_t instance = 0;  // index in RegisteredSet::instances
-    std::uint64_t generation = 0;
-    std::size_t values = 0;  // index of the first word in Sample::values
-    BlockParts<const SharedWord> block;
-    bool has_namesake = false;  // another provider has an instance of this name in a set so called
+    std::uint32_t instance : 31 = 0;  // index in RegisteredSet::instances
+    bool has_namesake : 1 = false;    // another provider has an instance of this name in such a set
+  };
+  // Where a group of the registration is mapped.
+  struct Group {
+    const std::byte* memory = nullptr;
+    std::uint32_t first_slot = 0;
   };
   struct Selection {  // one registration of one provider
     std::shared_ptr<const ProviderView> provider;
     const RegisteredSet* set = nullptr;   // in *provider
     std::vector<std::uint32_t> counters;  // indexes in Counterset::counters, in order of request
     std::size_t first_row = 0, rows = 0;
+    std::size_t first_value = 0;  // in Sample::values; each row has BlockForm::words
     std::size_t first_run = 0, runs = 0;
     std::size_t first_version = 0;  // of the blocks of its rows, each has one
+    std::shared_ptr<const std::vector<Group>> groups;  // those of RegisteredSet::groups, never null
     bool total = false;             // its rows become one: cook() adds them up
     // Bit x: the counter with id x is wanted, by itself or as another's base. All ones where that
     // cannot be said: all are, or one has an id above 63. Windows: PCW_MASK_INFORMATION.
@@ -132,7 +139,7 @@ struct QueryPlan {
   struct Run {
     enum class Kind : std::uint8_t { kTiles, kLines, kScattered };
     std::size_t first_row = 0, rows = 0;  // tiles: a multiple of 8
-    const SharedWord* head = nullptr;     // seq of the first row; scattered: see Row::block
+    const SharedWord* head = nullptr;     // seq of the first row; scattered: see block_of()
     std::size_t head_words = 0;           // from one head to the next
     Kind kind = Kind::kScattered;
   };
@@ -158,13 +165,16 @@ struct QueryPlan {
       std::shared_ptr<const Distribution> distribution;  // of a counter that is one
     };
     std::shared_ptr<const Counterset> set;
+    std::uint32_t uid = 0;      // of the first of these providers
     std::vector<Value> values;  // a counter each
   };
   std::vector<Selection> selections;
   std::vector<Run> runs;
   std::vector<Row> rows;
   std::vector<Answer> answers;  // one an item, in their order; a query of patterns has none
-  std::vector<Ended> ended;     // one a set
+  // One a set. The sets of one user have at most 64 entries and 16,384 counters together.
+  std::vector<Ended> ended;
+  std::uint64_t ended_left_out = 0;  // instances that ended beyond that
   std::size_t words = 0;
   std::size_t blocks = 0;        // of all rows, which have one, or one a shard
   std::size_t widest_shard = 0;  // words of a block in a sharded set
@@ -173,6 +183,20 @@ struct QueryPlan {
   std::size_t compiled = 0;
   // All providers of the catalog, selected or not: a change in any of them may concern the query.
   std::vector<std::shared_ptr<const ProviderView>> providers;
+
+  [[nodiscard]] const Selection& selection_of(std::size_t row) const noexcept {
+    return selections[rows[row].selection];
+  }
+  [[nodiscard]] const InstanceView& instance_of(std::size_t row) const noexcept {
+    return selection_of(row).set->instances[rows[row].instance];
+  }
+  // Index of the row's first word in Sample::values.
+  [[nodiscard]] std::size_t value_of(std::size_t row) const noexcept {
+    const Selection& selection = selection_of(row);
+    return selection.first_value + (row - selection.first_row) * selection.set->set->form.words;
+  }
+  // Finds the row's group first: use Run::head where many rows are read in order.
+  [[nodiscard]] BlockParts<const SharedWord> block_of(std::size_t row) const noexcept;
 };
 
 // What the rows of one collect() shall have in common.
@@ -200,7 +224,7 @@ struct SelectionCut {
 struct Sample {
   Timestamp time;
   std::shared_ptr<const QueryPlan> plan;
-  std::vector<std::uint64_t> values;        // the words of each row, see QueryPlan::Row::values
+  std::vector<std::uint64_t> values;        // the words of each row, see QueryPlan::value_of()
   std::vector<RowStatus> status;            // one a row
   std::vector<RowConsistency> consistency;  // one a row
   std::vector<SelectionCut> cuts;           // one a selection; empty if no cut was asked for
@@ -209,7 +233,7 @@ struct Sample {
   std::shared_ptr<const std::vector<CallbackAnswer>> callbacks;
 
   [[nodiscard]] const std::uint64_t* row(std::size_t index) const noexcept {
-    return values.data() + plan->rows[index].values;
+    return values.data() + plan->value_of(index);
   }
 };
 
