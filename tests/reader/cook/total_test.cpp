@@ -74,7 +74,7 @@ class TotalTest : public testing::Test {
     query.collect(sample, kStart);
     std::vector<std::string> rows;
     for (const CookedRow& row : cook(nullptr, sample)) {
-      rows.push_back(row.instance->name + " " + row.counter->symbol + " " +
+      rows.push_back(std::string(row.instance->name) + " " + row.counter->symbol + " " +
                      (has_value(row.cooked.status)
                           ? std::to_string(static_cast<int>(row.cooked.value))
                           : std::string(name_of(row.cooked.status))));
