@@ -24,7 +24,9 @@ struct Watched {
 
 // Never destroyed: a fork in a static destructor still runs the handlers.
 Watched& watched() {
-  static auto* const segments = new Watched;
+  // In memory of its own, so that the first use cannot fail.
+  alignas(Watched) static std::byte memory[sizeof(Watched)];
+  static auto* const segments = new (memory) Watched;
   return *segments;
 }
 

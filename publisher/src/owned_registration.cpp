@@ -91,7 +91,7 @@ OwnedRegistration::OwnedRegistration(std::shared_ptr<OwnedSegment> owner,
   prepare_thread_numbers();
 }
 
-Result<void> OwnedRegistration::make_record() {
+Result<void> OwnedRegistration::make_record_locked() {
   SegmentHeader& header = segment->header();
   // relaxed: only the owner stores it, under the mutex.
   const std::uint32_t count = header.registrations_count.load(std::memory_order_relaxed);
@@ -134,10 +134,7 @@ void OwnedRegistration::make_callable(Call call) {
   callable = std::make_shared<Callable>(std::move(call.function), call.options, interest, !single);
 }
 
-Result<void> OwnedRegistration::publish_locked(std::optional<Call> call) {
-  if (record == nullptr) {
-    if (auto good = make_record(); !good) return good;
-  }
+void OwnedRegistration::publish_locked(std::optional<Call> call) {
   callable.reset();
   if (call) make_callable(std::move(*call));
   // relaxed: only the owner stores it.
@@ -154,7 +151,6 @@ Result<void> OwnedRegistration::publish_locked(std::optional<Call> call) {
   record->word.store(word.raw(), std::memory_order_release);
   inserted = true;
   segment->directory_changed();
-  return {};
 }
 
 std::uint32_t OwnedRegistration::slots_of_next_group() const noexcept {
@@ -433,7 +429,9 @@ SlotLife* OwnedRegistration::find_locked(std::string_view instance_name) noexcep
 bool OwnedRegistration::is_idle_locked() const noexcept {
   // relaxed: only the owner stores it.
   const auto word = RegistrationWord::of(record->word.load(std::memory_order_relaxed));
-  if (word.state != RegistrationState::kClosed) return false;
+  const bool is_over =
+      word.state == RegistrationState::kClosed || word.state == RegistrationState::kFree;
+  if (!is_over) return false;
   for (const SlotLife* life = oldest_closed_; life != nullptr; life = life->closed_next) {
     // acquire: pairs with the release in SlotReference::release.
     if (life->holders.load(std::memory_order_acquire) != 0) return false;

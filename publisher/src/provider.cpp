@@ -116,17 +116,13 @@ Result<detail::SlotReference> Registration::create(std::string_view name, Instan
             (sharded ? "not sharded" : "sharded"),
         sharded ? "create_instance(), or CountersetSpec::sharded" : "create_sharded_instance()");
   }
-  try {
-    const std::lock_guard lock(segment.mutex);
-    return state_->create_locked(name, options);
-  } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::kNoSpace, "memory for an instance", "raise RLIMIT_AS");
-  }
+  const std::lock_guard lock(segment.mutex);
+  return state_->create_locked(name, options);
 }
 
 Result<Instance> Registration::create_instance(std::string_view name,
                                                InstanceOptions options) const {
-  auto slot = create(name, options, false);
+  auto slot = report_no_memory([&] { return create(name, options, false); });
   if (!slot) return tl::make_unexpected(std::move(slot.error()));
   if (slot->life() == nullptr) return Instance();
   const BlockWriter<StdAtomics> writer = slot->life()->writer;
@@ -135,7 +131,7 @@ Result<Instance> Registration::create_instance(std::string_view name,
 
 Result<ShardedInstance> Registration::create_sharded_instance(std::string_view name,
                                                               InstanceOptions options) const {
-  auto slot = create(name, options, true);
+  auto slot = report_no_memory([&] { return create(name, options, true); });
   if (!slot) return tl::make_unexpected(std::move(slot.error()));
   if (slot->life() == nullptr) return ShardedInstance();
   const detail::Shards shards = slot->life()->shards_now(state_->rseq);
@@ -214,13 +210,11 @@ Provider::~Provider() {
 }
 
 Result<Provider> Provider::create(ProviderOptions options) {
-  try {
+  return report_no_memory([&]() -> Result<Provider> {
     auto segment = std::make_shared<detail::OwnedSegment>(std::move(options));
     if (auto started = segment->start(); !started) return tl::make_unexpected(started.error());
     return Provider(std::move(segment));
-  } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::kNoSpace, "memory for a provider", "raise RLIMIT_AS");
-  }
+  });
 }
 
 Provider Provider::create_or_disabled(ProviderOptions options) noexcept {
@@ -239,59 +233,56 @@ Provider Provider::create_or_disabled(ProviderOptions options) noexcept {
 }
 
 Result<Registration> Provider::add(const CountersetSpec& spec) {
-  return add_registration(spec, std::nullopt);
+  return report_no_memory([&] { return add_registration(spec, std::nullopt); });
 }
 
 Result<Registration> Provider::add(const CountersetSpec& spec, Callback callback,
                                    CallbackOptions options) {
-  return add_registration(spec, std::pair(std::move(callback), options));
+  return report_no_memory(
+      [&] { return add_registration(spec, std::pair(std::move(callback), options)); });
 }
 
 Result<Registration> Provider::add_registration(
     const CountersetSpec& spec, std::optional<std::pair<Callback, CallbackOptions>> with) {
   if (!segment_) return Registration();
-  try {
-    auto schema = encode_schema(spec, segment_->options.name);
-    if (!schema) return tl::make_unexpected(schema.error());
-    if (with) {
-      if (auto good = check_callback(spec); !good) return tl::make_unexpected(good.error());
-    }
-    auto fresh = std::make_shared<detail::OwnedRegistration>(segment_, std::move(*schema), spec);
-    if (segment_->forked.load(std::memory_order_relaxed)) {  // relaxed: as in close_slot()
-      return tl::make_unexpected(segment_->usable().error());
-    }
-    const std::lock_guard lock(segment_->mutex);
-    if (auto good = segment_->usable(); !good) return tl::make_unexpected(good.error());
-    std::optional<detail::OwnedRegistration::Call> call;
-    if (with) {
-      call.emplace(detail::OwnedRegistration::Call{std::move(with->first), with->second});
-      if (auto good = segment_->serve_callbacks(); !good) return tl::make_unexpected(good.error());
-    }
-    if (fresh->form.cut_pair != 0) {
-      if (auto good = segment_->serve_cuts(); !good) return tl::make_unexpected(good.error());
-    }
-    for (const auto& known : segment_->registrations) {
-      if (known->inserted &&
-          (known->guid == fresh->guid || equal_folded(known->name, fresh->name))) {
-        return fail(ErrorCode::kExists, "counterset '" + fresh->name + "' is registered already",
-                    "register it once per provider, or close the other registration");
-      }
-      if (!known->inserted && known->schema == fresh->schema && known->form == fresh->form &&
-          known->rseq == fresh->rseq && known->is_idle_locked()) {
-        if (auto good = known->publish_locked(std::move(call)); !good) {
-          return tl::make_unexpected(good.error());
-        }
-        return Registration(known);
-      }
-    }
-    if (auto good = fresh->publish_locked(std::move(call)); !good) {
-      return tl::make_unexpected(good.error());
-    }
-    segment_->registrations.push_back(fresh);
-    return Registration(std::move(fresh));
-  } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::kNoSpace, "memory for a registration", "raise RLIMIT_AS");
+  auto schema = encode_schema(spec, segment_->options.name);
+  if (!schema) return tl::make_unexpected(schema.error());
+  if (with) {
+    if (auto good = check_callback(spec); !good) return tl::make_unexpected(good.error());
   }
+  auto fresh = std::make_shared<detail::OwnedRegistration>(segment_, std::move(*schema), spec);
+  if (segment_->forked.load(std::memory_order_relaxed)) {  // relaxed: as in close_slot()
+    return tl::make_unexpected(segment_->usable().error());
+  }
+  const std::lock_guard lock(segment_->mutex);
+  if (auto good = segment_->usable(); !good) return tl::make_unexpected(good.error());
+  std::optional<detail::OwnedRegistration::Call> call;
+  if (with) {
+    call.emplace(detail::OwnedRegistration::Call{std::move(with->first), with->second});
+    if (auto good = segment_->serve_callbacks(); !good) return tl::make_unexpected(good.error());
+  }
+  if (fresh->form.cut_pair != 0) {
+    if (auto good = segment_->serve_cuts(); !good) return tl::make_unexpected(good.error());
+  }
+  for (const auto& known : segment_->registrations) {
+    if (known->inserted &&
+        (known->guid == fresh->guid || equal_folded(known->name, fresh->name))) {
+      return fail(ErrorCode::kExists, "counterset '" + fresh->name + "' is registered already",
+                  "register it once per provider, or close the other registration");
+    }
+    if (!known->inserted && known->schema == fresh->schema && known->form == fresh->form &&
+        known->rseq == fresh->rseq && known->is_idle_locked()) {
+      known->publish_locked(std::move(call));
+      return Registration(known);
+    }
+  }
+  // Known from the moment on in which it has memory of the segment, so that a further try can use
+  // that.
+  segment_->registrations.reserve(segment_->registrations.size() + 1);
+  if (auto good = fresh->make_record_locked(); !good) return tl::make_unexpected(good.error());
+  segment_->registrations.push_back(fresh);
+  fresh->publish_locked(std::move(call));
+  return Registration(std::move(fresh));
 }
 
 bool Provider::is_disabled() const noexcept { return segment_ == nullptr; }

@@ -30,15 +30,6 @@ std::string from_environment(const char* variable) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-// Reads a small file of procfs; empty on any failure.
-std::string read_small(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return {};
-  char text[2048];
-  const auto count = ::read(file.get(), text, sizeof text);
-  return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : std::string();
-}
-
 void append_children(const std::string& parent, const std::string& prefix,
                      const std::string& suffix, std::vector<std::string>& found) {
   DIR* directory = ::opendir(parent.c_str());
@@ -152,13 +143,16 @@ std::uint64_t process_start_time(std::uint32_t pid) noexcept {
 
 std::array<std::uint64_t, 2> boot_id() noexcept {
   std::array<std::uint64_t, 2> id{};
-  std::string digits;
-  for (const char c : read_small("/proc/sys/kernel/random/boot_id")) {
-    if (c != '-' && c != '\n') digits += c;
-  }
-  if (digits.size() != 32) return id;
-  std::from_chars(digits.data(), digits.data() + 16, id[0], 16);
-  std::from_chars(digits.data() + 16, digits.data() + 32, id[1], 16);
+  const UniqueFd file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  if (!file) return id;
+  char text[64];
+  const auto count = ::read(file.get(), text, sizeof text);
+  if (count <= 0) return id;
+  char* const end =
+      std::remove_if(text, text + count, [](char c) { return c == '-' || c == '\n'; });
+  if (end - text != 32) return id;
+  std::from_chars(text, text + 16, id[0], 16);
+  std::from_chars(text + 16, text + 32, id[1], 16);
   return id;
 }
 

@@ -123,6 +123,13 @@ Result<void> Attachment::attach(MappingBudget& budget) {
   return {};
 }
 
+bool Attachment::has_extent(std::uint64_t inode) const noexcept {
+  for (std::size_t index = 0; index < segment_->extents(); ++index) {
+    if (segment_->extent(index).inode() == inode) return true;
+  }
+  return false;
+}
+
 bool Attachment::add_extents(MappingBudget& budget) {
   // [Q2] pairs with [P2]. Without it the entry below could be read before it was written.
   const std::uint32_t listed = segment_->header().extents_count.load(std::memory_order_acquire);
@@ -130,6 +137,12 @@ bool Attachment::add_extents(MappingBudget& budget) {
   while (segment_->extents() < count) {
     const auto entry = header_copy<ExtentEntry>(
         *segment_, offsetof(SegmentHeader, extents) + segment_->extents() * sizeof(ExtentEntry));
+    if (has_extent(entry.inode)) {
+      error_ = {ErrorCode::kCorrupt, 0,
+                "memory of process " + std::to_string(record_.pid) + " is listed twice",
+                "restart the provider"};
+      return false;
+    }
     auto extent = map(entry.descriptor, entry.inode, budget);
     if (!extent) {
       error_ = std::move(extent.error());
@@ -155,7 +168,7 @@ ProviderState Attachment::state_of(bool alive) const noexcept {
 }
 
 void Attachment::refresh(MappingBudget& budget) {
-  const Error error_before = std::exchange(error_, Error{});
+  error_ = {};
   const bool alive = process_.alive();
   if (segment_ == nullptr) {
     if (!alive) {
@@ -168,7 +181,7 @@ void Attachment::refresh(MappingBudget& budget) {
   if (segment_ != nullptr && alive) static_cast<void>(add_extents(budget));
   const ProviderState state = state_of(alive);
   const bool is_new = view_ == nullptr || view_->state != state || segment_ != decoded_ ||
-                      error_.code != error_before.code || error_.what != error_before.what;
+                      view_->error.code != error_.code || view_->error.what != error_.what;
   // [Q5] pairs with [P5]. Without it a change could be missed that the version has announced.
   if (is_new || (segment_ != nullptr &&
                  segment_->header().directory_version.load(std::memory_order_acquire) !=

@@ -60,6 +60,8 @@ class Attachment {
 
  private:
   [[nodiscard]] Result<void> attach(MappingBudget& budget);
+  // Whether the same memory is mapped already: each byte of a segment is mapped and charged once.
+  [[nodiscard]] bool has_extent(std::uint64_t inode) const noexcept;
   // False: an extent that the header lists could not be had; error_ says why.
   [[nodiscard]] bool add_extents(MappingBudget& budget);
   [[nodiscard]] Result<MappedExtent> map(std::uint32_t descriptor, std::uint64_t inode,

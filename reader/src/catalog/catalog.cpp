@@ -115,15 +115,17 @@ Catalog& Catalog::operator=(Catalog&&) noexcept = default;
 Catalog::~Catalog() = default;
 
 Result<Catalog> Catalog::open(CatalogOptions options) {
-  Catalog catalog;
-  catalog.options_ = std::move(options);
-  if (!catalog.options_.directory.empty()) {
-    const auto scan = scan_records(catalog.options_.directory, catalog.options_.users,
-                                   [](const std::string&, std::uint64_t) { return true; });
-    if (!scan) return tl::make_unexpected(scan.error());
-  }
-  catalog.refresh();
-  return catalog;
+  return report_no_memory([&]() -> Result<Catalog> {
+    Catalog catalog;
+    catalog.options_ = std::move(options);
+    if (!catalog.options_.directory.empty()) {
+      const auto scan = scan_records(catalog.options_.directory, catalog.options_.users,
+                                     [](const std::string&, std::uint64_t) { return true; });
+      if (!scan) return tl::make_unexpected(scan.error());
+    }
+    catalog.look_around();
+    return catalog;
+  });
 }
 
 // Adds attachments for new records. Returns the known ones whose record is still there.
@@ -191,7 +193,14 @@ void Catalog::list_providers() {
   ++version_;
 }
 
-void Catalog::refresh() {
+Result<void> Catalog::refresh() {
+  return report_no_memory([this]() -> Result<void> {
+    look_around();
+    return {};
+  });
+}
+
+void Catalog::look_around() {
   const auto present = look_for_records();
   MappingBudget budget(options_);
   for (const auto& attachment : attachments_) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <new>
 
 #include "../callback/callback_asker.hpp"
 #include "../catalog/liveness_words.hpp"
@@ -129,8 +130,17 @@ std::string_view name_of(CutQuality quality) noexcept {
   return "unknown";
 }
 
+bool Query::is_prepared(const Sample& sample) const noexcept {
+  return sample.plan == plan_ && sample.values.size() == plan_->words &&
+         sample.status.size() == plan_->rows.size() &&
+         sample.consistency.size() == plan_->rows.size() &&
+         sample.cuts.capacity() >= plan_->selections.size();
+}
+
 void Query::prepare(Sample& sample) const {
-  if (sample.plan == plan_ && sample.values.size() == plan_->words) return;
+  if (is_prepared(sample)) return;
+  // Without a plan, until it is complete: if memory runs out, the sample is empty.
+  sample.plan = nullptr;
   sample.values.assign(plan_->words, 0);
   sample.status.assign(plan_->rows.size(), RowStatus::kBusy);
   sample.consistency.resize(plan_->rows.size());
@@ -216,9 +226,14 @@ void Query::finish_selection(const QueryPlan::Selection& selection, std::size_t 
 }
 
 CollectSummary Query::collect(Sample& sample, Timestamp time, Cut cut) noexcept {
-  if (sample.plan != plan_ || sample.values.size() != plan_->words) prepare(sample);
-  sample.time = time;
   CollectSummary summary;
+  try {
+    prepare(sample);
+  } catch (const std::bad_alloc&) {
+    summary.no_memory = true;
+    return summary;
+  }
+  sample.time = time;
   summary.rows = plan_->rows.size();
   if (cut == Cut::kNone) {
     sample.cuts.clear();

@@ -78,23 +78,27 @@ std::string_view name_of(ItemStatus status) noexcept {
 
 Result<Query> Query::compile(const Catalog& catalog, const std::vector<std::string>& patterns,
                              const std::vector<std::string>& excluded) {
-  auto request = QueryRequest::of_patterns(patterns, excluded);
-  if (!request) return tl::make_unexpected(std::move(request.error()));
-  Query query;
-  query.build(catalog.providers(), std::make_shared<const QueryRequest>(*std::move(request)));
-  return query;
+  return report_no_memory([&]() -> Result<Query> {
+    auto request = QueryRequest::of_patterns(patterns, excluded);
+    if (!request) return tl::make_unexpected(std::move(request.error()));
+    Query query;
+    query.build(catalog.providers(), std::make_shared<const QueryRequest>(*std::move(request)));
+    return query;
+  });
 }
 
 Result<Query> Query::compile_part(const Query& whole, const Catalog& catalog,
                                   const std::vector<std::string>& patterns,
                                   const std::vector<std::string>& excluded) {
-  auto request = QueryRequest::of_patterns(patterns, excluded);
-  if (!request) return tl::make_unexpected(std::move(request.error()));
-  Query query;
-  query.asker_ = whole.asker_;
-  query.is_part_ = true;
-  query.build(catalog.providers(), std::make_shared<const QueryRequest>(*std::move(request)));
-  return query;
+  return report_no_memory([&]() -> Result<Query> {
+    auto request = QueryRequest::of_patterns(patterns, excluded);
+    if (!request) return tl::make_unexpected(std::move(request.error()));
+    Query query;
+    query.asker_ = whole.asker_;
+    query.is_part_ = true;
+    query.build(catalog.providers(), std::make_shared<const QueryRequest>(*std::move(request)));
+    return query;
+  });
 }
 
 Query Query::of_items(const Catalog& catalog, std::vector<QueryItem> items) {

@@ -5,7 +5,15 @@
 // All system calls of a reader happen here, in open() and refresh(). Everything a provider wrote is
 // copied once and the copy is checked; a provider whose directory does not hold together is listed
 // with the reason instead of its sets. Company: one thread at a time per Catalog; different
-// catalogs are independent. No function throws; none can be hung or crashed by a segment.
+// catalogs are independent. No segment can hang or crash a function.
+//
+// Lack of memory: open() and refresh() report it (base/result.hpp). Functions that return strings
+// may throw std::bad_alloc; the others do not allocate.
+//
+// Memory: a catalog, one query of it and two samples take at most twice the bytes that are mapped,
+// and 32 MiB, in private memory; mapped pages are shared with the provider and do not count. What
+// changed between two calls of refresh() is there in both states until Query::update(). Where
+// counters are computed on demand, their rows count as mapped.
 #pragma once
 
 #include <array>
@@ -160,7 +168,8 @@ struct ProviderView {
 
 class Catalog {
  public:
-  // Fails only if a directory was named and is not there or not safe; no provider is not an error.
+  // Errors: kNoDirectory, if a directory was named and is not there or not safe; kNoSpace. No
+  // provider is not an error.
   static Result<Catalog> open(CatalogOptions options);
   Catalog(Catalog&&) noexcept;
   Catalog& operator=(Catalog&&) noexcept;
@@ -169,7 +178,8 @@ class Catalog {
   // Looks for new providers, re-reads directories that changed, notices deaths. Dead and closed
   // providers stay listed until their pointer record is gone or a successor of the same name lives.
   // Cost: one directory scan, one liveness check a provider, and work for what changed only.
-  void refresh();
+  // Errors: kNoSpace; the catalog goes on to list what it did, and the next call tries again.
+  Result<void> refresh();
 
   // True if a refresh() would find a change in an attached provider: two loads a provider, no
   // system call. New providers are not noticed by it.
@@ -189,6 +199,7 @@ class Catalog {
 
  private:
   Catalog();
+  void look_around();
   std::unordered_set<const Attachment*> look_for_records();
   void forget_predecessors();
   void list_providers();

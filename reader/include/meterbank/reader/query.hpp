@@ -13,6 +13,11 @@
 // below. A query tells the providers that want to know it which counters it is interested in, over
 // one connection each: when it is compiled or changed, never waiting for an answer. Destroying the
 // query takes that back.
+//
+// Lack of memory: compile() and compile_part() report it (base/result.hpp), collect() says so in
+// its summary. of_items(), add(), remove(), replace(), items(), update(), enumerate(), expanded(),
+// prepare() and the collect() with a patience may throw std::bad_alloc; the query is then what it
+// was, and the call can be made again. Everything else does not allocate.
 #pragma once
 
 #include <array>
@@ -244,6 +249,9 @@ struct CollectSummary {
   CutQuality cut = CutQuality::kPerBlock;  // of all rows together
   std::size_t unanswered = 0;  // registrations whose rows are asked for and that gave none
   bool stale = false;  // something changed: Catalog::refresh() and Query::update() would see more
+  // There was none for the sample, which is empty now: it has no plan. Samples that prepare() has
+  // sized for the present plan never see this.
+  bool no_memory = false;
 };
 
 // Packets of providers that were not what was asked for.
@@ -330,7 +338,8 @@ class Query {
   // Of the last of these two; null if nobody was asked. Sample::callbacks is the same.
   [[nodiscard]] std::shared_ptr<const std::vector<CallbackAnswer>> answers() const noexcept;
 
-  // Sizes a sample for the current plan, so that collect() need not allocate.
+  // Sizes a sample for the current plan, so that collect() need not allocate. If it throws, the
+  // sample is empty.
   void prepare(Sample& sample) const;
 
   [[nodiscard]] const std::shared_ptr<const QueryPlan>& plan() const noexcept { return plan_; }
@@ -344,6 +353,7 @@ class Query {
 
   Query() noexcept;
 
+  [[nodiscard]] bool is_prepared(const Sample& sample) const noexcept;
   void build(const Providers& providers, std::shared_ptr<const QueryRequest> request);
   void ask(bool values, std::chrono::nanoseconds patience);
   std::size_t copy_rows(const QueryPlan::Selection& selection, Sample& sample) noexcept;

@@ -5,9 +5,16 @@
 // Three kinds of failure, three means (docs/style.md): our own bug aborts in tools and tests; the
 // world (no permission, no space, name taken) is a `Result`; what a peer wrote is a value of the
 // enum that the reading function documents. Nothing here is used on the publish path.
+//
+// Lack of memory: a function that returns a Result reports it as kNoSpace and does not throw. Other
+// functions that allocate may throw std::bad_alloc, and nothing else. Both leave their objects as
+// they were, so that the call can be made again. What is noexcept does not allocate, or says what
+// it does instead.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -60,6 +67,21 @@ using Result = tl::expected<T, Error>;
 [[nodiscard]] inline tl::unexpected<Error> fail(ErrorCode code, std::string what,
                                                 std::string remedy = {}, int system_error = 0) {
   return tl::make_unexpected(Error{code, system_error, std::move(what), std::move(remedy)});
+}
+
+// Says that memory has run out without needing any: its texts fit into the strings themselves.
+[[nodiscard]] inline Error out_of_memory() noexcept {
+  return Error{ErrorCode::kNoSpace, ENOMEM, "out of memory", "raise ulimit -v"};
+}
+
+// Calls a function that returns a Result. Where it runs out of memory that becomes an Error, too.
+template <typename F>
+[[nodiscard]] auto report_no_memory(F&& function) -> decltype(function()) {
+  try {
+    return function();
+  } catch (const std::bad_alloc&) {
+    return tl::make_unexpected(out_of_memory());
+  }
 }
 
 }  // namespace meterbank
