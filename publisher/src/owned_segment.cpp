@@ -63,7 +63,7 @@ Result<void> OwnedSegment::start() {
   pointer.layout_minor = kLayoutMinor;
   auto written = write_record(options.directory, pointer);
   if (!written) return tl::make_unexpected(written.error());
-  record = *written;
+  record = std::move(*written);
   watch_forks(*this);
   return {};
 }

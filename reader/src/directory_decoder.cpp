@@ -18,6 +18,20 @@ namespace meterbank {
 namespace {
 
 constexpr int kSlotTries = 3;
+constexpr std::size_t kErrorsMax = 32;  // of one provider, in words
+
+// What a decoded schema takes. Texts of a hostile one overlap, so its size says nothing.
+std::uint64_t memory_of(const Counterset& set) noexcept {
+  constexpr std::size_t kInPlace = 15;   // of a string
+  constexpr std::size_t kOverhead = 16;  // of memory elsewhere
+  std::uint64_t bytes = sizeof set + set.counters.size() * sizeof(CounterView);
+  for (const CounterView& counter : set.counters) {
+    for (const std::string* text : {&counter.name, &counter.symbol, &counter.unit, &counter.help}) {
+      if (text->size() > kInPlace) bytes += text->size() + kOverhead;
+    }
+  }
+  return bytes;
+}
 
 // The part of a RegistrationRecord that is constant once it is published, as one copy.
 struct RegistrationFacts {
@@ -72,11 +86,16 @@ class DirectoryDecoder {
   std::uint64_t bytes_left_;
   std::uint64_t unreadable_slots_ = 0;  // of the set that is being read
   std::string name_;                    // of the slot that was read last
+  std::uint64_t more_errors_ = 0;       // than are kept
   std::vector<Ref> seen_;
   DecodedDirectory result_;
 };
 
 void DirectoryDecoder::report(std::uint32_t index, std::string why) {
+  if (result_.errors.size() == kErrorsMax) {
+    ++more_errors_;
+    return;
+  }
   result_.errors.push_back(Error{ErrorCode::kCorrupt, 0,
                                  "registration " + std::to_string(index) + ": " + std::move(why),
                                  "restart the provider; its other sets are served"});
@@ -98,6 +117,9 @@ DecodedDirectory DirectoryDecoder::decode() {
     const Ref ref = header.registrations[index].load(std::memory_order_acquire);
     if (ref == 0) continue;
     decode_registration(ref, index);
+  }
+  if (more_errors_ != 0) {
+    result_.errors.back().what += "; and " + std::to_string(more_errors_) + " more";
   }
   return std::move(result_);
 }
@@ -127,18 +149,27 @@ DirectoryDecoder::Fault DirectoryDecoder::load_facts(Ref ref, RegistrationFacts&
 
 Result<std::shared_ptr<const Counterset>> DirectoryDecoder::schema_of(
     Ref registration, const RegistrationFacts& facts) {
+  if (!charge(facts.schema_bytes)) return fail(ErrorCode::kCorrupt, "schemas overlap");
+  // Readers take at most twice what they map.
+  const auto charge_memory = [&](const Counterset& set) {
+    const std::uint64_t half = memory_of(set) / 2;
+    return half <= facts.schema_bytes || charge(half - facts.schema_bytes);
+  };
+  const auto too_large = [] {
+    return fail(ErrorCode::kCorrupt, "its schema takes more memory than its provider publishes");
+  };
   for (const RegisteredSet& known : known_) {
     if (known.registration != registration || known.set->form != facts.form) continue;
-    if (!charge(facts.schema_bytes)) return fail(ErrorCode::kCorrupt, "schemas overlap");
+    if (!charge_memory(*known.set)) return too_large();
     return known.set;
   }
-  if (!charge(facts.schema_bytes)) return fail(ErrorCode::kCorrupt, "schemas overlap");
   std::vector<std::byte> copy(facts.schema_bytes);
   if (!segment_.copy_out(facts.schema, copy.size(), copy.data())) {
     return fail(ErrorCode::kCorrupt, "schema outside the segment");
   }
   auto set = decode_schema(copy, facts.form);
   if (!set) return tl::make_unexpected(std::move(set.error()));
+  if (!charge_memory(*set)) return too_large();
   return std::make_shared<const Counterset>(std::move(*set));
 }
 

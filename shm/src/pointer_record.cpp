@@ -116,8 +116,10 @@ Result<std::string> write_record(const std::string& directory, PointerRecord rec
                        c == '-' || c == '_';
     name += plain ? c : '_';
   }
-  const std::string path = directory + "/" + name + id + std::string(kPointerRecordSuffix);
+  // All that can run out of memory comes before the first file.
+  std::string path = directory + "/" + name + id + std::string(kPointerRecordSuffix);
   record.socket = socket_name(record.pid, record.inode);
+  const std::string text = record.text();
   const std::string temporary = directory + "/." + name + id + ".new";
   const auto refused = [&](const char* what) {
     const int reason = errno;
@@ -138,7 +140,6 @@ Result<std::string> write_record(const std::string& directory, PointerRecord rec
   UniqueFd file(
       ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!file) return refused("create");
-  const std::string text = record.text();
   const auto written = ::write(file.get(), text.data(), text.size());
   if (written < 0) return refused("write");
   if (static_cast<std::size_t>(written) != text.size()) {

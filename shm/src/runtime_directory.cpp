@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <memory>
 
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/shm/pointer_record.hpp"
@@ -32,16 +33,15 @@ std::string from_environment(const char* variable) {
 
 void append_children(const std::string& parent, const std::string& prefix,
                      const std::string& suffix, std::vector<std::string>& found) {
-  DIR* directory = ::opendir(parent.c_str());
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(parent.c_str()), &::closedir);
   if (directory == nullptr) return;
-  while (const dirent* item = ::readdir(directory)) {
+  while (const dirent* item = ::readdir(directory.get())) {
     const std::string_view name = item->d_name;
     if (name.starts_with('.') || !name.starts_with(prefix)) continue;
     std::string path = parent + "/" + std::string(name) + suffix;
     struct stat facts {};
     if (::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) found.push_back(path);
   }
-  ::closedir(directory);
 }
 
 }  // namespace

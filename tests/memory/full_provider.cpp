@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -68,8 +70,8 @@ class Filler {
     for (std::size_t index = 0; index < shape.counters; ++index) {
       counters_.push_back({.id = static_cast<std::uint32_t>(index),
                            .name = names_[index],
+                           .symbol = symbols_.emplace_back("c" + std::to_string(index)),
                            .type = meterbank::CounterType::kLargeRawCount});
-      counters_.back().symbol = symbols_.emplace_back("c" + std::to_string(index));
     }
   }
   Filler(const Filler&) = delete;
@@ -87,22 +89,29 @@ class Filler {
       auto added = provider_.add(spec);
       if (!added) break;
       sets.push_back(*added);
+      // Where a set takes much memory, the first instance comes before the next set.
+      if (shape_.instances != 0 && !create(sets.back(), 0)) break;
     }
-    std::size_t created = 0;
-    for (std::size_t instance = 0; instance < shape_.instances && !sets.empty(); ++instance) {
-      for (std::size_t set = 0; set < sets.size(); ++set) {
-        auto made = sets[set].create_instance(name_of(instance, shape_.name_bytes));
-        if (!made) return created;
-        // Closing needs memory of its own later, and nobody counts: the instance is let be.
-        new (::operator new(sizeof(meterbank::Instance))) meterbank::Instance(std::move(*made));
-        ++created;
+    for (std::size_t instance = 1; instance < shape_.instances && !sets.empty(); ++instance) {
+      for (const meterbank::Registration& set : sets) {
+        if (!create(set, instance)) return created_;
       }
     }
-    return created;
+    return created_;
   }
 
  private:
+  bool create(const meterbank::Registration& set, std::size_t instance) {
+    auto made = set.create_instance(name_of(instance, shape_.name_bytes));
+    if (!made) return false;
+    ++created_;
+    // It lives until the process ends.
+    new (::operator new(sizeof(meterbank::Instance))) meterbank::Instance(std::move(*made));
+    return true;
+  }
+
   Shape shape_;
+  std::size_t created_ = 0;
   meterbank::Provider provider_;
   std::vector<std::string> names_;
   std::vector<CounterSpec> counters_;

@@ -5,7 +5,9 @@
 
 #include <exception>
 #include <iostream>
+#include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/run.hpp"
@@ -30,9 +32,12 @@ int main(int argc, char** argv) {
   try {
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     return meterbank::cli::run(arguments, console);
+  } catch (const std::bad_alloc&) {
+    // What was reached is freed by now, but there may still be no memory for more than this.
+    constexpr std::string_view kWords = "meterbank: out of memory; try: raise ulimit -v\n";
+    static_cast<void>(::write(STDERR_FILENO, kWords.data(), kWords.size()) == 0);
   } catch (const std::exception& error) {
-    // The libraries do not throw; memory can still run out.
     meterbank::cli::complain(console, error.what());
-    return meterbank::cli::kExitEnvironment;
   }
+  return meterbank::cli::kExitEnvironment;
 }
