@@ -265,8 +265,7 @@ Result<Registration> Provider::add_registration(
     if (auto good = segment_->serve_cuts(); !good) return tl::make_unexpected(good.error());
   }
   for (const auto& known : segment_->registrations) {
-    if (known->inserted &&
-        (known->guid == fresh->guid || equal_folded(known->name, fresh->name))) {
+    if (known->inserted && (known->guid == fresh->guid || equal_folded(known->name, fresh->name))) {
       return fail(ErrorCode::kExists, "counterset '" + fresh->name + "' is registered already",
                   "register it once per provider, or close the other registration");
     }

@@ -52,9 +52,7 @@ bool has_same_instances(const RegisteredSet& known, const InstanceList& list) no
 class DirectoryDecoder {
  public:
   DirectoryDecoder(const MappedSegment& segment, const std::vector<RegisteredSet>& known) noexcept
-      : segment_(segment),
-        known_(known),
-        bytes_left_(segment.bytes()) {}
+      : segment_(segment), known_(known), bytes_left_(segment.bytes()) {}
 
   DecodedDirectory decode();
 

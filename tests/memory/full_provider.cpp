@@ -58,12 +58,12 @@ std::string name_of(std::size_t instance, std::size_t bytes) {
 class Filler {
  public:
   Filler(const char* directory, std::uint64_t mebibytes, std::size_t number, const Shape& shape)
-      : shape_(shape), provider_(meterbank::Provider::create_or_disabled(
-                           {.name = "full" + std::to_string(number),
-                            .directory = directory,
-                            .bytes_max = mebibytes * kMebibyte,
-                            .instances_max = ~std::uint32_t{0},
-                            .registrations_max = 256})) {
+      : shape_(shape),
+        provider_(meterbank::Provider::create_or_disabled({.name = "full" + std::to_string(number),
+                                                           .directory = directory,
+                                                           .bytes_max = mebibytes * kMebibyte,
+                                                           .instances_max = ~std::uint32_t{0},
+                                                           .registrations_max = 256})) {
     for (std::size_t index = 0; index < shape.counters; ++index) {
       names_.push_back("Counter " + std::to_string(index));
     }

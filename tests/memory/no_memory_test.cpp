@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every allocation of every public function fails once, alone and with all that follow it. Functions
-// that return a Result report it, others throw what their headers say, C functions return a code;
-// what comes after a failure works, and gives what it would have given without.
+// Every allocation of every public function fails once, alone and with all that follow it.
+// Functions that return a Result report it, others throw what their headers say, C functions return
+// a code; what comes after a failure works, and gives what it would have given without.
 #include <gtest/gtest.h>
 #include <perflib.h>
 #include <stdlib.h>
@@ -40,8 +40,8 @@ Came outcome_of(const std::function<bool()>& call) {
 }
 
 // Makes the call with its first allocation failing, with its second one, and so on, until none
-// fails; `prepare` comes before each. `expected` is how a failure may end, "worked" always may: some
-// memory is not needed. Returns how many allocations failed.
+// fails; `prepare` comes before each. `expected` is how a failure may end, "worked" always may:
+// some memory is not needed. Returns how many allocations failed.
 template <typename Prepare>
 std::size_t fail_each(Came expected, Prepare&& prepare, const std::function<bool()>& call,
                       std::size_t count) {
@@ -106,8 +106,8 @@ class NoMemory : public testing::TestWithParam<std::size_t> {
   Instance eu_;
 };
 
-INSTANTIATE_TEST_SUITE_P(OfOneAndOfAll, NoMemory,
-                         testing::Values(std::size_t{1}, test::kAllOthers), [](const auto& made) {
+INSTANTIATE_TEST_SUITE_P(OfOneAndOfAll, NoMemory, testing::Values(std::size_t{1}, test::kAllOthers),
+                         [](const auto& made) {
                            return made.param == 1 ? "OneAllocation" : "AllThatFollow";
                          });
 
@@ -116,11 +116,12 @@ const auto kNothing = [] {};
 TEST_P(NoMemory, IsReportedByOpen) {
   std::optional<Catalog> catalog;
   CatalogOptions options;
-  expect_reported([&] { options = {.directory = directory_.path()}; }, [&] {
-    auto opened = Catalog::open(std::move(options));
-    if (opened) catalog.emplace(std::move(*opened));
-    return opened.has_value();
-  });
+  expect_reported([&] { options = {.directory = directory_.path()}; },
+                  [&] {
+                    auto opened = Catalog::open(std::move(options));
+                    if (opened) catalog.emplace(std::move(*opened));
+                    return opened.has_value();
+                  });
   EXPECT_EQ(rows_of(*catalog), rows_of(open()));
 }
 
@@ -308,10 +309,11 @@ TEST_P(NoMemory, IsReportedByProviderCreateWhichLeavesNothingBehind) {
 TEST_P(NoMemory, LeavesCreateOrDisabledDisabled) {
   std::optional<Provider> provider;
   ProviderOptions options;
-  expect_reported([&] { options = {.name = "orders", .directory = directory_.path()}; }, [&] {
-    provider.emplace(Provider::create_or_disabled(std::move(options)));
-    return !provider->is_disabled();
-  });
+  expect_reported([&] { options = {.name = "orders", .directory = directory_.path()}; },
+                  [&] {
+                    provider.emplace(Provider::create_or_disabled(std::move(options)));
+                    return !provider->is_disabled();
+                  });
 }
 
 TEST_P(NoMemory, IsReportedByAddWhichCanBeCalledAgain) {
@@ -362,7 +364,8 @@ TEST_P(NoMemory, IsReportedByCreateShardedInstanceWhichCanBeCalledAgain) {
 }
 
 TEST_P(NoMemory, IsReportedByThePathFunctions) {
-  expect_reported(kNothing, [] { return parse_path("a_rather_long_set/instance/counter").has_value(); });
+  expect_reported(kNothing,
+                  [] { return parse_path("a_rather_long_set/instance/counter").has_value(); });
   const CounterPath path = *parse_path("\\A Rather Long Counterset Name(instance)\\Counter");
   expect_reported(kNothing, [&] { return print_windows(path).has_value(); });
 }
@@ -392,13 +395,12 @@ TEST_P(NoMemoryInPerfLib, IsACodeOfEveryFunction) {
   std::array<std::uint64_t, 512> block;
   DWORD bytes = 0;
   expect_reported(kNothing, [&] {
-    return PerfEnumerateCounterSetInstances(
-               nullptr, sets.data(), reinterpret_cast<PPERF_INSTANCE_HEADER>(block.data()),
-               sizeof block, &bytes) == ERROR_SUCCESS;
+    return PerfEnumerateCounterSetInstances(nullptr, sets.data(),
+                                            reinterpret_cast<PPERF_INSTANCE_HEADER>(block.data()),
+                                            sizeof block, &bytes) == ERROR_SUCCESS;
   });
   HANDLE query = nullptr;
-  expect_reported(kNothing,
-                  [&] { return PerfOpenQueryHandle(nullptr, &query) == ERROR_SUCCESS; });
+  expect_reported(kNothing, [&] { return PerfOpenQueryHandle(nullptr, &query) == ERROR_SUCCESS; });
   struct {
     PERF_COUNTER_IDENTIFIER identifier;
     std::array<wchar_t, 4> name;
@@ -409,10 +411,9 @@ TEST_P(NoMemoryInPerfLib, IsACodeOfEveryFunction) {
   all.identifier.InstanceId = 0xffffffff;
   all.name[0] = L'*';
   // Adding works even where the look for new providers found no memory.
-  expect_reported([&] { PerfDeleteCounters(query, &all.identifier, sizeof all); },
-                  [&] {
-                    return PerfAddCounters(query, &all.identifier, sizeof all) == ERROR_SUCCESS;
-                  });
+  expect_reported(
+      [&] { PerfDeleteCounters(query, &all.identifier, sizeof all); },
+      [&] { return PerfAddCounters(query, &all.identifier, sizeof all) == ERROR_SUCCESS; });
   // The first time it looks at what was added; later it allocates nothing.
   union {
     PERF_DATA_HEADER header;
@@ -425,10 +426,9 @@ TEST_P(NoMemoryInPerfLib, IsACodeOfEveryFunction) {
       },
       GetParam());
   EXPECT_EQ(data.header.dwNumCounters, 1U);
-  expect_reported([&] { PerfAddCounters(query, &all.identifier, sizeof all); },
-                  [&] {
-                    return PerfDeleteCounters(query, &all.identifier, sizeof all) == ERROR_SUCCESS;
-                  });
+  expect_reported(
+      [&] { PerfAddCounters(query, &all.identifier, sizeof all); },
+      [&] { return PerfDeleteCounters(query, &all.identifier, sizeof all) == ERROR_SUCCESS; });
   EXPECT_EQ(PerfCloseQueryHandle(query), ULONG{ERROR_SUCCESS});
 }
 

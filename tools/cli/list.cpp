@@ -178,14 +178,14 @@ std::string_view instance_kind_text(InstanceKind kind) {
 
 void list_sets(const std::vector<ListedSet>& listed, const RowStyle& style, const TextSink& out) {
   std::vector<Property> properties{{"SET", "set"},
-                   {"", "name"},
-                   {"", "guid"},
-                   {"KIND", "kind"},
-                   {"INSTANCES", "instances", Align::kRight},
-                   {"COUNTERS", "counters", Align::kRight},
-                   {"PUBLISHER", "publisher"},
-                   {"", "publisher_state"},
-                   {"AGE", "age_s", Align::kRight}};
+                                   {"", "name"},
+                                   {"", "guid"},
+                                   {"KIND", "kind"},
+                                   {"INSTANCES", "instances", Align::kRight},
+                                   {"COUNTERS", "counters", Align::kRight},
+                                   {"PUBLISHER", "publisher"},
+                                   {"", "publisher_state"},
+                                   {"AGE", "age_s", Align::kRight}};
   ListingPrinter listing(std::move(properties), style, out);
   for (const auto& entry : listed) {
     auto instances = Cell::number(std::uint64_t{entry.instances_count});
@@ -241,16 +241,16 @@ bool has_several_publishers(const std::vector<ListedSet>& listed) {
 void list_counters(const std::vector<ListedSet>& listed, const RowStyle& style,
                    const TextSink& out) {
   std::vector<Property> properties{{"COUNTER", "path"},
-                   {"", "name"},
-                   {"", "id"},
-                   {"KIND", "kind"},
-                   {"", "type"},
-                   {"UNIT", "unit"},
-                   {has_several_publishers(listed) ? "PUBLISHER" : "", "publisher"},
-                   {"HELP", "help"},
-                   {"", "windows_path"},
-                   {"", "guid"},
-                   {"", "instances"}};
+                                   {"", "name"},
+                                   {"", "id"},
+                                   {"KIND", "kind"},
+                                   {"", "type"},
+                                   {"UNIT", "unit"},
+                                   {has_several_publishers(listed) ? "PUBLISHER" : "", "publisher"},
+                                   {"HELP", "help"},
+                                   {"", "windows_path"},
+                                   {"", "guid"},
+                                   {"", "instances"}};
   ListingPrinter listing(std::move(properties), style, out);
   for (const auto& entry : listed) {
     for (const auto index : entry.counters) {
@@ -272,9 +272,9 @@ void list_counters(const std::vector<ListedSet>& listed, const RowStyle& style,
 void list_instances(const std::vector<ListedSet>& listed, const RowStyle& style,
                     const TextSink& out) {
   std::vector<Property> properties{{"SET", "set"},
-                   {"INSTANCE", "instance"},
-                   {"ID", "id", Align::kRight},
-                   {"PUBLISHER", "publisher"}};
+                                   {"INSTANCE", "instance"},
+                                   {"ID", "id", Align::kRight},
+                                   {"PUBLISHER", "publisher"}};
   ListingPrinter listing(std::move(properties), style, out);
   for (const auto& entry : listed) {
     const auto publisher = Cell::text(publisher_text(*entry.provider), entry.provider->label());
@@ -289,14 +289,14 @@ void list_instances(const std::vector<ListedSet>& listed, const RowStyle& style,
 
 void list_publishers(const Catalog& catalog, const RowStyle& style, const TextSink& out) {
   std::vector<Property> properties{{"PUBLISHER", "publisher"},
-                   {"", "name"},
-                   {"", "pid"},
-                   {"UID", "uid", Align::kRight},
-                   {"STATE", "state"},
-                   {"SETS", "sets", Align::kRight},
-                   {"INSTANCES", "instances", Align::kRight},
-                   {"MEMORY", "bytes", Align::kRight},
-                   {"AGE", "age_s", Align::kRight}};
+                                   {"", "name"},
+                                   {"", "pid"},
+                                   {"UID", "uid", Align::kRight},
+                                   {"STATE", "state"},
+                                   {"SETS", "sets", Align::kRight},
+                                   {"INSTANCES", "instances", Align::kRight},
+                                   {"MEMORY", "bytes", Align::kRight},
+                                   {"AGE", "age_s", Align::kRight}};
   ListingPrinter listing(std::move(properties), style, out);
   for (const auto& provider : catalog.providers()) {
     std::uint64_t instances = 0;

@@ -143,7 +143,8 @@ class RowCook {
   [[nodiscard]] Words older_words(const CookedRow& out, std::size_t row, std::size_t before,
                                   std::uint32_t counter) const noexcept {
     const Plan& old_plan = *older_->plan;
-    if (instance_of(old_plan, before).generation != instance_of(*newer_.plan, row).generation) return {};
+    if (instance_of(old_plan, before).generation != instance_of(*newer_.plan, row).generation)
+      return {};
     const Counterset& old_set = *selection_of(old_plan, before).set->set;
     if (counter >= old_set.counters.size()) return {};
     const CounterView& known = old_set.counters[counter];

@@ -25,8 +25,7 @@ std::shared_ptr<const std::vector<QueryPlan::Group>> groups_of(const MappedSegme
   groups->reserve(set.groups.size());
   std::uint32_t first_slot = 0;
   for (std::size_t index = 0; index < set.groups.size(); ++index) {
-    const std::byte* const memory =
-        segment.lines_at(set.groups[index], set.layouts[index].bytes);
+    const std::byte* const memory = segment.lines_at(set.groups[index], set.layouts[index].bytes);
     if (memory == nullptr) break;
     groups->push_back({memory, first_slot});
     first_slot += set.group_slots[index];

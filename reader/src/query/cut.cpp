@@ -114,8 +114,8 @@ std::size_t Query::join_moved(const QueryPlan::Selection& selection, Sample& sam
     ++moved;
     const SweepTarget target{sample.values.data() + plan_->value_of(at), versions,
                              sample.status.data() + at};
-    summary.failed_attempts += read_sharded_row(first, generation, set, one_shard_.data(), target,
-                                                sample.consistency[at]);
+    summary.failed_attempts +=
+        read_sharded_row(first, generation, set, one_shard_.data(), target, sample.consistency[at]);
   }
   return moved;
 }

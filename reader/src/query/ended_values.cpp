@@ -66,7 +66,8 @@ QueryPlan::Ended* entry_of(std::vector<QueryPlan::Ended>& all, std::uint32_t uid
     ++sets;
     counters += ended.values.size();
   }
-  const bool has_room = sets < kEndedSetsMax && set->counters.size() <= kEndedCountersMax - counters;
+  const bool has_room =
+      sets < kEndedSetsMax && set->counters.size() <= kEndedCountersMax - counters;
   if (!has_room) return nullptr;
   all.push_back({set, uid, std::vector<QueryPlan::Ended::Value>(set->counters.size())});
   return &all.back();

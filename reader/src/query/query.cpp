@@ -23,7 +23,8 @@ bool same_selection(const QueryPlan::Selection& left, const QueryPlan::Selection
   const std::size_t groups = std::min(left.groups->size(), right.groups->size());
   return left.word == right.word && left.set->generation == right.set->generation &&
          left.rows == right.rows && left.total == right.total && left.counters == right.counters &&
-         std::equal(left.groups->begin(), left.groups->begin() + static_cast<std::ptrdiff_t>(groups),
+         std::equal(left.groups->begin(),
+                    left.groups->begin() + static_cast<std::ptrdiff_t>(groups),
                     right.groups->begin(), is_same_group);
 }
 

@@ -24,8 +24,8 @@ SweepTarget target_of(const SweepTarget& first, std::size_t row, std::size_t wor
 
 // A kernel leaves odd numbers to read_row(), which is no failure; an even one that moved is an
 // attempt that failed.
-[[gnu::noinline, gnu::cold]] std::size_t read_alone(std::uint64_t before,
-                                                    const RowBlocks& blocks, std::size_t row,
+[[gnu::noinline, gnu::cold]] std::size_t read_alone(std::uint64_t before, const RowBlocks& blocks,
+                                                    std::size_t row,
                                                     const SweepTarget& target) noexcept {
   return (before & 1 ? 0 : 1) + read_row(blocks[row], Consistency::kBlock, target);
 }
@@ -59,8 +59,8 @@ std::size_t copy_independent(const QueryPlan::Run& run, std::size_t lanes, std::
   return 0;
 }
 
-std::size_t sweep_tiles(const QueryPlan::Run& run, const RowBlocks& blocks,
-                        Consistency consistency, const SweepTarget& target) noexcept {
+std::size_t sweep_tiles(const QueryPlan::Run& run, const RowBlocks& blocks, Consistency consistency,
+                        const SweepTarget& target) noexcept {
   const std::size_t words = blocks.words();
   if (consistency == Consistency::kIndependent) return copy_independent(run, kLanes, words, target);
   std::size_t failed = 0;
@@ -82,8 +82,8 @@ std::size_t sweep_tiles(const QueryPlan::Run& run, const RowBlocks& blocks,
   return failed;
 }
 
-std::size_t sweep_lines(const QueryPlan::Run& run, const RowBlocks& blocks,
-                        Consistency consistency, const SweepTarget& target) noexcept {
+std::size_t sweep_lines(const QueryPlan::Run& run, const RowBlocks& blocks, Consistency consistency,
+                        const SweepTarget& target) noexcept {
   std::size_t failed = 0;
   for (std::size_t row = 0; row < run.rows; ++row) {
     failed += read_row(blocks[row], consistency, target_of(target, row, blocks.words()));
@@ -201,7 +201,8 @@ template <std::size_t kWords>
       if (target.versions[row] != before / 2) target.versions[row] = before / 2;
       target.status[row] = RowStatus::kFresh;
     } else {
-      failed += read_alone(before, blocks, row, {values, target.versions + row, target.status + row});
+      failed +=
+          read_alone(before, blocks, row, {values, target.versions + row, target.status + row});
     }
     head += head_words;
     values += words;
@@ -291,8 +292,8 @@ std::size_t read_row(const BlockParts<const SharedWord>& block, Consistency cons
 }
 
 std::size_t read_sharded_row(const BlockParts<const SharedWord>& first, std::uint64_t generation,
-                             const Counterset& set, std::uint64_t* one_shard, const SweepTarget& target,
-                             RowConsistency& consistency) noexcept {
+                             const Counterset& set, std::uint64_t* one_shard,
+                             const SweepTarget& target, RowConsistency& consistency) noexcept {
   const bool is_block = set.consistency == Consistency::kBlock;
   consistency = is_block ? RowConsistency::kShards : RowConsistency::kIndependent;
   std::size_t failed = read_block(first, set.consistency, target);

@@ -29,12 +29,12 @@ struct SweepTarget {
 std::size_t read_row(const BlockParts<const SharedWord>& block, Consistency consistency,
                      const SweepTarget& target) noexcept;
 
-// A row of a sharded set: its blocks, joined. `first` is that of shard 0, `generation` the row's life. `versions` of the target has one a shard, `one_shard`
-// room for the words of a block. The worst block decides about the row. Bounded: shards times
-// read_bounded().
+// A row of a sharded set: its blocks, joined. `first` is that of shard 0, `generation` the row's
+// life. `versions` of the target has one a shard, `one_shard` room for the words of a block. The
+// worst block decides about the row. Bounded: shards times read_bounded().
 std::size_t read_sharded_row(const BlockParts<const SharedWord>& first, std::uint64_t generation,
-                             const Counterset& set, std::uint64_t* one_shard, const SweepTarget& target,
-                             RowConsistency& consistency) noexcept;
+                             const Counterset& set, std::uint64_t* one_shard,
+                             const SweepTarget& target, RowConsistency& consistency) noexcept;
 
 // A run of the kind that the function is for; `blocks` are those of its rows. Returns the failed
 // attempts.

@@ -215,6 +215,36 @@ TEST_F(TotalTest, RemembersAnInstanceThatClosesBeforeItsProvider) {
   EXPECT_EQ(look(query), Rows{" longest 30"});
 }
 
+// A provider may declare new sets for ever: what one user is remembered for has an end, and what is
+// beyond it is counted as left out.
+TEST_F(TotalTest, RemembersABoundedNumberOfSetsThatEnded) {
+  constexpr std::uint32_t kFlaps = 80, kRemembered = 64;
+  Catalog catalog = *Catalog::open({.directory = directory_.path()});
+  Query query = *Query::compile(catalog, {"*"});
+  const auto look_around = [&] {
+    catalog.refresh();
+    query.update(catalog);
+  };
+  for (std::uint32_t flap = 0; flap < kFlaps; ++flap) {
+    const std::string name = "Workers " + std::to_string(flap);
+    CountersetSpec spec = workers(InstanceKind::kGlobalAggregateHistory);
+    spec.name = name;
+    spec.guid.part1 += flap;
+    providers_.push_back(*Provider::create({.name = "flaps", .directory = directory_.path()}));
+    {
+      const Registration set = *providers_.back().add(spec);
+      Instance one = *set.create_instance("");
+      fill(one, flap);
+      look_around();
+    }
+    providers_.pop_back();
+    look_around();
+  }
+  EXPECT_EQ(query.plan()->ended.size(), kRemembered);
+  EXPECT_EQ(query.plan()->ended_left_out, kFlaps - kRemembered);
+  for (const QueryPlan::Ended& ended : query.plan()->ended) EXPECT_EQ(ended.values[1].count, 1U);
+}
+
 TEST_F(TotalTest, CountsALivingProviderOnceHoweverItsSegmentGrows) {
   Registration set = start("a", InstanceKind::kGlobalAggregateHistory);
   Instance one = *set.create_instance("");

@@ -49,8 +49,8 @@ LiveRow describe(const CookedRow& row, bool raw) {
                                                live.unit.empty() ? "" : " in ", live.unit,
                                                kind.phrase, row.counter->id, live.publisher));
   live.value = raw ? stored_number(row) : row.cooked.value;
-  live.is_news = raw || row.row_status != RowStatus::kFresh ||
-                 row.cooked.status != CookStatus::kNoNewSample;
+  live.is_news =
+      raw || row.row_status != RowStatus::kFresh || row.cooked.status != CookStatus::kNoNewSample;
   live.raw = raw;
   return live;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "cli/distribution/percentile_rows.hpp"
 #include "cli/format/time_text.hpp"
@@ -68,6 +69,11 @@ class LiveSession {
           break;
       }
       if (!draw()) return kExitDone;
+      // A key is shown before the rows are looked for that it asks for.
+      if (!done_ && std::exchange(wants_search_, false)) {
+        show_sample(Clock::now());
+        if (!draw()) return kExitDone;
+      }
     }
     return kExitDone;
   }
@@ -92,8 +98,10 @@ class LiveSession {
     const RowWalk all = [this](RowSink take) { sampler_.each_row(take); };
     // A percentile is stored nowhere.
     const RowWalk with_percentiles = [&](RowSink take) { percentile_rows_.each(all, take); };
-    table_.update(view_.raw ? all : with_percentiles, view_, now,
-                  [this] { return screen_.has_input(); });
+    table_.update(view_.raw ? all : with_percentiles, view_, now, [this] {
+      wants_search_ = screen_.has_input();
+      return wants_search_;
+    });
   }
 
   bool draw() {
@@ -196,7 +204,7 @@ class LiveSession {
       case 'r':
         view_.raw = !view_.raw;
         table_.clear_history();
-        show_sample(Clock::now());
+        wants_search_ = true;
         break;
       case 'e':
         view_.units = view_.units == UnitStyle::kAuto ? UnitStyle::kBase : UnitStyle::kAuto;
@@ -232,7 +240,7 @@ class LiveSession {
     }
     if (press.key == Key::kBackspace) drop_last_character();
     // Other rows than those that are known may be meant.
-    if (table_.is_cut()) show_sample(Clock::now());
+    wants_search_ = table_.is_cut();
   }
 
   void drop_last_character() {
@@ -260,6 +268,7 @@ class LiveSession {
   LiveTable table_;
   View view_;
   std::string clock_;
+  bool wants_search_ = false;  // other rows of the same sample may have to be shown
   bool done_ = false;
 };
 

@@ -127,8 +127,8 @@ struct RegisteredSet {
   std::uint64_t membership = 0;  // value of the membership word that `instances` belongs to
   Ref registration = 0;
   std::vector<Ref> groups;
-  std::vector<GroupLayout> layouts;        // one a group
-  std::vector<std::uint32_t> group_slots;  // slots of each group
+  std::vector<GroupLayout> layouts;         // one a group
+  std::vector<std::uint32_t> group_slots;   // slots of each group
   std::span<const InstanceView> instances;  // in slot order, kept by `instances_memory`
   std::shared_ptr<const void> instances_memory;
 };

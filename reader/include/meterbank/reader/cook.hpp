@@ -103,8 +103,8 @@ struct CookedRow {
 class RowSink {
  public:
   template <typename F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, RowSink>)
-  RowSink(F&& take) noexcept  // NOLINT(google-explicit-constructor): stands for the function
+  requires(!std::is_same_v<std::remove_cvref_t<F>, RowSink>) RowSink(F&& take)
+  noexcept  // NOLINT(google-explicit-constructor): stands for the function
       : take_(const_cast<void*>(static_cast<const void*>(&take))),
         call_([](void* function, const CookedRow& row) -> bool {
           return (*static_cast<std::remove_reference_t<F>*>(function))(row);

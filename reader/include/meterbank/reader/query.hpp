@@ -129,9 +129,9 @@ struct QueryPlan {
     std::size_t first_row = 0, rows = 0;
     std::size_t first_value = 0;  // in Sample::values; each row has BlockForm::words
     std::size_t first_run = 0, runs = 0;
-    std::size_t first_version = 0;  // of the blocks of its rows, each has one
+    std::size_t first_version = 0;                     // of the blocks of its rows, each has one
     std::shared_ptr<const std::vector<Group>> groups;  // those of RegisteredSet::groups, never null
-    bool total = false;             // its rows become one: cook() adds them up
+    bool total = false;                                // its rows become one: cook() adds them up
     // Bit x: the counter with id x is wanted, by itself or as another's base. All ones where that
     // cannot be said: all are, or one has an id above 63. Windows: PCW_MASK_INFORMATION.
     std::uint64_t counter_mask = 0;
