@@ -426,9 +426,10 @@ TEST_P(NoMemoryInPerfLib, IsACodeOfEveryFunction) {
       },
       GetParam());
   EXPECT_EQ(data.header.dwNumCounters, 1U);
-  expect_reported(
-      [&] { PerfAddCounters(query, &all.identifier, sizeof all); },
-      [&] { return PerfDeleteCounters(query, &all.identifier, sizeof all) == ERROR_SUCCESS; });
+  fail_each(
+      Came::kReported, [&] { PerfAddCounters(query, &all.identifier, sizeof all); },
+      [&] { return PerfDeleteCounters(query, &all.identifier, sizeof all) == ERROR_SUCCESS; },
+      GetParam());
   EXPECT_EQ(PerfCloseQueryHandle(query), ULONG{ERROR_SUCCESS});
 }
 

@@ -317,7 +317,8 @@ TEST_F(CatalogTest, MapsEachMemoryOfASegmentOnce) {
   std::vector<std::byte> image;
   {
     const Provider provider = start("honest");
-    const MappedBytes bytes = open().providers().front()->segment->extent(0).bytes();
+    const Catalog catalog = open();
+    const MappedBytes bytes = catalog.providers().front()->segment->extent(0).bytes();
     image.resize(bytes.size());
     std::memcpy(image.data(), bytes.span_at(0, bytes.size(), 1), bytes.size());
   }

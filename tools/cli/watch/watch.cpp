@@ -204,7 +204,7 @@ class LiveSession {
       case 'r':
         view_.raw = !view_.raw;
         table_.clear_history();
-        wants_search_ = true;
+        show_sample(Clock::now());
         break;
       case 'e':
         view_.units = view_.units == UnitStyle::kAuto ? UnitStyle::kBase : UnitStyle::kAuto;
