@@ -122,8 +122,8 @@ constexpr std::string_view kExitCodes =
      not answer in the last sample, doctor found a problem, pmu probe found no
      counter, pmu hold lost its lease
 2    usage: a bad option, path or number
-3    environment: permission, no directory, a newer layout, disk full; no
-     arbiter, counters that others have
+3    environment: permission, no directory, a newer layout, disk full, out of
+     memory; no arbiter, counters that others have
 124  --timeout ran out; of pmu also --wait, and --for of pmu wait
 126  pmu run: the command could not be run
 127  pmu run: there is no such command

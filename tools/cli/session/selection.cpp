@@ -40,6 +40,11 @@ Result<void> read_paths(const std::string& file, std::vector<std::string>& paths
 
 bool is_readable(const ProviderView& provider) { return provider.segment != nullptr; }
 
+// There is more of it than could be read, such as memory that could not be mapped.
+bool lacks_parts(const ProviderView& provider) {
+  return is_alive(provider.state) && !provider.error.what.empty();
+}
+
 // The provider that `pattern` names, if it names one that cannot be read.
 bool names_unreadable(const std::string& pattern, const Catalog& catalog) {
   const auto path = parse_path(pattern);
@@ -57,8 +62,8 @@ bool names_unreadable(const std::string& pattern, const Catalog& catalog) {
 int report_unreadable(const Catalog& catalog, const Console& console) {
   int code = kExitDone;
   for (const auto& provider : catalog.providers()) {
-    if (is_readable(*provider)) continue;
-    if (provider->state == ProviderState::kUnreadable) {
+    if (is_readable(*provider) && !lacks_parts(*provider)) continue;
+    if (provider->state == ProviderState::kUnreadable || lacks_parts(*provider)) {
       complain(console, fmt::format("{}: {}", provider->label(), named_message(provider->error)));
       code = kExitEnvironment;
     } else {
@@ -241,7 +246,7 @@ bool Selection::refresh() {
 int report_hidden(const Catalog& catalog, const Console& console) {
   int code = kExitDone;
   for (const auto& provider : catalog.providers()) {
-    if (provider->state != ProviderState::kUnreadable) continue;
+    if (provider->state != ProviderState::kUnreadable && !lacks_parts(*provider)) continue;
     complain(console, fmt::format("{}: {}", provider->label(), named_message(provider->error)));
     code = kExitEnvironment;
   }
