@@ -84,21 +84,23 @@ LocalCounter& LocalCounter::operator=(LocalCounter&&) noexcept = default;
 LocalCounter::~LocalCounter() = default;
 
 Result<LocalCounter> LocalCounter::open(UniqueFd event, std::uint32_t tid) {
-  if (!detail::is_event_descriptor(event.get())) {
-    return fail(ErrorCode::kInvalidArgument, "a descriptor that is of no performance event");
-  }
-  auto state = std::make_unique<State>();
-  state->event = std::move(event);
-  state->owner = tid;
-  state->page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  void* const page =
-      ::mmap(nullptr, state->page_bytes, PROT_READ, MAP_SHARED, state->event.get(), 0);
-  // Uncore and CPU-wide events of some kernels have no page: then the kernel is asked each time.
-  state->page = page == MAP_FAILED ? nullptr : page;
-  if (state->page != nullptr) ::madvise(state->page, state->page_bytes, MADV_DONTFORK);
-  detail::watch_forks();
-  detail::open_counters().add(state.get());
-  return LocalCounter(std::move(state));
+  return report_no_memory([&]() -> Result<LocalCounter> {
+    if (!detail::is_event_descriptor(event.get())) {
+      return fail(ErrorCode::kInvalidArgument, "a descriptor that is of no performance event");
+    }
+    auto state = std::make_unique<State>();
+    state->event = std::move(event);
+    state->owner = tid;
+    state->page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    void* const page =
+        ::mmap(nullptr, state->page_bytes, PROT_READ, MAP_SHARED, state->event.get(), 0);
+    // Uncore and CPU-wide events of some kernels have no page: then the kernel is asked each time.
+    state->page = page == MAP_FAILED ? nullptr : page;
+    if (state->page != nullptr) ::madvise(state->page, state->page_bytes, MADV_DONTFORK);
+    detail::watch_forks();
+    detail::open_counters().add(state.get());
+    return LocalCounter(std::move(state));
+  });
 }
 
 int LocalCounter::descriptor() const noexcept { return state_ ? state_->event.get() : -1; }
@@ -141,15 +143,17 @@ Result<LocalValue> LocalCounter::State::read() const {
 }
 
 Result<LocalValue> LocalCounter::read() const {
-  if (state_ == nullptr) return fail(ErrorCode::kClosed, "a counter that was moved from");
-  auto value = state_->read();
-  if (!value || state_->held == nullptr) return value;
-  // After the value: what is in force now was when it was read.
-  if (!state_->held->use() || state_->held->claimed() != state_->token) {
-    return fail(ErrorCode::kClosed, "the lease of this counter has ended, or was granted anew",
-                "Lease::local() once more");
-  }
-  return value;
+  return report_no_memory([&]() -> Result<LocalValue> {
+    if (state_ == nullptr) return fail(ErrorCode::kClosed, "a counter that was moved from");
+    auto value = state_->read();
+    if (!value || state_->held == nullptr) return value;
+    // After the value: what is in force now was when it was read.
+    if (!state_->held->use() || state_->held->claimed() != state_->token) {
+      return fail(ErrorCode::kClosed, "the lease of this counter has ended, or was granted anew",
+                  "Lease::local() once more");
+    }
+    return value;
+  });
 }
 
 }  // namespace meterbank::pmu

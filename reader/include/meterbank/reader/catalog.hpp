@@ -58,6 +58,7 @@ struct CatalogOptions {
   // Empty: METERBANK_DIR, else the directories of segment_directories().
   std::string directory = {};
   UserPolicy users = UserPolicy::kEveryone;
+  // What is mapped, and with it what a reader takes for itself: at most twice as much, and 32 MiB.
   std::uint64_t segment_bytes_max = std::uint64_t{64} << 20;
   std::uint64_t user_bytes_max = std::uint64_t{256} << 20;  // all segments of one uid
   std::uint32_t providers_per_user_max = 1024;
