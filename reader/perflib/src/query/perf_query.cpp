@@ -2,10 +2,10 @@
 #include "perf_query.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <new>
 #include <atomic>
+#include <cstddef>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <utility>
 
