@@ -18,7 +18,6 @@
 namespace meterbank {
 
 struct MappedExtent::Mapping {
-  UniqueFd descriptor;
   boost::interprocess::mapped_region region;
   MappedBytes bytes;
   std::uint64_t inode = 0;
@@ -63,9 +62,12 @@ Result<std::uint64_t> pass_attach_gate(int descriptor, std::uint64_t bytes_max) 
                     std::to_string(bytes_max) + ")",
                 "raise segment_bytes_max if the provider is trusted");
   }
-  if (static_cast<std::uint64_t>(facts.st_blocks) * 512 < bytes) {
+  // Not st_blocks: pages beyond the end count in it and make up for holes. In memory that passed
+  // the seals no hole can appear later: neither FALLOC_FL_PUNCH_HOLE nor MADV_REMOVE is allowed,
+  // not even to a process that mapped it writable before.
+  if (::lseek(descriptor, 0, SEEK_HOLE) != facts.st_size) {
     return fail(ErrorCode::kSparse, "memfd with holes, which would be charged to this reader",
-                "the provider must allocate before it seals");
+                "the provider must write every page before it seals");
   }
   return bytes;
 }
@@ -82,7 +84,6 @@ Result<MappedExtent> MappedExtent::map(UniqueFd descriptor, std::uint64_t bytes_
   ::madvise(region->get_address(), *bytes, MADV_DONTDUMP);
   MappedExtent extent;
   extent.mapping_ = std::make_unique<Mapping>();
-  extent.mapping_->descriptor = std::move(descriptor);
   extent.mapping_->region = std::move(*region);
   extent.mapping_->bytes = {static_cast<const std::byte*>(extent.mapping_->region.get_address()),
                             extent.mapping_->region.get_size()};
@@ -99,7 +100,6 @@ MappedExtent MappedExtent::over(MappedBytes bytes) {
 }
 
 MappedBytes MappedExtent::bytes() const noexcept { return mapping_->bytes; }
-int MappedExtent::descriptor() const noexcept { return mapping_->descriptor.get(); }
 std::uint64_t MappedExtent::inode() const noexcept { return mapping_->inode; }
 std::uint32_t MappedExtent::uid() const noexcept { return mapping_->uid; }
 

@@ -13,6 +13,9 @@
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U  // Linux 6.3; unknown to the C library of Debian 12
 #endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23  // Linux 5.14
+#endif
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
@@ -70,6 +73,13 @@ int allocate(int descriptor, std::uint64_t bytes) noexcept {
   return failed;
 }
 
+// A page that was allocated and never written still counts as a hole at the attach gate. Cannot
+// fault: the pages are allocated.
+void write_each_page(std::byte* memory, std::uint64_t bytes, std::uint64_t page) noexcept {
+  if (::madvise(memory, bytes, MADV_POPULATE_WRITE) == 0) return;
+  for (std::uint64_t at = 0; at < bytes; at += page) memory[at] = std::byte{0};
+}
+
 }  // namespace
 
 Result<OwnedExtent> OwnedExtent::create(const std::string& name, std::uint64_t bytes,
@@ -93,6 +103,7 @@ Result<OwnedExtent> OwnedExtent::create(const std::string& name, std::uint64_t b
   auto region = map_region(descriptor.get(), bytes, boost::interprocess::read_write);
   if (!region) return tl::make_unexpected(region.error());
   extent.mapping_->region = std::move(*region);
+  write_each_page(extent.data(), bytes, page);
   // A forked child must not become a second writer, and counters do not belong in core dumps.
   ::madvise(extent.data(), bytes, MADV_DONTFORK);
   ::madvise(extent.data(), bytes, MADV_DONTDUMP);
