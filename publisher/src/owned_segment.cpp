@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -56,6 +55,8 @@ Result<void> OwnedSegment::start() {
   pointer.pid = segment.pid;
   pointer.start_time = segment.start_time;
   pointer.boot_id = segment.boot_id;
+  pointer.pid_namespace = own_pid_namespace();
+  pointer.time_namespace = segment.time_namespace;
   pointer.descriptor = static_cast<std::uint32_t>(extents.front().descriptor());
   pointer.inode = extents.front().inode();
   pointer.bytes = extents.front().size();
@@ -77,15 +78,14 @@ void OwnedSegment::write_header() {
   segment.pid = static_cast<std::uint32_t>(::getpid());
   segment.uid = ::geteuid();
   segment.boot_id = boot_id();
-  segment.start_time = process_start_time(segment.pid);
+  segment.start_time = own_start_time();
   segment.created_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
   segment.created_realtime_ns = clock_ns(CLOCK_REALTIME);
   if (::getrandom(segment.segment_id.data(), sizeof segment.segment_id, 0) !=
       static_cast<ssize_t>(sizeof segment.segment_id)) {
     segment.segment_id = {segment.created_monotonic_ns, extents.front().inode()};
   }
-  struct stat facts {};
-  if (::stat("/proc/self/ns/time", &facts) == 0) segment.time_namespace = facts.st_ino;
+  segment.time_namespace = own_time_namespace();
   segment.name_bytes = static_cast<std::uint32_t>(options.name.size());
   std::memcpy(segment.name.data(), options.name.data(), options.name.size());
   const OwnedExtent& first = extents.front();

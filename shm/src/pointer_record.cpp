@@ -53,6 +53,8 @@ bool parse_line(std::string_view key, std::string_view value, PointerRecord& rec
   if (key == "inode") return take(5, parse_number(value, record.inode));
   if (key == "bytes") return take(6, parse_number(value, record.bytes));
   if (key == "layout") return take(7, parse_layout(value, record));
+  if (key == "pidns") return parse_number(value, record.pid_namespace);
+  if (key == "timens") return parse_number(value, record.time_namespace);
   if (key == "socket") {
     record.socket = value;
     return !value.empty() && value.size() <= NAME_MAX && value.front() != '.' &&
@@ -71,6 +73,8 @@ std::string PointerRecord::text() const {
                 pid, start_time, boot_id[0], boot_id[1], descriptor, inode, bytes,
                 unsigned{layout_major}, unsigned{layout_minor});
   std::string text = "meterbank 1\nname " + name + "\n" + lines;
+  if (pid_namespace != 0) text += "pidns " + std::to_string(pid_namespace) + "\n";
+  if (time_namespace != 0) text += "timens " + std::to_string(time_namespace) + "\n";
   if (!socket.empty()) text += "socket " + socket + "\n";
   return text;
 }

@@ -35,7 +35,8 @@ RowStatus ending_of(const QueryPlan::Selection& selection) noexcept {
   if (is_closed(header)) return RowStatus::kClosed;
   const ProviderState state = selection.provider->state;
   if (state == ProviderState::kDead) return RowStatus::kDead;
-  if (state == ProviderState::kLive && owner_died(header)) return RowStatus::kDead;
+  const bool may_live = state == ProviderState::kLive || state == ProviderState::kForeign;
+  if (may_live && owner_died(header)) return RowStatus::kDead;
   // relaxed: the state orders nothing here, the values stand for themselves.
   const auto word = RegistrationWord::of(StdAtomics::load_relaxed(*selection.word));
   const bool ended =

@@ -13,7 +13,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "meterbank/base/guid.hpp"
@@ -35,12 +34,47 @@ enum class ProviderState : std::uint8_t {
   kDead,        // the process is gone; its last values stay readable while this catalog holds them
   kClosed,      // ended in order
   kUnreadable,  // exists, see ProviderView::error
+  // Cannot be verified from here, see ProviderView::error: its process is in another pid namespace,
+  // or procfs does not show it. It may well live, and is readable if its memory can be had. Never
+  // taken for dead, and its record is not for others to remove.
+  kForeign,
 };
 [[nodiscard]] std::string_view name_of(ProviderState state) noexcept;
-// Its process lives.
+// Its process lives, as far as can be told from here.
 [[nodiscard]] constexpr bool is_alive(ProviderState state) noexcept {
-  return state == ProviderState::kLive || state == ProviderState::kHung;
+  return state == ProviderState::kLive || state == ProviderState::kHung ||
+         state == ProviderState::kForeign;
 }
+
+// Its provider, or its process, is known to have ended.
+[[nodiscard]] constexpr bool has_ended(ProviderState state) noexcept {
+  return state == ProviderState::kDead || state == ProviderState::kClosed;
+}
+
+// Why something in the directories is not among Catalog::providers(). What one user puts there
+// never keeps out the providers of another one.
+enum class LeftOutReason : std::uint8_t {
+  kProvidersMax,    // a provider beyond CatalogOptions::providers_per_user_max
+  kRecordsMax,      // a record of a dead or unreadable provider, beyond the same number
+  kNotRead,         // called like a record; its user has too many of them, later refreshes read on
+  kCannotOpen,      // a record or directory: it may not be read, or this process lacks descriptors
+  kLargeDirectory,  // the rest of a directory with too many objects; later refreshes read on
+  kSameMemory,      // a record of memory that another record has brought in
+  kNotARecord,      // called like a record, but not one
+  kPolicy,          // a record of another user, see CatalogOptions::users
+  kSquatted,        // a directory called like that of a user, of another owner
+};
+[[nodiscard]] std::string_view name_of(LeftOutReason reason) noexcept;
+// Providers that are well may be among what was left out.
+[[nodiscard]] constexpr bool hides_providers(LeftOutReason reason) noexcept {
+  return reason <= LeftOutReason::kLargeDirectory && reason != LeftOutReason::kRecordsMax;
+}
+
+struct LeftOut {
+  std::uint32_t uid = 0;  // owner of what was left out; 0xffffffff: of users beyond the first ones
+  LeftOutReason reason = LeftOutReason::kNotARecord;
+  std::uint64_t count = 0;
+};
 
 // Whose providers are attached. Others are counted in Catalog::skipped().
 enum class UserPolicy : std::uint8_t { kOwn, kOwnAndRoot, kEveryone };
@@ -51,6 +85,7 @@ struct CatalogOptions {
   UserPolicy users = UserPolicy::kEveryone;
   std::uint64_t segment_bytes_max = std::uint64_t{64} << 20;
   std::uint64_t user_bytes_max = std::uint64_t{256} << 20;  // all segments of one uid
+  // Dead, unreadable and repeated records do not count.
   std::uint32_t providers_per_user_max = 1024;
 };
 
@@ -128,12 +163,13 @@ struct ProviderView {
   std::uint64_t start_time = 0;  // clock ticks since boot
   std::array<std::uint64_t, 2> segment_id{};
   ProviderState state = ProviderState::kLive;
-  std::string record;  // path of the pointer record
-  std::string socket;  // path of where it is asked; empty: nowhere
+  std::string record;                          // path of the pointer record
+  std::array<std::uint64_t, 2> record_file{};  // its device and inode
+  std::string socket;                          // path of where it is asked; empty: nowhere
   std::uint64_t created_realtime_ns = 0;
   std::uint64_t bytes = 0;  // mapped
   std::uint64_t directory_version = 0;
-  Error error;                // why it is kUnreadable, or not wholly read
+  Error error;                // why it is kUnreadable or kForeign, or not wholly read
   std::vector<Error> errors;  // sets and instances that were left out, and why
   std::vector<RegisteredSet> sets;
   std::shared_ptr<const MappedSegment> segment;  // null if it could not be attached
@@ -150,8 +186,20 @@ struct ProviderView {
 // Whether rows can be had of a registration: it is open, and its provider's memory is there.
 [[nodiscard]] bool is_readable(const ProviderView& provider, const RegisteredSet& set) noexcept;
 
-// Living providers first, then the older one. The catalog itself lists them by name.
+// Living providers first, then foreign ones; of equals the older one. The catalog itself lists them
+// by name.
 [[nodiscard]] bool comes_before(const ProviderView& left, const ProviderView& right) noexcept;
+
+// Removes the record of a provider that is proved to have ended, and its socket. Looks anew: the
+// file has to be the one that the view was made of, and the process has to be gone by the rules of
+// ProviderState::kDead at this moment.
+enum class RecordRemoval : std::uint8_t {
+  kRemoved,
+  kNotDead,  // alive, or not to be verified from here
+  kChanged,  // the file is gone or another one
+  kDenied,   // it belongs to another user, or the kernel refused
+};
+[[nodiscard]] RecordRemoval remove_record(const ProviderView& provider);
 
 class Catalog {
  public:
@@ -163,7 +211,10 @@ class Catalog {
 
   // Looks for new providers, re-reads directories that changed, notices deaths. Dead and closed
   // providers stay listed until their pointer record is gone or a successor of the same name lives.
-  // Cost: one directory scan, one liveness check a provider, and work for what changed only.
+  // Several records of one memory are one provider.
+  // Cost: one directory scan, one liveness check a process, and work for what changed only. A
+  // directory of very many entries is not scanned again at once.
+  // Keeps no descriptor but pidfds, and of these at most a quarter of the soft limit of open files.
   void refresh();
 
   // True if a refresh() would find a change in an attached provider: two loads a provider, no
@@ -173,25 +224,41 @@ class Catalog {
   [[nodiscard]] const std::vector<std::shared_ptr<const ProviderView>>& providers() const noexcept {
     return providers_;
   }
+  // Dead providers that are not listed there because a successor of the same user, pid namespace
+  // and name lives.
+  [[nodiscard]] const std::vector<std::shared_ptr<const ProviderView>>& predecessors()
+      const noexcept {
+    return predecessors_;
+  }
   // The directories that were looked into, in order.
   [[nodiscard]] const std::vector<std::string>& directories() const noexcept {
     return directories_;
   }
   // Objects in them that were no pointer records, or were left out by policy.
   [[nodiscard]] std::uint64_t skipped() const noexcept { return skipped_; }
+  // What of these is called like a record or a directory of records, by owner and reason.
+  [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
   // Grows with every refresh() that changed anything; queries compare it.
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
 
  private:
+  struct Found;
+  struct Parts;
+
   Catalog();
-  std::unordered_set<const Attachment*> look_for_records();
+  [[nodiscard]] Found look_for_records();
+  void find_directories();
+  void add(Found& found);
   void forget_predecessors();
-  void list_providers();
+  void list_providers(std::uint64_t unopened_directories);
 
   CatalogOptions options_;
   std::vector<std::string> directories_;
+  std::unique_ptr<Parts> parts_;
   std::vector<std::unique_ptr<Attachment>> attachments_;  // of all records, in order of discovery
   std::vector<std::shared_ptr<const ProviderView>> providers_;
+  std::vector<std::shared_ptr<const ProviderView>> predecessors_;
+  std::vector<LeftOut> left_out_;
   std::uint64_t skipped_ = 0;
   std::uint64_t version_ = 0;
 };

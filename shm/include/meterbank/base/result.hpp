@@ -39,6 +39,7 @@ enum class ErrorCode : std::uint32_t {
   kGone,             // the provider or its descriptor vanished meanwhile
   kClosed,           // used after close
   kForked,           // used in the child of a fork
+  kForeign,          // cannot be verified from here: another pid namespace, or no procfs
   kSystem,           // any other system call failure, see system_error
 };
 
