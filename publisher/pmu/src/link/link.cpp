@@ -2,6 +2,7 @@
 #include "link.hpp"
 
 #include <poll.h>
+#include <pwd.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -11,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "fork.hpp"
@@ -26,11 +28,33 @@ constexpr std::chrono::milliseconds kRetryFirst = 5ms;
 constexpr std::chrono::milliseconds kRetryLast = 200ms;
 // So long a claim may wait: while an arbiter has just started it gives out nothing else.
 constexpr std::uint64_t kClaimWaitNs = 3'000'000'000;
+constexpr const char* kArbiterAccount = "meterbank";
 
 bool watch(const UniqueFd& set, const UniqueFd& descriptor) noexcept {
   epoll_event event{};
   event.events = EPOLLIN;
   return ::epoll_ctl(set.get(), EPOLL_CTL_ADD, descriptor.get(), &event) == 0;
+}
+
+// Of the account that packages make for the arbiter; nothing: there is none.
+std::optional<uid_t> uid_of_arbiter_account() {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::array<char, 4096> buffer;
+  const int failed = ::getpwnam_r(kArbiterAccount, &entry, buffer.data(), buffer.size(), &found);
+  if (failed != 0 || found == nullptr) return std::nullopt;
+  return found->pw_uid;
+}
+
+// Any user may have made the socket. The kernel says whose process listens there.
+Result<void> check_arbiter_user(const PacketSocket& socket, const std::string& path) {
+  const PeerCredentials peer = socket.peer();
+  if (peer.uid == 0 || peer.uid == ::geteuid() || peer.uid == uid_of_arbiter_account()) return {};
+  return fail(ErrorCode::kCorrupt,
+              "a process of uid " + std::to_string(peer.uid) + " (pid " + std::to_string(peer.pid) +
+                  ") listens at " + path + ", and the arbiter has to run as root, as user " +
+                  kArbiterAccount + " or as this user",
+              "end that process and start meterbank-pmud");
 }
 
 }  // namespace
@@ -74,7 +98,8 @@ Result<void> Link::start() {
   if (auto connected = connect_locked(); !connected) return connected;
   const auto settled = [this] { return phase_ != Phase::kGreeting; };
   if (!wait(lock, settled, Clock::now() + options_.patience)) {
-    return fail(ErrorCode::kGone, "the arbiter at " + path_ + " does not answer");
+    return fail(ErrorCode::kGone, "the arbiter at " + path_ + " does not answer",
+                "restart meterbank-pmud", ETIMEDOUT);
   }
   if (phase_ != Phase::kOpen) return tl::make_unexpected(why_adrift_);
   if (!options_.has_keeper) return {};
@@ -154,6 +179,7 @@ Result<void> Link::connect_locked() {
     if (error.code == ErrorCode::kGone) error.remedy = "start meterbank-pmud";
     return tl::make_unexpected(std::move(error));
   }
+  if (auto trusted = check_arbiter_user(*socket, path_); !trusted) return trusted;
   socket_ = std::move(*socket);
   epoll_event event{};
   event.events = EPOLLIN;

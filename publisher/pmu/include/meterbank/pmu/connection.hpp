@@ -86,8 +86,9 @@ struct ArbiterFacts {
 
 class Connection {
  public:
-  // Errors: kGone (nobody listens), kDenied, kLimit, kCorrupt (no arbiter, or a false one),
-  // kInvalidArgument, kNoSpace, kSystem.
+  // The arbiter has to run as root, as user "meterbank" or as the caller's own user.
+  // Errors: kGone (no process listens; with ETIMEDOUT: it does not answer), kDenied, kLimit,
+  // kCorrupt (not an arbiter, or a process of another user), kInvalidArgument, kNoSpace, kSystem.
   static Result<Connection> connect(ConnectionOptions options);
   Connection(Connection&&) noexcept;
   Connection& operator=(Connection&&) noexcept;
