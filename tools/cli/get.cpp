@@ -8,6 +8,7 @@
 #include "cli/format/kinds.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
+#include "cli/session/left_out.hpp"
 #include "cli/session/output.hpp"
 #include "cli/verbs.hpp"
 
@@ -189,6 +190,7 @@ int get(const Invocation& invocation, Console& console) {
   }
   auto selection = Selection::open(options, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
+  report_left_out(selection->catalog, console);
   const int missing = report_missing(*selection, console);
   if (missing != kExitDone && (invocation.strict || selection->query.plan()->selections.empty())) {
     return missing;

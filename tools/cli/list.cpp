@@ -13,6 +13,7 @@
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
+#include "cli/session/left_out.hpp"
 #include "cli/session/output.hpp"
 #include "cli/verbs.hpp"
 #include "meterbank/reader/glob.hpp"
@@ -132,7 +133,8 @@ std::string publisher_text(const ProviderView& provider) {
 }
 
 Cell age_cell(const ProviderView& provider) {
-  if (provider.state == ProviderState::kUnreadable) return Cell::absent();
+  const bool is_unknown = provider.segment == nullptr && !has_ended(provider.state);
+  if (is_unknown) return Cell::absent();
   const double seconds = static_cast<double>(provider.heartbeat_age_ns()) / 1e9;
   return Cell::number(seconds, fmt::format("{}", print_duration(seconds)));
 }
@@ -365,6 +367,7 @@ int list(const Invocation& invocation, Console& console) {
   } else {
     code = report_hidden(selection->catalog, console);
   }
+  report_left_out(selection->catalog, console);
   const bool show_publishers = invocation.publishers && !selection->catalog.providers().empty();
   if (!listed.empty() || show_publishers) {
     output->write(print_listing(invocation, *selection, std::move(listed), console));

@@ -10,6 +10,7 @@
 
 #include "cli/run.hpp"
 #include "cli/session/exit_code.hpp"
+#include "cli/session/open_files.hpp"
 
 namespace {
 
@@ -25,6 +26,7 @@ int main(int argc, char** argv) {
   // codes, not signals.
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);
+  meterbank::cli::raise_open_files_limit();
   meterbank::cli::Console console{std::cout, std::cerr, ::isatty(STDOUT_FILENO) == 1,
                                   ::isatty(STDERR_FILENO) == 1, columns_of(STDOUT_FILENO)};
   try {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
@@ -99,7 +100,8 @@ std::string arbiter_directory(const Invocation& invocation) {
 }
 
 Error no_arbiter(Error error, const std::string& socket) {
-  if (error.code == ErrorCode::kGone || error.code == ErrorCode::kNotFound) {
+  const bool is_silent = error.system_error == ETIMEDOUT;
+  if (!is_silent && (error.code == ErrorCode::kGone || error.code == ErrorCode::kNotFound)) {
     return {ErrorCode::kGone, 0, fmt::format("no arbiter listens at {}", socket),
             "systemctl start meterbank-pmud.socket, or meterbank-pmud as root"};
   }

@@ -40,6 +40,11 @@ Result<void> read_paths(const std::string& file, std::vector<std::string>& paths
 
 bool is_readable(const ProviderView& provider) { return provider.segment != nullptr; }
 
+// Runs, as far as can be told, and nothing can be read from it.
+bool is_unreadable(const ProviderView& provider) {
+  return !is_readable(provider) && !has_ended(provider.state);
+}
+
 // The provider that `pattern` names, if it names one that cannot be read.
 bool names_unreadable(const std::string& pattern, const Catalog& catalog) {
   const auto path = parse_path(pattern);
@@ -48,7 +53,7 @@ bool names_unreadable(const std::string& pattern, const Catalog& catalog) {
   if (glob.matches_everything()) return false;
   const auto& providers = catalog.providers();
   return std::any_of(providers.begin(), providers.end(), [&](const auto& provider) {
-    return provider->state == ProviderState::kUnreadable && glob.matches(provider->name);
+    return is_unreadable(*provider) && glob.matches(provider->name);
   });
 }
 
@@ -58,7 +63,7 @@ int report_unreadable(const Catalog& catalog, const Console& console) {
   int code = kExitDone;
   for (const auto& provider : catalog.providers()) {
     if (is_readable(*provider)) continue;
-    if (provider->state == ProviderState::kUnreadable) {
+    if (is_unreadable(*provider)) {
       complain(console, fmt::format("{}: {}", provider->label(), named_message(provider->error)));
       code = kExitEnvironment;
     } else {
@@ -241,7 +246,7 @@ bool Selection::refresh() {
 int report_hidden(const Catalog& catalog, const Console& console) {
   int code = kExitDone;
   for (const auto& provider : catalog.providers()) {
-    if (provider->state != ProviderState::kUnreadable) continue;
+    if (!is_unreadable(*provider)) continue;
     complain(console, fmt::format("{}: {}", provider->label(), named_message(provider->error)));
     code = kExitEnvironment;
   }
