@@ -74,7 +74,7 @@ Asked<ArbiterMessage> Link::wait_for(Lock& lock, std::uint64_t id, const Pending
   }
   if (!pending->is_done()) {
     abandon_locked(id, *pending);
-    return not_decided({ErrorCode::kGone, 0, "the arbiter at " + path_ + " does not answer", ""});
+    return not_decided(silent());
   }
   if (const auto* refused = std::get_if<Refused>(&*pending->answer)) {
     return tl::make_unexpected(refusal_of(*refused));

@@ -71,6 +71,11 @@ Link::~Link() {
   if (forked_.load(std::memory_order_relaxed)) static_cast<void>(changed_.release());
 }
 
+Error Link::silent() const {
+  return {ErrorCode::kGone, ETIMEDOUT, "the arbiter at " + path_ + " does not answer",
+          "restart meterbank-pmud"};
+}
+
 Result<void> Link::prepare() {
   auto heartbeat = Heartbeat::create();
   if (!heartbeat) return tl::make_unexpected(heartbeat.error());
@@ -98,8 +103,7 @@ Result<void> Link::start() {
   if (auto connected = connect_locked(); !connected) return connected;
   const auto settled = [this] { return phase_ != Phase::kGreeting; };
   if (!wait(lock, settled, Clock::now() + options_.patience)) {
-    return fail(ErrorCode::kGone, "the arbiter at " + path_ + " does not answer",
-                "restart meterbank-pmud", ETIMEDOUT);
+    return tl::make_unexpected(silent());
   }
   if (phase_ != Phase::kOpen) return tl::make_unexpected(why_adrift_);
   if (!options_.has_keeper) return {};

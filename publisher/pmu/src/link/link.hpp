@@ -105,6 +105,7 @@ class Link : public std::enable_shared_from_this<Link> {
   // ---- link.cpp: life ----
   Result<void> prepare();
   Result<void> connect_locked();
+  [[nodiscard]] Error silent() const;
   void drop_locked(const Error& reason) noexcept;
   void claim_again_locked();
   void claim_again_locked(const std::shared_ptr<Held>& held);

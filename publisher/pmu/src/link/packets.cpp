@@ -66,7 +66,7 @@ void Link::pump_locked() {
     if (const auto connected = connect_locked(); !connected) drop_locked(connected.error());
   }
   if (phase_ == Phase::kGreeting && now >= greeted_until_) {
-    drop_locked({ErrorCode::kGone, 0, "the arbiter at " + path_ + " does not answer", ""});
+    drop_locked(silent());
   }
   for (int count = 0; socket_ && count < kPacketsAtOnce; ++count) {
     flush_locked();
