@@ -87,7 +87,9 @@ Result<SegmentEye> SegmentEye::of_record(const std::string& path) {
   if (!extent) return tl::make_unexpected(extent.error());
   auto segment = MappedSegment::attach(std::move(*extent));
   if (!segment) return tl::make_unexpected(segment.error());
-  return SegmentEye(std::move(*segment), {std::move(*file)}, pid);
+  Files files;
+  files.push_back(std::move(*file));
+  return SegmentEye(std::move(*segment), std::move(files), pid);
 }
 
 Result<SegmentEye> SegmentEye::of_directory(const std::string& directory) {
