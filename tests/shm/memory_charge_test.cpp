@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "meterbank/shm/atomics.hpp"
 #include "meterbank/shm/segment.hpp"
 
 namespace meterbank {
@@ -57,10 +58,12 @@ class SmallGroup {
     const pid_t child = ::fork();
     if (child == 0) {
       if (!write_text(path_ + "/cgroup.procs", std::to_string(::getpid()))) ::_exit(2);
-      auto* const bytes = static_cast<const volatile unsigned char*>(
-          ::mmap(nullptr, kBytes, PROT_READ, MAP_SHARED, descriptor, 0));
-      unsigned sum = 0;
-      for (std::uint64_t at = 0; at < kBytes; at += 4096) sum += bytes[at];
+      void* const mapped = ::mmap(nullptr, kBytes, PROT_READ, MAP_SHARED, descriptor, 0);
+      const MappedBytes bytes(static_cast<const std::byte*>(mapped), kBytes);
+      std::uint64_t sum = 0;
+      for (std::uint64_t at = 0; at < kBytes; at += 4096) {
+        sum += StdAtomics::load_relaxed(*bytes.at<SharedWord>(at));  // relaxed: only touched
+      }
       ::_exit(sum == 0 ? 0 : 3);
     }
     int status = 0;
