@@ -54,8 +54,7 @@ Wake warm_up(const Invocation& invocation, Sampler& sampler, Cadence& cadence, W
   sampler.take();
   if (!sampler.needs_another()) return Wake::kDeadline;
   if (console.out_is_terminal && console.err_is_terminal && !invocation.quiet) {
-    console.err << fmt::format("(two samples, {} apart)\n", print_interval(invocation.interval));
-    console.err.flush();
+    say(console, fmt::format("(two samples, {} apart)", print_interval(invocation.interval)));
   }
   cadence.advance(Clock::now());
   return Wake::kDeadline;
@@ -111,7 +110,8 @@ RowStyle style_of(const Invocation& invocation, const Console& console) {
   style.milliseconds = invocation.interval % std::chrono::seconds(1) != Span::zero();
   style.color = invocation.output.empty() && wants_color(invocation.color, console);
   style.columns = terminal ? console.columns : 0;
-  style.ascii = !speaks_utf8();
+  style.ascii = !locale_is_utf8();
+  style.charset = terminal ? out_charset(console) : Charset::kUtf8;
   style.histograms = invocation.histograms;
   style.percentiles = invocation.percentiles;
   return style;

@@ -302,14 +302,14 @@ std::string describe_counters(const std::vector<ListedSet>& listed, const RowSty
   std::string out;
   const auto put = [&](std::string_view label, const std::string& text) {
     if (text.empty()) return;
-    out += fmt::format("  {:<10}{}\n", label, wrap(escape_for_terminal(text), room, kIndent));
+    out += fmt::format("  {:<10}{}\n", label, wrap(escape_for_terminal(text, style.charset), room, kIndent));
   };
   for (const auto& entry : listed) {
     for (const auto index : entry.counters) {
       const auto& counter = entry.set().counters[index];
       const auto kind = kind_of(counter);
       if (!out.empty()) out += '\n';
-      out += paint.heading(escape_for_terminal(windows_text(entry, counter))) + "\n";
+      out += paint.heading(escape_for_terminal(windows_text(entry, counter), style.charset)) + "\n";
       put("short", path_text(entry, counter));
       put("kind", fmt::format("{}: {}", kind.kind, kind.phrase));
       put("type", fmt::format("{} ({:#010x})", type_text(counter.type), bits_of(counter.type)));

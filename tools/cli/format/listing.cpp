@@ -7,6 +7,7 @@
 
 #include "cli/format/json.hpp"
 #include "cli/format/quantity.hpp"
+#include "cli/format/separated_values.hpp"
 #include "cli/session/console.hpp"
 #include "meterbank/shm/utf8.hpp"
 
@@ -79,7 +80,7 @@ std::string Listing::print_table(const RowStyle& style) const {
     shown.push_back(i);
     columns.push_back({properties_[i].heading, properties_[i].align});
   }
-  Table table(std::move(columns));
+  Table table(std::move(columns), style.charset);
   table.limit(style.columns, Table::Overflow::kCut);
   for (const auto& row : rows_) {
     std::vector<std::string> cells;
@@ -102,7 +103,7 @@ std::string Listing::print_blocks(const RowStyle& style) const {
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (properties_[i].heading.empty()) continue;
       out += fmt::format("{}  {}\n", paint.heading(fit(properties_[i].heading, width)),
-                         escape_for_terminal(row[i].human));
+                         escape_for_terminal(row[i].human, style.charset));
     }
   }
   return out;
@@ -111,11 +112,11 @@ std::string Listing::print_blocks(const RowStyle& style) const {
 std::string Listing::print_json(const RowStyle& style) const {
   const bool lines = style.format == Format::kJsonLines;
   std::string out;
-  JsonWriter json(style.integers_as_text);
+  JsonWriter json(style.integers_as_text, style.charset);
   if (!lines) json.begin_array();
   for (const auto& row : rows_) {
     if (lines) {
-      json = JsonWriter(style.integers_as_text);
+      json = JsonWriter(style.integers_as_text, style.charset);
     } else {
       json.line_break();
     }
@@ -148,6 +149,10 @@ std::string Listing::print_json(const RowStyle& style) const {
 
 std::string Listing::print_lines(const RowStyle& style) const {
   const bool csv = style.format == Format::kCsv;
+  const auto field = [&style, csv](std::string_view text) {
+    if (style.format == Format::kPlain) return escape_for_terminal(text, style.charset);
+    return csv ? csv_field(text, style.charset) : tsv_field(text, style.charset);
+  };
   std::string out;
   const auto put_line = [&](const auto& fields, auto text_of) {
     bool first = true;
@@ -155,7 +160,7 @@ std::string Listing::print_lines(const RowStyle& style) const {
       if (properties_[i].key.empty()) continue;
       if (!first) out += csv ? ',' : '\t';
       first = false;
-      out += csv ? csv_field(text_of(fields[i])) : tsv_field(text_of(fields[i]));
+      out += field(text_of(fields[i]));
     }
     out += csv ? "\r\n" : "\n";
   };

@@ -11,6 +11,7 @@
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/json.hpp"
 #include "cli/format/kinds.hpp"
+#include "cli/format/separated_values.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/pdh_log/pdh_rows.hpp"
@@ -51,7 +52,7 @@ std::string unit_text(const CookedRow& row, bool raw) {
 
 class TableWriter final : public RowWriter {
  public:
-  explicit TableWriter(const RowStyle& style) : style_(style), table_({}) {}
+  explicit TableWriter(const RowStyle& style) : style_(style), table_({}, style.charset) {}
 
   std::string write(const Moment& moment) override {
     const bool first = !begun_;
@@ -63,11 +64,7 @@ class TableWriter final : public RowWriter {
       if (publishers_) cells.push_back(row.selection->provider->label());
       cells.push_back(counter_text(row));
       if (instances_) cells.push_back(row.instance->name);
-      // A long text would push the numbers out of sight; other formats have all of it.
-      constexpr std::size_t kTextCells = 48;
-      auto value = value_text(row, style_);
-      if (display_width(value) > kTextCells) value = fit(value, kTextCells);
-      cells.push_back(std::move(value));
+      cells.push_back(value_text(row, style_));
       cells.push_back(note_of(row));
       table_.add(std::move(cells));
     }
@@ -92,9 +89,12 @@ class TableWriter final : public RowWriter {
     columns.push_back({"COUNTER"});
     if (instances_) columns.push_back({"INSTANCE"});
     constexpr std::size_t kScaledValue = 10;  // "1.23 MiB/s"
-    columns.push_back({"VALUE", Align::kRight, kScaledValue});
+    // A long text would push the numbers out of sight; other formats have all of it.
+    constexpr std::size_t kTextCells = 48;
+    columns.push_back({"VALUE", Align::kRight, kScaledValue, kTextCells});
     columns.push_back({""});
-    table_ = Table(std::move(columns));
+    table_ = Table(std::move(columns), style_.charset);
+    table_.limit(style_.columns, Table::Overflow::kCut);
   }
 
   [[nodiscard]] std::string histograms(const Moment& moment) const {
@@ -159,7 +159,11 @@ class LineWriter final : public RowWriter {
     std::string out;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (i > 0) out += csv ? ',' : '\t';
-      out += csv ? csv_field(fields[i]) : tsv_field(fields[i]);
+      if (style_.format == Format::kPlain) {
+        out += escape_for_terminal(fields[i], style_.charset);
+      } else {
+        out += csv ? csv_field(fields[i], style_.charset) : tsv_field(fields[i], style_.charset);
+      }
     }
     out += csv ? "\r\n" : "\n";
     return out;
@@ -172,7 +176,7 @@ class LineWriter final : public RowWriter {
 // same members, so what reads one reads the other.
 class JsonRowWriter final : public RowWriter {
  public:
-  explicit JsonRowWriter(const RowStyle& style) : style_(style), json_(style.integers_as_text) {}
+  explicit JsonRowWriter(const RowStyle& style) : style_(style), json_(style.integers_as_text, style.charset) {}
 
   std::string write(const Moment& moment) override {
     const bool lines = style_.format == Format::kJsonLines;
@@ -207,7 +211,7 @@ class JsonRowWriter final : public RowWriter {
     write_errors();
     json_.end_object();
     auto text = json_.take() + "\n";
-    json_ = JsonWriter(style_.integers_as_text);
+    json_ = JsonWriter(style_.integers_as_text, style_.charset);
     return text;
   }
 
@@ -348,18 +352,5 @@ std::string counter_text(const CookedRow& row) {
   return symbol_or_name(set.symbol, set.name) + "/" +
          symbol_or_name(row.counter->symbol, row.counter->name);
 }
-
-std::string csv_field(std::string_view text) {
-  auto clean = escape_for_terminal(text);
-  if (clean.find_first_of(",\"\r\n") == std::string::npos) return clean;
-  std::string out = "\"";
-  for (const char c : clean) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
-
-std::string tsv_field(std::string_view text) { return escape_for_terminal(text); }
 
 }  // namespace meterbank::cli

@@ -15,6 +15,7 @@
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/quantity.hpp"
 #include "meterbank/reader/cook.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 
@@ -42,6 +43,7 @@ struct RowStyle {
   bool milliseconds = false;      // in the local time of a table
   bool color = false;
   bool ascii = false;       // no block characters
+  Charset charset = Charset::kUtf8;  // of foreign text
   bool histograms = false;  // distributions with their buckets, in a table or JSON
   Percentiles percentiles;  // of distributions
   std::size_t columns = 0;  // cells in a line; 0: any number
@@ -68,10 +70,5 @@ class RowWriter {
 [[nodiscard]] std::string value_text(const CookedRow& row, const RowStyle& style);
 // "demo_orders/accepted"
 [[nodiscard]] std::string counter_text(const CookedRow& row);
-
-// RFC 4180: quoted if it must be, quotation marks doubled.
-[[nodiscard]] std::string csv_field(std::string_view text);
-// A tab or line end in a name becomes \u{9}, \u{a}, so that a line is a row.
-[[nodiscard]] std::string tsv_field(std::string_view text);
 
 }  // namespace meterbank::cli

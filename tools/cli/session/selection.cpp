@@ -13,6 +13,7 @@
 #include "cli/session/runtime_directory.hpp"
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/path.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -59,12 +60,13 @@ int report_unreadable(const Catalog& catalog, const Console& console) {
   for (const auto& provider : catalog.providers()) {
     if (is_readable(*provider)) continue;
     if (provider->state == ProviderState::kUnreadable) {
-      complain(console, fmt::format("{}: {}", provider->label(), named_message(provider->error)));
+      complain(console, fmt::format("{}: {}", escape_for_terminal(provider->label()),
+                                    named_message(provider->error)));
       code = kExitEnvironment;
     } else {
       complain(console, fmt::format("{} has ended, and its counters with it; try: meterbank "
                                     "doctor --clean",
-                                    provider->label()));
+                                    escape_for_terminal(provider->label())));
       code = std::max(code, kExitNo);
     }
   }
@@ -242,7 +244,8 @@ int report_hidden(const Catalog& catalog, const Console& console) {
   int code = kExitDone;
   for (const auto& provider : catalog.providers()) {
     if (provider->state != ProviderState::kUnreadable) continue;
-    complain(console, fmt::format("{}: {}", provider->label(), named_message(provider->error)));
+    complain(console, fmt::format("{}: {}", escape_for_terminal(provider->label()),
+                                  named_message(provider->error)));
     code = kExitEnvironment;
   }
   return std::max(code, report_odd_records(catalog, console));
@@ -276,8 +279,9 @@ std::string complaint_about(const CallbackAnswer& answer) {
     default:
       break;
   }
-  return fmt::format("{} {}: {}; try: {}", answer.provider->label(), answer.set->set->name,
-                     answer.reason(), remedy);
+  const auto what = fmt::format("{} {}: {}", answer.provider->label(), answer.set->set->name,
+                                answer.reason());
+  return fmt::format("{}; try: {}", escape_for_terminal(what), remedy);
 }
 
 int report_answers(const std::shared_ptr<const std::vector<CallbackAnswer>>& answers,

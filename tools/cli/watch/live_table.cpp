@@ -14,7 +14,6 @@
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 #include "meterbank/reader/glob.hpp"
-#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -27,13 +26,16 @@ RowKey key_of(const CookedRow& row) {
           is_made_up ? counter_text(row) : std::string()};
 }
 
-LiveRow describe(const CookedRow& row, bool raw) {
+LiveRow describe(const CookedRow& row, bool raw, Charset charset) {
+  const auto clean = [charset](std::string_view text) {
+    return escape_for_terminal(text, charset);
+  };
   LiveRow live;
   live.key = key_of(row);
-  live.counter = escape_for_terminal(counter_text(row));
-  live.instance = escape_for_terminal(row.instance->name);
-  live.publisher = escape_for_terminal(row.selection->provider->label());
-  live.unit = raw ? stored_unit(*row.counter) : cooked_unit(*row.counter);
+  live.counter = clean(counter_text(row));
+  live.instance = clean(row.instance->name);
+  live.publisher = clean(row.selection->provider->label());
+  live.unit = clean(raw ? stored_unit(*row.counter) : cooked_unit(*row.counter));
   // Last words are not what is NOW; get and list have them.
   if (!row_has_value(row, raw) || row.row_status == RowStatus::kDead) {
     const auto word = status_word(row);
@@ -41,13 +43,12 @@ LiveRow describe(const CookedRow& row, bool raw) {
   } else if (side_of(row.cooked.status) != Quantile::Side::kWithin) {
     live.status = status_word(row);  // the end of the buckets would pass for the percentile
   }
-  if (live.status.empty() && row.text != nullptr) live.text = escape_for_terminal(*row.text);
-  live.detail = escape_for_terminal(
+  if (live.status.empty() && row.text != nullptr) live.text = clean(*row.text);
+  live.detail = clean(
       row.counter->help.empty() ? row.counter->name : row.counter->name + ": " + row.counter->help);
   const auto kind = kind_of(*row.counter);
-  live.facts = escape_for_terminal(fmt::format("{}{}{}: {}; id {}, {}", kind.kind,
-                                               live.unit.empty() ? "" : " in ", live.unit,
-                                               kind.phrase, row.counter->id, live.publisher));
+  live.facts = fmt::format("{}{}{}: {}; id {}, {}", kind.kind, live.unit.empty() ? "" : " in ",
+                           live.unit, kind.phrase, row.counter->id, live.publisher);
   live.raw = raw;
   return live;
 }
@@ -150,7 +151,7 @@ void LiveTable::update(const std::vector<CookedRow>& rows, bool raw, Clock::time
   rows_.clear();
   std::set<RowKey> present;
   for (const auto& row : rows) {
-    rows_.push_back(describe(row, raw));
+    rows_.push_back(describe(row, raw, charset_));
     const auto& key = rows_.back().key;
     present.insert(key);
     auto& history = histories_[key];

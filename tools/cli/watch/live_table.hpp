@@ -15,6 +15,7 @@
 
 #include "cli/format/quantity.hpp"
 #include "cli/session/selection.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 
@@ -52,6 +53,7 @@ class History {
 // Which row of which life of which instance; with the name of its counter where that has no word.
 using RowKey = std::pair<std::array<std::uint64_t, 6>, std::string>;
 
+// Texts are cleaned.
 struct LiveRow {
   RowKey key{};
   std::string counter, instance, publisher;
@@ -97,6 +99,8 @@ struct Status {
 
 class LiveTable {
  public:
+  explicit LiveTable(Charset charset = Charset::kUtf8) : charset_(charset) {}
+
   // Takes over the rows of a sample; rows that are no longer there are forgotten.
   void update(const std::vector<CookedRow>& rows, bool raw, Clock::time_point now);
   // Forgets all values, as after a change from cooked to raw ones.
@@ -121,6 +125,7 @@ class LiveTable {
   [[nodiscard]] std::string row_line(const LiveRow& row, const View& view,
                                      const Layout& layout) const;
 
+  Charset charset_;
   std::vector<LiveRow> rows_;
   std::map<RowKey, History> histories_;
 };

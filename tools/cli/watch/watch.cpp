@@ -40,12 +40,14 @@ class LiveSession {
         waiter_(waiter),
         selection_(selection),
         sampler_(selection),
+        charset_(out_charset(console)),
         screen_(console, wants_color(invocation.color, console)),
         cadence_(Clock::now(), invocation.interval),
-        percentile_rows_(invocation.percentiles) {
+        percentile_rows_(invocation.percentiles),
+        table_(charset_) {
     view_.raw = invocation.raw;
     view_.units = invocation.units;
-    view_.ascii = !speaks_utf8();
+    view_.ascii = !locale_is_utf8();
   }
 
   int run() {
@@ -110,7 +112,7 @@ class LiveSession {
       if (!is_shown) continue;
       const bool is_hung = provider->state == ProviderState::kHung;
       if (!is_hung && provider->state != ProviderState::kDead) continue;
-      text += (text.empty() ? "" : ", ") + escape_for_terminal(provider->label());
+      text += (text.empty() ? "" : ", ") + escape_for_terminal(provider->label(), charset_);
       const auto seconds = std::floor(static_cast<double>(provider->heartbeat_age_ns()) / 1e9);
       text += is_hung ? " silent for " + print_duration(seconds) : " is dead";
     }
@@ -120,7 +122,8 @@ class LiveSession {
       if (answer.outcome == AnswerOutcome::kAnswered) continue;
       text += (text.empty() ? "" : ", ") +
               escape_for_terminal(answer.provider->label() + " " + answer.set->set->name + ": " +
-                                  answer.reason());
+                                      answer.reason(),
+                                  charset_);
     }
     return text;
   }
@@ -245,6 +248,7 @@ class LiveSession {
   Waiter& waiter_;
   const Selection& selection_;
   Sampler sampler_;
+  const Charset charset_;
   Screen screen_;
   Cadence cadence_;
   PercentileRows percentile_rows_;
