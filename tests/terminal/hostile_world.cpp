@@ -89,7 +89,8 @@ const std::vector<ForeignField>& foreign_fields() {
       {"F44", "option of the arbiter"},
       {"F45", "name of a holder's process"},
       {"F46", "option of the generator"},
-      {"F47", "label of a lease", true, true}};
+      {"F47", "label of a lease", true, true},
+      {"F48", "help in a manifest", true, true}};
   return fields;
 }
 
@@ -154,20 +155,24 @@ void HostileWorld::publish() {
     auto& instance = instances_.emplace_back(*set.create_instance(row));
     instance.set(Fields::kNumber, 7);
     instance.text(Fields::kState).set(hostile("F19"));
-    auto recorder = instance.recorder(Fields::kSpread);
-    for (int value = 1; value < 100; ++value) recorder.record(value);
   }
+  // Histograms show what comes between two samples.
+  recording_ = std::jthread([this](const std::stop_token& stop) {
+    auto recorder = instances_.front().recorder(Fields::kSpread);
+    while (!stop.stop_requested()) {
+      for (int value = 1; value < 100; ++value) recorder.record(value);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
 }
 
 void HostileWorld::publish_callbacks() {
   static constexpr std::array kCounters{CounterSpec{
       .id = 1, .name = "Asked", .symbol = "asked", .type = CounterType::kLargeRawCount}};
   const std::string throwing = harmless_text("F23");
-  registrations_.push_back(
-      *provider_->add({.name = throwing, .symbol = "throwing", .counters = kCounters},
-                      [this](CallbackRequest&) -> std::uint32_t {
-                        throw std::runtime_error(hostile("F21"));
-                      }));
+  registrations_.push_back(*provider_->add(
+      {.name = throwing, .symbol = "throwing", .counters = kCounters},
+      [this](CallbackRequest&) -> std::uint32_t { throw std::runtime_error(hostile("F21")); }));
   scripted_ = std::make_unique<ScriptedProvider>(
       directory(), CountersetSpec{.name = "Answered", .symbol = "answered", .counters = kCounters},
       [this](PacketSocket& to, const ChannelRequest& request) {
@@ -211,11 +216,13 @@ void HostileWorld::rewrite_records() {
 }
 
 void HostileWorld::add_odd_files() {
-  const auto twice = directory() + "/" + hostile_file_name("F03") + std::string(kPointerRecordSuffix);
+  const auto twice =
+      directory() + "/" + hostile_file_name("F03") + std::string(kPointerRecordSuffix);
   write_file(twice, "meterbank 1\n");
   static_cast<void>(!::link(twice.c_str(), (directory() + "/.second").c_str()));
   write_file(directory() + "/" + hostile_file_name("F04"), "x");
-  const auto link = directory() + "/" + hostile_file_name("F05") + std::string(kPointerRecordSuffix);
+  const auto link =
+      directory() + "/" + hostile_file_name("F05") + std::string(kPointerRecordSuffix);
   static_cast<void>(!::symlink("/proc/nowhere", link.c_str()));
 }
 

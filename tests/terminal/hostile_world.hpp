@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "../support/scripted_provider.hpp"
@@ -44,13 +45,14 @@ class HostileWorld {
   std::list<Instance> instances_;
   std::vector<Registration> registrations_;
   std::unique_ptr<ScriptedProvider> scripted_;
+  std::jthread recording_;
 };
 
 // Fields of which at least one output of one verb shows something, by tag.
 struct ForeignField {
   std::string_view tag;
   std::string_view what;
-  bool is_printed = true;    // false: by no verb, today
+  bool is_printed = true;     // false: by no verb, today
   bool is_refusable = false;  // some groups are refused where they come in, and not repeated
 };
 [[nodiscard]] const std::vector<ForeignField>& foreign_fields();

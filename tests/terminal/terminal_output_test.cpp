@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include <iterator>
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include "hostile_text.hpp"
 #include "hostile_world.hpp"
@@ -73,8 +75,7 @@ void add_formats(std::vector<Command>& commands, const Programs& programs, const
 }
 
 const Words kListFormats{"table", "plain", "tsv", "csv", "json", "jsonl"};
-const Words kRowFormats{"table", "plain", "tsv",     "csv",
-                        "json",  "jsonl", "pdh-csv", "pdh-tsv"};
+const Words kRowFormats{"table", "plain", "tsv", "csv", "json", "jsonl", "pdh-csv", "pdh-tsv"};
 
 void add_reading_verbs(std::vector<Command>& commands, const Programs& programs,
                        HostileWorld& world) {
@@ -83,9 +84,9 @@ void add_reading_verbs(std::vector<Command>& commands, const Programs& programs,
     words.insert(words.end(), dir.begin(), dir.end());
     return words;
   };
-  for (const Words& words : {Words{"list"}, Words{"list", "--publishers"}, Words{"list", "-l"},
-                             Words{"list", "--instances"}, Words{"list", "--registrations"},
-                             Words{"list", "*"}}) {
+  for (const Words& words :
+       {Words{"list"}, Words{"list", "--publishers"}, Words{"list", "-l"},
+        Words{"list", "--instances"}, Words{"list", "--registrations"}, Words{"list", "*"}}) {
     add_formats(commands, programs, with_dir(words), kListFormats);
   }
   commands.push_back({programs.cli, with_dir({"list", "-l"})});
@@ -96,7 +97,8 @@ void add_reading_verbs(std::vector<Command>& commands, const Programs& programs,
   commands.push_back({programs.cli, with_dir({"get", "--hist", "-i", "10ms"})});
   commands.push_back({programs.cli, with_dir({"get", "--hist", "-i", "10ms", "-f", "json"})});
   commands.push_back({programs.cli, with_dir({"get", "--units", "base", "-i", "10ms"})});
-  commands.push_back({programs.cli, with_dir({"get", "-i", "10ms", "-e", "all = sum({*/*/asked})"})});
+  commands.push_back(
+      {programs.cli, with_dir({"get", "-i", "10ms", "-e", "all = sum({*/*/asked})"})});
   commands.push_back({programs.cli, with_dir({"get", world.hostile("F30")})});
   commands.push_back({programs.cli, with_dir({"get", world.hostile("F30") + "/a/b"})});
   commands.push_back({programs.cli, with_dir({"get", "-e", world.hostile("F30")})});
@@ -120,7 +122,8 @@ void add_reading_verbs(std::vector<Command>& commands, const Programs& programs,
   commands.push_back({programs.cli, {"help", world.hostile("F31")}});
   commands.push_back({programs.cli, {"help"}});
   commands.push_back({programs.cli, {"version", world.hostile("F31")}});
-  commands.push_back({programs.cli, {"host", "--name", world.hostile("F31"), "--dir", "/proc/nowhere"}});
+  commands.push_back(
+      {programs.cli, {"host", "--name", world.hostile("F31"), "--dir", "/proc/nowhere"}});
   commands.push_back({programs.cli, with_dir({"demo", "-n", "1", "-i", "10ms"})});
   commands.push_back({programs.cli, with_dir({"demo", world.hostile("F31")})});
 }
@@ -134,10 +137,10 @@ void add_logs(std::vector<Command>& commands, const Programs& programs, HostileW
   }
   const auto name = world.hostile_file_name("F32");
   const auto header = "\"(PDH-CSV 4.0) (" + zone + ")(0)\",\"\\\\m\\" + path + "\",\"=1+1\"\r\n";
-  const auto good = world.write(
-      "good.csv", header + "\"11/21/2026 09:04:39.002\",\"1\",\"-2\"\r\n");
-  const auto named = world.write(
-      name, header + "\"11/21/2026 09:04:39.002\",\"1\",\"" + path + "\"\r\n");
+  const auto good =
+      world.write("good.csv", header + "\"11/21/2026 09:04:39.002\",\"1\",\"-2\"\r\n");
+  const auto named =
+      world.write(name, header + "\"11/21/2026 09:04:39.002\",\"1\",\"" + path + "\"\r\n");
   const auto bad_time = world.write("time.csv", header + "\"" + path + "\",\"1\",\"2\"\r\n");
   for (const Words& words :
        {Words{good}, Words{good, "-q"}, Words{good, "-f", "tsv"}, Words{named}, Words{named, "-q"},
@@ -164,13 +167,26 @@ std::string toml_string(std::string_view text) {
   return out + '"';
 }
 
+std::string manifest_with(const std::string& help) {
+  return "[provider]\nname = \"orders\"\n\n[[counterset]]\nname = \"Orders\"\nsymbol = \"orders\"\n"
+         "help = " +
+         help +
+         "\n\n[[counterset.counter]]\nid = 1\nname = \"Accepted\"\n"
+         "symbol = \"accepted\"\ntype = \"bulk_count\"\nhelp = " +
+         help + "\n";
+}
+
 void add_generator(std::vector<Command>& commands, const Programs& programs, HostileWorld& world) {
   const auto file = world.hostile_file_name("F35");
   const auto word = world.hostile("F36");
-  const auto toml =
-      "schema = 1\n[provider]\nname = " + toml_string(word) + "\nguid = " + toml_string(word) + "\n";
-  const std::string xml = "<instrumentationManifest xmlns=\"" + word + "\"><" + word +
-                          " a=\"" + word + "\"/></instrumentationManifest>\n";
+  const auto toml = "schema = 1\n[provider]\nname = " + toml_string(word) +
+                    "\nguid = " + toml_string(word) + "\n";
+  const std::string xml = "<instrumentationManifest xmlns=\"" + word + "\"><" + word + " a=\"" +
+                          word + "\"/></instrumentationManifest>\n";
+  const auto help = world.write("help.toml", manifest_with(toml_string(world.hostile("F48"))));
+  for (const char* const output : {"--markdown", "--man", "--migrate"}) {
+    commands.push_back({programs.gen, {help, output, "-"}});
+  }
   const Words files{world.write(file + ".toml", toml), world.write("words.toml", toml),
                     world.write(file + ".man", xml), world.write("words.man", xml), "/" + file};
   for (const auto& manifest : files) {
@@ -209,9 +225,8 @@ void add_leases(std::vector<Command>& commands, const Programs& programs, const 
     words.insert(words.begin() + 2, {"--dir", pmud.directory()});
     return words;
   };
-  for (const Words& words :
-       {Words{"pmu", "list"}, Words{"pmu", "leases"}, Words{"pmu", "leases", "-q", "-v"},
-        Words{"pmu", "who"}}) {
+  for (const Words& words : {Words{"pmu", "list"}, Words{"pmu", "leases"},
+                             Words{"pmu", "leases", "-q", "-v"}, Words{"pmu", "who"}}) {
     add_formats(commands, programs, with_dir(words), kListFormats);
   }
   for (const Words& words :
@@ -225,6 +240,12 @@ void add_leases(std::vector<Command>& commands, const Programs& programs, const 
   }
 }
 #endif
+
+// What a person sees, without "\r".
+std::string without_drawing(const std::string& text) {
+  static const std::regex kDrawing("\x1b\\[\\??[0-9]*[a-zA-Z]|\r");
+  return std::regex_replace(text, kDrawing, "");
+}
 
 // Runs everything; `look` is shown each output.
 void run_everything(const Programs& programs, const std::string& group,
@@ -242,8 +263,8 @@ void run_everything(const Programs& programs, const std::string& group,
   auto name = world.hostile_file_name("F45");
   const auto holder = pmud.directory() + "/" + name;
   static_cast<void>(!::symlink(METERBANK_CLI, holder.c_str()));
-  const Background hold(
-      holder, {"pmu", "hold", "-e", "r80,r81", "--cpus", "0", "--dir", pmud.directory()});
+  const Background hold(holder,
+                        {"pmu", "hold", "-e", "r80,r81", "--cpus", "0", "--dir", pmud.directory()});
   EXPECT_NE(hold.said(), "");
   // Refused at once where the label has control characters.
   const Background labelled(METERBANK_CLI,
@@ -258,7 +279,7 @@ void run_everything(const Programs& programs, const std::string& group,
   }
 }
 
-constexpr std::size_t kControls = 0;    // in hostile_groups()
+constexpr std::size_t kControls = 0;  // in hostile_groups()
 constexpr std::size_t kReordering = 5;
 
 class TerminalOutput : public ::testing::TestWithParam<std::size_t> {};
@@ -299,6 +320,52 @@ TEST(UncleanedOutput, IsFoundInEveryField) {
   }
   for (const auto& field : foreign_fields()) {
     EXPECT_EQ(found.contains(field.tag), field.is_printed) << field.tag << ": " << field.what;
+  }
+}
+
+// Sources are for compilers, and keep every character but those that make a line read other than it
+// is compiled.
+TEST(GeneratedSource, HoldsNoControlAndNoReorderingCharacter) {
+  HostileWorld world(hostile_groups()[kReordering]);
+  const auto manifest = world.write("help.toml", manifest_with(toml_string(world.hostile("F48"))));
+  for (const char* const output : {"--cpp", "--code", "--symbols", "--resources"}) {
+    const auto ended = run_on_pipes(METERBANK_GEN, {manifest, output, "-"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(first_danger(ended.out, false), "") << output;
+  }
+}
+
+// A letter in UTF-8 may have a byte that is a control character to a terminal of Latin-1.
+TEST(TerminalWithoutUtf8, GetsAsciiOnly) {
+  HostileWorld world("<\u015b<\u00e9<\u4e2d<\U0001F600<");
+  std::vector<Command> commands;
+  add_reading_verbs(commands, {}, world);
+  std::string everything;
+  for (const auto& command : commands) {
+    if (!command.is_terminal) continue;
+    const auto shown = run_on_terminal(command.program, command.words, command.keys, {}, "C").out;
+    EXPECT_EQ(std::ranges::count_if(shown, [](char c) { return c < 0; }), 0) << text_of(command);
+    everything += shown;
+  }
+  EXPECT_NE(everything.find("F16<\\u{15b}<\\u{e9}"), std::string::npos);
+}
+
+TEST(NarrowTerminal, CutsNamesAndNoLineIsLonger) {
+  HostileWorld world(hostile_groups()[kReordering]);
+  for (const TerminalSize size : {TerminalSize{60}, TerminalSize{80}, TerminalSize{132}}) {
+    for (const Words& words :
+         {Words{"list"}, Words{"list", "-l"}, Words{"list", "--instances"}, Words{"list", "*"},
+          Words{"list", "--publishers"}, Words{"get", "-i", "10ms"}, Words{"doctor"}}) {
+      auto all = words;
+      all.insert(all.end(), {"-q", "--dir", world.directory()});
+      const auto shown = run_on_terminal(METERBANK_CLI, all, {}, size).out;
+      std::istringstream lines(without_drawing(shown));
+      for (std::string line; std::getline(lines, line);) {
+        // A message, and the heading of a block, is no row of a table.
+        if (line.starts_with("meterbank: ") || line.starts_with('\\')) continue;
+        EXPECT_LE(count_code_points(line), size.columns) << words.front() << ": " << line;
+      }
+    }
   }
 }
 

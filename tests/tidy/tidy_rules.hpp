@@ -38,6 +38,11 @@ using Findings = std::vector<Finding>;
 // `volatile` other than in assembler and on the flag of a signal handler.
 [[nodiscard]] Findings find_volatile(const SourceFile& file);
 
+// Output (printing_rules.cpp).
+// A print other than in one of the few files that clean what they print: a stream of the process, or
+// printf and its like.
+[[nodiscard]] Findings find_raw_printing(const SourceFile& file);
+
 // The tree (tree_rules.cpp).
 // An include that goes up, sideways or into another part's private headers; Boost outside shm/src.
 // `paths` are the paths of all files: they tell which part an include comes from.

@@ -108,6 +108,20 @@ TEST(Volatile, IsFoundUnlessItIsAssemblerOrASignalFlag) {
             "");
 }
 
+TEST(RawPrinting, IsFoundOutsideTheSinks) {
+  for (const std::string_view code :
+       {"std::cout << name;", "std::cerr << name;", "std::printf(\"%s\", name);",
+        "std::fputs(name, stderr);", "console.out << name;", "console.err\n    << name;",
+        "err_ << name;", "static_cast<void>(::write(STDERR_FILENO, name, 3));"}) {
+    EXPECT_EQ(count_of(find_raw_printing(header(std::string(code) + "\n"))), 1U) << code;
+  }
+  EXPECT_EQ(describe(find_raw_printing(header("// std::cout\nstd::snprintf(text, 3, \"printf\");\n"
+                                              "out.append(name); charset_of(STDERR_FILENO);\n"))),
+            "");
+  EXPECT_EQ(describe(find_raw_printing({"tools/cli/session/console.cpp", "console.err << x;\n"})),
+            "");
+}
+
 bool is_allowed(std::string from, std::string_view include) {
   const std::vector<std::string> paths = {
       "shm/include/meterbank/shm/block.hpp",

@@ -63,6 +63,12 @@ TEST(SourceTree, GivesEveryLabelItsMate) {
 
 TEST(SourceTree, OrdersNothingByVolatile) { EXPECT_EQ(apply_to_each(is_cpp, find_volatile), ""); }
 
+TEST(SourceTree, PrintsOnlyThroughItsSinks) {
+  const auto wanted = [](std::string_view path) { return is_product(path) && is_cpp(path); };
+
+  EXPECT_EQ(apply_to_each(wanted, find_raw_printing), "");
+}
+
 TEST(SourceTree, IncludesOnlyDownwards) {
   std::vector<std::string> paths;
   for (const SourceFile& file : tree()) paths.push_back(file.path);

@@ -147,6 +147,8 @@ enum class Composed : std::uint8_t {
 [[nodiscard]] std::string escape_composed(std::string_view text, Composed form,
                                           Charset charset = Charset::kUtf8);
 
+// Escaped by the rule above, whatever stands beside it.
+[[nodiscard]] bool is_hidden(char32_t code_point) noexcept;
 // Cells of a terminal: none for combining marks and joiners, two for wide East Asian characters.
 [[nodiscard]] std::size_t cells_of(char32_t code_point) noexcept;
 // Bytes of the first thing in cleaned text that is never cut: an escape, or a character with its

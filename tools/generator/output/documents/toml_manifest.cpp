@@ -26,9 +26,9 @@ std::string quoted(std::string_view text) {
       out += "\\n";
     } else if (code_point == U'\t') {
       out += "\\t";
-    } else if (is_control(code_point) || is_bidi_control(code_point) ||
-               is_line_separator(code_point)) {
-      out += fmt::format("\\u{:04X}", static_cast<std::uint32_t>(code_point));
+    } else if (is_hidden(code_point)) {
+      const auto value = static_cast<std::uint32_t>(code_point);
+      out += value < 0x10000 ? fmt::format("\\u{:04X}", value) : fmt::format("\\U{:08X}", value);
     } else {
       append_utf8(code_point, out);
     }
