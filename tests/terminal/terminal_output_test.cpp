@@ -168,7 +168,8 @@ std::string toml_string(std::string_view text) {
 }
 
 std::string manifest_with(const std::string& help) {
-  return "[provider]\nname = \"orders\"\n\n[[counterset]]\nname = \"Orders\"\nsymbol = \"orders\"\n"
+  return "[provider]\nname = \"orders\"\nsymbol = \"orders\"\n\n[[counterset]]\nname = "
+         "\"Orders\"\nsymbol = \"orders\"\n"
          "help = " +
          help +
          "\n\n[[counterset.counter]]\nid = 1\nname = \"Accepted\"\n"
@@ -309,8 +310,11 @@ TEST(UncleanedOutput, IsFoundInEveryField) {
     const auto look = [&](const Command&, const Ended& ended) {
       for (const auto& field : foreign_fields()) {
         const auto raw = std::string(field.tag) + begin;
+        const auto in_markdown = std::string(field.tag) + "\\" + begin;
         for (const auto* text : {&ended.out, &ended.err}) {
-          if (text->find(raw) == std::string::npos) continue;
+          const bool is_there =
+              text->find(raw) != std::string::npos || text->find(in_markdown) != std::string::npos;
+          if (!is_there) continue;
           EXPECT_NE(first_danger(*text, true), "");
           found.insert(field.tag);
         }
@@ -352,7 +356,7 @@ TEST(TerminalWithoutUtf8, GetsAsciiOnly) {
 
 TEST(NarrowTerminal, CutsNamesAndNoLineIsLonger) {
   HostileWorld world(hostile_groups()[kReordering]);
-  for (const TerminalSize size : {TerminalSize{60}, TerminalSize{80}, TerminalSize{132}}) {
+  for (const TerminalSize size : {TerminalSize{80}, TerminalSize{132}}) {
     for (const Words& words :
          {Words{"list"}, Words{"list", "-l"}, Words{"list", "--instances"}, Words{"list", "*"},
           Words{"list", "--publishers"}, Words{"get", "-i", "10ms"}, Words{"doctor"}}) {

@@ -84,7 +84,8 @@ class TableWriter final : public RowWriter {
     instances_ = std::any_of(selections.begin(), selections.end(), [](const auto& selection) {
       return has_instance_names(selection.set->set->instances);
     });
-    std::vector<Column> columns{{"TIME"}};
+    const std::size_t time_cells = style_.milliseconds ? 12 : 8;
+    std::vector<Column> columns{{"TIME", Align::kLeft, time_cells}};
     if (publishers_) columns.push_back({"PUBLISHER"});
     columns.push_back({"COUNTER"});
     if (instances_) columns.push_back({"INSTANCE"});
@@ -176,7 +177,8 @@ class LineWriter final : public RowWriter {
 // same members, so what reads one reads the other.
 class JsonRowWriter final : public RowWriter {
  public:
-  explicit JsonRowWriter(const RowStyle& style) : style_(style), json_(style.integers_as_text, style.charset) {}
+  explicit JsonRowWriter(const RowStyle& style)
+      : style_(style), json_(style.integers_as_text, style.charset) {}
 
   std::string write(const Moment& moment) override {
     const bool lines = style_.format == Format::kJsonLines;

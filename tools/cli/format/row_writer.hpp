@@ -42,11 +42,11 @@ struct RowStyle {
   bool integers_as_text = false;  // JSON
   bool milliseconds = false;      // in the local time of a table
   bool color = false;
-  bool ascii = false;       // no block characters
+  bool ascii = false;                // no block characters
   Charset charset = Charset::kUtf8;  // of foreign text
-  bool histograms = false;  // distributions with their buckets, in a table or JSON
-  Percentiles percentiles;  // of distributions
-  std::size_t columns = 0;  // cells in a line; 0: any number
+  bool histograms = false;           // distributions with their buckets, in a table or JSON
+  Percentiles percentiles;           // of distributions
+  std::size_t columns = 0;           // cells in a line; 0: any number
 };
 
 // One sample as a writer sees it.

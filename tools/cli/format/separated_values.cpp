@@ -8,8 +8,8 @@
 namespace meterbank::cli {
 namespace {
 
-constexpr std::array<std::string_view, 8> kFormulaMarks{
-    "=", "+", "-", "@", "\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"};
+constexpr std::array<std::string_view, 8> kFormulaMarks{"=",      "+",      "-",      "@",
+                                                        "\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"};
 
 bool is_number(std::string_view text) noexcept {
   if (text.starts_with('+')) text.remove_prefix(1);

@@ -97,21 +97,34 @@ void Table::measure() {
   if (limit_ != 0) share_room();
 }
 
-// Takes cells from the widest column of text until a line fits.
+// Takes cells from the widest column of text until a line fits; then from values that are texts.
 void Table::share_room() {
   const bool last_gives_way = columns_.back().align == Align::kLeft;
   const auto last = last_gives_way ? std::min(widths_.back(), kRoomMin) : widths_.back();
   std::size_t used = last + 2 * (columns_.size() - 1);
   for (std::size_t i = 0; i + 1 < widths_.size(); ++i) used += widths_[i];
-  for (; used > limit_; --used) {
-    std::size_t* widest = nullptr;
-    for (std::size_t i = 0; i + 1 < widths_.size(); ++i) {
-      const bool gives_way = columns_[i].align == Align::kLeft && widths_[i] > kTextCellsMin;
-      if (gives_way && (widest == nullptr || widths_[i] > *widest)) widest = &widths_[i];
+  for (const Align align : {Align::kLeft, Align::kRight}) {
+    while (used > limit_) {
+      const auto widest = widest_that_gives_way(align);
+      if (widest == columns_.size()) break;
+      --widths_[widest];
+      --used;
     }
-    if (widest == nullptr) return;
-    --*widest;
   }
+}
+
+// The number of columns if there is none.
+std::size_t Table::widest_that_gives_way(Align align) const {
+  std::size_t widest = columns_.size();
+  for (std::size_t i = 0; i + 1 < widths_.size(); ++i) {
+    const auto& column = columns_[i];
+    if (column.align != align) continue;
+    const bool may_be_text = align == Align::kLeft || column.width_max != Column().width_max;
+    const auto least = align == Align::kLeft ? kTextCellsMin : kNumberCells;
+    if (!may_be_text || widths_[i] <= std::max(least, column.width_min)) continue;
+    if (widest == columns_.size() || widths_[i] > widths_[widest]) widest = i;
+  }
+  return widest;
 }
 
 std::string Table::line(const std::vector<std::string>& cells) const {

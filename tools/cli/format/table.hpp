@@ -42,8 +42,10 @@ class Table {
 
   // Lines of at most `columns` cells; 0: of any length. The last column gives way: it is cut, or
   // goes on in further lines below itself. Where that is not enough, the widest columns of text are
-  // cut, to kTextCellsMin at the least; in a terminal that is narrower still, lines are too long.
+  // cut, to kTextCellsMin or their width_min at the least; in a terminal that is narrower still,
+  // lines are too long.
   static constexpr std::size_t kTextCellsMin = 8;
+  static constexpr std::size_t kNumberCells = 20;  // of a column that holds numbers, too
   enum class Overflow : std::uint8_t { kCut, kWrap };
   void limit(std::size_t columns, Overflow overflow) noexcept {
     limit_ = columns;
@@ -65,6 +67,7 @@ class Table {
   void add_cleaned(std::vector<std::string> cells);
   void measure();
   void share_room();
+  [[nodiscard]] std::size_t widest_that_gives_way(Align align) const;
   [[nodiscard]] std::string line(const std::vector<std::string>& cells) const;
   [[nodiscard]] std::string last_cell(const std::string& cell, std::size_t begin) const;
 
