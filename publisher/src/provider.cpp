@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "owned_registration.hpp"
 #include "meterbank/shm/utf8.hpp"
+#include "owned_registration.hpp"
 #include "owned_segment.hpp"
 
 namespace meterbank {
@@ -232,8 +232,8 @@ Provider Provider::create_or_disabled(ProviderOptions options) noexcept {
     auto provider = create(std::move(options));
     errno = kept;
     if (provider) return std::move(*provider);
-    const auto why = escape_composed(provider.error().message(), Composed::kLine,
-                                     charset_of(STDERR_FILENO));
+    const auto why =
+        escape_composed(provider.error().message(), Composed::kLine, charset_of(STDERR_FILENO));
     std::fprintf(stderr, "meterbank: counters are not published: %s\n", why.c_str());
   } catch (...) {
     std::fputs("meterbank: counters are not published: out of memory\n", stderr);

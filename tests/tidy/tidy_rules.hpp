@@ -39,8 +39,8 @@ using Findings = std::vector<Finding>;
 [[nodiscard]] Findings find_volatile(const SourceFile& file);
 
 // Output (printing_rules.cpp).
-// A print other than in one of the few files that clean what they print: a stream of the process, or
-// printf and its like.
+// A print other than in one of the few files that clean what they print: a stream of the process,
+// or printf and its like.
 [[nodiscard]] Findings find_raw_printing(const SourceFile& file);
 
 // The tree (tree_rules.cpp).

@@ -288,8 +288,7 @@ int doctor(const Invocation& invocation, Console& console) {
   Table table({{""}, {""}, {""}}, out_charset(console));
   if (console.out_is_terminal) table.limit(console.columns, Table::Overflow::kWrap);
   for (const auto& finding : findings) {
-    table.add_messages(
-        {finding.subject, std::string(verdict_text(finding.verdict)), finding.what});
+    table.add_messages({finding.subject, std::string(verdict_text(finding.verdict)), finding.what});
     if (!finding.remedy.empty()) table.add_messages({"", "", "try: " + finding.remedy});
   }
   const bool blocked = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {

@@ -302,7 +302,8 @@ std::string describe_counters(const std::vector<ListedSet>& listed, const RowSty
   std::string out;
   const auto put = [&](std::string_view label, const std::string& text) {
     if (text.empty()) return;
-    out += fmt::format("  {:<10}{}\n", label, wrap(escape_for_terminal(text, style.charset), room, kIndent));
+    out += fmt::format("  {:<10}{}\n", label,
+                       wrap(escape_for_terminal(text, style.charset), room, kIndent));
   };
   for (const auto& entry : listed) {
     for (const auto index : entry.counters) {

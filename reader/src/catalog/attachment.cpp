@@ -94,14 +94,14 @@ Result<MappedExtent> Attachment::map(std::uint32_t descriptor, std::uint64_t ino
   if (!opened) return tl::make_unexpected(std::move(opened.error()));
   struct stat facts {};
   if (::fstat(opened->get(), &facts) != 0) {
-    return fail(ErrorCode::kSystem, "owner of " + record_.name, {}, errno);
+    return fail(ErrorCode::kSystem, "owner of " + escape_for_terminal(record_.name), {}, errno);
   }
   // The record says whom it speaks for; the kernel says whose memory it is.
   if (facts.st_uid != owner_) {
     return fail(ErrorCode::kDenied,
                 "the record of user " + std::to_string(owner_) + " points at memory of user " +
                     std::to_string(facts.st_uid),
-                "remove " + path_);
+                "remove " + escape_for_terminal(path_));
   }
   const auto bytes = static_cast<std::uint64_t>(std::max<off_t>(facts.st_size, 0));
   if (bytes > budget.room_of_user(owner_)) {

@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 
-
 namespace meterbank::cli {
 namespace {
 
@@ -42,8 +41,7 @@ std::string Paint::wrap(std::string_view code, std::string_view text) const {
 
 void say(const Console& console, std::string_view line, std::string_view end) {
   const bool is_ascii = console.err_is_terminal && !locale_is_utf8();
-  console.err << escape_composed(line, Composed::kLine,
-                                 is_ascii ? Charset::kAscii : Charset::kUtf8)
+  console.err << escape_composed(line, Composed::kLine, is_ascii ? Charset::kAscii : Charset::kUtf8)
               << end;
   console.err.flush();
 }

@@ -279,8 +279,8 @@ std::string complaint_about(const CallbackAnswer& answer) {
     default:
       break;
   }
-  const auto what = fmt::format("{} {}: {}", answer.provider->label(), answer.set->set->name,
-                                answer.reason());
+  const auto what =
+      fmt::format("{} {}: {}", answer.provider->label(), answer.set->set->name, answer.reason());
   return fmt::format("{}; try: {}", escape_for_terminal(what), remedy);
 }
 

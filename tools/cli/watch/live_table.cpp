@@ -44,8 +44,8 @@ LiveRow describe(const CookedRow& row, bool raw, Charset charset) {
     live.status = status_word(row);  // the end of the buckets would pass for the percentile
   }
   if (live.status.empty() && row.text != nullptr) live.text = clean(*row.text);
-  live.detail = clean(
-      row.counter->help.empty() ? row.counter->name : row.counter->name + ": " + row.counter->help);
+  live.detail = clean(row.counter->help.empty() ? row.counter->name
+                                                : row.counter->name + ": " + row.counter->help);
   const auto kind = kind_of(*row.counter);
   live.facts = fmt::format("{}{}{}: {}; id {}, {}", kind.kind, live.unit.empty() ? "" : " in ",
                            live.unit, kind.phrase, row.counter->id, live.publisher);

@@ -121,9 +121,9 @@ class LiveSession {
     for (const CallbackAnswer& answer : *answers) {
       if (answer.outcome == AnswerOutcome::kAnswered) continue;
       text += (text.empty() ? "" : ", ") +
-              escape_for_terminal(answer.provider->label() + " " + answer.set->set->name + ": " +
-                                      answer.reason(),
-                                  charset_);
+              escape_for_terminal(
+                  answer.provider->label() + " " + answer.set->set->name + ": " + answer.reason(),
+                  charset_);
     }
     return text;
   }

@@ -23,9 +23,9 @@ int main() {
   UNICODE_STRING registry{};
   const NTSTATUS status = DriverEntry(&driver, &registry);
   if (!NT_SUCCESS(status)) {
-    const auto why = meterbank::escape_composed(meterbank::pcw::last_refusal(),
-                                                meterbank::Composed::kLine,
-                                                meterbank::charset_of(STDERR_FILENO));
+    const auto why =
+        meterbank::escape_composed(meterbank::pcw::last_refusal(), meterbank::Composed::kLine,
+                                   meterbank::charset_of(STDERR_FILENO));
     ::fprintf(stderr, "DriverEntry: status 0x%08x: %s\n", static_cast<unsigned>(status),
               why.c_str());
     return 1;

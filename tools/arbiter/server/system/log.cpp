@@ -21,8 +21,8 @@ constexpr std::size_t kLineBytesMax = 4096;
 void write_line(std::string_view text) {
   pollfd error{STDERR_FILENO, POLLOUT, 0};
   if (::poll(&error, 1, 0) != 1 || (error.revents & POLLOUT) == 0) return;
-  const auto cleaned = escape_composed(text.substr(0, kLineBytesMax), Composed::kLine,
-                                       charset_of(STDERR_FILENO));
+  const auto cleaned =
+      escape_composed(text.substr(0, kLineBytesMax), Composed::kLine, charset_of(STDERR_FILENO));
   std::size_t kept = 0;
   for (;;) {
     const auto unit = unit_bytes(std::string_view(cleaned).substr(kept));
