@@ -307,7 +307,7 @@ INSTANTIATE_TEST_SUITE_P(EachGroup, TerminalOutput,
 TEST(UncleanedOutput, IsFoundInEveryField) {
   std::set<std::string_view> found;
   for (const auto& [group, begin] : {std::pair(kControls, "<\x1b"), {kReordering, "<\u202e"}}) {
-    const auto look = [&](const Command&, const Ended& ended) {
+    const auto look = [&found, begin = begin](const Command&, const Ended& ended) {
       for (const auto& field : foreign_fields()) {
         const auto raw = std::string(field.tag) + begin;
         const auto in_markdown = std::string(field.tag) + "\\" + begin;
