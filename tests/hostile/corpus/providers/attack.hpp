@@ -61,6 +61,8 @@ struct Attack {
   Place place = Place::kOwnDirectory;
   // What rows that it publishes as any provider may can add to the total of the healthy venues.
   std::uint64_t adds = 0;
+  // What it sends in answers: readers hold that as well as what they map.
+  std::uint64_t answers = 0;
 };
 
 using Attacks = std::span<const Attack>;

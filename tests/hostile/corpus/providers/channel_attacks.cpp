@@ -209,17 +209,31 @@ constexpr std::array kAttacks{
              });
            },
            "state=live"},
-    Attack{"callback_of_a_million_rows", "A million rows in answer to each question.",
+    Attack{"callback_of_many_rows", "100,000 rows in answer to each question.",
            [](const Stage& stage) {
              with_callback(stage, [](CallbackRequest& request) {
-               for (std::uint32_t i = 0; i < 1'000'000; ++i) {
+               for (std::uint32_t i = 0; i < 100'000; ++i) {
                  if (request.is_cancelled()) break;
                  request.add("row" + std::to_string(i), i, kTwo);
                }
                return 0U;
              });
            },
-           "state=live"},
+           "state=live", Place::kOwnDirectory, 0, 4 << 20},
+    Attack{"callback_without_end", "Rows until no answer can hold more.",
+           [](const Stage& stage) {
+             with_callback(stage, [](CallbackRequest& request) {
+               const std::string name(1000, 'r');
+               for (std::uint32_t i = 0; !request.is_cancelled(); ++i) {
+                 if (request.add(name + std::to_string(i), i, kTwo) !=
+                     CallbackRequest::Added::kYes) {
+                   break;
+                 }
+               }
+               return 0U;
+             });
+           },
+           "state=live", Place::kOwnDirectory, 0, kAnswerBytesMax},
     Attack{"callback_kills_its_process", "A callback that ends the process: its rows alone go.",
            [](const Stage& stage) {
              in_child(stage, [](const Stage& there) {

@@ -71,7 +71,7 @@ constexpr std::array kAttacks{
              provider.announce();
              stage.hold();
            },
-           "rows>", Place::kOwnDirectory, kTotalLie},
+           "rows>|left_out>", Place::kOwnDirectory, kTotalLie},
     Attack{"segment_id_of_the_healthy_provider", "A segment with the healthy one's random id.",
            [](const Stage& stage) {
              const PatchedProvider provider(stage);

@@ -31,18 +31,18 @@ struct WideSet {
   }
 };
 
-Provider big_provider(const Stage& stage) {
+Provider big_provider(const Stage& stage, std::uint64_t mebibytes = 63) {
   return *Provider::create({.name = std::string(kAttackerName),
                             .directory = stage.directory(),
-                            .bytes_max = std::uint64_t{63} << 20,
+                            .bytes_max = mebibytes << 20,
                             .instances_max = 1'000'000,
                             .registrations_max = kRegistrationsMax});
 }
 
 // As many rows as are wanted, or as there is room for.
 [[noreturn]] void with_rows(const Stage& stage, const std::vector<CountersetSpec>& specs,
-                            int rows_of_each) {
-  Provider provider = big_provider(stage);
+                            int rows_of_each, std::uint64_t mebibytes = 63) {
+  Provider provider = big_provider(stage, mebibytes);
   std::vector<Instance> rows;
   for (const CountersetSpec& spec : specs) {
     const auto set = provider.add(spec);
@@ -78,18 +78,18 @@ constexpr std::array kAttacks{
              with_rows(stage, specs, 3);
            },
            "rows>"},
-    Attack{"rows_by_the_ten_thousand", "40,000 rows in tiles.",
+    Attack{"rows_by_the_ten_thousand", "20,000 rows in tiles.",
            [](const Stage& stage) {
              CountersetSpec spec = kAttacked;
              spec.many = true;
              spec.checkpoint = false;
-             with_rows(stage, {spec}, 40'000);
+             with_rows(stage, {spec}, 20'000);
            },
            "rows>"},
-    Attack{"a_full_segment", "Rows of 40 counters until 63 MiB are full.",
+    Attack{"a_full_segment", "Rows of 40 counters until 16 MiB are full.",
            [](const Stage& stage) {
              const WideSet wide("rows", 40);
-             with_rows(stage, {wide.spec()}, 1'000'000);
+             with_rows(stage, {wide.spec()}, 1'000'000, 16);
            },
            "rows>|error="},
     Attack{"shards_by_the_thousand", "A row of 1,024 shards.",

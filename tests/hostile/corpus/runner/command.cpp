@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -18,10 +19,11 @@
 namespace meterbank::hostile {
 namespace {
 
+using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 int milliseconds_until(Clock::time_point end) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+  const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now());
   return left.count() < 0 ? 0 : static_cast<int>(left.count()) + 1;
 }
 
@@ -41,18 +43,23 @@ bool read_some(int from, std::string& into) {
   return count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-// Reads until both ends are closed or the time is over.
-void gather(std::array<pollfd, 2>& ends, Run& run, Clock::time_point end) {
+// Reads until both ends are closed, nothing has come for `limit`, or `end` is there. Returns until
+// when the program may still end by itself.
+Clock::time_point gather(std::array<pollfd, 2>& ends, Run& run, milliseconds limit,
+                         Clock::time_point end) {
+  auto silent_until = std::min(Clock::now() + limit, end);
   while (ends[0].fd >= 0 || ends[1].fd >= 0) {
-    if (::poll(ends.data(), ends.size(), milliseconds_until(end)) <= 0) {
-      if (Clock::now() >= end) return;
+    if (::poll(ends.data(), ends.size(), milliseconds_until(silent_until)) <= 0) {
+      if (Clock::now() >= silent_until) break;
       continue;
     }
+    silent_until = std::min(Clock::now() + limit, end);
     for (std::size_t i = 0; i < ends.size(); ++i) {
       if (ends[i].fd < 0 || ends[i].revents == 0) continue;
       if (!read_some(ends[i].fd, i == 0 ? run.out : run.err)) ends[i].fd = -1;
     }
   }
+  return silent_until;
 }
 
 void await_end(pid_t child, Run& run, Clock::time_point begun, Clock::time_point end) {
@@ -92,8 +99,8 @@ Run run_command(const Arguments& arguments, std::chrono::milliseconds limit) {
   ::close(out[1]);
   ::close(err[1]);
   std::array<pollfd, 2> ends{pollfd{out[0], POLLIN, 0}, pollfd{err[0], POLLIN, 0}};
-  gather(ends, run, begun + limit);
-  await_end(child, run, begun, begun + limit);
+  const auto until = gather(ends, run, limit, begun + 4 * limit);
+  await_end(child, run, begun, until);
   ::close(out[0]);
   ::close(err[0]);
   return run;
@@ -113,10 +120,10 @@ Run run_on_terminal(const Arguments& arguments, std::chrono::milliseconds before
   }
   ::fcntl(terminal, F_SETFD, FD_CLOEXEC);
   std::array<pollfd, 2> ends{pollfd{terminal, POLLIN, 0}, pollfd{-1, 0, 0}};
-  gather(ends, run, Clock::now() + before_keys);
+  gather(ends, run, before_keys, Clock::now() + before_keys);
   static_cast<void>(!::write(terminal, keys.data(), keys.size()));
   const auto typed = Clock::now();
-  gather(ends, run, typed + limit);
+  gather(ends, run, limit, typed + limit);
   await_end(child, run, typed, typed + limit);
   ::close(terminal);
   return run;

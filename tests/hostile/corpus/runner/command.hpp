@@ -25,7 +25,7 @@ struct Run {
 
 using Arguments = std::vector<std::string>;
 
-// Runs a program to its end, or until `limit`.
+// Runs a program to its end, or until it has been silent for `limit`; four times that at most.
 [[nodiscard]] Run run_command(const Arguments& arguments, std::chrono::milliseconds limit);
 // The same on a terminal of its own, where `keys` are typed after a while.
 [[nodiscard]] Run run_on_terminal(const Arguments& arguments, std::chrono::milliseconds before_keys,

@@ -44,8 +44,13 @@ std::string report(const std::vector<SceneResult>& results, const char* what) {
     played += result.skipped.empty() ? 1U : 0U;
     failed += result.findings.empty() ? 0U : 1U;
     if (slowest == nullptr || result.slowest_seconds > slowest->slowest_seconds) slowest = &result;
-    for (const std::string& finding : result.findings) {
-      faults += "  " + result.name + ": " + finding + "\n";
+    constexpr std::size_t kShown = 6;  // the others say the same, of other verbs
+    for (std::size_t i = 0; i < result.findings.size() && i < kShown; ++i) {
+      faults += "  " + result.name + ": " + result.findings[i] + "\n";
+    }
+    if (result.findings.size() > kShown) {
+      faults += "  " + result.name + ": and " + std::to_string(result.findings.size() - kShown) +
+                " more\n";
     }
   }
   std::printf("  %u of %zu %s, %u runs, %u failed; slowest: %s of %s, %.2f s\n", played,
@@ -120,7 +125,7 @@ TEST_F(HostileCorpusControl, FindsAVerbThatCrashes) {
 }
 
 TEST_F(HostileCorpusControl, FindsAVerbThatHangs) {
-  EXPECT_NE(findings_of("hang").find("doctor: did not end within"), std::string::npos);
+  EXPECT_NE(findings_of("hang").find("doctor: did not end"), std::string::npos);
 }
 
 TEST_F(HostileCorpusControl, FindsAnExitCodeThatIsNotDocumented) {
