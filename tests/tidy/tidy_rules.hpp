@@ -53,6 +53,12 @@ using Findings = std::vector<Finding>;
 // the list a group and a package name.
 [[nodiscard]] Findings find_package_mistakes(std::string_view packages, std::string_view run);
 
+// Tests (named_tests.cpp).
+// A name between backticks in the last cell of a table that is neither a test, `Suite.Name`, nor an
+// entry of the hostile corpus; a page that names none.
+[[nodiscard]] Findings find_unknown_tests(const SourceFile& page,
+                                          std::span<const SourceFile> files);
+
 // Advice, not rules (length_advice.cpp): lines over 100 columns, functions over 70 lines, files
 // over 500 lines, folders over 15 files.
 [[nodiscard]] Findings advise_lengths(const SourceFile& file);

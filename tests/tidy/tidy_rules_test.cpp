@@ -233,6 +233,21 @@ TEST(Packages, MustAgreeWithTheScriptThatInstallsThem) {
   EXPECT_EQ(count_of(find_package_mistakes("build g++\n", "install build\n")), 1U);
 }
 
+TEST(NamedTests, MustExist) {
+  const std::vector<SourceFile> files = {
+      {"tests/shm/gate_test.cpp", "TEST(Gate, Holds) {}\nTEST_F(GateTest,\n       Opens) {}\n"},
+      {"tests/hostile/corpus/a.cpp", "Attack{\"ring\", \"x\"}"},
+      {"shm/src/gate.cpp", "TEST(Not, One)"}};
+  const auto page = [](const std::string& cell) {
+    return SourceFile{"docs/security.md", "| a | b | " + cell + " |\n"};
+  };
+  EXPECT_EQ(describe(find_unknown_tests(page("`Gate.Holds`, `GateTest.Opens`; `ring`"), files)),
+            "");
+  for (const char* const unknown : {"`Gate.Fails`", "`gate`", "`Not.One`", "words alone"}) {
+    EXPECT_EQ(count_of(find_unknown_tests(page(unknown), files)), 1U) << unknown;
+  }
+}
+
 TEST(Lengths, AreAdvisedAgainstBeyondTheLimits) {
   const std::string body(71 * 6, '\n');
   EXPECT_EQ(count_of(advise_lengths(header(std::string(101, '/')))), 1U);

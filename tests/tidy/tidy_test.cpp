@@ -84,6 +84,11 @@ TEST(SourceTree, InstallsThePackagesItLists) {
   EXPECT_EQ(describe(find_package_mistakes(text_of("packages.txt"), text_of("run"))), "");
 }
 
+TEST(SourceTree, HasTheTestsThatItsSecurityPageNames) {
+  const SourceFile page{"docs/security.md", std::string(text_of("docs/security.md"))};
+  EXPECT_EQ(describe(find_unknown_tests(page, tree())), "");
+}
+
 // Lengths are advice: printed for whoever runs this by hand, and never a reason to fail.
 TEST(SourceTree, PrintsAdviceOnLengths) {
   const std::string lengths = apply_to_each(any_file, advise_lengths);

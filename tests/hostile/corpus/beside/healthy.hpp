@@ -28,13 +28,14 @@ inline constexpr std::array kLevelCounters{CounterSpec{.id = 1,
                                                        .help = "A count that stays as it is.",
                                                        .aggregate = kAggregateSum}};
 
-inline constexpr CountersetSpec kHealthyVenues{.name = "Healthy Venues",
-                                               .symbol = "healthy_venues",
-                                               .help = "Three rows, of which readers make a total.",
-                                               .label = "venue",
-                                               .guid = "{6d4be2d6-5b1f-4f0e-9c52-0e2a4d7f9a01}"_guid,
-                                               .instances = InstanceKind::kMultipleAggregate,
-                                               .counters = kLevelCounters};
+inline constexpr CountersetSpec kHealthyVenues{
+    .name = "Healthy Venues",
+    .symbol = "healthy_venues",
+    .help = "Three rows, of which readers make a total.",
+    .label = "venue",
+    .guid = "{6d4be2d6-5b1f-4f0e-9c52-0e2a4d7f9a01}"_guid,
+    .instances = InstanceKind::kMultipleAggregate,
+    .counters = kLevelCounters};
 inline constexpr CountersetSpec kHealthyMachine{
     .name = "Healthy Machine",
     .symbol = "healthy_machine",
@@ -56,8 +57,8 @@ struct HealthyRow {
 };
 inline constexpr std::uint64_t kHealthyTotal = 100 + 23 + 4000;
 inline constexpr std::array kHealthyRows{
-    HealthyRow{"healthy_venues", "eu", 100},   HealthyRow{"healthy_venues", "us", 23},
+    HealthyRow{"healthy_venues", "eu", 100},    HealthyRow{"healthy_venues", "us", 23},
     HealthyRow{"healthy_venues", "asia", 4000}, HealthyRow{"healthy_machine", "", 77},
-    HealthyRow{"healthy_pools", "small", 11},  HealthyRow{"healthy_pools", "large", 22}};
+    HealthyRow{"healthy_pools", "small", 11},   HealthyRow{"healthy_pools", "large", 22}};
 
 }  // namespace meterbank::hostile

@@ -65,8 +65,8 @@ void report_providers(const Catalog& catalog, Report& report) {
   std::uint64_t mapped = 0, left_out = 0;
   for (const auto& provider : catalog.providers()) {
     mapped += provider->bytes;
-    const bool is_healthy = provider->name == kHealthyName && is_alive(provider->state) &&
-                            provider->sets.size() == 3;
+    const bool is_healthy =
+        provider->name == kHealthyName && is_alive(provider->state) && provider->sets.size() == 3;
     if (is_healthy) continue;
     report.others.insert("state=" + std::string(name_of(provider->state)));
     left_out += provider->errors.size();

@@ -71,7 +71,8 @@ int provider_ends_first() {
 
 int closed_twice() {
   HostedProvider hosted;
-  const auto set = hosted.provider.add({.name = "Twice", .symbol = "twice", .counters = kLevelCounters});
+  const auto set =
+      hosted.provider.add({.name = "Twice", .symbol = "twice", .counters = kLevelCounters});
   Instance row = *set->create_instance("row");
   for (int i = 0; i < 3; ++i) row.close();
   for (int i = 0; i < 3; ++i) set->close();

@@ -186,7 +186,8 @@ int directory_removed() {
   return 0;
 }
 
-// A program that loads the publisher as part of a plugin, counts in a thread, and unloads it.
+// Loads the publisher as part of a plugin, counts in threads, and unloads it. What a thread left
+// behind is looked at when the thread is next taken off its processor, hence many times.
 int unload_plugin(bool close_first) {
   void* const plugin = ::dlopen(METERBANK_HOSTILE_PLUGIN, RTLD_NOW | RTLD_LOCAL);
   if (plugin == nullptr) return fault(::dlerror());
@@ -200,31 +201,36 @@ int unload_plugin(bool close_first) {
   void (*const count)() = function("plugin_count");
   void (*const close)() = function("plugin_close");
   open();
-  std::thread([&] {
-    count();
-    count();
-  }).join();
-  // Ends after the plugin has gone, and so does this thread.
-  std::atomic<bool> gone{false};
-  std::atomic<bool> counted{false};
+  std::thread([&] { count(); }).join();
+  // Ends after the plugin has gone, without a call to the kernel since it counted.
+  std::atomic<bool> stop{false}, counted{false}, gone{false};
   std::thread late([&] {
-    count();
+    while (!stop.load(kOrder)) count();
     counted.store(true, kOrder);
-    while (!gone.load(kOrder)) std::this_thread::yield();
-    for (int i = 0; i < 100; ++i) std::this_thread::yield();  // switches, where rseq is looked at
+    while (!gone.load(kOrder)) continue;
+    for (int i = 0; i < 100; ++i) std::this_thread::yield();
   });
-  while (!counted.load(kOrder)) std::this_thread::yield();
-  count();
   if (close_first) close();
+  stop.store(true, kOrder);
+  while (!counted.load(kOrder)) continue;
+  count();
   ::dlclose(plugin);
   gone.store(true, kOrder);
-  late.join();
   for (int i = 0; i < 100; ++i) std::this_thread::yield();
+  late.join();
   return in_forked_child([] { return 0; });  // handlers of fork are those of the library, too
 }
 
-int plugin_unloaded() { return unload_plugin(true); }
-int plugin_unloaded_while_open() { return unload_plugin(false); }
+int unload_often(bool close_first) {
+  int worst = 0;
+  for (int i = 0; i < 8 && worst == 0; ++i) {
+    worst = in_forked_child([close_first] { return unload_plugin(close_first); });
+  }
+  return worst;
+}
+
+int plugin_unloaded() { return unload_often(true); }
+int plugin_unloaded_while_open() { return unload_often(false); }
 
 constexpr std::array kHosts{
     Host{"fork_without_registrations",
@@ -232,7 +238,8 @@ constexpr std::array kHosts{
          fork_without_registrations},
     Host{"daemon_after_create", "Becomes a daemon with everything set up; the daemon ends.",
          daemon_after_create},
-    Host{"descriptors_closed", "Closes all descriptors above 2 after set-up: no thread spins, and "
+    Host{"descriptors_closed",
+         "Closes all descriptors above 2 after set-up: no thread spins, and "
          "destroying ends.",
          descriptors_closed},
     Host{"descriptors_closed_and_reused",

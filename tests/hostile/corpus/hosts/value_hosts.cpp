@@ -10,8 +10,8 @@
 namespace meterbank::hostile {
 namespace {
 
-constexpr std::array<std::uint32_t, 8> kNowhere{2,          3,          4095,       65535,
-                                                65536,      0x7fffffff, 0x80000000, 0xffffffff};
+constexpr std::array<std::uint32_t, 8> kNowhere{2,     3,          4095,       65535,
+                                                65536, 0x7fffffff, 0x80000000, 0xffffffff};
 
 // What a reader sees of both counters of each row, seven times in a row.
 bool is_read_as(std::uint64_t level, std::uint64_t count) {
@@ -91,7 +91,8 @@ int updates_that_throw() {
 }
 
 constexpr std::array kHosts{
-    Host{"positions_out_of_range", "Positions outside the schema, alone and among good ones: "
+    Host{"positions_out_of_range",
+         "Positions outside the schema, alone and among good ones: "
          "they are ignored, and nothing else is lost.",
          positions_out_of_range},
     Host{"updates_that_throw", "Update functions that throw half way: nothing was published.",

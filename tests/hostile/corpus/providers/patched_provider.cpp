@@ -23,8 +23,8 @@ std::byte* mapping_of(std::uint64_t inode) {
   std::string line;
   while (std::getline(maps, line)) {
     std::uint64_t start = 0, found = 0;
-    const bool whole = std::sscanf(line.c_str(), "%" SCNx64 "-%*x %*s %*x %*s %" SCNu64, &start,
-                                   &found) == 2;
+    const bool whole =
+        std::sscanf(line.c_str(), "%" SCNx64 "-%*x %*s %*x %*s %" SCNu64, &start, &found) == 2;
     if (whole && found == inode && line.find("memfd:meterbank:") != std::string::npos) {
       return reinterpret_cast<std::byte*>(start);
     }

@@ -31,8 +31,12 @@ std::optional<std::pair<std::uint32_t, std::size_t>> code_point(std::string_view
                                                                 std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
   const unsigned first = byte(0);
-  const std::size_t size = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2
-                           : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  const std::size_t size = first < 0x80   ? 1
+                           : first < 0xc2 ? 0
+                           : first < 0xe0 ? 2
+                           : first < 0xf0 ? 3
+                           : first < 0xf5 ? 4
+                                          : 0;
   if (size == 0 || at + size > text.size()) return {};
   std::uint32_t code = size == 1 ? first : first & (0xffU >> (size + 1));
   for (std::size_t i = 1; i < size; ++i) {
@@ -59,8 +63,8 @@ std::size_t drawing(std::string_view text, std::size_t at) {
   constexpr std::string_view kLetters = "HJKmhlABCDGd";
   if (text.substr(at, 2) != "\x1b[") return 0;
   std::size_t end = at + 2;
-  while (end < text.size() && (text[end] == '?' || text[end] == ';' ||
-                               (text[end] >= '0' && text[end] <= '9'))) {
+  while (end < text.size() &&
+         (text[end] == '?' || text[end] == ';' || (text[end] >= '0' && text[end] <= '9'))) {
     ++end;
   }
   if (end == text.size()) return text.size() - at;  // cut by the end of the run
@@ -136,8 +140,8 @@ bool has_row(std::string_view text, Form form, const Expected& expected, const H
     case Form::kTsv:
     case Form::kCsv: {
       const std::string comma = form == Form::kTsv ? "\t" : ",";
-      const std::string cells = comma + std::string(row.set) + comma + instance + comma + "level" +
-                                comma + value + comma;
+      const std::string cells =
+          comma + std::string(row.set) + comma + instance + comma + "level" + comma + value + comma;
       return contains(text, is_total ? cells : label + cells);
     }
     case Form::kJson: {

@@ -32,9 +32,9 @@ enum class Form : std::uint8_t {
 };
 
 struct Expected {
-  std::uint32_t pid = 0;               // of the healthy provider
+  std::uint32_t pid = 0;              // of the healthy provider
   std::vector<std::uint64_t> totals;  // any of them
-  bool venues_only = false;            // the other sets were not asked for
+  bool venues_only = false;           // the other sets were not asked for
 };
 // The healthy rows and totals that are not there or not right; empty: all are.
 [[nodiscard]] std::string missing_rows(std::string_view text, Form form, const Expected& expected);

@@ -29,7 +29,8 @@ int milliseconds_until(Clock::time_point end) {
 
 [[noreturn]] void execute(const Arguments& arguments) {
   std::vector<char*> words;
-  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : arguments)
+    words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
   ::execv(words[0], words.data());
   ::_exit(127);

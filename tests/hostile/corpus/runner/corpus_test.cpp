@@ -34,12 +34,11 @@ std::string report(const std::vector<SceneResult>& results, const char* what) {
   for (const SceneResult& result : results) {
     std::printf("  %-42s %-6s %3u runs, slowest %5.2f s %-16s peak %5.1f MiB%s%s\n",
                 result.name.c_str(),
-                !result.skipped.empty()    ? "SKIP"
+                !result.skipped.empty()   ? "SKIP"
                 : result.findings.empty() ? "ok"
                                           : "FAILED",
-                result.verbs, result.slowest_seconds, result.slowest.c_str(),
-                result.peak_mebibytes, result.skipped.empty() ? "" : " skipped: ",
-                result.skipped.c_str());
+                result.verbs, result.slowest_seconds, result.slowest.c_str(), result.peak_mebibytes,
+                result.skipped.empty() ? "" : " skipped: ", result.skipped.c_str());
     verbs += result.verbs;
     played += result.skipped.empty() ? 1U : 0U;
     failed += result.findings.empty() ? 0U : 1U;
@@ -151,8 +150,7 @@ TEST_F(HostileCorpusControl, FindsAMissingHealthyRow) {
 TEST_F(HostileCorpusControl, FindsAnAttackThatDoesNotTakePlace) {
   Attack harmless = attack_called("header_state_unknown");
   harmless.proof = "error=SPARSE";
-  EXPECT_NE(play_attacks(programs(), {harmless}).find("not seen to take place"),
-            std::string::npos);
+  EXPECT_NE(play_attacks(programs(), {harmless}).find("not seen to take place"), std::string::npos);
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ namespace meterbank::hostile {
 namespace {
 
 std::string to_text(const SceneResult& result) {
-  const nlohmann::json json{result.name,  result.skipped,         result.findings,
-                            result.only_late, result.verbs, result.slowest_seconds,
+  const nlohmann::json json{result.name,      result.skipped,       result.findings,
+                            result.only_late, result.verbs,         result.slowest_seconds,
                             result.slowest,   result.peak_mebibytes};
   // Findings quote what readers printed, which may be anything.
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

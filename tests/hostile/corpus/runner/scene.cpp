@@ -36,9 +36,9 @@ constexpr std::uint64_t kMemory = std::uint64_t{32} << 20;
 struct Verb {
   std::string name;
   Arguments arguments;
-  std::optional<Form> form;                 // of the healthy rows; nothing: see `wanted`
-  std::vector<std::string> wanted = {};     // in squeezed output
-  std::vector<int> codes = {0};             // that it may end with
+  std::optional<Form> form;              // of the healthy rows; nothing: see `wanted`
+  std::vector<std::string> wanted = {};  // in squeezed output
+  std::vector<int> codes = {0};          // that it may end with
   bool venues_only = false;
 };
 
@@ -126,11 +126,14 @@ std::vector<Verb> Scene::formats() const {
     words.insert(words.end(), more.begin(), more.end());
     return Verb{"get * -f " + name, words, form};
   };
-  std::vector<Verb> all{
-      with("table", Form::kTable, {"--hist"}), with("plain", Form::kPlain),
-      with("tsv", Form::kTsv),                 with("csv", Form::kCsv),
-      with("json", Form::kJson, {"--hist"}),   with("jsonl", Form::kJson),
-      with("pdh-csv", Form::kPdhCsv),          with("pdh-tsv", Form::kPdhTsv)};
+  std::vector<Verb> all{with("table", Form::kTable, {"--hist"}),
+                        with("plain", Form::kPlain),
+                        with("tsv", Form::kTsv),
+                        with("csv", Form::kCsv),
+                        with("json", Form::kJson, {"--hist"}),
+                        with("jsonl", Form::kJson),
+                        with("pdh-csv", Form::kPdhCsv),
+                        with("pdh-tsv", Form::kPdhTsv)};
   return all;
 }
 
@@ -259,8 +262,8 @@ void Scene::check_proof() {
 }
 
 void Scene::watch() {
-  const Run run = run_on_terminal(cli({"watch", "*", "-i", "100ms"}), milliseconds(250), "q",
-                                  kDeadline);
+  const Run run =
+      run_on_terminal(cli({"watch", "*", "-i", "100ms"}), milliseconds(250), "q", kDeadline);
   judge("watch", run, {0});
   if (const auto bytes = forbidden_bytes(run.out, Output::kTerminal); !bytes.empty()) {
     find("watch: the terminal is sent " + bytes);

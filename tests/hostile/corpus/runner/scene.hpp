@@ -34,7 +34,7 @@ struct SceneResult {
 [[nodiscard]] SceneResult play_host(const Programs& programs, std::string_view name);
 
 // All of them, some at a time, in their order; those that were merely late once more, alone.
-[[nodiscard]] std::vector<SceneResult> play_all(
-    std::size_t count, const std::function<SceneResult(std::size_t)>& one);
+[[nodiscard]] std::vector<SceneResult> play_all(std::size_t count,
+                                                const std::function<SceneResult(std::size_t)>& one);
 
 }  // namespace meterbank::hostile

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "patched_provider.hpp"
+#include "../patched_provider.hpp"
 
 namespace meterbank::hostile {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "patched_provider.hpp"
+#include "../patched_provider.hpp"
 #include "runtime_directory.hpp"
 
 namespace meterbank::hostile {

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "patched_provider.hpp"
+#include "../patched_provider.hpp"
 
 namespace meterbank::hostile {
 namespace {
@@ -114,9 +114,8 @@ constexpr std::array kAttacks{
     Attack{"extent_allocated_beyond_its_end",
            "Holes within, pages behind the end: the file has enough blocks, and yet is refused.",
            [](const Stage& stage) {
-             with_memory(stage, {.bytes = 32 * kMebibyte,
-                                 .allocated = 65536,
-                                 .beyond = 32 * kMebibyte});
+             with_memory(stage,
+                         {.bytes = 32 * kMebibyte, .allocated = 65536, .beyond = 32 * kMebibyte});
            },
            "error=SPARSE"},
     Attack{"extent_with_one_hole",
@@ -164,9 +163,7 @@ constexpr std::array kAttacks{
     Attack{"descriptor_is_a_fifo", "The memory is a FIFO: refused without an open that waits.",
            [](const Stage& stage) { with_descriptor(stage, fifo(stage)); }, "error="},
     Attack{"descriptor_is_a_socket", "The memory is a socket: refused.",
-           [](const Stage& stage) {
-             with_descriptor(stage, ::socket(AF_UNIX, SOCK_STREAM, 0));
-           },
+           [](const Stage& stage) { with_descriptor(stage, ::socket(AF_UNIX, SOCK_STREAM, 0)); },
            "error="},
     Attack{"descriptor_is_a_directory", "The memory is a directory: refused.",
            [](const Stage& stage) {

@@ -3,7 +3,7 @@
 // Headers that contradict themselves.
 #include <cstring>
 
-#include "patched_provider.hpp"
+#include "../patched_provider.hpp"
 
 namespace meterbank::hostile {
 namespace {
@@ -21,7 +21,8 @@ template <typename Change>
 constexpr std::array kAttacks{
     Attack{"header_without_magic", "No magic word: the memory is refused by name.",
            [](const Stage& stage) {
-             with_header(stage, [](SegmentHeader& header) { header.magic.store(0, kRelaxedOrder); });
+             with_header(stage,
+                         [](SegmentHeader& header) { header.magic.store(0, kRelaxedOrder); });
            },
            "error=NOT_A_SEGMENT"},
     Attack{"header_of_another_byte_order", "The ABI mark is reversed: refused by name.",
@@ -83,7 +84,8 @@ constexpr std::array kAttacks{
              const PatchedProvider provider(stage);
              SegmentHeader& header = provider.header();
              stage.keep_on([&] {
-               header.magic.store(any_number() % 2 == 0 ? kSegmentMagic : any_number(), kRelaxedOrder);
+               header.magic.store(any_number() % 2 == 0 ? kSegmentMagic : any_number(),
+                                  kRelaxedOrder);
                header.abi_mark = any_number() % 2 == 0 ? kAbiMark : 0;
                header.layout_major = static_cast<std::uint16_t>(any_number() % 3);
              });
@@ -97,7 +99,8 @@ constexpr std::array kAttacks{
            "rows>"},
     Attack{"header_state_unknown", "A state that does not exist: read as any other that lives.",
            [](const Stage& stage) {
-             with_header(stage, [](SegmentHeader& header) { header.state.store(77, kRelaxedOrder); });
+             with_header(stage,
+                         [](SegmentHeader& header) { header.state.store(77, kRelaxedOrder); });
            },
            "state=live|state=hung"},
     Attack{"header_closed_while_live",

@@ -3,15 +3,17 @@
 // Texts that steer a terminal, a spreadsheet or a path.
 #include <cstring>
 
-#include "patched_provider.hpp"
+#include "../patched_provider.hpp"
 
 namespace meterbank::hostile {
 namespace {
 
-constexpr auto kRelaxedOrder = std::memory_order_relaxed;  // the attacker is alone until it is ready
+constexpr auto kRelaxedOrder =
+    std::memory_order_relaxed;  // the attacker is alone until it is ready
 // Title, clipboard, bell, clear screen; C1 in two bytes; delete.
 constexpr std::string_view kControls =
-    "\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b[2J\xc2\x9b" "31m\x7f\x08\x0e";
+    "\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b[2J\xc2\x9b"
+    "31m\x7f\x08\x0e";
 constexpr std::string_view kBidi = "\u202eabc\u2066\u2069\u200f\u061c";
 
 // One text wherever the schema has any, and in a name of a row.
@@ -96,8 +98,8 @@ constexpr std::array kAttacks{
            "rows>"},
     Attack{"names_that_are_options", "What a command line, printf() or a path would take apart.",
            [](const Stage& stage) {
-             rows_called(stage, {"\\\\healthy", "-n", "healthy:healthy_venues", "(eu)", "%s%n", "{x}",
-                                 "--", "healthy_venues/eu"});
+             rows_called(stage, {"\\\\healthy", "-n", "healthy:healthy_venues", "(eu)", "%s%n",
+                                 "{x}", "--", "healthy_venues/eu"});
            },
            "rows>"},
     Attack{"names_that_are_formulas", "Names that a spreadsheet would run.",
@@ -107,7 +109,10 @@ constexpr std::array kAttacks{
            },
            "rows>"},
     Attack{"names_equal_but_for_case", "Names that are one up to case, and one that is empty.",
-           [](const Stage& stage) { rows_called(stage, {"row", "ROW", "Row", ""}); }, "rows>"},
+           [](const Stage& stage) {
+             rows_called(stage, {"row", "ROW", "Row", ""});
+           },
+           "rows>"},
     Attack{"provider_name_with_controls", "Escape sequences in the header's name of the provider.",
            [](const Stage& stage) {
              const PatchedProvider provider(stage);

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <thread>
 
-#include "../../../support/scripted_provider.hpp"
-#include "patched_provider.hpp"
+#include "../../../../support/scripted_provider.hpp"
+#include "../patched_provider.hpp"
 
 namespace meterbank::hostile {
 namespace {
@@ -66,9 +66,7 @@ constexpr std::array<std::uint64_t, 2> kTwo{5, 6};
 
 constexpr std::array kAttacks{
     Attack{"channel_never_answers", "Takes each request and says nothing: its rows alone wait.",
-           [](const Stage& stage) {
-             scripted(stage, [](PacketSocket&, const ChannelRequest&) {});
-           },
+           [](const Stage& stage) { scripted(stage, [](PacketSocket&, const ChannelRequest&) {}); },
            "state=live"},
     Attack{"channel_never_accepts", "Listens, and takes nobody in.",
            [](const Stage& stage) {
@@ -84,8 +82,7 @@ constexpr std::array kAttacks{
            "state=live"},
     Attack{"channel_hangs_up", "Ends the connection at each request.",
            [](const Stage& stage) {
-             scripted(stage,
-                      [](PacketSocket& to, const ChannelRequest&) { to = PacketSocket(); });
+             scripted(stage, [](PacketSocket& to, const ChannelRequest&) { to = PacketSocket(); });
            },
            "state=live"},
     Attack{"channel_answers_garbage", "Bytes without a meaning as an answer.",
@@ -124,16 +121,16 @@ constexpr std::array kAttacks{
              });
            },
            "state=live"},
-    Attack{"channel_refuses_and_is_busy", "Refuses with a reason that does not exist, then is busy.",
-           [](const Stage& stage) {
-             scripted(stage, [](PacketSocket& to, const ChannelRequest& request) {
-               to.send(any_number() % 2 == 0
-                           ? plain_answer(MessageType::kBusy, request.id)
-                           : plain_answer(MessageType::kRefused, request.id,
-                                          static_cast<ChannelRefusal>(0xffffffff)));
-             });
-           },
-           "state=live"},
+    Attack{
+        "channel_refuses_and_is_busy", "Refuses with a reason that does not exist, then is busy.",
+        [](const Stage& stage) {
+          scripted(stage, [](PacketSocket& to, const ChannelRequest& request) {
+            to.send(any_number() % 2 == 0 ? plain_answer(MessageType::kBusy, request.id)
+                                          : plain_answer(MessageType::kRefused, request.id,
+                                                         static_cast<ChannelRefusal>(0xffffffff)));
+          });
+        },
+        "state=live"},
     Attack{"channel_sends_200_descriptors", "Descriptors by the hundred: all are closed.",
            [](const Stage& stage) {
              scripted(stage, [](PacketSocket& to, const ChannelRequest& request) {

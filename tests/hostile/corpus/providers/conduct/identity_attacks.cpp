@@ -8,7 +8,8 @@
 namespace meterbank::hostile {
 namespace {
 
-constexpr auto kRelaxedOrder = std::memory_order_relaxed;  // the attacker is alone until it is ready
+constexpr auto kRelaxedOrder =
+    std::memory_order_relaxed;  // the attacker is alone until it is ready
 
 [[noreturn]] void as_healthy(const Stage& stage, const CountersetSpec& spec,
                              const std::vector<std::string>& rows,
@@ -20,7 +21,9 @@ constexpr auto kRelaxedOrder = std::memory_order_relaxed;  // the attacker is al
 constexpr std::array kAttacks{
     Attack{"same_set_same_rows",
            "The healthy set once more, with rows of the same names: both have theirs.",
-           [](const Stage& stage) { as_healthy(stage, kHealthyVenues, {"eu", "us", "asia"}); },
+           [](const Stage& stage) {
+             as_healthy(stage, kHealthyVenues, {"eu", "us", "asia"});
+           },
            "rows>", Place::kOwnDirectory, 1 + 2 + 3},
     Attack{"same_provider_name", "Called as the healthy provider, with its sets and rows.",
            [](const Stage& stage) {
@@ -38,10 +41,7 @@ constexpr std::array kAttacks{
     Attack{"same_guid_older",
            "The healthy GUID, other counters, and a creation time of zero: the older one does not "
            "describe the set for the healthy provider.",
-           [](const Stage& stage) {
-             same_guid_older(stage);
-           },
-           "rows>"},
+           [](const Stage& stage) { same_guid_older(stage); }, "rows>"},
     Attack{"same_guid_single", "The healthy GUID for a set that has no instances.",
            [](const Stage& stage) {
              CountersetSpec spec = kHealthyVenues;

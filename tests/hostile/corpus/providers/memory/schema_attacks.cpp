@@ -3,7 +3,7 @@
 // Schemas whose numbers do not hold together.
 #include <limits>
 
-#include "patched_provider.hpp"
+#include "../patched_provider.hpp"
 
 namespace meterbank::hostile {
 namespace {
@@ -54,7 +54,8 @@ constexpr std::array kAttacks{
                provider.announce();
              });
            }},
-    Attack{"scales_out_of_range", "Values to be shown times 10 to the power of two thousand million.",
+    Attack{"scales_out_of_range",
+           "Values to be shown times 10 to the power of two thousand million.",
            [](const Stage& stage) {
              with_schema(stage, [](PatchedProvider& provider) {
                provider.counter(0).scale = std::numeric_limits<std::int32_t>::max();
@@ -125,7 +126,8 @@ constexpr std::array kAttacks{
                      const BlockParts<SharedWord> block = provider.block(slot);
                      for (SharedWord* const copy : {block.copy0, block.copy1}) {
                        for (std::uint32_t word = 1; word < block.words; ++word) {
-                         copy[word].store(slot == 0 ? ~std::uint64_t{0} : any_number(), kRelaxedOrder);
+                         copy[word].store(slot == 0 ? ~std::uint64_t{0} : any_number(),
+                                          kRelaxedOrder);
                        }
                        copy[1].store(slot, kRelaxedOrder);
                      }

@@ -3,7 +3,7 @@
 // Directories that lead in circles, overlap, or lead out of the memory.
 #include <cstring>
 
-#include "patched_provider.hpp"
+#include "../patched_provider.hpp"
 
 namespace meterbank::hostile {
 namespace {
@@ -22,7 +22,8 @@ void list_more(PatchedProvider& provider, std::uint32_t count,
                const std::function<Ref(std::uint32_t, Ref)>& place) {
   SegmentHeader& header = provider.header();
   const Ref first = header.registrations[0].load(kRelaxedOrder);
-  for (std::uint32_t i = 1; i < count; ++i) header.registrations[i].store(place(i, first), kRelaxedOrder);
+  for (std::uint32_t i = 1; i < count; ++i)
+    header.registrations[i].store(place(i, first), kRelaxedOrder);
   header.registrations_count.store(count, kRelaxedOrder);
 }
 
@@ -95,9 +96,8 @@ constexpr std::array kAttacks{
            "left_out>"},
     Attack{"group_of_too_many_slots", "Four thousand million slots in a group.",
            [](const Stage& stage) {
-             with_directory(stage, [](PatchedProvider& provider) {
-               provider.group().slots = 0xfffffff8;
-             });
+             with_directory(stage,
+                            [](PatchedProvider& provider) { provider.group().slots = 0xfffffff8; });
            },
            "left_out>"},
     Attack{"group_of_no_slots", "A group of none.",
@@ -174,7 +174,8 @@ constexpr std::array kAttacks{
              std::memcpy(honest.data(), static_cast<const void*>(&record), sizeof record);
              stage.keep_on([&] {
                const std::size_t at = any_number() % honest.size();
-               words[at].store(any_number() % 2 == 0 ? honest[at] : any_number() >> 40, kRelaxedOrder);
+               words[at].store(any_number() % 2 == 0 ? honest[at] : any_number() >> 40,
+                               kRelaxedOrder);
                provider.announce();
              });
            }},

@@ -3,7 +3,7 @@
 // Attacks that the same user and another one make.
 #pragma once
 
-#include "patched_provider.hpp"
+#include "../patched_provider.hpp"
 
 namespace meterbank::hostile {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "patched_provider.hpp"
+#include "../patched_provider.hpp"
 
 namespace meterbank::hostile {
 namespace {
@@ -82,7 +82,8 @@ constexpr std::array kAttacks{
              PatchedProvider provider(stage, spec);
              const BlockParts<SharedWord> block = provider.block(0);
              stage.keep_on([&] {
-               provider.header().settled_epoch.store(any_number() >> (any_number() % 64), kRelaxedOrder);
+               provider.header().settled_epoch.store(any_number() >> (any_number() % 64),
+                                                     kRelaxedOrder);
                for (std::uint32_t word = 0; word < cut_words(block.words); ++word) {
                  block.cut[word].store(any_number() >> (any_number() % 64), kRelaxedOrder);
                }
@@ -144,7 +145,8 @@ constexpr std::array kAttacks{
            "rows>"},
     Attack{"generations_flap", "Slots begin a new life, or an older one, without pause.",
            [](const Stage& stage) {
-             change_blocks(stage, [](const auto& b) { b.slot->store(any_number(), kRelaxedOrder); });
+             change_blocks(stage,
+                           [](const auto& b) { b.slot->store(any_number(), kRelaxedOrder); });
            }},
     Attack{"memberships_flap", "The membership word moves, back and forth, and the rows with it.",
            [](const Stage& stage) {
