@@ -158,6 +158,7 @@ std::vector<Verb> Scene::verbs() const {
       {"get healthy paths",
        cli({"get", "healthy_venues/*/level", "healthy_machine/level", "healthy_pools/*/level"}),
        Form::kPlain},
+      {"pmu list", cli({"pmu", "list"}), {}, {}, {0, 1, 3}},
       {"doctor", cli({"doctor"}), {}, {label + " live, 3 sets"}, {0, 1}},
       {"typeperf",
        cli({"typeperf", "\\Healthy Venues(*)\\Level", "-sc", "1"}),
