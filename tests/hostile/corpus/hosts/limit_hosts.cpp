@@ -2,6 +2,7 @@
 //
 // Hosts that have no memory, no descriptors, no threads, no files, or no peace.
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "../../../support/sanitizers.hpp"
 #include "host.hpp"
 #include "meterbank/reader.hpp"
+#include "meterbank/shm/pointer_record.hpp"
 
 namespace meterbank::hostile {
 namespace {
@@ -114,9 +116,14 @@ int without_descriptors() {
 }
 
 int without_threads() {
-  if (::geteuid() == 0 && (::setgid(65533) != 0 || ::setuid(65533) != 0)) return kSkipped;
+  // The limit does not count for root; another user needs a directory to write to.
+  const std::string directory = provider_directory();
+  if (::geteuid() == 0 && (::chmod(directory.c_str(), 01777) != 0 || ::setgid(65533) != 0 ||
+                           ::setuid(65533) != 0)) {
+    return kSkipped;
+  }
   limit(RLIMIT_NPROC, 0);
-  HostedProvider hosted({.name = "host", .directory = "/tmp"});
+  HostedProvider hosted;
   hosted.count();
   return 0;
 }
