@@ -119,8 +119,8 @@ int without_descriptors() {
 int without_threads() {
   // The limit does not count for root; another user needs a directory to write to.
   const std::string directory = provider_directory();
-  if (::geteuid() == 0 && (::chmod(directory.c_str(), 01777) != 0 || ::setgid(65533) != 0 ||
-                           ::setuid(65533) != 0)) {
+  if (::geteuid() == 0 &&
+      (::chmod(directory.c_str(), 01777) != 0 || ::setgid(65533) != 0 || ::setuid(65533) != 0)) {
     return kSkipped;
   }
   limit(RLIMIT_NPROC, 0);

@@ -336,6 +336,9 @@ SceneResult play_host(const Programs& programs, std::string_view name) {
   result.slowest_seconds = run.seconds;
   result.slowest = "host";
   const std::string said = run.out.substr(0, 2000) + run.err.substr(0, 300);
+  if (const auto bytes = forbidden_bytes(run.out + run.err, Output::kLines); !bytes.empty()) {
+    result.findings.push_back("a terminal is sent " + bytes);
+  }
   if (run.code == 77) {
     result.skipped = said.empty() ? "not possible here" : said;
   } else if (run.late) {
