@@ -58,8 +58,8 @@ void poll_one(const Effort& effort, Table& table) {
   Query query = query_all(catalog);
   Sample sample;
   query.prepare(sample);
-  const QueryPlan::Row& row = query.plan()->rows.at(0);
-  std::vector<std::uint64_t> values(row.block.words);
+  const BlockParts<const SharedWord> block = query.plan()->block_of(0);
+  std::vector<std::uint64_t> values(block.words);
   const std::uint64_t turns = effort.operations / 10;
   const Timestamp time = Timestamp::now();
   table.time_row("did anything change? Catalog::stale (limit: one load)",
@@ -71,7 +71,7 @@ void poll_one(const Effort& effort, Table& table) {
                      [&] {
                        // relaxed: it orders nothing
                        for (std::uint64_t turn = 0; turn < turns; ++turn) {
-                         keep(StdAtomics::load_relaxed(*row.block.seq));
+                         keep(StdAtomics::load_relaxed(*block.seq));
                        }
                      }),
                  20.0);
@@ -85,7 +85,7 @@ void poll_one(const Effort& effort, Table& table) {
                       },
                       [&] {
                         for (std::uint64_t turn = 0; turn < turns; ++turn) {
-                          keep(read_bounded<StdAtomics>(row.block, values.data(), 0).version);
+                          keep(read_bounded<StdAtomics>(block, values.data(), 0).version);
                         }
                       }),
                   {});

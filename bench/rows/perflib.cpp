@@ -26,7 +26,7 @@ constexpr std::size_t kValues = kInstances * kCounters;
 class BareSnapshots {
  public:
   explicit BareSnapshots(const QueryPlan& plan) : values_(plan.words) {
-    for (const QueryPlan::Row& row : plan.rows) blocks_.push_back(row.block);
+    for (std::size_t row = 0; row < plan.rows.size(); ++row) blocks_.push_back(plan.block_of(row));
   }
   void read() noexcept {
     std::uint64_t* target = values_.data();

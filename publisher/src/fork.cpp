@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fork: the child must not become a second writer, and its counts must not fault. The shared pages
-// are not inherited (MADV_DONTFORK); private zero pages take their place, so handles that the child
-// inherited count into nothing.
+// fork: the child must not become a second writer, and its counts must not fault. Private zero
+// pages take the place of the shared ones, so handles that the child inherited count into nothing.
+// What it inherited of the library is never destroyed there (one_process.hpp): that could wait for
+// threads that it does not have. Children that no handler sees: docs/decisions/0017.
 #include <pthread.h>
 #include <signal.h>
 
@@ -24,7 +25,9 @@ struct Watched {
 
 // Never destroyed: a fork in a static destructor still runs the handlers.
 Watched& watched() {
-  static auto* const segments = new Watched;
+  // In memory of its own, so that the first use cannot fail.
+  alignas(Watched) static std::byte memory[sizeof(Watched)];
+  static auto* const segments = new (memory) Watched;
   return *segments;
 }
 
@@ -38,6 +41,7 @@ void before_fork() noexcept {
   watched().mutex.lock();
   watched().signals = before;
   for (OwnedSegment* segment : watched().segments) {
+    if (segment->is_inherited()) continue;
     segment->mutex.lock();
     if (segment->callbacks != nullptr) segment->callbacks->before_fork();
   }
@@ -53,6 +57,7 @@ void unlock() noexcept {
 void release_all() noexcept {
   cuts_after_fork_in_parent();
   for (OwnedSegment* segment : watched().segments) {
+    if (segment->is_inherited()) continue;
     if (segment->callbacks != nullptr) segment->callbacks->after_fork_in_parent();
     segment->mutex.unlock();
   }
@@ -61,17 +66,13 @@ void release_all() noexcept {
 
 void after_fork_in_child() noexcept {
   cuts_after_fork_in_child();
+  // All of them: what the parent itself had inherited was detached by then, and is so again.
   for (OwnedSegment* segment : watched().segments) {
-    // relaxed: this process has one thread.
-    segment->forked.store(true, std::memory_order_relaxed);
     for (OwnedExtent& extent : segment->extents) extent.detach_after_fork();
     if (segment->callbacks != nullptr) segment->callbacks->after_fork_in_child();
-    // Its thread is the parent's, and what that waits on cannot be destroyed here.
-    static_cast<void>(segment->cut_beat.release());
-    segment->mutex.unlock();
   }
   keep_only_own_thread_number();
-  watched().segments.clear();
+  forget_process_mark();
   unlock();
 }
 
@@ -79,7 +80,7 @@ void after_fork_in_child() noexcept {
 
 void watch_forks(OwnedSegment& segment) {
   static const int installed = ::pthread_atfork(before_fork, release_all, after_fork_in_child);
-  static_cast<void>(installed);  // ENOMEM: forked children then fault when they count
+  static_cast<void>(installed);  // ENOMEM: as in children that no handler sees
   const std::lock_guard lock(watched().mutex);
   watched().segments.push_back(&segment);
 }

@@ -91,7 +91,7 @@ OwnedRegistration::OwnedRegistration(std::shared_ptr<OwnedSegment> owner,
   prepare_thread_numbers();
 }
 
-Result<void> OwnedRegistration::make_record() {
+Result<void> OwnedRegistration::make_record_locked() {
   SegmentHeader& header = segment->header();
   // relaxed: only the owner stores it, under the mutex.
   const std::uint32_t count = header.registrations_count.load(std::memory_order_relaxed);
@@ -134,10 +134,7 @@ void OwnedRegistration::make_callable(Call call) {
   callable = std::make_shared<Callable>(std::move(call.function), call.options, interest, !single);
 }
 
-Result<void> OwnedRegistration::publish_locked(std::optional<Call> call) {
-  if (record == nullptr) {
-    if (auto good = make_record(); !good) return good;
-  }
+void OwnedRegistration::publish_locked(std::optional<Call> call) {
   callable.reset();
   if (call) make_callable(std::move(*call));
   // relaxed: only the owner stores it.
@@ -154,7 +151,6 @@ Result<void> OwnedRegistration::publish_locked(std::optional<Call> call) {
   record->word.store(word.raw(), std::memory_order_release);
   inserted = true;
   segment->directory_changed();
-  return {};
 }
 
 std::uint32_t OwnedRegistration::slots_of_next_group() const noexcept {
@@ -186,15 +182,17 @@ Result<void> OwnedRegistration::add_group() {
   header->slots = slots;
   auto lives = std::make_unique<SlotLife[]>(slots);
   unused_.reserve(unused_.size() + slots);
-  for (std::uint32_t slot = slots; slot-- > 0;) {
+  lives_.reserve(lives_.size() + 1);
+  for (std::uint32_t slot = 0; slot < slots; ++slot) {
     const auto parts = block_parts(memory->data, form, layout, slot);
     lives[slot].writer = BlockWriter<StdAtomics>(parts);
     lives[slot].slot = parts.slot;
     if (form.sharded()) make_shards(lives[slot], parts);
     lives[slot].descriptor =
         reinterpret_cast<SlotDescriptor*>(memory->data + layout.descriptors) + slot;
-    unused_.push_back(&lives[slot]);
   }
+  // From here on nothing allocates, so that a slot is in use only with its group.
+  for (std::uint32_t slot = slots; slot-- > 0;) unused_.push_back(&lives[slot]);
   lives_.push_back(std::move(lives));
   SharedWord& link = last_group_ == nullptr ? record->first_group : last_group_->next;
   // [P4] pairs with [Q4]. Without it a reader follows the link into a group without a header.
@@ -433,7 +431,9 @@ SlotLife* OwnedRegistration::find_locked(std::string_view instance_name) noexcep
 bool OwnedRegistration::is_idle_locked() const noexcept {
   // relaxed: only the owner stores it.
   const auto word = RegistrationWord::of(record->word.load(std::memory_order_relaxed));
-  if (word.state != RegistrationState::kClosed) return false;
+  const bool is_over =
+      word.state == RegistrationState::kClosed || word.state == RegistrationState::kFree;
+  if (!is_over) return false;
   for (const SlotLife* life = oldest_closed_; life != nullptr; life = life->closed_next) {
     // acquire: pairs with the release in SlotReference::release.
     if (life->holders.load(std::memory_order_acquire) != 0) return false;

@@ -68,7 +68,8 @@ struct NameEqual {
   }
 };
 
-struct OwnedRegistration : std::enable_shared_from_this<OwnedRegistration> {
+// Made by make_of_one_process(), as OwnedSegment.
+struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegistration> {
   OwnedRegistration(std::shared_ptr<OwnedSegment> owner, std::vector<std::byte> schema_bytes,
                     const CountersetSpec& spec);
 
@@ -82,15 +83,18 @@ struct OwnedRegistration : std::enable_shared_from_this<OwnedRegistration> {
   void close() noexcept;
 
   // All functions ending in _locked are called with the segment's mutex held.
-  // With callbacks if there is a `call`; the server is there then.
-  Result<void> publish_locked(std::optional<Call> call);
+  // Takes memory of the segment. Readers see nothing of it as yet.
+  Result<void> make_record_locked();
+  // With callbacks if there is a `call`; the server is there then, and the record in any case. May
+  // throw std::bad_alloc, before readers see anything.
+  void publish_locked(std::optional<Call> call);
   Result<SlotReference> create_locked(std::string_view name, const InstanceOptions& options);
   void close_instance_locked(SlotLife& life) noexcept;
   void begin_close_locked() noexcept;
   void finish_close_locked() noexcept;
   [[nodiscard]] SlotLife* find_locked(std::string_view name) noexcept;
-  // True if it is closed and nobody can write to any slot any more, so that the memory may serve a
-  // successor.
+  // True if it is closed, or was never published, and nobody can write to any slot any more, so
+  // that the memory may serve a successor.
   [[nodiscard]] bool is_idle_locked() const noexcept;
 
   std::shared_ptr<OwnedSegment> segment;
@@ -108,7 +112,6 @@ struct OwnedRegistration : std::enable_shared_from_this<OwnedRegistration> {
  private:
   using Clock = std::chrono::steady_clock;
 
-  Result<void> make_record();
   void make_callable(Call call);
   [[nodiscard]] Result<void> may_create(std::string_view instance_name,
                                         const InstanceOptions& options) const;

@@ -3,17 +3,19 @@
 
 #include <fcntl.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <new>
+#include <system_error>
 
 #include "callback/callback_server.hpp"
 #include "library_thread.hpp"
 #include "meterbank/base/clock.hpp"
+#include "meterbank/base/stay_loaded.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/pointer_record.hpp"
 #include "owned_registration.hpp"
@@ -29,9 +31,18 @@ pthread_mutex_t* owner_mutex(SegmentHeader& header) noexcept {
 }  // namespace
 
 OwnedSegment::OwnedSegment(ProviderOptions provider_options)
-    : options(std::move(provider_options)) {}
+    : options(std::move(provider_options)) {
+  // No machine runs longer, and a clock's nanoseconds have room for it.
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365 * 100);
+  options.heartbeat = std::min(options.heartbeat, kLongest);
+  options.quarantine = std::min(options.quarantine, kLongest);
+  options.cut_period = std::min<decltype(options.cut_period)>(options.cut_period, kLongest);
+}
 
-OwnedSegment::~OwnedSegment() { close(); }
+OwnedSegment::~OwnedSegment() {
+  close();
+  unwatch_forks(*this);
+}
 
 Result<void> OwnedSegment::start() {
   if (!check_name(options.name, NameKind::kProvider).ok() ||
@@ -40,7 +51,15 @@ Result<void> OwnedSegment::start() {
                 "1 to 63 bytes of UTF-8 without control characters");
   }
   if (options.directory.empty()) options.directory = provider_directory();
+  // The record is found again at the end, wherever the process works by then.
+  std::error_code unknown;
+  const auto whole = std::filesystem::absolute(options.directory, unknown);
+  if (!unknown) options.directory = whole.string();
   if (auto good = prepare_directory(options.directory); !good) return good;
+  if (auto good = stay_loaded(); !good) return good;
+  // Before the first descriptor that a child must not keep. Under the mutex: a fork takes it, too.
+  watch_forks(*this);
+  const std::lock_guard lock(mutex);
   if (auto good = add_extent(kExtentBytesMin); !good) return good;
   new (extents.front().data()) SegmentHeader{};
   used = sizeof(SegmentHeader);
@@ -56,6 +75,8 @@ Result<void> OwnedSegment::start() {
   pointer.pid = segment.pid;
   pointer.start_time = segment.start_time;
   pointer.boot_id = segment.boot_id;
+  pointer.pid_namespace = own_pid_namespace();
+  pointer.time_namespace = segment.time_namespace;
   pointer.descriptor = static_cast<std::uint32_t>(extents.front().descriptor());
   pointer.inode = extents.front().inode();
   pointer.bytes = extents.front().size();
@@ -63,8 +84,7 @@ Result<void> OwnedSegment::start() {
   pointer.layout_minor = kLayoutMinor;
   auto written = write_record(options.directory, pointer);
   if (!written) return tl::make_unexpected(written.error());
-  record = *written;
-  watch_forks(*this);
+  record = std::move(*written);
   return {};
 }
 
@@ -77,15 +97,14 @@ void OwnedSegment::write_header() {
   segment.pid = static_cast<std::uint32_t>(::getpid());
   segment.uid = ::geteuid();
   segment.boot_id = boot_id();
-  segment.start_time = process_start_time(segment.pid);
+  segment.start_time = own_start_time();
   segment.created_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
   segment.created_realtime_ns = clock_ns(CLOCK_REALTIME);
   if (::getrandom(segment.segment_id.data(), sizeof segment.segment_id, 0) !=
       static_cast<ssize_t>(sizeof segment.segment_id)) {
     segment.segment_id = {segment.created_monotonic_ns, extents.front().inode()};
   }
-  struct stat facts {};
-  if (::stat("/proc/self/ns/time", &facts) == 0) segment.time_namespace = facts.st_ino;
+  segment.time_namespace = own_time_namespace();
   segment.name_bytes = static_cast<std::uint32_t>(options.name.size());
   std::memcpy(segment.name.data(), options.name.data(), options.name.size());
   const OwnedExtent& first = extents.front();
@@ -175,8 +194,7 @@ void OwnedSegment::count_refusal(Refusal reason) noexcept {
 }
 
 Result<void> OwnedSegment::usable() const {
-  // relaxed: set in the child of a fork before any of its code runs.
-  if (forked.load(std::memory_order_relaxed)) {
+  if (is_inherited()) {
     return fail(ErrorCode::kForked, "provider '" + options.name + "' belongs to the parent process",
                 "create a provider of its own in the child");
   }
@@ -246,8 +264,7 @@ void OwnedSegment::stop_keeper() noexcept {
 }
 
 void OwnedSegment::close() noexcept {
-  // relaxed: set in the child of a fork before any of its code runs. The child owns none of this.
-  if (forked.load(std::memory_order_relaxed)) return;
+  if (is_inherited()) return;
   std::vector<std::shared_ptr<OwnedRegistration>> ending;
   std::shared_ptr<CallbackServer> serving;
   std::unique_ptr<CutBeat> beating;
@@ -270,7 +287,6 @@ void OwnedSegment::close() noexcept {
                          std::memory_order_release);
     directory_changed();
   }
-  unwatch_forks(*this);
   if (!record.empty()) ::unlink(record.c_str());
   stop_keeper();
 }

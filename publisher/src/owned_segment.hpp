@@ -7,7 +7,6 @@
 
 #include <pthread.h>
 
-#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "cut_beat.hpp"
+#include "meterbank/base/one_process.hpp"
 #include "meterbank/publisher/provider.hpp"
 #include "meterbank/shm/segment.hpp"
 
@@ -23,7 +23,8 @@ namespace meterbank::detail {
 class CallbackServer;
 struct OwnedRegistration;
 
-struct OwnedSegment : std::enable_shared_from_this<OwnedSegment> {
+// Made by make_of_one_process(): a child never destroys what it inherited of its parent.
+struct OwnedSegment : OfOneProcess, std::enable_shared_from_this<OwnedSegment> {
   explicit OwnedSegment(ProviderOptions provider_options);
   ~OwnedSegment();
 
@@ -47,7 +48,7 @@ struct OwnedSegment : std::enable_shared_from_this<OwnedSegment> {
   // After any change of the directory, under `mutex`.
   void directory_changed() noexcept;
   void count_refusal(Refusal reason) noexcept;
-  // Why nothing can be created any more, if so. Under `mutex` or in the child of a fork.
+  // Why nothing can be created any more, if so. Under `mutex`, or where it is inherited.
   [[nodiscard]] Result<void> usable() const;
 
   [[nodiscard]] SegmentHeader& header() const noexcept {
@@ -65,7 +66,6 @@ struct OwnedSegment : std::enable_shared_from_this<OwnedSegment> {
   std::shared_ptr<CallbackServer> callbacks;  // null until the first callback
   std::unique_ptr<CutBeat> cut_beat;          // null until the first set with cuts
   bool closed = false;
-  std::atomic<bool> forked{false};
 
  private:
   Result<void> add_extent(std::uint64_t extent_bytes);
@@ -83,7 +83,8 @@ struct OwnedSegment : std::enable_shared_from_this<OwnedSegment> {
   bool keeper_stop_ = false;
 };
 
-// Segments of this process that a fork has to detach from the child.
+// Segments that a fork has to detach from the child, until they are destroyed: handles write to
+// them for as long.
 void watch_forks(OwnedSegment& segment);
 void unwatch_forks(OwnedSegment& segment) noexcept;
 

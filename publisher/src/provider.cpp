@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meterbank/publisher/provider.hpp"
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
+#include "meterbank/base/without_cancellation.hpp"
+#include "meterbank/shm/utf8.hpp"
 #include "owned_registration.hpp"
 #include "owned_segment.hpp"
 
@@ -28,18 +29,6 @@ void SlotReference::release() noexcept {
   // release: the holder's last store is done before the slot can have another life. acquire: the
   // last one deletes what the others have read.
   if (life_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete kept;
-}
-
-BlockWriter<StdAtomics> scratch_writer() noexcept {
-  // Written by everybody, read by nobody. Constant-initialised: usable before and after main.
-  static constinit std::array<SharedWord, 2 + 2 * std::size_t{kBlockWordsMax}> words{};
-  BlockParts<SharedWord> parts;
-  parts.seq = &words[0];
-  parts.slot = &words[1];
-  parts.copy0 = &words[2];
-  parts.copy1 = &words[2 + kBlockWordsMax];
-  parts.words = kBlockWordsMax;
-  return BlockWriter<StdAtomics>(parts);
 }
 
 CounterPlace place_of(const SlotLife* life, std::uint32_t counter) noexcept {
@@ -76,8 +65,7 @@ void close_slot(detail::SlotLife* life) noexcept {
   if (life == nullptr) return;
   const int kept = errno;
   detail::OwnedRegistration& registration = **life->kept;
-  // relaxed: set in the child of a fork before any of its code runs.
-  if (!registration.segment->forked.load(std::memory_order_relaxed)) {
+  if (!registration.segment->is_inherited()) {
     const std::lock_guard lock(registration.segment->mutex);
     registration.close_instance_locked(*life);
   }
@@ -104,9 +92,10 @@ std::uint32_t ShardedInstance::id() const noexcept { return id_of(slot_.life());
 
 Result<detail::SlotReference> Registration::create(std::string_view name, InstanceOptions options,
                                                    bool sharded) const {
+  const WithoutCancellation whole;
   if (!state_) return detail::SlotReference();
   detail::OwnedSegment& segment = *state_->segment;
-  if (segment.forked.load(std::memory_order_relaxed)) {  // relaxed: as in close_slot()
+  if (segment.is_inherited()) {
     return tl::make_unexpected(segment.usable().error());
   }
   if (state_->form.sharded() != sharded) {
@@ -116,36 +105,32 @@ Result<detail::SlotReference> Registration::create(std::string_view name, Instan
             (sharded ? "not sharded" : "sharded"),
         sharded ? "create_instance(), or CountersetSpec::sharded" : "create_sharded_instance()");
   }
-  try {
-    const std::lock_guard lock(segment.mutex);
-    return state_->create_locked(name, options);
-  } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::kNoSpace, "memory for an instance", "raise RLIMIT_AS");
-  }
+  const std::lock_guard lock(segment.mutex);
+  return state_->create_locked(name, options);
 }
 
 Result<Instance> Registration::create_instance(std::string_view name,
                                                InstanceOptions options) const {
-  auto slot = create(name, options, false);
+  auto slot = report_no_memory([&] { return create(name, options, false); });
   if (!slot) return tl::make_unexpected(std::move(slot.error()));
   if (slot->life() == nullptr) return Instance();
   const BlockWriter<StdAtomics> writer = slot->life()->writer;
-  return Instance(InstanceWriter(writer, std::move(*slot)));
+  return Instance(InstanceWriter(writer, *slot));
 }
 
 Result<ShardedInstance> Registration::create_sharded_instance(std::string_view name,
                                                               InstanceOptions options) const {
-  auto slot = create(name, options, true);
+  auto slot = report_no_memory([&] { return create(name, options, true); });
   if (!slot) return tl::make_unexpected(std::move(slot.error()));
   if (slot->life() == nullptr) return ShardedInstance();
   const detail::Shards shards = slot->life()->shards_now(state_->rseq);
-  return ShardedInstance(ShardedWriter(shards, std::move(*slot)));
+  return ShardedInstance(ShardedWriter(shards, *slot));
 }
 
 std::optional<detail::SlotReference> Registration::find(std::string_view name, bool sharded) const {
   if (!state_ || state_->form.sharded() != sharded) return std::nullopt;
   detail::OwnedSegment& segment = *state_->segment;
-  if (segment.forked.load(std::memory_order_relaxed)) return std::nullopt;  // relaxed: as above
+  if (segment.is_inherited()) return std::nullopt;
   const std::lock_guard lock(segment.mutex);
   detail::SlotLife* life = state_->find_locked(name);
   if (life == nullptr) return std::nullopt;
@@ -156,20 +141,20 @@ std::optional<InstanceWriter> Registration::find(std::string_view name) const {
   auto slot = find(name, false);
   if (!slot) return std::nullopt;
   const BlockWriter<StdAtomics> writer = slot->life()->writer;
-  return InstanceWriter(writer, std::move(*slot));
+  return InstanceWriter(writer, *slot);
 }
 
 std::optional<ShardedWriter> Registration::find_sharded(std::string_view name) const {
   auto slot = find(name, true);
   if (!slot) return std::nullopt;
   const detail::Shards shards = slot->life()->shards_now(state_->rseq);
-  return ShardedWriter(shards, std::move(*slot));
+  return ShardedWriter(shards, *slot);
 }
 
 void Registration::close() const noexcept {
+  const WithoutCancellation whole;
   if (!state_) return;
-  // relaxed: as in close_slot()
-  if (state_->segment->forked.load(std::memory_order_relaxed)) return;
+  if (state_->segment->is_inherited()) return;
   state_->close();
 }
 
@@ -177,7 +162,7 @@ Interest Registration::interest() const noexcept {
   Interest interest;
   if (!state_) return interest;
   detail::OwnedSegment& segment = *state_->segment;
-  if (segment.forked.load(std::memory_order_relaxed)) return interest;  // relaxed: as above
+  if (segment.is_inherited()) return interest;
   const std::lock_guard lock(segment.mutex);
   if (state_->interest == nullptr) return interest;
   interest.kept_ = state_;
@@ -189,6 +174,7 @@ Interest Registration::interest() const noexcept {
 
 RegistrationState Registration::state() const noexcept {
   if (!state_) return RegistrationState::kFree;
+  if (state_->segment->is_inherited()) return RegistrationState::kClosed;
   const std::lock_guard lock(state_->segment->mutex);
   // relaxed: only the owner stores it, under the mutex.
   return RegistrationWord::of(state_->record->word.load(std::memory_order_relaxed)).state;
@@ -204,33 +190,36 @@ Provider::Provider(std::shared_ptr<detail::OwnedSegment> segment) noexcept
 Provider::Provider(Provider&&) noexcept = default;
 Provider& Provider::operator=(Provider&& other) noexcept {
   if (this != &other) {
+    const WithoutCancellation whole;
     if (segment_) segment_->close();
     segment_ = std::move(other.segment_);
   }
   return *this;
 }
 Provider::~Provider() {
+  const WithoutCancellation whole;
   if (segment_) segment_->close();
 }
 
 Result<Provider> Provider::create(ProviderOptions options) {
-  try {
-    auto segment = std::make_shared<detail::OwnedSegment>(std::move(options));
+  const WithoutCancellation whole;
+  return report_no_memory([&]() -> Result<Provider> {
+    auto segment = make_of_one_process<detail::OwnedSegment>(std::move(options));
     if (auto started = segment->start(); !started) return tl::make_unexpected(started.error());
     return Provider(std::move(segment));
-  } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::kNoSpace, "memory for a provider", "raise RLIMIT_AS");
-  }
+  });
 }
 
 Provider Provider::create_or_disabled(ProviderOptions options) noexcept {
+  const WithoutCancellation whole;
   const int kept = errno;
   try {
     auto provider = create(std::move(options));
     errno = kept;
     if (provider) return std::move(*provider);
-    std::fprintf(stderr, "meterbank: counters are not published: %s\n",
-                 provider.error().message().c_str());
+    const auto why =
+        escape_composed(provider.error().message(), Composed::kLine, charset_of(STDERR_FILENO));
+    std::fprintf(stderr, "meterbank: counters are not published: %s\n", why.c_str());
   } catch (...) {
     std::fputs("meterbank: counters are not published: out of memory\n", stderr);
   }
@@ -239,59 +228,56 @@ Provider Provider::create_or_disabled(ProviderOptions options) noexcept {
 }
 
 Result<Registration> Provider::add(const CountersetSpec& spec) {
-  return add_registration(spec, std::nullopt);
+  return report_no_memory([&] { return add_registration(spec, std::nullopt); });
 }
 
 Result<Registration> Provider::add(const CountersetSpec& spec, Callback callback,
                                    CallbackOptions options) {
-  return add_registration(spec, std::pair(std::move(callback), options));
+  return report_no_memory(
+      [&] { return add_registration(spec, std::pair(std::move(callback), options)); });
 }
 
 Result<Registration> Provider::add_registration(
     const CountersetSpec& spec, std::optional<std::pair<Callback, CallbackOptions>> with) {
+  const WithoutCancellation whole;
   if (!segment_) return Registration();
-  try {
-    auto schema = encode_schema(spec, segment_->options.name);
-    if (!schema) return tl::make_unexpected(schema.error());
-    if (with) {
-      if (auto good = check_callback(spec); !good) return tl::make_unexpected(good.error());
-    }
-    auto fresh = std::make_shared<detail::OwnedRegistration>(segment_, std::move(*schema), spec);
-    if (segment_->forked.load(std::memory_order_relaxed)) {  // relaxed: as in close_slot()
-      return tl::make_unexpected(segment_->usable().error());
-    }
-    const std::lock_guard lock(segment_->mutex);
-    if (auto good = segment_->usable(); !good) return tl::make_unexpected(good.error());
-    std::optional<detail::OwnedRegistration::Call> call;
-    if (with) {
-      call.emplace(detail::OwnedRegistration::Call{std::move(with->first), with->second});
-      if (auto good = segment_->serve_callbacks(); !good) return tl::make_unexpected(good.error());
-    }
-    if (fresh->form.cut_pair != 0) {
-      if (auto good = segment_->serve_cuts(); !good) return tl::make_unexpected(good.error());
-    }
-    for (const auto& known : segment_->registrations) {
-      if (known->inserted &&
-          (known->guid == fresh->guid || equal_folded(known->name, fresh->name))) {
-        return fail(ErrorCode::kExists, "counterset '" + fresh->name + "' is registered already",
-                    "register it once per provider, or close the other registration");
-      }
-      if (!known->inserted && known->schema == fresh->schema && known->form == fresh->form &&
-          known->rseq == fresh->rseq && known->is_idle_locked()) {
-        if (auto good = known->publish_locked(std::move(call)); !good) {
-          return tl::make_unexpected(good.error());
-        }
-        return Registration(known);
-      }
-    }
-    if (auto good = fresh->publish_locked(std::move(call)); !good) {
-      return tl::make_unexpected(good.error());
-    }
-    segment_->registrations.push_back(fresh);
-    return Registration(std::move(fresh));
-  } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::kNoSpace, "memory for a registration", "raise RLIMIT_AS");
+  auto schema = encode_schema(spec, segment_->options.name);
+  if (!schema) return tl::make_unexpected(schema.error());
+  if (with) {
+    if (auto good = check_callback(spec); !good) return tl::make_unexpected(good.error());
   }
+  auto fresh = make_of_one_process<detail::OwnedRegistration>(segment_, std::move(*schema), spec);
+  if (segment_->is_inherited()) {
+    return tl::make_unexpected(segment_->usable().error());
+  }
+  const std::lock_guard lock(segment_->mutex);
+  if (auto good = segment_->usable(); !good) return tl::make_unexpected(good.error());
+  std::optional<detail::OwnedRegistration::Call> call;
+  if (with) {
+    call.emplace(detail::OwnedRegistration::Call{std::move(with->first), with->second});
+    if (auto good = segment_->serve_callbacks(); !good) return tl::make_unexpected(good.error());
+  }
+  if (fresh->form.cut_pair != 0) {
+    if (auto good = segment_->serve_cuts(); !good) return tl::make_unexpected(good.error());
+  }
+  for (const auto& known : segment_->registrations) {
+    if (known->inserted && (known->guid == fresh->guid || equal_folded(known->name, fresh->name))) {
+      return fail(ErrorCode::kExists, "counterset '" + fresh->name + "' is registered already",
+                  "register it once per provider, or close the other registration");
+    }
+    if (!known->inserted && known->schema == fresh->schema && known->form == fresh->form &&
+        known->rseq == fresh->rseq && known->is_idle_locked()) {
+      known->publish_locked(std::move(call));
+      return Registration(known);
+    }
+  }
+  // Known from the moment on in which it has memory of the segment, so that a further try can use
+  // that.
+  segment_->registrations.reserve(segment_->registrations.size() + 1);
+  if (auto good = fresh->make_record_locked(); !good) return tl::make_unexpected(good.error());
+  segment_->registrations.push_back(fresh);
+  fresh->publish_locked(std::move(call));
+  return Registration(std::move(fresh));
 }
 
 bool Provider::is_disabled() const noexcept { return segment_ == nullptr; }

@@ -284,43 +284,47 @@ BlockForm form_of(const CountersetSpec& spec) noexcept {
 }
 
 Result<void> check_callback(const CountersetSpec& spec) {
-  for (const CounterSpec& counter : spec.counters) {
-    if (more_words_of(counter) == 0) continue;
-    return fail(ErrorCode::kInvalidArgument,
-                "counterset '" + std::string(spec.name) + "': counter " +
-                    std::to_string(counter.id) +
-                    " is more than one number, and a callback answers with one number a counter",
-                "publish it in instances of a set without a callback");
-  }
-  return {};
+  return report_no_memory([&]() -> Result<void> {
+    for (const CounterSpec& counter : spec.counters) {
+      if (more_words_of(counter) == 0) continue;
+      return fail(ErrorCode::kInvalidArgument,
+                  "counterset '" + std::string(spec.name) + "': counter " +
+                      std::to_string(counter.id) +
+                      " is more than one number, and a callback answers with one number a counter",
+                  "publish it in instances of a set without a callback");
+    }
+    return {};
+  });
 }
 
 Result<std::vector<std::byte>> encode_schema(const CountersetSpec& spec,
                                              std::string_view provider_name) {
-  if (auto good = check(spec); !good) return tl::make_unexpected(good.error());
-  const std::size_t records = spec.counters.size() * sizeof(CounterRecord);
-  TextPool pool(sizeof(SchemaHeader) + records);
-  SchemaHeader header{};
-  header.counters = static_cast<std::uint32_t>(spec.counters.size());
-  header.counter_bytes = sizeof(CounterRecord);
-  header.instances = static_cast<std::uint32_t>(spec.instances);
-  header.guid = spec.guid.is_zero() ? Guid::from_name(provider_name, spec.name) : spec.guid;
-  header.provider_guid = spec.provider_guid;
-  header.name = pool.add(spec.name);
-  header.symbol = pool.add(spec.symbol);
-  header.help = pool.add(spec.help);
-  header.label = pool.add(spec.label);
-  header.flags = spec.stamped ? kSchemaStamped : 0;
-  std::vector<CounterRecord> counters;
-  counters.reserve(spec.counters.size());
-  for (const CounterSpec& counter : spec.counters) counters.push_back(record_of(counter, pool));
-  const std::size_t bytes = sizeof header + records + pool.text().size();
-  header.bytes = static_cast<std::uint32_t>(bytes);
-  std::vector<std::byte> schema(bytes);
-  std::memcpy(schema.data(), &header, sizeof header);
-  std::memcpy(schema.data() + sizeof header, counters.data(), records);
-  std::memcpy(schema.data() + sizeof header + records, pool.text().data(), pool.text().size());
-  return schema;
+  return report_no_memory([&]() -> Result<std::vector<std::byte>> {
+    if (auto good = check(spec); !good) return tl::make_unexpected(good.error());
+    const std::size_t records = spec.counters.size() * sizeof(CounterRecord);
+    TextPool pool(sizeof(SchemaHeader) + records);
+    SchemaHeader header{};
+    header.counters = static_cast<std::uint32_t>(spec.counters.size());
+    header.counter_bytes = sizeof(CounterRecord);
+    header.instances = static_cast<std::uint32_t>(spec.instances);
+    header.guid = spec.guid.is_zero() ? Guid::from_name(provider_name, spec.name) : spec.guid;
+    header.provider_guid = spec.provider_guid;
+    header.name = pool.add(spec.name);
+    header.symbol = pool.add(spec.symbol);
+    header.help = pool.add(spec.help);
+    header.label = pool.add(spec.label);
+    header.flags = spec.stamped ? kSchemaStamped : 0;
+    std::vector<CounterRecord> counters;
+    counters.reserve(spec.counters.size());
+    for (const CounterSpec& counter : spec.counters) counters.push_back(record_of(counter, pool));
+    const std::size_t bytes = sizeof header + records + pool.text().size();
+    header.bytes = static_cast<std::uint32_t>(bytes);
+    std::vector<std::byte> schema(bytes);
+    std::memcpy(schema.data(), &header, sizeof header);
+    std::memcpy(schema.data() + sizeof header, counters.data(), records);
+    std::memcpy(schema.data() + sizeof header + records, pool.text().data(), pool.text().size());
+    return schema;
+  });
 }
 
 }  // namespace meterbank

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "instance_list.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/utf8.hpp"
 #include "schema_decoder.hpp"
@@ -17,6 +18,20 @@ namespace meterbank {
 namespace {
 
 constexpr int kSlotTries = 3;
+constexpr std::size_t kErrorsMax = 32;  // of one provider, in words
+
+// What a decoded schema takes. Texts of a hostile one overlap, so its size says nothing.
+std::uint64_t memory_of(const Counterset& set) noexcept {
+  constexpr std::size_t kInPlace = 15;   // of a string
+  constexpr std::size_t kOverhead = 16;  // of memory elsewhere
+  std::uint64_t bytes = sizeof set + set.counters.size() * sizeof(CounterView);
+  for (const CounterView& counter : set.counters) {
+    for (const std::string* text : {&counter.name, &counter.symbol, &counter.unit, &counter.help}) {
+      if (text->size() > kInPlace) bytes += text->size() + kOverhead;
+    }
+  }
+  return bytes;
+}
 
 // The part of a RegistrationRecord that is constant once it is published, as one copy.
 struct RegistrationFacts {
@@ -25,14 +40,19 @@ struct RegistrationFacts {
   BlockForm form;
 };
 
+bool has_same_instances(const RegisteredSet& known, const InstanceList& list) noexcept {
+  const auto is_same = [](const InstanceView& left, const InstanceView& right) {
+    return left.slot == right.slot && left.generation == right.generation &&
+           left.closed == right.closed && left.id == right.id && left.name == right.name;
+  };
+  return std::equal(known.instances.begin(), known.instances.end(), list.instances().begin(),
+                    list.instances().end(), is_same);
+}
+
 class DirectoryDecoder {
  public:
   DirectoryDecoder(const MappedSegment& segment, const std::vector<RegisteredSet>& known) noexcept
-      : segment_(segment),
-        known_(known),
-        group_bytes_left_(segment.bytes()),
-        schema_bytes_left_(segment.bytes()),
-        name_bytes_left_(segment.bytes()) {}
+      : segment_(segment), known_(known), bytes_left_(segment.bytes()) {}
 
   DecodedDirectory decode();
 
@@ -42,13 +62,18 @@ class DirectoryDecoder {
   void decode_registration(Ref ref, std::uint32_t index);
   [[nodiscard]] Fault load_facts(Ref ref, RegistrationFacts& facts) const;
   [[nodiscard]] Fault walk_groups(const RegistrationRecord& record, RegisteredSet& set);
-  void read_instances(const std::byte* group, const GroupLayout& layout, std::uint32_t slots,
-                      std::uint32_t first_slot, RegisteredSet& set);
-  // False: the slot holds nothing that can be listed.
+  // f(block, descriptor, slot) for each slot of the set.
+  template <typename F>
+  void for_each_slot(const RegisteredSet& set, F&& f) const;
+  void read_instances(RegisteredSet& set);
+  // False: the slot holds nothing that can be listed. The name is valid until the next call.
   [[nodiscard]] bool read_slot(const BlockParts<const SharedWord>& block,
                                const SlotDescriptor& descriptor, InstanceView& instance);
   [[nodiscard]] bool read_name(const SlotDescriptor& descriptor, std::uint64_t bytes,
-                               std::string& name);
+                               std::string& name) const;
+  // Each byte of a segment belongs to one thing at a time, so all things together cannot have more
+  // bytes than the segment. False: these are too many, so things overlap.
+  [[nodiscard]] bool charge(std::uint64_t bytes) noexcept;
   [[nodiscard]] const SharedWord* words_at(Ref ref, std::uint64_t count) const noexcept;
   [[nodiscard]] Result<std::shared_ptr<const Counterset>> schema_of(Ref registration,
                                                                     const RegistrationFacts& facts);
@@ -56,15 +81,19 @@ class DirectoryDecoder {
 
   const MappedSegment& segment_;
   const std::vector<RegisteredSet>& known_;
-  std::uint64_t group_bytes_left_;
-  std::uint64_t schema_bytes_left_;
-  std::uint64_t name_bytes_left_;
+  std::uint64_t bytes_left_;
   std::uint64_t unreadable_slots_ = 0;  // of the set that is being read
+  std::string name_;                    // of the slot that was read last
+  std::uint64_t more_errors_ = 0;       // than are kept
   std::vector<Ref> seen_;
   DecodedDirectory result_;
 };
 
 void DirectoryDecoder::report(std::uint32_t index, std::string why) {
+  if (result_.errors.size() == kErrorsMax) {
+    ++more_errors_;
+    return;
+  }
   result_.errors.push_back(Error{ErrorCode::kCorrupt, 0,
                                  "registration " + std::to_string(index) + ": " + std::move(why),
                                  "restart the provider; its other sets are served"});
@@ -86,6 +115,9 @@ DecodedDirectory DirectoryDecoder::decode() {
     const Ref ref = header.registrations[index].load(std::memory_order_acquire);
     if (ref == 0) continue;
     decode_registration(ref, index);
+  }
+  if (more_errors_ != 0) {
+    result_.errors.back().what += "; and " + std::to_string(more_errors_) + " more";
   }
   return std::move(result_);
 }
@@ -115,19 +147,27 @@ DirectoryDecoder::Fault DirectoryDecoder::load_facts(Ref ref, RegistrationFacts&
 
 Result<std::shared_ptr<const Counterset>> DirectoryDecoder::schema_of(
     Ref registration, const RegistrationFacts& facts) {
+  if (!charge(facts.schema_bytes)) return fail(ErrorCode::kCorrupt, "schemas overlap");
+  // Readers take at most twice what they map.
+  const auto charge_memory = [&](const Counterset& set) {
+    const std::uint64_t half = memory_of(set) / 2;
+    return half <= facts.schema_bytes || charge(half - facts.schema_bytes);
+  };
+  const auto too_large = [] {
+    return fail(ErrorCode::kCorrupt, "its schema takes more memory than its provider publishes");
+  };
   for (const RegisteredSet& known : known_) {
-    if (known.registration == registration && known.set->form == facts.form) return known.set;
+    if (known.registration != registration || known.set->form != facts.form) continue;
+    if (!charge_memory(*known.set)) return too_large();
+    return known.set;
   }
-  if (facts.schema_bytes > schema_bytes_left_) {
-    return fail(ErrorCode::kCorrupt, "schemas overlap");
-  }
-  schema_bytes_left_ -= facts.schema_bytes;
   std::vector<std::byte> copy(facts.schema_bytes);
   if (!segment_.copy_out(facts.schema, copy.size(), copy.data())) {
     return fail(ErrorCode::kCorrupt, "schema outside the segment");
   }
   auto set = decode_schema(copy, facts.form);
   if (!set) return tl::make_unexpected(std::move(set.error()));
+  if (!charge_memory(*set)) return too_large();
   return std::make_shared<const Counterset>(std::move(*set));
 }
 
@@ -161,6 +201,7 @@ void DirectoryDecoder::decode_registration(Ref ref, std::uint32_t index) {
   if (Fault fault = walk_groups(*record, set); fault != nullptr) {
     return report(index, name + ": " + fault);
   }
+  read_instances(set);
   if (unreadable_slots_ != 0) {
     report(index, name + ": instances without a sound name: " + std::to_string(unreadable_slots_));
   }
@@ -170,7 +211,6 @@ void DirectoryDecoder::decode_registration(Ref ref, std::uint32_t index) {
 DirectoryDecoder::Fault DirectoryDecoder::walk_groups(const RegistrationRecord& record,
                                                       RegisteredSet& set) {
   const SharedWord* link = &record.first_group;
-  std::uint32_t first_slot = 0;
   for (std::uint32_t count = 0;; ++count) {
     // [Q4] pairs with [P4]. Without it the group's header could be read before it was written.
     const Ref ref = link->load(std::memory_order_acquire);
@@ -189,29 +229,57 @@ DirectoryDecoder::Fault DirectoryDecoder::walk_groups(const RegistrationRecord& 
     }
     if (slots == 0 || slots > kGroupSlotsMax || slots % 8 != 0) return "slots of a group";
     const GroupLayout layout = GroupLayout::of(set.set->form, slots);
-    const std::byte* group = segment_.lines_at(ref, layout.bytes);
-    if (group == nullptr) return "group exceeds the segment";
-    if (layout.bytes > group_bytes_left_) return "groups overlap or repeat";
-    group_bytes_left_ -= layout.bytes;
+    if (segment_.lines_at(ref, layout.bytes) == nullptr) return "group exceeds the segment";
+    if (!charge(layout.bytes)) return "groups overlap or repeat";
     set.groups.push_back(ref);
     set.layouts.push_back(layout);
     set.group_slots.push_back(slots);
-    read_instances(group, layout, slots, first_slot, set);
-    first_slot += slots;
     link = &header->next;
   }
 }
 
-void DirectoryDecoder::read_instances(const std::byte* group, const GroupLayout& layout,
-                                      std::uint32_t slots, std::uint32_t first_slot,
-                                      RegisteredSet& set) {
-  const auto* descriptors = reinterpret_cast<const SlotDescriptor*>(group + layout.descriptors);
-  for (std::uint32_t slot = 0; slot < slots; ++slot) {
-    InstanceView instance;
-    instance.slot = first_slot + slot;
-    const auto block = block_parts(group, set.set->form, layout, slot);
-    if (read_slot(block, descriptors[slot], instance)) set.instances.push_back(std::move(instance));
+bool DirectoryDecoder::charge(std::uint64_t bytes) noexcept {
+  if (bytes > bytes_left_) return false;
+  bytes_left_ -= bytes;
+  return true;
+}
+
+template <typename F>
+void DirectoryDecoder::for_each_slot(const RegisteredSet& set, F&& f) const {
+  std::uint32_t first_slot = 0;
+  for (std::size_t index = 0; index < set.groups.size(); ++index) {
+    const GroupLayout& layout = set.layouts[index];
+    // walk_groups() has found it.
+    const std::byte* const group = segment_.lines_at(set.groups[index], layout.bytes);
+    const auto* descriptors = reinterpret_cast<const SlotDescriptor*>(group + layout.descriptors);
+    for (std::uint32_t slot = 0; slot < set.group_slots[index]; ++slot) {
+      f(block_parts(group, set.set->form, layout, slot), descriptors[slot], first_slot + slot);
+    }
+    first_slot += set.group_slots[index];
   }
+}
+
+void DirectoryDecoder::read_instances(RegisteredSet& set) {
+  // Counted first, so that the list takes no more memory than it needs. More may come meanwhile.
+  std::size_t count = 0;
+  for_each_slot(set, [&count](const auto& block, const auto&, std::uint32_t) {
+    count += slot_of<StdAtomics>(*block.slot).readable() ? 1U : 0U;
+  });
+  InstanceList list;
+  list.reserve(count);
+  for_each_slot(set, [&](const auto& block, const SlotDescriptor& descriptor, std::uint32_t slot) {
+    InstanceView instance;
+    instance.slot = slot & InstanceView::kSlotMask;
+    if (read_slot(block, descriptor, instance)) list.add(instance);
+  });
+  // A provider whose other sets changed does not make its readers keep this one twice.
+  for (const RegisteredSet& known : known_) {
+    if (known.registration != set.registration || !has_same_instances(known, list)) continue;
+    set.instances = known.instances;
+    set.instances_memory = known.instances_memory;
+    return;
+  }
+  std::move(list).move_to(set);
 }
 
 bool DirectoryDecoder::read_slot(const BlockParts<const SharedWord>& block,
@@ -222,9 +290,12 @@ bool DirectoryDecoder::read_slot(const BlockParts<const SharedWord>& block,
     if (!word.readable()) return false;
     // relaxed, here and in read_name: still_in() tells whether the words were of this life.
     const std::uint64_t identity = StdAtomics::load_relaxed(descriptor.identity);
-    instance.created_ns = StdAtomics::load_relaxed(descriptor.created_ns);
-    is_sound = read_name(descriptor, identity >> 32, instance.name);
+    const bool is_elsewhere = StdAtomics::load_relaxed(descriptor.name) != 0;
+    is_sound = read_name(descriptor, identity >> 32, name_);
     if (!still_in<StdAtomics>(*block.slot, word.generation)) continue;
+    // Names in the slot are part of the group.
+    if (is_elsewhere) is_sound = is_sound && charge(identity >> 32);
+    instance.name = name_;
     instance.id = static_cast<std::uint32_t>(identity);
     instance.generation = word.generation;
     instance.closed = word.state == SlotState::kClosed;
@@ -243,7 +314,7 @@ const SharedWord* DirectoryDecoder::words_at(Ref ref, std::uint64_t count) const
 }
 
 bool DirectoryDecoder::read_name(const SlotDescriptor& descriptor, std::uint64_t bytes,
-                                 std::string& name) {
+                                 std::string& name) const {
   const Ref elsewhere = StdAtomics::load_relaxed(descriptor.name);  // relaxed: see read_slot
   const std::size_t words = (bytes + 7) / 8;
   const SharedWord* source = descriptor.name_here.data();
@@ -251,15 +322,16 @@ bool DirectoryDecoder::read_name(const SlotDescriptor& descriptor, std::uint64_t
   if (elsewhere == 0) {
     if (bytes > kNameHereBytes) return false;
   } else {
-    if (bytes > name_bytes_left_) return false;
     source = words_at(elsewhere, words);
     if (source == nullptr) return false;
-    name_bytes_left_ -= bytes;
   }
   std::array<std::uint64_t, (kNameBytesMax + 7) / 8> copy;
   StdAtomics::copy_words(copy.data(), source, words);
   name.assign(reinterpret_cast<const char*>(copy.data()), bytes);
-  if (!is_valid_utf8(name)) name = repair_utf8(name, kNameBytesMax).text;
+  if (!is_valid_utf8(name)) {
+    // A repair may not make a reader keep much more than the provider wrote.
+    name = repair_utf8(name, std::max<std::size_t>(bytes, kNameHereBytes)).text;
+  }
   return true;
 }
 

@@ -280,9 +280,7 @@ Result<CounterPath> PathParser::parse_short_instance(CounterPath path) {
   return path;
 }
 
-}  // namespace
-
-Result<CounterPath> parse_path(std::string_view text) {
+Result<CounterPath> parse(std::string_view text) {
   if (text.size() > kPathBytesMax) {
     return fail(ErrorCode::kBadPath,
                 "path of " + std::to_string(text.size()) + " bytes: at most " +
@@ -300,6 +298,12 @@ Result<CounterPath> parse_path(std::string_view text) {
     offset += decoded.length;
   }
   return text.front() == '\\' ? parser.parse_windows() : parser.parse_short();
+}
+
+}  // namespace
+
+Result<CounterPath> parse_path(std::string_view text) {
+  return report_no_memory([&] { return parse(text); });
 }
 
 std::optional<std::string> CounterPath::whole_instance() const {

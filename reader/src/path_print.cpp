@@ -113,7 +113,9 @@ std::string print_short(const CounterPath& path) {
   return out;
 }
 
-Result<std::string> print_windows(const CounterPath& path) {
+namespace {
+
+Result<std::string> in_windows_spelling(const CounterPath& path) {
   if (path.second_word) return cannot_say(path, "its second word has two readings");
   if (!path.counter) return cannot_say(path, "it names no counter");
   std::string out;
@@ -139,6 +141,12 @@ Result<std::string> print_windows(const CounterPath& path) {
     return cannot_say(path, "a name contains what that spelling reads as something else");
   }
   return out;
+}
+
+}  // namespace
+
+Result<std::string> print_windows(const CounterPath& path) {
+  return report_no_memory([&] { return in_windows_spelling(path); });
 }
 
 std::string print_path(const CounterPath& path) {

@@ -4,8 +4,6 @@
 namespace meterbank {
 namespace {
 
-using Copy = void (*)(std::uint64_t*, const std::atomic<std::uint64_t>*, std::size_t) noexcept;
-
 void copy_scalar(std::uint64_t* target, const std::atomic<std::uint64_t>* source,
                  std::size_t count) noexcept {
   for (std::size_t word = 0; word < count; ++word) {
@@ -14,6 +12,8 @@ void copy_scalar(std::uint64_t* target, const std::atomic<std::uint64_t>* source
 }
 
 #ifdef METERBANK_VECTOR_LOADS
+using Copy = void (*)(std::uint64_t*, const std::atomic<std::uint64_t>*, std::size_t) noexcept;
+
 // Both vendors document that an aligned 8-byte lane of a vector load is read as a whole. Assembler,
 // because the compiler may not split, repeat or merge these loads of memory that others store to.
 void copy_avx2(std::uint64_t* target, const std::atomic<std::uint64_t>* source,
@@ -42,9 +42,23 @@ void copy_avx2(std::uint64_t* target, const std::atomic<std::uint64_t>* source,
   asm volatile("vzeroupper" : : : "xmm0", "xmm1", "xmm2", "xmm3");
   copy_scalar(target + word, source + word, count - word);
 }
-const Copy kCopy = __builtin_cpu_supports("avx2") ? copy_avx2 : copy_scalar;
-#else
-const Copy kCopy = copy_scalar;
+
+void copy_with_the_widest(std::uint64_t* target, const std::atomic<std::uint64_t>* source,
+                          std::size_t count) noexcept;
+
+// The first copy of the process replaces itself by the one for this processor.
+// Constant-initialised, because objects of the program that are constructed before main() may read,
+// too. relaxed, all accesses: whichever function a thread finds here copies the words, code needs
+// no publication, and every thread that chooses chooses the same.
+constinit std::atomic<Copy> copy_chosen{copy_with_the_widest};
+
+void copy_with_the_widest(std::uint64_t* target, const std::atomic<std::uint64_t>* source,
+                          std::size_t count) noexcept {
+  __builtin_cpu_init();  // the compiler's own library may not have started yet
+  const Copy copy = __builtin_cpu_supports("avx2") != 0 ? copy_avx2 : copy_scalar;
+  copy_chosen.store(copy, std::memory_order_relaxed);
+  copy(target, source, count);
+}
 #endif
 
 }  // namespace
@@ -53,7 +67,11 @@ constinit ProcessEpoch process_epoch;
 
 void copy_words_relaxed(std::uint64_t* target, const std::atomic<std::uint64_t>* source,
                         std::size_t count) noexcept {
-  kCopy(target, source, count);
+#ifdef METERBANK_VECTOR_LOADS
+  copy_chosen.load(std::memory_order_relaxed)(target, source, count);  // relaxed: see above
+#else
+  copy_scalar(target, source, count);
+#endif
 }
 
 }  // namespace meterbank

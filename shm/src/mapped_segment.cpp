@@ -18,8 +18,7 @@
 namespace meterbank {
 
 struct MappedExtent::Mapping {
-  UniqueFd descriptor;
-  boost::interprocess::mapped_region region;
+  MappedRegion region;
   MappedBytes bytes;
   std::uint64_t inode = 0;
   std::uint32_t uid = 0;
@@ -63,9 +62,12 @@ Result<std::uint64_t> pass_attach_gate(int descriptor, std::uint64_t bytes_max) 
                     std::to_string(bytes_max) + ")",
                 "raise segment_bytes_max if the provider is trusted");
   }
-  if (static_cast<std::uint64_t>(facts.st_blocks) * 512 < bytes) {
+  // Not st_blocks: pages beyond the end count in it and make up for holes. In memory that passed
+  // the seals no hole can appear later: neither FALLOC_FL_PUNCH_HOLE nor MADV_REMOVE is allowed,
+  // not even to a process that mapped it writable before.
+  if (::lseek(descriptor, 0, SEEK_HOLE) != facts.st_size) {
     return fail(ErrorCode::kSparse, "memfd with holes, which would be charged to this reader",
-                "the provider must allocate before it seals");
+                "the provider must write every page before it seals");
   }
   return bytes;
 }
@@ -73,19 +75,17 @@ Result<std::uint64_t> pass_attach_gate(int descriptor, std::uint64_t bytes_max) 
 Result<MappedExtent> MappedExtent::map(UniqueFd descriptor, std::uint64_t bytes_max) {
   const auto bytes = pass_attach_gate(descriptor.get(), bytes_max);
   if (!bytes) return tl::make_unexpected(bytes.error());
-  auto region = map_region(descriptor.get(), *bytes, boost::interprocess::read_only);
+  auto region = map_region(descriptor.get(), *bytes, Access::kRead);
   if (!region) return tl::make_unexpected(region.error());
   struct stat facts {};
   if (::fstat(descriptor.get(), &facts) != 0) {
     return fail(ErrorCode::kSystem, "owner of a memfd", {}, errno);
   }
-  ::madvise(region->get_address(), *bytes, MADV_DONTDUMP);
+  ::madvise(region->data(), *bytes, MADV_DONTDUMP);
   MappedExtent extent;
   extent.mapping_ = std::make_unique<Mapping>();
-  extent.mapping_->descriptor = std::move(descriptor);
   extent.mapping_->region = std::move(*region);
-  extent.mapping_->bytes = {static_cast<const std::byte*>(extent.mapping_->region.get_address()),
-                            extent.mapping_->region.get_size()};
+  extent.mapping_->bytes = {extent.mapping_->region.data(), extent.mapping_->region.size()};
   extent.mapping_->inode = facts.st_ino;
   extent.mapping_->uid = facts.st_uid;
   return extent;
@@ -99,7 +99,6 @@ MappedExtent MappedExtent::over(MappedBytes bytes) {
 }
 
 MappedBytes MappedExtent::bytes() const noexcept { return mapping_->bytes; }
-int MappedExtent::descriptor() const noexcept { return mapping_->descriptor.get(); }
 std::uint64_t MappedExtent::inode() const noexcept { return mapping_->inode; }
 std::uint32_t MappedExtent::uid() const noexcept { return mapping_->uid; }
 

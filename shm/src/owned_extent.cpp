@@ -8,10 +8,15 @@
 #include <unistd.h>
 
 #include "mapping.hpp"
+#include "meterbank/base/known_fd.hpp"
 #include "meterbank/shm/segment.hpp"
+#include "room_for_extent.hpp"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U  // Linux 6.3; unknown to the C library of Debian 12
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23  // Linux 5.14
 #endif
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
@@ -20,8 +25,9 @@
 namespace meterbank {
 
 struct OwnedExtent::Mapping {
-  UniqueFd descriptor;
-  boost::interprocess::mapped_region region;
+  KnownFd descriptor;
+  RoomForExtent room;
+  MappedRegion region;
   std::uint64_t inode = 0;
 };
 
@@ -49,14 +55,16 @@ void move_above_standard_streams(UniqueFd& descriptor) noexcept {
 }
 
 // Allocation beyond RLIMIT_FSIZE raises SIGXFSZ, which would kill the host: ask first, and keep
-// the signal off this thread in case the limit changes in between.
+// the signal off this thread in case the limit changes in between. The others wait as well: kernels
+// that give up at a signal, and begin anew, would never end under a profiler's timer.
 int allocate(int descriptor, std::uint64_t bytes) noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) return EFBIG;
-  sigset_t blocked, before, pending;
-  ::sigemptyset(&blocked);
-  ::sigaddset(&blocked, SIGXFSZ);
-  ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  sigset_t all, size, before, pending;
+  ::sigfillset(&all);
+  ::sigemptyset(&size);
+  ::sigaddset(&size, SIGXFSZ);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   int failed = 0;
   do {
     failed = ::fallocate(descriptor, 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
@@ -64,10 +72,20 @@ int allocate(int descriptor, std::uint64_t bytes) noexcept {
   if (failed == EFBIG && ::sigpending(&pending) == 0 && ::sigismember(&pending, SIGXFSZ) == 1 &&
       ::sigismember(&before, SIGXFSZ) == 0) {
     const timespec now{};
-    ::sigtimedwait(&blocked, nullptr, &now);
+    ::sigtimedwait(&size, nullptr, &now);
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return failed;
+}
+
+// A page that was allocated and never written still counts as a hole at the attach gate. Cannot
+// fault: the pages are allocated. The descriptor is asked, because emulators of Linux answer that
+// they took an advice which they ignore.
+void write_each_page(int descriptor, std::byte* memory, std::uint64_t bytes,
+                     std::uint64_t page) noexcept {
+  const bool is_advised = ::madvise(memory, bytes, MADV_POPULATE_WRITE) == 0;
+  if (is_advised && ::lseek(descriptor, 0, SEEK_HOLE) == static_cast<off_t>(bytes)) return;
+  for (std::uint64_t at = 0; at < bytes; at += page) memory[at] = std::byte{0};
 }
 
 }  // namespace
@@ -78,8 +96,7 @@ Result<OwnedExtent> OwnedExtent::create(const std::string& name, std::uint64_t b
   bytes = (bytes + page - 1) / page * page;
   OwnedExtent extent;
   extent.mapping_ = std::make_unique<Mapping>();
-  UniqueFd& descriptor = extent.mapping_->descriptor;
-  descriptor = open_memfd("meterbank:" + name);
+  UniqueFd descriptor = open_memfd("meterbank:" + name);
   if (!descriptor) {
     return fail(ErrorCode::kSystem, "memfd for " + name, "raise RLIMIT_NOFILE", errno);
   }
@@ -90,11 +107,14 @@ Result<OwnedExtent> OwnedExtent::create(const std::string& name, std::uint64_t b
         failed == EFBIG ? "raise RLIMIT_FSIZE (ulimit -f)" : "free memory or raise its limit",
         failed);
   }
-  auto region = map_region(descriptor.get(), bytes, boost::interprocess::read_write);
+  RoomForExtent& room = extent.mapping_->room;
+  room = RoomForExtent::reserve(bytes);
+  auto region = map_region(descriptor.get(), bytes, Access::kReadWrite, room.place());
   if (!region) return tl::make_unexpected(region.error());
   extent.mapping_->region = std::move(*region);
-  // A forked child must not become a second writer, and counters do not belong in core dumps.
-  ::madvise(extent.data(), bytes, MADV_DONTFORK);
+  write_each_page(descriptor.get(), extent.data(), bytes, page);
+  // A child must not become a second writer, and counters do not belong in core dumps.
+  if (room.place() != nullptr) ::madvise(extent.data(), bytes, MADV_DONTFORK);
   ::madvise(extent.data(), bytes, MADV_DONTDUMP);
   if (::fcntl(descriptor.get(), F_ADD_SEALS,
               F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0) {
@@ -108,14 +128,14 @@ Result<OwnedExtent> OwnedExtent::create(const std::string& name, std::uint64_t b
     return fail(ErrorCode::kSystem, "inode of " + name, {}, errno);
   }
   extent.mapping_->inode = facts.st_ino;
+  extent.mapping_->descriptor = KnownFd(std::move(descriptor));
   return extent;
 }
 
-std::byte* OwnedExtent::data() const noexcept {
-  return static_cast<std::byte*>(mapping_->region.get_address());
-}
-std::uint64_t OwnedExtent::size() const noexcept { return mapping_->region.get_size(); }
+std::byte* OwnedExtent::data() const noexcept { return mapping_->region.data(); }
+std::uint64_t OwnedExtent::size() const noexcept { return mapping_->region.size(); }
 int OwnedExtent::descriptor() const noexcept { return mapping_->descriptor.get(); }
+bool OwnedExtent::has_descriptor() const noexcept { return mapping_->descriptor.is_here(); }
 std::uint64_t OwnedExtent::inode() const noexcept { return mapping_->inode; }
 
 bool OwnedExtent::detach_after_fork() noexcept {

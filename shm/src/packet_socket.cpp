@@ -115,6 +115,7 @@ PeerCredentials PacketSocket::peer() const noexcept {
 PacketSocket::Got PacketSocket::receive(PacketBuffer& packet, UniqueFd& attached) noexcept {
   attached.reset();
   packet.bytes_ = 0;
+  if (!socket_.is_here_this_tick()) return Got::kEnd;
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * kDescriptorsMax)> control;
   iovec bytes{packet.room_.get(), kPacketBytesMax};
   msghdr message{};
@@ -137,10 +138,12 @@ PacketSocket::Got PacketSocket::receive(PacketBuffer& packet, UniqueFd& attached
 
 bool PacketSocket::has_packet() const noexcept {
   std::byte first{};
+  if (!socket_.is_here_this_tick()) return false;
   return ::recv(socket_.get(), &first, sizeof first, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 PacketSocket::Sent PacketSocket::send(std::span<const std::byte> packet, int attached) noexcept {
+  if (!socket_.is_here()) return Sent::kEnd;
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
   iovec bytes{const_cast<std::byte*>(packet.data()), packet.size()};
   msghdr message{};
@@ -164,7 +167,15 @@ PacketSocket::Sent PacketSocket::send(std::span<const std::byte> packet, int att
   }
 }
 
+void PacketSocket::hang_up() noexcept {
+  if (socket_.is_here()) ::shutdown(socket_.get(), SHUT_RDWR);
+}
+
 ListeningSocket::Came ListeningSocket::accept(PacketSocket& peer) noexcept {
+  if (!socket_.is_here()) {
+    peer = PacketSocket();
+    return Came::kNobody;
+  }
   const auto take = [this] {
     constexpr int kFlags = SOCK_CLOEXEC | SOCK_NONBLOCK;
     return PacketSocket(UniqueFd(::accept4(socket_.get(), nullptr, nullptr, kFlags)));
@@ -182,7 +193,7 @@ ListeningSocket::Came ListeningSocket::accept(PacketSocket& peer) noexcept {
 }
 
 void ListeningSocket::reserve() noexcept {
-  reserve_.reset(::fcntl(socket_.get(), F_DUPFD_CLOEXEC, 3));
+  reserve_ = KnownFd(UniqueFd(::fcntl(socket_.get(), F_DUPFD_CLOEXEC, 3)));
 }
 
 void ListeningSocket::close() noexcept {

@@ -35,12 +35,17 @@ bool parse_id(std::string_view text, std::array<std::uint64_t, 2>& id) noexcept 
          parse_number(text.substr(16), id[1], 16);
 }
 
-// One "key value" line. False: the value is malformed. Sets the key's bit in `seen`.
+// The bits of the required lines.
+constexpr unsigned kRequired = 0xff;
+
+// One "key value" line. False: the value is malformed, or the key was there before. Sets the key's
+// bit in `seen`.
 bool parse_line(std::string_view key, std::string_view value, PointerRecord& record,
                 unsigned& seen) {
   const auto take = [&seen](unsigned bit, bool good) {
+    const bool is_new = (seen & 1U << bit) == 0;
     seen |= 1U << bit;
-    return good;
+    return good && is_new;
   };
   if (key == "name") {
     record.name = value;
@@ -53,10 +58,12 @@ bool parse_line(std::string_view key, std::string_view value, PointerRecord& rec
   if (key == "inode") return take(5, parse_number(value, record.inode));
   if (key == "bytes") return take(6, parse_number(value, record.bytes));
   if (key == "layout") return take(7, parse_layout(value, record));
+  if (key == "pidns") return take(8, parse_number(value, record.pid_namespace));
+  if (key == "timens") return take(9, parse_number(value, record.time_namespace));
   if (key == "socket") {
     record.socket = value;
-    return !value.empty() && value.size() <= NAME_MAX && value.front() != '.' &&
-           value.find('/') == std::string_view::npos;
+    return take(10, !value.empty() && value.size() <= NAME_MAX && value.front() != '.' &&
+                        value.find('/') == std::string_view::npos);
   }
   return true;
 }
@@ -71,6 +78,8 @@ std::string PointerRecord::text() const {
                 pid, start_time, boot_id[0], boot_id[1], descriptor, inode, bytes,
                 unsigned{layout_major}, unsigned{layout_minor});
   std::string text = "meterbank 1\nname " + name + "\n" + lines;
+  if (pid_namespace != 0) text += "pidns " + std::to_string(pid_namespace) + "\n";
+  if (time_namespace != 0) text += "timens " + std::to_string(time_namespace) + "\n";
   if (!socket.empty()) text += "socket " + socket + "\n";
   return text;
 }
@@ -95,7 +104,8 @@ Result<PointerRecord> PointerRecord::parse(std::string_view text) {
                   "pointer record: malformed " + std::string(line.substr(0, space)));
     }
   }
-  if (seen != 0xff) return fail(ErrorCode::kCorrupt, "pointer record: a line is missing");
+  if ((seen & kRequired) != kRequired)
+    return fail(ErrorCode::kCorrupt, "pointer record: a line is missing");
   return record;
 }
 
@@ -116,8 +126,10 @@ Result<std::string> write_record(const std::string& directory, PointerRecord rec
                        c == '-' || c == '_';
     name += plain ? c : '_';
   }
-  const std::string path = directory + "/" + name + id + std::string(kPointerRecordSuffix);
+  // All that can run out of memory comes before the first file.
+  std::string path = directory + "/" + name + id + std::string(kPointerRecordSuffix);
   record.socket = socket_name(record.pid, record.inode);
+  const std::string text = record.text();
   const std::string temporary = directory + "/." + name + id + ".new";
   const auto refused = [&](const char* what) {
     const int reason = errno;
@@ -138,7 +150,6 @@ Result<std::string> write_record(const std::string& directory, PointerRecord rec
   UniqueFd file(
       ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!file) return refused("create");
-  const std::string text = record.text();
   const auto written = ::write(file.get(), text.data(), text.size());
   if (written < 0) return refused("write");
   if (static_cast<std::size_t>(written) != text.size()) {

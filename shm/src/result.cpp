@@ -51,6 +51,8 @@ std::string_view name_of(ErrorCode code) noexcept {
       return "CLOSED";
     case ErrorCode::kForked:
       return "FORKED";
+    case ErrorCode::kForeign:
+      return "FOREIGN";
     case ErrorCode::kSystem:
       return "SYSTEM";
   }

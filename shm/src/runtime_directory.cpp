@@ -10,6 +10,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string_view>
 
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/shm/pointer_record.hpp"
@@ -19,6 +22,8 @@ namespace {
 
 constexpr const char* kSystemDirectory = "/run/meterbank";
 constexpr const char* kSharedMemory = "/dev/shm";
+// Of all the directories of directories together.
+constexpr std::uint64_t kDirectoryObjectsMax = std::uint64_t{1} << 20;
 
 bool is_tmpfs(const std::string& path) noexcept {
   struct statfs facts {};
@@ -30,27 +35,53 @@ std::string from_environment(const char* variable) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-// Reads a small file of procfs; empty on any failure.
-std::string read_small(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return {};
-  char text[2048];
-  const auto count = ::read(file.get(), text, sizeof text);
-  return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : std::string();
+// A uid as std::to_string() prints it: one name for each user.
+std::optional<uid_t> parse_uid(std::string_view text) noexcept {
+  uid_t uid = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), uid);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  if (text.size() > 1 && text.front() == '0') return std::nullopt;
+  return uid;
 }
 
-void append_children(const std::string& parent, const std::string& prefix,
-                     const std::string& suffix, std::vector<std::string>& found) {
-  DIR* directory = ::opendir(parent.c_str());
-  if (directory == nullptr) return;
-  while (const dirent* item = ::readdir(directory)) {
-    const std::string_view name = item->d_name;
-    if (name.starts_with('.') || !name.starts_with(prefix)) continue;
-    std::string path = parent + "/" + std::string(name) + suffix;
-    struct stat facts {};
-    if (::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) found.push_back(path);
+void add_once(std::vector<std::string>& paths, std::string path) {
+  if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(std::move(path));
+}
+
+// Adds a directory that belongs to the user whose name it bears, and counts any other.
+void add_directory_of(uid_t uid, std::string path, SegmentDirectories& found) {
+  struct stat facts {};
+  if (::lstat(path.c_str(), &facts) != 0) return;
+  if (facts.st_uid == uid && S_ISDIR(facts.st_mode)) {
+    add_once(found.paths, std::move(path));
+  } else {
+    ++found.squatted[facts.st_uid];
   }
-  ::closedir(directory);
+}
+
+// The directories `parent`/`prefix`UID`suffix`. Anybody can fill the parent with names, so that
+// only names that bear a uid cost more than their entry.
+void add_directories_of_users(const std::string& parent, std::string_view prefix,
+                              std::string_view suffix, SegmentDirectories& found) {
+  struct Close {
+    void operator()(DIR* opened) const noexcept { ::closedir(opened); }
+  };
+  const std::unique_ptr<DIR, Close> directory(::opendir(parent.c_str()));
+  if (directory == nullptr) return;
+  while (const dirent* item = ::readdir(directory.get())) {
+    if (++found.objects > kDirectoryObjectsMax) {
+      found.is_whole = false;
+      return;
+    }
+    std::string_view name = item->d_name;
+    if (!name.starts_with(prefix)) continue;
+    name.remove_prefix(prefix.size());
+    const auto uid = parse_uid(name);
+    if (!uid) continue;
+    std::string path = parent + "/" + item->d_name;
+    path += suffix;
+    add_directory_of(*uid, std::move(path), found);
+  }
 }
 
 }  // namespace
@@ -66,20 +97,24 @@ std::string provider_directory() {
   return std::string(kSharedMemory) + "/meterbank-" + std::to_string(user);
 }
 
-std::vector<std::string> segment_directories(bool everyone) {
-  std::vector<std::string> found;
-  found.push_back(provider_directory());
+SegmentDirectories segment_directories(bool everyone, const DirectoryRoots& roots) {
+  SegmentDirectories found;
+  found.paths.push_back(provider_directory());
   if (!everyone || !from_environment("METERBANK_DIR").empty()) return found;
-  std::vector<std::string> others;
   struct stat facts {};
-  if (::lstat(kSystemDirectory, &facts) == 0 && S_ISDIR(facts.st_mode)) {
-    others.emplace_back(kSystemDirectory);
+  if (::lstat(roots.system.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) {
+    add_once(found.paths, roots.system);
   }
-  append_children("/run/user", "", "/meterbank", others);
-  append_children(kSharedMemory, "meterbank-", "", others);
-  for (std::string& directory : others) {
-    if (directory != found.front()) found.push_back(std::move(directory));
-  }
+  // By name first, so that nothing hides those of this user and of root.
+  const auto shared_memory_of = [&roots](uid_t uid) {
+    return roots.shared_memory + "/meterbank-" + std::to_string(uid);
+  };
+  SegmentDirectories direct;
+  add_directory_of(::geteuid(), shared_memory_of(::geteuid()), direct);
+  add_directory_of(0, shared_memory_of(0), direct);
+  for (std::string& path : direct.paths) add_once(found.paths, std::move(path));
+  add_directories_of_users(roots.sessions, "", "/meterbank", found);
+  add_directories_of_users(roots.shared_memory, "meterbank-", "", found);
   return found;
 }
 
@@ -117,49 +152,6 @@ Result<void> prepare_directory(const std::string& directory) {
                 "chmod u+wx it or set METERBANK_DIR", errno);
   }
   return {};
-}
-
-std::uint64_t process_start_time(std::uint32_t pid) noexcept {
-  char path[40];
-  const auto end = std::to_chars(path + 6, path + 30, pid).ptr;
-  std::copy_n("/proc/", 6, path);
-  std::copy_n("/stat", 6, end);
-  const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
-  if (!file) return 0;
-  char text[1024];
-  const auto count = ::read(file.get(), text, sizeof text);
-  if (count <= 0) return 0;
-  // The command name may hold anything; the fields we want follow its last parenthesis.
-  std::string_view rest(text, static_cast<std::size_t>(count));
-  const auto name_end = rest.rfind(')');
-  if (name_end == std::string_view::npos) return 0;
-  rest.remove_prefix(name_end + 1);
-  for (int field = 3; field <= 22; ++field) {
-    const auto start = rest.find_first_not_of(' ');
-    if (start == std::string_view::npos) return 0;
-    rest.remove_prefix(start);
-    const auto stop = rest.find(' ');
-    if (field == 22) {
-      std::uint64_t ticks = 0;
-      std::from_chars(rest.data(), rest.data() + (stop < rest.size() ? stop : rest.size()), ticks);
-      return ticks;
-    }
-    if (stop == std::string_view::npos) return 0;
-    rest.remove_prefix(stop);
-  }
-  return 0;
-}
-
-std::array<std::uint64_t, 2> boot_id() noexcept {
-  std::array<std::uint64_t, 2> id{};
-  std::string digits;
-  for (const char c : read_small("/proc/sys/kernel/random/boot_id")) {
-    if (c != '-' && c != '\n') digits += c;
-  }
-  if (digits.size() != 32) return id;
-  std::from_chars(digits.data(), digits.data() + 16, id[0], 16);
-  std::from_chars(digits.data() + 16, digits.data() + 32, id[1], 16);
-  return id;
 }
 
 }  // namespace meterbank

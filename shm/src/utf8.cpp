@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meterbank/shm/utf8.hpp"
 
-#include <array>
 #include <cstring>
 
 namespace meterbank {
@@ -44,17 +43,6 @@ struct LeadByte {
     offset += sizeof(word);
   }
   return offset;
-}
-
-void append_escape(char32_t code_point, std::string& out) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::array<char, 8> digits{};
-  std::size_t first = digits.size();
-  do {
-    digits[--first] = kDigits[code_point & 0xFU];
-    code_point >>= 4U;
-  } while (code_point != 0);
-  out.append("\\u{").append(digits.data() + first, digits.size() - first).push_back('}');
 }
 
 }  // namespace
@@ -142,26 +130,6 @@ RepairedText repair_utf8(std::string_view bytes, std::size_t bytes_max) {
     bytes.remove_prefix(decoded.length);
   }
   return repaired;
-}
-
-void escape_for_terminal(std::string_view text, std::string& out) {
-  while (!text.empty()) {
-    const DecodedCodePoint decoded = decode_utf8(text);
-    const char32_t code_point = decoded.code_point;
-    if (is_control(code_point) || is_bidi_control(code_point) || is_line_separator(code_point)) {
-      append_escape(code_point, out);
-    } else {
-      append_utf8(code_point, out);
-    }
-    text.remove_prefix(decoded.length);
-  }
-}
-
-std::string escape_for_terminal(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  escape_for_terminal(text, out);
-  return out;
 }
 
 }  // namespace meterbank

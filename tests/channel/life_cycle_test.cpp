@@ -101,7 +101,7 @@ TEST_F(LifeCycle, NeverMixesTheValuesOfTwoLives) {
           if (values[0] != values[1] || values[1] != values[2]) ++wrong;
           const auto& planned = sample.plan->rows[row];
           const auto& set = *sample.plan->selections[planned.selection].set;
-          const std::string& name = set.instances[planned.instance].name;
+          const std::string name(set.instances[planned.instance].name);
           const std::uint64_t life = std::stoull(name.substr(name.find(' ')));
           if (values[0] % life != 0 || values[0] > kUpdates * life) ++wrong;
           if (name[1] == 'o' && values[0] != life) ++wrong;  // computed

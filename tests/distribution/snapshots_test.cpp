@@ -91,7 +91,7 @@ class Snapshots : public testing::Test {
     query_ = *Query::compile(catalog_, {"calls/*/latency"});
     const CounterView& counter = *query_.plan()->selections[0].set->set->find("latency");
     place_ = {counter.shape, counter.word, counter.more};
-    const std::size_t words = query_.plan()->rows[0].block.words;
+    const std::size_t words = query_.plan()->block_of(0).words;
     std::uint64_t last = 0, taken = 0;
     // On a busy machine writers may begin late.
     for (std::uint64_t moved = 0; taken < wanted || moved <= 100;) {
@@ -113,7 +113,7 @@ class Snapshots : public testing::Test {
   }
   [[nodiscard]] Distribution now() {
     query_.collect(sample_, Timestamp{});
-    const std::size_t words = query_.plan()->rows[0].block.words;
+    const std::size_t words = query_.plan()->block_of(0).words;
     return *Distribution::of(place_, {sample_.row(0), words});
   }
   [[nodiscard]] bool has_whole_parts(std::span<const std::uint64_t> row) const {

@@ -11,14 +11,16 @@ namespace meterbank::test {
 
 namespace {
 
-bool reads(const QueryPlan::Row& row, const Counterset& set, std::uint64_t* words) {
+bool reads(const BlockParts<const SharedWord>& block, std::uint64_t generation,
+           const Counterset& set, std::uint64_t* words) {
   if (!set.form.sharded()) {
-    return read_bounded<StdAtomics>(row.block, words, 0).status != ReadStatus::kBusy;
+    return read_bounded<StdAtomics>(block, words, 0).status != ReadStatus::kBusy;
   }
   std::vector<std::uint64_t> versions(set.form.shards), one_shard(set.form.words);
   RowStatus status = RowStatus::kBusy;
   RowConsistency consistency = RowConsistency::kBlock;
-  read_sharded_row(row, set, one_shard.data(), {words, versions.data(), &status}, consistency);
+  read_sharded_row(block, generation, set, one_shard.data(), {words, versions.data(), &status},
+                   consistency);
   return status != RowStatus::kBusy;
 }
 
@@ -40,11 +42,9 @@ Walk walk(const std::byte* data, std::size_t size) {
       std::size_t group = 0;
       while (slot >= set.group_slots[group]) slot -= set.group_slots[group++];
       const std::byte* start = (*segment)->lines_at(set.groups[group], set.layouts[group].bytes);
-      QueryPlan::Row row;
-      row.generation = instance.generation;
-      row.block = block_parts(start, set.set->form, set.layouts[group], slot);
+      const auto block = block_parts(start, set.set->form, set.layouts[group], slot);
       ++result.snapshots;
-      if (reads(row, *set.set, words.data())) ++result.blocks_read;
+      if (reads(block, instance.generation, *set.set, words.data())) ++result.blocks_read;
     }
   }
   return result;

@@ -3,8 +3,13 @@
 // An arbiter that lies. Whatever it says, its client neither crashes nor hangs nor believes what
 // cannot be so: the connection is dropped, the request fails, and another arbiter is looked for.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -268,6 +273,35 @@ TEST_F(HostileArbiterTest, AnArbiterThatNeverAnswersIsWaitedForAsLongAsWasSaid) 
       Connection::connect({.socket = socket(), .patience = std::chrono::milliseconds(50)});
   ASSERT_FALSE(connection);
   EXPECT_EQ(connection.error().code, ErrorCode::kGone);
+  EXPECT_EQ(connection.error().system_error, ETIMEDOUT);
+}
+
+TEST_F(HostileArbiterTest, MayNotRunAsAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
+  constexpr uid_t kStranger = 65534;
+  const std::string path = socket();
+  ASSERT_EQ(::chmod(path.substr(0, path.rfind('/')).c_str(), 0777), 0);
+  int ready[2] = {};
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::setresuid(kStranger, kStranger, kStranger) != 0) ::_exit(1);
+    const auto listener = PacketListener::listen(path, 4);
+    static_cast<void>(!::write(ready[1], listener ? "r" : "x", 1));
+    for (;;) ::pause();
+  }
+  char byte = 0;
+  EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+  EXPECT_EQ(byte, 'r');
+  const auto connection = Connection::connect({.socket = path});
+  ASSERT_FALSE(connection);
+  EXPECT_EQ(connection.error().code, ErrorCode::kCorrupt);
+  EXPECT_NE(connection.error().what.find("uid 65534"), std::string::npos)
+      << connection.error().message();
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+  for (const int end : ready) ::close(end);
 }
 
 // What was granted to nobody would be taken for ever.

@@ -19,7 +19,13 @@ namespace {
 
 constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 30;
 
-Result<MappedExtent> open_extent(pid_t pid, std::uint32_t descriptor, std::uint64_t inode) {
+using File = std::shared_ptr<const UniqueFd>;
+
+Result<MappedExtent> map_file(const UniqueFd& file) {
+  return MappedExtent::map(UniqueFd(::fcntl(file.get(), F_DUPFD_CLOEXEC, 3)), kBytesMax);
+}
+
+Result<File> open_file(pid_t pid, std::uint32_t descriptor, std::uint64_t inode) {
   const std::string path = "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(descriptor);
   UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return fail(ErrorCode::kGone, path, {}, errno);
@@ -27,7 +33,7 @@ Result<MappedExtent> open_extent(pid_t pid, std::uint32_t descriptor, std::uint6
   if (::fstat(file.get(), &facts) != 0 || facts.st_ino != inode) {
     return fail(ErrorCode::kGone, path + " is another file now");
   }
-  return MappedExtent::map(std::move(file), kBytesMax);
+  return std::make_shared<const UniqueFd>(std::move(file));
 }
 
 Result<std::string> text_of_file(const std::string& path) {
@@ -75,11 +81,15 @@ Result<SegmentEye> SegmentEye::of_record(const std::string& path) {
     return fail(ErrorCode::kGone, path + " is of a process that ended");
   }
   const auto pid = static_cast<pid_t>(record->pid);
-  auto extent = open_extent(pid, record->descriptor, record->inode);
+  auto file = open_file(pid, record->descriptor, record->inode);
+  if (!file) return tl::make_unexpected(file.error());
+  auto extent = map_file(**file);
   if (!extent) return tl::make_unexpected(extent.error());
   auto segment = MappedSegment::attach(std::move(*extent));
   if (!segment) return tl::make_unexpected(segment.error());
-  return SegmentEye(std::move(*segment), pid);
+  Files files;
+  files.push_back(std::move(*file));
+  return SegmentEye(std::move(*segment), std::move(files), pid);
 }
 
 Result<SegmentEye> SegmentEye::of_directory(const std::string& directory) {
@@ -92,9 +102,8 @@ Result<SegmentEye> SegmentEye::of_directory(const std::string& directory) {
 
 Result<SegmentEye> SegmentEye::again() const {
   std::shared_ptr<const MappedSegment> fresh;
-  for (std::size_t index = 0; index < segment_->extents(); ++index) {
-    UniqueFd file(::fcntl(segment_->extent(index).descriptor(), F_DUPFD_CLOEXEC, 3));
-    auto extent = MappedExtent::map(std::move(file), kBytesMax);
+  for (const File& file : files_) {
+    auto extent = map_file(*file);
     if (!extent) return tl::make_unexpected(extent.error());
     if (fresh) {
       fresh = fresh->with(std::move(*extent));
@@ -104,7 +113,7 @@ Result<SegmentEye> SegmentEye::again() const {
     if (!first) return tl::make_unexpected(first.error());
     fresh = std::move(*first);
   }
-  return SegmentEye(std::move(fresh), pid_);
+  return SegmentEye(std::move(fresh), files_, pid_);
 }
 
 std::string SegmentEye::map_new_extents() {
@@ -113,10 +122,13 @@ std::string SegmentEye::map_new_extents() {
   if (count > kExtentsMax) return "too many extents";
   while (segment_->extents() < count) {
     const ExtentEntry entry = header().extents[segment_->extents()];
-    auto extent = open_extent(pid_, entry.descriptor, entry.inode);
+    auto file = open_file(pid_, entry.descriptor, entry.inode);
+    if (!file) return "extent: " + file.error().message();
+    auto extent = map_file(**file);
     if (!extent) return "extent: " + extent.error().message();
     if (extent->bytes().size() != entry.bytes) return "extent of another size than its entry says";
     segment_ = segment_->with(std::move(*extent));
+    files_.push_back(std::move(*file));
   }
   return {};
 }

@@ -44,14 +44,17 @@ class SegmentEye {
   [[nodiscard]] std::size_t extents() const noexcept { return segment_->extents(); }
 
  private:
-  explicit SegmentEye(std::shared_ptr<const MappedSegment> segment, pid_t pid)
-      : segment_(std::move(segment)), pid_(pid) {}
+  using Files = std::vector<std::shared_ptr<const UniqueFd>>;
+
+  SegmentEye(std::shared_ptr<const MappedSegment> segment, Files files, pid_t pid)
+      : segment_(std::move(segment)), files_(std::move(files)), pid_(pid) {}
   [[nodiscard]] std::string map_new_extents();
   [[nodiscard]] std::string walk_registration(Ref place, std::vector<SeenSlot>& slots) const;
   [[nodiscard]] std::string walk_group(Ref place, const BlockForm& form, const std::string& set,
                                        std::vector<SeenSlot>& slots) const;
 
   std::shared_ptr<const MappedSegment> segment_;
+  Files files_;  // one an extent
   pid_t pid_ = 0;
 };
 

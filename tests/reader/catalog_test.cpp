@@ -8,8 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <fstream>
 #include <optional>
+#include <vector>
 
 #include "../support/orders_schema.hpp"
 #include "../support/temporary_directory.hpp"
@@ -307,6 +309,44 @@ TEST_F(CatalogTest, MapsNoMoreThanItsCapsAllow) {
   const Catalog none = open({.providers_per_user_max = 0});
   EXPECT_TRUE(none.providers().empty());
   EXPECT_EQ(none.skipped(), 1U);
+}
+
+// A hand-made segment that lists its first extent again and again: each would be mapped, charged
+// and looked at as memory of its own.
+TEST_F(CatalogTest, MapsEachMemoryOfASegmentOnce) {
+  std::vector<std::byte> image;
+  {
+    const Provider provider = start("honest");
+    const Catalog catalog = open();
+    const MappedBytes bytes = catalog.providers().front()->segment->extent(0).bytes();
+    image.resize(bytes.size());
+    std::memcpy(image.data(), bytes.span_at(0, bytes.size(), 1), bytes.size());
+  }
+  const OwnedExtent extent = *OwnedExtent::create("twice", image.size());
+  std::memcpy(extent.data(), image.data(), image.size());
+  auto& header = *reinterpret_cast<SegmentHeader*>(extent.data());
+  for (ExtentEntry& entry : header.extents) {
+    entry = {extent.size(), extent.inode(), static_cast<std::uint32_t>(extent.descriptor()), 0};
+  }
+  header.extents_count.store(kExtentsMax, std::memory_order_relaxed);
+  header.state.store(static_cast<std::uint32_t>(SegmentState::kLive), std::memory_order_relaxed);
+  const auto pid = static_cast<std::uint32_t>(::getpid());
+  ASSERT_TRUE(write_record(directory_.path(),
+                           {.name = "twice",
+                            .pid = pid,
+                            .start_time = process_start_time(pid),
+                            .boot_id = boot_id(),
+                            .descriptor = static_cast<std::uint32_t>(extent.descriptor()),
+                            .inode = extent.inode(),
+                            .bytes = extent.size(),
+                            .layout_major = kLayoutMajor,
+                            .layout_minor = kLayoutMinor}));
+  const Catalog catalog = open();
+  ASSERT_EQ(catalog.providers().size(), 1U);
+  const ProviderView& twice = *catalog.providers().front();
+  EXPECT_EQ(twice.bytes, extent.size());
+  EXPECT_EQ(twice.segment->extents(), 1U);
+  EXPECT_EQ(twice.error.code, ErrorCode::kCorrupt) << twice.error.message();
 }
 
 TEST_F(CatalogTest, CountsWhatAProviderHadToRefuse) {

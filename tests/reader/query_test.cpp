@@ -434,7 +434,7 @@ TEST_F(QueryTest, HoldsASampleOfManyTilesAndTheirRests) {
   EXPECT_EQ(in_tiles, 32U);  // five tiles are full but for the one with the closed instance
   const auto& instances = plan.selections[0].set->instances;
   for (std::size_t row = 0; row < plan.rows.size(); ++row) {
-    const std::string& name = instances[plan.rows[row].instance].name;
+    const std::string name(instances[plan.rows[row].instance].name);
     EXPECT_EQ(sample.row(row)[2], std::stoull(name.substr(1)));
   }
 }

@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "meterbank/shm/segment_layout.hpp"
@@ -14,6 +17,34 @@ namespace meterbank {
 namespace {
 
 constexpr std::uint32_t kSlots = 32;
+
+// A row for each slot of one group.
+class RowsOfAGroup {
+ public:
+  RowsOfAGroup(const std::byte* group, const BlockForm& form, const GroupLayout& layout,
+               std::uint32_t slots)
+      : groups_{{group, 0}}, instances_(slots), rows_(slots) {
+    auto described = std::make_shared<Counterset>();
+    described->form = form;
+    set_.set = std::move(described);
+    set_.layouts.push_back(layout);
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+      instances_[slot].slot = slot & InstanceView::kSlotMask;
+      rows_[slot].instance = slot & QueryPlan::Row::kInstanceMask;
+    }
+    set_.instances = instances_;
+  }
+  RowsOfAGroup(const RowsOfAGroup&) = delete;
+  RowsOfAGroup& operator=(const RowsOfAGroup&) = delete;
+
+  [[nodiscard]] RowBlocks blocks() const noexcept { return {groups_, set_, rows_.data()}; }
+
+ private:
+  std::vector<QueryPlan::Group> groups_;
+  std::vector<InstanceView> instances_;
+  std::vector<QueryPlan::Row> rows_;
+  RegisteredSet set_;
+};
 
 struct Shape {
   BlockForm form;
@@ -31,13 +62,10 @@ class SweepTest : public testing::TestWithParam<Shape> {
       writers_.emplace_back(parts);
       seqs_.push_back(parts.seq);
       writers_.back().commit_first([slot](std::uint32_t word) { return slot * 1000U + word; });
-      QueryPlan::Row row;
-      row.block = block_parts(static_cast<const std::byte*>(group), form_, layout_, slot);
-      row.values = slot * form_.words;
-      rows_.push_back(row);
     }
+    rows_.emplace(group, form_, layout_, kSlots);
     run_.rows = kSlots;
-    run_.head = rows_.front().block.seq;
+    run_.head = rows_->blocks()[0].seq;
     run_.head_words = form_.head_stride() / sizeof(SharedWord);
     values_.assign(kSlots * form_.words, 77);
     versions_.assign(kSlots, 77);
@@ -47,7 +75,7 @@ class SweepTest : public testing::TestWithParam<Shape> {
   std::size_t sweep() {
     const SweepKernels& kernels = GetParam().best ? best_kernels() : portable_kernels();
     const SweepTarget target{values_.data(), versions_.data(), status_.data()};
-    return (is_tile() ? kernels.tiles : kernels.lines)(run_, rows_.data(), form_.consistency,
+    return (is_tile() ? kernels.tiles : kernels.lines)(run_, rows_->blocks(), form_.consistency,
                                                        target);
   }
   void expect_row(std::uint32_t slot, std::uint64_t version, RowStatus status) const {
@@ -67,7 +95,7 @@ class SweepTest : public testing::TestWithParam<Shape> {
   std::vector<Line> lines_;
   std::vector<BlockWriter<StdAtomics>> writers_;
   std::vector<SharedWord*> seqs_;
-  std::vector<QueryPlan::Row> rows_;
+  std::optional<RowsOfAGroup> rows_;
   QueryPlan::Run run_;
   std::vector<std::uint64_t> values_, versions_;
   std::vector<RowStatus> status_;
@@ -82,7 +110,7 @@ TEST_P(SweepTest, ReadsTheOtherCopyOfARowThatIsInTheMiddleOfACommit) {
   // What a writer leaves behind that dies between its two steps: odd, and copy 0 half written.
   for (const std::uint32_t slot : {0U, 7U, 13U, 31U}) {
     seqs_[slot]->store(3, std::memory_order_relaxed);
-    const_cast<SharedWord*>(rows_[slot].block.copy0)->store(~0ULL, std::memory_order_relaxed);
+    const_cast<SharedWord*>(rows_->blocks()[slot].copy0)->store(~0ULL, std::memory_order_relaxed);
   }
   EXPECT_EQ(sweep(), 0U);  // an odd number is no failed attempt
   for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
@@ -129,22 +157,21 @@ TEST(SweepOfIndependentCounters, CopiesThemAsTheyAre) {
   };
   std::vector<Line> lines(layout.bytes / sizeof(Line));
   auto* group = reinterpret_cast<std::byte*>(lines.data());
-  std::vector<QueryPlan::Row> rows(8);
   for (std::uint32_t slot = 0; slot < 8; ++slot) {
     for (std::uint32_t word = 0; word < 3; ++word) {
       block_parts(group, form, layout, slot)
           .copy0[word]
           .store(slot * 10 + word, std::memory_order_relaxed);
     }
-    rows[slot].block = block_parts(static_cast<const std::byte*>(group), form, layout, slot);
   }
-  const QueryPlan::Run run{0, 8, rows[0].block.seq, form.head_stride() / sizeof(SharedWord),
+  const RowsOfAGroup rows(group, form, layout, 8);
+  const QueryPlan::Run run{0, 8, rows.blocks()[0].seq, form.head_stride() / sizeof(SharedWord),
                            QueryPlan::Run::Kind::kTiles};
   std::vector<std::uint64_t> values(24), versions(8);
   std::vector<RowStatus> status(8, RowStatus::kBusy);
   for (const SweepKernels& kernels : {portable_kernels(), best_kernels()}) {
     std::fill(values.begin(), values.end(), 0);
-    EXPECT_EQ(kernels.tiles(run, rows.data(), form.consistency,
+    EXPECT_EQ(kernels.tiles(run, rows.blocks(), form.consistency,
                             {values.data(), versions.data(), status.data()}),
               0U);
     for (std::uint32_t slot = 0; slot < 8; ++slot) {

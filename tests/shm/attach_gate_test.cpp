@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <vector>
 
 #include "meterbank/shm/segment.hpp"
 
@@ -22,13 +23,16 @@ namespace {
 constexpr std::uint64_t kCap = 1 << 20;
 constexpr int kAllSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
 
+bool write_zeros(const UniqueFd& fd, std::uint64_t bytes) {
+  const std::vector<char> zeros(bytes);
+  return ::pwrite(fd.get(), zeros.data(), zeros.size(), 0) == static_cast<ssize_t>(bytes);
+}
+
 UniqueFd memory(std::uint64_t bytes, bool allocate, int seals, unsigned flags = 0) {
   UniqueFd fd(::memfd_create("gate", MFD_CLOEXEC | MFD_ALLOW_SEALING | flags));
   if (!fd) return fd;
-  const auto size = static_cast<off_t>(bytes);
-  if (allocate ? ::fallocate(fd.get(), 0, 0, size) != 0 : ::ftruncate(fd.get(), size) != 0) {
-    return {};
-  }
+  if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) return {};
+  if (allocate && !write_zeros(fd, bytes)) return {};
   if (seals != 0 && ::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) return {};
   return fd;
 }
@@ -54,6 +58,57 @@ TEST(AttachGate, RefusesMissingSeals) {
 
 TEST(AttachGate, RefusesHolesWhichWouldBeChargedToTheReader) {
   EXPECT_EQ(refusal(memory(8192, false, kAllSeals)), ErrorCode::kSparse);
+}
+
+TEST(AttachGate, RefusesHolesThatPagesBeyondTheEndMakeUpFor) {
+  constexpr off_t kBytes = 65536;
+  const UniqueFd fd = memory(kBytes, false, 0);
+  ASSERT_EQ(::fallocate(fd.get(), FALLOC_FL_KEEP_SIZE, kBytes, kBytes), 0);
+  ASSERT_EQ(::fcntl(fd.get(), F_ADD_SEALS, kAllSeals), 0);
+  struct stat facts {};
+  ASSERT_EQ(::fstat(fd.get(), &facts), 0);
+  ASSERT_EQ(facts.st_size, kBytes);
+  ASSERT_GE(facts.st_blocks * 512, kBytes);  // what its blocks say is not enough
+  EXPECT_EQ(refusal(fd), ErrorCode::kSparse);
+}
+
+TEST(AttachGate, RefusesOnePunchedPageAnywhere) {
+  constexpr off_t kPage = 4096;
+  for (const off_t hole : {off_t{0}, 7 * kPage, 15 * kPage}) {
+    const UniqueFd fd = memory(16 * kPage, true, 0);
+    ASSERT_EQ(::fallocate(fd.get(), FALLOC_FL_KEEP_SIZE, 16 * kPage, kPage), 0);
+    ASSERT_EQ(::fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, hole, kPage), 0);
+    ASSERT_EQ(::fcntl(fd.get(), F_ADD_SEALS, kAllSeals), 0);
+    EXPECT_EQ(refusal(fd), ErrorCode::kSparse) << hole;
+  }
+}
+
+TEST(AttachGate, MayBePassedByAnyDescriptorOfTheMemoryAtAnyOffset) {
+  const UniqueFd fd = memory(8192, true, kAllSeals);
+  ASSERT_EQ(::lseek(fd.get(), 5000, SEEK_SET), 5000);
+  EXPECT_TRUE(pass_attach_gate(fd.get(), kCap));
+}
+
+// What the gate has found whole has to stay so while its owner still has a writable mapping.
+TEST(AttachGate, PassesOnlyMemoryThatItsOwnerCannotMakeHolesInLater) {
+  constexpr std::uint64_t kBytes = 16 * 4096;
+  const UniqueFd fd = memory(kBytes, true, 0);
+  void* const mapped = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  ASSERT_EQ(::fcntl(fd.get(), F_ADD_SEALS, kAllSeals), 0);
+  ASSERT_TRUE(pass_attach_gate(fd.get(), kCap));
+  EXPECT_EQ(::fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096), -1);
+  EXPECT_EQ(::fallocate(fd.get(), FALLOC_FL_ZERO_RANGE, 0, 4096), -1);
+  EXPECT_EQ(::fallocate(fd.get(), FALLOC_FL_COLLAPSE_RANGE, 0, 4096), -1);
+  EXPECT_EQ(::madvise(mapped, kBytes, MADV_REMOVE), -1);
+  // What is allowed takes the pages out of this mapping, not out of the memory.
+  EXPECT_EQ(::madvise(mapped, kBytes, MADV_DONTNEED), 0);
+  constexpr int kPageOut = 21, kCollapse = 25;
+  static_cast<void>(::madvise(mapped, kBytes, kPageOut));
+  static_cast<void>(::madvise(mapped, kBytes, kCollapse));
+  EXPECT_TRUE(pass_attach_gate(fd.get(), kCap));
+  ::munmap(mapped, kBytes);
+  EXPECT_TRUE(pass_attach_gate(fd.get(), kCap));
 }
 
 TEST(AttachGate, RefusesSizesThatAreZeroOddOrBeyondTheCap) {
@@ -83,6 +138,14 @@ TEST(AttachGate, RefusesHugePagesDevicesPipesDirectoriesAndFiles) {
   EXPECT_EQ(::ftruncate(ordinary.get(), 8192), 0);
   const auto passed = pass_attach_gate(ordinary.get(), kCap);
   EXPECT_FALSE(passed);
+}
+
+TEST(OwnedExtent, PassesTheAttachGateBeforeAnythingIsWritten) {
+  for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{65536}, kCap}) {
+    auto extent = OwnedExtent::create("whole", bytes);
+    ASSERT_TRUE(extent) << extent.error().message();
+    EXPECT_TRUE(pass_attach_gate(extent->descriptor(), kCap)) << bytes;
+  }
 }
 
 TEST(OwnedExtent, CannotBeShrunkGrownPunchedOrMappedWritableByAnybody) {

@@ -106,6 +106,67 @@ INSTANTIATE_TEST_SUITE_P(
                     BlockForm{.words = 130, .lanes = 8, .checkpoint = 1},
                     BlockForm{.words = 4096, .checkpoint = 1}));
 
+TEST_P(EveryForm, PositionsOutsideTheBlockChangeNeitherACommitNorAnAbort) {
+  const Group group(GetParam());
+  const std::uint32_t words = group.form.words;
+  const BlockWriter<StdAtomics> writer(group.parts(2));
+  const auto expect_both_copies = [&](std::uint64_t value) {
+    const auto parts = group.view(2);
+    for (std::uint32_t word = 0; word < words; ++word) {
+      const std::uint64_t expected = word == 0 || word == words - 1 ? value : 0;
+      ASSERT_EQ(StdAtomics::load_relaxed(parts.copy0[word]), expected) << word;
+      ASSERT_EQ(StdAtomics::load_relaxed(parts.copy1[word]), expected) << word;
+    }
+  };
+  std::uint64_t value = 0;
+  for (const std::uint32_t outside : {words, words + 1, 4095U, 4096U, 65'535U, 65'536U, 65'537U,
+                                      0x7fffffffU, 0xfffffffeU, 0xffffffffU}) {
+    if (outside < words) continue;
+    SCOPED_TRACE(outside);
+    const auto stage = [&](BlockWriter<StdAtomics>::Update& update, std::uint64_t staged) {
+      update.set(outside, 99);
+      update.set(0, staged);
+      update.set(words - 1, staged);
+      update.set(outside, 98);
+      EXPECT_EQ(update.value(outside), 0U);
+    };
+    BlockWriter<StdAtomics>::Update committed(writer);
+    stage(committed, ++value);
+    committed.commit();
+    expect_both_copies(value);
+    BlockWriter<StdAtomics>::Update aborted(writer);
+    stage(aborted, value + 1000);
+    aborted.abort();
+    expect_both_copies(value);
+    writer.set(outside, 97);
+    writer.add(outside, 96);
+    expect_both_copies(value);
+  }
+}
+
+// Notes which words are stored.
+struct NotingAtomics : StdAtomics {
+  static void store_relaxed(Word& word, std::uint64_t value) noexcept {
+    stored.push_back(&word);
+    StdAtomics::store_relaxed(word, value);
+  }
+  static inline std::vector<const Word*> stored;
+};
+
+// Another thread may own the words in between, and add to them at any moment.
+TEST(Block, AnUpdateInPlaceStoresNothingButWhatItSetsHoweverItEnds) {
+  const Group group({.words = 8, .consistency = Consistency::kIndependent});
+  const auto parts = group.parts(0);
+  BlockWriter<NotingAtomics>::Update update{BlockWriter<NotingAtomics>(parts)};
+  update.set(1, 5);
+  update.set(6, 7);
+  update.abort();
+  EXPECT_EQ(NotingAtomics::stored,
+            (std::vector<const SharedWord*>{parts.copy0 + 1, parts.copy0 + 6}));
+  EXPECT_EQ(update.value(1), 5U);
+  NotingAtomics::stored.clear();
+}
+
 TEST(Block, ACheckpointFollowsEveryThousandAndTwentyFourthCommit) {
   const Group group({.words = 2, .checkpoint = 1});
   BlockWriter<StdAtomics> writer(group.parts(0));

@@ -45,6 +45,16 @@ TEST(PointerRecord, RefusesEveryTruncationAndNeverReadsBeyondIt) {
   }
 }
 
+TEST(PointerRecord, RefusesALineThatIsThereTwice) {
+  const std::string text = example().text();
+  for (std::size_t begin = text.find('\n') + 1; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin) + 1;
+    const std::string line = text.substr(begin, end - begin);
+    EXPECT_FALSE(PointerRecord::parse(text + line)) << line;
+    begin = end;
+  }
+}
+
 TEST(PointerRecord, RefusesMalformedValues) {
   for (const auto& [from, to] : {std::pair{"pid 48213", "pid 0"},
                                  {"pid 48213", "pid -1"},

@@ -167,8 +167,72 @@ TEST(Utf8, EscapesWhatATerminalWouldObey) {
             "csi\\u{9b}2J");
   EXPECT_EQ(escape_for_terminal("\x9B"
                                 "2J"),
-            "\uFFFD"
-            "2J");
+            "\\x{9b}2J");
+  EXPECT_EQ(escape_for_terminal("\xE2\x80"), "\\x{e2}\\x{80}");
+}
+
+TEST(Utf8, AnEscapeAlwaysMeansWhatItSays) {
+  EXPECT_EQ(escape_for_terminal("\\u{1b}"), "\\u{5c}u{1b}");
+  EXPECT_EQ(escape_for_terminal("\\x{9b}"), "\\u{5c}x{9b}");
+  EXPECT_EQ(escape_for_terminal("\\\\u{"), "\\\\u{5c}u{");
+  EXPECT_EQ(escape_for_terminal(R"(\\host\Set(a)\user)"), R"(\\host\Set(a)\user)");
+}
+
+TEST(Utf8, EscapesWhatNoTerminalShows) {
+  for (const char32_t code_point :
+       {0xADU,   0x34FU,  0x115FU,  0x180BU,  0x200BU,  0x2060U,  0x2064U,  0x206FU,
+        0x3164U, 0xE000U, 0xF8FFU,  0xFDD0U,  0xFE00U,  0xFE0FU,  0xFEFFU,  0xFFA0U,
+        0xFFF9U, 0xFFFEU, 0x1FFFFU, 0xE0001U, 0xE007FU, 0xE0100U, 0xF0000U, 0x10FFFFU}) {
+    std::string text = "a";
+    append_utf8(code_point, text);
+    EXPECT_EQ(escape_for_terminal(text).substr(0, 4), "a\\u{") << static_cast<unsigned>(code_point);
+  }
+}
+
+TEST(Utf8, KeepsJoinersWhereAScriptIsSpelledWithThem) {
+  const std::string persian = "\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645";
+  const std::string hindi = "\u0915\u094D\u200D\u0937";
+  EXPECT_EQ(escape_for_terminal(persian), persian);
+  EXPECT_EQ(escape_for_terminal(hindi), hindi);
+  EXPECT_EQ(escape_for_terminal("pay\u200Cpal"), "pay\\u{200c}pal");
+  EXPECT_EQ(escape_for_terminal("\u0645\u200C"), "\u0645\\u{200c}");
+  EXPECT_EQ(escape_for_terminal("\u0645\u200C\u200C\u0645"), "\u0645\\u{200c}\\u{200c}\u0645");
+}
+
+TEST(Utf8, KeepsTheMarksOfALanguageAndEscapesAFlood) {
+  std::string letter = "e";
+  for (unsigned i = 0; i < kMarksMax; ++i) letter += "\u0301";
+  EXPECT_EQ(escape_for_terminal(letter + "x" + letter), letter + "x" + letter);
+  EXPECT_EQ(escape_for_terminal(letter + "\u0301x"), letter + "\\u{301}x");
+  // One without a letter would sit on what stands before the text.
+  EXPECT_EQ(escape_for_terminal("\u0301x"), "\\u{301}x");
+  EXPECT_EQ(escape_for_terminal("a\x1b\u0301"), "a\\u{1b}\\u{301}");
+}
+
+TEST(Utf8, ShowsAsciiOnlyWhereTheTerminalIsNotOneOfUtf8) {
+  // Its second byte is CSI to a terminal of Latin-1.
+  EXPECT_EQ(escape_for_terminal("\u015B x", Charset::kAscii), "\\u{15b} x");
+  EXPECT_EQ(escape_composed("a\u2026 \u00B1", Composed::kLine, Charset::kAscii), "a~ \\u{b1}");
+}
+
+TEST(Utf8, TheLastGateKeepsWhatIsCleanAndTheLayoutOfAPage) {
+  const std::string page = "\x1b[1mNAME\x1b[0m\ta\\u{1b}b\r\nnext\n";
+  EXPECT_EQ(escape_composed(page, Composed::kPage), page);
+  EXPECT_EQ(escape_composed("a\nb\t", Composed::kLine), "a\\u{a}b\\u{9}");
+  EXPECT_EQ(escape_composed("\x1b[2J\x1b]0;x\x07\r\x1b[1;31m\x1b[", Composed::kPage),
+            "\\u{1b}[2J\\u{1b}]0;x\\u{7}\\u{d}\\u{1b}[1;31m\\u{1b}[");
+  std::string every;
+  for (char32_t c = 0; c < 0x3000; ++c) append_utf8(c, every);
+  const auto once = escape_composed(every, Composed::kPage);
+  EXPECT_EQ(escape_composed(once, Composed::kPage), once);
+}
+
+TEST(Utf8, NeverCutsAnEscapeOrALetterWithItsMarks) {
+  EXPECT_EQ(unit_bytes("\\u{1b}x"), 6U);
+  EXPECT_EQ(unit_bytes("\\x{9b}x"), 6U);
+  EXPECT_EQ(unit_bytes("\\user"), 1U);
+  EXPECT_EQ(unit_bytes("e\u0301\u0302x"), 5U);
+  EXPECT_EQ(unit_bytes(""), 0U);
 }
 
 TEST(Utf8, EscapesWhatWouldMakeALineReadOtherwise) {

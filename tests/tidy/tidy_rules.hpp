@@ -38,6 +38,11 @@ using Findings = std::vector<Finding>;
 // `volatile` other than in assembler and on the flag of a signal handler.
 [[nodiscard]] Findings find_volatile(const SourceFile& file);
 
+// Output (printing_rules.cpp).
+// A print other than in one of the few files that clean what they print: a stream of the process,
+// or printf and its like.
+[[nodiscard]] Findings find_raw_printing(const SourceFile& file);
+
 // The tree (tree_rules.cpp).
 // An include that goes up, sideways or into another part's private headers; Boost outside shm/src.
 // `paths` are the paths of all files: they tell which part an include comes from.
@@ -52,6 +57,12 @@ using Findings = std::vector<Finding>;
 // What packages.txt lists and what the run script asks for must be the same groups, each line of
 // the list a group and a package name.
 [[nodiscard]] Findings find_package_mistakes(std::string_view packages, std::string_view run);
+
+// Tests (named_tests.cpp).
+// A name between backticks in the last cell of a table that is neither a test, `Suite.Name`, nor an
+// entry of the hostile corpus; a page that names none.
+[[nodiscard]] Findings find_unknown_tests(const SourceFile& page,
+                                          std::span<const SourceFile> files);
 
 // Advice, not rules (length_advice.cpp): lines over 100 columns, functions over 70 lines, files
 // over 500 lines, folders over 15 files.

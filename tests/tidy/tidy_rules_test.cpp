@@ -108,6 +108,20 @@ TEST(Volatile, IsFoundUnlessItIsAssemblerOrASignalFlag) {
             "");
 }
 
+TEST(RawPrinting, IsFoundOutsideTheSinks) {
+  for (const std::string_view code :
+       {"std::cout << name;", "std::cerr << name;", "std::printf(\"%s\", name);",
+        "std::fputs(name, stderr);", "console.out << name;", "console.err\n    << name;",
+        "err_ << name;", "static_cast<void>(::write(STDERR_FILENO, name, 3));"}) {
+    EXPECT_EQ(count_of(find_raw_printing(header(std::string(code) + "\n"))), 1U) << code;
+  }
+  EXPECT_EQ(describe(find_raw_printing(header("// std::cout\nstd::snprintf(text, 3, \"printf\");\n"
+                                              "out.append(name); charset_of(STDERR_FILENO);\n"))),
+            "");
+  EXPECT_EQ(describe(find_raw_printing({"tools/cli/session/console.cpp", "console.err << x;\n"})),
+            "");
+}
+
 bool is_allowed(std::string from, std::string_view include) {
   const std::vector<std::string> paths = {
       "shm/include/meterbank/shm/block.hpp",
@@ -231,6 +245,21 @@ TEST(Packages, MustAgreeWithTheScriptThatInstallsThem) {
   EXPECT_EQ(count_of(find_package_mistakes("build g++\n", kRun)), 1U);
   EXPECT_EQ(count_of(find_package_mistakes("build g++\npeers a\ntest b\n", kRun)), 1U);
   EXPECT_EQ(count_of(find_package_mistakes("build g++\n", "install build\n")), 1U);
+}
+
+TEST(NamedTests, MustExist) {
+  const std::vector<SourceFile> files = {
+      {"tests/shm/gate_test.cpp", "TEST(Gate, Holds) {}\nTEST_F(GateTest,\n       Opens) {}\n"},
+      {"tests/hostile/corpus/a.cpp", "Attack{\"ring\", \"x\"}"},
+      {"shm/src/gate.cpp", "TEST(Not, One)"}};
+  const auto page = [](const std::string& cell) {
+    return SourceFile{"docs/security.md", "| a | b | " + cell + " |\n"};
+  };
+  EXPECT_EQ(describe(find_unknown_tests(page("`Gate.Holds`, `GateTest.Opens`; `ring`"), files)),
+            "");
+  for (const char* const unknown : {"`Gate.Fails`", "`gate`", "`Not.One`", "words alone"}) {
+    EXPECT_EQ(count_of(find_unknown_tests(page(unknown), files)), 1U) << unknown;
+  }
 }
 
 TEST(Lengths, AreAdvisedAgainstBeyondTheLimits) {

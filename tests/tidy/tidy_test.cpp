@@ -63,6 +63,12 @@ TEST(SourceTree, GivesEveryLabelItsMate) {
 
 TEST(SourceTree, OrdersNothingByVolatile) { EXPECT_EQ(apply_to_each(is_cpp, find_volatile), ""); }
 
+TEST(SourceTree, PrintsOnlyThroughItsSinks) {
+  const auto wanted = [](std::string_view path) { return is_product(path) && is_cpp(path); };
+
+  EXPECT_EQ(apply_to_each(wanted, find_raw_printing), "");
+}
+
 TEST(SourceTree, IncludesOnlyDownwards) {
   std::vector<std::string> paths;
   for (const SourceFile& file : tree()) paths.push_back(file.path);
@@ -82,6 +88,11 @@ TEST(SourceTree, HoldsNoEmptyNamesAndNoOpenEnds) {
 
 TEST(SourceTree, InstallsThePackagesItLists) {
   EXPECT_EQ(describe(find_package_mistakes(text_of("packages.txt"), text_of("run"))), "");
+}
+
+TEST(SourceTree, HasTheTestsThatItsSecurityPageNames) {
+  const SourceFile page{"docs/security.md", std::string(text_of("docs/security.md"))};
+  EXPECT_EQ(describe(find_unknown_tests(page, tree())), "");
 }
 
 // Lengths are advice: printed for whoever runs this by hand, and never a reason to fail.

@@ -56,7 +56,7 @@ class HostProviderTest : public ::testing::Test {
     std::vector<std::string> names;
     if (const auto* const set = find(symbol)) {
       for (const auto& instance : set->instances) {
-        if (!instance.closed) names.push_back(instance.name);
+        if (!instance.closed) names.emplace_back(instance.name);
       }
     }
     std::sort(names.begin(), names.end());

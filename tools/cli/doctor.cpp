@@ -8,8 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <fstream>
-#include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,11 @@
 #include "cli/format/time_text.hpp"
 #include "cli/pmu/arbiter_access.hpp"
 #include "cli/session/exit_code.hpp"
+#include "cli/session/left_out.hpp"
 #include "cli/session/output.hpp"
 #include "cli/session/runtime_directory.hpp"
 #include "cli/verbs.hpp"
 #include "meterbank/shm/ledger_view.hpp"
-#include "meterbank/shm/pointer_record.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -108,6 +109,11 @@ Finding examine_provider(const ProviderView& provider) {
       finding.verdict = Verdict::kNote;
       finding.remedy = "meterbank doctor --clean";
       return finding;
+    case ProviderState::kForeign:
+      finding.what = fmt::format("{}  foreign: {}", provider.label(), provider.error.what);
+      finding.verdict = Verdict::kNote;
+      finding.remedy = provider.error.remedy;
+      return finding;
     case ProviderState::kClosed:
       finding.what = fmt::format("{}  ended in order", provider.label());
       return finding;
@@ -192,10 +198,13 @@ void examine_watchdog(Findings& findings) {
 }
 
 Finding examine_arbiter(const Invocation& invocation) {
-  const auto connection = connect_to_arbiter(invocation);
+  // One that is well greets within milliseconds.
+  constexpr std::chrono::milliseconds kPatience{1000};
+  const auto connection =
+      connect_to_arbiter(invocation, {.has_keeper = false, .patience = kPatience});
   if (!connection) {
     auto error = connection.error();
-    const bool is_absent = error.code == ErrorCode::kGone;
+    const bool is_absent = error.code == ErrorCode::kGone && error.system_error == 0;
     return {"arbiter", is_absent ? "not running" : named_cause(error),
             is_absent ? Verdict::kNote : Verdict::kProblem, remedy_of(error)};
   }
@@ -209,32 +218,38 @@ Finding examine_arbiter(const Invocation& invocation) {
 
 // ---- Cleaning ----
 
-// A record is removed only if it still says what the catalog saw: its writer is dead, so only a
-// successor of the same name could have changed it.
-bool remove_record(const ProviderView& provider) {
-  struct stat facts {};
-  if (::lstat(provider.record.c_str(), &facts) != 0 || facts.st_uid != ::geteuid()) return false;
-  std::ifstream stream(provider.record);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  const auto record = PointerRecord::parse(text);
-  if (!record || record->pid != provider.pid) return false;
-  if (record->start_time == process_start_time(provider.pid)) return false;
-  if (!provider.socket.empty()) ::unlink(provider.socket.c_str());
-  return ::unlink(provider.record.c_str()) == 0;
+// What was left out for lack of room comes in as room is made.
+Finding clean(Catalog& catalog) {
+  std::map<RecordRemoval, std::size_t> counts;
+  for (bool has_removed = true; has_removed;) {
+    has_removed = false;
+    counts.erase(RecordRemoval::kDenied);
+    auto providers = catalog.providers();
+    providers.insert(providers.end(), catalog.predecessors().begin(), catalog.predecessors().end());
+    for (const auto& provider : providers) {
+      if (provider->state != ProviderState::kDead) continue;
+      const RecordRemoval removal = remove_record(*provider);
+      ++counts[removal];
+      has_removed |= removal == RecordRemoval::kRemoved;
+    }
+    // Twice: the first time says that they are gone, the second that there is room.
+    catalog.refresh();
+    catalog.refresh();
+  }
+  const std::size_t removed = counts[RecordRemoval::kRemoved];
+  const std::size_t denied = counts[RecordRemoval::kDenied];
+  auto what = fmt::format("removed {} record{}", removed, removed == 1 ? "" : "s");
+  if (denied == 0) return {"clean", std::move(what), Verdict::kOk, {}};
+  return {"clean", what + fmt::format("; {} belong to others", denied), Verdict::kNote,
+          "as their owner"};
 }
 
-Finding clean(Catalog& catalog) {
-  std::size_t removed = 0;
-  std::size_t kept = 0;
-  for (const auto& provider : catalog.providers()) {
-    if (provider->state != ProviderState::kDead) continue;
-    ++(remove_record(*provider) ? removed : kept);
+void examine_left_out(const Catalog& catalog, Findings& findings) {
+  for (const LeftOut& each : catalog.left_out()) {
+    findings.push_back({"left out", left_out_text(each),
+                        hides_providers(each.reason) ? Verdict::kProblem : Verdict::kNote,
+                        std::string(remedy_for(each.reason))});
   }
-  catalog.refresh();
-  auto what = fmt::format("removed {} record{}", removed, removed == 1 ? "" : "s");
-  if (kept == 0) return {"clean", std::move(what), Verdict::kOk, {}};
-  return {"clean", what + fmt::format("; {} belong to others or came back", kept), Verdict::kNote,
-          "as their owner"};
 }
 
 // ---- Report ----
@@ -267,6 +282,7 @@ Findings examine(const Invocation& invocation) {
                             Verdict::kProblem, remedy_of(error)});
       }
     }
+    examine_left_out(*catalog, findings);
     if (catalog->providers().empty()) {
       findings.push_back({"publisher", "none", Verdict::kNote, "meterbank host"});
     }
@@ -285,11 +301,11 @@ Findings examine(const Invocation& invocation) {
 
 int doctor(const Invocation& invocation, Console& console) {
   const auto findings = examine(invocation);
-  Table table({{""}, {""}, {""}});
+  Table table({{""}, {""}, {""}}, out_charset(console));
   if (console.out_is_terminal) table.limit(console.columns, Table::Overflow::kWrap);
   for (const auto& finding : findings) {
-    table.add({finding.subject, std::string(verdict_text(finding.verdict)), finding.what});
-    if (!finding.remedy.empty()) table.add({"", "", "try: " + finding.remedy});
+    table.add_messages({finding.subject, std::string(verdict_text(finding.verdict)), finding.what});
+    if (!finding.remedy.empty()) table.add_messages({"", "", "try: " + finding.remedy});
   }
   const bool blocked = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.verdict == Verdict::kProblem;

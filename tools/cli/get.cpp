@@ -8,6 +8,7 @@
 #include "cli/format/kinds.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
+#include "cli/session/left_out.hpp"
 #include "cli/session/output.hpp"
 #include "cli/verbs.hpp"
 
@@ -15,17 +16,33 @@ namespace meterbank::cli {
 namespace {
 
 bool everybody_is_gone(const Sampler& sampler) {
-  const auto& rows = sampler.rows();
   // A publisher that ended in order takes its counterset out of the catalog.
   if (sampler.taken() > 0 && sampler.newer().plan->selections.empty()) return true;
-  return !rows.empty() && std::all_of(rows.begin(), rows.end(), [](const CookedRow& row) {
-    return row.row_status == RowStatus::kDead || row.row_status == RowStatus::kGone;
+  bool any = false, any_here = false;
+  sampler.each_row([&](const CookedRow& row) {
+    any = true;
+    any_here = row.row_status != RowStatus::kDead && row.row_status != RowStatus::kGone;
+    return !any_here;
   });
+  return any && !any_here;
 }
 
-bool lacks_values(const std::vector<CookedRow>& rows, bool raw) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [raw](const CookedRow& row) { return !row_has_value(row, raw); });
+bool lacks_values(const RowWalk& rows, bool raw) {
+  bool lacks = false;
+  rows([&](const CookedRow& row) {
+    lacks = !row_has_value(row, raw);
+    return !lacks;
+  });
+  return lacks;
+}
+
+// Of the sample that was taken last, or what was derived from it.
+void each_shown(const RowPlan& plan, const Sampler& sampler, const Selection& selection,
+                RowSink take) {
+  if (plan.derivation == nullptr) return sampler.each_row(take);
+  for (const CookedRow& row : plan.derivation->rows(sampler, selection)) {
+    if (!take(row)) return;
+  }
 }
 
 int stop_code(const RowPlan& plan, const Waiter& waiter) {
@@ -54,8 +71,7 @@ Wake warm_up(const Invocation& invocation, Sampler& sampler, Cadence& cadence, W
   sampler.take();
   if (!sampler.needs_another()) return Wake::kDeadline;
   if (console.out_is_terminal && console.err_is_terminal && !invocation.quiet) {
-    console.err << fmt::format("(two samples, {} apart)\n", print_interval(invocation.interval));
-    console.err.flush();
+    say(console, fmt::format("(two samples, {} apart)", print_interval(invocation.interval)));
   }
   cadence.advance(Clock::now());
   return Wake::kDeadline;
@@ -88,6 +104,14 @@ Result<Derivation> prepare_derivation(const Invocation& invocation, SelectionOpt
   return Derivation::prepare(invocation.expressions, options);
 }
 
+// Once, and again when their number has changed.
+void report_not_in_totals(const NotInTotals& left_out, const Console& console, std::string& said) {
+  auto text = not_in_totals_text(left_out);
+  if (text == said) return;
+  if (!text.empty()) complain(console, text);
+  said = std::move(text);
+}
+
 // Waits for the moment and takes it; a changed window size is nobody's business here.
 Wake next_moment(Waiter& waiter, const Cadence& cadence) {
   for (;;) {
@@ -111,7 +135,8 @@ RowStyle style_of(const Invocation& invocation, const Console& console) {
   style.milliseconds = invocation.interval % std::chrono::seconds(1) != Span::zero();
   style.color = invocation.output.empty() && wants_color(invocation.color, console);
   style.columns = terminal ? console.columns : 0;
-  style.ascii = !speaks_utf8();
+  style.ascii = !locale_is_utf8();
+  style.charset = terminal ? out_charset(console) : Charset::kUtf8;
   style.histograms = invocation.histograms;
   style.percentiles = invocation.percentiles;
   return style;
@@ -141,6 +166,7 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
   bool complete = true;
   int answered = kExitDone;
   std::set<std::string> said;
+  std::string said_not_in_totals;
   // A percentile is stored nowhere.
   PercentileRows with_percentiles(invocation.raw ? Percentiles() : invocation.percentiles);
   while (taken && wake == Wake::kDeadline) {
@@ -153,12 +179,16 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
       if (plan.warm_up && shown == 0) wake = await_provider(sampler, waiter);
       if (wake != Wake::kDeadline) break;
     }
-    const auto& known =
-        plan.derivation == nullptr ? sampler.rows() : plan.derivation->rows(sampler, selection);
-    complete = !lacks_values(known, invocation.raw);
+    const RowWalk known = [&](RowSink take) { each_shown(plan, sampler, selection, take); };
+    if (invocation.strict) complete = !lacks_values(known, invocation.raw);
     answered = report_answers(sampler.newer().callbacks, console, said);
-    const auto& rows = with_percentiles.of(known);
-    taken = output->write(writer->write({sampler.newer(), rows, sampler.interval()}));
+    const RowWalk rows = [&](RowSink take) { with_percentiles.each(known, take); };
+    writer->write({sampler.newer(), rows, sampler.interval()},
+                  [&](std::string_view text) { return taken = output->write(text); });
+    // Derived rows say what they left out once they are made.
+    auto left_out = not_in_totals_of(*sampler.newer().plan);
+    if (plan.derivation != nullptr) left_out.merge(plan.derivation->not_in_totals());
+    if (!invocation.quiet) report_not_in_totals(left_out, console, said_not_in_totals);
     ++shown;
     cadence.advance(Clock::now());
     if (plan.samples != 0 && shown == plan.samples) break;
@@ -189,6 +219,7 @@ int get(const Invocation& invocation, Console& console) {
   }
   auto selection = Selection::open(options, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
+  report_left_out(selection->catalog, console);
   const int missing = report_missing(*selection, console);
   if (missing != kExitDone && (invocation.strict || selection->query.plan()->selections.empty())) {
     return missing;

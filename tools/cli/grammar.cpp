@@ -101,6 +101,8 @@ class Grammar {
                   "Leave these paths out, again and again");
     options.text("--publisher", selection.publisher, "NAME",
                  "Only this publisher: NAME or NAME@PID");
+    options.flag("--across-users", selection.across_users,
+                 "Totals and expressions of all users' providers");
     options.text("--wait", words_.wait, "SPAN", "Wait so long for what is not there yet");
     options.text("--patience", words_.patience, "SPAN",
                  "Wait so long for values that are computed on demand, default 1s");

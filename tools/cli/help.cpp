@@ -55,7 +55,7 @@ Short     set                        all counters of all instances
   'network_interface/*/bytes_*'
   orders@48213:demo_orders/eu/accepted
 
-  If set/x could be a counter or an instance, the counter is meant. A backslash makes one of
+  set/x is counter x in a set that has one, else instance x. A backslash makes one of
   / * ? [ ] \ : # @ ordinary. Without wildcards, no quotes are needed in any shell.
 
 Windows   \Set\Counter               a set with a single instance
@@ -122,8 +122,8 @@ constexpr std::string_view kExitCodes =
      not answer in the last sample, doctor found a problem, pmu probe found no
      counter, pmu hold lost its lease
 2    usage: a bad option, path or number
-3    environment: permission, no directory, a newer layout, disk full; no
-     arbiter, counters that others have
+3    environment: permission, no directory, a newer layout, disk full, out of
+     memory; no arbiter, counters that others have
 124  --timeout ran out; of pmu also --wait, and --for of pmu wait
 126  pmu run: the command could not be run
 127  pmu run: there is no such command

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/format/kinds.hpp"
@@ -13,6 +15,7 @@
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
+#include "cli/session/left_out.hpp"
 #include "cli/session/output.hpp"
 #include "cli/verbs.hpp"
 #include "meterbank/reader/glob.hpp"
@@ -22,13 +25,39 @@
 namespace meterbank::cli {
 namespace {
 
+// Instances of a registration, or rows that were computed on demand: those of some rows of a plan,
+// else all that are live. They live as long as the selection.
+struct ListedInstances {
+  const RegisteredSet* registered;
+  std::span<const QueryPlan::Row> rows;
+  bool every = false;
+
+  template <typename F>
+  void each(F&& f) const {
+    for (const QueryPlan::Row& row : rows) f(registered->instances[row.instance]);
+    if (!every) return;
+    for (const InstanceView& instance : registered->instances) {
+      if (!instance.closed) f(instance);
+    }
+  }
+};
+
 // One registered set, with what the paths selected of it.
 struct ListedSet {
   const ProviderView* provider;
   const RegisteredSet* registered;
   std::vector<std::uint32_t> counters;  // indexes in Counterset::counters
-  // Of the registration, or computed on demand; they live as long as the selection.
-  std::vector<const InstanceView*> instances;
+  std::vector<ListedInstances> instances;
+  std::size_t instances_count = 0;
+
+  void add(ListedInstances more) {
+    more.each([this](const InstanceView&) { ++instances_count; });
+    instances.push_back(more);
+  }
+  template <typename F>
+  void each_instance(F&& f) const {
+    for (const ListedInstances& some : instances) some.each(f);
+  }
 
   [[nodiscard]] const Counterset& set() const { return *registered->set; }
   [[nodiscard]] std::string symbol() const {
@@ -42,13 +71,11 @@ std::vector<ListedSet> list_everything(const Catalog& catalog) {
   for (const auto& provider : catalog.providers()) {
     for (const auto& registered : provider->sets) {
       if (registered.state != RegistrationState::kInserted) continue;
-      ListedSet entry{provider.get(), &registered, {}, {}};
+      ListedSet entry{provider.get(), &registered, {}, {}, 0};
       for (std::uint32_t i = 0; i < registered.set->counters.size(); ++i) {
         if (!is_base(registered.set->counters[i].type)) entry.counters.push_back(i);
       }
-      for (const auto& instance : registered.instances) {
-        if (!instance.closed) entry.instances.push_back(&instance);
-      }
+      entry.add({&registered, {}, true});
       listed.push_back(std::move(entry));
     }
   }
@@ -65,10 +92,7 @@ ListedSet* find_listed(std::vector<ListedSet>& listed, const QueryPlan::Selectio
 }
 
 void add_instances(const QueryPlan& plan, const QueryPlan::Selection& selection, ListedSet& entry) {
-  for (std::size_t row = 0; row < selection.rows; ++row) {
-    const auto index = plan.rows[selection.first_row + row].instance;
-    entry.instances.push_back(&selection.set->instances[index]);
-  }
+  entry.add({selection.set, {plan.rows.data() + selection.first_row, selection.rows}});
 }
 
 // Instances that are computed on demand, with the sets that have them.
@@ -85,7 +109,7 @@ std::vector<ListedSet> list_selected(const QueryPlan& plan) {
     auto* known = selection.answered == nullptr ? nullptr : find_listed(listed, selection);
     if (known != nullptr && known->counters != selection.counters) known = nullptr;
     if (known == nullptr) {
-      listed.push_back({selection.provider.get(), selection.set, selection.counters, {}});
+      listed.push_back({selection.provider.get(), selection.set, selection.counters, {}, 0});
       known = &listed.back();
     }
     add_instances(plan, selection, *known);
@@ -112,7 +136,7 @@ std::vector<std::string> add_empty_sets(const Selection& selection,
         const auto& counter = set.counters[index];
         return !counter_name.matches(counter.symbol) && !counter_name.matches(counter.name);
       });
-      if (!entry.instances.empty() || entry.counters.empty()) continue;
+      if (entry.instances_count != 0 || entry.counters.empty()) continue;
       listed.push_back(std::move(entry));
       explained.push_back(miss.pattern);
     }
@@ -132,7 +156,8 @@ std::string publisher_text(const ProviderView& provider) {
 }
 
 Cell age_cell(const ProviderView& provider) {
-  if (provider.state == ProviderState::kUnreadable) return Cell::absent();
+  const bool is_unknown = provider.segment == nullptr && !has_ended(provider.state);
+  if (is_unknown) return Cell::absent();
   const double seconds = static_cast<double>(provider.heartbeat_age_ns()) / 1e9;
   return Cell::number(seconds, fmt::format("{}", print_duration(seconds)));
 }
@@ -153,18 +178,19 @@ std::string_view instance_kind_text(InstanceKind kind) {
   return "unknown";
 }
 
-std::string list_sets(const std::vector<ListedSet>& listed, const RowStyle& style) {
-  Listing listing({{"SET", "set"},
-                   {"", "name"},
-                   {"", "guid"},
-                   {"KIND", "kind"},
-                   {"INSTANCES", "instances", Align::kRight},
-                   {"COUNTERS", "counters", Align::kRight},
-                   {"PUBLISHER", "publisher"},
-                   {"", "publisher_state"},
-                   {"AGE", "age_s", Align::kRight}});
+void list_sets(const std::vector<ListedSet>& listed, const RowStyle& style, const TextSink& out) {
+  std::vector<Property> properties{{"SET", "set"},
+                                   {"", "name"},
+                                   {"", "guid"},
+                                   {"KIND", "kind"},
+                                   {"INSTANCES", "instances", Align::kRight},
+                                   {"COUNTERS", "counters", Align::kRight},
+                                   {"PUBLISHER", "publisher"},
+                                   {"", "publisher_state"},
+                                   {"AGE", "age_s", Align::kRight}};
+  ListingPrinter listing(std::move(properties), style, out);
   for (const auto& entry : listed) {
-    auto instances = Cell::number(std::uint64_t{entry.instances.size()});
+    auto instances = Cell::number(std::uint64_t{entry.instances_count});
     if (entry.single()) instances.human = "-";
     listing.add({Cell::text(entry.symbol()), Cell::text(entry.set().name),
                  Cell::text(entry.set().guid.text()),
@@ -174,7 +200,7 @@ std::string list_sets(const std::vector<ListedSet>& listed, const RowStyle& styl
                  Cell::text(std::string(name_of(entry.provider->state))),
                  age_cell(*entry.provider)});
   }
-  return listing.print(style);
+  listing.finish();
 }
 
 std::string path_text(const ListedSet& entry, const CounterView& counter) {
@@ -208,18 +234,26 @@ std::string buckets_text(const CounterView& counter) {
                      print_digits(100 * nothing.error_bound()));
 }
 
-std::string list_counters(const std::vector<ListedSet>& listed, const RowStyle& style) {
-  Listing listing({{"COUNTER", "path"},
-                   {"", "name"},
-                   {"", "id"},
-                   {"KIND", "kind"},
-                   {"", "type"},
-                   {"UNIT", "unit"},
-                   {"PUBLISHER", "publisher", Align::kLeft, true},
-                   {"HELP", "help"},
-                   {"", "windows_path"},
-                   {"", "guid"},
-                   {"", "instances"}});
+bool has_several_publishers(const std::vector<ListedSet>& listed) {
+  return std::any_of(listed.begin(), listed.end(), [&](const ListedSet& entry) {
+    return publisher_text(*entry.provider) != publisher_text(*listed.front().provider);
+  });
+}
+
+void list_counters(const std::vector<ListedSet>& listed, const RowStyle& style,
+                   const TextSink& out) {
+  std::vector<Property> properties{{"COUNTER", "path"},
+                                   {"", "name"},
+                                   {"", "id"},
+                                   {"KIND", "kind"},
+                                   {"", "type"},
+                                   {"UNIT", "unit"},
+                                   {has_several_publishers(listed) ? "PUBLISHER" : "", "publisher"},
+                                   {"HELP", "help"},
+                                   {"", "windows_path"},
+                                   {"", "guid"},
+                                   {"", "instances"}};
+  ListingPrinter listing(std::move(properties), style, out);
   for (const auto& entry : listed) {
     for (const auto index : entry.counters) {
       const auto& counter = entry.set().counters[index];
@@ -231,38 +265,41 @@ std::string list_counters(const std::vector<ListedSet>& listed, const RowStyle& 
                    Cell::text(publisher_text(*entry.provider), entry.provider->label()),
                    Cell::text(counter.help), Cell::text(windows_text(entry, counter)),
                    Cell::text(entry.set().guid.text()),
-                   Cell::number(std::uint64_t{entry.instances.size()})});
+                   Cell::number(std::uint64_t{entry.instances_count})});
     }
   }
-  return listing.print(style);
+  listing.finish();
 }
 
-std::string list_instances(const std::vector<ListedSet>& listed, const RowStyle& style) {
-  Listing listing({{"SET", "set"},
-                   {"INSTANCE", "instance"},
-                   {"ID", "id", Align::kRight},
-                   {"PUBLISHER", "publisher"}});
+void list_instances(const std::vector<ListedSet>& listed, const RowStyle& style,
+                    const TextSink& out) {
+  std::vector<Property> properties{{"SET", "set"},
+                                   {"INSTANCE", "instance"},
+                                   {"ID", "id", Align::kRight},
+                                   {"PUBLISHER", "publisher"}};
+  ListingPrinter listing(std::move(properties), style, out);
   for (const auto& entry : listed) {
-    for (const auto* const instance : entry.instances) {
-      listing.add({Cell::text(entry.symbol()),
-                   Cell::text(instance->name.empty() ? "-" : instance->name, instance->name),
-                   Cell::number(std::uint64_t{instance->id}),
-                   Cell::text(publisher_text(*entry.provider), entry.provider->label())});
-    }
+    const auto publisher = Cell::text(publisher_text(*entry.provider), entry.provider->label());
+    entry.each_instance([&](const InstanceView& instance) {
+      const std::string name(instance.name);
+      listing.add({Cell::text(entry.symbol()), Cell::text(name.empty() ? "-" : name, name),
+                   Cell::number(std::uint64_t{instance.id}), publisher});
+    });
   }
-  return listing.print(style);
+  listing.finish();
 }
 
-std::string list_publishers(const Catalog& catalog, const RowStyle& style) {
-  Listing listing({{"PUBLISHER", "publisher"},
-                   {"", "name"},
-                   {"", "pid"},
-                   {"UID", "uid", Align::kRight},
-                   {"STATE", "state"},
-                   {"SETS", "sets", Align::kRight},
-                   {"INSTANCES", "instances", Align::kRight},
-                   {"MEMORY", "bytes", Align::kRight},
-                   {"AGE", "age_s", Align::kRight}});
+void list_publishers(const Catalog& catalog, const RowStyle& style, const TextSink& out) {
+  std::vector<Property> properties{{"PUBLISHER", "publisher"},
+                                   {"", "name"},
+                                   {"", "pid"},
+                                   {"UID", "uid", Align::kRight},
+                                   {"STATE", "state"},
+                                   {"SETS", "sets", Align::kRight},
+                                   {"INSTANCES", "instances", Align::kRight},
+                                   {"MEMORY", "bytes", Align::kRight},
+                                   {"AGE", "age_s", Align::kRight}};
+  ListingPrinter listing(std::move(properties), style, out);
   for (const auto& provider : catalog.providers()) {
     std::uint64_t instances = 0;
     for (const auto& set : provider->sets) instances += set.instances.size();
@@ -275,19 +312,20 @@ std::string list_publishers(const Catalog& catalog, const RowStyle& style) {
                               print_quantity(static_cast<double>(provider->bytes), "By")),
                  age_cell(*provider)});
   }
-  return listing.print(style);
+  listing.finish();
 }
 
 std::string instance_names(const ListedSet& entry) {
   constexpr std::size_t kShown = 12;
   std::string text;
-  for (std::size_t i = 0; i < entry.instances.size() && i < kShown; ++i) {
-    if (i > 0) text += "  ";
-    const auto& name = entry.instances[i]->name;
-    text += name.empty() ? "-" : name;
-  }
-  if (entry.instances.size() > kShown) {
-    text += fmt::format("  ... {} in all", entry.instances.size());
+  std::size_t seen = 0;
+  entry.each_instance([&](const InstanceView& instance) {
+    if (seen++ >= kShown) return;
+    if (!text.empty()) text += "  ";
+    text += instance.name.empty() ? "-" : instance.name;
+  });
+  if (entry.instances_count > kShown) {
+    text += fmt::format("  ... {} in all", entry.instances_count);
   }
   return text.empty() ? "none now" : text;
 }
@@ -295,21 +333,25 @@ std::string instance_names(const ListedSet& entry) {
 constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
 
 // A block of lines a counter: everything that is known about it.
-std::string describe_counters(const std::vector<ListedSet>& listed, const RowStyle& style) {
+void describe_counters(const std::vector<ListedSet>& listed, const RowStyle& style,
+                       const TextSink& to) {
   constexpr std::size_t kIndent = 12;
   const Paint paint(style.color);
   const std::size_t room = style.columns > 2 * kIndent ? style.columns - kIndent : kUnlimited;
   std::string out;
+  bool is_first = true;
   const auto put = [&](std::string_view label, const std::string& text) {
     if (text.empty()) return;
-    out += fmt::format("  {:<10}{}\n", label, wrap(escape_for_terminal(text), room, kIndent));
+    out += fmt::format("  {:<10}{}\n", label,
+                       wrap(escape_for_terminal(text, style.charset), room, kIndent));
   };
   for (const auto& entry : listed) {
     for (const auto index : entry.counters) {
       const auto& counter = entry.set().counters[index];
       const auto kind = kind_of(counter);
-      if (!out.empty()) out += '\n';
-      out += paint.heading(escape_for_terminal(windows_text(entry, counter))) + "\n";
+      if (!is_first) out += '\n';
+      is_first = false;
+      out += paint.heading(escape_for_terminal(windows_text(entry, counter), style.charset)) + "\n";
       put("short", path_text(entry, counter));
       put("kind", fmt::format("{}: {}", kind.kind, kind.phrase));
       put("type", fmt::format("{} ({:#010x})", type_text(counter.type), bits_of(counter.type)));
@@ -322,22 +364,22 @@ std::string describe_counters(const std::vector<ListedSet>& listed, const RowSty
       put("id", fmt::format("{} in {}", counter.id, entry.set().guid.text()));
       if (!entry.single()) put("instances", instance_names(entry));
       put("publisher", publisher_text(*entry.provider));
+      to(std::exchange(out, {}));
     }
   }
-  return out;
 }
 
-std::string print_listing(const Invocation& invocation, const Selection& selection,
-                          std::vector<ListedSet> listed, const Console& console) {
+void print_listing(const Invocation& invocation, const Selection& selection,
+                   std::vector<ListedSet> listed, const Console& console, const TextSink& out) {
   sort_for_reading(listed);
   const auto style = style_of(invocation, console);
   const bool people = style.format == Format::kTable || invocation.format == Format::kAuto;
-  if (invocation.publishers) return list_publishers(selection.catalog, style);
-  if (invocation.instances) return list_instances(listed, style);
+  if (invocation.publishers) return list_publishers(selection.catalog, style, out);
+  if (invocation.instances) return list_instances(listed, style, out);
   // Blocks of lines read the same in a pipe; a format that was asked for is kept.
-  if (invocation.details && people) return describe_counters(listed, style);
-  if (invocation.details || !selection.patterns.empty()) return list_counters(listed, style);
-  return list_sets(listed, style);
+  if (invocation.details && people) return describe_counters(listed, style, out);
+  if (invocation.details || !selection.patterns.empty()) return list_counters(listed, style, out);
+  list_sets(listed, style, out);
 }
 
 }  // namespace
@@ -365,9 +407,11 @@ int list(const Invocation& invocation, Console& console) {
   } else {
     code = report_hidden(selection->catalog, console);
   }
+  report_left_out(selection->catalog, console);
   const bool show_publishers = invocation.publishers && !selection->catalog.providers().empty();
   if (!listed.empty() || show_publishers) {
-    output->write(print_listing(invocation, *selection, std::move(listed), console));
+    print_listing(invocation, *selection, std::move(listed), console,
+                  [&](std::string_view text) { return output->write(text); });
   } else if (style_of(invocation, console).format == Format::kJson) {
     output->write("[]\n");
   }

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "refusal.hpp"
 
+#include <new>
+
 #include "meterbank/pcw/provider_options.hpp"
 
 namespace meterbank::pcw {
 namespace {
 
 thread_local std::string last_reason;
+
+// The reason is for people; without memory for it the code alone has to do.
+std::string text_of(const Error& error) noexcept {
+  try {
+    return error.message();
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  }
+}
 
 }  // namespace
 
@@ -42,7 +53,7 @@ NTSTATUS refuse(const Error& error) noexcept {
     default:
       break;
   }
-  return refuse(status, error.message());
+  return refuse(status, text_of(error));
 }
 
 DWORD refuse_as_error(const Error& error) noexcept {
@@ -65,7 +76,7 @@ DWORD refuse_as_error(const Error& error) noexcept {
     default:
       break;
   }
-  return refuse_as(code, error.message());
+  return refuse_as(code, text_of(error));
 }
 
 }  // namespace meterbank::pcw

@@ -71,63 +71,77 @@ Connection::~Connection() {
 }
 
 Result<Connection> Connection::connect(ConnectionOptions options) {
-  auto link = std::make_shared<detail::Link>(std::move(options));
-  if (auto started = link->start(); !started) {
-    link->close();
-    return tl::make_unexpected(std::move(started.error()));
-  }
-  return Connection(std::move(link));
+  return report_no_memory([&]() -> Result<Connection> {
+    auto link = make_of_one_process<detail::Link>(std::move(options));
+    if (auto started = link->start(); !started) {
+      link->close();
+      return tl::make_unexpected(std::move(started.error()));
+    }
+    return Connection(std::move(link));
+  });
 }
 
 Asked<Lease> Connection::acquire(const Request& request, const AcquireOptions& options) {
-  if (!request.fault().empty()) return detail::not_decided(bad_request(request.fault()));
-  return link_->acquire(request.message(), options);
+  return detail::undecided_without_memory([&]() -> Asked<Lease> {
+    if (!request.fault().empty()) return detail::not_decided(bad_request(request.fault()));
+    return link_->acquire(request.message(), options);
+  });
 }
 
 Asked<Granted> Connection::try_out(const Request& request) {
-  if (!request.fault().empty()) return detail::not_decided(bad_request(request.fault()));
-  Allocate allocate = request.message();
-  allocate.head.flags |= kAllocateDryRun;
-  allocate.head.wait_ns = 0;
-  return only<Granted>(link_->ask(std::move(allocate)));
+  return detail::undecided_without_memory([&]() -> Asked<Granted> {
+    if (!request.fault().empty()) return detail::not_decided(bad_request(request.fault()));
+    Allocate allocate = request.message();
+    allocate.head.flags |= kAllocateDryRun;
+    allocate.head.wait_ns = 0;
+    return only<Granted>(link_->ask(std::move(allocate)));
+  });
 }
 
 Asked<Room> Connection::probe(const Request& request) {
-  if (!request.fault().empty()) return detail::not_decided(bad_request(request.fault()));
-  const Allocate asked = request.message();
-  if (asked.items.size() != 1) return detail::not_decided(bad_request("one item is probed for"));
-  return only<Room>(link_->ask(Probe{.flags = asked.head.flags & kAllocateHasGroups,
-                                     .group_count = asked.head.group_count,
-                                     .pmu = asked.head.pmu,
-                                     .item = asked.items.front(),
-                                     .groups = asked.groups}));
+  return detail::undecided_without_memory([&]() -> Asked<Room> {
+    if (!request.fault().empty()) return detail::not_decided(bad_request(request.fault()));
+    const Allocate asked = request.message();
+    if (asked.items.size() != 1) return detail::not_decided(bad_request("one item is probed for"));
+    return only<Room>(link_->ask(Probe{.flags = asked.head.flags & kAllocateHasGroups,
+                                       .group_count = asked.head.group_count,
+                                       .pmu = asked.head.pmu,
+                                       .item = asked.items.front(),
+                                       .groups = asked.groups}));
+  });
 }
 
 Asked<std::vector<CounterOwner>> Connection::owners(std::string_view pmu, std::uint32_t cpu) {
-  auto answer = only<OwnersAnswer>(link_->ask(Owners{.cpu = cpu, .pmu = wire_name(pmu)}));
-  if (!answer) return tl::make_unexpected(std::move(answer.error()));
-  return std::move(answer->owners);
+  return detail::undecided_without_memory([&]() -> Asked<std::vector<CounterOwner>> {
+    auto answer = only<OwnersAnswer>(link_->ask(Owners{.cpu = cpu, .pmu = wire_name(pmu)}));
+    if (!answer) return tl::make_unexpected(std::move(answer.error()));
+    return std::move(answer->owners);
+  });
 }
 
 Asked<void> Connection::revoke(Token token, std::chrono::nanoseconds drain) {
-  const auto drain_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(drain.count(), 0));
-  return done(link_->ask(AdminRevoke{.token = token, .drain_ns = drain_ns}, drain));
+  return detail::undecided_without_memory([&]() -> Asked<void> {
+    const auto drain_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(drain.count(), 0));
+    return done(link_->ask(AdminRevoke{.token = token, .drain_ns = drain_ns}, drain));
+  });
 }
 
 Asked<void> Connection::reserve(std::string_view pmu, std::string_view cpus, std::uint32_t count) {
-  AdminReserve reserve;
-  reserve.count = count;
-  reserve.pmu = wire_name(pmu);
-  if (!cpus.empty()) {
-    auto groups = detail::parse_cpus(cpus);
-    if (!groups) {
-      return detail::not_decided(bad_request("'" + std::string(cpus) + "' is no list of CPUs"));
+  return detail::undecided_without_memory([&]() -> Asked<void> {
+    AdminReserve reserve;
+    reserve.count = count;
+    reserve.pmu = wire_name(pmu);
+    if (!cpus.empty()) {
+      auto groups = detail::parse_cpus(cpus);
+      if (!groups) {
+        return detail::not_decided(bad_request("'" + std::string(cpus) + "' is no list of CPUs"));
+      }
+      reserve.flags = kAllocateHasGroups;
+      reserve.group_count = static_cast<std::uint32_t>(groups->size());
+      reserve.groups = std::move(*groups);
     }
-    reserve.flags = kAllocateHasGroups;
-    reserve.group_count = static_cast<std::uint32_t>(groups->size());
-    reserve.groups = std::move(*groups);
-  }
-  return done(link_->ask(std::move(reserve)));
+    return done(link_->ask(std::move(reserve)));
+  });
 }
 
 ArbiterFacts Connection::facts() const { return link_->facts(); }

@@ -79,23 +79,31 @@ Granted Lease::granted() const {
 }
 
 Result<Values> Lease::read() {
-  if (held_ == nullptr) return tl::make_unexpected(moved_from());
-  return held_->link->read(*held_);
+  return report_no_memory([&]() -> Result<Values> {
+    if (held_ == nullptr) return tl::make_unexpected(moved_from());
+    return held_->link->read(*held_);
+  });
 }
 
 Asked<void> Lease::renew() {
-  if (held_ == nullptr) return detail::not_decided(moved_from());
-  return held_->link->tell<Renew>(*held_);
+  return detail::undecided_without_memory([&]() -> Asked<void> {
+    if (held_ == nullptr) return detail::not_decided(moved_from());
+    return held_->link->tell<Renew>(*held_);
+  });
 }
 
 Asked<void> Lease::drained() {
-  if (held_ == nullptr) return detail::not_decided(moved_from());
-  return held_->link->tell<Drained>(*held_);
+  return detail::undecided_without_memory([&]() -> Asked<void> {
+    if (held_ == nullptr) return detail::not_decided(moved_from());
+    return held_->link->tell<Drained>(*held_);
+  });
 }
 
 Result<LocalCounter> Lease::local(std::uint32_t position) {
-  if (held_ == nullptr) return tl::make_unexpected(moved_from());
-  return held_->link->local(held_, position);
+  return report_no_memory([&]() -> Result<LocalCounter> {
+    if (held_ == nullptr) return tl::make_unexpected(moved_from());
+    return held_->link->local(held_, position);
+  });
 }
 
 }  // namespace meterbank::pmu

@@ -9,4 +9,14 @@ namespace meterbank::pmu::detail {
 // Nobody decided.
 [[nodiscard]] tl::unexpected<Refusal> not_decided(Error error);
 
+// Calls a function that asks. Where it runs out of memory, nobody decided.
+template <typename F>
+[[nodiscard]] auto undecided_without_memory(F&& ask) -> decltype(ask()) {
+  try {
+    return ask();
+  } catch (const std::bad_alloc&) {
+    return not_decided(out_of_memory());
+  }
+}
+
 }  // namespace meterbank::pmu::detail

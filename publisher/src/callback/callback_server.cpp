@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "callback_server.hpp"
 
-#include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -16,31 +11,17 @@
 #include <utility>
 
 #include "../library_thread.hpp"
+#include "meterbank/base/clock.hpp"
+#include "meterbank/shm/peer_process.hpp"
 
 namespace meterbank::detail {
 namespace {
 
 // What an epoll event is about: a connection's number, twice as large, plus one for its process.
 constexpr std::uint64_t kListener = 0;
-constexpr std::uint64_t kStop = 1;
 constexpr std::uint32_t kOnce = EPOLLONESHOT;
 constexpr int kBacklog = 512;
 constexpr int kAcceptsAtOnce = 64;
-
-// Readable when the peer's process ends, which its socket does not tell while a child of it lives.
-UniqueFd process_of(const PacketSocket& socket) noexcept {
-#ifdef SO_PEERPIDFD
-  constexpr int kPeerProcess = SO_PEERPIDFD;
-#else
-  constexpr int kPeerProcess = 77;  // Linux 6.5
-#endif
-  int descriptor = -1;
-  socklen_t bytes = sizeof descriptor;
-  if (::getsockopt(socket.descriptor(), SOL_SOCKET, kPeerProcess, &descriptor, &bytes) == 0) {
-    return UniqueFd(descriptor);
-  }
-  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, socket.peer().pid, 0)));
-}
 
 }  // namespace
 
@@ -62,14 +43,11 @@ Result<std::shared_ptr<CallbackServer>> CallbackServer::start(const std::string&
 }
 
 Result<void> CallbackServer::prepare() {
-  epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
-  stop_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!epoll_ || !stop_) {
+  if (!set_.open()) {
     return fail(ErrorCode::kSystem, "descriptors for callbacks", "raise the limit: ulimit -n",
                 errno);
   }
-  watch(stop_.get(), kStop, EPOLLIN, false);
-  watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, false);
+  set_.watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, false);
   const std::lock_guard lock(mutex_);
   // One to run the first callback, one to wait meanwhile.
   if (start_thread_locked() && start_thread_locked()) return {};
@@ -80,48 +58,67 @@ bool CallbackServer::start_thread_locked() noexcept {
   const WithoutSignals quiet;
   try {
     threads_.reserve(threads_.size() + 1);
-    threads_.emplace_back([server = shared_from_this()] { server->serve(); });
+    threads_.emplace_back([server = shared_from_this(), packet = PacketBuffer()]() mutable {
+      server->serve(packet);
+    });
     ::pthread_setname_np(threads_.back().native_handle(), "mb-callback");
     return true;
   } catch (const std::exception&) {
     return false;
   }
-}
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): the thread owns what std::thread made for it
 
-void CallbackServer::watch(int descriptor, std::uint64_t tag, std::uint32_t events,
-                           bool again) const noexcept {
-  epoll_event event{};
-  event.events = events;
-  event.data.u64 = tag;
-  ::epoll_ctl(epoll_.get(), again ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &event);
-}
-
-void CallbackServer::serve() noexcept {
-  PacketBuffer packet;
+void CallbackServer::serve(PacketBuffer& packet) noexcept {
   for (;;) {
-    epoll_event event{};
-    if (::epoll_wait(epoll_.get(), &event, 1, -1) != 1) continue;
-    const std::uint64_t tag = event.data.u64;
-    if (tag == kStop) return;
-    try {
-      if (tag == kListener) {
-        accept_callers();
-      } else if (const ConnectionPtr connection = find(tag / 2); connection != nullptr) {
-        if (tag % 2 != 0) {
-          drop(connection);
-        } else {
-          serve_connection(connection, packet);
-        }
-      }
-    } catch (const std::bad_alloc&) {
-      // Without memory for this caller there is no answer for it: it finds itself hung up on.
-      if (tag == kListener) {
-        watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, true);
-      } else if (const ConnectionPtr connection = find(tag / 2); connection != nullptr) {
-        drop(connection);
-      }
+    std::uint64_t tag = 0;
+    switch (set_.wait(tag)) {
+      case WaitSet::Woke::kNothing:
+        break;
+      case WaitSet::Woke::kReady:
+        handle_event(tag, packet);
+        break;
+      case WaitSet::Woke::kWoken:
+        return;
+      case WaitSet::Woke::kLost:
+        drop_all(false);
+        tell_those_who_wait();
+        return;
     }
     tell_those_who_wait();
+  }
+}
+
+void CallbackServer::handle_event(std::uint64_t tag, PacketBuffer& packet) noexcept {
+  try {
+    if (tag == kListener) {
+      accept_callers();
+    } else if (const ConnectionPtr connection = find(tag / 2); connection != nullptr) {
+      if (tag % 2 != 0) {
+        drop(connection);
+      } else {
+        serve_connection(connection, packet);
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    // Without memory for this caller there is no answer for it: it finds itself hung up on.
+    if (tag == kListener) {
+      set_.watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, true);
+    } else if (const ConnectionPtr connection = find(tag / 2); connection != nullptr) {
+      drop(connection);
+    }
+  }
+}
+
+void CallbackServer::drop_all(bool has_descriptors) noexcept {
+  for (;;) {
+    ConnectionPtr connection;
+    {
+      const std::lock_guard lock(mutex_);
+      if (connections_.empty()) return;
+      connection = connections_.begin()->second;
+    }
+    if (!has_descriptors) connection->lose_process();
+    drop(connection);
   }
 }
 
@@ -138,11 +135,16 @@ void CallbackServer::accept_callers() {
       admit(std::move(socket));
     }
   }
-  watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, true);
+  set_.watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, true);
 }
 
 void CallbackServer::admit(PacketSocket socket) {
-  UniqueFd process = process_of(socket);
+  PeerProcess peer = peer_process(socket.descriptor(), clock_ns(CLOCK_BOOTTIME));
+  // Nobody is there to be answered, or there is no descriptor to learn of its end by. Where the
+  // kernel cannot tell, the end of the connection does, unless a child of the reader keeps it.
+  if (peer.found == PeerProcess::Found::kEnded || peer.found == PeerProcess::Found::kNoRoom) {
+    return count_refusal();
+  }
   std::vector<ConnectionPtr> evicted;
   ConnectionPtr connection;
   {
@@ -151,8 +153,8 @@ void CallbackServer::admit(PacketSocket socket) {
     if (stopping_ || !make_room_locked(uid, evicted)) {
       count_refusal();
     } else {
-      connection =
-          std::make_shared<Connection>(next_number_, std::move(socket), std::move(process));
+      connection = std::make_shared<Connection>(next_number_, std::move(socket),
+                                                KnownFd(std::move(peer.descriptor)));
       connections_.emplace(next_number_++, connection);
       users_.add_connection(uid, std::chrono::steady_clock::now());
     }
@@ -160,8 +162,9 @@ void CallbackServer::admit(PacketSocket socket) {
   for (const ConnectionPtr& old : evicted) drop(old);
   if (connection == nullptr) return;
   const std::uint64_t tag = connection->number() * 2;
-  if (connection->process() >= 0) watch(connection->process(), tag + 1, EPOLLIN | kOnce, false);
-  watch(connection->descriptor(), tag, EPOLLIN | kOnce, false);
+  if (connection->process() >= 0)
+    set_.watch(connection->process(), tag + 1, EPOLLIN | kOnce, false);
+  set_.watch(connection->descriptor(), tag, EPOLLIN | kOnce, false);
 }
 
 // Where there are too many, the oldest that nobody would miss goes. Users are counted apart, so
@@ -190,10 +193,8 @@ void CallbackServer::drop(const ConnectionPtr& connection) noexcept {
     if (connections_.erase(connection->number()) == 0) return;
     users_.remove_connection(connection->peer().uid);
   }
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection->descriptor(), nullptr);
-  if (connection->process() >= 0) {
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection->process(), nullptr);
-  }
+  set_.forget(connection->descriptor());
+  if (connection->process() >= 0) set_.forget(connection->process());
   for (auto& [callable, request] : connection->close()) {
     try {
       ChannelRequest removal = request;
@@ -249,7 +250,7 @@ bool CallbackServer::take_packet(const ConnectionPtr& connection, PacketBuffer& 
 
 void CallbackServer::listen_again(const ConnectionPtr& connection) const noexcept {
   const std::uint32_t events = connection->has_unsent() ? EPOLLIN | EPOLLOUT : EPOLLIN;
-  watch(connection->descriptor(), connection->number() * 2, events | kOnce, true);
+  set_.watch(connection->descriptor(), connection->number() * 2, events | kOnce, true);
 }
 
 void CallbackServer::keep_or_drop(const ConnectionPtr& connection, bool keep) noexcept {
@@ -361,7 +362,13 @@ void CallbackServer::handle_interest(const ConnectionPtr& connection,
     if (alive == nullptr) return;
     ChannelAnswer answer = call.answer();
     answer.id = id;
-    alive->keep_or_drop(connection, connection->send(answer, alive->limits_.unsent_max));
+    bool keep = true;
+    try {
+      keep = connection->send(answer, alive->limits_.unsent_max);
+    } catch (const std::bad_alloc&) {
+      keep = false;  // no answer can be made: hanging up is one
+    }
+    alive->keep_or_drop(connection, keep);
   };
   if (request.type == MessageType::kAddInterest) {
     const auto refusal = connection->add_interest(callable, request, told);
@@ -431,20 +438,15 @@ void CallbackServer::tell_those_who_wait() noexcept {
 
 void CallbackServer::stop() noexcept {
   std::vector<std::thread> threads;
-  std::map<std::uint64_t, ConnectionPtr> connections;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     threads.swap(threads_);
-    connections = connections_;
     registered_.clear();
     to_tell_.clear();
   }
-  if (stop_) {
-    const std::uint64_t one = 1;
-    static_cast<void>(::write(stop_.get(), &one, sizeof one));
-  }
-  for (const auto& [number, connection] : connections) drop(connection);
+  set_.wake();
+  drop_all(set_.is_here());
   for (std::thread& thread : threads) {
     if (thread.get_id() == std::this_thread::get_id()) {
       thread.detach();  // it is the caller, inside a callback; it keeps this object until it leaves
@@ -456,11 +458,12 @@ void CallbackServer::stop() noexcept {
 
 void CallbackServer::after_fork_in_child() noexcept {
   listener_.abandon();
-  for (const int descriptor : {epoll_.get(), stop_.get()}) ::close(descriptor);
+  const bool has_descriptors = set_.is_here();
   for (const auto& [number, connection] : connections_) {
-    ::close(connection->descriptor());
-    if (connection->process() >= 0) ::close(connection->process());
+    if (!has_descriptors) connection->lose_process();
+    connection->close_in_child();
   }
+  set_.close();
 }
 
 // ---- Registrations ----

@@ -2,9 +2,9 @@
 //
 // Where readers ask a provider: its socket, its callers and the threads that serve them.
 //
-//   listener --+
-//   connections +--> epoll --> whichever thread waits takes the packet and runs the callback itself
-//   stop ------+
+//   listener ----+
+//   connections -+--> wait set --> the thread that waits takes the packet and runs the callback
+//   stop --------+
 //
 // Rules
 //   1. A thread that is to run a callback first sees to it that another one waits: slow callbacks
@@ -14,6 +14,8 @@
 //      connection's turn from its receipt until interest is counted, a call is known by its id, or
 //      a call is cancelled. Otherwise a removal could overtake its addition, and a cancel its call.
 //   3. Callbacks run after the turn, with no lock of the server or of a connection held.
+//   4. When the program has closed the descriptors, all connections have ended and so do the
+//      threads. The numbers are not touched any more: they may be of files of the program.
 #pragma once
 
 #include <sys/types.h>
@@ -33,6 +35,7 @@
 #include "channel_users.hpp"
 #include "connection.hpp"
 #include "meterbank/base/result.hpp"
+#include "wait_set.hpp"
 
 namespace meterbank::detail {
 
@@ -70,8 +73,9 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
 
   [[nodiscard]] Result<void> prepare();
   [[nodiscard]] bool start_thread_locked() noexcept;
-  void serve() noexcept;
-  void watch(int descriptor, std::uint64_t tag, std::uint32_t events, bool again) const noexcept;
+  void serve(PacketBuffer& packet) noexcept;
+  void handle_event(std::uint64_t tag, PacketBuffer& packet) noexcept;
+  void drop_all(bool has_descriptors) noexcept;
 
   void accept_callers();
   void admit(PacketSocket socket);
@@ -107,7 +111,7 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
   const ChannelLimits limits_;
   SharedWord& refused_;
   PacketListener listener_;
-  UniqueFd epoll_, stop_;
+  WaitSet set_;
 
   std::mutex mutex_;  // everything below; taken before a Connection's or a Callable's, never inside
   bool stopping_ = false;

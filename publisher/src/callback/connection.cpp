@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connection.hpp"
 
-#include <sys/socket.h>
-
 #include <cstring>
 #include <utility>
 
@@ -106,7 +104,7 @@ Connection::Interests Connection::close() noexcept {
   for (const auto& [id, call] : calls_) call->cancel();
   unsent_.clear();
   // The descriptor stays until the last thread that serves this connection has left it.
-  ::shutdown(socket_.descriptor(), SHUT_RDWR);
+  socket_.hang_up();
   return std::exchange(interests_, {});
 }
 

@@ -4,6 +4,7 @@
 // Company: receive() and count_fault() in the turn, everything else any thread.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <map>
 #include <memory>
@@ -12,7 +13,7 @@
 #include <vector>
 
 #include "callable.hpp"
-#include "meterbank/base/unique_fd.hpp"
+#include "meterbank/base/known_fd.hpp"
 #include "meterbank/shm/packet_socket.hpp"
 #include "meterbank/shm/segment.hpp"
 
@@ -21,11 +22,14 @@ namespace meterbank::detail {
 class Connection {
  public:
   // `process` is readable when the peer's process has ended; it may be empty.
-  Connection(std::uint64_t number, PacketSocket socket, UniqueFd process)
+  Connection(std::uint64_t number, PacketSocket socket, KnownFd process)
       : number_(number),
         socket_(std::move(socket)),
         process_(std::move(process)),
         peer_(socket_.peer()) {}
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() { close_process(); }
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
   [[nodiscard]] int descriptor() const noexcept { return socket_.descriptor(); }
@@ -64,6 +68,17 @@ class Connection {
   // Nobody would miss it: nothing is under way, nothing has come that was not looked at.
   [[nodiscard]] bool is_idle() noexcept;
 
+  // The program has closed the descriptors of the server, so the numbers may be of other files.
+  void lose_process() noexcept {
+    // relaxed: read by the last thread that has this object.
+    has_lost_process_.store(true, std::memory_order_relaxed);
+  }
+  // In the child of a fork: closes what was inherited.
+  void close_in_child() noexcept {
+    socket_ = PacketSocket();
+    close_process();
+  }
+
   // The end: cancels its calls, sends nothing more. Returns its interests, once.
   using Interests = std::map<std::shared_ptr<Callable>, ChannelRequest>;
   [[nodiscard]] Interests close() noexcept;
@@ -73,12 +88,18 @@ class Connection {
     std::vector<std::byte> packet;
     std::optional<OwnedExtent> rows;
   };
+  void close_process() noexcept {
+    // relaxed: this is the last thread that has this object.
+    if (has_lost_process_.load(std::memory_order_relaxed)) process_.abandon();
+    process_.reset();
+  }
   [[nodiscard]] bool send_or_keep(Unsent unsent, std::size_t unsent_max);
   [[nodiscard]] PacketSocket::Sent try_to_send(const Unsent& unsent) noexcept;
 
   const std::uint64_t number_;
   PacketSocket socket_;
-  const UniqueFd process_;
+  KnownFd process_;
+  std::atomic<bool> has_lost_process_{false};
   const PeerCredentials peer_;
 
   std::mutex turn_;  // taken before all others

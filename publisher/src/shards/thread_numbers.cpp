@@ -124,12 +124,4 @@ void change_shared_shard(const Shards& shards, const WaitingChange* changes,
   }
 }
 
-Shards scratch_shards() noexcept {
-  static SharedWord slot{0};
-  static const Shard shard{scratch_writer(), &slot};
-  Shards none;
-  none.first = &shard;
-  return none;
-}
-
 }  // namespace meterbank::detail

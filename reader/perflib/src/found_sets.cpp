@@ -22,6 +22,10 @@ std::vector<FoundSet> find_sets(const Catalog& catalog) {
                      [](const FoundRegistration& left, const FoundRegistration& right) {
                        return comes_before(*left.provider, *right.provider);
                      });
+    const auto described = set.registrations.front().set->set;
+    std::erase_if(set.registrations, [&described](const FoundRegistration& registration) {
+      return !agree(*described, *registration.set->set);
+    });
   }
   return sets;
 }

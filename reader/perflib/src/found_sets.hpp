@@ -17,8 +17,7 @@ struct FoundRegistration {
   const RegisteredSet* set = nullptr;  // in *provider
 };
 
-// All registrations of one set. The first one describes it; where others disagree, see
-// ResultPlan.
+// The registrations of one set that agree with the first one, which describes it.
 struct FoundSet {
   Guid guid;
   std::vector<FoundRegistration> registrations;  // in the order of comes_before()

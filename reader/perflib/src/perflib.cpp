@@ -37,6 +37,12 @@ ULONG guarded(F&& body) noexcept {
   }
 }
 
+// Why there is no catalog.
+PerfError error_of(const Error& error) noexcept {
+  return error.code == ErrorCode::kNoSpace ? PerfError::kOutOfMemory
+                                           : PerfError::kNoSystemResources;
+}
+
 CharacterWidth width_of_text(const wchar_t*) noexcept { return CharacterWidth::kFour; }
 CharacterWidth width_of_text(const char16_t*) noexcept { return CharacterWidth::kTwo; }
 
@@ -190,7 +196,7 @@ ULONG open_query(const Character* machine, HANDLE* query) noexcept {
     *query = nullptr;
     if (!is_this_machine(machine)) return PerfError::kServerUnavailable;
     auto catalog = Catalog::open({});
-    if (!catalog) return PerfError::kNoSystemResources;
+    if (!catalog) return error_of(catalog.error());
     const auto handle = QueryHandles::all().insert(
         std::make_shared<PerfQuery>(std::move(*catalog), width_of_text(machine)));
     *query = reinterpret_cast<HANDLE>(handle);

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "meterbank/reader/query.hpp"
-#include "meterbank/shm/case_fold.hpp"
 #include "meterbank/windows/wide_text.hpp"
+#include "rows_by_name.hpp"
 #include "unanswered.hpp"
 
 namespace meterbank {
@@ -133,33 +133,35 @@ std::size_t append_row_header(std::string_view name, std::uint32_t id, Character
 PerfError list_instances(const FoundSet& found, const Query* answered, CharacterWidth width,
                          std::vector<std::byte>& block) {
   const Counterset& set = found.described();
-  bool has_total = false;
-  bool any = false;
-  const auto add_all = [&](const RegisteredSet& registered) {
+  RowsByName rows(!found.registrations.back().provider->trusted);
+  bool any = false, is_summed = false;
+  const auto add_all = [&](const ProviderView& provider, const RegisteredSet& registered) {
     for (const InstanceView& instance : registered.instances) {
       if (instance.closed) continue;
       if (is_shared(set.instances) && any) continue;
+      if (!rows.shows(provider, set, instance)) continue;
       any = true;
-      has_total |= equal_folded(instance.name, kTotalName);
+      is_summed = is_summed || provider.trusted;
       append_row_header(instance.name, instance.id, width, block);
     }
   };
   for (const FoundRegistration& registration : found.registrations) {
     if (!is_alive(registration.provider->state)) continue;
-    add_all(*registration.set);
+    add_all(*registration.provider, *registration.set);
     if (answered == nullptr) continue;
     for (const QueryPlan::Selection& selection : answered->plan()->selections) {
       const bool is_its_own = selection.answered != nullptr &&
                               selection.provider->record == registration.provider->record;
-      if (is_its_own) add_all(*selection.set);
+      if (is_its_own) add_all(*selection.provider, *selection.set);
     }
   }
   if (!any) {
     const auto answers = answered == nullptr ? nullptr : answered->answers();
-    const PerfError error = error_of_unanswered(answers.get(), set.guid);
+    const bool trusted = found.registrations.front().provider->trusted;
+    const PerfError error = error_of_unanswered(answers.get(), set.guid, trusted);
     return error != PerfError::kSuccess ? error : PerfError::kInstanceNotFound;
   }
-  if (is_aggregate(set.instances) && !is_shared(set.instances) && !has_total) {
+  if (is_aggregate(set.instances) && !is_shared(set.instances) && is_summed) {
     append_row_header(kTotalName, kTotalInstanceId, width, block);
   }
   return PerfError::kSuccess;

@@ -26,10 +26,11 @@ PerfError error_of(const CallbackAnswer& answer) noexcept {
 
 }  // namespace
 
-PerfError error_of_unanswered(const std::vector<CallbackAnswer>* answers,
-                              const Guid& set) noexcept {
+PerfError error_of_unanswered(const std::vector<CallbackAnswer>* answers, const Guid& set,
+                              bool trusted_only) noexcept {
   if (answers == nullptr) return PerfError::kSuccess;
   for (const CallbackAnswer& answer : *answers) {
+    if (trusted_only && !answer.provider->trusted) continue;
     if (answer.set->set->guid == set && !has_rows(answer.outcome)) return error_of(answer);
   }
   return PerfError::kSuccess;

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "../instance_list.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/segment.hpp"
 
@@ -83,7 +84,7 @@ std::size_t AnsweredRows::take(const std::vector<ChannelRow>& rows, std::uint64_
     if (slot.seen == answers_) continue;
     slot.seen = answers_;
     ++taken;
-    if (!slot.is_live) begin(slot, true_at_ns);
+    if (!slot.is_live) begin(slot);
     if (row.values.empty()) continue;
     for (std::size_t word = 0; word < row.values.size(); ++word) {
       StdAtomics::store_relaxed(slot.block.copy0[word], row.values[word]);
@@ -140,7 +141,7 @@ void AnsweredRows::add_group(std::size_t slots_at_least) {
   room_ += slots;
 }
 
-void AnsweredRows::begin(Slot& slot, std::uint64_t now_ns) noexcept {
+void AnsweredRows::begin(Slot& slot) noexcept {
   ++version_;
   slot.generation = slot_begin<StdAtomics>(record_->registration.membership, *slot.block.slot);
   StdAtomics::store_relaxed(*slot.block.seq, std::uint64_t{0});  // no values as yet
@@ -148,7 +149,6 @@ void AnsweredRows::begin(Slot& slot, std::uint64_t now_ns) noexcept {
     StdAtomics::store_relaxed(slot.block.copy0[word], std::uint64_t{0});
   }
   slot_live<StdAtomics>(*slot.block.slot, slot.generation);
-  slot.created_ns = now_ns;
   slot.is_live = true;
 }
 
@@ -198,14 +198,19 @@ std::shared_ptr<const ProviderView> AnsweredRows::view(
     rows.layouts.push_back(group.layout);
     rows.group_slots.push_back(group.slots);
   }
+  InstanceList instances;
   for (std::uint32_t index = 0; index < slots_.size(); ++index) {
     const Slot& slot = slots_[index];
     if (!slot.is_live) continue;
-    rows.instances.push_back({slot.name, slot.id, slot.generation, slot.created_ns, index, false});
+    instances.add({.name = slot.name,
+                   .generation = slot.generation,
+                   .id = slot.id,
+                   .slot = index & InstanceView::kSlotMask});
   }
+  std::move(instances).move_to(rows);
   kept->view = *provider;
-  // Slots of two of these objects must not pass for each other's.
-  kept->view.segment_id[1] += serial_;
+  // Slots of two of these objects must not pass for each other's, nor for the provider's own.
+  kept->view.segment_id[1] = serial_;
   kept->view.segment = segment_;
   kept->view.errors.clear();
   kept->view.sets.clear();

@@ -60,7 +60,6 @@ class AnsweredRows {
     std::uint32_t id = 0;
     BlockParts<SharedWord> block;
     std::uint64_t generation = 0;
-    std::uint64_t created_ns = 0;
     std::uint64_t seen = 0;  // in which answer
     bool is_live = false;
     bool is_waiting = false;  // in closed_
@@ -79,7 +78,7 @@ class AnsweredRows {
   [[nodiscard]] Slot& slot_of(const ChannelRow& row, std::size_t still_to_come);
   [[nodiscard]] Slot& free_slot(std::size_t still_to_come);
   void add_group(std::size_t slots_at_least);
-  void begin(Slot& slot, std::uint64_t now_ns) noexcept;
+  void begin(Slot& slot) noexcept;
   void close(std::uint32_t index);
   [[nodiscard]] bool make_segment(const ProviderView& provider);
 

@@ -20,6 +20,7 @@ constexpr std::uint64_t kLongestPauseNs = 20'000'000;
 constexpr std::uint64_t kPatienceMaxNs = 86'400 * kNanosecondsPerSecond;
 // Of one connection, before the clock and the others have their turn.
 constexpr int kPacketsInARow = 16;
+constexpr std::uint64_t kShareOfTheLate = 10;
 
 std::uint64_t monotonic_ns() noexcept { return clock_ns(CLOCK_MONOTONIC); }
 
@@ -52,7 +53,8 @@ void CallbackAsker::ask(MessageType type, std::chrono::nanoseconds patience) {
   const auto asked_ns = patience.count() > 0 ? static_cast<std::uint64_t>(patience.count()) : 0;
   type_ = type;
   patience_ns_ = std::min(asked_ns, kPatienceMaxNs);
-  deadline_ns_ = monotonic_ns() + patience_ns_;
+  asked_ns_ = monotonic_ns();
+  deadline_ns_ = asked_ns_ + patience_ns_;
   catch_up();
   for (Entry& entry : entries_) {
     if (entry.rows != nullptr && may_be_asked(entry)) start(entry);
@@ -60,11 +62,11 @@ void CallbackAsker::ask(MessageType type, std::chrono::nanoseconds patience) {
   for (;;) {
     const std::uint64_t now = monotonic_ns();
     send_due(now);
-    if (is_finished() || now >= deadline_ns_) break;
+    if (is_finished(now)) break;
     wait(now);
     receive_all();
   }
-  if (!is_finished()) receive_all();  // what came at the last moment came in time
+  if (!is_finished(0)) receive_all();  // what came at the last moment came in time
   give_up();
   publish();
 }
@@ -128,9 +130,14 @@ void CallbackAsker::try_later(Entry& entry, std::uint64_t now_ns, bool busy) noe
   entry.pause_ns = std::min(2 * entry.pause_ns, kLongestPauseNs);
 }
 
-bool CallbackAsker::is_finished() const noexcept {
-  return std::all_of(entries_.begin(), entries_.end(),
-                     [](const Entry& entry) { return entry.phase == Phase::kAnswered; });
+std::uint64_t CallbackAsker::deadline_of(const Entry& entry) const noexcept {
+  return asked_ns_ + patience_ns_ / entry.patience_share;
+}
+
+bool CallbackAsker::is_finished(std::uint64_t now_ns) const noexcept {
+  return std::all_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return entry.phase == Phase::kAnswered || now_ns >= deadline_of(entry);
+  });
 }
 
 // Until something comes, somebody may be tried again, or the patience ends.
@@ -140,7 +147,10 @@ void CallbackAsker::wait(std::uint64_t now_ns) {
   for (const auto& [key, channel] : channels_) {
     if (channel.is_open()) sockets.push_back({channel.descriptor(), POLLIN, 0});
   }
-  std::uint64_t until = deadline_ns_;
+  std::uint64_t until = now_ns;
+  for (const Entry& entry : entries_) {
+    if (entry.phase != Phase::kAnswered) until = std::max(until, deadline_of(entry));
+  }
   for (const Entry& entry : entries_) {
     const bool is_paused = entry.phase == Phase::kToSend && entry.under_way == 0;
     if (is_paused) until = std::min(until, std::max(now_ns, entry.next_try_ns));
@@ -201,6 +211,7 @@ bool CallbackAsker::take_ask_answer(Entry& entry, const ChannelAnswer& answer, U
   entry.under_way = 0;
   if (std::exchange(entry.is_abandoned, false)) {
     ++counts_.dropped;
+    entry.patience_share = std::max<std::uint64_t>(1, entry.patience_share / 2);
     return true;
   }
   switch (answer.type) {
@@ -238,6 +249,7 @@ bool CallbackAsker::take_rows(Entry& entry, const ChannelAnswer& answer, UniqueF
   changes_ += entry.rows->version() - version;
   entry.answer.code = answer.outcome == CallbackOutcome::kFailed ? answer.code : 0;
   entry.answer.text = answer.text;
+  entry.patience_share = 1;
   settle(entry, outcome_of(answer, read->is_cut));
   return true;
 }
@@ -267,6 +279,7 @@ void CallbackAsker::give_up() {
       // Where there is no room for it either, the provider's own limit has to do.
       static_cast<void>(entry.channel->send(cancel));
     }
+    entry.patience_share = kShareOfTheLate;
     settle(entry, entry.was_busy ? AnswerOutcome::kBusy : AnswerOutcome::kTimeout);
   }
 }

@@ -70,17 +70,12 @@ void add_pattern(const PatternMatch& match, const std::vector<std::uint32_t>& co
   asked.add(counters, needs_all ? "*" : without_escapes(*instance), kAnyInstanceId);
 }
 
-// A second word is a counter where there is one: which reading is right may show only once there
-// are rows.
-void add_pattern(const QueryRequest::Pattern& pattern, bool as_instance,
-                 const ProviderView& provider, const RegisteredSet& set, Asked& asked) {
-  const PatternMatch& match = pattern.as_counter;
+void add_pattern(const QueryRequest::Pattern& pattern, const ProviderView& provider,
+                 const RegisteredSet& set, Asked& asked) {
+  const PatternMatch& match = pattern.reading_in(*set.set);
   if (!match.matches(provider) || !match.matches(*set.set)) return;
-  auto counters = match.counters_of(*set.set);
-  if (!counters.empty()) return add_pattern(match, counters, set, asked);
-  if (!as_instance || !pattern.as_instance) return;
-  counters = pattern.as_instance->counters_of(*set.set);
-  if (!counters.empty()) add_pattern(*pattern.as_instance, counters, set, asked);
+  const auto counters = match.counters_of(*set.set);
+  if (!counters.empty()) add_pattern(match, counters, set, asked);
 }
 
 void add_item(const QueryRequest::Item& asked_item, const RegisteredSet& set, Asked& asked) {
@@ -101,12 +96,10 @@ void add_item(const QueryRequest::Item& asked_item, const RegisteredSet& set, As
 
 }  // namespace
 
-std::optional<AskedRows> asked_of(const QueryRequest& request, const std::vector<bool>& as_instance,
-                                  const ProviderView& provider, const RegisteredSet& set) {
+std::optional<AskedRows> asked_of(const QueryRequest& request, const ProviderView& provider,
+                                  const RegisteredSet& set) {
   Asked asked(set);
-  for (std::size_t index = 0; index < request.patterns.size(); ++index) {
-    add_pattern(request.patterns[index], as_instance[index], provider, set, asked);
-  }
+  for (const auto& pattern : request.patterns) add_pattern(pattern, provider, set, asked);
   for (const QueryRequest::Item& item : request.items) add_item(item, set, asked);
   return std::move(asked).rows();
 }

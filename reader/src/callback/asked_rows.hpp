@@ -38,10 +38,9 @@ struct TouchedSet {
   return (set.flags & (kRegistrationCallback | kRegistrationInterest)) != 0;
 }
 
-// Nothing: the request does not concern the registration, whatever rows it has. `as_instance` has
-// the chosen reading of each pattern, see QueryParts. Never narrower than what the query selects.
+// Nothing: the request does not concern the registration, whatever rows it has. Never narrower than
+// what the query selects.
 [[nodiscard]] std::optional<AskedRows> asked_of(const QueryRequest& request,
-                                                const std::vector<bool>& as_instance,
                                                 const ProviderView& provider,
                                                 const RegisteredSet& set);
 

@@ -13,6 +13,10 @@
 //            +-------------+-- deadline: kTimeout or kBusy; what was sent is cancelled and stays
 //                              `abandoned` until its answer comes, which is dropped
 //
+// An entry that did not answer in time is waited for a tenth of the patience by the next ask(), so
+// that a provider that hangs delays a sequence of samples about once. Each answer that came late
+// doubles that again, and one in time makes it whole.
+//
 // There is at most one request of an entry under way, so a provider that hangs holds one of the
 // places of its registration and not one a call.
 #pragma once
@@ -90,6 +94,7 @@ class CallbackAsker {
     std::uint64_t next_try_ns = 0;
     std::uint64_t pause_ns = 0;
     bool was_busy = false;
+    std::uint64_t patience_share = 1;  // it is waited for this part of the patience
   };
   struct Sent {
     Entry* entry = nullptr;
@@ -106,7 +111,9 @@ class CallbackAsker {
   void send_due(std::uint64_t now_ns);
   void try_send(Entry& entry, std::uint64_t now_ns);
   void try_later(Entry& entry, std::uint64_t now_ns, bool busy) noexcept;
-  [[nodiscard]] bool is_finished() const noexcept;
+  [[nodiscard]] std::uint64_t deadline_of(const Entry& entry) const noexcept;
+  // Each entry has answered, or is not waited for any longer.
+  [[nodiscard]] bool is_finished(std::uint64_t now_ns) const noexcept;
   void wait(std::uint64_t now_ns);
   void receive_all();
   void receive_from(ProviderChannel& channel);
@@ -126,6 +133,7 @@ class CallbackAsker {
   std::uint64_t last_id_ = 0;  // never used twice, whatever becomes of the connection
   MessageType type_ = MessageType::kCollect;
   std::uint64_t patience_ns_ = 0;
+  std::uint64_t asked_ns_ = 0;  // when the last ask() began
   std::uint64_t deadline_ns_ = 0;
   std::uint64_t changes_ = 0;  // sum of the versions of all rows
   std::uint64_t changes_taken_ = 0;

@@ -18,6 +18,8 @@
 namespace meterbank {
 namespace {
 
+constexpr const char* kMoreDescriptors = "raise the limit of open files: ulimit -n";
+
 // A field of the header that is constant since the segment was published, as a copy of its own: the
 // provider could still be changing it, so it is never checked in place.
 template <typename T>
@@ -58,10 +60,16 @@ Result<UniqueFd> open_descriptor_of(std::uint32_t pid, std::uint32_t descriptor,
   const std::string there = "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(descriptor);
   const UniqueFd held(::open(there.c_str(), O_PATH | O_CLOEXEC));
   if (!held) {
-    const bool denied = errno == EACCES || errno == EPERM;
-    return fail(denied ? ErrorCode::kDenied : ErrorCode::kGone,
+    const int reason = errno;
+    const bool denied = reason == EACCES || reason == EPERM;
+    return fail(denied                ? ErrorCode::kDenied
+                : is_shortage(reason) ? ErrorCode::kSystem
+                                      : ErrorCode::kGone,
                 "memory of process " + std::to_string(pid) + " (" + there + ")",
-                denied ? "run as the provider's user or as root" : "", errno);
+                denied                ? "run as the provider's user or as root"
+                : is_shortage(reason) ? kMoreDescriptors
+                                      : "",
+                reason);
   }
   struct stat facts {};
   if (::fstat(held.get(), &facts) != 0 || facts.st_ino != inode || !S_ISREG(facts.st_mode)) {
@@ -71,37 +79,61 @@ Result<UniqueFd> open_descriptor_of(std::uint32_t pid, std::uint32_t descriptor,
   const std::string here = "/proc/self/fd/" + std::to_string(held.get());
   UniqueFd opened(::open(here.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!opened) {
-    const bool denied = errno == EACCES || errno == EPERM;
+    const int reason = errno;
+    const bool denied = reason == EACCES || reason == EPERM;
     return fail(denied ? ErrorCode::kDenied : ErrorCode::kSystem,
                 "memory of process " + std::to_string(pid),
-                denied ? "the provider publishes for its owner and group only" : "", errno);
+                denied                ? "the provider publishes for its owner and group only"
+                : is_shortage(reason) ? kMoreDescriptors
+                                      : "",
+                reason);
   }
   return opened;
 }
 
 }  // namespace
 
-Attachment::Attachment(FoundRecord found)
-    : path_(std::move(found.path)),
-      file_inode_(found.file_inode),
+Attachment::Attachment(const FoundRecord& found, bool trusted, ProcessTable& processes)
+    : path_(found.path),
+      listed_inode_(found.listed_inode),
       owner_(found.owner),
-      record_(*std::move(found.record)),
-      process_(record_) {}
+      trusted_(trusted),
+      file_(found.file),
+      record_(*found.record),
+      process_(processes.watch(record_)),
+      verdict_(processes.verdict_on(record_, *process_)) {}
 
-Result<MappedExtent> Attachment::map(std::uint32_t descriptor, std::uint64_t inode,
-                                     MappingBudget& budget) const {
-  auto opened = open_descriptor_of(record_.pid, descriptor, inode);
-  if (!opened) return tl::make_unexpected(std::move(opened.error()));
+void Attachment::claim_memory(MemoryOwners& memories) const {
+  if (segment_ != nullptr) memories.emplace(memory_, this);
+}
+
+void Attachment::set_successor(bool has_successor) {
+  has_successor_ = has_successor;
+  if (!has_successor || segment_ == nullptr) return;
+  segment_ = nullptr;
+  error_ = gone(record_);
+  build_view(view_->state);
+}
+
+bool Attachment::is_in(std::string_view directory) const noexcept {
+  return std::string_view(path_).substr(0, path_.rfind('/')) == directory;
+}
+
+bool Attachment::has_record_file() const noexcept {
+  return ::access(path_.c_str(), F_OK) == 0 || errno != ENOENT;
+}
+
+Result<MappedExtent> Attachment::map(UniqueFd opened, MappingBudget& budget) const {
   struct stat facts {};
-  if (::fstat(opened->get(), &facts) != 0) {
-    return fail(ErrorCode::kSystem, "owner of " + record_.name, {}, errno);
+  if (::fstat(opened.get(), &facts) != 0) {
+    return fail(ErrorCode::kSystem, "owner of " + escape_for_terminal(record_.name), {}, errno);
   }
   // The record says whom it speaks for; the kernel says whose memory it is.
   if (facts.st_uid != owner_) {
     return fail(ErrorCode::kDenied,
                 "the record of user " + std::to_string(owner_) + " points at memory of user " +
                     std::to_string(facts.st_uid),
-                "remove " + path_);
+                "remove " + escape_for_terminal(path_));
   }
   const auto bytes = static_cast<std::uint64_t>(std::max<off_t>(facts.st_size, 0));
   if (bytes > budget.room_of_user(owner_)) {
@@ -109,18 +141,36 @@ Result<MappedExtent> Attachment::map(std::uint32_t descriptor, std::uint64_t ino
                 "user " + std::to_string(owner_) + " publishes more than may be mapped",
                 "raise CatalogOptions::user_bytes_max if this user is trusted");
   }
-  auto extent = MappedExtent::map(std::move(*opened), budget.room_in_segment(mapped_bytes()));
+  auto extent = MappedExtent::map(std::move(opened), budget.room_in_segment(mapped_bytes()));
   if (extent) budget.count(owner_, extent->bytes().size());
   return extent;
 }
 
-Result<void> Attachment::attach(MappingBudget& budget) {
-  auto extent = map(record_.descriptor, record_.inode, budget);
+Result<void> Attachment::attach(MappingBudget& budget, const MemoryOwners& memories) {
+  auto opened = open_descriptor_of(record_.pid, record_.descriptor, record_.inode);
+  if (!opened) return tl::make_unexpected(std::move(opened.error()));
+  struct stat facts {};
+  if (::fstat(opened->get(), &facts) != 0) {
+    return fail(ErrorCode::kSystem, "owner of " + record_.name, {}, errno);
+  }
+  memory_ = {facts.st_dev, facts.st_ino};
+  if (memories.contains(memory_)) {
+    repeats_memory_ = true;
+    return fail(ErrorCode::kExists, path_ + " repeats the memory of another record");
+  }
+  auto extent = map(std::move(*opened), budget);
   if (!extent) return tl::make_unexpected(std::move(extent.error()));
   auto segment = MappedSegment::attach(std::move(*extent));
   if (!segment) return tl::make_unexpected(std::move(segment.error()));
   segment_ = *std::move(segment);
   return {};
+}
+
+bool Attachment::has_extent(std::uint64_t inode) const noexcept {
+  for (std::size_t index = 0; index < segment_->extents(); ++index) {
+    if (segment_->extent(index).inode() == inode) return true;
+  }
+  return false;
 }
 
 bool Attachment::add_extents(MappingBudget& budget) {
@@ -130,7 +180,18 @@ bool Attachment::add_extents(MappingBudget& budget) {
   while (segment_->extents() < count) {
     const auto entry = header_copy<ExtentEntry>(
         *segment_, offsetof(SegmentHeader, extents) + segment_->extents() * sizeof(ExtentEntry));
-    auto extent = map(entry.descriptor, entry.inode, budget);
+    if (has_extent(entry.inode)) {
+      error_ = {ErrorCode::kCorrupt, 0,
+                "memory of process " + std::to_string(record_.pid) + " is listed twice",
+                "restart the provider"};
+      return false;
+    }
+    auto opened = open_descriptor_of(record_.pid, entry.descriptor, entry.inode);
+    if (!opened) {
+      error_ = std::move(opened.error());
+      return false;
+    }
+    auto extent = map(std::move(*opened), budget);
     if (!extent) {
       error_ = std::move(extent.error());
       return false;
@@ -140,10 +201,12 @@ bool Attachment::add_extents(MappingBudget& budget) {
   return true;
 }
 
-ProviderState Attachment::state_of(bool alive) const noexcept {
+ProviderState Attachment::state() const noexcept {
   if (segment_ != nullptr && is_closed(segment_->header())) return ProviderState::kClosed;
-  if (!alive) return ProviderState::kDead;
+  if (verdict_.life == Life::kGone) return ProviderState::kDead;
+  if (verdict_.life == Life::kForeign) return ProviderState::kForeign;
   if (segment_ == nullptr) return ProviderState::kUnreadable;
+  if (verdict_.life == Life::kNotLooked) return ProviderState::kForeign;
   // The process lives, so a mark of death on its keeper says that the keeper alone has ended.
   if (owner_died(segment_->header())) return ProviderState::kHung;
   constexpr std::uint64_t kPeriods = 3;
@@ -154,21 +217,51 @@ ProviderState Attachment::state_of(bool alive) const noexcept {
   return is_late ? ProviderState::kHung : ProviderState::kLive;
 }
 
-void Attachment::refresh(MappingBudget& budget) {
-  const Error error_before = std::exchange(error_, Error{});
-  const bool alive = process_.alive();
-  if (segment_ == nullptr) {
-    if (!alive) {
-      error_ = gone(record_);
-    } else if (auto attached = attach(budget); !attached) {
+Error Attachment::why_foreign() const {
+  Error error{ErrorCode::kForeign, 0,
+              "process of " + escape_for_terminal(record_.name) + "@" +
+                  std::to_string(record_.pid) +
+                  " cannot be verified from here: " + std::string(verdict_.why),
+              "read it as its own user, in its own container"};
+  if (verdict_.life == Life::kNotLooked) error.remedy = kMoreDescriptors;
+  return error;
+}
+
+void Attachment::look_after_process(ProcessTable& processes) {
+  if (verdict_.life == Life::kGone) return;  // for ever: its pid and start time do not come again
+  const Verdict verdict = processes.verdict_on(record_, *process_);
+  // What was alive and cannot be looked at now is not known to have changed.
+  if (verdict.life == Life::kNotLooked && verdict_.life == Life::kAlive) return;
+  verdict_ = verdict;
+}
+
+void Attachment::refresh(MappingBudget& budget, ProcessTable& processes, MemoryOwners& memories) {
+  look_after_process(processes);
+  const bool is_gone = verdict_.life == Life::kGone;
+  if (is_gone && view_ != nullptr && has_ended(view_->state)) return;
+  if (repeats_memory_ && !is_gone && memories.contains(memory_)) return;
+  repeats_memory_ = false;
+  error_ = {};
+  if (segment_ == nullptr && is_gone) {
+    error_ = gone(record_);
+  } else if (segment_ == nullptr) {
+    if (auto attached = attach(budget, memories); !attached) {
       error_ = std::move(attached.error());
+    } else {
+      claim_memory(memories);
     }
   }
   // What is opened through procfs may be another process's by now; the inode decides.
-  if (segment_ != nullptr && alive) static_cast<void>(add_extents(budget));
-  const ProviderState state = state_of(alive);
+  if (segment_ != nullptr && !is_gone) static_cast<void>(add_extents(budget));
+  if (segment_ != nullptr && verdict_.life == Life::kAlive) processes.hold(*process_, owner_);
+  if (state() == ProviderState::kForeign) {
+    Error foreign = why_foreign();
+    if (error_.system_error != 0 || !error_.what.empty()) foreign.what += "; " + error_.what;
+    error_ = std::move(foreign);
+  }
+  const ProviderState state = this->state();
   const bool is_new = view_ == nullptr || view_->state != state || segment_ != decoded_ ||
-                      error_.code != error_before.code || error_.what != error_before.what;
+                      view_->error.code != error_.code || view_->error.what != error_.what;
   // [Q5] pairs with [P5]. Without it a change could be missed that the version has announced.
   if (is_new || (segment_ != nullptr &&
                  segment_->header().directory_version.load(std::memory_order_acquire) !=
@@ -182,17 +275,18 @@ void Attachment::build_view(ProviderState state) {
   view->name = record_.name;
   view->pid = record_.pid;
   view->uid = owner_;
+  view->trusted = trusted_;
   view->start_time = record_.start_time;
   view->state = state;
   view->record = path_;
+  view->record_file = file_;
   view->socket = socket_beside(path_, record_.socket);
   view->error = error_;
   if (segment_ != nullptr) {
     static const std::vector<RegisteredSet> none;
     DecodedDirectory decoded = decode_directory(*segment_, view_ == nullptr ? none : view_->sets);
     view->name = name_in_header(*segment_);
-    view->segment_id =
-        header_copy<std::array<std::uint64_t, 2>>(*segment_, offsetof(SegmentHeader, segment_id));
+    view->segment_id = {segment_->extent(0).inode(), 0};
     view->created_realtime_ns =
         header_copy<std::uint64_t>(*segment_, offsetof(SegmentHeader, created_realtime_ns));
     view->bytes = segment_->bytes();

@@ -3,16 +3,19 @@
 // One provider as a catalog holds it: its record, its process and, while it can be had, its memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/reader/catalog.hpp"
 #include "meterbank/shm/segment.hpp"
-#include "process_watch.hpp"
+#include "process_table.hpp"
 #include "record_scan.hpp"
 
 namespace meterbank {
@@ -40,38 +43,66 @@ class MappingBudget {
   std::unordered_map<std::uint32_t, std::uint64_t> used_;
 };
 
+class Attachment;
+
+// Which attachment has brought in which memory, by device and inode of the first extent: one memory
+// is one provider, however many records point at it.
+using MemoryOwners = std::map<std::pair<std::uint64_t, std::uint64_t>, const Attachment*>;
+
 class Attachment {
  public:
   // Precondition: `found` has a record.
-  explicit Attachment(FoundRecord found);
+  Attachment(const FoundRecord& found, bool trusted, ProcessTable& processes);
 
   // Attaches if that was not possible before, opens extents that were added, looks after the
   // process, and decodes the directory if it changed. view() is another object exactly if something
   // changed. Never throws for anything a provider did.
-  void refresh(MappingBudget& budget);
+  void refresh(MappingBudget& budget, ProcessTable& processes, MemoryOwners& memories);
+
+  // As of the last refresh(), or of the constructor.
+  [[nodiscard]] Life life() const noexcept { return verdict_.life; }
+  void claim_memory(MemoryOwners& memories) const;
+  // Another attachment has brought its memory in.
+  [[nodiscard]] bool repeats_memory() const noexcept { return repeats_memory_; }
+  // Of the ended: a process of the same name lives, and the memory is let go.
+  void set_successor(bool has_successor);
+  [[nodiscard]] bool has_successor() const noexcept { return has_successor_; }
+
+  [[nodiscard]] bool is_in(std::string_view directory) const noexcept;
+  [[nodiscard]] bool has_record_file() const noexcept;
+  [[nodiscard]] std::uint64_t pid_namespace() const noexcept { return record_.pid_namespace; }
 
   [[nodiscard]] const std::shared_ptr<const ProviderView>& view() const noexcept { return view_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  [[nodiscard]] std::uint64_t file_inode() const noexcept { return file_inode_; }
+  [[nodiscard]] std::uint64_t listed_inode() const noexcept { return listed_inode_; }
   [[nodiscard]] std::uint32_t owner() const noexcept { return owner_; }
   [[nodiscard]] std::uint64_t mapped_bytes() const noexcept {
     return segment_ == nullptr ? 0 : segment_->bytes();
   }
 
  private:
-  [[nodiscard]] Result<void> attach(MappingBudget& budget);
+  [[nodiscard]] Result<void> attach(MappingBudget& budget, const MemoryOwners& memories);
+  // Whether the same memory is mapped already: each byte of a segment is mapped and charged once.
+  [[nodiscard]] bool has_extent(std::uint64_t inode) const noexcept;
+  void look_after_process(ProcessTable& processes);
   // False: an extent that the header lists could not be had; error_ says why.
   [[nodiscard]] bool add_extents(MappingBudget& budget);
-  [[nodiscard]] Result<MappedExtent> map(std::uint32_t descriptor, std::uint64_t inode,
-                                         MappingBudget& budget) const;
-  [[nodiscard]] ProviderState state_of(bool alive) const noexcept;
+  [[nodiscard]] Result<MappedExtent> map(UniqueFd opened, MappingBudget& budget) const;
+  [[nodiscard]] ProviderState state() const noexcept;
+  [[nodiscard]] Error why_foreign() const;
   void build_view(ProviderState state);
 
   std::string path_;
-  std::uint64_t file_inode_;
+  std::uint64_t listed_inode_;
   std::uint32_t owner_;
+  bool trusted_;
+  std::array<std::uint64_t, 2> file_;
   PointerRecord record_;
-  ProcessWatch process_;
+  ProcessTable::Watched process_;
+  Verdict verdict_;
+  std::pair<std::uint64_t, std::uint64_t> memory_;  // device and inode of the first extent
+  bool repeats_memory_ = false;
+  bool has_successor_ = false;
   std::shared_ptr<const MappedSegment> segment_;
   std::shared_ptr<const MappedSegment> decoded_;  // what view_ was decoded from
   Error error_;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meterbank/reader/catalog.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,17 +13,15 @@
 
 #include "attachment.hpp"
 #include "liveness_words.hpp"
+#include "meterbank/base/clock.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/pointer_record.hpp"
 #include "meterbank/shm/segment.hpp"
+#include "process_table.hpp"
 #include "record_scan.hpp"
 
 namespace meterbank {
 namespace {
-
-bool has_ended(ProviderState state) noexcept {
-  return state == ProviderState::kDead || state == ProviderState::kClosed;
-}
 
 bool is_listed_before(const std::shared_ptr<const ProviderView>& left,
                       const std::shared_ptr<const ProviderView>& right) noexcept {
@@ -41,6 +43,32 @@ std::string_view name_of(ProviderState state) noexcept {
       return "closed";
     case ProviderState::kUnreadable:
       return "unreadable";
+    case ProviderState::kForeign:
+      return "foreign";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(LeftOutReason reason) noexcept {
+  switch (reason) {
+    case LeftOutReason::kProvidersMax:
+      return "providers beyond the limit of one user";
+    case LeftOutReason::kRecordsMax:
+      return "records of dead or unreadable providers beyond the limit of one user";
+    case LeftOutReason::kNotRead:
+      return "more files called like records than are read at once";
+    case LeftOutReason::kCannotOpen:
+      return "records that cannot be opened";
+    case LeftOutReason::kLargeDirectory:
+      return "the rest of a directory with too many objects";
+    case LeftOutReason::kSameMemory:
+      return "records of memory that another record has brought in";
+    case LeftOutReason::kNotARecord:
+      return "files called like records that are not records";
+    case LeftOutReason::kPolicy:
+      return "records of other users";
+    case LeftOutReason::kSquatted:
+      return "directories called like that of a user, of another owner";
   }
   return "unknown";
 }
@@ -66,7 +94,10 @@ bool is_readable(const ProviderView& provider, const RegisteredSet& set) noexcep
 
 bool comes_before(const ProviderView& left, const ProviderView& right) noexcept {
   const auto rank = [](const ProviderView& provider) {
-    return std::tuple(!is_alive(provider.state), provider.created_realtime_ns, provider.pid);
+    const int order = provider.state == ProviderState::kForeign ? 1
+                      : is_alive(provider.state)                ? 0
+                                                                : 2;
+    return std::tuple(!provider.trusted, order, provider.created_realtime_ns, provider.pid);
   };
   return rank(left) < rank(right);
 }
@@ -109,102 +140,230 @@ std::uint64_t ProviderView::interested(const RegisteredSet& set) const noexcept 
   return declared == nullptr ? 0 : declared->interest.load(std::memory_order_relaxed);
 }
 
-Catalog::Catalog() = default;
+struct Catalog::Found {
+  std::unordered_set<const Attachment*> present;  // of those known, with their record still there
+  std::vector<FoundRecord> added;
+  std::uint64_t unopened = 0;  // directories that this process lacked a descriptor for
+};
+
+struct Catalog::Parts {
+  // Providers whose memory is there, and records without.
+  struct Counts {
+    std::uint32_t with_memory = 0;
+    std::uint32_t without = 0;
+  };
+
+  ProcessTable processes;
+  std::map<std::string, RecordDirectory, std::less<>> directories;
+  std::optional<Error> directory_error;  // of the last one that could not be scanned
+  SegmentDirectories listed;
+  std::uint64_t listing_rests_until = 0;  // CLOCK_MONOTONIC
+  std::unordered_map<std::uint32_t, Counts> of_user;
+
+  void count(const Attachment& attachment) {
+    Counts& counts = of_user[attachment.owner()];
+    ++(attachment.mapped_bytes() > 0 ? counts.with_memory : counts.without);
+  }
+};
+
+Catalog::Catalog() : parts_(std::make_unique<Parts>()) {}
 Catalog::Catalog(Catalog&&) noexcept = default;
 Catalog& Catalog::operator=(Catalog&&) noexcept = default;
 Catalog::~Catalog() = default;
 
 Result<Catalog> Catalog::open(CatalogOptions options) {
-  Catalog catalog;
-  catalog.options_ = std::move(options);
-  if (!catalog.options_.directory.empty()) {
-    const auto scan = scan_records(catalog.options_.directory, catalog.options_.users,
-                                   [](const std::string&, std::uint64_t) { return true; });
-    if (!scan) return tl::make_unexpected(scan.error());
-  }
-  catalog.refresh();
-  return catalog;
-}
-
-// Adds attachments for new records. Returns the known ones whose record is still there.
-std::unordered_set<const Attachment*> Catalog::look_for_records() {
-  directories_ = options_.directory.empty()
-                     ? segment_directories(options_.users != UserPolicy::kOwn)
-                     : std::vector<std::string>{options_.directory};
-  skipped_ = 0;
-  std::unordered_map<std::string, const Attachment*> by_path;
-  for (const auto& attachment : attachments_) by_path.emplace(attachment->path(), attachment.get());
-  const auto knows = [&by_path](const std::string& path, std::uint64_t file_inode) {
-    const auto known = by_path.find(path);
-    return known != by_path.end() && known->second->file_inode() == file_inode;
-  };
-  std::unordered_set<const Attachment*> present;
-  std::unordered_map<std::uint32_t, std::uint32_t> providers_of;
-  std::vector<FoundRecord> added;
-  for (const std::string& directory : directories_) {
-    auto scan = scan_records(directory, options_.users, knows);
-    if (!scan) continue;  // gone, or not safe: nothing in it may be believed
-    skipped_ += scan->skipped;
-    for (FoundRecord& found : scan->found) {
-      if (!found.record) {
-        const Attachment* known = by_path.at(found.path);
-        present.insert(known);
-        ++providers_of[known->owner()];
-      } else {
-        added.push_back(std::move(found));
-      }
+  return report_no_memory([&]() -> Result<Catalog> {
+    Catalog catalog;
+    catalog.options_ = std::move(options);
+    catalog.look_around();
+    if (!catalog.options_.directory.empty() && catalog.parts_->directory_error) {
+      return tl::make_unexpected(*std::move(catalog.parts_->directory_error));
     }
-  }
-  for (FoundRecord& found : added) {
-    if (++providers_of[found.owner] > options_.providers_per_user_max) {
-      ++skipped_;
-    } else {
-      attachments_.push_back(std::make_unique<Attachment>(std::move(found)));
-      present.insert(attachments_.back().get());
-    }
-  }
-  return present;
-}
-
-// One provider may have left a record behind for each of its earlier, failed lives. What these held
-// is let go, so that it does not come back when the successor ends as well; the record stays
-// listed.
-void Catalog::forget_predecessors() {
-  std::unordered_map<std::uint32_t, std::unordered_set<std::string, KeyedFoldedHash, FoldedEqual>>
-      live;
-  for (const auto& attachment : attachments_) {
-    const ProviderView& view = *attachment->view();
-    if (!has_ended(view.state)) live[view.uid].insert(view.name);
-  }
-  std::erase_if(attachments_, [&live](const auto& attachment) {
-    const ProviderView& view = *attachment->view();
-    return has_ended(view.state) && live[view.uid].contains(view.name);
+    return catalog;
   });
 }
 
-void Catalog::list_providers() {
+void Catalog::find_directories() {
+  if (!options_.directory.empty()) {
+    directories_ = {options_.directory};
+    return;
+  }
+  // As long as for the directories themselves, see record_scan.hpp.
+  constexpr std::uint64_t kObjectsWithoutRest = 16'384, kRestNsPerObject = 8000;
+  if (clock_ns(CLOCK_MONOTONIC) < parts_->listing_rests_until) return;
+  parts_->listed = segment_directories(options_.users != UserPolicy::kOwn);
+  directories_ = parts_->listed.paths;
+  if (parts_->listed.objects > kObjectsWithoutRest) {
+    parts_->listing_rests_until =
+        clock_ns(CLOCK_MONOTONIC) + parts_->listed.objects * kRestNsPerObject;
+  }
+}
+
+Catalog::Found Catalog::look_for_records() {
+  find_directories();
+  std::unordered_map<std::string_view, const Attachment*> by_path;
+  for (const auto& attachment : attachments_) by_path.emplace(attachment->path(), attachment.get());
+  const auto knows = [&by_path](const std::string& path, std::uint64_t listed_inode) {
+    const auto known = by_path.find(path);
+    return known != by_path.end() && known->second->listed_inode() == listed_inode;
+  };
+  const auto has_room = [this](std::uint32_t owner, LeftOutReason reason) {
+    const Parts::Counts& counts = parts_->of_user[owner];
+    return (reason == LeftOutReason::kProvidersMax ? counts.with_memory : counts.without) <
+           options_.providers_per_user_max;
+  };
+  std::erase_if(parts_->directories, [this](const auto& known) {
+    return std::find(directories_.begin(), directories_.end(), known.first) == directories_.end();
+  });
+  parts_->directory_error.reset();
+  Found found;
+  for (const std::string& path : directories_) {
+    RecordDirectory& directory = parts_->directories.try_emplace(path, path).first->second;
+    auto scan = directory.scan(options_.users, knows, has_room);
+    if (!scan) parts_->directory_error = scan.error();
+    if (!scan && is_shortage(scan.error().system_error)) ++found.unopened;
+    // Gone, or not safe: nothing in it may be believed.
+    if (!scan && !is_shortage(scan.error().system_error)) continue;
+    const bool is_whole = scan && scan->walked == RecordScan::Walked::kAll;
+    if (!is_whole) {
+      const bool looked = scan && scan->walked == RecordScan::Walked::kPart;
+      for (const auto& attachment : attachments_) {
+        if (attachment->is_in(path) && (!looked || attachment->has_record_file())) {
+          found.present.insert(attachment.get());
+        }
+      }
+    }
+    if (!scan) continue;
+    for (FoundRecord& record : scan->found) {
+      if (record.record) {
+        found.added.push_back(std::move(record));
+      } else {
+        found.present.insert(by_path.at(record.path));
+      }
+    }
+  }
+  return found;
+}
+
+// Those that live come first: a record that repeats another one's memory, or is one too many,
+// is one of which that is not known.
+void Catalog::add(Found& found) {
+  MappingBudget budget(options_);
+  MemoryOwners memories;
+  parts_->of_user.clear();
+  for (const auto& attachment : attachments_) {
+    budget.count(attachment->owner(), attachment->mapped_bytes());
+    attachment->claim_memory(memories);
+  }
+  for (const auto& attachment : attachments_) {
+    attachment->refresh(budget, parts_->processes, memories);
+    parts_->count(*attachment);
+  }
+  std::vector<std::pair<std::unique_ptr<Attachment>, FoundRecord>> added;
+  for (FoundRecord& record : found.added) {
+    const bool trusted = includes(options_.trust, record.owner);
+    auto attachment = std::make_unique<Attachment>(record, trusted, parts_->processes);
+    added.emplace_back(std::move(attachment), std::move(record));
+  }
+  std::stable_sort(added.begin(), added.end(), [](const auto& left, const auto& right) {
+    return left.first->life() < right.first->life();
+  });
+  for (auto& [attachment, record] : added) {
+    const auto leave_out = [this, &record = record](LeftOutReason reason) {
+      const auto directory =
+          parts_->directories.find(std::string_view(record.path).substr(0, record.path.rfind('/')));
+      if (directory != parts_->directories.end()) directory->second.leave_out(record, reason);
+    };
+    const Parts::Counts& counts = parts_->of_user[record.owner];
+    const bool is_gone = attachment->life() == Life::kGone;
+    if (!is_gone && counts.with_memory >= options_.providers_per_user_max) {
+      leave_out(LeftOutReason::kProvidersMax);
+      continue;
+    }
+    attachment->refresh(budget, parts_->processes, memories);
+    if (attachment->mapped_bytes() == 0 && counts.without >= options_.providers_per_user_max) {
+      leave_out(LeftOutReason::kRecordsMax);
+      continue;
+    }
+    parts_->count(*attachment);
+    found.present.insert(attachment.get());
+    attachments_.push_back(std::move(attachment));
+  }
+}
+
+// One provider may have left a record behind for each of its earlier, failed lives. They are the
+// same provider only if a process of the same user, pid namespace and name is known to live: two
+// containers may well run providers of one name. What the earlier lives held is let go, so that it
+// does not come back when the successor ends as well; then their records are listed again.
+void Catalog::forget_predecessors() {
+  using Names = std::unordered_set<std::string_view, KeyedFoldedHash, FoldedEqual>;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Names> living;
+  const auto of = [](const Attachment& attachment) {
+    return std::pair(attachment.owner(), attachment.pid_namespace());
+  };
+  for (const auto& attachment : attachments_) {
+    if (attachment->life() == Life::kAlive && !has_ended(attachment->view()->state))
+      living[of(*attachment)].insert(attachment->view()->name);
+  }
+  for (const auto& attachment : attachments_) {
+    const auto names = living.find(of(*attachment));
+    const bool has_successor = has_ended(attachment->view()->state) && names != living.end() &&
+                               names->second.contains(attachment->view()->name);
+    attachment->set_successor(has_successor);
+  }
+}
+
+void Catalog::list_providers(std::uint64_t unopened_directories) {
   std::vector<std::shared_ptr<const ProviderView>> listed;
-  for (const auto& attachment : attachments_) listed.push_back(attachment->view());
+  left_out_.clear();
+  predecessors_.clear();
+  skipped_ = 0;
+  for (const auto& attachment : attachments_) {
+    if (attachment->repeats_memory()) {
+      add_left_out(left_out_, attachment->owner(), LeftOutReason::kSameMemory, 1);
+    } else {
+      (attachment->has_successor() ? predecessors_ : listed).push_back(attachment->view());
+    }
+  }
+  for (auto& [path, directory] : parts_->directories) {
+    directory.count_left_out(left_out_);
+    skipped_ += directory.other_objects();
+  }
+  for (const auto& [owner, count] : parts_->listed.squatted) {
+    add_left_out(left_out_, owner, LeftOutReason::kSquatted, count);
+  }
+  if (!parts_->listed.is_whole) add_left_out(left_out_, 0, LeftOutReason::kLargeDirectory, 1);
+  add_left_out(left_out_, ::geteuid(), LeftOutReason::kCannotOpen, unopened_directories);
+  std::sort(left_out_.begin(), left_out_.end(), [](const LeftOut& left, const LeftOut& right) {
+    return std::tie(left.reason, left.uid) < std::tie(right.reason, right.uid);
+  });
+  for (const LeftOut& each : left_out_) skipped_ += each.count;
   std::sort(listed.begin(), listed.end(), is_listed_before);
   if (listed == providers_) return;
   providers_ = std::move(listed);
   ++version_;
 }
 
-void Catalog::refresh() {
-  const auto present = look_for_records();
-  MappingBudget budget(options_);
-  for (const auto& attachment : attachments_) {
-    budget.count(attachment->owner(), attachment->mapped_bytes());
-  }
-  for (const auto& attachment : attachments_) attachment->refresh(budget);
-  // A provider that lives stays even if somebody deleted its record.
-  std::erase_if(attachments_, [&present](const auto& attachment) {
-    const ProviderState state = attachment->view()->state;
-    return !is_alive(state) && !present.contains(attachment.get());
+Result<void> Catalog::refresh() {
+  return report_no_memory([this]() -> Result<void> {
+    look_around();
+    return {};
   });
+}
+
+void Catalog::look_around() {
+  parts_->processes.begin_refresh();
+  Found found = look_for_records();
+  add(found);
+  // A provider that is known to live stays even if its record was deleted.
+  std::erase_if(attachments_, [&found](const auto& attachment) {
+    const bool lives = attachment->life() == Life::kAlive && is_alive(attachment->view()->state);
+    return !lives && !found.present.contains(attachment.get());
+  });
+  parts_->of_user.clear();
+  for (const auto& attachment : attachments_) parts_->count(*attachment);
   forget_predecessors();
-  list_providers();
+  list_providers(found.unopened);
 }
 
 bool Catalog::stale() const noexcept {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
+#include <tuple>
 
 #include "../plan/pattern_match.hpp"
 #include "meterbank/reader/glob.hpp"
@@ -27,41 +27,12 @@ std::uint64_t linked(const Counterset& set, const std::uint64_t* values, std::ui
   return word == kNoCounter ? otherwise : cut(values[word], set.counters[word]);
 }
 
-// Where a row was read: the same slot of the same registration of the same segment.
-struct RowKey {
-  std::array<std::uint64_t, 2> segment{};
-  Ref registration = 0;
-  std::uint64_t generation = 0;  // of the registration
-  std::uint32_t slot = 0;
-
-  friend bool operator==(const RowKey&, const RowKey&) = default;
-};
-
-struct RowKeyHash {
-  std::size_t operator()(const RowKey& key) const noexcept {
-    std::uint64_t sum = 0;
-    for (const std::uint64_t part :
-         {key.segment[0], key.segment[1], std::uint64_t{key.registration}, key.generation,
-          std::uint64_t{key.slot}}) {
-      sum = (sum ^ part) * 0x9e3779b97f4a7c15;
-      sum ^= sum >> 29;
-    }
-    return sum;
-  }
-};
-
 const Plan::Selection& selection_of(const Plan& plan, std::size_t row) noexcept {
-  return plan.selections[plan.rows[row].selection];
+  return plan.selection_of(row);
 }
 
 const InstanceView& instance_of(const Plan& plan, std::size_t row) noexcept {
-  return selection_of(plan, row).set->instances[plan.rows[row].instance];
-}
-
-RowKey key_of(const Plan& plan, std::size_t row) noexcept {
-  const Plan::Selection& selection = selection_of(plan, row);
-  return {selection.provider->segment_id, selection.set->registration, selection.set->generation,
-          instance_of(plan, row).slot};
+  return plan.instance_of(row);
 }
 
 // Finds the rows of an older sample that belong to rows of a newer one. The same slot can be in a
@@ -75,33 +46,60 @@ class OlderRows {
     }
     same_plan_ = older->plan == newer.plan;
     if (same_plan_) return;
-    rows_.reserve(older->plan->rows.size());
-    for (std::size_t row = 0; row < older->plan->rows.size(); ++row) {
-      rows_.emplace(key_of(*older->plan, row), row);
+    std::map<Place, std::vector<const Plan::Selection*>> places;
+    for (const Plan::Selection& selection : older->plan->selections) {
+      places[place_of(selection)].push_back(&selection);
+    }
+    selections_.reserve(newer.plan->selections.size());
+    for (const Plan::Selection& selection : newer.plan->selections) {
+      const auto found = places.find(place_of(selection));
+      selections_.push_back(found == places.end() ? std::vector<const Plan::Selection*>()
+                                                  : found->second);
     }
   }
 
   // The row of the same slot, of whatever life; false: there is none with values.
-  [[nodiscard]] bool find(const Plan& newer, std::size_t row, std::size_t& found) const {
+  [[nodiscard]] bool find(const Plan& newer, std::size_t row, std::size_t& found) const noexcept {
     if (older_ == nullptr) return false;
-    if (same_plan_) {
-      found = row;
-    } else {
-      const auto known = rows_.find(key_of(newer, row));
-      if (known == rows_.end()) return false;
-      found = known->second;
-    }
+    found = row;
+    if (!same_plan_ && !find_slot(newer, row, found)) return false;
     return holds_values(older_->status[found]);
   }
 
  private:
+  // The same registration of the same segment.
+  using Place = std::tuple<std::array<std::uint64_t, 2>, Ref, std::uint64_t>;
+  static Place place_of(const Plan::Selection& selection) {
+    return {selection.provider->segment_id, selection.set->registration, selection.set->generation};
+  }
+
+  // Rows of a selection are in the order of their slots.
+  [[nodiscard]] bool find_slot(const Plan& newer, std::size_t row,
+                               std::size_t& found) const noexcept {
+    const Plan& plan = *older_->plan;
+    const std::uint32_t slot = newer.instance_of(row).slot;
+    for (const Plan::Selection* const selection : selections_[newer.rows[row].selection]) {
+      const auto* const first = plan.rows.data() + selection->first_row;
+      const auto* const last = first + selection->rows;
+      const auto* const place =
+          std::lower_bound(first, last, slot, [&](const Plan::Row& one, std::uint32_t wanted) {
+            return selection->set->instances[one.instance].slot < wanted;
+          });
+      if (place == last || selection->set->instances[place->instance].slot != slot) continue;
+      found = static_cast<std::size_t>(place - plan.rows.data());
+      return true;
+    }
+    return false;
+  }
+
   const Sample* older_;
   bool same_plan_ = false;
-  std::unordered_map<RowKey, std::size_t, RowKeyHash> rows_;
+  // For each selection of the newer plan, those of the older one that have rows of the same slots.
+  std::vector<std::vector<const Plan::Selection*>> selections_;
 };
 
 Words words_of(const Sample& sample, std::size_t row) noexcept {
-  return {sample.row(row), sample.plan->rows[row].block.words};
+  return {sample.row(row), selection_of(*sample.plan, row).set->set->form.words};
 }
 
 // Cooks the rows of the newer sample one after the other.
@@ -112,9 +110,9 @@ class RowCook {
 
   [[nodiscard]] bool of_interval() const noexcept { return older_ != nullptr; }
 
-  // Hands the row's counters over one by one.
+  // Hands the row's counters over one by one. False: enough.
   template <typename F>
-  void cook_row(std::size_t row, const std::vector<std::uint32_t>& counters, F&& take) const {
+  bool cook_row(std::size_t row, const std::vector<std::uint32_t>& counters, F&& take) const {
     const Plan& plan = *newer_.plan;
     const Plan::Selection& selection = selection_of(plan, row);
     std::size_t before = 0;
@@ -135,8 +133,9 @@ class RowCook {
                    has_older ? older_words(out, row, before, index) : Words(), out);
         }
       }
-      take(out);
+      if (!take(out)) return false;
     }
+    return true;
   }
 
  private:
@@ -144,7 +143,8 @@ class RowCook {
   [[nodiscard]] Words older_words(const CookedRow& out, std::size_t row, std::size_t before,
                                   std::uint32_t counter) const noexcept {
     const Plan& old_plan = *older_->plan;
-    if (old_plan.rows[before].generation != newer_.plan->rows[row].generation) return {};
+    if (instance_of(old_plan, before).generation != instance_of(*newer_.plan, row).generation)
+      return {};
     const Counterset& old_set = *selection_of(old_plan, before).set->set;
     if (counter >= old_set.counters.size()) return {};
     const CounterView& known = old_set.counters[counter];
@@ -156,7 +156,7 @@ class RowCook {
   [[nodiscard]] CookedValue cook_pair(const CookedRow& out, std::size_t row, std::size_t before,
                                       std::uint32_t counter) const {
     const Plan& old_plan = *older_->plan;
-    if (old_plan.rows[before].generation != newer_.plan->rows[row].generation) {
+    if (instance_of(old_plan, before).generation != instance_of(*newer_.plan, row).generation) {
       const bool is_anew = instance_of(old_plan, before).name == out.instance->name;
       if (is_anew && needs_two_samples(out.counter->type)) return {0, CookStatus::kReset};
       return cook(out.counter->type, nullptr, out.raw, options_);
@@ -175,38 +175,41 @@ class RowCook {
   OlderRows older_rows_;
 };
 
-void add_ended(const Plan& plan, const Guid& set, bool of_interval, Total& total) {
+void add_ended(const Plan& plan, const Counterset& set, bool of_interval, Total& total) {
   for (const Plan::Ended& ended : plan.ended) {
-    if (ended.set->guid == set) total.add(ended, of_interval);
+    if (agree(*ended.set, set)) total.add(ended, of_interval);
   }
 }
 
 // Of a query of patterns.
-void cook_selections(const RowCook& rows, const Plan& plan, std::vector<CookedRow>& cooked) {
-  const auto cook_all = [&rows](const Plan::Selection& selection, auto&& take) {
+void cook_selections(const RowCook& rows, const Plan& plan, RowSink take) {
+  const auto cook_all = [&rows](const Plan::Selection& selection, auto&& take_one) {
     const std::size_t end = selection.first_row + selection.rows;
     for (std::size_t row = selection.first_row; row < end; ++row) {
-      rows.cook_row(row, selection.counters, take);
+      if (!rows.cook_row(row, selection.counters, take_one)) return false;
     }
+    return true;
   };
-  std::map<Guid, std::vector<const Plan::Selection*>> totals;
+  std::map<std::uint32_t, std::vector<const Plan::Selection*>> totals;
   for (const Plan::Selection& selection : plan.selections) {
-    if (selection.total) totals[selection.set->set->guid].push_back(&selection);
+    if (selection.total) totals[selection.description].push_back(&selection);
   }
   for (const Plan::Selection& selection : plan.selections) {
     if (!selection.total) {
-      cook_all(selection, [&cooked](const CookedRow& row) { cooked.push_back(row); });
+      if (!cook_all(selection, take)) return;
       continue;
     }
-    const Guid& set = selection.set->set->guid;
-    const auto& shares = totals[set];
+    const auto& shares = totals[selection.description];
     if (shares.front() != &selection) continue;  // is in its total
     Total total;
     for (const Plan::Selection* const share : shares) {
-      cook_all(*share, [&total](const CookedRow& row) { total.add(row); });
+      cook_all(*share, [&total](const CookedRow& row) {
+        total.add(row);
+        return true;
+      });
     }
-    add_ended(plan, set, rows.of_interval(), total);
-    total.give(cooked);
+    add_ended(plan, *selection.set->set, rows.of_interval(), total);
+    if (!total.give(take)) return;
   }
 }
 
@@ -222,30 +225,37 @@ std::vector<std::uint32_t> counters_of(const QueryItem& item, const Counterset& 
   return counters;
 }
 
-void cook_answers(const RowCook& rows, const Plan& plan, std::vector<CookedRow>& cooked) {
-  for (std::size_t index = 0; index < plan.answers.size(); ++index) {
-    const Plan::Answer& answer = plan.answers[index];
-    const std::size_t first = cooked.size();
+// False: `take` has had enough.
+bool cook_answers(const RowCook& rows, const Plan& plan, const std::vector<Plan::Answer>& answers,
+                  RowSink take) {
+  for (const Plan::Answer& answer : answers) {
+    const auto give = [&](const CookedRow& row) {
+      CookedRow of_item = row;
+      of_item.item = answer.index;
+      return take(of_item);
+    };
     // Providers may have declared the set each in their own way.
     const Counterset* set = nullptr;
     std::vector<std::uint32_t> counters;
-    const auto cook_all = [&](const std::vector<std::uint32_t>& all, auto&& take) {
+    const auto cook_all = [&](const std::vector<std::uint32_t>& all, auto&& take_one) {
       for (const std::uint32_t row : all) {
         const Counterset* const of_row = selection_of(plan, row).set->set.get();
         if (of_row != set) counters = counters_of(answer.item, *of_row);
         set = of_row;
-        rows.cook_row(row, counters, take);
+        if (!rows.cook_row(row, counters, take_one)) return false;
       }
+      return true;
     };
-    cook_all(*answer.rows, [&cooked](const CookedRow& row) { cooked.push_back(row); });
+    if (!cook_all(*answer.rows, give)) return false;
     Total total;
     cook_all(*answer.summed, [&total](const CookedRow& row) {
       if (row.counter->aggregate != kAggregateUndefined) total.add(row);
+      return true;
     });
-    add_ended(plan, answer.item.set, rows.of_interval(), total);
-    total.give(cooked);
-    for (std::size_t row = first; row < cooked.size(); ++row) cooked[row].item = index;
+    if (!answer.summed->empty()) add_ended(plan, *answer.set->set, rows.of_interval(), total);
+    if (!total.give(give)) return false;
   }
+  return true;
 }
 
 }  // namespace
@@ -267,20 +277,24 @@ RawValue raw_of(const Sample& sample, std::size_t row, const Counterset& set,
   return raw;
 }
 
-std::vector<CookedRow> cook(const Sample* older, const Sample& newer, CookOptions options) {
-  std::vector<CookedRow> cooked;
-  if (newer.plan == nullptr) return cooked;
-  std::size_t count = 0;
-  for (const Plan::Selection& selection : newer.plan->selections) {
-    count += selection.rows * selection.counters.size();
-  }
-  cooked.reserve(count);
+void cook_each(const Sample* older, const Sample& newer, CookOptions options, RowSink take) {
+  if (newer.plan == nullptr) return;
   const RowCook rows(older, newer, options);
   if (newer.plan->answers.empty()) {
-    cook_selections(rows, *newer.plan, cooked);
+    cook_selections(rows, *newer.plan, take);
   } else {
-    cook_answers(rows, *newer.plan, cooked);
+    if (cook_answers(rows, *newer.plan, newer.plan->answers, take)) {
+      cook_answers(rows, *newer.plan, newer.plan->others, take);
+    }
   }
+}
+
+std::vector<CookedRow> cook(const Sample* older, const Sample& newer, CookOptions options) {
+  std::vector<CookedRow> cooked;
+  cook_each(older, newer, options, [&cooked](const CookedRow& row) {
+    cooked.push_back(row);
+    return true;
+  });
   return cooked;
 }
 
@@ -291,19 +305,24 @@ CounterPath CookedRow::counter_path(PathSpelling spelling) const {
   CounterPath path = path_of(
       {{}, is_short ? word_of(set) : set.name, instance->name, is_short ? word_of(*counter) : name},
       spelling);
-  if (has_namesake) {
+  if (has_namesake || needs_publisher()) {
     path.publisher = escape_glob(selection->provider->name);
     path.publisher_pid = selection->provider->pid;
   }
   return path;
 }
 
+bool CookedRow::needs_publisher() const noexcept {
+  if (is_total) return selection->is_apart;
+  return !selection->provider->trusted || is_called_total(*selection->set->set, *instance);
+}
+
 std::string CookedRow::path() const { return print_path(counter_path(PathSpelling::kWindows)); }
 
 std::string CookedRow::short_path() const {
   CounterPath path = counter_path(PathSpelling::kShort);
-  path.publisher.reset();
-  path.publisher_pid.reset();
+  if (!needs_publisher()) path.publisher.reset();
+  if (!needs_publisher()) path.publisher_pid.reset();
   return print_short(path);
 }
 

@@ -12,9 +12,9 @@ namespace {
 
 // The instances that totals are of; they live as long as the program.
 const InstanceView& total_instance(const Counterset& set) {
-  static const InstanceView named{std::string(kTotalName), kTotalInstanceId};
-  static const InstanceView nameless{{}, kTotalInstanceId};
-  return is_shared(set.instances) ? nameless : named;
+  static constexpr InstanceView kNamed{.name = kTotalName, .id = kTotalInstanceId};
+  static constexpr InstanceView kNameless{.id = kTotalInstanceId};
+  return is_shared(set.instances) ? kNameless : kNamed;
 }
 
 }  // namespace
@@ -33,6 +33,7 @@ void Total::add(const CookedRow& row) {
     sums_.push_back({row});
     sum = sums_.end() - 1;
     sum->row.instance = &total_instance(*row.selection->set->set);
+    sum->row.is_total = true;
     sum->row.has_namesake = false;
     sum->row.raw = {};
     sum->row.distribution = nullptr;
@@ -52,11 +53,14 @@ void Total::add(const CookedRow& row) {
   }
   // A first sample has no rate, and a distribution all the same.
   if (row.distribution != nullptr) sum->add(*row.distribution);
+  if (row.cooked.status != CookStatus::kNotFinite) {
+    sum->row.raw.value = sum->stored++ == 0
+                             ? row.raw.value
+                             : joined_in_form(first, sum->row.raw.value, row.raw.value);
+  }
   if (has_value(row.cooked.status)) {
     const std::uint32_t aggregate = sum->row.counter->aggregate;
     const bool is_first = sum->values++ == 0;
-    sum->row.raw.value =
-        is_first ? row.raw.value : joined_in_form(first, sum->row.raw.value, row.raw.value);
     sum->row.cooked.value =
         is_first ? row.cooked.value : joined(aggregate, sum->row.cooked.value, row.cooked.value);
     const bool is_new = row.cooked.status == CookStatus::kNew ||
@@ -76,25 +80,29 @@ void Total::add(const QueryPlan::Ended& ended, bool of_interval) {
     const QueryPlan::Ended::Value& value = ended.values[index];
     if (value.count == 0) continue;
     if (value.distribution != nullptr && !of_interval) sum.add(*value.distribution);
-    if (sum.values == 0) continue;
+    if (sum.stored == 0) continue;
     const bool is_rate = needs_two_samples(counter.type);
     if (is_rate && counter.aggregate != kAggregateSum) continue;
     sum.row.raw.value = joined_in_form(counter, sum.row.raw.value, value.raw);
-    if (is_rate) continue;
+    if (is_rate || sum.values == 0) continue;
     sum.row.cooked.value = joined(counter.aggregate, sum.row.cooked.value, value.cooked);
     sum.values += value.count;
+    sum.stored += value.count;
   }
 }
 
-void Total::give(std::vector<CookedRow>& rows) const {
+bool Total::give(RowSink take) const {
   for (const Sum& sum : sums_) {
     CookedRow row = sum.row;
-    if (sum.is_known && sum.values != 0 && row.counter->aggregate == kAggregateAverage) {
-      row.cooked.value /= static_cast<double>(sum.values);
-      row.raw.value = divided_in_form(*row.counter, row.raw.value, sum.values);
+    if (sum.is_known && row.counter->aggregate == kAggregateAverage) {
+      if (sum.values != 0) row.cooked.value /= static_cast<double>(sum.values);
+      if (sum.stored != 0) {
+        row.raw.value = divided_in_form(*row.counter, row.raw.value, sum.stored);
+      }
     }
-    rows.push_back(row);
+    if (!take(row)) return false;
   }
+  return true;
 }
 
 }  // namespace meterbank

@@ -20,13 +20,14 @@ class Total {
   // What is gone has no rate; it adds to values, and to the raw sum of what rates are made of.
   // `of_interval`: the rows are of two samples, between which it recorded nothing.
   void add(const QueryPlan::Ended& ended, bool of_interval);
-  // One row a counter, in order of appearance.
-  void give(std::vector<CookedRow>& rows) const;
+  // One row a counter, in order of appearance. False: `take` wants no more.
+  bool give(RowSink take) const;
 
  private:
   struct Sum {
     CookedRow row;  // the first of the counter, then the total
-    std::uint64_t values = 0;
+    std::uint64_t values = 0;  // cooked values in it
+    std::uint64_t stored = 0;  // stored values in it: a rate has one before it has a value
     bool is_known = true;
 
     void add(const Distribution& distribution);

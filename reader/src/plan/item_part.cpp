@@ -22,8 +22,6 @@ class Instances {
  public:
   explicit Instances(const RegisteredSet& set) : set_(set), live_(live_instances(set)) {}
 
-  [[nodiscard]] const Indexes& live() const noexcept { return live_; }
-
   [[nodiscard]] Indexes selected_by(const QueryRequest::Item& asked) {
     Indexes found;
     if (!has_instance_names(set_.set->instances)) {
@@ -91,7 +89,6 @@ std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
                                               const RegisteredSet& set) {
   auto part = std::make_shared<PlanPart>();
   const InstanceKind kind = set.set->instances;
-  part->has_own_total = has_own_total(set);
   Instances instances(set);
   std::vector<bool> is_used(set.instances.size());
   const auto use = [&is_used](const Indexes& indexes) {
@@ -111,8 +108,12 @@ std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
     if (rows == nullptr) {
       rows = std::make_shared<PlanPart::ItemRows>();
       if (fits(asked.item, kind)) {
-        if (!is_shared(kind)) use(rows->rows = instances.selected_by(asked));
-        if (wants_total(asked, kind)) use(rows->summed = instances.live());
+        const bool is_share = is_shared(kind) && provider.trusted;
+        if (!is_share) use(rows->rows = instances.selected_by(asked));
+        if (wants_total(asked, kind)) rows->summed = summed_instances(set);
+        part->is_left_out = part->is_left_out || (!rows->summed.empty() && !provider.trusted);
+        if (!provider.trusted) rows->summed.clear();
+        use(rows->summed);
       }
     }
     part->items[index] = rows;
@@ -125,8 +126,8 @@ std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
   auto piece = make_piece(provider, set, used, counters_of(request, *set.set));
   // From instances to rows. What has no row is not selected.
   Indexes row_of(set.instances.size(), kNoCounter);
-  for (std::uint32_t row = 0; piece != nullptr && row < piece->rows.size(); ++row) {
-    row_of[piece->rows[row].instance] = row;
+  for (std::uint32_t row = 0; piece != nullptr && row < piece->instances.size(); ++row) {
+    row_of[piece->instances[row]] = row;
   }
   for (const auto& [asked, item] : distinct) {
     for (Indexes* const rows : {&item->rows, &item->summed}) {
@@ -134,7 +135,7 @@ std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
       std::erase(*rows, kNoCounter);
     }
   }
-  if (piece != nullptr) part->pieces.push_back({std::move(piece), *first_asked, false});
+  if (piece != nullptr) part->pieces.push_back({std::move(piece), *first_asked});
   return part;
 }
 

@@ -82,11 +82,12 @@ std::vector<std::uint32_t> live_instances(const RegisteredSet& set) {
   return live;
 }
 
-bool has_own_total(const RegisteredSet& set) noexcept {
-  return has_instance_names(set.set->instances) &&
-         std::any_of(set.instances.begin(), set.instances.end(), [](const InstanceView& instance) {
-           return !instance.closed && equal_folded(instance.name, kTotalName);
-         });
+std::vector<std::uint32_t> summed_instances(const RegisteredSet& set) {
+  std::vector<std::uint32_t> summed = live_instances(set);
+  std::erase_if(summed, [&set](std::uint32_t index) {
+    return is_called_total(*set.set, set.instances[index]);
+  });
+  return summed;
 }
 
 std::vector<std::uint32_t> PatternMatch::named(const RegisteredSet& set, const Glob& name) const {
@@ -99,7 +100,6 @@ std::vector<std::uint32_t> PatternMatch::named(const RegisteredSet& set, const G
 }
 
 std::vector<std::uint32_t> PatternMatch::instances_of(const RegisteredSet& set) const {
-  if (is_shared(set.set->instances) && wants_total(set)) return {};
   return named(set, instance_ ? *instance_ : pattern("*"));
 }
 

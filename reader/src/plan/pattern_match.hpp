@@ -24,9 +24,8 @@ namespace meterbank {
 
 // Indexes in RegisteredSet::instances.
 [[nodiscard]] std::vector<std::uint32_t> live_instances(const RegisteredSet& set);
-
-// A provider that makes the row `_Total` itself knows better than a reader.
-[[nodiscard]] bool has_own_total(const RegisteredSet& set) noexcept;
+// Those of them that are added up.
+[[nodiscard]] std::vector<std::uint32_t> summed_instances(const RegisteredSet& set);
 
 class PatternMatch {
  public:

@@ -22,10 +22,9 @@ class Choice {
   Choice(const RegisteredSet& set, bool total)
       : set_(set), total_(total), list_of_(set.instances.size(), kNothing) {}
 
-  void add(const std::vector<std::uint32_t>& instances, const Counters& counters, std::size_t asked,
-           bool by_publisher) {
+  void add(const std::vector<std::uint32_t>& instances, const Counters& counters,
+           std::size_t asked) {
     if (!asked_) asked_ = asked;
-    by_publisher_ = by_publisher_ && by_publisher;
     std::map<std::uint32_t, std::uint32_t> sums;
     for (const std::uint32_t instance : instances) {
       const std::uint32_t before = list_of_[instance];
@@ -68,7 +67,7 @@ class Choice {
       auto piece = make_piece(provider, set_, instances[list], lists_[list]);
       if (piece == nullptr) continue;
       piece->total = total_;
-      pieces.push_back({std::move(piece), *asked_, by_publisher_});
+      pieces.push_back({std::move(piece), *asked_});
     }
   }
 
@@ -89,7 +88,6 @@ class Choice {
   const RegisteredSet& set_;
   const bool total_;  // the instances are inputs of one row
   std::optional<std::size_t> asked_;
-  bool by_publisher_ = true;
   std::vector<std::uint32_t> list_of_;  // one an instance
   std::vector<Counters> lists_{Counters{}};
   std::map<Counters, std::uint32_t> numbers_{{Counters{}, kNothing}};
@@ -101,14 +99,20 @@ struct Selected {
     if (!match.matches(provider) || !match.matches(*set.set)) return;
     counters = match.counters_of(*set.set);
     if (counters.empty()) return;
-    instances = match.instances_of(set);
-    if (match.wants_total(set)) look_for_summed(set);
+    const bool wants_total = match.wants_total(set);
+    if (wants_total) look_for_summed(set);
+    is_left_out = !summed.empty() && !provider.trusted;
+    if (is_left_out) summed.clear();
+    // A share is shown as part of the one row that all shares make.
+    const bool is_share = wants_total && is_shared(set.set->instances) && provider.trusted;
+    if (!is_share) instances = match.instances_of(set);
   }
 
   [[nodiscard]] bool anything() const noexcept { return !instances.empty() || !summed.empty(); }
 
   Counters counters, summed_counters;
   std::vector<std::uint32_t> instances, summed;
+  bool is_left_out = false;  // it would be summed if the provider were trusted
 
  private:
   void look_for_summed(const RegisteredSet& set) {
@@ -116,45 +120,27 @@ struct Selected {
                  [&set](std::uint32_t counter) {
                    return set.set->counters[counter].aggregate != kAggregateUndefined;
                  });
-    if (!summed_counters.empty()) summed = live_instances(set);
+    if (!summed_counters.empty()) summed = summed_instances(set);
   }
 };
 
 }  // namespace
 
-std::vector<bool> find_as_counter(const QueryRequest& request, const ProviderView& provider,
-                                  const RegisteredSet& set) {
-  std::vector<bool> found;
-  found.reserve(request.patterns.size());
-  for (const QueryRequest::Pattern& pattern : request.patterns) {
-    found.push_back(pattern.as_instance && Selected(pattern.as_counter, provider, set).anything());
-  }
-  return found;
-}
-
 std::shared_ptr<const PlanPart> part_of_patterns(const QueryRequest& request,
-                                                 const std::vector<const PatternMatch*>& matches,
                                                  const Numbered& numbered,
-                                                 std::vector<bool> found_as_counter,
                                                  const ProviderView& provider,
                                                  const RegisteredSet& set) {
   auto part = std::make_shared<PlanPart>();
-  part->found_as_counter = std::move(found_as_counter);
-  part->has_own_total = has_own_total(set);
-  part->found.reserve(matches.size());
+  part->found.reserve(request.patterns.size());
   Choice rows(set, false), totals(set, true);
-  for (std::size_t index = 0; index < matches.size(); ++index) {
-    Selected selected(*matches[index], provider, set);
+  for (std::size_t index = 0; index < request.patterns.size(); ++index) {
+    Selected selected(request.patterns[index].reading_in(*set.set), provider, set);
     const auto meant = numbered.find(index);
     if (meant != numbered.end() && !selected.counters.empty()) selected.instances = meant->second;
     part->found.push_back(selected.anything());
-    const bool by_publisher = matches[index]->names_publisher();
-    if (!selected.instances.empty()) {
-      rows.add(selected.instances, selected.counters, index, by_publisher);
-    }
-    if (!selected.summed.empty()) {
-      totals.add(selected.summed, selected.summed_counters, index, by_publisher);
-    }
+    part->is_left_out = part->is_left_out || selected.is_left_out;
+    if (!selected.instances.empty()) rows.add(selected.instances, selected.counters, index);
+    if (!selected.summed.empty()) totals.add(selected.summed, selected.summed_counters, index);
   }
   for (Choice* const choice : {&rows, &totals}) {
     if (!request.excluded.empty()) choice->exclude(request.excluded);

@@ -19,8 +19,7 @@ namespace meterbank {
 struct PlanPart {
   struct Piece {
     std::shared_ptr<const PlanPiece> piece;
-    std::size_t asked = 0;      // the first pattern or item that selected some of it
-    bool by_publisher = false;  // every such pattern names the publisher
+    std::size_t asked = 0;  // the first pattern or item that selected some of it
   };
   // Rows of pieces.front().
   struct ItemRows {
@@ -29,27 +28,20 @@ struct PlanPart {
   };
 
   std::vector<Piece> pieces;
-  bool has_own_total = false;
-  std::vector<bool> found_as_counter;  // a pattern each, where it has two readings
-  std::vector<bool> found;             // a pattern each
+  std::vector<bool> found;   // a pattern each
+  bool is_left_out = false;  // rows would be in a total if the provider were trusted
   // Items that differ in the counter alone share their rows; null: not of this set.
   std::vector<std::shared_ptr<const ItemRows>> items;  // an item each; empty: the set is no item's
 };
-
-// Whether each pattern with two readings selects something of the registration as a counter.
-[[nodiscard]] std::vector<bool> find_as_counter(const QueryRequest& request,
-                                                const ProviderView& provider,
-                                                const RegisteredSet& set);
 
 // Of patterns with a number, by their index: the instances that are meant. Which these are depends
 // on all registrations.
 using Numbered = std::map<std::size_t, std::vector<std::uint32_t>>;
 
-// `matches`: a pattern each, in its chosen reading.
-[[nodiscard]] std::shared_ptr<const PlanPart> part_of_patterns(
-    const QueryRequest& request, const std::vector<const PatternMatch*>& matches,
-    const Numbered& numbered, std::vector<bool> found_as_counter, const ProviderView& provider,
-    const RegisteredSet& set);
+[[nodiscard]] std::shared_ptr<const PlanPart> part_of_patterns(const QueryRequest& request,
+                                                               const Numbered& numbered,
+                                                               const ProviderView& provider,
+                                                               const RegisteredSet& set);
 
 [[nodiscard]] std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
                                                             const ProviderView& provider,

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan_piece.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "../query/row_blocks.hpp"
 #include "counter_mask.hpp"
 #include "meterbank/shm/segment.hpp"
 
@@ -15,23 +18,30 @@ std::uint64_t first_word_of(const std::vector<std::uint64_t>& mask) {
   return mask.size() == 1 ? mask.front() : kEveryCounter;
 }
 
-// Turns instances into addresses.
-class PieceWriter {
- public:
-  PieceWriter(const MappedSegment& segment, const RegisteredSet& set, PlanPiece& piece) noexcept
-      : segment_(segment), set_(set), piece_(piece) {}
-
-  void add_row(std::uint32_t instance) {
-    const InstanceView& view = set_.instances[instance];
-    if (!go_to(view.slot)) return;
-    QueryPlan::Row row;
-    row.instance = instance;
-    row.generation = view.generation;
-    row.values = piece_.words;
-    row.block = block_parts(group_, set_.set->form, set_.layouts[index_], view.slot - first_slot_);
-    piece_.words += row.block.words;
-    piece_.rows.push_back(row);
+// Where the groups of a registration are mapped, as far as they can be reached.
+std::shared_ptr<const std::vector<QueryPlan::Group>> groups_of(const MappedSegment& segment,
+                                                               const RegisteredSet& set) {
+  auto groups = std::make_shared<std::vector<QueryPlan::Group>>();
+  groups->reserve(set.groups.size());
+  std::uint32_t first_slot = 0;
+  for (std::size_t index = 0; index < set.groups.size(); ++index) {
+    const std::byte* const memory = segment.lines_at(set.groups[index], set.layouts[index].bytes);
+    if (memory == nullptr) break;
+    groups->push_back({memory, first_slot});
+    first_slot += set.group_slots[index];
   }
+  return groups;
+}
+
+// How many slots these groups have.
+std::uint32_t slots_in(const std::vector<QueryPlan::Group>& groups, const RegisteredSet& set) {
+  return groups.empty() ? 0 : groups.back().first_slot + set.group_slots[groups.size() - 1];
+}
+
+// Finds rows that lie one behind the other.
+class RunFinder {
+ public:
+  RunFinder(const RegisteredSet& set, PlanPiece& piece) noexcept : set_(set), piece_(piece) {}
 
   void add_runs() {
     using Kind = QueryPlan::Run::Kind;
@@ -43,59 +53,48 @@ class PieceWriter {
         piece_.runs.push_back({scattered, row - scattered, nullptr, 0, Kind::kScattered});
       }
     };
-    while (row < piece_.rows.size()) {
-      const std::size_t rows = starts_a_head(row) ? heads_in_order(row, lanes, head_words) : 0;
+    while (row < piece_.instances.size()) {
+      const std::size_t rows = starts_a_head(row) ? heads_in_order(row, lanes) : 0;
       if (rows == 0) {
         ++row;
         continue;
       }
       add_scattered();
-      piece_.runs.push_back({row, rows, piece_.rows[row].block.seq, head_words,
-                             lanes == kLanes ? Kind::kTiles : Kind::kLines});
+      const SharedWord* const head = block_in(*piece_.groups, set_, instance(row)).seq;
+      piece_.runs.push_back(
+          {row, rows, head, head_words, lanes == kLanes ? Kind::kTiles : Kind::kLines});
       row += rows;
       scattered = row;
     }
     add_scattered();
+    piece_.runs.shrink_to_fit();
   }
 
  private:
-  // To the group that holds a slot. Slots are asked for in rising order.
-  bool go_to(std::uint32_t slot) noexcept {
-    while (index_ < set_.groups.size() && slot - first_slot_ >= set_.group_slots[index_]) {
-      first_slot_ += set_.group_slots[index_];
-      ++index_;
-      group_ = nullptr;
-    }
-    if (index_ == set_.groups.size()) return false;
-    if (group_ == nullptr) {
-      group_ = segment_.lines_at(set_.groups[index_], set_.layouts[index_].bytes);
-    }
-    return group_ != nullptr;
+  [[nodiscard]] const InstanceView& instance(std::size_t row) const noexcept {
+    return set_.instances[piece_.instances[row]];
   }
 
-  // How many rows from `row` on lie one head after the other, `lanes` to a head.
-  [[nodiscard]] std::size_t heads_in_order(std::size_t row, std::size_t lanes,
-                                           std::size_t head_words) const noexcept {
-    const auto& rows = piece_.rows;
-    const SharedWord* head = rows[row].block.seq;
+  // How many rows from `row` on lie one head after the other in one group, `lanes` to a head.
+  [[nodiscard]] std::size_t heads_in_order(std::size_t row, std::size_t lanes) noexcept {
+    const std::uint32_t slot = instance(row).slot;
+    while (group_end_ <= slot) group_end_ += set_.group_slots[group_++];
     std::size_t count = 0;
-    while (row + count < rows.size() &&
-           rows[row + count].block.seq == head + count / lanes * head_words + count % lanes) {
+    while (row + count < piece_.instances.size() && instance(row + count).slot == slot + count &&
+           slot + count < group_end_) {
       ++count;
     }
     return count / lanes * lanes;
   }
 
   [[nodiscard]] bool starts_a_head(std::size_t row) const noexcept {
-    return set_.instances[piece_.rows[row].instance].slot % set_.set->form.lanes == 0;
+    return instance(row).slot % set_.set->form.lanes == 0;
   }
 
-  const MappedSegment& segment_;
   const RegisteredSet& set_;
   PlanPiece& piece_;
-  const std::byte* group_ = nullptr;
-  std::size_t index_ = 0;
-  std::uint32_t first_slot_ = 0;
+  std::size_t group_ = 0;
+  std::uint32_t group_end_ = 0;  // the first slot behind the groups before `group_`
 };
 
 }  // namespace
@@ -110,11 +109,13 @@ std::shared_ptr<PlanPiece> make_piece(const ProviderView& provider, const Regist
   piece->word = &record->word;
   piece->counter_mask = first_word_of(counter_mask_of(*set.set, counters));
   piece->counters = std::move(counters);
-  piece->rows.reserve(instances.size());
-  PieceWriter writer(*provider.segment, set, *piece);
-  for (const std::uint32_t instance : instances) writer.add_row(instance);
-  if (piece->rows.empty()) return nullptr;
-  if (!set.set->form.sharded()) writer.add_runs();  // those rows are joined one by one
+  piece->groups = groups_of(*provider.segment, set);
+  const std::uint32_t slots = slots_in(*piece->groups, set);
+  piece->instances.reserve(instances.size());
+  std::copy_if(instances.begin(), instances.end(), std::back_inserter(piece->instances),
+               [&](std::uint32_t index) { return set.instances[index].slot < slots; });
+  if (piece->instances.empty()) return nullptr;
+  if (!set.set->form.sharded()) RunFinder(set, *piece).add_runs();  // those are joined one by one
   return piece;
 }
 

@@ -11,17 +11,16 @@
 
 namespace meterbank {
 
-// A QueryPlan::Selection before it has its place in a plan: rows, runs and values count from 0, and
-// rows do not know their position.
+// A QueryPlan::Selection before it has its place in a plan: rows and runs count from 0.
 struct PlanPiece {
   std::vector<std::uint32_t> counters;
   std::uint64_t counter_mask = 0;
   bool total = false;
   const SharedWord* membership = nullptr;
   const SharedWord* word = nullptr;
-  std::vector<QueryPlan::Row> rows;
+  std::vector<std::uint32_t> instances;  // in RegisteredSet::instances, a row each
   std::vector<QueryPlan::Run> runs;
-  std::size_t words = 0;
+  std::shared_ptr<const std::vector<QueryPlan::Group>> groups;
 };
 
 // `instances` are indexes in RegisteredSet::instances, in rising order. An instance whose slot is

@@ -13,6 +13,7 @@
 #include "../callback/callback_asker.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/segment.hpp"
+#include "set_descriptions.hpp"
 
 namespace meterbank {
 namespace {
@@ -20,8 +21,8 @@ namespace {
 // A registration of the catalog, on its way into a plan.
 struct Source : QueryParts::Registered {
   std::shared_ptr<const PlanPart> before;  // compiled before, and still right
-  std::vector<bool> found_as_counter;
   Numbered numbered;
+  SetDescriptions::Place description;
   std::size_t first_row = 0;  // of its first piece
   // Of rows that were asked for: what came of it, and the provider's own registration word.
   const SharedWord* answered = nullptr;
@@ -43,7 +44,8 @@ bool is_unchanged(const QueryParts::Registered& before, const ProviderView& prov
                   const RegisteredSet& set) noexcept {
   const RegisteredSet& old = *before.set;
   return before.provider->name == provider.name && before.provider->pid == provider.pid &&
-         old.set == set.set && old.generation == set.generation && old.groups == set.groups &&
+         before.provider->trusted == provider.trusted && old.set == set.set &&
+         old.generation == set.generation && old.groups == set.groups &&
          old.group_slots == set.group_slots &&
          std::equal(old.instances.begin(), old.instances.end(), set.instances.begin(),
                     set.instances.end(), is_same_life);
@@ -70,25 +72,24 @@ class PlanBuilder {
     }
     // Items are answered as PerfLib's are, patterns in the order of the catalog.
     if (!request_->items.empty()) std::stable_sort(sources_.begin(), sources_.end(), is_before);
+    describe();
     if (before_ != nullptr) find_what_is_known();
   }
 
   BuiltPlan build() {
     auto parts = std::make_shared<QueryParts>();
     parts->request = request_;
-    parts->as_instance = choose_words();
-    choose_matches(parts->as_instance);
+    choose_instances();
     for (Source& source : sources_) {
-      source.part = part_of(source, parts->as_instance);
+      source.part = part_of(source);
       parts->registered.push_back(source);
     }
     parts->pieces = lay_out();
     find_namesakes();
-    for (std::size_t index = 0; index < request_->items.size(); ++index) {
-      plan_->answers.push_back(answer_to(index));
-    }
+    for (std::size_t index = 0; index < request_->items.size(); ++index) answer(index);
+    find_left_out();
     plan_->providers = providers_;
-    auto touched = touched_by(*parts);
+    auto touched = touched_by();
     return {plan_, std::move(parts), unmatched(), std::move(touched)};
   }
 
@@ -106,11 +107,24 @@ class PlanBuilder {
     source.word = &record->word;
   }
 
-  [[nodiscard]] std::vector<TouchedSet> touched_by(const QueryParts& parts) const {
+  void describe() {
+    std::vector<Source*> in_order;
+    in_order.reserve(sources_.size());
+    for (Source& source : sources_) in_order.push_back(&source);
+    std::stable_sort(in_order.begin(), in_order.end(), [](const Source* left, const Source* right) {
+      return is_before(*left, *right);
+    });
+    SetDescriptions descriptions;
+    for (Source* const source : in_order) {
+      source->description = descriptions.place_of(*source->provider, *source->set->set);
+    }
+  }
+
+  [[nodiscard]] std::vector<TouchedSet> touched_by() const {
     std::vector<TouchedSet> touched;
     for (const Source& source : sources_) {
       if (source.answered != nullptr || !counts_interest(*source.set)) continue;
-      auto asked = asked_of(*request_, parts.as_instance, *source.provider, *source.set);
+      auto asked = asked_of(*request_, *source.provider, *source.set);
       if (asked) touched.push_back({source.provider, source.set, *std::move(asked)});
     }
     return touched;
@@ -134,81 +148,70 @@ class PlanBuilder {
     }
   }
 
-  // A second word is a counter if it is one anywhere.
-  std::vector<bool> choose_words() {
-    std::vector<bool> as_instance;
-    for (const auto& pattern : request_->patterns) {
-      as_instance.push_back(pattern.as_instance.has_value());
-    }
-    for (Source& source : sources_) {
-      source.found_as_counter = source.before != nullptr
-                                    ? source.before->found_as_counter
-                                    : find_as_counter(*request_, *source.provider, *source.set);
-      for (std::size_t index = 0; index < as_instance.size(); ++index) {
-        if (source.found_as_counter[index]) as_instance[index] = false;
-      }
-    }
-    return as_instance;
-  }
-
-  void choose_matches(const std::vector<bool>& as_instance) {
+  void choose_instances() {
     for (std::size_t index = 0; index < request_->patterns.size(); ++index) {
-      const auto& pattern = request_->patterns[index];
-      matches_.push_back(as_instance[index] ? &*pattern.as_instance : &pattern.as_counter);
-      if (matches_[index]->has_number()) choose_instances(index, *matches_[index]);
+      const PatternMatch* const match = request_->patterns[index].numbered();
+      if (match != nullptr) choose_instances(index, *match);
     }
   }
 
   // `name#7` is an id if an instance of that name has it, else a name if one is called so, else a
-  // position among those of the name, counted through all providers of the set.
+  // position among those of the name, counted through all providers of the set. Trusted providers
+  // come first, so that the others cannot change what it means among these.
   void choose_instances(std::size_t index, const PatternMatch& match) {
     has_numbers_ = true;
-    if (take_numbered(index, [&match](const RegisteredSet& set) {
-          auto found = match.instances_of(set);
-          std::erase_if(found, [&](auto one) { return set.instances[one].id != match.number(); });
-          return found;
-        })) {
-      return;
-    }
-    if (take_numbered(index,
-                      [&match](const auto& set) { return match.instances_with_hash(set); })) {
-      return;
-    }
+    const auto with_id = [&match](const RegisteredSet& set) {
+      auto found = match.instances_of(set);
+      std::erase_if(found, [&](auto one) { return set.instances[one].id != match.number(); });
+      return found;
+    };
+    const auto called_so = [&match](const RegisteredSet& set) {
+      return match.instances_with_hash(set);
+    };
     ByName<ByName<std::uint32_t>> seen;  // by set, as paths know sets by their names
-    take_numbered(index, [&](const RegisteredSet& set) {
+    const auto at_position = [&](const RegisteredSet& set) {
       auto found = match.instances_of(set);
       std::erase_if(found, [&](auto one) {
         return seen[set.set->name][set.instances[one].name]++ != match.number();
       });
       return found;
-    });
+    };
+    for (const bool trusted : {true, false}) {
+      if (take_numbered(index, trusted, with_id) || take_numbered(index, trusted, called_so) ||
+          take_numbered(index, trusted, at_position)) {
+        break;
+      }
+    }
+    for (Source& source : sources_) {
+      if (&request_->patterns[index].reading_in(*source.set->set) == &match) {
+        source.numbered[index];  // the others of the name are not meant
+      }
+    }
   }
 
-  // Tries one meaning of a number; false: it selects nothing.
+  // Tries one meaning of a number among the providers that are trusted, or those that are not;
+  // false: it selects nothing.
   template <typename F>
-  bool take_numbered(std::size_t index, F&& instances_in) {
+  bool take_numbered(std::size_t index, bool trusted, F&& instances_in) {
+    const QueryRequest::Pattern& pattern = request_->patterns[index];
     bool any = false;
     for (Source& source : sources_) {
-      auto& meant = source.numbered[index];
-      const PatternMatch& match = *matches_[index];
+      const PatternMatch& match = pattern.reading_in(*source.set->set);
+      if (&match != pattern.numbered() || source.provider->trusted != trusted) continue;
       if (!match.matches(*source.provider) || !match.matches(*source.set->set)) continue;
       if (match.counters_of(*source.set->set).empty()) continue;
-      meant = instances_in(*source.set);
+      auto& meant = source.numbered[index] = instances_in(*source.set);
       any = any || !meant.empty();
     }
     return any;
   }
 
-  std::shared_ptr<const PlanPart> part_of(const Source& source,
-                                          const std::vector<bool>& as_instance) {
+  std::shared_ptr<const PlanPart> part_of(const Source& source) {
     // Which instance has a number is a matter of all registrations.
-    const bool is_known =
-        source.before != nullptr && before_->as_instance == as_instance && !has_numbers_;
-    if (is_known) return source.before;
+    if (source.before != nullptr && !has_numbers_) return source.before;
     ++plan_->compiled;
     if (request_->patterns.empty()) return part_of_items(*request_, *source.provider, *source.set);
-    return part_of_patterns(*request_, matches_, source.numbered, source.found_as_counter,
-                            *source.provider, *source.set);
+    return part_of_patterns(*request_, source.numbered, *source.provider, *source.set);
   }
 
   // Puts all pieces in their order, one behind the other.
@@ -217,23 +220,15 @@ class PlanBuilder {
       Source* source;
       const PlanPart::Piece* piece;
     };
-    std::set<Guid> own_totals;
-    for (const Source& source : sources_) {
-      if (has_living_own_total(source)) own_totals.insert(source.set->set->guid);
-    }
     std::vector<Place> places;
     for (Source& source : sources_) {
-      const bool set_has_own = own_totals.contains(source.set->set->guid);
-      for (const auto& piece : source.part->pieces) {
-        const bool has_own = piece.by_publisher ? source.part->has_own_total : set_has_own;
-        if (!piece.piece->total || !has_own) places.push_back({&source, &piece});
-      }
+      for (const auto& piece : source.part->pieces) places.push_back({&source, &piece});
     }
     std::stable_sort(places.begin(), places.end(), [](const Place& left, const Place& right) {
       return left.piece->asked < right.piece->asked;
     });
     std::size_t rows = 0;
-    for (const Place& place : places) rows += place.piece->piece->rows.size();
+    for (const Place& place : places) rows += place.piece->piece->instances.size();
     plan_->rows.reserve(rows);
     plan_->selections.reserve(places.size());
     std::vector<std::shared_ptr<const PlanPiece>> pieces;
@@ -251,13 +246,17 @@ class PlanBuilder {
     selection.provider = source.provider;
     selection.set = source.set;
     selection.total = piece.total;
+    selection.description = source.description.number;
+    selection.is_apart = source.description.is_apart;
     selection.counters = piece.counters;
     selection.counter_mask = piece.counter_mask;
     selection.membership = piece.membership;
     selection.word = source.word != nullptr ? source.word : piece.word;
     selection.answered = source.answered;
     selection.first_row = plan_->rows.size();
-    selection.rows = piece.rows.size();
+    selection.rows = piece.instances.size();
+    selection.first_value = plan_->words;
+    selection.groups = piece.groups;
     const BlockForm& form = source.set->set->form;
     selection.first_version = plan_->blocks;
     plan_->blocks += selection.rows * form.shards;
@@ -266,69 +265,116 @@ class PlanBuilder {
     }
     selection.first_run = plan_->runs.size();
     selection.runs = piece.runs.size();
-    for (QueryPlan::Row row : piece.rows) {
+    for (const std::uint32_t instance : piece.instances) {
+      QueryPlan::Row& row = plan_->rows.emplace_back();
       row.selection = static_cast<std::uint32_t>(plan_->selections.size());
-      row.values += plan_->words;
-      plan_->rows.push_back(row);
+      row.instance = instance & QueryPlan::Row::kInstanceMask;
     }
     for (QueryPlan::Run run : piece.runs) {
       run.first_row += selection.first_row;
       plan_->runs.push_back(run);
     }
-    plan_->words += piece.words;
+    plan_->words += selection.rows * form.words;
     plan_->selections.push_back(std::move(selection));
   }
 
-  // See QueryPlan::Row::has_namesake. In one provider names are unique.
+  // See QueryPlan::Row::has_namesake. In one provider names are unique. Names are compared by their
+  // keyed hashes: a list of them takes less memory than the instances themselves.
   void find_namesakes() {
     struct Registrations {
       std::size_t count = 0;
-      ByName<std::uint32_t> seen;
+      std::vector<std::size_t> names;
     };
     ByName<Registrations> sets;
-    for (const Source& source : sources_) ++sets[source.set->set->name].count;
     for (const Source& source : sources_) {
-      Registrations& registrations = sets[source.set->set->name];
-      if (registrations.count == 1) continue;
-      for (const InstanceView& instance : source.set->instances) {
-        if (!instance.closed) ++registrations.seen[instance.name];
-      }
+      if (source.provider->trusted) ++sets[source.set->set->name].count;
+    }
+    for (auto& [set, registrations] : sets) {
+      if (registrations.count > 1) registrations.names = names_in(set);
     }
     for (const QueryPlan::Selection& selection : plan_->selections) {
+      const std::size_t end = selection.first_row + selection.rows;
+      if (!selection.provider->trusted) {
+        for (std::size_t index = selection.first_row; index < end; ++index) {
+          plan_->rows[index].has_namesake = true;
+        }
+        continue;
+      }
       const Registrations& registrations = sets.find(selection.set->set->name)->second;
       if (registrations.count == 1) continue;
-      const std::size_t end = selection.first_row + selection.rows;
       for (std::size_t index = selection.first_row; index < end; ++index) {
-        QueryPlan::Row& row = plan_->rows[index];
-        const std::string& name = selection.set->instances[row.instance].name;
-        row.has_namesake = registrations.seen.find(name)->second > 1;
+        const auto [first, last] =
+            std::equal_range(registrations.names.begin(), registrations.names.end(),
+                             KeyedFoldedHash{}(plan_->instance_of(index).name));
+        plan_->rows[index].has_namesake = last - first > 1;
       }
     }
   }
 
-  static bool has_living_own_total(const Source& source) noexcept {
-    return source.part->has_own_total && is_alive(source.provider->state);
+  // The names of all living instances of trusted sets that are called so, hashed and in order.
+  [[nodiscard]] std::vector<std::size_t> names_in(std::string_view set) const {
+    const auto is_meant = [set](const Source& source) {
+      return source.provider->trusted && equal_folded(source.set->set->name, set);
+    };
+    std::size_t count = 0;
+    for (const Source& source : sources_) {
+      if (is_meant(source)) count += source.set->instances.size();
+    }
+    std::vector<std::size_t> names;
+    names.reserve(count);
+    for (const Source& source : sources_) {
+      if (!is_meant(source)) continue;
+      for (const InstanceView& instance : source.set->instances) {
+        if (!instance.closed) names.push_back(KeyedFoldedHash{}(instance.name));
+      }
+    }
+    std::sort(names.begin(), names.end());
+    return names;
   }
 
-  [[nodiscard]] QueryPlan::Answer answer_to(std::size_t index) {
+  void find_left_out() {
+    std::set<std::string_view> records;
+    for (const Source& source : sources_) {
+      if (!source.part->is_left_out) continue;
+      if (records.insert(source.provider->record).second) {
+        plan_->left_out.push_back(source.provider);
+      }
+    }
+  }
+
+  using SourcesOfOne = std::vector<const Source*>;  // that describe the set alike
+
+  // An answer to an item for each description of its set, or one that there is none.
+  void answer(std::size_t index) {
+    std::map<std::uint32_t, std::size_t> places;
+    std::vector<SourcesOfOne> described;
+    for (const Source& source : sources_) {
+      if (source.set->set->guid != request_->items[index].item.set) continue;
+      const auto [place, is_new] = places.emplace(source.description.number, described.size());
+      if (is_new) described.emplace_back();
+      described[place->second].push_back(&source);
+    }
+    plan_->answers.push_back(answer_to(index, described.empty() ? SourcesOfOne() : described[0]));
+    for (std::size_t other = 1; other < described.size(); ++other) {
+      plan_->others.push_back(answer_to(index, described[other]));
+    }
+  }
+
+  [[nodiscard]] QueryPlan::Answer answer_to(std::size_t index, const SourcesOfOne& sources) {
     QueryPlan::Answer answer;
     answer.item = request_->items[index].item;
-    bool has_own_total = false;
-    std::vector<const Source*> sources;
-    std::vector<const void*> rows;
-    for (const Source& source : sources_) {
-      if (source.set->set->guid != answer.item.set) continue;
-      if (answer.set == nullptr) {
-        answer.set = source.set;
-        answer.alive = is_alive(source.provider->state);
-      }
-      sources.push_back(&source);
-      rows.push_back(source.part->items[index].get());
-      has_own_total = has_own_total || has_living_own_total(source);
+    answer.index = index;
+    if (!sources.empty()) {
+      answer.set = sources.front()->set;
+      answer.alive = is_alive(sources.front()->provider->state);
+      answer.trusted = sources.front()->provider->trusted;
     }
+    std::vector<const void*> rows;
+    rows.reserve(sources.size());
+    for (const Source* const source : sources) rows.push_back(source->part->items[index].get());
     // Items that differ in the counter alone have the same rows.
     auto& known = answered_[std::move(rows)];
-    if (known.first == nullptr) known = rows_of(sources, index, has_own_total);
+    if (known.first == nullptr) known = rows_of(sources, index);
     std::tie(answer.rows, answer.summed) = known;
     answer.status = status_of(answer);
     if (answer.status != ItemStatus::kFound) answer.rows = answer.summed = no_rows_;
@@ -336,8 +382,7 @@ class PlanBuilder {
   }
 
   using SharedRows = std::shared_ptr<const std::vector<std::uint32_t>>;
-  static std::pair<SharedRows, SharedRows> rows_of(const std::vector<const Source*>& sources,
-                                                   std::size_t index, bool has_own_total) {
+  static std::pair<SharedRows, SharedRows> rows_of(const SourcesOfOne& sources, std::size_t index) {
     std::vector<std::uint32_t> rows, summed;
     for (const Source* const source : sources) {
       const PlanPart::ItemRows& found = *source->part->items[index];
@@ -345,7 +390,6 @@ class PlanBuilder {
         return static_cast<std::uint32_t>(source->first_row) + row;
       };
       std::transform(found.rows.begin(), found.rows.end(), std::back_inserter(rows), in_plan);
-      if (has_own_total) continue;
       std::transform(found.summed.begin(), found.summed.end(), std::back_inserter(summed), in_plan);
     }
     return {std::make_shared<const std::vector<std::uint32_t>>(std::move(rows)),
@@ -357,9 +401,8 @@ class PlanBuilder {
     const Counterset& set = *answer.set->set;
     const std::uint32_t id = answer.item.counter_id;
     if (id != kAnyCounterId && set.find(id) == nullptr) return ItemStatus::kCounterAbsent;
-    if (!fits(answer.item, set.instances)) return ItemStatus::kWrongKind;
-    if (answer.rows->empty() && answer.summed->empty()) return ItemStatus::kInstanceAbsent;
-    return ItemStatus::kFound;
+    if (!answer.rows->empty() || !answer.summed->empty()) return ItemStatus::kFound;
+    return fits(answer.item, set.instances) ? ItemStatus::kInstanceAbsent : ItemStatus::kWrongKind;
   }
 
   [[nodiscard]] std::vector<Unmatched> unmatched() const {
@@ -384,8 +427,7 @@ class PlanBuilder {
   const std::shared_ptr<const QueryRequest> request_;
   const QueryParts* const before_;
   std::vector<Source> sources_;
-  std::vector<const PatternMatch*> matches_;  // a pattern each, in its chosen reading
-  bool has_numbers_ = false;                  // some pattern has
+  bool has_numbers_ = false;  // some pattern has
   // Rows and summed rows by what the parts have for an item.
   std::map<std::vector<const void*>, std::pair<SharedRows, SharedRows>> answered_;
   const SharedRows no_rows_ = std::make_shared<const std::vector<std::uint32_t>>();

@@ -23,7 +23,6 @@ struct QueryParts {
   };
 
   std::shared_ptr<const QueryRequest> request;
-  std::vector<bool> as_instance;                         // a pattern each: its reading
   std::vector<Registered> registered;                    // all that could be selected from
   std::vector<std::shared_ptr<const PlanPiece>> pieces;  // one a selection of the plan
 };

@@ -7,6 +7,15 @@
 
 namespace meterbank {
 
+const PatternMatch& QueryRequest::Pattern::reading_in(const Counterset& set) const {
+  return as_instance && as_counter.counters_of(set).empty() ? *as_instance : as_counter;
+}
+
+const PatternMatch* QueryRequest::Pattern::numbered() const noexcept {
+  const PatternMatch& match = as_instance ? *as_instance : as_counter;
+  return match.has_number() ? &match : nullptr;
+}
+
 Result<QueryRequest> QueryRequest::of_patterns(const std::vector<std::string>& patterns,
                                                const std::vector<std::string>& excluded) {
   static const std::vector<std::string> everything{"*"};

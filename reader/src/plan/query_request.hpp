@@ -21,6 +21,11 @@ struct QueryRequest {
     PatternMatch as_counter;
     std::optional<PatternMatch> as_instance;  // of a second word
     bool is_asked = true;                     // false: nobody asked, it stands for "everything"
+
+    // A set decides for itself, so that no provider changes what the path means in another's set.
+    [[nodiscard]] const PatternMatch& reading_in(const Counterset& set) const;
+    // The reading with a number; null: none has one.
+    [[nodiscard]] const PatternMatch* numbered() const noexcept;
   };
   struct Item {
     explicit Item(QueryItem asked) : item(std::move(asked)), name(item.instances) {}

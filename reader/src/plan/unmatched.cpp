@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "meterbank/reader/glob.hpp"
@@ -12,7 +15,7 @@ namespace {
 
 std::string plain(const std::string& pattern) { return literal_of(pattern).value_or(pattern); }
 
-void consider(NearestName& nearest, const std::string& name) {
+void consider(NearestName& nearest, std::string_view name) {
   if (!name.empty()) nearest.consider(name);
 }
 
@@ -72,10 +75,8 @@ class Explanation {
   std::vector<const RegisteredSet*> matched_;  // those that match themselves
 };
 
-}  // namespace
-
-Unmatched explain_unmatched(const Providers& providers, const std::string& pattern,
-                            const PatternMatch& as_counter, const PatternMatch* as_instance) {
+Unmatched explain(const Providers& providers, const std::string& pattern,
+                  const PatternMatch& as_counter, const PatternMatch* as_instance) {
   const Explanation reached(providers, as_counter);
   const CounterPath& path = as_counter.path();
   if (!reached.any_provider()) {
@@ -95,6 +96,20 @@ Unmatched explain_unmatched(const Providers& providers, const std::string& patte
   NearestName nearest(plain(*path.instance));
   reached.consider_instances(nearest);
   return {pattern, "instance", nearest.best().value_or("")};
+}
+
+}  // namespace
+
+// What trusted providers have comes first: a name that another user publishes must not stand in
+// front of it.
+Unmatched explain_unmatched(const Providers& providers, const std::string& pattern,
+                            const PatternMatch& as_counter, const PatternMatch* as_instance) {
+  Providers trusted;
+  std::copy_if(providers.begin(), providers.end(), std::back_inserter(trusted),
+               [](const auto& provider) { return provider->trusted; });
+  Unmatched unmatched = explain(trusted, pattern, as_counter, as_instance);
+  const bool is_known = !unmatched.suggestion.empty() || unmatched.part == "instance";
+  return is_known ? unmatched : explain(providers, pattern, as_counter, as_instance);
 }
 
 }  // namespace meterbank

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <new>
 
 #include "../callback/callback_asker.hpp"
 #include "../catalog/liveness_words.hpp"
@@ -17,11 +18,11 @@ void check_slots(const QueryPlan& plan, const QueryPlan::Selection& selection,
                  Sample& sample) noexcept {
   for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
        ++index) {
-    const QueryPlan::Row& row = plan.rows[index];
+    const BlockParts<const SharedWord> block = plan.block_of(index);
     // relaxed: fenced in by [R5] in finish_selection().
-    const SlotWord slot = SlotWord::of(StdAtomics::load_relaxed(*row.block.slot));
-    if (slot.generation != row.generation) {
-      std::fill_n(sample.values.data() + row.values, row.block.words, std::uint64_t{0});
+    const SlotWord slot = SlotWord::of(StdAtomics::load_relaxed(*block.slot));
+    if (slot.generation != plan.instance_of(index).generation) {
+      std::fill_n(sample.values.data() + plan.value_of(index), block.words, std::uint64_t{0});
       sample.status[index] = RowStatus::kGone;
     } else if (slot.state == SlotState::kClosed && sample.status[index] != RowStatus::kBusy) {
       sample.status[index] = RowStatus::kClosed;
@@ -35,7 +36,8 @@ RowStatus ending_of(const QueryPlan::Selection& selection) noexcept {
   if (is_closed(header)) return RowStatus::kClosed;
   const ProviderState state = selection.provider->state;
   if (state == ProviderState::kDead) return RowStatus::kDead;
-  if (state == ProviderState::kLive && owner_died(header)) return RowStatus::kDead;
+  const bool may_live = state == ProviderState::kLive || state == ProviderState::kForeign;
+  if (may_live && owner_died(header)) return RowStatus::kDead;
   // relaxed: the state orders nothing here, the values stand for themselves.
   const auto word = RegistrationWord::of(StdAtomics::load_relaxed(*selection.word));
   const bool ended =
@@ -51,10 +53,10 @@ void check_answer(const QueryPlan& plan, const QueryPlan::Selection& selection,
   const auto answered = static_cast<RowStatus>(StdAtomics::load_relaxed(*selection.answered));
   for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
        ++index) {
-    const QueryPlan::Row& row = plan.rows[index];
-    const bool has_values = StdAtomics::load_relaxed(*row.block.seq) != 0;
+    const BlockParts<const SharedWord> block = plan.block_of(index);
+    const bool has_values = StdAtomics::load_relaxed(*block.seq) != 0;
     if (answered == RowStatus::kFresh && has_values) continue;
-    std::fill_n(sample.values.data() + row.values, row.block.words, std::uint64_t{0});
+    std::fill_n(sample.values.data() + plan.value_of(index), block.words, std::uint64_t{0});
     sample.status[index] = answered == RowStatus::kFresh ? RowStatus::kUnanswered : answered;
   }
 }
@@ -69,6 +71,11 @@ bool has_changed(const ProviderView& provider) noexcept {
 }
 
 }  // namespace
+
+BlockParts<const SharedWord> QueryPlan::block_of(std::size_t row) const noexcept {
+  const Selection& selection = selection_of(row);
+  return block_in(*selection.groups, *selection.set, instance_of(row));
+}
 
 Timestamp Timestamp::now() noexcept {
   return {clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_REALTIME)};
@@ -124,8 +131,17 @@ std::string_view name_of(CutQuality quality) noexcept {
   return "unknown";
 }
 
+bool Query::is_prepared(const Sample& sample) const noexcept {
+  return sample.plan == plan_ && sample.values.size() == plan_->words &&
+         sample.status.size() == plan_->rows.size() &&
+         sample.consistency.size() == plan_->rows.size() &&
+         sample.cuts.capacity() >= plan_->selections.size();
+}
+
 void Query::prepare(Sample& sample) const {
-  if (sample.plan == plan_ && sample.values.size() == plan_->words) return;
+  if (is_prepared(sample)) return;
+  // Without a plan, until it is complete: if memory runs out, the sample is empty.
+  sample.plan = nullptr;
   sample.values.assign(plan_->words, 0);
   sample.status.assign(plan_->rows.size(), RowStatus::kBusy);
   sample.consistency.resize(plan_->rows.size());
@@ -147,10 +163,10 @@ std::size_t Query::join_shards(const QueryPlan::Selection& selection, Sample& sa
   std::size_t failed = 0;
   for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
        ++index, versions += set.form.shards) {
-    const QueryPlan::Row& row = plan_->rows[index];
-    const SweepTarget target{sample.values.data() + row.values, versions,
+    const SweepTarget target{sample.values.data() + plan_->value_of(index), versions,
                              sample.status.data() + index};
-    failed += read_sharded_row(row, set, one_shard_.data(), target, sample.consistency[index]);
+    failed += read_sharded_row(plan_->block_of(index), plan_->instance_of(index).generation, set,
+                               one_shard_.data(), target, sample.consistency[index]);
   }
   return failed;
 }
@@ -163,17 +179,17 @@ std::size_t Query::copy_rows(const QueryPlan::Selection& selection, Sample& samp
   for (std::size_t index = selection.first_run; index < selection.first_run + selection.runs;
        ++index) {
     const QueryPlan::Run& run = plan.runs[index];
-    const QueryPlan::Row* rows = plan.rows.data() + run.first_row;
+    const RowBlocks blocks(plan, selection, run.first_row);
     const std::size_t in_selection = run.first_row - selection.first_row;
-    const SweepTarget target{sample.values.data() + rows->values,
+    const SweepTarget target{sample.values.data() + plan.value_of(run.first_row),
                              versions_.data() + selection.first_version + in_selection,
                              sample.status.data() + run.first_row};
     if (run.kind == QueryPlan::Run::Kind::kTiles) {
-      failed += kernels.tiles(run, rows, consistency, target);
+      failed += kernels.tiles(run, blocks, consistency, target);
     } else if (run.kind == QueryPlan::Run::Kind::kLines) {
-      failed += kernels.lines(run, rows, consistency, target);
+      failed += kernels.lines(run, blocks, consistency, target);
     } else {
-      failed += portable_kernels().lines(run, rows, consistency, target);
+      failed += portable_kernels().lines(run, blocks, consistency, target);
     }
   }
   return failed;
@@ -211,9 +227,14 @@ void Query::finish_selection(const QueryPlan::Selection& selection, std::size_t 
 }
 
 CollectSummary Query::collect(Sample& sample, Timestamp time, Cut cut) noexcept {
-  if (sample.plan != plan_ || sample.values.size() != plan_->words) prepare(sample);
-  sample.time = time;
   CollectSummary summary;
+  try {
+    prepare(sample);
+  } catch (const std::bad_alloc&) {
+    summary.no_memory = true;
+    return summary;
+  }
+  sample.time = time;
   summary.rows = plan_->rows.size();
   if (cut == Cut::kNone) {
     sample.cuts.clear();

@@ -24,8 +24,8 @@ namespace {
 constexpr unsigned kCutRounds = 3;
 
 // Where the sequence word of a row is, without a look at the row itself where its address follows
-// from the run's: a row takes two cache lines.
-const SharedWord& seq_of(const QueryPlan::Run& run, const QueryPlan::Row* rows,
+// from the run's.
+const SharedWord& seq_of(const QueryPlan::Run& run, const RowBlocks& blocks,
                          std::size_t row) noexcept {
   constexpr std::size_t kLanes = 8;
   switch (run.kind) {
@@ -36,7 +36,7 @@ const SharedWord& seq_of(const QueryPlan::Run& run, const QueryPlan::Row* rows,
     case QueryPlan::Run::Kind::kScattered:
       break;
   }
-  return *rows[row].block.seq;
+  return *blocks[row].seq;
 }
 
 bool is_final(const QueryPlan::Selection& selection) noexcept {
@@ -72,17 +72,17 @@ std::size_t Query::read_moved(const QueryPlan::Selection& selection, Sample& sam
   for (std::size_t index = selection.first_run; index < selection.first_run + selection.runs;
        ++index) {
     const QueryPlan::Run& run = plan.runs[index];
-    const QueryPlan::Row* rows = plan.rows.data() + run.first_row;
+    const RowBlocks blocks(plan, selection, run.first_row);
     for (std::size_t row = 0; row < run.rows; ++row) {
       const std::size_t at = run.first_row + row;
       std::uint64_t& known = versions_[selection.first_version + at - selection.first_row];
       // relaxed: the caller's fence comes between the copies and this load.
-      const std::uint64_t seq = StdAtomics::load_relaxed(seq_of(run, rows, row));
+      const std::uint64_t seq = StdAtomics::load_relaxed(seq_of(run, blocks, row));
       if (sample.status[at] == RowStatus::kFresh && (seq + 1) / 2 == known) continue;
       ++moved;
-      const SweepTarget target{sample.values.data() + rows[row].values, &known,
+      const SweepTarget target{sample.values.data() + plan.value_of(at), &known,
                                sample.status.data() + at};
-      summary.failed_attempts += read_row(rows[row], Consistency::kBlock, target);
+      summary.failed_attempts += read_row(blocks[row], Consistency::kBlock, target);
     }
   }
   return moved;
@@ -96,12 +96,13 @@ std::size_t Query::join_moved(const QueryPlan::Selection& selection, Sample& sam
   std::uint64_t* versions = versions_.data() + selection.first_version;
   for (std::size_t at = selection.first_row; at < selection.first_row + selection.rows;
        ++at, versions += set.form.shards) {
-    const QueryPlan::Row& row = plan_->rows[at];
+    const BlockParts<const SharedWord> first = plan_->block_of(at);
+    const std::uint64_t generation = plan_->instance_of(at).generation;
     bool is_same = sample.status[at] == RowStatus::kFresh;
     for (std::uint32_t shard = 0; shard < set.form.shards && is_same; ++shard) {
-      const auto block = shard_parts(row.block, set.form, shard);
+      const auto block = shard_parts(first, set.form, shard);
       const auto slot = SlotWord::of(StdAtomics::load_relaxed(*block.slot));
-      const bool is_open = slot.generation == row.generation && slot.state == SlotState::kLive;
+      const bool is_open = slot.generation == generation && slot.state == SlotState::kLive;
       if (shard != 0 && !is_open) continue;
       // relaxed, both: the caller's fence comes between the copies and these loads. What was
       // counted in a block that is not open yet cannot be in a row that was copied.
@@ -111,10 +112,10 @@ std::size_t Query::join_moved(const QueryPlan::Selection& selection, Sample& sam
     }
     if (is_same) continue;
     ++moved;
-    const SweepTarget target{sample.values.data() + row.values, versions,
+    const SweepTarget target{sample.values.data() + plan_->value_of(at), versions,
                              sample.status.data() + at};
     summary.failed_attempts +=
-        read_sharded_row(row, set, one_shard_.data(), target, sample.consistency[at]);
+        read_sharded_row(first, generation, set, one_shard_.data(), target, sample.consistency[at]);
   }
   return moved;
 }
@@ -125,10 +126,9 @@ bool Query::read_epoch(const QueryPlan::Selection& selection, std::uint64_t epoc
                        Sample& sample) noexcept {
   const std::size_t end = selection.first_row + selection.rows;
   for (std::size_t at = selection.first_row; at < end; ++at) {
-    const QueryPlan::Row& row = plan_->rows[at];
     std::uint64_t version = 0;
-    const CutStatus read =
-        read_at_epoch<StdAtomics>(row.block, epoch, sample.values.data() + row.values, version);
+    const CutStatus read = read_at_epoch<StdAtomics>(
+        plan_->block_of(at), epoch, sample.values.data() + plan_->value_of(at), version);
     std::uint64_t& known = versions_[selection.first_version + at - selection.first_row];
     const bool is_had = read == CutStatus::kCurrent || read == CutStatus::kSaved;
     if (!is_had || version < known) return false;

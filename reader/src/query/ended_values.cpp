@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -16,33 +17,65 @@
 namespace meterbank {
 namespace {
 
-// An instance by what does not change when a segment grows or is mapped again.
-using Life =
-    std::tuple<std::array<std::uint64_t, 2>, Ref, std::uint64_t, std::uint32_t, std::uint64_t>;
+// A registration by what does not change when a segment grows or is mapped again.
+using Place = std::tuple<std::array<std::uint64_t, 2>, Ref, std::uint64_t>;
+using Places = std::map<Place, const RegisteredSet*>;
 
-Life life_of(const ProviderView& provider, const RegisteredSet& set, const InstanceView& instance) {
-  return {provider.segment_id, set.registration, set.generation, instance.slot,
-          instance.generation};
+Place place_of(const ProviderView& provider, const RegisteredSet& set) {
+  return {provider.segment_id, set.registration, set.generation};
 }
 
-std::set<Life> lives_of(const QueryParts& parts) {
-  std::set<Life> lives;
+// Totals are made of what trusted providers publish, before their end and after it.
+bool is_kept(const ProviderView& provider, const RegisteredSet& set) noexcept {
+  return keeps_history(set.set->instances) && provider.trusted;
+}
+
+Places places_of(const QueryParts& parts) {
+  Places places;
   for (const auto& registered : parts.registered) {
-    if (!keeps_history(registered.set->set->instances)) continue;
-    for (const InstanceView& instance : registered.set->instances) {
-      if (!instance.closed) lives.insert(life_of(*registered.provider, *registered.set, instance));
-    }
+    if (!is_kept(*registered.provider, *registered.set)) continue;
+    places.emplace(place_of(*registered.provider, *registered.set), registered.set);
   }
-  return lives;
+  return places;
 }
 
-QueryPlan::Ended& entry_of(std::vector<QueryPlan::Ended>& all,
+// Looks instances up that are asked for in the order of their slots.
+class Living {
+ public:
+  // Null: none lives.
+  explicit Living(const RegisteredSet* set) noexcept {
+    if (set != nullptr) left_ = set->instances;
+  }
+  [[nodiscard]] bool contains(const InstanceView& instance) noexcept {
+    while (!left_.empty() && left_.front().slot < instance.slot) left_ = left_.subspan(1);
+    return !left_.empty() && left_.front().slot == instance.slot &&
+           left_.front().generation == instance.generation && !left_.front().closed;
+  }
+
+ private:
+  std::span<const InstanceView> left_;
+};
+
+Living living_in(const Places& places, const Place& place) {
+  const auto found = places.find(place);
+  return Living(found == places.end() ? nullptr : found->second);
+}
+
+// Null: the user's room is used up.
+QueryPlan::Ended* entry_of(std::vector<QueryPlan::Ended>& all, std::uint32_t uid,
                            const std::shared_ptr<const Counterset>& set) {
-  const auto known = std::find_if(all.begin(), all.end(),
-                                  [&](const auto& ended) { return ended.set->guid == set->guid; });
-  if (known != all.end()) return *known;
-  all.push_back({set, std::vector<QueryPlan::Ended::Value>(set->counters.size())});
-  return all.back();
+  std::size_t sets = 0, counters = 0;
+  for (QueryPlan::Ended& ended : all) {
+    if (agree(*ended.set, *set)) return &ended;
+    if (ended.uid != uid) continue;
+    ++sets;
+    counters += ended.values.size();
+  }
+  const bool has_room =
+      sets < kEndedSetsMax && set->counters.size() <= kEndedCountersMax - counters;
+  if (!has_room) return nullptr;
+  all.push_back({set, uid, std::vector<QueryPlan::Ended::Value>(set->counters.size())});
+  return &all.back();
 }
 
 void fold(std::optional<Distribution> last, std::shared_ptr<const Distribution>& so_far) {
@@ -66,7 +99,7 @@ void fold(const RegisteredSet& registered, const Sample& last, std::size_t row,
     value.raw = is_first ? raw.value : joined_in_form(known, value.raw, raw.value);
     value.cooked = is_first ? cooked.value : joined(known.aggregate, value.cooked, cooked.value);
     if (counter->form == ValueForm::kDistribution) {
-      const Words words{last.row(row), last.plan->rows[row].block.words};
+      const Words words{last.row(row), registered.set->form.words};
       fold(distribution_in(*counter, words), value.distribution);
     }
   }
@@ -75,25 +108,41 @@ void fold(const RegisteredSet& registered, const Sample& last, std::size_t row,
 }  // namespace
 
 bool has_ended(const QueryParts& before, const QueryParts& now) {
-  const std::set<Life> lived = lives_of(before);
+  const Places lived = places_of(before);
   if (lived.empty()) return false;
-  const std::set<Life> lives = lives_of(now);
-  return !std::includes(lives.begin(), lives.end(), lived.begin(), lived.end());
+  const Places lives = places_of(now);
+  for (const auto& [place, set] : lived) {
+    Living living = living_in(lives, place);
+    for (const InstanceView& instance : set->instances) {
+      if (!instance.closed && !living.contains(instance)) return true;
+    }
+  }
+  return false;
 }
 
-std::vector<QueryPlan::Ended> folded(std::vector<QueryPlan::Ended> so_far, const QueryParts& now,
-                                     const Sample& last) {
-  // What is selected twice, as itself and as a share, counts once: a life is in here or folded.
-  std::set<Life> counted = lives_of(now);
-  for (std::size_t row = 0; row < last.plan->rows.size(); ++row) {
-    const QueryPlan::Row& place = last.plan->rows[row];
-    const QueryPlan::Selection& selection = last.plan->selections[place.selection];
+void fold_ended(const QueryParts& now, const Sample& last, QueryPlan& plan) {
+  const Places lives = places_of(now);
+  // What is selected twice, as itself and as a share, counts once.
+  std::map<const RegisteredSet*, std::vector<bool>> counted;
+  for (const QueryPlan::Selection& selection : last.plan->selections) {
     const RegisteredSet& set = *selection.set;
-    if (!keeps_history(set.set->instances) || !holds_values(last.status[row])) continue;
-    const Life life = life_of(*selection.provider, set, set.instances[place.instance]);
-    if (counted.insert(life).second) fold(set, last, row, entry_of(so_far, set.set));
+    if (!is_kept(*selection.provider, set)) continue;
+    std::vector<bool>& is_counted = counted[&set];
+    is_counted.resize(set.instances.size());
+    Living living = living_in(lives, place_of(*selection.provider, set));
+    for (std::size_t row = selection.first_row; row < selection.first_row + selection.rows; ++row) {
+      const std::uint32_t instance = last.plan->rows[row].instance;
+      const bool is_living = living.contains(set.instances[instance]);
+      if (is_living || is_counted[instance] || !holds_values(last.status[row])) continue;
+      is_counted[instance] = true;
+      QueryPlan::Ended* const entry = entry_of(plan.ended, selection.provider->uid, set.set);
+      if (entry == nullptr) {
+        ++plan.ended_left_out;
+      } else {
+        fold(set, last, row, *entry);
+      }
+    }
   }
-  return so_far;
 }
 
 }  // namespace meterbank

@@ -16,20 +16,33 @@ namespace meterbank {
 namespace {
 
 bool same_selection(const QueryPlan::Selection& left, const QueryPlan::Selection& right) noexcept {
+  const auto is_same_group = [](const QueryPlan::Group& one, const QueryPlan::Group& other) {
+    return one.memory == other.memory && one.first_slot == other.first_slot;
+  };
+  // Rows lie in the same memory if the groups do, as far as both plans know them.
+  const std::size_t groups = std::min(left.groups->size(), right.groups->size());
   return left.word == right.word && left.set->generation == right.set->generation &&
-         left.rows == right.rows && left.total == right.total && left.counters == right.counters;
+         left.rows == right.rows && left.total == right.total && left.counters == right.counters &&
+         std::equal(left.groups->begin(),
+                    left.groups->begin() + static_cast<std::ptrdiff_t>(groups),
+                    right.groups->begin(), is_same_group);
 }
 
-bool same_row(const QueryPlan::Row& left, const QueryPlan::Row& right) noexcept {
-  return left.block.seq == right.block.seq && left.generation == right.generation;
+// Of plans with the same selections.
+bool has_same_rows(const QueryPlan& left, const QueryPlan& right) noexcept {
+  for (std::size_t row = 0; row < left.rows.size(); ++row) {
+    const InstanceView& one = left.instance_of(row);
+    const InstanceView& other = right.instance_of(row);
+    if (one.slot != other.slot || one.generation != other.generation) return false;
+  }
+  return true;
 }
 
 // Both plans hold their memory mapped, so equal addresses are the same words.
 bool selects_the_same(const QueryPlan& left, const QueryPlan& right) noexcept {
   return std::equal(left.selections.begin(), left.selections.end(), right.selections.begin(),
                     right.selections.end(), same_selection) &&
-         std::equal(left.rows.begin(), left.rows.end(), right.rows.begin(), right.rows.end(),
-                    same_row);
+         has_same_rows(left, right);
 }
 
 }  // namespace
@@ -66,23 +79,27 @@ std::string_view name_of(ItemStatus status) noexcept {
 
 Result<Query> Query::compile(const Catalog& catalog, const std::vector<std::string>& patterns,
                              const std::vector<std::string>& excluded) {
-  auto request = QueryRequest::of_patterns(patterns, excluded);
-  if (!request) return tl::make_unexpected(std::move(request.error()));
-  Query query;
-  query.build(catalog.providers(), std::make_shared<const QueryRequest>(*std::move(request)));
-  return query;
+  return report_no_memory([&]() -> Result<Query> {
+    auto request = QueryRequest::of_patterns(patterns, excluded);
+    if (!request) return tl::make_unexpected(std::move(request.error()));
+    Query query;
+    query.build(catalog.providers(), std::make_shared<const QueryRequest>(*std::move(request)));
+    return query;
+  });
 }
 
 Result<Query> Query::compile_part(const Query& whole, const Catalog& catalog,
                                   const std::vector<std::string>& patterns,
                                   const std::vector<std::string>& excluded) {
-  auto request = QueryRequest::of_patterns(patterns, excluded);
-  if (!request) return tl::make_unexpected(std::move(request.error()));
-  Query query;
-  query.asker_ = whole.asker_;
-  query.is_part_ = true;
-  query.build(catalog.providers(), std::make_shared<const QueryRequest>(*std::move(request)));
-  return query;
+  return report_no_memory([&]() -> Result<Query> {
+    auto request = QueryRequest::of_patterns(patterns, excluded);
+    if (!request) return tl::make_unexpected(std::move(request.error()));
+    Query query;
+    query.asker_ = whole.asker_;
+    query.is_part_ = true;
+    query.build(catalog.providers(), std::make_shared<const QueryRequest>(*std::move(request)));
+    return query;
+  });
 }
 
 Query Query::of_items(const Catalog& catalog, std::vector<QueryItem> items) {
@@ -128,11 +145,12 @@ void Query::build(const Providers& providers, std::shared_ptr<const QueryRequest
   std::vector<std::uint64_t> one_shard(built.plan->widest_shard);
   if (plan_ != nullptr) {
     built.plan->ended = plan_->ended;
+    built.plan->ended_left_out = plan_->ended_left_out;
     if (has_ended(*parts_, *built.parts)) {
       Sample last;
       prepare(last);
       collect(last, Timestamp{});
-      built.plan->ended = folded(std::move(built.plan->ended), *built.parts, last);
+      fold_ended(*built.parts, last, *built.plan);
     }
     // What was returned of a block before binds what may be returned of it later.
     versions = carried_versions({*plan_, *parts_}, versions_, {*built.plan, *built.parts});

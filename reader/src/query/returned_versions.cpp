@@ -2,26 +2,37 @@
 #include "returned_versions.hpp"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 namespace meterbank {
 
 namespace {
 
-// f(number of the version, sequence word) for each block of the rows.
-template <typename F>
-void for_each_block(const QueryPlan& plan, const QueryPlan::Selection& selection, F&& f) {
-  const BlockForm& form = selection.set->set->form;
-  std::size_t version = selection.first_version;
-  for (std::size_t row = selection.first_row; row < selection.first_row + selection.rows; ++row) {
-    for (std::uint32_t shard = 0; shard < form.shards; ++shard) {
-      f(version++, shard_parts(plan.rows[row].block, form, shard).seq);
-    }
-  }
+using Selection = QueryPlan::Selection;
+
+std::size_t blocks_of(const Selection& selection) noexcept {
+  return selection.rows * selection.set->set->form.shards;
 }
 
-std::size_t blocks_of(const QueryPlan::Selection& selection) noexcept {
-  return selection.rows * selection.set->set->form.shards;
+// The versions of one selection are taken over from another of the same registration. Rows of both
+// are in the order of their slots.
+void merge_versions(const QueryPlan& old_plan, const Selection& old,
+                    const std::vector<std::uint64_t>& versions, const QueryPlan& new_plan,
+                    const Selection& now, std::vector<std::uint64_t>& carried) {
+  const std::size_t shards = now.set->set->form.shards;
+  std::size_t row = 0;
+  for (std::size_t to = 0; to < now.rows; ++to) {
+    const std::uint32_t slot = new_plan.instance_of(now.first_row + to).slot;
+    while (row < old.rows && old_plan.instance_of(old.first_row + row).slot < slot) ++row;
+    if (row == old.rows) return;
+    if (old_plan.instance_of(old.first_row + row).slot != slot) continue;
+    for (std::size_t shard = 0; shard < shards; ++shard) {
+      std::uint64_t& known = carried[now.first_version + to * shards + shard];
+      known = std::max(known, versions[old.first_version + row * shards + shard]);
+    }
+  }
 }
 
 }  // namespace
@@ -29,14 +40,14 @@ std::size_t blocks_of(const QueryPlan::Selection& selection) noexcept {
 std::vector<std::uint64_t> carried_versions(const PlanWithParts& before,
                                             const std::vector<std::uint64_t>& versions,
                                             const PlanWithParts& now) {
-  std::unordered_map<const PlanPiece*, const QueryPlan::Selection*> known_pieces;
+  std::unordered_map<const PlanPiece*, const Selection*> known_pieces;
   for (std::size_t index = 0; index < before.parts.pieces.size(); ++index) {
     known_pieces.emplace(before.parts.pieces[index].get(), &before.plan.selections[index]);
   }
   std::vector<std::uint64_t> carried(now.plan.blocks);
-  std::vector<const QueryPlan::Selection*> others;
+  std::vector<const Selection*> others;
   for (std::size_t index = 0; index < now.parts.pieces.size(); ++index) {
-    const QueryPlan::Selection& selection = now.plan.selections[index];
+    const Selection& selection = now.plan.selections[index];
     const auto known = known_pieces.find(now.parts.pieces[index].get());
     if (known == known_pieces.end()) {
       others.push_back(&selection);
@@ -46,18 +57,18 @@ std::vector<std::uint64_t> carried_versions(const PlanWithParts& before,
                 carried.data() + selection.first_version);
     known_pieces.erase(known);
   }
-  std::unordered_map<const SharedWord*, std::uint64_t> returned;
+  // By their membership word: both plans hold it mapped, so the same address is the same
+  // registration.
+  std::multimap<const SharedWord*, const Selection*> replaced;
   for (const auto& [piece, selection] : known_pieces) {
-    for_each_block(before.plan, *selection, [&](std::size_t version, const SharedWord* seq) {
-      auto& known = returned[seq];
-      known = std::max(known, versions[version]);
-    });
+    replaced.emplace(selection->membership, selection);
   }
-  for (const QueryPlan::Selection* const selection : others) {
-    for_each_block(now.plan, *selection, [&](std::size_t version, const SharedWord* seq) {
-      const auto known = returned.find(seq);
-      if (known != returned.end()) carried[version] = known->second;
-    });
+  for (const Selection* const selection : others) {
+    const auto [first, last] = replaced.equal_range(selection->membership);
+    for (auto old = first; old != last; ++old) {
+      if (old->second->set->set->form != selection->set->set->form) continue;
+      merge_versions(before.plan, *old->second, versions, now.plan, *selection, carried);
+    }
   }
   return carried;
 }

@@ -24,24 +24,25 @@ SweepTarget target_of(const SweepTarget& first, std::size_t row, std::size_t wor
 
 // A kernel leaves odd numbers to read_row(), which is no failure; an even one that moved is an
 // attempt that failed.
-[[gnu::noinline, gnu::cold]] std::size_t read_alone(std::uint64_t before, const QueryPlan::Row& row,
+[[gnu::noinline, gnu::cold]] std::size_t read_alone(std::uint64_t before, const RowBlocks& blocks,
+                                                    std::size_t row,
                                                     const SweepTarget& target) noexcept {
-  return (before & 1 ? 0 : 1) + read_row(row, Consistency::kBlock, target);
+  return (before & 1 ? 0 : 1) + read_row(blocks[row], Consistency::kBlock, target);
 }
 
 // The rows of a copied tile one by one: those whose numbers were even and did not move are good.
 [[gnu::noinline, gnu::cold]] std::size_t patch_tile(const std::uint64_t* before,
                                                     const std::uint64_t* again,
-                                                    const QueryPlan::Row* rows,
+                                                    const RowBlocks& blocks, std::size_t first,
                                                     const SweepTarget& tile) noexcept {
   std::size_t failed = 0;
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    const SweepTarget row = target_of(tile, lane, rows[lane].block.words);
+    const SweepTarget row = target_of(tile, lane, blocks.words());
     if ((before[lane] & 1) == 0 && again[lane] == before[lane]) {
       *row.versions = before[lane] / 2;
       *row.status = RowStatus::kFresh;
     } else {
-      failed += read_alone(before[lane], rows[lane], row);
+      failed += read_alone(before[lane], blocks, first + lane, row);
     }
   }
   return failed;
@@ -58,9 +59,9 @@ std::size_t copy_independent(const QueryPlan::Run& run, std::size_t lanes, std::
   return 0;
 }
 
-std::size_t sweep_tiles(const QueryPlan::Run& run, const QueryPlan::Row* rows,
-                        Consistency consistency, const SweepTarget& target) noexcept {
-  const std::size_t words = rows->block.words;
+std::size_t sweep_tiles(const QueryPlan::Run& run, const RowBlocks& blocks, Consistency consistency,
+                        const SweepTarget& target) noexcept {
+  const std::size_t words = blocks.words();
   if (consistency == Consistency::kIndependent) return copy_independent(run, kLanes, words, target);
   std::size_t failed = 0;
   for (std::size_t row = 0; row < run.rows; row += kLanes) {
@@ -76,16 +77,16 @@ std::size_t sweep_tiles(const QueryPlan::Run& run, const QueryPlan::Row* rows,
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       again[lane] = StdAtomics::load_relaxed(head[lane]);  // relaxed: fenced in by [R2]
     }
-    failed += patch_tile(before, again, rows + row, tile);
+    failed += patch_tile(before, again, blocks, row, tile);
   }
   return failed;
 }
 
-std::size_t sweep_lines(const QueryPlan::Run& run, const QueryPlan::Row* rows,
-                        Consistency consistency, const SweepTarget& target) noexcept {
+std::size_t sweep_lines(const QueryPlan::Run& run, const RowBlocks& blocks, Consistency consistency,
+                        const SweepTarget& target) noexcept {
   std::size_t failed = 0;
   for (std::size_t row = 0; row < run.rows; ++row) {
-    failed += read_row(rows[row], consistency, target_of(target, row, rows[row].block.words));
+    failed += read_row(blocks[row], consistency, target_of(target, row, blocks.words()));
   }
   return failed;
 }
@@ -138,9 +139,9 @@ constexpr std::size_t kUnrolledWords = 8;  // kernels up to this width know it w
 // kWords 0: known at run time only.
 template <std::size_t kWords>
 [[gnu::target("avx2")]] std::size_t tiles_of_width(const QueryPlan::Run& run,
-                                                   const QueryPlan::Row* rows,
+                                                   const RowBlocks& blocks,
                                                    const SweepTarget& target) noexcept {
-  const std::size_t words = kWords != 0 ? kWords : rows->block.words;
+  const std::size_t words = kWords != 0 ? kWords : blocks.words();
   const std::size_t head_words = run.head_words;
   const std::size_t count = run.rows;
   const SharedWord* head = run.head;
@@ -171,7 +172,7 @@ template <std::size_t kWords>
       store_four(before + 4, high);
       store_four(again, low_again);
       store_four(again + 4, high_again);
-      failed += patch_tile(before, again, rows + row, {values, versions, status});
+      failed += patch_tile(before, again, blocks, row, {values, versions, status});
     }
     head += head_words;
     values += kLanes * words;
@@ -183,9 +184,9 @@ template <std::size_t kWords>
 
 template <std::size_t kWords>
 [[gnu::target("avx2")]] std::size_t lines_of_width(const QueryPlan::Run& run,
-                                                   const QueryPlan::Row* rows,
+                                                   const RowBlocks& blocks,
                                                    const SweepTarget& target) noexcept {
-  const std::size_t words = kWords != 0 ? kWords : rows->block.words;
+  const std::size_t words = kWords != 0 ? kWords : blocks.words();
   const std::size_t head_words = run.head_words;
   const std::size_t count = run.rows;
   const SharedWord* head = run.head;
@@ -200,7 +201,8 @@ template <std::size_t kWords>
       if (target.versions[row] != before / 2) target.versions[row] = before / 2;
       target.status[row] = RowStatus::kFresh;
     } else {
-      failed += read_alone(before, rows[row], {values, target.versions + row, target.status + row});
+      failed +=
+          read_alone(before, blocks, row, {values, target.versions + row, target.status + row});
     }
     head += head_words;
     values += words;
@@ -208,7 +210,7 @@ template <std::size_t kWords>
   return failed;
 }
 
-using SweepBlocks = std::size_t (*)(const QueryPlan::Run&, const QueryPlan::Row*,
+using SweepBlocks = std::size_t (*)(const QueryPlan::Run&, const RowBlocks&,
                                     const SweepTarget&) noexcept;
 struct WidthKernels {
   std::array<SweepBlocks, kUnrolledWords + 1> tiles, lines;
@@ -219,18 +221,18 @@ constexpr WidthKernels kernels_of(std::index_sequence<kWidths...>) noexcept {
 }
 constexpr WidthKernels kOfWidth = kernels_of(std::make_index_sequence<kUnrolledWords + 1>());
 
-std::size_t sweep_tiles_avx2(const QueryPlan::Run& run, const QueryPlan::Row* rows,
+std::size_t sweep_tiles_avx2(const QueryPlan::Run& run, const RowBlocks& blocks,
                              Consistency consistency, const SweepTarget& target) noexcept {
-  const std::size_t words = rows->block.words;
+  const std::size_t words = blocks.words();
   if (consistency == Consistency::kIndependent) return copy_independent(run, kLanes, words, target);
-  return kOfWidth.tiles[words <= kUnrolledWords ? words : 0](run, rows, target);
+  return kOfWidth.tiles[words <= kUnrolledWords ? words : 0](run, blocks, target);
 }
 
-std::size_t sweep_lines_avx2(const QueryPlan::Run& run, const QueryPlan::Row* rows,
+std::size_t sweep_lines_avx2(const QueryPlan::Run& run, const RowBlocks& blocks,
                              Consistency consistency, const SweepTarget& target) noexcept {
-  const std::size_t words = rows->block.words;
+  const std::size_t words = blocks.words();
   if (consistency == Consistency::kIndependent) return copy_independent(run, 1, words, target);
-  return kOfWidth.lines[words <= kUnrolledWords ? words : 0](run, rows, target);
+  return kOfWidth.lines[words <= kUnrolledWords ? words : 0](run, blocks, target);
 }
 
 #endif
@@ -284,23 +286,23 @@ void end_minima(const std::vector<ShardJoin>& joins, std::uint64_t* values) noex
 
 }  // namespace
 
-std::size_t read_row(const QueryPlan::Row& row, Consistency consistency,
+std::size_t read_row(const BlockParts<const SharedWord>& block, Consistency consistency,
                      const SweepTarget& target) noexcept {
-  return read_block(row.block, consistency, target);
+  return read_block(block, consistency, target);
 }
 
-std::size_t read_sharded_row(const QueryPlan::Row& row, const Counterset& set,
-                             std::uint64_t* one_shard, const SweepTarget& target,
-                             RowConsistency& consistency) noexcept {
+std::size_t read_sharded_row(const BlockParts<const SharedWord>& first, std::uint64_t generation,
+                             const Counterset& set, std::uint64_t* one_shard,
+                             const SweepTarget& target, RowConsistency& consistency) noexcept {
   const bool is_block = set.consistency == Consistency::kBlock;
   consistency = is_block ? RowConsistency::kShards : RowConsistency::kIndependent;
-  std::size_t failed = read_block(row.block, set.consistency, target);
+  std::size_t failed = read_block(first, set.consistency, target);
   for (std::uint32_t shard = 1; shard < set.form.shards; ++shard) {
     if (*target.status == RowStatus::kBusy) break;
-    const auto block = shard_parts(row.block, set.form, shard);
+    const auto block = shard_parts(first, set.form, shard);
     // In use only if it was opened in this life. Acquire [S3]: what was counted before is seen.
     const SlotWord slot = slot_of<StdAtomics>(*block.slot);
-    if (slot.generation != row.generation || slot.state != SlotState::kLive) continue;
+    if (slot.generation != generation || slot.state != SlotState::kLive) continue;
     RowStatus status = RowStatus::kFresh;
     failed += read_block(block, set.consistency, {one_shard, target.versions + shard, &status});
     if (status != RowStatus::kFresh) *target.status = status;

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "meterbank/reader/query.hpp"
+#include "row_blocks.hpp"
 
 namespace meterbank {
 
@@ -23,20 +24,21 @@ struct SweepTarget {
   RowStatus* status = nullptr;
 };
 
-// One row, by its own addresses. Returns the failed attempts. Bounded, see read_bounded(). A row
+// One row, whose block is given. Returns the failed attempts. Bounded, see read_bounded(). A row
 // that could not be had is all zeros.
-std::size_t read_row(const QueryPlan::Row& row, Consistency consistency,
+std::size_t read_row(const BlockParts<const SharedWord>& block, Consistency consistency,
                      const SweepTarget& target) noexcept;
 
-// A row of a sharded set: its blocks, joined. `versions` of the target has one a shard, `one_shard`
-// room for the words of a block. The worst block decides about the row. Bounded: shards times
-// read_bounded().
-std::size_t read_sharded_row(const QueryPlan::Row& row, const Counterset& set,
-                             std::uint64_t* one_shard, const SweepTarget& target,
-                             RowConsistency& consistency) noexcept;
+// A row of a sharded set: its blocks, joined. `first` is that of shard 0, `generation` the row's
+// life. `versions` of the target has one a shard, `one_shard` room for the words of a block. The
+// worst block decides about the row. Bounded: shards times read_bounded().
+std::size_t read_sharded_row(const BlockParts<const SharedWord>& first, std::uint64_t generation,
+                             const Counterset& set, std::uint64_t* one_shard,
+                             const SweepTarget& target, RowConsistency& consistency) noexcept;
 
-// A run of the kind that the function is for; `rows` are its rows. Returns the failed attempts.
-using SweepRun = std::size_t (*)(const QueryPlan::Run& run, const QueryPlan::Row* rows,
+// A run of the kind that the function is for; `blocks` are those of its rows. Returns the failed
+// attempts.
+using SweepRun = std::size_t (*)(const QueryPlan::Run& run, const RowBlocks& blocks,
                                  Consistency consistency, const SweepTarget& target) noexcept;
 struct SweepKernels {
   SweepRun tiles;

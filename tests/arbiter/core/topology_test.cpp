@@ -129,7 +129,7 @@ constexpr BadLine kBadLines[] = {
     {"pmu x cpus=0 gp=1 =4", "pmu has no ''"},
     {"pmu p cpus=0 gp=1", "'p' is there already"},
     {"pmu x/y cpus=0 gp=1", "'x/y' is no name"},
-    {"pmu \xc3\xa9 cpus=0 gp=1", "'\\xc3\\xa9' is no name"},
+    {"pmu \xc3\xa9 cpus=0 gp=1", "'\xc3\xa9' is no name"},
     {"pmu x cpus=3-1 gp=1", "CPU set: '3-1' ends before it begins"},
     {"pmu x cpus=0,,1 gp=1", "CPU set: '' is no number and no range"},
     {"pmu x cpus=0-4096 gp=1", "CPU set: '0-4096' is beyond the last CPU there can be"},
@@ -194,10 +194,10 @@ constexpr BadLine kBadLines[] = {
     {"foreign dog p cpus=0 event=1-2", "event='1-2' is more than one"},
     {"foreign dog p cpus=0 event=low", "'low' is no event"},
     {"foreign dog p cpus=0 event=0x3c", "event 0x3c of p has no class"},
-    {std::string_view("unit x\0 p", 9), "control character '\\x00' in column 7"},
-    {"unit x p\r", "control character '\\x0d' in column 9"},
-    {"# \x1b[2J", "control character '\\x1b' in column 3"},
-    {"unit \x7f p", "control character '\\x7f' in column 6"},
+    {std::string_view("unit x\0 p", 9), "control character '\\u{0}' in column 7"},
+    {"unit x p\r", "control character '\\u{d}' in column 9"},
+    {"# \x1b[2J", "control character '\\u{1b}' in column 3"},
+    {"unit \x7f p", "control character '\\u{7f}' in column 6"},
 };
 
 // Followed by a good line, so that a fault found at the end is known by its own line, too.
@@ -242,7 +242,7 @@ TEST(TopologyFile, RefusesWhatIsSaidTwice) {
 TEST(TopologyFile, KeepsFileNamesFromActingOnATerminal) {
   const auto topology = parse_topology("x", "a\x1b[2J\nb");
   ASSERT_FALSE(topology);
-  EXPECT_EQ(topology.error().what, "a\\x1b[2J\\x0ab:1: 'x' is no kind of line");
+  EXPECT_EQ(topology.error().what, "a\\u{1b}[2J\\u{a}b:1: 'x' is no kind of line");
 }
 
 TEST(TopologyFile, HasLimits) {

@@ -46,15 +46,14 @@ enum class Fault {
   kReleaseOnClosed,         // [S4]
   kAcquireOfSlot,           // of slot_of()
   kAcquireOfMembership,     // of a look-up
-  kReleaseOnAnnouncement,   // [E1]
   kFenceAfterAnnouncement,  // [E2]
   kReleaseOnEcount,         // [E3]
   kAcquireOfEcount,         // [R6]
   kFenceBeforeEcountAgain,  // [R7]
   kVersionAtLeast,          // not an ordering: the reader forgets what it returned before
-  kReleaseOnGivingBack,   // [X1] of index_set.hpp
-  kAcquireOnTaking,       // [X2]
-  kFenceAfterTaking,      // [X4]
+  kReleaseOnGivingBack,     // [X1] of index_set.hpp
+  kAcquireOnTaking,         // [X2]
+  kFenceAfterTaking,        // [X4]
   kFirstValuesAfterLive,  // not an ordering: shards get their first values when the life has begun
 };
 
@@ -130,7 +129,6 @@ struct RelacyAtomics {
     const bool weak = (dropped == Fault::kReleaseOnOdd && last.stored_seq(1)) ||
                       (dropped == Fault::kReleaseOnEven && last.stored_seq(0)) ||
                       (dropped == Fault::kReleaseOnCseq && word.role == Role::kCseq) ||
-                      (dropped == Fault::kReleaseOnAnnouncement && last.stored_ecount(1)) ||
                       (dropped == Fault::kReleaseOnEcount && last.stored_ecount(0)) ||
                       (dropped == Fault::kReleaseOnLive && last.stored_slot(SlotState::kLive)) ||
                       (dropped == Fault::kReleaseOnClosed && last.stored_slot(SlotState::kClosed));

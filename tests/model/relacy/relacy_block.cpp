@@ -64,9 +64,9 @@ struct NamedScenario {
 };
 
 constexpr NamedScenario kScenarios[] = {
-    {"settled", run<Settled>},    {"checkpoint", run<Checkpoint>}, {"bounded", run<Bounded>},
-    {"cut", run<CutPair>},        {"slot", run<SlotReuse>},        {"sweep", run<Sweep>},
-    {"hand_over", run<HandOver>}, {"shard", run<ShardOfALife>},
+    {"settled", run<Settled>}, {"checkpoint", run<Checkpoint>}, {"bounded", run<Bounded>},
+    {"cut", run<CutPair>},     {"first_save", run<FirstSave>},  {"slot", run<SlotReuse>},
+    {"sweep", run<Sweep>},     {"hand_over", run<HandOver>},    {"shard", run<ShardOfALife>},
 };
 
 struct NamedFault {
@@ -94,7 +94,6 @@ constexpr NamedFault kFaults[] = {
     {"missing_release_on_closed", Fault::kReleaseOnClosed},
     {"missing_acquire_of_slot", Fault::kAcquireOfSlot},
     {"missing_acquire_of_membership", Fault::kAcquireOfMembership},
-    {"missing_release_on_announcement", Fault::kReleaseOnAnnouncement},
     {"missing_fence_after_announcement", Fault::kFenceAfterAnnouncement},
     {"missing_release_on_ecount", Fault::kReleaseOnEcount},
     {"missing_acquire_of_ecount", Fault::kAcquireOfEcount},

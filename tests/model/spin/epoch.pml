@@ -64,7 +64,7 @@ byte truth_1[EPOCHS + 1];
 
 inline save(b, ecount, seen) {
 #ifndef NO_ANNOUNCEMENT
-  release(ECOUNT(b), ecount + 1);
+  relaxed(ECOUNT(b), ecount + 1);
   fence_after_announcement();
 #endif
   d_step {

@@ -19,7 +19,8 @@ using test::SeenSlot;
 using test::SegmentEye;
 using test::Tally;
 
-// Each commit is the first one of its epoch. Commit n puts n into every word.
+// Each commit is the first one of its epoch. Commit n puts n into every word, and tries positions
+// outside the block.
 class CutAct final : public test::JudgedAct {
  public:
   CutAct(std::string directory, std::uint32_t words, std::uint64_t commits)
@@ -40,11 +41,13 @@ class CutAct final : public test::JudgedAct {
     for (std::uint64_t commit = 1; commit <= commits_; ++commit) {
       process_epoch.count.store(kFirstEpoch + commit, std::memory_order_seq_cst);
       if (words_ == 1) {
+        instance_.add(65'536, 1);
         instance_.add(0, 1);
         continue;
       }
       instance_.update([&](Values& values) noexcept {
         for (std::uint32_t word = 0; word < words_; ++word) values.set(word, commit);
+        values.set(65'536, 8888);
       });
     }
   }

@@ -46,6 +46,8 @@ struct UpdateShape {
   bool many = false;
   std::uint64_t before = 0;   // commits at full speed
   std::uint64_t commits = 1;  // commits step by step
+  bool outside = false;       // each of them names positions outside the block as well
+  bool throwing = false;      // before each of them an update throws
 };
 
 class UpdateAct final : public JudgedAct {
@@ -110,17 +112,39 @@ class UpdateAct final : public JudgedAct {
     return true;
   }
   void commit() {
+    if (shape_.throwing) update_and_throw();
     if (shape_.change == Change::kAddOne) {
+      if (shape_.outside) set_outside(instance_);
       instance_.add(static_cast<std::uint32_t>(done_++ % shape_.words), 1);
       return;
     }
     ++done_;
     instance_.update([this](Values& values) noexcept {
+      if (shape_.outside) set_outside(values);
       for (std::uint32_t word = 0; word < shape_.words; ++word) {
         const std::uint64_t next = expected_word(shape_.change, shape_.words, done_, word);
         if (next != 0) values.set(word, next);
       }
+      if (shape_.outside) set_outside(values);
     });
+  }
+  void update_and_throw() {
+    struct GivenUp {};
+    try {
+      instance_.update([this](Values& values) {
+        values.set(0, 7777);
+        if (shape_.outside) set_outside(values);
+        values.set(shape_.words - 1, 7777);
+        throw GivenUp();
+      });
+    } catch (const GivenUp&) {
+    }
+  }
+  template <typename Target>
+  void set_outside(Target& target) const noexcept {
+    for (const std::uint32_t position : {shape_.words, kBlockWordsMax, 65'536U, 0xffffffffU}) {
+      target.set(position, 8888);
+    }
   }
 
   std::string directory_;
@@ -159,6 +183,21 @@ TEST(CrashSweep, ABlockIsReadableAndWholeWhereverAnUpdateDies) {
                          {.change = Change::kUpdateTwo, .words = 100, .commits = 1},
                      }),
                      4'000, 60'000);
+}
+
+TEST(CrashSweep, PositionsOutsideTheBlockAndThrownUpdatesLeaveNothingWhereverTheyDie) {
+  if (!test::can_step()) GTEST_SKIP() << "no single steps in this build";
+  using enum Change;
+  test::expect_clean(
+      sweep_updates({
+          {.change = kAddOne, .words = 2, .commits = 4, .outside = true},
+          {.change = kUpdateAll, .words = 3, .commits = 3, .outside = true},
+          {.change = kUpdateTwo, .words = 8, .commits = 3, .outside = true},
+          {.change = kUpdateTwo, .words = 8, .many = true, .commits = 3, .outside = true},
+          {.change = kUpdateAll, .words = 2, .before = 1022, .commits = 2, .outside = true},
+          {.change = kUpdateAll, .words = 3, .commits = 2, .outside = true, .throwing = true},
+      }),
+      1'000, 10'000);
 }
 
 TEST(CrashSweep, ACheckpointIsWholeWhereverItsWriterDies) {

@@ -74,7 +74,7 @@ class TotalTest : public testing::Test {
     query.collect(sample, kStart);
     std::vector<std::string> rows;
     for (const CookedRow& row : cook(nullptr, sample)) {
-      rows.push_back(row.instance->name + " " + row.counter->symbol + " " +
+      rows.push_back(std::string(row.instance->name) + " " + row.counter->symbol + " " +
                      (has_value(row.cooked.status)
                           ? std::to_string(static_cast<int>(row.cooked.value))
                           : std::string(name_of(row.cooked.status))));
@@ -97,6 +97,23 @@ TEST_F(TotalTest, FollowsTheFunctionThatEachCounterDeclares) {
 
   EXPECT_EQ(look({"workers/_Total"}), (Rows{"_Total jobs first_sample", "_Total fill 20",
                                             "_Total shortest 10", "_Total longest 30"}));
+}
+
+TEST_F(TotalTest, AddsStoredValuesUpBeforeThereIsARate) {
+  const Registration set = start("a", InstanceKind::kMultipleAggregate);
+  Instance one = *set.create_instance("one");
+  Instance two = *set.create_instance("two");
+  fill(one, 10);
+  fill(two, 30);
+  Query query = compile({"workers/_Total/jobs"});
+  Sample sample;
+  query.collect(sample, kStart);
+
+  const auto rows = cook(nullptr, sample);
+
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].cooked.status, CookStatus::kFirstSample);
+  EXPECT_EQ(rows[0].raw.value, 40U);
 }
 
 TEST_F(TotalTest, AddsRatesOfInstancesUp) {
@@ -130,15 +147,6 @@ TEST_F(TotalTest, LeavesCountersWithoutAFunctionOut) {
   const Registration set = start("a", InstanceKind::kMultipleAggregate);
   Instance one = *set.create_instance("one");
   EXPECT_EQ(look({"workers/_Total/colour"}), Rows{});
-}
-
-TEST_F(TotalTest, BelongsToAProviderThatMakesItItself) {
-  const Registration set = start("a", InstanceKind::kMultipleAggregate);
-  Instance one = *set.create_instance("one");
-  Instance own = *set.create_instance("_total");
-  fill(one, 10);
-  fill(own, 77);
-  EXPECT_EQ(look({"workers/_Total/longest"}), Rows{"_total longest 77"});
 }
 
 TEST_F(TotalTest, CoversAllProvidersOfTheSetOrTheOneThatIsNamed) {
@@ -215,6 +223,36 @@ TEST_F(TotalTest, RemembersAnInstanceThatClosesBeforeItsProvider) {
   EXPECT_EQ(look(query), Rows{" longest 30"});
 }
 
+// A provider may declare new sets for ever: what one user is remembered for has an end, and what is
+// beyond it is counted as left out.
+TEST_F(TotalTest, RemembersABoundedNumberOfSetsThatEnded) {
+  constexpr std::uint32_t kFlaps = 80, kRemembered = 64;
+  Catalog catalog = *Catalog::open({.directory = directory_.path()});
+  Query query = *Query::compile(catalog, {"*"});
+  const auto look_around = [&] {
+    catalog.refresh();
+    query.update(catalog);
+  };
+  for (std::uint32_t flap = 0; flap < kFlaps; ++flap) {
+    const std::string name = "Workers " + std::to_string(flap);
+    CountersetSpec spec = workers(InstanceKind::kGlobalAggregateHistory);
+    spec.name = name;
+    spec.guid.part1 += flap;
+    providers_.push_back(*Provider::create({.name = "flaps", .directory = directory_.path()}));
+    {
+      const Registration set = *providers_.back().add(spec);
+      Instance one = *set.create_instance("");
+      fill(one, flap);
+      look_around();
+    }
+    providers_.pop_back();
+    look_around();
+  }
+  EXPECT_EQ(query.plan()->ended.size(), kRemembered);
+  EXPECT_EQ(query.plan()->ended_left_out, kFlaps - kRemembered);
+  for (const QueryPlan::Ended& ended : query.plan()->ended) EXPECT_EQ(ended.values[1].count, 1U);
+}
+
 TEST_F(TotalTest, CountsALivingProviderOnceHoweverItsSegmentGrows) {
   Registration set = start("a", InstanceKind::kGlobalAggregateHistory);
   Instance one = *set.create_instance("");
@@ -242,14 +280,15 @@ TEST_F(TotalTest, CountsALivingProviderOnceHoweverItsSegmentGrows) {
   EXPECT_EQ(look(query), Rows{" fill 10"});
 }
 
-TEST_F(TotalTest, IsMadeOnceForASetAndNotWhereALivingProviderMakesIt) {
+TEST_F(TotalTest, IsMadeOnceForASetWhateverAProviderCallsItsRows) {
   Registration set_a = start("a", InstanceKind::kMultipleAggregate);
   Registration set_b = start("b", InstanceKind::kMultipleAggregate);
   Instance one = *set_a.create_instance("one");
   Instance own = *set_b.create_instance("_TOTAL");
   fill(one, 10);
   fill(own, 77);
-  EXPECT_EQ(look({"workers/_Total/longest"}), Rows{"_TOTAL longest 77"});
+  EXPECT_EQ(look({"workers/_Total/longest"}), (Rows{"_Total longest 10", "_TOTAL longest 77"}));
+  EXPECT_EQ(look({"b:workers/_Total/longest"}), Rows{"_TOTAL longest 77"});
   EXPECT_EQ(look({"a:workers/_Total/longest"}), Rows{"_Total longest 10"});
 }
 

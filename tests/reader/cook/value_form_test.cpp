@@ -287,7 +287,7 @@ TEST_F(ValueFormTest, ASnapshotOfADistributionAlwaysAgrees) {
   });
   const CounterView& counter = *query_.plan()->selections[0].set->set->find("latency");
   const DistributionPlace place{counter.shape, counter.word, counter.more};
-  const std::size_t words = query_.plan()->rows[0].block.words;
+  const std::size_t words = query_.plan()->block_of(0).words;
   std::uint64_t torn = 0, moved = 0, last = 0;
   // On a busy machine the writer may begin late.
   for (std::uint64_t i = 0; i < kSnapshots || moved <= 10; ++i) {

@@ -43,9 +43,13 @@ UniqueFd memory(std::uint64_t bytes, bool allocated, int seals, unsigned flags =
   UniqueFd fd(::memfd_create("bad", MFD_CLOEXEC | MFD_ALLOW_SEALING | flags));
   if (!fd) return fd;
   const auto size = static_cast<off_t>(bytes);
-  const int made =
-      allocated && bytes > 0 ? ::fallocate(fd.get(), 0, 0, size) : ::ftruncate(fd.get(), size);
-  if (made != 0 || (seals != 0 && ::fcntl(fd.get(), F_ADD_SEALS, seals) != 0)) return {};
+  if (::ftruncate(fd.get(), size) != 0) return {};
+  const std::string zeros(allocated ? bytes : 0, '\0');
+  if (allocated &&
+      ::pwrite(fd.get(), zeros.data(), zeros.size(), 0) != static_cast<ssize_t>(zeros.size())) {
+    return {};
+  }
+  if (seals != 0 && ::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) return {};
   return fd;
 }
 

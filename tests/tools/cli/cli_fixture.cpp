@@ -59,18 +59,11 @@ void CliTest::open_shop(const std::vector<std::string>& aisles) {
 }
 
 void CliTest::open_bakery() {
-  static constexpr std::array kCounters{CounterSpec{.id = 1,
-                                                    .name = "Loaves",
-                                                    .symbol = "loaves",
-                                                    .type = CounterType::kLargeRawCount,
-                                                    .aggregate = kAggregateSum}};
-  auto ovens = provider_->add({.name = "Bakery",
-                               .symbol = "bakery",
-                               .instances = InstanceKind::kMultipleAggregate,
-                               .counters = kCounters});
+  auto ovens = provider_->add(kBakery);
   ASSERT_TRUE(ovens) << ovens.error().message();
+  ovens_ = *ovens;
   for (const char* const oven : {"left", "right"}) {
-    auto instance = ovens->create_instance(oven);
+    auto instance = ovens_.create_instance(oven);
     ASSERT_TRUE(instance) << instance.error().message();
     instance->set(0, 20);
     aisles_.push_back(std::move(*instance));

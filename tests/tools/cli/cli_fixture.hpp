@@ -51,6 +51,16 @@ inline constexpr CountersetSpec kSales{.name = "Shop Sales",
                                        .label = "aisle",
                                        .counters = kSalesCounters};
 
+inline constexpr std::array kBakeryCounters{CounterSpec{.id = 1,
+                                                        .name = "Loaves",
+                                                        .symbol = "loaves",
+                                                        .type = CounterType::kLargeRawCount,
+                                                        .aggregate = kAggregateSum}};
+inline constexpr CountersetSpec kBakery{.name = "Bakery",
+                                        .symbol = "bakery",
+                                        .instances = InstanceKind::kMultipleAggregate,
+                                        .counters = kBakeryCounters};
+
 class CliTest : public ::testing::Test {
  protected:
   CliTest();
@@ -69,7 +79,7 @@ class CliTest : public ::testing::Test {
 
   std::string directory_;
   std::optional<Provider> provider_;
-  Registration sales_;
+  Registration sales_, ovens_;
   std::vector<Instance> aisles_;
 };
 

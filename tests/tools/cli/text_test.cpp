@@ -6,8 +6,10 @@
 #include "cli/format/json.hpp"
 #include "cli/format/quantity.hpp"
 #include "cli/format/row_writer.hpp"
+#include "cli/format/separated_values.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
+#include "cli/pdh_log/log_format.hpp"
 #include "cli/session/waiter.hpp"
 #include "cli/watch/screen.hpp"
 #include "cli_json.hpp"
@@ -155,6 +157,63 @@ TEST(TableText, LeavesLinesToTheTerminalWhereTooLittleRoomIsLeft) {
   EXPECT_EQ(table.take_rows(), "stock  Items that are in the shop.\n");
 }
 
+TEST(TableText, CutsTheWidestTextsWhereALineWouldBeTooLong) {
+  Table table({{"NAME"}, {"INSTANCE"}, {"VALUE", Align::kRight}, {"NOTE"}});
+  table.limit(40, Table::Overflow::kCut);
+  table.add({std::string(1023, 'n'), std::string(1023, 'i'), "12.5", "(dead)"});
+
+  const auto text = table.take_rows();
+
+  EXPECT_EQ(display_width(text.substr(0, text.find('\n'))), 40U) << text;
+  EXPECT_NE(text.find("12.5  (dead)\n"), std::string::npos) << text;
+}
+
+TEST(TableText, KeepsEightCellsOfEachTextInANarrowTerminal) {
+  Table table({{"NAME"}, {"INSTANCE"}, {"VALUE", Align::kRight}, {"NOTE"}});
+  table.limit(20, Table::Overflow::kCut);
+  table.add({std::string(30, 'n'), std::string(30, 'i'), "12.5", ""});
+
+  EXPECT_EQ(table.take_rows(), "nnnnnnn…  iiiiiii…   12.5\n");
+}
+
+TEST(TableText, CutsNoEscapeAndNoMarkFromItsLetter) {
+  const auto shown = escape_for_terminal("ab\x1b\u0065\u0301\u0302z");
+
+  EXPECT_EQ(shown, "ab\\u{1b}e\u0301\u0302z");
+  EXPECT_EQ(fit(shown, 7), "ab…    ");
+  EXPECT_EQ(fit(shown, 9), "ab\\u{1b}…");
+  EXPECT_EQ(fit(shown, 10), "ab\\u{1b}e\u0301\u0302z");
+  EXPECT_EQ(fit(escape_for_terminal("e\u0301\u0302zz"), 2), "e\u0301\u0302…");
+}
+
+TEST(TableText, BreaksAWordThatIsLongerThanALine) {
+  EXPECT_EQ(wrap("ab " + std::string(9, 'x') + " c", 4, 2), "ab\n  xxxx\n  xxxx\n  x c");
+}
+
+TEST(TableText, TakesTheSameWidthHoweverManyMarksANameHas) {
+  std::string flood = "e";
+  for (int i = 0; i < 400; ++i) flood += "\u0301";
+  Table table({{"NAME"}, {"VALUE", Align::kRight}, {""}});
+  table.limit(60, Table::Overflow::kCut);
+  table.add({flood, "1"});
+  table.add({"plain", "2"});
+
+  const auto text = table.take_rows();
+  const auto first = text.substr(0, text.find('\n'));
+  const auto second = text.substr(text.find('\n') + 1);
+
+  EXPECT_LE(display_width(first), 60U);
+  EXPECT_EQ(display_width(first) + 1, second.size()) << text;
+}
+
+TEST(TableText, ShowsAsciiOnlyWhereTheTerminalHasNothingElse) {
+  Table table({{"NAME"}, {"VALUE", Align::kRight}}, Charset::kAscii);
+  table.add({"\u015b", "1"});
+  table.add({"12345678", "2"});
+
+  EXPECT_EQ(table.take_rows(), "\\u{15b}       1\n12345678      2\n");
+}
+
 TEST(TableText, DefusesForeignText) {
   Table table({{"NAME"}});
   table.add({"x\x1b[2Jy"});
@@ -171,10 +230,49 @@ TEST(JsonText, SurvivesAnyBytes) {
   EXPECT_EQ(parsed.get<std::string>().substr(0, 128), bytes.substr(0, 128));
 }
 
+// What is escaped for a terminal is escaped here, and comes back as it was.
+TEST(JsonText, KeepsEachCodePointAndShowsNoHiddenOne) {
+  const std::string text = "a\x1b\u009b\u202e\u200b\u00ad\U000E0041\uFE0F\U0010FFFF \\u{1b} \"\\";
+
+  const auto shown = json_text(text);
+
+  EXPECT_EQ(parse_json(shown).get<std::string>(), text);
+  EXPECT_EQ(escape_composed(shown, Composed::kLine), shown);
+  EXPECT_NE(shown.find("\\udb40\\udc41"), std::string::npos) << shown;
+  EXPECT_EQ(json_text("\u015b", Charset::kAscii), "\"\\u015b\"");
+}
+
 TEST(CsvField, QuotesOnlyWhatNeedsIt) {
   EXPECT_EQ(csv_field("plain text"), "plain text");
   EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
   EXPECT_EQ(csv_field("say \"x\""), "\"say \"\"x\"\"\"");
+  EXPECT_EQ(csv_field("a\nb"), "a\\u{a}b");
+}
+
+TEST(CsvField, MarksWhatASpreadsheetWouldTakeForAFormula) {
+  EXPECT_EQ(csv_field("=1+1"), "'=1+1");
+  EXPECT_EQ(csv_field("+a"), "'+a");
+  EXPECT_EQ(csv_field("-a"), "'-a");
+  EXPECT_EQ(csv_field("-"), "'-");
+  EXPECT_EQ(csv_field("@a"), "'@a");
+  EXPECT_EQ(csv_field("\uFF1D1"), "'\uFF1D1");
+  EXPECT_EQ(csv_field("  =a"), "'  =a");
+  EXPECT_EQ(csv_field("=a,\"b\""), "\"'=a,\"\"b\"\"\"");
+  EXPECT_EQ(csv_field("\t=a"), "\\u{9}=a");
+  EXPECT_EQ(tsv_field("=1+1"), "'=1+1");
+}
+
+TEST(CsvField, LeavesNumbersAndOtherTextsAsTheyAre) {
+  for (const char* const text : {"-5", "+5", "-1.5e-3", "1e9", "a=b", "'=a", "", "5-3"}) {
+    EXPECT_EQ(csv_field(text), text);
+    EXPECT_EQ(tsv_field(text), text);
+  }
+}
+
+TEST(CsvField, MarksPathsOfALogAndNotThoseOfWindows) {
+  const LogHeader header{LogFormat::kCsv, std::nullopt, {"=cmd", R"(\\m\Set\Counter)"}};
+
+  EXPECT_EQ(print_log_header(header), "\"(PDH-CSV 4.0)\",\"'=cmd\",\"\\\\m\\Set\\Counter\"\r\n");
 }
 
 TEST(CadenceTest, KeepsItsDistanceHoweverLateTheWorkIs) {

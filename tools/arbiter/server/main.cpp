@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "arbiter/server/run.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 int main(int argc, char** argv) {
   try {
@@ -12,7 +13,9 @@ int main(int argc, char** argv) {
     return meterbank::arbiter::run(arguments, std::cout, std::cerr);
   } catch (const std::exception& error) {
     // The libraries do not throw; memory can still run out.
-    std::cerr << "meterbank-pmud: " << error.what() << '\n';
+    std::cerr << meterbank::escape_composed(std::string("meterbank-pmud: ") + error.what(),
+                                            meterbank::Composed::kLine)
+              << '\n';
     return 3;
   }
 }

@@ -15,6 +15,7 @@
 #include "arbiter/server/options.hpp"
 #include "arbiter/server/server.hpp"
 #include "meterbank/base/clock.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::arbiter {
 namespace {
@@ -38,7 +39,8 @@ int exit_code_of(ErrorCode code) noexcept {
 }
 
 int complain(const Error& error, std::ostream& err) {
-  err << "meterbank-pmud: " << error.message() << '\n';
+  err << "meterbank-pmud: "
+      << escape_composed(error.message(), Composed::kLine, charset_of(STDERR_FILENO)) << '\n';
   err.flush();
   return exit_code_of(error.code);
 }
@@ -73,7 +75,7 @@ int check_policy(const std::string& path, std::ostream& out, std::ostream& err) 
   if (!file) return complain(file.error(), err);
   const auto policy = file->read();
   if (!policy) return complain(policy.error(), err);
-  out << path << ": no fault\n";
+  out << escape_for_terminal(path, charset_of(STDOUT_FILENO)) << ": no fault\n";
   return kExitDone;
 }
 

@@ -172,8 +172,15 @@ void Server::admit(PacketSocket socket, Nanoseconds now) {
     return;
   }
   auto peer = processes_.peer_of(socket.descriptor());
-  if (!peer) {  // it has ended already
+  if (!peer) {
     admission_.leave(uid);
+    if (peer.error().code == ErrorCode::kGone) return;  // nobody is there to be told
+    ++connections_refused_;
+    log_.complain(peer.error().message(), now);
+    const bool is_full = peer.error().code == ErrorCode::kLimit;
+    const pmu::ArbiterMessage told =
+        pmu::Rejected{is_full ? pmu::Rejection::kTooMany : pmu::Rejection::kNotAllowed, 0};
+    static_cast<void>(socket.send(pmu::encode(0, told)));
     return;
   }
   const ClientNumber client = next_client_++;

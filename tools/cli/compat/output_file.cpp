@@ -22,8 +22,7 @@ int ask_to_replace(const Invocation& invocation, const Console& console) {
     complain(console, fmt::format("{} exists; try: -y, to replace it", file));
     return kExitUsage;
   }
-  console.err << fmt::format("{} exists. Replace it? [y/N] ", escape_for_terminal(file));
-  console.err.flush();
+  say(console, fmt::format("{} exists. Replace it? [y/N] ", escape_for_terminal(file)), "");
   std::string answer;
   std::getline(std::cin, answer);
   if (answer.starts_with('y') || answer.starts_with('Y')) return kExitDone;

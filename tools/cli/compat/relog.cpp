@@ -101,7 +101,8 @@ int describe(const Invocation& invocation, const LogMerge& log, Cut& cut,
                         first ? print_log_time(*first) : "-", first ? print_log_time(last) : "-",
                         records);
   }
-  for (const auto& path : paths) text += escape_for_terminal(path) + "\n";
+  // What a log names was cleaned by the program that wrote it, or is made harmless here.
+  for (const auto& path : paths) text += escape_composed(path, Composed::kLine) + "\n";
   auto output = Output::open(console, invocation.output);
   if (!output) return refuse(output.error(), console);
   output->write(text);

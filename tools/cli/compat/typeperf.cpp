@@ -49,7 +49,7 @@ std::string pattern_of(const Counterset& set) {
 
 int list_counters(const Invocation& invocation, Console& console) {
   const auto& wanted = invocation.typeperf;
-  const auto catalog = Catalog::open({.directory = invocation.selection.directory});
+  const auto catalog = Catalog::open(catalog_options(invocation.selection));
   if (!catalog) {
     complain(console, catalog.error());
     return exit_code_of(catalog.error().code);

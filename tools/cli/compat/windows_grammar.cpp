@@ -51,6 +51,7 @@ Options:
   -y                 Replace FILE without a question
   -config FILE       Options from a file: sections like [si], values on the lines below
   -s HOST            Only this machine's own name is understood
+  --across-users     Totals of all users' providers, not only of this user's and root's
   -?, --help         This text
 
 With every verb:
@@ -273,6 +274,7 @@ Result<Invocation> parse_verb(const std::string& verb, std::vector<std::string> 
   const char* const directory = ::secure_getenv("METERBANK_DIR");
   if (v.selection.directory.empty() && directory != nullptr) v.selection.directory = directory;
   const bool typeperf = verb == "typeperf";
+  if (typeperf) v.selection.across_users = std::erase(words, "--across-users") != 0;
   const auto forms = typeperf ? std::span<const OptionForm>(kTypeperfForms)
                               : std::span<const OptionForm>(kRelogForms);
   auto typed = read_option_words(verb, forms, words);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "cli/format/kinds.hpp"
@@ -158,12 +159,17 @@ void Derivation::keep_part(const Selection& selection, const std::vector<std::st
   if (query) part = std::move(*query);
 }
 
-Terms Derivation::terms_of(Source& source, const Selection& selection) const {
+Terms Derivation::terms_of(Source& source, const Selection& selection) {
   // The main query holds the same pattern, so it is known to compile.
   keep_part(selection, {source.pattern}, source.query);
   Terms terms;
   if (!source.query) return terms;
-  const auto rows = find_rows(*source.query);
+  auto rows = find_rows(*source.query);
+  std::erase_if(rows, [this](const CookedRow* row) {
+    const auto& provider = *row->selection->provider;
+    if (!provider.trusted) not_in_totals_.insert(provider.record);
+    return !provider.trusted;
+  });
   for (const auto* row : rows) terms.terms.push_back(term_of(*row));
   const bool one = rows.size() == 1;
   const bool single = one && !has_instance_names(rows.front()->selection->set->set->instances);
@@ -174,21 +180,20 @@ Terms Derivation::terms_of(Source& source, const Selection& selection) const {
   return terms;
 }
 
-void Derivation::index_rows(const Sampler& sampler) {
+void Derivation::index_rows() {
   index_.clear();
-  for (const auto& row : sampler.rows()) {
-    const bool is_total = row.instance->id == kTotalInstanceId;
-    index_.emplace(RowKey{is_total ? nullptr : row.instance, row.counter}, &row);
+  for (const auto& row : inputs_) {
+    index_.emplace(RowKey{row.is_total ? nullptr : row.instance, row.counter}, &row);
   }
 }
 
-void Derivation::show_selected(const Sampler& sampler, const Selection& selection) {
+void Derivation::show_selected(const Selection& selection) {
   if (selected_.empty()) return;
   keep_part(selection, selected_, shown_);
   if (!shown_) return;
   std::unordered_set<const CookedRow*> wanted;
   for (const auto* row : find_rows(*shown_)) wanted.insert(row);
-  for (const auto& row : sampler.rows()) {
+  for (const auto& row : inputs_) {
     if (wanted.contains(&row)) rows_.push_back(row);
   }
 }
@@ -198,13 +203,19 @@ void Derivation::show(const Formula& formula, const Term& term, bool plain,
   const auto& selections = sampler.newer().plan->selections;
   QueryPlan::Selection place;
   place.provider = term.provider;
-  if (!place.provider && !selections.empty()) place.provider = selections.front().provider;
-  if (!place.provider) place.provider = std::make_shared<ProviderView>();
+  const auto trusted = std::find_if(selections.begin(), selections.end(),
+                                    [](const auto& other) { return other.provider->trusted; });
+  if (!place.provider && trusted != selections.end()) place.provider = trusted->provider;
+  if (!place.provider) {
+    auto none = std::make_shared<ProviderView>();
+    none->trusted = true;
+    place.provider = std::move(none);
+  }
   place.set = plain ? &formula.plain : &formula.by_instance;
   places_.push_back(std::move(place));
   InstanceView instance;
-  if (!plain) instance.name = term.instance;
-  instances_.push_back(std::move(instance));
+  if (!plain) instance.name = names_.emplace_back(term.instance);
+  instances_.push_back(instance);
   CookedRow row;
   row.selection = &places_.back();
   row.instance = &instances_.back();
@@ -215,12 +226,15 @@ void Derivation::show(const Formula& formula, const Term& term, bool plain,
 }
 
 const std::vector<CookedRow>& Derivation::rows(const Sampler& sampler, const Selection& selection) {
-  if (formulas_.empty()) return sampler.rows();
+  inputs_ = sampler.rows();
+  if (formulas_.empty()) return inputs_;
   rows_.clear();
   places_.clear();
   instances_.clear();
-  index_rows(sampler);
-  show_selected(sampler, selection);
+  names_.clear();
+  not_in_totals_.clear();
+  index_rows();
+  show_selected(selection);
   for (auto& formula : formulas_) {
     const auto result = formula.expression.evaluate(
         [&](std::size_t input) { return terms_of(formula.sources[input], selection); });

@@ -31,6 +31,8 @@ class Derivation {
   // or sample.
   [[nodiscard]] const std::vector<CookedRow>& rows(const Sampler& sampler,
                                                    const Selection& selection);
+  // Providers that are not trusted, whose rows the expressions of the last rows() left out.
+  [[nodiscard]] NotInTotals not_in_totals() const { return not_in_totals_; }
 
  private:
   struct Source {
@@ -48,9 +50,9 @@ class Derivation {
                    const std::vector<std::string>& selected);
   void keep_part(const Selection& selection, const std::vector<std::string>& patterns,
                  std::optional<Query>& part) const;
-  Terms terms_of(Source& source, const Selection& selection) const;
-  void index_rows(const Sampler& sampler);
-  void show_selected(const Sampler& sampler, const Selection& selection);
+  Terms terms_of(Source& source, const Selection& selection);
+  void index_rows();
+  void show_selected(const Selection& selection);
   void show(const Formula& formula, const Term& term, bool plain, const Sampler& sampler);
 
   using RowKey = std::pair<const InstanceView*, const CounterView*>;
@@ -66,10 +68,13 @@ class Derivation {
   std::optional<Query> shown_;
   std::vector<std::string> excluded_;
   std::deque<Formula> formulas_;
+  std::vector<CookedRow> inputs_;  // all rows of the sample
   std::unordered_map<RowKey, const CookedRow*, RowKeyHash> index_;
   std::deque<QueryPlan::Selection> places_;  // of the derived rows
   std::deque<InstanceView> instances_;
+  std::deque<std::string> names_;  // of these instances
   std::vector<CookedRow> rows_;
+  NotInTotals not_in_totals_;
 };
 
 }  // namespace meterbank::cli

@@ -92,10 +92,17 @@ std::string error_text(double bound) {
   return percent >= 10 ? fmt::format("{:.0f}", percent) : fmt::format("{:.2g}", percent);
 }
 
+// Of the numbers around the picture, which a long one would push out of sight.
+std::string unit_text(const CookedRow& row, const RowStyle& style) {
+  constexpr std::size_t kUnitCells = 24;
+  auto unit = escape_for_terminal(row.counter->unit, style.charset);
+  return display_width(unit) > kUnitCells ? fit(unit, kUnitCells) : unit;
+}
+
 std::vector<std::string> head_parts(const CookedRow& row, double interval_s,
                                     const RowStyle& style) {
   const Distribution& seen = *row.distribution;
-  const auto& unit = row.counter->unit;
+  const auto unit = unit_text(row, style);
   const auto span = interval_s > 0 ? "in " + print_duration(interval_s) : "since the beginning";
   const auto quantity = [&](double value) { return print_quantity(value, unit, style.units); };
   std::vector<std::string> parts;
@@ -123,13 +130,13 @@ std::vector<std::string> head_parts(const CookedRow& row, double interval_s,
   return parts;
 }
 
-std::string path_text(const CookedRow& row) {
-  return escape_for_terminal(print_short(row.counter_path(PathSpelling::kShort)));
+std::string path_text(const CookedRow& row, const RowStyle& style) {
+  return escape_for_terminal(print_short(row.counter_path(PathSpelling::kShort)), style.charset);
 }
 
 // The path and its numbers, on further lines where one has no room for them.
 std::string head_text(const CookedRow& row, double interval_s, const RowStyle& style) {
-  const auto path = path_text(row);
+  const auto path = path_text(row, style);
   std::string out = Paint(style.color).heading(path);
   std::size_t used = display_width(path);
   for (const auto& part : head_parts(row, interval_s, style)) {
@@ -186,9 +193,9 @@ std::string histogram_text(const CookedRow& row, double interval_s, const RowSty
   const bool is_percentile = row.counter->word == kNoCounter;
   if (row.counter->form != ValueForm::kDistribution || is_percentile) return {};
   if (row.distribution == nullptr) {
-    return fmt::format("{}  ({})\n", path_text(row), status_word(row));
+    return fmt::format("{}  ({})\n", path_text(row, style), status_word(row));
   }
-  const auto lines = lines_of(*row.distribution, row.counter->unit, style.units);
+  const auto lines = lines_of(*row.distribution, unit_text(row, style), style.units);
   return head_text(row, interval_s, style) + bars_text(lines, row.distribution->count, style);
 }
 

@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace meterbank::cli {
 namespace {
@@ -42,27 +40,28 @@ CookedValue cooked_at(const CookedRow& row, const Percentile& percentile) {
 
 }  // namespace
 
-const std::vector<CookedRow>& PercentileRows::of(const std::vector<CookedRow>& rows) {
-  if (percentiles_.empty() || std::none_of(rows.begin(), rows.end(), is_distribution)) return rows;
-  rows_.clear();
-  counters_.clear();
-  // One a counter and percentile, in the order of percentiles_, for all instances.
-  std::map<const CounterView*, std::size_t> first;
-  for (const CookedRow& row : rows) {
-    rows_.push_back(row);
-    if (!is_distribution(row)) continue;
-    const auto [place, is_new] = first.emplace(row.counter, counters_.size());
-    for (const Percentile& percentile : percentiles_) {
-      if (is_new) counters_.push_back(counter_of(*row.counter, percentile));
-    }
-    for (std::size_t i = 0; i < percentiles_.size(); ++i) {
-      CookedRow& made = rows_.emplace_back(row);
-      made.counter = &counters_[place->second + i];
-      made.cooked = cooked_at(row, percentiles_[i]);
-      made.distribution = nullptr;
-    }
+bool PercentileRows::give(const CookedRow& row, RowSink take) {
+  if (!take(row)) return false;
+  if (!is_distribution(row)) return true;
+  const auto [place, is_new] = first_.emplace(row.counter, counters_.size());
+  for (const Percentile& percentile : percentiles_) {
+    if (is_new) counters_.push_back(counter_of(*row.counter, percentile));
   }
-  return rows_;
+  for (std::size_t i = 0; i < percentiles_.size(); ++i) {
+    CookedRow made = row;
+    made.counter = &counters_[place->second + i];
+    made.cooked = cooked_at(row, percentiles_[i]);
+    made.distribution = nullptr;
+    if (!take(made)) return false;
+  }
+  return true;
+}
+
+void PercentileRows::each(const RowWalk& rows, RowSink take) {
+  if (percentiles_.empty()) return rows(take);
+  counters_.clear();
+  first_.clear();
+  rows([&](const CookedRow& row) { return give(row, take); });
 }
 
 }  // namespace meterbank::cli

@@ -3,11 +3,13 @@
 // Rows that say how a distribution's values are spread, behind the row of their count.
 #pragma once
 
+#include <cstddef>
 #include <deque>
+#include <map>
 #include <utility>
-#include <vector>
 
 #include "cli/distribution/percentiles.hpp"
+#include "cli/session/selection.hpp"
 #include "meterbank/reader/cook.hpp"
 
 namespace meterbank::cli {
@@ -18,14 +20,17 @@ class PercentileRows {
  public:
   explicit PercentileRows(Percentiles percentiles) : percentiles_(std::move(percentiles)) {}
 
-  // The rows, and behind each of a distribution those of its percentiles. Valid until the next
-  // call, and no longer than `rows`.
-  [[nodiscard]] const std::vector<CookedRow>& of(const std::vector<CookedRow>& rows);
+  // Hands over the rows, and behind each of a distribution those of its percentiles. They are valid
+  // during the call.
+  void each(const RowWalk& rows, RowSink take);
 
  private:
+  [[nodiscard]] bool give(const CookedRow& row, RowSink take);
+
   Percentiles percentiles_;
   std::deque<CounterView> counters_;
-  std::vector<CookedRow> rows_;
+  // One a counter and percentile, in the order of percentiles_, for all instances.
+  std::map<const CounterView*, std::size_t> first_;  // in counters_
 };
 
 }  // namespace meterbank::cli

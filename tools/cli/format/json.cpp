@@ -7,33 +7,50 @@
 #include <utility>
 
 #include "cli/format/quantity.hpp"
-#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 
-std::string json_text(std::string_view text) {
-  std::string out = "\"";
-  while (!text.empty()) {
-    const auto decoded = decode_utf8(text);
-    const char32_t c = decoded.code_point;
-    // Controls must be escaped; the line separators and bidi controls are, so that a document
-    // shown on a terminal cannot steer it.
-    if (c == U'"' || c == U'\\') {
-      out += '\\';
-      out += static_cast<char>(c);
-    } else if (c == U'\n') {
-      out += "\\n";
-    } else if (c == U'\t') {
-      out += "\\t";
-    } else if (is_control(c) || is_bidi_control(c) || is_line_separator(c)) {
-      out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(c));
-    } else {
-      append_utf8(c, out);
-    }
-    text.remove_prefix(decoded.length);
+namespace {
+
+// UTF-16, as JSON wants it.
+void append_json_escape(char32_t code_point, std::string& out) {
+  const auto unit = static_cast<std::uint32_t>(code_point);
+  if (unit == '\n' || unit == '\t') {
+    out += unit == '\n' ? "\\n" : "\\t";
+  } else if (unit < 0x10000) {
+    out += fmt::format("\\u{:04x}", unit);
+  } else {
+    const auto above = unit - 0x10000;
+    out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (above >> 10U), 0xDC00 + (above & 0x3FFU));
   }
-  out += '"';
-  return out;
+}
+
+}  // namespace
+
+std::string json_text(std::string_view text, Charset charset) {
+  std::string out = "\"";
+  TextScan scan(text, charset);
+  for (TextPart part; scan.next(part);) {
+    switch (part.kind) {
+      case TextPart::Kind::kHidden:
+        append_json_escape(part.code_point, out);
+        break;
+      case TextPart::Kind::kNotUtf8:
+        if (charset == Charset::kAscii) {
+          append_json_escape(kReplacementCharacter, out);
+        } else {
+          append_utf8(kReplacementCharacter, out);
+        }
+        break;
+      case TextPart::Kind::kShown:
+        for (const char c : part.bytes) {
+          if (c == '"' || c == '\\') out += '\\';
+          out += c;
+        }
+        break;
+    }
+  }
+  return out + '"';
 }
 
 void JsonWriter::before_value() {
@@ -77,13 +94,13 @@ JsonWriter& JsonWriter::end_array() {
 }
 
 JsonWriter& JsonWriter::key(std::string_view name) {
-  put(json_text(name));
+  put(json_text(name, charset_));
   out_ += ':';
   after_key_ = true;
   return *this;
 }
 
-JsonWriter& JsonWriter::text(std::string_view value) { return put(json_text(value)); }
+JsonWriter& JsonWriter::text(std::string_view value) { return put(json_text(value, charset_)); }
 JsonWriter& JsonWriter::number(double value) { return put(print_exact(value)); }
 JsonWriter& JsonWriter::number(std::uint64_t value) {
   return put(integers_as_text_ ? fmt::format("\"{}\"", value) : fmt::format("{}", value));

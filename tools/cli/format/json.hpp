@@ -8,15 +8,19 @@
 #include <string_view>
 #include <vector>
 
+#include "meterbank/shm/utf8.hpp"
+
 namespace meterbank::cli {
 
-// `text` between quotation marks. Invalid UTF-8 becomes U+FFFD.
-[[nodiscard]] std::string json_text(std::string_view text);
+// `text` between quotation marks. What utf8.hpp escapes on a terminal is `\u202e` here, so that a
+// document that is shown on one cannot steer it. Invalid UTF-8 becomes U+FFFD.
+[[nodiscard]] std::string json_text(std::string_view text, Charset charset = Charset::kUtf8);
 
 class JsonWriter {
  public:
   // JavaScript loses digits of integers beyond 2^53, so they can be asked for as strings.
-  explicit JsonWriter(bool integers_as_text = false) : integers_as_text_(integers_as_text) {}
+  explicit JsonWriter(bool integers_as_text = false, Charset charset = Charset::kUtf8)
+      : integers_as_text_(integers_as_text), charset_(charset) {}
 
   JsonWriter& begin_object();
   JsonWriter& end_object();
@@ -47,6 +51,7 @@ class JsonWriter {
   bool after_key_ = false;
   bool break_line_ = false;
   bool integers_as_text_;
+  Charset charset_;
 };
 
 }  // namespace meterbank::cli

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "cli/format/json.hpp"
 #include "cli/format/quantity.hpp"
+#include "cli/format/separated_values.hpp"
 #include "cli/session/console.hpp"
 #include "meterbank/shm/utf8.hpp"
 
@@ -45,25 +45,53 @@ Cell Cell::absent(std::string human) {
   return cell;
 }
 
-std::string Listing::print(const RowStyle& style) const {
-  switch (style.format) {
-    case Format::kAuto:
-    case Format::kTable:
-      return print_table(style);
-    case Format::kPlain:
-    case Format::kTsv:
-    case Format::kCsv:
-    case Format::kPdhCsv:
-    case Format::kPdhTsv:
-      return print_lines(style);
-    case Format::kJson:
-    case Format::kJsonLines:
-      break;
-  }
-  return print_json(style);
+// ---- ListingPrinter ----
+
+ListingPrinter::ListingPrinter(std::vector<Property> properties, const RowStyle& style,
+                               TextSink out)
+    : properties_(std::move(properties)),
+      style_(style),
+      out_(std::move(out)),
+      json_(style.integers_as_text, style.charset) {
+  const Format format = style_.format;
+  if (format == Format::kJson) json_.begin_array();
+  const bool has_keys = !is_table() && format != Format::kPlain && format != Format::kJson &&
+                        format != Format::kJsonLines;
+  if (has_keys) add_line(properties_, [](const Property& property) { return property.key; });
 }
 
-bool Listing::is_column(std::size_t property) const {
+bool ListingPrinter::is_table() const noexcept {
+  return style_.format == Format::kAuto || style_.format == Format::kTable;
+}
+
+void ListingPrinter::add(std::vector<Cell> cells) {
+  constexpr std::size_t kRowsAtOnce = 4096;
+  constexpr std::size_t kBytesAtOnce = std::size_t{64} * 1024;
+  if (is_table()) {
+    rows_.push_back(std::move(cells));
+    if (rows_.size() == kRowsAtOnce) flush_table();
+    return;
+  }
+  if (style_.format == Format::kJson || style_.format == Format::kJsonLines) {
+    add_json(cells);
+  } else {
+    add_line(cells, [](const Cell& cell) { return cell.machine; });
+  }
+  if (text_.size() >= kBytesAtOnce) flush_text();
+}
+
+void ListingPrinter::finish() {
+  if (is_table()) flush_table();
+  if (style_.format == Format::kJson) text_ += json_.end_array().take() + "\n";
+  flush_text();
+}
+
+void ListingPrinter::flush_text() {
+  if (!text_.empty()) out_(text_);
+  text_.clear();
+}
+
+bool ListingPrinter::is_column(std::size_t property) const {
   if (properties_[property].heading.empty()) return false;
   if (!properties_[property].only_if_it_differs) return true;
   return std::any_of(rows_.begin(), rows_.end(), [&](const std::vector<Cell>& row) {
@@ -71,25 +99,95 @@ bool Listing::is_column(std::size_t property) const {
   });
 }
 
-std::string Listing::print_table(const RowStyle& style) const {
-  std::vector<std::size_t> shown;
+void ListingPrinter::begin_table() {
   std::vector<Column> columns;
   for (std::size_t i = 0; i < properties_.size(); ++i) {
     if (!is_column(i)) continue;
-    shown.push_back(i);
+    shown_.push_back(i);
     columns.push_back({properties_[i].heading, properties_[i].align});
   }
-  Table table(std::move(columns));
-  table.limit(style.columns, Table::Overflow::kCut);
+  table_.emplace(std::move(columns), style_.charset);
+  table_->limit(style_.columns, Table::Overflow::kCut);
+}
+
+void ListingPrinter::flush_table() {
+  const bool is_first = !table_;
+  if (is_first) begin_table();
   for (const auto& row : rows_) {
     std::vector<std::string> cells;
-    cells.reserve(shown.size());
-    for (const auto i : shown) cells.push_back(row[i].human);
-    table.add(std::move(cells));
+    cells.reserve(shown_.size());
+    for (const auto i : shown_) cells.push_back(row[i].human);
+    table_->add(std::move(cells));
   }
-  auto headings = table.headings();
-  headings.pop_back();
-  return Paint(style.color).heading(headings) + "\n" + table.take_rows();
+  rows_.clear();
+  if (is_first) {
+    auto headings = table_->headings();
+    headings.pop_back();
+    text_ += Paint(style_.color).heading(headings) + "\n";
+  }
+  text_ += table_->take_rows();
+  flush_text();
+}
+
+void ListingPrinter::add_json(const std::vector<Cell>& cells) {
+  const bool lines = style_.format == Format::kJsonLines;
+  if (lines) {
+    json_ = JsonWriter(style_.integers_as_text, style_.charset);
+  } else {
+    json_.line_break();
+  }
+  json_.begin_object();
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (properties_[i].key.empty()) continue;
+    json_.key(properties_[i].key);
+    switch (cells[i].kind) {
+      case Cell::Kind::kText:
+        json_.text(cells[i].machine);
+        break;
+      case Cell::Kind::kInteger:
+        json_.number(cells[i].integer);
+        break;
+      case Cell::Kind::kReal:
+        json_.number(cells[i].real);
+        break;
+      case Cell::Kind::kAbsent:
+        json_.null();
+        break;
+    }
+  }
+  json_.end_object();
+  text_ += json_.take();
+  if (lines) text_ += "\n";
+}
+
+template <typename Fields, typename TextOf>
+void ListingPrinter::add_line(const Fields& fields, TextOf text_of) {
+  const bool csv = style_.format == Format::kCsv;
+  const auto field = [this, csv](std::string_view text) {
+    if (style_.format == Format::kPlain) return escape_for_terminal(text, style_.charset);
+    return csv ? csv_field(text, style_.charset) : tsv_field(text, style_.charset);
+  };
+  bool first = true;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (properties_[i].key.empty()) continue;
+    if (!first) text_ += csv ? ',' : '\t';
+    first = false;
+    text_ += field(text_of(fields[i]));
+  }
+  text_ += csv ? "\r\n" : "\n";
+}
+
+// ---- Listing ----
+
+std::string Listing::print(const RowStyle& style) const {
+  std::string text;
+  ListingPrinter printer(properties_, style, [&text](std::string_view more) {
+    text += more;
+    return true;
+  });
+  for (const auto& row : rows_) printer.add(row);
+  printer.finish();
+  return text;
 }
 
 std::string Listing::print_blocks(const RowStyle& style) const {
@@ -102,68 +200,8 @@ std::string Listing::print_blocks(const RowStyle& style) const {
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (properties_[i].heading.empty()) continue;
       out += fmt::format("{}  {}\n", paint.heading(fit(properties_[i].heading, width)),
-                         escape_for_terminal(row[i].human));
+                         escape_for_terminal(row[i].human, style.charset));
     }
-  }
-  return out;
-}
-
-std::string Listing::print_json(const RowStyle& style) const {
-  const bool lines = style.format == Format::kJsonLines;
-  std::string out;
-  JsonWriter json(style.integers_as_text);
-  if (!lines) json.begin_array();
-  for (const auto& row : rows_) {
-    if (lines) {
-      json = JsonWriter(style.integers_as_text);
-    } else {
-      json.line_break();
-    }
-    json.begin_object();
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (properties_[i].key.empty()) continue;
-      json.key(properties_[i].key);
-      switch (row[i].kind) {
-        case Cell::Kind::kText:
-          json.text(row[i].machine);
-          break;
-        case Cell::Kind::kInteger:
-          json.number(row[i].integer);
-          break;
-        case Cell::Kind::kReal:
-          json.number(row[i].real);
-          break;
-        case Cell::Kind::kAbsent:
-          json.null();
-          break;
-      }
-    }
-    json.end_object();
-    if (lines) out += json.take() + "\n";
-  }
-  if (lines) return out;
-  json.end_array();
-  return json.take() + "\n";
-}
-
-std::string Listing::print_lines(const RowStyle& style) const {
-  const bool csv = style.format == Format::kCsv;
-  std::string out;
-  const auto put_line = [&](const auto& fields, auto text_of) {
-    bool first = true;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (properties_[i].key.empty()) continue;
-      if (!first) out += csv ? ',' : '\t';
-      first = false;
-      out += csv ? csv_field(text_of(fields[i])) : tsv_field(text_of(fields[i]));
-    }
-    out += csv ? "\r\n" : "\n";
-  };
-  if (style.format != Format::kPlain) {
-    put_line(properties_, [](const Property& property) { return property.key; });
-  }
-  for (const auto& row : rows_) {
-    put_line(row, [](const Cell& cell) { return cell.machine; });
   }
   return out;
 }

@@ -11,6 +11,7 @@
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/json.hpp"
 #include "cli/format/kinds.hpp"
+#include "cli/format/separated_values.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/pdh_log/pdh_rows.hpp"
@@ -19,6 +20,10 @@
 
 namespace meterbank::cli {
 namespace {
+
+// What is handed on at once. A table needs some rows to know how wide its columns are.
+constexpr std::size_t kBytesAtOnce = std::size_t{64} * 1024;
+constexpr std::size_t kRowsAtOnce = 4096;
 
 const Counterset& set_of(const CookedRow& row) { return *row.selection->set->set; }
 
@@ -51,33 +56,42 @@ std::string unit_text(const CookedRow& row, bool raw) {
 
 class TableWriter final : public RowWriter {
  public:
-  explicit TableWriter(const RowStyle& style) : style_(style), table_({}) {}
+  explicit TableWriter(const RowStyle& style) : style_(style), table_({}, style.charset) {}
 
-  std::string write(const Moment& moment) override {
-    const bool first = !begun_;
-    if (first) choose_columns(moment);
-    begun_ = true;
+  void write(const Moment& moment, const TextSink& out) override {
+    if (!begun_) choose_columns(moment);
     std::string time = print_local(moment.sample.time.realtime_ns, style_.milliseconds);
-    for (const auto& row : moment.rows) {
-      std::vector<std::string> cells{std::exchange(time, {})};
-      if (publishers_) cells.push_back(row.selection->provider->label());
-      cells.push_back(counter_text(row));
-      if (instances_) cells.push_back(row.instance->name);
-      // A long text would push the numbers out of sight; other formats have all of it.
-      constexpr std::size_t kTextCells = 48;
-      auto value = value_text(row, style_);
-      if (display_width(value) > kTextCells) value = fit(value, kTextCells);
-      cells.push_back(std::move(value));
-      cells.push_back(note_of(row));
-      table_.add(std::move(cells));
-    }
-    if (moment.rows.empty()) table_.add({std::move(time), "(no instances)"});
-    std::string headings;
-    if (first) headings = Paint(style_.color).heading(without_line_end(table_.headings())) + '\n';
-    return headings + table_.take_rows() + (style_.histograms ? histograms(moment) : "");
+    bool any = false;
+    moment.rows([&](const CookedRow& row) {
+      any = true;
+      add(row, std::exchange(time, {}));
+      return table_.rows() < kRowsAtOnce || flush(out);
+    });
+    if (!any) table_.add({std::move(time), "(no instances)"});
+    if (flush(out) && style_.histograms) write_histograms(moment, out);
   }
 
  private:
+  void add(const CookedRow& row, std::string time) {
+    std::vector<std::string> cells{std::move(time)};
+    if (publishers_) cells.push_back(publisher_of(row));
+    cells.push_back(counter_text(row));
+    if (instances_) cells.emplace_back(row.instance->name);
+    cells.push_back(value_text(row, style_));
+    cells.push_back(note_of(row));
+    table_.add(std::move(cells));
+  }
+
+  // The rows so far decide about the width of the columns, which may grow further below.
+  bool flush(const TextSink& out) {
+    std::string headings;
+    if (!begun_) {
+      headings = Paint(style_.color).heading(without_line_end(table_.headings())) + '\n';
+    }
+    begun_ = true;
+    return out(headings + table_.take_rows());
+  }
+
   // Columns that would be empty or say the same in every row are left out.
   void choose_columns(const Moment& moment) {
     const auto& selections = moment.sample.plan->selections;
@@ -87,23 +101,29 @@ class TableWriter final : public RowWriter {
     instances_ = std::any_of(selections.begin(), selections.end(), [](const auto& selection) {
       return has_instance_names(selection.set->set->instances);
     });
-    std::vector<Column> columns{{"TIME"}};
+    const std::size_t time_cells = style_.milliseconds ? 12 : 8;
+    std::vector<Column> columns{{"TIME", Align::kLeft, time_cells}};
     if (publishers_) columns.push_back({"PUBLISHER"});
     columns.push_back({"COUNTER"});
     if (instances_) columns.push_back({"INSTANCE"});
     constexpr std::size_t kScaledValue = 10;  // "1.23 MiB/s"
-    columns.push_back({"VALUE", Align::kRight, kScaledValue});
+    // A long text would push the numbers out of sight; other formats have all of it.
+    constexpr std::size_t kTextCells = 48;
+    columns.push_back({"VALUE", Align::kRight, kScaledValue, kTextCells});
     columns.push_back({""});
-    table_ = Table(std::move(columns));
+    table_ = Table(std::move(columns), style_.charset);
+    table_.limit(style_.columns, Table::Overflow::kCut);
   }
 
-  [[nodiscard]] std::string histograms(const Moment& moment) const {
-    std::string out;
-    for (const auto& row : moment.rows) {
+  void write_histograms(const Moment& moment, const TextSink& out) const {
+    bool any = false;
+    moment.rows([&](const CookedRow& row) {
       const auto histogram = histogram_text(row, moment.interval_s, style_);
-      if (!histogram.empty()) out += '\n' + histogram;
-    }
-    return out.empty() ? out : out + '\n';
+      if (histogram.empty()) return true;
+      any = true;
+      return out('\n' + histogram);
+    });
+    if (any) out("\n");
   }
 
   // Why there is no number, or why it is not today's. The first sample needs no words.
@@ -135,22 +155,24 @@ class LineWriter final : public RowWriter {
     return line({"time", "publisher", "set", "instance", "counter", "value", "unit", "status"});
   }
 
-  std::string write(const Moment& moment) override {
+  void write(const Moment& moment, const TextSink& out) override {
     const auto time = print_utc(moment.sample.time.realtime_ns);
-    std::string out;
-    for (const auto& row : moment.rows) {
+    std::string lines;
+    moment.rows([&](const CookedRow& row) {
       const auto value = exact_text(row, style_.raw);
       const auto unit = unit_text(row, style_.raw);
       if (style_.format == Format::kPlain) {
-        out += line({time, row.short_path(), value.value_or("-"), unit});
-        continue;
+        lines += line({time, row.short_path(), value.value_or("-"), unit});
+      } else {
+        lines +=
+            line({time, publisher_of(row), symbol_or_name(set_of(row).symbol, set_of(row).name),
+                  std::string(row.instance->name),
+                  symbol_or_name(row.counter->symbol, row.counter->name), value.value_or(""), unit,
+                  std::string(status_word(row))});
       }
-      out += line({time, row.selection->provider->label(),
-                   symbol_or_name(set_of(row).symbol, set_of(row).name), row.instance->name,
-                   symbol_or_name(row.counter->symbol, row.counter->name), value.value_or(""), unit,
-                   std::string(status_word(row))});
-    }
-    return out;
+      return lines.size() < kBytesAtOnce || out(std::exchange(lines, {}));
+    });
+    out(lines);
   }
 
  private:
@@ -159,7 +181,11 @@ class LineWriter final : public RowWriter {
     std::string out;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (i > 0) out += csv ? ',' : '\t';
-      out += csv ? csv_field(fields[i]) : tsv_field(fields[i]);
+      if (style_.format == Format::kPlain) {
+        out += escape_for_terminal(fields[i], style_.charset);
+      } else {
+        out += csv ? csv_field(fields[i], style_.charset) : tsv_field(fields[i], style_.charset);
+      }
     }
     out += csv ? "\r\n" : "\n";
     return out;
@@ -172,17 +198,21 @@ class LineWriter final : public RowWriter {
 // same members, so what reads one reads the other.
 class JsonRowWriter final : public RowWriter {
  public:
-  explicit JsonRowWriter(const RowStyle& style) : style_(style), json_(style.integers_as_text) {}
+  explicit JsonRowWriter(const RowStyle& style)
+      : style_(style), json_(style.integers_as_text, style.charset) {}
 
-  std::string write(const Moment& moment) override {
+  void write(const Moment& moment, const TextSink& out) override {
     const bool lines = style_.format == Format::kJsonLines;
     if (lines || !open_) open(moment);
-    for (const auto& row : moment.rows) {
+    std::string text;
+    moment.rows([&](const CookedRow& row) {
       if (!lines) json_.line_break();
       write_row(row, moment);
-    }
+      text += json_.take();
+      return text.size() < kBytesAtOnce || out(std::exchange(text, {}));
+    });
     note_errors(moment);
-    return lines ? close() : json_.take();
+    out(text + (lines ? close() : json_.take()));
   }
 
   std::string end() override {
@@ -207,7 +237,7 @@ class JsonRowWriter final : public RowWriter {
     write_errors();
     json_.end_object();
     auto text = json_.take() + "\n";
-    json_ = JsonWriter(style_.integers_as_text);
+    json_ = JsonWriter(style_.integers_as_text, style_.charset);
     return text;
   }
 
@@ -246,7 +276,8 @@ class JsonRowWriter final : public RowWriter {
     json_.key("instance").text(row.instance->name);
     json_.key("instance_id").number(std::uint64_t{row.instance->id});
     json_.key("counter").text(symbol_or_name(row.counter->symbol, row.counter->name));
-    json_.key("publisher").text(row.selection->provider->label());
+    json_.key("publisher").text(publisher_of(row));
+    if (!row.selection->provider->trusted) json_.key("trusted").boolean(false);
     json_.key("kind").text(style_.raw ? "raw" : kind_of(*row.counter).kind);
     json_.key("unit").text(unit_text(row, style_.raw));
     json_.key("value");
@@ -345,21 +376,14 @@ std::string value_text(const CookedRow& row, const RowStyle& style) {
 
 std::string counter_text(const CookedRow& row) {
   const auto& set = set_of(row);
-  return symbol_or_name(set.symbol, set.name) + "/" +
+  const auto publisher = row.needs_publisher() ? row.selection->provider->label() + ":" : "";
+  return publisher + symbol_or_name(set.symbol, set.name) + "/" +
          symbol_or_name(row.counter->symbol, row.counter->name);
 }
 
-std::string csv_field(std::string_view text) {
-  auto clean = escape_for_terminal(text);
-  if (clean.find_first_of(",\"\r\n") == std::string::npos) return clean;
-  std::string out = "\"";
-  for (const char c : clean) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
+std::string publisher_of(const CookedRow& row) {
+  const bool is_of_all = row.is_total && !row.needs_publisher();
+  return is_of_all ? std::string() : row.selection->provider->label();
 }
-
-std::string tsv_field(std::string_view text) { return escape_for_terminal(text); }
 
 }  // namespace meterbank::cli

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,7 +15,9 @@
 
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/quantity.hpp"
+#include "cli/session/selection.hpp"
 #include "meterbank/reader/cook.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 
@@ -41,24 +44,29 @@ struct RowStyle {
   bool integers_as_text = false;  // JSON
   bool milliseconds = false;      // in the local time of a table
   bool color = false;
-  bool ascii = false;       // no block characters
-  bool histograms = false;  // distributions with their buckets, in a table or JSON
-  Percentiles percentiles;  // of distributions
-  std::size_t columns = 0;  // cells in a line; 0: any number
+  bool ascii = false;                // no block characters
+  Charset charset = Charset::kUtf8;  // of foreign text
+  bool histograms = false;           // distributions with their buckets, in a table or JSON
+  Percentiles percentiles;           // of distributions
+  std::size_t columns = 0;           // cells in a line; 0: any number
 };
 
 // One sample as a writer sees it.
 struct Moment {
   const Sample& sample;
-  const std::vector<CookedRow>& rows;
+  const RowWalk& rows;
   double interval_s = 0;  // since the sample before; 0 for the first
 };
+
+// Takes text; false: nobody wants more of it.
+using TextSink = std::function<bool(std::string_view)>;
 
 class RowWriter {
  public:
   virtual ~RowWriter() = default;
   virtual std::string begin() { return {}; }
-  virtual std::string write(const Moment& moment) = 0;
+  // In pieces, so that no sample is ever held as text.
+  virtual void write(const Moment& moment, const TextSink& out) = 0;
   virtual std::string end() { return {}; }
 };
 
@@ -68,10 +76,7 @@ class RowWriter {
 [[nodiscard]] std::string value_text(const CookedRow& row, const RowStyle& style);
 // "demo_orders/accepted"
 [[nodiscard]] std::string counter_text(const CookedRow& row);
-
-// RFC 4180: quoted if it must be, quotation marks doubled.
-[[nodiscard]] std::string csv_field(std::string_view text);
-// A tab or line end in a name becomes \u{9}, \u{a}, so that a line is a row.
-[[nodiscard]] std::string tsv_field(std::string_view text);
+// Empty for a total, which is of all providers that it adds up.
+[[nodiscard]] std::string publisher_of(const CookedRow& row);
 
 }  // namespace meterbank::cli

@@ -2,42 +2,24 @@
 #include "cli/format/table.hpp"
 
 #include <algorithm>
-#include <array>
-
-#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 namespace {
 
-struct Range {
-  char32_t first, last;
-};
+// For the last column. In less, nothing can be read: let the terminal break it.
+constexpr std::size_t kRoomMin = 12;
 
-// Blocks of combining marks and invisible characters. Rare scripts with marks outside of these
-// count one cell too many, which costs alignment and nothing else.
-constexpr std::array kZeroWidth{
-    Range{0x0300, 0x036F}, Range{0x0483, 0x0489}, Range{0x0591, 0x05BD}, Range{0x0610, 0x061A},
-    Range{0x064B, 0x065F}, Range{0x0E34, 0x0E3A}, Range{0x0E47, 0x0E4E}, Range{0x1AB0, 0x1AFF},
-    Range{0x1DC0, 0x1DFF}, Range{0x200B, 0x200D}, Range{0x2060, 0x2064}, Range{0x20D0, 0x20FF},
-    Range{0xFE00, 0xFE0F}, Range{0xFE20, 0xFE2F}, Range{0xFEFF, 0xFEFF}, Range{0xE0100, 0xE01EF}};
-constexpr std::array kDoubleWidth{
-    Range{0x1100, 0x115F},   Range{0x2E80, 0x303E},   Range{0x3041, 0x33FF},
-    Range{0x3400, 0x4DBF},   Range{0x4E00, 0x9FFF},   Range{0xA000, 0xA4CF},
-    Range{0xAC00, 0xD7A3},   Range{0xF900, 0xFAFF},   Range{0xFE30, 0xFE4F},
-    Range{0xFF00, 0xFF60},   Range{0xFFE0, 0xFFE6},   Range{0x1F300, 0x1F64F},
-    Range{0x1F680, 0x1F6FF}, Range{0x1F900, 0x1FAFF}, Range{0x20000, 0x3FFFD}};
-
-template <typename Ranges>
-bool contains(const Ranges& ranges, char32_t code_point) noexcept {
-  return std::any_of(ranges.begin(), ranges.end(), [code_point](const Range& range) {
-    return code_point >= range.first && code_point <= range.last;
-  });
-}
-
-std::size_t cells_of(char32_t code_point) noexcept {
-  if (code_point < 0x300) return 1;
-  if (contains(kZeroWidth, code_point)) return 0;
-  return contains(kDoubleWidth, code_point) ? 2 : 1;
+// Bytes of the longest front of `text` that takes at most `width` cells.
+std::size_t front_within(std::string_view text, std::size_t width) noexcept {
+  std::size_t bytes = 0;
+  std::size_t used = 0;
+  while (bytes < text.size()) {
+    const auto unit = text.substr(bytes, unit_bytes(text.substr(bytes)));
+    used += display_width(unit);
+    if (used > width) break;
+    bytes += unit.size();
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -56,28 +38,24 @@ std::string fit(std::string_view text, std::size_t width) {
   const std::size_t whole = display_width(text);
   if (whole <= width) return std::string(text) + std::string(width - whole, ' ');
   if (width == 0) return {};
-  std::string out;
-  std::size_t used = 0;
-  while (!text.empty()) {
-    const auto decoded = decode_utf8(text);
-    const std::size_t cells = cells_of(decoded.code_point);
-    if (used + cells > width - 1) break;
-    out.append(text.substr(0, decoded.length));
-    used += cells;
-    text.remove_prefix(decoded.length);
-  }
-  out += "…";
-  return out + std::string(width - 1 - used, ' ');
+  const auto kept = text.substr(0, front_within(text, width - 1));
+  return std::string(kept) + "…" + std::string(width - 1 - display_width(kept), ' ');
 }
 
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
   std::string out;
   std::size_t used = 0;
   while (!text.empty()) {
-    const auto end = std::min(text.find(' '), text.size());
-    const auto word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    const std::size_t cells = display_width(word);
+    auto word = text.substr(0, text.find(' '));
+    std::size_t behind = word.size() + 1;
+    std::size_t cells = display_width(word);
+    if (cells > width) {
+      // At least one unit, however narrow the line is.
+      word = word.substr(0, std::max(front_within(word, width), unit_bytes(word)));
+      behind = word.size();
+      cells = display_width(word);
+    }
+    text.remove_prefix(std::min(behind, text.size()));
     if (used > 0 && used + 1 + cells > width) {
       out.erase(out.find_last_not_of(' ') + 1);
       out += '\n' + std::string(indent, ' ');
@@ -93,25 +71,71 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
 }
 
 void Table::add(std::vector<std::string> cells) {
+  for (auto& cell : cells) cell = escape_for_terminal(cell, charset_);
+  add_cleaned(std::move(cells));
+}
+
+void Table::add_messages(std::vector<std::string> cells) {
+  for (auto& cell : cells) cell = escape_composed(cell, Composed::kLine, charset_);
+  add_cleaned(std::move(cells));
+}
+
+void Table::add_cleaned(std::vector<std::string> cells) {
   cells.resize(columns_.size());
-  for (auto& cell : cells) cell = escape_for_terminal(cell);
   rows_.push_back(std::move(cells));
 }
 
 void Table::measure() {
-  widths_.resize(columns_.size());
+  widths_wanted_.resize(columns_.size());
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    widths_[i] =
-        std::max({widths_[i], columns_[i].width_min, display_width(columns_[i].heading)});
-    for (const auto& row : rows_) widths_[i] = std::max(widths_[i], display_width(row[i]));
+    auto& width = widths_wanted_[i];
+    width = std::max({width, columns_[i].width_min, display_width(columns_[i].heading)});
+    for (const auto& row : rows_) width = std::max(width, display_width(row[i]));
+    width = std::min(width, columns_[i].width_max);
   }
+  widths_ = widths_wanted_;
+  if (limit_ != 0) share_room();
+}
+
+// Takes cells from the widest column of text until a line fits; then from values that are texts.
+void Table::share_room() {
+  const bool last_gives_way = columns_.back().align == Align::kLeft;
+  const auto last = last_gives_way ? std::min(widths_.back(), kRoomMin) : widths_.back();
+  std::size_t used = last + 2 * (columns_.size() - 1);
+  for (std::size_t i = 0; i + 1 < widths_.size(); ++i) used += widths_[i];
+  for (const Align align : {Align::kLeft, Align::kRight}) {
+    while (used > limit_) {
+      const auto widest = widest_that_gives_way(align);
+      if (widest == columns_.size()) break;
+      --widths_[widest];
+      --used;
+    }
+  }
+}
+
+// The number of columns if there is none.
+std::size_t Table::widest_that_gives_way(Align align) const {
+  std::size_t widest = columns_.size();
+  for (std::size_t i = 0; i + 1 < widths_.size(); ++i) {
+    const auto& column = columns_[i];
+    if (column.align != align) continue;
+    const bool may_be_text = align == Align::kLeft || column.width_max != Column().width_max;
+    const auto least = align == Align::kLeft ? kTextCellsMin : kNumberCells;
+    if (!may_be_text || widths_[i] <= std::max(least, column.width_min)) continue;
+    if (widest == columns_.size() || widths_[i] > widths_[widest]) widest = i;
+  }
+  return widest;
 }
 
 std::string Table::line(const std::vector<std::string>& cells) const {
   std::string out;
   for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
-    const std::string gap(widths_[i] - display_width(cells[i]), ' ');
-    out += (columns_[i].align == Align::kRight ? gap + cells[i] : cells[i] + gap) + "  ";
+    const auto width = display_width(cells[i]);
+    if (columns_[i].align == Align::kRight && width < widths_[i]) {
+      out += std::string(widths_[i] - width, ' ') + cells[i] + "  ";
+    } else {
+      out += fit(cells[i], widths_[i]) + "  ";
+    }
   }
   out += last_cell(cells.back(), display_width(out));
   out.erase(out.find_last_not_of(' ') + 1);
@@ -121,7 +145,6 @@ std::string Table::line(const std::vector<std::string>& cells) const {
 
 // The last cell of a line that is `begin` cells long already.
 std::string Table::last_cell(const std::string& cell, std::size_t begin) const {
-  constexpr std::size_t kRoomMin = 12;  // in less, nothing can be read: let the terminal break it
   const std::size_t width = display_width(cell);
   if (limit_ == 0 || begin + width <= limit_ || begin + kRoomMin > limit_) {
     if (columns_.back().align == Align::kLeft) return cell;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/session/exit_code.hpp"
+#include "cli/session/open_files.hpp"
 #include "cli/verbs.hpp"
 
 namespace meterbank::cli {
@@ -71,6 +72,7 @@ int gen(const Invocation& invocation, Console& console) {
   arguments.reserve(words.size() + 1);
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  restore_open_files_limit();
   ::execvp(program.c_str(), arguments.data());
   complain(console, Error{ErrorCode::kSystem, errno, fmt::format("cannot run {}", program),
                           fmt::format("{} beside meterbank, or on the PATH", kProgram)});

@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "cli/format/separated_values.hpp"
+
 namespace meterbank::cli {
 namespace {
 
@@ -23,12 +25,15 @@ constexpr char separator_of(LogFormat format) { return format == LogFormat::kCsv
 
 std::string print_log_header(const LogHeader& header) {
   std::string first = header.format == LogFormat::kCsv ? "(PDH-CSV 4.0)" : "(PDH-TSV 4.0)";
-  if (header.zone) first += fmt::format(" ({})({})", header.zone->name, header.zone->bias_minutes);
+  if (header.zone) {
+    first += fmt::format(" ({})({})", escape_composed(header.zone->name, Composed::kLine),
+                         header.zone->bias_minutes);
+  }
   std::string line;
   put_field(line, first);
   for (const auto& path : header.paths) {
     line += separator_of(header.format);
-    put_field(line, path);
+    put_field(line, spreadsheet_text(escape_composed(path, Composed::kLine)));
   }
   return line + "\r\n";
 }

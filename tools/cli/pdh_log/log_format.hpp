@@ -26,7 +26,10 @@ struct LogRecord {
   std::vector<std::string> values;  // digits as written, one a path; empty: no value
 };
 
-// Complete lines, ending in CR LF. A quotation mark within a field is doubled.
+// Complete lines, ending in CR LF. A quotation mark within a field is doubled. A path is cleaned
+// before it comes here; one from another log is made harmless, and marked as text where a
+// spreadsheet would take it for a formula (separated_values.hpp). Windows' own begin with two
+// backslashes.
 [[nodiscard]] std::string print_log_header(const LogHeader& header);
 [[nodiscard]] std::string print_log_record(LogFormat format, const LogRecord& record);
 

@@ -31,25 +31,29 @@ class PdhWriter final : public RowWriter {
       : format_(style.format == Format::kPdhTsv ? LogFormat::kTsv : LogFormat::kCsv),
         raw_(style.raw) {}
 
-  std::string write(const Moment& moment) override {
-    std::string out;
-    if (!open_) out = print_log_header(open(moment));
+  // A record is one line, whose columns are all rows of the first sample.
+  void write(const Moment& moment, const TextSink& out) override {
+    if (!open_) out(print_log_header(open(moment)));
     LogRecord record;
     record.time = log_time_of(moment.sample.time.realtime_ns);
     record.values.resize(columns_.size());
     CountOfText seen;
-    for (const auto& row : moment.rows) {
+    moment.rows([&](const CookedRow& row) {
       const auto column = columns_.find(key_of(row, seen));
       if (column != columns_.end()) record.values[column->second] = value_of(row);
-    }
-    return out + print_log_record(format_, record);
+      return true;
+    });
+    out(print_log_record(format_, record));
   }
 
  private:
-  // A publisher that was started anew goes on in its old columns, so its process does not count.
-  // Namesakes are told apart by their order, as on Windows.
+  // A publisher that was started anew goes on in its old columns, so its process does not count,
+  // but its user does. Namesakes are told apart by their order, as on Windows.
   static std::string key_of(const CookedRow& row, CountOfText& seen) {
-    auto key = row.selection->provider->name + path_of(row);
+    const ProviderView& provider = *row.selection->provider;
+    const bool is_of_all = publisher_of(row).empty();
+    auto key = path_of(row);
+    if (!is_of_all) key = fmt::format("{}\n{}\n{}", provider.uid, provider.name, key);
     const auto before = seen[key]++;
     return fmt::format("{}\n{}", key, before);
   }
@@ -58,16 +62,21 @@ class PdhWriter final : public RowWriter {
     open_ = true;
     // Where publishers offer the same, the machine's place says whose column it is.
     CountOfText offers;
-    for (const auto& row : moment.rows) ++offers[path_of(row)];
+    moment.rows([&offers](const CookedRow& row) {
+      if (!row.needs_publisher()) ++offers[path_of(row)];
+      return true;
+    });
     CountOfText seen;
     LogHeader header{format_, log_zone_at(moment.sample.time.realtime_ns), {}};
     const auto machine = machine_name();
-    for (const auto& row : moment.rows) {
+    moment.rows([&](const CookedRow& row) {
       columns_.emplace(key_of(row, seen), columns_.size());
       const bool shared = offers[path_of(row)] > 1 && several_publishers(moment);
-      const auto place = shared ? row.selection->provider->label() : machine;
+      const auto place =
+          shared || row.needs_publisher() ? row.selection->provider->label() : machine;
       header.paths.push_back(escape_for_terminal(fmt::format("\\\\{}{}", place, path_of(row))));
-    }
+      return true;
+    });
     return header;
   }
 

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
 #include "meterbank/base/clock.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -33,7 +35,7 @@ std::string blocker_text(const Blocker& blocker, std::uint64_t now_ns) {
     facts += facts.empty() ? fact : ", " + fact;
   };
   const bool is_kernel = blocker.token == 0 && blocker.pid == 0 && blocker.uid == 0;
-  const auto label = pmu::text_of(blocker.label);
+  const auto label = escape_for_terminal(pmu::text_of(blocker.label));
   if (!label.empty()) add(fmt::format("\"{}\"", label));
   if (!is_kernel) add(fmt::format("uid {}", blocker.uid));
   if (blocker.since_ns != 0) {
@@ -42,7 +44,7 @@ std::string blocker_text(const Blocker& blocker, std::uint64_t now_ns) {
   if (blocker.ends_ns != 0) add("until " + local_text(blocker.ends_ns, now_ns) + " at the latest");
   if (blocker.token == 0 && !is_kernel) add("did not ask");
   if (blocker.is_waiting != 0) add("waits before you");
-  const auto name = pmu::text_of(blocker.name);
+  const auto name = escape_for_terminal(pmu::text_of(blocker.name));
   const auto who = holder_text(name.empty() ? "somebody" : name, blocker.pid);
   return facts.empty() ? who : fmt::format("{} ({})", who, facts);
 }
@@ -99,7 +101,8 @@ std::string arbiter_directory(const Invocation& invocation) {
 }
 
 Error no_arbiter(Error error, const std::string& socket) {
-  if (error.code == ErrorCode::kGone || error.code == ErrorCode::kNotFound) {
+  const bool is_silent = error.system_error == ETIMEDOUT;
+  if (!is_silent && (error.code == ErrorCode::kGone || error.code == ErrorCode::kNotFound)) {
     return {ErrorCode::kGone, 0, fmt::format("no arbiter listens at {}", socket),
             "systemctl start meterbank-pmud.socket, or meterbank-pmud as root"};
   }

@@ -83,10 +83,9 @@ int host(const Invocation& invocation, Console& console) {
   if (!provider) return explain_failure(provider.error(), waiter, console);
   if (!invocation.quiet && console.err_is_terminal) {
     const auto directory = options.directory.empty() ? provider_directory() : options.directory;
-    console.err << fmt::format(
-        "publishing {}@{} in {}; stop with Ctrl-C, look with: meterbank watch\n", options.name,
-        ::getpid(), directory);
-    console.err.flush();
+    say(console,
+        fmt::format("publishing {}@{} in {}; stop with Ctrl-C, look with: meterbank watch",
+                    escape_for_terminal(options.name), ::getpid(), escape_for_terminal(directory)));
   }
   return wait_for_end(invocation, waiter, console);
 }

@@ -3,10 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
-
-#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -31,15 +28,8 @@ bool has_screen(const Console& console) {
   return console.out_is_terminal && !term.empty() && term != "dumb";
 }
 
-bool speaks_utf8() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    std::string set(environment(name));
-    if (set.empty()) continue;
-    std::transform(set.begin(), set.end(), set.begin(),
-                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-    return set.find("UTF-8") != std::string::npos || set.find("UTF8") != std::string::npos;
-  }
-  return false;
+Charset out_charset(const Console& console) {
+  return console.out_is_terminal && !locale_is_utf8() ? Charset::kAscii : Charset::kUtf8;
 }
 
 std::string Paint::wrap(std::string_view code, std::string_view text) const {
@@ -49,9 +39,15 @@ std::string Paint::wrap(std::string_view code, std::string_view text) const {
   return out;
 }
 
-void complain(const Console& console, std::string_view message) {
-  console.err << "meterbank: " << escape_for_terminal(message) << '\n';
+void say(const Console& console, std::string_view line, std::string_view end) {
+  const bool is_ascii = console.err_is_terminal && !locale_is_utf8();
+  console.err << escape_composed(line, Composed::kLine, is_ascii ? Charset::kAscii : Charset::kUtf8)
+              << end;
   console.err.flush();
+}
+
+void complain(const Console& console, std::string_view message) {
+  say(console, fmt::format("meterbank: {}", message));
 }
 
 std::string remedy_of(const Error& error) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "meterbank/base/result.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 
@@ -30,8 +31,8 @@ enum class ColorWhen : std::uint8_t { kAuto, kAlways, kNever };
 // A terminal that can place text: not TERM=dumb, and not without TERM.
 [[nodiscard]] bool has_screen(const Console& console);
 
-// The character set as the environment names it; asking the C library would need a locale.
-[[nodiscard]] bool speaks_utf8();
+// Of what goes to standard output.
+[[nodiscard]] Charset out_charset(const Console& console);
 
 // Colour never carries meaning alone, so everything reads the same without it.
 class Paint {
@@ -56,7 +57,10 @@ class Paint {
 // "what: why [NAME]; try: remedy"
 [[nodiscard]] std::string named_message(const Error& error);
 
-// "meterbank: what: why; try: remedy" on one line, foreign text escaped.
+// A line for people on standard error. Foreign text in it should be cleaned, and is made harmless
+// if it is not.
+void say(const Console& console, std::string_view line, std::string_view end = "\n");
+// "meterbank: what: why; try: remedy"
 void complain(const Console& console, std::string_view message);
 void complain(const Console& console, const Error& error);
 

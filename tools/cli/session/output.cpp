@@ -63,8 +63,9 @@ bool Output::write(std::string_view text) {
   if (failure_ != 0) return false;
   if (text.empty()) return true;
   std::ostream& target = is_file() ? static_cast<std::ostream&>(file_) : console_->out;
+  const auto charset = is_file() ? Charset::kUtf8 : out_charset(*console_);
   errno = 0;
-  target << text;
+  target << escape_composed(text, Composed::kPage, charset);
   target.flush();
   if (target.good()) return true;
   failure_ = errno != 0 ? errno : EIO;

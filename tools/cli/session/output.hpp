@@ -20,7 +20,8 @@ class Output {
   Output& operator=(Output&&) = delete;
   ~Output();  // without finish(), nothing is left of the file
 
-  // Hands `text` on at once. False if nobody takes it any more; finish() knows why.
+  // Hands `text` on at once, through the last gate: foreign parts of it should be cleaned, and are
+  // made harmless if they are not. False if nothing takes it any more; finish() knows why.
   bool write(std::string_view text);
   [[nodiscard]] bool is_file() const noexcept { return !path_.empty(); }
 

@@ -16,6 +16,7 @@
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/shm/lease_wire.hpp"
 #include "meterbank/shm/pointer_record.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -109,7 +110,7 @@ std::vector<OddObject> odd_objects(const std::string& directory) {
     const std::string_view name = item->d_name;
     if (name.starts_with('.') || name.ends_with(kSocketSuffix)) continue;
     if (name == pmu::kArbiterSocket || name == pmu::kArbiterJournal) continue;
-    const auto path = fmt::format("{}/{}", directory, name);
+    const auto path = fmt::format("{}/{}", directory, escape_for_terminal(name));
     if (!name.ends_with(kPointerRecordSuffix)) {
       odd.push_back({describe(ErrorCode::kSystem, path + ": not of this library",
                               "nothing, if you know it; it is not read"),

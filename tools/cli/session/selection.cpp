@@ -13,6 +13,7 @@
 #include "cli/session/runtime_directory.hpp"
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/path.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -40,6 +41,18 @@ Result<void> read_paths(const std::string& file, std::vector<std::string>& paths
 
 bool is_readable(const ProviderView& provider) { return provider.segment != nullptr; }
 
+// Runs, as far as can be told, and nothing can be read from it.
+bool is_unreadable(const ProviderView& provider) {
+  return !is_readable(provider) && !has_ended(provider.state);
+}
+
+// There is more of it than could be read, such as memory that could not be mapped.
+bool lacks_parts(const ProviderView& provider) {
+  const bool is_here =
+      provider.state == ProviderState::kLive || provider.state == ProviderState::kHung;
+  return is_here && !provider.error.what.empty();
+}
+
 // The provider that `pattern` names, if it names one that cannot be read.
 bool names_unreadable(const std::string& pattern, const Catalog& catalog) {
   const auto path = parse_path(pattern);
@@ -48,7 +61,7 @@ bool names_unreadable(const std::string& pattern, const Catalog& catalog) {
   if (glob.matches_everything()) return false;
   const auto& providers = catalog.providers();
   return std::any_of(providers.begin(), providers.end(), [&](const auto& provider) {
-    return provider->state == ProviderState::kUnreadable && glob.matches(provider->name);
+    return is_unreadable(*provider) && glob.matches(provider->name);
   });
 }
 
@@ -57,14 +70,15 @@ bool names_unreadable(const std::string& pattern, const Catalog& catalog) {
 int report_unreadable(const Catalog& catalog, const Console& console) {
   int code = kExitDone;
   for (const auto& provider : catalog.providers()) {
-    if (is_readable(*provider)) continue;
-    if (provider->state == ProviderState::kUnreadable) {
-      complain(console, fmt::format("{}: {}", provider->label(), named_message(provider->error)));
+    if (is_readable(*provider) && !lacks_parts(*provider)) continue;
+    if (is_unreadable(*provider) || lacks_parts(*provider)) {
+      complain(console, fmt::format("{}: {}", escape_for_terminal(provider->label()),
+                                    named_message(provider->error)));
       code = kExitEnvironment;
     } else {
       complain(console, fmt::format("{} has ended, and its counters with it; try: meterbank "
                                     "doctor --clean",
-                                    provider->label()));
+                                    escape_for_terminal(provider->label())));
       code = std::max(code, kExitNo);
     }
   }
@@ -179,6 +193,27 @@ void complain_of(const Unmatched& miss, const Catalog& catalog, const Console& c
 
 }  // namespace
 
+CatalogOptions catalog_options(const SelectionOptions& options) {
+  CatalogOptions catalog;
+  catalog.directory = options.directory;
+  if (options.across_users) catalog.trust = UserPolicy::kEveryone;
+  return catalog;
+}
+
+NotInTotals not_in_totals_of(const QueryPlan& plan) {
+  NotInTotals records;
+  for (const auto& provider : plan.left_out) records.insert(provider->record);
+  return records;
+}
+
+std::string not_in_totals_text(const NotInTotals& providers) {
+  if (providers.empty()) return {};
+  const bool one = providers.size() == 1;
+  return fmt::format("totals leave out {} {}; --across-users adds {}", providers.size(),
+                     one ? "provider of another user" : "providers of other users",
+                     one ? "it" : "them");
+}
+
 Result<std::vector<std::string>> gather_paths(const SelectionOptions& options) {
   auto paths = options.paths;
   if (!options.paths_from.empty()) {
@@ -214,7 +249,7 @@ Result<Selection> Selection::open(const SelectionOptions& options, Waiter& waite
   const auto deadline = Clock::now() + options.wait.value_or(std::chrono::nanoseconds(0));
   for (;;) {
     // A directory that is not there yet is part of what one waits for.
-    auto catalog = Catalog::open({.directory = options.directory});
+    auto catalog = Catalog::open(catalog_options(options));
     const bool last = Clock::now() >= deadline;
     if (catalog) {
       auto query = Query::compile(*catalog, *patterns, options.excluded);
@@ -241,8 +276,9 @@ bool Selection::refresh() {
 int report_hidden(const Catalog& catalog, const Console& console) {
   int code = kExitDone;
   for (const auto& provider : catalog.providers()) {
-    if (provider->state != ProviderState::kUnreadable) continue;
-    complain(console, fmt::format("{}: {}", provider->label(), named_message(provider->error)));
+    if (!is_unreadable(*provider) && !lacks_parts(*provider)) continue;
+    complain(console, fmt::format("{}: {}", escape_for_terminal(provider->label()),
+                                  named_message(provider->error)));
     code = kExitEnvironment;
   }
   return std::max(code, report_odd_records(catalog, console));
@@ -276,8 +312,9 @@ std::string complaint_about(const CallbackAnswer& answer) {
     default:
       break;
   }
-  return fmt::format("{} {}: {}; try: {}", answer.provider->label(), answer.set->set->name,
-                     answer.reason(), remedy);
+  const auto what =
+      fmt::format("{} {}: {}", answer.provider->label(), answer.set->set->name, answer.reason());
+  return fmt::format("{}; try: {}", escape_for_terminal(what), remedy);
 }
 
 int report_answers(const std::shared_ptr<const std::vector<CallbackAnswer>>& answers,
@@ -325,6 +362,8 @@ int report_unmatched(const Selection& selection, const Console& console,
 int report_missing(const Selection& selection, const Console& console) {
   // With samples to come, each says for itself who did not answer.
   if (selection.query.plan()->selections.empty()) {
+    const auto left_out = not_in_totals_text(not_in_totals_of(*selection.query.plan()));
+    if (!left_out.empty()) complain(console, left_out);
     std::set<std::string> said;
     const int code = report_answers(selection.query.answers(), console, said);
     if (code != kExitDone) return code;
@@ -334,6 +373,8 @@ int report_missing(const Selection& selection, const Console& console) {
 
 void Sampler::take() {
   const auto now = Clock::now();
+  // The sample before the last is not needed any more, nor is what it alone keeps of the catalog.
+  samples_[1 - newest_].plan = nullptr;
   // The first sample follows the opening of the catalog; later ones look around once in a while.
   if (taken_ > 0 && (selection_->catalog.stale() || now - refreshed_ >= kRefreshPeriod)) {
     selection_->refresh();
@@ -341,23 +382,47 @@ void Sampler::take() {
   }
   newest_ = 1 - newest_;
   ++taken_;
-  collect_and_cook();
+  collect();
 }
 
-void Sampler::retake() { collect_and_cook(); }
+void Sampler::retake() { collect(); }
 
-void Sampler::collect_and_cook() {
+void Sampler::collect() {
   Query& query = selection_->query;
   if (query.asks()) {
     query.collect(samples_[newest_], selection_->patience);
   } else {
     query.collect(samples_[newest_]);
   }
-  rows_ = cook(taken_ < 2 ? nullptr : &samples_[1 - newest_], samples_[newest_],
-               {.cap_percent = false});
-  for (auto& row : rows_) {
-    if (kind_of(row.counter->type).kind == "ratio") round_share(row.cooked.value, interval());
-  }
+}
+
+void Sampler::each_row(RowSink take) const {
+  const double seconds = interval();
+  cook_each(taken_ < 2 ? nullptr : &samples_[1 - newest_], samples_[newest_],
+            {.cap_percent = false}, [&](const CookedRow& cooked) {
+              if (kind_of(cooked.counter->type).kind != "ratio") return take(cooked);
+              CookedRow row = cooked;
+              round_share(row.cooked.value, seconds);
+              return take(row);
+            });
+}
+
+std::vector<CookedRow> Sampler::rows() const {
+  std::vector<CookedRow> rows;
+  each_row([&rows](const CookedRow& row) {
+    rows.push_back(row);
+    return true;
+  });
+  return rows;
+}
+
+bool Sampler::has_row(bool (*is_so)(const CookedRow&)) const {
+  bool found = false;
+  each_row([&](const CookedRow& row) {
+    found = is_so(row);
+    return !found;
+  });
+  return found;
 }
 
 double Sampler::interval() const noexcept {
@@ -367,14 +432,14 @@ double Sampler::interval() const noexcept {
          1e9;
 }
 
-bool Sampler::needs_another() const noexcept {
-  return std::any_of(rows_.begin(), rows_.end(), [](const CookedRow& row) {
+bool Sampler::needs_another() const {
+  return has_row([](const CookedRow& row) {
     return row.cooked.status == CookStatus::kFirstSample && row.row_status != RowStatus::kDead;
   });
 }
 
-bool Sampler::awaits_provider() const noexcept {
-  return std::any_of(rows_.begin(), rows_.end(), [](const CookedRow& row) {
+bool Sampler::awaits_provider() const {
+  return has_row([](const CookedRow& row) {
     return row.cooked.status == CookStatus::kNoNewSample && row.row_status == RowStatus::kFresh;
   });
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -24,9 +25,12 @@ struct SelectionOptions {
   std::vector<std::string> paths;
   std::string paths_from;  // a file of paths, one a line; "-" is standard input
   std::vector<std::string> excluded;
+  bool across_users = false;                                    // totals are of all users
   std::optional<std::chrono::nanoseconds> wait;                 // for everything to appear
   std::chrono::nanoseconds patience = std::chrono::seconds(1);  // with who computes on demand
 };
+
+[[nodiscard]] CatalogOptions catalog_options(const SelectionOptions& options);
 
 // The paths of the options and of the file, each with the publisher that was asked for.
 [[nodiscard]] Result<std::vector<std::string>> gather_paths(const SelectionOptions& options);
@@ -43,6 +47,12 @@ struct Selection {
   // Looks for new providers and instances; true if the plan changed.
   bool refresh();
 };
+
+// By their records.
+using NotInTotals = std::set<std::string>;
+[[nodiscard]] NotInTotals not_in_totals_of(const QueryPlan& plan);
+// "totals leave out 2 providers of other users; --across-users adds them", or nothing.
+[[nodiscard]] std::string not_in_totals_text(const NotInTotals& providers);
 
 // "orders@48213 Geometric Waves: no answer within 1 s; try: --patience 10s"
 [[nodiscard]] std::string complaint_about(const CallbackAnswer& answer);
@@ -69,7 +79,10 @@ int report_answers(const std::shared_ptr<const std::vector<CallbackAnswer>>& ans
 // provider.
 [[nodiscard]] int report_nobody(const Catalog& catalog, const Console& console);
 
-// Takes samples of a selection one after the other and cooks each with the one before.
+// Walks over rows, as often as it is called: a table of millions is never held at once.
+using RowWalk = std::function<void(RowSink)>;
+
+// Takes samples of a selection one after the other; each is cooked with the one before.
 class Sampler {
  public:
   explicit Sampler(Selection& selection) : selection_(&selection) {}
@@ -80,26 +93,28 @@ class Sampler {
   // renews less often than was hoped.
   void retake();
 
-  // The state after take(): valid until the next one.
-  [[nodiscard]] const std::vector<CookedRow>& rows() const noexcept { return rows_; }
+  // Hands over the rows of the sample, cooked one by one; see cook_each().
+  void each_row(RowSink take) const;
+  // All of them at once, for tables that are known to be small. Valid until the next take().
+  [[nodiscard]] std::vector<CookedRow> rows() const;
   [[nodiscard]] const Sample& newer() const noexcept { return samples_[newest_]; }
   // Seconds since the sample before, 0 for the first.
   [[nodiscard]] double interval() const noexcept;
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
   // Some row cannot be cooked before the next sample.
-  [[nodiscard]] bool needs_another() const noexcept;
+  [[nodiscard]] bool needs_another() const;
   // Some row has the same stamped value in both samples.
-  [[nodiscard]] bool awaits_provider() const noexcept;
+  [[nodiscard]] bool awaits_provider() const;
 
  private:
-  void collect_and_cook();
+  void collect();
+  [[nodiscard]] bool has_row(bool (*is_so)(const CookedRow&)) const;
 
   Selection* selection_;
   Sample samples_[2];
   std::size_t newest_ = 1;
   std::uint64_t taken_ = 0;
   Clock::time_point refreshed_ = Clock::now();
-  std::vector<CookedRow> rows_;
 };
 
 }  // namespace meterbank::cli

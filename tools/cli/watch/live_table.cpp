@@ -14,7 +14,6 @@
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 #include "meterbank/reader/glob.hpp"
-#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -27,13 +26,16 @@ RowKey key_of(const CookedRow& row) {
           is_made_up ? counter_text(row) : std::string()};
 }
 
-LiveRow describe(const CookedRow& row, bool raw) {
+LiveRow describe(const CookedRow& row, bool raw, Charset charset) {
+  const auto clean = [charset](std::string_view text) {
+    return escape_for_terminal(text, charset);
+  };
   LiveRow live;
   live.key = key_of(row);
-  live.counter = escape_for_terminal(counter_text(row));
-  live.instance = escape_for_terminal(row.instance->name);
-  live.publisher = escape_for_terminal(row.selection->provider->label());
-  live.unit = raw ? stored_unit(*row.counter) : cooked_unit(*row.counter);
+  live.counter = clean(counter_text(row));
+  live.instance = clean(row.instance->name);
+  live.publisher = clean(publisher_of(row));
+  live.unit = clean(raw ? stored_unit(*row.counter) : cooked_unit(*row.counter));
   // Last words are not what is NOW; get and list have them.
   if (!row_has_value(row, raw) || row.row_status == RowStatus::kDead) {
     const auto word = status_word(row);
@@ -41,15 +43,23 @@ LiveRow describe(const CookedRow& row, bool raw) {
   } else if (side_of(row.cooked.status) != Quantile::Side::kWithin) {
     live.status = status_word(row);  // the end of the buckets would pass for the percentile
   }
-  if (live.status.empty() && row.text != nullptr) live.text = escape_for_terminal(*row.text);
-  live.detail = escape_for_terminal(
-      row.counter->help.empty() ? row.counter->name : row.counter->name + ": " + row.counter->help);
+  if (live.status.empty() && row.text != nullptr) live.text = clean(*row.text);
+  live.detail = clean(row.counter->help.empty() ? row.counter->name
+                                                : row.counter->name + ": " + row.counter->help);
   const auto kind = kind_of(*row.counter);
-  live.facts = escape_for_terminal(fmt::format("{}{}{}: {}; id {}, {}", kind.kind,
-                                               live.unit.empty() ? "" : " in ", live.unit,
-                                               kind.phrase, row.counter->id, live.publisher));
+  live.facts =
+      fmt::format("{}{}{}: {}; id {}, {}", kind.kind, live.unit.empty() ? "" : " in ", live.unit,
+                  kind.phrase, row.counter->id, live.publisher.empty() ? "total" : live.publisher);
+  live.value = raw ? stored_number(row) : row.cooked.value;
+  live.is_news =
+      raw || row.row_status != RowStatus::kFresh || row.cooked.status != CookStatus::kNoNewSample;
   live.raw = raw;
   return live;
+}
+
+// What a filter is held against.
+std::string filtered_text(const CookedRow& row) {
+  return escape_for_terminal(counter_text(row)) + " " + escape_for_terminal(row.instance->name);
 }
 
 std::string right(const std::string& text, std::size_t width) {
@@ -146,24 +156,39 @@ std::string History::bars(std::size_t cells, bool ascii) const {
 
 // ---- LiveTable ----
 
-void LiveTable::update(const std::vector<CookedRow>& rows, bool raw, Clock::time_point now) {
+bool LiveTable::take_rows(const RowWalk& rows, const View& view, const std::string& filter,
+                          const std::function<bool()>& is_interrupted) {
+  // Often enough for a person at a keyboard, and seldom enough to cost nothing.
+  constexpr std::size_t kRowsBetweenLooks = 4096;
+  const Glob glob("*" + filter + "*");
   rows_.clear();
+  bool is_whole = true;
+  std::size_t seen = 0;
+  rows([&](const CookedRow& row) {
+    if (++seen % kRowsBetweenLooks == 0 && is_interrupted && is_interrupted()) is_whole = false;
+    if (!is_whole) return false;
+    if (!filter.empty() && !glob.matches(filtered_text(row))) return true;
+    is_whole = rows_.size() < kRowsMax;
+    if (is_whole) rows_.push_back(describe(row, view.raw, charset_));
+    return is_whole;
+  });
+  return is_whole;
+}
+
+void LiveTable::update(const RowWalk& rows, const View& view, Clock::time_point now,
+                       const std::function<bool()>& is_interrupted) {
+  is_cut_ = !take_rows(rows, view, {}, is_interrupted);
+  if (is_cut_ && !view.filter.empty()) take_rows(rows, view, view.filter, is_interrupted);
   std::set<RowKey> present;
-  for (const auto& row : rows) {
-    rows_.push_back(describe(row, raw));
-    const auto& key = rows_.back().key;
-    present.insert(key);
-    auto& history = histories_[key];
+  for (LiveRow& row : rows_) {
+    present.insert(row.key);
+    auto& history = histories_[row.key];
     // Nothing new from the provider is no news: the picture stands still.
-    const bool nothing_new = !raw && row.row_status == RowStatus::kFresh &&
-                             row.cooked.status == CookStatus::kNoNewSample;
-    if (nothing_new) {
-      rows_.back().status = history.has_now() ? "" : "-";
+    if (!row.is_news) {
+      row.status = history.has_now() ? "" : "-";
       continue;
     }
-    const double value = raw ? stored_number(row) : row.cooked.value;
-    const bool has_number = rows_.back().status.empty() && !rows_.back().text;
-    history.add(value, has_number, now);
+    history.add(row.value, row.status.empty() && !row.text, now);
   }
   std::erase_if(histories_, [&](const auto& entry) { return !present.contains(entry.first); });
   name_publishers_of_twins();
@@ -181,7 +206,9 @@ void LiveTable::name_publishers_of_twins() {
   for (auto& row : rows_) {
     if (names.count(&row) > 1) twins.push_back(&row);
   }
-  for (auto* row : twins) row->counter = row->publisher + ":" + row->counter;
+  for (auto* row : twins) {
+    if (!row->publisher.empty()) row->counter = row->publisher + ":" + row->counter;
+  }
 }
 
 std::vector<std::size_t> LiveTable::shown(const View& view) const {
@@ -299,8 +326,9 @@ std::string LiveTable::row_line(const LiveRow& row, const View& view, const Layo
 
 ScreenLine LiveTable::header(const View& view, const Status& status, std::size_t shown,
                              std::size_t width) const {
-  std::string left = fmt::format("meterbank watch - every {} - {} of {} rows",
-                                 print_interval(status.interval), shown, rows_.size());
+  std::string left =
+      fmt::format("meterbank watch - every {} - {} of {} rows{}", print_interval(status.interval),
+                  shown, rows_.size(), is_cut_ ? ", the first of more: filter with /" : "");
   if (status.missed > 0) left += fmt::format(" - missed {}", status.missed);
   if (!status.trouble.empty()) left += " - " + status.trouble;
   if (view.paused) left += " - PAUSED";

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "cli/format/quantity.hpp"
 #include "cli/session/selection.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 
@@ -52,6 +54,7 @@ class History {
 // Which row of which life of which instance; with the name of its counter where that has no word.
 using RowKey = std::pair<std::array<std::uint64_t, 6>, std::string>;
 
+// Texts are cleaned.
 struct LiveRow {
   RowKey key{};
   std::string counter, instance, publisher;
@@ -60,6 +63,8 @@ struct LiveRow {
   std::string detail;               // "% Processor Time: share of time ..."
   std::string facts;                // "kind: rate, unit: {order}/s, id 1"
   std::optional<std::string> text;  // in place of a number
+  double value = 0;                 // of this sample
+  bool is_news = true;              // false: the provider has not stored a newer one
   bool raw = false;
 };
 
@@ -97,8 +102,18 @@ struct Status {
 
 class LiveTable {
  public:
-  // Takes over the rows of a sample; rows that are no longer there are forgotten.
-  void update(const std::vector<CookedRow>& rows, bool raw, Clock::time_point now);
+  explicit LiveTable(Charset charset = Charset::kUtf8) : charset_(charset) {}
+
+  // More rows than anybody looks at, and their histories in some 20 MiB.
+  static constexpr std::size_t kRowsMax = 1000;
+
+  // Takes over the rows of a sample; rows that are no longer there are forgotten. Of more than
+  // kRowsMax rows it takes the first that the filter leaves, and looks for these among all: that
+  // takes time, and ends early once `is_interrupted` says so.
+  void update(const RowWalk& rows, const View& view, Clock::time_point now,
+              const std::function<bool()>& is_interrupted = {});
+  // There were more rows than were taken.
+  [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
   // Forgets all values, as after a change from cooked to raw ones.
   void clear_history() { histories_.clear(); }
 
@@ -113,6 +128,9 @@ class LiveTable {
 
  private:
   struct Layout;
+  // False: there are more.
+  bool take_rows(const RowWalk& rows, const View& view, const std::string& filter,
+                 const std::function<bool()>& is_interrupted);
   void name_publishers_of_twins();
   [[nodiscard]] static std::string number_text(const LiveRow& row, double value, const View& view);
   [[nodiscard]] std::string now_text(const LiveRow& row, const View& view) const;
@@ -121,8 +139,10 @@ class LiveTable {
   [[nodiscard]] std::string row_line(const LiveRow& row, const View& view,
                                      const Layout& layout) const;
 
+  Charset charset_;
   std::vector<LiveRow> rows_;
   std::map<RowKey, History> histories_;
+  bool is_cut_ = false;
 };
 
 }  // namespace meterbank::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/watch/screen.hpp"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -89,21 +90,23 @@ Screen::Size Screen::size() const {
 
 bool Screen::draw(const std::vector<ScreenLine>& lines) {
   const auto [width, height] = size();
+  const auto charset = out_charset(*console_);
   std::string frame = "\x1b[H";
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (i > 0) frame += "\r\n";
+    const auto text = escape_composed(lines[i].text, Composed::kLine, charset);
     switch (lines[i].look) {
       case LineLook::kPlain:
-        frame += lines[i].text;
+        frame += text;
         break;
       case LineLook::kHeading:
-        frame += paint_.heading(lines[i].text);
+        frame += paint_.heading(text);
         break;
       case LineLook::kFaint:
-        frame += paint_.faint(lines[i].text);
+        frame += paint_.faint(text);
         break;
       case LineLook::kSelected:
-        frame += paint_.selected(lines[i].text);
+        frame += paint_.selected(text);
         break;
     }
     // In the last column the cursor stays on the character that was drawn, and clearing to the end
@@ -113,6 +116,11 @@ bool Screen::draw(const std::vector<ScreenLine>& lines) {
   if (lines.size() < height) frame += "\r\n\x1b[J";
   console_->out << frame << std::flush;
   return console_->out.good();
+}
+
+bool Screen::has_input() const noexcept {
+  pollfd watched{input_, POLLIN, 0};
+  return ::poll(&watched, 1, 0) > 0;
 }
 
 std::vector<KeyPress> Screen::read_keys() {

@@ -54,6 +54,8 @@ class Screen {
 
   // Where keys come from, or -1.
   [[nodiscard]] int input() const noexcept { return input_; }
+  // Whether read_keys() would find any.
+  [[nodiscard]] bool has_input() const noexcept;
   // Keys that are there now. The end of the input closes it.
   [[nodiscard]] std::vector<KeyPress> read_keys();
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "cli/distribution/percentile_rows.hpp"
 #include "cli/format/time_text.hpp"
@@ -40,12 +41,14 @@ class LiveSession {
         waiter_(waiter),
         selection_(selection),
         sampler_(selection),
+        charset_(out_charset(console)),
         screen_(console, wants_color(invocation.color, console)),
         cadence_(Clock::now(), invocation.interval),
-        percentile_rows_(invocation.percentiles) {
+        percentile_rows_(invocation.percentiles),
+        table_(charset_) {
     view_.raw = invocation.raw;
     view_.units = invocation.units;
-    view_.ascii = !speaks_utf8();
+    view_.ascii = !locale_is_utf8();
   }
 
   int run() {
@@ -68,6 +71,11 @@ class LiveSession {
           break;
       }
       if (!draw()) return kExitDone;
+      // A key is shown before the rows are looked for that it asks for.
+      if (!done_ && std::exchange(wants_search_, false)) {
+        show_sample(Clock::now());
+        if (!draw()) return kExitDone;
+      }
     }
     return kExitDone;
   }
@@ -78,7 +86,7 @@ class LiveSession {
     sampler_.take();
     const auto now = Clock::now();
     if (!view_.paused) {
-      table_.update(shown_rows(), view_.raw, now);
+      show_sample(now);
       clock_ = print_local(sampler_.newer().time.realtime_ns);
     }
     cadence_.advance(now);
@@ -87,9 +95,15 @@ class LiveSession {
     }
   }
 
-  // A percentile is stored nowhere.
-  const std::vector<CookedRow>& shown_rows() {
-    return view_.raw ? sampler_.rows() : percentile_rows_.of(sampler_.rows());
+  // A key that is pressed meanwhile comes first.
+  void show_sample(Clock::time_point now) {
+    const RowWalk all = [this](RowSink take) { sampler_.each_row(take); };
+    // A percentile is stored nowhere.
+    const RowWalk with_percentiles = [&](RowSink take) { percentile_rows_.each(all, take); };
+    table_.update(view_.raw ? all : with_percentiles, view_, now, [this] {
+      wants_search_ = screen_.has_input();
+      return wants_search_;
+    });
   }
 
   bool draw() {
@@ -110,17 +124,22 @@ class LiveSession {
       if (!is_shown) continue;
       const bool is_hung = provider->state == ProviderState::kHung;
       if (!is_hung && provider->state != ProviderState::kDead) continue;
-      text += (text.empty() ? "" : ", ") + escape_for_terminal(provider->label());
+      text += (text.empty() ? "" : ", ") + escape_for_terminal(provider->label(), charset_);
       const auto seconds = std::floor(static_cast<double>(provider->heartbeat_age_ns()) / 1e9);
       text += is_hung ? " silent for " + print_duration(seconds) : " is dead";
+    }
+    if (const auto left_out = not_in_totals_text(not_in_totals_of(*selection_.query.plan()));
+        !left_out.empty()) {
+      text += (text.empty() ? "" : ", ") + left_out;
     }
     const auto answers = selection_.query.answers();
     if (answers == nullptr) return text;
     for (const CallbackAnswer& answer : *answers) {
       if (answer.outcome == AnswerOutcome::kAnswered) continue;
       text += (text.empty() ? "" : ", ") +
-              escape_for_terminal(answer.provider->label() + " " + answer.set->set->name + ": " +
-                                  answer.reason());
+              escape_for_terminal(
+                  answer.provider->label() + " " + answer.set->set->name + ": " + answer.reason(),
+                  charset_);
     }
     return text;
   }
@@ -192,7 +211,7 @@ class LiveSession {
       case 'r':
         view_.raw = !view_.raw;
         table_.clear_history();
-        table_.update(shown_rows(), view_.raw, Clock::now());
+        show_sample(Clock::now());
         break;
       case 'e':
         view_.units = view_.units == UnitStyle::kAuto ? UnitStyle::kBase : UnitStyle::kAuto;
@@ -226,7 +245,12 @@ class LiveSession {
       view_.editing_filter = false;
       view_.filter.clear();
     }
-    if (press.key != Key::kBackspace) return;
+    if (press.key == Key::kBackspace) drop_last_character();
+    // Other rows than those that are known may be meant.
+    wants_search_ = table_.is_cut();
+  }
+
+  void drop_last_character() {
     // A character may be several bytes; those that continue one begin with the bits 10.
     while (!view_.filter.empty()) {
       const auto byte = static_cast<unsigned char>(view_.filter.back());
@@ -245,12 +269,14 @@ class LiveSession {
   Waiter& waiter_;
   const Selection& selection_;
   Sampler sampler_;
+  const Charset charset_;
   Screen screen_;
   Cadence cadence_;
   PercentileRows percentile_rows_;
   LiveTable table_;
   View view_;
   std::string clock_;
+  bool wants_search_ = false;  // other rows of the same sample may have to be shown
   bool done_ = false;
 };
 

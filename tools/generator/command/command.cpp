@@ -27,8 +27,8 @@ constexpr int kExitEnvironment = 3;
 
 class Command {
  public:
-  Command(const Request& request, std::ostream& out, std::ostream& err)
-      : request_(request), out_(out), err_(err) {}
+  Command(const Request& request, std::ostream& out, std::ostream& err, Charset err_charset)
+      : request_(request), out_(out), err_(err), err_charset_(err_charset) {}
 
   int run() {
     for (const auto& remark : request_.remarks) say("note: " + remark);
@@ -54,7 +54,7 @@ class Command {
 
  private:
   void say(std::string_view message) {
-    err_ << "meterbank-gen: " << escape_for_terminal(message) << '\n';
+    err_ << "meterbank-gen: " << escape_composed(message, Composed::kLine, err_charset_) << '\n';
     err_.flush();
   }
 
@@ -85,7 +85,7 @@ class Command {
     auto manifest = parse_manifest(*text, name, problems);
     if (manifest && checks) check(*manifest, problems);
     if (problems.empty() && manifest) return manifest;
-    err_ << problems.text(name);
+    err_ << problems.text(name, err_charset_);
     exit_code_ = kExitUsage;
     return std::nullopt;
   }
@@ -98,7 +98,7 @@ class Command {
     Problems problems;
     check_against(manifest, *old, problems);
     if (problems.empty()) return false;
-    err_ << problems.text(manifest.file);
+    err_ << problems.text(manifest.file, err_charset_);
     exit_code_ = kExitNo;
     return true;
   }
@@ -158,15 +158,17 @@ class Command {
   const Request& request_;
   std::ostream& out_;
   std::ostream& err_;
+  Charset err_charset_;
   int exit_code_ = kExitDone;
 };
 
 }  // namespace
 
-int generate(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+int generate(std::span<const std::string> arguments, std::ostream& out, std::ostream& err,
+             Charset err_charset) {
   const auto request = parse_arguments(arguments);
-  if (!request) return Command({}, out, err).complain(request.error());
-  return Command(*request, out, err).run();
+  if (!request) return Command({}, out, err, err_charset).complain(request.error());
+  return Command(*request, out, err, err_charset).run();
 }
 
 }  // namespace meterbank::generator

@@ -6,24 +6,22 @@
 #include <string_view>
 #include <tuple>
 
-#include "meterbank/shm/utf8.hpp"
-
 namespace meterbank::generator {
 namespace {
 
 // A line that a message may quote can be as long as the file.
 constexpr std::size_t kPartBytesMax = 600;
 
-void append_safely(std::string_view text, std::string& out) {
+void append_safely(std::string_view text, Charset charset, std::string& out) {
   const RepairedText shown = repair_utf8(text, kPartBytesMax);
-  escape_for_terminal(shown.text, out);
+  out += escape_composed(shown.text, Composed::kLine, charset);
   if (shown.shortened) out += "...";
 }
 
 void append_line(const std::string& where, std::string_view kind, std::string_view text,
-                 std::string& out) {
+                 Charset charset, std::string& out) {
   out.append(where).append(": ").append(kind).append(": ");
-  append_safely(text, out);
+  append_safely(text, charset, out);
   out += '\n';
 }
 
@@ -36,7 +34,7 @@ struct Less {
 
 }  // namespace
 
-std::string Problems::text(const std::string& file) const {
+std::string Problems::text(const std::string& file, Charset charset) const {
   // Two at one place stay in the order in which they were found.
   std::vector<const Problem*> sorted;
   sorted.reserve(all_.size());
@@ -44,7 +42,7 @@ std::string Problems::text(const std::string& file) const {
   std::ranges::stable_sort(sorted, {}, [](const Problem* problem) { return problem->place; });
 
   std::string name;
-  append_safely(file, name);
+  append_safely(escape_for_terminal(repair_utf8(file).text), charset, name);
   std::string out;
   std::size_t shown = 0;
   std::set<const Problem*, Less> met;
@@ -57,11 +55,11 @@ std::string Problems::text(const std::string& file) const {
       where +=
           ':' + std::to_string(problem.place.line) + ':' + std::to_string(problem.place.column);
     }
-    append_line(where, "error", problem.what, out);
-    if (!problem.hint.empty()) append_line(where, "hint", problem.hint, out);
+    append_line(where, "error", problem.what, charset, out);
+    if (!problem.hint.empty()) append_line(where, "hint", problem.hint, charset, out);
   }
   if (met.size() > shown) {
-    append_line(name, "error", "and " + std::to_string(met.size() - shown) + " more", out);
+    append_line(name, "error", "and " + std::to_string(met.size() - shown) + " more", charset, out);
   }
   return out;
 }

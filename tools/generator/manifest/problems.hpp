@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "generator/manifest/place.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::generator {
 
@@ -28,9 +29,9 @@ class Problems {
   // In the order of the file, each once:
   //   orders.toml:12:3: error: counter id 3 is used twice
   //   orders.toml:12:3: hint: the first is in line 9; give this one another id
-  // At most kShownMax of them, then how many more there are. Control characters and what is not
-  // UTF-8 are escaped: a manifest is a foreign text, and this goes to a terminal.
-  [[nodiscard]] std::string text(const std::string& file) const;
+  // At most kShownMax of them, then how many more there are. A manifest is a foreign text, so all
+  // of it is cleaned (utf8.hpp).
+  [[nodiscard]] std::string text(const std::string& file, Charset charset = Charset::kUtf8) const;
 
   static constexpr std::size_t kShownMax = 50;
 

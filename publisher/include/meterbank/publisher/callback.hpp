@@ -24,6 +24,7 @@
 #include <span>
 #include <string_view>
 
+#include "meterbank/publisher/counter_position.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 
 namespace meterbank {
@@ -99,9 +100,9 @@ class Interest {
     return readers_->load(std::memory_order_relaxed) != 0;  // relaxed: a hint, orders nothing
   }
   // In one counter, by its position in the schema.
-  template <typename C>
+  template <CounterName C>
   [[nodiscard]] bool wanted(C counter) const noexcept {
-    const auto position = static_cast<std::uint32_t>(counter);
+    const std::uint32_t position = position_of(counter);
     // relaxed: as above.
     return position < positions_ && counters_[position].load(std::memory_order_relaxed) != 0;
   }

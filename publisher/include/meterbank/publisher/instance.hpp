@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "meterbank/publisher/counter_position.hpp"
 #include "meterbank/shm/block.hpp"
 #include "meterbank/shm/distribution.hpp"
 #include "meterbank/shm/schema_layout.hpp"
@@ -24,13 +25,13 @@ namespace detail {
 
 struct SlotLife;
 
-// Keeps a slot from being given to another instance while somebody can still write to it.
+// Keeps a slot from being given to another instance while a handle can still write to it. There is
+// no move: a handle that was moved from knows where to write as before, so it keeps the slot, too.
 class SlotReference {
  public:
   SlotReference() noexcept = default;
   explicit SlotReference(SlotLife& life) noexcept;  // which is already held, or found under lock
   SlotReference(const SlotReference& other) noexcept;
-  SlotReference(SlotReference&& other) noexcept : life_(std::exchange(other.life_, nullptr)) {}
   SlotReference& operator=(SlotReference other) noexcept {
     std::swap(life_, other.life_);
     return *this;
@@ -52,10 +53,6 @@ class SlotReference {
 
 }  // namespace detail
 
-// A counter is named by its position in the schema; an enum class of the positions reads best.
-template <typename T>
-concept CounterName = std::is_enum_v<T> || std::is_integral_v<T>;
-
 // The right to count one counter, for code that wants one pointer and nothing else.
 // Company: add() and set() one thread per instance of a block set, or per counter of an independent
 // set. Signals: on an independent set a handler may add to what it interrupted; nothing is lost. On
@@ -73,8 +70,10 @@ class Counter {
     }
   }
   void increment() noexcept { add(1); }
-  // For a counter of an independent set that several threads write: wait-free, a locked add.
+  // For a counter of an independent set that several threads write: wait-free, a locked add. Does
+  // nothing to a counter of a block set, whose words only a commit may change.
   void add_from_any_thread(std::uint64_t delta) noexcept {
+    if (!writer_.is_in_place(index_)) return;
     writer_.word(index_).fetch_add(delta, std::memory_order_relaxed);  // relaxed: it orders nothing
   }
   void set(std::uint64_t value) noexcept {
@@ -89,8 +88,8 @@ class Counter {
  private:
   friend class InstanceWriter;
   Counter(const BlockWriter<StdAtomics>& writer, std::uint32_t index,
-          detail::SlotReference slot) noexcept
-      : writer_(writer), slot_(std::move(slot)), index_(index) {}
+          const detail::SlotReference& slot) noexcept
+      : writer_(writer), slot_(slot), index_(index) {}
 
   BlockWriter<StdAtomics> writer_;
   detail::SlotReference slot_;
@@ -117,30 +116,36 @@ class Recorder;
 class Gauge;
 class TextCounter;
 
-// What an update function writes to: nothing is visible before it returns.
+// What an update function writes to. In a block set nothing of it is visible before the function
+// returns; an independent set changes at once, and add() is a load and a store there, so what a
+// signal handler adds to the same counter in between is lost.
 class Values {
  public:
-  // A position outside the schema is ignored, and reads as zero.
+  // A position outside the block is ignored, and reads as zero. Distributions, texts and timed
+  // values have their words, and a stamped set its time, behind those of the counters: such words
+  // are for the functions below and must not be set by position.
   template <CounterName C>
   void add(C counter, std::uint64_t delta) noexcept {
     set(counter, value(counter) + delta);
   }
   template <CounterName C>
   void set(C counter, std::uint64_t value) noexcept {
-    update_.set(static_cast<std::uint32_t>(counter), value);
+    update_.set(position_of(counter), value);
   }
   template <CounterName C>
   [[nodiscard]] std::uint64_t value(C counter) const noexcept {
-    return update_.value(static_cast<std::uint32_t>(counter));
+    return update_.value(position_of(counter));
   }
-  // The same through handles, for what is more than a number; see value_handles.hpp. The commit
-  // rewrites all words from the first to the last that changed.
+  // The same through handles, for what is more than a number; see value_handles.hpp. They are those
+  // of this instance, or of another one of the same set. The commit rewrites all words from the
+  // first to the last that changed.
   void record(const Recorder& recorder, double value) noexcept;
   void set(const Gauge& gauge, double value) noexcept;
   void set_signed(const Gauge& gauge, std::int64_t value) noexcept;
   void set_unsigned(const Gauge& gauge, std::uint64_t value) noexcept;
   void set(const TextCounter& counter, std::string_view text) noexcept;
-  // Stamped sets: CLOCK_MONOTONIC nanoseconds at which the values were true.
+  // For stamped sets only: CLOCK_MONOTONIC nanoseconds at which the values were true. In a set that
+  // is not stamped it would change the last word of the block.
   void stamp(std::uint64_t monotonic_ns) noexcept { update_.set(stamp_, monotonic_ns); }
 
  private:
@@ -160,10 +165,11 @@ class alignas(32) InstanceWriter {
  public:
   InstanceWriter() noexcept : writer_(detail::scratch_writer()) {}
 
-  // One counter, one commit. A position outside the schema is ignored.
+  // One counter, one commit. A position outside the block is ignored; see Values for those that are
+  // not counters.
   template <CounterName C>
   void add(C counter, std::uint64_t delta) noexcept {
-    const auto word = static_cast<std::uint32_t>(counter);
+    const std::uint32_t word = position_of(counter);
     if (writer_.is_in_place(word)) {
       StdAtomics::add_single_writer(writer_.word(word), delta);
     } else {
@@ -172,7 +178,7 @@ class alignas(32) InstanceWriter {
   }
   template <CounterName C>
   void set(C counter, std::uint64_t value) noexcept {
-    const auto word = static_cast<std::uint32_t>(counter);
+    const std::uint32_t word = position_of(counter);
     if (writer_.is_in_place(word)) {
       StdAtomics::store_relaxed(writer_.word(word), value);  // relaxed: it orders nothing
     } else {
@@ -181,7 +187,7 @@ class alignas(32) InstanceWriter {
   }
   template <CounterName C>
   [[nodiscard]] std::uint64_t value(C counter) const noexcept {
-    const auto word = static_cast<std::uint32_t>(counter);
+    const std::uint32_t word = position_of(counter);
     return word < writer_.words() ? writer_.value(word) : 0;
   }
 
@@ -192,8 +198,12 @@ class alignas(32) InstanceWriter {
     return {&writer_.word(0), writer_.words()};
   }
 
-  // Several counters, one commit: update([](Values& values) { values.add(...); ... }). If the
-  // function throws, nothing was published. Readers see all of it or none of it (block sets).
+  // Several counters, one commit: update([](Values& values) { values.add(...); ... }). Readers of a
+  // block set see all of the changes or none; if the function throws, nothing is published. An
+  // independent set has no commit: each change is visible at once, and stays if the function
+  // throws later.
+  // The function must write to this instance through `values` only, must not close or destroy it,
+  // and must not be left by longjmp.
   template <typename F>
   void update(F&& change) {
     Values values(writer_);
@@ -209,12 +219,12 @@ class alignas(32) InstanceWriter {
       change(values);
       guard.values = nullptr;
     }
-    if (!writer_.is_in_place(0)) values.update_.commit();
+    if (!values.update_.is_in_place()) values.update_.commit();
   }
 
   template <CounterName C>
   [[nodiscard]] Counter counter(C name) const noexcept {
-    const auto word = static_cast<std::uint32_t>(name);
+    const std::uint32_t word = position_of(name);
     if (word >= writer_.words()) return {};
     return {writer_, word, slot_};
   }
@@ -229,8 +239,8 @@ class alignas(32) InstanceWriter {
 
  protected:
   friend class Registration;
-  InstanceWriter(const BlockWriter<StdAtomics>& writer, detail::SlotReference slot) noexcept
-      : writer_(writer), slot_(std::move(slot)) {}
+  InstanceWriter(const BlockWriter<StdAtomics>& writer, const detail::SlotReference& slot) noexcept
+      : writer_(writer), slot_(slot) {}
 
   BlockWriter<StdAtomics> writer_;
   detail::SlotReference slot_;
@@ -253,12 +263,13 @@ class Instance : public InstanceWriter {
 
   // Not wait-free: takes the provider's private mutex. Later calls do nothing.
   void close() noexcept;
-  // Unique among the live instances of the registration; 0xffffffff for an instance that counts into nothing.
+  // Unique among the live instances of the registration; 0xffffffff for an instance that counts
+  // into nothing.
   [[nodiscard]] std::uint32_t id() const noexcept;
 
  private:
   friend class Registration;
-  explicit Instance(InstanceWriter writer) noexcept : InstanceWriter(std::move(writer)) {}
+  explicit Instance(const InstanceWriter& writer) noexcept : InstanceWriter(writer) {}
   [[nodiscard]] InstanceWriter& base() noexcept { return *this; }
 };
 static_assert(sizeof(Instance) == 32);

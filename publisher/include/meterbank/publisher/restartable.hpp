@@ -59,7 +59,7 @@
 //            share (sharded.hpp).
 // Crash      Before the last store nothing has happened, after it all.
 // Memory     The kernel may look at the descriptor that a thread used last, so code with sequences
-//            must stay loaded while threads that ran it live.
+//            must stay loaded while threads that ran it live: stay_loaded.hpp.
 #pragma once
 
 #include <cstddef>

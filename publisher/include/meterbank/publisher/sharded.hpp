@@ -251,8 +251,8 @@ class ShardedCounter {
  private:
   friend class ShardedWriter;
   ShardedCounter(const detail::Shards& shards, std::uint32_t word,
-                 detail::SlotReference slot) noexcept
-      : shards_(shards), word_(word), slot_(std::move(slot)) {}
+                 const detail::SlotReference& slot) noexcept
+      : shards_(shards), word_(word), slot_(slot) {}
   [[nodiscard]] std::uint32_t word() const noexcept { return static_cast<std::uint32_t>(word_); }
 
   detail::Shards shards_;
@@ -266,10 +266,11 @@ class ShardedRecorder;
 // thread has its own share only.
 class ShardValues {
  public:
-  // A position outside the schema is ignored.
+  // A position outside the block is ignored. The words of distributions lie behind those of the
+  // counters and must not be changed by position.
   template <CounterName C>
   void add(C counter, std::uint64_t delta) noexcept {
-    change(static_cast<std::uint32_t>(counter), detail::ShardChange::kAdd, delta);
+    change(position_of(counter), detail::ShardChange::kAdd, delta);
   }
   template <CounterName C>
   void increment(C counter) noexcept {
@@ -277,11 +278,11 @@ class ShardValues {
   }
   template <CounterName C>
   void raise(C counter, std::uint64_t value) noexcept {
-    change(static_cast<std::uint32_t>(counter), detail::ShardChange::kRaise, value);
+    change(position_of(counter), detail::ShardChange::kRaise, value);
   }
   template <CounterName C>
   void lower(C counter, std::uint64_t value) noexcept {
-    change(static_cast<std::uint32_t>(counter), detail::ShardChange::kLower, value);
+    change(position_of(counter), detail::ShardChange::kLower, value);
   }
   // In a distribution of this instance, see sharded_recorder.hpp. The commit rewrites all words
   // from the first to the last that changed.
@@ -355,12 +356,11 @@ class ShardedWriter {
  public:
   ShardedWriter() noexcept : shards_(detail::scratch_shards()) {}
 
-  // One counter. A position outside the schema is ignored. raise() and lower() are for counters
+  // One counter. A position outside the block is ignored. raise() and lower() are for counters
   // whose shards are joined by their maximum and minimum, add() is for the others.
   template <CounterName C>
   void add(C counter, std::uint64_t delta) noexcept {
-    detail::change_one<detail::ShardChange::kAdd>(shards_, static_cast<std::uint32_t>(counter),
-                                                  delta);
+    detail::change_one<detail::ShardChange::kAdd>(shards_, position_of(counter), delta);
   }
   template <CounterName C>
   void increment(C counter) noexcept {
@@ -368,13 +368,11 @@ class ShardedWriter {
   }
   template <CounterName C>
   void raise(C counter, std::uint64_t value) noexcept {
-    detail::change_one<detail::ShardChange::kRaise>(shards_, static_cast<std::uint32_t>(counter),
-                                                    value);
+    detail::change_one<detail::ShardChange::kRaise>(shards_, position_of(counter), value);
   }
   template <CounterName C>
   void lower(C counter, std::uint64_t value) noexcept {
-    detail::change_one<detail::ShardChange::kLower>(shards_, static_cast<std::uint32_t>(counter),
-                                                    value);
+    detail::change_one<detail::ShardChange::kLower>(shards_, position_of(counter), value);
   }
 
   // Of a distribution, see sharded_recorder.hpp. A counter of another form gives one that counts
@@ -413,15 +411,15 @@ class ShardedWriter {
 
   template <CounterName C>
   [[nodiscard]] ShardedCounter counter(C name) const noexcept {
-    const auto word = static_cast<std::uint32_t>(name);
+    const std::uint32_t word = position_of(name);
     if (word >= shards_.first->writer.words()) return {};
     return {shards_, word, slot_};
   }
 
  protected:
   friend class Registration;
-  ShardedWriter(const detail::Shards& shards, detail::SlotReference slot) noexcept
-      : shards_(shards), slot_(std::move(slot)) {}
+  ShardedWriter(const detail::Shards& shards, const detail::SlotReference& slot) noexcept
+      : shards_(shards), slot_(slot) {}
 
   template <typename F>
   void run(const BlockWriter<StdAtomics>& writer, ShardValues::Into into, F&& change) const {
@@ -475,7 +473,7 @@ class ShardedInstance : public ShardedWriter {
 
  private:
   friend class Registration;
-  explicit ShardedInstance(ShardedWriter writer) noexcept : ShardedWriter(std::move(writer)) {}
+  explicit ShardedInstance(const ShardedWriter& writer) noexcept : ShardedWriter(writer) {}
   [[nodiscard]] ShardedWriter& base() noexcept { return *this; }
 };
 

@@ -5,7 +5,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <utility>
 
 #include "meterbank/publisher/sharded.hpp"
 #include "meterbank/publisher/value_handles.hpp"
@@ -52,8 +51,8 @@ class ShardedRecorder {
  private:
   friend class ShardedWriter;
   ShardedRecorder(const detail::Shards& shards, const DistributionPlace& place,
-                  detail::SlotReference slot) noexcept
-      : shards_(shards), place_(place), slot_(std::move(slot)) {}
+                  const detail::SlotReference& slot) noexcept
+      : shards_(shards), place_(place), slot_(slot) {}
 
   detail::Shards shards_;
   DistributionPlace place_;
@@ -84,7 +83,7 @@ inline void ShardValues::record(const ShardedRecorder& recorder, double value) n
 
 template <CounterName C>
 ShardedRecorder ShardedWriter::recorder(C name) const noexcept {
-  const CounterPlace place = detail::place_of(slot_.life(), static_cast<std::uint32_t>(name));
+  const CounterPlace place = detail::place_of(slot_.life(), position_of(name));
   if (!place.known || place.form != ValueForm::kDistribution) return {};
   return {shards_, {place.shape, place.own, place.more}, slot_};
 }

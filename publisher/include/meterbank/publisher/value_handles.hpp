@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
-#include <utility>
 
 #include "meterbank/base/clock.hpp"
 #include "meterbank/publisher/instance.hpp"
@@ -31,8 +30,8 @@ class ValueHandle {
  protected:
   ValueHandle() noexcept : writer_(scratch_writer()) {}
   ValueHandle(const BlockWriter<StdAtomics>& writer, const CounterPlace& place,
-              SlotReference slot) noexcept
-      : writer_(writer), place_(place), slot_(std::move(slot)) {}
+              const SlotReference& slot) noexcept
+      : writer_(writer), place_(place), slot_(slot) {}
 
   BlockWriter<StdAtomics> writer_;
   CounterPlace place_;
@@ -61,13 +60,17 @@ class ValueHandle {
   return form == ValueForm::kReal ? bits_of(form, static_cast<double>(value)) : value;
 }
 
-// The longest part of at most `bytes_max` bytes that ends with a whole character.
+// The longest part of at most `bytes_max` bytes that ends with a whole character. Where there are
+// no characters, because this is not UTF-8, the first `bytes_max` bytes.
 [[nodiscard]] inline std::string_view cut_text(std::string_view text,
                                                std::size_t bytes_max) noexcept {
   if (text.size() <= bytes_max) return text;
-  std::size_t end = bytes_max;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end);
+  constexpr std::size_t kFollowingMax = 3;  // bytes of a character behind its first
+  for (std::size_t back = 0; back <= kFollowingMax && back <= bytes_max; ++back) {
+    const std::size_t end = bytes_max - back;
+    if ((static_cast<unsigned char>(text[end]) & 0xc0) != 0x80) return text.substr(0, end);
+  }
+  return text.substr(0, bytes_max);
 }
 
 }  // namespace detail
@@ -187,14 +190,14 @@ inline void Values::set(const TextCounter& counter, std::string_view text) noexc
 
 template <CounterName C>
 Recorder InstanceWriter::recorder(C name) const noexcept {
-  const CounterPlace place = detail::place_of(slot_.life(), static_cast<std::uint32_t>(name));
+  const CounterPlace place = detail::place_of(slot_.life(), position_of(name));
   if (!place.known || place.form != ValueForm::kDistribution) return {};
   return {writer_, place, slot_};
 }
 
 template <CounterName C>
 Gauge InstanceWriter::gauge(C name) const noexcept {
-  const CounterPlace place = detail::place_of(slot_.life(), static_cast<std::uint32_t>(name));
+  const CounterPlace place = detail::place_of(slot_.life(), position_of(name));
   const bool is_number = place.form == ValueForm::kUnsigned || place.form == ValueForm::kSigned ||
                          place.form == ValueForm::kReal;
   if (!place.known || !is_number) return {};
@@ -203,7 +206,7 @@ Gauge InstanceWriter::gauge(C name) const noexcept {
 
 template <CounterName C>
 TextCounter InstanceWriter::text(C name) const noexcept {
-  const CounterPlace place = detail::place_of(slot_.life(), static_cast<std::uint32_t>(name));
+  const CounterPlace place = detail::place_of(slot_.life(), position_of(name));
   if (!place.known || place.form != ValueForm::kText) return {};
   return {writer_, place, slot_};
 }

@@ -4,8 +4,10 @@
 // between happens in callbacks.
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "meterbank/pcw/provider_options.hpp"
+#include "meterbank/shm/utf8.hpp"
 #include "wdm.h"
 
 int main() {
@@ -21,8 +23,11 @@ int main() {
   UNICODE_STRING registry{};
   const NTSTATUS status = DriverEntry(&driver, &registry);
   if (!NT_SUCCESS(status)) {
+    const auto why =
+        meterbank::escape_composed(meterbank::pcw::last_refusal(), meterbank::Composed::kLine,
+                                   meterbank::charset_of(STDERR_FILENO));
     ::fprintf(stderr, "DriverEntry: status 0x%08x: %s\n", static_cast<unsigned>(status),
-              meterbank::pcw::last_refusal().c_str());
+              why.c_str());
     return 1;
   }
   ::printf("loaded\n");

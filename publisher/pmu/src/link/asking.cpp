@@ -9,6 +9,7 @@
 #include "../local/local_state.hpp"
 #include "../refusals.hpp"
 #include "link.hpp"
+#include "meterbank/base/without_cancellation.hpp"
 
 namespace meterbank::pmu::detail {
 namespace {
@@ -21,6 +22,8 @@ constexpr std::chrono::nanoseconds kReleasePatience = 1s;
 }  // namespace
 
 Asked<Lease> Link::acquire(const Allocate& allocate, const AcquireOptions& options) {
+  const WithoutCancellation whole;
+  if (is_inherited()) return not_decided(of_parent());
   Lock lock(mutex_);
   if (phase_ != Phase::kOpen) return not_decided(why_adrift_);
   auto pending = std::make_shared<Pending>();
@@ -43,6 +46,8 @@ Asked<Lease> Link::acquire(const Allocate& allocate, const AcquireOptions& optio
 }
 
 Asked<ArbiterMessage> Link::ask(ClientMessage message, std::chrono::nanoseconds patience) {
+  const WithoutCancellation whole;
+  if (is_inherited()) return not_decided(of_parent());
   Lock lock(mutex_);
   if (phase_ != Phase::kOpen) return not_decided(why_adrift_);
   auto pending = std::make_shared<Pending>();
@@ -74,7 +79,7 @@ Asked<ArbiterMessage> Link::wait_for(Lock& lock, std::uint64_t id, const Pending
   }
   if (!pending->is_done()) {
     abandon_locked(id, *pending);
-    return not_decided({ErrorCode::kGone, 0, "the arbiter at " + path_ + " does not answer", ""});
+    return not_decided(silent());
   }
   if (const auto* refused = std::get_if<Refused>(&*pending->answer)) {
     return tl::make_unexpected(refusal_of(*refused));
@@ -109,8 +114,8 @@ std::optional<Link::Clock::time_point> Link::deadline_of(const Allocate& allocat
 // ---- Of a lease ----
 
 void Link::release(Held& held) noexcept {
-  // relaxed: in a child there is one thread; elsewhere it is never set.
-  if (forked_.load(std::memory_order_relaxed)) return;
+  const WithoutCancellation whole;
+  if (is_inherited()) return;
   Lock lock(mutex_);
   const bool is_known = held.standing != Standing::kLost && held.standing != Standing::kReleased;
   const bool is_adrift = held.standing == Standing::kAdrift;
@@ -133,6 +138,8 @@ void Link::release(Held& held) noexcept {
 }
 
 Result<Values> Link::read(Held& held) {
+  const WithoutCancellation whole;
+  if (is_inherited()) return tl::make_unexpected(of_parent());
   {
     const std::lock_guard lock(mutex_);
     if (held.standing == Standing::kLost && held.last_values) return *held.last_values;
@@ -162,6 +169,7 @@ Result<Values> Link::read(Held& held) {
 }
 
 Result<LocalCounter> Link::local(const std::shared_ptr<Held>& held, std::uint32_t position) {
+  if (is_inherited()) return tl::make_unexpected(of_parent());
   UniqueFd event;
   std::uint32_t task = 0;
   {

@@ -30,13 +30,17 @@ Watched& watched() {
 // Every mutex is held across the fork, so that the child finds none held by a thread it has not.
 void before_fork() noexcept {
   watched().mutex.lock();
-  for (Link* const link : watched().links) link->before_fork();
+  for (Link* const link : watched().links) {
+    if (!link->is_inherited()) link->before_fork();
+  }
   open_counters().lock();
 }
 
 void after_fork_in_parent() noexcept {
   open_counters().unlock();
-  for (Link* const link : watched().links) link->after_fork_in_parent();
+  for (Link* const link : watched().links) {
+    if (!link->is_inherited()) link->after_fork_in_parent();
+  }
   watched().mutex.unlock();
 }
 
@@ -45,6 +49,7 @@ void after_fork_in_child() noexcept {
   open_counters().unlock();
   for (Link* const link : watched().links) link->after_fork_in_child();
   watched().links.clear();
+  forget_process_mark();
   watched().mutex.unlock();
 }
 

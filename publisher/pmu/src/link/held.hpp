@@ -40,6 +40,7 @@ class Heartbeat {
     return word().load(std::memory_order_relaxed);
   }
   [[nodiscard]] int descriptor() const noexcept { return extent_.descriptor(); }
+  [[nodiscard]] bool has_descriptor() const noexcept { return extent_.has_descriptor(); }
   void detach_after_fork() noexcept { extent_.detach_after_fork(); }
 
  private:

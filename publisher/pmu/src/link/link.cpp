@@ -2,6 +2,7 @@
 #include "link.hpp"
 
 #include <poll.h>
+#include <pwd.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -11,10 +12,13 @@
 #include <array>
 #include <cerrno>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "fork.hpp"
 #include "library_thread.hpp"
+#include "meterbank/base/stay_loaded.hpp"
+#include "meterbank/base/without_cancellation.hpp"
 
 namespace meterbank::pmu::detail {
 namespace {
@@ -26,6 +30,7 @@ constexpr std::chrono::milliseconds kRetryFirst = 5ms;
 constexpr std::chrono::milliseconds kRetryLast = 200ms;
 // So long a claim may wait: while an arbiter has just started it gives out nothing else.
 constexpr std::uint64_t kClaimWaitNs = 3'000'000'000;
+constexpr const char* kArbiterAccount = "meterbank";
 
 bool watch(const UniqueFd& set, const UniqueFd& descriptor) noexcept {
   epoll_event event{};
@@ -33,18 +38,41 @@ bool watch(const UniqueFd& set, const UniqueFd& descriptor) noexcept {
   return ::epoll_ctl(set.get(), EPOLL_CTL_ADD, descriptor.get(), &event) == 0;
 }
 
+// Of the account that packages make for the arbiter; nothing: there is none.
+std::optional<uid_t> uid_of_arbiter_account() {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::array<char, 4096> buffer;
+  const int failed = ::getpwnam_r(kArbiterAccount, &entry, buffer.data(), buffer.size(), &found);
+  if (failed != 0 || found == nullptr) return std::nullopt;
+  return found->pw_uid;
+}
+
+// Any user may have made the socket. The kernel says whose process listens there.
+Result<void> check_arbiter_user(const PacketSocket& socket, const std::string& path) {
+  const PeerCredentials peer = socket.peer();
+  if (peer.uid == 0 || peer.uid == ::geteuid() || peer.uid == uid_of_arbiter_account()) return {};
+  return fail(ErrorCode::kCorrupt,
+              "a process of uid " + std::to_string(peer.uid) + " (pid " + std::to_string(peer.pid) +
+                  ") listens at " + path + ", and the arbiter has to run as root, as user " +
+                  kArbiterAccount + " or as this user",
+              "end that process and start meterbank-pmud");
+}
+
 }  // namespace
 
 Link::Link(ConnectionOptions options)
     : options_(std::move(options)),
-      path_(options_.socket.empty() ? default_arbiter_socket() : options_.socket),
-      changed_(std::make_unique<std::condition_variable>()) {}
+      path_(options_.socket.empty() ? default_arbiter_socket() : options_.socket) {}
 
 Link::~Link() {
   unwatch_forks(*this);
   close();
-  // relaxed: this process has one thread. What the parent's threads waited at is not destroyed.
-  if (forked_.load(std::memory_order_relaxed)) static_cast<void>(changed_.release());
+}
+
+Error Link::silent() const {
+  return {ErrorCode::kGone, ETIMEDOUT, "the arbiter at " + path_ + " does not answer",
+          "restart meterbank-pmud"};
 }
 
 Result<void> Link::prepare() {
@@ -68,13 +96,16 @@ Result<void> Link::prepare() {
 }
 
 Result<void> Link::start() {
+  const WithoutCancellation whole;
+  if (auto good = stay_loaded(); !good) return good;
   if (auto prepared = prepare(); !prepared) return prepared;
   watch_forks(*this);
   Lock lock(mutex_);
   if (auto connected = connect_locked(); !connected) return connected;
   const auto settled = [this] { return phase_ != Phase::kGreeting; };
-  if (!wait(lock, settled, Clock::now() + options_.patience)) {
-    return fail(ErrorCode::kGone, "the arbiter at " + path_ + " does not answer");
+  const auto limit = std::min(options_.patience, options_.greeting_patience);
+  if (!wait(lock, settled, Clock::now() + limit)) {
+    return tl::make_unexpected(silent());
   }
   if (phase_ != Phase::kOpen) return tl::make_unexpected(why_adrift_);
   if (!options_.has_keeper) return {};
@@ -98,13 +129,14 @@ void* Link::keep(void* self) noexcept {
   }
   for (;;) {
     pollfd wake{.fd = link.all_.get(), .events = POLLIN, .revents = 0};
-    ::poll(&wake, 1, -1);
+    ::poll(&wake, 1, kLookEveryMs);
     try {
       Lock lock(link.mutex_);
       if (link.phase_ == Phase::kClosed) return nullptr;
       link.pump_locked();
-      link.changed_->notify_all();
+      link.changed_.notify_all();
       link.deliver(lock);
+      if (link.phase_ == Phase::kClosed) return nullptr;
     } catch (const std::bad_alloc&) {
       // What could not be handled is lost, as if the arbiter had not said it; those who wait for it
       // lose patience.
@@ -113,36 +145,61 @@ void* Link::keep(void* self) noexcept {
 }
 
 void Link::dispatch() {
+  const WithoutCancellation whole;
+  if (is_inherited()) return;
   Lock lock(mutex_);
   if (phase_ == Phase::kClosed || has_keeper_) return;
   if (!is_pumping_) pump_locked();
-  changed_->notify_all();
+  changed_.notify_all();
   deliver(lock);
 }
 
 void Link::close() noexcept {
-  // relaxed: in a child there is one thread; elsewhere it is never set.
-  if (forked_.load(std::memory_order_relaxed)) return;
+  const WithoutCancellation whole;
+  if (is_inherited()) return;
   bool joins = false;
   {
     const std::lock_guard lock(mutex_);
-    if (phase_ == Phase::kClosed) return;
-    drop_locked({ErrorCode::kClosed, 0, "the connection to the arbiter was closed", ""});
-    phase_ = Phase::kClosed;
-    for (const auto& [token, weak] : leases_) {
-      if (const auto held = weak.lock()) held->standing = Standing::kReleased;
+    if (phase_ != Phase::kClosed && !has_descriptors()) lose_descriptors_locked();
+    if (phase_ != Phase::kClosed) {
+      drop_locked({ErrorCode::kClosed, 0, "the connection to the arbiter was closed", ""});
+      end_leases_locked();
+      notices_.clear();
+      wake_locked();
+      changed_.notify_all();
     }
-    leases_.clear();
-    notices_.clear();
-    joins = std::exchange(has_keeper_, false) && keeper_id_ != std::this_thread::get_id();
-    wake_locked();
-    changed_->notify_all();
+    if (!std::exchange(has_keeper_, false)) return;
+    joins = keeper_id_ != std::this_thread::get_id();
   }
   if (joins) {
     ::pthread_join(keeper_, nullptr);
-  } else if (keeper_id_ == std::this_thread::get_id()) {
+  } else {
     ::pthread_detach(keeper_);
   }
+}
+
+void Link::end_leases_locked() noexcept {
+  phase_ = Phase::kClosed;
+  for (const auto& [token, weak] : leases_) {
+    if (const auto held = weak.lock()) held->standing = Standing::kReleased;
+  }
+  leases_.clear();
+}
+
+void Link::lose_descriptors_locked() noexcept {
+  for (UniqueFd* const descriptor : {&epoll_, &timer_, &noticed_, &all_}) {
+    static_cast<void>(descriptor->release());
+  }
+  for (auto& [packet, attached] : unsent_) static_cast<void>(attached.release());
+  for (const auto& [token, weak] : leases_) {
+    const auto held = weak.lock();
+    if (held == nullptr) continue;
+    for (UniqueFd& counter : held->descriptors) static_cast<void>(counter.release());
+  }
+  drop_locked({ErrorCode::kClosed, 0, "this program has closed the descriptors of the connection",
+               "connect again, or leave them open"});
+  end_leases_locked();
+  changed_.notify_all();
 }
 
 // ---- Arbiters come and go ----
@@ -154,6 +211,7 @@ Result<void> Link::connect_locked() {
     if (error.code == ErrorCode::kGone) error.remedy = "start meterbank-pmud";
     return tl::make_unexpected(std::move(error));
   }
+  if (auto trusted = check_arbiter_user(*socket, path_); !trusted) return trusted;
   socket_ = std::move(*socket);
   epoll_event event{};
   event.events = EPOLLIN;
@@ -223,11 +281,18 @@ void Link::claim_again_locked(const std::shared_ptr<Held>& held) {
   send_locked(claim);
 }
 
+Error Link::of_parent() {
+  return {ErrorCode::kForked, 0, "a connection of the parent process", "connect in this process"};
+}
+
 void Link::after_fork_in_child() noexcept {
-  forked_.store(true, std::memory_order_relaxed);  // relaxed: this process has one thread
+  if (!has_descriptors()) {
+    for (UniqueFd* const descriptor : {&epoll_, &timer_, &noticed_, &all_}) {
+      static_cast<void>(descriptor->release());
+    }
+  }
   phase_ = Phase::kClosed;
-  why_adrift_ = {ErrorCode::kForked, 0, "a connection of the parent process",
-                 "connect in this process"};
+  why_adrift_ = of_parent();
   has_keeper_ = false;
   // Closed here alone: what is taken out of the epoll set would be so for the parent as well.
   socket_ = {};
@@ -250,16 +315,19 @@ void Link::after_fork_in_child() noexcept {
 // ---- To be looked at ----
 
 ArbiterFacts Link::facts() const {
+  if (is_inherited()) return {};
   const std::lock_guard lock(mutex_);
   return facts_;
 }
 
 bool Link::is_connected() const {
+  if (is_inherited()) return false;
   const std::lock_guard lock(mutex_);
   return phase_ == Phase::kOpen;
 }
 
 std::shared_ptr<const LedgerView> Link::ledger() const {
+  if (is_inherited()) return nullptr;
   const std::lock_guard lock(mutex_);
   return ledger_;
 }

@@ -14,7 +14,6 @@
 
 #include <pthread.h>
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -31,10 +30,14 @@
 #include <vector>
 
 #include "held.hpp"
+#include "meterbank/base/one_process.hpp"
 #include "meterbank/pmu/connection.hpp"
 #include "meterbank/shm/packet_socket.hpp"
 
 namespace meterbank::pmu::detail {
+
+// How long a thread sleeps at descriptors that the program may have closed.
+inline constexpr int kLookEveryMs = 1000;
 
 // A request that is out.
 struct Pending {
@@ -49,11 +52,10 @@ struct Pending {
   [[nodiscard]] bool is_done() const noexcept { return error || (answer && descriptors_due == 0); }
 };
 
-class Link : public std::enable_shared_from_this<Link> {
+// Made by make_of_one_process(): a child never destroys what it inherited of its parent.
+class Link : public OfOneProcess, public std::enable_shared_from_this<Link> {
  public:
   explicit Link(ConnectionOptions options);
-  Link(const Link&) = delete;
-  Link& operator=(const Link&) = delete;
   ~Link();
 
   // Connects, and starts the keeper if one is wanted.
@@ -103,9 +105,18 @@ class Link : public std::enable_shared_from_this<Link> {
   enum class Phase : std::uint8_t { kAdrift, kGreeting, kOpen, kClosed };
 
   // ---- link.cpp: life ----
+  [[nodiscard]] static Error of_parent();
   Result<void> prepare();
   Result<void> connect_locked();
+  [[nodiscard]] Error silent() const;
   void drop_locked(const Error& reason) noexcept;
+  // Whether the program has closed none of the descriptors by their numbers. One system call.
+  [[nodiscard]] bool has_descriptors() const noexcept {
+    return heartbeat_ != nullptr && heartbeat_->has_descriptor();
+  }
+  // The end, without touching the numbers: they may be of files of the program.
+  void lose_descriptors_locked() noexcept;
+  void end_leases_locked() noexcept;
   void claim_again_locked();
   void claim_again_locked(const std::shared_ptr<Held>& held);
   static void* keep(void* self) noexcept;
@@ -153,8 +164,7 @@ class Link : public std::enable_shared_from_this<Link> {
   std::shared_ptr<Heartbeat> heartbeat_;
 
   mutable std::mutex mutex_;  // everything below
-  // Never waited at by a child's own threads: replaced there, since it cannot be destroyed.
-  std::unique_ptr<std::condition_variable> changed_;
+  std::condition_variable changed_;
   Phase phase_ = Phase::kAdrift;
   Error why_adrift_;
   PacketSocket socket_;
@@ -181,7 +191,6 @@ class Link : public std::enable_shared_from_this<Link> {
   pthread_t keeper_{};
   std::thread::id keeper_id_;
   bool has_keeper_ = false;
-  std::atomic<bool> forked_{false};
 };
 
 }  // namespace meterbank::pmu::detail

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "link.hpp"
@@ -59,6 +58,7 @@ void Link::flush_locked() {
 // ---- In ----
 
 void Link::pump_locked() {
+  if (!has_descriptors()) return lose_descriptors_locked();
   std::uint64_t expirations = 0;
   static_cast<void>(!::read(timer_.get(), &expirations, sizeof expirations));
   const auto now = Clock::now();
@@ -66,7 +66,7 @@ void Link::pump_locked() {
     if (const auto connected = connect_locked(); !connected) drop_locked(connected.error());
   }
   if (phase_ == Phase::kGreeting && now >= greeted_until_) {
-    drop_locked({ErrorCode::kGone, 0, "the arbiter at " + path_ + " does not answer", ""});
+    drop_locked(silent());
   }
   for (int count = 0; socket_ && count < kPacketsAtOnce; ++count) {
     flush_locked();
@@ -121,6 +121,7 @@ void Link::deliver(Lock& lock) {
   }
   is_delivering_ = false;
   std::uint64_t told = 0;
+  if (!has_descriptors()) return;
   static_cast<void>(!::read(noticed_.get(), &told, sizeof told));
 }
 
@@ -132,16 +133,16 @@ bool Link::wait(Lock& lock, const std::function<bool()>& is_done,
     const bool others_receive = has_keeper_ && keeper_id_ != std::this_thread::get_id();
     if (others_receive || is_pumping_) {
       if (deadline) {
-        changed_->wait_until(lock, *deadline);
+        changed_.wait_until(lock, *deadline);
       } else {
-        changed_->wait(lock);
+        changed_.wait(lock);
       }
       continue;
     }
-    int timeout_ms = -1;
+    int timeout_ms = kLookEveryMs;
     if (deadline) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - now).count();
-      timeout_ms = static_cast<int>(std::min<long>(left, std::numeric_limits<int>::max()));
+      timeout_ms = static_cast<int>(std::min<long>(left, kLookEveryMs));
     }
     is_pumping_ = true;
     lock.unlock();
@@ -150,7 +151,7 @@ bool Link::wait(Lock& lock, const std::function<bool()>& is_done,
     lock.lock();
     is_pumping_ = false;
     if (phase_ != Phase::kClosed) pump_locked();
-    changed_->notify_all();
+    changed_.notify_all();
   }
   return true;
 }

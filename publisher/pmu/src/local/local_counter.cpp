@@ -42,8 +42,7 @@ void OpenCounters::remove(const LocalCounter::State* state) noexcept {
 void OpenCounters::close_in_child() noexcept {
   for (LocalCounter::State* const state : states_) {
     // A breakpoint stays taken as long as any process has its descriptor.
-    state->event.reset();
-    state->owner = 0;
+    state->close_event();
   }
   states_.clear();
 }
@@ -75,7 +74,15 @@ Result<LocalCounter> open_of_lease(UniqueFd event, std::uint32_t tid, std::share
 
 LocalCounter::State::~State() {
   detail::open_counters().remove(this);
-  if (page != nullptr) ::munmap(page, page_bytes);
+  // A child has not inherited the page, and may have memory of its own there.
+  if (page != nullptr && !is_inherited()) ::munmap(page, page_bytes);
+  close_event();
+}
+
+void LocalCounter::State::close_event() noexcept {
+  // The program may have closed it by its number, and have another file there.
+  if (!detail::is_event_descriptor(event.get())) static_cast<void>(event.release());
+  event.reset();
 }
 
 LocalCounter::LocalCounter(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
@@ -84,21 +91,23 @@ LocalCounter& LocalCounter::operator=(LocalCounter&&) noexcept = default;
 LocalCounter::~LocalCounter() = default;
 
 Result<LocalCounter> LocalCounter::open(UniqueFd event, std::uint32_t tid) {
-  if (!detail::is_event_descriptor(event.get())) {
-    return fail(ErrorCode::kInvalidArgument, "a descriptor that is of no performance event");
-  }
-  auto state = std::make_unique<State>();
-  state->event = std::move(event);
-  state->owner = tid;
-  state->page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  void* const page =
-      ::mmap(nullptr, state->page_bytes, PROT_READ, MAP_SHARED, state->event.get(), 0);
-  // Uncore and CPU-wide events of some kernels have no page: then the kernel is asked each time.
-  state->page = page == MAP_FAILED ? nullptr : page;
-  if (state->page != nullptr) ::madvise(state->page, state->page_bytes, MADV_DONTFORK);
-  detail::watch_forks();
-  detail::open_counters().add(state.get());
-  return LocalCounter(std::move(state));
+  return report_no_memory([&]() -> Result<LocalCounter> {
+    if (!detail::is_event_descriptor(event.get())) {
+      return fail(ErrorCode::kInvalidArgument, "a descriptor that is of no performance event");
+    }
+    auto state = std::make_unique<State>();
+    state->event = std::move(event);
+    state->owner = tid;
+    state->page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    void* const page =
+        ::mmap(nullptr, state->page_bytes, PROT_READ, MAP_SHARED, state->event.get(), 0);
+    // Uncore and CPU-wide events of some kernels have no page: then the kernel is asked each time.
+    state->page = page == MAP_FAILED ? nullptr : page;
+    if (state->page != nullptr) ::madvise(state->page, state->page_bytes, MADV_DONTFORK);
+    detail::watch_forks();
+    detail::open_counters().add(state.get());
+    return LocalCounter(std::move(state));
+  });
 }
 
 int LocalCounter::descriptor() const noexcept { return state_ ? state_->event.get() : -1; }
@@ -120,6 +129,7 @@ Result<LocalValue> value_of_read(ssize_t bytes, const ReadWords& words) {
 }  // namespace detail
 
 Result<LocalValue> LocalCounter::State::read() const {
+  if (is_inherited()) return fail(ErrorCode::kForked, "a counter of the parent process");
   if (page != nullptr && owner == own_tid()) {
     detail::Registers registers;
     const auto* const shown = static_cast<const perf_event_mmap_page*>(page);
@@ -131,7 +141,6 @@ Result<LocalValue> LocalCounter::State::read() const {
                         .is_direct = true};
     }
   }
-  if (!event) return fail(ErrorCode::kForked, "a counter of the parent process");
   detail::ReadWords words{};
   ssize_t bytes = 0;
   do {
@@ -141,15 +150,17 @@ Result<LocalValue> LocalCounter::State::read() const {
 }
 
 Result<LocalValue> LocalCounter::read() const {
-  if (state_ == nullptr) return fail(ErrorCode::kClosed, "a counter that was moved from");
-  auto value = state_->read();
-  if (!value || state_->held == nullptr) return value;
-  // After the value: what is in force now was when it was read.
-  if (!state_->held->use() || state_->held->claimed() != state_->token) {
-    return fail(ErrorCode::kClosed, "the lease of this counter has ended, or was granted anew",
-                "Lease::local() once more");
-  }
-  return value;
+  return report_no_memory([&]() -> Result<LocalValue> {
+    if (state_ == nullptr) return fail(ErrorCode::kClosed, "a counter that was moved from");
+    auto value = state_->read();
+    if (!value || state_->held == nullptr) return value;
+    // After the value: what is in force now was when it was read.
+    if (!state_->held->use() || state_->held->claimed() != state_->token) {
+      return fail(ErrorCode::kClosed, "the lease of this counter has ended, or was granted anew",
+                  "Lease::local() once more");
+    }
+    return value;
+  });
 }
 
 }  // namespace meterbank::pmu

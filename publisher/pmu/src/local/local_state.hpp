@@ -13,16 +13,16 @@
 #include <vector>
 
 #include "../link/held.hpp"
+#include "meterbank/base/one_process.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/pmu/local_counter.hpp"
 
 namespace meterbank::pmu {
 
-struct LocalCounter::State {
+struct LocalCounter::State : OfOneProcess {
   State() = default;
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
   ~State();
+  void close_event() noexcept;
 
   [[nodiscard]] Result<LocalValue> read() const;
 

@@ -5,15 +5,23 @@
 // All system calls of a reader happen here, in open() and refresh(). Everything a provider wrote is
 // copied once and the copy is checked; a provider whose directory does not hold together is listed
 // with the reason instead of its sets. Company: one thread at a time per Catalog; different
-// catalogs are independent. No function throws; none can be hung or crashed by a segment.
+// catalogs are independent. No segment can hang or crash a function.
+//
+// Lack of memory: open() and refresh() report it (base/result.hpp). Functions that return strings
+// may throw std::bad_alloc; the others do not allocate.
+//
+// Memory: a catalog, one query of it and two samples take at most twice the bytes that are mapped,
+// and 32 MiB, in private memory; mapped pages are shared with the provider and do not count. What
+// changed between two calls of refresh() is there in both states until Query::update(). Where
+// counters are computed on demand, their rows count as mapped.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "meterbank/base/guid.hpp"
@@ -35,22 +43,64 @@ enum class ProviderState : std::uint8_t {
   kDead,        // the process is gone; its last values stay readable while this catalog holds them
   kClosed,      // ended in order
   kUnreadable,  // exists, see ProviderView::error
+  // Cannot be verified from here, see ProviderView::error: its process is in another pid namespace,
+  // or procfs does not show it. It may well live, and is readable if its memory can be had. Never
+  // taken for dead, and its record is not for others to remove.
+  kForeign,
 };
 [[nodiscard]] std::string_view name_of(ProviderState state) noexcept;
-// Its process lives.
+// Its process lives, as far as can be told from here.
 [[nodiscard]] constexpr bool is_alive(ProviderState state) noexcept {
-  return state == ProviderState::kLive || state == ProviderState::kHung;
+  return state == ProviderState::kLive || state == ProviderState::kHung ||
+         state == ProviderState::kForeign;
 }
 
-// Whose providers are attached. Others are counted in Catalog::skipped().
+// Its provider, or its process, is known to have ended.
+[[nodiscard]] constexpr bool has_ended(ProviderState state) noexcept {
+  return state == ProviderState::kDead || state == ProviderState::kClosed;
+}
+
+// Why something in the directories is not among Catalog::providers(). What one user puts there
+// never keeps out the providers of another one.
+enum class LeftOutReason : std::uint8_t {
+  kProvidersMax,    // a provider beyond CatalogOptions::providers_per_user_max
+  kRecordsMax,      // a record of a dead or unreadable provider, beyond the same number
+  kNotRead,         // called like a record; its user has too many of them, later refreshes read on
+  kCannotOpen,      // a record or directory: it may not be read, or this process lacks descriptors
+  kLargeDirectory,  // the rest of a directory with too many objects; later refreshes read on
+  kSameMemory,      // a record of memory that another record has brought in
+  kNotARecord,      // called like a record, but not one
+  kPolicy,          // a record of another user, see CatalogOptions::users
+  kSquatted,        // a directory called like that of a user, of another owner
+};
+[[nodiscard]] std::string_view name_of(LeftOutReason reason) noexcept;
+// Providers that are well may be among what was left out.
+[[nodiscard]] constexpr bool hides_providers(LeftOutReason reason) noexcept {
+  return reason <= LeftOutReason::kLargeDirectory && reason != LeftOutReason::kRecordsMax;
+}
+
+struct LeftOut {
+  std::uint32_t uid = 0;  // owner of what was left out; 0xffffffff: of users beyond the first ones
+  LeftOutReason reason = LeftOutReason::kNotARecord;
+  std::uint64_t count = 0;
+};
+
+// A choice of users, by the kernel's word about who owns a provider's memory.
 enum class UserPolicy : std::uint8_t { kOwn, kOwnAndRoot, kEveryone };
+[[nodiscard]] bool includes(UserPolicy users, std::uint32_t uid) noexcept;
 
 struct CatalogOptions {
   // Empty: METERBANK_DIR, else the directories of segment_directories().
   std::string directory = {};
+  // Whose providers are attached. Others are counted in Catalog::skipped().
   UserPolicy users = UserPolicy::kEveryone;
+  // Whose providers are trusted: totals are made of their rows only, and names mean what they say.
+  // See docs/decisions/0016-identity-and-trust.md.
+  UserPolicy trust = UserPolicy::kOwnAndRoot;
+  // What is mapped, and with it what a reader takes for itself: at most twice as much, and 32 MiB.
   std::uint64_t segment_bytes_max = std::uint64_t{64} << 20;
   std::uint64_t user_bytes_max = std::uint64_t{256} << 20;  // all segments of one uid
+  // Dead, unreadable and repeated records do not count.
   std::uint32_t providers_per_user_max = 1024;
 };
 
@@ -97,14 +147,17 @@ struct Counterset {
   [[nodiscard]] const CounterView* find(std::uint32_t id) const noexcept;
 };
 
+// Small, because a reader has one for each instance of every provider.
 struct InstanceView {
-  std::string name;
-  std::uint32_t id = 0;
+  static constexpr std::uint32_t kSlotMask = 0x7fffffff;
+
+  std::string_view name = {};  // valid while its RegisteredSet is
   std::uint64_t generation = 0;
-  std::uint64_t created_ns = 0;  // CLOCK_MONOTONIC of the provider
-  std::uint32_t slot = 0;        // counted through the groups of the registration
-  bool closed = false;
+  std::uint32_t id = 0;
+  std::uint32_t slot : 31 = 0;  // counted through the groups of the registration
+  bool closed : 1 = false;
 };
+static_assert(sizeof(InstanceView) == 32);
 
 // One registration of one provider. `instances` is what refresh() saw.
 struct RegisteredSet {
@@ -115,9 +168,10 @@ struct RegisteredSet {
   std::uint64_t membership = 0;  // value of the membership word that `instances` belongs to
   Ref registration = 0;
   std::vector<Ref> groups;
-  std::vector<GroupLayout> layouts;        // one a group
-  std::vector<std::uint32_t> group_slots;  // slots of each group
-  std::vector<InstanceView> instances;     // in slot order
+  std::vector<GroupLayout> layouts;         // one a group
+  std::vector<std::uint32_t> group_slots;   // slots of each group
+  std::span<const InstanceView> instances;  // in slot order, kept by `instances_memory`
+  std::shared_ptr<const void> instances_memory;
 };
 
 // One provider at the time of a refresh(). Immutable; a change is a new view.
@@ -125,15 +179,19 @@ struct ProviderView {
   std::string name;
   std::uint32_t pid = 0;
   std::uint32_t uid = 0;         // from the kernel
+  bool trusted = false;          // CatalogOptions::trust includes the uid
   std::uint64_t start_time = 0;  // clock ticks since boot
+  // What the reader knows the memory by, whatever a provider says: the inode of the first extent.
+  // The second number is 0, or that of memory with answered rows.
   std::array<std::uint64_t, 2> segment_id{};
   ProviderState state = ProviderState::kLive;
-  std::string record;  // path of the pointer record
-  std::string socket;  // path of where it is asked; empty: nowhere
+  std::string record;                          // path of the pointer record
+  std::array<std::uint64_t, 2> record_file{};  // its device and inode
+  std::string socket;                          // path of where it is asked; empty: nowhere
   std::uint64_t created_realtime_ns = 0;
   std::uint64_t bytes = 0;  // mapped
   std::uint64_t directory_version = 0;
-  Error error;                // why it is kUnreadable, or not wholly read
+  Error error;                // why it is kUnreadable or kForeign, or not wholly read
   std::vector<Error> errors;  // sets and instances that were left out, and why
   std::vector<RegisteredSet> sets;
   std::shared_ptr<const MappedSegment> segment;  // null if it could not be attached
@@ -150,12 +208,29 @@ struct ProviderView {
 // Whether rows can be had of a registration: it is open, and its provider's memory is there.
 [[nodiscard]] bool is_readable(const ProviderView& provider, const RegisteredSet& set) noexcept;
 
-// Living providers first, then the older one. The catalog itself lists them by name.
+// Trusted providers first, among these living ones, then foreign ones; of equals the older one. The
+// catalog itself lists them by name.
 [[nodiscard]] bool comes_before(const ProviderView& left, const ProviderView& right) noexcept;
+
+// Whether rows of both are rows of one set: of one GUID and kind, and counters that both have are
+// counted alike. Names and texts may differ, and each may have counters that the other has not.
+[[nodiscard]] bool agree(const Counterset& left, const Counterset& right);
+
+// Removes the record of a provider that is proved to have ended, and its socket. Looks anew: the
+// file has to be the one that the view was made of, and the process has to be gone by the rules of
+// ProviderState::kDead at this moment.
+enum class RecordRemoval : std::uint8_t {
+  kRemoved,
+  kNotDead,  // alive, or not to be verified from here
+  kChanged,  // the file is gone or another one
+  kDenied,   // it belongs to another user, or the kernel refused
+};
+[[nodiscard]] RecordRemoval remove_record(const ProviderView& provider);
 
 class Catalog {
  public:
-  // Fails only if a directory was named and is not there or not safe; no provider is not an error.
+  // Errors: kNoDirectory, if a directory was named and is not there or not safe; kNoSpace. No
+  // provider is not an error.
   static Result<Catalog> open(CatalogOptions options);
   Catalog(Catalog&&) noexcept;
   Catalog& operator=(Catalog&&) noexcept;
@@ -163,8 +238,12 @@ class Catalog {
 
   // Looks for new providers, re-reads directories that changed, notices deaths. Dead and closed
   // providers stay listed until their pointer record is gone or a successor of the same name lives.
-  // Cost: one directory scan, one liveness check a provider, and work for what changed only.
-  void refresh();
+  // Several records of one memory are one provider.
+  // Cost: one directory scan, one liveness check a process, and work for what changed only. A
+  // directory of very many entries is not scanned again at once.
+  // Keeps no descriptor but pidfds, and of these at most a quarter of the soft limit of open files.
+  // Errors: kNoSpace; the catalog goes on to list what it did, and the next call tries again.
+  Result<void> refresh();
 
   // True if a refresh() would find a change in an attached provider: two loads a provider, no
   // system call. New providers are not noticed by it.
@@ -173,25 +252,42 @@ class Catalog {
   [[nodiscard]] const std::vector<std::shared_ptr<const ProviderView>>& providers() const noexcept {
     return providers_;
   }
+  // Dead providers that are not listed there because a successor of the same user, pid namespace
+  // and name lives.
+  [[nodiscard]] const std::vector<std::shared_ptr<const ProviderView>>& predecessors()
+      const noexcept {
+    return predecessors_;
+  }
   // The directories that were looked into, in order.
   [[nodiscard]] const std::vector<std::string>& directories() const noexcept {
     return directories_;
   }
   // Objects in them that were no pointer records, or were left out by policy.
   [[nodiscard]] std::uint64_t skipped() const noexcept { return skipped_; }
+  // What of these is called like a record or a directory of records, by owner and reason.
+  [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
   // Grows with every refresh() that changed anything; queries compare it.
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
 
  private:
+  struct Found;
+  struct Parts;
+
   Catalog();
-  std::unordered_set<const Attachment*> look_for_records();
+  void look_around();
+  [[nodiscard]] Found look_for_records();
+  void find_directories();
+  void add(Found& found);
   void forget_predecessors();
-  void list_providers();
+  void list_providers(std::uint64_t unopened_directories);
 
   CatalogOptions options_;
   std::vector<std::string> directories_;
+  std::unique_ptr<Parts> parts_;
   std::vector<std::unique_ptr<Attachment>> attachments_;  // of all records, in order of discovery
   std::vector<std::shared_ptr<const ProviderView>> providers_;
+  std::vector<std::shared_ptr<const ProviderView>> predecessors_;
+  std::vector<LeftOut> left_out_;
   std::uint64_t skipped_ = 0;
   std::uint64_t version_ = 0;
 };

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "meterbank/reader/query.hpp"
@@ -79,7 +80,8 @@ struct CookedRow {
   const InstanceView* instance = nullptr;
   const CounterView* counter = nullptr;
   bool has_namesake = false;  // see QueryPlan::Row
-  std::size_t item = 0;       // in QueryPlan::answers, of a query of items
+  bool is_total = false;      // made by this reader; the selection is that of the first share
+  std::size_t item = 0;       // its number, of a query of items
   CookedValue cooked;
   RowStatus row_status = RowStatus::kBusy;
   RawValue raw;
@@ -89,18 +91,51 @@ struct CookedRow {
   std::shared_ptr<const std::string> text;  // of a text; its cooked value is zero
   std::uint64_t set_ns = 0;                 // of a timed counter: CLOCK_MONOTONIC_COARSE, 0: never
 
-  // Names the publisher where another one calls an instance the same.
+  // The row would pass for one that a trusted provider or this reader makes: it belongs to an
+  // untrusted provider, a provider called it `_Total`, or it is the total of a set whose name
+  // stands for another one.
+  [[nodiscard]] bool needs_publisher() const noexcept;
+  // Names the publisher where that is needed, and where another one calls an instance the same.
   [[nodiscard]] CounterPath counter_path(PathSpelling spelling) const;
   // "\Processor Information(_Total)\% Processor Time", the printed counter_path().
   [[nodiscard]] std::string path() const;
-  // "processor_information/_Total/processor_time", never with a publisher.
+  // "processor_information/_Total/processor_time", with a publisher only where that is needed.
   [[nodiscard]] std::string short_path() const;
 };
 
-// Rows of the newer sample, selection by selection, or answer by answer where the query is one of
-// items; then instance by instance, counter by counter. Rows are paired by provider segment,
-// registration, slot and generation; `older` may be null or of another plan. The result is valid
-// while `newer` holds its plan.
+// What cook_each() hands its rows to: any function of a CookedRow that returns whether it wants
+// more. Refers to the function, so pass a lambda in place.
+class RowSink {
+ public:
+  // Stands for the function, hence implicit; never a copy of a RowSink.
+  template <typename F>
+  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload,google-explicit-constructor)
+  requires(!std::is_same_v<std::remove_cvref_t<F>, RowSink>) RowSink(F&& take)
+  noexcept
+      : take_(const_cast<void*>(static_cast<const void*>(&take))),
+        call_([](void* function, const CookedRow& row) -> bool {
+          return (*static_cast<std::remove_reference_t<F>*>(function))(row);
+        }) {}
+
+  // False: enough.
+  bool operator()(const CookedRow& row) const { return call_(take_, row); }
+
+ private:
+  void* take_;
+  bool (*call_)(void*, const CookedRow&);
+};
+
+// Hands over the rows of the newer sample, selection by selection, or answer by answer where the
+// query is one of items, `others` behind the answers; then instance by instance, counter by
+// counter. Rows are paired by provider segment, registration, slot and generation; `older` may be
+// null or of another plan. A row is valid during the call; what it points to lives while `newer`
+// holds its plan.
+// Cost: memory for one row and for the totals, whatever the number of rows. May throw
+// std::bad_alloc, and what `take` throws.
+void cook_each(const Sample* older, const Sample& newer, CookOptions options, RowSink take);
+
+// All of these rows at once. Cost: more than 200 bytes a row; cook_each() needs none. May throw
+// std::bad_alloc.
 [[nodiscard]] std::vector<CookedRow> cook(const Sample* older, const Sample& newer,
                                           CookOptions options = {});
 [[nodiscard]] inline std::vector<CookedRow> cook(const Sample& older, const Sample& newer,

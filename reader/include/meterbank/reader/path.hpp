@@ -14,7 +14,7 @@
 // In a short path a backslash makes one of / * ? [ ] \ : # @ ordinary. A leading colon only says
 // that a short path follows; it is for those few that begin with an escape.
 //
-// Parsing looks nothing up. What two short words mean depends on the catalog, so both readings are
+// Parsing looks nothing up. What two short words mean depends on the set, so both readings are
 // kept, see SecondWord.
 #pragma once
 
@@ -37,8 +37,8 @@ inline constexpr std::uint32_t kInstanceIndexMax = 0xFFFFFFFD;
 // Longer paths are refused unread: five names of full length, each character escaped, fit.
 inline constexpr std::size_t kPathBytesMax = 12 * 1024;
 
-// `x` of the short path `set/x`: a counter of all instances or all counters of an instance. Where
-// both exist, the counter is meant.
+// `x` of the short path `set/x`: a counter of all instances or all counters of an instance. Each
+// set decides for itself: where it has such a counter, the counter is meant.
 struct SecondWord {
   std::string as_counter;
   std::string as_instance;

@@ -13,6 +13,11 @@
 // below. A query tells the providers that want to know it which counters it is interested in, over
 // one connection each: when it is compiled or changed, never waiting for an answer. Destroying the
 // query takes that back.
+//
+// Lack of memory: compile() and compile_part() report it (base/result.hpp), collect() says so in
+// its summary. of_items(), add(), remove(), replace(), items(), update(), enumerate(), expanded(),
+// prepare() and the collect() with a patience may throw std::bad_alloc; the query is then what it
+// was, and the call can be made again. Everything else does not allocate.
 #pragma once
 
 #include <array>
@@ -75,9 +80,13 @@ enum class RowConsistency : std::uint8_t {
 
 inline constexpr std::uint32_t kAnyCounterId = 0xffffffff;  // all that are shown
 
-// The row that a reader makes of the others.
+// The row that a reader makes of the others, those of trusted providers. A provider may publish a
+// row of this name as well: in a set whose total the reader makes, it is one more row of that
+// provider, in no total and never in place of it.
 inline constexpr std::string_view kTotalName = "_Total";
 inline constexpr std::uint32_t kTotalInstanceId = 0xfffffffe;
+// Whether a provider published the instance under the name of the total that a reader makes.
+[[nodiscard]] bool is_called_total(const Counterset& set, const InstanceView& instance) noexcept;
 
 // A request in numbers: the rows of one set whose names match and that have the id.
 struct QueryItem {
@@ -104,22 +113,34 @@ enum class ItemStatus : std::uint8_t {
 
 // What was selected, in order; immutable and shared by a query and its samples.
 struct QueryPlan {
+  // Small, because a plan has one for each selected instance. The functions below have the rest.
   struct Row {
+    static constexpr std::uint32_t kInstanceMask = 0x7fffffff;
+
     std::uint32_t selection = 0;
-    std::uint32_t instance = 0;  // index in RegisteredSet::instances
-    std::uint64_t generation = 0;
-    std::size_t values = 0;  // index of the first word in Sample::values
-    BlockParts<const SharedWord> block;
-    bool has_namesake = false;  // another provider has an instance of this name in a set so called
+    std::uint32_t instance : 31 = 0;  // index in RegisteredSet::instances
+    // Another provider has an instance of this name in a set so called. Only trusted providers
+    // count for the rows of one; rows of other providers always have it.
+    bool has_namesake : 1 = false;
+  };
+  // Where a group of the registration is mapped.
+  struct Group {
+    const std::byte* memory = nullptr;
+    std::uint32_t first_slot = 0;
   };
   struct Selection {  // one registration of one provider
     std::shared_ptr<const ProviderView> provider;
     const RegisteredSet* set = nullptr;   // in *provider
     std::vector<std::uint32_t> counters;  // indexes in Counterset::counters, in order of request
     std::size_t first_row = 0, rows = 0;
+    std::size_t first_value = 0;  // in Sample::values; each row has BlockForm::words
     std::size_t first_run = 0, runs = 0;
-    std::size_t first_version = 0;  // of the blocks of its rows, each has one
+    std::size_t first_version = 0;                     // of the blocks of its rows, each has one
+    std::shared_ptr<const std::vector<Group>> groups;  // those of RegisteredSet::groups, never null
     bool total = false;             // its rows become one: cook() adds them up
+    // The same for all registrations of a set that agree(): totals are made among these.
+    std::uint32_t description = 0;
+    bool is_apart = false;  // the name of the set stands for another description
     // Bit x: the counter with id x is wanted, by itself or as another's base. All ones where that
     // cannot be said: all are, or one has an id above 63. Windows: PCW_MASK_INFORMATION.
     std::uint64_t counter_mask = 0;
@@ -132,17 +153,19 @@ struct QueryPlan {
   struct Run {
     enum class Kind : std::uint8_t { kTiles, kLines, kScattered };
     std::size_t first_row = 0, rows = 0;  // tiles: a multiple of 8
-    const SharedWord* head = nullptr;     // seq of the first row; scattered: see Row::block
+    const SharedWord* head = nullptr;     // seq of the first row; scattered: see block_of()
     std::size_t head_words = 0;           // from one head to the next
     Kind kind = Kind::kScattered;
   };
-  // What an item selects. Providers of one set are merged in the order of comes_before(); the first
-  // describes the set for all. A row says which selection it belongs to.
+  // What an item selects. Providers that describe the set alike are merged in the order of
+  // comes_before(); the first describes it for them. A row says which selection it belongs to.
   struct Answer {
     QueryItem item;
+    std::size_t index = 0;  // of the item
     ItemStatus status = ItemStatus::kCountersetAbsent;
     const RegisteredSet* set = nullptr;  // of the first provider; null: kCountersetAbsent
     bool alive = false;                  // that provider lives
+    bool trusted = false;                // and is trusted
     // In QueryPlan::rows; shared by items that differ in the counter alone, never null.
     std::shared_ptr<const std::vector<std::uint32_t>> rows;
     // The rows that become one, `_Total`, behind the others.
@@ -158,13 +181,21 @@ struct QueryPlan {
       std::shared_ptr<const Distribution> distribution;  // of a counter that is one
     };
     std::shared_ptr<const Counterset> set;
+    std::uint32_t uid = 0;      // of the first of these providers
     std::vector<Value> values;  // a counter each
   };
   std::vector<Selection> selections;
   std::vector<Run> runs;
   std::vector<Row> rows;
-  std::vector<Answer> answers;  // one an item, in their order; a query of patterns has none
-  std::vector<Ended> ended;     // one a set
+  // One an item, in their order, about the first description of its set; a query of patterns has
+  // none. `others` are about further descriptions, those of untrusted providers taken together.
+  std::vector<Answer> answers, others;
+  // One a description of a set; of trusted providers. The sets of one user have at most 64 entries
+  // and 16,384 counters together.
+  std::vector<Ended> ended;
+  std::uint64_t ended_left_out = 0;  // instances that ended beyond that
+  // Those whose rows would be in a total if they were trusted.
+  std::vector<std::shared_ptr<const ProviderView>> left_out;
   std::size_t words = 0;
   std::size_t blocks = 0;        // of all rows, which have one, or one a shard
   std::size_t widest_shard = 0;  // words of a block in a sharded set
@@ -173,6 +204,20 @@ struct QueryPlan {
   std::size_t compiled = 0;
   // All providers of the catalog, selected or not: a change in any of them may concern the query.
   std::vector<std::shared_ptr<const ProviderView>> providers;
+
+  [[nodiscard]] const Selection& selection_of(std::size_t row) const noexcept {
+    return selections[rows[row].selection];
+  }
+  [[nodiscard]] const InstanceView& instance_of(std::size_t row) const noexcept {
+    return selection_of(row).set->instances[rows[row].instance];
+  }
+  // Index of the row's first word in Sample::values.
+  [[nodiscard]] std::size_t value_of(std::size_t row) const noexcept {
+    const Selection& selection = selection_of(row);
+    return selection.first_value + (row - selection.first_row) * selection.set->set->form.words;
+  }
+  // Finds the row's group first: use Run::head where many rows are read in order.
+  [[nodiscard]] BlockParts<const SharedWord> block_of(std::size_t row) const noexcept;
 };
 
 // What the rows of one collect() shall have in common.
@@ -200,7 +245,7 @@ struct SelectionCut {
 struct Sample {
   Timestamp time;
   std::shared_ptr<const QueryPlan> plan;
-  std::vector<std::uint64_t> values;        // the words of each row, see QueryPlan::Row::values
+  std::vector<std::uint64_t> values;        // the words of each row, see QueryPlan::value_of()
   std::vector<RowStatus> status;            // one a row
   std::vector<RowConsistency> consistency;  // one a row
   std::vector<SelectionCut> cuts;           // one a selection; empty if no cut was asked for
@@ -209,7 +254,7 @@ struct Sample {
   std::shared_ptr<const std::vector<CallbackAnswer>> callbacks;
 
   [[nodiscard]] const std::uint64_t* row(std::size_t index) const noexcept {
-    return values.data() + plan->rows[index].values;
+    return values.data() + plan->value_of(index);
   }
 };
 
@@ -220,6 +265,9 @@ struct CollectSummary {
   CutQuality cut = CutQuality::kPerBlock;  // of all rows together
   std::size_t unanswered = 0;  // registrations whose rows are asked for and that gave none
   bool stale = false;  // something changed: Catalog::refresh() and Query::update() would see more
+  // There was none for the sample, which is empty now: it has no plan. Samples that prepare() has
+  // sized for the present plan never see this.
+  bool no_memory = false;
 };
 
 // Packets of providers that were not what was asked for.
@@ -247,8 +295,9 @@ class Query {
   // update(). Base counters are copied with their numerators but not selected by wildcards.
   //
   // Sets and counters are matched by name or symbol. `name#7` is the instance with id 7, else the
-  // one called so, else the eighth of that name among all providers. `set/x` is counter x if there
-  // is one anywhere, else instance x. Instances that were closed before are not selected; those
+  // one called so, else the eighth of that name among all providers; untrusted providers are looked
+  // at only if trusted ones have none of these. `set/x` is counter x in each set that has one, and
+  // instance x in the others. Instances that were closed before are not selected; those
   // that close later keep their rows until update(). `excluded` are globs over set/instance/counter
   // and set/counter, in symbols.
   static Result<Query> compile(const Catalog& catalog, const std::vector<std::string>& patterns,
@@ -306,7 +355,8 @@ class Query {
   // Of the last of these two; null if nobody was asked. Sample::callbacks is the same.
   [[nodiscard]] std::shared_ptr<const std::vector<CallbackAnswer>> answers() const noexcept;
 
-  // Sizes a sample for the current plan, so that collect() need not allocate.
+  // Sizes a sample for the current plan, so that collect() need not allocate. If it throws, the
+  // sample is empty.
   void prepare(Sample& sample) const;
 
   [[nodiscard]] const std::shared_ptr<const QueryPlan>& plan() const noexcept { return plan_; }
@@ -320,6 +370,7 @@ class Query {
 
   Query() noexcept;
 
+  [[nodiscard]] bool is_prepared(const Sample& sample) const noexcept;
   void build(const Providers& providers, std::shared_ptr<const QueryRequest> request);
   void ask(bool values, std::chrono::nanoseconds patience);
   std::size_t copy_rows(const QueryPlan::Selection& selection, Sample& sample) noexcept;

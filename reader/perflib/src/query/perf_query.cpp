@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -78,11 +80,20 @@ PerfError PerfQuery::add(std::span<std::byte> bytes) {
   if (!are_identifiers(bytes, width_)) return PerfError::kInvalidParameter;
   look_around(Timestamp::now().monotonic_ns);
   const std::vector<FoundSet> sets = find_sets(catalog_);
-  IdentifierWalker walker(bytes, width_);
-  while (const auto identifier = walker.next()) {
-    write_status(bytes, identifier->offset, add_one(*identifier, sets));
+  const std::size_t items_before = items_.size(), bytes_before = items_bytes_;
+  try {
+    IdentifierWalker walker(bytes, width_);
+    while (const auto identifier = walker.next()) {
+      write_status(bytes, identifier->offset, add_one(*identifier, sets));
+    }
+    show_interest();
+  } catch (const std::bad_alloc&) {
+    // All or nothing: another try must not add the first ones twice.
+    items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(items_before), items_.end());
+    items_bytes_ = bytes_before;
+    ready_ = false;
+    throw;
   }
-  show_interest();
   return PerfError::kSuccess;
 }
 

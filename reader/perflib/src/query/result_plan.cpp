@@ -6,6 +6,7 @@
 
 #include "../found_sets.hpp"
 #include "../registration_blocks.hpp"
+#include "../rows_by_name.hpp"
 #include "meterbank/reader/glob.hpp"
 
 namespace meterbank {
@@ -34,6 +35,7 @@ class ResultPlan::Builder {
     Block block;
     block.set = answer.item.set;
     block.alive = answer.alive;
+    block.trusted = answer.trusted;
     block.error = error_of(answer.status);
     const bool has_rows =
         answer.status == ItemStatus::kFound || answer.status == ItemStatus::kInstanceAbsent;
@@ -60,19 +62,35 @@ class ResultPlan::Builder {
     block.columns = ids.size();
     if (every_counter) lay_out_columns(ids, block);
     block.choice = all_rows ? Choice::kAll : many ? Choice::kFirst : Choice::kOnly;
-    block.rows = add_rows(*answer.rows, ids, all_rows);
+    block.rows = add_rows(shown(*answer.rows), ids, all_rows);
     if (answer.summed->empty()) return;
     block.summed = add_rows(*answer.summed, ids, false);
-    block.ended = add_ended(answer.item.set, ids);
+    block.ended = add_ended(set, ids);
     if (!all_rows) block.choice = Choice::kSum;
     block.total = plan_.text_.size();
     block.total_bytes = append_row_header(kTotalName, kTotalInstanceId, width_, plan_.text_);
   }
 
-  Range add_ended(const Guid& set, const std::vector<std::uint32_t>& ids) {
+  [[nodiscard]] Rows shown(const Rows& rows) const {
+    if (rows.empty()) return {};
+    const auto selection_of = [this](std::uint32_t row) -> const QueryPlan::Selection& {
+      return query_.selections[query_.rows[row].selection];
+    };
+    RowsByName by_name(!selection_of(rows.back()).provider->trusted);
+    Rows shown;
+    shown.reserve(rows.size());
+    for (const std::uint32_t row : rows) {
+      const QueryPlan::Selection& selection = selection_of(row);
+      const InstanceView& instance = selection.set->instances[query_.rows[row].instance];
+      if (by_name.shows(*selection.provider, *selection.set->set, instance)) shown.push_back(row);
+    }
+    return shown;
+  }
+
+  Range add_ended(const Counterset& set, const std::vector<std::uint32_t>& ids) {
     Range range{plan_.ended_.size(), 0};
     for (const QueryPlan::Ended& ended : query_.ended) {
-      if (ended.set->guid != set) continue;
+      if (range.count != 0 || !agree(*ended.set, set)) continue;
       for (const std::uint32_t id : ids) {
         const CounterView* const counter = ended.set->find(id);
         if (counter == nullptr) plan_.ended_.emplace_back();

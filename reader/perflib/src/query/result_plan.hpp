@@ -58,6 +58,7 @@ class ResultPlan {
     Range ended;   // in ended_: a value a column, of providers that are gone
     std::size_t total = 0, total_bytes = 0;  // in text_: header of the aggregated row
     bool alive = false;
+    bool trusted = false;  // the set is described by a trusted provider
   };
   class Builder;
   class Writer;

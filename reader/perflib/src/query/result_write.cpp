@@ -166,7 +166,7 @@ bool ResultPlan::any_busy(const Range& range, const Sample& sample) const noexce
 }
 
 PerfError ResultPlan::error_without_rows(const Block& block, const Sample& sample) noexcept {
-  const PerfError error = error_of_unanswered(sample.callbacks.get(), block.set);
+  const PerfError error = error_of_unanswered(sample.callbacks.get(), block.set, block.trusted);
   return error != PerfError::kSuccess ? error : PerfError::kInstanceNotFound;
 }
 
@@ -235,7 +235,8 @@ ResultPlan::Outcome ResultPlan::outcome_of(const Block& block,
     return outcome;
   }
   // A sum without one of its shares would be a wrong number.
-  const PerfError unanswered = error_of_unanswered(sample.callbacks.get(), block.set);
+  const PerfError unanswered =
+      error_of_unanswered(sample.callbacks.get(), block.set, block.trusted);
   const bool is_busy = any_busy(block.summed, sample);
   outcome.summed = !is_busy && unanswered == PerfError::kSuccess && any_good(block.summed, sample);
   if (block.choice == Choice::kSum) {

@@ -5,9 +5,16 @@
 // Three kinds of failure, three means (docs/style.md): our own bug aborts in tools and tests; the
 // world (no permission, no space, name taken) is a `Result`; what a peer wrote is a value of the
 // enum that the reading function documents. Nothing here is used on the publish path.
+//
+// Lack of memory: a function of publisher, reader or pmu that returns a Result (or pmu::Asked)
+// reports it as kNoSpace and does not throw. Other functions that allocate may throw
+// std::bad_alloc, and nothing else. Both leave their objects as they were, so that the call can be
+// made again. What is noexcept does not allocate, or says what it does instead.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -39,6 +46,7 @@ enum class ErrorCode : std::uint32_t {
   kGone,             // the provider or its descriptor vanished meanwhile
   kClosed,           // used after close
   kForked,           // used in the child of a fork
+  kForeign,          // cannot be verified from here: another pid namespace, or no procfs
   kSystem,           // any other system call failure, see system_error
 };
 
@@ -60,6 +68,21 @@ using Result = tl::expected<T, Error>;
 [[nodiscard]] inline tl::unexpected<Error> fail(ErrorCode code, std::string what,
                                                 std::string remedy = {}, int system_error = 0) {
   return tl::make_unexpected(Error{code, system_error, std::move(what), std::move(remedy)});
+}
+
+// Says that memory has run out without needing any: its texts fit into the strings themselves.
+[[nodiscard]] inline Error out_of_memory() noexcept {
+  return Error{ErrorCode::kNoSpace, ENOMEM, "out of memory", "raise ulimit -v"};
+}
+
+// Calls a function that returns a Result. Where it runs out of memory that becomes an Error, too.
+template <typename F>
+[[nodiscard]] auto report_no_memory(F&& function) -> decltype(function()) {
+  try {
+    return function();
+  } catch (const std::bad_alloc&) {
+    return tl::make_unexpected(out_of_memory());
+  }
 }
 
 }  // namespace meterbank

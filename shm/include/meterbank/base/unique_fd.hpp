@@ -7,6 +7,8 @@
 
 #include <utility>
 
+#include "meterbank/base/without_cancellation.hpp"
+
 namespace meterbank {
 
 class UniqueFd {
@@ -24,7 +26,10 @@ class UniqueFd {
   [[nodiscard]] explicit operator bool() const noexcept { return fd_ >= 0; }
   [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
   void reset(int fd = -1) noexcept {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ >= 0) {
+      const WithoutCancellation whole;
+      ::close(fd_);
+    }
     fd_ = fd;
   }
 

@@ -168,7 +168,7 @@ class BlockWriter {
 
   BlockWriter() noexcept = default;
   // The parts lie in one group, hence in one extent, in the order of BlockParts.
-  explicit BlockWriter(const BlockParts<Word>& parts) noexcept
+  explicit constexpr BlockWriter(const BlockParts<Word>& parts) noexcept
       : seq_(parts.seq),
         copy1_(distance(parts, parts.copy1)),
         checkpoint_(parts.checkpoint == nullptr ? 0 : distance(parts, parts.checkpoint)),
@@ -205,8 +205,8 @@ class BlockWriter {
     add_with_cut(*this, word, delta);
   }
 
-  // One commit of a few words that may lie far from each other. Each `word` < words is the caller's
-  // duty, and so is that no update is open.
+  // One commit of a few words that may lie far from each other. Precondition: each `word` < words,
+  // as those that a schema gives to the counters of its own blocks; and no update is open.
   template <std::size_t kMost>
   void commit_words(const WordList<kMost>& list) const noexcept {
     if (words_plain_ != words_ && !look_at_epoch(list.entries[0].word)) return;
@@ -240,7 +240,9 @@ class BlockWriter {
       if (word < writer_.words_) {
         A::store_relaxed(writer_.copy1()[word], value);  // relaxed: published by [W1] of commit()
       }
-      first_ = std::min(first_, word);  // whether or not: so the compiler knows them for constants
+      // Noted even if the block does not have the word: then the range of constants is a constant.
+      // So last_ may be any number, and copy_changed() ends where the block does.
+      first_ = std::min(first_, word);
       last_ = std::max(last_, word);
     }
     [[nodiscard]] std::uint64_t value(std::uint32_t word) const noexcept {
@@ -250,9 +252,15 @@ class BlockWriter {
     void commit() noexcept {
       if (__builtin_expect(first_ < writer_.words_plain_, 1) != 0) return publish();
       publish_with_cut(writer_.seq_, writer_.copy1_, writer_.checkpoint_, writer_.copy0_,
-                       writer_.words_, last_ << 16 | first_);
+                       writer_.words_, std::min(last_, kBlockWordsMax) << 16 | first_);
     }
-    void abort() noexcept { copy_changed(writer_.copy1(), writer_.copy0()); }
+    // Takes back what set() staged. Words in place keep their new values: there is no second copy
+    // to restore them from. Storing them again could undo additions that other threads and signal
+    // handlers make to the words between.
+    void abort() noexcept {
+      if (!is_in_place()) copy_changed(writer_.copy1(), writer_.copy0());
+    }
+    [[nodiscard]] bool is_in_place() const noexcept { return writer_.is_in_place(0); }
 
    private:
     void publish() noexcept {
@@ -282,7 +290,7 @@ class BlockWriter {
     }
     // relaxed: ordered by the caller.
     void copy_changed(Word* target, const Word* source) noexcept {
-      const std::uint32_t end = std::min<std::uint32_t>(last_ + 1, writer_.words_);
+      const std::uint32_t end = last_ < writer_.words_ ? last_ + 1 : writer_.words_;
       std::uint32_t word = first_;
       for (; word + 4 <= end; word += 4) {  // compilers do not unroll loops of atomics
         A::store_relaxed(target[word], A::load_relaxed(source[word]));
@@ -354,7 +362,8 @@ class BlockWriter {
     if (is_checkpoint_due(seq + 2)) write_checkpoint(*this, seq + 2);
   }
 
-  static std::uint32_t distance(const BlockParts<Word>& parts, const Word* part) noexcept {
+  static constexpr std::uint32_t distance(const BlockParts<Word>& parts,
+                                          const Word* part) noexcept {
     return static_cast<std::uint32_t>(part - parts.seq);
   }
   [[nodiscard]] Word* copy0() const noexcept { return seq_ + copy0_; }
@@ -388,9 +397,11 @@ class BlockWriter {
                                                 std::uint64_t seen) noexcept {
     Word* const pair = block.cut_pair();
     const std::uint64_t ecount = A::load_relaxed(pair[0]);  // relaxed: own last store, even
-    // [E1] pairs with [R6]. Without it a reader could see the odd number and not all of the slot
-    // that it still stands for, where no commit came in between: after the first save of a life.
-    A::store_release(pair[0], ecount + 1);
+    // [E1] announces the save. relaxed: what a reader of the odd number takes is the slot of the
+    // save before, and that is published already. A commit follows each save, so one of its fences
+    // [W2] [W4] lies between that slot and this store, and pairs with [R6] through it. Only the
+    // first save of a life may be followed by this one at once; its readers know the life by [S3].
+    A::store_relaxed(pair[0], ecount + 1);
     // [E2] pairs with [R7]. Without it the older slot could be rewritten under a reader that finds
     // ecount unmoved.
     A::fence_release();

@@ -6,15 +6,18 @@
 // the epochs between which it held. The provider counts epochs; see docs/protocol.md, "Cuts".
 //
 //      before W1, if the epoch moved:              reader of the cut at epoch e
-//      ecount := 2n - 1            release  [E1]   c := ecount              acquire   [R6]
+// [E1] ecount := 2n - 1            relaxed         c := ecount              acquire   [R6]
 // [E2] fence                       release         slot n or n - 1          relaxed
 //      slot n & 1 := version, epoch, epoch         fence                    acquire   [R7]
 //             before, copy 0       relaxed         accept iff ecount = c    relaxed
 // [E3] ecount := 2n                release
 //
-//      E1 and E3 pair with R6: whoever sees 2n - 1 or 2n sees all of slot n - 1 or n. E2 pairs with
-//      R7: whoever sees a word of save n in the slot of save n - 2 sees that ecount has moved on.
-//      W1 carries E3 along: no commit that saw epoch e or a later one is seen without its save.
+//      E3 pairs with R6: a reader that sees 2n sees all of slot n. So does the last fence before
+//      E1, which is a commit's, W2 or W4: a reader that sees 2n - 1 sees all of slot n - 1. Where
+//      no commit lies between the two saves, save n - 1 is the first of a life, and the reader has
+//      seen it with LIVE [S3]. E2 pairs with R7: a reader that sees a word of save n in the slot of
+//      save n - 2 sees that ecount has moved on. W1 carries E3 along: no commit that saw epoch e or
+//      a later one is seen without its save.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +44,8 @@ template <typename A>
   const typename A::Word* const pair = block.cut;
   for (std::uint32_t attempt = 0; attempt < kCutAttempts; ++attempt) {
     if (attempt != 0) A::pause();
-    // [R6] pairs with [E1] and [E3]. Without it the slots could be older than the number.
+    // [R6] pairs with [E3], and through [E1] with the fences of the commit before. Without it the
+    // slots could be older than the number.
     const std::uint64_t ecount = A::load_acquire(pair[0]);
     const std::uint64_t saves = ecount / 2;
     // relaxed, these and the slot's words: between [R6] and [R7].

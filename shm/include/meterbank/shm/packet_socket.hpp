@@ -4,6 +4,8 @@
 // descriptors, silence.
 //
 // Nothing here blocks. Whoever waits does so with poll() on descriptor(). No function throws.
+// A socket that the program has closed by its number is at its end, whatever the number stands for
+// by then: nothing is sent there, received or closed.
 // Company: one thread at a time per object.
 #pragma once
 
@@ -16,6 +18,7 @@
 #include <string>
 #include <utility>
 
+#include "meterbank/base/known_fd.hpp"
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/shm/channel.hpp"
@@ -79,9 +82,11 @@ class PacketSocket {
   };
   // `attached` is passed along if it is a descriptor; the sender keeps its own.
   Sent send(std::span<const std::byte> packet, int attached = -1) noexcept;
+  // Both directions end; the descriptor stays.
+  void hang_up() noexcept;
 
  private:
-  UniqueFd socket_;
+  KnownFd socket_;
 };
 
 // A socket that listens, and one descriptor in reserve: when this process has no other left, it is
@@ -109,8 +114,8 @@ class ListeningSocket {
  private:
   void reserve() noexcept;
 
-  UniqueFd socket_;
-  UniqueFd reserve_;  // the same socket once more
+  KnownFd socket_;
+  KnownFd reserve_;  // the same socket once more
 };
 
 // Where a provider is asked. The name in the file system goes with the object.

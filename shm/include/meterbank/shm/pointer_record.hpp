@@ -8,22 +8,23 @@
 //   pid 48213
 //   start 8123456
 //   boot 0f3c...                 32 hexadecimal digits
-//   descriptor 5
-//   inode 1044
-//   bytes 65536
-//   layout 1.0
-//   socket 48213-414.ask         beside the record; nobody listens where nothing has a callback
+//   pidns 4026531836             inode of the pid namespace that the pid is of; version 0.1 had
+//   none timens 4026531834            inode of the time namespace that the start time is of; as
+//   above descriptor 5 inode 1044 bytes 65536 layout 1.0 socket 48213-414.ask         beside the
+//   record; nobody listens where nothing has a callback
 //
 // Readers read() it, at most kPointerRecordBytesMax, and never map it.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "meterbank/base/result.hpp"
+#include "meterbank/shm/process_facts.hpp"
 
 namespace meterbank {
 
@@ -41,7 +42,9 @@ struct PointerRecord {
   std::uint64_t bytes = 0;
   std::uint16_t layout_major = 0;
   std::uint16_t layout_minor = 0;
-  std::string socket = {};  // a plain file name, may be empty
+  std::string socket = {};           // a plain file name, may be empty
+  std::uint64_t pid_namespace = 0;   // inode; 0: not known
+  std::uint64_t time_namespace = 0;  // inode; 0: not known
 
   [[nodiscard]] std::string text() const;
   // Unknown lines are skipped (a newer minor adds some); missing or malformed ones are kCorrupt.
@@ -52,9 +55,25 @@ struct PointerRecord {
 // $XDG_RUNTIME_DIR/meterbank, /run/meterbank (root), /dev/shm/meterbank-UID whose parent is a
 // tmpfs.
 [[nodiscard]] std::string provider_directory();
+
+// Where directories of other users are looked for.
+struct DirectoryRoots {
+  std::string system = "/run/meterbank";
+  std::string sessions = "/run/user";      // UID/meterbank
+  std::string shared_memory = "/dev/shm";  // meterbank-UID
+};
+struct SegmentDirectories {
+  std::vector<std::string> paths;  // own and root's first
+  std::map<std::uint32_t, std::uint64_t> squatted =
+      {};                     // by owner, who is not the user of the name
+  std::uint64_t objects = 0;  // entries that were looked at
+  bool is_whole = true;       // false: there are more entries
+};
 // Where a reader looks: `METERBANK_DIR` alone if it is set, else provider_directory() and, with
-// `everyone`, the directories of the other users and of the system.
-[[nodiscard]] std::vector<std::string> segment_directories(bool everyone);
+// `everyone`, the directories of the system and of the other users. A directory that bears a uid
+// counts only if it belongs to this user.
+[[nodiscard]] SegmentDirectories segment_directories(bool everyone,
+                                                     const DirectoryRoots& roots = {});
 
 // What PointerRecord::socket says of this process and segment.
 [[nodiscard]] std::string socket_name(std::uint32_t pid, std::uint64_t inode);
@@ -67,9 +86,5 @@ struct PointerRecord {
 // path.
 // Errors: kNoDirectory kNoSpace kDenied kSystem.
 [[nodiscard]] Result<std::string> write_record(const std::string& directory, PointerRecord record);
-
-// Facts about processes that records are compared with.
-[[nodiscard]] std::uint64_t process_start_time(std::uint32_t pid) noexcept;  // 0: no such process
-[[nodiscard]] std::array<std::uint64_t, 2> boot_id() noexcept;
 
 }  // namespace meterbank

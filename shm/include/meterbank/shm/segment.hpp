@@ -18,8 +18,10 @@ namespace meterbank {
 
 // ---- Owner ----
 
-// One memfd of the owner: allocated, mapped writable, not inherited by fork, left out of core
-// dumps, sealed. Moving it does not move the memory.
+// One memfd of the owner: allocated and written to the last page, mapped writable, left out of core
+// dumps, sealed. Moving it does not move the memory. Children have private zero pages in its place:
+// those of fork() after detach_after_fork(), those of _Fork() and clone() as far as
+// room_for_extent.hpp says.
 class OwnedExtent {
  public:
   // `bytes` is rounded up to pages. Errors: kNoSpace (memory, tmpfs, RLIMIT_FSIZE), kSystem.
@@ -33,6 +35,8 @@ class OwnedExtent {
   [[nodiscard]] std::byte* data() const noexcept;
   [[nodiscard]] std::uint64_t size() const noexcept;
   [[nodiscard]] int descriptor() const noexcept;
+  // False: the program has closed it, and its number may stand for another file. One system call.
+  [[nodiscard]] bool has_descriptor() const noexcept;
   [[nodiscard]] std::uint64_t inode() const noexcept;
 
   // After fork, in the child: private zero pages take the place of the shared ones, and the
@@ -48,12 +52,24 @@ class OwnedExtent {
 // ---- Reader ----
 
 // The attach gate: nothing is mapped that could fault, change size or charge the reader. Checks in
-// this order: seals, filesystem, kind and size, allocation. `bytes_max` is the caller's cap.
+// this order: seals, filesystem, kind and size, holes. `bytes_max` is the caller's cap.
+//
+//   seal             with it, for as long as the memory exists
+//   SHRINK, GROW     the size stays: no load beyond the end, no SIGBUS
+//   FUTURE_WRITE     no new writable mapping, and no holes: PUNCH_HOLE and MADV_REMOVE fail with
+//   or WRITE         EPERM, also for a process that still has a writable mapping
+//   SEAL             the other three stay
+//
+// So memory without a hole has none ever after. A hole is a page that does not exist: a load from
+// it allocates one and charges the reader's memory control group. A page that was allocated but
+// never written counts as a hole. Pages in swap space are not holes; reading one in is charged to
+// the provider again. What can still fault is memory that the hardware reports as broken.
 // Errors: kNotSealable kUnsealed kWrongFilesystem kBadSize kSparse kDenied kSystem.
 [[nodiscard]] Result<std::uint64_t> pass_attach_gate(int descriptor, std::uint64_t bytes_max);
 
 class MappedExtent {
  public:
+  // The mapping alone keeps the memory: the descriptor is closed.
   static Result<MappedExtent> map(UniqueFd descriptor, std::uint64_t bytes_max);
   // Memory that the caller keeps, aligned to a cache line: an image from a file, or a fuzzer's.
   static MappedExtent over(MappedBytes bytes);
@@ -62,7 +78,6 @@ class MappedExtent {
   ~MappedExtent();
 
   [[nodiscard]] MappedBytes bytes() const noexcept;
-  [[nodiscard]] int descriptor() const noexcept;
   [[nodiscard]] std::uint64_t inode() const noexcept;
   [[nodiscard]] std::uint32_t uid() const noexcept;  // st_uid
 

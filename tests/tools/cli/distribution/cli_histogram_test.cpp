@@ -188,8 +188,9 @@ class LiveKitchen : public KitchenTest {
       sampler_.emplace(*selection_);
     }
     sampler_->take();
-    table_.update(view_.raw ? sampler_->rows() : percentiles_.of(sampler_->rows()), view_.raw,
-                  Clock::now());
+    const RowWalk stored = [this](RowSink take) { sampler_->each_row(take); };
+    const RowWalk shown = [&](RowSink take) { percentiles_.each(stored, take); };
+    table_.update(view_.raw ? stored : shown, view_, Clock::now());
   }
   // The line of a row, without what stands around it.
   [[nodiscard]] std::string line(const std::string& counter, std::size_t width = 120) {

@@ -29,9 +29,7 @@ template <typename T>
   return value;
 }
 
-// With control characters and all beyond ASCII as \xNN, so that no terminal acts on them.
-[[nodiscard]] std::string escaped(std::string_view text);
-// The same in quotation marks, and cut where it is too long to be read.
+// Cleaned for a terminal, in quotation marks, and cut where it is too long to be read.
 [[nodiscard]] std::string quoted(std::string_view text);
 
 // The parts between separators, empty ones included: one more than there are separators.

@@ -7,6 +7,7 @@
 
 #include "arbiter/core/file/foreign_text.hpp"
 #include "arbiter/core/topology.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::arbiter {
 
@@ -19,7 +20,7 @@ bool has_word(std::string_view words, std::string_view word) {
 
 }  // namespace
 
-RuleLine::RuleLine(std::string_view file) : file_(escaped(file)) {}
+RuleLine::RuleLine(std::string_view file) : file_(escape_for_terminal(file)) {}
 
 void RuleLine::refuse(ErrorCode code, const std::string& what, std::string remedy) {
   if (error_) return;

@@ -3,10 +3,8 @@
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,30 +12,17 @@
 #include <cerrno>
 #include <charconv>
 #include <string_view>
+#include <utility>
+
+#include "meterbank/base/clock.hpp"
+#include "meterbank/shm/peer_process.hpp"
 
 namespace meterbank::arbiter {
 namespace {
 
-#ifdef SO_PEERPIDFD
-constexpr int kPeerProcess = SO_PEERPIDFD;
-#else
-constexpr int kPeerProcess = 77;  // Linux 6.5
-#endif
 // Nobody is in more groups than that but by intent; then the groups do not count.
 constexpr std::size_t kGroupsRead = 1024;
 constexpr std::size_t kTextBytesMax = 4096;
-
-UniqueFd process_of(int socket, std::uint32_t pid) noexcept {
-  int descriptor = -1;
-  socklen_t bytes = sizeof descriptor;
-  if (::getsockopt(socket, SOL_SOCKET, kPeerProcess, &descriptor, &bytes) == 0) {
-    return UniqueFd(descriptor);
-  }
-  if (errno != ENOPROTOOPT) return UniqueFd();
-  // An older kernel. The process may have ended, and its number be another's by now; then it is
-  // that one whose end is watched, and whose rights are looked at.
-  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
-}
 
 std::vector<std::uint32_t> groups_of(int socket) {
   std::vector<std::uint32_t> groups(kGroupsRead);
@@ -105,20 +90,35 @@ void ProcessTable::describe(ClientIdentity& identity) const {
   if (count > 0) identity.executable.assign(target.data(), static_cast<std::size_t>(count));
 }
 
-std::optional<Peer> ProcessTable::peer_of(int socket) const {
+Result<Peer> ProcessTable::peer_of(int socket) const {
   ucred credentials{};
   socklen_t bytes = sizeof credentials;
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0) return std::nullopt;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0) {
+    return fail(ErrorCode::kSystem, "credentials of a client", {}, errno);
+  }
+  const std::string client = "the process of user " + std::to_string(credentials.uid) +
+                             " with id " + std::to_string(credentials.pid);
   Peer peer;
   peer.identity.pid = static_cast<std::uint32_t>(credentials.pid);
   peer.identity.uid = credentials.uid;
   peer.identity.gid = credentials.gid;
-  peer.process = process_of(socket, peer.identity.pid);
-  if (!peer.process) return std::nullopt;
+  PeerProcess process = peer_process(socket, clock_ns(CLOCK_BOOTTIME));
+  switch (process.found) {
+    case PeerProcess::Found::kProcess:
+      break;
+    case PeerProcess::Found::kEnded:
+      return fail(ErrorCode::kGone, client + " has ended");
+    case PeerProcess::Found::kNoRoom:
+      return fail(ErrorCode::kLimit, "no descriptor for " + client, "raise the limit: ulimit -n");
+    case PeerProcess::Found::kNotPossible:
+      return fail(ErrorCode::kSystem, "cannot hold " + client,
+                  "allow pidfd_open() and /proc, or run Linux 6.5 or newer");
+  }
+  peer.process = std::move(process.descriptor);
   peer.identity.groups = groups_of(socket);
   describe(peer.identity);
   // While it lives its number is nobody else's: what was read is of this process.
-  if (has_ended(peer.process.get())) return std::nullopt;
+  if (has_ended(peer.process.get())) return fail(ErrorCode::kGone, client + " has ended");
   return peer;
 }
 
@@ -136,11 +136,6 @@ bool ProcessTable::is_counter(int descriptor, std::uint64_t kernel_id) const {
   if (std::string_view(target.data(), static_cast<std::size_t>(count)) != kCounter) return false;
   std::uint64_t id = 0;
   return ::ioctl(descriptor, PERF_EVENT_IOC_ID, &id) == 0 && id == kernel_id;
-}
-
-bool has_ended(int process) noexcept {
-  pollfd ended{process, POLLIN, 0};
-  return ::poll(&ended, 1, 0) == 1;
 }
 
 }  // namespace meterbank::arbiter

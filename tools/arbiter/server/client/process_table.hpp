@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "arbiter/core/policy.hpp"
@@ -26,9 +25,10 @@ class ProcessTable {
   // Errors: kSystem, kDenied.
   static Result<ProcessTable> open();
 
-  // Who connected this socket, even if it has been handed on since. Nothing: that process has
-  // ended, and its number may be another's. What cannot be read of a process is empty.
-  [[nodiscard]] std::optional<Peer> peer_of(int socket) const;
+  // The process that connected this socket, even if it has been handed on since. What cannot be
+  // read of a process is empty. Errors: kGone (it has ended, and its id may be another process's),
+  // kLimit (no descriptor is left), kSystem (the kernel does not let us hold it).
+  [[nodiscard]] Result<Peer> peer_of(int socket) const;
   // Whether the thread is one of the process.
   [[nodiscard]] bool has_thread(std::uint32_t pid, std::uint32_t tid) const;
   // Whether our descriptor is of the perf event that has this PERF_EVENT_IOC_ID. Asks no file of
@@ -42,7 +42,5 @@ class ProcessTable {
 
   UniqueFd directory_;
 };
-
-[[nodiscard]] bool has_ended(int process) noexcept;
 
 }  // namespace meterbank::arbiter

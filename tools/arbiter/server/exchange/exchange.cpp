@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arbiter/server/exchange/exchange.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -100,13 +102,22 @@ void Exchange::send(ClientNumber client, std::uint64_t id, const pmu::ArbiterMes
   outside_.send(client, pmu::encode(id, message), attached);
 }
 
+bool Exchange::attach_heartbeat(Visitor& visitor, UniqueFd file) {
+  // A mapping closes the descriptor that it was made of.
+  UniqueFd for_mapping(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
+  if (!for_mapping) return false;
+  auto mapped = MappedExtent::map(std::move(for_mapping), kHeartbeatBytesMax);
+  if (!mapped) return false;
+  visitor.heartbeat.emplace(std::move(*mapped));
+  visitor.heartbeat_file = std::move(file);
+  return true;
+}
+
 void Exchange::greet(ClientNumber client, Visitor& visitor, std::uint64_t id, UniqueFd heartbeat,
                      Nanoseconds now) {
   if (visitor.has_greeted) return reject(client, visitor, id, Rejection::kMalformed);
-  if (heartbeat) {
-    auto mapped = MappedExtent::map(std::move(heartbeat), kHeartbeatBytesMax);
-    if (!mapped) return reject(client, visitor, id, Rejection::kMalformed);
-    visitor.heartbeat.emplace(std::move(*mapped));
+  if (heartbeat && !attach_heartbeat(visitor, std::move(heartbeat))) {
+    return reject(client, visitor, id, Rejection::kMalformed);
   }
   visitor.has_greeted = true;
   pmu::Welcome welcome;
@@ -323,8 +334,7 @@ void Exchange::carry_out(const Record& action, Nanoseconds) { outside_.record(ac
 std::vector<SavedVisitor> Exchange::visitors() const {
   std::vector<SavedVisitor> saved;
   for (const auto& [client, visitor] : visitors_) {
-    const int heartbeat = visitor.heartbeat ? visitor.heartbeat->descriptor() : -1;
-    saved.push_back({client, visitor.has_greeted, visitor.faults, heartbeat});
+    saved.push_back({client, visitor.has_greeted, visitor.faults, visitor.heartbeat_file.get()});
   }
   return saved;
 }
@@ -335,8 +345,7 @@ void Exchange::adopt(const SavedVisitor& saved, ClientIdentity identity) {
   visitor.has_greeted = saved.has_greeted;
   visitor.faults = saved.faults;
   if (saved.heartbeat < 0) return;
-  auto mapped = MappedExtent::map(UniqueFd(saved.heartbeat), kHeartbeatBytesMax);
-  if (mapped) visitor.heartbeat.emplace(std::move(*mapped));
+  static_cast<void>(attach_heartbeat(visitor, UniqueFd(saved.heartbeat)));
 }
 
 void Exchange::announce_ledger() {

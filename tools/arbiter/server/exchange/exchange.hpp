@@ -103,7 +103,8 @@ class Exchange {
     bool has_greeted = false;
     std::uint32_t faults = 0;
     std::optional<MappedExtent> heartbeat;
-    Nanoseconds beat = 0;  // the last one that the arbiter was told of
+    UniqueFd heartbeat_file;  // of the same memory, for a new image of this program
+    Nanoseconds beat = 0;     // the last one that the arbiter was told of
   };
 
   struct Kept {
@@ -111,6 +112,8 @@ class Exchange {
     UniqueFd event;
   };
 
+  // False: the memory cannot be had.
+  [[nodiscard]] static bool attach_heartbeat(Visitor& visitor, UniqueFd file);
   void reject(ClientNumber client, Visitor& visitor, std::uint64_t id, pmu::Rejection reason);
   void refuse(ClientNumber client, std::uint64_t id, std::string sentence);
   void send(ClientNumber client, std::uint64_t id, const pmu::ArbiterMessage& message,

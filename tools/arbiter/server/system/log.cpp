@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "meterbank/shm/utf8.hpp"
+
 namespace meterbank::arbiter {
 namespace {
 
@@ -19,7 +21,15 @@ constexpr std::size_t kLineBytesMax = 4096;
 void write_line(std::string_view text) {
   pollfd error{STDERR_FILENO, POLLOUT, 0};
   if (::poll(&error, 1, 0) != 1 || (error.revents & POLLOUT) == 0) return;
-  const auto line = fmt::format("meterbank-pmud: {}", text.substr(0, kLineBytesMax - 64)) + "\n";
+  const auto cleaned =
+      escape_composed(text.substr(0, kLineBytesMax), Composed::kLine, charset_of(STDERR_FILENO));
+  std::size_t kept = 0;
+  for (;;) {
+    const auto unit = unit_bytes(std::string_view(cleaned).substr(kept));
+    if (unit == 0 || kept + unit > kLineBytesMax - 64) break;
+    kept += unit;
+  }
+  const auto line = fmt::format("meterbank-pmud: {}\n", std::string_view(cleaned).substr(0, kept));
   static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
 }
 

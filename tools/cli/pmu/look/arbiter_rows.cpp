@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "meterbank/reader/catalog.hpp"
 #include "meterbank/reader/cook.hpp"
 #include "meterbank/reader/query.hpp"
@@ -32,14 +30,17 @@ Result<std::map<std::string, std::vector<ArbiterRow>, std::less<>>> read_arbiter
   if (!catalog) return tl::make_unexpected(catalog.error());
   // One that was killed leaves its record.
   const auto& providers = catalog->providers();
-  const auto live = std::find_if(providers.begin(), providers.end(), [](const auto& provider) {
-    return provider->name == kProvider && is_alive(provider->state);
-  });
-  if (live == providers.end()) {
+  const ProviderView* live = nullptr;
+  for (const auto& provider : providers) {
+    if (provider->name != kProvider || !is_alive(provider->state)) continue;
+    // Any user may call a provider so.
+    if (live == nullptr || comes_before(*provider, *live)) live = provider.get();
+  }
+  if (live == nullptr) {
     return fail(ErrorCode::kNotFound, fmt::format("no arbiter publishes in {}", directory),
                 "meterbank doctor --dir " + directory);
   }
-  const std::string label = (*live)->label();
+  const std::string label = live->label();
   auto query = Query::compile(
       *catalog, {label + ":pmu_lease", label + ":pmu_waiter", label + ":pmu_outsider"});
   if (!query) return tl::make_unexpected(query.error());

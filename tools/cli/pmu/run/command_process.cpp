@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "cli/session/open_files.hpp"
+
 namespace meterbank::cli {
 namespace {
 
@@ -32,6 +34,7 @@ void restore_signals() noexcept {
   } while (got < 0 && errno == EINTR);
   if (got != 1) ::_exit(127);
   restore_signals();
+  restore_open_files_limit();
   ::execvp(words[0], words);
   const int error = errno;
   [[maybe_unused]] const auto written = ::write(fault, &error, sizeof(error));

@@ -182,7 +182,8 @@ class Run {
     const auto& v = invocation_->pmu;
     const bool people = style().format == Format::kTable;
     if (people) {
-      output_->write(fmt::format("\n{}\n{}, exit {}, counted {}\n\n", command_text(v.command),
+      output_->write(fmt::format("\n{}\n{}, exit {}, counted {}\n\n",
+                                 escape_for_terminal(command_text(v.command)),
                                  print_duration(seconds), code, what_was_counted()));
     }
     output_->write(print_counts(shown(counts), v.events, {.seconds = seconds}, style()));

@@ -10,7 +10,7 @@ namespace meterbank::generator {
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t kShownBytesMax = 64;
   const RepairedText shown = repair_utf8(text, kShownBytesMax);
-  return fmt::format("'{}{}'", shown.text, shown.shortened ? "..." : "");
+  return fmt::format("'{}{}'", escape_for_terminal(shown.text), shown.shortened ? "..." : "");
 }
 
 std::string which(const Counter& counter) {

@@ -35,7 +35,9 @@ void append_escaped(std::string& out, char32_t code_point) {
   }
 }
 
-std::string prose(std::string_view text) {
+std::string prose(std::string_view foreign) {
+  const auto shown = escape_for_terminal(foreign);
+  std::string_view text = shown;
   std::string out;
   // A dot at the begin of a line is a request, so a text never begins with one.
   if (text.starts_with('.')) out = "\\&";

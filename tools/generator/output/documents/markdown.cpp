@@ -5,6 +5,7 @@
 #include "generator/output/documents/document.hpp"
 #include "generator/output/output.hpp"
 #include "generator/output/render.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::generator {
 namespace {
@@ -32,7 +33,8 @@ std::size_t block_mark_length(std::string_view text) {
   return digits > 0 && end != text.end() && (*end == '.' || *end == ')') ? digits + 1 : 0;
 }
 
-std::string prose(std::string_view text) {
+std::string prose(std::string_view foreign) {
+  const auto text = escape_for_terminal(foreign);
   std::string out;
   const auto block_mark = block_mark_length(text);
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -45,7 +47,8 @@ std::string prose(std::string_view text) {
 }
 
 // Between more backticks than it has in a row. A bar would end the cell of a table even there.
-std::string code(std::string_view text) {
+std::string code(std::string_view foreign) {
+  const auto text = escape_for_terminal(foreign);
   std::size_t row = 0, longest = 0;
   std::string inside;
   for (const char c : text) {

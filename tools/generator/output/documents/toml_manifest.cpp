@@ -14,25 +14,30 @@
 namespace meterbank::generator {
 namespace {
 
+// What utf8.hpp hides is escaped, so that a manifest reads as what it is.
+void append_escape(const TextPart& part, std::string& out) {
+  const auto value = static_cast<std::uint32_t>(part.code_point);
+  if (part.kind == TextPart::Kind::kNotUtf8) {
+    append_utf8(kReplacementCharacter, out);
+  } else if (value == '\n' || value == '\t') {
+    out += value == '\n' ? "\\n" : "\\t";
+  } else {
+    out += value < 0x10000 ? fmt::format("\\u{:04X}", value) : fmt::format("\\U{:08X}", value);
+  }
+}
+
 std::string quoted(std::string_view text) {
   std::string out = "\"";
-  while (!text.empty()) {
-    const auto decoded = decode_utf8(text);
-    const auto code_point = decoded.code_point;
-    if (code_point == U'"' || code_point == U'\\') {
-      out += '\\';
-      out += static_cast<char>(code_point);
-    } else if (code_point == U'\n') {
-      out += "\\n";
-    } else if (code_point == U'\t') {
-      out += "\\t";
-    } else if (is_control(code_point) || is_bidi_control(code_point) ||
-               is_line_separator(code_point)) {
-      out += fmt::format("\\u{:04X}", static_cast<std::uint32_t>(code_point));
-    } else {
-      append_utf8(code_point, out);
+  TextScan scan(text);
+  for (TextPart part; scan.next(part);) {
+    if (part.kind != TextPart::Kind::kShown) {
+      append_escape(part, out);
+      continue;
     }
-    text.remove_prefix(decoded.length);
+    for (const char c : part.bytes) {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
   }
   return out + '"';
 }

@@ -66,6 +66,9 @@ struct ConnectionOptions {
   std::function<void(const LeaseNotice&)> on_notice = {};
   // How long an answer that needs no waiting may take before the arbiter counts as hung.
   std::chrono::milliseconds patience{10'000};
+  // How long connect() waits for the arbiter's greeting, which a healthy one sends within
+  // milliseconds; at most `patience`.
+  std::chrono::milliseconds greeting_patience{2'000};
 };
 
 struct AcquireOptions {
@@ -86,8 +89,9 @@ struct ArbiterFacts {
 
 class Connection {
  public:
-  // Errors: kGone (nobody listens), kDenied, kLimit, kCorrupt (no arbiter, or a false one),
-  // kInvalidArgument, kNoSpace, kSystem.
+  // The arbiter has to run as root, as user "meterbank" or as the caller's own user.
+  // Errors: kGone (no process listens; with ETIMEDOUT: it does not answer), kDenied, kLimit,
+  // kCorrupt (not an arbiter, or a process of another user), kInvalidArgument, kNoSpace, kSystem.
   static Result<Connection> connect(ConnectionOptions options);
   Connection(Connection&&) noexcept;
   Connection& operator=(Connection&&) noexcept;

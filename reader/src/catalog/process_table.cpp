@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process_table.hpp"
+
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace meterbank {
+namespace {
+
+// A quarter for all pidfds together, so that files, sockets and whatever the rest of the program
+// opens find room; a quarter of that for one owner.
+constexpr std::uint64_t kShare = 4;
+constexpr std::uint64_t kPidfdsMax = 4096;
+
+std::uint64_t pidfd_budget() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  return std::min<std::uint64_t>(limit.rlim_cur / kShare, kPidfdsMax);
+}
+
+}  // namespace
+
+void ProcessTable::begin_refresh() {
+  ++refreshes_;
+  if (!viewpoint_.is_complete()) viewpoint_ = Viewpoint::of_this_process();
+  held_max_ = pidfd_budget();
+  held_by_one_max_ = held_max_ / kShare;
+  held_ = 0;
+  held_by_.clear();
+  for (auto item = known_.begin(); item != known_.end();) {
+    const auto process = item->second.lock();
+    if (process == nullptr) {
+      item = known_.erase(item);
+      continue;
+    }
+    if (process->pidfd_) {
+      ++held_;
+      ++held_by_[process->pidfd_owner_];
+    }
+    ++item;
+  }
+}
+
+ProcessTable::Watched ProcessTable::watch(const PointerRecord& record) {
+  auto& known = known_[{record.pid, record.start_time}];
+  auto process = known.lock();
+  if (process == nullptr) {
+    process = std::make_shared<WatchedProcess>(record.pid, record.start_time);
+    known = process;
+  }
+  return process;
+}
+
+void ProcessTable::look(WatchedProcess& process) const {
+  process.looked_in_ = refreshes_;
+  if (process.pidfd_) {
+    pollfd ended{process.pidfd_.get(), POLLIN, 0};
+    const int count = ::poll(&ended, 1, 0);
+    if (count == 0) return;  // what was found last still holds
+    process.pidfd_.reset();
+  }
+  process.look_ = look_at_process(process.pid_, viewpoint_);
+}
+
+Verdict ProcessTable::verdict_on(const PointerRecord& record, WatchedProcess& process) {
+  if (needs_look(record, viewpoint_) && process.looked_in_ != refreshes_) look(process);
+  return judge(record, viewpoint_, process.look_);
+}
+
+void ProcessTable::hold(WatchedProcess& process, std::uint32_t owner) {
+  if (process.pidfd_ || held_ >= held_max_ || held_by_[owner] >= held_by_one_max_) return;
+  UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process.pid_), 0)));
+  if (!pidfd) return;
+  // The number may have passed to another process meanwhile: what is held is identified again.
+  const ProcessLook look = look_at_process(process.pid_, viewpoint_);
+  if (look.found != ProcessLook::Found::kRunning || look.start_time != process.start_time_) return;
+  process.pidfd_ = std::move(pidfd);
+  process.pidfd_owner_ = owner;
+  ++held_;
+  ++held_by_[owner];
+}
+
+}  // namespace meterbank

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The processes of all records of a catalog, each looked at once a refresh however many records
+// name it.
+//
+// A process is looked at through procfs, which keeps no descriptor. A pidfd saves most of the cost
+// and is kept within a budget: a share of the soft limit of open files (RLIMIT_NOFILE), of which
+// one owner gets a share in turn. An owner beyond it costs more time and loses nothing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+#include "meterbank/base/unique_fd.hpp"
+#include "process_watch.hpp"
+
+namespace meterbank {
+
+class WatchedProcess {
+ public:
+  WatchedProcess(std::uint32_t pid, std::uint64_t start_time) noexcept
+      : pid_(pid), start_time_(start_time) {}
+
+ private:
+  friend class ProcessTable;
+  std::uint32_t pid_;
+  std::uint64_t start_time_;
+  std::uint64_t looked_in_ = 0;  // number of the refresh that `look_` is of
+  ProcessLook look_;
+  UniqueFd pidfd_;
+  std::uint32_t pidfd_owner_ = 0;  // user whose share it is of
+};
+
+class ProcessTable {
+ public:
+  using Watched = std::shared_ptr<WatchedProcess>;
+
+  // Forgets the looks of before.
+  void begin_refresh();
+  [[nodiscard]] Watched watch(const PointerRecord& record);
+  [[nodiscard]] Verdict verdict_on(const PointerRecord& record, WatchedProcess& process);
+  // Takes hold of a process that was found alive, on the share of a user, if there is any left.
+  void hold(WatchedProcess& process, std::uint32_t owner);
+
+ private:
+  void look(WatchedProcess& process) const;
+
+  Viewpoint viewpoint_;
+  std::uint64_t refreshes_ = 0;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::weak_ptr<WatchedProcess>> known_;
+  std::unordered_map<std::uint32_t, std::uint64_t> held_by_;  // pidfds, by owner
+  std::uint64_t held_ = 0;
+  std::uint64_t held_max_ = 0;
+  std::uint64_t held_by_one_max_ = 0;
+};
+
+}  // namespace meterbank

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One attack beside one healthy provider, and every verb that reads. A scene runs in a process of
+// its own, so that many can run at a time and nothing is left of one.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "../../../support/sanitizers.hpp"
+#include "../providers/attack.hpp"
+
+namespace meterbank::hostile {
+
+struct Programs {
+  std::string cli, provider, healthy, small_reader, perflib_reader, host;
+  // Each attack meets every verb. Under a sanitizer, where a program takes ten times as long to
+  // begin, it otherwise meets a third of them, and the attack after it the next third.
+  bool every_verb = !test::kHasSanitizer;
+};
+
+struct SceneResult {
+  std::string name;
+  std::string skipped;                // why; empty: it took place
+  std::vector<std::string> findings;  // what did not hold
+  bool only_late = false;             // and all of it is that something had not ended
+  unsigned verbs = 0;                 // that were run
+  double slowest_seconds = 0;
+  std::string slowest;
+  double peak_mebibytes = 0;
+};
+
+// `number` decides which formats take their turn where not all are run.
+[[nodiscard]] SceneResult play(const Programs& programs, const Attack& attack, std::size_t number);
+// A host program on its own: it must end by itself with 0.
+[[nodiscard]] SceneResult play_host(const Programs& programs, std::string_view name);
+
+// All of them, some at a time, in their order; those that were merely late once more, alone.
+[[nodiscard]] std::vector<SceneResult> play_all(std::size_t count,
+                                                const std::function<SceneResult(std::size_t)>& one);
+
+}  // namespace meterbank::hostile

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The least that a catalog takes for a provider: sealed memory with a header, and a record. Costs
+// one descriptor and no thread, so that one process can be a thousand of them.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "meterbank/shm/pointer_record.hpp"
+#include "meterbank/shm/segment.hpp"
+
+namespace meterbank::test {
+
+class BareProvider {
+ public:
+  explicit BareProvider(std::string name)
+      : name_(std::move(name)), extent_(*OwnedExtent::create(name_, kExtentBytesMin)) {
+    auto* const header = new (extent_.data()) SegmentHeader{};
+    header->layout_major = kLayoutMajor;
+    header->abi_mark = kAbiMark;
+    header->header_bytes = sizeof(SegmentHeader);
+    header->segment_id = {extent_.inode(), static_cast<std::uint64_t>(::getpid())};
+    header->name_bytes = static_cast<std::uint32_t>(name_.size());
+    std::memcpy(header->name.data(), name_.data(), name_.size());
+    header->extents[0] = {extent_.size(), extent_.inode(),
+                          static_cast<std::uint32_t>(extent_.descriptor()), 0};
+    header->extents_count.store(1, std::memory_order_relaxed);  // relaxed: the magic publishes it
+    header->magic.store(kSegmentMagic, std::memory_order_release);  // [P1]
+  }
+
+  [[nodiscard]] PointerRecord record() const {
+    const auto pid = static_cast<std::uint32_t>(::getpid());
+    PointerRecord record;
+    record.name = name_;
+    record.pid = pid;
+    record.start_time = process_start_time(pid);
+    record.boot_id = boot_id();
+    record.descriptor = static_cast<std::uint32_t>(extent_.descriptor());
+    record.inode = extent_.inode();
+    record.bytes = extent_.size();
+    record.layout_major = kLayoutMajor;
+    record.layout_minor = kLayoutMinor;
+    record.pid_namespace = own_pid_namespace();
+    record.time_namespace = own_time_namespace();
+    return record;
+  }
+
+ private:
+  std::string name_;
+  OwnedExtent extent_;
+};
+
+}  // namespace meterbank::test
