@@ -93,7 +93,7 @@ struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegis
   void begin_close_locked() noexcept;
   void finish_close_locked() noexcept;
   [[nodiscard]] SlotLife* find_locked(std::string_view name) noexcept;
-  // True if it is closed, or was never published, and nobody can write to any slot any more, so
+  // True if it is closed, or was never published, and no handle can write to any slot any more, so
   // that the memory may serve a successor.
   [[nodiscard]] bool is_idle_locked() const noexcept;
 

@@ -10,14 +10,14 @@
 namespace meterbank::detail {
 namespace {
 
-constinit std::array<SharedWord, 2 + 2 * std::size_t{kBlockWordsMax}> words{};
-constinit SharedWord slot{0};
-constinit const Shard kShard{BlockWriter<StdAtomics>({.seq = &words[0],
-                                                      .slot = &words[1],
-                                                      .copy0 = &words[2],
-                                                      .copy1 = &words[2 + kBlockWordsMax],
+constinit std::array<SharedWord, 2 + 2 * std::size_t{kBlockWordsMax}> scratch_words{};
+constinit SharedWord scratch_slot{0};
+constinit const Shard kShard{BlockWriter<StdAtomics>({.seq = &scratch_words[0],
+                                                      .slot = &scratch_words[1],
+                                                      .copy0 = &scratch_words[2],
+                                                      .copy1 = &scratch_words[2 + kBlockWordsMax],
                                                       .words = kBlockWordsMax}),
-                             &slot};
+                             &scratch_slot};
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meterbank/shm/peer_process.hpp"
+#include "meterbank/base/peer_process.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>

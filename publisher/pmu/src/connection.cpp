@@ -134,7 +134,8 @@ Asked<void> Connection::reserve(std::string_view pmu, std::string_view cpus, std
     if (!cpus.empty()) {
       auto groups = detail::parse_cpus(cpus);
       if (!groups) {
-        return detail::not_decided(bad_request("'" + std::string(cpus) + "' is no list of CPUs"));
+        return detail::not_decided(
+            bad_request("'" + std::string(cpus) + "' is not a list of CPUs"));
       }
       reserve.flags = kAllocateHasGroups;
       reserve.group_count = static_cast<std::uint32_t>(groups->size());

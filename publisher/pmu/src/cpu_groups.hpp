@@ -14,7 +14,7 @@ namespace meterbank::pmu::detail {
 
 // False: no machine has this one. Keeps the groups ascending.
 bool add_cpu(std::vector<CpuGroup>& groups, std::uint32_t cpu);
-// "0-3,8"; nothing: it is no list of CPUs, and an empty text is none.
+// "0-3,8". Nothing if the text is empty or not a list of CPUs.
 [[nodiscard]] std::optional<std::vector<CpuGroup>> parse_cpus(std::string_view list);
 
 }  // namespace meterbank::pmu::detail

@@ -9,7 +9,7 @@ namespace meterbank::pmu::detail {
 // Nobody decided.
 [[nodiscard]] tl::unexpected<Refusal> not_decided(Error error);
 
-// Calls a function that asks. Where it runs out of memory, nobody decided.
+// Calls a function that asks the arbiter. If memory runs out, the request counts as undecided.
 template <typename F>
 [[nodiscard]] auto undecided_without_memory(F&& ask) -> decltype(ask()) {
   try {

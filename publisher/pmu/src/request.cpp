@@ -163,7 +163,7 @@ Request& Request::cpus(std::string_view list) {
   replace_cpus();
   const auto groups = detail::parse_cpus(list);
   if (!groups) {
-    fault_ = "'" + std::string(list) + "' is no list of CPUs; such a list is '0-3,8'";
+    fault_ = "'" + std::string(list) + "' is not a list of CPUs such as '0-3,8'";
     return *this;
   }
   for (const CpuGroup& each : *groups) group(each);

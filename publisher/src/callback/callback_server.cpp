@@ -12,7 +12,7 @@
 
 #include "../library_thread.hpp"
 #include "meterbank/base/clock.hpp"
-#include "meterbank/shm/peer_process.hpp"
+#include "meterbank/base/peer_process.hpp"
 
 namespace meterbank::detail {
 namespace {
@@ -100,7 +100,7 @@ void CallbackServer::handle_event(std::uint64_t tag, PacketBuffer& packet) noexc
       }
     }
   } catch (const std::bad_alloc&) {
-    // Without memory for this caller there is no answer for it: it finds itself hung up on.
+    // Without memory there is no answer for this reader, so its connection ends.
     if (tag == kListener) {
       set_.watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, true);
     } else if (const ConnectionPtr connection = find(tag / 2); connection != nullptr) {
@@ -140,8 +140,8 @@ void CallbackServer::accept_callers() {
 
 void CallbackServer::admit(PacketSocket socket) {
   PeerProcess peer = peer_process(socket.descriptor(), clock_ns(CLOCK_BOOTTIME));
-  // Nobody is there to be answered, or there is no descriptor to learn of its end by. Where the
-  // kernel cannot tell, the end of the connection does, unless a child of the reader keeps it.
+  // The reader has ended, or there is no descriptor left to notice its end. If the kernel cannot
+  // name the process, the end of the connection tells, unless a child of the reader keeps it open.
   if (peer.found == PeerProcess::Found::kEnded || peer.found == PeerProcess::Found::kNoRoom) {
     return count_refusal();
   }
@@ -162,8 +162,9 @@ void CallbackServer::admit(PacketSocket socket) {
   for (const ConnectionPtr& old : evicted) drop(old);
   if (connection == nullptr) return;
   const std::uint64_t tag = connection->number() * 2;
-  if (connection->process() >= 0)
+  if (connection->process() >= 0) {
     set_.watch(connection->process(), tag + 1, EPOLLIN | kOnce, false);
+  }
   set_.watch(connection->descriptor(), tag, EPOLLIN | kOnce, false);
 }
 

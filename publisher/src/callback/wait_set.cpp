@@ -11,7 +11,7 @@ namespace {
 
 // How long threads sleep at a set that is not there any more, and so how long its end may take.
 constexpr int kLookEveryMs = 1000;
-// Of the socket; connections have tags of their own.
+// Tag of the socket. The tags of connections are smaller.
 constexpr std::uint64_t kWaker = ~std::uint64_t{0};
 
 }  // namespace

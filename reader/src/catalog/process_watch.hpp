@@ -79,7 +79,7 @@ struct Verdict {
 
 [[nodiscard]] Verdict judge(const PointerRecord& record, const Viewpoint& from,
                             const ProcessLook& look) noexcept;
-// Whether judge() says the same whatever is found, so that a look can be saved.
+// False: judge() says the same whatever a look finds, so that the look can be saved.
 [[nodiscard]] bool needs_look(const PointerRecord& record, const Viewpoint& from) noexcept;
 
 }  // namespace meterbank

@@ -25,7 +25,7 @@ class Total {
 
  private:
   struct Sum {
-    CookedRow row;  // the first of the counter, then the total
+    CookedRow row;             // the first of the counter, then the total
     std::uint64_t values = 0;  // cooked values in it
     std::uint64_t stored = 0;  // stored values in it: a rate has one before it has a value
     bool is_known = true;

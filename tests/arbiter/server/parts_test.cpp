@@ -17,7 +17,7 @@
 #include "arbiter/server/system/journal.hpp"
 #include "arbiter/server/system/supervisor.hpp"
 #include "arbiter/server/upgrade/saved_server.hpp"
-#include "meterbank/shm/peer_process.hpp"
+#include "meterbank/base/peer_process.hpp"
 #include "pmud_process.hpp"
 
 namespace meterbank::arbiter {

@@ -136,9 +136,9 @@ class Values {
   [[nodiscard]] std::uint64_t value(C counter) const noexcept {
     return update_.value(position_of(counter));
   }
-  // The same through handles, for what is more than a number; see value_handles.hpp. They are those
-  // of this instance, or of another one of the same set. The commit rewrites all words from the
-  // first to the last that changed.
+  // The same through handles, for what is more than a number; see value_handles.hpp. The handle
+  // must belong to an instance of the same set. The commit rewrites all words from the first to the
+  // last that changed.
   void record(const Recorder& recorder, double value) noexcept;
   void set(const Gauge& gauge, double value) noexcept;
   void set_signed(const Gauge& gauge, std::int64_t value) noexcept;

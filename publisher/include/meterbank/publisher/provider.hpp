@@ -91,13 +91,16 @@ class Registration {
   std::shared_ptr<detail::OwnedRegistration> state_;
 };
 
+// All that this process publishes under one name. Owns the segment and its record.
 //
-// Processes: a child counts into private memory and gets kForked from everything else; it may
-// create a provider of its own. The child of vfork() must not count: it runs in its parent's
-// memory. Descriptors: a program that closes all of them does so before create(). Done afterwards,
-// handles count on and nothing of the program is touched, but new readers cannot attach, and
-// callbacks end. Plugins: create() keeps the object that contains the library loaded until the
-// process ends. docs/decisions/0017-processes-and-plugins.md says why.
+// Processes    A child counts into private memory and gets kForked from everything else; it may
+//              create a provider of its own. The child of vfork() must not count: it runs in its
+//              parent's memory.
+// Descriptors  A program that closes all of them does so before create(). Done afterwards, handles
+//              count on and no descriptor of the program is touched, but new readers cannot attach,
+//              and callbacks end.
+// Plugins      create() keeps the object that contains the library loaded until the process ends.
+//              docs/decisions/0017-processes-and-plugins.md says why.
 class Provider {
  public:
   // Errors: kBadName, kNoDirectory, kNoSpace, kDenied, kSystem. Creates one memfd, one record in

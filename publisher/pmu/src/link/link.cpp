@@ -38,7 +38,7 @@ bool watch(const UniqueFd& set, const UniqueFd& descriptor) noexcept {
   return ::epoll_ctl(set.get(), EPOLL_CTL_ADD, descriptor.get(), &event) == 0;
 }
 
-// Of the account that packages make for the arbiter; nothing: there is none.
+// The uid of the account that packages make for the arbiter. Nothing if there is no such account.
 std::optional<uid_t> uid_of_arbiter_account() {
   passwd entry{};
   passwd* found = nullptr;

@@ -135,9 +135,9 @@ struct QueryPlan {
     std::size_t first_row = 0, rows = 0;
     std::size_t first_value = 0;  // in Sample::values; each row has BlockForm::words
     std::size_t first_run = 0, runs = 0;
-    std::size_t first_version = 0;                     // of the blocks of its rows, each has one
+    std::size_t first_version = 0;                     // versions of its rows' blocks, one a block
     std::shared_ptr<const std::vector<Group>> groups;  // those of RegisteredSet::groups, never null
-    bool total = false;             // its rows become one: cook() adds them up
+    bool total = false;                                // its rows become one: cook() adds them up
     // The same for all registrations of a set that agree(): totals are made among these.
     std::uint32_t description = 0;
     bool is_apart = false;  // the name of the set stands for another description
@@ -161,7 +161,7 @@ struct QueryPlan {
   // comes_before(); the first describes it for them. A row says which selection it belongs to.
   struct Answer {
     QueryItem item;
-    std::size_t index = 0;  // of the item
+    std::size_t index = 0;  // of the item in the query
     ItemStatus status = ItemStatus::kCountersetAbsent;
     const RegisteredSet* set = nullptr;  // of the first provider; null: kCountersetAbsent
     bool alive = false;                  // that provider lives

@@ -36,7 +36,7 @@ class KnownFd {
   [[nodiscard]] bool is_here_this_tick() const noexcept;
   // Closes the file if it is here. errno stays.
   void reset() noexcept;
-  // Forgets it: for who knows that it is not here.
+  // Forgets the number without closing it: the caller knows that it stands for another file.
   void abandon() noexcept { static_cast<void>(descriptor_.release()); }
 
  private:

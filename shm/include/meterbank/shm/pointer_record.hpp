@@ -8,10 +8,13 @@
 //   pid 48213
 //   start 8123456
 //   boot 0f3c...                 32 hexadecimal digits
-//   pidns 4026531836             inode of the pid namespace that the pid is of; version 0.1 had
-//   none timens 4026531834            inode of the time namespace that the start time is of; as
-//   above descriptor 5 inode 1044 bytes 65536 layout 1.0 socket 48213-414.ask         beside the
-//   record; nobody listens where nothing has a callback
+//   descriptor 5
+//   inode 1044
+//   bytes 65536
+//   layout 1.0
+//   pidns 4026531836             pid namespace of the pid, by its inode; not in version 0.1
+//   timens 4026531834            time namespace of the start time; not in version 0.1
+//   socket 48213-414.ask         beside the record; without callbacks there is no such file
 //
 // Readers read() it, at most kPointerRecordBytesMax, and never map it.
 #pragma once
@@ -23,8 +26,8 @@
 #include <string_view>
 #include <vector>
 
+#include "meterbank/base/process_facts.hpp"
 #include "meterbank/base/result.hpp"
-#include "meterbank/shm/process_facts.hpp"
 
 namespace meterbank {
 
@@ -64,8 +67,8 @@ struct DirectoryRoots {
 };
 struct SegmentDirectories {
   std::vector<std::string> paths;  // own and root's first
-  std::map<std::uint32_t, std::uint64_t> squatted =
-      {};                     // by owner, who is not the user of the name
+  // By owner: directories that bear another user's uid.
+  std::map<std::uint32_t, std::uint64_t> squatted = {};
   std::uint64_t objects = 0;  // entries that were looked at
   bool is_whole = true;       // false: there are more entries
 };

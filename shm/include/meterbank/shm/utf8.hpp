@@ -80,11 +80,11 @@ struct RepairedText {
 //                         order mark, fillers, variation selectors, tags, annotation marks
 //                         private code points and those that are not characters
 //                         a combining mark without a character before it, or behind kMarksMax
-//                         others a joiner (U+200C, U+200D) that is not between two letters of a
-//                         script that is spelled with joiners: Arabic, the scripts of India, Khmer
-//                         ... bytes that are not UTF-8 where the terminal is not one of UTF-8,
-//                         everything beyond ASCII: there the second byte of a harmless letter may
-//                         be a C1 control
+//                         a joiner (U+200C, U+200D) that is not between two letters of a script
+//                         that is spelled with joiners: Arabic, the scripts of India, Khmer, others
+//                         bytes that are not UTF-8
+//                         on a terminal without UTF-8, everything beyond ASCII: there the second
+//                         byte of a harmless letter may be a C1 control
 //
 // An escape is `\u{202e}` for a code point and `\x{9b}` for a byte that is not UTF-8. A backslash
 // that would begin one in the text itself is shown as `\u{5c}`, so an escape always means what it

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "meterbank/base/clock.hpp"
-#include "meterbank/shm/peer_process.hpp"
+#include "meterbank/base/peer_process.hpp"
 
 namespace meterbank::arbiter {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meterbank/shm/process_facts.hpp"
+#include "meterbank/base/process_facts.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -14,8 +14,8 @@ namespace meterbank {
 struct ProcessStat {
   char state = '?';           // 'Z' and 'X': the first thread has ended
   std::uint64_t threads = 0;  // more than one in state 'Z': the process goes on without it
-  std::uint64_t start_time =
-      0;  // clock ticks since boot, as the time namespace of the reader has it
+  // Clock ticks since boot, as the time namespace of the reader has it.
+  std::uint64_t start_time = 0;
 };
 
 // The text of a /proc/PID/stat. The command name in it may hold anything.
