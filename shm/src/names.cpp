@@ -1,9 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meterbank/shm/names.hpp"
 
+#include <cstdint>
+#include <cstring>
+
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank {
+namespace {
+
+// Length of the run of ASCII without control characters at the front, in steps of eight bytes.
+std::size_t plain_words(std::string_view text) noexcept {
+  constexpr std::uint64_t kEachByte = 0x0101010101010101U;
+  constexpr std::uint64_t kHighBits = kEachByte * 0x80U;
+  std::size_t offset = 0;
+  for (; text.size() - offset >= sizeof(std::uint64_t); offset += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + offset, sizeof(word));
+    if ((word & kHighBits) != 0) break;
+    // Bytes of ASCII: no sum carries into its neighbour.
+    const std::uint64_t from_space = word + kEachByte * (0x80U - 0x20U);
+    const std::uint64_t from_delete = word + kEachByte;
+    if ((from_space & ~from_delete & kHighBits) != kHighBits) break;
+  }
+  return offset;
+}
+
+}  // namespace
 
 NameCheck check_name(std::string_view name, NameKind kind) noexcept {
   if (name.empty()) {
@@ -11,7 +34,7 @@ NameCheck check_name(std::string_view name, NameKind kind) noexcept {
     return {NameFault::kEmpty, 0};
   }
   if (name.size() > kNameBytesMax) return {NameFault::kTooLong, kNameBytesMax};
-  std::size_t offset = 0;
+  std::size_t offset = plain_words(name);
   while (offset < name.size()) {
     const DecodedCodePoint decoded = decode_utf8(name.substr(offset));
     if (!decoded.valid) return {NameFault::kNotUtf8, offset};

@@ -193,6 +193,31 @@ TEST(CaseFold, HashSpreadsNumberedNamesOverTheLowBits) {
   EXPECT_LT(*std::max_element(buckets.begin(), buckets.end()), 40U);
 }
 
+// Two of these texts fall together at fewer than 20 of the 2^61 points that it may draw.
+TEST(CaseFold, KeyedHashTellsTextsApartByEachByteAndTheLength) {
+  const KeyedFoldedHash hash;
+  std::unordered_set<std::size_t> seen;
+  for (std::size_t size = 0; size <= 64; ++size) {
+    EXPECT_TRUE(seen.insert(hash(std::string(size, '\0'))).second) << size;
+    for (std::size_t position = 0; position < size; ++position) {
+      for (const char other : {'x', '\xC3', '\x80'}) {
+        std::string text(size, '\0');
+        text[position] = other;
+        EXPECT_TRUE(seen.insert(hash(text)).second) << size << ", " << position;
+      }
+    }
+  }
+}
+
+TEST(CaseFold, KeyedHashIsOneForTextsThatAreEqualInAnyCase) {
+  const KeyedFoldedHash hash;
+  for (std::size_t size = 1; size < 40; ++size) {
+    const std::string before(size, 'x');
+    EXPECT_EQ(hash(before + "\u00C9T\u00C9 \u212A"), hash(before + "\u00E9t\u00E9 k")) << size;
+    EXPECT_NE(hash(before + "\u00C9"), hash(before + "E\u0301")) << size;
+  }
+}
+
 TEST(CaseFold, HashIsTheSameInEveryProcessAndBuild) {
   EXPECT_EQ(folded_hash(""), 0xEF46DB3751D8E999U);
   EXPECT_EQ(folded_hash("Processor Information"), 0x5E48612E4D7E6B1FU);

@@ -61,6 +61,21 @@ TEST(NameRules, RefuseEveryControlCharacter) {
   }
 }
 
+TEST(NameRules, FindAFaultAtEveryPlaceOfALongName) {
+  for (std::size_t size = 1; size < 40; ++size) {
+    for (std::size_t at = 0; at < size; ++at) {
+      for (const char wrong : {'\0', '\x1f', '\x7f', '\xff'}) {
+        std::string name(size, '~');
+        name[at] = wrong;
+        const NameCheck check = check_name(name, NameKind::kInstance);
+        EXPECT_FALSE(check.ok()) << size << ", " << at;
+        EXPECT_EQ(check.offset, at);
+      }
+    }
+    EXPECT_TRUE(check_name(std::string(size, ' '), NameKind::kInstance).ok());
+  }
+}
+
 TEST(NameRules, TellANulFromOtherControlCharacters) {
   EXPECT_EQ(fault_of("eth0\0"sv), NameFault::kNul);
   EXPECT_EQ(fault_of("\0"sv), NameFault::kNul);

@@ -7,7 +7,6 @@
 #include <new>
 #include <utility>
 
-#include "../instance_list.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/segment.hpp"
 
@@ -48,6 +47,11 @@ struct KeptView {
   ProviderView view;
   std::shared_ptr<const ProviderView> provider;
   std::vector<std::shared_ptr<const void>> memory;
+};
+
+struct KeptInstances {
+  std::vector<InstanceView> instances;
+  std::vector<std::shared_ptr<const std::string>> names;  // that they point to
 };
 
 }  // namespace
@@ -104,9 +108,9 @@ AnsweredRows::Slot& AnsweredRows::slot_of(const ChannelRow& row, std::size_t sti
     return *found->second;
   }
   Slot& slot = free_slot(still_to_come);
-  slot.name = row.name;
+  slot.name = std::make_shared<const std::string>(row.name);
   slot.id = row.id;
-  known_.emplace(Key{slot.name, slot.id}, &slot);
+  known_.emplace(Key{*slot.name, slot.id}, &slot);
   return slot;
 }
 
@@ -116,7 +120,7 @@ AnsweredRows::Slot& AnsweredRows::free_slot(std::size_t still_to_come) {
     closed_.pop_front();
     slot.is_waiting = false;
     if (slot.is_live) continue;  // it came back
-    known_.erase({slot.name, slot.id});
+    known_.erase({*slot.name, slot.id});
     return slot;
   }
   if (slots_.size() == room_) add_group(still_to_come);
@@ -198,16 +202,18 @@ std::shared_ptr<const ProviderView> AnsweredRows::view(
     rows.layouts.push_back(group.layout);
     rows.group_slots.push_back(group.slots);
   }
-  InstanceList instances;
+  auto live = std::make_shared<KeptInstances>();
   for (std::uint32_t index = 0; index < slots_.size(); ++index) {
     const Slot& slot = slots_[index];
     if (!slot.is_live) continue;
-    instances.add({.name = slot.name,
-                   .generation = slot.generation,
-                   .id = slot.id,
-                   .slot = index & InstanceView::kSlotMask});
+    live->names.push_back(slot.name);
+    live->instances.push_back({.name = *slot.name,
+                               .generation = slot.generation,
+                               .id = slot.id,
+                               .slot = index & InstanceView::kSlotMask});
   }
-  std::move(instances).move_to(rows);
+  rows.instances = live->instances;
+  rows.instances_memory = std::move(live);
   kept->view = *provider;
   // Slots of two of these objects must not pass for each other's, nor for the provider's own.
   kept->view.segment_id[1] = serial_;

@@ -56,7 +56,7 @@ class AnsweredRows {
     std::uint32_t slots = 0;
   };
   struct Slot {
-    std::string name;
+    std::shared_ptr<const std::string> name;  // views keep it, too
     std::uint32_t id = 0;
     BlockParts<SharedWord> block;
     std::uint64_t generation = 0;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "read_rows.hpp"
 
-#include <cstring>
+#include <unistd.h>
+
+#include <cerrno>
 #include <utility>
 
 #include "meterbank/reader/glob.hpp"
@@ -45,14 +47,17 @@ std::optional<std::vector<std::uint64_t>> copy_of_memory(UniqueFd memory, std::u
   constexpr std::uint64_t kPageMax = 64 * 1024;
   constexpr std::uint64_t kWord = sizeof(std::uint64_t);
   if (bytes > kAnswerBytesMax || bytes % kWord != 0) return std::nullopt;
-  const auto extent = MappedExtent::map(std::move(memory), kAnswerBytesMax + kPageMax);
-  if (!extent || extent->bytes().size() < bytes) return std::nullopt;
+  const auto size = pass_attach_gate(memory.get(), kAnswerBytesMax + kPageMax);
+  if (!size || *size < bytes) return std::nullopt;
   // The seals do not keep its owner from writing, so a copy is what gets checked.
   std::vector<std::uint64_t> copy(bytes / kWord);
-  const std::byte* const source = extent->bytes().span_at(0, bytes, kWord);
-  if (source == nullptr) return std::nullopt;
-  if (!copy.empty()) std::memcpy(copy.data(), source, bytes);
-  asm volatile("" : : "r"(copy.data()) : "memory");  // it is not read again for the check
+  const std::span left = std::as_writable_bytes(std::span(copy));
+  for (std::size_t at = 0; at < left.size();) {
+    const ssize_t got = ::pread(memory.get(), &left[at], left.size() - at, static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return std::nullopt;
+    at += static_cast<std::size_t>(got);
+  }
   return copy;
 }
 

@@ -27,14 +27,6 @@ std::uint64_t linked(const Counterset& set, const std::uint64_t* values, std::ui
   return word == kNoCounter ? otherwise : cut(values[word], set.counters[word]);
 }
 
-const Plan::Selection& selection_of(const Plan& plan, std::size_t row) noexcept {
-  return plan.selection_of(row);
-}
-
-const InstanceView& instance_of(const Plan& plan, std::size_t row) noexcept {
-  return plan.instance_of(row);
-}
-
 // Finds the rows of an older sample that belong to rows of a newer one. The same slot can be in a
 // plan more than once, with other counters; its values are the same then.
 class OlderRows {
@@ -99,7 +91,7 @@ class OlderRows {
 };
 
 Words words_of(const Sample& sample, std::size_t row) noexcept {
-  return {sample.row(row), selection_of(*sample.plan, row).set->set->form.words};
+  return {sample.row(row), sample.plan->selection_of(row).set->set->form.words};
 }
 
 // Cooks the rows of the newer sample one after the other.
@@ -114,13 +106,13 @@ class RowCook {
   template <typename F>
   bool cook_row(std::size_t row, const std::vector<std::uint32_t>& counters, F&& take) const {
     const Plan& plan = *newer_.plan;
-    const Plan::Selection& selection = selection_of(plan, row);
+    const Plan::Selection& selection = plan.selection_of(row);
     std::size_t before = 0;
     const bool has_older = holds_values(newer_.status[row]) && older_rows_.find(plan, row, before);
     for (const std::uint32_t index : counters) {
       CookedRow out;
       out.selection = &selection;
-      out.instance = &instance_of(plan, row);
+      out.instance = &plan.instance_of(row);
       out.has_namesake = plan.rows[row].has_namesake;
       out.counter = &selection.set->set->counters[index];
       out.row_status = newer_.status[row];
@@ -143,9 +135,9 @@ class RowCook {
   [[nodiscard]] Words older_words(const CookedRow& out, std::size_t row, std::size_t before,
                                   std::uint32_t counter) const noexcept {
     const Plan& old_plan = *older_->plan;
-    if (instance_of(old_plan, before).generation != instance_of(*newer_.plan, row).generation)
+    if (old_plan.instance_of(before).generation != newer_.plan->instance_of(row).generation)
       return {};
-    const Counterset& old_set = *selection_of(old_plan, before).set->set;
+    const Counterset& old_set = *old_plan.selection_of(before).set->set;
     if (counter >= old_set.counters.size()) return {};
     const CounterView& known = old_set.counters[counter];
     const bool is_same = known.form == out.counter->form && known.more == out.counter->more &&
@@ -156,12 +148,12 @@ class RowCook {
   [[nodiscard]] CookedValue cook_pair(const CookedRow& out, std::size_t row, std::size_t before,
                                       std::uint32_t counter) const {
     const Plan& old_plan = *older_->plan;
-    if (instance_of(old_plan, before).generation != instance_of(*newer_.plan, row).generation) {
-      const bool is_anew = instance_of(old_plan, before).name == out.instance->name;
+    if (old_plan.instance_of(before).generation != newer_.plan->instance_of(row).generation) {
+      const bool is_anew = old_plan.instance_of(before).name == out.instance->name;
       if (is_anew && needs_two_samples(out.counter->type)) return {0, CookStatus::kReset};
       return cook(out.counter->type, nullptr, out.raw, options_);
     }
-    const Counterset& old_set = *selection_of(old_plan, before).set->set;
+    const Counterset& old_set = *old_plan.selection_of(before).set->set;
     if (counter >= old_set.counters.size() || old_set.counters[counter].type != out.counter->type) {
       return {0, CookStatus::kTypeChanged};
     }
@@ -239,7 +231,7 @@ bool cook_answers(const RowCook& rows, const Plan& plan, const std::vector<Plan:
     std::vector<std::uint32_t> counters;
     const auto cook_all = [&](const std::vector<std::uint32_t>& all, auto&& take_one) {
       for (const std::uint32_t row : all) {
-        const Counterset* const of_row = selection_of(plan, row).set->set.get();
+        const Counterset* const of_row = plan.selection_of(row).set->set.get();
         if (of_row != set) counters = counters_of(answer.item, *of_row);
         set = of_row;
         if (!rows.cook_row(row, counters, take_one)) return false;
@@ -321,8 +313,10 @@ std::string CookedRow::path() const { return print_path(counter_path(PathSpellin
 
 std::string CookedRow::short_path() const {
   CounterPath path = counter_path(PathSpelling::kShort);
-  if (!needs_publisher()) path.publisher.reset();
-  if (!needs_publisher()) path.publisher_pid.reset();
+  if (!needs_publisher()) {
+    path.publisher.reset();
+    path.publisher_pid.reset();
+  }
   return print_short(path);
 }
 

@@ -146,11 +146,12 @@ struct FoldedUnit {
   return {(0xF0U | (folded >> 18U)) | (second << 8U) | (third << 16U) | (last << 24U), 4};
 }
 
-// Hashes a stream of bytes that arrives in pieces of one to eight. The rounds and constants follow
-// xxHash (64 bits): each round can be undone, so no piece can wipe out what came before it.
-class StreamHash {
+// Joins pieces of one to eight bytes to words of eight, whatever the pieces; the last word may be
+// filled up with zeros, so that the length belongs to the text.
+template <typename Take>
+class WordStream {
  public:
-  explicit StreamHash(std::uint64_t seed) noexcept : state_(seed + kFifthPrime) {}
+  explicit WordStream(Take& take) noexcept : take_(take) {}
 
   // Precondition: 1 <= size <= 8, and bytes beyond `size` are zero.
   void push(std::uint64_t bytes, unsigned size) noexcept {
@@ -160,37 +161,50 @@ class StreamHash {
       pending_size_ += size;
       return;
     }
-    mix(pending_);
+    take_(pending_);
     const unsigned used = static_cast<unsigned>(kWordSize) - pending_size_;
     pending_ = used == kWordSize ? 0 : bytes >> (8U * used);
     pending_size_ = size - used;
   }
 
-  [[nodiscard]] std::uint64_t finish() noexcept {
-    if (pending_size_ != 0) mix(pending_);
-    std::uint64_t hash = state_ ^ length_;
-    hash = (hash ^ (hash >> 33U)) * kSecondPrime;
-    hash = (hash ^ (hash >> 29U)) * kThirdPrime;
-    return hash ^ (hash >> 32U);
+  // Returns the length in bytes.
+  std::uint64_t finish() noexcept {
+    if (pending_size_ != 0) take_(pending_);
+    return length_;
   }
 
  private:
-  static constexpr std::uint64_t kFirstPrime = 0x9E3779B185EBCA87U;
-  static constexpr std::uint64_t kSecondPrime = 0xC2B2AE3D27D4EB4FU;
-  static constexpr std::uint64_t kThirdPrime = 0x165667B19E3779F9U;
-  static constexpr std::uint64_t kFourthPrime = 0x85EBCA77C2B2AE63U;
-  static constexpr std::uint64_t kFifthPrime = 0x27D4EB2F165667C5U;
-
-  void mix(std::uint64_t word) noexcept {
-    state_ ^= std::rotl(word * kSecondPrime, 31) * kFirstPrime;
-    state_ = std::rotl(state_, 27) * kFirstPrime + kFourthPrime;
-  }
-
-  std::uint64_t state_;
+  Take& take_;
   std::uint64_t length_ = 0;
   std::uint64_t pending_ = 0;
   unsigned pending_size_ = 0;  // below 8
 };
+
+// Calls take(word) for each eight bytes of the folded text; returns the length of that text. Two
+// texts that are not equal_folded differ in a word or in the length.
+template <typename Take>
+std::uint64_t take_folded_words(std::string_view text, Take take) noexcept {
+  WordStream<Take> words(take);
+  while (!text.empty()) {
+    const std::size_t size = std::min(text.size(), kWordSize);
+    const std::uint64_t word = load_bytes(text, size);
+    const std::uint64_t foreign = word & kHighBits;
+    if (foreign == 0) {
+      words.push(fold_ascii(word), static_cast<unsigned>(size));
+      text.remove_prefix(size);
+      continue;
+    }
+    const auto ascii = static_cast<unsigned>(std::countr_zero(foreign)) / 8U;
+    if (ascii != 0) {
+      const std::uint64_t kept = (std::uint64_t{1} << (8U * ascii)) - 1U;
+      words.push(fold_ascii(word & kept), ascii);
+      text.remove_prefix(ascii);
+    }
+    const FoldedUnit unit = take_folded_unit(text);
+    words.push(unit.bytes, unit.size);
+  }
+  return words.finish();
+}
 
 // Where the kernel has no entropy to give yet, an address: hard to know from another process.
 std::uint64_t random_word() noexcept {
@@ -259,41 +273,42 @@ std::strong_ordering compare_folded(std::string_view left, std::string_view righ
   return right_cursor.done() <=> left_cursor.done();
 }
 
+// The rounds and constants follow xxHash (64 bits): each round can be undone, so no word can wipe
+// out what came before it.
 std::uint64_t folded_hash(std::string_view text, std::uint64_t seed) noexcept {
-  StreamHash hash(seed);
-  while (!text.empty()) {
-    const std::size_t size = std::min(text.size(), kWordSize);
-    const std::uint64_t word = load_bytes(text, size);
-    const std::uint64_t foreign = word & kHighBits;
-    if (foreign == 0) {
-      hash.push(fold_ascii(word), static_cast<unsigned>(size));
-      text.remove_prefix(size);
-      continue;
-    }
-    const auto ascii = static_cast<unsigned>(std::countr_zero(foreign)) / 8U;
-    if (ascii != 0) {
-      const std::uint64_t kept = (std::uint64_t{1} << (8U * ascii)) - 1U;
-      hash.push(fold_ascii(word & kept), ascii);
-      text.remove_prefix(ascii);
-    }
-    const FoldedUnit unit = take_folded_unit(text);
-    hash.push(unit.bytes, unit.size);
-  }
-  return hash.finish();
+  constexpr std::uint64_t kFirstPrime = 0x9E3779B185EBCA87U;
+  constexpr std::uint64_t kSecondPrime = 0xC2B2AE3D27D4EB4FU;
+  constexpr std::uint64_t kThirdPrime = 0x165667B19E3779F9U;
+  constexpr std::uint64_t kFourthPrime = 0x85EBCA77C2B2AE63U;
+  constexpr std::uint64_t kFifthPrime = 0x27D4EB2F165667C5U;
+  std::uint64_t state = seed + kFifthPrime;
+  const std::uint64_t length = take_folded_words(text, [&state](std::uint64_t word) {
+    state ^= std::rotl(word * kSecondPrime, 31) * kFirstPrime;
+    state = std::rotl(state, 27) * kFirstPrime + kFourthPrime;
+  });
+  std::uint64_t hash = state ^ length;
+  hash = (hash ^ (hash >> 33U)) * kSecondPrime;
+  hash = (hash ^ (hash >> 29U)) * kThirdPrime;
+  return hash ^ (hash >> 32U);
 }
 
 std::size_t KeyedFoldedHash::operator()(std::string_view text) const noexcept {
-  // Two different texts of n characters meet at no more than n of the 2^61 points (Carter and
-  // Wegman), and nobody knows which point it is.
+  // The halves of the words, then the length, are the coefficients of a polynomial. Two different
+  // texts of n bytes meet at no more than n / 4 + 3 of the 2^61 points (Carter and Wegman), and
+  // nobody knows which point it is.
   __extension__ using Wide = unsigned __int128;
   constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61U) - 1;
   static const std::uint64_t point = random_word() % (kPrime - 2) + 2;
   std::uint64_t sum = 1;
-  for (FoldCursor cursor(text); !cursor.done();) {
-    const Wide product = static_cast<Wide>(sum) * point + cursor.next();
+  const auto add = [&sum](std::uint64_t coefficient) {
+    const Wide product = static_cast<Wide>(sum) * point + coefficient;
     sum = static_cast<std::uint64_t>(product & kPrime) + static_cast<std::uint64_t>(product >> 61U);
     if (sum >= kPrime) sum -= kPrime;
-  }
+  };
+  add(take_folded_words(text, [&add](std::uint64_t word) {
+    add(word & 0xFFFFFFFFU);
+    add(word >> 32U);
+  }));
   return static_cast<std::size_t>(sum);
 }
 

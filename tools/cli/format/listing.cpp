@@ -66,7 +66,6 @@ bool ListingPrinter::is_table() const noexcept {
 
 void ListingPrinter::add(std::vector<Cell> cells) {
   constexpr std::size_t kRowsAtOnce = 4096;
-  constexpr std::size_t kBytesAtOnce = std::size_t{64} * 1024;
   if (is_table()) {
     rows_.push_back(std::move(cells));
     if (rows_.size() == kRowsAtOnce) flush_table();

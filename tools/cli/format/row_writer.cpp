@@ -22,7 +22,6 @@ namespace meterbank::cli {
 namespace {
 
 // What is handed on at once. A table needs some rows to know how wide its columns are.
-constexpr std::size_t kBytesAtOnce = std::size_t{64} * 1024;
 constexpr std::size_t kRowsAtOnce = 4096;
 
 const Counterset& set_of(const CookedRow& row) { return *row.selection->set->set; }

@@ -60,6 +60,8 @@ struct Moment {
 
 // Takes text; false: nobody wants more of it.
 using TextSink = std::function<bool(std::string_view)>;
+// Shorter pieces are collected first.
+inline constexpr std::size_t kBytesAtOnce = std::size_t{64} * 1024;
 
 class RowWriter {
  public:

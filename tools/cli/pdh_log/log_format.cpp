@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-
 #include "cli/format/separated_values.hpp"
 
 namespace meterbank::cli {
@@ -23,19 +21,26 @@ constexpr char separator_of(LogFormat format) { return format == LogFormat::kCsv
 
 }  // namespace
 
-std::string print_log_header(const LogHeader& header) {
-  std::string first = header.format == LogFormat::kCsv ? "(PDH-CSV 4.0)" : "(PDH-TSV 4.0)";
-  if (header.zone) {
-    first += fmt::format(" ({})({})", escape_composed(header.zone->name, Composed::kLine),
-                         header.zone->bias_minutes);
+std::string print_log_title(LogFormat format, const std::optional<LogZone>& zone) {
+  std::string title = format == LogFormat::kCsv ? "(PDH-CSV 4.0)" : "(PDH-TSV 4.0)";
+  if (zone) {
+    title +=
+        fmt::format(" ({})({})", escape_composed(zone->name, Composed::kLine), zone->bias_minutes);
   }
   std::string line;
-  put_field(line, first);
-  for (const auto& path : header.paths) {
-    line += separator_of(header.format);
-    put_field(line, spreadsheet_text(escape_composed(path, Composed::kLine)));
-  }
-  return line + "\r\n";
+  put_field(line, title);
+  return line;
+}
+
+void append_log_path(LogFormat format, std::string_view path, std::string& line) {
+  line += separator_of(format);
+  put_field(line, spreadsheet_text(escape_composed(path, Composed::kLine)));
+}
+
+std::string print_log_header(const LogHeader& header) {
+  std::string line = print_log_title(header.format, header.zone);
+  for (const auto& path : header.paths) append_log_path(header.format, path, line);
+  return line + kLogLineEnd;
 }
 
 std::string print_log_record(LogFormat format, const LogRecord& record) {
@@ -45,7 +50,7 @@ std::string print_log_record(LogFormat format, const LogRecord& record) {
     line += separator_of(format);
     put_field(line, value.empty() ? " " : value);
   }
-  return line + "\r\n";
+  return line + kLogLineEnd;
 }
 
 }  // namespace meterbank::cli

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/pdh_log/log_time.hpp"
@@ -26,11 +27,17 @@ struct LogRecord {
   std::vector<std::string> values;  // digits as written, one a path; empty: no value
 };
 
-// Complete lines, ending in CR LF. A quotation mark within a field is doubled. A path is cleaned
+inline constexpr const char* kLogLineEnd = "\r\n";
+
+// Complete lines. A quotation mark within a field is doubled. A path is cleaned
 // before it comes here; one from another log is made harmless, and marked as text where a
 // spreadsheet would take it for a formula (separated_values.hpp). Windows' own begin with two
 // backslashes.
 [[nodiscard]] std::string print_log_header(const LogHeader& header);
+// The same line in pieces: the title, each path, kLogLineEnd.
+[[nodiscard]] std::string print_log_title(LogFormat format, const std::optional<LogZone>& zone);
+void append_log_path(LogFormat format, std::string_view path, std::string& line);
+
 [[nodiscard]] std::string print_log_record(LogFormat format, const LogRecord& record);
 
 }  // namespace meterbank::cli

@@ -3,9 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "cli/format/kinds.hpp"
 #include "cli/pdh_log/log_format.hpp"
@@ -16,14 +21,64 @@
 namespace meterbank::cli {
 namespace {
 
-using CountOfText = std::unordered_map<std::string, std::size_t, KeyedFoldedHash, FoldedEqual>;
+std::string_view name_of(const CounterView& counter) {
+  return counter.name.empty() ? counter.symbol : counter.name;
+}
 
 std::string path_of(const CookedRow& row) {
   const Counterset& set = *row.selection->set->set;
-  const auto& counter = row.counter->name.empty() ? row.counter->symbol : row.counter->name;
+  const auto counter = name_of(*row.counter);
   if (!has_instance_names(set.instances)) return fmt::format("\\{}\\{}", set.name, counter);
   return fmt::format("\\{}({})\\{}", set.name, row.instance->name, counter);
 }
+
+// What path_of() is made of, as texts of the sample's plan.
+struct Path {
+  std::string_view set;
+  std::string_view instance;
+  std::string_view counter;
+  bool has_instance = false;
+
+  static Path of(const CookedRow& row) {
+    const Counterset& set = *row.selection->set->set;
+    const bool has_instance = has_instance_names(set.instances);
+    return {set.name, has_instance ? row.instance->name : std::string_view(), name_of(*row.counter),
+            has_instance};
+  }
+};
+
+// A publisher that was started anew goes on in its old columns, so its process does not count, but
+// its user does.
+struct ColumnKey {
+  Path path;
+  std::string_view publisher;  // empty: of all
+  std::uint32_t uid = 0;
+
+  static ColumnKey of(const CookedRow& row) {
+    if (row.is_total) return {Path::of(row), {}, 0};
+    return {Path::of(row), row.selection->provider->name, row.selection->provider->uid};
+  }
+};
+
+struct KeyHash {
+  std::size_t operator()(const Path& path) const noexcept {
+    constexpr std::size_t kSpread = 0x9e3779b97f4a7c15;
+    const KeyedFoldedHash hash;
+    return (hash(path.set) * kSpread ^ hash(path.instance)) * kSpread ^ hash(path.counter);
+  }
+  std::size_t operator()(const ColumnKey& key) const noexcept { return (*this)(key.path); }
+};
+
+struct KeyEqual {
+  bool operator()(const Path& left, const Path& right) const noexcept {
+    return left.has_instance == right.has_instance && equal_folded(left.instance, right.instance) &&
+           equal_folded(left.counter, right.counter) && equal_folded(left.set, right.set);
+  }
+  bool operator()(const ColumnKey& left, const ColumnKey& right) const noexcept {
+    return left.uid == right.uid && equal_folded(left.publisher, right.publisher) &&
+           (*this)(left.path, right.path);
+  }
+};
 
 class PdhWriter final : public RowWriter {
  public:
@@ -33,51 +88,68 @@ class PdhWriter final : public RowWriter {
 
   // A record is one line, whose columns are all rows of the first sample.
   void write(const Moment& moment, const TextSink& out) override {
-    if (!open_) out(print_log_header(open(moment)));
+    if (first_plan_ == nullptr) open(moment, out);
+    ++moments_;
     LogRecord record;
     record.time = log_time_of(moment.sample.time.realtime_ns);
-    record.values.resize(columns_.size());
-    CountOfText seen;
+    record.values.resize(count_);
     moment.rows([&](const CookedRow& row) {
-      const auto column = columns_.find(key_of(row, seen));
-      if (column != columns_.end()) record.values[column->second] = value_of(row);
+      const auto found = columns_.find(ColumnKey::of(row));
+      if (found == columns_.end()) return true;
+      const auto column = found->second.next(moments_);
+      if (column) record.values[*column] = value_of(row);
       return true;
     });
     out(print_log_record(format_, record));
   }
 
  private:
-  // A publisher that was started anew goes on in its old columns, so its process does not count,
-  // but its user does. Namesakes are told apart by their order, as on Windows.
-  static std::string key_of(const CookedRow& row, CountOfText& seen) {
-    const ProviderView& provider = *row.selection->provider;
-    const bool is_of_all = publisher_of(row).empty();
-    auto key = path_of(row);
-    if (!is_of_all) key = fmt::format("{}\n{}\n{}", provider.uid, provider.name, key);
-    const auto before = seen[key]++;
-    return fmt::format("{}\n{}", key, before);
+  // The columns of one key. Namesakes are told apart by their order, as on Windows.
+  struct Columns {
+    std::vector<std::uint32_t> in_order;
+    std::uint32_t used = 0;  // in the record of `moment`
+    std::uint64_t moment = 0;
+
+    std::optional<std::uint32_t> next(std::uint64_t now) {
+      if (moment != now) used = 0;
+      moment = now;
+      if (used == in_order.size()) return std::nullopt;
+      return in_order[used++];
+    }
+  };
+
+  void open(const Moment& moment, const TextSink& out) {
+    first_plan_ = moment.sample.plan;
+    const auto needs_label = rows_that_need_a_label(moment);
+    const auto machine = machine_name();
+    std::string line = print_log_title(format_, log_zone_at(moment.sample.time.realtime_ns));
+    moment.rows([&](const CookedRow& row) {
+      columns_[ColumnKey::of(row)].in_order.push_back(count_);
+      const auto place = needs_label[count_] ? row.selection->provider->label() : machine;
+      append_log_path(format_, escape_for_terminal(fmt::format("\\\\{}{}", place, path_of(row))),
+                      line);
+      ++count_;
+      return line.size() < kBytesAtOnce || out(std::exchange(line, {}));
+    });
+    out(line + kLogLineEnd);
   }
 
-  LogHeader open(const Moment& moment) {
-    open_ = true;
-    // Where publishers offer the same, the machine's place says whose column it is.
-    CountOfText offers;
-    moment.rows([&offers](const CookedRow& row) {
-      if (!row.needs_publisher()) ++offers[path_of(row)];
-      return true;
-    });
-    CountOfText seen;
-    LogHeader header{format_, log_zone_at(moment.sample.time.realtime_ns), {}};
-    const auto machine = machine_name();
+  // Where publishers offer the same, the machine's place says whose column it is.
+  static std::vector<bool> rows_that_need_a_label(const Moment& moment) {
+    const bool has_others = several_publishers(moment);
+    std::unordered_map<Path, std::uint32_t, KeyHash, KeyEqual> offers;
+    if (has_others) {
+      moment.rows([&offers](const CookedRow& row) {
+        if (!row.needs_publisher()) ++offers[Path::of(row)];
+        return true;
+      });
+    }
+    std::vector<bool> needs_label;
     moment.rows([&](const CookedRow& row) {
-      columns_.emplace(key_of(row, seen), columns_.size());
-      const bool shared = offers[path_of(row)] > 1 && several_publishers(moment);
-      const auto place =
-          shared || row.needs_publisher() ? row.selection->provider->label() : machine;
-      header.paths.push_back(escape_for_terminal(fmt::format("\\\\{}{}", place, path_of(row))));
+      needs_label.push_back(row.needs_publisher() || (has_others && offers[Path::of(row)] > 1));
       return true;
     });
-    return header;
+    return needs_label;
   }
 
   static bool several_publishers(const Moment& moment) {
@@ -96,8 +168,10 @@ class PdhWriter final : public RowWriter {
 
   LogFormat format_;
   bool raw_;
-  bool open_ = false;
-  std::unordered_map<std::string, std::size_t> columns_;  // by key_of
+  std::unordered_map<ColumnKey, Columns, KeyHash, KeyEqual> columns_;
+  std::shared_ptr<const QueryPlan> first_plan_;  // has the texts of the keys
+  std::uint32_t count_ = 0;                      // of columns
+  std::uint64_t moments_ = 0;                    // written
 };
 
 }  // namespace

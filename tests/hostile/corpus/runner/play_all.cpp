@@ -107,8 +107,8 @@ std::vector<SceneResult> play_some(const std::vector<std::size_t>& which, std::s
 
 std::vector<SceneResult> play_all(std::size_t count,
                                   const std::function<SceneResult(std::size_t)>& one) {
-  // Verbs wait about as long as they compute.
-  const std::size_t at_a_time = 2 * std::max(1U, std::thread::hardware_concurrency());
+  // Verbs wait longer than they compute.
+  const std::size_t at_a_time = 4 * std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::size_t> all(count);
   for (std::size_t i = 0; i < count; ++i) all[i] = i;
   std::vector<SceneResult> results = play_some(all, at_a_time, one);

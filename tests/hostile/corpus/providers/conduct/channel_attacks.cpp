@@ -216,7 +216,7 @@ constexpr std::array kAttacks{
                return 0U;
              });
            },
-           "state=live", Place::kOwnDirectory, 0, 64 << 20},  // some 1.3 KiB a row
+           "state=live", Place::kOwnDirectory, 0, 48 << 20},  // some 0.9 KiB a row
     Attack{"callback_without_end", "Rows until no answer can hold more.",
            [](const Stage& stage) {
              with_callback(stage, [](CallbackRequest& request) {
@@ -230,7 +230,8 @@ constexpr std::array kAttacks{
                return 0U;
              });
            },
-           "state=live", Place::kOwnDirectory, 0, kAnswerBytesMax},
+           "state=live", Place::kOwnDirectory, 0,
+           kAnswerBytesMax + (24 << 20)},  // and some 0.7 KiB for each of 66,000 rows
     Attack{"callback_kills_its_process", "A callback that ends the process: its rows alone go.",
            [](const Stage& stage) {
              in_child(stage, [](const Stage& there) {
