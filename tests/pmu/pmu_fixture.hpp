@@ -84,6 +84,20 @@ class PmuTest : public testing::Test {
     return *arbiter_;
   }
   void crash() { arbiter_.reset(); }
+  // In a child: whether neither lease nor connection work, and both may be dropped.
+  [[nodiscard]] bool child_has_nothing() {
+    bool good = !lease_->use();
+    good = good && lease_->read().error().code == ErrorCode::kForked;
+    const auto more = connection_->acquire(cycles());
+    good = good && !more && more.error().error && more.error().error->code == ErrorCode::kForked;
+    good = good && !connection_->is_connected();
+    lease_->release();
+    {
+      const pmu::Lease gone = std::move(*lease_);
+      const pmu::Connection closed = std::move(*connection_);
+    }
+    return good;
+  }
   [[nodiscard]] static pmu::Request cycles() { return pmu::Request().event("cycles").cpus("0"); }
 
   const TemporaryDirectory directory_;

@@ -52,19 +52,13 @@ void read_all() {
   }
 }
 
-int collector_without_memory() {
-  if (test::kHasSanitizer) return kSkipped;  // which needs all addresses there are
-  Provider provider = *Provider::create({.name = "host"});
-  const Registration set = *provider.add(kHosted);
-  std::vector<Instance> rows;
-  for (int i = 0; i < 8000; ++i) {
-    auto row = set.create_instance("row" + std::to_string(i));
-    if (row) rows.push_back(*std::move(row));
-  }
-  for (rlim_t more = 64 << 10; more <= 32 << 20; more = more * 3 / 2) {
-    const int code = in_forked_child([more] {
+// Runs what is given in children with ever more memory than they have. Returns 0 if each ended
+// well.
+int with_more_memory(rlim_t first, rlim_t last, void (*run)()) {
+  for (rlim_t more = first; more <= last; more = more * 3 / 2) {
+    const int code = in_forked_child([more, run] {
       limit(RLIMIT_AS, mapped_now() + more);
-      read_all();
+      run();
       return 0;
     });
     if (code != 0) {
@@ -76,25 +70,27 @@ int collector_without_memory() {
   return 0;
 }
 
+int collector_without_memory() {
+  if (test::kHasSanitizer) return kSkipped;  // which needs all addresses there are
+  Provider provider = *Provider::create({.name = "host"});
+  const Registration set = *provider.add(kHosted);
+  std::vector<Instance> rows;
+  for (int i = 0; i < 8000; ++i) {
+    auto row = set.create_instance("row" + std::to_string(i));
+    if (row) rows.push_back(*std::move(row));
+  }
+  return with_more_memory(64 << 10, 32 << 20, read_all);
+}
+
 int publisher_without_memory() {
   if (test::kHasSanitizer) return kSkipped;
-  for (rlim_t more = 16 << 10; more <= 128 << 20; more = more * 3 / 2) {
-    const int code = in_forked_child([more] {
-      limit(RLIMIT_AS, mapped_now() + more);
-      try {
-        HostedProvider hosted;
-        hosted.count();
-      } catch (const std::bad_alloc&) {
-      }
-      return 0;
-    });
-    if (code != 0) {
-      std::printf("with %lu KiB more it ended with %d\n", static_cast<unsigned long>(more >> 10),
-                  code);
-      return 1;
+  return with_more_memory(16 << 10, 128 << 20, [] {
+    try {
+      HostedProvider hosted;
+      hosted.count();
+    } catch (const std::bad_alloc&) {
     }
-  }
-  return 0;
+  });
 }
 
 int without_descriptors() {
