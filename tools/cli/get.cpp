@@ -189,23 +189,23 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
     auto left_out = not_in_totals_of(*sampler.newer().plan);
     if (plan.derivation != nullptr) left_out.merge(plan.derivation->not_in_totals());
     if (!invocation.quiet) report_not_in_totals(left_out, console, said_not_in_totals);
+    if (taken) output->end_sample();
     ++shown;
-    cadence.advance(Clock::now());
     if (plan.samples != 0 && shown == plan.samples) break;
+    cadence.advance(Clock::now());
     if (invocation.duration && cadence.next() > start + *invocation.duration) break;
   }
-  if (taken) output->write(writer->end());
 
   if (cadence.missed() > 0 && !invocation.quiet) {
     complain(console, fmt::format("missed {} of {} samples; try: a longer -i", cadence.missed(),
                                   cadence.missed() + shown));
   }
-  if (wake == Wake::kStop) return output->finish(stop_code(plan, waiter));
+  if (wake == Wake::kStop) return output->finish(stop_code(plan, waiter), writer->end());
   if (wake == Wake::kTimeout) {
     complain(console, "timed out; try: a longer --timeout");
-    return output->finish(kExitTimeout);
+    return output->finish(kExitTimeout, writer->end());
   }
-  return output->finish(judge(invocation, sampler, complete, answered, console));
+  return output->finish(judge(invocation, sampler, complete, answered, console), writer->end());
 }
 
 int get(const Invocation& invocation, Console& console) {

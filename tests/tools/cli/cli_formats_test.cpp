@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <array>
+#include <chrono>
 #include <limits>
 #include <locale>
+#include <optional>
 #include <sstream>
+#include <thread>
 
 #include "cli/session/exit_code.hpp"
 #include "cli_fixture.hpp"
@@ -47,6 +52,66 @@ TEST_F(CliFormats, PipesGetPlainRowsWithoutHeadingsOrColour) {
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
   EXPECT_EQ(with_nines(outcome.out),
             "9999-99-99T99:99:99.999Z\tshop_sales/fruit/stock\t99\t{item}\n");
+}
+
+TEST_F(CliFormats, EachRowNamesItsPublisherWhereThereAreSeveral) {
+  open_shop({"fruit"});
+  auto rival = *Provider::create({.name = "rival", .directory = directory_});
+  auto sales = *rival.add(kSales);
+  const Instance fruit = *sales.create_instance("fruit");
+  const std::string pid = std::to_string(::getpid());
+
+  for (const char* const format : {"table", "plain", "tsv", "csv", "json", "jsonl"}) {
+    const auto outcome = meterbank({"get", "shop_sales/fruit/stock", "-f", format});
+    ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+    EXPECT_NE(outcome.out.find("rival@" + pid), std::string::npos) << format << outcome.out;
+    EXPECT_NE(outcome.out.find("shop@" + pid), std::string::npos) << format << outcome.out;
+  }
+}
+
+TEST_F(CliFormats, PlainRowsOfSeveralPublishersArePathsThatCanBeAskedFor) {
+  open_shop({"fruit"});
+  auto rival = *Provider::create({.name = "rival", .directory = directory_});
+  auto sales = *rival.add(kSales);
+  const Instance fruit = *sales.create_instance("fruit");
+
+  const auto lines = meterbank({"get", "shop_sales/fruit/stock", "-f", "plain"}).lines();
+
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_NE(lines[0], lines[1]);
+  for (const auto& line : lines) {
+    const auto path = line.substr(line.find('\t') + 1, line.rfind('\t') - line.find('\t') - 1);
+    const auto asked = path.substr(0, path.find('\t'));
+    const auto one = meterbank({"get", asked, "-f", "tsv"});
+    ASSERT_EQ(one.code, kExitDone) << asked << ": " << one.err;
+    EXPECT_EQ(one.lines().size(), 2U) << asked;
+  }
+}
+
+TEST_F(CliFormats, ATableGetsAColumnWhenASecondPublisherComes) {
+  open_shop({"fruit"});
+  std::optional<Provider> rival;
+  Registration sales;
+  std::optional<Instance> fruit;
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    rival = *Provider::create({.name = "rival", .directory = directory_});
+    sales = *rival->add(kSales);
+    fruit = *sales.create_instance("fruit");
+  });
+
+  const auto outcome =
+      meterbank({"get", "shop_sales/fruit/stock", "-f", "table", "-i", "100ms", "--for", "3s"});
+  later.join();
+
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  const auto lines = outcome.lines();
+  EXPECT_EQ(lines[0].find("PUBLISHER"), std::string::npos);
+  const auto headings = outcome.out.find("PUBLISHER");
+  ASSERT_NE(headings, std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("PUBLISHER", headings + 1), std::string::npos);
+  EXPECT_NE(outcome.out.find("rival@", headings), std::string::npos);
+  EXPECT_EQ(outcome.out.substr(0, headings).find("rival@"), std::string::npos);
 }
 
 TEST_F(CliFormats, CsvQuotesWhatNeedsQuotes) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -259,6 +261,94 @@ TEST_F(CliGet, ReportsAFullDisk) {
 
   EXPECT_EQ(run(arguments, out, err), kExitEnvironment);
   EXPECT_NE(err.str().find("cannot write"), std::string::npos);
+}
+
+// Files of this process end here.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    handler_ = ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  sighandler_t handler_;
+};
+
+class CliFullDisk : public CliGet {
+ protected:
+  // A recording that does not fit. Returns the name of what was kept of it.
+  std::string record(const std::string& format, rlim_t room, Outcome& outcome) {
+    const FileSizeLimit limit(room);
+    outcome = meterbank({"get", "shop_sales/stock", "-n", "0", "-i", "1ms", "--timeout", "60s",
+                         "-f", format, "-o", file("out")});
+    const auto part = file("out." + std::to_string(::getpid()) + ".part");
+    return std::filesystem::exists(part) ? part : std::string();
+  }
+};
+
+TEST_F(CliFullDisk, KeepsTheSamplesThatWereWrittenAndSaysHowManyAndWhere) {
+  open_shop();
+  std::ofstream(file("out")) << "the recording of yesterday";
+  Outcome outcome;
+
+  const auto kept = record("csv", 3000, outcome);
+
+  EXPECT_EQ(outcome.code, kExitEnvironment);
+  EXPECT_EQ(read(file("out")), "the recording of yesterday");
+  ASSERT_NE(kept, "") << outcome.err;
+  const auto text = read(kept);
+  EXPECT_TRUE(text.ends_with("\r\n"));
+  const auto rows = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) - 1;
+  EXPECT_GT(rows, 20U);
+  EXPECT_EQ(rows % 2, 0U);  // a sample has two
+  const auto says = "the first " + std::to_string(rows / 2) + " samples are in " + kept;
+  EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("cannot write " + file("out")), std::string::npos) << outcome.err;
+}
+
+TEST_F(CliFullDisk, KeepsADocumentThatIsWhole) {
+  open_shop();
+  for (rlim_t room = 3000; room < 3600; room += 17) {
+    Outcome outcome;
+    const auto kept = record("json", room, outcome);
+    ASSERT_NE(kept, "") << room << ": " << outcome.err;
+    const auto text = read(kept);
+    ASSERT_TRUE(is_json(text)) << room << ": " << text;
+    const auto samples = parse_json(text)["samples"].size() / 2;
+    const auto says = "the first " + std::to_string(samples) + " samples";
+    EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.err;
+    std::filesystem::remove(kept);
+  }
+}
+
+TEST_F(CliFullDisk, LeavesNothingWhereNotEvenOneSampleFits) {
+  open_shop();
+  Outcome outcome;
+
+  EXPECT_EQ(record("csv", 100, outcome), "");
+  EXPECT_EQ(outcome.code, kExitEnvironment);
+  EXPECT_FALSE(std::filesystem::exists(file("out")));
+}
+
+TEST_F(CliGet, ASampleThatTakesLongMissesNoOther) {
+  open_shop();
+
+  // A nanosecond has passed long before the sample is there.
+  for (const char* const path : {"shop_sales/stock", "shop_sales/sold"}) {
+    const auto outcome = meterbank({"get", path, "-i", "100us", "--raw", "-f", "csv"});
+    EXPECT_EQ(outcome.code, kExitDone);
+    EXPECT_EQ(outcome.err, "");
+  }
 }
 
 TEST_F(CliGet, CompletesItsDocumentWhenInterrupted) {

@@ -16,6 +16,8 @@
 #include "cli/format/time_text.hpp"
 #include "cli/pdh_log/pdh_rows.hpp"
 #include "cli/session/console.hpp"
+#include "meterbank/reader/glob.hpp"
+#include "meterbank/reader/path.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
@@ -53,12 +55,19 @@ std::string unit_text(const CookedRow& row, bool raw) {
   return in_base_unit(0, cooked_unit(*row.counter)).unit;
 }
 
+std::string path_with_publisher(const CookedRow& row) {
+  CounterPath path = row.counter_path(PathSpelling::kShort);
+  path.publisher = escape_glob(row.selection->provider->name);
+  path.publisher_pid = row.selection->provider->pid;
+  return print_short(path);
+}
+
 class TableWriter final : public RowWriter {
  public:
   explicit TableWriter(const RowStyle& style) : style_(style), table_({}, style.charset) {}
 
   void write(const Moment& moment, const TextSink& out) override {
-    if (!begun_) choose_columns(moment);
+    choose_columns(moment);
     std::string time = print_local(moment.sample.time.realtime_ns, style_.milliseconds);
     bool any = false;
     moment.rows([&](const CookedRow& row) {
@@ -91,15 +100,19 @@ class TableWriter final : public RowWriter {
     return out(headings + table_.take_rows());
   }
 
-  // Columns that would be empty or say the same in every row are left out.
+  // Columns that would be empty or say the same in every row are left out, until a row needs them:
+  // then the headings are printed anew.
   void choose_columns(const Moment& moment) {
     const auto& selections = moment.sample.plan->selections;
-    publishers_ = std::any_of(selections.begin(), selections.end(), [&](const auto& selection) {
-      return selection.provider->record != selections.front().provider->record;
-    });
-    instances_ = std::any_of(selections.begin(), selections.end(), [](const auto& selection) {
-      return has_instance_names(selection.set->set->instances);
-    });
+    const bool publishers = publishers_ || spans_publishers(moment);
+    const bool instances =
+        instances_ || std::any_of(selections.begin(), selections.end(), [](const auto& selection) {
+          return has_instance_names(selection.set->set->instances);
+        });
+    if (begun_ && publishers == publishers_ && instances == instances_) return;
+    begun_ = false;
+    publishers_ = publishers;
+    instances_ = instances;
     const std::size_t time_cells = style_.milliseconds ? 12 : 8;
     std::vector<Column> columns{{"TIME", Align::kLeft, time_cells}};
     if (publishers_) columns.push_back({"PUBLISHER"});
@@ -157,11 +170,14 @@ class LineWriter final : public RowWriter {
   void write(const Moment& moment, const TextSink& out) override {
     const auto time = print_utc(moment.sample.time.realtime_ns);
     std::string lines;
+    const bool publishers = spans_publishers(moment);
     moment.rows([&](const CookedRow& row) {
       const auto value = exact_text(row, style_.raw);
       const auto unit = unit_text(row, style_.raw);
       if (style_.format == Format::kPlain) {
-        lines += line({time, row.short_path(), value.value_or("-"), unit});
+        const auto path =
+            publishers && !is_of_all(row) ? path_with_publisher(row) : row.short_path();
+        lines += line({time, path, value.value_or("-"), unit});
       } else {
         lines +=
             line({time, publisher_of(row), symbol_or_name(set_of(row).symbol, set_of(row).name),
@@ -380,9 +396,17 @@ std::string counter_text(const CookedRow& row) {
          symbol_or_name(row.counter->symbol, row.counter->name);
 }
 
+bool is_of_all(const CookedRow& row) { return row.is_total && !row.needs_publisher(); }
+
 std::string publisher_of(const CookedRow& row) {
-  const bool is_of_all = row.is_total && !row.needs_publisher();
-  return is_of_all ? std::string() : row.selection->provider->label();
+  return is_of_all(row) ? std::string() : row.selection->provider->label();
+}
+
+bool spans_publishers(const Moment& moment) {
+  const auto& selections = moment.sample.plan->selections;
+  return std::any_of(selections.begin(), selections.end(), [&](const auto& selection) {
+    return selection.provider->record != selections.front().provider->record;
+  });
 }
 
 }  // namespace meterbank::cli

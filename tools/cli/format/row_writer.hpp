@@ -78,7 +78,11 @@ class RowWriter {
 [[nodiscard]] std::string value_text(const CookedRow& row, const RowStyle& style);
 // "demo_orders/accepted"
 [[nodiscard]] std::string counter_text(const CookedRow& row);
-// Empty for a total, which is of all providers that it adds up.
+// A total, which is of all providers that it adds up.
+[[nodiscard]] bool is_of_all(const CookedRow& row);
+// Empty if is_of_all().
 [[nodiscard]] std::string publisher_of(const CookedRow& row);
+// Rows of more than one publisher: then each row but those of all names its own.
+[[nodiscard]] bool spans_publishers(const Moment& moment);
 
 }  // namespace meterbank::cli

@@ -55,7 +55,7 @@ struct ColumnKey {
   std::uint32_t uid = 0;
 
   static ColumnKey of(const CookedRow& row) {
-    if (row.is_total) return {Path::of(row), {}, 0};
+    if (is_of_all(row)) return {Path::of(row), {}, 0};
     return {Path::of(row), row.selection->provider->name, row.selection->provider->uid};
   }
 };
@@ -136,7 +136,7 @@ class PdhWriter final : public RowWriter {
 
   // Where publishers offer the same, the machine's place says whose column it is.
   static std::vector<bool> rows_that_need_a_label(const Moment& moment) {
-    const bool has_others = several_publishers(moment);
+    const bool has_others = spans_publishers(moment);
     std::unordered_map<Path, std::uint32_t, KeyHash, KeyEqual> offers;
     if (has_others) {
       moment.rows([&offers](const CookedRow& row) {
@@ -150,14 +150,6 @@ class PdhWriter final : public RowWriter {
       return true;
     });
     return needs_label;
-  }
-
-  static bool several_publishers(const Moment& moment) {
-    const auto& selections = moment.sample.plan->selections;
-    for (const auto& selection : selections) {
-      if (selection.provider->record != selections.front().provider->record) return true;
-    }
-    return false;
   }
 
   [[nodiscard]] std::string value_of(const CookedRow& row) const {

@@ -53,7 +53,10 @@ Output::Output(Output&& other) noexcept
       path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
       file_(std::move(other.file_)),
-      failure_(other.failure_) {}
+      failure_(other.failure_),
+      bytes_(other.bytes_),
+      samples_(other.samples_),
+      ends_(std::move(other.ends_)) {}
 
 Output::~Output() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
@@ -64,15 +67,43 @@ bool Output::write(std::string_view text) {
   if (text.empty()) return true;
   std::ostream& target = is_file() ? static_cast<std::ostream&>(file_) : console_->out;
   const auto charset = is_file() ? Charset::kUtf8 : out_charset(*console_);
+  const std::string clean = escape_composed(text, Composed::kPage, charset);
   errno = 0;
-  target << escape_composed(text, Composed::kPage, charset);
+  target << clean;
   target.flush();
+  bytes_ += clean.size();
   if (target.good()) return true;
   failure_ = errno != 0 ? errno : EIO;
   return false;
 }
 
-int Output::finish(int exit_code) {
+void Output::end_sample() {
+  // A closing that does not fit where one sample ended fits where an earlier one did.
+  constexpr std::size_t kEndsKept = 16;
+  if (failure_ != 0) return;
+  ++samples_;
+  ends_.push_back(bytes_);
+  if (ends_.size() > kEndsKept) ends_.pop_front();
+}
+
+void Output::keep_samples(std::string_view closing) {
+  file_.close();
+  for (; !ends_.empty(); ends_.pop_back(), --samples_) {
+    if (::truncate(temporary_.c_str(), static_cast<off_t>(ends_.back())) != 0) return;
+    std::ofstream end(temporary_, std::ios::binary | std::ios::app);
+    end << closing;
+    end.close();
+    if (!end) continue;
+    complain(*console_, samples_ == 1
+                            ? fmt::format("the first sample is in {}", temporary_)
+                            : fmt::format("the first {} samples are in {}", samples_, temporary_));
+    temporary_.clear();
+    return;
+  }
+}
+
+int Output::finish(int exit_code, std::string_view closing) {
+  write(closing);
   if (is_file() && failure_ == 0) {
     errno = 0;
     file_.close();
@@ -83,9 +114,12 @@ int Output::finish(int exit_code) {
     }
   }
   if (failure_ == 0 || failure_ == EPIPE) return exit_code;
-  complain(*console_, Error{ErrorCode::kSystem, failure_,
-                            is_file() ? "cannot write " + path_ : "cannot write the result",
-                            "another place with -o FILE"});
+  std::string what = is_file() ? "cannot write " + path_ : "cannot write the result";
+  if (temporary_.empty() && samples_ > 0) {
+    what += fmt::format(" after {} sample{}", samples_, samples_ == 1 ? "" : "s");
+  }
+  complain(*console_, Error{ErrorCode::kSystem, failure_, what, "another place with -o FILE"});
+  if (!temporary_.empty()) keep_samples(closing);
   return kExitEnvironment;
 }
 

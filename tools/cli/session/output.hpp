@@ -3,6 +3,8 @@
 // Where results go: the console, or a file that appears under its name only when it is complete.
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -23,20 +25,27 @@ class Output {
   // Hands `text` on at once, through the last gate: foreign parts of it should be cleaned, and are
   // made harmless if they are not. False if nothing takes it any more; finish() knows why.
   bool write(std::string_view text);
+  // What was written so far makes sense without what follows. Should a later write fail, a file
+  // stays, up to the last such place, beside the one that it was to become.
+  void end_sample();
   [[nodiscard]] bool is_file() const noexcept { return !path_.empty(); }
 
-  // Returns `exit_code`, or kExitEnvironment if something could not be written. A reader of a pipe
+  // Writes what closes the document. Returns `exit_code`, or kExitEnvironment if something could not be written. A reader of a pipe
   // that has seen enough (head) is no failure and no reason for words.
-  int finish(int exit_code);
+  int finish(int exit_code, std::string_view closing = {});
 
  private:
   Output(Console& console, std::string path) : console_(&console), path_(std::move(path)) {}
+  void keep_samples(std::string_view closing);
 
   Console* console_;
   std::string path_;
   std::string temporary_;
   std::ofstream file_;
   int failure_ = 0;  // errno of the write that failed
+  std::uint64_t bytes_ = 0;
+  std::uint64_t samples_ = 0;
+  std::deque<std::uint64_t> ends_;  // of the last samples, in bytes
 };
 
 }  // namespace meterbank::cli

@@ -169,7 +169,7 @@ class Run {
     const bool has_headings = style().format != Format::kJson && style().format != Format::kPlain;
     if (has_headings && has_shown_) text.erase(0, text.find('\n') + 1);
     has_shown_ = true;
-    output_->write(text);
+    if (output_->write(text)) output_->end_sample();
   }
 
   void show(const std::optional<Counts>& first, const std::optional<Counts>& last, double seconds,
