@@ -109,6 +109,56 @@ TEST_F(PerfCallback, ABlockOfASetThatNobodyAnsweredForSaysWhy) {
   }
 }
 
+class PerfFailingCallback : public PerfCallback {
+ protected:
+  // The status of the block, and of the enumeration.
+  std::pair<ULONG, ULONG> statuses(const Callback& callback, std::u16string name = u"*") {
+    Provider provider = this->provider("waves");
+    const Registration waves = *provider.add(kGeometric, callback);
+    Handle handle;
+    EXPECT_EQ(handle.add({.pattern = std::move(name)}), kSuccess);
+    const auto blocks = seen(handle);
+    EXPECT_EQ(blocks.size(), 1U);
+    return {blocks.at(0).status, instances_of(kGeometric).first};
+  }
+};
+
+TEST_F(PerfFailingCallback, ItsCodeIsTheStatusWhereItAddedNoRow) {
+  const Callback fails = [](CallbackRequest&) { return ULONG{ERROR_ACCESS_DENIED}; };
+  for (const char16_t* const name : {u"*", u"Small Wave"}) {
+    EXPECT_EQ(statuses(fails, name),
+              std::pair(ULONG{ERROR_ACCESS_DENIED}, ULONG{ERROR_ACCESS_DENIED}))
+        << (name[0] == u'*' ? "all" : "one");
+  }
+}
+
+TEST_F(PerfFailingCallback, ItsRowsCountForMoreThanItsCode) {
+  const auto [block, instances] = statuses([](CallbackRequest& request) {
+    two_waves()(request);
+    return ULONG{ERROR_ACCESS_DENIED};
+  });
+  EXPECT_EQ(block, kSuccess);
+  EXPECT_EQ(instances, kSuccess);
+}
+
+TEST_F(PerfFailingCallback, TheStatusOfAKernelProviderChangesNothing) {
+  const Callback fails = [](CallbackRequest&) { return 0xC0000001U; };
+  EXPECT_EQ(statuses(fails).first, kSuccess);
+  EXPECT_EQ(statuses(fails, u"Small Wave").first, static_cast<ULONG>(ERROR_WMI_INSTANCE_NOT_FOUND));
+}
+
+TEST_F(PerfFailingCallback, AnExceptionIsAnInternalError) {
+  const Callback throws = [](CallbackRequest&) -> std::uint32_t { throw std::runtime_error("no"); };
+  EXPECT_EQ(statuses(throws).first, static_cast<ULONG>(ERROR_INTERNAL_ERROR));
+}
+
+TEST_F(PerfFailingCallback, WhatItSaysOfACounterThatIsAddedIsTheStatusWhereThereIsNoRow) {
+  const Callback refuses = [](CallbackRequest& request) -> std::uint32_t {
+    return request.reason() == CallbackReason::kAddInterest ? ERROR_INVALID_DATA : 0;
+  };
+  EXPECT_EQ(statuses(refuses).first, static_cast<ULONG>(ERROR_INVALID_DATA));
+}
+
 TEST_F(PerfCallback, ATimeoutIsErrorTimeout) {
   const ScriptedProvider hung(directory_.path(), kGeometric,
                               [](PacketSocket&, const ChannelRequest&) {});

@@ -167,8 +167,8 @@ TEST_P(ManyWriters, LoseNothingToSignalHandlersThatCountToo) {
 // A reader process that looks until it is killed, and the next one, until `over`.
 void kill_readers(const ShardedSet& jobs, bool is_block, std::atomic<bool>& over,
                   std::uint64_t& killed) {
-  // A child of this process may find that sanitizer's own locks held by a thread that it has not.
-  if (test::kHasThreadSanitizer) return;
+  // A child of this process may find a sanitizer's own locks held by a thread that it has not.
+  if (test::kHasSanitizer) return;
   while (killed < 3 || !over.load(std::memory_order_seq_cst)) {
     std::array<int, 2> pipe{};
     ASSERT_EQ(::pipe(pipe.data()), 0);

@@ -18,6 +18,7 @@ enum class PerfError : std::uint32_t {
   kPossibleDeadlock = 1131,
   kNotFound = 1168,
   kRetry = 1237,
+  kInternalError = 1359,
   kNoSystemResources = 1450,
   kTimeout = 1460,
   kServerUnavailable = 1722,

@@ -4,7 +4,34 @@
 namespace meterbank {
 namespace {
 
+// User-mode providers return codes of Win32, which a consumer gets to see. What a kernel provider
+// returns is an NTSTATUS, which changes nothing.
+bool is_for_consumers(std::uint32_t code) noexcept {
+  constexpr std::uint32_t kWin32Max = 0xFFFF;
+  return code != 0 && code <= kWin32Max;
+}
+
+// Of a callback that ran and added nothing.
+PerfError error_of_empty(const CallbackAnswer& answer) noexcept {
+  if (is_for_consumers(answer.interest_code)) return PerfError{answer.interest_code};
+  switch (answer.outcome) {
+    case AnswerOutcome::kReturnedCode:
+      return is_for_consumers(answer.code) ? PerfError{answer.code} : PerfError::kSuccess;
+    case AnswerOutcome::kThrew:
+      return PerfError::kInternalError;
+    case AnswerOutcome::kNoMemory:
+      return PerfError::kOutOfMemory;
+    case AnswerOutcome::kCancelled:
+      return PerfError::kTimeout;
+    default:
+      return PerfError::kSuccess;
+  }
+}
+
 PerfError error_of(const CallbackAnswer& answer) noexcept {
+  if (has_rows(answer.outcome)) {
+    return answer.rows == 0 ? error_of_empty(answer) : PerfError::kSuccess;
+  }
   switch (answer.outcome) {
     case AnswerOutcome::kTimeout:
       return PerfError::kTimeout;
@@ -31,7 +58,9 @@ PerfError error_of_unanswered(const std::vector<CallbackAnswer>* answers, const 
   if (answers == nullptr) return PerfError::kSuccess;
   for (const CallbackAnswer& answer : *answers) {
     if (trusted_only && !answer.provider->trusted) continue;
-    if (answer.set->set->guid == set && !has_rows(answer.outcome)) return error_of(answer);
+    if (answer.set->set->guid != set) continue;
+    const PerfError error = error_of(answer);
+    if (error != PerfError::kSuccess) return error;
   }
   return PerfError::kSuccess;
 }

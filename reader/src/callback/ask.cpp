@@ -199,7 +199,7 @@ void CallbackAsker::take_answer(ProviderChannel& channel, const ChannelAnswer& a
   sent_.erase(found);
   const bool is_interest =
       asked == MessageType::kAddInterest || asked == MessageType::kRemoveInterest;
-  const bool is_sound = is_interest ? take_interest_answer(entry, answer)
+  const bool is_sound = is_interest ? take_interest_answer(entry, asked, answer)
                                     : take_ask_answer(entry, answer, std::move(attached));
   if (is_sound) return;
   ++counts_.malformed;
@@ -296,6 +296,7 @@ void CallbackAsker::publish() {
     if (entry.rows == nullptr || !may_be_asked(entry)) continue;
     entry.rows->set_status(status_of(entry.answer.outcome));
     if (!has_rows(entry.answer.outcome)) ++unanswered;
+    entry.answer.interest_code = entry.told_code;
     answers->push_back(entry.answer);
   }
   answers_ = std::move(answers);

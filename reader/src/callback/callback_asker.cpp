@@ -116,7 +116,11 @@ bool CallbackAsker::tell(Entry& entry, MessageType type) {
   return false;
 }
 
-bool CallbackAsker::take_interest_answer(Entry& entry, const ChannelAnswer& answer) {
+bool CallbackAsker::take_interest_answer(Entry& entry, MessageType asked,
+                                         const ChannelAnswer& answer) {
+  if (asked == MessageType::kAddInterest) {
+    entry.told_code = answer.outcome == CallbackOutcome::kFailed ? answer.code : 0;
+  }
   // A provider that has no room now is told again at the next occasion; one that refuses is not.
   if (answer.type == MessageType::kBusy) entry.told.reset();
   return answer.type != MessageType::kRows;

@@ -86,6 +86,7 @@ class CallbackAsker {
     std::unique_ptr<AnsweredRows> rows;  // of a registration with a callback
     bool is_touched = true;
     std::optional<Mask> told;     // the interest that the provider knows of
+    std::uint32_t told_code = 0;  // what its callback returned then
     std::uint64_t under_way = 0;  // id of the request without an answer, 0: none
     bool is_abandoned = false;    // it belongs to an ask() before
     Phase phase = Phase::kAnswered;
@@ -119,7 +120,8 @@ class CallbackAsker {
   void receive_from(ProviderChannel& channel);
   void take_answer(ProviderChannel& channel, const ChannelAnswer& answer, UniqueFd attached);
   // False: the answer breaks a rule.
-  [[nodiscard]] bool take_interest_answer(Entry& entry, const ChannelAnswer& answer);
+  [[nodiscard]] bool take_interest_answer(Entry& entry, MessageType asked,
+                                          const ChannelAnswer& answer);
   [[nodiscard]] bool take_ask_answer(Entry& entry, const ChannelAnswer& answer, UniqueFd attached);
   [[nodiscard]] bool take_rows(Entry& entry, const ChannelAnswer& answer, UniqueFd attached);
   void end(ProviderChannel& channel, AnswerOutcome why);

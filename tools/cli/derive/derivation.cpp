@@ -218,6 +218,7 @@ void Derivation::show(const Formula& formula, const Term& term, bool plain,
   instances_.push_back(instance);
   CookedRow row;
   row.selection = &places_.back();
+  row.is_total = term.provider == nullptr;
   row.instance = &instances_.back();
   row.counter = &places_.back().set->set->counters.front();
   row.cooked = {term.value, term.status};

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,7 @@ std::string path_of(const CookedRow& row) {
   return fmt::format("\\{}({})\\{}", set.name, row.instance->name, counter);
 }
 
-// What path_of() is made of, as texts of the sample's plan.
+// What path_of() is made of. Texts of a row live as long as the row.
 struct Path {
   std::string_view set;
   std::string_view instance;
@@ -80,6 +81,22 @@ struct KeyEqual {
   }
 };
 
+// Keeps one of all texts that are equal_folded.
+class TextPool {
+ public:
+  std::string_view kept(std::string_view text) {
+    const auto known = texts_.find(text);
+    return known != texts_.end() ? *known : *texts_.emplace(text).first;
+  }
+  Path kept(const Path& path) {
+    return {kept(path.set), kept(path.instance), kept(path.counter), path.has_instance};
+  }
+  ColumnKey kept(const ColumnKey& key) { return {kept(key.path), kept(key.publisher), key.uid}; }
+
+ private:
+  std::unordered_set<std::string, KeyedFoldedHash, FoldedEqual> texts_;
+};
+
 class PdhWriter final : public RowWriter {
  public:
   explicit PdhWriter(const RowStyle& style)
@@ -88,7 +105,7 @@ class PdhWriter final : public RowWriter {
 
   // A record is one line, whose columns are all rows of the first sample.
   void write(const Moment& moment, const TextSink& out) override {
-    if (first_plan_ == nullptr) open(moment, out);
+    if (!is_open_) open(moment, out);
     ++moments_;
     LogRecord record;
     record.time = log_time_of(moment.sample.time.realtime_ns);
@@ -119,12 +136,12 @@ class PdhWriter final : public RowWriter {
   };
 
   void open(const Moment& moment, const TextSink& out) {
-    first_plan_ = moment.sample.plan;
+    is_open_ = true;
     const auto needs_label = rows_that_need_a_label(moment);
     const auto machine = machine_name();
     std::string line = print_log_title(format_, log_zone_at(moment.sample.time.realtime_ns));
     moment.rows([&](const CookedRow& row) {
-      columns_[ColumnKey::of(row)].in_order.push_back(count_);
+      columns_[texts_.kept(ColumnKey::of(row))].in_order.push_back(count_);
       const auto place = needs_label[count_] ? row.selection->provider->label() : machine;
       append_log_path(format_, escape_for_terminal(fmt::format("\\\\{}{}", place, path_of(row))),
                       line);
@@ -135,18 +152,18 @@ class PdhWriter final : public RowWriter {
   }
 
   // Where publishers offer the same, the machine's place says whose column it is.
-  static std::vector<bool> rows_that_need_a_label(const Moment& moment) {
+  std::vector<bool> rows_that_need_a_label(const Moment& moment) {
     const bool has_others = spans_publishers(moment);
     std::unordered_map<Path, std::uint32_t, KeyHash, KeyEqual> offers;
     if (has_others) {
-      moment.rows([&offers](const CookedRow& row) {
-        if (!row.needs_publisher()) ++offers[Path::of(row)];
+      moment.rows([&](const CookedRow& row) {
+        if (!row.needs_publisher()) ++offers[texts_.kept(Path::of(row))];
         return true;
       });
     }
     std::vector<bool> needs_label;
     moment.rows([&](const CookedRow& row) {
-      needs_label.push_back(row.needs_publisher() || (has_others && offers[Path::of(row)] > 1));
+      needs_label.push_back(row.needs_publisher() || (has_others && offers.at(Path::of(row)) > 1));
       return true;
     });
     return needs_label;
@@ -161,9 +178,10 @@ class PdhWriter final : public RowWriter {
   LogFormat format_;
   bool raw_;
   std::unordered_map<ColumnKey, Columns, KeyHash, KeyEqual> columns_;
-  std::shared_ptr<const QueryPlan> first_plan_;  // has the texts of the keys
-  std::uint32_t count_ = 0;                      // of columns
-  std::uint64_t moments_ = 0;                    // written
+  TextPool texts_;  // of the keys
+  bool is_open_ = false;
+  std::uint32_t count_ = 0;    // of columns
+  std::uint64_t moments_ = 0;  // written
 };
 
 }  // namespace

@@ -41,11 +41,12 @@ struct CallbackAnswer {
   std::shared_ptr<const ProviderView> provider;
   const RegisteredSet* set = nullptr;  // in *provider
   AnswerOutcome outcome = AnswerOutcome::kAnswered;
-  ChannelRefusal refusal{};       // of kRefused
-  std::uint32_t code = 0;         // of kReturnedCode
-  std::string text;               // UTF-8 of the provider; escape it for a terminal
-  std::size_t rows = 0;           // that the reader took over
-  std::uint64_t patience_ns = 0;  // how long was waited at most
+  ChannelRefusal refusal{};         // of kRefused
+  std::uint32_t code = 0;           // of kReturnedCode
+  std::uint32_t interest_code = 0;  // what it returned when it was told of the interest
+  std::string text;                 // UTF-8 of the provider; escape it for a terminal
+  std::size_t rows = 0;             // that the reader took over
+  std::uint64_t patience_ns = 0;    // how long was waited at most
 
   // A phrase for people: "no answer within 1 s", "the callback returned 5". Not escaped.
   [[nodiscard]] std::string reason() const;

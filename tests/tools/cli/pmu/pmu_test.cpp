@@ -2,7 +2,15 @@
 //
 // `meterbank pmu` beside the real arbiter, which lends the counters of a machine that is only
 // described: two CPUs with four general counters and a fixed one each.
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <fstream>
+#include <sstream>
 
 #include "../cli_fixture.hpp"
 #include "../cli_json.hpp"
@@ -10,6 +18,7 @@
 #include "cli/pmu/grammar/event_words.hpp"
 #include "cli/pmu/run/counts.hpp"
 #include "cli/session/exit_code.hpp"
+#include "meterbank/base/unique_fd.hpp"
 #include "meterbank/pmu/connection.hpp"
 #include "pmud_process.hpp"
 
@@ -85,6 +94,19 @@ TEST(PmuCounts, ACounterThatNeverCountedHasNoNumber) {
   EXPECT_EQ(rows[0]["quality"], "starved");
   EXPECT_EQ(rows[1]["value"], 0) << "a true zero is a number";
   EXPECT_TRUE(print_ratio(counts, *events).empty());
+}
+
+TEST(PmuCounts, AProgramThatSleptHasCountedNothingAndMissedNothing) {
+  const auto events = parse_events("cycles");
+  const Counts counts{pmu::Quality::kExact, {{.item = 0, .cpu = pmu::kNoCpu}}};
+
+  const auto text =
+      print_counts(counts, *events, {.seconds = 1, .elapsed_s = 2}, style_in(Format::kJson));
+
+  const auto rows = parse_json(text);
+  EXPECT_EQ(rows[0]["value"], 0) << text;
+  EXPECT_EQ(rows[0]["quality"], "exact");
+  EXPECT_EQ(rows[0]["rate_per_s"], 0);
 }
 
 TEST(PmuCounts, WhatWasCountedForAPartOfTheTimeSaysSoBesideTheGuess) {
@@ -238,6 +260,51 @@ TEST_F(Pmu, ListSaysWhatThereIsAndHowMuchOfItIsFree) {
   EXPECT_EQ(rows[0]["free"], 7);
 }
 
+// A program that watches memory has opened events without asking. How many slots it has, the
+// kernel alone knows.
+class PmuBreakpoints : public ::testing::Test {
+ protected:
+  static UniqueFd watch(const std::uint64_t& word) {
+    perf_event_attr attributes{};
+    attributes.type = PERF_TYPE_BREAKPOINT;
+    attributes.size = sizeof attributes;
+    attributes.bp_type = HW_BREAKPOINT_W;
+    attributes.bp_addr = reinterpret_cast<std::uint64_t>(&word);
+    attributes.bp_len = sizeof word;
+    return UniqueFd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0)));
+  }
+  [[nodiscard]] Outcome list(const PmudProcess& arbiter, const std::string& format) const {
+    const std::vector<std::string> words{"pmu",        "list", "--dir", arbiter.directory(),
+                                         "breakpoint", "-f",   format};
+    std::ostringstream out, err;
+    Outcome outcome;
+    outcome.code = run(words, out, err);
+    outcome.out = out.str();
+    outcome.err = err.str();
+    return outcome;
+  }
+
+  test::BreakpointLock lock_;
+};
+
+TEST_F(PmuBreakpoints, ListDoesNotCallFreeWhatANamedOutsiderMayHave) {
+  std::uint64_t watched = 0;
+  const UniqueFd outsider = watch(watched);
+  if (!outsider) GTEST_SKIP() << "no breakpoints here: " << std::strerror(errno);
+  const PmudProcess arbiter("");
+  const auto own = "@" + std::to_string(::getpid());
+
+  Outcome table;
+  EXPECT_TRUE(test::comes_true([&] {
+    table = list(arbiter, "table");
+    return table.err.find(own) != std::string::npos;
+  })) << table.err;
+
+  EXPECT_NE(table.out.find("<="), std::string::npos) << table.out;
+  EXPECT_NE(table.err.find("which did not ask; try: meterbank pmu probe"), std::string::npos);
+  EXPECT_GE(parse_json(list(arbiter, "json").out)[0]["unknown_outsiders"], 1);
+}
+
 TEST_F(Pmu, ListOfAPmuThatIsNotThereNamesTheNearest) {
   const auto outcome = pmu({"list", "cpu_cor"});
 
@@ -288,6 +355,9 @@ TEST_F(Pmu, WhoNamesTheHolderOfEachCounter) {
   std::size_t held = 0;
   for (const auto& row : rows) held += row["token"] == token() ? 1U : 0U;
   EXPECT_EQ(held, 2U) << rows.dump(1);
+  for (const auto& row : rows) {
+    EXPECT_EQ(row["owner"], row["token"] == token() ? "leased" : "free") << rows.dump(1);
+  }
   EXPECT_EQ(rows[4]["counter"], "f0");
   EXPECT_EQ(one.size(), 2U);
   EXPECT_EQ(pmu({"who", "x"}).code, kExitUsage);
@@ -354,6 +424,28 @@ TEST_F(Pmu, WhatIsReservedIsNotLent) {
 
   ASSERT_EQ(pmu({"reserve", "0", "--cpus", "1"}).code, kExitDone);
   EXPECT_EQ(pmu({"hold", "2*low2", "--cpus", "1", "--for", "1ms"}).code, kExitDone);
+}
+
+TEST_F(Pmu, WhatIsReservedIsSaidInListAndByWho) {
+  ASSERT_EQ(pmu({"reserve", "2", "--cpus", "1"}).code, kExitDone);
+
+  const auto rows = parse_json(pmu({"list", "-f", "json"}).out);
+  const auto table = pmu({"list", "-f", "table"}).out;
+  const auto owners = parse_json(pmu({"who", "1", "-f", "json"}).out);
+
+  EXPECT_EQ(rows[0]["reserved"], 2);
+  EXPECT_EQ(rows[0]["free"], 8);
+  EXPECT_EQ(rows[0]["counters"], 10);
+  EXPECT_NE(table.find("RESERVED"), std::string::npos) << table;
+  std::size_t reserved = 0;
+  for (const auto& owner : owners) reserved += owner["owner"] == "reserved" ? 1U : 0U;
+  EXPECT_EQ(reserved, 2U) << owners.dump(1);
+}
+
+TEST_F(Pmu, NumbersOfCountersAndNamesOfEventsMeanWhatTheMachineHas) {
+  EXPECT_EQ(pmu({"hold", "3", "--for", "1ms"}).code, kExitDone);
+  EXPECT_EQ(pmu({"hold", "-e", "cycles,instructions,branches", "--for", "1ms"}).code, kExitDone);
+  EXPECT_EQ(pmu({"probe", "-e", "cycles"}).code, kExitDone);
 }
 
 TEST_F(Pmu, RunPassesTheExitCodeOnAndCountsMeanwhile) {

@@ -32,20 +32,35 @@ constexpr std::uint32_t kBothModes = pmu::kItemExcludesUser | pmu::kItemExcludes
   return sum;
 }
 
-// Names that perf has for what the classes of a topology are about.
-[[nodiscard]] std::vector<EventNames> names_in(const Topology& topology) {
-  constexpr std::array kNames = {
-      std::pair<std::string_view, std::string_view>{"cycles", "cycles"},
-      std::pair<std::string_view, std::string_view>{"inst", "instructions"},
-      std::pair<std::string_view, std::string_view>{"ref", "ref-cycles"},
-      std::pair<std::string_view, std::string_view>{"slots", "slots"}};
+// What perf calls the events of a class.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kNamesOfClasses = {
+    {{"cycles", "cycles"}, {"inst", "instructions"}, {"ref", "ref-cycles"}, {"slots", "slots"}}};
+// What perf has for every processor, in the encoding of x86's architectural events.
+constexpr std::array<std::pair<std::string_view, Event>, 6> kNamesOfCores = {
+    {{"cycles", {.code = 0x3c, .unit_mask = 0}},
+     {"instructions", {.code = 0xc0, .unit_mask = 0}},
+     {"branches", {.code = 0xc4, .unit_mask = 0}},
+     {"branch-misses", {.code = 0xc5, .unit_mask = 0}},
+     {"cache-references", {.code = 0x2e, .unit_mask = 0x4f}},
+     {"cache-misses", {.code = 0x2e, .unit_mask = 0x41}}}};
+
+[[nodiscard]] std::vector<EventNames> names_in(const Machine& machine) {
+  const Topology& topology = machine.topology;
   std::vector<EventNames> names(topology.pmus.size());
   for (const EventRule& rule : topology.events) {
-    for (const auto& [of_class, name] : kNames) {
+    for (const auto& [of_class, name] : kNamesOfClasses) {
       if (topology.classes[rule.event_class].name != of_class) continue;
       names[rule.pmu].try_emplace(
           std::string(name), Event{.code = rule.first, .unit_mask = rule.unit_mask.value_or(0)});
     }
+  }
+  for (PmuIndex pmu = 0; pmu < topology.pmus.size(); ++pmu) {
+    const Pmu& candidate = topology.pmus[pmu];
+    const bool is_of_cores =
+        !candidate.cpus.empty() && machine.pmu_on(candidate.cpus.numbers().front()) == pmu;
+    if (!is_of_cores || candidate.is_closed) continue;
+    for (const auto& [name, event] : kNamesOfCores)
+      names[pmu].try_emplace(std::string(name), event);
   }
   return names;
 }
@@ -85,7 +100,7 @@ SimulatedBackend::SimulatedBackend(Topology topology, KernelClock clock, KernelO
   machine_.topology.foreign.clear();
   machine_.possible = kernel_.online();
   machine_.online = kernel_.online();
-  machine_.names = names_in(machine_.topology);
+  machine_.names = names_in(machine_);
   for (PmuIndex pmu = 0; pmu < machine_.topology.pmus.size(); ++pmu) {
     guard_events_.push_back(events_reaching_all(machine_.topology, pmu));
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -50,12 +51,14 @@ struct PmuSummary {
   std::uint32_t general = 0, fixed = 0;  // of the CPU that has most
   std::string grade;
   std::array<std::uint64_t, 16> slots{};  // by SlotState, all CPUs together
+  std::uint64_t reserved = 0;             // for those who do not ask; in no state above
+  std::vector<std::string> outsiders;     // that have events open and no known number of counters
 
   [[nodiscard]] std::uint64_t of(SlotState state) const {
     return slots.at(static_cast<std::size_t>(state));
   }
   [[nodiscard]] std::uint64_t all() const {
-    std::uint64_t sum = 0;
+    std::uint64_t sum = reserved;
     for (const auto count : slots) sum += count;
     return sum;
   }
@@ -77,10 +80,43 @@ std::vector<PmuSummary> summaries_of(const LedgerView& ledger) {
     found->fixed = std::max<std::uint32_t>(found->fixed, place.fixed);
     for (std::uint32_t i = 0; i < std::uint32_t{place.general} + place.fixed; ++i) {
       const auto word = ledger.slot_word(place.first_slot + i);
-      ++found->slots.at(static_cast<std::size_t>(pmu::state_of<SlotState>(word)));
+      const bool is_reserved = (pmu::flags_of(word) & pmu::kSlotReserved) != 0;
+      auto& counters =
+          is_reserved ? found->reserved
+                      : found->slots.at(static_cast<std::size_t>(pmu::state_of<SlotState>(word)));
+      ++counters;
     }
   }
   return summaries;
+}
+
+// Events that were opened without asking may need counters or none: the kernel alone knows.
+void add_outsiders(std::vector<PmuSummary>& summaries, const std::vector<ArbiterRow>& outsiders) {
+  for (const ArbiterRow& row : outsiders) {
+    if (row.number("counters") != 0) continue;
+    const auto pmu =
+        std::find_if(summaries.begin(), summaries.end(),
+                     [&](const PmuSummary& summary) { return summary.name == row.text("pmu"); });
+    if (pmu == summaries.end()) continue;
+    pmu->outsiders.push_back(holder_text(row.text("name"), row.number("pid")));
+  }
+}
+
+void explain_outsiders(const std::vector<PmuSummary>& summaries, const Console& console) {
+  for (const PmuSummary& pmu : summaries) {
+    if (pmu.outsiders.empty() || pmu.of(SlotState::kFree) == 0) continue;
+    complain(console,
+             fmt::format("free counters of {} may be in use by {}, which did not ask; try: "
+                         "meterbank pmu probe",
+                         pmu.name, fmt::join(pmu.outsiders, ", ")));
+  }
+}
+
+Cell free_cell(const PmuSummary& pmu) {
+  const std::uint64_t free = pmu.of(SlotState::kFree);
+  Cell cell = Cell::number(free);
+  if (!pmu.outsiders.empty() && free != 0) cell.human = fmt::format("<={}", free);
+  return cell;
 }
 
 Listing list_pmus(const std::vector<PmuSummary>& summaries) {
@@ -90,6 +126,8 @@ Listing list_pmus(const std::vector<PmuSummary>& summaries) {
                                       [&](const auto& pmu) { return pmu.of(state) > 0; });
     return std::string(is_there ? heading : "");
   };
+  const bool has_reserve = std::any_of(summaries.begin(), summaries.end(),
+                                       [](const auto& pmu) { return pmu.reserved > 0; });
   Listing listing({{"PMU", "pmu"},
                    {"CPUS", "cpus"},
                    {"EACH", "", Align::kLeft},
@@ -99,6 +137,8 @@ Listing list_pmus(const std::vector<PmuSummary>& summaries) {
                    {"FREE", "free", Align::kRight},
                    {"LEASED", "leased", Align::kRight},
                    {"FOREIGN", "foreign", Align::kRight},
+                   {has_reserve ? "RESERVED" : "", "reserved", Align::kRight},
+                   {"", "unknown_outsiders"},
                    {rare("KERNEL", SlotState::kKernel), "kernel", Align::kRight},
                    {rare("LIMBO", SlotState::kLimbo), "limbo", Align::kRight},
                    {rare("GUARDED", SlotState::kGuarded), "guarded", Align::kRight},
@@ -110,9 +150,10 @@ Listing list_pmus(const std::vector<PmuSummary>& summaries) {
                                      : fmt::format("{} + {} fixed", pmu.general, pmu.fixed);
     listing.add({Cell::text(pmu.name), Cell::text(cpus_text(pmu.cpus)), Cell::text(each),
                  Cell::number(std::uint64_t{pmu.general}), Cell::number(std::uint64_t{pmu.fixed}),
-                 Cell::number(pmu.all()), Cell::number(pmu.of(SlotState::kFree)),
+                 Cell::number(pmu.all()), free_cell(pmu),
                  Cell::number(pmu.of(SlotState::kLeased) + pmu.of(SlotState::kRevoking)),
-                 Cell::number(pmu.of(SlotState::kForeign)),
+                 Cell::number(pmu.of(SlotState::kForeign)), Cell::number(pmu.reserved),
+                 Cell::number(std::uint64_t{pmu.outsiders.size()}),
                  Cell::number(pmu.of(SlotState::kKernel)), Cell::number(pmu.of(SlotState::kLimbo)),
                  Cell::number(pmu.of(SlotState::kGuarded)),
                  Cell::number(pmu.of(SlotState::kOffline)),
@@ -223,11 +264,38 @@ std::string counter_text(std::uint32_t counter) {
                                : fmt::format("f{}", counter - kFixedFirst);
 }
 
+// The ledger tells apart what is nobody's lease.
+std::string owner_text(const pmu::CounterOwner& owner, std::optional<std::uint64_t> slot) {
+  if (owner.kind == pmu::OwnerKind::kUntagged) return "leased";
+  if (owner.kind == pmu::OwnerKind::kForeign && slot) {
+    if ((pmu::flags_of(*slot) & pmu::kSlotReserved) != 0) return "reserved";
+    const auto state = pmu::state_of<SlotState>(*slot);
+    if (state == SlotState::kKernel || state == SlotState::kBroken) {
+      return std::string(name_of(state));
+    }
+  }
+  return std::string(name_of(owner.kind));
+}
+
+// Of the counter at this position on this CPU.
+std::optional<std::uint64_t> slot_word_of(const LedgerView& ledger, const std::string& pmu,
+                                          std::uint32_t cpu, std::uint32_t position) {
+  for (const LedgerPlace& place : ledger.places()) {
+    const auto name = pmu::text_of(place.pmu);
+    const bool is_meant = pmu.empty() ? name != pmu::kBreakpointPmu : name == pmu;
+    if (!is_meant || place.cpu != cpu) continue;
+    if (position >= std::uint32_t{place.general} + place.fixed) break;
+    return ledger.slot_word(place.first_slot + position);
+  }
+  return std::nullopt;
+}
+
 class OwnerListing {
  public:
   explicit OwnerListing(const std::vector<ArbiterRow>& leases) : leases_(leases) {}
 
-  void add(std::uint32_t cpu, const pmu::CounterOwner& owner) {
+  // `slot`: its word in the ledger.
+  void add(std::uint32_t cpu, const pmu::CounterOwner& owner, std::optional<std::uint64_t> slot) {
     const auto lease = std::find_if(leases_.begin(), leases_.end(), [&](const ArbiterRow& row) {
       return owner.token != 0 && row.number("token") == owner.token;
     });
@@ -237,7 +305,7 @@ class OwnerListing {
     }
     const bool is_known = lease != leases_.end();
     listing_.add({Cell::number(std::uint64_t{cpu}), Cell::text(counter_text(owner.counter)),
-                  Cell::text(std::string(name_of(owner.kind))),
+                  Cell::text(owner_text(owner, slot)),
                   is_known ? Cell::text(holder_text(lease->text("holder"), lease->number("pid")))
                            : Cell::absent(),
                   since_cell(is_known ? lease->number("since_ns") : 0, now_ns_),
@@ -281,6 +349,10 @@ int pmu_list(const Invocation& invocation, Console& console) {
   } else if (!connection->facts().has_pmu && !invocation.quiet) {
     explain_no_pmu(*connection, console);
   }
+  if (auto rows = read_arbiter_rows(arbiter_directory(invocation))) {
+    add_outsiders(summaries, (*rows)["pmu_outsider"]);
+  }
+  if (!invocation.quiet) explain_outsiders(summaries, console);
   return show_listing(invocation, console,
                       invocation.pmu.details ? list_events(summaries) : list_pmus(summaries));
 }
@@ -297,9 +369,11 @@ int pmu_who(const Invocation& invocation, Console& console) {
   for (const std::uint32_t cpu : places->cpus) {
     const auto owners = connection->owners(invocation.pmu.pmu, cpu);
     if (!owners) return report_refusal(console, owners.error(), {.no_pmu = "--pmu breakpoint"});
-    for (const auto& owner : *owners) {
+    for (std::uint32_t i = 0; i < owners->size(); ++i) {
+      const pmu::CounterOwner& owner = (*owners)[i];
       const bool is_meant = places->counters.empty() || places->counters.contains(owner.counter);
-      if (is_meant) listing.add(cpu, owner);
+      if (!is_meant) continue;
+      listing.add(cpu, owner, slot_word_of(*connection->ledger(), invocation.pmu.pmu, cpu, i));
     }
   }
   return show_listing(invocation, console, listing.listing());

@@ -25,7 +25,7 @@ std::string grouped(std::uint64_t value) {
 // Of a moment in which nothing was to be counted nothing is missing, either.
 bool has_number(const Value& value, Quality quality) noexcept {
   if (quality == Quality::kStarved) return false;
-  return value.running_ns > 0 || value.value > 0;
+  return value.enabled_ns == 0 || value.running_ns > 0 || value.value > 0;
 }
 
 double share_of(const Value& value) noexcept {
