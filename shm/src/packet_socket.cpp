@@ -205,7 +205,7 @@ Result<PacketListener> PacketListener::listen(const std::string& path, int backl
   const SocketAddress address(path);
   if (!address.fits()) return bad_path(path);
   if (PacketSocket::connect(path)) {
-    return fail(ErrorCode::kExists, "somebody listens at " + path, "another name");
+    return fail(ErrorCode::kExists, "another process listens at " + path, "another name");
   }
   ::unlink(path.c_str());
   UniqueFd socket = make_socket();

@@ -17,8 +17,6 @@ std::string_view name_of(ErrorCode code) noexcept {
       return "EXISTS";
     case ErrorCode::kNotFound:
       return "NOT_FOUND";
-    case ErrorCode::kAmbiguous:
-      return "AMBIGUOUS";
     case ErrorCode::kLimit:
       return "LIMIT";
     case ErrorCode::kNoSpace:

@@ -8,12 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <optional>
 #include <vector>
 
 #include "../support/orders_schema.hpp"
+#include "../support/patience.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/shm/pointer_record.hpp"
@@ -34,13 +36,16 @@ class CatalogTest : public testing::Test {
     return *Catalog::open(options);
   }
   // A provider in a child process with one instance, "eu". Returns when it publishes.
-  [[nodiscard]] pid_t start_child(std::string name = "orders") const {
+  [[nodiscard]] pid_t start_child(std::string name = "orders",
+                                  std::chrono::milliseconds heartbeat = {}) const {
     int ready[2] = {};
     EXPECT_EQ(::pipe(ready), 0);
     const pid_t child = ::fork();
     if (child == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      auto provider = Provider::create({.name = std::move(name), .directory = directory_.path()});
+      ProviderOptions options{.name = std::move(name), .directory = directory_.path()};
+      if (heartbeat.count() != 0) options.heartbeat = heartbeat;
+      auto provider = Provider::create(options);
       const auto venues = provider->add(test::kOrders);
       auto eu = venues->create_instance("eu");
       eu->add(Venue::kAccepted, 42);
@@ -213,6 +218,27 @@ TEST_F(CatalogTest, ShowsADeathAndKeepsTheLastValues) {
   EXPECT_NE(view.segment, nullptr);
   ASSERT_EQ(view.sets.size(), 1U);
   EXPECT_EQ(view.sets.front().instances.size(), 1U);
+}
+
+TEST_F(CatalogTest, CallsAProviderHungWhileItsKeeperDoesNotTick) {
+  const pid_t child = start_child("orders", std::chrono::milliseconds(100));
+  Catalog catalog = open();
+  const auto is_in = [&catalog](ProviderState state) {
+    catalog.refresh();
+    return catalog.providers().front()->state == state;
+  };
+  ASSERT_EQ(catalog.providers().size(), 1U);
+  EXPECT_TRUE(test::comes_true([&] { return is_in(ProviderState::kLive); }));
+
+  ::kill(child, SIGSTOP);
+  EXPECT_TRUE(test::comes_true([&] { return is_in(ProviderState::kHung); }));
+  const ProviderView& view = *catalog.providers().front();
+  ASSERT_EQ(view.sets.size(), 1U);
+  EXPECT_EQ(view.sets.front().instances.size(), 1U);
+
+  ::kill(child, SIGCONT);
+  EXPECT_TRUE(test::comes_true([&] { return is_in(ProviderState::kLive); }));
+  kill_child(child);
 }
 
 TEST_F(CatalogTest, SaysThatTheMemoryOfADeadProviderIsGone) {

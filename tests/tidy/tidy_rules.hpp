@@ -58,11 +58,21 @@ using Findings = std::vector<Finding>;
 // the list a group and a package name.
 [[nodiscard]] Findings find_package_mistakes(std::string_view packages, std::string_view run);
 
+// A folder of tests that the table of tests/README.md, the `page`, does not name as `folder/`.
+[[nodiscard]] Findings find_unlisted_test_folders(std::string_view page,
+                                                  std::span<const SourceFile> files);
+
 // Tests (named_tests.cpp).
 // A name between backticks in the last cell of a table that is neither a test, `Suite.Name`, nor an
 // entry of the hostile corpus; a page that names none.
 [[nodiscard]] Findings find_unknown_tests(const SourceFile& page,
                                           std::span<const SourceFile> files);
+
+// Snippets (snippet_rules.cpp).
+// A block of C++ in the page whose lines are not those, in this order, of a file in docs/examples,
+// which is built and run.
+[[nodiscard]] Findings find_foreign_snippets(const SourceFile& page,
+                                             std::span<const SourceFile> files);
 
 // Advice, not rules (length_advice.cpp): lines over 100 columns, functions over 70 lines, files
 // over 500 lines, folders over 15 files.

@@ -247,6 +247,29 @@ TEST(Packages, MustAgreeWithTheScriptThatInstallsThem) {
   EXPECT_EQ(count_of(find_package_mistakes("build g++\n", "install build\n")), 1U);
 }
 
+TEST(TestFolders, NeedALineInTheTable) {
+  const std::vector<SourceFile> files = {{"tests/shm/a_test.cpp", ""},
+                                         {"tests/shm/deep/b_test.cpp", ""},
+                                         {"tests/abi/c_test.cpp", ""},
+                                         {"tests/CMakeLists.txt", ""},
+                                         {"shm/src/d.cpp", ""}};
+  EXPECT_EQ(describe(find_unlisted_test_folders("| `shm/` | a |\n| `abi/` | c |\n", files)), "");
+  EXPECT_EQ(count_of(find_unlisted_test_folders("| `shm/` | abi |\n", files)), 1U);
+}
+
+TEST(Snippets, StandInAnExampleThatIsRun) {
+  const std::vector<SourceFile> files = {{"docs/examples/a.cpp", "int a;\n  int b;\nint c;\n"},
+                                         {"shm/src/b.cpp", "int d;\n"}};
+  const auto page = [](const std::string& code) {
+    return SourceFile{"README.md", "words\n```cpp\n" + code + "```\nint d;\n"};
+  };
+  EXPECT_EQ(describe(find_foreign_snippets(page("int a;\n\nint b;\n"), files)), "");
+  EXPECT_EQ(describe(find_foreign_snippets(page("int a;\nint c;\n"), files)), "");
+  for (const char* const foreign : {"int b;\nint a;\n", "int d;\n", "int a;\nint a;\n"}) {
+    EXPECT_EQ(count_of(find_foreign_snippets(page(foreign), files)), 1U) << foreign;
+  }
+}
+
 TEST(NamedTests, MustExist) {
   const std::vector<SourceFile> files = {
       {"tests/shm/gate_test.cpp", "TEST(Gate, Holds) {}\nTEST_F(GateTest,\n       Opens) {}\n"},

@@ -90,6 +90,15 @@ TEST(SourceTree, InstallsThePackagesItLists) {
   EXPECT_EQ(describe(find_package_mistakes(text_of("packages.txt"), text_of("run"))), "");
 }
 
+TEST(SourceTree, RunsTheSnippetsOfItsReadme) {
+  const SourceFile page{"README.md", std::string(text_of("README.md"))};
+  EXPECT_EQ(describe(find_foreign_snippets(page, tree())), "");
+}
+
+TEST(SourceTree, ListsItsFoldersOfTests) {
+  EXPECT_EQ(describe(find_unlisted_test_folders(text_of("tests/README.md"), tree())), "");
+}
+
 TEST(SourceTree, HasTheTestsThatItsSecurityPageNames) {
   const SourceFile page{"docs/security.md", std::string(text_of("docs/security.md"))};
   EXPECT_EQ(describe(find_unknown_tests(page, tree())), "");

@@ -332,6 +332,24 @@ Findings find_forbidden_words(const SourceFile& file) {
   return findings;
 }
 
+Findings find_unlisted_test_folders(std::string_view page, std::span<const SourceFile> files) {
+  std::set<std::string_view> folders;
+  for (const SourceFile& file : files) {
+    constexpr std::string_view kTests = "tests/";
+    if (!file.path.starts_with(kTests)) continue;
+    const std::string_view rest = std::string_view(file.path).substr(kTests.size());
+    if (const std::size_t slash = rest.find('/'); slash != kNone) {
+      folders.insert(rest.substr(0, slash));
+    }
+  }
+  Findings findings;
+  for (const std::string_view folder : folders) {
+    if (page.find("`" + std::string(folder) + "/") != kNone) continue;
+    findings.push_back({"tests/README.md", 0, std::string(folder) + "/ has no line in the table"});
+  }
+  return findings;
+}
+
 Findings find_package_mistakes(std::string_view packages, std::string_view run) {
   Findings findings;
   std::set<std::string> listed;

@@ -71,15 +71,15 @@ class Grammar {
         add_host_options(options);
         break;
       case Verb::kDemo:
-        add_moment_options(options, "Number of samples; default 3 rows, live until stopped");
-        add_format(options, "Rows in this format instead of the live table");
-        options.text("--seed", words_.seed, "N", "Start of the load's random numbers, default 1");
+        add_moment_options(options, "Number of samples, default 3; live: until stopped");
+        add_format(options, "Print rows in this format instead of the live table");
+        options.text("--seed", words_.seed, "N", "Seed of the load's random numbers, default 1");
         break;
       case Verb::kDoctor:
         options.flag("--clean", invocation_.clean, "Remove the records of your dead publishers");
         break;
       case Verb::kVersion:
-        add_format(options, "text, or json for a machine");
+        add_format(options, "text or json");
         break;
       case Verb::kHelp:
         options.operands(words_.topic);
@@ -96,16 +96,16 @@ class Grammar {
   void add_selection_options(OptionTable options) {
     auto& selection = invocation_.selection;
     options.operands(selection.paths);
-    options.text("-c,--paths-from", selection.paths_from, "FILE", "Paths from a file, one a line");
-    options.texts("-X,--exclude", selection.excluded, "PATH",
-                  "Leave these paths out, again and again");
+    options.text("-c,--paths-from", selection.paths_from, "FILE",
+                 "Read paths from FILE, one per line");
+    options.texts("-X,--exclude", selection.excluded, "PATH", "Exclude PATH (repeatable)");
     options.text("--publisher", selection.publisher, "NAME",
                  "Only this publisher: NAME or NAME@PID");
     options.flag("--across-users", selection.across_users,
-                 "Totals and expressions of all users' providers");
-    options.text("--wait", words_.wait, "SPAN", "Wait so long for what is not there yet");
+                 "Include other users' providers in totals and expressions");
+    options.text("--wait", words_.wait, "SPAN", "Wait up to SPAN for missing counters");
     options.text("--patience", words_.patience, "SPAN",
-                 "Wait so long for values that are computed on demand, default 1s");
+                 "Wait up to SPAN for callbacks, default 1s");
   }
 
   void add_format(OptionTable options, const char* description) {
@@ -114,20 +114,20 @@ class Grammar {
 
   void add_list_options(OptionTable options) {
     auto& v = invocation_;
-    options.flag("-l,--long", v.details, "All that is known: kind, unit, help, ids, instances");
-    options.flag("--instances", v.instances, "Instances instead of counters");
-    options.flag("--publishers", v.publishers, "Publishers instead of countersets");
+    options.flag("-l,--long", v.details, "Show kind, unit, help, ids and instances");
+    options.flag("--instances", v.instances, "List instances instead of counters");
+    options.flag("--publishers", v.publishers, "List publishers instead of countersets");
     options.flag("--registrations", v.registrations,
-                 "Every registration, also closed ones, and how many readers are interested");
+                 "List all registrations, closed ones too, and their readers");
     add_selection_options(options);
     add_format(options, "table plain tsv csv json jsonl");
-    options.text("-o,--output", v.output, "FILE", "Write a file, complete or not at all");
+    options.text("-o,--output", v.output, "FILE", "Write FILE; it appears when it is complete");
   }
 
   void add_moment_options(OptionTable options, const char* samples) {
     options.text("-i,--interval", words_.interval, "SPAN", "Time between samples, default 1s");
     options.text("-n,--samples", words_.samples, "N", samples);
-    options.text("--for", words_.duration, "SPAN", "For so long instead of a number of samples");
+    options.text("--for", words_.duration, "SPAN", "Stop after SPAN instead of -n samples");
   }
 
   void add_sampling_options(OptionTable options, Verb which) {
@@ -137,27 +137,30 @@ class Grammar {
     add_moment_options(options, get ? "Number of samples, default 1; 0: until stopped"
                                     : "Number of samples, default 0: until stopped");
     add_format(options, get ? "table plain tsv csv json jsonl pdh-csv pdh-tsv"
-                            : "Rows in this format instead of the live table");
+                            : "Print rows in this format instead of the live table");
     if (get) {
-      options.texts("-e,--expr", words_.expressions, "'N = ...'", "Derived value, again and again");
+      options.texts("-e,--expr", words_.expressions, "'N = ...'", "Derived value (repeatable)");
     }
     options.text("-p,--percentiles", words_.percentiles, "LIST",
-                 "Of distributions: default 50,99,99.9; or none");
-    if (get) options.flag("--hist", v.histograms, "Distributions as bars; as buckets in JSON");
-    options.flag("--raw", v.raw, "Stored values instead of rates and shares");
-    options.flag("--cooked", words_.cooked, "Rates and shares (the default)");
-    options.text("--units", words_.units, "STYLE", "auto: scaled; base: as they are");
-    options.text("--json-int", words_.json_int, "FORM", "number, or string for JavaScript");
-    options.text("-o,--output", v.output, "FILE", "Write a file, complete or not at all");
+                 "Percentiles of distributions, default 50,99,99.9, or none");
+    if (get)
+      options.flag("--hist", v.histograms, "Show distributions as bars, or as buckets in JSON");
+    options.flag("--raw", v.raw, "Show stored values instead of rates and shares");
+    options.flag("--cooked", words_.cooked, "Show rates and shares (default)");
+    options.text("--units", words_.units, "STYLE",
+                 "auto: scaled units (default); base: base units");
+    options.text("--json-int", words_.json_int, "FORM",
+                 "64-bit integers as number (default) or string");
+    options.text("-o,--output", v.output, "FILE", "Write FILE; it appears when it is complete");
     options.flag("--strict", v.strict, "Fail if a path matches nothing or a value is missing");
   }
 
   void add_host_options(OptionTable options) {
     auto& v = invocation_;
     options.text("--name", v.name, "NAME", "Name of the publisher, default host");
-    options.text("--period", words_.period, "SPAN", "How often values are renewed, default 250ms");
-    options.text("--for", words_.duration, "SPAN", "How long; default until stopped");
-    options.flag_that_clears("--no-processes", v.processes, "Leave single processes out");
+    options.text("--period", words_.period, "SPAN", "Time between updates, default 250ms");
+    options.text("--for", words_.duration, "SPAN", "Stop after SPAN, default: run until stopped");
+    options.flag_that_clears("--no-processes", v.processes, "Do not publish single processes");
   }
 
   Result<void> read_choices() {

@@ -18,18 +18,18 @@ namespace {
 constexpr std::string_view kOverview =
     R"(usage: meterbank VERB [OPTION...] [PATH...]
 
-Read    list       what is published: countersets, counters, instances, publishers
-        get        values, once or several times
-        watch      a live table
-Windows typeperf   samples as a text log, with the options of the Windows tool
-        relog      cuts, thins, filters and converts such logs
-Publish host       this machine's counters, until stopped
-        demo       this machine and a small order gateway, shown live
-Machine pmu        counters of the processor: who has them, and how to get some
-Build   gen        headers and documents of a manifest
-Other   doctor     why does it not work
-        version    versions of the program and the layout
-        help       a verb, or: paths, formats, expressions, exit-codes
+Read    list       list countersets, counters, instances, publishers
+        get        print values, once or several times
+        watch      show a live table
+Windows typeperf   write samples as a text log, with the options of the Windows tool
+        relog      cut, thin, filter and convert such logs
+Publish host       publish this machine's counters until stopped
+        demo       publish this machine and a small order gateway, and show them live
+Machine pmu        lease hardware counters, and show who has them
+Build   gen        generate headers and documents from a manifest
+Other   doctor     find out why something does not work
+        version    print the versions of the program and the layout
+        help       explain a verb, or: paths, formats, expressions, exit-codes
 
 With every verb: --dir DIR  --color WHEN  --timeout SPAN  -q  -v  -h
 
@@ -74,20 +74,20 @@ constexpr std::string_view kFormats =
 table      for people: scaled units, local time; the default on a terminal
 plain      time, path, value, unit between tabs, no headings; the default in a pipe
 tsv        time, publisher, set, instance, counter, value, unit, status between tabs
-csv        the same as RFC 4180 wants it, lines ending in CR LF
+csv        the same columns as in RFC 4180, lines ending in CR LF
 json       one document: {"schema", "time", "interval_s", "samples": [...]}
-jsonl      the same object, one line a sample, written at once
-pdh-csv    a text log as Windows' typeperf writes it: a column a counter, local time, CR LF
+jsonl      the same object, one line per sample, written at once
+pdh-csv    a text log like that of Windows' typeperf: one column per counter, local time, CR LF
 pdh-tsv    the same with tabs
 
-All but table and the logs are made for programs: base units (By, s, %, {order}/s), UTC, a point in
-decimals, no colour, whatever the locale. A missing value is "-" (table, plain), empty (tsv, csv), a
+All formats but table and the logs are for programs: base units (By, s, %, {order}/s), UTC, a decimal
+point, no colour, in every locale. A missing value is "-" (table, plain), empty (tsv, csv), a
 blank (pdh-csv, pdh-tsv) or null (json); it is never 0. The status then says why: no-rate-yet (a
 rate needs two samples), no-value (none was recorded), dead, gone, busy, reset, zero-base ...
 
-A distribution is a row that counts its values, and behind it a row for each percentile of -p:
-set/instance/latency.p99. They are of the time between two samples; a first one has all values. json
-has the rest of it, "distribution", and get --hist draws it. A text stands in place of a number.
+A distribution has a row that counts its values, followed by a row for each percentile of -p:
+set/instance/latency.p99. They cover the time between two samples; the first sample covers all values.
+json has the whole distribution, and get --hist draws it. A text appears in place of a number.
 
 --units base        tables with base units
 --json-int string   64-bit integers as strings, for JavaScript
@@ -98,21 +98,21 @@ constexpr std::string_view kExpressions =
     R"(meterbank get [PATH...] -e 'NAME = EXPRESSION'
 
   12.5  + - * /  ( )       numbers and arithmetic
-  {set/counter}            a counter, in braces because / divides; either spelling of a path
+  {set/counter}            a path, in braces because / divides; both spellings work
   counter                  a counter of the set that PATH selects
-  sum() avg() min() max()  over all that is between the parentheses, wildcards included
+  sum() avg() min() max()  over everything between the parentheses, wildcards included
 
-A path with several instances gives a value for each of them; both sides of an operator go together
-by instance. A path of one named instance, of a set with a single one, a function and a number go
-with every instance. Numbers are in base units (By, s, %).
+A path with several instances gives a value for each of them; an operator combines both sides by
+instance. A path with one named instance, a path of a single-instance set, a function and a number
+combine with every instance. Numbers are in base units (By, s, %).
 
   meterbank get -e 'free = 100 * {memory/free_bytes} / {memory/total_bytes}'
   meterbank get 'demo_orders/*' -e 'refused_share = rejected / (accepted + rejected)'
   meterbank get -e 'spread = max({demo_orders/*/accepted}) - min({demo_orders/*/accepted})'
 
-The value is shown as expr/NAME. There is none, and the status says why, where an input is missing
-(no-value, no-rate-yet ...), where something is divided by zero (zero-base), and where the result is
-beyond all numbers (not-cookable). Without a PATH only derived values are shown.
+The value is shown as expr/NAME. It is missing, and the status says why, if an input is missing
+(no-value, no-rate-yet ...), if something is divided by zero (zero-base), or if the result does not
+fit into a double (not-cookable). Without a PATH, only derived values are shown.
 )";
 
 constexpr std::string_view kExitCodes =

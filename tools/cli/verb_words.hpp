@@ -11,23 +11,25 @@
 namespace meterbank::cli {
 
 inline constexpr std::array kVerbs{
-    VerbWords<Verb>{Verb::kList,
-                    {"list", " [PATH...]",
-                     "Countersets; with paths, their counters. See also: meterbank help paths",
-                     "  meterbank list\n"
-                     "  meterbank list -l processor_information/user_time\n"
-                     "  meterbank list --instances network_interface\n"}},
+    VerbWords<Verb>{
+        Verb::kList,
+        {"list", " [PATH...]",
+         "Lists countersets, or the counters that match the paths. See also: meterbank help\n"
+         "paths",
+         "  meterbank list\n"
+         "  meterbank list -l processor_information/user_time\n"
+         "  meterbank list --instances network_interface\n"}},
     VerbWords<Verb>{
         Verb::kGet,
         {"get", " [PATH...]",
-         "Values, once or several times. Rates need two samples; get takes the second one by\n"
-         "itself, one interval later. Without a path: everything.",
+         "Prints values, once or several times. A rate needs two samples, so get takes a second\n"
+         "one after one interval. Without a path, it prints all counters.",
          "  meterbank get processor_information/_Total/processor_time\n"
          "  meterbank get '\\Memory\\Available Bytes' -n 5 -i 250ms\n"
          "  meterbank get 'network_interface/*/bytes_*' -X '*/lo/*' -f csv -n 60 -o net.csv\n"}},
     VerbWords<Verb>{Verb::kWatch,
                     {"watch", " [PATH...]",
-                     "A live table. Without a terminal: rows, as get prints them, until stopped.",
+                     "Shows a live table. Without a terminal, prints rows like get until stopped.",
                      "  meterbank watch\n"
                      "  meterbank watch processor_information/_Total -i 250ms\n"
                      "  meterbank watch 'demo_orders/*/accepted' --for 10s\n"}},
@@ -43,24 +45,25 @@ inline constexpr std::array kVerbs{
         Verb::kDemo,
         {"demo", "",
          "Publishes this machine's counters and a small order gateway under load, and shows\n"
-         "them live. Without a terminal, or with -f: three samples of five counters.",
+         "them live. Without a terminal, or with -f, prints three samples of five counters.",
          "  meterbank demo\n"
          "  meterbank demo --for 10s\n"
          "  meterbank demo -n 5 -i 250ms -f jsonl\n"}},
     VerbWords<Verb>{Verb::kDoctor,
-                    {"doctor", "", "Looks for what keeps counters from being published or read.",
+                    {"doctor", "", "Finds out why counters cannot be published or read.",
                      "  meterbank doctor\n"
                      "  meterbank doctor --clean\n"
                      "  meterbank doctor --dir /dev/shm/meterbank-1000\n"}},
-    VerbWords<Verb>{Verb::kVersion,
-                    {"version", "", "Versions of this program and of the layout it reads.",
-                     "  meterbank version\n"
-                     "  meterbank version -f json\n"
-                     "  meterbank --version\n"}},
+    VerbWords<Verb>{
+        Verb::kVersion,
+        {"version", "", "Prints the versions of this program and of the layout that it reads.",
+         "  meterbank version\n"
+         "  meterbank version -f json\n"
+         "  meterbank --version\n"}},
     VerbWords<Verb>{Verb::kHelp,
                     {"help", " [VERB|TOPIC]",
-                     "The overview, a verb, or one of the topics paths, formats, expressions,\n"
-                     "exit-codes.",
+                     "Prints the overview, the help of a verb, or a topic: paths, formats,\n"
+                     "expressions, exit-codes.",
                      "  meterbank help\n"
                      "  meterbank help get\n"
                      "  meterbank help paths\n"}}};

@@ -68,7 +68,7 @@ NTSTATUS register_set(PPCW_REGISTRATION* handle, const PCW_REGISTRATION_INFORMAT
   if (const NTSTATUS status = check_information(info); !NT_SUCCESS(status)) return status;
   const auto name = text_of(info->Name, width);
   if (!name || !check_name(*name, NameKind::kCounterset).ok()) {
-    return refuse(STATUS_INVALID_PARAMETER_2, "the name is none, empty, too long or no text");
+    return refuse(STATUS_INVALID_PARAMETER_2, "invalid name: null, empty, too long or not UTF-16");
   }
   const std::span<const PCW_COUNTER_DESCRIPTOR> descriptors(info->Counters, info->CounterCount);
   PcwRegistration::Parts parts;

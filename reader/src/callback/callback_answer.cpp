@@ -86,7 +86,7 @@ std::string CallbackAnswer::reason() const {
     case AnswerOutcome::kBusy:
       return "too many readers were asking for " + seconds(patience_ns);
     case AnswerOutcome::kGone:
-      return "the provider is gone, or nobody listens at its socket";
+      return "the provider is gone, or no process listens at its socket";
     case AnswerOutcome::kRefused:
       return std::string(reason_of(refusal));
     case AnswerOutcome::kMalformed:

@@ -119,7 +119,7 @@ TEST_F(CliCallback, NobodyAnswersIsSaidInsteadOfNothingIsThere) {
 TEST_F(CliCallback, PatienceIsASpanOfTime) {
   const auto outcome = meterbank({"get", "--patience", "soon"});
   EXPECT_EQ(outcome.code, kExitUsage);
-  EXPECT_NE(outcome.err.find("--patience: 'soon' is no span of time"), std::string::npos);
+  EXPECT_NE(outcome.err.find("--patience: 'soon' is not a time span"), std::string::npos);
 }
 
 TEST_F(CliCallback, ExpressionsCountWithWhatWasAnswered) {

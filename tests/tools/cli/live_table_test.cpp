@@ -147,11 +147,38 @@ TEST_F(LiveTableTest, ShowsAllDigitsOfAStoredValue) {
 TEST_F(LiveTableTest, SaysWhichPublisherIsNotWell) {
   open_shop({"fruit"});
   look();
-  EXPECT_EQ(draw(100, 24)[0].text.find("silent"), std::string::npos);
+  EXPECT_EQ(drawn(100, 24).find("silent"), std::string::npos);
 
   trouble_ = "shop@1 silent for 8 s";
 
-  EXPECT_NE(draw(100, 24)[0].text.find("shop@1 silent for 8 s"), std::string::npos);
+  for (const std::size_t width : {24U, 60U, 100U}) {
+    EXPECT_TRUE(draw(width, 24)[1].text.starts_with("! shop@1 silent for 8 s")) << width;
+    EXPECT_EQ(draw(width, 24).size(), 24U);
+  }
+}
+
+TEST_F(LiveTableTest, ShowsNamesAndValuesOnANarrowScreen) {
+  open_shop({"fruit"});
+  aisles_[0].set(Sales::kStock, 471);
+  look();
+  view_.filter = "stock";
+
+  for (const std::size_t width : {20U, 24U, 30U}) {
+    const auto row = draw(width, 10)[2].text;
+    EXPECT_NE(row.find("471"), std::string::npos) << row;
+    EXPECT_NE(row.find("fruit"), std::string::npos) << row;
+  }
+}
+
+TEST_F(LiveTableTest, HelpSaysHowToLeaveIt) {
+  open_shop();
+  look();
+  view_.show_help = true;
+
+  for (const std::size_t width : {20U, 80U, 120U}) {
+    EXPECT_NE(drawn(width, 24).find("any key: back"), std::string::npos) << width;
+    EXPECT_NE(drawn(width, 24).find("q "), std::string::npos) << width;
+  }
 }
 
 TEST_F(LiveTableTest, TellsRowsOfTwoPublishersApart) {

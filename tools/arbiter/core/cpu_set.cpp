@@ -20,7 +20,7 @@ Result<std::uint32_t> read_cpu(std::string_view text, std::string_view part) {
   const auto cpu = is_decimal ? read_number<std::uint64_t>(text) : std::nullopt;
   if (!cpu) {
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("CPU set: {} is no number and no range", quoted(part)),
+                fmt::format("CPU set: {} is neither a number nor a range", quoted(part)),
                 "write CPUs as 0-15,18");
   }
   if (*cpu >= kCpusMax) {

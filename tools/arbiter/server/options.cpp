@@ -28,7 +28,8 @@ Result<std::uint32_t> mode_of(const std::string& text) {
   std::uint32_t mode = 0;
   const auto end = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
   if (end.ec != std::errc() || end.ptr != text.data() + text.size() || mode > 0777) {
-    return fail(ErrorCode::kInvalidArgument, "--socket-mode " + text + " is no mode", "0666");
+    return fail(ErrorCode::kInvalidArgument, "--socket-mode " + text + " is not a file mode",
+                "0666");
   }
   return mode;
 }

@@ -17,8 +17,8 @@ void add_common_options(OptionTable options, CommonWords& words, Invocation& inv
                         const CommonTexts& texts) {
   options.text("--dir", invocation.selection.directory, "DIR", texts.directory);
   options.text("--color", words.color, "WHEN", "auto, always or never");
-  options.text("--timeout", words.timeout, "SPAN", "Give up after this long, with exit code 124");
-  options.flag(texts.quiet, invocation.quiet, "No remarks, only results and errors");
+  options.text("--timeout", words.timeout, "SPAN", "Give up after SPAN with exit code 124");
+  options.flag(texts.quiet, invocation.quiet, "Print results and errors only");
   options.flag("-v,--verbose", invocation.verbose, texts.verbose);
 }
 

@@ -19,7 +19,7 @@ Result<void> read_span(std::string_view word, const char* option,
   if (word.empty()) return {};
   target = parse_duration(word);
   if (target) return {};
-  return usage(fmt::format("{}: '{}' is no span of time", option, word), "250ms, 5m or 00:01:30");
+  return usage(fmt::format("{}: '{}' is not a time span", option, word), "250ms, 5m or 00:01:30");
 }
 
 std::optional<std::uint64_t> whole_number(std::string_view word, int base) {
@@ -34,7 +34,7 @@ Result<void> read_number(std::string_view word, const char* option,
   if (word.empty()) return {};
   target = whole_number(word);
   if (target) return {};
-  return usage(fmt::format("{}: '{}' is no number", option, word), "0, 1, 2 ...");
+  return usage(fmt::format("{}: '{}' is not a number", option, word), "0, 1, 2 ...");
 }
 
 Result<std::size_t> choose_name(std::string_view word, const char* option,

@@ -57,7 +57,7 @@ class OptionTable {
   // The last one counts, so that an alias can be overridden. An empty value is an error.
   void text(const char* names, std::string& target, const char* placeholder,
             const char* description);
-  // One value each, again and again.
+  // One value each (repeatable).
   void texts(const char* names, std::vector<std::string>& target, const char* placeholder,
              const char* description);
   // What stands without an option. It has no line of help.

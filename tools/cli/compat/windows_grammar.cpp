@@ -37,26 +37,26 @@ constexpr std::array kRelogForms{
 constexpr std::string_view kTypeperfHelp =
     R"(usage: meterbank typeperf [OPTION...] {PATH... | -cf FILE | -q [OBJECT] | -qx [OBJECT]}
 
-Samples as a text log, with the options of the Windows tool of this name. Options may begin with
-a slash and be written in any case. See also: meterbank help paths
+Writes samples as a text log, with the options of the Windows tool of the same name. Options may
+begin with a slash and be written in any case. See also: meterbank help paths
 
 Options:
-  -cf FILE           Paths from a file, one a line; # begins a comment
+  -cf FILE           Read paths from FILE, one per line; # begins a comment
   -q [OBJECT]        List the counters of OBJECT, or all; instances as *
-  -qx [OBJECT]       The same with a path for each instance
+  -qx [OBJECT]       Like -q, with a path for each instance
   -f CSV|TSV         Format of the log, default CSV
   -si [[HH:]MM:]SS   Time between samples, default 1 second
-  -sc N              Number of samples; default until stopped
-  -o FILE            Write a file, complete or not at all
-  -y                 Replace FILE without a question
-  -config FILE       Options from a file: sections like [si], values on the lines below
-  -s HOST            Only this machine's own name is understood
-  --across-users     Totals of all users' providers, not only of this user's and root's
+  -sc N              Number of samples, default: until stopped
+  -o FILE            Write FILE; it appears when it is complete
+  -y                 Replace FILE without asking
+  -config FILE       Read options from a file: sections like [si], values on the lines below
+  -s HOST            Only the name of this machine is accepted
+  --across-users     Include other users' providers in totals
   -?, --help         This text
 
 With every verb:
   --dir DIR          Where publishers are found (METERBANK_DIR)
-  --timeout SPAN     Give up after this long, with exit code 124
+  --timeout SPAN     Give up after SPAN with exit code 124
 
 Examples:
   meterbank typeperf '\Processor Information(_Total)\% Processor Time'
@@ -67,19 +67,19 @@ Examples:
 constexpr std::string_view kRelogHelp =
     R"(usage: meterbank relog FILE... [OPTION...]
 
-Cuts, thins, filters and converts text logs of typeperf, with the options of the Windows tool of
-this name. Several files with the same counters become one log, in order of time.
+Cuts, thins, filters and converts text logs of typeperf, with the options of the Windows tool of the
+same name. Several files with the same counters become one log in time order.
 
 Options:
   -c PATH...         Keep these counters; * and ? in every part
-  -cf FILE           The same from a file, one path a line
+  -cf FILE           Read these from FILE, one path per line
   -f CSV|TSV         Format of the result, default that of the first file
   -t N               Keep every Nth record, from the first on
   -b TIME, -e TIME   Begin and end, both included: M/D/YYYY [HH:MM:SS]
-  -q                 Show the counters and the range of time; with -o, write the counters
-  -o FILE            Write a file, complete or not at all; default standard output
-  -y                 Replace FILE without a question
-  -config FILE       Options from a file: sections like [cf], values on the lines below
+  -q                 Print the counters and the time range; with -o, write the counters
+  -o FILE            Write FILE when it is complete, default standard output
+  -y                 Replace FILE without asking
+  -config FILE       Read options from a file: sections like [cf], values on the lines below
   -?, --help         This text
 
 Examples:
@@ -117,7 +117,7 @@ Result<void> refuse_binary_name(std::string_view verb, const OptionWords& words)
 Result<std::uint64_t> read_count(const char* option, const std::string& word) {
   const auto count = whole_number(word);
   if (count && *count > 0) return *count;
-  return usage(fmt::format("{}: '{}' is no number of records", option, word), "1, 2, 3 ...");
+  return usage(fmt::format("{}: '{}' is not a number of records", option, word), "1, 2, 3 ...");
 }
 
 Result<void> read_moments(const OptionWords& words, Invocation& v) {
@@ -131,7 +131,7 @@ Result<void> read_moments(const OptionWords& words, Invocation& v) {
   if (!span) return {};
   const auto interval = parse_duration(*span);
   if (!interval) {
-    return usage(fmt::format("-si: '{}' is no span of time", *span), "5, 1:30 or 00:01:30");
+    return usage(fmt::format("-si: '{}' is not a time span", *span), "5, 1:30 or 00:01:30");
   }
   if (*interval < std::chrono::microseconds(100)) {
     return usage("-si: too short an interval", "100us or more");
@@ -173,7 +173,7 @@ Result<void> read_time(const OptionWords& words, const char* option,
   const auto text = fmt::format("{}", fmt::join(given->second, " "));
   target = parse_log_time(text);
   if (target) return {};
-  return usage(fmt::format("-{}: '{}' is no time", option, text), "M/D/YYYY HH:MM:SS");
+  return usage(fmt::format("-{}: '{}' is not a time", option, text), "M/D/YYYY HH:MM:SS");
 }
 
 Result<void> understand_relog(const OptionWords& words, Invocation& v) {

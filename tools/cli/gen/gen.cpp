@@ -53,7 +53,7 @@ Outputs:
   --symbols FILE     Header with names, GUIDs and ids; also -ch
   --resources FILE   Resource script with the names and descriptions; also -rc
   --man FILE         Manual page
-  --markdown FILE    The same as Markdown
+  --markdown FILE    The same page in Markdown
   --migrate OUT      The manifest in TOML
   --check            None: is the manifest good?
 

@@ -29,10 +29,9 @@ struct LogRecord {
 
 inline constexpr const char* kLogLineEnd = "\r\n";
 
-// Complete lines. A quotation mark within a field is doubled. A path is cleaned
-// before it comes here; one from another log is made harmless, and marked as text where a
-// spreadsheet would take it for a formula (separated_values.hpp). Windows' own begin with two
-// backslashes.
+// Complete lines, ending in CR LF. A quotation mark within a field is doubled. Paths are cleaned where
+// they are made or read; one that a spreadsheet would take for a formula is marked as text
+// (separated_values.hpp). Windows' own begin with two backslashes.
 [[nodiscard]] std::string print_log_header(const LogHeader& header);
 // The same line in pieces: the title, each path, kLogLineEnd.
 [[nodiscard]] std::string print_log_title(LogFormat format, const std::optional<LogZone>& zone);

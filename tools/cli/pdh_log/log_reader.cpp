@@ -9,6 +9,7 @@
 #include <fstream>
 #include <utility>
 
+#include "cli/format/separated_values.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
@@ -163,13 +164,13 @@ Result<void> LogReader::read_zone(std::string_view text) {
     const auto digits = text.substr(open + 1, text.size() - open - 2);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bias);
     const bool whole = error == std::errc{} && end == digits.data() + digits.size();
-    const auto name = text.substr(1, open - 2);
+    const auto name = escape_composed(text.substr(1, open - 2), Composed::kLine);
     if (name.size() > kLogZoneBytesMax) {
       return fault(LogFault::kFieldTooLong, field_begin_ + kCsvMark.size(),
                    fmt::format("more than {} bytes in the name of a time zone", kLogZoneBytesMax));
     }
     if (whole && bias >= -kBiasMax && bias <= kBiasMax) {
-      header_.zone = LogZone{std::string(name), bias};
+      header_.zone = LogZone{name, bias};
       return {};
     }
   }
@@ -198,7 +199,13 @@ Result<void> LogReader::read_header() {
                    fmt::format("more than {} counters", kLogColumnsMax));
     }
     if (auto field = take_field(kLogPathBytesMax); !field) return field;
-    header_.paths.push_back(field_);
+    auto path = escape_composed(field_, Composed::kLine);
+    // What is read must still be readable when it is written.
+    if (spreadsheet_text(path).size() > kLogPathBytesMax) {
+      return fault(LogFault::kFieldTooLong, field_begin_,
+                   fmt::format("more than {} bytes in a path", kLogPathBytesMax));
+    }
+    header_.paths.push_back(std::move(path));
   }
   return {};
 }

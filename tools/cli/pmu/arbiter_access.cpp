@@ -42,10 +42,10 @@ std::string blocker_text(const Blocker& blocker, std::uint64_t now_ns) {
     add(fmt::format("for {}", print_duration(seconds_since(blocker.since_ns, now_ns))));
   }
   if (blocker.ends_ns != 0) add("until " + local_text(blocker.ends_ns, now_ns) + " at the latest");
-  if (blocker.token == 0 && !is_kernel) add("did not ask");
+  if (blocker.token == 0 && !is_kernel) add("no lease");
   if (blocker.is_waiting != 0) add("waits before you");
   const auto name = escape_for_terminal(pmu::text_of(blocker.name));
-  const auto who = holder_text(name.empty() ? "somebody" : name, blocker.pid);
+  const auto who = holder_text(name.empty() ? "unknown process" : name, blocker.pid);
   return facts.empty() ? who : fmt::format("{} ({})", who, facts);
 }
 

@@ -20,8 +20,9 @@ namespace {
 constexpr const char* kHostName = "demo";
 constexpr const char* kOrdersName = "orders";
 
-// What a first visitor should see, best first: the machine as a whole, then the gateway.
-constexpr std::array kLivePaths{"demo:processor_information/_Total",
+// What a first visitor should see, best first: the gateway, then the machine as a whole.
+constexpr std::array kLivePaths{"orders:demo_orders",
+                                "demo:processor_information/_Total",
                                 "demo:system/context_switches",
                                 "demo:system/processes",
                                 "demo:memory/available_bytes",
@@ -29,8 +30,7 @@ constexpr std::array kLivePaths{"demo:processor_information/_Total",
                                 "demo:memory/page_faults",
                                 "demo:network_interface/*/bytes_received",
                                 "demo:network_interface/*/bytes_sent",
-                                "demo:physical_disk/*/disk_bytes",
-                                "orders:demo_orders"};
+                                "demo:physical_disk/*/disk_bytes"};
 constexpr std::array kPrintedPaths{"demo:processor_information/_Total/processor_time",
                                    "demo:memory/available_bytes", "orders:demo_orders/eu/accepted",
                                    "orders:demo_orders/us/queue_depth",
@@ -100,11 +100,12 @@ int demo(const Invocation& invocation, Console& console) {
   // Twice a sample, so that no sample finds the values of the one before.
   const auto half = std::chrono::duration_cast<std::chrono::milliseconds>(invocation.interval / 2);
   options.period = std::clamp(half, std::chrono::milliseconds(5), options.period);
-  const auto machine = host::HostProvider::start(options);
-  if (!machine) return explain_failure(machine.error(), waiter, console);
+  // First, for rows stand in the order in which their providers began.
   const auto orders =
       DemoOrders::start({.name = kOrdersName, .directory = directory, .seed = invocation.seed});
   if (!orders) return explain_failure(orders.error(), waiter, console);
+  const auto machine = host::HostProvider::start(options);
+  if (!machine) return explain_failure(machine.error(), waiter, console);
 
   const bool live = has_screen(console) && invocation.format == Format::kAuto;
   SelectionOptions selected;

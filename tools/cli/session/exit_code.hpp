@@ -21,7 +21,6 @@ inline constexpr int kExitInterrupted = 130;  // as shells report SIGINT
     case ErrorCode::kBadPath:
       return kExitUsage;
     case ErrorCode::kNotFound:
-    case ErrorCode::kAmbiguous:
     case ErrorCode::kGone:
     case ErrorCode::kClosed:
       return kExitNo;

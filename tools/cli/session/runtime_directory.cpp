@@ -82,7 +82,7 @@ std::optional<Error> directory_fault(const std::string& path) {
                     errno);
   }
   if (!S_ISDIR(facts.st_mode)) {
-    return describe(ErrorCode::kNoDirectory, path + " is no directory",
+    return describe(ErrorCode::kNoDirectory, path + " is not a directory",
                     "METERBANK_DIR=another directory");
   }
   const bool sticky = (facts.st_mode & S_ISVTX) != 0;

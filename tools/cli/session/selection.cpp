@@ -228,8 +228,8 @@ Result<std::vector<std::string>> gather_paths(const SelectionOptions& options) {
   if (options.publisher.empty()) return paths;
   const auto scope = parse_path(options.publisher + ":*");
   if (!scope || !scope->publisher) {
-    return fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is no publisher", options.publisher),
-                "NAME or NAME@PID");
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' is not a publisher name", options.publisher), "NAME or NAME@PID");
   }
   if (paths.empty()) paths.emplace_back("*");
   for (auto& text : paths) {

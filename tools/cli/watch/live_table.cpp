@@ -54,6 +54,7 @@ LiveRow describe(const CookedRow& row, bool raw, Charset charset) {
   live.is_news =
       raw || row.row_status != RowStatus::kFresh || row.cooked.status != CookStatus::kNoNewSample;
   live.raw = raw;
+  live.is_of_hung = row.selection->provider->state == ProviderState::kHung;
   return live;
 }
 
@@ -67,13 +68,39 @@ std::string right(const std::string& text, std::size_t width) {
   return used >= width ? fit(text, width) : std::string(width - used, ' ') + text;
 }
 
-constexpr std::array kHelpLines{
-    "j k, arrows   move                  /   filter by name, Enter keeps, Esc drops it",
-    "PgUp PgDn     move by ten           s   sort: as listed, by name, by value",
-    "g G           first, last           d   hide zeros",
-    "+ -           interval              r   stored values or rates",
-    "space         pause                 e   scaled or base units",
-    "v             details               q   quit"};
+struct KeyHelp {
+  std::string_view keys, what;
+};
+constexpr std::array kHelp{KeyHelp{"j k, arrows", "move"},
+                           KeyHelp{"PgUp PgDn", "move by ten"},
+                           KeyHelp{"g G", "first, last"},
+                           KeyHelp{"+ -", "interval"},
+                           KeyHelp{"space", "pause"},
+                           KeyHelp{"v", "details"},
+                           KeyHelp{"/", "filter by name, Enter keeps, Esc drops it"},
+                           KeyHelp{"s", "sort: as listed, by name, by value"},
+                           KeyHelp{"d", "hide zeros"},
+                           KeyHelp{"r", "stored values or rates"},
+                           KeyHelp{"e", "scaled or base units"},
+                           KeyHelp{"q", "quit"}};
+
+// One key a line, or two where they fit.
+void add_help(std::size_t width, std::vector<ScreenLine>& lines) {
+  constexpr std::size_t kColumn = 28;
+  constexpr std::size_t kBothColumns = 84;
+  lines.push_back({fit("any key: back, q: quit", width), LineLook::kHeading});
+  const auto entry = [](const KeyHelp& help) {
+    return fmt::format("{:<12}  {}", help.keys, help.what);
+  };
+  if (width < kBothColumns) {
+    for (const KeyHelp& help : kHelp) lines.push_back({fit(entry(help), width)});
+    return;
+  }
+  for (std::size_t i = 0; i < kHelp.size() / 2; ++i) {
+    lines.push_back(
+        {fit(fit(entry(kHelp[i]), kColumn) + entry(kHelp[i + kHelp.size() / 2]), width)});
+  }
+}
 
 // The most wanted keys; the others are in the help.
 std::string keys_that_fit(std::size_t width) {
@@ -249,22 +276,30 @@ struct LiveTable::Layout {
   static constexpr std::size_t kBarsMax = 60;
   std::size_t number = 0;  // of each of the three numbers
   std::size_t counter = 0, instance = 0, average = 0, maximum = 0, bars = 0;
+  bool is_narrow = false;
 
   Layout(const LiveTable& table, const View& view, const std::vector<std::size_t>& shown,
          std::size_t width) {
     counter = 7;
-    number = 10;
+    std::size_t needed = 3;  // "NOW"
     for (const auto index : shown) {
       const auto& row = table.rows_[index];
       counter = std::max(counter, display_width(row.counter));
       instance = std::max(instance, display_width(row.instance));
-      if (!row.text) number = std::max(number, display_width(table.now_text(row, view)));
+      if (!row.text) needed = std::max(needed, display_width(table.now_text(row, view)));
     }
-    number = std::min<std::size_t>(number, 24);
+    needed = std::min<std::size_t>(needed, 24);
+    number = std::max<std::size_t>(needed, 10);
     if (instance > 0) instance = std::clamp<std::size_t>(instance, 8, 24);
-    // The mark, the name, the instance and the current value come first.
+    // The marks, the name, the instance and the current value come first. Where they do not fit,
+    // the name is the instance and what is left of the counter.
+    is_narrow = width < 2 + 8 + 1 + number + (instance > 0 ? instance + 1 : 0);
+    if (is_narrow) {
+      instance = 0;
+      number = needed;
+    }
     const std::size_t fixed = 2 + number + 1 + (instance > 0 ? instance + 1 : 0);
-    counter = std::min(counter, width > fixed + 8 ? width - fixed : 8);
+    counter = is_narrow ? (width > fixed ? width - fixed : 0) : std::min(counter, width - fixed);
     std::size_t left = width > fixed + counter ? width - fixed - counter : 0;
     // A picture says more than a mean, and a mean more than a maximum.
     const std::size_t picture = left >= kBarsMin + 2 ? kBarsMin + 2 : 0;
@@ -274,6 +309,13 @@ struct LiveTable::Layout {
       left -= number + 1;
     }
     if (picture > 0) bars = std::min(left - 2, kBarsMax);
+  }
+
+  [[nodiscard]] std::string name_of(const LiveRow& row) const {
+    if (!is_narrow || row.instance.empty()) return row.counter;
+    const std::size_t set_end = row.counter.rfind('/');
+    return row.instance + " " +
+           (set_end == std::string::npos ? row.counter : row.counter.substr(set_end + 1));
   }
 
   // From NOW to the edge.
@@ -307,7 +349,7 @@ std::string LiveTable::now_text(const LiveRow& row, const View& view) const {
 std::string LiveTable::row_line(const LiveRow& row, const View& view, const Layout& layout) const {
   const auto& history = histories_.at(row.key);
   const auto number = [&](double value) { return number_text(row, value, view); };
-  std::string line = fit(row.counter, layout.counter);
+  std::string line = (row.is_of_hung ? "!" : " ") + fit(layout.name_of(row), layout.counter);
   if (layout.instance > 0) line += " " + fit(row.instance, layout.instance);
   // A long text takes the room of the numbers that it has not.
   const bool is_long = row.text && display_width(*row.text) > layout.number;
@@ -330,7 +372,6 @@ ScreenLine LiveTable::header(const View& view, const Status& status, std::size_t
       fmt::format("meterbank watch - every {} - {} of {} rows{}", print_interval(status.interval),
                   shown, rows_.size(), is_cut_ ? ", the first of more: filter with /" : "");
   if (status.missed > 0) left += fmt::format(" - missed {}", status.missed);
-  if (!status.trouble.empty()) left += " - " + status.trouble;
   if (view.paused) left += " - PAUSED";
   if (view.raw) left += " - stored values";
   if (view.hide_zeros) left += " - no zeros";
@@ -345,14 +386,16 @@ std::vector<ScreenLine> LiveTable::render(View& view, const Status& status, std:
   const auto indexes = shown(view);
   std::vector<ScreenLine> lines{header(view, status, indexes.size(), width)};
   if (view.show_help) {
-    for (const auto* text : kHelpLines) lines.push_back({fit(text, width)});
+    add_help(width, lines);
     lines.resize(std::min(lines.size(), height));
     return lines;
   }
 
   const bool details = view.details && height >= 10;
   const std::size_t below = details ? 4 : 1;  // rule, two of details, keys
-  const std::size_t room = height > 2 + below ? height - 2 - below : 1;
+  if (!status.trouble.empty() && height >= 5) lines.push_back({fit("! " + status.trouble, width)});
+  const std::size_t above = lines.size() + 1;
+  const std::size_t room = height > above + below ? height - above - below : 1;
   view.selected = indexes.empty() ? 0 : std::min(view.selected, indexes.size() - 1);
   view.top = std::min(view.top, view.selected);
   if (view.selected >= view.top + room) view.top = view.selected + 1 - room;
@@ -364,12 +407,11 @@ std::vector<ScreenLine> LiveTable::render(View& view, const Status& status, std:
 
   for (std::size_t i = view.top; i < std::min(indexes.size(), view.top + room); ++i) {
     const bool selected = i == view.selected;
-    lines.push_back(
-        {fit((selected ? "> " : "  ") + row_line(rows_[indexes[i]], view, layout), width),
-         selected ? LineLook::kSelected : LineLook::kPlain});
+    lines.push_back({fit((selected ? ">" : " ") + row_line(rows_[indexes[i]], view, layout), width),
+                     selected ? LineLook::kSelected : LineLook::kPlain});
   }
   if (indexes.empty()) lines.push_back({fit("  no rows", width), LineLook::kFaint});
-  while (lines.size() < 2 + room) lines.push_back({});
+  while (lines.size() < above + room) lines.push_back({});
 
   const LiveRow* const row = indexes.empty() ? nullptr : &rows_[indexes[view.selected]];
   if (details) add_details(row, view, width, lines);

@@ -66,6 +66,7 @@ struct LiveRow {
   double value = 0;                 // of this sample
   bool is_news = true;              // false: the provider has not stored a newer one
   bool raw = false;
+  bool is_of_hung = false;  // its provider lives and does not tick
 };
 
 enum class Sorting : std::uint8_t { kAsListed, kByName, kByValue };
@@ -97,7 +98,7 @@ struct Status {
   std::chrono::nanoseconds interval{};
   std::uint64_t missed = 0;
   std::string clock;
-  std::string trouble;  // "orders@48213 silent for 8 s"; empty: none
+  std::string trouble;  // "orders@48213 silent for 8 s", in a line of its own; empty: none
 };
 
 class LiveTable {

@@ -145,6 +145,7 @@ class LiveSession {
   }
 
   void handle(const KeyPress& press) {
+    if (view_.show_help) return close_help(press);
     if (view_.editing_filter) return edit_filter(press);
     constexpr std::size_t kPage = 10;
     switch (press.key) {
@@ -168,7 +169,6 @@ class LiveSession {
         break;
       case Key::kEscape:
         view_.filter.clear();
-        view_.show_help = false;
         break;
       case Key::kCharacter:
         handle_letter(press.text.front());
@@ -225,7 +225,7 @@ class LiveSession {
         break;
       case '?':
       case 'h':
-        view_.show_help = !view_.show_help;
+        view_.show_help = true;
         break;
       case '+':
         change_interval(true);
@@ -236,6 +236,12 @@ class LiveSession {
       default:
         break;
     }
+  }
+
+  // The rows are out of sight, so no key acts on them.
+  void close_help(const KeyPress& press) {
+    view_.show_help = false;
+    done_ = press.key == Key::kCharacter && press.text == "q";
   }
 
   void edit_filter(const KeyPress& press) {

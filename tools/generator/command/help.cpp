@@ -8,7 +8,7 @@ std::string_view help_text() {
        meterbank-gen MANIFEST --check
        meterbank-gen --migrate OUT MANIFEST
 
-Makes code and documents of a manifest: a .man file of Windows' CTRPP, or the same in TOML. A
+Generates code and documents from a manifest: a .man file of Windows' CTRPP, or TOML. A
 MANIFEST of - is standard input, a FILE of - standard output. All outputs are written, or none.
 
 Outputs:
@@ -17,18 +17,18 @@ Outputs:
   --symbols FILE, -ch      Header with names, GUIDs and ids, for consumers
   --resources FILE, -rc    Resource script with the names and descriptions
   --man FILE               Manual page, section 7
-  --markdown FILE          The same as Markdown
-  --migrate OUT, -migrate  The manifest in TOML; goes with no other option
+  --markdown FILE          The same page in Markdown
+  --migrate OUT, -migrate  The manifest in TOML; excludes all other options
 
 Options:
-  --check                  Write nothing; the exit code says whether the manifest is good
-  --against OLD            Refuse what readers that know the manifest OLD would miss or mistake
+  --check                  Check the manifest and write nothing; see the exit code
+  --against OLD            Refuse changes that break readers of the manifest OLD
   --namespace NAME         Of --cpp, also a::b; default: the provider's symbol
   --prefix TEXT, -prefix   Of what --code and --symbols define
   --notification-callback  CounterInitialize takes a callback; user mode only. Also
                            -NotificationCallback and -MemoryRoutines
   --depfile FILE           What the outputs depend on, in the syntax of make
-  --template OUTPUT=FILE   A template in place of the built-in one, again and again
+  --template OUTPUT=FILE   A template in place of the built-in one (repeatable)
   --print-template NAME    The built-in one: cpp, code_user, code_kernel, symbols, resources, man,
                            markdown
   --version, --help        These

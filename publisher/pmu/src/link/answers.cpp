@@ -64,7 +64,7 @@ Link::Fault Link::handle_locked(std::span<const std::byte> packet, UniqueFd atta
 Link::Fault Link::answer_locked(std::uint64_t id, ArbiterMessage& message, UniqueFd attached) {
   const auto found = pending_.find(id);
   if (found == pending_.end()) {
-    if (!abandoned_.contains(id)) return "an answer to a request that nobody made";
+    if (!abandoned_.contains(id)) return "an answer without a request";
     nobody_waits_locked(id, message);
     return std::nullopt;
   }

@@ -116,7 +116,7 @@ namespace detail {
 
 Result<LocalValue> value_of_read(ssize_t bytes, const ReadWords& words) {
   if (bytes == 0) {
-    return fail(ErrorCode::kGone, "the counter was lost: somebody else has it",
+    return fail(ErrorCode::kGone, "the counter was lost: another process has it",
                 "ask the arbiter for it again");
   }
   if (bytes < 0) return fail(ErrorCode::kSystem, "cannot read a counter", "", errno);

@@ -29,7 +29,6 @@ enum class ErrorCode : std::uint32_t {
   kBadPath,          // a counter path that does not parse
   kExists,           // the name or the set is already taken
   kNotFound,         // nothing matches
-  kAmbiguous,        // several things match where one is needed
   kLimit,            // a quota of this library refused it
   kNoSpace,          // memory, tmpfs, RLIMIT_FSIZE or the like is exhausted
   kNoDirectory,      // the runtime directory is missing, unsafe or not writable

@@ -109,7 +109,7 @@ struct Item {
   std::uint32_t code = 0;        // of a breakpoint: 1 read, 2 write, 3 either, 4 execute
   std::uint32_t unit_mask = 0;   // of a breakpoint: bytes watched
   std::uint32_t entry_size = 0;  // of an event buffer: zero
-  std::uint32_t threshold = 0;   // at most so many records; 0: no wish of one's own
+  std::uint32_t threshold = 0;   // at most so many records; 0: no preference
   std::uint32_t tag = 0;
   std::uint64_t configuration = 0;  // of a breakpoint: its address
   WireName name = {};

@@ -62,6 +62,22 @@ TEST(PdhLogTime, RefusesDaysAndHoursThatDoNotExist) {
   }
 }
 
+TEST(PdhLog, NamesAreCleanedWhenTheyAreRead) {
+  const auto log = read_log("\"(PDH-CSV 4.0) (\xFF)(0)\",\"\\\\vm\\S\\a\xFF\"\r\n");
+  ASSERT_TRUE(log) << log.error().what;
+  ASSERT_EQ(log->header.paths.size(), 1U);
+  EXPECT_EQ(log->header.paths[0], "\\\\vm\\S\\a\\x{ff}");
+  EXPECT_EQ(log->header.zone->name, "\\x{ff}");
+  EXPECT_EQ(read_log(print_log_header(log->header))->header.paths, log->header.paths);
+}
+
+TEST(PdhLog, ANameThatWouldBeTooLongWhenItIsWrittenIsRefused) {
+  const auto text = "\"(PDH-CSV 4.0)\",\"\\\\vm\\S\\" + std::string(3000, '\xFF') + "\"\r\n";
+  const auto reader = LogReader::read(std::make_unique<std::istringstream>(text), "log");
+  ASSERT_FALSE(reader);
+  EXPECT_NE(reader.error().what.find("field-too-long"), std::string::npos) << reader.error().what;
+}
+
 TEST(PdhLog, ReadsBackWhatItWrites) {
   for (const auto format : {LogFormat::kCsv, LogFormat::kTsv}) {
     const LogHeader header{format,

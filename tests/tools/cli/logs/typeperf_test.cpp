@@ -223,25 +223,26 @@ TEST_F(Typeperf, NamesWhatIsWrongWithTheOptions) {
     std::vector<std::string> arguments;
     const char* expected;
   };
-  const std::vector<Case> cases{{{"typeperf"}, "no counter"},
-                                {{"typeperf", "-q", "-qx"}, "exclude each other"},
-                                {{"typeperf", kStock, "-q"}, "exclude each other"},
-                                {{"typeperf", kStock, "-f", "BIN"}, "-f CSV or -f TSV"},
-                                {{"typeperf", kStock, "-f", "SQL"}, "databases are not written to"},
-                                {{"typeperf", kStock, "-f", "xml"}, "no format 'xml'"},
-                                {{"typeperf", kStock, "-o", "x.blg"}, "binary logs"},
-                                {{"typeperf", kStock, "-sc"}, "-sc needs a value"},
-                                {{"typeperf", kStock, "-sc", "0"}, "'0' is no number of records"},
-                                {{"typeperf", kStock, "-sc", "-1"}, "'-1' is no number"},
-                                {{"typeperf", kStock, "-sc", "many"}, "'many' is no number"},
-                                {{"typeperf", kStock, "-si", "soon"}, "'soon' is no span"},
-                                {{"typeperf", kStock, "-si", "0"}, "too short"},
-                                {{"typeperf", kStock, "-sx", "1"}, "no option '-sx'"},
-                                {{"typeperf", kStock, "-z"}, "try: meterbank typeperf --help"},
-                                {{"typeperf", kStock, "-o", ""}, "is empty"},
-                                {{"typeperf", kStock, "--color", "red"}, "--color: no 'red'"},
-                                {{"typeperf", "-cf", "/no/such/file"}, "cannot read"},
-                                {{"typeperf", "-config", "/no/such/file"}, "cannot read"}};
+  const std::vector<Case> cases{
+      {{"typeperf"}, "no counter"},
+      {{"typeperf", "-q", "-qx"}, "exclude each other"},
+      {{"typeperf", kStock, "-q"}, "exclude each other"},
+      {{"typeperf", kStock, "-f", "BIN"}, "-f CSV or -f TSV"},
+      {{"typeperf", kStock, "-f", "SQL"}, "databases are not written to"},
+      {{"typeperf", kStock, "-f", "xml"}, "no format 'xml'"},
+      {{"typeperf", kStock, "-o", "x.blg"}, "binary logs"},
+      {{"typeperf", kStock, "-sc"}, "-sc needs a value"},
+      {{"typeperf", kStock, "-sc", "0"}, "'0' is not a number of records"},
+      {{"typeperf", kStock, "-sc", "-1"}, "'-1' is not a number"},
+      {{"typeperf", kStock, "-sc", "many"}, "'many' is not a number"},
+      {{"typeperf", kStock, "-si", "soon"}, "'soon' is not a time span"},
+      {{"typeperf", kStock, "-si", "0"}, "too short"},
+      {{"typeperf", kStock, "-sx", "1"}, "no option '-sx'"},
+      {{"typeperf", kStock, "-z"}, "try: meterbank typeperf --help"},
+      {{"typeperf", kStock, "-o", ""}, "is empty"},
+      {{"typeperf", kStock, "--color", "red"}, "--color: no 'red'"},
+      {{"typeperf", "-cf", "/no/such/file"}, "cannot read"},
+      {{"typeperf", "-config", "/no/such/file"}, "cannot read"}};
   for (const auto& bad : cases) {
     const auto outcome = meterbank(bad.arguments);
     EXPECT_EQ(outcome.code, kExitUsage) << bad.expected;

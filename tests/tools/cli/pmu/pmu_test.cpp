@@ -301,7 +301,7 @@ TEST_F(PmuBreakpoints, ListDoesNotCallFreeWhatANamedOutsiderMayHave) {
   })) << table.err;
 
   EXPECT_NE(table.out.find("<="), std::string::npos) << table.out;
-  EXPECT_NE(table.err.find("which did not ask; try: meterbank pmu probe"), std::string::npos);
+  EXPECT_NE(table.err.find("which has no lease; try: meterbank pmu probe"), std::string::npos);
   EXPECT_GE(parse_json(list(arbiter, "json").out)[0]["unknown_outsiders"], 1);
 }
 

@@ -24,7 +24,7 @@ inline constexpr std::size_t kKernelEntriesMax = 65536;  // of a directory
 // Without the newlines at its end; what is beyond the limit is left out. Nothing: no such file.
 [[nodiscard]] std::optional<std::string> text_of_file(int file);
 [[nodiscard]] std::optional<std::string> text_at(int directory, const std::string& path);
-// Nothing where the file is missing or is no list of CPUs.
+// Nothing where the file is missing or is not a CPU list.
 [[nodiscard]] std::optional<CpuSet> cpus_at(int directory, const std::string& path);
 // Names, ascending, without those that begin with a point. None if there is no such directory.
 [[nodiscard]] std::vector<std::string> names_at(int directory, const char* path);

@@ -31,7 +31,7 @@ namespace {
       return fmt::format("used by {}, whose lease has ended; the kernel has not let go yet",
                          use.name);
     default:
-      return fmt::format("used by {}, which did not ask", use.name);
+      return fmt::format("used by {}, which has no lease", use.name);
   }
 }
 

@@ -190,7 +190,8 @@ std::uint64_t PolicyReader::hold() {
   for (const auto& [unit, nanoseconds] : kUnits) {
     if (number && text.substr(digits) == unit) return *number * nanoseconds;
   }
-  line_.refuse(fmt::format("hold={} is no time", quoted(text)), "write 0, 500ms, 30s, 15m or 2h");
+  line_.refuse(fmt::format("hold={} is not a time", quoted(text)),
+               "write 0, 500ms, 30s, 15m or 2h");
   return 0;
 }
 

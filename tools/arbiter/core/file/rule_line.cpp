@@ -119,7 +119,8 @@ std::uint32_t RuleLine::number(std::string_view key, std::uint32_t by_default, s
   if (text.empty()) return by_default;
   const auto value = read_number<std::uint32_t>(text);
   if (!value) {
-    refuse(fmt::format("{}={} is no number", key, quoted(text)), "write digits, or 0x and digits");
+    refuse(fmt::format("{}={} is not a number", key, quoted(text)),
+           "write digits, or 0x and digits");
     return by_default;
   }
   if (*value >= least && *value <= most) return *value;

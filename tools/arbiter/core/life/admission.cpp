@@ -35,10 +35,11 @@ namespace {
   const pmu::AllocateHead& head = asked.head;
   if ((head.flags & ~pmu::kAllocateFlags) != 0) return malformed("it has flags that mean nothing");
   if (head.priority > static_cast<std::uint32_t>(pmu::Priority::kCritical)) {
-    return malformed(fmt::format("nobody may ask with priority {}", head.priority));
+    return malformed(fmt::format("invalid priority {}", head.priority));
   }
   if (head.duty_permille == 0 || head.duty_permille > 1000) {
-    return malformed(fmt::format("a duty of {} permille is none", head.duty_permille));
+    return malformed(
+        fmt::format("invalid duty: {} permille (must be 1 to 1000)", head.duty_permille));
   }
   if (!is_terminated(head.label)) return malformed("the label has no end");
   const bool delegates = (head.flags & pmu::kAllocateDelegates) != 0;

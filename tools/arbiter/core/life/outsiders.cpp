@@ -62,7 +62,7 @@ void Arbiter::State::name_outsider(const Lease& lease, Decision& decision) const
       decision.reason = Reason::kForeign;
       decision.foreign = outsider.name;
       decision.sentence =
-          fmt::format("counters of {} are used by {}, which did not ask; try: end it, or wait",
+          fmt::format("counters of {} are used by {}, which has no lease; try: end it, or wait",
                       book.machine().topology.pmus[part.pmu].name, shown_name(lease, outsider));
       return;
     }
@@ -98,7 +98,7 @@ void Arbiter::State::book_unknown(const Place& place, const Unknown& unknown) {
   const bool has_suspect = suspect != outsiders.end();
   (void)book.book_unleased(unknown.holder,
                            {.kind = has_suspect ? UnleasedKind::kOutsider : UnleasedKind::kBroken,
-                            .name = has_suspect ? suspect->name : "somebody who was not found",
+                            .name = has_suspect ? suspect->name : "an unknown process",
                             .pmu = place.first,
                             .cpus = CpuSet::range(place.second, place.second),
                             .among = pmu.counters(),

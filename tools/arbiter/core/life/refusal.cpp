@@ -31,7 +31,7 @@ namespace {
 }  // namespace
 
 std::string name_of(const ClientIdentity& holder, bool with_pid) {
-  const std::string program = holder.program.empty() ? "somebody" : holder.program;
+  const std::string program = holder.program.empty() ? "unknown process" : holder.program;
   return with_pid ? fmt::format("{}@{}", program, holder.pid) : program;
 }
 

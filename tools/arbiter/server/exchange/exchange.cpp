@@ -142,7 +142,8 @@ bool Exchange::is_admissible(ClientNumber client, const Visitor& visitor, std::u
   if (const auto* allocate = std::get_if<pmu::Allocate>(&message)) {
     const std::uint32_t task = allocate->head.task;
     if (task == 0 || processes_.has_thread(visitor.identity.pid, task)) return true;
-    refuse(client, id, "thread " + std::to_string(task) + " is none of yours; try: gettid()");
+    refuse(client, id,
+           "thread " + std::to_string(task) + " does not belong to your process; try: gettid()");
     return false;
   }
   if (const auto* owners = std::get_if<pmu::Owners>(&message)) {

@@ -38,7 +38,7 @@ Result<Listener> Listener::listen(const std::string& directory, mode_t mode) {
   Listener listener;
   const std::string path = directory + "/" + kName;
   if (PacketSocket::connect(path)) {
-    return fail(ErrorCode::kExists, "somebody listens at " + path, "--dir DIR for one more");
+    return fail(ErrorCode::kExists, "another process listens at " + path, "--dir DIR for one more");
   }
   listener.directory_ = open_directory(directory);
   if (!listener.directory_) return refused("open " + directory);

@@ -69,55 +69,57 @@ class PmuGrammar {
   void add_options(OptionTable options, const VerbWords<PmuAction>& words) {
     auto& v = invocation_.pmu;
     const auto which = words.verb;
-    if (which == PmuAction::kList) options.flag("-l,--long", v.details, "Names of events, too");
+    if (which == PmuAction::kList) options.flag("-l,--long", v.details, "List event names too");
     if (which != PmuAction::kLeases) options.operands(words_.operands);
     if (asks(which) || which == PmuAction::kProbe) {
       options.text("-e,--events", words_.events, "EVENTS",
-                   "A list with commas; see meterbank pmu --help");
+                   "Comma-separated events; see meterbank pmu --help");
     }
     if (asks(which)) add_request_options(options, which);
     if (which == PmuAction::kProbe || which == PmuAction::kReserve || asks(which)) {
       options.text("--cpus", v.cpus, "LIST",
-                   which == PmuAction::kRun ? "All that runs there (0-3,8), not the command alone"
-                                            : "0-3,8; default all that are online");
+                   which == PmuAction::kRun ? "Count everything on these CPUs (0-3,8)"
+                                            : "CPUs (0-3,8), default: all online CPUs");
     }
     if (which != PmuAction::kList && which != PmuAction::kLeases && which != PmuAction::kRevoke) {
-      options.text("--pmu", v.pmu, "NAME", "Default the first one that covers the CPUs");
+      options.text("--pmu", v.pmu, "NAME", "PMU, default: the first one that covers the CPUs");
     }
     if (which == PmuAction::kRevoke && std::string_view(words.text.name) == "revoke") {
-      options.text("--drain", words_.drain, "SPAN", "For the holder's last values, default 200ms");
+      options.text("--drain", words_.drain, "SPAN",
+                   "Time for the holder's last values, default 200ms");
     }
     if (which == PmuAction::kLeases) {
-      options.flag("-q,--queue", v.queue, "Who waits, too");
+      options.flag("-q,--queue", v.queue, "List waiting requests too");
     }
     if (which == PmuAction::kList || which == PmuAction::kLeases || which == PmuAction::kWho ||
         which == PmuAction::kRun) {
       options.text("-f,--format", words_.format, "FORMAT", "table plain tsv csv json");
       options.text("-o,--output", invocation_.output, "FILE",
-                   which == PmuAction::kRun ? "Default standard error"
-                                            : "Write a file, complete or not at all");
+                   which == PmuAction::kRun ? "Write FILE instead of standard error"
+                                            : "Write FILE; it appears when it is complete");
     }
   }
 
   void add_request_options(OptionTable options, PmuAction which) {
     auto& v = invocation_.pmu;
     if (which == PmuAction::kWait) {
-      options.text("--for", words_.wait, "SPAN", "Give up after this long; default never");
+      options.text("--for", words_.wait, "SPAN", "Give up after SPAN, default: never");
     } else {
-      options.text("--wait", words_.wait, "SPAN", "Wait so long for counters; default not at all");
+      options.text("--wait", words_.wait, "SPAN",
+                   "Wait up to SPAN for counters, default: do not wait");
     }
     options.text("--priority", words_.priority, "CLASS",
                  "batch, monitoring (default), interactive, critical");
-    options.text("--label", v.label, "TEXT", "Shown to others: what it is for");
+    options.text("--label", v.label, "TEXT", "Purpose, shown in pmu leases");
     if (which == PmuAction::kWait) return;
-    options.flag("--share", v.shares, "Others may count the same on these counters");
-    options.text("--duty", words_.duty, "PERCENT", "Content with counters for a part of the time");
+    options.flag("--share", v.shares, "Share these counters with equal requests");
+    options.text("--duty", words_.duty, "PERCENT", "Accept counters for PERCENT of the time");
     if (which == PmuAction::kHold) {
-      options.text("--for", words_.duration, "SPAN", "How long; default until stopped");
+      options.text("--for", words_.duration, "SPAN", "Stop after SPAN, default: run until stopped");
     }
     if (which == PmuAction::kRun) {
-      options.flag("-A,--per-cpu", v.per_cpu, "A row for each CPU instead of the sum");
-      options.text("-i,--interval", words_.interval, "SPAN", "What was counted, again and again");
+      options.flag("-A,--per-cpu", v.per_cpu, "Print a row for each CPU instead of the sum");
+      options.text("-i,--interval", words_.interval, "SPAN", "Print counts every SPAN");
     }
   }
 
@@ -167,7 +169,7 @@ class PmuGrammar {
     if (word.ends_with('%')) word.remove_suffix(1);
     const auto percent = whole_number(word);
     if (!percent || *percent == 0 || *percent > 100) {
-      return usage(fmt::format("--duty: '{}' is no share of the time", words_.duty), "50%");
+      return usage(fmt::format("--duty: '{}' is not a percentage", words_.duty), "50%");
     }
     invocation_.pmu.duty_permille = static_cast<std::uint32_t>(*percent * 10);
     return {};
@@ -220,7 +222,7 @@ class PmuGrammar {
       return {};
     }
     return usage(operand.empty() ? "pmu reserve: how many counters?"
-                                 : fmt::format("pmu reserve: '{}' is no number", operand),
+                                 : fmt::format("pmu reserve: '{}' is not a number", operand),
                  "meterbank pmu reserve 1");
   }
 

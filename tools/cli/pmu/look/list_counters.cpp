@@ -106,7 +106,7 @@ void explain_outsiders(const std::vector<PmuSummary>& summaries, const Console& 
   for (const PmuSummary& pmu : summaries) {
     if (pmu.outsiders.empty() || pmu.of(SlotState::kFree) == 0) continue;
     complain(console,
-             fmt::format("free counters of {} may be in use by {}, which did not ask; try: "
+             fmt::format("free counters of {} may be in use by {}, which has no lease; try: "
                          "meterbank pmu probe",
                          pmu.name, fmt::join(pmu.outsiders, ", ")));
   }
@@ -215,7 +215,7 @@ Result<std::vector<std::uint32_t>> read_cpus(const std::string& list) {
   pmu::Request request;
   request.cpus(list);
   if (!request.fault().empty()) {
-    return fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is no list of CPUs", list), "0-3,8");
+    return fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a CPU list", list), "0-3,8");
   }
   std::vector<std::uint32_t> cpus;
   for (const auto& group : request.message().groups) {
@@ -239,7 +239,7 @@ Result<Places> read_places(const Invocation& invocation, const LedgerView& ledge
     std::uint32_t number = 0;
     const auto [end, error] = std::from_chars(word.data() + 1, word.data() + word.size(), number);
     if (error != std::errc{} || end != word.data() + word.size() || number >= kFixedFirst) {
-      return fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is no counter", word),
+      return fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a counter", word),
                   "c0, c1 ..., f0 for a fixed one");
     }
     places.counters.insert(sort == 'f' ? kFixedFirst + number : number);

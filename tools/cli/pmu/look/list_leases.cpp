@@ -82,7 +82,7 @@ class LeaseListing {
                   Cell::text(pid == 0 ? "kernel" : "foreign"), Cell::text(row.text("pmu")),
                   Cell::absent(), Cell::absent(), Cell::absent(), Cell::absent(), Cell::absent(),
                   Cell::number(pid), Cell::number(row.number("uid")), Cell::absent(),
-                  Cell::text(fmt::format("(did not ask; seen in {})", row.text("how")), "")});
+                  Cell::text(fmt::format("(no lease; seen in {})", row.text("how")), "")});
   }
 
   [[nodiscard]] const Listing& listing() const noexcept { return listing_; }
@@ -121,7 +121,7 @@ int pmu_leases(const Invocation& invocation, Console& console) {
   }
   for (const auto& row : (*rows)["pmu_outsider"]) listing.add_outsider(row);
   return show_listing(invocation, console, listing.listing(),
-                      "no leases, and nobody seen who did not ask\n");
+                      "no leases, and no other user of counters was seen\n");
 }
 
 }  // namespace meterbank::cli

@@ -169,7 +169,7 @@ class SetLinks {
     if (target == nullptr) {
       problems_.add(
           place,
-          fmt::format("{} {} of {} is no counter of this set", link.word, id, which(counter)),
+          fmt::format("{} {} of {} is not a counter of this set", link.word, id, which(counter)),
           advice(counter, link));
     } else if (!takes(link.rule, *target)) {
       problems_.add(

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/format/separated_values.hpp"
 #include "cli/pdh_log/log_filter.hpp"
 #include "cli/pdh_log/log_reader.hpp"
 
@@ -60,10 +61,18 @@ std::optional<ReadLog> read_log(const std::string& text) {
   return log;
 }
 
-void demand_the_same_again(ReadLog log, LogFormat format) {
-  log.header.format = format;
+std::string print(const ReadLog& log, LogFormat format) {
   auto text = print_log_header(log.header);
   for (const auto& record : log.records) text += print_log_record(format, record);
+  return text;
+}
+
+// What is written of a log that was read is the same log, but for the marks of paths that a
+// spreadsheet would take for formulas. Written once more it does not change.
+void demand_the_same_again(ReadLog log, LogFormat format) {
+  log.header.format = format;
+  for (auto& path : log.header.paths) path = spreadsheet_text(path);
+  const auto text = print(log, format);
   const auto again = read_log(text);
   demand(again && again->whole);
   demand(again->header.format == format && again->header.zone == log.header.zone);
@@ -73,6 +82,7 @@ void demand_the_same_again(ReadLog log, LogFormat format) {
     demand(again->records[i].time == log.records[i].time);
     demand(again->records[i].values == log.records[i].values);
   }
+  demand(print(*again, format) == text);
 }
 
 // A path that can be read as a pattern means its own column at least, unless it holds wildcards of
