@@ -31,10 +31,10 @@ constexpr std::array kLivePaths{"orders:demo_orders",
                                 "demo:network_interface/*/bytes_received",
                                 "demo:network_interface/*/bytes_sent",
                                 "demo:physical_disk/*/disk_bytes"};
-constexpr std::array kPrintedPaths{"demo:processor_information/_Total/processor_time",
-                                   "demo:memory/available_bytes", "orders:demo_orders/eu/accepted",
-                                   "orders:demo_orders/us/queue_depth",
-                                   "orders:demo_orders/asia/latency"};
+constexpr std::array kPrintedPaths{
+    "orders:demo_orders/eu/accepted", "orders:demo_orders/us/queue_depth",
+    "orders:demo_orders/asia/latency", "demo:processor_information/_Total/processor_time",
+    "demo:memory/available_bytes"};
 
 // Paths are written with the publisher's name; this process is meant, and nobody of the same name.
 template <typename Paths>
@@ -100,12 +100,11 @@ int demo(const Invocation& invocation, Console& console) {
   // Twice a sample, so that no sample finds the values of the one before.
   const auto half = std::chrono::duration_cast<std::chrono::milliseconds>(invocation.interval / 2);
   options.period = std::clamp(half, std::chrono::milliseconds(5), options.period);
-  // First, for rows stand in the order in which their providers began.
+  const auto machine = host::HostProvider::start(options);
+  if (!machine) return explain_failure(machine.error(), waiter, console);
   const auto orders =
       DemoOrders::start({.name = kOrdersName, .directory = directory, .seed = invocation.seed});
   if (!orders) return explain_failure(orders.error(), waiter, console);
-  const auto machine = host::HostProvider::start(options);
-  if (!machine) return explain_failure(machine.error(), waiter, console);
 
   const bool live = has_screen(console) && invocation.format == Format::kAuto;
   SelectionOptions selected;
