@@ -116,7 +116,7 @@ SchemaDecoder::Fault SchemaDecoder::decode_counter(std::uint32_t word, CounterVi
   counter.type = static_cast<CounterType>(from.type);
   counter.attributes = from.attributes;
   counter.scale = from.scale;
-  counter.detail = static_cast<std::uint16_t>(std::min<std::uint32_t>(from.detail, 0xFFFF));
+  counter.detail = from.detail;
   // An aggregation of a newer writer is one that we do not know.
   counter.aggregate = from.aggregate > kAggregateMaximum ? kAggregateUndefined : from.aggregate;
   if (!take_text(from.name, kNameBytesMax, counter.name)) return "name";

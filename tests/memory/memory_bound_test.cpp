@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What readers take of memory beside providers that fill theirs with what costs readers most: at
-// most twice what they map, and 36 MiB, whatever the shape. With METERBANK_LONG the providers have
+// most twice what they map, and 32 MiB, whatever the shape. With METERBANK_LONG the providers have
 // all memory that a reader maps of one user, else an eighth of it.
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ constexpr std::uint64_t kMebibyte = 1024 * 1024;
 
 std::uint64_t mebibytes_published() { return ::getenv("METERBANK_LONG") != nullptr ? 256 : 32; }
 
-std::uint64_t bound(std::uint64_t mapped) { return 2 * mapped + 36 * kMebibyte; }
+std::uint64_t bound(std::uint64_t mapped) { return 2 * mapped + 32 * kMebibyte; }
 
 // Private memory of a process; 0: it has ended.
 std::uint64_t private_bytes(pid_t process) {

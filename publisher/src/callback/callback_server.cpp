@@ -100,7 +100,7 @@ void CallbackServer::handle_event(std::uint64_t tag, PacketBuffer& packet) noexc
       }
     }
   } catch (const std::bad_alloc&) {
-    // Without memory there is no answer for this reader, so its connection ends.
+    // There is no memory for an answer to this reader, so close its connection.
     if (tag == kListener) {
       set_.watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, true);
     } else if (const ConnectionPtr connection = find(tag / 2); connection != nullptr) {
@@ -140,8 +140,9 @@ void CallbackServer::accept_callers() {
 
 void CallbackServer::admit(PacketSocket socket) {
   PeerProcess peer = peer_process(socket.descriptor(), clock_ns(CLOCK_BOOTTIME));
-  // The reader has ended, or there is no descriptor left to notice its end. If the kernel cannot
-  // name the process, the end of the connection tells, unless a child of the reader keeps it open.
+  // Refuse a reader that has ended, or whose end could not be noticed because no descriptor is left.
+  // If the kernel cannot name the process, the server notices the end of the connection instead; it
+  // comes late if a child of the reader keeps the connection open.
   if (peer.found == PeerProcess::Found::kEnded || peer.found == PeerProcess::Found::kNoRoom) {
     return count_refusal();
   }

@@ -37,7 +37,7 @@ ULONG guarded(F&& body) noexcept {
   }
 }
 
-// Why there is no catalog.
+// The PerfLib error for a catalog that could not be opened.
 PerfError error_of(const Error& error) noexcept {
   return error.code == ErrorCode::kNoSpace ? PerfError::kOutOfMemory
                                            : PerfError::kNoSystemResources;

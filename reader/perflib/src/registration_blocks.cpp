@@ -48,8 +48,7 @@ void append_set(const Counterset& set, std::vector<std::byte>& block) {
   description.set = set.guid;
   description.detail = count == 0 ? kNovice : ~std::uint32_t{0};
   for (const CounterView& counter : set.counters) {
-    if (is_described(counter))
-      description.detail = std::min<std::uint32_t>(description.detail, counter.detail);
+    if (is_described(counter)) description.detail = std::min(description.detail, counter.detail);
   }
   description.counters = static_cast<std::uint32_t>(count);
   description.instances = static_cast<std::uint32_t>(set.instances);

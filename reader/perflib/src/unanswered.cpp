@@ -11,7 +11,7 @@ bool is_for_consumers(std::uint32_t code) noexcept {
   return code != 0 && code <= kWin32Max;
 }
 
-// Of a callback that ran and added nothing.
+// The status for a callback that ran and added no rows.
 PerfError error_of_empty(const CallbackAnswer& answer) noexcept {
   if (is_for_consumers(answer.interest_code)) return PerfError{answer.interest_code};
   switch (answer.outcome) {

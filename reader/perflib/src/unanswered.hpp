@@ -12,8 +12,8 @@
 
 namespace meterbank {
 
-// Of the first registration of the set that did not answer, or whose callback failed and added
-// nothing; kSuccess: there is none.
+// The status for the first registration of the set that did not answer, or whose callback failed
+// and added no rows. kSuccess if there is no such registration.
 // `trusted_only`: what other users' providers do not say is nothing that the set lacks.
 [[nodiscard]] PerfError error_of_unanswered(const std::vector<CallbackAnswer>* answers,
                                             const Guid& set, bool trusted_only) noexcept;

@@ -260,6 +260,7 @@ void CallbackAsker::end(ProviderChannel& channel, AnswerOutcome why) {
   for (Entry& entry : entries_) {
     if (entry.channel != &channel) continue;
     entry.told.reset();
+    entry.told_code = 0;
     entry.under_way = 0;
     entry.is_abandoned = false;
     if (entry.phase == Phase::kWaiting) settle(entry, why);

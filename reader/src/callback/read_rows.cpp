@@ -49,7 +49,7 @@ std::optional<std::vector<std::uint64_t>> copy_of_memory(UniqueFd memory, std::u
   if (bytes > kAnswerBytesMax || bytes % kWord != 0) return std::nullopt;
   const auto size = pass_attach_gate(memory.get(), kAnswerBytesMax + kPageMax);
   if (!size || *size < bytes) return std::nullopt;
-  // The seals do not keep its owner from writing, so a copy is what gets checked.
+  // The seals do not keep the owner from writing, so the reader checks a copy.
   std::vector<std::uint64_t> copy(bytes / kWord);
   const std::span left = std::as_writable_bytes(std::span(copy));
   for (std::size_t at = 0; at < left.size();) {

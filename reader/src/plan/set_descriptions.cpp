@@ -16,6 +16,10 @@ auto meaning_of(const CounterView& counter) noexcept {
                     std::string_view(counter.unit));
 }
 
+bool has_lower_id(const CounterView* left, const CounterView* right) noexcept {
+  return left->id < right->id;
+}
+
 // Equal for sets with the same counters.
 std::string fingerprint(const Counterset& set) {
   std::vector<std::string> counters;
@@ -39,16 +43,35 @@ std::string fingerprint(const Counterset& set) {
 
 }  // namespace
 
-bool SetDescription::agrees(const Counterset& set) const {
-  return set.instances == kind_ &&
+const CounterView* AgreedSet::find(std::uint32_t id) {
+  if (by_id_.empty()) {
+    by_id_.reserve(first_->counters.size());
+    for (const CounterView& counter : first_->counters) by_id_.push_back(&counter);
+    std::sort(by_id_.begin(), by_id_.end(), has_lower_id);
+  }
+  const auto place = std::lower_bound(
+      by_id_.begin(), by_id_.end(), id,
+      [](const CounterView* counter, std::uint32_t wanted) { return counter->id < wanted; });
+  return place == by_id_.end() || (*place)->id != id ? nullptr : *place;
+}
+
+bool AgreedSet::agrees(const Counterset& set) {
+  return set.instances == first_->instances &&
          std::all_of(set.counters.begin(), set.counters.end(), [this](const CounterView& counter) {
-           const auto known = counters_.find(counter.id);
-           return known == counters_.end() || meaning_of(*known->second) == meaning_of(counter);
+           const CounterView* const known = find(counter.id);
+           return known == nullptr || meaning_of(*known) == meaning_of(counter);
          });
 }
 
-void SetDescription::add(const Counterset& set) {
-  for (const CounterView& counter : set.counters) counters_.emplace(counter.id, &counter);
+void AgreedSet::add(const Counterset& set) {
+  std::vector<const CounterView*> more;
+  for (const CounterView& counter : set.counters) {
+    if (find(counter.id) == nullptr) more.push_back(&counter);
+  }
+  std::sort(more.begin(), more.end(), has_lower_id);
+  const auto middle = static_cast<std::ptrdiff_t>(by_id_.size());
+  by_id_.insert(by_id_.end(), more.begin(), more.end());
+  std::inplace_merge(by_id_.begin(), by_id_.begin() + middle, by_id_.end(), has_lower_id);
 }
 
 std::uint32_t SetDescriptions::number_of(const ProviderView& provider, const Counterset& set) {
@@ -74,7 +97,7 @@ SetDescriptions::Place SetDescriptions::place_of(const ProviderView& provider,
 }
 
 bool agree(const Counterset& left, const Counterset& right) {
-  return &left == &right || (left.guid == right.guid && SetDescription(left).agrees(right));
+  return &left == &right || (left.guid == right.guid && AgreedSet(left).agrees(right));
 }
 
 bool is_called_total(const Counterset& set, const InstanceView& instance) noexcept {

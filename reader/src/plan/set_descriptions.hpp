@@ -10,23 +10,29 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "meterbank/reader/catalog.hpp"
 #include "meterbank/shm/case_fold.hpp"
 
 namespace meterbank {
 
-// What is the same in all that agree. The sets outlive it.
-class SetDescription {
+// What is the same in all descriptions of a set that agree. The sets outlive it.
+class AgreedSet {
  public:
-  explicit SetDescription(const Counterset& set) : kind_(set.instances) { add(set); }
+  explicit AgreedSet(const Counterset& set) noexcept : first_(&set) {}
 
-  [[nodiscard]] bool agrees(const Counterset& set) const;
+  [[nodiscard]] bool agrees(const Counterset& set);
+  // Precondition: it agrees.
   void add(const Counterset& set);
 
  private:
-  InstanceKind kind_;
-  std::unordered_map<std::uint32_t, const CounterView*> counters_;  // by id
+  [[nodiscard]] const CounterView* find(std::uint32_t id);
+
+  const Counterset* first_;
+  // Of all that were added. Empty as long as nothing was looked for: most sets have one
+  // description.
+  std::vector<const CounterView*> by_id_;
 };
 
 class SetDescriptions {
@@ -43,7 +49,7 @@ class SetDescriptions {
 
  private:
   struct Set {
-    std::optional<SetDescription> first;
+    std::optional<AgreedSet> first;
     std::uint32_t first_number = 0;
     std::map<std::string, std::uint32_t> apart;  // by all that has to agree; empty: untrusted
   };

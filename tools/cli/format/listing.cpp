@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "cli/format/quantity.hpp"
-#include "cli/format/separated_values.hpp"
 #include "cli/session/console.hpp"
 #include "meterbank/shm/utf8.hpp"
 
@@ -161,19 +160,11 @@ void ListingPrinter::add_json(const std::vector<Cell>& cells) {
 
 template <typename Fields, typename TextOf>
 void ListingPrinter::add_line(const Fields& fields, TextOf text_of) {
-  const bool csv = style_.format == Format::kCsv;
-  const auto field = [this, csv](std::string_view text) {
-    if (style_.format == Format::kPlain) return escape_for_terminal(text, style_.charset);
-    return csv ? csv_field(text, style_.charset) : tsv_field(text, style_.charset);
-  };
-  bool first = true;
+  FieldLine line(style_);
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (properties_[i].key.empty()) continue;
-    if (!first) text_ += csv ? ',' : '\t';
-    first = false;
-    text_ += field(text_of(fields[i]));
+    if (!properties_[i].key.empty()) line.add(text_of(fields[i]));
   }
-  text_ += csv ? "\r\n" : "\n";
+  text_ += line.take();
 }
 
 // ---- Listing ----

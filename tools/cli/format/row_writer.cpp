@@ -192,18 +192,9 @@ class LineWriter final : public RowWriter {
 
  private:
   [[nodiscard]] std::string line(const std::vector<std::string>& fields) const {
-    const bool csv = style_.format == Format::kCsv;
-    std::string out;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (i > 0) out += csv ? ',' : '\t';
-      if (style_.format == Format::kPlain) {
-        out += escape_for_terminal(fields[i], style_.charset);
-      } else {
-        out += csv ? csv_field(fields[i], style_.charset) : tsv_field(fields[i], style_.charset);
-      }
-    }
-    out += csv ? "\r\n" : "\n";
-    return out;
+    FieldLine line(style_);
+    for (const std::string& field : fields) line.add(field);
+    return line.take();
   }
 
   RowStyle style_;
@@ -394,6 +385,21 @@ std::string counter_text(const CookedRow& row) {
   const auto publisher = row.needs_publisher() ? row.selection->provider->label() + ":" : "";
   return publisher + symbol_or_name(set.symbol, set.name) + "/" +
          symbol_or_name(row.counter->symbol, row.counter->name);
+}
+
+void FieldLine::add(std::string_view text) {
+  const bool csv = format_ == Format::kCsv;
+  if (!std::exchange(is_empty_, false)) text_ += csv ? ',' : '\t';
+  if (format_ == Format::kPlain) {
+    escape_for_terminal(text, text_, charset_);
+  } else {
+    text_ += csv ? csv_field(text, charset_) : tsv_field(text, charset_);
+  }
+}
+
+std::string FieldLine::take() {
+  text_ += format_ == Format::kCsv ? "\r\n" : "\n";
+  return std::move(text_);
 }
 
 bool is_of_all(const CookedRow& row) { return row.is_total && !row.needs_publisher(); }

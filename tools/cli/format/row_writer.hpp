@@ -74,6 +74,22 @@ class RowWriter {
 
 [[nodiscard]] std::unique_ptr<RowWriter> make_row_writer(const RowStyle& style);
 
+// A line of fields in plain, tsv or csv, which differ in separator and quoting only.
+class FieldLine {
+ public:
+  explicit FieldLine(const RowStyle& style) : format_(style.format), charset_(style.charset) {}
+
+  void add(std::string_view text);
+  // Call once. With its line end.
+  [[nodiscard]] std::string take();
+
+ private:
+  Format format_;
+  Charset charset_;
+  bool is_empty_ = true;
+  std::string text_;
+};
+
 // "18.4 k/s", a text, or "-" where there is neither.
 [[nodiscard]] std::string value_text(const CookedRow& row, const RowStyle& style);
 // "demo_orders/accepted"

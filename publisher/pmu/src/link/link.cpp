@@ -38,7 +38,7 @@ bool watch(const UniqueFd& set, const UniqueFd& descriptor) noexcept {
   return ::epoll_ctl(set.get(), EPOLL_CTL_ADD, descriptor.get(), &event) == 0;
 }
 
-// The uid of the account that packages make for the arbiter. Nothing if there is no such account.
+// The uid of the account that the packages create for the arbiter, if it exists.
 std::optional<uid_t> uid_of_arbiter_account() {
   passwd entry{};
   passwd* found = nullptr;

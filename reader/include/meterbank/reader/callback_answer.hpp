@@ -41,9 +41,9 @@ struct CallbackAnswer {
   std::shared_ptr<const ProviderView> provider;
   const RegisteredSet* set = nullptr;  // in *provider
   AnswerOutcome outcome = AnswerOutcome::kAnswered;
-  ChannelRefusal refusal{};         // of kRefused
-  std::uint32_t code = 0;           // of kReturnedCode
-  std::uint32_t interest_code = 0;  // what it returned when it was told of the interest
+  ChannelRefusal refusal{};         // if the outcome is kRefused
+  std::uint32_t code = 0;           // if the outcome is kReturnedCode
+  std::uint32_t interest_code = 0;  // what the callback returned for kAddInterest
   std::string text;                 // UTF-8 of the provider; escape it for a terminal
   std::size_t rows = 0;             // that the reader took over
   std::uint64_t patience_ns = 0;    // how long was waited at most

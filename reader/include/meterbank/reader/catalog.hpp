@@ -108,13 +108,13 @@ struct CatalogOptions {
 
 // Named ...View because Provider, Instance and Counter are the publisher's own words, and one
 // program may use both libraries.
-// Small, because a reader has one for each counter of every set.
 struct CounterView {
-  std::uint64_t attributes = 0;
   std::uint32_t id = 0;
   std::uint32_t word = 0;  // index in the block
   CounterType type = CounterType::kRawCount;
+  std::uint64_t attributes = 0;
   std::int32_t scale = 0;
+  std::uint32_t detail = 100;
   // Words of the linked counters, kNoCounter where there is none. Resolved from ids and checked.
   std::uint32_t base = kNoCounter;
   std::uint32_t time = kNoCounter;
@@ -123,9 +123,8 @@ struct CounterView {
   std::uint32_t aggregate = 0;
   // What the words are; see schema_layout.hpp. `more` of them lie behind the words of all counters.
   ValueForm form = ValueForm::kUnsigned;
-  std::uint16_t detail = 100;  // 0xFFFF stands for larger ones
-  bool timed = false;          // the last of them says when the value was set
-  bool any_thread = false;     // added to by several threads: exact by itself, whenever it is read
+  bool timed = false;       // the last of them says when the value was set
+  bool any_thread = false;  // added to by several threads: exact by itself, whenever it is read
   std::uint32_t more = 0;
   std::uint32_t more_words = 0;
   DistributionShape shape;

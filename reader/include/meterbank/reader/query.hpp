@@ -161,7 +161,7 @@ struct QueryPlan {
   // comes_before(); the first describes it for them. A row says which selection it belongs to.
   struct Answer {
     QueryItem item;
-    std::size_t index = 0;  // of the item in the query
+    std::size_t index = 0;  // position of the item in the query
     ItemStatus status = ItemStatus::kCountersetAbsent;
     const RegisteredSet* set = nullptr;  // of the first provider; null: kCountersetAbsent
     bool alive = false;                  // that provider lives
@@ -181,8 +181,8 @@ struct QueryPlan {
       std::shared_ptr<const Distribution> distribution;  // of a counter that is one
     };
     std::shared_ptr<const Counterset> set;
-    std::uint32_t uid = 0;      // of the first of these providers
-    std::vector<Value> values;  // a counter each
+    std::uint32_t uid = 0;      // user of the first of these providers
+    std::vector<Value> values;  // one for each counter
   };
   std::vector<Selection> selections;
   std::vector<Run> runs;

@@ -226,6 +226,12 @@ Result<std::vector<std::uint32_t>> read_cpus(const std::string& list) {
   return cpus;
 }
 
+// Without a name any PMU but the breakpoints is meant.
+bool is_of(const LedgerPlace& place, const std::string& pmu) {
+  const auto name = pmu::text_of(place.pmu);
+  return pmu.empty() ? name != pmu::kBreakpointPmu : name == pmu;
+}
+
 Result<Places> read_places(const Invocation& invocation, const LedgerView& ledger) {
   Places places;
   for (const std::string& word : invocation.pmu.places) {
@@ -245,12 +251,10 @@ Result<Places> read_places(const Invocation& invocation, const LedgerView& ledge
     places.counters.insert(sort == 'f' ? kFixedFirst + number : number);
   }
   if (!places.cpus.empty()) return places;
-  const std::string& pmu = invocation.pmu.pmu;
   for (const LedgerPlace& place : ledger.places()) {
-    const auto name = pmu::text_of(place.pmu);
-    const bool is_meant = pmu.empty() ? name != pmu::kBreakpointPmu : name == pmu;
     const auto& cpus = places.cpus;
-    if (is_meant && std::find(cpus.begin(), cpus.end(), place.cpu) == cpus.end()) {
+    if (is_of(place, invocation.pmu.pmu) &&
+        std::find(cpus.begin(), cpus.end(), place.cpu) == cpus.end()) {
       places.cpus.push_back(place.cpu);
     }
   }
@@ -281,9 +285,7 @@ std::string owner_text(const pmu::CounterOwner& owner, std::optional<std::uint64
 std::optional<std::uint64_t> slot_word_of(const LedgerView& ledger, const std::string& pmu,
                                           std::uint32_t cpu, std::uint32_t position) {
   for (const LedgerPlace& place : ledger.places()) {
-    const auto name = pmu::text_of(place.pmu);
-    const bool is_meant = pmu.empty() ? name != pmu::kBreakpointPmu : name == pmu;
-    if (!is_meant || place.cpu != cpu) continue;
+    if (!is_of(place, pmu) || place.cpu != cpu) continue;
     if (position >= std::uint32_t{place.general} + place.fixed) break;
     return ledger.slot_word(place.first_slot + position);
   }
