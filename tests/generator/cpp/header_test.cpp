@@ -120,7 +120,7 @@ unit = "{\"}"
 )"));
   EXPECT_TRUE(contains(page, R"(.help = "\"quoted\" \\ and ?\?= and \u202e turned")")) << page;
   EXPECT_TRUE(contains(page, R"(.unit = "{\"}")"));
-  EXPECT_TRUE(contains(page, "  // \"quoted\" \\ and ?\?= and  turned Unit: "));
+  EXPECT_TRUE(contains(page, "  // \"quoted\" \\ and ?\?= and turned Unit: "));
 }
 
 TEST(TypedHeader, EndsEachCommentWithItsLine) {

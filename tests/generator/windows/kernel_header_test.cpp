@@ -121,14 +121,6 @@ TEST_F(KernelHeader, DoesNotCompileWithAFieldOfTheWrongWidth) {
   }
 }
 
-TEST_F(KernelHeader, LooksAsIfSomebodyHadWrittenIt) {
-  for (const char* const name : {"pumps.h", "waves.h", "queues.h"}) {
-    EXPECT_EQ(files_.badly_formatted(name), "");
-  }
-  files_.write("control.h", "int  i ;\n");
-  EXPECT_NE(files_.badly_formatted("control.h") == "", *METERBANK_CLANG_FORMAT != '\0');
-}
-
 TEST_F(KernelHeader, DescribesLinksFormsAndTextOfTheManifest) {
   const std::string text = text_of(code_header(manifest_of(kPumps), with_prefix("My")));
   for (const char* const part :

@@ -50,7 +50,6 @@ TEST(SymbolHeader, IsMadeOfEveryGoodManifest) {
     const std::string prefix(1, static_cast<char>('A' + all.size() % 26));
     const std::string name = std::string(file) + ".h";
     files.write(name, text_of(symbol_header(good_manifest(file), with_prefix(prefix))));
-    EXPECT_EQ(files.badly_formatted(name), "");
     all += "#include \"" + name + "\"\n";
   }
   files.write("all.c", all);

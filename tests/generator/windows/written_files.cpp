@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -80,15 +79,6 @@ std::vector<Outcome> WrittenFiles::compile(const std::string& source, const std:
   }
   EXPECT_FALSE(outcomes.empty()) << "no compiler, so nothing was shown";
   return outcomes;
-}
-
-std::string WrittenFiles::badly_formatted(const std::string& name) const {
-  const std::string program = METERBANK_CLANG_FORMAT;
-  if (program.empty()) return {};
-  std::filesystem::copy_file(METERBANK_CODE_STYLE, path(".clang-format"),
-                             std::filesystem::copy_options::skip_existing);
-  const Outcome outcome = run(program + " --dry-run -Werror " + path(name));
-  return outcome.is_good ? std::string() : outcome.said;
 }
 
 Outcome WrittenFiles::compile_resources(const std::string& name) const {

@@ -47,8 +47,6 @@ class WrittenFiles {
   [[nodiscard]] std::vector<Outcome> compile(const std::string& source,
                                              const std::string& options = {},
                                              std::string_view language = {}) const;
-  // Nothing, or what clang-format would change; nothing, too, without that program.
-  [[nodiscard]] std::string badly_formatted(const std::string& name) const;
   // A resource compiler's opinion; good without one.
   [[nodiscard]] Outcome compile_resources(const std::string& name) const;
 

@@ -7,7 +7,6 @@
 #include <exception>
 
 #include "generator/output/built_in.hpp"
-#include "generator/output/layout.hpp"
 
 namespace meterbank::generator {
 namespace {
@@ -111,13 +110,6 @@ Result<std::string> render(std::string_view name, const mustache::data& data,
   // A tag that ends with the text makes the library look behind it.
   return fail(ErrorCode::kInvalidArgument,
               "template '" + output_of(name) + "': " + std::string(error.what()));
-}
-
-Result<std::string> render_code(std::string_view name, const mustache::data& data,
-                                const OutputOptions& options) {
-  auto text = render(name, data, options);
-  if (text) *text = lay_out(*text);
-  return text;
 }
 
 }  // namespace meterbank::generator

@@ -21,11 +21,4 @@ namespace meterbank::generator {
 [[nodiscard]] Result<std::string> render(std::string_view name, const kainjow::mustache::data& data,
                                          const OutputOptions& options);
 
-// The same for C and C++: lines that are longer than 100 columns are broken as clang-format does it
-// in this tree's style (comments at spaces, parameters, arguments, braced lists, long strings), so
-// templates need not count columns.
-[[nodiscard]] Result<std::string> render_code(std::string_view name,
-                                              const kainjow::mustache::data& data,
-                                              const OutputOptions& options);
-
 }  // namespace meterbank::generator

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "generator/output/c_text.hpp"
 #include "generator/output/cpp/initialisers.hpp"
 #include "generator/output/cpp/members.hpp"
 #include "generator/output/cpp/names.hpp"
@@ -49,11 +50,13 @@ Data fields_of(const std::vector<Initialiser>& fields) {
   return all;
 }
 
-// What help and unit say, for the comment of an enumerator.
+// What help and unit say, as lines of a comment above an enumerator.
 Data about(const CounterSpec& counter) {
-  std::string text = comment_text(counter.help.empty() ? counter.name : counter.help);
-  if (!counter.unit.empty()) text += " Unit: " + comment_text(counter.unit);
-  return text.empty() ? Data(false) : Data(text);
+  std::string text(counter.help.empty() ? counter.name : counter.help);
+  if (!counter.unit.empty()) text.append(" Unit: ").append(counter.unit);
+  Data lines = list();
+  for (const std::string& line : comment_lines(text)) lines.push_back(Data(line));
+  return lines;
 }
 
 class CountersetPage {
@@ -218,7 +221,7 @@ Result<std::string> cpp_header(const Manifest& manifest, const OutputOptions& op
   page.set("name_space", name_space_of(manifest, options));
   page.set("countersets", countersets);
   include(needs, page);
-  return render_code("cpp", page, options);
+  return render("cpp", page, options);
 }
 
 }  // namespace meterbank::generator

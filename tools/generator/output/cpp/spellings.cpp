@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "generator/output/c_text.hpp"
+
 namespace meterbank::generator {
 namespace {
 
@@ -52,41 +54,6 @@ constexpr std::array kTypes{
     NamedType{CounterType::kMultiBase, "kMultiBase"},
 };
 
-// Compilers warn of these, because what they hold is not what one reads.
-bool reorders_text(char32_t letter) noexcept {
-  return letter == 0x61c || (letter >= 0x200e && letter <= 0x200f) ||
-         (letter >= 0x202a && letter <= 0x202e) || (letter >= 0x2066 && letter <= 0x2069);
-}
-
-struct Letter {
-  std::string_view bytes;
-  char32_t value = 0;  // of a letter of at least two bytes
-};
-
-// Takes the first one off valid UTF-8.
-Letter take_letter(std::string_view& text) noexcept {
-  std::size_t bytes = 1;
-  while (bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80) ++bytes;
-  Letter letter{text.substr(0, bytes), 0};
-  text.remove_prefix(bytes);
-  if (bytes == 1) return letter;
-  letter.value = static_cast<unsigned char>(letter.bytes[0]) & (0xffU >> (bytes + 1));
-  for (const char c : letter.bytes.substr(1)) {
-    letter.value = letter.value << 6 | (static_cast<unsigned char>(c) & 0x3f);
-  }
-  return letter;
-}
-
-std::string hex(unsigned value, std::size_t digits) {
-  std::string text(digits, '0');
-  std::array<char, 8> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, 16).ptr;
-  const auto size = static_cast<std::size_t>(end - buffer.data());
-  return text.replace(digits - size, size, buffer.data(), size);
-}
-
-bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
 }  // namespace
 
 std::string_view enumerator_of(CounterType type) noexcept {
@@ -130,38 +97,6 @@ std::string literal(double value) {
   return {buffer.data(), end};
 }
 
-std::string literal(std::string_view text) {
-  std::string quoted = "\"";
-  while (!text.empty()) {
-    const Letter letter = take_letter(text);
-    const char first = letter.bytes.front();
-    if (reorders_text(letter.value)) {
-      quoted += "\\u" + hex(letter.value, 4);
-    } else if (is_control(first)) {
-      quoted += "\\" + std::string(1, static_cast<char>('0' + (first >> 6))) +
-                static_cast<char>('0' + (first >> 3 & 7)) + static_cast<char>('0' + (first & 7));
-    } else {
-      if (first == '"' || first == '\\') quoted += '\\';
-      // ??= and its like are other characters to a compiler of C.
-      if (first == '?' && quoted.back() == '?') quoted += '\\';
-      quoted.append(letter.bytes);
-    }
-  }
-  return quoted + "\"";
-}
-
-std::string comment_text(std::string_view text) {
-  std::string plain;
-  while (!text.empty()) {
-    const Letter letter = take_letter(text);
-    if (reorders_text(letter.value)) continue;
-    if (is_control(letter.bytes.front())) {
-      plain += ' ';
-    } else {
-      plain.append(letter.bytes);
-    }
-  }
-  return plain;
-}
+std::string literal(std::string_view text) { return '"' + c_text(text) + '"'; }
 
 }  // namespace meterbank::generator

@@ -18,10 +18,7 @@ namespace meterbank::generator {
 
 // The shortest literal that is this value again.
 [[nodiscard]] std::string literal(double value);
-// With its quotes. What does not print, or changes the order of what does, is escaped.
+// With its quotes.
 [[nodiscard]] std::string literal(std::string_view text);
-
-// Text for a comment that ends with its line, whatever it says.
-[[nodiscard]] std::string comment_text(std::string_view text);
 
 }  // namespace meterbank::generator

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "generator/output/documents/document.hpp"
 #include "generator/output/output.hpp"
 #include "generator/output/render.hpp"
+#include "generator/output/wrap.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::generator {
 namespace {
 
-constexpr std::size_t kColumns = 80;
+constexpr std::size_t kBytesMax = 80;  // of a line; all are ASCII
 
 // The characters that roff obeys or replaces with prettier ones.
 constexpr std::array kSpecial{
@@ -56,30 +58,21 @@ std::string code(std::string_view text) {
   return out;
 }
 
-// Prose on lines that fit a screen, as one would have written it.
-void append_filled(std::string& out, std::string_view line) {
-  while (line.size() > kColumns) {
-    auto space = line.rfind(' ', kColumns);
-    if (space == std::string_view::npos) space = line.find(' ');
-    if (space == std::string_view::npos) break;
-    out.append(line.substr(0, space)).append("\n");
-    line.remove_prefix(space + 1);
-    if (line.starts_with('.')) out += "\\&";
-  }
-  out.append(line).append("\n");
-}
-
+// Requests as they are, prose on lines that fit a screen.
 std::string filled(std::string_view page) {
   std::string out;
   while (!page.empty()) {
-    const auto end = page.find('\n');
+    const auto end = std::min(page.find('\n'), page.size());
     const auto line = page.substr(0, end);
-    if (line.starts_with('.')) {
+    page.remove_prefix(std::min(end + 1, page.size()));
+    if (line.empty() || line.starts_with('.')) {
       out.append(line).append("\n");
-    } else {
-      append_filled(out, line);
+      continue;
     }
-    page.remove_prefix(end == std::string_view::npos ? page.size() : end + 1);
+    for (const std::string& part : wrapped(line, kBytesMax)) {
+      if (part.starts_with('.')) out += "\\&";
+      out.append(part).append("\n");
+    }
   }
   return out;
 }

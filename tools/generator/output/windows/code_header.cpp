@@ -26,7 +26,7 @@ Result<std::string> code_header(const Manifest& manifest, const OutputOptions& o
   page.set("handle", options.prefix + windows_symbol(symbol, snake_case(symbol)));
   page.set("callback", options.notification_callback || provider.custom_callback.value);
   page.set("sets", sets);
-  return render_code(is_kernel ? "code_kernel" : "code_user", page, options);
+  return render(is_kernel ? "code_kernel" : "code_user", page, options);
 }
 
 }  // namespace meterbank::generator

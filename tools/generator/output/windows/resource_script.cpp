@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "generator/output/c_text.hpp"
 #include "generator/output/render.hpp"
 #include "set_data.hpp"
-#include "windows_text.hpp"
 
 namespace meterbank::generator {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "generator/manifest/words.hpp"
-#include "windows_text.hpp"
+#include "generator/output/c_text.hpp"
 
 namespace meterbank::generator {
 namespace {
@@ -16,6 +16,19 @@ namespace {
 using kainjow::mustache::data;
 
 std::string quoted(std::string_view text) { return fmt::format("\"{}\"", c_text(text)); }
+
+// {0xd2ffffff, 0xc923, 0x4794, {0xb6, ...}}
+std::string guid_initializer(const Guid& guid) {
+  return fmt::format("{{0x{:08x}, 0x{:04x}, 0x{:04x}, {{0x{:02x}}}}}", guid.part1, guid.part2,
+                     guid.part3, fmt::join(guid.part4, ", 0x"));
+}
+
+// The same without braces, as DEFINE_GUID takes it.
+std::string guid_arguments(const Guid& guid) {
+  std::string text = guid_initializer(guid);
+  std::erase_if(text, [](char c) { return c == '{' || c == '}'; });
+  return text;
+}
 
 std::string upper_case(std::string text) {
   for (char& c : text) {
@@ -210,9 +223,9 @@ data page_data(const Manifest& manifest, const OutputOptions& options) {
   Guid provider = manifest.provider.guid.value;
   if (provider.is_zero()) provider = Guid::from_name(manifest.provider.name.value, "");
   data page(data::type::object);
-  page.set("file", c_comment(file_name_of(manifest)));
+  page.set("file", comment_text(file_name_of(manifest)));
   page.set("hash", hash_text_of(manifest));
-  page.set("provider", c_comment(manifest.provider.name.value));
+  page.set("provider", comment_text(manifest.provider.name.value));
   page.set("prefix", options.prefix);
   page.set("provider_guid", guid_initializer(provider));
   return page;
@@ -224,17 +237,17 @@ data symbol_data(const Manifest& manifest, const Counterset& counterset) {
   for (const Counter& counter : counterset.counters) {
     if (counter.symbol.value.empty()) continue;
     data macro(data::type::object);
-    macro.set("gap", macros.is_empty_list() ? "\n\n" : "\n");
     macro.set("macro", macro_of(counterset, counter));
     macro.set("id", std::to_string(counter.id.value));
     macros.push_back(macro);
   }
   data object(data::type::object);
-  object.set("name", c_comment(counterset.name.value));
+  object.set("name", comment_text(counterset.name.value));
   object.set("c_name", c_text(counterset.name.value));
   object.set("set", windows_symbol(counterset.symbol.value, counterset.word));
   object.set("guid", guid_initializer(guid));
   object.set("guid_arguments", guid_arguments(guid));
+  object.set("has_macros", !macros.is_empty_list());
   object.set("macros", macros);
   return object;
 }

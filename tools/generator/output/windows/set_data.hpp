@@ -17,8 +17,8 @@ namespace meterbank::generator {
 [[nodiscard]] kainjow::mustache::data page_data(const Manifest& manifest,
                                                 const OutputOptions& options);
 
-// name, c_name, set, guid, guid_arguments, macros: (gap, macro, id) of counters
-// with a symbol.
+// name, c_name, set, guid, guid_arguments, has_macros; macros of counters with a symbol, with macro
+// and id.
 [[nodiscard]] kainjow::mustache::data symbol_data(const Manifest& manifest,
                                                   const Counterset& counterset);
 

@@ -14,7 +14,7 @@ Result<std::string> symbol_header(const Manifest& manifest, const OutputOptions&
   }
   data page = page_data(manifest, options);
   page.set("sets", sets);
-  return render_code("symbols", page, options);
+  return render("symbols", page, options);
 }
 
 }  // namespace meterbank::generator
