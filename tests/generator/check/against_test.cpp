@@ -153,7 +153,7 @@ TEST(Against, AnotherMetricWordIsRefused) {
 TEST(Against, OtherInstancesAreRefused) {
   EXPECT_EQ(against(replaced("instances = \"multiple\"", "instances = \"global_aggregate\"")),
             "new.toml:7:1: error: the instances of counterset 'Demo Orders' were multiple, and "
-            "would be global aggregate\n"
+            "would be global_aggregate\n"
             "new.toml:7:1: hint: paths to them would change: make a set with another name and "
             "GUID\n");
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "generator/output/built_in.hpp"
+
 namespace meterbank::generator {
 namespace {
 
@@ -144,8 +146,8 @@ TEST(Arguments, AreAllInTheHelp) {
   for (const auto& output : kOutputs) {
     EXPECT_NE(help_text().find("  --" + std::string(output.name) + " "), std::string_view::npos);
   }
-  for (const auto name : kTemplates) {
-    EXPECT_NE(help_text().find(name), std::string_view::npos) << name;
+  for (const auto& each : built_in_templates()) {
+    EXPECT_NE(help_text().find(each.name), std::string_view::npos) << each.name;
   }
   for (const char* option : {"--check", "--against", "--namespace", "--prefix", "--depfile",
                              "--notification-callback", "--template", "--print-template"}) {

@@ -10,6 +10,7 @@
 
 #include "command_fixture.hpp"
 #include "generator/command/outputs.hpp"
+#include "generator/output/built_in.hpp"
 
 namespace meterbank::generator::test {
 namespace {
@@ -22,10 +23,10 @@ class Command : public CommandTest {
 TEST_F(Command, PrintsHelpVersionAndTemplates) {
   EXPECT_TRUE(generate_with({"--help"}).out.starts_with("usage: meterbank-gen MANIFEST"));
   EXPECT_TRUE(generate_with({"--version"}).out.starts_with("meterbank-gen "));
-  for (const auto name : kTemplates) {
-    const auto outcome = generate_with({"--print-template", std::string(name)});
+  for (const auto& each : built_in_templates()) {
+    const auto outcome = generate_with({"--print-template", std::string(each.name)});
     EXPECT_EQ(outcome.code, 0);
-    EXPECT_NE(outcome.out.find("{{"), std::string::npos) << name;
+    EXPECT_EQ(outcome.out, each.text);
   }
 }
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <string>
 
-#include "generator/manifest/attributes.hpp"
 #include "generator/manifest/check.hpp"
+#include "generator/manifest/vocabulary.hpp"
 #include "read_text.hpp"
 
 namespace meterbank::test {

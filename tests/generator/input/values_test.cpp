@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "generator/input/vocabulary.hpp"
+#include "generator/manifest/vocabulary.hpp"
 #include "read_text.hpp"
 
 namespace meterbank::test {
@@ -36,7 +36,7 @@ const Counter& counter(const ReadText& read) {
 
 // M83
 TEST(ManifestTypes, All37NamesAreTakenInBothLanguages) {
-  for (const CounterType type : generator::kTypes) {
+  for (const auto& [type, enumerator] : generator::kTypes) {
     const std::string name(name_of(type));
     EXPECT_EQ(xml_type(name).said(), "");
     EXPECT_EQ(counter(xml_type(name)).type.value, type) << name;

@@ -14,6 +14,7 @@
 #include "generator/command/files.hpp"
 #include "generator/input/load.hpp"
 #include "generator/manifest/check.hpp"
+#include "generator/output/built_in.hpp"
 #include "generator/output/render.hpp"
 #include "meterbank/shm/utf8.hpp"
 
@@ -67,9 +68,12 @@ class Command {
   int print_template() {
     const auto text = built_in_template(request_.print_template);
     if (text) return print(*text);
+    std::string names;
+    for (const auto& each : built_in_templates()) {
+      names.append(names.empty() ? "" : ", ").append(each.name);
+    }
     return complain({ErrorCode::kInvalidArgument, 0,
-                     fmt::format("--print-template: no '{}'", request_.print_template),
-                     fmt::format("{}", fmt::join(kTemplates, ", "))});
+                     fmt::format("--print-template: no '{}'", request_.print_template), names});
   }
 
   // What is wrong with the manifest has been said if there is none.

@@ -23,8 +23,4 @@ inline constexpr std::array kOutputs{
     OutputWord{kMigrate, toml_manifest},
 };
 
-// What render() knows by name. The code header has two templates, one for each mode.
-inline constexpr std::array<std::string_view, 7> kTemplates{
-    "cpp", "code_user", "code_kernel", "symbols", "resources", "man", "markdown"};
-
 }  // namespace meterbank::generator

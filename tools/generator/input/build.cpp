@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "generator/input/keys.hpp"
-#include "generator/manifest/attributes.hpp"
+#include "generator/manifest/vocabulary.hpp"
 #include "generator/manifest/words.hpp"
 
 namespace meterbank::generator {
@@ -103,7 +103,7 @@ class Builder {
       known.append(known.empty() ? "it can have " : ", ").append(name);
     }
     const std::string_view kind = is_xml() ? "attribute" : "key";
-    reading_.add(entry, fmt::format("{} has no {} {}", of, kind, quoted(entry.name)),
+    reading_.add(entry, fmt::format("{} has no {} {}", of, kind, in_quotes(entry.name)),
                  near.hint(known.empty() ? "it has none at all" : known));
   }
 
@@ -124,7 +124,7 @@ class Builder {
         near.consider(name);
         all.append(all.empty() ? "it can have " : ", ").append(name);
       }
-      const std::string shown = is_xml() ? "<" + child.name + ">" : quoted(child.name);
+      const std::string shown = is_xml() ? "<" + child.name + ">" : in_quotes(child.name);
       if (!known) {
         problems_.add(child.place,
                       fmt::format("{} has no {} {}", of, is_xml() ? "element" : "table", shown),

@@ -11,7 +11,6 @@
 namespace meterbank::generator {
 namespace {
 
-constexpr std::size_t kQuotedBytesMax = 64;
 constexpr std::string_view kNumberHint = "a decimal number, or 0x and 1 to 8 hexadecimal digits";
 
 template <typename T>
@@ -29,7 +28,7 @@ bool is_digits(std::string_view text) {
 std::string shown(const Entry& entry) {
   switch (entry.kind) {
     case Entry::Kind::kText:
-      return quoted(entry.text);
+      return in_quotes(entry.text);
     case Entry::Kind::kInteger:
       return fmt::format("{}", entry.integer);
     case Entry::Kind::kReal:
@@ -71,13 +70,6 @@ std::optional<T> integer_in(const Reading& reading, const Entry& entry, std::str
 }
 
 }  // namespace
-
-std::string quoted(std::string_view text) {
-  if (text.size() <= kQuotedBytesMax) return fmt::format("'{}'", text);
-  std::size_t end = kQuotedBytesMax;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return fmt::format("'{}...'", text.substr(0, end));
-}
 
 std::optional<std::string> text_of(const Reading& reading, const Entry& entry) {
   if (entry.kind == Entry::Kind::kText) return entry.text;
@@ -124,7 +116,7 @@ std::optional<Guid> guid_in(const Reading& reading, const Entry& entry) {
   const auto guid = Guid::parse(*text);
   const bool braces = text->starts_with('{');
   if (guid && (braces || reading.language == Language::kToml)) return guid;
-  reading.add(entry, fmt::format("{} cannot be {}", entry.name, quoted(*text)),
+  reading.add(entry, fmt::format("{} cannot be {}", entry.name, in_quotes(*text)),
               guid ? fmt::format("write it in braces: {{{}}}", *text)
                    : "8-4-4-4-12 hexadecimal digits in braces, such as "
                      "{0f4a1d6e-7c1b-4b7e-9d5a-3b1f6f1c2a90}; uuidgen makes one");

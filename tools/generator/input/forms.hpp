@@ -9,8 +9,11 @@
 #include <string>
 #include <string_view>
 
+#include "generator/input/near_word.hpp"
 #include "generator/input/syntax/tree.hpp"
-#include "generator/input/vocabulary.hpp"
+#include "generator/manifest/problems.hpp"
+#include "generator/manifest/rules/wording.hpp"
+#include "generator/manifest/vocabulary.hpp"
 
 namespace meterbank::generator {
 
@@ -23,9 +26,6 @@ struct Reading {
   }
 };
 
-// 'text', cut where it gets long.
-[[nodiscard]] std::string quoted(std::string_view text);
-
 [[nodiscard]] std::optional<std::string> text_of(const Reading& reading, const Entry& entry);
 // Decimal, or 0x and 1 to 8 hexadecimal digits.
 [[nodiscard]] std::optional<std::uint32_t> number_of(const Reading& reading, const Entry& entry);
@@ -35,21 +35,29 @@ struct Reading {
 // In braces; in TOML without them too.
 [[nodiscard]] std::optional<Guid> guid_in(const Reading& reading, const Entry& entry);
 
+// What a word stands for. `refusal` begins the message about one that is not among them.
+template <const auto& kWords>
+[[nodiscard]] auto value_of(const Reading& reading, const Entry& entry, const std::string& text,
+                            const std::string& refusal)
+    -> std::optional<decltype(kWords.front().value)> {
+  NearWord near(text);
+  std::string known;
+  for (const auto& word : kWords) {
+    const std::string_view spelling = word.in(reading.language);
+    if (spelling == text) return word.value;
+    near.consider(spelling);
+    known.append(known.empty() ? "one of " : ", ").append(spelling);
+  }
+  reading.add(entry, refusal + " " + in_quotes(text), near.hint(known));
+  return std::nullopt;
+}
+
 template <const auto& kWords>
 [[nodiscard]] auto word_of(const Reading& reading, const Entry& entry)
     -> std::optional<decltype(kWords.front().value)> {
   const auto text = text_of(reading, entry);
   if (!text) return std::nullopt;
-  NearWord near(*text);
-  std::string known;
-  for (const auto& word : kWords) {
-    const std::string_view spelling = word.in(reading.language);
-    if (spelling == *text) return word.value;
-    near.consider(spelling);
-    known.append(known.empty() ? "one of " : ", ").append(spelling);
-  }
-  reading.add(entry, entry.name + " cannot be " + quoted(*text), near.hint(known));
-  return std::nullopt;
+  return value_of<kWords>(reading, entry, *text, entry.name + " cannot be");
 }
 
 }  // namespace meterbank::generator

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "generator/manifest/attributes.hpp"
+#include "generator/manifest/vocabulary.hpp"
 
 namespace meterbank::generator {
 namespace {
@@ -30,9 +30,11 @@ void refuse_type(const Reading& reading, const Entry& entry, std::string_view wo
   const auto longer = type_of(fmt::format("perf_{}", word), Language::kToml);
   const bool full = reading.language == Language::kXml || word.starts_with("perf_");
   NearWord near(meant ? name_of(*meant) : longer ? short_name_of(*longer) : word);
-  for (const CounterType type : kTypes) near.consider(full ? name_of(type) : short_name_of(type));
+  for (const auto& [type, enumerator] : kTypes) {
+    near.consider(full ? name_of(type) : short_name_of(type));
+  }
   if (!full) near.consider(kHistogramWord);
-  reading.add(entry, fmt::format("unknown type {}", quoted(entry.text)),
+  reading.add(entry, fmt::format("unknown type {}", in_quotes(entry.text)),
               near.hint(full ? "a name from the manifest schema, such as perf_counter_bulk_count"
                              : "such as bulk_count, large_rawcount, average_timer or histogram"));
 }
@@ -49,31 +51,20 @@ constexpr bool is_own_form(ValueForm form) {
 void add_attribute(const Reading& reading, const Entry& entry, Counter& counter) {
   const auto text = text_of(reading, entry);
   if (!text) return;
-  NearWord near(*text);
-  for (const AttributeWord& word : kAttributeWords) {
-    const std::string_view spelling = reading.language == Language::kXml ? word.xml : word.toml;
-    near.consider(spelling);
-    if (spelling != *text) continue;
-    if ((counter.attributes.value & word.bit) != 0) {
-      reading.add(entry, fmt::format("attribute {} is given twice", quoted(*text)),
-                  "once is enough");
-    }
-    counter.attributes.value |= word.bit;
-    return;
+  const auto bit = value_of<kAttributeWords>(reading, entry, *text, "unknown attribute");
+  if (!bit) return;
+  if ((counter.attributes.value & *bit) != 0) {
+    reading.add(entry, fmt::format("attribute {} is given twice", in_quotes(*text)),
+                "once is enough");
   }
-  std::string known;
-  for (const AttributeWord& word : kAttributeWords) {
-    known.append(known.empty() ? "one of " : ", ");
-    known.append(reading.language == Language::kXml ? word.xml : word.toml);
-  }
-  reading.add(entry, fmt::format("unknown attribute {}", quoted(*text)), near.hint(known));
+  counter.attributes.value |= *bit;
 }
 
 }  // namespace
 
 void take_schema_version(const Reading& reading, const Entry& entry, Manifest& manifest) {
   if (entry.text != "1.1" && entry.text != "2.0") {
-    reading.add(entry, fmt::format("{} cannot be {}", entry.name, quoted(entry.text)),
+    reading.add(entry, fmt::format("{} cannot be {}", entry.name, in_quotes(entry.text)),
                 "1.1, or 2.0 where resources have ids");
     return;
   }

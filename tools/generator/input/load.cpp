@@ -13,20 +13,10 @@
 #include "generator/input/build.hpp"
 #include "generator/input/syntax/source_text.hpp"
 #include "generator/input/syntax/tree.hpp"
+#include "meterbank/base/unique_fd.hpp"
 
 namespace meterbank::generator {
 namespace {
-
-class OpenFile {
- public:
-  explicit OpenFile(int descriptor) : descriptor_(descriptor) {}
-  ~OpenFile() { ::close(descriptor_); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-
- private:
-  int descriptor_;
-};
 
 tl::unexpected<Error> refused(const std::string& path, int error) {
   const bool missing = error == ENOENT || error == ENOTDIR;
@@ -54,11 +44,10 @@ Language language_of(std::string_view text) {
 }  // namespace
 
 Result<std::string> read_manifest(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (descriptor < 0) return refused(path, errno);
-  const OpenFile file(descriptor);
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (!file) return refused(path, errno);
   struct stat status {};
-  if (::fstat(descriptor, &status) != 0) return refused(path, errno);
+  if (::fstat(file.get(), &status) != 0) return refused(path, errno);
   if (S_ISDIR(status.st_mode)) return refused(path, EISDIR);
   // One byte more than it may have tells a longer one from one that just fits.
   std::string text;
@@ -66,7 +55,7 @@ Result<std::string> read_manifest(const std::string& path) {
     const std::size_t had = text.size();
     const std::size_t wanted = std::min<std::size_t>(65536, kManifestBytesMax + 1 - had);
     text.resize(had + wanted);
-    const ssize_t got = ::read(descriptor, text.data() + had, wanted);
+    const ssize_t got = ::read(file.get(), text.data() + had, wanted);
     const int error = errno;
     text.resize(had + (got > 0 ? static_cast<std::size_t>(got) : 0));
     if (got < 0 && error == EINTR) continue;

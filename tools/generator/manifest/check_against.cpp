@@ -6,6 +6,7 @@
 
 #include "generator/manifest/check.hpp"
 #include "generator/manifest/rules/wording.hpp"
+#include "generator/manifest/vocabulary.hpp"
 #include "meterbank/shm/case_fold.hpp"
 
 namespace meterbank::generator {
@@ -14,36 +15,10 @@ namespace {
 constexpr std::string_view kNewId =
     "readers would take one for the other: keep it, or give the new one another id";
 
-std::string_view word_of(InstanceKind kind) noexcept {
-  switch (kind) {
-    case InstanceKind::kSingle:
-      return "single";
-    case InstanceKind::kMultiple:
-      return "multiple";
-    case InstanceKind::kGlobalAggregate:
-      return "global aggregate";
-    case InstanceKind::kMultipleAggregate:
-      return "multiple aggregate";
-    case InstanceKind::kGlobalAggregateHistory:
-      return "global aggregate history";
-  }
-  return "unknown";
-}
-
 std::string_view word_of(ValueForm form) noexcept {
-  switch (form) {
-    case ValueForm::kUnsigned:
-      return "unsigned";
-    case ValueForm::kSigned:
-      return "signed";
-    case ValueForm::kReal:
-      return "real";
-    case ValueForm::kText:
-      return "a text";
-    case ValueForm::kDistribution:
-      return "a distribution";
-  }
-  return "unknown";
+  if (form == ValueForm::kText) return "a text";
+  if (form == ValueForm::kDistribution) return "a distribution";
+  return word_for(kFormWords, form, Language::kToml);
 }
 
 std::string unit_of(const Counter& counter) {
@@ -112,7 +87,8 @@ class Comparison {
     if (now.instances.value != old.instances.value) {
       problems_.add(first_known({now.instances.place, now.place}),
                     fmt::format("the instances of {} were {}, and would be {}", which(now),
-                                word_of(old.instances.value), word_of(now.instances.value)),
+                                word_for(kInstanceWords, old.instances.value, now_.language),
+                                word_for(kInstanceWords, now.instances.value, now_.language)),
                     "paths to them would change: make a set with another name and GUID");
     }
     compare_all_counters(now, old);

@@ -51,7 +51,7 @@ struct Counter {  // <counter> / [[counterset.counter]]
   Placed<std::int32_t> scale;             // defaultScale / scale
   Placed<std::uint32_t> detail{100, {}};  // detailLevel / detail: 100 standard, 200 advanced
   Placed<std::uint32_t> aggregate{kAggregateUndefined, {}};
-  // <counterAttribute> / attributes = [...]: bits of attributes.hpp
+  // <counterAttribute> / attributes = [...]: bits of vocabulary.hpp
   Placed<std::uint64_t> attributes;
   Placed<std::string> structure;  // struct
   Placed<std::string> field;

@@ -165,6 +165,12 @@ std::string snake_case(std::string_view name) {
   return word;
 }
 
+std::string upper_case(std::string_view text) {
+  std::string name;
+  for (const char c : text) name += upper(c);
+  return name;
+}
+
 std::string camel_case(std::string_view word) {
   std::string name;
   bool begins = true;

@@ -16,6 +16,8 @@ namespace meterbank::generator {
 // processor_time; "Accepted/sec" is accepted_sec; "IOReads" is io_reads. Empty if no letter or
 // digit of ASCII is left.
 [[nodiscard]] std::string snake_case(std::string_view name);
+// Letters of ASCII.
+[[nodiscard]] std::string upper_case(std::string_view text);
 // square_wave is SquareWave. Of a word from snake_case().
 [[nodiscard]] std::string camel_case(std::string_view word);
 

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "generator/manifest/attributes.hpp"
 #include "generator/manifest/rules/rules.hpp"
 #include "generator/manifest/rules/wording.hpp"
+#include "generator/manifest/vocabulary.hpp"
 #include "generator/manifest/words.hpp"
 
 namespace meterbank::generator {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "generator/manifest/vocabulary.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::generator {
@@ -25,11 +26,7 @@ std::string which(const Counterset& counterset) {
 std::string type_word(Language language, CounterType type) {
   const std::string_view name = name_of(type);
   if (name.empty()) return fmt::format("0x{:08x}", bits_of(type));
-  if (language == Language::kXml) return std::string(name);
-  for (const std::string_view prefix : {"perf_counter_", "perf_"}) {
-    if (name.starts_with(prefix)) return std::string(name.substr(prefix.size()));
-  }
-  return std::string(name);
+  return std::string(language == Language::kXml ? name : short_name_of(type));
 }
 
 std::string line_of(Place place) {

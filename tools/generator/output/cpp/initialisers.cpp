@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "generator/manifest/attributes.hpp"
+#include "generator/manifest/vocabulary.hpp"
 #include "generator/output/cpp/spellings.hpp"
 
 namespace meterbank::generator {
@@ -35,8 +35,8 @@ class Initialisers {
 
 std::string words_of(std::uint64_t attributes) {
   std::string words;
-  for (const AttributeWord& word : kAttributeWords) {
-    if ((attributes & word.bit) == 0) continue;
+  for (const auto& word : kAttributeWords) {
+    if ((attributes & word.value) == 0) continue;
     words += (words.empty() ? "" : ", ") + std::string(word.toml);
   }
   return words;

@@ -84,16 +84,12 @@ class DocumentData {
     auto word = snake_case(provider.symbol.value);
     if (word.empty()) word = snake_case(provider.name.value);
     if (word.empty()) word = "counters";
-    auto title = word;
-    for (char& c : title) {
-      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    }
     mustache::data data;
     data.set("file", escapes_.code(file_name_of(manifest)));
     data.set("hash", hash_text_of(manifest));
     data.set("provider", escapes_.prose(provider.name.value));
     data.set("word", escapes_.code(word));
-    data.set("title", escapes_.code(title));
+    data.set("title", escapes_.code(upper_case(word)));
     if (!provider.guid.value.is_zero()) {
       data.set("provider_guid", escapes_.code(provider.guid.value.text()));
     }

@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "generator/manifest/attributes.hpp"
+#include "generator/manifest/vocabulary.hpp"
 #include "generator/output/output.hpp"
 #include "meterbank/shm/utf8.hpp"
 
@@ -49,45 +49,6 @@ std::string real(double value) {
   return text;
 }
 
-std::string_view word_of(InstanceKind kind) {
-  switch (kind) {
-    case InstanceKind::kSingle:
-      break;
-    case InstanceKind::kMultiple:
-      return "multiple";
-    case InstanceKind::kGlobalAggregate:
-      return "global_aggregate";
-    case InstanceKind::kMultipleAggregate:
-      return "multiple_aggregate";
-    case InstanceKind::kGlobalAggregateHistory:
-      return "global_aggregate_history";
-  }
-  return "single";
-}
-
-std::string_view word_of(ValueForm form) {
-  if (form == ValueForm::kSigned) return "signed";
-  return form == ValueForm::kReal ? "real" : "unsigned";
-}
-
-std::string_view aggregate_word(std::uint32_t aggregate) {
-  constexpr std::array<std::string_view, 5> kWords{"undefined", "sum", "avg", "min", "max"};
-  return aggregate < kWords.size() ? kWords[aggregate] : kWords[0];
-}
-
-// "bulk_count": the manifest's word without its beginning.
-std::string_view type_word(const Counter& counter) {
-  if (counter.form.value == ValueForm::kText) return "text";
-  if (counter.form.value == ValueForm::kDistribution) return "histogram";
-  auto name = name_of(counter.type.value);
-  for (const std::string_view beginning : {"perf_counter_", "perf_"}) {
-    if (!name.starts_with(beginning)) continue;
-    name.remove_prefix(beginning.size());
-    break;
-  }
-  return name;
-}
-
 // One table after the other, each with the keys that were said.
 class TomlText {
  public:
@@ -115,10 +76,10 @@ class TomlText {
   void operator()(std::string_view key, const Placed<Integer>& value) {
     if (value.is_said()) raw(key, fmt::format("{}", value.value));
   }
-  // A value whose word is another thing than itself.
-  template <typename T>
-  void word(std::string_view key, const Placed<T>& value, std::string_view word) {
-    if (value.is_said()) raw(key, quoted(word));
+  template <typename T, std::size_t kSize>
+  void operator()(std::string_view key, const Placed<T>& value,
+                  const std::array<Word<T>, kSize>& words) {
+    if (value.is_said()) raw(key, quoted(word_for(words, value.value, Language::kToml)));
   }
 
   [[nodiscard]] std::string take() { return std::move(text_); }
@@ -134,10 +95,8 @@ void write(TomlText& toml, const Provider& provider) {
   toml("symbol", provider.symbol);
   toml("guid", provider.guid);
   toml("application", provider.application);
-  toml.word("mode", provider.mode,
-            provider.mode.value == ProviderMode::kKernel ? "kernel" : "user");
-  toml.word("callback", provider.custom_callback,
-            provider.custom_callback.value ? "custom" : "default");
+  toml("mode", provider.mode, kModeWords);
+  toml("callback", provider.custom_callback, kCallbackWords);
   toml("resource_base", provider.resource_base);
 }
 
@@ -147,13 +106,12 @@ void write(TomlText& toml, const Counterset& set) {
   toml("symbol", set.symbol);
   toml("guid", set.guid);
   toml("uri", set.uri);
-  toml.word("instances", set.instances, word_of(set.instances.value));
+  toml("instances", set.instances, kInstanceWords);
   toml("label", set.label);
   toml("help", set.help);
   toml("name_id", set.name_id);
   toml("description_id", set.description_id);
-  toml.word("consistency", set.consistency,
-            set.consistency.value == Consistency::kBlock ? "block" : "independent");
+  toml("consistency", set.consistency, kConsistencyWords);
   toml("many", set.many);
   toml("checkpoint", set.checkpoint);
   toml("stamped", set.stamped);
@@ -172,7 +130,7 @@ void write_attributes(TomlText& toml, const Placed<std::uint64_t>& attributes) {
   if (!attributes.is_said()) return;
   std::string list;
   for (const auto& word : kAttributeWords) {
-    if ((attributes.value & word.bit) == 0) continue;
+    if ((attributes.value & word.value) == 0) continue;
     list += (list.empty() ? "" : ", ") + quoted(word.toml);
   }
   toml.raw("attributes", "[" + list + "]");
@@ -184,10 +142,13 @@ void write(TomlText& toml, const Counter& counter) {
   toml("name", counter.name);
   toml("symbol", counter.symbol);
   toml("uri", counter.uri);
-  toml.word("type", counter.type, type_word(counter));
-  const bool is_number =
-      counter.form.value != ValueForm::kText && counter.form.value != ValueForm::kDistribution;
-  if (is_number) toml.word("form", counter.form, word_of(counter.form.value));
+  const bool is_distribution = counter.form.value == ValueForm::kDistribution;
+  if (counter.type.is_said()) {
+    toml.raw("type", quoted(is_distribution ? kHistogramWord : short_name_of(counter.type.value)));
+  }
+  if (!is_distribution && counter.form.value != ValueForm::kText) {
+    toml("form", counter.form, kFormWords);
+  }
   toml("unit", counter.unit);
   toml("help", counter.help);
   toml("timed", counter.timed);
@@ -203,8 +164,8 @@ void write(TomlText& toml, const Counter& counter) {
   toml("frequency", counter.frequency);
   toml("multi", counter.multi);
   toml("scale", counter.scale);
-  toml.word("detail", counter.detail, counter.detail.value == 200 ? "advanced" : "standard");
-  toml.word("aggregate", counter.aggregate, aggregate_word(counter.aggregate.value));
+  toml("detail", counter.detail, kDetailWords);
+  toml("aggregate", counter.aggregate, kAggregateWords);
   write_attributes(toml, counter.attributes);
   toml("struct", counter.structure);
   toml("field", counter.field);

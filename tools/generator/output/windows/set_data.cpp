@@ -30,15 +30,8 @@ std::string guid_arguments(const Guid& guid) {
   return text;
 }
 
-std::string upper_case(std::string text) {
-  for (char& c : text) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return text;
-}
-
 // perf_counter_rawcount is PERF_COUNTER_RAWCOUNT in winperf.h.
-std::string macro_of(CounterType type) { return upper_case(std::string(name_of(type))); }
+std::string macro_of(CounterType type) { return upper_case(name_of(type)); }
 
 // As the manifest writes it, but a word like `bytes` must not become a macro.
 std::string macro_of(const Counterset& counterset, const Counter& counter) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "generator/input/vocabulary.hpp"
+#include "generator/input/near_word.hpp"
 
 #include <fmt/format.h>
 
@@ -41,22 +41,6 @@ std::size_t edits(std::string_view from, std::string_view to) {
 constexpr std::size_t kWordBytesMax = 64;  // what is longer is no slip of any word of ours
 
 }  // namespace
-
-std::string_view short_name_of(CounterType type) noexcept {
-  std::string_view name = name_of(type);
-  for (const std::string_view prefix : {"perf_counter_", "perf_"}) {
-    if (name.starts_with(prefix)) return name.substr(prefix.size());
-  }
-  return name;
-}
-
-std::optional<CounterType> type_of(std::string_view word, Language language) noexcept {
-  for (const CounterType type : kTypes) {
-    if (word == name_of(type)) return type;
-    if (language == Language::kToml && word == short_name_of(type)) return type;
-  }
-  return std::nullopt;
-}
 
 NearWord::NearWord(std::string_view word)
     : word_(folded(word.substr(0, kWordBytesMax))),
