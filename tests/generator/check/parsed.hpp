@@ -3,15 +3,10 @@
 // Manifests of tests, from text.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 
-#include "generator/input/load.hpp"
-#include "generator/manifest/check.hpp"
+#include "../loaded.hpp"
 
 namespace meterbank::generator {
 
@@ -23,11 +18,7 @@ inline Manifest parsed(std::string_view text, const std::string& file = "test.to
   return manifest.value_or(Manifest{});
 }
 
-inline std::string text_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  EXPECT_TRUE(file) << path;
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+using test::text_of_file;
 
 // What check() says, as a person would read it.
 inline std::string faults_of(const Manifest& manifest) {

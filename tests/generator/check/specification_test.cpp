@@ -66,19 +66,19 @@ help = "Orders waiting."
 )";
 
 TEST(Specification, OfATomlManifestIsTheOneWrittenByHand) {
-  EXPECT_EQ(schema_of(parsed(kOrders)), schema_of(test::kOrders, "orders"));
+  EXPECT_EQ(schema_of(parsed(kOrders)), schema_of(meterbank::test::kOrders, "orders"));
 }
 
 TEST(Specification, DiffersWhereTheManifestDiffers) {
   Manifest manifest = parsed(kOrders);
   manifest.countersets[0].counters[2].unit.value = "1";
-  EXPECT_NE(schema_of(manifest), schema_of(test::kOrders, "orders"));
+  EXPECT_NE(schema_of(manifest), schema_of(meterbank::test::kOrders, "orders"));
 }
 
 TEST(Specification, DerivesTheGuidThatAProviderDerives) {
   Manifest manifest = parsed(kOrders);
   manifest.countersets[0].guid = {};
-  CountersetSpec spec = test::kOrders;
+  CountersetSpec spec = meterbank::test::kOrders;
   spec.guid = {};
   EXPECT_EQ(schema_of(manifest), schema_of(spec, "orders"));
   EXPECT_EQ(guid_of(manifest, manifest.countersets[0]), Guid::from_name("orders", "Demo Orders"));

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <locale>
 
-#include "loaded.hpp"
+#include "../loaded.hpp"
 
 namespace meterbank::generator {
 namespace {

@@ -3,7 +3,7 @@
 // Templates, built in and of the user's.
 #include "generator/output/render.hpp"
 
-#include "loaded.hpp"
+#include "../loaded.hpp"
 
 namespace meterbank::generator {
 namespace {

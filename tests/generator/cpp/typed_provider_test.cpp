@@ -12,8 +12,8 @@
 #include <type_traits>
 
 #include "../../support/temporary_directory.hpp"
+#include "../loaded.hpp"
 #include "forms.hpp"
-#include "loaded.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
 #include "orders.hpp"

@@ -2,30 +2,16 @@
 #include "samples.hpp"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-
-#include "generator/input/load.hpp"
-#include "generator/manifest/check.hpp"
 
 namespace meterbank::generator::test {
 
-Manifest manifest_of(std::string_view text, const std::string& file) {
-  Problems problems;
-  auto manifest = parse_manifest(text, file, problems);
-  if (manifest) check(*manifest, problems);
-  EXPECT_TRUE(manifest && problems.empty()) << problems.text(file);
-  return manifest.value_or(Manifest{});
-}
-
 Manifest good_manifest(const std::string& name) {
-  auto manifest =
-      manifest_of(text_of_file(fmt::format("{}/{}", METERBANK_GOOD_MANIFESTS, name)), name);
+  auto manifest = manifest_of_file(fmt::format("{}/{}", METERBANK_GOOD_MANIFESTS, name));
   // A comment that changes in there changes no golden document.
   manifest.hash = 0x0123456789abcdef;
   return manifest;
@@ -80,12 +66,6 @@ const std::vector<std::string>& odd_texts() {
       "gr\u00fc\u00df \u4e2d\u6587 \U0001f600",
   };
   return kTexts;
-}
-
-std::string text_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  EXPECT_TRUE(file) << path;
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 void expect_golden(const std::string& name, const std::string& text) {

@@ -7,12 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "generator/manifest/manifest.hpp"
+#include "../loaded.hpp"
 
 namespace meterbank::generator::test {
 
-// Fails the test if `text` is no good manifest.
-[[nodiscard]] Manifest manifest_of(std::string_view text, const std::string& file = "test.toml");
 [[nodiscard]] Manifest good_manifest(const std::string& name);
 [[nodiscard]] std::vector<std::string> good_manifests();
 
@@ -22,8 +20,6 @@ namespace meterbank::generator::test {
 
 // Things that mean something in one of the languages of the documents.
 [[nodiscard]] const std::vector<std::string>& odd_texts();
-
-[[nodiscard]] std::string text_of_file(const std::string& path);
 
 // Fails the test if `text` is not golden/NAME. With METERBANK_WRITE_GOLDEN in the environment it
 // becomes so, to be looked at before it is committed.

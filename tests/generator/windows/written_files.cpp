@@ -6,10 +6,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
-
-#include "generator/input/load.hpp"
-#include "generator/manifest/check.hpp"
 
 namespace meterbank::generator {
 namespace {
@@ -37,22 +33,10 @@ std::vector<std::string> compilers() {
   return found;
 }
 
-Manifest checked(std::string_view text, const std::string& file) {
-  Problems problems;
-  auto manifest = parse_manifest(text, file, problems);
-  if (manifest) check(*manifest, problems);
-  EXPECT_TRUE(problems.empty()) << problems.text(file);
-  return manifest ? std::move(*manifest) : Manifest();
-}
-
 }  // namespace
 
-Manifest manifest_of(std::string_view text) { return checked(text, "test.toml"); }
-
 Manifest good_manifest(const std::string& file) {
-  const auto text = read_manifest(METERBANK_GOOD_MANIFESTS "/" + file);
-  EXPECT_TRUE(text) << file;
-  return checked(text.value_or(std::string()), file);
+  return test::manifest_of_file(METERBANK_GOOD_MANIFESTS "/" + file);
 }
 
 std::string text_of(const Result<std::string>& output) {

@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "../../support/temporary_directory.hpp"
-#include "generator/manifest/manifest.hpp"
-#include "generator/output/output.hpp"
+#include "../loaded.hpp"
 
 namespace meterbank::generator {
 
-// Of TOML or XML, or of a file in manifests/good; a faulty one fails the test.
-[[nodiscard]] Manifest manifest_of(std::string_view text);
+using test::manifest_of;
+// Of a file in manifests/good.
 [[nodiscard]] Manifest good_manifest(const std::string& file);
 
 [[nodiscard]] inline OutputOptions with_prefix(std::string prefix) {
@@ -51,7 +50,7 @@ class WrittenFiles {
   [[nodiscard]] Outcome compile_resources(const std::string& name) const;
 
  private:
-  test::TemporaryDirectory directory_;
+  meterbank::test::TemporaryDirectory directory_;
 };
 
 }  // namespace meterbank::generator
