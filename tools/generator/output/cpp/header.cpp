@@ -20,11 +20,8 @@ namespace {
 namespace mustache = kainjow::mustache;
 using Data = mustache::data;
 
-// What the functions of a counterset are made with, hence what has to be included.
-struct Needs {
-  bool bit_cast = false, exact = false, update = false;
-  bool handles = false, sharded = false, sharded_recorder = false;
-};
+// Those of the publisher that a counterset includes.
+using Headers = std::set<std::string>;
 
 Data list() { return Data(Data::type::list); }
 
@@ -73,7 +70,7 @@ class CountersetPage {
   }
 
   [[nodiscard]] const Data& data() const noexcept { return data_; }
-  [[nodiscard]] const Needs& needs() const noexcept { return needs_; }
+  [[nodiscard]] const Headers& headers() const noexcept { return headers_; }
 
  private:
   void set_names() {
@@ -97,11 +94,9 @@ class CountersetPage {
     const CounterMembers functions(spec_, counter, names_, names);
     for (const Member& member : functions.members(MemberOf::kUpdate)) {
       update_members_.push_back(member_data(member));
-      note(member);
     }
     for (const Member& member : functions.members(MemberOf::kInstance)) {
       instance_members_.push_back(member_data(member));
-      note(member);
     }
     const Handle kept = functions.kept_handle();
     if (!kept.name.empty()) add_kept(kept, functions.position());
@@ -113,11 +108,6 @@ class CountersetPage {
     }
   }
 
-  void note(const Member& member) {
-    needs_.exact |= member.type.find("Exact<") != std::string::npos;
-    const std::string body = member.before + member.statement;
-    needs_.bit_cast |= body.find("bit_cast") != std::string::npos;
-  }
   void add_kept(const Handle& handle, const std::string& position) {
     Data data;
     data.set("type", handle.type);
@@ -126,9 +116,10 @@ class CountersetPage {
     data.set("position", position);
     handles_.push_back(data);
     // Counters are for any thread, and updates for one.
-    update_has_handles_ |= handle.type != "Counter";
-    needs_.handles |= handle.type != "Counter";
-    needs_.sharded_recorder |= handle.type == "ShardedRecorder";
+    if (handle.type == "Counter") return;
+    update_has_handles_ = true;
+    headers_.insert(handle.type == "ShardedRecorder" ? "sharded_recorder.hpp"
+                                                     : "value_handles.hpp");
   }
   void add_given(const Handle& handle, const std::string& expression) {
     Data data;
@@ -148,9 +139,8 @@ class CountersetPage {
     data_.set("has_accessors", Data(!accessors_.is_empty_list()));
     data_.set("update_has_handles", Data(update_has_handles_));
     data_.set("is_stamped", Data(spec_.stamped));
-    needs_.update = !update_members_.is_empty_list() || spec_.stamped;
-    needs_.sharded = is_sharded(spec_);
-    data_.set("has_update", Data(needs_.update));
+    if (is_sharded(spec_)) headers_.insert("sharded.hpp");
+    data_.set("has_update", Data(!update_members_.is_empty_list() || spec_.stamped));
   }
 
   void set_classes() {
@@ -173,7 +163,7 @@ class CountersetPage {
   std::vector<CounterSpec> counters_;
   const CountersetSpec spec_;
   const CountersetNames& names_;
-  Needs needs_;
+  Headers headers_{"exact.hpp", "instance.hpp", "provider.hpp", "schema.hpp"};
   bool update_has_handles_ = false;
   Data data_;
   Data counter_data_ = list();
@@ -183,44 +173,24 @@ class CountersetPage {
   Data accessors_ = list();
 };
 
-Data named(const std::set<std::string_view>& names) {
-  Data all = list();
-  for (const std::string_view name : names) all.push_back(Data("name", std::string(name)));
-  return all;
-}
-
-void include(const std::vector<Needs>& all, Data& page) {
-  std::set<std::string_view> standard{"array", "cstdint", "string_view", "utility"};
-  std::set<std::string_view> ours{"instance.hpp", "provider.hpp", "schema.hpp"};
-  for (const Needs& needs : all) {
-    if (needs.bit_cast) standard.insert("bit");
-    if (needs.update) standard.insert("type_traits");
-    if (needs.exact) ours.insert("exact.hpp");
-    if (needs.handles && !needs.sharded) ours.insert("value_handles.hpp");
-    if (needs.sharded) ours.insert("sharded.hpp");
-    if (needs.sharded_recorder) ours.insert("sharded_recorder.hpp");
-  }
-  page.set("standard_headers", named(standard));
-  page.set("headers", named(ours));
-}
-
 }  // namespace
 
 Result<std::string> cpp_header(const Manifest& manifest, const OutputOptions& options) {
   const std::vector<CountersetNames> names = names_of(manifest);
   Data page;
   Data countersets = list();
-  std::vector<Needs> needs;
+  Headers headers;
   for (std::size_t i = 0; i < manifest.countersets.size(); ++i) {
     const CountersetPage counterset(manifest, manifest.countersets[i], names[i]);
     countersets.push_back(counterset.data());
-    needs.push_back(counterset.needs());
+    headers.insert(counterset.headers().begin(), counterset.headers().end());
   }
   page.set("file", comment_text(file_name_of(manifest)));
   page.set("hash", hash_text_of(manifest));
   page.set("name_space", name_space_of(manifest, options));
   page.set("countersets", countersets);
-  include(needs, page);
+  page.set("headers", list());
+  for (const std::string& header : headers) page["headers"] << Data(header);
   return render("cpp", page, options);
 }
 
