@@ -8,6 +8,7 @@
 #include "generator/output/c_text.hpp"
 
 namespace meterbank::generator {
+
 std::string_view enumerator_of(CounterType type) noexcept {
   for (const TypeName& each : kTypes) {
     if (each.type == type) return each.enumerator;
