@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "generator/input/syntax/tree.hpp"
+#include "generator/input/elements.hpp"
 #include "generator/input/vocabulary.hpp"
 
 namespace meterbank::generator {
