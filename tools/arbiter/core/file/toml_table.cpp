@@ -24,6 +24,14 @@ constexpr std::size_t kForeignBytesMax = 200;
   return !word.empty() && std::find(parts.begin(), parts.end(), word) != parts.end();
 }
 
+enum class Sort : std::uint8_t { kUnknown, kValue, kTable, kList };
+
+[[nodiscard]] Sort sort_in(const TableForm& form, std::string_view name) {
+  if (has_word(form.required, name) || has_word(form.optional, name)) return Sort::kValue;
+  if (has_word(form.tables, name)) return Sort::kTable;
+  return has_word(form.lists, name) ? Sort::kList : Sort::kUnknown;
+}
+
 // "a, b, [c], [[d]]"
 [[nodiscard]] std::string shown_names(const TableForm& form) {
   std::string all;
@@ -72,42 +80,34 @@ void TomlTable::refuse_kind(const Entry& entry, std::string_view wanted,
                fmt::format("write {}", example));
 }
 
-void TomlTable::refuse_unknown(syntax::Place place, std::string_view key,
-                               const TableForm& form) const {
-  const std::string names = shown_names(form);
-  faults_->add(place, ErrorCode::kInvalidArgument, fmt::format("{} has no {}", shown_, quoted(key)),
-               names.empty() ? "leave it out" : fmt::format("it can have {}", names));
-}
-
 void TomlTable::check(const TableForm& form) const {
-  for (const Entry& entry : element_->entries) {
-    if (has_word(form.required, entry.name) || has_word(form.optional, entry.name)) continue;
-    if (has_word(form.tables, entry.name)) {
-      refuse_kind(entry, "a table", fmt::format("[{}]", entry.name));
-    } else if (has_word(form.lists, entry.name)) {
-      if (!is_empty_list(entry.name))
-        refuse_kind(entry, "a list of tables", fmt::format("[[{}]]", entry.name));
-    } else {
-      refuse_unknown(entry.place, entry.name, form);
+  const auto check_one = [&](syntax::Place place, const std::string& name, Sort sort) {
+    const Sort expected = sort_in(form, name);
+    if (sort == expected) return;
+    const auto refuse_as = [&](std::string what, std::string remedy) {
+      faults_->add(place, ErrorCode::kInvalidArgument, std::move(what), std::move(remedy));
+    };
+    switch (expected) {
+      case Sort::kUnknown:
+        return refuse_as(fmt::format("{} has no {}", shown_, quoted(name)),
+                         fmt::format("it can have {}", shown_names(form)));
+      case Sort::kValue:
+        return refuse_as(fmt::format("'{}' is not a table", name),
+                         fmt::format("write {} = and its value", name));
+      case Sort::kTable:
+        return refuse_as(fmt::format("'{}' is one table", name),
+                         "write it once, in single brackets");
+      case Sort::kList:
+        return refuse_as(fmt::format("'{}' is a list of tables", name),
+                         "write each in double brackets");
     }
+  };
+  for (const Entry& entry : element_->entries) {
+    const bool is_list = sort_in(form, entry.name) == Sort::kList && is_empty_list(entry.name);
+    check_one(entry.place, entry.name, is_list ? Sort::kList : Sort::kValue);
   }
   for (const Element& child : element_->children) {
-    const bool is_table = has_word(form.tables, child.name);
-    const bool is_list = has_word(form.lists, child.name);
-    if (child.listed ? is_list : is_table) continue;
-    const auto refuse_child = [&](std::string_view what, std::string remedy) {
-      faults_->add(child.place, ErrorCode::kInvalidArgument,
-                   fmt::format("{} is {}", quoted(child.name), what), std::move(remedy));
-    };
-    if (is_table) {
-      refuse_child("not a list", fmt::format("write [{}], once", child.name));
-    } else if (is_list) {
-      refuse_child("a list", fmt::format("write [[{}]] for each", child.name));
-    } else if (has_word(form.required, child.name) || has_word(form.optional, child.name)) {
-      refuse_child("not a table", fmt::format("write {} = and its value", child.name));
-    } else {
-      refuse_unknown(child.place, child.name, form);
-    }
+    check_one(child.place, child.name, child.listed ? Sort::kList : Sort::kTable);
   }
   if (form.required.empty()) return;
   for (const std::string_view key : parts_of(form.required, ' ')) {
@@ -199,19 +199,16 @@ CpuSet TomlTable::cpus(std::string_view key) const {
   return cpus_of(*entry).value_or(CpuSet());
 }
 
-const std::vector<Entry>* TomlTable::items(std::string_view key, std::string_view example) const {
+std::span<const Entry> TomlTable::items(std::string_view key) const {
   const Entry* const entry = find(key);
-  if (entry == nullptr) return nullptr;
-  if (entry->kind == Entry::Kind::kList) return &entry->items;
-  refuse_kind(*entry, "a list", example);
-  return nullptr;
+  if (entry == nullptr) return {};
+  if (entry->kind != Entry::Kind::kList) refuse_kind(*entry, "a list", "it in brackets: [...]");
+  return entry->items;
 }
 
 std::vector<std::string> TomlTable::texts(std::string_view key) const {
   std::vector<std::string> all;
-  const auto* const items = this->items(key, fmt::format("{} = [\"...\", \"...\"]", key));
-  if (items == nullptr) return all;
-  for (const Entry& item : *items) {
+  for (const Entry& item : items(key)) {
     if (item.kind != Entry::Kind::kText) {
       refuse_kind(item, "a list of texts", "each in quotation marks");
     } else if (item.text.empty()) {
@@ -226,10 +223,16 @@ std::vector<std::string> TomlTable::texts(std::string_view key) const {
 
 std::vector<std::uint32_t> TomlTable::numbers(std::string_view key) const {
   std::vector<std::uint32_t> all;
-  const auto* const items = this->items(key, fmt::format("{} = [0, 1]", key));
-  if (items == nullptr) return all;
-  for (const Entry& item : *items) {
+  for (const Entry& item : items(key)) {
     if (const auto value = number_of(item, 0, kAnyNumber)) all.push_back(*value);
+  }
+  return all;
+}
+
+std::vector<std::pair<syntax::Place, CpuSet>> TomlTable::cpu_sets(std::string_view key) const {
+  std::vector<std::pair<syntax::Place, CpuSet>> all;
+  for (const Entry& item : items(key)) {
+    if (auto set = cpus_of(item)) all.emplace_back(item.place, std::move(*set));
   }
   return all;
 }
@@ -252,16 +255,6 @@ std::pair<std::uint32_t, std::uint32_t> TomlTable::range(std::string_view key) c
            "write the lower one first");
   }
   return {ends[0], ends[1]};
-}
-
-std::vector<std::pair<syntax::Place, CpuSet>> TomlTable::cpu_sets(std::string_view key) const {
-  std::vector<std::pair<syntax::Place, CpuSet>> all;
-  const auto* const items = this->items(key, fmt::format("{} = [\"0,8\", \"1,9\"]", key));
-  if (items == nullptr) return all;
-  for (const Entry& item : *items) {
-    if (auto set = cpus_of(item)) all.emplace_back(item.place, std::move(*set));
-  }
-  return all;
 }
 
 std::vector<TomlTable> TomlTable::list(std::string_view name) const {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -90,9 +91,7 @@ class TomlTable {
   [[nodiscard]] std::optional<CpuSet> cpus_of(const syntax::Entry& entry) const;
   void refuse_kind(const syntax::Entry& entry, std::string_view wanted,
                    std::string_view example) const;
-  void refuse_unknown(syntax::Place place, std::string_view key, const TableForm& form) const;
-  [[nodiscard]] const std::vector<syntax::Entry>* items(std::string_view key,
-                                                        std::string_view example) const;
+  [[nodiscard]] std::span<const syntax::Entry> items(std::string_view key) const;
 
   const syntax::Element* element_;
   std::string shown_;
