@@ -207,12 +207,15 @@ void add_pmu_words(std::vector<Command>& commands, const Programs& programs, Hos
 #if defined(METERBANK_PMUD)
 void add_arbiter(std::vector<Command>& commands, const Programs& programs, HostileWorld& world) {
   const auto policy = world.write(world.hostile_file_name("F40"), world.hostile("F41") + "\n");
-  const auto plain = world.write("policy", "user " + world.hostile("F41") + "\n");
+  const auto plain = world.write(
+      "policy", "[[rule]]\nuser = " + toml_string(world.hostile("F41")) + "\nallow = []\n");
+  const auto keyed = world.write("keyed", toml_string(world.hostile("F41")) + " = 1\n");
   const auto topology = world.write(world.hostile_file_name("F42"), world.hostile("F43") + "\n");
-  const auto pmu = world.write("topology", "pmu " + world.hostile("F43") + " cpus=0 gp=1\n");
+  const auto pmu = world.write("topology", "[[pmu]]\nname = " + toml_string(world.hostile("F43")) +
+                                               "\ncpus = \"0\"\ngeneral = 1\n");
   for (const Words& words :
        {Words{"--check-policy", policy}, Words{"--check-policy", plain},
-        Words{"--check-policy", "/" + world.hostile("F40")},
+        Words{"--check-policy", keyed}, Words{"--check-policy", "/" + world.hostile("F40")},
         Words{"--simulate", topology, "--dir", "/proc/nowhere"},
         Words{"--simulate", pmu, "--dir", "/proc/nowhere"}, Words{"--" + world.hostile("F44")},
         Words{"--simulate", "/" + world.hostile("F42")}}) {

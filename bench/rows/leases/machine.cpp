@@ -22,11 +22,20 @@ constexpr std::uint32_t kCpus = 224;
 constexpr std::uint32_t kGeneral = 8;
 constexpr std::uint32_t kOnAll = 4;  // of them, of one who counts on all CPUs
 constexpr std::string_view kTopology =
-    "pmu cpu cpus=0-223 gp=8 fixed=4 width=48 flags=overflow,userread\n"
-    "class any cpu gp=0xff\n"
-    "class instructions cpu fixed=0\n"
-    "event cpu 0xc0:0x00 -> instructions\n"
-    "event cpu 0x00-0xff -> any\n";
+    R"([[pmu]]
+name = "cpu"
+cpus = "0-223"
+general = 8
+fixed = 4
+width = 48
+flags = ["overflow", "userread"]
+event = [
+  {code = 0xc0, mask = 0x00, class = "instructions"},
+  {code = [0x00, 0xff], class = "any"},
+]
+class.any = {general = 0xff}
+class.instructions = {fixed = [0]}
+)";
 constexpr std::uint32_t kInstructions = 0xc0;
 constexpr std::uint32_t kAnything = 0x10;
 

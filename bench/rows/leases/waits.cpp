@@ -30,7 +30,7 @@ using arbiter::Nanoseconds;
 
 constexpr std::uint32_t kCounters = 6;
 constexpr CounterMask kAll = arbiter::bits_of(0, kCounters);
-constexpr std::string_view kTopology = "pmu cpu cpus=0 gp=6\n";
+constexpr std::string_view kTopology = "[[pmu]]\nname = \"cpu\"\ncpus = \"0\"\ngeneral = 6\n";
 constexpr double kLoad = 0.7;
 constexpr double kSecond = 1e9;
 

@@ -205,20 +205,22 @@ TEST_F(DiscoveryTest, PmuThatCountsOwnTasksOnlyIsThereAllTheSame) {
 TEST_F(DiscoveryTest, TopologyFileHasTheLastWordOnCounts) {
   folders_.add_core("cpu", "4");
   kernel_->pmus[4] = {.general = 8};
-  folders_.write("small.topology", "pmu cpu cpus=0-3 gp=2 fixed=1\nclass low cpu gp=0x1\n");
-  open({.vendor = "GenuineIntel", .general = 8}, folders_.path("small.topology"));
+  folders_.write("small.toml",
+                 "[[pmu]]\nname = \"cpu\"\ncpus = \"0-3\"\ngeneral = 2\nfixed = 1\n"
+                 "class.low = {general = 1}\n");
+  open({.vendor = "GenuineIntel", .general = 8}, folders_.path("small.toml"));
   ASSERT_NE(backend_, nullptr) << error_.message();
   EXPECT_EQ(topology().pmus.at(0).general, 2U);
   EXPECT_EQ(topology().classes.size(), 1U);
   EXPECT_EQ(backend_->machine().names.at(0).count("cycles"), 1U);
-  folders_.write("other.topology", "pmu strange cpus=0-3 gp=2\n");
-  open({}, folders_.path("other.topology"));
+  folders_.write("other.toml", "[[pmu]]\nname = \"strange\"\ncpus = \"0-3\"\ngeneral = 2\n");
+  open({}, folders_.path("other.toml"));
   EXPECT_EQ(error_.code, ErrorCode::kNotFound);
   EXPECT_NE(error_.what.find("strange"), std::string::npos);
-  open({}, folders_.path("missing.topology"));
+  open({}, folders_.path("missing.toml"));
   EXPECT_EQ(error_.code, ErrorCode::kNotFound);
-  folders_.write("bad.topology", "pmu\n");
-  open({}, folders_.path("bad.topology"));
+  folders_.write("bad.toml", "[[pmu]]\n");
+  open({}, folders_.path("bad.toml"));
   EXPECT_EQ(error_.code, ErrorCode::kInvalidArgument);
 }
 

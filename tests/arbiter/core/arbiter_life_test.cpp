@@ -317,7 +317,7 @@ TEST_F(ArbiterLife, APolicyReadAnewRevokesWhatItForbids) {
   asked.items.front().flags = pmu::kItemExcludesKernel;
   lax.say(user, 1, asked);
   ASSERT_NE(lax.token(user, 1), 0U);
-  const auto parsed = parse_policy("deny user=7\n", "test");
+  const auto parsed = parse_policy("[[rule]]\nuser = 7\ndeny = \"everything\"\n", "test");
   ASSERT_TRUE(parsed) << parsed.error().message();
   lax.arbiter.adopt(*parsed, lax.now);
   lax.run();

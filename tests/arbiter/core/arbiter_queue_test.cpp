@@ -60,7 +60,8 @@ TEST_F(ArbiterQueue, ARefusalNamesWhoIsInTheWay) {
 }
 
 TEST_F(ArbiterQueue, OtherUsersSeeNoPid) {
-  const auto policy = parse_policy("allow user=7 whole-cpu kernel\n", "test");
+  const auto policy =
+      parse_policy("[[rule]]\nuser = 7\nallow = [\"whole-cpu\", \"kernel\"]\n", "test");
   ASSERT_TRUE(policy) << policy.error().message();
   ScriptedKernel lax(small_machine(), *policy);
   const ClientNumber holder = lax.connect_as(0, 555);
@@ -149,7 +150,16 @@ TEST_F(ArbiterQueue, TheKernelIsNamedWhereItHoldsOne) {
 
 TEST_F(ArbiterQueue, PolicyAndQuotaAreNoScarcity) {
   const auto policy = parse_policy(
-      "allow user=7 whole-cpu kernel counters=2\nclass batch hold=0 quota=25%\n", "test");
+      R"([[rule]]
+user = 7
+allow = ["whole-cpu", "kernel"]
+counters = 2
+
+[class.batch]
+hold = 0
+quota = "25%"
+)",
+      "test");
   ASSERT_TRUE(policy) << policy.error().message();
   ScriptedKernel strict(small_machine(), *policy);
   const ClientNumber nobody = strict.connect_as(99);
@@ -170,7 +180,7 @@ TEST_F(ArbiterQueue, PolicyAndQuotaAreNoScarcity) {
 }
 
 TEST_F(ArbiterQueue, WhatIsSharedCountsOnceInAQuota) {
-  const auto policy = parse_policy("class batch hold=0 quota=25%\n", "test");
+  const auto policy = parse_policy("[class.batch]\nhold = 0\nquota = \"25%\"\n", "test");
   ASSERT_TRUE(policy) << policy.error().message();
   ScriptedKernel strict(small_machine(), *policy);
   const ClientNumber root = strict.connect();

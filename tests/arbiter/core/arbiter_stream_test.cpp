@@ -132,7 +132,8 @@ class History {
     Policy policy = Policy::standard();
     policy.classes.at(below(policy.classes.size())).is_preemptible = below(2) == 0;
     policy.classes.at(below(policy.classes.size())).is_renewable = below(2) == 0;
-    if (below(3) == 0) policy = parse_policy("deny user=7 whole-cpu\n", "test").value();
+    if (below(3) == 0)
+      policy = parse_policy("[[rule]]\nuser = 7\ndeny = [\"whole-cpu\"]\n", "test").value();
     world.arbiter.adopt(std::move(policy), world.now);
     world.run();
   }

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace meterbank::arbiter {
@@ -28,6 +32,17 @@ ClientIdentity alice() {
           .cgroup = "/system.slice/app.service"};
 }
 
+// A rule of these keys, parted by "; ".
+std::string rule(const std::string& keys) {
+  std::string text = "[[rule]]\n";
+  for (std::size_t at = 0; at < keys.size();) {
+    const std::size_t end = std::min(keys.find("; ", at), keys.size());
+    text += keys.substr(at, end - at) + "\n";
+    at = end + 2;
+  }
+  return text;
+}
+
 Rights rights(const std::string& text, const ClientIdentity& client = alice()) {
   return parsed(text).rights_of(client, kOwn);
 }
@@ -38,17 +53,22 @@ bool is_plain(const Rights& rights) {
          !rights.may_delegate && rights.priority_max == pmu::Priority::kMonitoring && !rights.cpus;
 }
 
-TEST(Policy, WhomNoLineFitsMayCountItsOwnTasksInUserMode) {
+TEST(Policy, ClientsThatNoRuleMatchesMayCountTheirOwnTasksInUserMode) {
   EXPECT_TRUE(is_plain(rights("")));
-  EXPECT_TRUE(is_plain(rights("allow user=1002 whole-cpu\ndeny user=1003\nadmin group=400\n")));
-  EXPECT_FALSE(is_plain(rights("allow user=1001 whole-cpu\n")));
+  EXPECT_TRUE(is_plain(rights(rule(R"(user = 1002; allow = ["whole-cpu"])") +
+                              rule(R"(user = 1003; deny = "everything")") +
+                              rule("group = 400; admin = true"))));
+  EXPECT_FALSE(is_plain(rights(rule(R"(user = 1001; allow = ["whole-cpu"])"))));
 }
 
 TEST(Policy, RootAndTheArbitersOwnUserMayDoAllOfIt) {
   for (const std::uint32_t uid : {0U, kOwn}) {
     ClientIdentity client = alice();
     client.uid = uid;
-    const Rights all = rights("deny\ndeny user=0\ndeny user=990\n", client);
+    const Rights all =
+        rights(rule(R"(deny = "everything")") + rule(R"(user = 0; deny = "everything")") +
+                   rule(R"(user = 990; deny = "everything")"),
+               client);
     EXPECT_TRUE(all.is_administrator);
     EXPECT_FALSE(all.is_denied);
     EXPECT_TRUE(all.may_count_cpus && all.may_count_kernel && all.may_have_whole &&
@@ -58,9 +78,10 @@ TEST(Policy, RootAndTheArbitersOwnUserMayDoAllOfIt) {
   }
 }
 
-TEST(Policy, EachWordOfAnAllowLineGivesItsRight) {
-  const Rights some = rights(
-      "allow user=1001 priority=interactive counters=4 leases=8 waits=1 cpus=0-3 whole-cpu\n");
+TEST(Policy, EachKeyOfARuleGivesItsRight) {
+  const Rights some =
+      rights(rule(R"(user = 1001; allow = ["whole-cpu"]; priority = "interactive"; counters = 4; )"
+                  R"(leases = 8; waits = 1; cpus = "0-3")"));
   EXPECT_EQ(some.priority_max, pmu::Priority::kInteractive);
   EXPECT_EQ(some.counters_max, 4U);
   EXPECT_EQ(some.leases_max, 8U);
@@ -68,91 +89,97 @@ TEST(Policy, EachWordOfAnAllowLineGivesItsRight) {
   EXPECT_EQ(some.cpus, CpuSet::range(0, 3));
   EXPECT_TRUE(some.may_count_cpus);
   EXPECT_FALSE(some.may_count_kernel);
-  EXPECT_TRUE(rights("allow kernel").may_count_kernel);
-  EXPECT_TRUE(rights("allow exclusive").may_have_whole);
-  EXPECT_TRUE(rights("allow buffer").may_have_buffer);
-  EXPECT_TRUE(rights("allow delegate").may_delegate);
+  EXPECT_TRUE(rights(rule(R"(allow = ["kernel"])")).may_count_kernel);
+  EXPECT_TRUE(rights(rule(R"(allow = ["exclusive"])")).may_have_whole);
+  EXPECT_TRUE(rights(rule(R"(allow = ["buffer"])")).may_have_buffer);
+  EXPECT_TRUE(rights(rule(R"(allow = ["delegate"])")).may_delegate);
 }
 
-TEST(Policy, LastLineThatSaysARightDecidesIt) {
-  const Rights mixed = rights(
-      "allow user=1001 counters=4 kernel\n"
-      "allow group=300 counters=6 priority=critical\n"
-      "allow user=1001 priority=batch\n"
-      "allow user=1002 counters=9\n");
+TEST(Policy, LastRuleThatSaysARightDecidesIt) {
+  const Rights mixed =
+      rights(rule(R"(user = 1001; allow = ["kernel"]; counters = 4)") +
+             rule(R"(group = 300; allow = []; counters = 6; priority = "critical")") +
+             rule(R"(user = 1001; allow = []; priority = "batch")") +
+             rule("user = 1002; allow = []; counters = 9"));
   EXPECT_EQ(mixed.counters_max, 6U);
   EXPECT_EQ(mixed.priority_max, pmu::Priority::kBatch);
   EXPECT_TRUE(mixed.may_count_kernel);
-  EXPECT_TRUE(rights("allow user=1001\ndeny user=1001\n").is_denied);
-  EXPECT_FALSE(rights("deny\nallow user=1001\n").is_denied);
-  EXPECT_FALSE(rights("allow kernel whole-cpu\ndeny group=200 kernel\n").may_count_kernel);
-  EXPECT_TRUE(rights("allow kernel whole-cpu\ndeny group=200 kernel\n").may_count_cpus);
-  EXPECT_FALSE(rights("deny kernel\n").is_denied);
+  const std::string allowed = rule("user = 1001; allow = []");
+  EXPECT_TRUE(rights(allowed + rule(R"(user = 1001; deny = "everything")")).is_denied);
+  EXPECT_FALSE(rights(rule(R"(deny = "everything")") + allowed).is_denied);
+  const Rights less = rights(rule(R"(allow = ["kernel", "whole-cpu"])") +
+                             rule(R"(group = 200; deny = ["kernel"])"));
+  EXPECT_FALSE(less.may_count_kernel);
+  EXPECT_TRUE(less.may_count_cpus);
+  EXPECT_FALSE(rights(rule(R"(deny = ["kernel"])")).is_denied);
 }
 
 TEST(Policy, AdministratorsMayDoAllUntilTheyAreDenied) {
-  const Rights admin = rights("admin group=200\n");
+  const std::string admins = rule("group = 200; admin = true");
+  const std::string denied_alice = rule(R"(user = 1001; deny = "everything")");
+  const Rights admin = rights(admins);
   EXPECT_TRUE(admin.is_administrator);
   EXPECT_TRUE(admin.may_have_whole);
   EXPECT_EQ(admin.priority_max, pmu::Priority::kCritical);
-  EXPECT_FALSE(rights("admin group=101\n").is_administrator);
-  const Rights denied = rights("admin group=200\ndeny user=1001\n");
+  EXPECT_FALSE(rights(rule("group = 101; admin = true")).is_administrator);
+  const Rights denied = rights(admins + denied_alice);
   EXPECT_TRUE(denied.is_denied);
   EXPECT_FALSE(denied.is_administrator);
   EXPECT_FALSE(denied.may_have_whole);
-  EXPECT_FALSE(rights("deny user=1001\nadmin group=200\n").is_denied);
+  EXPECT_FALSE(rights(denied_alice + admins).is_denied);
 }
 
 TEST(Policy, ClientsAreKnownByWhatTheKernelSaysOfThem) {
   struct Subject {
-    const char* words;
+    const char* keys;
     bool is_alice;
   };
-  for (const Subject& subject : {Subject{"user=1001", true},
-                                 Subject{"user=1002", false},
-                                 Subject{"group=100", true},
-                                 Subject{"group=300", true},
-                                 Subject{"group=301", false},
-                                 Subject{"", true},
-                                 Subject{"executable=/usr/bin/app", true},
-                                 Subject{"executable=/usr/bin/ap", false},
-                                 Subject{"executable=/usr/bin/app2", false},
-                                 Subject{"executable=/usr/*", true},
-                                 Subject{"executable=*", true},
-                                 Subject{"executable=*/app", true},
-                                 Subject{"executable=/*/*/*", true},
-                                 Subject{"executable=/*b*n*p", true},
-                                 Subject{"executable=/*x*", false},
-                                 Subject{"executable=/usr/bin/app*", true},
-                                 Subject{"cgroup=/system.slice/*", true},
-                                 Subject{"cgroup=/user.slice/*", false},
-                                 Subject{"user=1001 group=300 executable=* cgroup=*.service", true},
-                                 Subject{"user=1001 group=301", false},
-                                 Subject{"user=1002 group=300", false}}) {
-    EXPECT_EQ(rights(std::string("allow ") + subject.words + " kernel\n").may_count_kernel,
+  for (const Subject& subject :
+       {Subject{"user = 1001; ", true},
+        Subject{"user = 1002; ", false},
+        Subject{"group = 100; ", true},
+        Subject{"group = 300; ", true},
+        Subject{"group = 301; ", false},
+        Subject{"", true},
+        Subject{R"(executable = "/usr/bin/app"; )", true},
+        Subject{R"(executable = "/usr/bin/ap"; )", false},
+        Subject{R"(executable = "/usr/bin/app2"; )", false},
+        Subject{R"(executable = "/usr/*"; )", true},
+        Subject{R"(executable = "*"; )", true},
+        Subject{R"(executable = "*/app"; )", true},
+        Subject{R"(executable = "/*/*/*"; )", true},
+        Subject{R"(executable = "/*b*n*p"; )", true},
+        Subject{R"(executable = "/*x*"; )", false},
+        Subject{R"(executable = "/usr/bin/app*"; )", true},
+        Subject{R"(cgroup = "/system.slice/*"; )", true},
+        Subject{R"(cgroup = "/user.slice/*"; )", false},
+        Subject{R"(user = 1001; group = 300; executable = "*"; cgroup = "*.service"; )", true},
+        Subject{"user = 1001; group = 301; ", false},
+        Subject{"user = 1002; group = 300; ", false}}) {
+    EXPECT_EQ(rights(rule(std::string(subject.keys) + R"(allow = ["kernel"])")).may_count_kernel,
               subject.is_alice)
-        << subject.words;
+        << subject.keys;
   }
 }
 
 TEST(Policy, WhatIsNotKnownOfAClientFitsNothing) {
   ClientIdentity client = alice();
   client.executable.clear();
-  EXPECT_FALSE(rights("allow executable=* kernel", client).may_count_kernel);
+  EXPECT_FALSE(rights(rule(R"(executable = "*"; allow = ["kernel"])"), client).may_count_kernel);
   client.cgroup.clear();
-  EXPECT_FALSE(rights("allow cgroup=* kernel", client).may_count_kernel);
+  EXPECT_FALSE(rights(rule(R"(cgroup = "*"; allow = ["kernel"])"), client).may_count_kernel);
 }
 
 TEST(Policy, UsersAndGroupsAreLookedUpByName) {
   ClientIdentity client = alice();
   client.uid = 1;
   client.gid = 2;
-  EXPECT_TRUE(rights("allow user=daemon kernel", client).may_count_kernel);
-  EXPECT_TRUE(rights("allow group=bin kernel", client).may_count_kernel);
-  EXPECT_FALSE(rights("allow user=root kernel", client).may_count_kernel);
+  EXPECT_TRUE(rights(rule(R"(user = "daemon"; allow = ["kernel"])"), client).may_count_kernel);
+  EXPECT_TRUE(rights(rule(R"(group = "bin"; allow = ["kernel"])"), client).may_count_kernel);
+  EXPECT_FALSE(rights(rule(R"(user = "root"; allow = ["kernel"])"), client).may_count_kernel);
 }
 
-TEST(Policy, ClassLinesSayAllOfTheirClass) {
+TEST(Policy, ClassTablesSayAllOfTheirClass) {
   const Policy standard = Policy::standard();
   EXPECT_TRUE(standard.classes[0].is_preemptible);
   EXPECT_TRUE(standard.classes[1].is_preemptible);
@@ -163,10 +190,15 @@ TEST(Policy, ClassLinesSayAllOfTheirClass) {
   EXPECT_EQ(standard.whole_hold_ns_max, 60'000'000'000U);
   EXPECT_FALSE(standard.mixes_exact_with_outsiders);
 
-  const Policy policy = parsed(
-      "class batch hold=500ms\nclass monitoring hold=0 preemptible\n"
-      "class interactive hold=15m renewable quota=50%\nclass critical hold=2h quota=0%\n"
-      "whole hold=30s\n");
+  const Policy policy = parsed(R"(
+[class]
+batch = {hold = "500ms"}
+monitoring = {hold = 0, preemptible = true}
+interactive = {hold = "15m", renewable = true, quota = "50%"}
+critical = {hold = "2h", quota = "0%"}
+[whole]
+hold = "30s"
+)");
   EXPECT_EQ(policy.classes[0].hold_ns_max, 500'000'000U);
   EXPECT_FALSE(policy.classes[0].is_preemptible);
   EXPECT_FALSE(policy.classes[0].is_renewable);
@@ -181,11 +213,19 @@ TEST(Policy, ClassLinesSayAllOfTheirClass) {
 }
 
 TEST(Policy, ReservesGuardsAndOutsidersAreKept) {
-  const Policy policy = parsed(
-      "reserve pmu=cpu_core cpus=0-3 counters=1  # for perf\n"
-      "reserve pmu=cpu_core cpus=4 counters=2\n"
-      "guard   pmu=cpu_atom cpus=8-11\n"
-      "outsiders allow\n");
+  const Policy policy = parsed(R"(outsiders = "allow"
+[[reserve]]
+pmu = "cpu_core"  # for perf
+cpus = "0-3"
+counters = 1
+[[reserve]]
+pmu = "cpu_core"
+cpus = "4"
+counters = 2
+[[guard]]
+pmu = "cpu_atom"
+cpus = "8-11"
+)");
   ASSERT_EQ(policy.reserves.size(), 2U);
   EXPECT_EQ(policy.reserves[0].pmu, "cpu_core");
   EXPECT_EQ(policy.reserves[0].cpus, CpuSet::range(0, 3));
@@ -193,104 +233,201 @@ TEST(Policy, ReservesGuardsAndOutsidersAreKept) {
   ASSERT_EQ(policy.guards.size(), 1U);
   EXPECT_EQ(policy.guards[0].cpus, CpuSet::range(8, 11));
   EXPECT_TRUE(policy.mixes_exact_with_outsiders);
-  EXPECT_FALSE(parsed("outsiders allow\noutsiders refuse\n").mixes_exact_with_outsiders);
+  EXPECT_FALSE(parsed("outsiders = \"refuse\"\n").mixes_exact_with_outsiders);
 }
 
+// What `//   ` begins in the comment of policy.hpp, with names of this machine.
 TEST(Policy, HeadersExampleIsUnderstood) {
-  EXPECT_TRUE(
-      parse_policy("allow user=1000  priority=interactive counters=4 cpus=0-3\n"
-                   "allow group=0                 whole-cpu kernel exclusive buffer\n"
-                   "allow executable=/usr/bin/node_exporter priority=monitoring whole-cpu\n"
-                   "allow cgroup=/system.slice/*  counters=2 leases=8 waits=1 delegate\n"
-                   "deny  user=1003\nadmin group=0\n\n# all\n",
-                   "p"));
+  std::ifstream header(METERBANK_CORE "/policy.hpp");
+  std::string text;
+  for (std::string line; std::getline(header, line) && line != "#pragma once";) {
+    if (line.starts_with("//   ")) text += line.substr(5);
+    text += '\n';
+  }
+  ASSERT_NE(text.find("[[guard]]"), std::string::npos);
+  for (const auto& [name, known] : {std::pair<std::string, std::string>{"alice", "daemon"},
+                                    {"guest", "root"},
+                                    {"perf", "bin"},
+                                    {"wheel", "root"}}) {
+    text.replace(text.find('"' + name + '"'), name.size() + 2, '"' + known + '"');
+  }
+  const Policy policy = parsed(text);
+  EXPECT_EQ(policy.rules.size(), 5U);
+  EXPECT_EQ(policy.classes[2].quota_permille, 500U);
+  EXPECT_EQ(policy.reserves.size(), 1U);
+  EXPECT_EQ(policy.guards.size(), 1U);
 }
 
-struct BadLine {
-  std::string line;
+struct BadPolicy {
+  std::string text;   // from the third line on
+  std::string place;  // of the fault
   std::string says;
+  ErrorCode code = ErrorCode::kInvalidArgument;
 };
 
-TEST(Policy, EachFaultIsToldWithItsFileAndLine) {
-  const BadLine lines[] = {
-      {"permit user=1", "'permit' is no kind of line"},
-      {"user=1", "'user=1' is no kind of line"},
-      {"allow user=nobody-of-this-name", "there is no user 'nobody-of-this-name'"},
-      {"allow group=no-such-group-here", "there is no group 'no-such-group-here'"},
-      {"allow user=", "user= without a value"},
-      {"allow user=-1", "there is no user '-1'"},
-      {"allow user=4294967296", "there is no user '4294967296'"},
-      {"allow user=1 user=2", "user= twice"},
-      {"allow name=1", "allow has no 'name'"},
-      {"allow everything", "allow has no 'everything'"},
-      {"allow kernel kernel", "kernel twice"},
-      {"allow counters=65", "counters=65 is out of range"},
-      {"allow counters=x", "counters='x' is not a number"},
-      {"allow counters=-1", "counters='-1' is not a number"},
-      {"allow leases=4097", "leases=4097 is out of range"},
-      {"allow waits=4097", "waits=4097 is out of range"},
-      {"allow priority=kernel", "there is no class 'kernel'"},
-      {"allow priority=high", "there is no class 'high'"},
-      {"allow cpus=a", ""},
-      {"allow cpus=3-1", ""},
-      {"allow executable=app", "'app' is no path from the root"},
-      {"allow cgroup=slice", "'slice' is no path from the root"},
-      {"deny counters=3", "deny has no 'counters'"},
-      {"deny everything", "deny has no 'everything'"},
-      {"admin kernel", "admin takes 0 words before its keys, not 1"},
-      {"admin priority=batch", "admin has no 'priority'"},
-      {"class batch", "class lacks hold="},
-      {"class hold=0", "class takes 1 words before its keys, not 0"},
-      {"class kernel hold=0", "there is no class 'kernel'"},
-      {"class batch hold=1", "hold='1' is not a time"},
-      {"class batch hold=1d", "hold='1d' is not a time"},
-      {"class batch hold=m", "hold='m' is not a time"},
-      {"class batch hold=-1s", "hold='-1s' is not a time"},
-      {"class batch hold=99999999999s", "hold='99999999999s' is not a time"},
-      {"class batch hold=0 quota=50", "quota='50' is no share"},
-      {"class batch hold=0 quota=101%", "quota='101%' is no share"},
-      {"class batch hold=0 quota=%", "quota='%' is no share"},
-      {"class batch hold=0 forever", "class has no 'forever'"},
-      {"whole", "whole lacks hold="},
-      {"whole hold=soon", "hold='soon' is not a time"},
-      {"reserve pmu=cpu cpus=0", "reserve lacks counters="},
-      {"reserve pmu=cpu counters=1", "reserve lacks cpus="},
-      {"reserve cpus=0 counters=1", "reserve lacks pmu="},
-      {"reserve pmu=cpu cpus=0 counters=0", "counters=0 is out of range"},
-      {"reserve pmu=cpu cpus=x counters=1", ""},
-      {"guard pmu=cpu", "guard lacks cpus="},
-      {"guard cpus=0", "guard lacks pmu="},
-      {"outsiders", "outsiders takes 1 words before its keys, not 0"},
-      {"outsiders maybe", "outsiders 'maybe' is unknown"},
-      {"outsiders allow refuse", "outsiders takes 1 words before its keys, not 2"},
-      {"allow \x01", "control character"},
+BadPolicy bad_rule(const std::string& key, const std::string& place, const std::string& says,
+                   ErrorCode code = ErrorCode::kInvalidArgument) {
+  return {"[[rule]]\nallow = []\n" + key + "\n", place, says, code};
+}
+
+BadPolicy bad_batch(const std::string& keys, const std::string& place, const std::string& says) {
+  return {"[class]\nbatch = {" + keys + "}\n", place, says};
+}
+
+TEST(Policy, EachFaultIsToldWithItsFileAndPlace) {
+  constexpr ErrorCode kLimit = ErrorCode::kLimit;
+  const BadPolicy policies[] = {
+      {"permit = 1", "3:1", "policy has no 'permit'"},
+      {"[permit]", "3:1", "policy has no 'permit'"},
+      {"user = 1", "3:1", "policy has no 'user'"},
+      {"[[permit]]", "3:1", "policy has no 'permit'"},
+      {"[rule]\nallow = []", "3:1", "'rule' is a list of tables"},
+      {"rule = 3", "3:1", "'rule' is a list of tables"},
+      {"rule = [1, 2]", "3:1", "'rule' is a list of tables"},
+      {"[[class]]", "3:1", "'class' is one table"},
+      {"class = 3", "3:1", "'class' is one table"},
+      {"[outsiders]", "3:1", "'outsiders' is not a table"},
+      {"[[rule]]\nuser = 1", "3:1", "a rule says one of allow, deny and admin"},
+      {"[[rule]]\nallow = []\ndeny = []", "3:1", "a rule says one of allow, deny and admin"},
+      bad_rule(R"(user = "nobody-of-this-name")", "5:1", "there is no user 'nobody-of-this-name'"),
+      bad_rule(R"(group = "no-such-group-here")", "5:1", "there is no group 'no-such-group-here'"),
+      bad_rule(R"(user = "")", "5:1", "user is empty"),
+      bad_rule(R"(user = "-1")", "5:1", "there is no user '-1'"),
+      bad_rule("user = -1", "5:1", "user = -1 is out of range"),
+      bad_rule("user = 4294967296", "5:1", "user = 4294967296 is out of range", kLimit),
+      bad_rule("user = true", "5:1", "'user' is not a text"),
+      bad_rule("user = 1\nuser = 2", "6:8", "cannot redefine existing integer 'user'"),
+      bad_rule("name = 1", "5:1", "rule has no 'name'"),
+      bad_rule("[rule.user]", "5:1", "'user' is not a table"),
+      {"[[rule]]\nallow = [\"everything\"]", "4:1", "there is no right 'everything'"},
+      {"[[rule]]\nallow = \"kernel\"", "4:1", "'allow' is not a list"},
+      {"[[rule]]\nallow = [1]", "4:10", "'allow' is not a list of texts"},
+      {"[[rule]]\nallow = [\"kernel\", \"kernel\"]", "4:1", "'kernel' twice"},
+      bad_rule("counters = 65", "5:1", "counters = 65 is out of range", kLimit),
+      bad_rule(R"(counters = "x")", "5:1", "'counters' is not a number"),
+      bad_rule("counters = 1.5", "5:1", "'counters' is not a number"),
+      bad_rule("counters = -1", "5:1", "counters = -1 is out of range"),
+      bad_rule("leases = 4097", "5:1", "leases = 4097 is out of range", kLimit),
+      bad_rule("waits = 4097", "5:1", "waits = 4097 is out of range", kLimit),
+      bad_rule(R"(priority = "kernel")", "5:1", "there is no class 'kernel'"),
+      bad_rule(R"(priority = "high")", "5:1", "there is no class 'high'"),
+      bad_rule(R"(cpus = "a")", "5:1", "CPU set: 'a' is neither a number nor a range"),
+      bad_rule(R"(cpus = "3-1")", "5:1", "CPU set: '3-1' ends before it begins"),
+      bad_rule("cpus = 3", "5:1", "'cpus' is not a list of CPUs"),
+      bad_rule(R"(cpus = "")", "5:1", "cpus names no CPU"),
+      bad_rule(R"(executable = "app")", "5:1", "'app' is not a path from the root"),
+      bad_rule(R"(cgroup = "slice")", "5:1", "'slice' is not a path from the root"),
+      {"[[rule]]\ndeny = []\ncounters = 3", "4:1", "deny names no right"},
+      {"[[rule]]\ndeny = [\"kernel\"]\ncounters = 3", "5:1", "rule has no 'counters'"},
+      {"[[rule]]\ndeny = \"all\"", "4:1", "deny = 'all' is unknown"},
+      {"[[rule]]\ndeny = [\"everything\"]", "4:1", "there is no right 'everything'"},
+      {"[[rule]]\ndeny = true", "4:1", "'deny' is not a list"},
+      {"[[rule]]\nadmin = false", "4:1", "admin is false"},
+      {"[[rule]]\nadmin = \"kernel\"", "4:1", "'admin' is not a yes or no"},
+      {"[[rule]]\nadmin = true\npriority = \"batch\"", "5:1", "rule has no 'priority'"},
+      {"[class.batch]", "3:1", "class 'batch' lacks hold"},
+      {"[class]\nhold = 0", "4:1", "class has no 'hold'"},
+      {"[class.kernel]\nhold = 0", "3:1", "class has no 'kernel'"},
+      {"[class]\nbatch = 3", "4:1", "'batch' is one table"},
+      {"[[class.batch]]\nhold = 0", "3:1", "'batch' is one table"},
+      {"[class.batch]\nhold = 0\n[class.batch]\nhold = 1", "5:1", "cannot redefine"},
+      bad_batch("hold = 1", "4:10", "hold is a number without a unit"),
+      bad_batch(R"(hold = "1")", "4:10", "hold = '1' is not a time"),
+      bad_batch(R"(hold = "1d")", "4:10", "hold = '1d' is not a time"),
+      bad_batch(R"(hold = "m")", "4:10", "hold = 'm' is not a time"),
+      bad_batch(R"(hold = "-1s")", "4:10", "hold = '-1s' is not a time"),
+      bad_batch(R"(hold = "99999999999s")", "4:10", "hold = '99999999999s' is not a time"),
+      bad_batch(R"(hold = 0, quota = "50")", "4:20", "quota = '50' is not a share"),
+      bad_batch(R"(hold = 0, quota = "101%")", "4:20", "quota = '101%' is not a share"),
+      bad_batch(R"(hold = 0, quota = "%")", "4:20", "quota = '%' is not a share"),
+      bad_batch("hold = 0, quota = 50", "4:20", "'quota' is not a text"),
+      bad_batch("hold = 0, renewable = 1", "4:20", "'renewable' is not a yes or no"),
+      bad_batch("hold = 0, forever = true", "4:20", "class 'batch' has no 'forever'"),
+      {"[whole]", "3:1", "whole lacks hold"},
+      {"[whole]\nhold = \"soon\"", "4:1", "hold = 'soon' is not a time"},
+      {"[[reserve]]\npmu = \"cpu\"\ncpus = \"0\"", "3:1", "reserve lacks counters"},
+      {"[[reserve]]\npmu = \"cpu\"\ncounters = 1", "3:1", "reserve lacks cpus"},
+      {"[[reserve]]\ncpus = \"0\"\ncounters = 1", "3:1", "reserve lacks pmu"},
+      {"[[reserve]]\npmu = \"cpu\"\ncpus = \"0\"\ncounters = 0", "6:1",
+       "counters = 0 is out of range"},
+      {"[[reserve]]\npmu = \"cpu\"\ncpus = \"x\"\ncounters = 1", "5:1", "CPU set: 'x'"},
+      {"[[guard]]\npmu = \"cpu\"", "3:1", "guard lacks cpus"},
+      {"[[guard]]\ncpus = \"0\"", "3:1", "guard lacks pmu"},
+      {"outsiders = true", "3:1", "'outsiders' is not a text"},
+      {"outsiders = \"maybe\"", "3:1", "outsiders = 'maybe' is unknown"},
+      {"outsiders = \"allow\"\noutsiders = \"refuse\"", "4:13", "cannot redefine"},
+      {"# \x01", "3:3", "control character U+0001"},
+      {"allow user", "3:7", "expected"},
   };
-  for (const BadLine& bad : lines) {
-    const auto policy = parse_policy("allow kernel\n\n" + bad.line + "\ndeny\n", "etc/pmud.policy");
-    ASSERT_FALSE(policy) << bad.line;
-    EXPECT_EQ(policy.error().what.find("etc/pmud.policy:3: "), 0U) << policy.error().what;
-    EXPECT_NE(policy.error().what.find(bad.says), std::string::npos)
-        << bad.line << ": " << policy.error().what;
-    EXPECT_FALSE(policy.error().remedy.empty()) << bad.line;
+  for (const BadPolicy& bad : policies) {
+    const auto policy = parse_policy("# a policy\n\n" + bad.text + "\n", "etc/pmud.toml");
+    ASSERT_FALSE(policy) << bad.text;
+    const std::string& what = policy.error().what;
+    EXPECT_TRUE(what.starts_with("etc/pmud.toml:" + bad.place + ": " + bad.says))
+        << bad.text << ": " << what;
+    EXPECT_EQ(policy.error().code, bad.code) << bad.text;
+    EXPECT_FALSE(policy.error().remedy.empty()) << bad.text;
   }
+}
+
+TEST(Policy, FirstFaultOfTheFileIsTold) {
+  const auto policy = parse_policy("[[rule]]\nallow = []\nzeal = 1\nalso = 1\n[whole]\n", "p");
+  ASSERT_FALSE(policy);
+  EXPECT_TRUE(policy.error().what.starts_with("p:3:1: ")) << policy.error().what;
 }
 
 TEST(Policy, LimitsAreToldAsSuch) {
   const auto large = parse_policy(std::string(kPolicyBytesMax + 1, '#'), "p");
   ASSERT_FALSE(large);
   EXPECT_EQ(large.error().code, ErrorCode::kLimit);
-  EXPECT_EQ(large.error().what.find("p:1: "), 0U);
-  EXPECT_EQ(parse_policy("# " + std::string(5000, 'x'), "p").error().code, ErrorCode::kLimit);
+  EXPECT_EQ(large.error().what.find("p:1:1: "), 0U);
+  const std::string one = rule("allow = []");
   std::string many;
-  while (many.size() + 8 <= kPolicyBytesMax) many += "allow\n";
+  while (many.size() + one.size() <= kPolicyBytesMax) many += one;
   EXPECT_TRUE(parse_policy(many, "p"));
+  EXPECT_TRUE(parse_policy("# " + std::string(kPolicyBytesMax - 2, 'x'), "p"));
+}
+
+// Whatever the bytes, there is a policy or an error with a place and a remedy.
+TEST(Policy, SurvivesDamage) {
+  std::mt19937 random(7);
+  const std::string whole = rule(R"(user = 1001; allow = ["kernel", "buffer"]; cpus = "0-3")") +
+                            rule(R"(executable = "/usr/*"; deny = "everything")") +
+                            "[class.batch]\nhold = \"15m\"\nquota = \"50%\"\n[whole]\nhold = 0\n"
+                            "[[reserve]]\npmu = \"cpu\"\ncpus = \"0-3\"\ncounters = 1\n";
+  ASSERT_TRUE(parse_policy(whole, "p"));
+  int refusals = 0;
+  constexpr int kDamagedFiles = 2000;
+  for (int i = 0; i < kDamagedFiles; ++i) {
+    std::string text = whole;
+    const std::size_t at = random() % text.size();
+    switch (random() % 3) {
+      case 0:
+        text[at] = static_cast<char>(random() % 256);
+        break;
+      case 1:
+        text.erase(at, 1 + random() % 40);
+        break;
+      default:
+        text.insert(at, text, random() % text.size(), random() % 40);
+    }
+    const auto policy = parse_policy(text, "p");
+    if (policy) continue;
+    ++refusals;
+    ASSERT_TRUE(policy.error().what.starts_with("p:")) << policy.error().what;
+    ASSERT_FALSE(policy.error().remedy.empty()) << policy.error().what;
+    for (const char c : policy.error().message()) ASSERT_TRUE(c >= ' ' && c <= '~');
+  }
+  EXPECT_GT(refusals, kDamagedFiles / 10);
+  EXPECT_LT(refusals, kDamagedFiles);
 }
 
 // A reader of files keeps the policy it has: nothing of a bad file comes out, not even its good
-// lines.
+// rules.
 TEST(Policy, BadFileChangesNothing) {
-  Policy in_force = parsed("allow user=1001 kernel\n");
-  auto next = parse_policy("deny user=1001\nallow everything\n", "p");
+  Policy in_force = parsed(rule(R"(user = 1001; allow = ["kernel"])"));
+  auto next = parse_policy(
+      rule(R"(user = 1001; deny = "everything")") + rule(R"(allow = ["everything"])"), "p");
   ASSERT_FALSE(next);
   if (next) in_force = std::move(*next);
   EXPECT_TRUE(in_force.rights_of(alice(), kOwn).may_count_kernel);
@@ -302,8 +439,11 @@ TEST(Policy, GlobsOfManyStarsTakeNoLongTime) {
   client.executable = "/" + std::string(4000, 'a');
   std::string glob = "/";
   for (int star = 0; star < 1000; ++star) glob += "*a";
-  EXPECT_TRUE(rights("allow executable=" + glob + " kernel", client).may_count_kernel);
-  EXPECT_FALSE(rights("allow executable=" + glob + "b kernel", client).may_count_kernel);
+  const auto with = [](const std::string& path) {
+    return rule("executable = \"" + path + "\"; allow = [\"kernel\"]");
+  };
+  EXPECT_TRUE(rights(with(glob), client).may_count_kernel);
+  EXPECT_FALSE(rights(with(glob + "b"), client).may_count_kernel);
 }
 
 }  // namespace

@@ -22,10 +22,15 @@ using arbiter::LeaseId;
 using arbiter::MachineBook;
 
 constexpr const char* kTopology = R"(
-pmu   armv8_pmuv3 cpus=0-1 gp=6 fixed=1 width=32
-class cycles armv8_pmuv3 gp=0x3f fixed=0
-block pair   armv8_pmuv3 len=2 align=2
-event armv8_pmuv3 0x11 -> cycles
+[[pmu]]
+name = "armv8_pmuv3"
+cpus = "0-1"
+general = 6
+fixed = 1
+width = 32
+event = [{code = 0x11, class = "cycles"}]
+class.cycles = {general = 0x3f, fixed = [0]}
+block.pair = {length = 2, align = 2}
 )";
 
 MachineBook empty_book() {

@@ -59,9 +59,9 @@ class EmulatedBackend : public ::testing::Test {
 };
 
 TEST_F(EmulatedBackend, FindsTheMachineThatItsTopologyFileDescribes) {
-  std::ifstream file("/data/qemu_cortex_a57.topology");
+  std::ifstream file("/data/qemu_cortex_a57.toml");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto described = arbiter::parse_topology(text, "qemu_cortex_a57.topology");
+  const auto described = arbiter::parse_topology(text, "qemu_cortex_a57.toml");
   ASSERT_TRUE(described) << described.error().message();
   const auto& found = backend_->machine().topology;
   const auto& ours = found.pmus[pmu_];

@@ -171,14 +171,15 @@ TEST(PmudLife, AnOrderlyEndTellsClientsAndLeavesNothingButTheJournal) {
 }
 
 TEST(PmudLife, AFaultyPolicyIsReportedWithItsLineAndTheOldOneStays) {
-  const std::string good = "class interactive hold=15m renewable\n";
+  const std::string good = "[class.interactive]\nhold = \"15m\"\nrenewable = true\n";
   PmudProcess pmud(kSmallTopology, {"--policy", "FILE:policy"}, {{"policy", good}});
   RawClient client = RawClient::greeted(pmud.socket());
   const pmu::Token token = token_of(client.ask(events(1, 0b01)));
-  pmud.write_file("policy", good + "allow everybody everything\n");
+  pmud.write_file("policy", good + "[[rule]]\nallow = \"everything\"\n");
   pmud.signal(SIGHUP);
-  EXPECT_TRUE(comes_true([&] { return pmud.complaints().find("policy:2:") != std::string::npos; }))
-      << pmud.complaints();
+  EXPECT_TRUE(comes_true([&] {
+    return pmud.complaints().find("policy:5:1: ") != std::string::npos;
+  })) << pmud.complaints();
   EXPECT_TRUE(client.ledger()->is_in_force(token));
   EXPECT_NE(token_of(client.ask(events(1, 0b01))), 0U);
   pmud.write_file("policy", good);

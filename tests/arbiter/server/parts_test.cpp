@@ -233,12 +233,12 @@ TEST(PmudOptions, SayHelpVersionAndFaults) {
 TEST(PmudOptions, CheckAPolicyAndNameTheLine) {
   const TemporaryDirectory directory;
   const std::string path = directory.path() + "/policy";
-  std::ofstream(path) << "# fine\nclass interactive hold=15m renewable\n";
+  std::ofstream(path) << "# fine\n[class.interactive]\nhold = \"15m\"\nrenewable = true\n";
   EXPECT_EQ(run_with({"--check-policy", path}).code, 0);
-  std::ofstream(path) << "# fine\nallow nonsense\n";
+  std::ofstream(path) << "# fine\nallow = [\"nonsense\"]\n";
   const Outcome faulty = run_with({"--check-policy", path});
   EXPECT_EQ(faulty.code, 2);
-  EXPECT_NE(faulty.err.find(path + ":2:"), std::string::npos) << faulty.err;
+  EXPECT_NE(faulty.err.find(path + ":2:1: "), std::string::npos) << faulty.err;
   EXPECT_EQ(run_with({"--check-policy", path + ".none"}).code, 1);
 }
 

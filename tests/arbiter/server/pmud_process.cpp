@@ -36,8 +36,8 @@ PmudProcess::PmudProcess(std::string topology, std::vector<std::string> argument
     : arguments_(std::move(arguments)) {
   for (const auto& [name, text] : files) write_file(name, text);
   if (!topology.empty()) {
-    write_file("machine.topology", topology);
-    arguments_.insert(arguments_.end(), {"--simulate", beside_.path() + "/machine.topology"});
+    write_file("machine.toml", topology);
+    arguments_.insert(arguments_.end(), {"--simulate", beside_.path() + "/machine.toml"});
   }
   for (std::string& argument : arguments_) {
     if (argument.starts_with("FILE:")) argument = beside_.path() + "/" + argument.substr(5);

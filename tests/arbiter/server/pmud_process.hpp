@@ -37,12 +37,26 @@ class BreakpointLock {
 
 // A machine with 4 general and 1 fixed counter on each of CPUs 0 and 1.
 inline constexpr const char* kSmallTopology =
-    "pmu cpu_core cpus=0-1 gp=4 fixed=1 width=48 flags=overflow\n"
-    "class low2 cpu_core gp=0x3\n"
-    "event cpu_core 0x80-0x8f -> low2\n";
+    R"([[pmu]]
+name = "cpu_core"
+cpus = "0-1"
+general = 4
+fixed = 1
+width = 48
+flags = ["overflow"]
+event = [{code = [0x80, 0x8f], class = "low2"}]
+class.low2 = {general = 0x3}
+)";
 // One with so many counters that nobody need wait.
 inline constexpr const char* kLargeTopology =
-    "pmu cpu_core cpus=0-15 gp=16 fixed=4 width=48 flags=overflow\n";
+    R"([[pmu]]
+name = "cpu_core"
+cpus = "0-15"
+general = 16
+fixed = 4
+width = 48
+flags = ["overflow"]
+)";
 
 class PmudProcess {
  public:

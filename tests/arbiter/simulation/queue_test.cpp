@@ -18,7 +18,9 @@ namespace {
 using pmu::Priority;
 
 // Six counters alike on one CPU.
-[[nodiscard]] Topology six_counters() { return topology_from("pmu cpu cpus=0 gp=6\n"); }
+[[nodiscard]] Topology six_counters() {
+  return topology_from("[[pmu]]\nname = \"cpu\"\ncpus = \"0\"\ngeneral = 6\n");
+}
 const CpuSet kCpu0 = CpuSet::range(0, 0);
 
 [[nodiscard]] pmu::Allocate counters(std::uint32_t count, Nanoseconds hold,

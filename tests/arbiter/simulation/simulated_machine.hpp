@@ -36,13 +36,23 @@ inline constexpr Nanoseconds kSecond = 1'000'000'000;
   return parse_topology(text, "test").value();
 }
 
-// One of tools/arbiter/topologies.
-[[nodiscard]] inline Topology shipped_topology(const std::string& name) {
-  const std::string path = std::string(METERBANK_TOPOLOGIES) + "/" + name + ".topology";
+[[nodiscard]] inline Topology topology_in(const std::string& folder, const std::string& name) {
+  const std::string path = folder + "/" + name + ".toml";
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
   return parse_topology(text.str(), path).value();
+}
+
+// One of tools/arbiter/topologies.
+[[nodiscard]] inline Topology shipped_topology(const std::string& name) {
+  return topology_in(METERBANK_TOPOLOGIES, name);
+}
+
+// The same, or one of tests/arbiter/machines, which nobody built.
+[[nodiscard]] inline Topology topology_named(const std::string& name) {
+  const bool is_invented = name == "one-counter" || name == "power-like";
+  return is_invented ? topology_in(METERBANK_MACHINES, name) : shipped_topology(name);
 }
 
 // The machine with the first few CPUs of each PMU, where the number of CPUs is not what matters.
@@ -69,14 +79,25 @@ inline constexpr Nanoseconds kSecond = 1'000'000'000;
 // Two CPUs, six general counters and one for cycles, as emulated processors of Arm have.
 [[nodiscard]] inline Topology arm_toy() {
   return topology_from(
-      "pmu cpu cpus=0-1 gp=6 fixed=1 flags=overflow\n"
-      "class cycles cpu gp=0x3f fixed=0\n"
-      "event cpu 0x11 -> cycles\n");
+      R"([[pmu]]
+name = "cpu"
+cpus = "0-1"
+general = 6
+fixed = 1
+flags = ["overflow"]
+event = [{code = 0x11, class = "cycles"}]
+class.cycles = {general = 0x3f, fixed = [0]}
+)");
 }
 
 // Two CPUs with four debug registers each.
 [[nodiscard]] inline Topology breakpoint_toy() {
-  return topology_from("pmu breakpoint cpus=0-1 gp=4 fixed=0 flags=overflow,named\n");
+  return topology_from(R"([[pmu]]
+name = "breakpoint"
+cpus = "0-1"
+general = 4
+flags = ["overflow", "named"]
+)");
 }
 
 }  // namespace meterbank::arbiter

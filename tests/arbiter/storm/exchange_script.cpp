@@ -18,13 +18,20 @@ namespace {
 using arbiter::Nanoseconds;
 
 constexpr const char* kTopology =
-    "pmu cpu_core cpus=0-1 gp=4 fixed=1 width=48 flags=overflow\n"
-    "class low2 cpu_core gp=0x3\n"
-    "block pair cpu_core len=2 align=2\n"
-    "unit lbr cpu_core scope=cpu n=1\n"
-    "unit eventbuf cpu_core scope=cpu n=1 shareable=threshold-min\n"
-    "extra offcore_rsp cpu_core scope=core n=2 share=same-config\n"
-    "event cpu_core 0x80-0x8f -> low2\n";
+    R"([[pmu]]
+name = "cpu_core"
+cpus = "0-1"
+general = 4
+fixed = 1
+width = 48
+flags = ["overflow"]
+event = [{code = [0x80, 0x8f], class = "low2"}]
+class.low2 = {general = 0x3}
+block.pair = {length = 2, align = 2}
+unit.lbr = {}
+unit.eventbuf = {shareable = "threshold-min"}
+extra.offcore_rsp = {scope = "core", count = 2}
+)";
 constexpr Nanoseconds kSecond = 1'000'000'000;
 
 [[noreturn]] void broken(const char* rule) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "generator/manifest/problems.hpp"
+#include "generator/manifest/place.hpp"
 
 #include <gtest/gtest.h>
 

@@ -189,7 +189,7 @@ TEST(HostileText, TheFirstByteThatIsNoTextIsNamed) {
   }
   EXPECT_EQ(read_text(std::string("[provider]\nname = \"p\0\"", 22)).said(),
             "m:2:10: error: control character U+0000\n"
-            "m:2:10: hint: a manifest is a text: remove it\n");
+            "m:2:10: hint: remove it: the file must be plain text\n");
   EXPECT_NE(read_text("a = '\x1B[2J'").said().find("U+001B"), std::string::npos);
   EXPECT_EQ(read_text("[provider]\nname = \"\uFFFD\U0001F600\"\n").said(), "");
 }

@@ -1,27 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may have what: the policy file, and what it means for one client.
+// Who may have what: the policy file, which is TOML, and what it means for one client.
 //
-//   # rules are tried from above; the last line that fits a client and says a right decides it
-//   allow user=alice                         priority=interactive counters=4 cpus=0-3
-//   allow group=perf                         whole-cpu kernel exclusive buffer
-//   allow executable=/usr/bin/node_exporter  priority=monitoring whole-cpu
-//   allow cgroup=/system.slice/*             counters=2 leases=8 waits=1 delegate
-//   deny  user=guest                         everything; with words, these rights alone
-//   admin group=wheel                        everything, and to take from others
-//   class monitoring  hold=0 preemptible     longest hold; whether it may go on, and gives way
-//   class interactive hold=15m renewable quota=50%
-//   whole hold=60s                           longest hold of a PMU alone, whatever the class
-//   reserve pmu=cpu_core cpus=0-3 counters=1 for those who do not ask
-//   guard   pmu=cpu_core cpus=0-3            keeps what is not leased from those who do not ask
-//   outsiders refuse                         exact indexes beside perf users: refuse, or allow
+//   outsiders = "refuse"          # exact indexes beside programs without a lease; or "allow"
 //
-// A line without user, group, executable and cgroup fits everybody; with several, who fits them
-// all. `*` stands for any characters, slashes too. What a class line does not say is not so. `#`
-// begins a comment.
+//   [[rule]]                      # allow, deny or admin, and for whom
+//   user = "alice"                # a name or a number
+//   allow = []                    # may count; these limits replace those of earlier rules
+//   priority = "interactive"      # its highest class
+//   counters = 4                  # on one CPU, all leases of the user together
+//   leases = 8                    # of the user
+//   waits = 1                     # of the user
+//   cpus = "0-3"                  # only on these
 //
-// A client that no line fits may count its own tasks in user mode, at priority monitoring. Root and
-// the user that the arbiter runs as are administrators and may do all of it.
+//   [[rule]]
+//   group = "perf"
+//   allow = ["whole-cpu", "kernel", "exclusive", "buffer", "delegate"]
+//
+//   [[rule]]
+//   executable = "/usr/bin/node_*"
+//   cgroup = "/system.slice/*"
+//   allow = ["whole-cpu"]
+//
+//   [[rule]]
+//   user = "guest"
+//   deny = "everything"           # or a list of rights
+//
+//   [[rule]]
+//   group = "wheel"
+//   admin = true                  # everything, and to take from others
+//
+//   [class.interactive]           # or batch, monitoring, critical
+//   hold = "15m"                  # longest hold: ms, s, m or h; 0 for no end
+//   renewable = true              # default: false
+//   preemptible = false           # gives way to higher classes; default: false
+//   quota = "50%"                 # of a CPU's counters, all leases together; default: 100%
+//
+//   [whole]
+//   hold = "60s"                  # longest hold of a PMU alone, whatever the class
+//
+//   [[reserve]]                   # kept free for programs without a lease
+//   pmu = "cpu_core"
+//   cpus = "0-3"
+//   counters = 1
+//
+//   [[guard]]                     # keeps what is not leased from programs without a lease
+//   pmu = "cpu_core"
+//   cpus = "0-3"
+//
+// Of the rules that match a client, the last one that mentions a right decides it. A rule without
+// user, group, executable and cgroup matches every client; one with several of them matches a
+// client that fits all. `*` stands for any characters, slashes too.
+//
+// A client that no rule matches may count its own tasks in user mode, at priority monitoring. Root
+// and the user that the arbiter runs as are administrators and may do all of it.
 #pragma once
 
 #include <array>
@@ -105,9 +137,8 @@ struct Policy {
 
 inline constexpr std::size_t kPolicyBytesMax = std::size_t{1} << 16;
 
-// Over Policy::standard(). The first fault ends it. Errors: kInvalidArgument with "FILE:LINE:
-// what", kLimit in the same form. Users and groups may be numbers; names are looked up while it is
-// read.
+// Over Policy::standard(). Errors: kInvalidArgument with "FILE:LINE:COLUMN: what" of the first
+// fault, kLimit in the same form. Names of users and groups are looked up while it is read.
 [[nodiscard]] Result<Policy> parse_policy(std::string_view text, const std::string& file);
 
 }  // namespace meterbank::arbiter

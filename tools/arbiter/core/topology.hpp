@@ -1,25 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What there is to lend: the PMUs of a machine, and which counters can count which event. Filled
-// from discovery at run time, or from a topology file:
+// from discovery at run time, or from a topology file, which is TOML:
 //
-//   pmu    cpu_core cpus=0-15 gp=8 fixed=4 width=48 flags=overflow,userread
-//   cores  cpu_core siblings=0,8                    CPUs that share a core; one line each
-//   class  low4     cpu_core gp=0x0f                which counters will do for an event of it
-//   class  inst     cpu_core gp=0xff fixed=0        fixed= is a list of fixed counters
-//   block  pair     cpu_core len=2 align=2          several counters beside each other
-//   unit   lbr      cpu_core scope=cpu n=1 conflicts=pt,bts
-//   unit   eventbuf cpu_core scope=cpu n=1 shareable=threshold-min
-//   extra  offcore_rsp cpu_core scope=core n=2 share=same-config
-//   event  cpu_core 0x80-0x8f -> low4               0x3c:0x00 with a unit mask
-//   foreign watchdog cpu_core cpus=0-15 event=0x3c  held by somebody who did not ask
+//   [[pmu]]
+//   name = "cpu_core"
+//   cpus = "0-15"
+//   general = 8                       # counters for any event, 0 to 7
+//   fixed = 4                         # counters for one event each
+//   width = 48                        # bits of a counter
+//   flags = ["overflow", "userread"]
+//   cores = ["0,8", "1,9"]            # CPUs that share a core
+//   event = [                         # the first that fits; one with a mask before one without
+//     {code = 0x3c, mask = 0x00, class = "cycles"},
+//     {code = [0x80, 0x8f], class = "low4"},
+//   ]
+//   [pmu.class]                       # which counters will do for an event
+//   low4 = {general = 0x0f}           # a bit for each general counter
+//   cycles = {general = 0xff, fixed = [1]}
+//   [pmu.block]                       # several counters beside each other
+//   pair = {length = 2, align = 2}
+//   [pmu.unit]                        # what is not a counter; scope is cpu, core or pmu
+//   lbr = {conflicts = ["pt"]}
+//   pt = {}
+//   eventbuf = {scope = "cpu", count = 1, shareable = "threshold-min"}
+//   [pmu.extra]                       # registers that several may hold with the same content
+//   offcore_rsp = {scope = "core", count = 2}
+//   [pmu.foreign]                     # held by the kernel
+//   watchdog = {cpus = "0-15", code = 0x3c}
 //
-// A PMU with flags=named is not meant by requests that name none; one with flags=closed counts only
-// what its event lines name.
+// A PMU with the flag "named" is used only by requests that name it; one with "closed" counts only
+// the events that are listed.
 //
-// `#` begins a comment. A line may name what stands above it; conflicts may be named below, too,
-// are between units of one PMU, and hold both ways though one side says so. Counts are facts of one
-// machine and never written into code.
+// Conflicts are between units of one PMU, and hold both ways if one side says so. Counts are facts
+// of one machine and never written into code.
 #pragma once
 
 #include <cstddef>
@@ -42,12 +56,11 @@ inline constexpr std::uint32_t kFixedMax = 32;
 
 // Bounds of a topology file, far beyond any machine and small enough for quadratic searches.
 inline constexpr std::size_t kTopologyBytesMax = std::size_t{1} << 20;
-inline constexpr std::size_t kTopologyLineBytesMax = 4096;  // without its newline
-inline constexpr std::size_t kTopologyRulesMax = 8192;      // lines that say something
+inline constexpr std::size_t kTopologyRulesMax = 8192;  // PMUs, classes, units, events...
 inline constexpr std::size_t kTopologyPmusMax = 256;
 inline constexpr std::size_t kTopologyUnitsMax = 1024;
-inline constexpr std::size_t kTopologyConflictsMax = 16;  // of one line
-inline constexpr std::uint32_t kUnitCountMax = 1024;      // n= of units and extras
+inline constexpr std::size_t kTopologyConflictsMax = 16;  // of one unit
+inline constexpr std::uint32_t kUnitCountMax = 1024;      // of units and extras
 inline constexpr std::size_t kNameBytesMax = 64;
 
 using PmuIndex = std::uint32_t;  // position in Topology::pmus
@@ -138,7 +151,7 @@ struct Topology {
   [[nodiscard]] CpuSet sharing(PmuIndex pmu, Scope scope, std::uint32_t cpu) const;
 };
 
-// The first fault ends it. Errors: kInvalidArgument with "FILE:LINE: what"; kLimit, in the same
+// Errors: kInvalidArgument with "FILE:LINE:COLUMN: what" of the first fault; kLimit, in the same
 // form, beyond the bounds above. A text without any PMU is a machine that has nothing to lend.
 [[nodiscard]] Result<Topology> parse_topology(std::string_view text, const std::string& file);
 

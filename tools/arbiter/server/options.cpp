@@ -52,13 +52,13 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   app.add_option("--dir", line.server.directory, "Directory of the socket and the countersets")
       ->type_name("DIR")
       ->capture_default_str();
-  app.add_option("--policy", line.server.policy, "Who may have what")->type_name("FILE");
+  app.add_option("--policy", line.server.policy, "Who may have what, in TOML")->type_name("FILE");
   app.add_option("--journal", line.server.journal, "What was lent; default: DIR/pmud.journal")
       ->type_name("FILE");
   app.add_option("--socket-mode", socket_mode, "Who may connect; default: 0666")->type_name("MODE");
-  app.add_option("--topology", line.topology, "How many counters this machine has")
+  app.add_option("--topology", line.topology, "The counters of this machine, in TOML")
       ->type_name("FILE");
-  app.add_option("--simulate", line.simulate, "Lend counters of a machine that is only described")
+  app.add_option("--simulate", line.simulate, "Lend counters of a machine that a file describes")
       ->type_name("TOPOLOGY");
   app.add_option("--check-policy", line.check_policy, "Say what is wrong with a file, and end")
       ->type_name("FILE");

@@ -3,9 +3,9 @@
 // From elements to the model.
 #pragma once
 
-#include "generator/input/syntax/tree.hpp"
+#include "generator/input/elements.hpp"
 #include "generator/manifest/manifest.hpp"
-#include "generator/manifest/problems.hpp"
+#include "generator/manifest/place.hpp"
 
 namespace meterbank::generator {
 

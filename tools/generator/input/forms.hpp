@@ -9,9 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "generator/input/elements.hpp"
 #include "generator/input/near_word.hpp"
-#include "generator/input/syntax/tree.hpp"
-#include "generator/manifest/problems.hpp"
 #include "generator/manifest/rules/wording.hpp"
 #include "generator/manifest/vocabulary.hpp"
 

@@ -11,8 +11,7 @@
 #include <utility>
 
 #include "generator/input/build.hpp"
-#include "generator/input/syntax/source_text.hpp"
-#include "generator/input/syntax/tree.hpp"
+#include "generator/input/elements.hpp"
 #include "meterbank/base/unique_fd.hpp"
 
 namespace meterbank::generator {
@@ -81,7 +80,7 @@ std::optional<Manifest> parse_manifest(std::string_view text, const std::string&
   manifest.hash = hash_of(text);
   manifest.language = language_of(source->text());
   const bool is_xml = manifest.language == Language::kXml;
-  const auto root = is_xml ? read_xml(*source, problems) : read_toml(*source, problems);
+  const auto root = is_xml ? read_xml(*source, problems) : syntax::read_toml(*source, problems);
   if (!root) return std::nullopt;
   build(*root, manifest, problems);
   return manifest;

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "generator/manifest/manifest.hpp"
-#include "generator/manifest/problems.hpp"
+#include "generator/manifest/place.hpp"
 #include "meterbank/base/result.hpp"
 
 namespace meterbank::generator {

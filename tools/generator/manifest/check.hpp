@@ -4,7 +4,7 @@
 #pragma once
 
 #include "generator/manifest/manifest.hpp"
-#include "generator/manifest/problems.hpp"
+#include "generator/manifest/place.hpp"
 
 namespace meterbank::generator {
 

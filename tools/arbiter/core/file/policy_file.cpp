@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the lines of a policy file mean.
+// What the tables of a policy file mean.
 #include <fmt/format.h>
 #include <grp.h>
 #include <pwd.h>
@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "arbiter/core/file/foreign_text.hpp"
-#include "arbiter/core/file/rule_line.hpp"
+#include "arbiter/core/file/toml_table.hpp"
 #include "arbiter/core/policy.hpp"
 #include "arbiter/core/policy_words.hpp"
 #include "meterbank/shm/lease_ledger.hpp"
@@ -21,8 +21,16 @@
 namespace meterbank::arbiter {
 namespace {
 
-constexpr std::string_view kSubjects = "user group executable cgroup";
-constexpr std::string_view kRights = "whole-cpu kernel exclusive buffer delegate";
+constexpr TableForm kPolicyForm{"", "outsiders", "class whole", "rule reserve guard"};
+constexpr TableForm kAllowForm{"allow",
+                               "user group executable cgroup priority counters leases waits cpus"};
+constexpr TableForm kDenyForm{"deny", "user group executable cgroup"};
+constexpr TableForm kAdminForm{"admin", "user group executable cgroup"};
+constexpr TableForm kClassesForm{"", "", "batch monitoring interactive critical"};
+constexpr TableForm kClassForm{"hold", "renewable preemptible quota"};
+constexpr TableForm kWholeForm{"hold", ""};
+constexpr TableForm kReserveForm{"pmu cpus counters", ""};
+constexpr TableForm kGuardForm{"pmu cpus", ""};
 
 // The entry of `name` in the system's users or groups. `find` is getpwnam_r or getgrnam_r.
 template <typename Entry, typename Find>
@@ -40,255 +48,247 @@ template <typename Entry, typename Find>
   }
 }
 
-class PolicyReader {
- public:
-  explicit PolicyReader(const std::string& file) : line_(file) {}
-
-  [[nodiscard]] Result<Policy> read(std::string_view text) {
-    if (text.size() > kPolicyBytesMax) {
-      line_.return_to(1);
-      line_.refuse(ErrorCode::kLimit,
-                   fmt::format("{} bytes are too many for a policy", text.size()),
-                   fmt::format("stay within {} bytes", kPolicyBytesMax));
-      return tl::make_unexpected(line_.error());
-    }
-    for (const std::string_view line : parts_of(text, '\n')) {
-      if (line_.next(line)) read_line();
-      if (line_.is_refused()) return tl::make_unexpected(line_.error());
-    }
-    return std::move(policy_);
-  }
-
- private:
-  struct Kind {
-    RuleForm form;
-    void (PolicyReader::*read)();
-  };
-  [[nodiscard]] static const std::array<Kind, 8>& kinds();
-
-  void read_line();
-  void read_allow();
-  void read_deny();
-  void read_admin();
-  void read_class();
-  void read_whole() { policy_.whole_hold_ns_max = hold(); }
-  void read_reserve();
-  void read_guard();
-  void read_outsiders();
-
-  [[nodiscard]] PolicyRule subject();
-  [[nodiscard]] std::uint32_t uid_of(std::string_view name);
-  [[nodiscard]] std::uint32_t gid_of(std::string_view name);
-  [[nodiscard]] std::optional<pmu::Priority> priority(std::string_view text);
-  [[nodiscard]] CpuSet cpus();
-  [[nodiscard]] std::uint64_t hold();
-  [[nodiscard]] std::uint32_t quota();
-
-  RuleLine line_;
-  Policy policy_ = Policy::standard();
-};
-
-const std::array<PolicyReader::Kind, 8>& PolicyReader::kinds() {
-  static constexpr std::array<Kind, 8> kKinds{{
-      {{"allow", 0, "", "user group executable cgroup priority counters leases waits cpus",
-        "allow [user=U] [group=G] [executable=GLOB] [cgroup=GLOB] [priority=CLASS] [counters=N] "
-        "[leases=N] [waits=N] [cpus=LIST] [whole-cpu] [kernel] [exclusive] [buffer] [delegate]",
-        kRights},
-       &PolicyReader::read_allow},
-      {{"deny", 0, "", kSubjects,
-        "deny [user=U] [group=G] [executable=GLOB] [cgroup=GLOB] [whole-cpu] [kernel] [exclusive] "
-        "[buffer] [delegate]",
-        kRights},
-       &PolicyReader::read_deny},
-      {{"admin", 0, "", kSubjects, "admin [user=U] [group=G] [executable=GLOB] [cgroup=GLOB]"},
-       &PolicyReader::read_admin},
-      {{"class", 1, "hold", "quota", "class NAME hold=TIME [renewable] [preemptible] [quota=N%]",
-        "renewable preemptible"},
-       &PolicyReader::read_class},
-      {{"whole", 0, "hold", "", "whole hold=TIME"}, &PolicyReader::read_whole},
-      {{"reserve", 0, "pmu cpus counters", "", "reserve pmu=NAME cpus=LIST counters=N"},
-       &PolicyReader::read_reserve},
-      {{"guard", 0, "pmu cpus", "", "guard pmu=NAME cpus=LIST"}, &PolicyReader::read_guard},
-      {{"outsiders", 1, "", "", "outsiders refuse, or outsiders allow"},
-       &PolicyReader::read_outsiders},
-  }};
-  return kKinds;
+[[nodiscard]] std::optional<std::uint32_t> uid_of(const std::string& name) {
+  std::vector<char> room;
+  const auto user = entry_of<passwd>(name, ::getpwnam_r, room);
+  return user ? std::optional(user->pw_uid) : std::nullopt;
 }
 
-void PolicyReader::read_line() {
-  const auto kind = std::find_if(kinds().begin(), kinds().end(), [this](const Kind& known) {
-    return known.form.keyword == line_.keyword();
-  });
-  if (kind == kinds().end()) {
-    return line_.refuse(fmt::format("{} is no kind of line", quoted(line_.keyword())),
-                        "begin with allow, deny, admin, class, whole, reserve, guard or outsiders");
-  }
-  line_.check(kind->form);
-  if (!line_.is_refused()) (this->*kind->read)();
+[[nodiscard]] std::optional<std::uint32_t> gid_of(const std::string& name) {
+  std::vector<char> room;
+  const auto found = entry_of<group>(name, ::getgrnam_r, room);
+  return found ? std::optional(found->gr_gid) : std::nullopt;
 }
 
-PolicyRule PolicyReader::subject() {
+// A name that `find` knows, or a number.
+template <typename Find>
+[[nodiscard]] std::optional<std::uint32_t> id_of(const TomlTable& rule, std::string_view key,
+                                                 Find find) {
+  constexpr auto kIdMax = std::numeric_limits<std::uint32_t>::max();
+  if (!rule.has(key)) return std::nullopt;
+  if (rule.has_number(key)) return rule.number(key, kIdMax, 0, kIdMax);
+  const std::string name = rule.text(key);
+  const auto id = find(name);
+  if (!id) {
+    rule.refuse(key, fmt::format("there is no {} {}", key, quoted(name)),
+                "name one of this machine, or write its number without quotation marks");
+  }
+  return id;
+}
+
+[[nodiscard]] PolicyRule subject_of(const TomlTable& table) {
   PolicyRule rule;
-  if (const auto user = line_.field("user"); !user.empty()) rule.uid = uid_of(user);
-  if (const auto group = line_.field("group"); !group.empty()) rule.gid = gid_of(group);
-  rule.executable = line_.field("executable");
-  rule.cgroup = line_.field("cgroup");
-  for (const std::string* path : {&rule.executable, &rule.cgroup}) {
-    if (path->empty() || path->front() == '/' || path->front() == '*') continue;
-    line_.refuse(fmt::format("{} is no path from the root", quoted(*path)), "begin it with / or *");
-  }
+  rule.uid = id_of(table, "user", uid_of);
+  rule.gid = id_of(table, "group", gid_of);
+  const auto glob = [&table](std::string_view key) {
+    std::string path = table.text(key);
+    if (!path.empty() && path.front() != '/' && path.front() != '*') {
+      table.refuse(key, fmt::format("{} is not a path from the root", quoted(path)),
+                   "begin it with / or *");
+    }
+    return path;
+  };
+  rule.executable = glob("executable");
+  rule.cgroup = glob("cgroup");
   return rule;
 }
 
-std::uint32_t PolicyReader::uid_of(std::string_view name) {
-  if (const auto number = read_number<std::uint32_t>(name)) return *number;
-  std::vector<char> room;
-  if (const auto user = entry_of<passwd>(std::string(name), ::getpwnam_r, room)) {
-    return user->pw_uid;
+// The rights in a list of their words.
+[[nodiscard]] std::vector<RightWord> rights_in(const TomlTable& rule, std::string_view key) {
+  std::vector<RightWord> all;
+  for (const std::string& word : rule.texts(key)) {
+    const auto right = std::ranges::find(kRightWords, word, &RightWord::word);
+    if (right == kRightWords.end()) {
+      rule.refuse(key, fmt::format("there is no right {}", quoted(word)),
+                  "rights are whole-cpu, kernel, exclusive, buffer and delegate");
+    } else if (std::ranges::find(all, word, &RightWord::word) != all.end()) {
+      rule.refuse(key, fmt::format("{} twice", quoted(word)), "name each right once");
+    } else {
+      all.push_back(*right);
+    }
   }
-  line_.refuse(fmt::format("there is no user {}", quoted(name)),
-               "name one of this machine, or write its number");
-  return std::numeric_limits<std::uint32_t>::max();
+  return all;
 }
 
-std::uint32_t PolicyReader::gid_of(std::string_view name) {
-  if (const auto number = read_number<std::uint32_t>(name)) return *number;
-  std::vector<char> room;
-  if (const auto found = entry_of<group>(std::string(name), ::getgrnam_r, room)) {
-    return found->gr_gid;
-  }
-  line_.refuse(fmt::format("there is no group {}", quoted(name)),
-               "name one of this machine, or write its number");
-  return std::numeric_limits<std::uint32_t>::max();
-}
-
-std::optional<pmu::Priority> PolicyReader::priority(std::string_view text) {
+[[nodiscard]] std::optional<pmu::Priority> priority_of(std::string_view name) {
   for (const pmu::Priority priority : {pmu::Priority::kBatch, pmu::Priority::kMonitoring,
                                        pmu::Priority::kInteractive, pmu::Priority::kCritical}) {
-    if (pmu::name_of(priority) == text) return priority;
+    if (pmu::name_of(priority) == name) return priority;
   }
-  line_.refuse(fmt::format("there is no class {}", quoted(text)),
-               "classes are batch, monitoring, interactive and critical");
   return std::nullopt;
 }
 
-CpuSet PolicyReader::cpus() {
-  auto set = CpuSet::parse(line_.field("cpus"));
-  if (set) return std::move(*set);
-  line_.refuse(set.error().what, set.error().remedy);
-  return {};
-}
-
-// 0, or a number and its unit.
-std::uint64_t PolicyReader::hold() {
-  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 4> kUnits{
-      {{"ms", 1'000'000}, {"s", 1'000'000'000}, {"m", 60'000'000'000}, {"h", 3'600'000'000'000}}};
-  const std::string_view text = line_.field("hold");
-  if (text == "0") return 0;
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto number = read_number<std::uint32_t>(text.substr(0, digits));
-  for (const auto& [unit, nanoseconds] : kUnits) {
-    if (number && text.substr(digits) == unit) return *number * nanoseconds;
-  }
-  line_.refuse(fmt::format("hold={} is not a time", quoted(text)),
-               "write 0, 500ms, 30s, 15m or 2h");
-  return 0;
-}
-
-// In thousandths.
-std::uint32_t PolicyReader::quota() {
-  std::string_view text = line_.field("quota");
-  if (text.empty()) return 1000;
-  std::optional<std::uint32_t> percent;
-  if (text.ends_with('%')) percent = read_number<std::uint32_t>(text.substr(0, text.size() - 1));
-  if (!percent || *percent > 100) {
-    line_.refuse(fmt::format("quota={} is no share", quoted(text)), "write 0% to 100%");
-    return 0;
-  }
-  return *percent * 10;
-}
-
-void PolicyReader::read_allow() {
-  PolicyRule rule = subject();
+[[nodiscard]] PolicyRule allow_rule(const TomlTable& table) {
+  table.check(kAllowForm);
+  PolicyRule rule = subject_of(table);
   Rights& rights = rule.rights;
   rule.says = kSaysDenied;  // that it is not
   const auto number = [&](std::string_view key, std::uint32_t bit, std::uint32_t& value,
                           std::uint32_t most) {
-    if (line_.field(key).empty()) return;
-    value = line_.number(key, 0, 0, most);
+    if (!table.has(key)) return;
+    value = table.number(key, 0, 0, most);
     rule.says |= bit;
   };
   number("counters", kSaysCounters, rights.counters_max, 64);
   number("leases", kSaysLeases, rights.leases_max, pmu::kLedgerLeasesMax);
   number("waits", kSaysWaits, rights.waits_max, pmu::kLedgerLeasesMax);
-  if (const auto text = line_.field("priority"); !text.empty()) {
-    rights.priority_max = priority(text).value_or(pmu::Priority::kBatch);
+  if (table.has("priority")) {
+    const std::string name = table.text("priority");
+    const auto priority = priority_of(name);
+    if (!priority) {
+      table.refuse("priority", fmt::format("there is no class {}", quoted(name)),
+                   "classes are batch, monitoring, interactive and critical");
+    }
+    rights.priority_max = priority.value_or(pmu::Priority::kBatch);
     rule.says |= kSaysPriority;
   }
-  if (!line_.field("cpus").empty()) {
-    rights.cpus = cpus();
+  if (table.has("cpus")) {
+    rights.cpus = table.cpus("cpus");
     rule.says |= kSaysCpus;
   }
-  for (const RightWord& word : kRightWords) {
-    if (!line_.has(word.word)) continue;
+  for (const RightWord& word : rights_in(table, "allow")) {
     rights.*word.right = true;
     rule.says |= word.bit;
   }
-  policy_.rules.push_back(std::move(rule));
+  return rule;
 }
 
-void PolicyReader::read_deny() {
-  PolicyRule rule = subject();
-  for (const RightWord& word : kRightWords) {
-    if (line_.has(word.word)) rule.says |= word.bit;
-  }
-  if (rule.says == 0) {
+[[nodiscard]] PolicyRule deny_rule(const TomlTable& table) {
+  table.check(kDenyForm);
+  PolicyRule rule = subject_of(table);
+  if (table.has_text("deny")) {
+    if (const std::string word = table.text("deny"); word != "everything") {
+      table.refuse("deny", fmt::format("deny = {} is unknown", quoted(word)),
+                   R"(write deny = "everything", or a list of rights)");
+    }
     rule.rights.is_denied = true;
     rule.says = kSaysDenied | kSaysAdministrator;
+    return rule;
   }
-  policy_.rules.push_back(std::move(rule));
+  for (const RightWord& word : rights_in(table, "deny")) rule.says |= word.bit;
+  if (table.is_empty_list("deny")) {
+    table.refuse("deny", "deny names no right",
+                 R"(write deny = "everything", or a list of rights)");
+  }
+  return rule;
 }
 
-void PolicyReader::read_admin() {
-  PolicyRule rule = subject();
+[[nodiscard]] PolicyRule admin_rule(const TomlTable& table) {
+  table.check(kAdminForm);
+  PolicyRule rule = subject_of(table);
+  if (!table.flag("admin")) {
+    table.refuse("admin", "admin is false", R"(leave the rule out, or write deny = "everything")");
+  }
   rule.rights.is_administrator = true;
   rule.says = kSaysAdministrator;
-  policy_.rules.push_back(std::move(rule));
+  return rule;
 }
 
-void PolicyReader::read_class() {
-  const auto priority = this->priority(line_.operand(0));
-  if (!priority) return;
-  policy_.classes.at(static_cast<std::size_t>(*priority)) = {
-      .hold_ns_max = hold(),
-      .is_renewable = line_.has("renewable"),
-      .is_preemptible = line_.has("preemptible"),
-      .quota_permille = quota()};
-}
-
-void PolicyReader::read_reserve() {
-  policy_.reserves.push_back({.pmu = std::string(line_.field("pmu")),
-                              .cpus = cpus(),
-                              .counters = line_.number("counters", 0, 1, 64)});
-}
-
-void PolicyReader::read_guard() {
-  policy_.guards.push_back({.pmu = std::string(line_.field("pmu")), .cpus = cpus()});
-}
-
-void PolicyReader::read_outsiders() {
-  const std::string_view word = line_.operand(0);
-  if (word != "refuse" && word != "allow") {
-    return line_.refuse(fmt::format("outsiders {} is unknown", quoted(word)),
-                        "write refuse or allow");
+[[nodiscard]] PolicyRule rule_of(const TomlTable& table) {
+  const bool allows = table.has("allow");
+  const bool denies = table.has("deny");
+  const bool makes_admin = table.has("admin");
+  if (int{allows} + int{denies} + int{makes_admin} != 1) {
+    table.refuse({}, "a rule says one of allow, deny and admin",
+                 "write allow = [] for a rule that only sets limits");
+    return {};
   }
-  policy_.mixes_exact_with_outsiders = word == "allow";
+  return allows ? allow_rule(table) : denies ? deny_rule(table) : admin_rule(table);
+}
+
+// 0, or a text of a number and its unit.
+[[nodiscard]] std::uint64_t hold_of(const TomlTable& table) {
+  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 4> kUnits{
+      {{"ms", 1'000'000}, {"s", 1'000'000'000}, {"m", 60'000'000'000}, {"h", 3'600'000'000'000}}};
+  constexpr const char* kRemedy = R"(write 0 for no end, or "500ms", "30s", "15m" or "2h")";
+  if (!table.has("hold")) return 0;
+  if (table.has_number("hold")) {
+    if (table.number("hold", 1, 0, std::numeric_limits<std::uint32_t>::max()) != 0) {
+      table.refuse("hold", "hold is a number without a unit", kRemedy);
+    }
+    return 0;
+  }
+  const std::string text = table.text("hold");
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = read_number<std::uint32_t>(std::string_view(text).substr(0, digits));
+  for (const auto& [unit, nanoseconds] : kUnits) {
+    if (number && text.substr(digits) == unit) return *number * nanoseconds;
+  }
+  table.refuse("hold", fmt::format("hold = {} is not a time", quoted(text)), kRemedy);
+  return 0;
+}
+
+// In thousandths.
+[[nodiscard]] std::uint32_t quota_of(const TomlTable& table) {
+  if (!table.has("quota")) return 1000;
+  const std::string text = table.text("quota");
+  std::optional<std::uint32_t> percent;
+  if (text.ends_with('%')) {
+    percent = read_number<std::uint32_t>(std::string_view(text).substr(0, text.size() - 1));
+  }
+  if (!percent || *percent > 100) {
+    table.refuse("quota", fmt::format("quota = {} is not a share", quoted(text)),
+                 R"(write "0%" to "100%")");
+    return 0;
+  }
+  return *percent * 10;
+}
+
+void read_classes(const TomlTable& file, Policy& policy) {
+  const auto classes = file.table("class");
+  if (!classes) return;
+  classes->check(kClassesForm);
+  for (const TomlTable& table : file.named("class", "class")) {
+    const auto priority = priority_of(table.name());
+    if (!priority) continue;
+    table.check(kClassForm);
+    policy.classes.at(static_cast<std::size_t>(*priority)) = {
+        .hold_ns_max = hold_of(table),
+        .is_renewable = table.flag("renewable"),
+        .is_preemptible = table.flag("preemptible"),
+        .quota_permille = quota_of(table)};
+  }
+}
+
+[[nodiscard]] Policy policy_of(const TomlTable& file) {
+  Policy policy = Policy::standard();
+  file.check(kPolicyForm);
+  for (const TomlTable& table : file.list("rule")) policy.rules.push_back(rule_of(table));
+  read_classes(file, policy);
+  if (const auto whole = file.table("whole")) {
+    whole->check(kWholeForm);
+    policy.whole_hold_ns_max = hold_of(*whole);
+  }
+  for (const TomlTable& table : file.list("reserve")) {
+    table.check(kReserveForm);
+    policy.reserves.push_back({.pmu = table.text("pmu"),
+                               .cpus = table.cpus("cpus"),
+                               .counters = table.number("counters", 0, 1, 64)});
+  }
+  for (const TomlTable& table : file.list("guard")) {
+    table.check(kGuardForm);
+    policy.guards.push_back({.pmu = table.text("pmu"), .cpus = table.cpus("cpus")});
+  }
+  if (file.has("outsiders")) {
+    const std::string word = file.text("outsiders");
+    if (word != "refuse" && word != "allow") {
+      file.refuse("outsiders", fmt::format("outsiders = {} is unknown", quoted(word)),
+                  R"(write "refuse" or "allow")");
+    }
+    policy.mixes_exact_with_outsiders = word == "allow";
+  }
+  return policy;
 }
 
 }  // namespace
 
 Result<Policy> parse_policy(std::string_view text, const std::string& file) {
-  return PolicyReader(file).read(text);
+  Faults faults(file);
+  const auto root = read_toml_file(text, "policy", kPolicyBytesMax, faults);
+  if (!root) return tl::make_unexpected(faults.error());
+  Policy policy = policy_of(TomlTable(*root, "policy", faults));
+  if (!faults.empty()) return tl::make_unexpected(faults.error());
+  return policy;
 }
 
 }  // namespace meterbank::arbiter

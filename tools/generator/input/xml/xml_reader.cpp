@@ -7,12 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "generator/input/syntax/tree.hpp"
-#include "generator/input/syntax/xml_text.hpp"
+#include "generator/input/elements.hpp"
+#include "generator/input/xml/xml_text.hpp"
 
 namespace meterbank::generator {
 namespace {
 
+constexpr std::uint32_t kElementsMax = 65536;
 constexpr std::string_view kEventsSpace = "http://schemas.microsoft.com/win/2004/08/events";
 constexpr std::string_view kCountersSpace = "http://schemas.microsoft.com/win/2005/12/counters";
 constexpr std::string_view kBlank = " \t\r\n";

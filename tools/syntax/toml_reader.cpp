@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include "generator/input/syntax/tomlplusplus.hpp"
-#include "generator/input/syntax/tree.hpp"
+#include "syntax/tomlplusplus.hpp"
+#include "syntax/tree.hpp"
 
-namespace meterbank::generator {
+namespace meterbank::syntax {
 namespace {
 
 // Where a dotted key is too long, npos if none is. toml++ nests a table for each dot and takes them
@@ -133,8 +133,7 @@ void refuse(const toml::parse_error& error, Place place, Problems& problems) {
 std::optional<Element> read_toml(const SourceText& source, Problems& problems) {
   if (const std::size_t at = find_long_key(source.text()); at != std::string_view::npos) {
     problems.add(source.place_of(at), fmt::format("a key of more than {} parts", kDepthMax),
-                 "the tables of a manifest are [provider], [[counterset]], [[counterset.struct]] "
-                 "and [[counterset.counter]]");
+                 "write fewer dots: no table lies that deep");
     return std::nullopt;
   }
   const TomlReader reader(source);
@@ -146,4 +145,4 @@ std::optional<Element> read_toml(const SourceText& source, Problems& problems) {
   return reader.table(result.table(), {});
 }
 
-}  // namespace meterbank::generator
+}  // namespace meterbank::syntax

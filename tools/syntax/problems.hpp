@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong with a manifest: all of it, each at its place, so that one run is enough to mend
-// it.
+// What is wrong with a file: all faults, each at its place, so that one run is enough to mend it.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "generator/manifest/place.hpp"
 #include "meterbank/shm/utf8.hpp"
+#include "syntax/place.hpp"
 
-namespace meterbank::generator {
+namespace meterbank::syntax {
 
 struct Problem {
   Place place;
@@ -29,8 +28,8 @@ class Problems {
   // In the order of the file, each once:
   //   orders.toml:12:3: error: counter id 3 is used twice
   //   orders.toml:12:3: hint: the first is in line 9; give this one another id
-  // At most kShownMax of them, then how many more there are. A manifest is a foreign text, so all
-  // of it is cleaned (utf8.hpp).
+  // At most kShownMax of them, then how many more there are. A file is a foreign text, so all of
+  // it is cleaned (utf8.hpp).
   [[nodiscard]] std::string text(const std::string& file, Charset charset = Charset::kUtf8) const;
 
   static constexpr std::size_t kShownMax = 50;
@@ -39,4 +38,4 @@ class Problems {
   std::vector<Problem> all_;
 };
 
-}  // namespace meterbank::generator
+}  // namespace meterbank::syntax

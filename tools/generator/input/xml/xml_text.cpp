@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "generator/input/syntax/xml_text.hpp"
+#include "generator/input/xml/xml_text.hpp"
 
 #include <fmt/format.h>
 

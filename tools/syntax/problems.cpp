@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "generator/manifest/problems.hpp"
+#include "syntax/problems.hpp"
 
 #include <algorithm>
 #include <set>
 #include <string_view>
 #include <tuple>
 
-namespace meterbank::generator {
+namespace meterbank::syntax {
 namespace {
 
 // A line that a message may quote can be as long as the file.
@@ -64,4 +64,4 @@ std::string Problems::text(const std::string& file, Charset charset) const {
   return out;
 }
 
-}  // namespace meterbank::generator
+}  // namespace meterbank::syntax

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "generator/input/syntax/source_text.hpp"
+#include "syntax/source_text.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-namespace meterbank::generator {
+namespace meterbank::syntax {
 namespace {
 
 constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
@@ -138,7 +138,7 @@ bool SourceText::check(Problems& problems) const {
     if (is_control(text_[i])) {
       problems.add(place_of(i),
                    fmt::format("control character U+{:04X}", static_cast<unsigned>(text_[i])),
-                   "a manifest is a text: remove it");
+                   "remove it: the file must be plain text");
       return false;
     }
     i += bytes;
@@ -163,4 +163,4 @@ Place SourceText::place_of_character(std::uint32_t line, std::uint32_t column) c
   return place_of(offset);
 }
 
-}  // namespace meterbank::generator
+}  // namespace meterbank::syntax

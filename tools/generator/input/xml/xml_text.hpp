@@ -3,8 +3,7 @@
 // What pugixml takes and XML does not allow: document types, entities that nobody declared.
 #pragma once
 
-#include "generator/input/syntax/source_text.hpp"
-#include "generator/manifest/problems.hpp"
+#include "generator/input/elements.hpp"
 
 namespace meterbank::generator {
 

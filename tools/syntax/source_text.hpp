@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The text of a manifest, fit to be parsed, and the places of its bytes.
+// The text of a file, fit to be parsed, and the places of its bytes.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "generator/manifest/place.hpp"
-#include "generator/manifest/problems.hpp"
+#include "syntax/place.hpp"
+#include "syntax/problems.hpp"
 
-namespace meterbank::generator {
+namespace meterbank::syntax {
 
 // UTF-8 without a byte order mark and without control characters other than tab and line ends, so
 // that neither parser meets a byte it has its own ideas about.
@@ -38,4 +38,4 @@ class SourceText {
   std::vector<std::size_t> lines_;  // where each line begins
 };
 
-}  // namespace meterbank::generator
+}  // namespace meterbank::syntax
