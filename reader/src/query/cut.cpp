@@ -14,7 +14,7 @@
 #include "../catalog/liveness_words.hpp"
 #include "meterbank/base/clock.hpp"
 #include "meterbank/reader/query.hpp"
-#include "meterbank/shm/epoch_pair.hpp"
+#include "meterbank/shm/block.hpp"
 #include "meterbank/shm/segment.hpp"
 #include "sweep.hpp"
 

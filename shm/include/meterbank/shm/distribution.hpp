@@ -44,7 +44,7 @@
 #include <span>
 #include <vector>
 
-#include "meterbank/shm/block.hpp"
+#include "meterbank/shm/block_parts.hpp"
 
 namespace meterbank {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every struct that lies in a segment. This header and block.hpp are the two pages to read first.
+// Every struct that lies in a segment. Read block.hpp first, and this header second.
 //
 // ---- A segment ----------------------------------------------------------------------------------
 //
@@ -76,6 +76,7 @@
 #include "meterbank/base/guid.hpp"
 #include "meterbank/shm/block.hpp"
 #include "meterbank/shm/names.hpp"
+#include "meterbank/shm/slot.hpp"
 
 namespace meterbank {
 
