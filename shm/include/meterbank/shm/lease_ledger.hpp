@@ -28,6 +28,18 @@
 //      sets kOwnerDied in `owner_mutex` at once; from then on nobody can tell from here whether a
 //      lease is in force. When it goes on in a new ledger it says so in `state` before [L4].
 //
+//      arbiter                                     client, after it has read a value
+//                                                  fence                    acquire   [L5]
+// [L1] lease or slot word := new   release         lease or slot word       acquire   [L6]
+// [L2] changes := changes + 1      release         changes                  acquire   [L7]
+// [L3] alive_ns := now             relaxed         alive_ns                 relaxed
+// [L4] state := how it ended       release         state                    acquire   [L8]
+//
+//      L1 pairs with L6: a client that sees who has a counter sees the word of that lease. L5 puts
+//      the look at the words behind the reading of the value; the arbiter takes counters away by a
+//      call of the kernel, which interrupts the CPU that counts. L2 pairs with L7 and L4 with L8: a
+//      client that sees the count, or the end, sees the words from before.
+//
 // Names of holders, queue and outsiders are rows of the arbiter's countersets (tools/arbiter), not
 // here.
 #pragma once

@@ -73,12 +73,15 @@
 // atomic is written once, before the word that publishes it, and never again. Every word that a
 // reader loads while the owner may store is an atomic of 8 or 4 bytes.
 //
-// Publication, one label a step:
-// [P1] magic              release   the header is complete      pairs with [Q1] in attach
-// [P2] extents_count      release   the extent is there         pairs with [Q2] in refresh
-// [P3] registration word  release   the schema is there         pairs with [Q3] in refresh
-// [P4] group next         release   the group is initialised    pairs with [Q4] in refresh
-// [P5] directory_version  release   bumped after any of these   pairs with [Q5] in collect
+//      provider stores                 what is there then      reader loads
+// [P1] magic                release   the header              in attach    acquire   [Q1]
+// [P2] extents_count        release   the entry of the extent in refresh   acquire   [Q2]
+// [P3] registration word    release   the schema              in refresh   acquire   [Q3]
+// [P4] first_group, next    release   the group               in refresh   acquire   [Q4]
+// [P5] directory_version    release   any change of these     in collect   acquire   [Q5]
+// [P6] registrations_count  release   the record and its Ref  in refresh   acquire   [Q6]
+//
+// Each P pairs with the Q of its number: a reader that sees the word sees what is there then.
 //
 // Thread safety  As above: one provider writes, any number of readers load.
 // Errors         None here: the formulas below expect numbers that were checked before, by
@@ -188,7 +191,7 @@ struct alignas(kCacheLine) SegmentHeader {
   SharedWord directory_version;               //  192  [P5] the one word a poll looks at
   SharedWord32 state;                         //  200  SegmentState
   SharedWord32 extents_count;                 //  204  [P2]
-  SharedWord32 registrations_count;           //  208
+  SharedWord32 registrations_count;           //  208  [P6]
   std::uint32_t reserved1;                    //  212  zero
   std::array<SharedWord, kRefusals> refused;  // 216  creations refused, by Refusal
   SharedWord channel_refused;                 //  280  callers and requests that were turned away
@@ -204,7 +207,7 @@ struct alignas(kCacheLine) SegmentHeader {
   std::array<std::uint64_t, 6> reserved3;  //  400  zero
 
   std::array<ExtentEntry, kExtentsMax> extents;             //  448
-  std::array<SharedWord, kRegistrationsMax> registrations;  // 1024  Ref of each, [P3]
+  std::array<SharedWord, kRegistrationsMax> registrations;  // 1024  Ref of each, before [P6]
 };
 static_assert(offsetof(SegmentHeader, magic) == 0);
 static_assert(offsetof(SegmentHeader, layout_major) == 8);
@@ -333,7 +336,7 @@ struct alignas(kCacheLine) RegistrationRecord {
   SharedWord first_group;     //  16  Ref [P4]
   SharedWord live_instances;  //  24  advisory, for listings
   SharedWord interest;        //  32  connections that said they are interested
-  // Constant since [P3].
+  // Constant since [P6].
   Ref schema;                              //  40  SchemaHeader
   std::uint32_t schema_bytes;              //  48
   std::uint32_t words;                     //  52  BlockForm
