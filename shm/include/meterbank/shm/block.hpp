@@ -40,8 +40,8 @@
 // Errors         A writer ignores words outside the block. A reader gets ReadStatus.
 // Progress       Writer: wait-free, no loop on shared state, no failure. Reader: each attempt is
 //                wait-free; read_bounded() ends after kHotAttempts + kCheckpointAttempts of them.
-// Cost           A commit of k words: 2k + 2 stores, and on x86-64 no locked instruction and no
-//                fence. A read attempt: words + 2 loads.
+// Cost           A commit of one word: four stores; on x86-64 no locked instruction and no fence.
+//                A read attempt: words + 2 loads.
 // Lifetime       A block stays where it is while its extent is mapped; a BlockWriter and
 //                BlockParts must not outlive the mapping.
 // Units          (seq + 1) / 2 counts commits: the version. Both numbers of one commit name the
