@@ -93,6 +93,12 @@ void read_block(const Blocks& blocks, unsigned count, Reads& reads) {
 }
 
 // One copy and a sequence that is odd while it is written.
+//
+//      writer                                      reader
+//      seq := odd                  relaxed         s := seq                 acquire
+// [B1] fence                       release         words                    relaxed
+//      words                       relaxed         fence                    acquire   [B2]
+//      seq := even                 release         good iff s is even and seq = s
 void read_sequence_lock(const Blocks& blocks, unsigned count, Reads& reads) {
   const BlockParts<SharedWord> parts = blocks.parts(0);
   const Writer writer([parts] {

@@ -116,9 +116,9 @@ Result<void> OwnedRegistration::make_record_locked() {
   record->checkpoint = form.checkpoint;
   record->cut_pair = form.cut_pair;
   record->shards = form.shards;
-  // relaxed: the count below publishes it.
+  // relaxed: published by [P6].
   header.registrations[count].store(place->ref, std::memory_order_relaxed);
-  // release, part of [P3]: the count is seen only with the reference and the record.
+  // [P6] pairs with [Q6]. Without it a reader sees the count before the Ref and the record.
   header.registrations_count.store(count + 1, std::memory_order_release);
   return {};
 }
@@ -392,7 +392,8 @@ void OwnedRegistration::begin_close_locked() noexcept {
   // relaxed: only the owner stores it.
   auto word = RegistrationWord::of(record->word.load(std::memory_order_relaxed));
   word.state = RegistrationState::kClosing;
-  record->word.store(word.raw(), std::memory_order_release);  // [P3] as in publish_locked
+  // [P3] pairs with [Q3]: the schema is seen with each word of the registration.
+  record->word.store(word.raw(), std::memory_order_release);
   segment->directory_changed();
 }
 
@@ -405,7 +406,8 @@ void OwnedRegistration::finish_close_locked() noexcept {
   by_name_.clear();
   record->live_instances.store(0, std::memory_order_relaxed);  // relaxed: advisory
   word.state = RegistrationState::kClosed;
-  record->word.store(word.raw(), std::memory_order_release);  // [P3] as in publish_locked
+  // [P3] pairs with [Q3]: the schema is seen with each word of the registration.
+  record->word.store(word.raw(), std::memory_order_release);
   segment->directory_changed();
 }
 

@@ -104,15 +104,15 @@ DecodedDirectory DirectoryDecoder::decode() {
   // [Q5] pairs with [P5]. Without it a directory older than its version could be decoded, and the
   // change that the version announced would be missed for ever.
   result_.version = header.directory_version.load(std::memory_order_acquire);
-  // acquire, part of [Q3]: the references are seen with the count that covers them.
+  // [Q6] pairs with [P6]. Without it a Ref or its record could be seen before it was written.
   std::uint32_t count = header.registrations_count.load(std::memory_order_acquire);
   if (count > kRegistrationsMax) {
     report(kRegistrationsMax, "there are said to be " + std::to_string(count));
     count = kRegistrationsMax;
   }
   for (std::uint32_t index = 0; index < count; ++index) {
-    // [Q3] pairs with [P3]. Without it the record below could be seen before it was written.
-    const Ref ref = header.registrations[index].load(std::memory_order_acquire);
+    // relaxed: written before the count, which was loaded by [Q6].
+    const Ref ref = header.registrations[index].load(std::memory_order_relaxed);
     if (ref == 0) continue;
     decode_registration(ref, index);
   }
@@ -193,7 +193,7 @@ void DirectoryDecoder::decode_registration(Ref ref, std::uint32_t index) {
   set.flags = word.flags;
   set.registration = ref;
   // Before the slots: whatever changes while they are read then differs from this number.
-  // acquire: pairs with [S1]. Without it this number could be that of a next life and a slot below
+  // [R9] pairs with [S1]. Without it this number could be that of a next life and a slot below
   // still be seen in the life before, LIVE.
   set.membership = record->membership.load(std::memory_order_acquire);
   unreadable_slots_ = 0;

@@ -8,6 +8,7 @@
 
 #include "meterbank/publisher/instance.hpp"
 #include "meterbank/shm/block.hpp"
+#include "meterbank/shm/slot.hpp"
 
 namespace {
 

@@ -117,7 +117,7 @@ Result<SegmentEye> SegmentEye::again() const {
 }
 
 std::string SegmentEye::map_new_extents() {
-  // [Q2] pairs with [P2].
+  // [Q2] pairs with [P2]: the entry is seen with the count.
   const std::uint32_t count = header().extents_count.load(std::memory_order_acquire);
   if (count > kExtentsMax) return "too many extents";
   while (segment_->extents() < count) {
@@ -136,11 +136,11 @@ std::string SegmentEye::map_new_extents() {
 std::string SegmentEye::walk(std::vector<SeenSlot>& slots) {
   slots.clear();
   if (std::string fault = map_new_extents(); !fault.empty()) return fault;
-  // acquire, part of [Q3]: pairs with [P3].
+  // [Q6] pairs with [P6]: the Ref and the record are seen with the count.
   const std::uint32_t count = header().registrations_count.load(std::memory_order_acquire);
   if (count > kRegistrationsMax) return "too many registrations";
   for (std::uint32_t index = 0; index < count; ++index) {
-    // relaxed: the count vouches for it.
+    // relaxed: written before the count, which was loaded by [Q6].
     const Ref place = header().registrations[index].load(std::memory_order_relaxed);
     if (std::string fault = walk_registration(place, slots); !fault.empty()) return fault;
   }
@@ -150,7 +150,7 @@ std::string SegmentEye::walk(std::vector<SeenSlot>& slots) {
 std::string SegmentEye::walk_registration(Ref place, std::vector<SeenSlot>& slots) const {
   const auto* record = segment_->at<RegistrationRecord>(place);
   if (record == nullptr) return "registration outside";
-  // [Q3] pairs with [P3].
+  // [Q3] pairs with [P3]: the schema is seen with the word.
   const auto word = RegistrationWord::of(record->word.load(std::memory_order_acquire));
   if (word.state == RegistrationState::kFree) return {};
   const auto* schema = segment_->at<SchemaHeader>(record->schema);
@@ -168,12 +168,12 @@ std::string SegmentEye::walk_registration(Ref place, std::vector<SeenSlot>& slot
                        .cut_pair = record->cut_pair,
                        .shards = record->shards};
   if (!form.valid()) return "block form of '" + set + "'";
-  // [Q4] pairs with [P4].
+  // [Q4] pairs with [P4]: the group is seen with the link.
   Ref group = record->first_group.load(std::memory_order_acquire);
   for (std::uint32_t count = 0; group != 0; ++count) {
     if (count == kGroupsMax) return "endless groups";
     if (std::string fault = walk_group(group, form, set, slots); !fault.empty()) return fault;
-    group = segment_->at<GroupHeader>(group)->next.load(std::memory_order_acquire);  // [Q4]
+    group = segment_->at<GroupHeader>(group)->next.load(std::memory_order_acquire);  // [Q4] again
   }
   return {};
 }

@@ -15,7 +15,7 @@
 #include "../process/numbered_set.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
-#include "meterbank/shm/epoch_pair.hpp"
+#include "meterbank/shm/block.hpp"
 
 namespace meterbank {
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "meterbank/shm/segment_layout.hpp"
+#include "meterbank/shm/slot.hpp"
 
 namespace meterbank {
 namespace {

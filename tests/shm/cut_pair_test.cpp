@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "meterbank/shm/epoch_pair.hpp"
+#include "meterbank/shm/block.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 
 namespace meterbank {

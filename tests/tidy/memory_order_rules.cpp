@@ -86,9 +86,14 @@ bool leaves_order_to_default(std::string_view name, std::string_view arguments) 
   return !is_empty;
 }
 
+struct Label {
+  std::string name;
+  std::size_t begin, end;  // in the text that was looked at
+};
+
 // Labels look like [W1]: one or two capitals, one or two digits.
-std::vector<std::string> labels_in(std::string_view comments) {
-  std::vector<std::string> labels;
+std::vector<Label> labels_in(std::string_view comments) {
+  std::vector<Label> labels;
   for (std::size_t open = comments.find('['); open != kNone; open = comments.find('[', open + 1)) {
     std::size_t at = open + 1;
     const auto count = [&](auto matches) {
@@ -100,10 +105,48 @@ std::vector<std::string> labels_in(std::string_view comments) {
     const std::size_t digits = count([](int c) { return std::isdigit(c); });
     const bool is_closed = at < comments.size() && comments[at] == ']';
     if (is_closed && capitals >= 1 && capitals <= 2 && digits >= 1 && digits <= 2) {
-      labels.emplace_back(comments.substr(open, at + 1 - open));
+      labels.push_back({std::string(comments.substr(open, at + 1 - open)), open, at + 1});
     }
   }
   return labels;
+}
+
+std::string_view without_blanks(std::string_view text) {
+  text.remove_prefix(skip_blanks(text, 0));
+  return text_before(text, text.size());
+}
+
+// Offset of the first order that stands in a column of its own, two blanks before it.
+std::size_t order_column(std::string_view comment) {
+  constexpr std::array<std::string_view, 5> kOrders = {"relaxed", "acquire", "release", "acq_rel",
+                                                       "seq_cst"};
+  std::size_t first = kNone;
+  for (const std::string_view order : kOrders) {
+    for (const std::size_t at : find_words(comment, order)) {
+      if (comment.substr(0, at).ends_with("  ")) first = std::min(first, at);
+    }
+  }
+  return first;
+}
+
+// The labels that a whole line of comment defines: the first and the last thing on it, if an order
+// has a column there.
+std::vector<std::string> labels_defined_in(std::string_view comment) {
+  comment = without_blanks(comment);
+  if (!comment.starts_with("//") || order_column(comment) == kNone) return {};
+  comment = without_blanks(comment.substr(2));
+  std::vector<std::string> defined;
+  for (const Label& label : labels_in(comment)) {
+    if (label.begin == 0 || label.end == comment.size()) defined.push_back(label.name);
+  }
+  return defined;
+}
+
+bool borrows_its_argument(std::string_view comment, const Label& label) {
+  const std::string_view before = without_blanks(comment.substr(0, label.begin));
+  const std::string_view behind = without_blanks(comment.substr(label.end));
+  return before.ends_with(" as") || before.ends_with(" As") || behind.starts_with("as in ") ||
+         behind.starts_with("as above") || behind.starts_with("see ");
 }
 
 // A call of a policy's fence is qualified; its definition, which is not, orders nothing by itself.
@@ -165,13 +208,43 @@ Findings find_single_labels(std::span<const SourceFile> files) {
     std::size_t number = 0;
     for (const std::string_view line : lines_of(comments)) {
       ++number;
-      for (const std::string& label : labels_in(line)) places[label].insert({file.path, number});
+      for (const Label& label : labels_in(line)) places[label.name].insert({file.path, number});
     }
   }
   Findings findings;
   for (const auto& [label, where] : places) {
     if (where.size() > 1) continue;
     findings.push_back({where.begin()->first, where.begin()->second, label + " has no mate"});
+  }
+  return findings;
+}
+
+Findings find_label_mistakes(std::span<const SourceFile> files) {
+  std::map<std::string, Finding> used, defined;
+  Findings findings;
+  for (const SourceFile& file : files) {
+    const Layers layers = split_layers(file.text);
+    const auto code = lines_of(layers.code);
+    const auto comments = lines_of(layers.comments);
+    for (std::size_t i = 0; i < comments.size(); ++i) {
+      const auto report = [&](const std::string& label, std::string_view what) {
+        return Finding{file.path, i + 1, label + std::string(what)};
+      };
+      for (const Label& label : labels_in(comments[i])) {
+        used.try_emplace(label.name, report(label.name, " is defined in no drawing"));
+        if (borrows_its_argument(comments[i], label)) {
+          findings.push_back(report(label.name, " borrows its argument from another place"));
+        }
+      }
+      if (!without_blanks(code[i]).empty()) continue;
+      for (const std::string& label : labels_defined_in(comments[i])) {
+        const Finding again = report(label, " is defined in two drawings");
+        if (!defined.try_emplace(label, again).second) findings.push_back(again);
+      }
+    }
+  }
+  for (const auto& [label, first_use] : used) {
+    if (!defined.contains(label)) findings.push_back(first_use);
   }
   return findings;
 }

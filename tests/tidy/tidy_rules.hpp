@@ -35,6 +35,11 @@ using Findings = std::vector<Finding>;
 [[nodiscard]] Findings find_unlabelled_fences(const SourceFile& file);
 // A label that stands in one line of all these files only: its mate does not carry it.
 [[nodiscard]] Findings find_single_labels(std::span<const SourceFile> files);
+// A label is defined where a drawing has it: in a whole line of comment, first or last on it, with
+// its order in a column of its own, behind two blanks. Mistakes: a label that no drawing defines,
+// or two; and one that borrows its argument ("as in set()", "see x.hpp", "as above") instead of
+// saying what it orders.
+[[nodiscard]] Findings find_label_mistakes(std::span<const SourceFile> files);
 // `volatile` other than in assembler and on the flag of a signal handler.
 [[nodiscard]] Findings find_volatile(const SourceFile& file);
 

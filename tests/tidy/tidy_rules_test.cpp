@@ -101,6 +101,45 @@ TEST(Labels, FindTheirMateInAnotherFile) {
   EXPECT_EQ(describe(find_single_labels(files)), "");
 }
 
+constexpr std::string_view kDrawing =
+    "//      writer                                  reader\n"
+    "// [W1] word := new            release          word             acquire   [R1]\n"
+    "//      other := new           relaxed          fence            acquire   [R2]\n"
+    "word.store(1);  // [W1] pairs with [R1]. Without it the reader sees an old word.\n"
+    "// [R1] pairs with [W1], [R2] with nothing.\n";
+
+std::string label_mistakes(std::string_view added_lines) {
+  const std::vector<SourceFile> files = {header(std::string(kDrawing)),
+                                         {"reader/src/a.cpp", std::string(added_lines)}};
+  return describe(find_label_mistakes(files));
+}
+
+TEST(Labels, AreDefinedInADrawingAndUsedAnywhere) {
+  EXPECT_EQ(label_mistakes(""), "");
+  EXPECT_EQ(label_mistakes("word.load();  // [R1] the words follow their number\n"), "");
+}
+
+TEST(Labels, AreNotDefinedTwice) {
+  EXPECT_EQ(label_mistakes("int a;\n// [W1] claim := new           release\n"),
+            "reader/src/a.cpp:2: [W1] is defined in two drawings\n");
+  EXPECT_EQ(label_mistakes("//      s := seq               acquire  [R2]\n"),
+            "reader/src/a.cpp:1: [R2] is defined in two drawings\n");
+}
+
+TEST(Labels, AreNotUsedUndefined) {
+  EXPECT_EQ(label_mistakes("// [W2] pairs with [R1]. release: old words are seen.\n"),
+            "reader/src/a.cpp:1: [W2] is defined in no drawing\n");
+  EXPECT_EQ(label_mistakes("int a;  // [W2] a             release\n"),
+            "reader/src/a.cpp:1: [W2] is defined in no drawing\n");
+}
+
+TEST(Labels, DoNotBorrowTheirArgument) {
+  for (const std::string_view comment :
+       {"[W1] as in set()", "[R1] as above", "[R1] see x.hpp", "acquire, as [R1]: older words"}) {
+    EXPECT_NE(label_mistakes("word.load();  // " + std::string(comment) + "\n"), "") << comment;
+  }
+}
+
 TEST(Volatile, IsFoundUnlessItIsAssemblerOrASignalFlag) {
   EXPECT_EQ(count_of(find_volatile(header("volatile int a;\nint* volatile b;\n"))), 2U);
   EXPECT_EQ(describe(find_volatile(header(

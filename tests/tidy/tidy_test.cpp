@@ -61,6 +61,14 @@ TEST(SourceTree, GivesEveryLabelItsMate) {
   EXPECT_EQ(describe(find_single_labels(product)), "");
 }
 
+TEST(SourceTree, DefinesEveryLabelInOneDrawing) {
+  std::vector<SourceFile> sources;
+  std::copy_if(tree().begin(), tree().end(), std::back_inserter(sources),
+               [](const SourceFile& f) { return is_cpp(f.path); });
+
+  EXPECT_EQ(describe(find_label_mistakes(sources)), "");
+}
+
 TEST(SourceTree, OrdersNothingByVolatile) { EXPECT_EQ(apply_to_each(is_cpp, find_volatile), ""); }
 
 TEST(SourceTree, PrintsOnlyThroughItsSinks) {

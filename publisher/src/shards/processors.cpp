@@ -42,14 +42,17 @@ void settle(const BlockWriter<StdAtomics>& writer) noexcept {
   const BlockParts<SharedWord> block = writer.parts();
   const std::uint64_t seq = StdAtomics::load_relaxed(*block.seq);  // relaxed: who stored it is gone
   if ((seq & 1) == 0) return;
-  // [W2] as in block.hpp: the fence that the last commit left to the next.
+  // [W2] pairs with [R2]: a reader that sees a word stored below sees the odd number that the last
+  // commit left.
   StdAtomics::fence_release();
   for (std::uint32_t word = 0; word < block.words; ++word) {
-    // relaxed: before [W3]
+    // relaxed: published by [W3]
     StdAtomics::store_relaxed(block.copy0[word], StdAtomics::load_relaxed(block.copy1[word]));
   }
-  StdAtomics::store_release(*block.seq, seq + 1);  // [W3] as in block.hpp
-  StdAtomics::fence_release();                     // [W4] as in block.hpp
+  // [W3] pairs with [R1]: a reader that sees the even number sees the words of copy 0.
+  StdAtomics::store_release(*block.seq, seq + 1);
+  // [W4] pairs with [R2]: a reader that sees a word of the next commit sees the even number.
+  StdAtomics::fence_release();
 }
 
 namespace {
@@ -75,7 +78,7 @@ struct BlockNow {
   }
   // Whether what value() returned belongs together. For who publishes, the sequence asks this.
   [[nodiscard]] bool is_still() const noexcept {
-    StdAtomics::fence_acquire();  // [R2] as in try_read(): this one is only a reader
+    StdAtomics::fence_acquire();  // [R2] the second look at seq follows the copy
     return StdAtomics::load_relaxed(*block.seq) == seq;  // relaxed: fenced in by [R2]
   }
 
@@ -93,9 +96,10 @@ struct BlockNow {
   SharedWord* const pair = shard.writer.parts().checkpoint;
   if (pair == nullptr) return;
   for (std::uint32_t attempt = 0; attempt < kAttempts; ++attempt) {
-    // acquire, as [X6]: the version that is read next is no older than the last checkpoint.
+    // [X6] pairs with the last store of publish_on(). Without it the version that is read next
+    // could be older than the last checkpoint.
     const std::uint64_t cseq = StdAtomics::load_acquire(pair[0]);
-    const BlockNow now(shard);  // its [X5] pairs with [R4] as well
+    const BlockNow now(shard);  // [X5] of it pairs with [R4] as well
     std::array<std::uint64_t, 1 + kProcessorWordsMax> words;
     for (std::uint32_t word = 0; word < now.block.words; ++word) words[1 + word] = now.value(word);
     words[0] = (now.seq + 1) / 2;

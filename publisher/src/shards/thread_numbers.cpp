@@ -34,7 +34,7 @@ constinit EndOfThread end_of_thread;
 void at_end_of_thread(void* value) noexcept {
   // From here on the thread shares. A handler sees it before the number is free.
   thread_number.usable = kThreadShares;
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] see sharded.hpp
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] usable, then the number
   numbers.give_back(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(value) - 1));
 }
 
@@ -65,9 +65,9 @@ bool take_thread_number() noexcept {
   if (thread_number.usable != kNoThreadNumber || !end_of_thread.was_asked_for) return false;
   // A handler that comes in between shares.
   thread_number.usable = kThreadInside;
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] see sharded.hpp
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] usable, then the number
   const std::uint32_t number = end_of_thread.exists ? number_of_this_thread() : Numbers::kNone;
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] see sharded.hpp
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] the number, then usable
   thread_number.usable = number == Numbers::kNone ? kThreadShares : number;
   return number != Numbers::kNone;
 }

@@ -14,7 +14,7 @@
 #include "../catalog/liveness_words.hpp"
 #include "meterbank/base/clock.hpp"
 #include "meterbank/reader/query.hpp"
-#include "meterbank/shm/epoch_pair.hpp"
+#include "meterbank/shm/block.hpp"
 #include "meterbank/shm/segment.hpp"
 #include "sweep.hpp"
 
@@ -193,7 +193,7 @@ void Query::read_exactly(Sample& sample, CollectSummary& summary) noexcept {
       SelectionCut& cut = sample.cuts[index];
       const bool is_settled = cut.quality == CutQuality::kCut || is_final(selections[index]);
       if (is_settled || !is_numbered(selections[index])) continue;
-      // As [R2] of each row copied before: a word of a later commit drags its number along. Without
+      // [R2] of each row copied before: a word of a later commit drags its number along. Without
       // it the numbers below could be older than the copies of other rows.
       StdAtomics::fence_acquire();
       const bool is_sharded = selections[index].set->set->form.sharded();

@@ -70,10 +70,10 @@ std::size_t sweep_tiles(const QueryPlan::Run& run, const RowBlocks& blocks, Cons
     std::uint64_t before[kLanes];
     std::uint64_t again[kLanes];
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      before[lane] = StdAtomics::load_acquire(head[lane]);  // [R1] see block.hpp
+      before[lane] = StdAtomics::load_acquire(head[lane]);  // [R1] the words follow their number
     }
     StdAtomics::copy_words(tile.values, head + 2 * kLanes, kLanes * words);
-    StdAtomics::fence_acquire();  // [R2] see block.hpp: the second look must follow the copy
+    StdAtomics::fence_acquire();  // [R2] the second look follows the copy
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       again[lane] = StdAtomics::load_relaxed(head[lane]);  // relaxed: fenced in by [R2]
     }
@@ -150,11 +150,11 @@ template <std::size_t kWords>
   RowStatus* status = target.status;
   std::size_t failed = 0;
   for (std::size_t row = 0; row < count; row += kLanes) {
-    // [R1] see block.hpp: an ordinary load acquires on this processor.
+    // [R1] the words follow their numbers: an ordinary load acquires on this processor.
     const __m256i low = load_four(head);
     const __m256i high = load_four(head + 4);
     copy_wide(values, head + 2 * kLanes, kLanes * words);
-    StdAtomics::fence_acquire();  // [R2] see block.hpp: the second look must follow the copy
+    StdAtomics::fence_acquire();  // [R2] the second look follows the copy
     const __m256i low_again = load_four(head);
     const __m256i high_again = load_four(head + 4);
     const __m256i moved =
@@ -193,9 +193,9 @@ template <std::size_t kWords>
   std::uint64_t* values = target.values;
   std::size_t failed = 0;
   for (std::size_t row = 0; row < count; ++row) {
-    const std::uint64_t before = StdAtomics::load_acquire(*head);  // [R1] see block.hpp
+    const std::uint64_t before = StdAtomics::load_acquire(*head);  // [R1] words after it
     copy_wide(values, head + 2, words);
-    StdAtomics::fence_acquire();  // [R2] see block.hpp: the second look must follow the copy
+    StdAtomics::fence_acquire();  // [R2] the second look follows the copy
     const std::uint64_t again = StdAtomics::load_relaxed(*head);  // relaxed: fenced in by [R2]
     if (__builtin_expect(((before ^ again) | (before & 1)) == 0, 1) != 0) {
       if (target.versions[row] != before / 2) target.versions[row] = before / 2;
@@ -300,7 +300,8 @@ std::size_t read_sharded_row(const BlockParts<const SharedWord>& first, std::uin
   for (std::uint32_t shard = 1; shard < set.form.shards; ++shard) {
     if (*target.status == RowStatus::kBusy) break;
     const auto block = shard_parts(first, set.form, shard);
-    // In use only if it was opened in this life. Acquire [S3]: what was counted before is seen.
+    // In use only if it was opened in this life. [R8] pairs with [S3]: what was counted before is
+    // seen.
     const SlotWord slot = slot_of<StdAtomics>(*block.slot);
     if (slot.generation != generation || slot.state != SlotState::kLive) continue;
     RowStatus status = RowStatus::kFresh;

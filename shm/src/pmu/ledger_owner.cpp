@@ -126,7 +126,7 @@ LedgerHeader& LedgerOwner::header() const noexcept {
 void LedgerOwner::set(SharedWord& word, std::uint64_t value) noexcept {
   // relaxed: this thread stored it.
   if (word.load(std::memory_order_relaxed) == value) return;
-  // [L1] pairs with the loads of LedgerView. Without it who sees whose a counter is finds an older
+  // [L1] pairs with [L6]. Without it a client that sees whose a counter is finds an older
   // word of that lease. That counters are taken away later needs no more: this is asked of the
   // kernel, which interrupts the CPU that counts.
   word.store(value, std::memory_order_release);
@@ -144,7 +144,7 @@ void LedgerOwner::set_lease(std::uint32_t number, std::uint64_t word) noexcept {
 void LedgerOwner::publish() noexcept {
   if (!std::exchange(has_changed_, false)) return;
   SharedWord32& changes = header().changes;
-  // [L2] pairs with LedgerView::changes(). Without it a waiter sees the new count and old words,
+  // [L2] pairs with [L7]. Without it a waiter sees the new count and old words,
   // and sleeps over the change.
   changes.fetch_add(1, std::memory_order_release);
   // Readers cannot write that they wait, so it is asked for each time.
@@ -157,7 +157,7 @@ void LedgerOwner::say_alive(std::uint64_t now_ns) noexcept {
 }
 
 void LedgerOwner::end(LedgerState state) noexcept {
-  // [L4] pairs with LedgerView::state(). Without it who sees the end takes older words for the
+  // [L4] pairs with [L8]. Without it who sees the end takes older words for the
   // last ones.
   header().state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
   has_changed_ = true;

@@ -33,7 +33,7 @@ TEST(TypedHeader, ReadsLikeTheGoldenPage) {
   EXPECT_EQ(page, test::text_of_file(path));
 }
 
-// [M91] A page is a function of the manifest's text: not of its folder, nor of a locale.
+// A page is a function of the manifest's text: not of its folder, nor of a locale.
 TEST(TypedHeader, IsTheSameAgainFromAnyFolderInAnyLocale) {
   struct Commas : std::numpunct<char> {
     char do_decimal_point() const override { return ','; }

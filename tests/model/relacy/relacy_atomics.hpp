@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The atomics policy that runs block.hpp under the race explorer, which lets a load return older
-// stores wherever C++ permits it. The policy can also drop one ordering: it knows what kind of
-// word an operation touches, so one labelled line of the header is weakened and the header stays
-// as it is.
+// The atomics policy that runs block.hpp and slot.hpp under the race explorer, which lets a load
+// return older stores wherever C++ permits it. The policy can also drop one ordering: it knows what
+// kind of word an operation touches, so one labelled line of the header is weakened and the header
+// stays as it is.
 #pragma once
 
 // relacy redefines names such as `new` and `assert` as macros, so everything else comes first.
@@ -16,7 +16,7 @@
 #include <string>
 
 #include "meterbank/shm/block.hpp"
-#include "meterbank/shm/epoch_pair.hpp"
+#include "meterbank/shm/slot.hpp"
 
 #include <relacy/relacy.hpp>
 
@@ -26,7 +26,7 @@
 
 namespace meterbank {
 
-// The labels are those at the head of block.hpp.
+// The labels are those of block.hpp, checkpoint.hpp, epoch_pair.hpp and slot.hpp.
 enum class Fault {
   kNone,
   kReleaseOnOdd,            // [W1]
@@ -44,8 +44,8 @@ enum class Fault {
   kFenceAfterInit,          // [S2]
   kReleaseOnLive,           // [S3]
   kReleaseOnClosed,         // [S4]
-  kAcquireOfSlot,           // of slot_of()
-  kAcquireOfMembership,     // of a look-up
+  kAcquireOfSlot,           // [R8]
+  kAcquireOfMembership,     // [R9]
   kFenceAfterAnnouncement,  // [E2]
   kReleaseOnEcount,         // [E3]
   kAcquireOfEcount,         // [R6]
@@ -144,7 +144,7 @@ struct RelacyAtomics {
         (dropped == Fault::kFenceAfterClosed && last.stored_slot(SlotState::kClosed)) ||
         (dropped == Fault::kFenceAfterTaking && last.stored == Role::kTaken) ||
         (dropped == Fault::kFenceAfterInit && last.stored_slot(SlotState::kInit));
-    // [W2] [W4] [S1] [S2] [X4], whichever the header calls for.
+    // [W2] [W4] [E2] [S1] [S2] [X4], whichever the header calls for.
     if (!missing) rl::atomic_thread_fence(rl::mo_release, $);
   }
   static void fence_acquire() noexcept {
@@ -154,7 +154,7 @@ struct RelacyAtomics {
         (dropped == Fault::kFenceBeforeCseqAgain && loaded == Role::kCheckpointValue) ||
         (dropped == Fault::kFenceBeforeEcountAgain && loaded == Role::kSaved) ||
         (dropped == Fault::kFenceBeforeSlotAgain && loaded == Role::kCounter);
-    // [R2] [R4] [R5], whichever the header calls for.
+    // [R2] [R4] [R5] [R7], whichever the header calls for.
     if (!missing) rl::atomic_thread_fence(rl::mo_acquire, $);
   }
   static bool exchange_acquire(Word& word, std::uint64_t& seen, std::uint64_t next) noexcept {

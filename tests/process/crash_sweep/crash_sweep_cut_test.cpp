@@ -10,7 +10,7 @@
 #include "../numbered_set.hpp"
 #include "crash_sweep.hpp"
 #include "meterbank/publisher.hpp"
-#include "meterbank/shm/epoch_pair.hpp"
+#include "meterbank/shm/block.hpp"
 
 namespace meterbank {
 namespace {

@@ -169,17 +169,25 @@ inline constexpr std::uint32_t kProcessorWordsMax = 32;
 
 // For the time of a change its thread has no number, so that a handler which interrupts it does not
 // become a second writer of the block.
+//
+//      thread                                      signal handler that interrupts it
+//      usable := kThreadInside                     usable
+// [X3] fence of the compiler       seq_cst         kThreadInside: shares
+//      change, or taking a number
+//      fence of the compiler, X3
+//      usable := the number
+//
+//      X3 keeps the compiler from moving the change out of the time that a handler can tell.
 class InsideShard {
  public:
   explicit InsideShard(std::uint32_t number) noexcept : number_(number) {
     thread_number.usable = kThreadInside;
-    // The compiler must not move the change out of the time that a handler can tell.
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] a handler sees it before the words
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] usable before the change
   }
   InsideShard(const InsideShard&) = delete;
   InsideShard& operator=(const InsideShard&) = delete;
   ~InsideShard() {
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] as above
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] the change before usable
     thread_number.usable = number_;
   }
 

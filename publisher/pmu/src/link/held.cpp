@@ -17,8 +17,7 @@ Result<std::shared_ptr<Heartbeat>> Heartbeat::create() {
 }
 
 bool Held::is_in_force() const noexcept {
-  // [Q1] pairs with the stores in claim_in() and claim_nothing(). Without it: the pointer is seen
-  // before what it points at.
+  // [H2] pairs with [H1]. Without it the pointer is seen before what it points at.
   const Claim* const claim = claim_.load(std::memory_order_acquire);
   if (claim == nullptr) return false;
   if (is_late_.load(std::memory_order_relaxed)) return false;  // relaxed: stands for itself
@@ -44,24 +43,24 @@ bool Held::is_overdue(std::uint64_t now_ns) const noexcept {
 }
 
 Token Held::claimed() const noexcept {
-  const Claim* const claim = claim_.load(std::memory_order_acquire);  // [Q1]
+  const Claim* const claim = claim_.load(std::memory_order_acquire);  // [H2] then the token
   return claim == nullptr ? 0 : claim->token;
 }
 
 void Held::claim_in(std::shared_ptr<const LedgerView> ledger) {
   claims_.push_back(std::make_unique<const Claim>(Claim{granted.head.token, std::move(ledger)}));
-  // [Q1] pairs with the loads of the hot path. Without it: they find a claim that is not there yet.
+  // [H1] pairs with [H2]. Without it a holder finds a claim that is not there yet.
   claim_.store(claims_.back().get(), std::memory_order_release);
 }
 
 void Held::begin_term() noexcept {
-  // relaxed: published with the claim that follows, by [Q1].
+  // relaxed: published with the claim that follows, by [H1].
   term_ns_.store(granted.head.term_ns, std::memory_order_relaxed);
   is_late_.store(false, std::memory_order_relaxed);
 }
 
 void Held::claim_nothing() noexcept {
-  claim_.store(nullptr, std::memory_order_release);  // [Q1]
+  claim_.store(nullptr, std::memory_order_release);  // [H1] nothing to see behind it
 }
 
 }  // namespace meterbank::pmu::detail

@@ -2,10 +2,12 @@
 //
 // One lease, as the connection and its holder share it.
 //
-//   keeper                                       holder, any thread
-//     claim := {token, ledger}     release [Q1]    claim                acquire [Q1]
-//     claim := null                release         lease word           acquire [L1]
+//      keeper                                      holder, any thread
+// [H1] claim := {token, ledger}    release         claim                    acquire   [H2]
+//      or null                                     lease word               as in lease_ledger.hpp
 //                                                  in force iff the word shows the token
+//
+//      H1 pairs with H2: a holder that sees the claim sees what it points at.
 //
 // A claim never changes and lasts as long as this object, so that a holder that was held up between
 // its two loads still looks at memory: there is one for each arbiter and ledger that the lease has

@@ -2,15 +2,16 @@
 //
 // The page that the kernel shows beside an event: how its counter is read without a call.
 //
-//   reader, the thread that is counted             kernel, on the same CPU
-//     before := lock                                 lock := lock + 1
-// [K1] barrier                                       index, offset, times := new
-//     index, offset, width, times; the register      lock := lock + 1
-// [K2] barrier
-//     after := lock        good iff before = after
+//      reader, the thread that is counted          kernel, on the same CPU
+//      before := lock                              lock := lock + 1
+// [K1] fence of the compiler       acquire         index, offset, times := new
+//      index, offset, width, times                 lock := lock + 1
+//      the register
+// [K2] fence of the compiler       acquire
+//      after := lock               good iff before = after
 //
-// The kernel writes while the reader is interrupted on its CPU, so that barriers of the compiler
-// are all that is needed. Source: the comment of struct perf_event_mmap_page in
+// The kernel writes while the reader is interrupted on its CPU, so that fences of the compiler are
+// all that is needed. Source: the comment of struct perf_event_mmap_page in
 // <linux/perf_event.h>. The page is believed as little as any foreign memory.
 #pragma once
 

@@ -32,6 +32,10 @@ struct Guid {
 
   [[nodiscard]] constexpr bool is_zero() const noexcept { return *this == Guid{}; }
 };
+static_assert(offsetof(Guid, part1) == 0);
+static_assert(offsetof(Guid, part2) == 4);
+static_assert(offsetof(Guid, part3) == 6);
+static_assert(offsetof(Guid, part4) == 8);
 static_assert(sizeof(Guid) == 16);
 
 namespace detail {

@@ -65,7 +65,7 @@ struct StdAtomics {
     std::atomic_thread_fence(std::memory_order_release);  // [W2] [W4] [E2] [S1] [S2] [X4] [X5]
   }
   static void fence_acquire() noexcept {
-    std::atomic_thread_fence(std::memory_order_acquire);  // [R2] [R4] [R5] [R7], block.hpp
+    std::atomic_thread_fence(std::memory_order_acquire);  // [R2] [R4] [R5] [R7] [L5]
   }
 #endif
 
@@ -104,13 +104,13 @@ struct StdAtomics {
   }
 
   // For words with many writers. True: `word` was `seen` and is `next` now; else `seen` is what it
-  // is. Acquire [X2] in index_set.hpp.
+  // is. [X2] the next holder sees the stores of the last one.
   static bool exchange_acquire(Word& word, std::uint64_t& seen, std::uint64_t next) noexcept {
     return word.compare_exchange_weak(seen, next, std::memory_order_acquire,
                                       std::memory_order_relaxed);
   }
   static void clear_bits_release(Word& word, std::uint64_t bits) noexcept {
-    word.fetch_and(~bits, std::memory_order_release);  // [X1] in index_set.hpp
+    word.fetch_and(~bits, std::memory_order_release);  // [X1] last stores first
   }
 
   static void pause() noexcept {

@@ -85,6 +85,12 @@ struct MessageHeader {
   std::uint32_t reserved;  // 12  zero
   std::uint64_t id;        // 16  of the request
 };
+static_assert(offsetof(MessageHeader, magic) == 0);
+static_assert(offsetof(MessageHeader, version) == 4);
+static_assert(offsetof(MessageHeader, type) == 6);
+static_assert(offsetof(MessageHeader, bytes) == 8);
+static_assert(offsetof(MessageHeader, reserved) == 12);
+static_assert(offsetof(MessageHeader, id) == 16);
 static_assert(sizeof(MessageHeader) == 24);
 static_assert(std::has_unique_object_representations_v<MessageHeader>);
 
@@ -100,6 +106,14 @@ struct RequestBody {
   std::uint8_t mask_words;      // 38  for ids from 64 on
   std::uint8_t collect_many;    // 39  0: the first row is enough; 1
 };
+static_assert(offsetof(RequestBody, registration) == 0);
+static_assert(offsetof(RequestBody, generation) == 8);
+static_assert(offsetof(RequestBody, timeout_ns) == 16);
+static_assert(offsetof(RequestBody, counter_mask) == 24);
+static_assert(offsetof(RequestBody, instance_id) == 32);
+static_assert(offsetof(RequestBody, pattern_bytes) == 36);
+static_assert(offsetof(RequestBody, mask_words) == 38);
+static_assert(offsetof(RequestBody, collect_many) == 39);
 static_assert(sizeof(RequestBody) == 40);
 static_assert(std::has_unique_object_representations_v<RequestBody>);
 
@@ -108,6 +122,8 @@ struct RefusedBody {
   ChannelRefusal reason;   //  0
   std::uint32_t reserved;  //  4  zero
 };
+static_assert(offsetof(RefusedBody, reason) == 0);
+static_assert(offsetof(RefusedBody, reserved) == 4);
 static_assert(sizeof(RefusedBody) == 8);
 
 // Of kDone and kRows. The text follows, zeros to a multiple of 8, then the rows, unless they are in
@@ -122,6 +138,14 @@ struct RowsBody {
   std::uint32_t text_bytes;   // 32  UTF-8, what the callback threw; kAnswerTextBytesMax at most
   std::uint32_t reserved;     // 36  zero
 };
+static_assert(offsetof(RowsBody, outcome) == 0);
+static_assert(offsetof(RowsBody, code) == 4);
+static_assert(offsetof(RowsBody, rows) == 8);
+static_assert(offsetof(RowsBody, flags) == 12);
+static_assert(offsetof(RowsBody, rows_bytes) == 16);
+static_assert(offsetof(RowsBody, finished_ns) == 24);
+static_assert(offsetof(RowsBody, text_bytes) == 32);
+static_assert(offsetof(RowsBody, reserved) == 36);
 static_assert(sizeof(RowsBody) == 40);
 static_assert(std::has_unique_object_representations_v<RowsBody>);
 inline constexpr std::uint32_t kRowsInMemory = 1;
@@ -135,6 +159,9 @@ struct RowHead {
   std::uint16_t name_bytes;  //  4  UTF-8
   std::uint16_t words;       //  6  values; none in an answer to kEnumerate
 };
+static_assert(offsetof(RowHead, id) == 0);
+static_assert(offsetof(RowHead, name_bytes) == 4);
+static_assert(offsetof(RowHead, words) == 6);
 static_assert(sizeof(RowHead) == 8);
 static_assert(std::has_unique_object_representations_v<RowHead>);
 

@@ -44,7 +44,7 @@
 #include <span>
 #include <vector>
 
-#include "meterbank/shm/block.hpp"
+#include "meterbank/shm/block_parts.hpp"
 
 namespace meterbank {
 
@@ -180,6 +180,13 @@ struct DistributionShape {
 
   friend constexpr bool operator==(const DistributionShape&, const DistributionShape&) = default;
 };
+static_assert(DistributionShape::kSum == 0);
+static_assert(DistributionShape::kLeast == 1);
+static_assert(DistributionShape::kMost == 2);
+static_assert(DistributionShape::kBelow == 3);
+static_assert(DistributionShape::kAbove == 4);
+static_assert(DistributionShape::kRefused == 5);
+static_assert(DistributionShape::kBuckets == 6);
 
 // Where the words of one distribution lie in a block.
 struct DistributionPlace {

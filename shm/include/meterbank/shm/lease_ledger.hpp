@@ -28,6 +28,18 @@
 //      sets kOwnerDied in `owner_mutex` at once; from then on nobody can tell from here whether a
 //      lease is in force. When it goes on in a new ledger it says so in `state` before [L4].
 //
+//      arbiter                                     client, after it has read a value
+//                                                  fence                    acquire   [L5]
+// [L1] lease or slot word := new   release         lease or slot word       acquire   [L6]
+// [L2] changes := changes + 1      release         changes                  acquire   [L7]
+// [L3] alive_ns := now             relaxed         alive_ns                 relaxed
+// [L4] state := how it ended       release         state                    acquire   [L8]
+//
+//      L1 pairs with L6: a client that sees who has a counter sees the word of that lease. L5 puts
+//      the look at the words behind the reading of the value; the arbiter takes counters away by a
+//      call of the kernel, which interrupts the CPU that counts. L2 pairs with L7 and L4 with L8: a
+//      client that sees the count, or the end, sees the words from before.
+//
 // Names of holders, queue and outsiders are rows of the arbiter's countersets (tools/arbiter), not
 // here.
 #pragma once
@@ -38,7 +50,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/lease_parts.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 
 namespace meterbank::pmu {
@@ -126,7 +138,20 @@ struct LedgerHeader {
   std::array<std::uint64_t, 6> reserved1;  //  80  zero; readers do not look
   alignas(kCacheLine) std::array<std::uint64_t, 8> owner_mutex;  // 128  as in SegmentHeader
 };
+static_assert(offsetof(LedgerHeader, magic) == 0);
+static_assert(offsetof(LedgerHeader, version) == 8);
+static_assert(offsetof(LedgerHeader, epoch) == 12);
+static_assert(offsetof(LedgerHeader, arbiter_pid) == 16);
+static_assert(offsetof(LedgerHeader, start_ns) == 24);
+static_assert(offsetof(LedgerHeader, place_count) == 32);
+static_assert(offsetof(LedgerHeader, slot_count) == 36);
+static_assert(offsetof(LedgerHeader, places_at) == 40);
+static_assert(offsetof(LedgerHeader, slots_at) == 48);
+static_assert(offsetof(LedgerHeader, leases_at) == 56);
 static_assert(offsetof(LedgerHeader, alive_ns) == 64);
+static_assert(offsetof(LedgerHeader, changes) == 72);
+static_assert(offsetof(LedgerHeader, state) == 76);
+static_assert(offsetof(LedgerHeader, reserved1) == 80);
 static_assert(offsetof(LedgerHeader, owner_mutex) == 128);
 static_assert(sizeof(LedgerHeader) == 192);
 
@@ -138,6 +163,12 @@ struct LedgerPlace {
   Grade grade;               // 12
   WireName pmu;              // 16
 };
+static_assert(offsetof(LedgerPlace, cpu) == 0);
+static_assert(offsetof(LedgerPlace, first_slot) == 4);
+static_assert(offsetof(LedgerPlace, general) == 8);
+static_assert(offsetof(LedgerPlace, fixed) == 10);
+static_assert(offsetof(LedgerPlace, grade) == 12);
+static_assert(offsetof(LedgerPlace, pmu) == 16);
 static_assert(sizeof(LedgerPlace) == 88);
 
 }  // namespace meterbank::pmu

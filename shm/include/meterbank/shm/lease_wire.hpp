@@ -48,6 +48,7 @@
 #include <vector>
 
 #include "meterbank/shm/channel.hpp"
+#include "meterbank/shm/lease_parts.hpp"
 
 namespace meterbank::pmu {
 
@@ -57,142 +58,6 @@ inline constexpr std::uint16_t kLeaseVersion = 1;
 inline constexpr std::string_view kArbiterSocket = "pmud.sock";
 inline constexpr std::string_view kArbiterJournal = "pmud.journal";
 
-// ---- Parts ----
-
-// A name inside a message: ends at the first NUL, which must be there.
-inline constexpr std::size_t kWireNameBytes = 72;
-using WireName = std::array<char, kWireNameBytes>;
-// What has no room is cut off.
-[[nodiscard]] WireName wire_name(std::string_view name) noexcept;
-// Precondition: is_terminated(name).
-[[nodiscard]] std::string_view text_of(const WireName& name) noexcept;
-[[nodiscard]] bool is_terminated(const WireName& name) noexcept;
-
-// 64 CPUs: bit i of the mask is CPU 64 * group + i. Shaped as GROUP_AFFINITY.
-struct CpuGroup {
-  std::uint64_t mask = 0;
-  std::uint16_t group = 0;
-  std::array<std::uint16_t, 3> reserved = {};  // zeros
-};
-static_assert(sizeof(CpuGroup) == 16 && std::is_trivially_copyable_v<CpuGroup>);
-
-// The first six have the numbers and the meaning that Windows gives them.
-enum class ItemKind : std::uint32_t {
-  kSingle = 0,                 // counter `begin`
-  kRange = 1,                  // counters `begin` to `end`, both included
-  kExtendedConfiguration = 2,  // known, and never supported
-  kOverflow = 3,               // interrupts of the counters that the other items name
-  kEventBuffer = 4,            // the unit "eventbuf", with a `threshold`
-  kIdentificationTag = 5,      // `tag` is shown to whoever asks who holds what
-  kEvent = 0x100,              // `count` counters for the event `code`, `unit_mask`
-  kClass = 0x101,              // `count` counters of the event class `name`
-  kBlock = 0x102,              // `count` blocks by the rule `name`
-  kUnit = 0x103,               // `count` of the unit `name`; with `threshold`, if it is shareable
-  kExtra = 0x104,              // a register of the sort `name`, with `configuration` in it
-  kNamedEvent = 0x105          // one counter for the event that the arbiter knows as `name`
-};
-
-// Flags of kEvent and kNamedEvent; of other kinds flags are zero.
-inline constexpr std::uint32_t kItemExcludesUser = 1;
-inline constexpr std::uint32_t kItemExcludesKernel = 2;
-// Of a task: what it starts from now on, threads and processes, counts as well. Not for leases that
-// take turns or may be preempted: what runs already would be lost when they are opened anew.
-inline constexpr std::uint32_t kItemInherits = 4;
-
-// A counter's number in an item is its bit in a CounterMask: fixed counters begin at 32.
-struct Item {
-  std::uint32_t kind = 0;   // an ItemKind, or whatever a client sent
-  std::uint32_t flags = 0;  // kItem...
-  std::uint32_t begin = 0;
-  std::uint32_t end = 0;
-  std::uint32_t count = 0;
-  std::uint32_t code = 0;        // of a breakpoint: 1 read, 2 write, 3 either, 4 execute
-  std::uint32_t unit_mask = 0;   // of a breakpoint: bytes watched
-  std::uint32_t entry_size = 0;  // of an event buffer: zero
-  std::uint32_t threshold = 0;   // at most so many records; 0: no preference
-  std::uint32_t tag = 0;
-  std::uint64_t configuration = 0;  // of a breakpoint: its address
-  WireName name = {};
-};
-static_assert(sizeof(Item) == 120 && std::is_trivially_copyable_v<Item>);
-static_assert(offsetof(Item, configuration) == 40 && offsetof(Item, name) == 48);
-
-// What this machine can be asked for at all stays below these.
-inline constexpr std::uint32_t kGroupsMax = 64;
-inline constexpr std::uint32_t kItemsMax = 128;
-
-enum class Answer : std::uint32_t {
-  kGranted,
-  kInvalidParameter,
-  kNotSupported,
-  kInsufficientResources,
-};
-
-enum class Reason : std::uint32_t {
-  kNone,         // granted
-  kMalformed,    // the request breaks a rule
-  kNoPmu,        // none at all, or none on `cpu`
-  kNoSuchThing,  // this PMU has no such counter, class, block, unit, register or interrupt
-  kNeverFits,    // known things, but more of them than there are
-  kTaken,        // leases hold what it would take
-  kWholePmu,     // the same, and the other lease or this request wants a PMU for itself
-  kForeign,      // `foreign` holds it, and did not ask
-  kCpuOffline,   // `cpu` is
-  kQuota,        // the client has its share
-  kTooHard,      // places were searched for as long as is allowed
-  kPolicy,       // the policy file does not let this client have it, however much is free
-  kLimbo,        // given back, but the kernel has not let go of it yet
-  kGrace,        // after a restart only what was held before is given out, for a while
-  kTimeOut,      // waited as long as it said it would
-  kCancelled,    // its client asked for that
-  kQueueFull,
-  kUnverified,  // the books have room, the kernel refused, and nobody could be found who has it
-};
-
-[[nodiscard]] std::string_view name_of(Answer answer) noexcept;
-[[nodiscard]] std::string_view name_of(Reason reason) noexcept;
-
-// kKernel is nobody's to ask for: what the kernel itself holds.
-enum class Priority : std::uint32_t { kBatch, kMonitoring, kInteractive, kCritical, kKernel };
-[[nodiscard]] std::string_view name_of(Priority priority) noexcept;
-
-// How far a grant was checked.
-enum class Grade : std::uint32_t {
-  kLedger,    // in the books alone
-  kVerified,  // every event was opened and has answered
-  kGuarded,   // verified, and what is not leased is kept from who does not ask
-};
-[[nodiscard]] std::string_view name_of(Grade grade) noexcept;
-
-// What a value is worth.
-enum class Quality : std::uint32_t {
-  kExact,       // counted all the time, for this lease alone
-  kShared,      // counted all the time, for several leases
-  kSliced,      // counted for a part of the time, enabled and running say which
-  kStarved,     // never counted: no number
-  kFenced,      // final: the lease has ended
-  kUnverified,  // held in the books alone
-};
-[[nodiscard]] std::string_view name_of(Quality quality) noexcept;
-
-// Epoch of the arbiter (16 bits), number of the lease in it (16), generation of that number (32).
-// Never 0, and never the same for two leases. The low 48 bits are those of a slot word
-// (lease_ledger.hpp).
-using Token = std::uint64_t;
-[[nodiscard]] constexpr Token make_token(std::uint16_t epoch, std::uint16_t lease,
-                                         std::uint32_t generation) noexcept {
-  return std::uint64_t{epoch} << 48 | std::uint64_t{lease} << 32 | generation;
-}
-[[nodiscard]] constexpr std::uint16_t epoch_of(Token token) noexcept {
-  return static_cast<std::uint16_t>(token >> 48);
-}
-[[nodiscard]] constexpr std::uint16_t lease_of(Token token) noexcept {
-  return static_cast<std::uint16_t>(token >> 32);
-}
-[[nodiscard]] constexpr std::uint32_t generation_of(Token token) noexcept {
-  return static_cast<std::uint32_t>(token);
-}
-
 // ---- Requests ----
 
 // The first message. With it may come a heartbeat: a memfd of one page that passes the attach gate,
@@ -200,6 +65,8 @@ using Token = std::uint64_t;
 struct Hello {
   std::uint64_t reserved = 0;
 };
+static_assert(offsetof(Hello, reserved) == 0);
+static_assert(sizeof(Hello) == 8);
 
 inline constexpr std::uint32_t kAllocateHasGroups = 1;   // without: all CPUs that are online
 inline constexpr std::uint32_t kAllocateHasItems = 2;    // without: the whole PMU, alone
@@ -226,8 +93,21 @@ struct AllocateHead {
   WireName pmu = {};                   // empty: on each CPU the first one that covers it
   WireName label = {};                 // shown to others: what it is for
 };
+static_assert(offsetof(AllocateHead, flags) == 0);
+static_assert(offsetof(AllocateHead, group_count) == 4);
+static_assert(offsetof(AllocateHead, item_count) == 8);
+static_assert(offsetof(AllocateHead, priority) == 12);
+static_assert(offsetof(AllocateHead, wait_ns) == 16);
+static_assert(offsetof(AllocateHead, term_ns) == 24);
+static_assert(offsetof(AllocateHead, hold_ns) == 32);
+static_assert(offsetof(AllocateHead, duty_permille) == 40);
+static_assert(offsetof(AllocateHead, task) == 44);
+static_assert(offsetof(AllocateHead, reclaims) == 48);
+static_assert(offsetof(AllocateHead, pmu) == 56);
+static_assert(offsetof(AllocateHead, label) == 128);
 static_assert(sizeof(AllocateHead) == 200);
 static_assert(std::is_trivially_copyable_v<AllocateHead>);
+
 inline constexpr std::uint64_t kForever = ~std::uint64_t{0};
 struct Allocate {
   AllocateHead head;
@@ -239,28 +119,47 @@ struct Allocate {
 struct Free {
   Token token = 0;
 };
+static_assert(offsetof(Free, token) == 0);
+static_assert(sizeof(Free) == 8);
+
 // Ends a wait. Not answered; the request that it names is.
 struct Cancel {
   std::uint64_t request = 0;
 };
+static_assert(offsetof(Cancel, request) == 0);
+static_assert(sizeof(Cancel) == 8);
+
 // Begins the maximum hold anew, where the class allows that. Answer: Done, Refused.
 struct Renew {
   Token token = 0;
 };
+static_assert(offsetof(Renew, token) == 0);
+static_assert(sizeof(Renew) == 8);
+
 // The holder has read what it wanted after a Notice of kRevoking. Answer: Done, Refused.
 struct Drained {
   Token token = 0;
 };
+static_assert(offsetof(Drained, token) == 0);
+static_assert(sizeof(Drained) == 8);
+
 // Answer: Values, Refused.
 struct Read {
   Token token = 0;
 };
+static_assert(offsetof(Read, token) == 0);
+static_assert(sizeof(Read) == 8);
+
 // Before an Allocate that reclaims: a counter that the client holds, with its descriptor. Answer:
 // Done, Refused.
 struct Offer {
   Token token = 0;
   std::uint64_t kernel_id = 0;  // PERF_EVENT_IOC_ID
 };
+static_assert(offsetof(Offer, token) == 0);
+static_assert(offsetof(Offer, kernel_id) == 8);
+static_assert(sizeof(Offer) == 16);
+
 // How many more counters for `item`, an event or a class, could be leased on each of the CPUs.
 // Asks the kernel where it can be asked, so that it is true. Answer: Room, Refused.
 struct Probe {
@@ -276,11 +175,20 @@ struct Owners {
   std::uint32_t reserved = 0;
   WireName pmu = {};
 };
+static_assert(offsetof(Owners, cpu) == 0);
+static_assert(offsetof(Owners, reserved) == 4);
+static_assert(offsetof(Owners, pmu) == 8);
+static_assert(sizeof(Owners) == 80);
+
 // Takes a lease away. Administrators only. Answer: Done once it is fenced, Refused.
 struct AdminRevoke {
   Token token = 0;
   std::uint64_t drain_ns = 0;  // how long the holder may take to read its last values
 };
+static_assert(offsetof(AdminRevoke, token) == 0);
+static_assert(offsetof(AdminRevoke, drain_ns) == 8);
+static_assert(sizeof(AdminRevoke) == 16);
+
 // Keeps `count` counters of a PMU on CPUs for those who do not ask; replaces what was said before
 // of those CPUs. Administrators only. Answer: Done, Refused.
 struct AdminReserve {
@@ -303,6 +211,10 @@ struct Welcome {
   std::uint32_t epoch = 0;
   std::uint64_t client = 0;  // number of this connection, as the ledger shows it
 };
+static_assert(offsetof(Welcome, flags) == 0);
+static_assert(offsetof(Welcome, epoch) == 4);
+static_assert(offsetof(Welcome, client) == 8);
+static_assert(sizeof(Welcome) == 16);
 
 // One counter of a lease. On a CPU it may move while it is held: the ledger knows where it is.
 struct GrantedCounter {
@@ -312,7 +224,13 @@ struct GrantedCounter {
   std::uint32_t slot = 0;       // position of its slot word in the ledger; kNoSlot
   std::uint64_t kernel_id = 0;  // PERF_EVENT_IOC_ID; 0: nothing is open for it
 };
+static_assert(offsetof(GrantedCounter, item) == 0);
+static_assert(offsetof(GrantedCounter, cpu) == 4);
+static_assert(offsetof(GrantedCounter, counter) == 8);
+static_assert(offsetof(GrantedCounter, slot) == 12);
+static_assert(offsetof(GrantedCounter, kernel_id) == 16);
 static_assert(sizeof(GrantedCounter) == 24);
+
 inline constexpr std::uint32_t kNoCpu = ~std::uint32_t{0};
 inline constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 struct GrantedHead {
@@ -326,7 +244,17 @@ struct GrantedHead {
   std::uint32_t descriptor_count = 0;  // so many Counter messages follow
   std::uint32_t duty_permille = 1000;
 };
+static_assert(offsetof(GrantedHead, token) == 0);
+static_assert(offsetof(GrantedHead, ends_ns) == 8);
+static_assert(offsetof(GrantedHead, term_ns) == 16);
+static_assert(offsetof(GrantedHead, grade) == 24);
+static_assert(offsetof(GrantedHead, quality) == 28);
+static_assert(offsetof(GrantedHead, threshold) == 32);
+static_assert(offsetof(GrantedHead, counter_count) == 36);
+static_assert(offsetof(GrantedHead, descriptor_count) == 40);
+static_assert(offsetof(GrantedHead, duty_permille) == 44);
 static_assert(sizeof(GrantedHead) == 48);
+
 struct Granted {
   GrantedHead head;
   std::vector<GrantedCounter> counters;
@@ -337,6 +265,10 @@ struct Counter {
   std::uint32_t position = 0;  // in Granted::counters
   std::uint32_t reserved = 0;
 };
+static_assert(offsetof(Counter, token) == 0);
+static_assert(offsetof(Counter, position) == 8);
+static_assert(offsetof(Counter, reserved) == 12);
+static_assert(sizeof(Counter) == 16);
 
 // Somebody whose end would help.
 struct Blocker {
@@ -350,7 +282,17 @@ struct Blocker {
   WireName name = {};            // of its program
   WireName label = {};
 };
+static_assert(offsetof(Blocker, token) == 0);
+static_assert(offsetof(Blocker, since_ns) == 8);
+static_assert(offsetof(Blocker, ends_ns) == 16);
+static_assert(offsetof(Blocker, pid) == 24);
+static_assert(offsetof(Blocker, uid) == 28);
+static_assert(offsetof(Blocker, priority) == 32);
+static_assert(offsetof(Blocker, is_waiting) == 36);
+static_assert(offsetof(Blocker, name) == 40);
+static_assert(offsetof(Blocker, label) == 112);
 static_assert(sizeof(Blocker) == 184);
+
 inline constexpr std::uint32_t kBlockersMax = 16;  // more are counted, not shown
 
 struct RefusedHead {
@@ -365,7 +307,17 @@ struct RefusedHead {
   std::uint32_t sentence_bytes = 0;
   static constexpr std::uint32_t kNoItem = ~std::uint32_t{0};
 };
+static_assert(offsetof(RefusedHead, answer) == 0);
+static_assert(offsetof(RefusedHead, reason) == 4);
+static_assert(offsetof(RefusedHead, item) == 8);
+static_assert(offsetof(RefusedHead, cpu) == 12);
+static_assert(offsetof(RefusedHead, earliest_ns) == 16);
+static_assert(offsetof(RefusedHead, ahead) == 24);
+static_assert(offsetof(RefusedHead, blocker_count) == 28);
+static_assert(offsetof(RefusedHead, blockers_left_out) == 32);
+static_assert(offsetof(RefusedHead, sentence_bytes) == 36);
 static_assert(sizeof(RefusedHead) == 40);
+
 struct Refused {
   RefusedHead head;
   std::vector<Blocker> blockers;
@@ -378,10 +330,16 @@ struct Queued {
   std::uint32_t reserved = 0;
   std::uint64_t estimate_ns = 0;  // when it is served if all holders use their time up; 0: unknown
 };
+static_assert(offsetof(Queued, ahead) == 0);
+static_assert(offsetof(Queued, reserved) == 4);
+static_assert(offsetof(Queued, estimate_ns) == 8);
+static_assert(sizeof(Queued) == 16);
 
 struct Done {
   std::uint64_t reserved = 0;
 };
+static_assert(offsetof(Done, reserved) == 0);
+static_assert(sizeof(Done) == 8);
 
 struct Value {
   std::uint32_t item = 0;
@@ -390,14 +348,25 @@ struct Value {
   std::uint64_t enabled_ns = 0;
   std::uint64_t running_ns = 0;
 };
+static_assert(offsetof(Value, item) == 0);
+static_assert(offsetof(Value, cpu) == 4);
+static_assert(offsetof(Value, value) == 8);
+static_assert(offsetof(Value, enabled_ns) == 16);
+static_assert(offsetof(Value, running_ns) == 24);
 static_assert(sizeof(Value) == 32);
+
 struct ValuesHead {
   Token token = 0;
   std::uint64_t sampled_ns = 0;
   Quality quality = Quality::kUnverified;
   std::uint32_t value_count = 0;
 };
+static_assert(offsetof(ValuesHead, token) == 0);
+static_assert(offsetof(ValuesHead, sampled_ns) == 8);
+static_assert(offsetof(ValuesHead, quality) == 16);
+static_assert(offsetof(ValuesHead, value_count) == 20);
 static_assert(sizeof(ValuesHead) == 24);
+
 struct Values {
   ValuesHead head;
   std::vector<Value> values;
@@ -407,6 +376,9 @@ struct Room {
   std::uint32_t counters = 0;
   std::uint32_t is_probed = 0;  // the kernel was asked; else the books alone
 };
+static_assert(offsetof(Room, counters) == 0);
+static_assert(offsetof(Room, is_probed) == 4);
+static_assert(sizeof(Room) == 8);
 
 // The first four as Windows shows them.
 enum class OwnerKind : std::uint32_t {
@@ -428,7 +400,15 @@ struct CounterOwner {
   std::uint32_t unit_mask = 0;
   std::uint32_t reserved = 0;
 };
+static_assert(offsetof(CounterOwner, counter) == 0);
+static_assert(offsetof(CounterOwner, kind) == 4);
+static_assert(offsetof(CounterOwner, token) == 8);
+static_assert(offsetof(CounterOwner, tag) == 16);
+static_assert(offsetof(CounterOwner, code) == 20);
+static_assert(offsetof(CounterOwner, unit_mask) == 24);
+static_assert(offsetof(CounterOwner, reserved) == 28);
 static_assert(sizeof(CounterOwner) == 32);
+
 struct OwnersAnswer {
   std::uint32_t owner_count = 0;
   std::uint32_t reserved = 0;
@@ -450,6 +430,9 @@ struct Rejected {
   Rejection reason = Rejection::kMalformed;
   std::uint32_t reserved = 0;
 };
+static_assert(offsetof(Rejected, reason) == 0);
+static_assert(offsetof(Rejected, reserved) == 4);
+static_assert(sizeof(Rejected) == 8);
 
 // ---- Unasked, with id 0 ----
 
@@ -480,12 +463,18 @@ struct Notice {
   Cause cause = Cause::kNone;
   std::uint64_t deadline_ns = 0;
 };
+static_assert(offsetof(Notice, token) == 0);
+static_assert(offsetof(Notice, kind) == 8);
+static_assert(offsetof(Notice, cause) == 12);
+static_assert(offsetof(Notice, deadline_ns) == 16);
 static_assert(sizeof(Notice) == 24);
 
 // The arbiter was replaced in place, leases go on: here is the new ledger. Carries it.
 struct NewLedger {
   std::uint64_t reserved = 0;
 };
+static_assert(offsetof(NewLedger, reserved) == 0);
+static_assert(sizeof(NewLedger) == 8);
 
 // ---- Packets ----
 
@@ -524,6 +513,12 @@ struct LeaseHeader {
   std::uint32_t reserved;  // 12  zero
   std::uint64_t id;        // 16
 };
+static_assert(offsetof(LeaseHeader, magic) == 0);
+static_assert(offsetof(LeaseHeader, version) == 4);
+static_assert(offsetof(LeaseHeader, type) == 6);
+static_assert(offsetof(LeaseHeader, bytes) == 8);
+static_assert(offsetof(LeaseHeader, reserved) == 12);
+static_assert(offsetof(LeaseHeader, id) == 16);
 static_assert(sizeof(LeaseHeader) == 24);
 static_assert(std::has_unique_object_representations_v<LeaseHeader>);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ledger (lease_ledger.hpp) as anyone sees it who was given its descriptor.
+// The ledger (lease_ledger.hpp) as a process sees it that was given its descriptor. Words come from
+// another process: they are hints of a state that may have changed since.
 //
-// Company: any number of threads. Everything but attach(), over() and wait() is wait-free, without
-// system calls or allocation: a load or a few, but for find_place(), which looks through all
-// places. All of it stays within the memory that was mapped whatever the bytes say. Words come from
-// another process: they are hints of a state that may have changed since, and no more than that.
+// Thread safety  All member functions may be called concurrently.
+// Errors         Reads stay within the memory that was mapped, whatever the bytes say.
+// Progress       Everything but attach(), over() and wait() is wait-free, without system calls or
+//                allocation.
+// Cost           One load or a few; find_place() looks through all places.
 #pragma once
 
 #include <chrono>
@@ -39,18 +41,18 @@ class LedgerView {
 
   // 0, which says "free" and "not in use", beyond the slots and leases there are.
   [[nodiscard]] std::uint64_t slot_word(std::uint32_t position) const noexcept {
-    // [L1] pairs with LedgerOwner::set(). Without it the word of the lease that is named may be
+    // [L6] pairs with [L1]. Without it the word of the lease that is named may be
     // older than this one.
     return position < slot_count_ ? slots_[position].load(std::memory_order_acquire) : 0;
   }
   [[nodiscard]] std::uint64_t lease_word(std::uint32_t number) const noexcept {
-    // [L1] as above: without it slot words may be older than what this says of their lease.
+    // [L6] pairs with [L1]. Without it slot words may be older than what this says of their lease.
     return number < kLedgerLeasesMax ? leases_[number].load(std::memory_order_acquire) : 0;
   }
   // Asked after a value was read: whether it was counted for this lease. Not while nobody is there
   // who could take it away: of an arbiter that has died, or has become another, nothing is known.
   [[nodiscard]] bool is_in_force(Token token) const noexcept {
-    // [L1] Without it the words may be loaded before the value was, and be older than a revocation,
+    // [L5] Without it the words may be loaded before the value was, and be older than a revocation,
     // or a death, that came between.
     StdAtomics::fence_acquire();
     return epoch_of(token) == epoch_ && pmu::is_in_force(lease_word(lease_of(token)), token) &&
@@ -59,7 +61,7 @@ class LedgerView {
 
   // Grows with every change of a word, and wraps around.
   [[nodiscard]] std::uint32_t changes() const noexcept {
-    // [L2] pairs with LedgerOwner::publish(). Without it a waiter sees the new count and old words,
+    // [L7] pairs with [L2]. Without it a waiter sees the new count and old words,
     // and sleeps over the change.
     return header_->changes.load(std::memory_order_acquire);
   }

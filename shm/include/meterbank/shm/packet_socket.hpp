@@ -3,10 +3,12 @@
 // A SOCK_SEQPACKET endpoint that survives what a stranger sends: over-long packets, hundreds of
 // descriptors, silence.
 //
-// Nothing here blocks. Whoever waits does so with poll() on descriptor(). No function throws.
-// A socket that the program has closed by its number is at its end, whatever the number stands for
-// by then: nothing is sent there, received or closed.
-// Company: one thread at a time per object.
+// A socket whose number the program has closed is at its end, whatever the number stands for by
+// then: nothing is sent there, received or closed.
+//
+// Thread safety  One thread at a time per object.
+// Progress       No function blocks. To wait, call poll() on descriptor().
+// Errors         No function throws.
 #pragma once
 
 #include <sys/types.h>

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -30,6 +31,8 @@ struct TextRef {
   std::uint32_t offset;  //  0
   std::uint32_t bytes;   //  4
 };
+static_assert(offsetof(TextRef, offset) == 0);
+static_assert(offsetof(TextRef, bytes) == 4);
 
 enum class InstanceKind : std::uint32_t {  // values of Windows' PERF_COUNTERSET_... constants
   kSingle = 0,
@@ -101,6 +104,18 @@ struct SchemaHeader {
   std::uint32_t flags;          // 80
   std::uint32_t reserved[3];    // 84  zero
 };
+static_assert(offsetof(SchemaHeader, bytes) == 0);
+static_assert(offsetof(SchemaHeader, counters) == 4);
+static_assert(offsetof(SchemaHeader, counter_bytes) == 8);
+static_assert(offsetof(SchemaHeader, instances) == 12);
+static_assert(offsetof(SchemaHeader, guid) == 16);
+static_assert(offsetof(SchemaHeader, provider_guid) == 32);
+static_assert(offsetof(SchemaHeader, name) == 48);
+static_assert(offsetof(SchemaHeader, symbol) == 56);
+static_assert(offsetof(SchemaHeader, help) == 64);
+static_assert(offsetof(SchemaHeader, label) == 72);
+static_assert(offsetof(SchemaHeader, flags) == 80);
+static_assert(offsetof(SchemaHeader, reserved) == 84);
 static_assert(sizeof(SchemaHeader) == 96);
 static_assert(std::is_trivially_copyable_v<SchemaHeader>);
 static_assert(std::has_unique_object_representations_v<SchemaHeader>);
@@ -126,6 +141,25 @@ struct CounterRecord {
   std::int32_t bucket_scale;  // 88  of a distribution
   std::int32_t bucket_first;  // 92  index of its first bucket
 };
+static_assert(offsetof(CounterRecord, id) == 0);
+static_assert(offsetof(CounterRecord, type) == 4);
+static_assert(offsetof(CounterRecord, attributes) == 8);
+static_assert(offsetof(CounterRecord, scale) == 16);
+static_assert(offsetof(CounterRecord, detail) == 20);
+static_assert(offsetof(CounterRecord, base) == 24);
+static_assert(offsetof(CounterRecord, time) == 28);
+static_assert(offsetof(CounterRecord, frequency) == 32);
+static_assert(offsetof(CounterRecord, multi) == 36);
+static_assert(offsetof(CounterRecord, aggregate) == 40);
+static_assert(offsetof(CounterRecord, form) == 44);
+static_assert(offsetof(CounterRecord, name) == 48);
+static_assert(offsetof(CounterRecord, symbol) == 56);
+static_assert(offsetof(CounterRecord, unit) == 64);
+static_assert(offsetof(CounterRecord, help) == 72);
+static_assert(offsetof(CounterRecord, more_words) == 80);
+static_assert(offsetof(CounterRecord, flags) == 84);
+static_assert(offsetof(CounterRecord, bucket_scale) == 88);
+static_assert(offsetof(CounterRecord, bucket_first) == 92);
 static_assert(sizeof(CounterRecord) == 96);
 static_assert(std::is_trivially_copyable_v<CounterRecord>);
 static_assert(std::has_unique_object_representations_v<CounterRecord>);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every struct that lies in a segment. This header and block.hpp are the two pages to read first.
+// Every struct that lies in a segment. Read block.hpp first, and this header second.
 //
 // ---- A segment ----------------------------------------------------------------------------------
 //
@@ -42,14 +42,30 @@
 //   copy 1 of up to three words shares   | w0 w1 w2 of slot 0 | w0 w1 w2 of slot 1 | ..
 //   the first line, else lies in second  +----------------------------------------
 //
-// A set that any thread may write to is sharded: a slot has several blocks, one a writer at a time,
-// and a reader joins their words. Block k of slot i is number i * shards + k in heads, second and
-// checkpoints, each rounded up to two lines, because processors fetch lines in pairs. The slot word
-// of shard 0 is the slot's. Another shard is in use in the life that its own slot word names, if
-// that is LIVE; all of them hold the first values since the life began. The last shard is shared:
-// atomic adds to copy 0, no commits.
+// The slot word is drawn in slot.hpp, the two pairs of copies in checkpoint.hpp and epoch_pair.hpp.
 //
-//   | slot 0: shard 0 | shard 1 | .. | shared | slot 1: shard 0 | ..
+// ---- Shards -------------------------------------------------------------------------------------
+//
+// A set that any thread may write to is sharded: a slot has several blocks, each with one writer at
+// a time, and a reader joins their words. Block k of slot i is number i * shards + k in heads,
+// second and checkpoints, each rounded up to two lines, because processors fetch lines in pairs.
+//
+//   |<--------------------- slot i --------------------->|<- slot i + 1 -
+//   +--------------+--------------+-- --+----------------+--------------+--
+//   | shard 0      | shard 1      | ..  | shared shard   | shard 0      | ..     heads
+//   |              |              |     | k = shards - 1 |              |
+//   +--------------+--------------+-- --+----------------+--------------+--
+//   | seq          | seq          |     | seq, even      |
+//   | slot word:   | slot word:   |     | slot word      |
+//   |  of the slot |  LIVE: in use|     |                |
+//   | copy 0       | copy 0       |     | copy 0         |
+//   +--------------+--------------+-- --+----------------+
+//     one writer     one writer           atomic adds of
+//     at a time      at a time            any thread
+//
+// The slot word of shard 0 is the slot's. Another shard is in use in the life that its own slot
+// word names, if that is LIVE; all of them hold the first values since the life began. The last
+// shard is shared: atomic adds to copy 0, no commits.
 //
 // ---- Who writes what ----------------------------------------------------------------------------
 //
@@ -57,14 +73,23 @@
 // atomic is written once, before the word that publishes it, and never again. Every word that a
 // reader loads while the owner may store is an atomic of 8 or 4 bytes.
 //
-// Publication, one label a step:
-// [P1] magic              release   the header is complete      pairs with [Q1] in attach
-// [P2] extents_count      release   the extent is there         pairs with [Q2] in refresh
-// [P3] registration word  release   the schema is there         pairs with [Q3] in refresh
-// [P4] group next         release   the group is initialised    pairs with [Q4] in refresh
-// [P5] directory_version  release   bumped after any of these   pairs with [Q5] in collect
+//      provider stores                 what is there then      reader loads
+// [P1] magic                release   the header              in attach    acquire   [Q1]
+// [P2] extents_count        release   the entry of the extent in refresh   acquire   [Q2]
+// [P3] registration word    release   the schema              in refresh   acquire   [Q3]
+// [P4] first_group, next    release   the group               in refresh   acquire   [Q4]
+// [P5] directory_version    release   any change of these     in collect   acquire   [Q5]
+// [P6] registrations_count  release   the record and its Ref  in refresh   acquire   [Q6]
 //
-// Numbers are little-endian. There are no pointers, no size_t, no bool, no bit-fields.
+// Each P pairs with the Q of its number: a reader that sees the word sees what is there then.
+//
+// Thread safety  As above: one provider writes, any number of readers load.
+// Errors         None here: the formulas below expect numbers that were checked before, by
+//                BlockForm::valid() and MappedSegment::at().
+// Lifetime       A memfd lasts as long as a process has it open or mapped. Nothing in it moves.
+// Units          Offsets and sizes are bytes unless a name says words; times are nanoseconds unless
+//                a comment says otherwise. Numbers are little-endian. There are no pointers, no
+//                size_t, no bool, no bit-fields.
 #pragma once
 
 #include <array>
@@ -76,6 +101,7 @@
 #include "meterbank/base/guid.hpp"
 #include "meterbank/shm/block.hpp"
 #include "meterbank/shm/names.hpp"
+#include "meterbank/shm/slot.hpp"
 
 namespace meterbank {
 
@@ -135,6 +161,10 @@ struct ExtentEntry {
   std::uint32_t descriptor;  // 16  number in the provider's table
   std::uint32_t reserved;    // 20  zero
 };
+static_assert(offsetof(ExtentEntry, bytes) == 0);
+static_assert(offsetof(ExtentEntry, inode) == 8);
+static_assert(offsetof(ExtentEntry, descriptor) == 16);
+static_assert(offsetof(ExtentEntry, reserved) == 20);
 static_assert(sizeof(ExtentEntry) == 24);
 static_assert(std::has_unique_object_representations_v<ExtentEntry>);
 
@@ -161,7 +191,7 @@ struct alignas(kCacheLine) SegmentHeader {
   SharedWord directory_version;               //  192  [P5] the one word a poll looks at
   SharedWord32 state;                         //  200  SegmentState
   SharedWord32 extents_count;                 //  204  [P2]
-  SharedWord32 registrations_count;           //  208
+  SharedWord32 registrations_count;           //  208  [P6]
   std::uint32_t reserved1;                    //  212  zero
   std::array<SharedWord, kRefusals> refused;  // 216  creations refused, by Refusal
   SharedWord channel_refused;                 //  280  callers and requests that were turned away
@@ -177,15 +207,37 @@ struct alignas(kCacheLine) SegmentHeader {
   std::array<std::uint64_t, 6> reserved3;  //  400  zero
 
   std::array<ExtentEntry, kExtentsMax> extents;             //  448
-  std::array<SharedWord, kRegistrationsMax> registrations;  // 1024  Ref of each, [P3]
+  std::array<SharedWord, kRegistrationsMax> registrations;  // 1024  Ref of each, before [P6]
 };
+static_assert(offsetof(SegmentHeader, magic) == 0);
+static_assert(offsetof(SegmentHeader, layout_major) == 8);
+static_assert(offsetof(SegmentHeader, layout_minor) == 10);
+static_assert(offsetof(SegmentHeader, abi_mark) == 12);
+static_assert(offsetof(SegmentHeader, header_bytes) == 16);
+static_assert(offsetof(SegmentHeader, pid) == 20);
 static_assert(offsetof(SegmentHeader, segment_id) == 24);
+static_assert(offsetof(SegmentHeader, boot_id) == 40);
+static_assert(offsetof(SegmentHeader, start_time) == 56);
+static_assert(offsetof(SegmentHeader, created_monotonic_ns) == 64);
+static_assert(offsetof(SegmentHeader, created_realtime_ns) == 72);
+static_assert(offsetof(SegmentHeader, time_namespace) == 80);
+static_assert(offsetof(SegmentHeader, uid) == 88);
+static_assert(offsetof(SegmentHeader, name_bytes) == 92);
 static_assert(offsetof(SegmentHeader, name) == 96);
+static_assert(offsetof(SegmentHeader, reserved0) == 160);
 static_assert(offsetof(SegmentHeader, directory_version) == 192);
+static_assert(offsetof(SegmentHeader, state) == 200);
+static_assert(offsetof(SegmentHeader, extents_count) == 204);
+static_assert(offsetof(SegmentHeader, registrations_count) == 208);
+static_assert(offsetof(SegmentHeader, reserved1) == 212);
 static_assert(offsetof(SegmentHeader, refused) == 216);
+static_assert(offsetof(SegmentHeader, channel_refused) == 280);
 static_assert(offsetof(SegmentHeader, settled_epoch) == 288);
+static_assert(offsetof(SegmentHeader, reserved2) == 296);
 static_assert(offsetof(SegmentHeader, owner_mutex) == 320);
 static_assert(offsetof(SegmentHeader, heartbeat_ns) == 384);
+static_assert(offsetof(SegmentHeader, heartbeat_period_ns) == 392);
+static_assert(offsetof(SegmentHeader, reserved3) == 400);
 static_assert(offsetof(SegmentHeader, extents) == 448);
 static_assert(offsetof(SegmentHeader, registrations) == 1024);
 static_assert(sizeof(SegmentHeader) == 3072);
@@ -284,7 +336,7 @@ struct alignas(kCacheLine) RegistrationRecord {
   SharedWord first_group;     //  16  Ref [P4]
   SharedWord live_instances;  //  24  advisory, for listings
   SharedWord interest;        //  32  connections that said they are interested
-  // Constant since [P3].
+  // Constant since [P6].
   Ref schema;                              //  40  SchemaHeader
   std::uint32_t schema_bytes;              //  48
   std::uint32_t words;                     //  52  BlockForm
@@ -296,9 +348,21 @@ struct alignas(kCacheLine) RegistrationRecord {
   std::uint32_t reserved0;                 //  76  zero
   std::array<std::uint64_t, 6> reserved1;  //  80  zero
 };
+static_assert(offsetof(RegistrationRecord, word) == 0);
+static_assert(offsetof(RegistrationRecord, membership) == 8);
+static_assert(offsetof(RegistrationRecord, first_group) == 16);
+static_assert(offsetof(RegistrationRecord, live_instances) == 24);
+static_assert(offsetof(RegistrationRecord, interest) == 32);
 static_assert(offsetof(RegistrationRecord, schema) == 40);
+static_assert(offsetof(RegistrationRecord, schema_bytes) == 48);
+static_assert(offsetof(RegistrationRecord, words) == 52);
+static_assert(offsetof(RegistrationRecord, lanes) == 56);
+static_assert(offsetof(RegistrationRecord, consistency) == 60);
 static_assert(offsetof(RegistrationRecord, checkpoint) == 64);
+static_assert(offsetof(RegistrationRecord, cut_pair) == 68);
 static_assert(offsetof(RegistrationRecord, shards) == 72);
+static_assert(offsetof(RegistrationRecord, reserved0) == 76);
+static_assert(offsetof(RegistrationRecord, reserved1) == 80);
 static_assert(sizeof(RegistrationRecord) == 128);
 
 // ---- A group of slots ----
@@ -309,6 +373,10 @@ struct alignas(kCacheLine) GroupHeader {
   std::uint32_t reserved0;                 //  12  zero
   std::array<std::uint64_t, 6> reserved1;  //  16  zero
 };
+static_assert(offsetof(GroupHeader, next) == 0);
+static_assert(offsetof(GroupHeader, slots) == 8);
+static_assert(offsetof(GroupHeader, reserved0) == 12);
+static_assert(offsetof(GroupHeader, reserved1) == 16);
 static_assert(sizeof(GroupHeader) == 64);
 
 // What a slot stands for. Rewritten at each life between [S2] and [S3]; every field is an atomic
@@ -319,6 +387,10 @@ struct SlotDescriptor {
   SharedWord created_ns;                // 16  CLOCK_MONOTONIC_COARSE
   std::array<SharedWord, 5> name_here;  // 24  up to 40 bytes of UTF-8
 };
+static_assert(offsetof(SlotDescriptor, identity) == 0);
+static_assert(offsetof(SlotDescriptor, name) == 8);
+static_assert(offsetof(SlotDescriptor, created_ns) == 16);
+static_assert(offsetof(SlotDescriptor, name_here) == 24);
 static_assert(sizeof(SlotDescriptor) == 64);
 inline constexpr std::uint32_t kNameHereBytes = 40;
 

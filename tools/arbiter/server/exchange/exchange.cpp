@@ -279,8 +279,8 @@ void Exchange::carry_out(const Open& action, Nanoseconds now) {
                   backend_.take_back(action.carrier, action.openings, std::move(kept)), now);
 }
 
-// [L1] in lease_ledger.hpp: whoever still sees the token after it has read the counter knows that
-// it was not taken away before.
+// [L1] comes before the close: a client that still sees the token after it has read the counter
+// knows that it was not taken away before.
 void Exchange::carry_out(const Close& action, Nanoseconds) {
   write_ledger();
   outside_.closes(action.carrier);
