@@ -45,7 +45,8 @@ int main() {
   __atomic_fetch_add(&seen.Waves, 41, __ATOMIC_RELAXED);  // and that is all it takes
   auto query = meterbank::Query::compile(*meterbank::Catalog::open({}), {});
   meterbank::Sample sample;
-  query->collect(sample, std::chrono::seconds(5));  // with patience: these rows are asked for
+  query->collect(sample,
+                 std::chrono::seconds(5));  // with a timeout: asks the provider for these rows
   for (const auto& row : meterbank::cook(nullptr, sample)) {
     std::printf("%-40s %3.0f\n", row.path().c_str(), row.cooked.value);
   }

@@ -11,9 +11,9 @@
 #include <string>
 #include <utility>
 
+#include "../support/comes_true.hpp"
 #include "../support/descriptors.hpp"
 #include "../support/orders_schema.hpp"
-#include "../support/patience.hpp"
 #include "../support/temporary_directory.hpp"
 #include "asking_reader.hpp"
 #include "meterbank/reader/catalog.hpp"

@@ -260,7 +260,7 @@ TEST_F(HostileArbiterTest, AnArbiterThatNeverAnswersIsWaitedForAsLongAsWasSaid) 
     return std::holds_alternative<Owners>(message);
   });
   for (const bool has_keeper : {true, false}) {
-    auto connection = connect_impatiently(std::chrono::milliseconds(50), has_keeper);
+    auto connection = connect_with_timeout(std::chrono::milliseconds(50), has_keeper);
     const auto owners = connection.owners("core", 0);
     ASSERT_FALSE(owners);
     EXPECT_EQ(owners.error().error->code, ErrorCode::kGone);
@@ -270,7 +270,7 @@ TEST_F(HostileArbiterTest, AnArbiterThatNeverAnswersIsWaitedForAsLongAsWasSaid) 
   }
   arbiter([](ScriptedArbiter&, Client&, std::uint64_t, const ClientMessage&) { return true; });
   const auto connection =
-      Connection::connect({.socket = socket(), .patience = std::chrono::milliseconds(50)});
+      Connection::connect({.socket = socket(), .timeout = std::chrono::milliseconds(50)});
   ASSERT_FALSE(connection);
   EXPECT_EQ(connection.error().code, ErrorCode::kGone);
   EXPECT_EQ(connection.error().system_error, ETIMEDOUT);
@@ -315,7 +315,7 @@ TEST_F(HostileArbiterTest, AGrantThatComesTooLateIsGivenBack) {
         late = id;
         return true;
       });
-  auto connection = connect_impatiently(std::chrono::milliseconds(50));
+  auto connection = connect_with_timeout(std::chrono::milliseconds(50));
   ASSERT_FALSE(connection.acquire(Request().event("cycles")));
   EXPECT_EQ(arbiter.await<Cancel>(1).size(), 1U);
 
@@ -356,7 +356,7 @@ TEST_F(HostileArbiterTest, AGrantWhoseDescriptorsNeverComeIsNoGrant) {
         self.send(client, id, granted);
         return true;
       });
-  auto connection = connect_impatiently(std::chrono::milliseconds(50));
+  auto connection = connect_with_timeout(std::chrono::milliseconds(50));
 
   EXPECT_FALSE(connection.acquire(Request().event("cycles").this_thread().delegates()));
 
@@ -391,7 +391,7 @@ TEST_F(HostileArbiterTest, BentBytesOfARealAnswerNeverHurt) {
         return true;
       });
   for (int round = 0; round < 200; ++round) {
-    auto connection = connect_impatiently(std::chrono::milliseconds(20));
+    auto connection = connect_with_timeout(std::chrono::milliseconds(20));
     const auto lease = connection.acquire(Request().event("cycles").index(1));
     if (!lease) continue;
     for (const GrantedCounter& counter : lease->granted().counters) EXPECT_LT(counter.item, 2U);

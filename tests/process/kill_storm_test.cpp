@@ -12,7 +12,7 @@
 #include <iostream>
 #include <random>
 
-#include "../support/patience.hpp"
+#include "../support/comes_true.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "numbered_set.hpp"

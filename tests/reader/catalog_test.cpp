@@ -14,8 +14,8 @@
 #include <optional>
 #include <vector>
 
+#include "../support/comes_true.hpp"
 #include "../support/orders_schema.hpp"
-#include "../support/patience.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/shm/pointer_record.hpp"

@@ -303,7 +303,7 @@ TEST_F(QueryItems, RememberWhatWasReturnedOfABlockWhenThePlanChanges) {
   EXPECT_EQ(versions, (std::vector<std::uint64_t>{7, 0, 9}));  // eu, asia, us
 }
 
-TEST_F(QueryItems, AreToldApartByThePublisherWhereNamesAreAlike) {
+TEST_F(QueryItems, AreToldApartByTheProviderWhereNamesAreAlike) {
   Registration first = start("first"), second = start("second");
   Instance x = *first.create_instance("x"), one = *first.create_instance("eu");
   Instance two = *second.create_instance("EU"), us = *second.create_instance("us");

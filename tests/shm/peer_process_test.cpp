@@ -13,8 +13,8 @@
 #include <functional>
 #include <string>
 
+#include "../support/comes_true.hpp"
 #include "../support/forbidden_calls.hpp"
-#include "../support/patience.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/base/clock.hpp"
 #include "meterbank/shm/packet_socket.hpp"

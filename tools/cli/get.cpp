@@ -16,7 +16,7 @@ namespace meterbank::cli {
 namespace {
 
 bool everybody_is_gone(const Sampler& sampler) {
-  // A publisher that ended in order takes its counterset out of the catalog.
+  // A provider that ended in order takes its counterset out of the catalog.
   if (sampler.taken() > 0 && sampler.newer().plan->selections.empty()) return true;
   bool any = false, any_here = false;
   sampler.each_row([&](const CookedRow& row) {
@@ -53,7 +53,7 @@ int stop_code(const RowPlan& plan, const Waiter& waiter) {
 int judge(const Invocation& invocation, const Sampler& sampler, bool complete, int answered,
           const Console& console) {
   if (everybody_is_gone(sampler)) {
-    complain(console, "the publisher is gone; these were its last values; try: meterbank list");
+    complain(console, "the provider is gone; these were its last values; try: meterbank list");
     return kExitNo;
   }
   if (invocation.strict && !complete) {
@@ -93,8 +93,8 @@ Wake await_provider(Sampler& sampler, Waiter& waiter) {
 // Reads the paths now, because those of the expressions come behind them.
 Result<Derivation> prepare_derivation(const Invocation& invocation, SelectionOptions& options) {
   const bool scoped =
-      !options.publisher.empty() && options.paths.empty() && options.paths_from.empty();
-  // A publisher without a path means all of it; behind expressions, it only says where they look.
+      !options.provider.empty() && options.paths.empty() && options.paths_from.empty();
+  // A provider without a path means all of it; behind expressions, it only says where they look.
   if (!scoped) {
     auto paths = gather_paths(options);
     if (!paths) return tl::make_unexpected(paths.error());

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../support/patience.hpp"
+#include "../../support/comes_true.hpp"
 #include "arbiter/backend/perf/perf_backend.hpp"
 
 namespace meterbank::arbiter {

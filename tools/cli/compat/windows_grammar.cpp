@@ -55,7 +55,7 @@ Options:
   -?, --help         This text
 
 With every verb:
-  --dir DIR          Where publishers are found (METERBANK_DIR)
+  --dir DIR          Where providers are found (METERBANK_DIR)
   --timeout SPAN     Give up after SPAN with exit code 124
 
 Examples:

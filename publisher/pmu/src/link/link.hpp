@@ -64,10 +64,10 @@ class Link : public OfOneProcess, public std::enable_shared_from_this<Link> {
   void close() noexcept;
 
   [[nodiscard]] Asked<Lease> acquire(const Allocate& allocate, const AcquireOptions& options);
-  // The answer of the arbiter, whatever it is but Refused and Rejected. `patience`: beyond that of
-  // the options, for what is known to take long.
+  // Returns the answer of the arbiter; Refused and Rejected are errors. `timeout` is added to that
+  // of the options, for requests that are known to take long.
   [[nodiscard]] Asked<ArbiterMessage> ask(ClientMessage message,
-                                          std::chrono::nanoseconds patience = {});
+                                          std::chrono::nanoseconds timeout = {});
 
   void release(Held& held) noexcept;
   [[nodiscard]] Result<Values> read(Held& held);

@@ -106,8 +106,8 @@ struct CatalogOptions {
 
 [[nodiscard]] std::string_view name_of(RegistrationState state) noexcept;
 
-// Named ...View because Provider, Instance and Counter are the publisher's own words, and one
-// program may use both libraries.
+// Named ...View because the publisher library has types called Provider, Instance and Counter, and
+// one program may use both libraries.
 struct CounterView {
   std::uint32_t id = 0;
   std::uint32_t word = 0;  // index in the block

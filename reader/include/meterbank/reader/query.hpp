@@ -9,14 +9,14 @@
 // segments contain. It works under SECCOMP_MODE_STRICT.
 //
 // Some rows are computed by their providers when somebody asks. collect() shows what was answered
-// last; the form with a patience asks first. What it asks and how it waits is in its own words
+// last; the form with a timeout asks first. What it asks and how it waits is in its own words
 // below. A query tells the providers that want to know it which counters it is interested in, over
 // one connection each: when it is compiled or changed, never waiting for an answer. Destroying the
 // query takes that back.
 //
 // Lack of memory: compile() and compile_part() report it (base/result.hpp), collect() says so in
 // its summary. of_items(), add(), remove(), replace(), items(), update(), enumerate(), expanded(),
-// prepare() and the collect() with a patience may throw std::bad_alloc; the query is then what it
+// prepare() and the collect() with a timeout may throw std::bad_alloc; the query is then what it
 // was, and the call can be made again. Everything else does not allocate.
 #pragma once
 
@@ -342,15 +342,15 @@ class Query {
   // Whether there are rows to ask for: whether the two below do anything.
   [[nodiscard]] bool asks() const noexcept;
   // Asks all providers that it touches, at once, for the values, waits until each has answered or
-  // the patience has run out, whichever comes first, adapts the plan to the rows that came, and
+  // the timeout has expired, whichever comes first, adapts the plan to the rows that came, and
   // collects. The time stamp is taken then. Nobody is asked but those that the patterns or items
   // name. One that did not answer costs the others nothing and is told to stop. Allocates, calls
   // the kernel, may throw std::bad_alloc. Not for a callback about its own process: see
   // AnswerOutcome::kReentrant. Windows waits 5 s here, and 1 s in what follows.
-  CollectSummary collect(Sample& sample, std::chrono::nanoseconds patience, Cut cut = Cut::kNone);
+  CollectSummary collect(Sample& sample, std::chrono::nanoseconds timeout, Cut cut = Cut::kNone);
   // Asks for the names only, so that patterns find them. Returns true if the query now selects
   // other rows. Sample::callbacks of the next collect() has what came of it.
-  bool enumerate(std::chrono::nanoseconds patience);
+  bool enumerate(std::chrono::nanoseconds timeout);
   [[nodiscard]] AskCounts ask_counts() const noexcept;
   // Of the last of these two; null if nobody was asked. Sample::callbacks is the same.
   [[nodiscard]] std::shared_ptr<const std::vector<CallbackAnswer>> answers() const noexcept;
@@ -372,7 +372,7 @@ class Query {
 
   [[nodiscard]] bool is_prepared(const Sample& sample) const noexcept;
   void build(const Providers& providers, std::shared_ptr<const QueryRequest> request);
-  void ask(bool values, std::chrono::nanoseconds patience);
+  void ask(bool values, std::chrono::nanoseconds timeout);
   std::size_t copy_rows(const QueryPlan::Selection& selection, Sample& sample) noexcept;
   std::size_t join_moved(const QueryPlan::Selection& selection, Sample& sample,
                          CollectSummary& summary) noexcept;

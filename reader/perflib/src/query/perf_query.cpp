@@ -19,7 +19,7 @@ namespace {
 std::atomic<std::int64_t> scan_interval_ns{1'000'000'000};
 
 // As on Windows, for values.
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kTimeout{5};
 constexpr std::uint64_t kFetchWithinNs = 1'000'000'000;
 
 void write_status(std::span<std::byte> bytes, std::size_t identifier, PerfError status) noexcept {
@@ -219,7 +219,7 @@ PerfError PerfQuery::read(const CallerBuffer& buffer) {
     query_.collect(sample_, now);
   } else if (!is_waiting(now.monotonic_ns)) {
     const auto before = query_.plan();
-    query_.collect(sample_, kPatience);
+    query_.collect(sample_, kTimeout);
     if (query_.plan() != before) plan_ = ResultPlan(*query_.plan(), width_);
   }
   const std::size_t bytes = plan_.measure(sample_);

@@ -146,7 +146,7 @@ bool has_row(std::string_view text, Form form, const Expected& expected, const H
     }
     case Form::kJson: {
       std::vector<std::string> parts{"\"value\":" + value + ",", "\"counter\":\"level\""};
-      if (!is_total) parts.push_back("\"publisher\":\"" + label + "\"");
+      if (!is_total) parts.push_back("\"provider\":\"" + label + "\"");
       return has_object(text, path_of(row), parts);
     }
     case Form::kPdhCsv:

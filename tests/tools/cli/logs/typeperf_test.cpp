@@ -100,7 +100,7 @@ TEST_F(Typeperf, UnderstandsItsOwnColumnsAsPaths) {
   EXPECT_EQ(read_whole_log(file("x.csv")).header.paths, std::vector<std::string>{path});
 }
 
-TEST_F(Typeperf, TellsPublishersOfTheSamePathApart) {
+TEST_F(Typeperf, TellsProvidersOfTheSamePathApart) {
   open_shop({"fruit"});
   auto rival = Provider::create({.name = "rival", .directory = directory_});
   ASSERT_TRUE(rival);

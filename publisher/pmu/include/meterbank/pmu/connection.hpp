@@ -65,10 +65,10 @@ struct ConnectionOptions {
   bool has_keeper = true;
   std::function<void(const LeaseNotice&)> on_notice = {};
   // How long an answer that needs no waiting may take before the arbiter counts as hung.
-  std::chrono::milliseconds patience{10'000};
+  std::chrono::milliseconds timeout{10'000};
   // How long connect() waits for the arbiter's greeting, which a healthy one sends within
-  // milliseconds; at most `patience`.
-  std::chrono::milliseconds greeting_patience{2'000};
+  // milliseconds; at most `timeout`.
+  std::chrono::milliseconds greeting_timeout{2'000};
 };
 
 struct AcquireOptions {
