@@ -102,7 +102,7 @@ void many_rows(const Effort& effort, Table& table) {
                   std::nullopt);
 }
 
-// What a hot path pays to know whether anybody looks.
+// What a hot path pays to know whether a reader is interested.
 void wanted(const Effort& effort, Table& table) {
   Workplace workplace;
   const Registration set =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A provider as one writes it for Windows: rows computed when somebody asks, one counted in place.
+// A provider in the style of Windows: rows computed when a reader asks, and one counted in place.
 // Names, types and help are in geometric_waves.man; what begins with Wave is generated from it.
 #include <wdm.h>
 
@@ -38,7 +38,7 @@ static NTSTATUS NTAPI OnGeometric(PCW_CALLBACK_TYPE type, PPCW_CALLBACK_INFORMAT
 int main() {
   if (!NT_SUCCESS(WaveRegisterGeometricWave(OnGeometric, nullptr))) return 1;
   if (!NT_SUCCESS(WaveRegisterCountedWave(nullptr, nullptr))) return 1;
-  static WAVES_SEEN seen{1};  // referenced, not copied: read whenever somebody looks
+  static WAVES_SEEN seen{1};  // referenced, not copied: read when a reader collects
   const UNICODE_STRING name = RTL_CONSTANT_STRING(L"mine");
   PPCW_INSTANCE instance = nullptr;
   WaveCreateCountedWave(&instance, &name, &seen);

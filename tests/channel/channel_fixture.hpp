@@ -23,7 +23,7 @@ namespace meterbank::test {
 // Callbacks wait here until they are let through.
 class Gate {
  public:
-  // A test that fails early leaves nobody behind.
+  // A test that fails early leaves no waiting thread behind.
   ~Gate() {
     open();
     std::unique_lock lock(mutex_);

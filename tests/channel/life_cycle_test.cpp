@@ -122,7 +122,7 @@ TEST_F(LifeCycle, NeverMixesTheValuesOfTwoLives) {
         for (int counter = 0; counter < 3; ++counter) values.add(counter, life);
       });
     }
-    // Long enough to be seen, and ended while somebody looks.
+    // Long enough to be seen, and ended while a reader collects.
     EXPECT_TRUE(comes_true([&] { return rows >= 5 * life; }));
     registration.close();
   }

@@ -35,7 +35,7 @@ constexpr CounterSpec latency(std::int32_t scale, double least, double most) {
           .buckets = {.scale = scale, .least = least, .most = most}};
 }
 constexpr std::array kFineCounters{latency(kFine, test::kLeastValue, test::kMostValue)};
-// Another range too: the first provider describes the set, but the words are each one's own.
+// Another range too: the first provider describes the set, but each provider has its own words.
 constexpr std::array kCoarseCounters{latency(kCoarse, test::kLeastValue / 100, test::kMostValue)};
 
 CountersetSpec calls(std::span<const CounterSpec> counters, bool sharded) {

@@ -47,7 +47,7 @@ std::uint64_t depth(std::uint64_t ordinary, std::uint64_t at_full_depth) {
   return text != nullptr && *text != '\0' && *text != '0' ? at_full_depth : ordinary;
 }
 
-// Threads that do the same thing again and again, from the construction to the end.
+// Threads that repeat one action from the construction to the end.
 class HotThreads {
  public:
   template <typename Work>  // work(thread, turn)

@@ -237,7 +237,7 @@ TEST_F(PcwCallback, StopsAtTheFirstRowWhereOneIsEnough) {
   EXPECT_EQ(statuses, (std::vector<NTSTATUS>{STATUS_SUCCESS, STATUS_SUCCESS}));
 }
 
-TEST_F(PcwCallback, LearnsThatNobodyWaits) {
+TEST_F(PcwCallback, HearsThatItsReaderGaveUp) {
   LONG before = -1;
   NTSTATUS looked = STATUS_UNSUCCESSFUL;
   Gate entered;

@@ -88,7 +88,7 @@ TEST_F(PerfCallback, InterestBeginsWithTheCounterAndEndsWithTheHandle) {
   while (interest.wanted()) std::this_thread::yield();
 }
 
-TEST_F(PerfCallback, ABlockOfASetThatNobodyAnsweredForSaysWhy) {
+TEST_F(PerfCallback, ABlockOfASetWithoutAnswersSaysWhy) {
   struct Case {
     MessageType type;
     ChannelRefusal refusal;

@@ -132,7 +132,7 @@ TEST_F(ArbiterGoneTest, AnArbiterReplacedInPlaceKeepsItInANewLedger) {
   EXPECT_EQ(lease_->token(), token);
 }
 
-TEST_F(ArbiterGoneTest, NobodyListeningIsSaidWithWhatToTry) {
+TEST_F(ArbiterGoneTest, AMissingArbiterIsReportedWithARemedy) {
   const auto connection = Connection::connect({.socket = socket()});
   ASSERT_FALSE(connection);
   EXPECT_EQ(connection.error().code, ErrorCode::kGone);

@@ -51,7 +51,7 @@ TEST_F(HolderTest, UsingItIsSeenByTheArbiterWithoutAMessage) {
   });
 }
 
-// The arbiter grants a term so short that it is over before anybody can use it in time.
+// The arbiter grants a term so short that it is over before a holder can use it in time.
 TEST_F(HolderTest, ItEndsForItsHolderATenthBeforeItEndsForTheArbiter) {
   arbiter(
       [](ScriptedArbiter& self, Client& client, std::uint64_t id, const ClientMessage& message) {
@@ -67,7 +67,7 @@ TEST_F(HolderTest, ItEndsForItsHolderATenthBeforeItEndsForTheArbiter) {
   const std::uint64_t late = clock_ns(CLOCK_MONOTONIC) + 901;
   while (clock_ns(CLOCK_MONOTONIC) <= late) continue;
 
-  EXPECT_TRUE(lease_->is_in_force());  // nobody has looked at the clock yet
+  EXPECT_TRUE(lease_->is_in_force());  // no call has read the clock yet
   EXPECT_FALSE(lease_->use());
   EXPECT_FALSE(lease_->is_in_force());  // though the ledger still shows it
   EXPECT_FALSE(lease_->use());          // too late is too late

@@ -37,8 +37,8 @@ TEST_F(HostileArbiterTest, GrantsThatCannotBeSoAreNotBelieved) {
       {"no token", [](Granted& g) { g.head.token = 0; }},
       {"number beyond the ledger", [](Granted& g) { g.head.token = make_token(1, 0xffff, 1); }},
       {"token that is held already", [](Granted& g) { g.head.token = make_token(1, 1, 7); }},
-      {"item nobody asked for", [](Granted& g) { g.counters.front().item = 1; }},
-      {"descriptors nobody asked for", [](Granted& g) { g.head.descriptor_count = 1; }},
+      {"item that was not requested", [](Granted& g) { g.counters.front().item = 1; }},
+      {"descriptors that were not requested", [](Granted& g) { g.head.descriptor_count = 1; }},
   };
   for (const auto& each : lies) {
     const auto& lie = each.second;
@@ -304,7 +304,7 @@ TEST_F(HostileArbiterTest, MayNotRunAsAnotherUser) {
   for (const int end : ready) ::close(end);
 }
 
-// What was granted to nobody would be taken for ever.
+// A grant without an owner would take its counters for ever.
 TEST_F(HostileArbiterTest, AGrantThatComesTooLateIsGivenBack) {
   Client* asking = nullptr;
   std::uint64_t late = 0;

@@ -312,7 +312,7 @@ TEST_F(LeaseTest, TheLedgerEndsItBeforeAnyNoticeComes) {
   arbiter.run([&](ScriptedArbiter& self) { self.set_lease(lease_->token(), LeaseState::kFenced); });
 
   EXPECT_FALSE(lease_->is_in_force());
-  EXPECT_EQ(lease_->standing(), Standing::kHeld);  // nobody has said anything yet
+  EXPECT_EQ(lease_->standing(), Standing::kHeld);  // no notice has come yet
 }
 
 TEST_F(LeaseTest, SuspendedItIsNotInForceAndResumedItIs) {

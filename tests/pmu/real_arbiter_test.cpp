@@ -296,7 +296,7 @@ TEST_F(RealHalTest, A117TheFirstFreeReleasesNothingOfTheOther) {
 
 // ---- This machine ----
 
-// Only a machine that has none: under the lock, counters that somebody else has are a failure.
+// Only on a machine without breakpoints: under the lock, counters of another process are a failure.
 #define SKIP_WITHOUT_BREAKPOINTS(lease)                              \
   if (!(lease) && (lease).error().answer == Answer::kNotSupported) { \
     GTEST_SKIP() << (lease).error().message();                       \

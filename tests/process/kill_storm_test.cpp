@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SIGKILL at moments that nobody chose: a child commits as fast as it can, this process reads it,
+// SIGKILL at arbitrary moments: a child commits as fast as it can, this process reads it,
 // kills it somewhere, and reads what it left.
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -127,7 +127,8 @@ TEST(KillStorm, WhatAKilledProviderLeavesIsWholeAndReadableAtOnce) {
     std::uint64_t version = 0;
     unreadable += try_read_checkpoint<StdAtomics>(block, row.data(), version) ? 0 : 1;
     torn += is_torn(row) ? 1 : 0;
-    // Between two updates seq is even and the copies are equal. relaxed, all: nobody writes now.
+    // Between two updates seq is even and the copies are equal. relaxed, all: no process writes
+    // now.
     bool was_inside = StdAtomics::load_relaxed(*block.seq) % 2 == 1;
     for (std::uint32_t word = 0; word < kWords; ++word) {
       was_inside = was_inside || StdAtomics::load_relaxed(block.copy0[word]) !=

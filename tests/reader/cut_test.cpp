@@ -55,7 +55,7 @@ class CutTest : public testing::Test {
   Sample sample_;
 };
 
-TEST_F(CutTest, IsExactWhereNobodyWrites) {
+TEST_F(CutTest, IsExactWithoutWriters) {
   auto venues = *start().add(test::kOrders);
   Instance eu = *venues.create_instance("eu");
   Instance us = *venues.create_instance("us");

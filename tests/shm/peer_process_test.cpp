@@ -103,7 +103,7 @@ TEST(PeerProcess, ThatHasEndedIsNotHeld) {
   EXPECT_EQ(found_where({peer_descriptor_fails(ESRCH)}, peer.socket(), now()), Found::kEnded);
 }
 
-// The id that the kernel noted is of a process that was not there yet.
+// The id that the kernel noted belongs to a process that started later.
 TEST(PeerProcess, ThatStartedLaterThanTheConnectionIsAnother) {
   const std::uint64_t before = now();
   const auto tick = static_cast<std::uint64_t>(1'000'000'000 / ::sysconf(_SC_CLK_TCK));

@@ -59,7 +59,7 @@ Finding examine_directory(const std::string& path) {
   }
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0) {
-    return {"directory", path + "  not there yet; the first provider makes it", Verdict::kNote, {}};
+    return {"directory", path + "  missing; the first provider creates it", Verdict::kNote, {}};
   }
   const bool writable = facts.st_uid == ::geteuid() && ::access(path.c_str(), W_OK) == 0;
   const bool disk = !is_in_memory(path);
@@ -189,7 +189,7 @@ Finding examine_pmu() {
           {}};
 }
 
-// The kernel's own watchdog has a counter of every CPU, whoever asks for it.
+// The watchdog of the kernel holds a counter of every CPU.
 void examine_watchdog(Findings& findings) {
   if (first_line("/proc/sys/kernel/nmi_watchdog") != "1") return;
   findings.push_back({"pmu", "the kernel's watchdog holds a counter on each CPU", Verdict::kNote,

@@ -15,7 +15,7 @@
 namespace meterbank::cli {
 namespace {
 
-bool everybody_is_gone(const Sampler& sampler) {
+bool all_are_gone(const Sampler& sampler) {
   // A provider that ended in order takes its counterset out of the catalog.
   if (sampler.taken() > 0 && sampler.newer().plan->selections.empty()) return true;
   bool any = false, any_here = false;
@@ -52,7 +52,7 @@ int stop_code(const RowPlan& plan, const Waiter& waiter) {
 // What the last sample means for the exit code; `answered` is what its callbacks mean.
 int judge(const Invocation& invocation, const Sampler& sampler, bool complete, int answered,
           const Console& console) {
-  if (everybody_is_gone(sampler)) {
+  if (all_are_gone(sampler)) {
     complain(console, "the provider is gone; these were its last values; try: meterbank list");
     return kExitNo;
   }
@@ -112,7 +112,7 @@ void report_not_in_totals(const NotInTotals& left_out, const Console& console, s
   said = std::move(text);
 }
 
-// Waits for the moment and takes it; a changed window size is nobody's business here.
+// Waits for the moment and takes it; a changed window size has no effect here.
 Wake next_moment(Waiter& waiter, const Cadence& cadence) {
   for (;;) {
     const auto wake = waiter.wait_until(cadence.next());

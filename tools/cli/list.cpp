@@ -403,7 +403,7 @@ int list(const Invocation& invocation, Console& console) {
   if (!everything) {
     code = report_unmatched(*selection, console, add_empty_sets(*selection, listed));
   } else if (listed.empty() && (!invocation.providers || selection->catalog.providers().empty())) {
-    code = report_nobody(selection->catalog, console);
+    code = report_no_provider(selection->catalog, console);
   } else {
     code = report_hidden(selection->catalog, console);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `list --registrations`: what providers have declared, in whatever state it is. Nobody is asked
-// and no interest is shown, so that looking does not change what is seen.
+// `list --registrations`: what providers have declared, in whatever state it is. It sends no
+// request and registers no interest, so that listing does not change what is listed.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -86,7 +86,7 @@ int list_registrations(const Invocation& invocation, Console& console) {
     return output->finish(report_hidden(*catalog, console));
   }
   if (style_of(invocation, console).format == Format::kJson) output->write("[]\n");
-  if (catalog->providers().empty()) return output->finish(report_nobody(*catalog, console));
+  if (catalog->providers().empty()) return output->finish(report_no_provider(*catalog, console));
   complain(console, "no registration matches; try: meterbank list --registrations");
   return output->finish(kExitNo);
 }

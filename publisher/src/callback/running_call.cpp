@@ -50,7 +50,7 @@ void RunningCall::run(const Callback& function) noexcept {
       if (!is_valid_utf8(text_)) text_ = "an exception whose text is not UTF-8";
     } catch (...) {
       outcome_ = CallbackOutcome::kThrew;
-      text_ = "an exception that is no std::exception";
+      text_ = "an exception that is not a std::exception";
     }
   } catch (const std::bad_alloc&) {
     text_.clear();

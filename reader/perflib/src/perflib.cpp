@@ -151,7 +151,7 @@ ULONG about_set(const Character* machine, const GUID* set, const CallerBuffer& b
   });
 }
 
-// Instances that exist only once somebody asks for them. Nothing: the set has none of that kind.
+// Instances that exist only once a reader asks for them. Nothing: the set has none of that kind.
 std::optional<Query> enumerate_on_demand(const FoundSet& found) {
   constexpr std::chrono::seconds kTimeout{1};  // as on Windows, for all but values
   const bool is_on_demand = std::any_of(

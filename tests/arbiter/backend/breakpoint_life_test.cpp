@@ -117,7 +117,7 @@ TEST_F(BreakpointTest, SlotIsNotLetGoWhileADuplicateIsOpenElsewhere) {
   EXPECT_EQ(free_on(cpus_.front()), slots_);
 }
 
-TEST_F(BreakpointTest, SlotThatNobodyElseHasIsLetGoAtOnce) {
+TEST_F(BreakpointTest, SlotWithoutAnotherOwnerIsFreedAtOnce) {
   ASSERT_EQ(open(1, {on(cpus_.front())}), OpenFault::kNone);
   ASSERT_GE(backend_->descriptor(1, 0), 0);
   backend_->close(1);

@@ -105,7 +105,7 @@ TEST_F(ArbiterQueue, AWaitEndsInTimeHoweverOftenTheKernelSaysNo) {
   EXPECT_EQ(world.reason(root, 1), pmu::Reason::kTimeOut);
 }
 
-// Who counts nobody knows what has no counter in the books before the kernel refuses one.
+// An outsider of unknown size has no counter in the books before the kernel refuses one.
 TEST_F(ArbiterQueue, OutsidersOfUnknownSizeAreBookedWhenTheyAreInTheWay) {
   world.outsiders.push_back({.name = "perf", .pid = 77, .pmu = 0, .cpus = {}, .how = ""});
   world.thieves[{0, 0}] = 2;
@@ -152,9 +152,9 @@ TEST_F(ArbiterQueue, PolicyAndQuotaAreNoScarcity) {
       "allow user=7 whole-cpu kernel counters=2\nclass batch hold=0 quota=25%\n", "test");
   ASSERT_TRUE(policy) << policy.error().message();
   ScriptedKernel strict(small_machine(), *policy);
-  const ClientNumber nobody = strict.connect_as(99);
-  strict.say(nobody, 1, asking(1, kMonitoring));
-  EXPECT_EQ(strict.reason(nobody, 1), pmu::Reason::kPolicy) << "and no wait helps";
+  const ClientNumber other = strict.connect_as(99);
+  strict.say(other, 1, asking(1, kMonitoring));
+  EXPECT_EQ(strict.reason(other, 1), pmu::Reason::kPolicy) << "and no wait helps";
   const ClientNumber user = strict.connect_as(7);
   strict.say(user, 1, asking(1, kCritical));
   EXPECT_EQ(strict.reason(user, 1), pmu::Reason::kPolicy);
@@ -184,17 +184,17 @@ TEST_F(ArbiterQueue, WhatIsSharedCountsOnceInAQuota) {
 }
 
 TEST_F(ArbiterQueue, AnswersHaveAnOrder) {
-  const ClientNumber nobody = world.connect_as(99);
+  const ClientNumber other = world.connect_as(99);
   pmu::Allocate asked = allocate({single(99)});
-  world.say(nobody, 1, asked);
-  EXPECT_EQ(world.answer<pmu::Refused>(nobody, 1)->head.answer, pmu::Answer::kNotSupported);
+  world.say(other, 1, asked);
+  EXPECT_EQ(world.answer<pmu::Refused>(other, 1)->head.answer, pmu::Answer::kNotSupported);
   asked.head.duty_permille = 0;
-  world.say(nobody, 2, asked);
-  EXPECT_EQ(world.answer<pmu::Refused>(nobody, 2)->head.answer, pmu::Answer::kInvalidParameter);
+  world.say(other, 2, asked);
+  EXPECT_EQ(world.answer<pmu::Refused>(other, 2)->head.answer, pmu::Answer::kInvalidParameter);
   asked = allocate({cycles()});
   asked.head.flags |= pmu::kAllocateFlags + 1;
-  world.say(nobody, 3, asked);
-  EXPECT_EQ(world.answer<pmu::Refused>(nobody, 3)->head.answer, pmu::Answer::kInvalidParameter);
+  world.say(other, 3, asked);
+  EXPECT_EQ(world.answer<pmu::Refused>(other, 3)->head.answer, pmu::Answer::kInvalidParameter);
   world.fault = OpenFault::kNotSupported;
   const ClientNumber root = world.connect();
   world.say(root, 4, asking(1, kMonitoring));
@@ -264,7 +264,7 @@ TEST_F(ArbiterQueue, WhatAClientHoldsItselfIsNotInItsWay) {
   EXPECT_EQ(world.answer<pmu::Queued>(root, 3)->estimate_ns, world.now);
 }
 
-TEST_F(ArbiterQueue, SmallOnesPassOnlyIfNobodyWaitsLongerForIt) {
+TEST_F(ArbiterQueue, SmallRequestsPassOnlyIfNoWaitGrows) {
   const ClientNumber holder = world.connect();
   const ClientNumber big = world.connect();
   const ClientNumber small = world.connect();
@@ -314,7 +314,7 @@ TEST_F(ArbiterQueue, LowerClassesGiveWayTheYoungestFirst) {
   EXPECT_EQ(world.arbiter.statistics().preemptions, 1U);
 }
 
-TEST_F(ArbiterQueue, NobodyGivesWayInVain) {
+TEST_F(ArbiterQueue, NoHolderGivesWayInVain) {
   const ClientNumber one = world.connect();
   const ClientNumber two = world.connect();
   world.say(one, 1, asking(1, kCritical, 0));

@@ -119,7 +119,7 @@ TEST_F(ArbiterRestart, TheJournalOfTwoCrashesNamesWhatIsHeldNow) {
   EXPECT_NE(third.token(again, 2), 0U);
 }
 
-TEST_F(ArbiterRestart, WhatNobodyReclaimsHasEnded) {
+TEST_F(ArbiterRestart, LeasesThatAreNotReclaimedHaveEnded) {
   after.arbiter.remember(before.journal);
   after.connect();
   after.pass(3 * kSecond);

@@ -215,7 +215,7 @@ TEST(Policy, EachFaultIsToldWithItsFileAndLine) {
   const BadLine lines[] = {
       {"permit user=1", "'permit' is no kind of line"},
       {"user=1", "'user=1' is no kind of line"},
-      {"allow user=nobody-of-this-name", "there is no user 'nobody-of-this-name'"},
+      {"allow user=no-such-user-here", "there is no user 'no-such-user-here'"},
       {"allow group=no-such-group-here", "there is no group 'no-such-group-here'"},
       {"allow user=", "user= without a value"},
       {"allow user=-1", "there is no user '-1'"},

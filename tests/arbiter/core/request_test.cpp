@@ -10,7 +10,7 @@
 namespace meterbank::arbiter {
 namespace {
 
-// What a request is told before anybody looks at what others hold.
+// Checks of a request that come before any look at what others hold.
 Decision verdict(const Request& request, const Machine& machine = hybrid_machine()) {
   const auto plan = plan_for(request, machine);
   return plan ? Decision{} : plan.error();

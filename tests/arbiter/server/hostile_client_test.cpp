@@ -125,7 +125,7 @@ TEST_F(PmudHostile, CannotLieAboutItsThreads) {
   EXPECT_NE(token_of(client.ask(request)), 0U);
 }
 
-TEST_F(PmudHostile, ThatIsSilentTakesNobodysPlace) {
+TEST_F(PmudHostile, ThatIsSilentTakesNoPlaceOfOthers) {
   std::vector<RawClient> silent;
   for (int i = 0; i < 100; ++i) silent.emplace_back(pmud_.socket());
   expect_service();

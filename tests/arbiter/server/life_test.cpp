@@ -129,7 +129,7 @@ TEST(PmudLife, ARevokedHolderIsToldAndReadsItsLastValues) {
   EXPECT_FALSE(holder.ledger()->is_in_force(token));
 }
 
-// The time in which the arbiter was stopped is nobody's fault.
+// The time in which the arbiter was stopped does not count against a holder.
 TEST(PmudLife, ATermGrowsByTheTimeInWhichTheArbiterWasStopped) {
   PmudProcess pmud;
   RawClient client(pmud.socket());
@@ -175,7 +175,7 @@ TEST(PmudLife, AFaultyPolicyIsReportedWithItsLineAndTheOldOneStays) {
   PmudProcess pmud(kSmallTopology, {"--policy", "FILE:policy"}, {{"policy", good}});
   RawClient client = RawClient::greeted(pmud.socket());
   const pmu::Token token = token_of(client.ask(events(1, 0b01)));
-  pmud.write_file("policy", good + "allow everybody everything\n");
+  pmud.write_file("policy", good + "allow all everything\n");
   pmud.signal(SIGHUP);
   EXPECT_TRUE(comes_true([&] { return pmud.complaints().find("policy:2:") != std::string::npos; }))
       << pmud.complaints();

@@ -40,7 +40,7 @@ inline constexpr const char* kSmallTopology =
     "pmu cpu_core cpus=0-1 gp=4 fixed=1 width=48 flags=overflow\n"
     "class low2 cpu_core gp=0x3\n"
     "event cpu_core 0x80-0x8f -> low2\n";
-// One with so many counters that nobody need wait.
+// One with so many counters that no client has to wait.
 inline constexpr const char* kLargeTopology =
     "pmu cpu_core cpus=0-15 gp=16 fixed=4 width=48 flags=overflow\n";
 
@@ -75,7 +75,7 @@ class PmudProcess {
 
  private:
   TemporaryDirectory directory_;
-  TemporaryDirectory beside_;  // files that are none of the program's
+  TemporaryDirectory beside_;  // files that do not belong to the program
   std::vector<std::string> arguments_;
   pid_t pid_ = -1;
 };

@@ -250,7 +250,7 @@ TEST_F(CallbackPeer, RowsWithoutANewAnswerHoldNothing) {
   EXPECT_EQ(collect(2), RowStatus::kUnanswered);
   EXPECT_EQ(collect(3), RowStatus::kTimeout);
   query.collect(sample);
-  EXPECT_EQ(sample.status, std::vector{RowStatus::kTimeout});  // nobody asked since
+  EXPECT_EQ(sample.status, std::vector{RowStatus::kTimeout});  // no request since
 }
 
 TEST_F(CallbackPeer, ABusyProviderIsAskedAgain) {
@@ -293,7 +293,7 @@ TEST_F(CallbackPeer, AProviderThatHangsUpIsGoneAndAskedAgainOnANewConnection) {
   EXPECT_EQ(peer.requests(MessageType::kAddInterest).size(), 2U);
 }
 
-TEST_F(CallbackPeer, NobodyListensIsGoneAtOnce) {
+TEST_F(CallbackPeer, AMissingPeerIsGoneAtOnce) {
   auto peer = std::make_unique<ScriptedProvider>(directory_.path(), kWaves,
                                                  [](PacketSocket&, const auto&) {});
   Catalog catalog = this->catalog();
@@ -436,7 +436,7 @@ TEST_F(CallbackPeerMemory, MemoryThatCouldChangeOrFaultIsNotTouched) {
   }
 }
 
-TEST_F(CallbackPeerMemory, DescriptorsThatNobodyAskedForAreClosed) {
+TEST_F(CallbackPeerMemory, ClosesDescriptorsThatWereNotRequested) {
   const std::ptrdiff_t before = open_descriptors();
   for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{253}}) {
     const Seen seen = ask_once([count](PacketSocket& to, const ChannelRequest& request) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows that are computed when somebody asks: a query and a real provider.
+// Rows that are computed when a reader asks: a query and a real provider.
 #include <atomic>
 #include <stdexcept>
 
@@ -55,7 +55,7 @@ TEST_F(CallbackQuery, CollectWithoutTimeoutShowsTheLastAnswer) {
   EXPECT_EQ(values(sample).at("waves/red/height"), 11);
 }
 
-TEST_F(CallbackQuery, QueriesWithoutCallbacksAskNobody) {
+TEST_F(CallbackQuery, QueriesWithoutCallbacksSendNoRequest) {
   Provider sea = provider();
   auto plain = *sea.add(kWaves);
   auto red = *plain.create_instance("red");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is asked, for what, and who is told that somebody is interested.
+// Which providers are asked, for what, and which are told of an interested reader.
 #include <atomic>
 #include <functional>
 #include <thread>
@@ -74,8 +74,8 @@ TEST_F(CallbackQuery, AnExactPatternAndIdReachTheCallback) {
   EXPECT_EQ(waves_.last_id_, kAnyInstanceId);
 }
 
-// The wrong kind of question is no question.
-TEST_F(CallbackQuery, ItemsOfTheWrongKindAskNobody) {
+// A request of the wrong kind is not sent.
+TEST_F(CallbackQuery, ItemsOfTheWrongKindSendNoRequest) {
   Provider sea = provider();
   add(sea);
   add(sea, kTide);

@@ -108,7 +108,7 @@ TEST_F(CliCallback, ACodeOfTheCallbackIsShownWithItsRows) {
   EXPECT_EQ(line["errors"][0]["code"], 5);
 }
 
-TEST_F(CliCallback, NobodyAnswersIsSaidInsteadOfNothingIsThere) {
+TEST_F(CliCallback, ReportsMissingAnswersAndNotMissingProviders) {
   const ScriptedProvider hung(directory_, kWaves, stay_silent, "hung");
   const auto outcome = meterbank({"get", "waves", "--callback-timeout", "20ms"});
   EXPECT_EQ(outcome.code, kExitNo);

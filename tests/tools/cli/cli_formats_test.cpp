@@ -160,7 +160,7 @@ TEST_F(CliFormats, JsonIsOneDocumentOfAllSamples) {
 
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
   const auto document = parse_json(outcome.out);
-  EXPECT_EQ(document["schema"], "meterbank.sample/1");
+  EXPECT_EQ(document["schema"], "meterbank.sample/2");
   EXPECT_EQ(document["samples"].size(), 3U * 2U * 3U);
   for (const auto& row : document["samples"]) {
     for (const char* key : {"path", "time", "set", "instance", "counter", "provider", "kind",

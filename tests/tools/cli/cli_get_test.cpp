@@ -418,7 +418,7 @@ TEST_F(CliGet, DemoTakesAsManySamplesAsItIsToldTo) {
   EXPECT_EQ(outcome.lines().size(), 1U + 2U * kDemoRows);
 }
 
-TEST_F(CliGet, DemoPrintsATableWhereNobodyChoseAFormat) {
+TEST_F(CliGet, DemoPrintsATableByDefault) {
   const auto lines = meterbank({"demo", "-i", "20ms", "-n", "1"}).lines();
 
   ASSERT_EQ(lines.size(), 1U + kDemoRows);

@@ -76,7 +76,7 @@ int list_counters(const Invocation& invocation, Console& console) {
       }
     }
   }
-  if (!anything) return report_nobody(*catalog, console);
+  if (!anything) return report_no_provider(*catalog, console);
   if (!found) {
     complain(console, fmt::format("no object matches '{}'; try: {}", object,
                                   nearest.best().value_or("meterbank typeperf -q")));

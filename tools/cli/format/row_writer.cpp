@@ -222,7 +222,7 @@ class JsonRowWriter final : public RowWriter {
   std::string end() override {
     if (style_.format == Format::kJsonLines) return {};
     if (!open_) {
-      json_.begin_object().key("schema").text("meterbank.sample/1").key("samples").begin_array();
+      json_.begin_object().key("schema").text("meterbank.sample/2").key("samples").begin_array();
     }
     return close();
   }
@@ -230,7 +230,7 @@ class JsonRowWriter final : public RowWriter {
  private:
   void open(const Moment& moment) {
     open_ = true;
-    json_.begin_object().key("schema").text("meterbank.sample/1");
+    json_.begin_object().key("schema").text("meterbank.sample/2");
     json_.key("time").text(print_utc(moment.sample.time.realtime_ns));
     json_.key("interval_s").number(moment.interval_s);
     json_.key("samples").begin_array();

@@ -58,7 +58,7 @@ struct Moment {
   double interval_s = 0;  // since the sample before; 0 for the first
 };
 
-// Takes text; false: nobody wants more of it.
+// Takes text; false: the receiver wants no more.
 using TextSink = std::function<bool(std::string_view)>;
 // Shorter pieces are collected first.
 inline constexpr std::size_t kBytesAtOnce = std::size_t{64} * 1024;

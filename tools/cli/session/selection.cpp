@@ -19,7 +19,7 @@ namespace meterbank::cli {
 namespace {
 
 constexpr auto kWaitStep = std::chrono::milliseconds(50);
-// New providers announce themselves to nobody, so the directory is looked at now and then.
+// New providers do not announce themselves, so the directory is read periodically.
 constexpr auto kRefreshPeriod = std::chrono::seconds(1);
 
 Result<void> read_paths(const std::string& file, std::vector<std::string>& paths) {
@@ -247,7 +247,7 @@ Result<Selection> Selection::open(const SelectionOptions& options, Waiter& waite
   if (!patterns) return tl::make_unexpected(patterns.error());
   const auto deadline = Clock::now() + options.wait.value_or(std::chrono::nanoseconds(0));
   for (;;) {
-    // A directory that is not there yet is part of what one waits for.
+    // The wait includes a missing directory.
     auto catalog = Catalog::open(catalog_options(options));
     const bool last = Clock::now() >= deadline;
     if (catalog) {
@@ -284,7 +284,7 @@ int report_hidden(const Catalog& catalog, const Console& console) {
   return std::max(code, report_odd_records(catalog, console));
 }
 
-int report_nobody(const Catalog& catalog, const Console& console) {
+int report_no_provider(const Catalog& catalog, const Console& console) {
   int code = report_unreadable(catalog, console);
   code = std::max(code, report_odd_records(catalog, console));
   if (code != kExitDone) return code;
@@ -336,9 +336,10 @@ int report_answers(const std::shared_ptr<const std::vector<CallbackAnswer>>& ans
 int report_unmatched(const Selection& selection, const Console& console,
                      const std::vector<std::string>& explained) {
   const auto& providers = selection.catalog.providers();
-  const bool anybody = std::any_of(providers.begin(), providers.end(),
-                                   [](const auto& provider) { return is_readable(*provider); });
-  if (!anybody) return report_nobody(selection.catalog, console);
+  const bool has_readable =
+      std::any_of(providers.begin(), providers.end(),
+                  [](const auto& provider) { return is_readable(*provider); });
+  if (!has_readable) return report_no_provider(selection.catalog, console);
   if (selection.query.unmatched().empty()) {
     if (!selection.query.plan()->selections.empty()) {
       return selection.patterns.empty() ? report_hidden(selection.catalog, console) : kExitDone;

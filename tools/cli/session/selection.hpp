@@ -77,7 +77,7 @@ int report_answers(const std::shared_ptr<const std::vector<CallbackAnswer>>& ans
 
 // "no provider found in /run/...; try: ..." and the like, for a catalog without a readable
 // provider.
-[[nodiscard]] int report_nobody(const Catalog& catalog, const Console& console);
+[[nodiscard]] int report_no_provider(const Catalog& catalog, const Console& console);
 
 // Walks over rows, as often as it is called: a table of millions is never held at once.
 using RowWalk = std::function<void(RowSink)>;

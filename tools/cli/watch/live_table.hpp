@@ -105,7 +105,7 @@ class LiveTable {
  public:
   explicit LiveTable(Charset charset = Charset::kUtf8) : charset_(charset) {}
 
-  // More rows than anybody looks at, and their histories in some 20 MiB.
+  // More rows than a person looks at, and their histories in some 20 MiB.
   static constexpr std::size_t kRowsMax = 1000;
 
   // Takes over the rows of a sample; rows that are no longer there are forgotten. Of more than

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests, and how long somebody waits for what they are answered.
+// Requests, and how long a caller waits for their answers.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A destructor waits no longer: what was sent arrives also when nobody waits.
+// A destructor waits no longer: a message that was sent arrives without a waiting caller, too.
 constexpr std::chrono::nanoseconds kReleaseTimeout = 1s;
 
 }  // namespace

@@ -50,7 +50,8 @@ Token Held::claimed() const noexcept {
 
 void Held::claim_in(std::shared_ptr<const LedgerView> ledger) {
   claims_.push_back(std::make_unique<const Claim>(Claim{granted.head.token, std::move(ledger)}));
-  // [Q1] pairs with the loads of the hot path. Without it: they find a claim that is not there yet.
+  // [Q1] pairs with the loads of the hot path. Without it: they find a claim that is not yet
+  // written.
   claim_.store(claims_.back().get(), std::memory_order_release);
 }
 

@@ -19,13 +19,13 @@ enum class AnswerOutcome : std::uint8_t {
   kAnswered,
   kReturnedCode,  // the callback said so: CallbackAnswer::code
   kThrew,         // CallbackAnswer::text
-  kCancelled,     // it was told that nobody waits
+  kCancelled,     // it was told that the reader gave up
   kNoMemory,      // in the provider
   kIncomplete,    // there were more rows than an answer can hold
   // Nothing came that could be used.
   kTimeout,    // no answer within the reader's timeout
   kBusy,       // all places of the registration were taken until then
-  kGone,       // nobody listens, or the provider ended meanwhile
+  kGone,       // no process listens, or the provider ended meanwhile
   kRefused,    // CallbackAnswer::refusal
   kMalformed,  // what came breaks the rules of the channel or of the schema
   kDenied,     // by the kernel; or who listens is not the user that publishes

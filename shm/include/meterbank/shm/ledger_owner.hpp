@@ -2,9 +2,9 @@
 //
 // The arbiter's end of the ledger (lease_ledger.hpp).
 //
-// Company: one thread, which makes and ends it, too: it holds the robust mutex whose mark tells
-// others that the arbiter died. A crash between any two stores leaves words each of which was true,
-// and no wake-up; who sees the owner dead looks no further.
+// Thread safety: one thread, which also makes and ends it: it holds the robust mutex whose mark
+// tells other processes that the arbiter died. A crash between any two stores leaves words each of
+// which was true, and no wake-up; who sees the owner dead looks no further.
 #pragma once
 
 #include <cstdint>

@@ -2,10 +2,11 @@
 //
 // The ledger (lease_ledger.hpp) as anyone sees it who was given its descriptor.
 //
-// Company: any number of threads. Everything but attach(), over() and wait() is wait-free, without
-// system calls or allocation: a load or a few, but for find_place(), which looks through all
-// places. All of it stays within the memory that was mapped whatever the bytes say. Words come from
-// another process: they are hints of a state that may have changed since, and no more than that.
+// Thread safety: any thread may call any function. Everything but attach(), over() and wait() is
+// wait-free, without system calls or allocation: a load or a few, but for find_place(), which looks
+// through all places. All of it stays within the memory that was mapped whatever the bytes say.
+// Words come from another process: they are hints of a state that may have changed since, and no
+// more than that.
 #pragma once
 
 #include <chrono>
@@ -47,8 +48,8 @@ class LedgerView {
     // [L1] as above: without it slot words may be older than what this says of their lease.
     return number < kLedgerLeasesMax ? leases_[number].load(std::memory_order_acquire) : 0;
   }
-  // Asked after a value was read: whether it was counted for this lease. Not while nobody is there
-  // who could take it away: of an arbiter that has died, or has become another, nothing is known.
+  // Whether a value that was read before was counted for this lease. False while no arbiter is
+  // there that could revoke the lease: nothing is known of one that has died or was replaced.
   [[nodiscard]] bool is_in_force(Token token) const noexcept {
     // [L1] Without it the words may be loaded before the value was, and be older than a revocation,
     // or a death, that came between.

@@ -178,7 +178,7 @@ TEST(Expectations, TrialsAreUndone) {
   EXPECT_TRUE(book.has_changed(plan, clock));
   book.undo(std::move(before));
   EXPECT_EQ(book.ownership(), ownership);
-  // Nobody has a reason to ask again.
+  // No waiter has a reason to ask again.
   EXPECT_FALSE(book.has_changed(plan, clock));
   EXPECT_EQ(book.clock(), clock);
 }

@@ -300,9 +300,9 @@ TEST_F(Pmu, AnAdministratorRevokesALease) {
 
   EXPECT_EQ(outcome.code, kExitDone) << outcome.err;
   EXPECT_TRUE(test::comes_true([this] { return !lease_->is_in_force(); }));
-  const auto nobodys = pmu({"revoke", "00010fff00000001"});
-  EXPECT_EQ(nobodys.code, kExitNo);
-  EXPECT_NE(nobodys.err.find("no lease 00010fff00000001; try: "), std::string::npos) << nobodys.err;
+  const auto missing = pmu({"revoke", "00010fff00000001"});
+  EXPECT_EQ(missing.code, kExitNo);
+  EXPECT_NE(missing.err.find("no lease 00010fff00000001; try: "), std::string::npos) << missing.err;
 }
 
 TEST_F(Pmu, WhatIsReservedIsNotLent) {
