@@ -89,7 +89,7 @@ TEST_F(InterestTest, IsCountedOnceAConnection) {
 // A query that wants other counters takes back and adds in one step. A thread that overtakes
 // another with the second of two packets would leave the provider with no interest, or with one too
 // many.
-TEST_F(InterestTest, TakesEffectInTheOrderInWhichItIsSaid) {
+TEST_F(InterestTest, TakesEffectInTheOrderOfItsMessages) {
   constexpr int kChanges = 2000, kAtOnce = 8;
   AskingReader reader = this->reader();
   const ChannelRequest add = request(MessageType::kAddInterest);

@@ -167,7 +167,7 @@ TEST_P(MergedDistributions, KeepTheirErrorBoundFromTheRecordingToTheRow) {
   }
 }
 
-TEST_P(MergedDistributions, OfInstancesAndProvidersKeepTheBoundOfTheCoarsest) {
+TEST_P(MergedDistributions, KeepTheBoundOfTheCoarsestInstance) {
   std::vector<double> all;
   for (const test::ValueKind& kind : test::value_kinds()) {
     const auto more = record_everywhere(kind, all.size());
@@ -181,7 +181,7 @@ TEST_P(MergedDistributions, OfInstancesAndProvidersKeepTheBoundOfTheCoarsest) {
 }
 
 // Each kind after the others: what the row says of the interval is about this kind alone.
-TEST_P(MergedDistributions, OfAnIntervalKeepTheBoundToo) {
+TEST_P(MergedDistributions, KeepTheBoundOverAnInterval) {
   Query query = *Query::compile(catalog_, {"calls/_Total/latency"});
   std::uint64_t seed = 1;
   for (const test::ValueKind& kind : test::value_kinds()) {

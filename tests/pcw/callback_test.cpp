@@ -64,7 +64,7 @@ Told told(PCW_CALLBACK_TYPE type, PPCW_CALLBACK_INFORMATION info) {
           mask.Buffer != nullptr && mask.CancelEvent != nullptr};
 }
 
-TEST_F(PcwCallback, IsToldWhatIsWanted) {
+TEST_F(PcwCallback, ReceivesTheRequestedCounters) {
   std::vector<Told> all;
   on_call([&](auto type, auto* info) {
     all.push_back(told(type, info));

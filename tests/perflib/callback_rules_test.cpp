@@ -152,7 +152,7 @@ TEST_F(PerfFailingCallback, AnExceptionIsAnInternalError) {
   EXPECT_EQ(statuses(throws).first, static_cast<ULONG>(ERROR_INTERNAL_ERROR));
 }
 
-TEST_F(PerfFailingCallback, WhatItSaysOfACounterThatIsAddedIsTheStatusWhereThereIsNoRow) {
+TEST_F(PerfFailingCallback, ItsResultIsTheStatusOfACounterWithoutRows) {
   const Callback refuses = [](CallbackRequest& request) -> std::uint32_t {
     return request.reason() == CallbackReason::kAddInterest ? ERROR_INVALID_DATA : 0;
   };

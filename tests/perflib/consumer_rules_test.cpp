@@ -55,7 +55,7 @@ ULONG instances_of(const Guid& set, Bytes& bytes) {
   return error;
 }
 
-TEST_F(PerfConsumer, EnumeratesInstancesAndSaysWhenThereIsNone) {
+TEST_F(PerfConsumer, EnumeratesInstancesAndReportsAnEmptyList) {
   Bytes bytes;
   ASSERT_EQ(instances_of(kGeometric.guid, bytes), kSuccess);
   InstanceWalker walker(bytes);

@@ -75,7 +75,7 @@ TEST_F(ArbiterGoneTest, WithoutAKeeperDispatchClaimsItAgain) {
   EXPECT_EQ(epoch_of(lease_->token()), 2);
 }
 
-TEST_F(ArbiterGoneTest, WhatTheNextArbiterDoesNotGrantIsLost) {
+TEST_F(ArbiterGoneTest, LosesLeasesThatTheNextArbiterDoesNotGrant) {
   hold();
 
   arbiter(
@@ -95,7 +95,7 @@ TEST_F(ArbiterGoneTest, WhatTheNextArbiterDoesNotGrantIsLost) {
   EXPECT_FALSE(lease_->is_in_force());
 }
 
-TEST_F(ArbiterGoneTest, WhatIsReleasedWhileTheArbiterIsGoneIsNotClaimed) {
+TEST_F(ArbiterGoneTest, DoesNotClaimLeasesThatWereReleasedWithoutAnArbiter) {
   arbiter();
   auto connection = connect();
   auto lease = connection.acquire(cycles());

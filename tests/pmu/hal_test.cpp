@@ -132,7 +132,7 @@ TEST_F(HalTest, A105ANullListIsTheWholePmuOfAllProcessors) {
   EXPECT_EQ(asked[0].head.wait_ns, 0U);  // the call of Windows does not wait
 }
 
-TEST_F(HalTest, A105WhatIsTakenIsInsufficientResourcesWithTheHolderNamed) {
+TEST_F(HalTest, A105TakenCountersAreInsufficientResourcesWithTheHolderNamed) {
   refusing(Answer::kInsufficientResources, Reason::kWholePmu);
   EXPECT_EQ(allocate(nullptr, 0, nullptr), STATUS_INSUFFICIENT_RESOURCES);
   EXPECT_STREQ(MeterbankHalReason(), "hog (321) has it");

@@ -167,7 +167,7 @@ TEST_F(HolderTest, WithoutAKeeperNothingHappensButInDispatch) {
   EXPECT_EQ(::poll(&waiting, 1, 0), 0);
 }
 
-TEST_F(HolderTest, ANoticeThatCameWithAnAnswerIsToldInDispatch) {
+TEST_F(HolderTest, DispatchDeliversANoticeThatCameWithAnAnswer) {
   arbiter([](ScriptedArbiter& self, Client& client, std::uint64_t, const ClientMessage& message) {
     const auto* const read = std::get_if<Read>(&message);
     if (read == nullptr) return false;
@@ -184,7 +184,7 @@ TEST_F(HolderTest, ANoticeThatCameWithAnAnswerIsToldInDispatch) {
   EXPECT_EQ(notices_.count(), 1U);
 }
 
-TEST_F(HolderTest, TheConnectionAndItsLeaseMayEndWhereANoticeIsTold) {
+TEST_F(HolderTest, ACallbackMayEndTheConnectionAndItsLease) {
   auto& arbiter = this->arbiter();
   for (const bool has_keeper : {true, false}) {
     std::optional<Connection> connection;
@@ -243,7 +243,7 @@ TEST_F(HolderTest, ManyThreadsAskAtOnceAndEachHasItsOwnAnswer) {
   }
 }
 
-TEST_F(HolderTest, ANoticeMayBeAnsweredWhereItIsTold) {
+TEST_F(HolderTest, ACallbackMayAnswerItsNotice) {
   auto& arbiter = this->arbiter();
   std::optional<Lease> lease;
   std::promise<bool> has_drained;

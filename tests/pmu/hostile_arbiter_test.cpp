@@ -363,7 +363,7 @@ TEST_F(HostileArbiterTest, AGrantWhoseDescriptorsNeverComeIsNoGrant) {
   EXPECT_EQ(arbiter.await<Free>(1).size(), 1U);
 }
 
-TEST_F(HostileArbiterTest, AConnectionThatIsNotWantedIsSaidSo) {
+TEST_F(HostileArbiterTest, ReportsARefusedConnection) {
   arbiter([](ScriptedArbiter& self, Client& client, std::uint64_t, const ClientMessage& message) {
     if (!std::holds_alternative<Hello>(message)) return false;
     self.send(client, 0, Rejected{Rejection::kTooMany});

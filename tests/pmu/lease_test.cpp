@@ -236,7 +236,7 @@ TEST_F(LeaseTest, RenewalsAndAdministratorsCallsGoThrough) {
   EXPECT_EQ(arbiter.received<AdminReserve>().front().groups.front().mask, 3U);
 }
 
-TEST_F(LeaseTest, WhatIsNotAllowedIsDeniedAndNotScarce) {
+TEST_F(LeaseTest, ForbiddenRequestsAreDeniedAndNotScarce) {
   arbiter(
       [](ScriptedArbiter& self, Client& client, std::uint64_t id, const ClientMessage& message) {
         if (!std::holds_alternative<AdminRevoke>(message)) return false;

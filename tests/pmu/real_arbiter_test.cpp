@@ -160,7 +160,7 @@ TEST_F(RealArbiterTest, AnAdministratorsRevocationIsToldAndDrained) {
   EXPECT_TRUE(administrator.acquire(four_on("0")));
 }
 
-TEST_F(RealArbiterTest, WhatIsNotUsedForItsTermIsLost) {
+TEST_F(RealArbiterTest, ALeaseThatIsNotUsedForItsTermIsLost) {
   test::Notices notices;
   auto connection = connect(&notices);
   auto lease = connection.acquire(Request().event_code(0x3c).cpus("0").term(1s));
@@ -351,7 +351,7 @@ TEST_F(RealBreakpointTest, ADelegatedDescriptorIsReadWithoutTheArbiter) {
   EXPECT_FALSE(value->is_direct);  // no register of the PMU counts this
 }
 
-TEST_F(RealBreakpointTest, WhatAThreadStartsIsCountedWhereItIsInherited) {
+TEST_F(RealBreakpointTest, InheritedCountersCountChildThreads) {
   auto connection = Connection::connect({.socket = pmud_.socket()});
   ASSERT_TRUE(connection);
   auto lease = connection->acquire(watching(kItemInherits).this_thread().delegates());

@@ -177,7 +177,7 @@ TEST(InterruptedCount, LosesNothingAndLeaksNoNumberWhereverAHandlerCountsToo) {
   EXPECT_GT(interrupt_everywhere(Consistency::kIndependent, count_in_one, false), 100U);
 }
 
-TEST(InterruptedCount, OfADistributionLosesNothingWhereverAHandlerRecordsToo) {
+TEST(InterruptedCount, LosesNoValueOfADistributionWhenAHandlerRecordsToo) {
   if (!test::can_step()) GTEST_SKIP() << "no single steps in this build";
   EXPECT_GT(interrupt_everywhere(Consistency::kBlock, count_and_record, true), 300U);
 }

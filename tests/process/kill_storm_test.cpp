@@ -90,7 +90,7 @@ pid_t start_provider(const std::string& directory) {
   });
 }
 
-TEST(KillStorm, WhatAKilledProviderLeavesIsWholeAndReadableAtOnce) {
+TEST(KillStorm, MemoryOfAKilledProviderIsConsistentAndReadableAtOnce) {
   const int kills_min = test::runs_long() ? 10'000 : kQuickKills;
   std::minstd_rand dice(20240229);
   int inside = 0, torn = 0, unreadable = 0, backwards = 0, live_reads = 0;

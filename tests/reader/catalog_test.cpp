@@ -277,7 +277,7 @@ TEST_F(CatalogTest, DoesNotBringValuesOfAPredecessorBackWhenItsSuccessorEnds) {
   EXPECT_EQ(catalog.providers().front()->segment, nullptr);
 }
 
-TEST_F(CatalogTest, CountsWhatIsNoRecordAndReadsOn) {
+TEST_F(CatalogTest, CountsForeignFilesAndReadsTheRecords) {
   Provider provider = start();
   write_file("notes.txt", "hello");
   write_file("empty.provider", "");

@@ -80,7 +80,7 @@ int grows_old_and_says_so(const std::string& directory) {
 
 // The kernel takes the barrier away while writers commit: no epoch is settled from then on. What is
 // shown of the last one is old, and where that is lost the reader is told.
-TEST(CutsWithoutAHeartbeat, GrowOldAndSayWhenTheyAreNone) {
+TEST(CutsWithoutAHeartbeat, GrowOldAndSayWhenTheyAreNotCuts) {
   const test::TemporaryDirectory directory;
   const pid_t child = ::fork();
   if (child == 0) {

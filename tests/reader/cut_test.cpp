@@ -185,7 +185,7 @@ TEST_F(CutTest, ProvidersHaveEpochsOfTheirOwn) {
   for (const SelectionCut& cut : sample_.cuts) EXPECT_EQ(cut.quality, CutQuality::kCut);
 }
 
-TEST_F(CutTest, OfAClosedProviderTheLastValuesAreExact) {
+TEST_F(CutTest, LastValuesOfAClosedProviderAreExact) {
   auto venues = *start().add(orders_with_cuts());
   Instance eu = *venues.create_instance("eu");
   auto query = compile();

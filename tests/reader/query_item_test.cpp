@@ -102,7 +102,7 @@ TEST_F(QueryItems, AnswerInTheirOwnOrderEachWithItsIndex) {
                    "1: a demo_orders/us/queue_depth=2", "2: a demo_orders/eu/accepted=0"}));
 }
 
-TEST_F(QueryItems, AnswerTwiceWhatIsAskedTwice) {
+TEST_F(QueryItems, AnswerTwiceIfRequestedTwice) {
   Registration set = start("a");
   Instance eu = *set.create_instance("eu");
   EXPECT_EQ(look({orders("eu", kDepth), orders("eu", kDepth)}),

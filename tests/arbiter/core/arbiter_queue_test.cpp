@@ -169,7 +169,7 @@ TEST_F(ArbiterQueue, PolicyAndQuotaAreNoScarcity) {
   EXPECT_NE(strict.token(root, 2), 0U);
 }
 
-TEST_F(ArbiterQueue, WhatIsSharedCountsOnceInAQuota) {
+TEST_F(ArbiterQueue, SharedCountersCountOnceInAQuota) {
   const auto policy = parse_policy("class batch hold=0 quota=25%\n", "test");
   ASSERT_TRUE(policy) << policy.error().message();
   ScriptedKernel strict(small_machine(), *policy);
@@ -225,7 +225,7 @@ TEST_F(ArbiterQueue, ClassesGoBeforeEachOtherAndFirstComeInsideOne) {
   EXPECT_EQ(served, (std::vector<std::uint64_t>{4, 5, 3, 2}));
 }
 
-TEST_F(ArbiterQueue, WhoWaitsLongGoesUpAClass) {
+TEST_F(ArbiterQueue, ALongWaitRaisesTheClass) {
   const ClientNumber root = world.connect();
   world.say(root, 1, asking(4, kCritical, 0));
   world.say(root, 2, asking(4, kBatch));
@@ -253,7 +253,7 @@ TEST_F(ArbiterQueue, QueuedComesBeforeTheAnswerAndWaitsEnd) {
   EXPECT_EQ(world.arbiter.statistics().queued, 2U);
 }
 
-TEST_F(ArbiterQueue, WhatAClientHoldsItselfIsNotInItsWay) {
+TEST_F(ArbiterQueue, AClientsOwnLeasesDoNotBlockIt) {
   const ClientNumber root = world.connect();
   world.say(root, 1, asking(4, kMonitoring, 0));
   world.say(root, 2, asking(1, kMonitoring, 0));
@@ -289,7 +289,7 @@ TEST_F(ArbiterQueue, SmallRequestsPassOnlyIfNoWaitGrows) {
   EXPECT_TRUE(is_granted(big, 1)) << "when it was told, at the latest";
 }
 
-TEST_F(ArbiterQueue, ThereIsRoomForBoth) {
+TEST_F(ArbiterQueue, ARequestMayPassIfThereIsRoomForBoth) {
   const ClientNumber holder = world.connect();
   const ClientNumber client = world.connect();
   world.say(holder, 1, asking(3, kInteractive, 0, 60 * kSecond));

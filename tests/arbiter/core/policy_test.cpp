@@ -38,7 +38,7 @@ bool is_plain(const Rights& rights) {
          !rights.may_delegate && rights.priority_max == pmu::Priority::kMonitoring && !rights.cpus;
 }
 
-TEST(Policy, WhomNoLineFitsMayCountItsOwnTasksInUserMode) {
+TEST(Policy, WithoutAMatchingLineAClientMayCountItsOwnTasksInUserMode) {
   EXPECT_TRUE(is_plain(rights("")));
   EXPECT_TRUE(is_plain(rights("allow user=1002 whole-cpu\ndeny user=1003\nadmin group=400\n")));
   EXPECT_FALSE(is_plain(rights("allow user=1001 whole-cpu\n")));
@@ -135,7 +135,7 @@ TEST(Policy, ClientsAreKnownByWhatTheKernelSaysOfThem) {
   }
 }
 
-TEST(Policy, WhatIsNotKnownOfAClientFitsNothing) {
+TEST(Policy, AnUnknownPropertyOfAClientMatchesNoLine) {
   ClientIdentity client = alice();
   client.executable.clear();
   EXPECT_FALSE(rights("allow executable=* kernel", client).may_count_kernel);
@@ -211,7 +211,7 @@ struct BadLine {
   std::string says;
 };
 
-TEST(Policy, EachFaultIsToldWithItsFileAndLine) {
+TEST(Policy, ReportsEachFaultWithItsFileAndLine) {
   const BadLine lines[] = {
       {"permit user=1", "'permit' is no kind of line"},
       {"user=1", "'user=1' is no kind of line"},

@@ -226,7 +226,7 @@ TEST(TopologyFile, AcceptsGoodLinesInThePlaceOfBadOnes) {
   }
 }
 
-TEST(TopologyFile, RefusesWhatIsSaidTwice) {
+TEST(TopologyFile, RefusesDuplicates) {
   EXPECT_EQ(refused("pmu p cpus=0-3 gp=1\ncores p siblings=0,1\ncores p siblings=1-3\n").what,
             "t:3: CPU '1' is in a core already");
   EXPECT_EQ(

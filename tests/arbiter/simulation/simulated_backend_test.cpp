@@ -174,7 +174,7 @@ TEST_F(SimulatedBackendTest, GuardsKeepOutsidersOutAndMakeRoomForLeases) {
   EXPECT_EQ(backend.guard(0, 0, 0), 0U);
 }
 
-TEST_F(SimulatedBackendTest, WithoutGuardsOutsidersGetWhatIsFree) {
+TEST_F(SimulatedBackendTest, WithoutGuardsOutsidersGetFreeCounters) {
   intrude(2, false);
   std::uint32_t on = 0;
   for (const auto& view : kernel.views()) {
@@ -233,7 +233,7 @@ TEST_F(SimulatedBackendTest, CountersThatAreAdoptedCountOnFromWhereTheyWere) {
   EXPECT_EQ(backend.descriptor(1, 0), -1);
 }
 
-TEST_F(SimulatedBackendTest, WhatCannotBeAdoptedIsLost) {
+TEST_F(SimulatedBackendTest, CarriersThatCannotBeAdoptedAreLost) {
   ASSERT_EQ(open(1, on_cpus(0, 0, kOther)), OpenFault::kNone);
   clock.advance(100);
   const auto saved = backend.save();

@@ -330,7 +330,7 @@ TEST_F(CallbackPeer, TwentyAnswerBesideOneThatHangs) {
   }
 }
 
-TEST_F(CallbackPeer, InterestIsToldOncePerMaskAndBeforeTheFirstQuestion) {
+TEST_F(CallbackPeer, SendsInterestOncePerMaskAndBeforeTheFirstRequest) {
   ScriptedProvider peer(directory_.path(), kWaves, [](PacketSocket& to, const auto& request) {
     if (is_ask(request)) to.send(rows_answer(request.id, {kRed}));
   });

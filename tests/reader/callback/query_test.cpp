@@ -299,7 +299,7 @@ TEST_F(CallbackQuery, ACodeOfTheCallbackComesWithItsRows) {
   EXPECT_EQ(sample.callbacks->front().reason(), "the callback returned 17");
 }
 
-TEST_F(CallbackQuery, WhatACallbackThrowsIsShown) {
+TEST_F(CallbackQuery, ShowsTheExceptionOfACallback) {
   Provider sea = provider();
   const auto odd = *sea.add(kWaves, [](CallbackRequest&) -> std::uint32_t {
     throw std::runtime_error("no \x1b[2J water");

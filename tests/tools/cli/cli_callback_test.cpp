@@ -84,7 +84,7 @@ TEST_F(CliCallback, AProviderThatDoesNotAnswerIsNamedAndTheOthersAreShown) {
   EXPECT_EQ(document["errors"][0]["reason"], "no answer within 0.5 s");
 }
 
-TEST_F(CliCallback, WhatIsSaidOnceIsNotSaidWithEverySample) {
+TEST_F(CliCallback, ReportsAFailureOnceAndNotWithEachSample) {
   open_sea();
   const ScriptedProvider hung(directory_, kWaves, stay_silent, "hung");
   const auto outcome = meterbank(
@@ -177,7 +177,7 @@ TEST_F(CliRegistrations, AreListedWithStateFlagsAndInterest) {
   EXPECT_EQ(listed[1]["instances"], 2);
 }
 
-TEST_F(CliRegistrations, ThatAreClosedAreShownWhileTheyAreInTheDirectory) {
+TEST_F(CliRegistrations, AreShownAfterTheirCloseWhileTheyAreInTheDirectory) {
   open_sea();
   sales_.close();
   const auto outcome = meterbank({"list", "--registrations"});
@@ -185,7 +185,7 @@ TEST_F(CliRegistrations, ThatAreClosedAreShownWhileTheyAreInTheDirectory) {
   EXPECT_NE(outcome.out.find("\tclosed\t"), std::string::npos) << outcome.out;
 }
 
-TEST_F(CliRegistrations, OfAPathThatNamesNoneIsSaid) {
+TEST_F(CliRegistrations, ReportsAPathWithoutRegistrations) {
   open_sea();
   EXPECT_EQ(meterbank({"list", "--registrations", "waves"}).lines().size(), 1U);
   const auto outcome = meterbank({"list", "--registrations", "tides"});

@@ -60,7 +60,7 @@ TEST_F(CliErrors, RefusesAnUnknownVerbWithTheNearestOne) {
   EXPECT_NE(outcome.err.find("try: meterbank watch"), std::string::npos) << outcome.err;
 }
 
-TEST_F(CliErrors, RefusesValuesThatAreNone) {
+TEST_F(CliErrors, RefusesInvalidValues) {
   const std::vector<std::vector<std::string>> wrong{{"get", "-i", "soon"},
                                                     {"get", "-i", "-1"},
                                                     {"get", "-n", "many"},

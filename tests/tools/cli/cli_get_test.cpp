@@ -87,7 +87,7 @@ TEST_F(CliGet, UnderstandsBothSpellingsOfAPath) {
             parse_json(brief.out)["samples"][0]["path"]);
 }
 
-TEST_F(CliGet, LeavesOutWhatIsExcluded) {
+TEST_F(CliGet, LeavesOutExcludedPaths) {
   open_shop();
 
   const auto outcome = meterbank({"get", "shop_*/*/sto*", "-X", "*/bread/*", "-f", "json"});

@@ -223,7 +223,7 @@ TEST(HistoryBars, ScaleToTheLargestValueInSight) {
   EXPECT_EQ(history.bars(3, true), "=# ");
 }
 
-TEST(HistoryBars, AverageOnlyWhatIsPresent) {
+TEST(HistoryBars, AverageOnlyPresentValues) {
   History history;
   const auto now = Clock::now();
   history.add(0, false, now);

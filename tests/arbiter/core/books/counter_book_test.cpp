@@ -228,7 +228,7 @@ TEST(CounterBook, LeavesAloneWhoIsCaughtOnABlockedCounter) {
   EXPECT_EQ(book.free(), 0U);
 }
 
-TEST(CounterBook, FreesWhatIsReleased) {
+TEST(CounterBook, FreesReleasedCounters) {
   CounterBook book(0x0f);
   book.take(1, any_of({0x0f, 0x0f}));
   book.take(2, blocks_of({{2, 2}}));

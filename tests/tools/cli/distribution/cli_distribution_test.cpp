@@ -99,7 +99,7 @@ TEST_F(CliDistribution, PercentilesAreThoseThatWereAskedFor) {
   EXPECT_TRUE(last.contains("latency.p75"));
 }
 
-TEST_F(CliDistribution, RefusesWhatIsNoListOfPercentiles) {
+TEST_F(CliDistribution, RefusesAMalformedListOfPercentiles) {
   expect_usage({"-p", "101"}, "-p: '101' is more than 100");
   expect_usage({"-p", "abc"}, "-p: 'abc' is not a percentile");
   expect_usage({"-p", ""}, "is empty");
@@ -121,7 +121,7 @@ TEST_F(CliDistribution, RefusesWhatIsNoListOfPercentiles) {
   expect_usage({"-p", many}, "more than 32 percentiles");
 }
 
-TEST_F(CliDistribution, APathOfAPercentileIsAnsweredWithTheOptionForIt) {
+TEST_F(CliDistribution, SuggestsTheOptionForThePathOfAPercentile) {
   serve_a_hundred();
 
   const auto outcome = meterbank({"get", "dishes/soup/latency.p99"});
@@ -250,7 +250,7 @@ TEST_F(CliDistribution, ExpressionsCountItsValuesAndCannotUseTexts) {
   EXPECT_EQ(outcome.out.find("p99"), std::string::npos) << outcome.out;
 }
 
-TEST_F(CliDistribution, ListKnowsWhatIsMoreThanANumber) {
+TEST_F(CliDistribution, ListShowsKindAndErrorOfADistribution) {
   const auto details = meterbank({"list", "-l", "dishes/latency"});
   const auto counters = meterbank({"list", "dishes", "-f", "csv"});
 
@@ -341,7 +341,7 @@ TEST_F(CliGauge, WithoutANumberSaysThatItHoldsNone) {
   }
 }
 
-TEST_F(CliGauge, ThatIsTimedHasAnAgeOnceItWasSet) {
+TEST_F(CliGauge, ATimedGaugeHasAnAgeOnceItWasSet) {
   soup_.gauge(Dish::kTemperature).set(3);
 
   auto rows = rows_of({"get", "dishes/soup/*"});

@@ -218,7 +218,7 @@ TEST_F(Typeperf, ShowsHelpForAQuestionMark) {
   EXPECT_EQ(run_plainly({"relog", "/?"}).out, run_plainly({"help", "relog"}).out);
 }
 
-TEST_F(Typeperf, NamesWhatIsWrongWithTheOptions) {
+TEST_F(Typeperf, ReportsInvalidOptions) {
   struct Case {
     std::vector<std::string> arguments;
     const char* expected;
