@@ -74,7 +74,7 @@ TEST(Layout, BreaksListsBehindCommas) {
             "void " + name + "(\n    " + one + one + ",\n    " + two + ");\n");
 }
 
-TEST(Layout, SwitchesTheFormatterOffForWhatNobodyCanBreak) {
+TEST(Layout, SwitchesTheFormatterOffForLinesThatCannotBeBroken) {
   const std::string line = "int " + std::string(120, 'x') + ";\n";
   EXPECT_EQ(lay_out("// One.\n// Two.\n\n" + line),
             "// One.\n// Two.\n// clang-format off\n\n" + line);

@@ -121,7 +121,7 @@ TEST_F(KernelHeader, DoesNotCompileWithAFieldOfTheWrongWidth) {
   }
 }
 
-TEST_F(KernelHeader, LooksAsIfSomebodyHadWrittenIt) {
+TEST_F(KernelHeader, LooksHandWritten) {
   for (const char* const name : {"pumps.h", "waves.h", "queues.h"}) {
     EXPECT_EQ(files_.badly_formatted(name), "");
   }

@@ -16,7 +16,7 @@
 //   guard   pmu=cpu_core cpus=0-3            keeps what is not leased from those who do not ask
 //   outsiders refuse                         exact indexes beside perf users: refuse, or allow
 //
-// A line without user, group, executable and cgroup fits everybody; with several, who fits them
+// A line without user, group, executable and cgroup fits every client; with several, who fits them
 // all. `*` stands for any characters, slashes too. What a class line does not say is not so. `#`
 // begins a comment.
 //

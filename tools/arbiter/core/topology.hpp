@@ -12,7 +12,7 @@
 //   unit   eventbuf cpu_core scope=cpu n=1 shareable=threshold-min
 //   extra  offcore_rsp cpu_core scope=core n=2 share=same-config
 //   event  cpu_core 0x80-0x8f -> low4               0x3c:0x00 with a unit mask
-//   foreign watchdog cpu_core cpus=0-15 event=0x3c  held by somebody who did not ask
+//   foreign watchdog cpu_core cpus=0-15 event=0x3c  held by a process without a lease
 //
 // A PMU with flags=named is not meant by requests that name none; one with flags=closed counts only
 // what its event lines name.

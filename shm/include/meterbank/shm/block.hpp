@@ -26,16 +26,16 @@
 // [W3] seq := 2n                   release         accept iff again = s; version = (s + 1) / 2
 // [W4] fence                       release
 //
-//      W1 and W3 pair with R1: whoever sees the number sees the words it stands for.
-//      W2 and W4 pair with R2: whoever sees a word of the next step sees that seq has moved on.
+//      W1 and W3 pair with R1: a reader that sees the number sees the words it stands for.
+//      W2 and W4 pair with R2: a reader that sees a word of the next step sees that seq moved on.
 //
 // Fields     seq and the copies are written by the owner of the instance only. seq is never reset,
 //            not even when the slot gets a new life: 64 bits outlast 500 years of commits.
 // Progress   Writer: wait-free, no loop on shared state, no failure. Reader: each attempt takes
 //            words + 2 loads; read_bounded ends after kHotAttempts + kCheckpointAttempts of them.
 // Crash      Death before W1: version n-1 is read. After W1: version n. There is no state in which
-//            a reader has to wait for anybody, and none that a successor has to repair.
-// Company    Two writers on one block are a bug of the caller (a signal handler that commits to the
+//            a reader has to wait for a writer, and none that a successor has to repair.
+// Threads    Two writers on one block are a bug of the caller (a signal handler that commits to the
 //            block its own thread is committing to is a second writer). Readers need no permission.
 // Version    (seq + 1) / 2 counts commits; both numbers of one commit name the same version.
 //
@@ -160,7 +160,7 @@ struct BlockParts {
 
 // The owner's end of one block, 24 bytes: it is read at every commit, so it should not cost more
 // cache than the block does. A value: copying it copies the right to write, so the library keeps it
-// inside Instance. Company: one thread at a time. Progress: every function is wait-free.
+// inside Instance. Thread safety: one thread at a time. Progress: every function is wait-free.
 template <typename A>
 class BlockWriter {
  public:

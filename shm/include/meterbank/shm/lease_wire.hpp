@@ -83,7 +83,7 @@ enum class ItemKind : std::uint32_t {
   kExtendedConfiguration = 2,  // known, and never supported
   kOverflow = 3,               // interrupts of the counters that the other items name
   kEventBuffer = 4,            // the unit "eventbuf", with a `threshold`
-  kIdentificationTag = 5,      // `tag` is shown to whoever asks who holds what
+  kIdentificationTag = 5,      // `tag` is shown in lists of holders
   kEvent = 0x100,              // `count` counters for the event `code`, `unit_mask`
   kClass = 0x101,              // `count` counters of the event class `name`
   kBlock = 0x102,              // `count` blocks by the rule `name`
@@ -146,13 +146,13 @@ enum class Reason : std::uint32_t {
   kTimeOut,      // waited as long as it said it would
   kCancelled,    // its client asked for that
   kQueueFull,
-  kUnverified,  // the books have room, the kernel refused, and nobody could be found who has it
+  kUnverified,  // the books have room, the kernel refused, and no owner could be found
 };
 
 [[nodiscard]] std::string_view name_of(Answer answer) noexcept;
 [[nodiscard]] std::string_view name_of(Reason reason) noexcept;
 
-// kKernel is nobody's to ask for: what the kernel itself holds.
+// No client may ask for kKernel: it is what the kernel itself holds.
 enum class Priority : std::uint32_t { kBatch, kMonitoring, kInteractive, kCritical, kKernel };
 [[nodiscard]] std::string_view name_of(Priority priority) noexcept;
 
@@ -218,7 +218,7 @@ struct AllocateHead {
   std::uint32_t item_count = 0;
   std::uint32_t priority = 1;  // a Priority below kKernel
   std::uint64_t wait_ns = 0;   // how long it may wait in the queue; kForever
-  std::uint64_t term_ns = 0;   // without a heartbeat for so long (1 s at least) it ends; 0: no need
+  std::uint64_t term_ns = 0;   // it ends without a heartbeat in this time (1 s at least); 0: never
   std::uint64_t hold_ns = 0;   // ends it after so long; 0: as long as its class may
   std::uint32_t duty_permille = 1000;  // content with counters for this part of the time
   std::uint32_t task = 0;              // count this thread of the client, not CPUs
@@ -338,9 +338,9 @@ struct Counter {
   std::uint32_t reserved = 0;
 };
 
-// Somebody whose end would help.
+// A holder whose end would help.
 struct Blocker {
-  Token token = 0;  // 0: no lease, but somebody who did not ask
+  Token token = 0;  // 0: a process without a lease
   std::uint64_t since_ns = 0;
   std::uint64_t ends_ns = 0;  // at the latest; 0: not known
   std::uint32_t pid = 0;      // 0: not yours to know
@@ -415,7 +415,7 @@ enum class OwnerKind : std::uint32_t {
   kTagged,
   kTaggedWithSource,  // and the event that is counted is known
   kForeign,
-  kOffline,  // whoever has it has nothing of it now
+  kOffline,  // its holder cannot use it now
   kLimbo,
 };
 [[nodiscard]] std::string_view name_of(OwnerKind kind) noexcept;
@@ -443,7 +443,7 @@ enum class Rejection : std::uint32_t {
   kNoHello,    // something else came first
   kRate,       // this user asks too often
   kTooMany,    // of connections, leases or waiting requests of this user
-  kNotAllowed  // an Admin message of somebody else
+  kNotAllowed  // an Admin message of a client that is not an administrator
 };
 [[nodiscard]] std::string_view name_of(Rejection rejection) noexcept;
 struct Rejected {
@@ -456,7 +456,7 @@ struct Rejected {
 enum class NoticeKind : std::uint32_t {
   kRevoking,   // read your last values and say Drained until `deadline_ns`
   kLost,       // it has ended; Values with the last ones came before, if there are any
-  kSuspended,  // counters are away for now: the CPU is offline, or somebody took one
+  kSuspended,  // counters are away for now: the CPU is offline, or an outsider took one
   kResumed,
 };
 enum class Cause : std::uint32_t {

@@ -68,9 +68,9 @@ std::string instances_of(const Counterset& set) {
                  ? "It has several instances, and a row over all of them."
                  : fmt::format("It has one instance for each {}, and a row over all.", label);
     case InstanceKind::kGlobalAggregate:
-      return "It has one row, made of those of all publishers.";
+      return "It has one row, made of those of all providers.";
     case InstanceKind::kGlobalAggregateHistory:
-      return "It has one row, made of those of all publishers, also of those that have ended.";
+      return "It has one row, made of those of all providers, also of those that have ended.";
   }
   return {};
 }
