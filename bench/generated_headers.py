@@ -3,8 +3,8 @@
 """generated_headers.py METERBANK-GEN [ROUNDS]
 
 What a generated header costs the files that include it: the processor time to compile a file with a
-header of 50 counters, beside one with the same schema by hand, and one with the publisher's headers
-and nothing else. The first two register the set, make an instance and update ten counters. The three
+header of 50 counters, beside one with the same schema by hand, and one with the headers of the
+publisher library and nothing else. The first two register the set, make an instance and update ten counters. The three
 take turns; medians are printed, and what is generated divided by what is written by hand.
 """
 import pathlib

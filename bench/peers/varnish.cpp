@@ -34,7 +34,7 @@ extern char** environ;
 namespace meterbank::bench {
 namespace {
 
-// A varnishd of our own with one backend that nobody asks for anything.
+// A private varnishd with one backend, which gets no requests.
 class Varnish {
  public:
   explicit Varnish(std::string directory) : directory_(std::move(directory)) {

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kCounters = 8;
 constexpr std::size_t kManyRows = 1000;
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kTimeout{5};
 
 // A provider in the directory of the workplace, whose own provider has nothing to offer.
 [[noreturn]] void publish(const Workplace& workplace, std::size_t rows, const auto& ready) {
@@ -60,10 +60,10 @@ void round_trips(const Effort& effort, Table& table, std::size_t processor,
   const Catalog catalog = must(Catalog::open({.directory = workplace.directory()}));
   Query query = must(Query::compile(catalog, {}));
   Sample sample;
-  if (query.collect(sample, kPatience).rows != 1) give_up("the callback gave no row");
+  if (query.collect(sample, kTimeout).rows != 1) give_up("the callback gave no row");
   const std::uint64_t trips = std::max<std::uint64_t>(16, effort.operations / 400);
   const auto work = [&] {
-    for (std::uint64_t trip = 0; trip < trips; ++trip) query.collect(sample, kPatience);
+    for (std::uint64_t trip = 0; trip < trips; ++trip) query.collect(sample, kTimeout);
   };
   const auto limit = [&] {
     for (std::uint64_t trip = 0; trip < trips; ++trip) bare.round_trip();
@@ -79,20 +79,20 @@ void many_rows(const Effort& effort, Table& table) {
   const Catalog catalog = must(Catalog::open({.directory = workplace.directory()}));
   Query query = must(Query::compile(catalog, {}));
   Sample sample;
-  if (query.collect(sample, kPatience).rows != kManyRows) give_up("the callback gave no rows");
+  if (query.collect(sample, kTimeout).rows != kManyRows) give_up("the callback gave no rows");
   std::vector<double> enumerates, collects;
   for (unsigned round = 0; round < effort.rounds; ++round) {
     constexpr std::uint64_t kTurns = 8;
     collects.push_back(nanoseconds_each(
         kTurns,
         [&] {
-          for (std::uint64_t turn = 0; turn < kTurns; ++turn) query.collect(sample, kPatience);
+          for (std::uint64_t turn = 0; turn < kTurns; ++turn) query.collect(sample, kTimeout);
         },
         Clock::kWall));
     enumerates.push_back(nanoseconds_each(
         kTurns,
         [&] {
-          for (std::uint64_t turn = 0; turn < kTurns; ++turn) query.enumerate(kPatience);
+          for (std::uint64_t turn = 0; turn < kTurns; ++turn) query.enumerate(kTimeout);
         },
         Clock::kWall));
   }
@@ -102,7 +102,7 @@ void many_rows(const Effort& effort, Table& table) {
                   std::nullopt);
 }
 
-// What a hot path pays to know whether anybody looks.
+// What a hot path pays to know whether a reader is interested.
 void wanted(const Effort& effort, Table& table) {
   Workplace workplace;
   const Registration set =

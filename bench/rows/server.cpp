@@ -149,9 +149,9 @@ Spent take_turns(const Sides& sides, std::uint64_t chunks, std::uint64_t request
 void throughput(const Effort& effort, Table& table, const std::string& directory, unsigned together,
                 const Spread& counting) {
   InPlace<Meters> meters(ProviderOptions{.name = "counted", .directory = directory});
-  InPlace<NoMeters> none, nobody;
+  InPlace<NoMeters> none, none_again;
   Side counted(meters, together);
-  Side bare(none, together), other(nobody, together);
+  Side bare(none, together), other(none_again, together);
   const std::uint64_t requests = together == 1 ? 64 : 40 * together;
   const std::uint64_t chunks = std::max<std::uint64_t>(1, effort.operations / 8192);
   const auto operations = static_cast<double>(2 * chunks * requests * kClients);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A provider as one writes it for Windows: rows computed when somebody asks, one counted in place.
+// A provider in the style of Windows: rows computed when a reader asks, and one counted in place.
 // Names, types and help are in geometric_waves.man; what begins with Wave is generated from it.
 #include <wdm.h>
 
@@ -38,14 +38,15 @@ static NTSTATUS NTAPI OnGeometric(PCW_CALLBACK_TYPE type, PPCW_CALLBACK_INFORMAT
 int main() {
   if (!NT_SUCCESS(WaveRegisterGeometricWave(OnGeometric, nullptr))) return 1;
   if (!NT_SUCCESS(WaveRegisterCountedWave(nullptr, nullptr))) return 1;
-  static WAVES_SEEN seen{1};  // referenced, not copied: read whenever somebody looks
+  static WAVES_SEEN seen{1};  // referenced, not copied: read when a reader collects
   const UNICODE_STRING name = RTL_CONSTANT_STRING(L"mine");
   PPCW_INSTANCE instance = nullptr;
   WaveCreateCountedWave(&instance, &name, &seen);
   __atomic_fetch_add(&seen.Waves, 41, __ATOMIC_RELAXED);  // and that is all it takes
   auto query = meterbank::Query::compile(*meterbank::Catalog::open({}), {});
   meterbank::Sample sample;
-  query->collect(sample, std::chrono::seconds(5));  // with patience: these rows are asked for
+  query->collect(sample,
+                 std::chrono::seconds(5));  // with a timeout: asks the provider for these rows
   for (const auto& row : meterbank::cook(nullptr, sample)) {
     std::printf("%-40s %3.0f\n", row.path().c_str(), row.cooked.value);
   }

@@ -17,7 +17,7 @@ int main() {
       pmu::Request()
           .breakpoint(reinterpret_cast<std::uint64_t>(&watched), 8, pmu::Watch::kWrite)
           .this_thread()
-          .wait(std::chrono::seconds(5))  // somebody else may have them all
+          .wait(std::chrono::seconds(5))  // other clients may have all counters
           .label("an example"));
   // The sentence names who has it, and until when.
   if (!lease) return std::printf("not granted: %s\n", lease.error().message().c_str()), 0;

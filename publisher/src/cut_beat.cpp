@@ -36,7 +36,8 @@ bool beat_locked() noexcept {
   // relaxed: the barrier orders it. Every commit that begins after the barrier sees the new epoch,
   // and what commits before it have published is visible before the store below.
   const std::uint64_t epoch = process_epoch.count.load(std::memory_order_relaxed) + 1;
-  // release: whoever sees the epoch by other ways sees what came before it; only we store it.
+  // release: a thread that sees the epoch in another way sees what came before it; only we store
+  // it.
   process_epoch.count.store(epoch, std::memory_order_release);
   if (!membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return false;
   // release: pairs with the acquire load of readers; what the barrier has shown comes with it.

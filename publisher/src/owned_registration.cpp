@@ -210,8 +210,8 @@ void OwnedRegistration::push_closed(SlotLife& life) noexcept {
   ++closed_;
 }
 
-// A closed slot is used again when nobody can write to it and samplers have had their time, or when
-// too many wait: time protects only the last look at a closed instance.
+// A closed slot is used again when no thread can write to it and samplers have had their time, or
+// when too many wait: time protects only the last look at a closed instance.
 SlotLife* OwnedRegistration::take_closed(bool at_any_age) noexcept {
   if (oldest_closed_ == nullptr) return nullptr;
   SlotLife& oldest = *oldest_closed_;
@@ -326,7 +326,7 @@ Result<SlotReference> OwnedRegistration::create_locked(std::string_view instance
 }
 
 // Shards that no life has used hold the zeros of fresh memory. The others get their first values
-// here, where nobody else can write to them, so that opening one later is a single store.
+// here, where no other thread can write to them, so that opening one later is a single store.
 void OwnedRegistration::write_first_values(SlotLife& life) noexcept {
   const auto first = [this](std::uint32_t word) {
     return first_values_.empty() ? std::uint64_t{0} : first_values_[word];

@@ -28,8 +28,8 @@ struct alignas(kCacheLine) SlotLife {
   std::atomic<std::uint32_t> holders{0};  // handles that can still write to the slot
   std::uint32_t id = 0;
   std::string name;
-  // What the holders keep alive together: made at the beginning of a life, deleted by whoever lets
-  // go last, and never replaced in between.
+  // What the holders keep alive together: made at the beginning of a life, deleted by the
+  // holder that lets go last, and never replaced in between.
   const std::shared_ptr<OwnedRegistration>* kept = nullptr;
   bool live = false;
   std::chrono::steady_clock::time_point closed_at;
@@ -106,7 +106,7 @@ struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegis
   const std::ptrdiff_t rseq;  // Shards::rseq of all its instances
   RegistrationRecord* record = nullptr;
   bool inserted = false;
-  std::shared_ptr<Callable> callable;  // null: no callback, and nobody counts interest
+  std::shared_ptr<Callable> callable;  // null: no callback, and interest is not counted
   std::shared_ptr<InterestCounts> interest;
 
  private:

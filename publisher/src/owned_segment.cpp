@@ -282,7 +282,7 @@ void OwnedSegment::close() noexcept {
   beating.reset();
   if (!extents.empty()) {
     const std::lock_guard lock(mutex);
-    // release: whoever sees "closed" sees the final values.
+    // release: a reader that sees "closed" sees the final values.
     header().state.store(static_cast<std::uint32_t>(SegmentState::kClosed),
                          std::memory_order_release);
     directory_changed();

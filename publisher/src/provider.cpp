@@ -181,8 +181,8 @@ RegistrationState Registration::state() const noexcept {
 }
 
 Interest::Interest() noexcept {
-  static constinit SharedWord nobody{0};
-  readers_ = &nobody;
+  static constinit SharedWord no_reader{0};
+  readers_ = &no_reader;
 }
 
 Provider::Provider(std::shared_ptr<detail::OwnedSegment> segment) noexcept

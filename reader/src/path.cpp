@@ -50,7 +50,7 @@ class PathParser {
   [[nodiscard]] Result<Word> short_word(std::string_view stops, std::string_view expected);
   [[nodiscard]] Result<CounterPath> parse_short_instance(CounterPath path);
   [[nodiscard]] Result<NumberedName> split_index(const Word& word) const;
-  [[nodiscard]] Result<CounterPath> with_publisher(CounterPath path, const Word& word) const;
+  [[nodiscard]] Result<CounterPath> with_provider(CounterPath path, const Word& word) const;
   [[nodiscard]] std::string remedy_if_windows(const std::string& candidate,
                                               std::string_view otherwise) const;
 
@@ -101,8 +101,8 @@ Result<NumberedName> PathParser::split_index(const Word& word) const {
   return name;
 }
 
-Result<CounterPath> PathParser::with_publisher(CounterPath path, const Word& word) const {
-  path.publisher = word.pattern;
+Result<CounterPath> PathParser::with_provider(CounterPath path, const Word& word) const {
+  path.provider = word.pattern;
   if (word.at_sign == kNowhere || word.at_sign == 0) return path;
   const std::string_view digits = std::string_view(word.pattern).substr(word.at_sign + 1);
   if (!is_number(digits)) return path;
@@ -112,8 +112,8 @@ Result<CounterPath> PathParser::with_publisher(CounterPath path, const Word& wor
     return fail_at(word.begin, "a process id of at most 4294967295 after '@'",
                    R"(if '@' is part of the name, write the short form with '\@')");
   }
-  path.publisher = word.pattern.substr(0, word.at_sign);
-  path.publisher_pid = pid;
+  path.provider = word.pattern.substr(0, word.at_sign);
+  path.provider_pid = pid;
   return path;
 }
 
@@ -136,14 +136,14 @@ Result<CounterPath> PathParser::parse_windows() {
 
   const std::size_t end = text_.find('\\', 2);
   if (end == 2 || text_.size() == 2) {
-    return fail_at(2, R"(a publisher after '\\')",
-                   R"(write '\\publisher\Set(instance)\Counter', or one backslash for all)");
+    return fail_at(2, R"(a provider after '\\')",
+                   R"(write '\\provider\Set(instance)\Counter', or one backslash for all)");
   }
   if (end == kNowhere) {
-    return fail_at(text_.size(), R"('\' and a counterset after the publisher)",
-                   R"(write '\\publisher\Set(instance)\Counter', or one backslash for all)");
+    return fail_at(text_.size(), R"('\' and a counterset after the provider)",
+                   R"(write '\\provider\Set(instance)\Counter', or one backslash for all)");
   }
-  Result<CounterPath> named = with_publisher(std::move(path), windows_word(2, end));
+  Result<CounterPath> named = with_provider(std::move(path), windows_word(2, end));
   if (!named) return named;
   return parse_windows_body(*std::move(named), end + 1);
 }
@@ -157,7 +157,7 @@ Result<CounterPath> PathParser::parse_windows_body(CounterPath path, std::size_t
   const std::size_t last = text_.rfind('\\');
   if (last < begin) {
     std::string remedy = remedy_if_windows(std::string(text_).append(R"(\*)"), kWindowsShape);
-    if (path.publisher) remedy += ", or one backslash in front if no publisher is meant";
+    if (path.provider) remedy += ", or one backslash in front if no provider is meant";
     return fail_at(text_.size(), R"('\' and a counter)", std::move(remedy));
   }
   if (last == begin) return fail_at(begin, "a counterset", std::string(kWindowsShape));
@@ -240,10 +240,10 @@ Result<CounterPath> PathParser::parse_short() {
   CounterPath path;
   path.spelling = PathSpelling::kShort;
   if (text_.front() == ':') ++cursor_;
-  Result<Word> first = short_word(":/", "a counterset or a publisher");
+  Result<Word> first = short_word(":/", "a counterset or a provider");
   if (!first) return tl::make_unexpected(std::move(first.error()));
   if (cursor_ < text_.size() && text_[cursor_] == ':') {
-    Result<CounterPath> named = with_publisher(std::move(path), *first);
+    Result<CounterPath> named = with_provider(std::move(path), *first);
     if (!named) return named;
     path = *std::move(named);
     ++cursor_;

@@ -49,8 +49,8 @@ void append_short_instance(std::string_view pattern, const std::optional<std::ui
   append_index(index, out);
 }
 
-void append_publisher_pid(const CounterPath& path, std::string& out) {
-  if (path.publisher_pid) out.append("@").append(std::to_string(*path.publisher_pid));
+void append_provider_pid(const CounterPath& path, std::string& out) {
+  if (path.provider_pid) out.append("@").append(std::to_string(*path.provider_pid));
 }
 
 void append_windows_word(std::string_view pattern, std::string& out) {
@@ -87,11 +87,11 @@ std::optional<std::string> name_or_nothing(std::string_view name) {
 
 std::string print_short(const CounterPath& path) {
   std::string out;
-  if (path.publisher) {
-    std::size_t mark = path.publisher_pid ? kNowhere : last_mark(*path.publisher, '@');
-    if (mark != kNowhere && !is_number(path.publisher->substr(mark + 1))) mark = kNowhere;
-    append_short_word(*path.publisher, ":", mark, out);
-    append_publisher_pid(path, out);
+  if (path.provider) {
+    std::size_t mark = path.provider_pid ? kNowhere : last_mark(*path.provider, '@');
+    if (mark != kNowhere && !is_number(path.provider->substr(mark + 1))) mark = kNowhere;
+    append_short_word(*path.provider, ":", mark, out);
+    append_provider_pid(path, out);
     out.push_back(':');
   }
   append_short_word(path.set, ":", kNowhere, out);
@@ -119,10 +119,10 @@ Result<std::string> in_windows_spelling(const CounterPath& path) {
   if (path.second_word) return cannot_say(path, "its second word has two readings");
   if (!path.counter) return cannot_say(path, "it names no counter");
   std::string out;
-  if (path.publisher) {
+  if (path.provider) {
     out.append(R"(\\)");
-    append_windows_word(*path.publisher, out);
-    append_publisher_pid(path, out);
+    append_windows_word(*path.provider, out);
+    append_provider_pid(path, out);
   }
   out.push_back('\\');
   append_windows_word(path.set, out);
@@ -159,7 +159,7 @@ std::string print_path(const CounterPath& path) {
 
 CounterPath path_of(const RowNames& names, PathSpelling spelling) {
   CounterPath path;
-  path.publisher = name_or_nothing(names.publisher);
+  path.provider = name_or_nothing(names.provider);
   path.set = escape_glob(names.set);
   path.instance = name_or_nothing(names.instance);
   path.counter = name_or_nothing(names.counter);

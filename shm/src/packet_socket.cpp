@@ -126,7 +126,7 @@ PacketSocket::Got PacketSocket::receive(PacketBuffer& packet, UniqueFd& attached
   const ssize_t count = ::recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   if (count < 0) return errno == EAGAIN || errno == EINTR ? Got::kNothing : Got::kEnd;
   const bool is_one = take_descriptors(message, attached);
-  // An empty packet and the end look alike; nobody may send one.
+  // An empty packet and the end look alike; a peer must not send one.
   if (count == 0) return Got::kEnd;
   if (!is_one || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
     attached.reset();
@@ -174,7 +174,7 @@ void PacketSocket::hang_up() noexcept {
 ListeningSocket::Came ListeningSocket::accept(PacketSocket& peer) noexcept {
   if (!socket_.is_here()) {
     peer = PacketSocket();
-    return Came::kNobody;
+    return Came::kNone;
   }
   const auto take = [this] {
     constexpr int kFlags = SOCK_CLOEXEC | SOCK_NONBLOCK;
@@ -185,7 +185,7 @@ ListeningSocket::Came ListeningSocket::accept(PacketSocket& peer) noexcept {
   if (peer) return Came::kPeer;
   const int error = errno;
   const bool is_full = error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
-  if (!is_full || !reserve_) return Came::kNobody;
+  if (!is_full || !reserve_) return Came::kNone;
   reserve_.reset();
   static_cast<void>(take());
   reserve();

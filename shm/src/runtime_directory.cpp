@@ -59,7 +59,7 @@ void add_directory_of(uid_t uid, std::string path, SegmentDirectories& found) {
   }
 }
 
-// The directories `parent`/`prefix`UID`suffix`. Anybody can fill the parent with names, so that
+// The directories `parent`/`prefix`UID`suffix`. Any user can fill the parent with names, so that
 // only names that bear a uid cost more than their entry.
 void add_directories_of_users(const std::string& parent, std::string_view prefix,
                               std::string_view suffix, SegmentDirectories& found) {

@@ -11,9 +11,9 @@
 #include <string>
 #include <utility>
 
+#include "../support/comes_true.hpp"
 #include "../support/descriptors.hpp"
 #include "../support/orders_schema.hpp"
-#include "../support/patience.hpp"
 #include "../support/temporary_directory.hpp"
 #include "asking_reader.hpp"
 #include "meterbank/reader/catalog.hpp"
@@ -23,7 +23,7 @@ namespace meterbank::test {
 // Callbacks wait here until they are let through.
 class Gate {
  public:
-  // A test that fails early leaves nobody behind.
+  // A test that fails early leaves no waiting thread behind.
   ~Gate() {
     open();
     std::unique_lock lock(mutex_);

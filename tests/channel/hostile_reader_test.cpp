@@ -155,7 +155,7 @@ TEST_F(HostileReader, IsHungUpOnIfItFetchesNoAnswers) {
   expect_service();
 }
 
-TEST_F(HostileReader, OfAnotherUserGetsAShareAndARateOfItsOwn) {
+TEST_F(HostileReader, GetsAShareAndARateOfItsOwnAsAnotherUser) {
   const std::string path = directory_.path() + "/apart.ask";
   detail::ChannelLimits limits;
   limits.trusts_own_user = false;

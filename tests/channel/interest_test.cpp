@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is interested, and that it balances whoever dies.
+// Interest: which readers have it, and that it balances whichever process dies.
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -86,9 +86,10 @@ TEST_F(InterestTest, IsCountedOnceAConnection) {
   EXPECT_EQ(readers_in_segment(), 1U);
 }
 
-// Whoever wants other counters takes back and adds in one breath. A thread that overtakes another
-// with the second of two packets would leave the provider with no interest, or with one too many.
-TEST_F(InterestTest, TakesEffectInTheOrderInWhichItIsSaid) {
+// A query that wants other counters takes back and adds in one step. A thread that overtakes
+// another with the second of two packets would leave the provider with no interest, or with one too
+// many.
+TEST_F(InterestTest, TakesEffectInTheOrderOfItsMessages) {
   constexpr int kChanges = 2000, kAtOnce = 8;
   AskingReader reader = this->reader();
   const ChannelRequest add = request(MessageType::kAddInterest);
@@ -170,7 +171,7 @@ TEST_F(InterestTest, GoesWithTheRegistration) {
   ASSERT_TRUE(reader.ask_and_wait(request(MessageType::kAddInterest)));
   registration_.close();
   EXPECT_FALSE(interest_.wanted());
-  EXPECT_EQ(told(), 1);  // nobody is told after the end
+  EXPECT_EQ(told(), 1);  // no notification after the end
   reader.hang_up();
   registration_ = Registration();
   provider_ = make({});
@@ -198,7 +199,7 @@ TEST(InterestAlone, IsCountedWithoutACallback) {
   EXPECT_EQ(reader.ask_and_wait(request)->refusal, ChannelRefusal::kNoCallback);
 }
 
-TEST(InterestAlone, IsNobodysWithoutARegistrationThatCountsIt) {
+TEST(InterestAlone, IsZeroWithoutARegistrationThatCountsIt) {
   const test::TemporaryDirectory directory;
   auto provider = Provider::create({.name = "orders", .directory = directory.path()});
   const auto plain = provider->add(test::kOrders);

@@ -16,7 +16,7 @@ using test::ChannelFixture;
 using test::comes_true;
 using test::Gate;
 
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kTimeout{10};
 
 std::uint32_t add_one_row(CallbackRequest& request) {
   request.add("computed", 1, std::array<std::uint64_t, 3>{7, 7, 7});
@@ -60,7 +60,7 @@ TEST_F(LifeCycle, ShowsCreatedInstancesAndRowsOfTheCallbackTogether) {
   auto query = Query::compile(all, {"demo_orders/*/queue_depth"});
   ASSERT_TRUE(query);
   Sample sample;
-  EXPECT_EQ(query->collect(sample, kPatience).rows, 2U);
+  EXPECT_EQ(query->collect(sample, kTimeout).rows, 2U);
   EXPECT_EQ(query->expanded(PathSpelling::kShort).size(), 2U);
 }
 
@@ -93,7 +93,7 @@ TEST_F(LifeCycle, NeverMixesTheValuesOfTwoLives) {
       while (!done) {
         all.refresh();
         query->update(all);
-        query->collect(sample, kPatience);
+        query->collect(sample, kTimeout);
         for (std::size_t row = 0; row < sample.plan->rows.size(); ++row) {
           if (sample.status[row] != RowStatus::kFresh) continue;
           const std::uint64_t* const values = sample.row(row);
@@ -122,7 +122,7 @@ TEST_F(LifeCycle, NeverMixesTheValuesOfTwoLives) {
         for (int counter = 0; counter < 3; ++counter) values.add(counter, life);
       });
     }
-    // Long enough to be seen, and ended while somebody looks.
+    // Long enough to be seen, and ended while a reader collects.
     EXPECT_TRUE(comes_true([&] { return rows >= 5 * life; }));
     registration.close();
   }
@@ -141,7 +141,7 @@ TEST_F(LifeCycle, ServesSixtyFourQueriesAtOnce) {
       auto query = Query::compile(all, {});
       Sample sample;
       for (int round = 0; round < 20; ++round) {
-        const auto summary = query->collect(sample, kPatience);
+        const auto summary = query->collect(sample, kTimeout);
         if (summary.rows == 1 && summary.unanswered == 0) ++whole;
       }
     });
@@ -172,7 +172,7 @@ TEST_F(LifeCycle, RefusesToAskItselfFromInside) {
     const Catalog all = catalog();
     auto query = Query::compile(all, {});
     Sample sample;
-    query->collect(sample, kPatience);
+    query->collect(sample, kTimeout);
     refused = sample.callbacks != nullptr && sample.callbacks->size() == 1 &&
               sample.callbacks->front().outcome == AnswerOutcome::kReentrant;
     return 0U;

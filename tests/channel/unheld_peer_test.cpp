@@ -56,7 +56,7 @@ TEST(UnheldPeer, IsServedWhereTheKernelCannotTell) {
   EXPECT_EQ(treated_where({{SYS_getsockopt, EPERM, kPeerProcess}}), kServed);
 }
 
-TEST(UnheldPeer, IsTurnedAwayWhereNoDescriptorIsLeftForIt) {
+TEST(UnheldPeer, IsRefusedWithoutADescriptorForIt) {
   EXPECT_EQ(treated_where({{SYS_getsockopt, EMFILE, kPeerProcess}}), kTurnedAway);
   EXPECT_EQ(treated_where({{SYS_getsockopt, ENOPROTOOPT, kPeerProcess}, {SYS_pidfd_open, EMFILE}}),
             kTurnedAway);

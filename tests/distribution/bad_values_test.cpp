@@ -169,7 +169,7 @@ TEST_P(BadValues, TheSmallestAndTheGreatestNumbersAreOutsideLikeOthers) {
   EXPECT_EQ(now().count, 4U);
 }
 
-TEST_P(BadValues, OfAnIntervalAreThoseOfTheIntervalAlone) {
+TEST_P(BadValues, AreCountedPerInterval) {
   const auto record_all = [this](int times) {
     for (int time = 0; time < times; ++time) {
       for (const double value : {-1.0, 0.0, 4.0, 100.0, kInfinity, std::nan("")}) record(value);
@@ -256,7 +256,7 @@ TEST(BadRanges, AreThoseOnly) {
 }
 
 // Words for all buckets of a set, not only of one counter, must fit a block.
-TEST(BadRanges, OfSeveralCountersMustFitTheBlockTogether) {
+TEST(BadRanges, MustFitTheBlockAsAWhole) {
   std::array<CounterSpec, 4> counters;
   constexpr std::array<std::string_view, 4> kSymbols{"a", "b", "c", "d"};
   for (std::uint32_t i = 0; i < counters.size(); ++i) {

@@ -35,7 +35,7 @@ constexpr CounterSpec latency(std::int32_t scale, double least, double most) {
           .buckets = {.scale = scale, .least = least, .most = most}};
 }
 constexpr std::array kFineCounters{latency(kFine, test::kLeastValue, test::kMostValue)};
-// Another range too: the first provider describes the set, but the words are each one's own.
+// Another range too: the first provider describes the set, but each provider has its own words.
 constexpr std::array kCoarseCounters{latency(kCoarse, test::kLeastValue / 100, test::kMostValue)};
 
 CountersetSpec calls(std::span<const CounterSpec> counters, bool sharded) {
@@ -65,10 +65,10 @@ void expect_quantiles(const Distribution& seen, std::vector<double> values,
 }
 
 // One provider with two instances: as many values for each.
-class Publisher {
+class RecordingProvider {
  public:
-  Publisher(const std::string& name, const std::string& directory,
-            std::span<const CounterSpec> counters, bool sharded)
+  RecordingProvider(const std::string& name, const std::string& directory,
+                    std::span<const CounterSpec> counters, bool sharded)
       : provider_(*Provider::create({.name = name, .directory = directory})),
         set_(*provider_.add(calls(counters, sharded))),
         sharded_(sharded) {
@@ -112,18 +112,18 @@ class Publisher {
 class MergedDistributions : public testing::TestWithParam<bool> {
  protected:
   MergedDistributions() {
-    publishers_.push_back(
-        std::make_unique<Publisher>("fine", directory_.path(), kFineCounters, GetParam()));
-    publishers_.push_back(
-        std::make_unique<Publisher>("coarse", directory_.path(), kCoarseCounters, GetParam()));
+    providers_.push_back(
+        std::make_unique<RecordingProvider>("fine", directory_.path(), kFineCounters, GetParam()));
+    providers_.push_back(std::make_unique<RecordingProvider>("coarse", directory_.path(),
+                                                             kCoarseCounters, GetParam()));
     catalog_.refresh();
   }
   std::vector<double> record_everywhere(const test::ValueKind& kind, std::uint64_t seed) {
     std::vector<double> all;
-    for (auto& publisher : publishers_) {
+    for (auto& provider : providers_) {
       for (std::size_t instance = 0; instance < 2; ++instance) {
         const std::vector<double> values = kind.values(seed++, 3'000);
-        publisher->record(instance, values);
+        provider->record(instance, values);
         all.insert(all.end(), values.begin(), values.end());
       }
     }
@@ -139,7 +139,7 @@ class MergedDistributions : public testing::TestWithParam<bool> {
   }
 
   test::TemporaryDirectory directory_;
-  std::vector<std::unique_ptr<Publisher>> publishers_;
+  std::vector<std::unique_ptr<RecordingProvider>> providers_;
   Catalog catalog_ = *Catalog::open({.directory = directory_.path()});
   Sample sample_;
 };
@@ -150,9 +150,10 @@ TEST_P(MergedDistributions, KeepTheirErrorBoundFromTheRecordingToTheRow) {
     const test::TemporaryDirectory directory;
     for (const auto& [counters, scale] : {std::pair(std::span(kFineCounters), kFine),
                                           std::pair(std::span(kCoarseCounters), kCoarse)}) {
-      Publisher publisher("alone" + std::to_string(scale), directory.path(), counters, GetParam());
+      RecordingProvider provider("alone" + std::to_string(scale), directory.path(), counters,
+                                 GetParam());
       const std::vector<double> values = kind.values(++seed, 5'000);
-      publisher.record(0, values);
+      provider.record(0, values);
       const Catalog catalog = *Catalog::open({.directory = directory.path()});
       Query query = *Query::compile(catalog, {"calls/one/latency"});
       query.collect(sample_);
@@ -166,7 +167,7 @@ TEST_P(MergedDistributions, KeepTheirErrorBoundFromTheRecordingToTheRow) {
   }
 }
 
-TEST_P(MergedDistributions, OfInstancesAndProvidersKeepTheBoundOfTheCoarsest) {
+TEST_P(MergedDistributions, KeepTheBoundOfTheCoarsestInstance) {
   std::vector<double> all;
   for (const test::ValueKind& kind : test::value_kinds()) {
     const auto more = record_everywhere(kind, all.size());
@@ -180,7 +181,7 @@ TEST_P(MergedDistributions, OfInstancesAndProvidersKeepTheBoundOfTheCoarsest) {
 }
 
 // Each kind after the others: what the row says of the interval is about this kind alone.
-TEST_P(MergedDistributions, OfAnIntervalKeepTheBoundToo) {
+TEST_P(MergedDistributions, KeepTheBoundOverAnInterval) {
   Query query = *Query::compile(catalog_, {"calls/_Total/latency"});
   std::uint64_t seed = 1;
   for (const test::ValueKind& kind : test::value_kinds()) {

@@ -47,7 +47,7 @@ std::uint64_t depth(std::uint64_t ordinary, std::uint64_t at_full_depth) {
   return text != nullptr && *text != '\0' && *text != '0' ? at_full_depth : ordinary;
 }
 
-// Threads that do the same thing again and again, from the construction to the end.
+// Threads that repeat one action from the construction to the end.
 class HotThreads {
  public:
   template <typename Work>  // work(thread, turn)
@@ -134,7 +134,7 @@ class Snapshots : public testing::Test {
 };
 
 // Every word of the row is what one number of recorded values makes it.
-TEST_F(Snapshots, OfOneHotRecorderAreOfOneMoment) {
+TEST_F(Snapshots, AreConsistentForOneBusyRecorder) {
   Instance one = *add(kFewBuckets).create_instance("one");
   HotThreads writer(1, [&one](std::uint32_t) {
     return [recorder = one.recorder(Call::kLatency), index = std::uint64_t{0}]() mutable {
@@ -183,7 +183,7 @@ auto records_in_turns(ShardedInstance& one) {
   };
 }
 
-TEST_F(Snapshots, OfTwoThreadsHoldEachValueWhollyOrNotAtAll) {
+TEST_F(Snapshots, HoldEachValueOfTwoThreadsWhollyOrNotAtAll) {
   constexpr std::uint32_t kThreads = 2;
   ShardedInstance one = *add(kFewBuckets, 8).create_sharded_instance("one");
   HotThreads writers(kThreads, records_in_turns(one));
@@ -195,7 +195,7 @@ TEST_F(Snapshots, OfTwoThreadsHoldEachValueWhollyOrNotAtAll) {
 }
 
 // The sum and the extremes may lag behind, the count may not.
-TEST_F(Snapshots, OfThreadsThatShareCountWhatIsInTheBuckets) {
+TEST_F(Snapshots, CountTheBucketsOfThreadsThatShare) {
   constexpr std::uint32_t kThreads = 3;
   ShardedInstance one = *add(kFewBuckets, 1).create_sharded_instance("one");
   HotThreads writers(kThreads, records_in_turns(one));
@@ -212,7 +212,7 @@ TEST_F(Snapshots, OfThreadsThatShareCountWhatIsInTheBuckets) {
 }
 
 // Hundreds of words: a commit and a copy of them overlap for longer.
-TEST_F(Snapshots, OfManyBucketsAgree) {
+TEST_F(Snapshots, AgreeForManyBuckets) {
   Instance one = *add(kManyBuckets).create_instance("one");
   HotThreads writer(1, [&one](std::uint32_t) {
     return [recorder = one.recorder(Call::kLatency), state = std::uint32_t{1}]() mutable {

@@ -22,7 +22,7 @@ void take(ExactCopy& copy) {
   // The fault: the count is believed.
   const auto* header = reinterpret_cast<const SegmentHeader*>(copy.data());
   std::uint64_t sum = 0;
-  // relaxed, both: nobody writes.
+  // relaxed, both: no process writes.
   const std::uint32_t count = header->registrations_count.load(std::memory_order_relaxed);
   const SharedWord* registration = header->registrations.data();
   for (std::uint32_t index = 0; index < count; ++index) {

@@ -33,7 +33,7 @@ bool write_seeds(const std::string& folder) {
   const std::vector<std::byte> image = real_image();
   if (image.size() < sizeof(SegmentHeader)) return false;
   const auto* header = reinterpret_cast<const SegmentHeader*>(image.data());
-  // relaxed, all: the bytes are a copy that nobody changes.
+  // relaxed, all: the bytes are a copy that does not change.
   const std::size_t record = offset_of(header->registrations[0].load(std::memory_order_relaxed));
   const auto* registration = reinterpret_cast<const RegistrationRecord*>(image.data() + record);
   const std::size_t group = offset_of(registration->first_group.load(std::memory_order_relaxed));

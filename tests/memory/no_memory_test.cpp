@@ -205,7 +205,7 @@ TEST_P(NoMemory, IsThrownByQueriesOfItems) {
   EXPECT_EQ(rows_of(*query).size(), 1U);
 }
 
-TEST_P(NoMemory, IsSaidByCollectAndLeavesAnEmptySample) {
+TEST_P(NoMemory, IsReportedByCollectAndLeavesAnEmptySample) {
   const Catalog catalog = open();
   Query query = *Query::compile(catalog, {});
   Sample sample;
@@ -231,7 +231,7 @@ TEST_P(NoMemory, IsNothingThatCollectIntoAPreparedSampleEverMeets) {
   EXPECT_EQ(failing.failed(), 0U);
 }
 
-TEST_P(NoMemory, IsSaidByCollectIntoACopyOfAPreparedSample) {
+TEST_P(NoMemory, IsReportedByCollectIntoACopyOfAPreparedSample) {
   const Catalog catalog = open();
   Query query = *Query::compile(catalog, {});
   Sample sample;

@@ -64,7 +64,7 @@ Told told(PCW_CALLBACK_TYPE type, PPCW_CALLBACK_INFORMATION info) {
           mask.Buffer != nullptr && mask.CancelEvent != nullptr};
 }
 
-TEST_F(PcwCallback, IsToldWhatIsWanted) {
+TEST_F(PcwCallback, ReceivesTheRequestedCounters) {
   std::vector<Told> all;
   on_call([&](auto type, auto* info) {
     all.push_back(told(type, info));
@@ -237,7 +237,7 @@ TEST_F(PcwCallback, StopsAtTheFirstRowWhereOneIsEnough) {
   EXPECT_EQ(statuses, (std::vector<NTSTATUS>{STATUS_SUCCESS, STATUS_SUCCESS}));
 }
 
-TEST_F(PcwCallback, LearnsThatNobodyWaits) {
+TEST_F(PcwCallback, HearsThatItsReaderGaveUp) {
   LONG before = -1;
   NTSTATUS looked = STATUS_UNSUCCESSFUL;
   Gate entered;

@@ -111,7 +111,7 @@ TEST_F(PcwInstances, KeepTheRulesOfNames) {
   EXPECT_EQ(create(Name(L"Ärger"), block_of(pool)), STATUS_SUCCESS);
   EXPECT_EQ(create(Name(L"äRGER"), block_of(pool)), STATUS_OBJECT_NAME_COLLISION);
   EXPECT_EQ(create(Name(L"a\nb"), block_of(pool)), STATUS_INVALID_PARAMETER_3);
-  // Nobody said whether these rows have names.
+  // The set does not say whether its rows have names.
   EXPECT_EQ(create(Name(L""), block_of(pool)), STATUS_SUCCESS);
   EXPECT_EQ(create(Name(L""), block_of(pool)), STATUS_OBJECT_NAME_COLLISION);
   const SeenRows rows = collect(kPools);
@@ -184,7 +184,7 @@ TEST_F(PcwInstances, LieInSharedMemoryWhereTheyAreAllocated) {
 
   EXPECT_EQ(shared_value("words/a/counter_1"), 7U);
   EXPECT_EQ(shared_value("words/a/counter_2"), 8U);
-  EXPECT_EQ(collect("Words").size(), 0U);  // nobody has to be asked
+  EXPECT_EQ(collect("Words").size(), 0U);  // collecting sends no request
 
   const ULONGLONG data[2] = {};
   PCW_DATA outside = block_of(data);

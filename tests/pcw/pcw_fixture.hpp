@@ -89,7 +89,7 @@ class PcwTest : public testing::Test {
 
   [[nodiscard]] Catalog catalog() const { return *Catalog::open({.directory = directory_.path()}); }
 
-  // Null: nobody has such a set.
+  // Null: no provider has such a set.
   [[nodiscard]] std::shared_ptr<const Counterset> find_set(const std::string& name) const {
     const Catalog catalog = this->catalog();
     for (const auto& provider : catalog.providers()) {

@@ -307,7 +307,7 @@ TEST_F(PerfProviderTest, CollectsBetweenStartAndEnd) {
   answer_ = nullptr;
 }
 
-TEST_F(PerfProviderTest, TellsWhatIsAddedAndRemoved) {
+TEST_F(PerfProviderTest, ReportsAddedAndRemovedCounters) {
   start(control);
   ASSERT_EQ(set_info(queues()), kGood);
   Asked asked = connect_one(kQueuesName);

@@ -17,12 +17,12 @@ class PcwQuery : public PcwTest {
  protected:
   using Values = std::map<std::string, double>;
 
-  // By path. `patience` is long where an answer comes.
+  // By path. `timeout` is long where an answer comes.
   Values collect_values(const std::string& pattern,
-                        std::chrono::nanoseconds patience = std::chrono::seconds(10)) {
+                        std::chrono::nanoseconds timeout = std::chrono::seconds(10)) {
     const Catalog catalog = this->catalog();
     auto query = Query::compile(catalog, {pattern});
-    query->collect(sample_, patience);
+    query->collect(sample_, timeout);
     Values values;
     for (const CookedRow& row : cook(nullptr, sample_)) {
       if (has_value(row.cooked.status)) values[row.short_path()] = row.cooked.value;
@@ -120,7 +120,7 @@ ULONG WINAPI control_slowly(ULONG code, PVOID, ULONG) {
   return ERROR_SUCCESS;
 }
 
-TEST_F(PcwQuery, DoesNotWaitForASlowCallbackBeyondItsPatience) {
+TEST_F(PcwQuery, WaitsForASlowCallbackUpToItsTimeout) {
   Gate gate;
   slow_gate = &gate;
   const GUID set = {1, 2, 3, {4, 5, 6, 7, 8, 9, 10, 11}};

@@ -104,7 +104,7 @@ TEST_F(PcwRegisterTest, CopiesWhatItIsGiven) {
   EXPECT_EQ(only_values(collect(kPools)), (std::vector<std::uint64_t>{1, 3}));
 }
 
-TEST_F(PcwRegisterTest, RefusesWhatIsNoNameVersionOrFlag) {
+TEST_F(PcwRegisterTest, RefusesInvalidNamesVersionsAndFlags) {
   const auto refused = [this](auto change) {
     Information info(L"Memory Pools", pool_counters());
     UNICODE_STRING name = *info->Name;

@@ -18,7 +18,7 @@ class BlockWalker : public WavesTest {
     EXPECT_EQ(handle.add({.counter = 1}), kSuccess);
     EXPECT_EQ(handle.add({kTrigonometric.guid, u""}), kSuccess);
     EXPECT_EQ(handle.add({kTrigonometric.guid, u"", 3}), kSuccess);
-    EXPECT_EQ(handle.add({.pattern = u"nobody"}), kSuccess);
+    EXPECT_EQ(handle.add({.pattern = u"missing"}), kSuccess);
     return handle.read();
   }
   static void set(Bytes& bytes, std::size_t at, std::uint32_t value) {
@@ -83,7 +83,7 @@ TEST_F(BlockWalker, RefusesEveryPrefix) {
 }
 
 TEST_F(BlockWalker, TakesUnknownPaddingAndLargerSizes) {
-  // A reader goes by the sizes: what lies in the padding is nobody's business.
+  // A reader goes by the sizes: what lies in the padding does not matter.
   Bytes bytes = sample_;
   bytes[kRow + 8 + 22] = std::byte{0xff};
   EXPECT_EQ(check_result(bytes), BlockFault::kNone);

@@ -88,7 +88,7 @@ TEST_F(PerfCallback, InterestBeginsWithTheCounterAndEndsWithTheHandle) {
   while (interest.wanted()) std::this_thread::yield();
 }
 
-TEST_F(PerfCallback, ABlockOfASetThatNobodyAnsweredForSaysWhy) {
+TEST_F(PerfCallback, ABlockOfASetWithoutAnswersSaysWhy) {
   struct Case {
     MessageType type;
     ChannelRefusal refusal;
@@ -152,7 +152,7 @@ TEST_F(PerfFailingCallback, AnExceptionIsAnInternalError) {
   EXPECT_EQ(statuses(throws).first, static_cast<ULONG>(ERROR_INTERNAL_ERROR));
 }
 
-TEST_F(PerfFailingCallback, WhatItSaysOfACounterThatIsAddedIsTheStatusWhereThereIsNoRow) {
+TEST_F(PerfFailingCallback, ItsResultIsTheStatusOfACounterWithoutRows) {
   const Callback refuses = [](CallbackRequest& request) -> std::uint32_t {
     return request.reason() == CallbackReason::kAddInterest ? ERROR_INVALID_DATA : 0;
   };

@@ -13,7 +13,7 @@ namespace {
 
 constexpr ULONG kInstanceNotFound = ERROR_WMI_INSTANCE_NOT_FOUND;
 constexpr ULONG kSetNotFound = ERROR_WMI_GUID_NOT_FOUND;
-constexpr Guid kNobodysSet = "{00000000-1111-2222-3333-444444444444}"_guid;
+constexpr Guid kMissingSet = "{00000000-1111-2222-3333-444444444444}"_guid;
 
 using Numbers = std::map<std::uint32_t, std::uint64_t>;
 
@@ -55,7 +55,7 @@ ULONG instances_of(const Guid& set, Bytes& bytes) {
   return error;
 }
 
-TEST_F(PerfConsumer, EnumeratesInstancesAndSaysWhenThereIsNone) {
+TEST_F(PerfConsumer, EnumeratesInstancesAndReportsAnEmptyList) {
   Bytes bytes;
   ASSERT_EQ(instances_of(kGeometric.guid, bytes), kSuccess);
   InstanceWalker walker(bytes);
@@ -65,7 +65,7 @@ TEST_F(PerfConsumer, EnumeratesInstancesAndSaysWhenThereIsNone) {
   EXPECT_EQ(names, (std::vector<std::string>{"Small Wave", "Medium Wave", "Large Wave"}));
   waves_.clear();
   EXPECT_EQ(instances_of(kGeometric.guid, bytes), kInstanceNotFound);
-  EXPECT_EQ(instances_of(kNobodysSet, bytes), kSetNotFound);
+  EXPECT_EQ(instances_of(kMissingSet, bytes), kSetNotFound);
 }
 
 TEST_F(PerfConsumer, ShowsASingleInstanceAsOneRowWithoutAName) {
@@ -99,7 +99,7 @@ TEST_F(PerfConsumer, KnowsTenRequestsAndRefusesOthers) {
   for (const DWORD request : {0U, 11U, 0x80000000U, 0xffffffffU}) {
     EXPECT_EQ(describe(kGeometric.guid, request, 0, bytes), kInvalid) << request;
   }
-  EXPECT_EQ(describe(kNobodysSet, 1, 0, bytes), kSetNotFound);
+  EXPECT_EQ(describe(kMissingSet, 1, 0, bytes), kSetNotFound);
 }
 
 TEST_F(PerfConsumer, FindsACounterByAnIdThatMayBeZero) {
@@ -177,7 +177,7 @@ TEST_F(PerfConsumer, AddsNothingOfASequenceThatEndsBadly) {
 TEST_F(PerfConsumer, GivesEachIdentifierItsOwnStatus) {
   Handle handle;
   Bytes bytes = identifier({.counter = 1}) + identifier({.counter = 77}) +
-                identifier({.set = kNobodysSet}) + identifier({.pattern = u""}) +
+                identifier({.set = kMissingSet}) + identifier({.pattern = u""}) +
                 identifier({.counter = 2});
   ASSERT_EQ(PerfAddCounters(handle.get(), as_identifiers(bytes), static_cast<DWORD>(bytes.size())),
             kSuccess);
@@ -362,9 +362,9 @@ TEST_F(PerfConsumer, ShowsASingleAggregateAsOneRow) {
 ULONG status_for_a_stranger(const std::string& directory) {
   const pid_t pid = ::fork();
   if (pid == 0) {
-    constexpr uid_t kNobody = 65534;
-    if (::setgroups(0, nullptr) != 0 || ::setresgid(kNobody, kNobody, kNobody) != 0 ||
-        ::setresuid(kNobody, kNobody, kNobody) != 0) {
+    constexpr uid_t kOtherUser = 65534;
+    if (::setgroups(0, nullptr) != 0 || ::setresgid(kOtherUser, kOtherUser, kOtherUser) != 0 ||
+        ::setresuid(kOtherUser, kOtherUser, kOtherUser) != 0) {
       ::_exit(255);
     }
     ::setenv("METERBANK_DIR", directory.c_str(), 1);
@@ -378,8 +378,8 @@ ULONG status_for_a_stranger(const std::string& directory) {
   return WIFEXITED(status) ? static_cast<ULONG>(WEXITSTATUS(status)) : 253;
 }
 
-TEST_F(PerfConsumer, SaysThatAccessIsDeniedInsteadOfThatThereIsNoSuchSet) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+TEST_F(PerfConsumer, ReportsDeniedAccessAndNotAMissingSet) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   ASSERT_EQ(::chmod(directory_.path().c_str(), 0755), 0);
   EXPECT_EQ(status_for_a_stranger(directory_.path()), static_cast<ULONG>(ERROR_ACCESS_DENIED));
 }

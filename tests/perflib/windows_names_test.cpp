@@ -35,7 +35,7 @@ TEST(WindowsGuid, ReadsAndPrintsItsText) {
   EXPECT_TRUE(back == kSetGuid);
 }
 
-TEST(WindowsGuid, RefusesWhatIsNone) {
+TEST(WindowsGuid, RefusesMalformedGuids) {
   for (const WCHAR* text :
        {L"", L"{", L"b4fc721a-0378-476f-89ba-a5a79f810b36",
         L"{b4fc721a-0378-476f-89ba-a5a79f810b36}x", L"{b4fc721a-0378-476f-89ba-a5a79f810b3\u0101}",

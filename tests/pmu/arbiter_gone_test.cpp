@@ -75,7 +75,7 @@ TEST_F(ArbiterGoneTest, WithoutAKeeperDispatchClaimsItAgain) {
   EXPECT_EQ(epoch_of(lease_->token()), 2);
 }
 
-TEST_F(ArbiterGoneTest, WhatTheNextArbiterDoesNotGrantIsLost) {
+TEST_F(ArbiterGoneTest, LosesLeasesThatTheNextArbiterDoesNotGrant) {
   hold();
 
   arbiter(
@@ -95,7 +95,7 @@ TEST_F(ArbiterGoneTest, WhatTheNextArbiterDoesNotGrantIsLost) {
   EXPECT_FALSE(lease_->is_in_force());
 }
 
-TEST_F(ArbiterGoneTest, WhatIsReleasedWhileTheArbiterIsGoneIsNotClaimed) {
+TEST_F(ArbiterGoneTest, DoesNotClaimLeasesThatWereReleasedWithoutAnArbiter) {
   arbiter();
   auto connection = connect();
   auto lease = connection.acquire(cycles());
@@ -132,7 +132,7 @@ TEST_F(ArbiterGoneTest, AnArbiterReplacedInPlaceKeepsItInANewLedger) {
   EXPECT_EQ(lease_->token(), token);
 }
 
-TEST_F(ArbiterGoneTest, NobodyListeningIsSaidWithWhatToTry) {
+TEST_F(ArbiterGoneTest, AMissingArbiterIsReportedWithARemedy) {
   const auto connection = Connection::connect({.socket = socket()});
   ASSERT_FALSE(connection);
   EXPECT_EQ(connection.error().code, ErrorCode::kGone);

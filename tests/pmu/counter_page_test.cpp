@@ -83,7 +83,7 @@ TEST(CounterPage, Rule2ExtendsTheSignOfARegisterThatHasFewerBits) {
   page.pmc_width = 64;
   registers.value = ~std::uint64_t{9};
   EXPECT_EQ(detail::read_page(page, registers).value, 999'990U);
-  // Bits above the width are none of the counter's.
+  // Bits above the width do not belong to the counter.
   page.pmc_width = 32;
   registers.value = 0xdead'0000'0005;
   EXPECT_EQ(detail::read_page(page, registers).value, 1'000'005U);

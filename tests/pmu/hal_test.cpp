@@ -132,7 +132,7 @@ TEST_F(HalTest, A105ANullListIsTheWholePmuOfAllProcessors) {
   EXPECT_EQ(asked[0].head.wait_ns, 0U);  // the call of Windows does not wait
 }
 
-TEST_F(HalTest, A105WhatIsTakenIsInsufficientResourcesWithTheHolderNamed) {
+TEST_F(HalTest, A105TakenCountersAreInsufficientResourcesWithTheHolderNamed) {
   refusing(Answer::kInsufficientResources, Reason::kWholePmu);
   EXPECT_EQ(allocate(nullptr, 0, nullptr), STATUS_INSUFFICIENT_RESOURCES);
   EXPECT_STREQ(MeterbankHalReason(), "hog (321) has it");
@@ -309,7 +309,7 @@ TEST_F(HalTest, A114AnOverflowWantsACounterAndABufferEntriesOfTheStandardSize) {
 TEST_F(HalTest, A115WithoutAnArbiterOrAPmuNothingIsSupported) {
   EXPECT_EQ(allocate({}, {single(0)}), STATUS_NOT_SUPPORTED);
   EXPECT_NE(std::string(MeterbankHalReason()).find("meterbank-pmud"), std::string::npos);
-  // A request that breaks a rule does so whoever is there.
+  // A request that breaks a rule fails with or without an arbiter.
   EXPECT_EQ(allocate({}, {}), STATUS_INVALID_PARAMETER);
   refusing(Answer::kNotSupported, Reason::kNoPmu);
   EXPECT_EQ(allocate(nullptr, 0, nullptr), STATUS_NOT_SUPPORTED);

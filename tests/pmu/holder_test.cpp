@@ -51,7 +51,7 @@ TEST_F(HolderTest, UsingItIsSeenByTheArbiterWithoutAMessage) {
   });
 }
 
-// The arbiter grants a term so short that it is over before anybody can use it in time.
+// The arbiter grants a term so short that it is over before a holder can use it in time.
 TEST_F(HolderTest, ItEndsForItsHolderATenthBeforeItEndsForTheArbiter) {
   arbiter(
       [](ScriptedArbiter& self, Client& client, std::uint64_t id, const ClientMessage& message) {
@@ -67,7 +67,7 @@ TEST_F(HolderTest, ItEndsForItsHolderATenthBeforeItEndsForTheArbiter) {
   const std::uint64_t late = clock_ns(CLOCK_MONOTONIC) + 901;
   while (clock_ns(CLOCK_MONOTONIC) <= late) continue;
 
-  EXPECT_TRUE(lease_->is_in_force());  // nobody has looked at the clock yet
+  EXPECT_TRUE(lease_->is_in_force());  // no call has read the clock yet
   EXPECT_FALSE(lease_->use());
   EXPECT_FALSE(lease_->is_in_force());  // though the ledger still shows it
   EXPECT_FALSE(lease_->use());          // too late is too late
@@ -167,7 +167,7 @@ TEST_F(HolderTest, WithoutAKeeperNothingHappensButInDispatch) {
   EXPECT_EQ(::poll(&waiting, 1, 0), 0);
 }
 
-TEST_F(HolderTest, ANoticeThatCameWithAnAnswerIsToldInDispatch) {
+TEST_F(HolderTest, DispatchDeliversANoticeThatCameWithAnAnswer) {
   arbiter([](ScriptedArbiter& self, Client& client, std::uint64_t, const ClientMessage& message) {
     const auto* const read = std::get_if<Read>(&message);
     if (read == nullptr) return false;
@@ -184,7 +184,7 @@ TEST_F(HolderTest, ANoticeThatCameWithAnAnswerIsToldInDispatch) {
   EXPECT_EQ(notices_.count(), 1U);
 }
 
-TEST_F(HolderTest, TheConnectionAndItsLeaseMayEndWhereANoticeIsTold) {
+TEST_F(HolderTest, ACallbackMayEndTheConnectionAndItsLease) {
   auto& arbiter = this->arbiter();
   for (const bool has_keeper : {true, false}) {
     std::optional<Connection> connection;
@@ -243,7 +243,7 @@ TEST_F(HolderTest, ManyThreadsAskAtOnceAndEachHasItsOwnAnswer) {
   }
 }
 
-TEST_F(HolderTest, ANoticeMayBeAnsweredWhereItIsTold) {
+TEST_F(HolderTest, ACallbackMayAnswerItsNotice) {
   auto& arbiter = this->arbiter();
   std::optional<Lease> lease;
   std::promise<bool> has_drained;

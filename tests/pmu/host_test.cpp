@@ -9,7 +9,7 @@
 
 #include <csignal>
 
-#include "../support/patience.hpp"
+#include "../support/comes_true.hpp"
 #include "../support/sanitizers.hpp"
 #include "../support/taken_descriptors.hpp"
 #include "pmu_fixture.hpp"
@@ -38,7 +38,7 @@ class HostTest : public PmuTest {
     ::alarm(60);
     {
       auto connection =
-          Connection::connect({.socket = socket(), .has_keeper = has_keeper, .patience = 5s});
+          Connection::connect({.socket = socket(), .has_keeper = has_keeper, .timeout = 5s});
       auto lease = connection->acquire(cycles());
       if (!lease) ::_exit(2);
       close_in_a_loop();

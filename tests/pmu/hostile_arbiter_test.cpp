@@ -37,8 +37,8 @@ TEST_F(HostileArbiterTest, GrantsThatCannotBeSoAreNotBelieved) {
       {"no token", [](Granted& g) { g.head.token = 0; }},
       {"number beyond the ledger", [](Granted& g) { g.head.token = make_token(1, 0xffff, 1); }},
       {"token that is held already", [](Granted& g) { g.head.token = make_token(1, 1, 7); }},
-      {"item nobody asked for", [](Granted& g) { g.counters.front().item = 1; }},
-      {"descriptors nobody asked for", [](Granted& g) { g.head.descriptor_count = 1; }},
+      {"item that was not requested", [](Granted& g) { g.counters.front().item = 1; }},
+      {"descriptors that were not requested", [](Granted& g) { g.head.descriptor_count = 1; }},
   };
   for (const auto& each : lies) {
     const auto& lie = each.second;
@@ -260,7 +260,7 @@ TEST_F(HostileArbiterTest, AnArbiterThatNeverAnswersIsWaitedForAsLongAsWasSaid) 
     return std::holds_alternative<Owners>(message);
   });
   for (const bool has_keeper : {true, false}) {
-    auto connection = connect_impatiently(std::chrono::milliseconds(50), has_keeper);
+    auto connection = connect_with_timeout(std::chrono::milliseconds(50), has_keeper);
     const auto owners = connection.owners("core", 0);
     ASSERT_FALSE(owners);
     EXPECT_EQ(owners.error().error->code, ErrorCode::kGone);
@@ -270,7 +270,7 @@ TEST_F(HostileArbiterTest, AnArbiterThatNeverAnswersIsWaitedForAsLongAsWasSaid) 
   }
   arbiter([](ScriptedArbiter&, Client&, std::uint64_t, const ClientMessage&) { return true; });
   const auto connection =
-      Connection::connect({.socket = socket(), .patience = std::chrono::milliseconds(50)});
+      Connection::connect({.socket = socket(), .timeout = std::chrono::milliseconds(50)});
   ASSERT_FALSE(connection);
   EXPECT_EQ(connection.error().code, ErrorCode::kGone);
   EXPECT_EQ(connection.error().system_error, ETIMEDOUT);
@@ -304,7 +304,7 @@ TEST_F(HostileArbiterTest, MayNotRunAsAnotherUser) {
   for (const int end : ready) ::close(end);
 }
 
-// What was granted to nobody would be taken for ever.
+// A grant without an owner would take its counters for ever.
 TEST_F(HostileArbiterTest, AGrantThatComesTooLateIsGivenBack) {
   Client* asking = nullptr;
   std::uint64_t late = 0;
@@ -315,7 +315,7 @@ TEST_F(HostileArbiterTest, AGrantThatComesTooLateIsGivenBack) {
         late = id;
         return true;
       });
-  auto connection = connect_impatiently(std::chrono::milliseconds(50));
+  auto connection = connect_with_timeout(std::chrono::milliseconds(50));
   ASSERT_FALSE(connection.acquire(Request().event("cycles")));
   EXPECT_EQ(arbiter.await<Cancel>(1).size(), 1U);
 
@@ -356,14 +356,14 @@ TEST_F(HostileArbiterTest, AGrantWhoseDescriptorsNeverComeIsNoGrant) {
         self.send(client, id, granted);
         return true;
       });
-  auto connection = connect_impatiently(std::chrono::milliseconds(50));
+  auto connection = connect_with_timeout(std::chrono::milliseconds(50));
 
   EXPECT_FALSE(connection.acquire(Request().event("cycles").this_thread().delegates()));
 
   EXPECT_EQ(arbiter.await<Free>(1).size(), 1U);
 }
 
-TEST_F(HostileArbiterTest, AConnectionThatIsNotWantedIsSaidSo) {
+TEST_F(HostileArbiterTest, ReportsARefusedConnection) {
   arbiter([](ScriptedArbiter& self, Client& client, std::uint64_t, const ClientMessage& message) {
     if (!std::holds_alternative<Hello>(message)) return false;
     self.send(client, 0, Rejected{Rejection::kTooMany});
@@ -391,7 +391,7 @@ TEST_F(HostileArbiterTest, BentBytesOfARealAnswerNeverHurt) {
         return true;
       });
   for (int round = 0; round < 200; ++round) {
-    auto connection = connect_impatiently(std::chrono::milliseconds(20));
+    auto connection = connect_with_timeout(std::chrono::milliseconds(20));
     const auto lease = connection.acquire(Request().event("cycles").index(1));
     if (!lease) continue;
     for (const GrantedCounter& counter : lease->granted().counters) EXPECT_LT(counter.item, 2U);

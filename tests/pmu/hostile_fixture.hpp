@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "../support/patience.hpp"
+#include "../support/comes_true.hpp"
 #include "pmu_fixture.hpp"
 
 namespace meterbank::test {
@@ -22,14 +22,14 @@ using Lie = std::function<void(ScriptedArbiter& self, ScriptedArbiter::Client& c
 
 class HostileArbiter : public PmuTest {
  protected:
-  // So that a test can wait for the end of its patience. An arbiter that was too slow to greet is
+  // With a timeout that a test can wait for. An arbiter that was too slow to greet is
   // asked again.
-  [[nodiscard]] pmu::Connection connect_impatiently(std::chrono::milliseconds patience,
-                                                    bool has_keeper = true) {
+  [[nodiscard]] pmu::Connection connect_with_timeout(std::chrono::milliseconds timeout,
+                                                     bool has_keeper = true) {
     std::optional<pmu::Connection> connected;
     EXPECT_TRUE(comes_true([&] {
       auto connection = pmu::Connection::connect(
-          {.socket = socket(), .has_keeper = has_keeper, .patience = patience});
+          {.socket = socket(), .has_keeper = has_keeper, .timeout = timeout});
       if (connection) connected.emplace(std::move(*connection));
       return connected.has_value();
     }));

@@ -236,7 +236,7 @@ TEST_F(LeaseTest, RenewalsAndAdministratorsCallsGoThrough) {
   EXPECT_EQ(arbiter.received<AdminReserve>().front().groups.front().mask, 3U);
 }
 
-TEST_F(LeaseTest, WhatIsNotAllowedIsDeniedAndNotScarce) {
+TEST_F(LeaseTest, ForbiddenRequestsAreDeniedAndNotScarce) {
   arbiter(
       [](ScriptedArbiter& self, Client& client, std::uint64_t id, const ClientMessage& message) {
         if (!std::holds_alternative<AdminRevoke>(message)) return false;
@@ -312,7 +312,7 @@ TEST_F(LeaseTest, TheLedgerEndsItBeforeAnyNoticeComes) {
   arbiter.run([&](ScriptedArbiter& self) { self.set_lease(lease_->token(), LeaseState::kFenced); });
 
   EXPECT_FALSE(lease_->is_in_force());
-  EXPECT_EQ(lease_->standing(), Standing::kHeld);  // nobody has said anything yet
+  EXPECT_EQ(lease_->standing(), Standing::kHeld);  // no notice has come yet
 }
 
 TEST_F(LeaseTest, SuspendedItIsNotInForceAndResumedItIs) {

@@ -69,7 +69,7 @@ class PmuTest : public testing::Test {
     auto connection = pmu::Connection::connect({.socket = socket(),
                                                 .has_keeper = has_keeper,
                                                 .on_notice = notices_.listener(),
-                                                .patience = std::chrono::seconds(20)});
+                                                .timeout = std::chrono::seconds(20)});
     EXPECT_TRUE(connection) << connection.error().message();
     return std::move(*connection);
   }

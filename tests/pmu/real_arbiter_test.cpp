@@ -160,7 +160,7 @@ TEST_F(RealArbiterTest, AnAdministratorsRevocationIsToldAndDrained) {
   EXPECT_TRUE(administrator.acquire(four_on("0")));
 }
 
-TEST_F(RealArbiterTest, WhatIsNotUsedForItsTermIsLost) {
+TEST_F(RealArbiterTest, ALeaseThatIsNotUsedForItsTermIsLost) {
   test::Notices notices;
   auto connection = connect(&notices);
   auto lease = connection.acquire(Request().event_code(0x3c).cpus("0").term(1s));
@@ -296,7 +296,7 @@ TEST_F(RealHalTest, A117TheFirstFreeReleasesNothingOfTheOther) {
 
 // ---- This machine ----
 
-// Only a machine that has none: under the lock, counters that somebody else has are a failure.
+// Only on a machine without breakpoints: under the lock, counters of another process are a failure.
 #define SKIP_WITHOUT_BREAKPOINTS(lease)                              \
   if (!(lease) && (lease).error().answer == Answer::kNotSupported) { \
     GTEST_SKIP() << (lease).error().message();                       \
@@ -351,7 +351,7 @@ TEST_F(RealBreakpointTest, ADelegatedDescriptorIsReadWithoutTheArbiter) {
   EXPECT_FALSE(value->is_direct);  // no register of the PMU counts this
 }
 
-TEST_F(RealBreakpointTest, WhatAThreadStartsIsCountedWhereItIsInherited) {
+TEST_F(RealBreakpointTest, InheritedCountersCountChildThreads) {
   auto connection = Connection::connect({.socket = pmud_.socket()});
   ASSERT_TRUE(connection);
   auto lease = connection->acquire(watching(kItemInherits).this_thread().delegates());

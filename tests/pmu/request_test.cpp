@@ -82,7 +82,7 @@ TEST(PmuRequest, CpusAreWrittenAsTheKernelWritesThem) {
   EXPECT_EQ(request.message().groups[0].mask, 3U);
 }
 
-TEST(PmuRequest, WhatIsNoListOfCpusIsAFaultAndNotAnotherList) {
+TEST(PmuRequest, AMalformedCpuListIsAFaultAndNotAnotherList) {
   for (const char* const bad : {"", "x", "1-", "3-1", "0,", ",0", "0-3x", "4096", "-1", " 0"}) {
     EXPECT_NE(Request().cpus(bad).fault(), "") << bad;
   }
@@ -111,7 +111,7 @@ TEST(PmuRequest, TimesAreNanosecondsAndForEverIsForEver) {
   EXPECT_EQ(Request().wait(-1s).message().head.wait_ns, 0U);
 }
 
-TEST(PmuRequest, HowItIsServedIsSaidByFlags) {
+TEST(PmuRequest, FlagsSayHowItIsServed) {
   const AllocateHead head = Request()
                                 .shares()
                                 .delegates()

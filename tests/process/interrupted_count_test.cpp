@@ -105,7 +105,7 @@ class CountAct final : public test::Act {
       count_(instance_);
       next = detail::thread_number.usable;
     }).join();
-    // A number that nobody has is never used again.
+    // A number without an owner is never used again.
     if (detail::thread_number.usable != 0) return 2;
     if (next != 1) return 3;
     const Catalog catalog = *Catalog::open({.directory = directory_.path()});
@@ -177,7 +177,7 @@ TEST(InterruptedCount, LosesNothingAndLeaksNoNumberWhereverAHandlerCountsToo) {
   EXPECT_GT(interrupt_everywhere(Consistency::kIndependent, count_in_one, false), 100U);
 }
 
-TEST(InterruptedCount, OfADistributionLosesNothingWhereverAHandlerRecordsToo) {
+TEST(InterruptedCount, LosesNoValueOfADistributionWhenAHandlerRecordsToo) {
   if (!test::can_step()) GTEST_SKIP() << "no single steps in this build";
   EXPECT_GT(interrupt_everywhere(Consistency::kBlock, count_and_record, true), 300U);
 }

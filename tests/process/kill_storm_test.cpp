@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SIGKILL at moments that nobody chose: a child commits as fast as it can, this process reads it,
+// SIGKILL at arbitrary moments: a child commits as fast as it can, this process reads it,
 // kills it somewhere, and reads what it left.
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include <iostream>
 #include <random>
 
-#include "../support/patience.hpp"
+#include "../support/comes_true.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "numbered_set.hpp"
@@ -90,7 +90,7 @@ pid_t start_provider(const std::string& directory) {
   });
 }
 
-TEST(KillStorm, WhatAKilledProviderLeavesIsWholeAndReadableAtOnce) {
+TEST(KillStorm, MemoryOfAKilledProviderIsConsistentAndReadableAtOnce) {
   const int kills_min = test::runs_long() ? 10'000 : kQuickKills;
   std::minstd_rand dice(20240229);
   int inside = 0, torn = 0, unreadable = 0, backwards = 0, live_reads = 0;
@@ -127,7 +127,8 @@ TEST(KillStorm, WhatAKilledProviderLeavesIsWholeAndReadableAtOnce) {
     std::uint64_t version = 0;
     unreadable += try_read_checkpoint<StdAtomics>(block, row.data(), version) ? 0 : 1;
     torn += is_torn(row) ? 1 : 0;
-    // Between two updates seq is even and the copies are equal. relaxed, all: nobody writes now.
+    // Between two updates seq is even and the copies are equal. relaxed, all: no process writes
+    // now.
     bool was_inside = StdAtomics::load_relaxed(*block.seq) % 2 == 1;
     for (std::uint32_t word = 0; word < kWords; ++word) {
       was_inside = was_inside || StdAtomics::load_relaxed(block.copy0[word]) !=

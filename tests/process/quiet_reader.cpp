@@ -3,7 +3,7 @@
 //   quiet_reader COLLECTS [one_call_between]
 //
 // Takes snapshots through the reader library between two system calls that nothing else here makes:
-// whoever traces this program sees whether any other was made between them. It is its own provider,
+// a tracer of this program sees whether any other was made between them. It is its own provider,
 // without a keeper thread, and publishes between the snapshots.
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A provider that starts again and again under one name, after orderly ends and after kills.
+// A provider that starts repeatedly under one name, after orderly ends and after kills.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -86,7 +86,7 @@ std::string judge(Result<SegmentEye> eye, std::uint64_t value) {
   return row[0] == value ? "" : "the value of another life";
 }
 
-TEST(RestartLoop, EveryLifeIsFoundAndStaleRecordsHinderNobody) {
+TEST(RestartLoop, FindsEveryLifeDespiteStaleRecords) {
   const int lives = test::runs_long() ? 10'000 : 300;
   const int search_every = test::runs_long() ? 500 : 20;  // a search opens every stale record
   const test::TemporaryDirectory directory;

@@ -63,7 +63,7 @@ TEST_F(InstanceTest, ACounterOutsideTheSchemaIsIgnored) {
   EXPECT_EQ(eu.value(99), 0U);
 }
 
-TEST_F(InstanceTest, LateUpdatesAfterCloseReachNobody) {
+TEST_F(InstanceTest, LateUpdatesAfterCloseReachNoReader) {
   Registration venues = add();
   Instance eu = *venues.create_instance("eu");
   Counter accepted = eu.counter(Venue::kAccepted);

@@ -267,7 +267,7 @@ TEST_P(Positions, OutsideTheBlockChangeNothingOfARandomHistory) {
   }
 }
 
-TEST_P(Positions, OfNamesOfAnyWidthAreNotTruncated) {
+TEST_P(Positions, FromEnumsOfAnyWidthAreNotTruncated) {
   const auto reject_all = [](auto& target) {
     target.set(Wide{0x1'0000'0000}, 91);
     target.add(Wide{0x1'0000'0000}, 92);

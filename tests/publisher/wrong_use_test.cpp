@@ -309,7 +309,7 @@ TEST(GaugeValues, BeyondTheRangeOfAFormAreHeldAtItsEndsAndNotANumberIsZero) {
   EXPECT_EQ(detail::bits_of(kReal, -kInfinity), std::bit_cast<std::uint64_t>(-kInfinity));
 }
 
-TEST(TextValues, AreCutBetweenCharactersAndKeptWhereThereAreNone) {
+TEST(TextValues, AreCutBetweenCharactersOrAtTheLimitIfNotUtf8) {
   const std::string euro = "\xe2\x82\xac";
   EXPECT_EQ(detail::cut_text("ab" + euro + euro, 8), "ab" + euro + euro);
   EXPECT_EQ(detail::cut_text("abc" + euro + euro, 8), "abc" + euro);

@@ -14,8 +14,8 @@
 #include <optional>
 #include <vector>
 
+#include "../support/comes_true.hpp"
 #include "../support/orders_schema.hpp"
-#include "../support/patience.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/shm/pointer_record.hpp"
@@ -200,7 +200,7 @@ TEST_F(CatalogTest, ForgetsAProviderThatClosedInOrder) {
   EXPECT_TRUE(catalog.stale());
   catalog.refresh();
   EXPECT_TRUE(catalog.providers().empty());
-  EXPECT_NE(view->segment, nullptr);  // whoever holds the view can still read
+  EXPECT_NE(view->segment, nullptr);  // a holder of the view can still read
 }
 
 TEST_F(CatalogTest, ShowsADeathAndKeepsTheLastValues) {
@@ -277,7 +277,7 @@ TEST_F(CatalogTest, DoesNotBringValuesOfAPredecessorBackWhenItsSuccessorEnds) {
   EXPECT_EQ(catalog.providers().front()->segment, nullptr);
 }
 
-TEST_F(CatalogTest, CountsWhatIsNoRecordAndReadsOn) {
+TEST_F(CatalogTest, CountsForeignFilesAndReadsTheRecords) {
   Provider provider = start();
   write_file("notes.txt", "hello");
   write_file("empty.provider", "");
@@ -337,7 +337,7 @@ TEST_F(CatalogTest, MapsNoMoreThanItsCapsAllow) {
   EXPECT_EQ(none.skipped(), 1U);
 }
 
-// A hand-made segment that lists its first extent again and again: each would be mapped, charged
+// A hand-made segment that lists its first extent repeatedly: each would be mapped, charged
 // and looked at as memory of its own.
 TEST_F(CatalogTest, MapsEachMemoryOfASegmentOnce) {
   std::vector<std::byte> image;

@@ -31,8 +31,8 @@ void wait_for_beats(int beats) {
   }
 }
 
-// A number in `first`, then in `second`: a cut that shows it in the second only is wrong. One that
-// says it is none shows the newest.
+// A number in `first`, then in `second`: a cut that shows it in the second only is wrong. A sample
+// that is marked as not a cut shows the newest.
 struct SeenCuts {
   std::uint64_t old = 0, none = 0, wrong = 0;
 };
@@ -46,7 +46,7 @@ SeenCuts write_and_cut(Query& query, Instance& first, Instance& second, std::uin
     const std::uint64_t a = sample.row(0)[0], b = sample.row(1)[0];
     ++(quality == CutQuality::kCut ? seen.old : seen.none);
     if (a < b || a > number) ++seen.wrong;
-    // What is no cut is read now, and nobody else writes: both are of this moment.
+    // A sample that is not a cut is read now, and no other thread writes: both are of this moment.
     if (quality != CutQuality::kCut && (a != number || b != number)) ++seen.wrong;
   }
   return seen;
@@ -67,8 +67,8 @@ int grows_old_and_says_so(const std::string& directory) {
   if (sample.row(0)[0] != 1 || sample.row(1)[0] != 1) return 2;
   if (!forbid_membarrier()) return 0;
   wait_for_beats(2);  // one may have had its barrier before it was forbidden
-  // Each time the blocks see an epoch that nobody settles. The third time they have forgotten what
-  // they were at the settled one.
+  // Each time the blocks see an epoch that is never settled. The third time they have forgotten
+  // what they were at the settled one.
   for (std::uint64_t round = 1; round <= 3; ++round) {
     const SeenCuts seen = write_and_cut(query, first, second, round * 10'000);
     if (seen.wrong != 0) return 3;
@@ -80,7 +80,7 @@ int grows_old_and_says_so(const std::string& directory) {
 
 // The kernel takes the barrier away while writers commit: no epoch is settled from then on. What is
 // shown of the last one is old, and where that is lost the reader is told.
-TEST(CutsWithoutAHeartbeat, GrowOldAndSayWhenTheyAreNone) {
+TEST(CutsWithoutAHeartbeat, GrowOldAndSayWhenTheyAreNotCuts) {
   const test::TemporaryDirectory directory;
   const pid_t child = ::fork();
   if (child == 0) {

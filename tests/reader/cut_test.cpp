@@ -55,7 +55,7 @@ class CutTest : public testing::Test {
   Sample sample_;
 };
 
-TEST_F(CutTest, IsExactWhereNobodyWrites) {
+TEST_F(CutTest, IsExactWithoutWriters) {
   auto venues = *start().add(test::kOrders);
   Instance eu = *venues.create_instance("eu");
   Instance us = *venues.create_instance("us");
@@ -185,7 +185,7 @@ TEST_F(CutTest, ProvidersHaveEpochsOfTheirOwn) {
   for (const SelectionCut& cut : sample_.cuts) EXPECT_EQ(cut.quality, CutQuality::kCut);
 }
 
-TEST_F(CutTest, OfAClosedProviderTheLastValuesAreExact) {
+TEST_F(CutTest, LastValuesOfAClosedProviderAreExact) {
   auto venues = *start().add(orders_with_cuts());
   Instance eu = *venues.create_instance("eu");
   auto query = compile();

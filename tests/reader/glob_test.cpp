@@ -138,7 +138,7 @@ TEST(Glob, AWildcardHasNoLiteral) {
   EXPECT_EQ(literal_of("Trailing\\"), "Trailing\\");
 }
 
-// Without a bound these would outlast any patience: the number of ways to place the stars grows
+// Without a bound these would outlast any timeout: the number of ways to place the stars grows
 // exponentially.
 TEST(Glob, StarsWithoutEndDoNotExplode) {
   const std::string text(1023, 'a');

@@ -52,8 +52,8 @@ const std::vector<std::string_view> kTenWindowsForms = {
 
 TEST(PathParser, ReadsEveryPartOfTheLongestWindowsForm) {
   const CounterPath path = parsed(R"(\\orders@4711\Thread(nginx/worker 1#2)\% User Time)");
-  EXPECT_EQ(path.publisher, "orders");
-  EXPECT_EQ(path.publisher_pid, 4711U);
+  EXPECT_EQ(path.provider, "orders");
+  EXPECT_EQ(path.provider_pid, 4711U);
   EXPECT_EQ(path.set, "Thread");
   EXPECT_EQ(path.parent, "nginx");
   EXPECT_EQ(path.instance, "worker 1");
@@ -66,8 +66,8 @@ TEST(PathParser, ReadsEveryPartOfTheLongestWindowsForm) {
 
 TEST(PathParser, LeavesOutWhatWasNotWritten) {
   const CounterPath path = parsed(R"(\System\Processes)");
-  EXPECT_EQ(path.publisher, std::nullopt);
-  EXPECT_EQ(path.publisher_pid, std::nullopt);
+  EXPECT_EQ(path.provider, std::nullopt);
+  EXPECT_EQ(path.provider_pid, std::nullopt);
   EXPECT_EQ(path.parent, std::nullopt);
   EXPECT_EQ(path.instance, std::nullopt);
   EXPECT_EQ(path.whole_instance(), std::nullopt);
@@ -126,7 +126,7 @@ TEST(PathParser, AllowsAnythingButABackslashInACounter) {
 
 TEST(PathParser, KeepsWildcardsInEveryPart) {
   const CounterPath path = parsed(R"(\\*\Proc*(*/w?rker*#*)\*)");
-  EXPECT_EQ(path.publisher, "*");
+  EXPECT_EQ(path.provider, "*");
   EXPECT_EQ(path.set, "Proc*");
   EXPECT_EQ(path.parent, "*");
   EXPECT_EQ(path.instance, "w?rker*");
@@ -174,28 +174,28 @@ TEST(PathParser, HasOneReadingWhereThereIsNoSecondWord) {
   EXPECT_EQ(path.reading_as_instance(), path);
 }
 
-TEST(PathParser, ReadsThePublisherOfAShortPath) {
-  EXPECT_EQ(parsed("orders:venue/eu/accepted").publisher, "orders");
+TEST(PathParser, ReadsTheProviderOfAShortPath) {
+  EXPECT_EQ(parsed("orders:venue/eu/accepted").provider, "orders");
   const CounterPath with_pid = parsed("orders@4711:venue");
-  EXPECT_EQ(with_pid.publisher, "orders");
-  EXPECT_EQ(with_pid.publisher_pid, 4711U);
-  EXPECT_EQ(parsed("*:venue").publisher, "*");
-  EXPECT_EQ(parsed("venue/eth0:1/bytes").publisher, std::nullopt);
+  EXPECT_EQ(with_pid.provider, "orders");
+  EXPECT_EQ(with_pid.provider_pid, 4711U);
+  EXPECT_EQ(parsed("*:venue").provider, "*");
+  EXPECT_EQ(parsed("venue/eth0:1/bytes").provider, std::nullopt);
   EXPECT_EQ(parsed("venue/eth0:1/bytes").instance, "eth0:1");
 }
 
 TEST(PathParser, TakesAnAtSignForANameUnlessANumberFollows) {
   for (const std::string_view name : {"user@host", "@7", "a@", "a@07", "a@7b"}) {
     const CounterPath path = parsed(std::string(name) + ":set");
-    EXPECT_EQ(path.publisher, std::string(name));
-    EXPECT_EQ(path.publisher_pid, std::nullopt);
+    EXPECT_EQ(path.provider, std::string(name));
+    EXPECT_EQ(path.provider_pid, std::nullopt);
   }
 }
 
 TEST(PathParser, TakesEscapedCharactersForWhatTheyAre) {
   const CounterPath path = parsed(R"(pub\:a\@1:set\:b/a\/b\#3/\*\?\[\]\\)");
-  EXPECT_EQ(path.publisher, "pub:a@1");
-  EXPECT_EQ(path.publisher_pid, std::nullopt);
+  EXPECT_EQ(path.provider, "pub:a@1");
+  EXPECT_EQ(path.provider_pid, std::nullopt);
   EXPECT_EQ(path.set, "set:b");
   EXPECT_EQ(path.instance, "a/b#3");
   EXPECT_EQ(path.index, std::nullopt);
@@ -211,17 +211,17 @@ TEST(PathParser, MatchesALiteralStarByItsPattern) {
 
 TEST(PathParser, TakesALeadingColonForAShortPathThatBeginsWithAnEscape) {
   EXPECT_EQ(parsed(R"(:\*set/counter)").set, R"(\*set)");
-  EXPECT_EQ(parsed(R"(:\*set/counter)").publisher, std::nullopt);
-  EXPECT_EQ(parsed(R"(:\*pub:set)").publisher, R"(\*pub)");
+  EXPECT_EQ(parsed(R"(:\*set/counter)").provider, std::nullopt);
+  EXPECT_EQ(parsed(R"(:\*pub:set)").provider, R"(\*pub)");
 }
 
 TEST(PathParser, NamesTheColumnAndWhatIsMissing) {
   EXPECT_EQ(complaint(""), "column 1: expected a path, found the end");
   EXPECT_EQ(complaint(R"(\)"), R"(column 2: expected a counterset after '\', found the end)");
-  EXPECT_EQ(complaint(R"(\\)"), R"(column 3: expected a publisher after '\\', found the end)");
-  EXPECT_EQ(complaint(R"(\\\Set\C)"), R"(column 3: expected a publisher after '\\', found '\')");
+  EXPECT_EQ(complaint(R"(\\)"), R"(column 3: expected a provider after '\\', found the end)");
+  EXPECT_EQ(complaint(R"(\\\Set\C)"), R"(column 3: expected a provider after '\\', found '\')");
   EXPECT_EQ(complaint(R"(\\pub)"),
-            R"(column 6: expected '\' and a counterset after the publisher, found the end)");
+            R"(column 6: expected '\' and a counterset after the provider, found the end)");
   EXPECT_EQ(complaint(R"(\\pub\)"), R"(column 7: expected a counterset after '\', found the end)");
   EXPECT_EQ(complaint(R"(\Set)"), R"(column 5: expected '\' and a counter, found the end)");
   EXPECT_EQ(complaint(R"(\Set(i))"), R"(column 8: expected '\' and a counter, found the end)");
@@ -240,9 +240,9 @@ TEST(PathParser, NamesTheColumnAndWhatIsMissing) {
 }
 
 TEST(PathParser, NamesTheColumnInAShortPath) {
-  EXPECT_EQ(complaint("/set"), "column 1: expected a counterset or a publisher, found '/'");
-  EXPECT_EQ(complaint(":"), "column 2: expected a counterset or a publisher, found the end");
-  EXPECT_EQ(complaint("::set"), "column 2: expected a counterset or a publisher, found ':'");
+  EXPECT_EQ(complaint("/set"), "column 1: expected a counterset or a provider, found '/'");
+  EXPECT_EQ(complaint(":"), "column 2: expected a counterset or a provider, found the end");
+  EXPECT_EQ(complaint("::set"), "column 2: expected a counterset or a provider, found ':'");
   EXPECT_EQ(complaint("pub:"), "column 5: expected a counterset after ':', found the end");
   EXPECT_EQ(complaint("set/"),
             "column 5: expected a counter or an instance after '/', found the end");
@@ -292,7 +292,7 @@ TEST(PathParser, OffersARemedyThatIsAPath) {
   EXPECT_EQ(refused(R"(\Set(inst))").remedy, R"(write '\Set(inst)\*')");
   EXPECT_EQ(refused(R"(\Set\)").remedy, R"(write '\Set\*')");
   EXPECT_EQ(refused(R"(\\Set(i)\Counter)").remedy,
-            R"(write '\\Set(i)\Counter\*', or one backslash in front if no publisher is meant)");
+            R"(write '\\Set(i)\Counter\*', or one backslash in front if no provider is meant)");
 }
 
 TEST(PathPrinter, RoundTripsTheTenWindowsForms) {
@@ -350,7 +350,7 @@ TEST(PathPrinter, RefusesWhatTheWindowsSpellingCannotSay) {
 }
 
 TEST(PathPrinter, FallsBackToTheShortSpelling) {
-  const RowNames row{.publisher = "", .set = "Process", .instance = "svchost#1", .counter = "ID"};
+  const RowNames row{.provider = "", .set = "Process", .instance = "svchost#1", .counter = "ID"};
   EXPECT_EQ(print_path(path_of(row)), R"(Process/svchost\#1/ID)");
 }
 
@@ -361,10 +361,10 @@ TEST(PathPrinter, NamesAllCountersOfOneInstanceByAStar) {
 
 TEST(PathPrinter, WritesRowsFromPlainNames) {
   const RowNames row{
-      .publisher = "host", .set = "Disk", .instance = "sda/1", .counter = "Bytes/sec"};
+      .provider = "host", .set = "Disk", .instance = "sda/1", .counter = "Bytes/sec"};
   EXPECT_EQ(print_path(path_of(row)), R"(\\host\Disk(sda/1)\Bytes/sec)");
   EXPECT_EQ(print_path(path_of(row, PathSpelling::kShort)), R"(host:Disk/sda\/1/Bytes\/sec)");
-  const RowNames single{.publisher = "", .set = "Memory", .instance = "", .counter = "Free"};
+  const RowNames single{.provider = "", .set = "Memory", .instance = "", .counter = "Free"};
   EXPECT_EQ(print_path(path_of(single)), R"(\Memory\Free)");
 }
 
@@ -383,19 +383,19 @@ TEST(PathPrinter, PrintsPathsThatReadBackAsTheRowTheyCameFrom) {
   std::mt19937 random(6);
   std::size_t windows_spelled = 0;
   for (int round = 0; round < 100'000; ++round) {
-    const std::string publisher = random() % 2 == 0 ? "" : random_name(random);
+    const std::string provider = random() % 2 == 0 ? "" : random_name(random);
     const std::string set = random_name(random);
     const std::string instance = random_name(random);
     const std::string counter = random_name(random);
     const CounterPath row =
-        path_of({.publisher = publisher, .set = set, .instance = instance, .counter = counter});
+        path_of({.provider = provider, .set = set, .instance = instance, .counter = counter});
     for (const std::string& text : {print_path(row), print_short(row)}) {
       const Result<CounterPath> back = parse_path(text);
       ASSERT_TRUE(back.has_value()) << text << ": " << back.error().what;
       if (back->spelling == PathSpelling::kWindows) ++windows_spelled;
-      ASSERT_EQ(back->publisher.has_value(), !publisher.empty()) << text;
-      ASSERT_EQ(literal_of(back->publisher.value_or("")), publisher) << text;
-      ASSERT_EQ(back->publisher_pid, std::nullopt) << text;
+      ASSERT_EQ(back->provider.has_value(), !provider.empty()) << text;
+      ASSERT_EQ(literal_of(back->provider.value_or("")), provider) << text;
+      ASSERT_EQ(back->provider_pid, std::nullopt) << text;
       ASSERT_EQ(literal_of(back->set), set) << text;
       ASSERT_EQ(literal_of(back->whole_instance().value_or("")), instance) << text;
       ASSERT_EQ(back->index, std::nullopt) << text;

@@ -102,7 +102,7 @@ TEST_F(QueryItems, AnswerInTheirOwnOrderEachWithItsIndex) {
                    "1: a demo_orders/us/queue_depth=2", "2: a demo_orders/eu/accepted=0"}));
 }
 
-TEST_F(QueryItems, AnswerTwiceWhatIsAskedTwice) {
+TEST_F(QueryItems, AnswerTwiceIfRequestedTwice) {
   Registration set = start("a");
   Instance eu = *set.create_instance("eu");
   EXPECT_EQ(look({orders("eu", kDepth), orders("eu", kDepth)}),
@@ -303,7 +303,7 @@ TEST_F(QueryItems, RememberWhatWasReturnedOfABlockWhenThePlanChanges) {
   EXPECT_EQ(versions, (std::vector<std::uint64_t>{7, 0, 9}));  // eu, asia, us
 }
 
-TEST_F(QueryItems, AreToldApartByThePublisherWhereNamesAreAlike) {
+TEST_F(QueryItems, AreToldApartByTheProviderWhereNamesAreAlike) {
   Registration first = start("first"), second = start("second");
   Instance x = *first.create_instance("x"), one = *first.create_instance("eu");
   Instance two = *second.create_instance("EU"), us = *second.create_instance("us");

@@ -12,7 +12,7 @@ namespace {
 using test::Job;
 using test::ShardedSet;
 
-TEST(ExactShardedRows, AreThoseThatNobodyWrites) {
+TEST(ExactShardedRows, AreThoseWithoutWriters) {
   ShardedSet jobs(test::jobs(Consistency::kBlock));
   ShardedInstance a = jobs.create("a"), b = jobs.create("b");
   a.add(Job::kDone, 1);

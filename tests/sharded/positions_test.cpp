@@ -139,7 +139,7 @@ TEST_P(ShardedPositions, OutsideTheBlockChangeNothingOfARandomHistory) {
   }
 }
 
-TEST_P(ShardedPositions, OfSixtyFourBitsAreNotTruncated) {
+TEST_P(ShardedPositions, AreNotTruncatedFromSixtyFourBits) {
   instance_.add(Wide{0x1'0000'0000}, 7);
   instance_.raise(Wide{0x1'0000'0002}, 1'000);
   instance_.lower(Wide{0x1'0000'0003}, 1);

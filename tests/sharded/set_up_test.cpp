@@ -29,7 +29,7 @@ CountersetSpec with_counter(std::array<CounterSpec, 1>& counters, CounterType ty
   return spec;
 }
 
-TEST(ShardedSchema, RefusesWhatIsSetUnlessItSaysHowItIsJoined) {
+TEST(ShardedSchema, RefusesGaugesWithoutARuleToJoinThem) {
   std::array<CounterSpec, 1> counters;
   for (const CounterType type :
        {CounterType::kRawCount, CounterType::kLargeRawCount, CounterType::kElapsedTime,
@@ -46,7 +46,7 @@ TEST(ShardedSchema, RefusesWhatIsSetUnlessItSaysHowItIsJoined) {
   }
 }
 
-TEST(ShardedSchema, AcceptsWhatIsCounted) {
+TEST(ShardedSchema, AcceptsCountedValues) {
   std::array<CounterSpec, 1> counters;
   for (const CounterType type :
        {CounterType::kBulkCount, CounterType::kCounter, CounterType::kLargeDelta,
@@ -154,7 +154,7 @@ TEST(ShardedInstances, AreNotOpenedAgainByAThreadThatCountsLate) {
   EXPECT_EQ(jobs.status(), RowStatus::kClosed);
 }
 
-TEST(ShardedInstances, OfAForkedChildCountIntoNothing) {
+TEST(ShardedInstances, CountIntoNothingInAForkedChild) {
   for (const Consistency consistency : {Consistency::kBlock, Consistency::kIndependent}) {
     ShardedSet jobs(test::jobs(consistency));
     ShardedInstance queue = jobs.create("a");

@@ -128,7 +128,7 @@ class ShardedSet {
     return *set_.create_sharded_instance(name);
   }
 
-  // Adapts to the instances there are; collect() then reads the same ones again and again.
+  // Adapts to the instances there are; each collect() then reads the same ones.
   void look() {
     catalog_.refresh();
     if (!query_) query_.emplace(*Query::compile(catalog_, {"jobs/*/*"}));

@@ -148,7 +148,7 @@ TEST(OwnedExtent, PassesTheAttachGateBeforeAnythingIsWritten) {
   }
 }
 
-TEST(OwnedExtent, CannotBeShrunkGrownPunchedOrMappedWritableByAnybody) {
+TEST(OwnedExtent, CannotBeShrunkGrownPunchedOrMappedWritable) {
   auto extent = OwnedExtent::create("seals", 16384);
   ASSERT_TRUE(extent) << extent.error().message();
   const int fd = extent->descriptor();

@@ -98,7 +98,7 @@ TEST_P(CutPair, SavesBeforeACommitOfOneWordAsBeforeAnUpdate) {
   EXPECT_EQ(words_[1], 151U);
 }
 
-TEST_P(CutPair, WhatIsStagedOrThrownAwayIsInNoSave) {
+TEST_P(CutPair, SavesNeitherStagedNorDiscardedValues) {
   writer_.commit_first([](std::uint32_t word) { return 100 + word; });
   next_epoch();
   BlockWriter<StdAtomics>::Update update(writer_);

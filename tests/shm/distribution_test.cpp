@@ -84,7 +84,7 @@ TEST(Buckets, AreThoseOfTheLogarithm) {
   }
 }
 
-TEST(Buckets, OfACoarserScaleAreTwoOfTheFiner) {
+TEST(Buckets, MergeInPairsAtACoarserScale) {
   std::mt19937_64 random(2);
   std::lognormal_distribution<double> values(0, 10);
   for (int i = 0; i < 100'000; ++i) {
@@ -95,7 +95,7 @@ TEST(Buckets, OfACoarserScaleAreTwoOfTheFiner) {
   }
 }
 
-TEST(DistributionShapes, CoverTheirRangeAndRefuseWhatIsNone) {
+TEST(DistributionShapes, CoverTheirRangeAndRefuseInvalidShapes) {
   const auto shape = Shape::of(3, 1e-6, 10, kManyBuckets);
   ASSERT_TRUE(shape);
   EXPECT_EQ(shape->word_of(1e-6), static_cast<std::uint32_t>(Shape::kBuckets));
@@ -199,7 +199,7 @@ TEST(Distributions, AddUpAsIfRecordedInOne) {
   EXPECT_EQ(parts, mixed.count);
 }
 
-TEST(Distributions, OfAnIntervalAreTheDifferenceOfTwo) {
+TEST(Distributions, ShowAnIntervalAsTheDifferenceOfTwo) {
   Words words(*Shape::of(4, 1, 1e6, kManyBuckets));
   for (int i = 0; i < 1000; ++i) words.record(10);
   const Distribution before = words.copied();

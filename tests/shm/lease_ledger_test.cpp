@@ -88,7 +88,7 @@ TEST(Ledger, LeasesAreInForceWhileTheirWordSaysSo) {
   EXPECT_FALSE(view->is_in_force(make_token(7, 0xffff, 99)));  // no such number
 }
 
-TEST(Ledger, WhatIsBeyondTheEndIsNeitherStoredNorShown) {
+TEST(Ledger, NeitherStoresNorShowsPlacesBeyondTheEnd) {
   LedgerOwner owner = open_owner();
   const auto view = view_of(owner);
   owner.set_slot(28, ~std::uint64_t{0});
@@ -140,7 +140,7 @@ TEST(Ledger, WaitersAreWokenByChanges) {
   }
 }
 
-TEST(Ledger, WhoSeesACounterOfALeaseSeesTheLease) {
+TEST(Ledger, AReaderThatSeesACounterOfALeaseSeesTheLease) {
   LedgerOwner owner = open_owner();
   const auto view = view_of(owner);
   constexpr std::uint32_t kOverlaps = test::kHasSanitizer ? 2'000 : 100'000;

@@ -27,7 +27,7 @@ void take(const Packet& packet, const Decoded<Message>& decoded) {
   if (encode(decoded.id, decoded.message) != packet) std::abort();
 }
 
-// The first byte chooses a type, of either side or of nobody; the rest is the body.
+// The first byte chooses a type, of either side or unknown; the rest is the body.
 Packet with_header(const std::uint8_t* data, std::size_t size) {
   const std::uint8_t choice = size == 0 ? 0 : data[0] % 32;
   const bool is_unasked = choice >= 26;

@@ -184,7 +184,7 @@ TEST(LeaseWire, NoFlippedByteIsTakenForSomethingThatCannotBeSaid) {
 
 // ---- The rules, one by one ----
 
-TEST(LeaseWire, Rule1RequestsAndAnswersHaveAnIdAndWhatIsUnaskedHasNone) {
+TEST(LeaseWire, Rule1RequestsAndAnswersHaveAnIdAndNoticesHaveNone) {
   for_each_sample([](const auto& message, const Packet& packet) {
     LeaseHeader header{};
     std::memcpy(&header, packet.data(), sizeof header);
@@ -207,7 +207,7 @@ TEST(LeaseWire, Rule2PacketsAreAsLongAsTheirHeaderSays) {
   EXPECT_EQ(client_says(with(packet, kBytes, ~std::uint32_t{0})), Rejection::kMalformed);
 }
 
-TEST(LeaseWire, Rule2CountsAreWhatIsThereAndWithinTheirLimits) {
+TEST(LeaseWire, Rule2CountsMatchTheItemsAndTheirLimits) {
   constexpr std::size_t kGroupCount = kBody + offsetof(AllocateHead, group_count);
   constexpr std::size_t kItemCount = kBody + offsetof(AllocateHead, item_count);
   const Packet allocate = encode(5, test::client_samples()[1]);
@@ -320,7 +320,7 @@ TEST(LeaseWire, Rule5FaultsAreToldWithTheIdWhereThereIsOne) {
   EXPECT_EQ(client_says(encode(5, Done{})), Rejection::kUnknownType);
 }
 
-TEST(LeaseWire, WhatTheArbiterAnswersIsLeftToIt) {
+TEST(LeaseWire, InvalidRequestsThatParseAreLeftToTheArbiter) {
   Allocate allocate;
   allocate.head.flags = ~0U;
   allocate.head.group_count = 1;
@@ -362,7 +362,7 @@ TEST(LeaseWire, EnumerationsOfTheArbiterAreWithinTheirRanges) {
   refused_at(samples[10], offsetof(Notice, cause), 10);
 }
 
-TEST(LeaseWire, WhatIsBeyondTheLimitsIsLeftOutAndCounted) {
+TEST(LeaseWire, ItemsBeyondTheLimitsAreLeftOutAndCounted) {
   Refused refused;
   refused.blockers.assign(kBlockersMax + 3, Blocker{});
   refused.head.blockers_left_out = 2;

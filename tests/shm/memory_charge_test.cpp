@@ -77,7 +77,7 @@ class SmallGroup {
   std::string path_;
 };
 
-TEST(MemoryCharge, OfAnExtentIsItsOwnersAndOfHolesTheReaders) {
+TEST(MemoryCharge, GoesToTheOwnerForAnExtentAndToTheReaderForHoles) {
   if (test::kHasSanitizer) GTEST_SKIP() << "a sanitizer's own memory is charged, too";
   const auto group = SmallGroup::create();
   if (!group) GTEST_SKIP() << "no memory control group may be made here";

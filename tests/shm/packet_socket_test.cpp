@@ -122,7 +122,7 @@ TEST(PacketListener, MeetsWhoConnectsAndKnowsWhoItIs) {
   const std::string path = directory.path() + "/socket";
   PacketListener listener = *PacketListener::listen(path, 8);
   PacketSocket far;
-  EXPECT_EQ(listener.accept(far), Came::kNobody);
+  EXPECT_EQ(listener.accept(far), Came::kNone);
   PacketSocket near = *PacketSocket::connect(path);
   EXPECT_EQ(listener.accept(far), Came::kPeer);
   ASSERT_TRUE(far);
@@ -131,8 +131,8 @@ TEST(PacketListener, MeetsWhoConnectsAndKnowsWhoItIs) {
   EXPECT_EQ(near.peer().pid, ::getpid());
 }
 
-// Who cannot be taken would else stay in the queue, and wake its server again and again.
-TEST(PacketListener, HangsUpOnWhoComesWhenNoDescriptorIsLeftAndServesAgainLater) {
+// A connection that cannot be accepted would else stay in the queue and wake its server repeatedly.
+TEST(PacketListener, ClosesNewConnectionsWhenNoDescriptorIsLeftAndServesAgainLater) {
   const test::TemporaryDirectory directory;
   const std::string path = directory.path() + "/socket";
   PacketListener listener = *PacketListener::listen(path, 8);

@@ -13,8 +13,8 @@
 #include <functional>
 #include <string>
 
+#include "../support/comes_true.hpp"
 #include "../support/forbidden_calls.hpp"
-#include "../support/patience.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/base/clock.hpp"
 #include "meterbank/shm/packet_socket.hpp"
@@ -95,7 +95,7 @@ TEST(PeerProcess, IsHeldOnOlderKernels) {
   EXPECT_EQ(found_where({kOlderKernel}, peer.socket(), now()), Found::kProcess);
 }
 
-TEST(PeerProcess, ThatHasEndedIsNotHeld) {
+TEST(PeerProcess, IsNotHeldOnceItHasEnded) {
   Peer peer;
   peer.end();
   EXPECT_EQ(found_where({kOlderKernel}, peer.socket(), now()), Found::kEnded);
@@ -103,8 +103,8 @@ TEST(PeerProcess, ThatHasEndedIsNotHeld) {
   EXPECT_EQ(found_where({peer_descriptor_fails(ESRCH)}, peer.socket(), now()), Found::kEnded);
 }
 
-// The id that the kernel noted is of a process that was not there yet.
-TEST(PeerProcess, ThatStartedLaterThanTheConnectionIsAnother) {
+// The id that the kernel noted belongs to a process that started later.
+TEST(PeerProcess, IsAnotherIfItStartedAfterTheConnection) {
   const std::uint64_t before = now();
   const auto tick = static_cast<std::uint64_t>(1'000'000'000 / ::sysconf(_SC_CLK_TCK));
   ASSERT_TRUE(test::comes_true([&] { return now() > before + 2 * tick; }));
@@ -115,7 +115,7 @@ TEST(PeerProcess, ThatStartedLaterThanTheConnectionIsAnother) {
 }
 
 // Not a reason to believe the id instead.
-TEST(PeerProcess, WantOfDescriptorsIsToldApart) {
+TEST(PeerProcess, ReportsALackOfDescriptorsAsSuch) {
   const Peer peer;
   for (const int error : {EMFILE, ENFILE, ENOMEM}) {
     EXPECT_EQ(found_where({peer_descriptor_fails(error)}, peer.socket(), now()), Found::kNoRoom);
@@ -124,7 +124,7 @@ TEST(PeerProcess, WantOfDescriptorsIsToldApart) {
   }
 }
 
-TEST(PeerProcess, ARefusalIsToldApart) {
+TEST(PeerProcess, ReportsARefusalAsSuch) {
   const Peer peer;
   for (const int error : {EPERM, EACCES, ENOSYS}) {
     EXPECT_EQ(found_where({peer_descriptor_fails(error)}, peer.socket(), now()),

@@ -110,7 +110,7 @@ TEST(Utf8, NeverDecodesPastTheEndOfTheView) {
   EXPECT_EQ(decode_utf8({}).length, 0U);
 }
 
-TEST(Utf8, RefusesToEncodeWhatIsNoCodePoint) {
+TEST(Utf8, RefusesToEncodeInvalidCodePoints) {
   std::string text;
   append_utf8(0xD800, text);
   append_utf8(0xDFFF, text);
@@ -215,7 +215,7 @@ TEST(Utf8, ShowsAsciiOnlyWhereTheTerminalIsNotOneOfUtf8) {
   EXPECT_EQ(escape_composed("a\u2026 \u00B1", Composed::kLine, Charset::kAscii), "a~ \\u{b1}");
 }
 
-TEST(Utf8, TheLastGateKeepsWhatIsCleanAndTheLayoutOfAPage) {
+TEST(Utf8, TheLastGateKeepsCleanTextAndTheLayoutOfAPage) {
   const std::string page = "\x1b[1mNAME\x1b[0m\ta\\u{1b}b\r\nnext\n";
   EXPECT_EQ(escape_composed(page, Composed::kPage), page);
   EXPECT_EQ(escape_composed("a\nb\t", Composed::kLine), "a\\u{a}b\\u{9}");

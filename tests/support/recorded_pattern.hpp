@@ -17,7 +17,7 @@ namespace meterbank::test {
 
 // In turns: below the range, one for each of four buckets, above, NaN. Those outside the range move
 // away from it by one each kStep turns, so that the extremes change all the time. All sums are
-// exact in a double for longer than anybody waits.
+// exact in a double for longer than any test runs.
 class RecordedPattern {
  public:
   static constexpr BucketSpec kBuckets{.scale = 0, .least = 2, .most = 16};

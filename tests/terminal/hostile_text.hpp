@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text that attacks whoever prints it, and what to look for in an output.
+// Text that attacks the program that prints it, and what to look for in an output.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ inline constexpr std::size_t kHostileBytes = 48;
 // Sequences in groups that fit into one text each. '<' stands before each sequence.
 [[nodiscard]] const std::vector<std::string>& hostile_groups();
 
-// "F07" and letters: a name by every rule, to be replaced by what is none.
+// "F07" and letters: a valid name, to be replaced by an invalid one.
 [[nodiscard]] std::string harmless_text(std::string_view tag);
 // "F07", the group, and letters.
 [[nodiscard]] std::string hostile_text(std::string_view tag, std::string_view group);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A directory of providers each field of which is hostile. The publisher refuses such names, so the
+// A directory of providers each field of which is hostile. The library refuses such names, so the
 // fields are harmless until all is published, and are then overwritten in the shared memory.
 #pragma once
 

@@ -85,7 +85,7 @@ void add_reading_verbs(std::vector<Command>& commands, const Programs& programs,
     return words;
   };
   for (const Words& words :
-       {Words{"list"}, Words{"list", "--publishers"}, Words{"list", "-l"},
+       {Words{"list"}, Words{"list", "--providers"}, Words{"list", "-l"},
         Words{"list", "--instances"}, Words{"list", "--registrations"}, Words{"list", "*"}}) {
     add_formats(commands, programs, with_dir(words), kListFormats);
   }
@@ -102,7 +102,7 @@ void add_reading_verbs(std::vector<Command>& commands, const Programs& programs,
   commands.push_back({programs.cli, with_dir({"get", world.hostile("F30")})});
   commands.push_back({programs.cli, with_dir({"get", world.hostile("F30") + "/a/b"})});
   commands.push_back({programs.cli, with_dir({"get", "-e", world.hostile("F30")})});
-  commands.push_back({programs.cli, with_dir({"get", "--publisher", world.hostile("F30")})});
+  commands.push_back({programs.cli, with_dir({"get", "--provider", world.hostile("F30")})});
   commands.push_back({programs.cli, with_dir({"get", "--" + world.hostile("F30")})});
   commands.push_back({programs.cli, {"list", "--dir", "/" + world.hostile("F38")}});
   commands.push_back({programs.cli, {"doctor", "--dir", "/" + world.hostile("F38")}});
@@ -362,7 +362,7 @@ TEST(NarrowTerminal, CutsNamesAndNoLineIsLonger) {
   for (const TerminalSize size : {TerminalSize{80}, TerminalSize{132}}) {
     for (const Words& words :
          {Words{"list"}, Words{"list", "-l"}, Words{"list", "--instances"}, Words{"list", "*"},
-          Words{"list", "--publishers"}, Words{"get", "-i", "10ms"}, Words{"doctor"}}) {
+          Words{"list", "--providers"}, Words{"get", "-i", "10ms"}, Words{"doctor"}}) {
       auto all = words;
       all.insert(all.end(), {"-q", "--dir", world.directory()});
       const auto shown = run_on_terminal(METERBANK_CLI, all, {}, size).out;

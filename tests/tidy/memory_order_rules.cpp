@@ -78,7 +78,7 @@ std::optional<std::string_view> arguments_behind(std::string_view code, std::siz
   return code.substr(open + 1, close - open - 2);
 }
 
-// An atomic's load takes nothing but an order, so a load with other arguments is somebody else's.
+// An atomic's load takes nothing but an order, so a load with other arguments is another function.
 bool leaves_order_to_default(std::string_view name, std::string_view arguments) {
   if (names_an_order(arguments)) return false;
   const bool is_empty = skip_blanks(arguments, 0) == arguments.size();

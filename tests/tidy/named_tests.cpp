@@ -33,7 +33,7 @@ void add_entries(std::string_view text, std::set<std::string>& names) {
   }
 }
 
-// The last cell of a row of a table; empty: the line is none.
+// The last cell of a row of a table; empty: the line is not a row.
 std::string_view last_cell(std::string_view line) {
   if (!line.starts_with('|') || !line.ends_with('|') || line.size() < 3) return {};
   line.remove_suffix(1);

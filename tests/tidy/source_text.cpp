@@ -71,9 +71,10 @@ Piece piece_at(std::string_view text, std::size_t at) {
 }
 
 bool is_text(const std::filesystem::path& path) {
-  constexpr std::array<std::string_view, 13> kEndings = {".hpp", ".cpp", ".h",     ".c",    ".inc",
-                                                         ".md",  ".txt", ".cmake", ".json", ".sh",
-                                                         ".py",  ".pml", ""};
+  constexpr std::array<std::string_view, 23> kEndings = {
+      ".hpp",  ".cpp", ".h",    ".c",        ".inc",      ".md",      ".txt",    ".cmake",
+      ".json", ".sh",  ".py",   ".pml",      ".toml",     ".man",     ".policy", ".golden",
+      ".xsd",  ".7",   ".tree", ".mustache", ".topology", ".service", ""};
   return std::find(kEndings.begin(), kEndings.end(), path.extension().string()) != kEndings.end();
 }
 

@@ -67,6 +67,21 @@ using Findings = std::vector<Finding>;
 [[nodiscard]] Findings find_unlisted_test_folders(std::string_view page,
                                                   std::span<const SourceFile> files);
 
+// Plain English (plain_words.cpp).
+// A phrase that this tree does not use, and what to write instead. `allowed` and `also_allowed` are
+// longer phrases in which it may stand.
+struct PlainWord {
+  enum class Match { kAnyCase, kThisCase, kPartOfAName };  // the last one: also inside a word
+  std::string_view banned;
+  std::string_view instead;
+  Match match;
+  std::span<const std::string_view> allowed = {};
+  std::span<const std::string_view> also_allowed = {};
+};
+[[nodiscard]] std::span<const PlainWord> plain_words();
+// Such a phrase in code, comment, literal or page, also across the end of a line.
+[[nodiscard]] Findings find_unplain_words(const SourceFile& file);
+
 // Tests (named_tests.cpp).
 // A name between backticks in the last cell of a table that is neither a test, `Suite.Name`, nor an
 // entry of the hostile corpus; a page that names none.

@@ -215,6 +215,39 @@ TEST(Includes, MayGoDown) {
   EXPECT_TRUE(is_allowed("shm/src/a.cpp", "<vector>"));
 }
 
+TEST(PlainWords, AreAskedForInCommentsLiteralsAndNames) {
+  for (const PlainWord& word : plain_words()) {
+    const std::string banned(word.banned);
+    const std::string next_line =
+        banned.substr(0, banned.find(' ')) + "\n  // " + banned.substr(banned.find(' ') + 1);
+    std::vector<std::string> texts = {"// so " + banned + " here\n",
+                                      "print(\"" + banned + "\");\n"};
+    if (banned.find(' ') != std::string::npos) texts.push_back("// so " + next_line + " here\n");
+    if (word.match == PlainWord::Match::kPartOfAName)
+      texts.push_back("TEST(A, B" + banned + "C)\n");
+
+    for (const std::string& text : texts) {
+      const Findings findings = find_unplain_words(header(text));
+
+      ASSERT_FALSE(findings.empty()) << text;
+      EXPECT_NE(describe(findings).find("write " + std::string(word.instead)), std::string::npos);
+      EXPECT_EQ(findings.front().line, 1U);
+    }
+  }
+}
+
+TEST(PlainWords, MayStandInLongerPhrases) {
+  for (const PlainWord& word : plain_words()) {
+    for (const auto& phrases : {word.allowed, word.also_allowed}) {
+      for (const std::string_view phrase : phrases) {
+        EXPECT_EQ(describe(find_unplain_words(header("// " + std::string(phrase) + "\n"))), "");
+      }
+    }
+  }
+  EXPECT_EQ(describe(find_unplain_words(header("// the companies; for so longer; x is None\n"))),
+            "");
+}
+
 TEST(UnbuiltSources, AreThoseNoCMakeFileAboveThemNames) {
   const std::vector<SourceFile> files = {
       {"shm/CMakeLists.txt", "add_library(x src/a.cpp\n  # src/b.cpp\n  ${HERE}/src/c.cpp)\n"},

@@ -94,6 +94,10 @@ TEST(SourceTree, HoldsNoEmptyNamesAndNoOpenEnds) {
   EXPECT_EQ(apply_to_each(any_file, find_forbidden_words), "");
 }
 
+TEST(SourceTree, IsWrittenInPlainWords) {
+  EXPECT_EQ(apply_to_each(any_file, find_unplain_words), "");
+}
+
 TEST(SourceTree, InstallsThePackagesItLists) {
   EXPECT_EQ(describe(find_package_mistakes(text_of("packages.txt"), text_of("run"))), "");
 }
@@ -112,7 +116,7 @@ TEST(SourceTree, HasTheTestsThatItsSecurityPageNames) {
   EXPECT_EQ(describe(find_unknown_tests(page, tree())), "");
 }
 
-// Lengths are advice: printed for whoever runs this by hand, and never a reason to fail.
+// Lengths are advice: printed for the reader of the log, and never a reason to fail.
 TEST(SourceTree, PrintsAdviceOnLengths) {
   const std::string lengths = apply_to_each(any_file, advise_lengths);
   const std::string folders = describe(advise_folder_sizes(tree()));

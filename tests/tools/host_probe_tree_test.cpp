@@ -118,7 +118,7 @@ TEST_F(HostProbeTree, KeepsTotalsRisingWhileProcessorsComeAndGo) {
   const std::uint64_t user_after_loss = probe_.cpu().machine().values().get(CpuField::kUser100ns);
   EXPECT_EQ(user_after_loss, user_at_first + kTick);
 
-  // Two arrive; what they did before is nobody's gain.
+  // Two arrive; what they did before counts for no process.
   tree_.write("proc/stat", all);
   ASSERT_TRUE(tree_.replace("proc/stat", "cpu0 10000", "cpu0 10006"));
   ASSERT_TRUE(tree_.replace("proc/stat", line4, line4 + line5));

@@ -59,8 +59,7 @@ Finding examine_directory(const std::string& path) {
   }
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0) {
-    return {
-        "directory", path + "  not there yet; the first publisher makes it", Verdict::kNote, {}};
+    return {"directory", path + "  missing; the first provider creates it", Verdict::kNote, {}};
   }
   const bool writable = facts.st_uid == ::geteuid() && ::access(path.c_str(), W_OK) == 0;
   const bool disk = !is_in_memory(path);
@@ -83,7 +82,7 @@ void examine_objects(const std::string& directory, Findings& findings) {
 
 Finding examine_provider(const ProviderView& provider) {
   const auto age = print_duration(static_cast<double>(provider.heartbeat_age_ns()) / 1e9);
-  Finding finding{"publisher", {}, Verdict::kOk, {}};
+  Finding finding{"provider", {}, Verdict::kOk, {}};
   switch (provider.state) {
     case ProviderState::kLive: {
       std::uint64_t instances = 0;
@@ -190,7 +189,7 @@ Finding examine_pmu() {
           {}};
 }
 
-// The kernel's own watchdog has a counter of every CPU, whoever asks for it.
+// The watchdog of the kernel holds a counter of every CPU.
 void examine_watchdog(Findings& findings) {
   if (first_line("/proc/sys/kernel/nmi_watchdog") != "1") return;
   findings.push_back({"pmu", "the kernel's watchdog holds a counter on each CPU", Verdict::kNote,
@@ -199,9 +198,9 @@ void examine_watchdog(Findings& findings) {
 
 Finding examine_arbiter(const Invocation& invocation) {
   // One that is well greets within milliseconds.
-  constexpr std::chrono::milliseconds kPatience{1000};
+  constexpr std::chrono::milliseconds kTimeout{1000};
   const auto connection =
-      connect_to_arbiter(invocation, {.has_keeper = false, .patience = kPatience});
+      connect_to_arbiter(invocation, {.has_keeper = false, .timeout = kTimeout});
   if (!connection) {
     auto error = connection.error();
     const bool is_absent = error.code == ErrorCode::kGone && error.system_error == 0;
@@ -278,13 +277,13 @@ Findings examine(const Invocation& invocation) {
     for (const auto& provider : catalog->providers()) {
       findings.push_back(examine_provider(*provider));
       for (const auto& error : provider->errors) {
-        findings.push_back({"publisher", provider->label() + "  left out: " + named_cause(error),
+        findings.push_back({"provider", provider->label() + "  left out: " + named_cause(error),
                             Verdict::kProblem, remedy_of(error)});
       }
     }
     examine_left_out(*catalog, findings);
     if (catalog->providers().empty()) {
-      findings.push_back({"publisher", "none", Verdict::kNote, "meterbank host"});
+      findings.push_back({"provider", "none", Verdict::kNote, "meterbank host"});
     }
     for (const auto& path : catalog->directories()) examine_objects(path, findings);
   }

@@ -15,8 +15,8 @@
 namespace meterbank::cli {
 namespace {
 
-bool everybody_is_gone(const Sampler& sampler) {
-  // A publisher that ended in order takes its counterset out of the catalog.
+bool all_are_gone(const Sampler& sampler) {
+  // A provider that ended in order takes its counterset out of the catalog.
   if (sampler.taken() > 0 && sampler.newer().plan->selections.empty()) return true;
   bool any = false, any_here = false;
   sampler.each_row([&](const CookedRow& row) {
@@ -52,8 +52,8 @@ int stop_code(const RowPlan& plan, const Waiter& waiter) {
 // What the last sample means for the exit code; `answered` is what its callbacks mean.
 int judge(const Invocation& invocation, const Sampler& sampler, bool complete, int answered,
           const Console& console) {
-  if (everybody_is_gone(sampler)) {
-    complain(console, "the publisher is gone; these were its last values; try: meterbank list");
+  if (all_are_gone(sampler)) {
+    complain(console, "the provider is gone; these were its last values; try: meterbank list");
     return kExitNo;
   }
   if (invocation.strict && !complete) {
@@ -93,8 +93,8 @@ Wake await_provider(Sampler& sampler, Waiter& waiter) {
 // Reads the paths now, because those of the expressions come behind them.
 Result<Derivation> prepare_derivation(const Invocation& invocation, SelectionOptions& options) {
   const bool scoped =
-      !options.publisher.empty() && options.paths.empty() && options.paths_from.empty();
-  // A publisher without a path means all of it; behind expressions, it only says where they look.
+      !options.provider.empty() && options.paths.empty() && options.paths_from.empty();
+  // A provider without a path means all of it; behind expressions, it only says where they look.
   if (!scoped) {
     auto paths = gather_paths(options);
     if (!paths) return tl::make_unexpected(paths.error());
@@ -112,7 +112,7 @@ void report_not_in_totals(const NotInTotals& left_out, const Console& console, s
   said = std::move(text);
 }
 
-// Waits for the moment and takes it; a changed window size is nobody's business here.
+// Waits for the moment and takes it; a changed window size has no effect here.
 Wake next_moment(Waiter& waiter, const Cadence& cadence) {
   for (;;) {
     const auto wake = waiter.wait_until(cadence.next());

@@ -24,8 +24,8 @@ namespace {
 struct Words {
   CommonWords common;
   std::vector<std::string> topic;
-  std::string wait, patience, format, units, json_int, interval, samples, duration, period, seed,
-      percentiles;
+  std::string wait, callback_timeout, format, units, json_int, interval, samples, duration, period,
+      seed, percentiles;
   std::vector<std::string> expressions;
   bool cooked = false;
   bool version = false;
@@ -76,7 +76,7 @@ class Grammar {
         options.text("--seed", words_.seed, "N", "Seed of the load's random numbers, default 1");
         break;
       case Verb::kDoctor:
-        options.flag("--clean", invocation_.clean, "Remove the records of your dead publishers");
+        options.flag("--clean", invocation_.clean, "Remove the records of your dead providers");
         break;
       case Verb::kVersion:
         add_format(options, "text or json");
@@ -99,12 +99,11 @@ class Grammar {
     options.text("-c,--paths-from", selection.paths_from, "FILE",
                  "Read paths from FILE, one per line");
     options.texts("-X,--exclude", selection.excluded, "PATH", "Exclude PATH (repeatable)");
-    options.text("--publisher", selection.publisher, "NAME",
-                 "Only this publisher: NAME or NAME@PID");
+    options.text("--provider", selection.provider, "NAME", "Only this provider: NAME or NAME@PID");
     options.flag("--across-users", selection.across_users,
                  "Include other users' providers in totals and expressions");
     options.text("--wait", words_.wait, "SPAN", "Wait up to SPAN for missing counters");
-    options.text("--patience", words_.patience, "SPAN",
+    options.text("--callback-timeout", words_.callback_timeout, "SPAN",
                  "Wait up to SPAN for callbacks, default 1s");
   }
 
@@ -116,7 +115,7 @@ class Grammar {
     auto& v = invocation_;
     options.flag("-l,--long", v.details, "Show kind, unit, help, ids and instances");
     options.flag("--instances", v.instances, "List instances instead of counters");
-    options.flag("--publishers", v.publishers, "List publishers instead of countersets");
+    options.flag("--providers", v.providers, "List providers instead of countersets");
     options.flag("--registrations", v.registrations,
                  "List all registrations, closed ones too, and their readers");
     add_selection_options(options);
@@ -157,7 +156,7 @@ class Grammar {
 
   void add_host_options(OptionTable options) {
     auto& v = invocation_;
-    options.text("--name", v.name, "NAME", "Name of the publisher, default host");
+    options.text("--name", v.name, "NAME", "Name of the provider, default host");
     options.text("--period", words_.period, "SPAN", "Time between updates, default 250ms");
     options.text("--for", words_.duration, "SPAN", "Stop after SPAN, default: run until stopped");
     options.flag_that_clears("--no-processes", v.processes, "Do not publish single processes");
@@ -192,7 +191,7 @@ class Grammar {
 
   Result<void> read_spans_and_numbers() {
     auto& v = invocation_;
-    std::optional<Span> interval, patience;
+    std::optional<Span> interval, callback_timeout;
     std::optional<std::uint64_t> seed;
     struct SpanWord {
       const std::string& word;
@@ -201,13 +200,13 @@ class Grammar {
     };
     for (const auto& span :
          {SpanWord{words_.wait, "--wait", v.selection.wait},
-          SpanWord{words_.patience, "--patience", patience},
+          SpanWord{words_.callback_timeout, "--callback-timeout", callback_timeout},
           SpanWord{words_.interval, "-i", interval}, SpanWord{words_.duration, "--for", v.duration},
           SpanWord{words_.period, "--period", v.period}}) {
       if (auto read = read_span(span.word, span.option, span.target); !read) return read;
     }
     if (interval) v.interval = *interval;
-    if (patience) v.selection.patience = *patience;
+    if (callback_timeout) v.selection.callback_timeout = *callback_timeout;
     // A shorter distance than this would be a busy loop under another name.
     if (v.interval < std::chrono::microseconds(100)) {
       return usage("-i: too short an interval", "100us or more");
@@ -270,10 +269,10 @@ class Grammar {
     }
     if (words_.cooked && invocation_.raw) return usage("--raw and --cooked", "one of them");
     const int kinds = static_cast<int>(invocation_.instances) +
-                      static_cast<int>(invocation_.publishers) +
+                      static_cast<int>(invocation_.providers) +
                       static_cast<int>(invocation_.registrations);
     if (kinds > 1) {
-      return usage("more than one of --instances, --publishers and --registrations", "one of them");
+      return usage("more than one of --instances, --providers and --registrations", "one of them");
     }
     return invocation_;
   }

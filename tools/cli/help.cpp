@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kOverview =
     R"(usage: meterbank VERB [OPTION...] [PATH...]
 
-Read    list       list countersets, counters, instances, publishers
+Read    list       list countersets, counters, instances, providers
         get        print values, once or several times
         watch      show a live table
 Windows typeperf   write samples as a text log, with the options of the Windows tool
@@ -49,7 +49,7 @@ Short     set                        all counters of all instances
           set/counter                one counter, all instances
           set/instance               one instance, all counters
           set/instance/counter
-          publisher:...              one publisher only; publisher is NAME or NAME@PID
+          provider:...              one provider only; provider is NAME or NAME@PID
 
   processor_information/user_time
   'network_interface/*/bytes_*'
@@ -61,7 +61,7 @@ Short     set                        all counters of all instances
 Windows   \Set\Counter               a set with a single instance
           \Set(instance)\Counter
           \Set(parent/instance#2)\Counter
-          \\publisher\Set(instance)\Counter
+          \\provider\Set(instance)\Counter
 
   '\Processor Information(_Total)\% Processor Time'
   '\Network Interface(*)\Bytes Received/sec'
@@ -73,7 +73,7 @@ constexpr std::string_view kFormats =
     R"(-f FORMAT  Numbers and times
 table      for people: scaled units, local time; the default on a terminal
 plain      time, path, value, unit between tabs, no headings; the default in a pipe
-tsv        time, publisher, set, instance, counter, value, unit, status between tabs
+tsv        time, provider, set, instance, counter, value, unit, status between tabs
 csv        the same columns as in RFC 4180, lines ending in CR LF
 json       one document: {"schema", "time", "interval_s", "samples": [...]}
 jsonl      the same object, one line per sample, written at once
@@ -118,7 +118,7 @@ fit into a double (not-cookable). Without a PATH, only derived values are shown.
 constexpr std::string_view kExitCodes =
     R"(0    done; also Ctrl-C where nothing else ends it: watch, host, demo, get -n 0,
      pmu hold
-1    ran, but the answer is no: nothing matched, the publisher is gone or did
+1    ran, but the answer is no: nothing matched, the provider is gone or did
      not answer in the last sample, doctor found a problem, pmu probe found no
      counter, pmu hold lost its lease
 2    usage: a bad option, path or number

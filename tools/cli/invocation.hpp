@@ -81,7 +81,7 @@ struct Invocation {
   // list
   bool details = false;
   bool instances = false;
-  bool publishers = false;
+  bool providers = false;
   bool registrations = false;
 
   TypeperfOptions typeperf;

@@ -82,7 +82,7 @@ std::vector<ListedSet> list_everything(const Catalog& catalog) {
   return listed;
 }
 
-// The entry of the same set of the same publisher, which has rows of its own.
+// The entry of the same set of the same provider, which has rows of its own.
 ListedSet* find_listed(std::vector<ListedSet>& listed, const QueryPlan::Selection& selection) {
   const auto found = std::find_if(listed.begin(), listed.end(), [&](const ListedSet& entry) {
     return entry.provider->record == selection.provider->record &&
@@ -150,7 +150,7 @@ void sort_for_reading(std::vector<ListedSet>& listed) {
   });
 }
 
-std::string publisher_text(const ProviderView& provider) {
+std::string provider_text(const ProviderView& provider) {
   if (provider.state == ProviderState::kLive) return provider.label();
   return fmt::format("{} ({})", provider.label(), name_of(provider.state));
 }
@@ -185,8 +185,8 @@ void list_sets(const std::vector<ListedSet>& listed, const RowStyle& style, cons
                                    {"KIND", "kind"},
                                    {"INSTANCES", "instances", Align::kRight},
                                    {"COUNTERS", "counters", Align::kRight},
-                                   {"PUBLISHER", "publisher"},
-                                   {"", "publisher_state"},
+                                   {"PROVIDER", "provider"},
+                                   {"", "provider_state"},
                                    {"AGE", "age_s", Align::kRight}};
   ListingPrinter listing(std::move(properties), style, out);
   for (const auto& entry : listed) {
@@ -196,7 +196,7 @@ void list_sets(const std::vector<ListedSet>& listed, const RowStyle& style, cons
                  Cell::text(entry.set().guid.text()),
                  Cell::text(std::string(instance_kind_text(entry.set().instances))),
                  std::move(instances), Cell::number(std::uint64_t{entry.counters.size()}),
-                 Cell::text(publisher_text(*entry.provider), entry.provider->label()),
+                 Cell::text(provider_text(*entry.provider), entry.provider->label()),
                  Cell::text(std::string(name_of(entry.provider->state))),
                  age_cell(*entry.provider)});
   }
@@ -204,7 +204,7 @@ void list_sets(const std::vector<ListedSet>& listed, const RowStyle& style, cons
 }
 
 std::string path_text(const ListedSet& entry, const CounterView& counter) {
-  return print_short(path_of({.publisher = {},
+  return print_short(path_of({.provider = {},
                               .set = entry.symbol(),
                               .instance = {},
                               .counter = counter.symbol.empty() ? counter.name : counter.symbol},
@@ -234,9 +234,9 @@ std::string buckets_text(const CounterView& counter) {
                      print_digits(100 * nothing.error_bound()));
 }
 
-bool has_several_publishers(const std::vector<ListedSet>& listed) {
+bool has_several_providers(const std::vector<ListedSet>& listed) {
   return std::any_of(listed.begin(), listed.end(), [&](const ListedSet& entry) {
-    return publisher_text(*entry.provider) != publisher_text(*listed.front().provider);
+    return provider_text(*entry.provider) != provider_text(*listed.front().provider);
   });
 }
 
@@ -248,7 +248,7 @@ void list_counters(const std::vector<ListedSet>& listed, const RowStyle& style,
                                    {"KIND", "kind"},
                                    {"", "type"},
                                    {"UNIT", "unit"},
-                                   {has_several_publishers(listed) ? "PUBLISHER" : "", "publisher"},
+                                   {has_several_providers(listed) ? "PROVIDER" : "", "provider"},
                                    {"HELP", "help"},
                                    {"", "windows_path"},
                                    {"", "guid"},
@@ -262,7 +262,7 @@ void list_counters(const std::vector<ListedSet>& listed, const RowStyle& style,
                    Cell::number(std::uint64_t{counter.id}),
                    Cell::text(std::string(kind_of(counter).kind)),
                    Cell::text(type_text(counter.type)), Cell::text(unit.empty() ? "-" : unit, unit),
-                   Cell::text(publisher_text(*entry.provider), entry.provider->label()),
+                   Cell::text(provider_text(*entry.provider), entry.provider->label()),
                    Cell::text(counter.help), Cell::text(windows_text(entry, counter)),
                    Cell::text(entry.set().guid.text()),
                    Cell::number(std::uint64_t{entry.instances_count})});
@@ -276,21 +276,21 @@ void list_instances(const std::vector<ListedSet>& listed, const RowStyle& style,
   std::vector<Property> properties{{"SET", "set"},
                                    {"INSTANCE", "instance"},
                                    {"ID", "id", Align::kRight},
-                                   {"PUBLISHER", "publisher"}};
+                                   {"PROVIDER", "provider"}};
   ListingPrinter listing(std::move(properties), style, out);
   for (const auto& entry : listed) {
-    const auto publisher = Cell::text(publisher_text(*entry.provider), entry.provider->label());
+    const auto provider = Cell::text(provider_text(*entry.provider), entry.provider->label());
     entry.each_instance([&](const InstanceView& instance) {
       const std::string name(instance.name);
       listing.add({Cell::text(entry.symbol()), Cell::text(name.empty() ? "-" : name, name),
-                   Cell::number(std::uint64_t{instance.id}), publisher});
+                   Cell::number(std::uint64_t{instance.id}), provider});
     });
   }
   listing.finish();
 }
 
-void list_publishers(const Catalog& catalog, const RowStyle& style, const TextSink& out) {
-  std::vector<Property> properties{{"PUBLISHER", "publisher"},
+void list_providers(const Catalog& catalog, const RowStyle& style, const TextSink& out) {
+  std::vector<Property> properties{{"PROVIDER", "provider"},
                                    {"", "name"},
                                    {"", "pid"},
                                    {"UID", "uid", Align::kRight},
@@ -363,7 +363,7 @@ void describe_counters(const std::vector<ListedSet>& listed, const RowStyle& sty
       put("help", counter.help);
       put("id", fmt::format("{} in {}", counter.id, entry.set().guid.text()));
       if (!entry.single()) put("instances", instance_names(entry));
-      put("publisher", publisher_text(*entry.provider));
+      put("provider", provider_text(*entry.provider));
       to(std::exchange(out, {}));
     }
   }
@@ -374,7 +374,7 @@ void print_listing(const Invocation& invocation, const Selection& selection,
   sort_for_reading(listed);
   const auto style = style_of(invocation, console);
   const bool people = style.format == Format::kTable || invocation.format == Format::kAuto;
-  if (invocation.publishers) return list_publishers(selection.catalog, style, out);
+  if (invocation.providers) return list_providers(selection.catalog, style, out);
   if (invocation.instances) return list_instances(listed, style, out);
   // Blocks of lines read the same in a pipe; a format that was asked for is kept.
   if (invocation.details && people) return describe_counters(listed, style, out);
@@ -402,14 +402,14 @@ int list(const Invocation& invocation, Console& console) {
   int code = kExitDone;
   if (!everything) {
     code = report_unmatched(*selection, console, add_empty_sets(*selection, listed));
-  } else if (listed.empty() && (!invocation.publishers || selection->catalog.providers().empty())) {
-    code = report_nobody(selection->catalog, console);
+  } else if (listed.empty() && (!invocation.providers || selection->catalog.providers().empty())) {
+    code = report_no_provider(selection->catalog, console);
   } else {
     code = report_hidden(selection->catalog, console);
   }
   report_left_out(selection->catalog, console);
-  const bool show_publishers = invocation.publishers && !selection->catalog.providers().empty();
-  if (!listed.empty() || show_publishers) {
+  const bool show_providers = invocation.providers && !selection->catalog.providers().empty();
+  if (!listed.empty() || show_providers) {
     print_listing(invocation, *selection, std::move(listed), console,
                   [&](std::string_view text) { return output->write(text); });
   } else if (style_of(invocation, console).format == Format::kJson) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `list --registrations`: what providers have declared, in whatever state it is. Nobody is asked
-// and no interest is shown, so that looking does not change what is seen.
+// `list --registrations`: what providers have declared, in whatever state it is. It sends no
+// request and registers no interest, so that listing does not change what is listed.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -16,14 +16,14 @@
 namespace meterbank::cli {
 namespace {
 
-// Whether one of the paths names the set and its publisher; what else they name does not matter.
+// Whether one of the paths names the set and its provider; what else they name does not matter.
 bool is_wanted(const std::vector<CounterPath>& paths, const ProviderView& provider,
                const Counterset& set) {
   if (paths.empty()) return true;
   return std::any_of(paths.begin(), paths.end(), [&](const CounterPath& path) {
     const GlobOptions escapes{.backslash_escapes = true};
-    if (path.publisher_pid && *path.publisher_pid != provider.pid) return false;
-    if (path.publisher && !Glob(*path.publisher, escapes).matches(provider.name)) return false;
+    if (path.provider_pid && *path.provider_pid != provider.pid) return false;
+    if (path.provider && !Glob(*path.provider, escapes).matches(provider.name)) return false;
     const Glob name(path.set, escapes);
     return name.matches(set.name) || (!set.symbol.empty() && name.matches(set.symbol));
   });
@@ -67,7 +67,7 @@ int list_registrations(const Invocation& invocation, Console& console) {
   if (!catalog) return explain_failure(catalog.error(), waiter, console);
   auto output = Output::open(console, invocation.output);
   if (!output) return explain_failure(output.error(), waiter, console);
-  Listing listing({{"PUBLISHER", "publisher"},
+  Listing listing({{"PROVIDER", "provider"},
                    {"SET", "set"},
                    {"", "name"},
                    {"", "guid"},
@@ -86,7 +86,7 @@ int list_registrations(const Invocation& invocation, Console& console) {
     return output->finish(report_hidden(*catalog, console));
   }
   if (style_of(invocation, console).format == Format::kJson) output->write("[]\n");
-  if (catalog->providers().empty()) return output->finish(report_nobody(*catalog, console));
+  if (catalog->providers().empty()) return output->finish(report_no_provider(*catalog, console));
   complain(console, "no registration matches; try: meterbank list --registrations");
   return output->finish(kExitNo);
 }

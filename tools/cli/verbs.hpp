@@ -47,7 +47,7 @@ int show_live(const Invocation& invocation, Selection& selection, Waiter& waiter
 // Why a selection could not be opened, as words and an exit code.
 int explain_failure(const Error& error, const Waiter& waiter, const Console& console);
 
-// The format for output that nobody chose a format for.
+// The format of output without a format option.
 [[nodiscard]] RowStyle style_of(const Invocation& invocation, const Console& console);
 
 }  // namespace meterbank::cli

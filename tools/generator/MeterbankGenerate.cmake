@@ -97,7 +97,7 @@ function(meterbank_generate)
   file(MAKE_DIRECTORY "${arg_DESTINATION}")
   list(GET files 0 first)
   # An output that would say the same is left alone, so that nothing is compiled for it. Ninja
-  # understands that; make would run the generator again and again.
+  # understands that; make would run the generator in each build.
   set(touch)
   if(CMAKE_GENERATOR MATCHES "Make")
     set(touch COMMAND "${CMAKE_COMMAND}" -E touch ${files})

@@ -207,7 +207,7 @@ Result<HostProvider> HostProvider::start(HostOptions options) {
   if (!provider) return tl::make_unexpected(provider.error());
   auto running = std::make_unique<Running>(std::move(options), std::move(*provider));
   if (auto good = running->register_sets(); !good) return tl::make_unexpected(good.error());
-  // The first round is published before anybody can be told that the provider runs.
+  // The first round is published before a reader can learn that the provider runs.
   running->sample_processors();
   running->sample_devices();
   if (running->options.processes) running->sample_processes();

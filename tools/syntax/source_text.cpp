@@ -77,7 +77,7 @@ std::string from_utf16(std::string_view bytes, Encoding encoding, bool& whole) {
 }
 
 // Bytes of the character that begins `text`, 0 if none does. Overlong forms, surrogates and what
-// lies beyond U+10FFFF are none.
+// lies beyond U+10FFFF are invalid.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);

@@ -3,7 +3,7 @@
 // Question: how many requests are granted, and how many are refused though enough counters are
 // free? No time is measured: it is a simulation, the same in every run.
 // Beside it: callers that name the counters they want, as on Windows; and first fit, which takes
-// the lowest place and moves nobody.
+// the lowest place and moves no holder.
 #include <fmt/format.h>
 
 #include <cstdint>

@@ -36,7 +36,7 @@ struct Case {
 class BareMatching {
  public:
   [[nodiscard]] bool fits(const std::vector<CounterMask>& wanted) noexcept {
-    owner_.fill(kNobody);
+    owner_.fill(kFree);
     for (std::size_t event = 0; event < wanted.size(); ++event) {
       tried_ = 0;
       if (!place(wanted, event)) return false;
@@ -45,13 +45,13 @@ class BareMatching {
   }
 
  private:
-  static constexpr std::uint8_t kNobody = 0xff;
+  static constexpr std::uint8_t kFree = 0xff;
 
   bool place(const std::vector<CounterMask>& wanted, std::size_t event) noexcept {
     for (CounterMask left = wanted[event] & ~tried_; left != 0; left = wanted[event] & ~tried_) {
       const auto counter = static_cast<std::size_t>(std::countr_zero(left));
       tried_ |= CounterMask{1} << counter;
-      if (owner_[counter] == kNobody || place(wanted, owner_[counter])) {
+      if (owner_[counter] == kFree || place(wanted, owner_[counter])) {
         owner_[counter] = static_cast<std::uint8_t>(event);
         return true;
       }

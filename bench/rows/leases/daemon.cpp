@@ -41,7 +41,7 @@ constexpr std::size_t kRequestBytes = sizeof(pmu::LeaseHeader) + sizeof(pmu::All
 constexpr std::size_t kAnswerBytes =
     sizeof(pmu::LeaseHeader) + sizeof(pmu::GrantedHead) + sizeof(pmu::GrantedCounter);
 
-// Nobody comes here.
+// No program accesses this word.
 alignas(8) std::uint64_t watched_word = 0;
 
 int open_breakpoint(int cpu) noexcept {
@@ -281,7 +281,7 @@ void revocations(const Effort& effort, Table& table, const Daemon& daemon) {
                  tails.median.comparison(), 100e3);
 }
 
-// A holder that is killed with all breakpoints of a CPU, and somebody who waits for one.
+// A holder that is killed with all breakpoints of a CPU, and a client that waits for one.
 void crashes(const Effort& effort, Table& table, const Daemon& daemon) {
   Connection connection = daemon.connect();
   Rounds rounds;

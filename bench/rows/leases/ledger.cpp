@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Question: what does a client pay to know that a lease is still its own, and anybody to see who
+// Question: what does a client pay to know that a lease is still its own, and a reader to see who
 // has what?
 // Limit: one relaxed load of a word in shared memory, and as many of them as there are words.
 #include <fmt/format.h>

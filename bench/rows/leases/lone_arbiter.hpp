@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The arbiter alone, in this process: no sockets, and a kernel that says yes at once. Nothing is
-// due of itself: whoever is granted something gives it back before its hold is over.
+// due of itself: each holder gives its lease back before its hold is over.
 #pragma once
 
 #include <cstdint>

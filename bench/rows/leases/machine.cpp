@@ -166,7 +166,7 @@ class MachineRows {
         [] {});
     row(
         "refusal, all of it alone", {}, [&](unsigned) { refuse(asking(0, kCpus - 1, {})); }, [] {});
-    // Whoever is served, somebody else comes to wait.
+    // For each client that is served another one begins to wait.
     std::size_t next = 0;
     pmu::Allocate again;
     row(

@@ -2,8 +2,8 @@
 //
 // Question: how long does who wants one counter wait, and who wants all of them, where both come?
 // No time is measured: it is a simulation, the same in every run.
-// Beside it: strictly first come, first served; whoever fits is served; and nobody waits, all count
-// in turns, as the kernel does where nobody lends.
+// Beside it: strictly first come, first served; any request that fits is served; and no request
+// waits, all count in turns, as the kernel does without an arbiter.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -184,16 +184,16 @@ double wait_of(const std::vector<Job>& all, std::uint32_t counters, double share
 void lease_wait_rows(const Effort& effort, Table& table) {
   std::vector<Job> ours = jobs(effort.operations / 10);
   std::vector<Job> in_order = ours;
-  std::vector<Job> whoever_fits = ours;
+  std::vector<Job> any_that_fits = ours;
   serve_by_arbiter(ours);
   serve_by_books(in_order, false);
-  serve_by_books(whoever_fits, true);
+  serve_by_books(any_that_fits, true);
   const std::string where = fmt::format("{} counters, load {}", kCounters, kLoad);
   for (const auto& [name, counters] :
        {std::pair("one counter", 1U), std::pair("the whole PMU", kCounters)}) {
     for (const auto& [quantile_name, share] : {std::pair("p50", 0.5), std::pair("p99", 0.99)}) {
       for (const auto& [other_name, other] : {std::pair("in order of arrival", &in_order),
-                                              std::pair("whoever fits", &whoever_fits)}) {
+                                              std::pair("any that fits", &any_that_fits)}) {
         table.seconds_row(
             fmt::format("{}: wait for {}, {} (beside: {})", where, name, quantile_name, other_name),
             wait_of(ours, counters, share), wait_of(*other, counters, share));

@@ -39,8 +39,8 @@ void serve(Counts& counts, const Options& options, const sigset_t& ends) {
   const std::jthread running([&server] { server.run(); });
   std::printf("serving on port %u\n", unsigned{server.port()});
   std::fflush(stdout);
-  const timespec patience{options.seconds, 0};
-  ::sigtimedwait(&ends, nullptr, options.seconds != 0 ? &patience : nullptr);
+  const timespec timeout{options.seconds, 0};
+  ::sigtimedwait(&ends, nullptr, options.seconds != 0 ? &timeout : nullptr);
   server.stop();
 }
 

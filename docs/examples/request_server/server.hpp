@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A server with one thread that accepts connections and some that answer. What it tells whoever
-// counts is a type of its own: Meters, or NoMeters, and then nothing of it is left in the code.
+// A server with one thread that accepts connections and some that answer. It reports to a type of
+// its own: Meters counts, NoMeters does nothing and compiles to nothing.
 #pragma once
 
 #include <netinet/in.h>
@@ -77,7 +77,7 @@ class Server {
       const int connection =
           ::accept4(listener_.number, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (connection < 0) continue;
-      counts_.opened();  // before anybody can count that it is closed
+      counts_.opened();  // before another thread can count that it is closed
       next->take(connection);
       if (++next == workers_.end()) next = workers_.begin();
     }

@@ -27,7 +27,8 @@ struct Served {
   std::size_t bytes_in = 0, bytes_out = 0;
 };
 
-// Company: any threads. Keys that fall into different shelves do not wait for each other.
+// Thread safety: any thread may call any function. Keys that fall into different shelves do not
+// wait for each other.
 class Store {
  public:
   void put(std::string_view key, std::string_view value) {

@@ -33,11 +33,11 @@ class OwnedSpec {
   CountersetSpec spec_;
 };
 
-// Null where nobody described it. Case does not count.
+// Null for a set without a description. The name is compared without case.
 [[nodiscard]] std::shared_ptr<const OwnedSpec> described(std::string_view name);
 [[nodiscard]] std::shared_ptr<const OwnedSpec> described(const Guid& guid);
 
-// Of a set that nobody described. `spec` has a name; symbols, and the names and symbols of
+// For a set without a description. `spec` has a name; symbols, and the names and symbols of
 // counters, are made up.
 [[nodiscard]] std::shared_ptr<const OwnedSpec> plain_spec(CountersetSpec spec,
                                                           std::vector<CounterSpec> counters);

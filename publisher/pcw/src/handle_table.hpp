@@ -33,7 +33,7 @@ class HandleTable {
     objects_.emplace(handle, std::move(object));
     return handle;
   }
-  // Null: the handle is none, or was closed.
+  // Null: the handle is invalid or closed.
   [[nodiscard]] std::shared_ptr<Object> find(const void* handle) const {
     const std::lock_guard lock(mutex_);
     const auto found = objects_.find(reinterpret_cast<std::uintptr_t>(handle));

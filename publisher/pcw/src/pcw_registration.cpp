@@ -8,12 +8,13 @@
 namespace meterbank::pcw {
 namespace {
 
-// What a row without a name is called where nobody said whether rows have names.
+// The name of a row without a name, in a set whose description does not say whether rows have
+// names.
 constexpr std::string_view kNamelessRow = "default";
 // Created rows of a set with a callback are numbered from here, away from the callback's own ids.
 constexpr std::uint32_t kIdsBesideCallback = 0x8000'0000;
 
-// Bit x: id x. A wish for an id beyond 63 cannot be said, and is one for all.
+// Bit x: id x. A mask cannot ask for an id beyond 63; such a request asks for all.
 std::uint64_t short_mask(const CallbackRequest& request) noexcept {
   const auto mask = request.counter_mask();
   for (std::size_t word = 1; word < mask.size(); ++word) {
@@ -69,7 +70,8 @@ NTSTATUS status_of(CallbackRequest::Added added) noexcept {
     case Added::kReservedId:
       return refuse(STATUS_INVALID_PARAMETER_3, "an id that is reserved");
     case Added::kBadName:
-      return refuse(STATUS_INVALID_PARAMETER_2, "the name of a row is empty, too long or no text");
+      return refuse(STATUS_INVALID_PARAMETER_2,
+                    "invalid name of a row: empty, too long or not UTF-16");
     case Added::kNoMemory:
       return refuse(STATUS_INSUFFICIENT_RESOURCES, "more rows than an answer can hold");
     default:
@@ -132,7 +134,7 @@ std::uint32_t PcwRegistration::next_id_locked() noexcept {
   return next_id_++;
 }
 
-// Makes it findable and gives it a handle; it has a name that nobody else has.
+// Makes the instance findable and gives it a handle. No other instance has its name.
 NTSTATUS PcwRegistration::enter_locked(const std::shared_ptr<PcwInstance>& instance) {
   instance->owner = weak_from_this();
   instances_.emplace(instance->id, instance);

@@ -19,7 +19,7 @@ struct Published {
 // Errors: those of Provider::create and Provider::add.
 Result<Published> publish(const CountersetSpec& spec, const Callback& callback);
 
-// A provider that is nobody else's.
+// A provider that is not shared.
 Result<Provider> make_own_provider();
 
 // Lets go of a provider, now or, from inside a callback, which its end would have to wait for,

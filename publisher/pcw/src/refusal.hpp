@@ -15,7 +15,7 @@ namespace meterbank::pcw {
 NTSTATUS refuse(NTSTATUS status, std::string why) noexcept;
 DWORD refuse_as(DWORD error, std::string why) noexcept;
 
-// What the publisher's errors are called by the two interfaces.
+// The codes of the two interfaces for errors of the publisher library.
 NTSTATUS refuse(const Error& error) noexcept;
 DWORD refuse_as_error(const Error& error) noexcept;
 

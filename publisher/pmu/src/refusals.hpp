@@ -6,7 +6,7 @@
 namespace meterbank::pmu::detail {
 
 [[nodiscard]] Error error_of(const Rejected& rejected);
-// Nobody decided.
+// A refusal that no arbiter decided.
 [[nodiscard]] tl::unexpected<Refusal> not_decided(Error error);
 
 // Calls a function that asks the arbiter. If memory runs out, the request counts as undecided.

@@ -57,7 +57,7 @@ void Callable::run(const std::shared_ptr<RunningCall>& running,
                    const std::function<void(const RunningCall&)>& answer) noexcept {
   call(*running);
   {
-    // Before the answer: whoever has read it may ask again at once.
+    // Before the answer: the reader that has read it may ask again at once.
     const std::lock_guard lock(mutex_);
     calls_.erase(running);
   }

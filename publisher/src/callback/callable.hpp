@@ -52,8 +52,8 @@ class Callable {
   // Counted at once. False: it is closing.
   bool add_interest(ChannelRequest request, Told told);
   void remove_interest(ChannelRequest request, Told told);
-  // Somebody has to be told, and nobody is about it. Then tell() is to be called, on any thread
-  // that may run callbacks.
+  // A notification is pending and no thread is delivering it. Then any thread that may run
+  // callbacks must call tell().
   [[nodiscard]] bool has_to_tell() const noexcept;
   void tell() noexcept;
 

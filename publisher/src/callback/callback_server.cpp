@@ -128,7 +128,7 @@ void CallbackServer::accept_callers() {
   for (int count = 0; count < kAcceptsAtOnce; ++count) {
     PacketSocket socket;
     const auto came = listener_.accept(socket);
-    if (came == ListeningSocket::Came::kNobody) break;
+    if (came == ListeningSocket::Came::kNone) break;
     if (came == ListeningSocket::Came::kTurnedAway) {
       count_refusal();
     } else {
@@ -140,9 +140,9 @@ void CallbackServer::accept_callers() {
 
 void CallbackServer::admit(PacketSocket socket) {
   PeerProcess peer = peer_process(socket.descriptor(), clock_ns(CLOCK_BOOTTIME));
-  // Refuse a reader that has ended, or whose end could not be noticed because no descriptor is left.
-  // If the kernel cannot name the process, the server notices the end of the connection instead; it
-  // comes late if a child of the reader keeps the connection open.
+  // Refuse a reader that has ended, or whose end could not be noticed because no descriptor is
+  // left. If the kernel cannot name the process, the server notices the end of the connection
+  // instead; it comes late if a child of the reader keeps the connection open.
   if (peer.found == PeerProcess::Found::kEnded || peer.found == PeerProcess::Found::kNoRoom) {
     return count_refusal();
   }
@@ -169,7 +169,7 @@ void CallbackServer::admit(PacketSocket socket) {
   set_.watch(connection->descriptor(), tag, EPOLLIN | kOnce, false);
 }
 
-// Where there are too many, the oldest that nobody would miss goes. Users are counted apart, so
+// If there are too many connections, the oldest idle one is closed. Users are counted apart, so
 // that one of them cannot take the places of all.
 bool CallbackServer::make_room_locked(uid_t uid, std::vector<ConnectionPtr>& evicted) {
   const bool user_is_full = users_.has_all_connections(uid);
@@ -433,7 +433,7 @@ void CallbackServer::tell_those_who_wait() noexcept {
     }
     if (!try_to_tell(next)) return;
     const std::lock_guard lock(mutex_);
-    // Somebody may have come since, and have found it there.
+    // Another request may have come since, and have found it there.
     if (!next->has_to_tell()) std::erase(to_tell_, next);
   }
 }

@@ -65,7 +65,7 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
     std::uint64_t generation = 0;
     std::shared_ptr<Callable> callable;
   };
-  // A callback for rows that may run now. Nobody: there is none.
+  // A callback for rows that may run now; empty if there is none.
   struct Admitted {
     std::shared_ptr<Callable> callable;
     std::shared_ptr<RunningCall> call;

@@ -23,7 +23,7 @@ struct ChannelLimits {
   double requests_per_second = 2000;
   double requests_at_once = 4000;
   std::uint32_t foreign_outstanding_max = kOutstandingRequestsMax / 2;  // of one registration
-  bool trusts_own_user = true;  // false: in tests, which cannot become somebody else
+  bool trusts_own_user = true;  // false: in tests, which cannot become another user
 };
 
 // Lets `rate` events a second through in the long run, and `burst` at once.

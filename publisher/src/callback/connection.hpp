@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One reader, connected: what it waits for, what it is interested in, what it has not fetched.
-// Company: receive() and count_fault() in the turn, everything else any thread.
+// Thread safety: receive() and count_fault() only in the turn; any thread may call the rest.
 #pragma once
 
 #include <atomic>
@@ -65,7 +65,7 @@ class Connection {
   [[nodiscard]] std::optional<ChannelRequest> take_interest(
       const std::shared_ptr<Callable>& callable);
 
-  // Nobody would miss it: nothing is under way, nothing has come that was not looked at.
+  // Nothing is under way, and everything that came was looked at. It may be closed.
   [[nodiscard]] bool is_idle() noexcept;
 
   // The program has closed the descriptors of the server, so the numbers may be of other files.

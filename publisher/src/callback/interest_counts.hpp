@@ -30,7 +30,7 @@ class InterestCounts {
         ids_(std::move(ids)),
         counters_(std::make_unique<std::atomic<std::uint32_t>[]>(ids_.size())) {}
 
-  // Company: one thread at a time for these two.
+  // Thread safety: one thread at a time may call these two.
   void add(std::span<const std::uint64_t> mask) noexcept { change(mask, 1); }
   void remove(std::span<const std::uint64_t> mask) noexcept {
     change(mask, static_cast<std::uint32_t>(-1));

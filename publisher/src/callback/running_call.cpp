@@ -16,12 +16,12 @@ namespace detail {
 namespace {
 
 // A reader that names no deadline gets the one of collections on Windows; none may be longer.
-constexpr std::chrono::nanoseconds kPatience = std::chrono::seconds(5);
-constexpr std::chrono::nanoseconds kPatienceMax = std::chrono::minutes(1);
+constexpr std::chrono::nanoseconds kDefaultTimeout = std::chrono::seconds(5);
+constexpr std::chrono::nanoseconds kLongestTimeout = std::chrono::minutes(1);
 
-std::chrono::nanoseconds patience_of(const ChannelRequest& request) noexcept {
-  if (request.timeout_ns == 0) return kPatience;
-  const auto max = static_cast<std::uint64_t>(kPatienceMax.count());
+std::chrono::nanoseconds timeout_of(const ChannelRequest& request) noexcept {
+  if (request.timeout_ns == 0) return kDefaultTimeout;
+  const auto max = static_cast<std::uint64_t>(kLongestTimeout.count());
   return std::chrono::nanoseconds(std::min(request.timeout_ns, max));
 }
 
@@ -31,7 +31,7 @@ RunningCall::RunningCall(ChannelRequest request, std::uint32_t counters, bool ha
     : request_(std::move(request)),
       counters_(counters),
       has_names_(has_names),
-      deadline_(std::chrono::steady_clock::now() + patience_of(request_)) {}
+      deadline_(std::chrono::steady_clock::now() + timeout_of(request_)) {}
 
 void RunningCall::run(const Callback& function) noexcept {
   const InsideCallback inside;
@@ -50,7 +50,7 @@ void RunningCall::run(const Callback& function) noexcept {
       if (!is_valid_utf8(text_)) text_ = "an exception whose text is not UTF-8";
     } catch (...) {
       outcome_ = CallbackOutcome::kThrew;
-      text_ = "an exception that is no std::exception";
+      text_ = "an exception that is not a std::exception";
     }
   } catch (const std::bad_alloc&) {
     text_.clear();

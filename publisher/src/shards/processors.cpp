@@ -21,8 +21,8 @@ std::ptrdiff_t rseq_area() noexcept {
 #ifdef METERBANK_SYSTEM_REGISTERS
   static_assert(offsetof(struct rseq, cpu_id) == kAreaProcessor);
   static_assert(offsetof(struct rseq, rseq_cs) == kAreaSequence);
-  const char* const wish = ::secure_getenv("METERBANK_RSEQ");
-  if (wish != nullptr && std::string_view(wish) == "0") return 0;
+  const char* const choice = ::secure_getenv("METERBANK_RSEQ");
+  if (choice != nullptr && std::string_view(choice) == "0") return 0;
   return __rseq_size == 0 ? 0 : __rseq_offset;
 #else
   return 0;

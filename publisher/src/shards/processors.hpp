@@ -15,7 +15,7 @@ namespace meterbank::detail {
 [[nodiscard]] std::ptrdiff_t area_for_processors(const BlockForm& form, bool by_processor) noexcept;
 
 // Makes up the second half of a commit on a processor, which has only the first; the version stays.
-// Company: nobody else writes to the block, nor will until this is seen.
+// Thread safety: no other thread may write to the block until it sees this call's stores.
 void settle(const BlockWriter<StdAtomics>& writer) noexcept;
 
 }  // namespace meterbank::detail

@@ -151,9 +151,9 @@ ULONG about_set(const Character* machine, const GUID* set, const CallerBuffer& b
   });
 }
 
-// Instances that exist only once somebody asks for them. Nothing: the set has none of that kind.
+// Instances that exist only once a reader asks for them. Nothing: the set has none of that kind.
 std::optional<Query> enumerate_on_demand(const FoundSet& found) {
-  constexpr std::chrono::seconds kPatience{1};  // as on Windows, for all but values
+  constexpr std::chrono::seconds kTimeout{1};  // as on Windows, for all but values
   const bool is_on_demand = std::any_of(
       found.registrations.begin(), found.registrations.end(), [](const auto& registration) {
         return (registration.set->flags & kRegistrationCallback) != 0;
@@ -166,7 +166,7 @@ std::optional<Query> enumerate_on_demand(const FoundSet& found) {
   all.set = found.guid;
   if (!has_instance_names(found.described().instances)) all.instances.clear();
   std::optional<Query> query = Query::of_items(*catalog, {std::move(all)});
-  query->enumerate(kPatience);
+  query->enumerate(kTimeout);
   return query;
 }
 

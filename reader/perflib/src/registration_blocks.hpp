@@ -27,7 +27,7 @@ enum class DescriptionRequest : std::uint32_t {
   kCounterEnglishNames = 10,
 };
 
-// `counter` is looked at for kCounter only. kInvalidParameter for a request that is none of these.
+// `counter` is looked at for kCounter only. kInvalidParameter for any other request.
 [[nodiscard]] PerfError describe(const FoundSet& set, DescriptionRequest request,
                                  std::uint32_t counter, CharacterWidth width,
                                  std::vector<std::byte>& block);

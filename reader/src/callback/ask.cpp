@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr std::uint64_t kFirstPauseNs = 500'000;
 constexpr std::uint64_t kLongestPauseNs = 20'000'000;
-constexpr std::uint64_t kPatienceMaxNs = 86'400 * kNanosecondsPerSecond;
+constexpr std::uint64_t kTimeoutMaxNs = 86'400 * kNanosecondsPerSecond;
 // Of one connection, before the clock and the others have their turn.
 constexpr int kPacketsInARow = 16;
 constexpr std::uint64_t kShareOfTheLate = 10;
@@ -49,12 +49,12 @@ RowStatus status_of(AnswerOutcome outcome) noexcept {
 
 }  // namespace
 
-void CallbackAsker::ask(MessageType type, std::chrono::nanoseconds patience) {
-  const auto asked_ns = patience.count() > 0 ? static_cast<std::uint64_t>(patience.count()) : 0;
+void CallbackAsker::ask(MessageType type, std::chrono::nanoseconds timeout) {
+  const auto asked_ns = timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count()) : 0;
   type_ = type;
-  patience_ns_ = std::min(asked_ns, kPatienceMaxNs);
+  timeout_ns_ = std::min(asked_ns, kTimeoutMaxNs);
   asked_ns_ = monotonic_ns();
-  deadline_ns_ = asked_ns_ + patience_ns_;
+  deadline_ns_ = asked_ns_ + timeout_ns_;
   catch_up();
   for (Entry& entry : entries_) {
     if (entry.rows != nullptr && may_be_asked(entry)) start(entry);
@@ -76,7 +76,7 @@ void CallbackAsker::start(Entry& entry) {
   entry.answer = {};
   entry.answer.provider = entry.touched.provider;
   entry.answer.set = entry.touched.set;
-  entry.answer.patience_ns = patience_ns_;
+  entry.answer.timeout_ns = timeout_ns_;
   entry.phase = Phase::kToSend;
   entry.next_try_ns = 0;
   entry.pause_ns = kFirstPauseNs;
@@ -131,7 +131,7 @@ void CallbackAsker::try_later(Entry& entry, std::uint64_t now_ns, bool busy) noe
 }
 
 std::uint64_t CallbackAsker::deadline_of(const Entry& entry) const noexcept {
-  return asked_ns_ + patience_ns_ / entry.patience_share;
+  return asked_ns_ + timeout_ns_ / entry.timeout_share;
 }
 
 bool CallbackAsker::is_finished(std::uint64_t now_ns) const noexcept {
@@ -140,7 +140,7 @@ bool CallbackAsker::is_finished(std::uint64_t now_ns) const noexcept {
   });
 }
 
-// Until something comes, somebody may be tried again, or the patience ends.
+// Waits until a message arrives, an entry may be tried again, or the timeout expires.
 void CallbackAsker::wait(std::uint64_t now_ns) {
   std::vector<pollfd> sockets;
   sockets.reserve(channels_.size());
@@ -211,7 +211,7 @@ bool CallbackAsker::take_ask_answer(Entry& entry, const ChannelAnswer& answer, U
   entry.under_way = 0;
   if (std::exchange(entry.is_abandoned, false)) {
     ++counts_.dropped;
-    entry.patience_share = std::max<std::uint64_t>(1, entry.patience_share / 2);
+    entry.timeout_share = std::max<std::uint64_t>(1, entry.timeout_share / 2);
     return true;
   }
   switch (answer.type) {
@@ -249,7 +249,7 @@ bool CallbackAsker::take_rows(Entry& entry, const ChannelAnswer& answer, UniqueF
   changes_ += entry.rows->version() - version;
   entry.answer.code = answer.outcome == CallbackOutcome::kFailed ? answer.code : 0;
   entry.answer.text = answer.text;
-  entry.patience_share = 1;
+  entry.timeout_share = 1;
   settle(entry, outcome_of(answer, read->is_cut));
   return true;
 }
@@ -280,7 +280,7 @@ void CallbackAsker::give_up() {
       // Where there is no room for it either, the provider's own limit has to do.
       static_cast<void>(entry.channel->send(cancel));
     }
-    entry.patience_share = kShareOfTheLate;
+    entry.timeout_share = kShareOfTheLate;
     settle(entry, entry.was_busy ? AnswerOutcome::kBusy : AnswerOutcome::kTimeout);
   }
 }

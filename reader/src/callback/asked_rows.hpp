@@ -23,8 +23,8 @@ struct AskedRows {
   friend bool operator==(const AskedRows&, const AskedRows&) = default;
 };
 
-// A registration that somebody is told about: its rows are computed on demand, or it wants to know
-// who is interested.
+// A registration whose provider gets messages: its rows are computed on demand, or it counts
+// interested readers.
 struct TouchedSet {
   std::shared_ptr<const ProviderView> provider;
   const RegisteredSet* set = nullptr;  // in *provider

@@ -82,9 +82,9 @@ std::string CallbackAnswer::reason() const {
     case AnswerOutcome::kIncomplete:
       return "more rows than an answer can hold";
     case AnswerOutcome::kTimeout:
-      return "no answer within " + seconds(patience_ns);
+      return "no answer within " + seconds(timeout_ns);
     case AnswerOutcome::kBusy:
-      return "too many readers were asking for " + seconds(patience_ns);
+      return "too many readers were asking for " + seconds(timeout_ns);
     case AnswerOutcome::kGone:
       return "the provider is gone, or no process listens at its socket";
     case AnswerOutcome::kRefused:

@@ -13,7 +13,7 @@
 //            +-------------+-- deadline: kTimeout or kBusy; what was sent is cancelled and stays
 //                              `abandoned` until its answer comes, which is dropped
 //
-// An entry that did not answer in time is waited for a tenth of the patience by the next ask(), so
+// An entry that did not answer in time is waited for a tenth of the timeout by the next ask(), so
 // that a provider that hangs delays a sequence of samples about once. Each answer that came late
 // doubles that again, and one in time makes it whole.
 //
@@ -53,8 +53,8 @@ class CallbackAsker {
   // What adapt() could not say then is said, what came since is read. Does not wait.
   void catch_up();
 
-  // kEnumerate or kCollect to all of them, to the last answer or the end of the patience.
-  void ask(MessageType type, std::chrono::nanoseconds patience);
+  // kEnumerate or kCollect to all of them, to the last answer or the end of the timeout.
+  void ask(MessageType type, std::chrono::nanoseconds timeout);
 
   [[nodiscard]] bool asks() const noexcept;
   // Rows came or went since take_change().
@@ -95,7 +95,7 @@ class CallbackAsker {
     std::uint64_t next_try_ns = 0;
     std::uint64_t pause_ns = 0;
     bool was_busy = false;
-    std::uint64_t patience_share = 1;  // it is waited for this part of the patience
+    std::uint64_t timeout_share = 1;  // it is waited for this part of the timeout
   };
   struct Sent {
     Entry* entry = nullptr;
@@ -134,7 +134,7 @@ class CallbackAsker {
   std::unordered_map<std::uint64_t, Sent> sent_;
   std::uint64_t last_id_ = 0;  // never used twice, whatever becomes of the connection
   MessageType type_ = MessageType::kCollect;
-  std::uint64_t patience_ns_ = 0;
+  std::uint64_t timeout_ns_ = 0;
   std::uint64_t asked_ns_ = 0;  // when the last ask() began
   std::uint64_t deadline_ns_ = 0;
   std::uint64_t changes_ = 0;  // sum of the versions of all rows

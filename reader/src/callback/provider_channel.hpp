@@ -18,7 +18,8 @@ namespace meterbank {
 
 class ProviderChannel {
  public:
-  // `uid`: who publishes, from the kernel. Somebody else who listens there is not believed.
+  // `uid`: the user of the provider, from the kernel. A process of another user that listens there
+  // is refused.
   ProviderChannel(std::string path, std::uint32_t uid) noexcept
       : path_(std::move(path)), uid_(uid) {}
 

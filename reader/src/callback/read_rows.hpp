@@ -26,8 +26,8 @@ struct ReadRows {
 };
 
 // Those that were asked for; of a set without names the first. Nothing: some row breaks a rule of
-// the channel or of the schema. Precondition: `bytes` aligned to 8, and nobody else can change
-// them.
+// the channel or of the schema. Precondition: `bytes` are aligned to 8, and no other thread or
+// process can change them.
 [[nodiscard]] std::optional<ReadRows> read_rows(std::span<const std::byte> bytes,
                                                 std::uint32_t count, MessageType type,
                                                 const AskedRows& asked, const Counterset& set);

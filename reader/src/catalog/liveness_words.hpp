@@ -10,7 +10,7 @@
 
 namespace meterbank {
 
-// acquire: whoever sees "closed" sees the final values, which were stored before.
+// acquire: a reader that sees "closed" sees the final values, which were stored before.
 [[nodiscard]] inline bool is_closed(const SegmentHeader& header) noexcept {
   return header.state.load(std::memory_order_acquire) ==
          static_cast<std::uint32_t>(SegmentState::kClosed);

@@ -297,14 +297,14 @@ CounterPath CookedRow::counter_path(PathSpelling spelling) const {
   CounterPath path = path_of(
       {{}, is_short ? word_of(set) : set.name, instance->name, is_short ? word_of(*counter) : name},
       spelling);
-  if (has_namesake || needs_publisher()) {
-    path.publisher = escape_glob(selection->provider->name);
-    path.publisher_pid = selection->provider->pid;
+  if (has_namesake || needs_provider()) {
+    path.provider = escape_glob(selection->provider->name);
+    path.provider_pid = selection->provider->pid;
   }
   return path;
 }
 
-bool CookedRow::needs_publisher() const noexcept {
+bool CookedRow::needs_provider() const noexcept {
   if (is_total) return selection->is_apart;
   return !selection->provider->trusted || is_called_total(*selection->set->set, *instance);
 }
@@ -313,9 +313,9 @@ std::string CookedRow::path() const { return print_path(counter_path(PathSpellin
 
 std::string CookedRow::short_path() const {
   CounterPath path = counter_path(PathSpelling::kShort);
-  if (!needs_publisher()) {
-    path.publisher.reset();
-    path.publisher_pid.reset();
+  if (!needs_provider()) {
+    path.provider.reset();
+    path.provider_pid.reset();
   }
   return print_short(path);
 }

@@ -26,8 +26,8 @@ using Words = std::span<const std::uint64_t>;
 // Of a counter of that form; nothing where its words contradict each other.
 [[nodiscard]] std::optional<Distribution> distribution_in(const CounterView& counter, Words words);
 
-// Completes a row that was cooked as a plain number. `older` is the row as it was, empty if there
-// is none; both have the words that the counter speaks of.
+// Completes a row that was cooked as a plain number. `older` is the row as it was, or empty;
+// both have the words that the counter speaks of.
 void add_form(Words newer, Words older, CookedRow& row);
 
 }  // namespace meterbank

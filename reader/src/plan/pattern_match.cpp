@@ -39,7 +39,7 @@ const std::string& word_of(const CounterView& counter) noexcept {
 PatternMatch::PatternMatch(CounterPath path)
     : path_(std::move(path)),
       set_(pattern(path_.set)),
-      provider_(pattern_if_any(path_.publisher)),
+      provider_(pattern_if_any(path_.provider)),
       instance_(pattern_if_any(path_.whole_instance())),
       counter_(pattern_if_any(path_.counter)) {
   if (instance_ && path_.index && *path_.index != kAnyInstanceIndex) {
@@ -48,7 +48,7 @@ PatternMatch::PatternMatch(CounterPath path)
 }
 
 bool PatternMatch::matches(const ProviderView& provider) const noexcept {
-  if (path_.publisher_pid && *path_.publisher_pid != provider.pid) return false;
+  if (path_.provider_pid && *path_.provider_pid != provider.pid) return false;
   return !provider_ || provider_->matches(provider.name);
 }
 
@@ -69,7 +69,7 @@ std::vector<std::uint32_t> PatternMatch::counters_of(const Counterset& set) cons
 }
 
 bool PatternMatch::wants_total(const RegisteredSet& set) const noexcept {
-  if (is_shared(set.set->instances)) return !names_publisher();
+  if (is_shared(set.set->instances)) return !names_provider();
   if (set.set->instances != InstanceKind::kMultipleAggregate) return false;
   return !instance_ || (!path_.index && instance_->matches(kTotalName));
 }

@@ -36,8 +36,8 @@ class PatternMatch {
   [[nodiscard]] bool matches(const Counterset& set) const noexcept;
   // Indexes in Counterset::counters, in the order of the schema.
   [[nodiscard]] std::vector<std::uint32_t> counters_of(const Counterset& set) const;
-  [[nodiscard]] bool names_publisher() const noexcept {
-    return path_.publisher.has_value() || path_.publisher_pid.has_value();
+  [[nodiscard]] bool names_provider() const noexcept {
+    return path_.provider.has_value() || path_.provider_pid.has_value();
   }
   // Whether the row is asked for that a reader makes out of all instances. Sets of which each
   // provider holds a share are one row, unless a provider is named.

@@ -20,7 +20,7 @@ struct QueryRequest {
     std::string text;
     PatternMatch as_counter;
     std::optional<PatternMatch> as_instance;  // of a second word
-    bool is_asked = true;                     // false: nobody asked, it stands for "everything"
+    bool is_asked = true;                     // false: the default, it stands for "everything"
 
     // A set decides for itself, so that no provider changes what the path means in another's set.
     [[nodiscard]] const PatternMatch& reading_in(const Counterset& set) const;

@@ -80,8 +80,8 @@ Unmatched explain(const Providers& providers, const std::string& pattern,
   const Explanation reached(providers, as_counter);
   const CounterPath& path = as_counter.path();
   if (!reached.any_provider()) {
-    if (!path.publisher) return {pattern, "counterset", ""};  // there is no provider at all
-    NearestName nearest(plain(*path.publisher));
+    if (!path.provider) return {pattern, "counterset", ""};  // there is no provider at all
+    NearestName nearest(plain(*path.provider));
     for (const auto& provider : providers) consider(nearest, provider->name);
     return {pattern, "provider", nearest.best().value_or("")};
   }

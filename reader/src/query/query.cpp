@@ -198,22 +198,22 @@ AskCounts Query::ask_counts() const noexcept {
   return asker_ == nullptr ? AskCounts{} : asker_->counts();
 }
 
-void Query::ask(bool values, std::chrono::nanoseconds patience) {
+void Query::ask(bool values, std::chrono::nanoseconds timeout) {
   if (asker_ == nullptr || is_part_) return;
-  asker_->ask(values ? MessageType::kCollect : MessageType::kEnumerate, patience);
+  asker_->ask(values ? MessageType::kCollect : MessageType::kEnumerate, timeout);
   if (!asker_->has_changed()) return;
   build(plan_->providers, request_);
   asker_->take_change();
 }
 
-bool Query::enumerate(std::chrono::nanoseconds patience) {
+bool Query::enumerate(std::chrono::nanoseconds timeout) {
   const std::shared_ptr<const QueryPlan> before = plan_;
-  ask(false, patience);
+  ask(false, timeout);
   return before != plan_ && !selects_the_same(*before, *plan_);
 }
 
-CollectSummary Query::collect(Sample& sample, std::chrono::nanoseconds patience, Cut cut) {
-  ask(true, patience);
+CollectSummary Query::collect(Sample& sample, std::chrono::nanoseconds timeout, Cut cut) {
+  ask(true, timeout);
   prepare(sample);
   return collect(sample, cut);
 }

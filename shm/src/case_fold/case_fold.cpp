@@ -295,7 +295,7 @@ std::uint64_t folded_hash(std::string_view text, std::uint64_t seed) noexcept {
 std::size_t KeyedFoldedHash::operator()(std::string_view text) const noexcept {
   // The halves of the words, then the length, are the coefficients of a polynomial. Two different
   // texts of n bytes meet at no more than n / 4 + 3 of the 2^61 points (Carter and Wegman), and
-  // nobody knows which point it is.
+  // an attacker cannot know which point it is.
   __extension__ using Wide = unsigned __int128;
   constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61U) - 1;
   static const std::uint64_t point = random_word() % (kPrime - 2) + 2;

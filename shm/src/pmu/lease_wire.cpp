@@ -322,7 +322,7 @@ template <typename Message>
     case LeaseType::kNotice:
     case LeaseType::kNewLedger:
       return id == 0;
-    case LeaseType::kCancel:    // nobody answers it
+    case LeaseType::kCancel:    // it has no answer
     case LeaseType::kValues:    // unasked, before the notice that a lease is lost
     case LeaseType::kRejected:  // unasked, before a connection is refused
       return true;

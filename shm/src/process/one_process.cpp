@@ -55,7 +55,7 @@ void OfOneProcess::keep(const OfOneProcess& inherited) noexcept {
       inherited_objects.load(std::memory_order_relaxed);  // relaxed: a guess
   do {
     inherited.kept_next_ = first;
-    // relaxed: nobody follows the list.
+    // relaxed: no thread follows the list.
   } while (!inherited_objects.compare_exchange_weak(first, &inherited, std::memory_order_relaxed));
 }
 

@@ -28,7 +28,7 @@ Found found_of(int error) noexcept {
     case ENFILE:
     case ENOMEM:
       return Found::kNoRoom;
-    case ESRCH:   // nobody has the id
+    case ESRCH:   // no process has the id
     case EINVAL:  // of SO_PEERPIDFD: the process has been waited for
       return Found::kEnded;
     default:

@@ -4,8 +4,8 @@
 // link meterbank::perflib, providers meterbank::pcw, programs that are both, both.
 //
 //   PerfStartProvider -> PerfSetCounterSetInfo -> PerfCreateInstance -> PerfSet... and
-//   PerfIncrement... PerfOpenQueryHandle -> PerfAddCounters -> PerfQueryCounterData, again and
-//   again
+//   PerfIncrement... PerfOpenQueryHandle -> PerfAddCounters -> PerfQueryCounterData
+//   repeatedly
 //
 // Each function that fills a buffer keeps one protocol: if the buffer is too small it stores
 // nothing, puts the size that would do in the last parameter and returns ERROR_NOT_ENOUGH_MEMORY.
@@ -56,7 +56,7 @@
 #define PERF_WILDCARD_INSTANCE L"*"
 #define PERF_MAX_INSTANCE_NAME 1024
 
-// A fixed type, so that a number that is none of these is no undefined behaviour. C takes any.
+// A fixed type, so that any other number is not undefined behaviour. C takes any.
 #if defined(__cplusplus)
 #define METERBANK_ANY_ULONG : ULONG
 #else
@@ -281,7 +281,7 @@ ULONG WINAPI PerfDecrementULongCounterValue(HANDLE handle, PPERF_COUNTERSET_INST
                                             ULONG counter, ULONG value);
 ULONG WINAPI PerfDecrementULongLongCounterValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance,
                                                 ULONG counter, ULONGLONG value);
-// Read when somebody collects, until another address is set or the instance is deleted.
+// Read when a reader collects, until another address is set or the instance is deleted.
 ULONG WINAPI PerfSetCounterRefValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance,
                                     ULONG counter, PVOID address);
 

@@ -140,7 +140,7 @@ class Formatter {
   Formatter(const wchar_t* format, const Argument* arguments, std::size_t count)
       : at_(format), arguments_(arguments), count_(count) {}
 
-  // False: the format is none, or asks for more arguments than there are.
+  // False: the format is invalid, or asks for more arguments than there are.
   bool run(std::wstring& out) {
     while (*at_ != 0) {
       if (*at_ != L'%') {

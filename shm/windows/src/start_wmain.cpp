@@ -19,7 +19,7 @@
 
 namespace {
 
-// What is no text in this locale is kept byte by byte.
+// Bytes that are not valid in this locale are kept one by one.
 std::wstring widened(const char* text) {
   const std::size_t length = ::mbstowcs(nullptr, text, 0);
   if (length == static_cast<std::size_t>(-1)) {

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../support/patience.hpp"
+#include "../../support/comes_true.hpp"
 #include "arbiter/backend/perf/perf_backend.hpp"
 
 namespace meterbank::arbiter {
@@ -91,7 +91,7 @@ class BreakpointTest : public ::testing::Test {
       slots_ = free_on(cpus_.front());
       return slots_ == static_cast<std::uint32_t>(std::popcount(for_writes));
     });
-    ASSERT_TRUE(are_free) << "somebody else has breakpoints";
+    ASSERT_TRUE(are_free) << "another process has breakpoints";
   }
 
   // Never met.

@@ -102,7 +102,7 @@ TEST_F(BreakpointTest, ResumeThatFindsNoSlotLeavesItPaused) {
   EXPECT_EQ(backend_->read(1).at(1).value, 8U);
 }
 
-TEST_F(BreakpointTest, SlotIsNotLetGoWhileADuplicateIsOpenElsewhere) {
+TEST_F(BreakpointTest, ASlotIsInUseWhileADuplicateIsOpen) {
   ASSERT_EQ(open(1, {on(cpus_.front())}), OpenFault::kNone);
   EXPECT_FALSE(backend_->has_let_go(1)) << "it is held here";
   ASSERT_GE(backend_->descriptor(1, 0), 0);
@@ -117,7 +117,7 @@ TEST_F(BreakpointTest, SlotIsNotLetGoWhileADuplicateIsOpenElsewhere) {
   EXPECT_EQ(free_on(cpus_.front()), slots_);
 }
 
-TEST_F(BreakpointTest, SlotThatNobodyElseHasIsLetGoAtOnce) {
+TEST_F(BreakpointTest, SlotWithoutAnotherOwnerIsFreedAtOnce) {
   ASSERT_EQ(open(1, {on(cpus_.front())}), OpenFault::kNone);
   ASSERT_GE(backend_->descriptor(1, 0), 0);
   backend_->close(1);

@@ -66,7 +66,7 @@ TEST_F(DiscoveryTest, ListsCoresBeforeWhatTheyShareAndNothingThatIsNotScarce) {
   const Pmu& cache = topology().pmus[1];
   EXPECT_EQ(cache.general, 5U) << "as many as could be opened";
   EXPECT_EQ(cache.cpus.text(), "0,2");
-  EXPECT_TRUE(cache.is_named_only) << "nobody means it who names none";
+  EXPECT_TRUE(cache.is_named_only) << "requests that name no PMU never get it";
   ASSERT_EQ(topology().units.size(), 1U);
   EXPECT_EQ(topology().units[0].name, "ibs_op");
   ASSERT_EQ(topology().cores.size(), 1U);

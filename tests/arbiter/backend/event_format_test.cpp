@@ -111,7 +111,7 @@ TEST(CoreCounters, AreReadFromTheLeavesOfAmd) {
   EXPECT_EQ(counters_of("AuthenticAMD", 0x10, zen4).general, 5U);
   const Leaves old = {{{0x80000000, 0}, {0x8000001e, 0, 0, 0}}};
   EXPECT_EQ(counters_of("AuthenticAMD", 0x10, old).general, 4U);
-  EXPECT_EQ(counters_of("SomebodyElse", 0x23, zen4).general, 0U);
+  EXPECT_EQ(counters_of("UnknownVendor", 0x23, zen4).general, 0U);
 }
 
 TEST(CoreCounters, AskingACpuLeavesTheThreadWhereItMayRun) {

@@ -114,7 +114,7 @@ class ModelledKernel : public PerfCalls {
     ::close(descriptor);
   }
 
-  // Somebody else takes the counter of an event that has one, and polling tells, as since Linux
+  // Another process takes the counter of an event that has one, and polling tells, as since Linux
   // 6.15.
   void steal() {
     for (auto event = events_.rbegin(); event != events_.rend(); ++event) {

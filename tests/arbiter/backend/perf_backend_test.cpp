@@ -139,7 +139,7 @@ TEST_F(PerfBackendTest, OpensWhatWasAskedFor) {
   opening.event = {0x1000, 0, 0};
   EXPECT_EQ(open(3, {opening}), OpenFault::kNotSupported) << "the field has eight bits";
   opening.event = {0, 0, ~std::uint64_t{0}};
-  EXPECT_EQ(open(3, {opening}), OpenFault::kNotSupported) << "remembered, but nobody did";
+  EXPECT_EQ(open(3, {opening}), OpenFault::kNotSupported) << "the refusal was not remembered";
 }
 
 TEST_F(PerfBackendTest, TaskIsNotRefusedBeforeItRuns) {

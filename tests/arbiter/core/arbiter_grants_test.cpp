@@ -15,7 +15,7 @@ std::size_t count_of(const ScriptedKernel& world) {
                     [](const Action& action) { return std::holds_alternative<Wanted>(action); }));
 }
 
-TEST(ArbiterGrants, NothingBeforeTheKernelHasGivenIt) {
+TEST(ArbiterGrants, WaitForTheKernel) {
   ScriptedKernel world(small_machine());
   const ClientNumber client = world.connect();
   world.arbiter.received(client, 1, allocate({cycles(2)}, 3), world.now);
@@ -45,7 +45,7 @@ TEST(ArbiterGrants, NothingBeforeTheKernelHasGivenIt) {
   }
 }
 
-TEST(ArbiterGrants, WhatNamesNoEventIsProvedAndKeptInTheBooks) {
+TEST(ArbiterGrants, ProveAndBookRequestsWithoutAnEvent) {
   ScriptedKernel world(small_machine());
   const ClientNumber root = world.connect();
   world.say(root, 1, allocate({single(2), named(ItemKind::kClass, "any", 1)}));
@@ -86,7 +86,7 @@ TEST(ArbiterGrants, AllOrNothingWhenOneCpuHasNoRoom) {
   EXPECT_EQ(world.arbiter.statistics().mismatches, 1U);
 }
 
-TEST(ArbiterGrants, WhatWasOpenedIsClosedWhereTheRestIsNotThere) {
+TEST(ArbiterGrants, CloseWhatWasOpenedIfTheRestFails) {
   ScriptedKernel world(small_machine());
   const ClientNumber root = world.connect();
   world.thieves[{0, 0}] = 2;

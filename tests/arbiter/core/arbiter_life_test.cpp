@@ -108,7 +108,7 @@ TEST_F(ArbiterLife, DrainedEndsARevocationEarly) {
   const ClientNumber root = world.connect();
   const pmu::Token token = granted(root, allocate({cycles()}));
   world.say(root, 49, pmu::Drained{token});
-  EXPECT_EQ(world.reason(root, 49), pmu::Reason::kMalformed) << "nobody asked for it";
+  EXPECT_EQ(world.reason(root, 49), pmu::Reason::kMalformed) << "no drain was requested";
   world.say(root, 50, pmu::AdminRevoke{token, 10 * kSecond});
   world.say(root, 51, pmu::Drained{token});
   EXPECT_TRUE(world.answer<pmu::Done>(root, 51));
@@ -268,12 +268,12 @@ TEST_F(ArbiterLife, DetachedLeasesWaitForTheirUser) {
   world.say(after, 81, again);
   const pmu::Token taken_over = world.token(after, 81);
   ASSERT_NE(taken_over, 0U);
-  EXPECT_NE(taken_over, token) << "whoever kept the old token is fenced";
+  EXPECT_NE(taken_over, token) << "a client that kept the old token is fenced";
   world.say(after, 82, pmu::Read{taken_over});
   EXPECT_EQ(world.answer<pmu::Values>(after, 82)->values.at(0).value, 40U) << "nothing is lost";
   world.disconnect(after);
   world.pass(11 * kSecond);
-  EXPECT_TRUE(world.arbiter.leases().empty()) << "nobody came";
+  EXPECT_TRUE(world.arbiter.leases().empty()) << "no client came";
 }
 
 TEST_F(ArbiterLife, AHolderThatCountsOnAfterItsFenceIsFound) {

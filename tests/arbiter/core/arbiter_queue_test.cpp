@@ -106,7 +106,7 @@ TEST_F(ArbiterQueue, AWaitEndsInTimeHoweverOftenTheKernelSaysNo) {
   EXPECT_EQ(world.reason(root, 1), pmu::Reason::kTimeOut);
 }
 
-// Who counts nobody knows what has no counter in the books before the kernel refuses one.
+// An outsider of unknown size has no counter in the books before the kernel refuses one.
 TEST_F(ArbiterQueue, OutsidersOfUnknownSizeAreBookedWhenTheyAreInTheWay) {
   world.outsiders.push_back({.name = "perf", .pid = 77, .pmu = 0, .cpus = {}, .how = ""});
   world.thieves[{0, 0}] = 2;
@@ -162,9 +162,9 @@ quota = "25%"
       "test");
   ASSERT_TRUE(policy) << policy.error().message();
   ScriptedKernel strict(small_machine(), *policy);
-  const ClientNumber nobody = strict.connect_as(99);
-  strict.say(nobody, 1, asking(1, kMonitoring));
-  EXPECT_EQ(strict.reason(nobody, 1), pmu::Reason::kPolicy) << "and no wait helps";
+  const ClientNumber other = strict.connect_as(99);
+  strict.say(other, 1, asking(1, kMonitoring));
+  EXPECT_EQ(strict.reason(other, 1), pmu::Reason::kPolicy) << "and no wait helps";
   const ClientNumber user = strict.connect_as(7);
   strict.say(user, 1, asking(1, kCritical));
   EXPECT_EQ(strict.reason(user, 1), pmu::Reason::kPolicy);
@@ -179,7 +179,7 @@ quota = "25%"
   EXPECT_NE(strict.token(root, 2), 0U);
 }
 
-TEST_F(ArbiterQueue, WhatIsSharedCountsOnceInAQuota) {
+TEST_F(ArbiterQueue, SharedCountersCountOnceInAQuota) {
   const auto policy = parse_policy("[class.batch]\nhold = 0\nquota = \"25%\"\n", "test");
   ASSERT_TRUE(policy) << policy.error().message();
   ScriptedKernel strict(small_machine(), *policy);
@@ -194,17 +194,17 @@ TEST_F(ArbiterQueue, WhatIsSharedCountsOnceInAQuota) {
 }
 
 TEST_F(ArbiterQueue, AnswersHaveAnOrder) {
-  const ClientNumber nobody = world.connect_as(99);
+  const ClientNumber other = world.connect_as(99);
   pmu::Allocate asked = allocate({single(99)});
-  world.say(nobody, 1, asked);
-  EXPECT_EQ(world.answer<pmu::Refused>(nobody, 1)->head.answer, pmu::Answer::kNotSupported);
+  world.say(other, 1, asked);
+  EXPECT_EQ(world.answer<pmu::Refused>(other, 1)->head.answer, pmu::Answer::kNotSupported);
   asked.head.duty_permille = 0;
-  world.say(nobody, 2, asked);
-  EXPECT_EQ(world.answer<pmu::Refused>(nobody, 2)->head.answer, pmu::Answer::kInvalidParameter);
+  world.say(other, 2, asked);
+  EXPECT_EQ(world.answer<pmu::Refused>(other, 2)->head.answer, pmu::Answer::kInvalidParameter);
   asked = allocate({cycles()});
   asked.head.flags |= pmu::kAllocateFlags + 1;
-  world.say(nobody, 3, asked);
-  EXPECT_EQ(world.answer<pmu::Refused>(nobody, 3)->head.answer, pmu::Answer::kInvalidParameter);
+  world.say(other, 3, asked);
+  EXPECT_EQ(world.answer<pmu::Refused>(other, 3)->head.answer, pmu::Answer::kInvalidParameter);
   world.fault = OpenFault::kNotSupported;
   const ClientNumber root = world.connect();
   world.say(root, 4, asking(1, kMonitoring));
@@ -235,7 +235,7 @@ TEST_F(ArbiterQueue, ClassesGoBeforeEachOtherAndFirstComeInsideOne) {
   EXPECT_EQ(served, (std::vector<std::uint64_t>{4, 5, 3, 2}));
 }
 
-TEST_F(ArbiterQueue, WhoWaitsLongGoesUpAClass) {
+TEST_F(ArbiterQueue, ALongWaitRaisesTheClass) {
   const ClientNumber root = world.connect();
   world.say(root, 1, asking(4, kCritical, 0));
   world.say(root, 2, asking(4, kBatch));
@@ -263,7 +263,7 @@ TEST_F(ArbiterQueue, QueuedComesBeforeTheAnswerAndWaitsEnd) {
   EXPECT_EQ(world.arbiter.statistics().queued, 2U);
 }
 
-TEST_F(ArbiterQueue, WhatAClientHoldsItselfIsNotInItsWay) {
+TEST_F(ArbiterQueue, AClientsOwnLeasesDoNotBlockIt) {
   const ClientNumber root = world.connect();
   world.say(root, 1, asking(4, kMonitoring, 0));
   world.say(root, 2, asking(1, kMonitoring, 0));
@@ -274,7 +274,7 @@ TEST_F(ArbiterQueue, WhatAClientHoldsItselfIsNotInItsWay) {
   EXPECT_EQ(world.answer<pmu::Queued>(root, 3)->estimate_ns, world.now);
 }
 
-TEST_F(ArbiterQueue, SmallOnesPassOnlyIfNobodyWaitsLongerForIt) {
+TEST_F(ArbiterQueue, SmallRequestsPassOnlyIfNoWaitGrows) {
   const ClientNumber holder = world.connect();
   const ClientNumber big = world.connect();
   const ClientNumber small = world.connect();
@@ -299,7 +299,7 @@ TEST_F(ArbiterQueue, SmallOnesPassOnlyIfNobodyWaitsLongerForIt) {
   EXPECT_TRUE(is_granted(big, 1)) << "when it was told, at the latest";
 }
 
-TEST_F(ArbiterQueue, ThereIsRoomForBoth) {
+TEST_F(ArbiterQueue, ARequestMayPassIfThereIsRoomForBoth) {
   const ClientNumber holder = world.connect();
   const ClientNumber client = world.connect();
   world.say(holder, 1, asking(3, kInteractive, 0, 60 * kSecond));
@@ -324,7 +324,7 @@ TEST_F(ArbiterQueue, LowerClassesGiveWayTheYoungestFirst) {
   EXPECT_EQ(world.arbiter.statistics().preemptions, 1U);
 }
 
-TEST_F(ArbiterQueue, NobodyGivesWayInVain) {
+TEST_F(ArbiterQueue, NoHolderGivesWayInVain) {
   const ClientNumber one = world.connect();
   const ClientNumber two = world.connect();
   world.say(one, 1, asking(1, kCritical, 0));

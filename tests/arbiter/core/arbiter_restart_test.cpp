@@ -59,7 +59,7 @@ TEST_F(ArbiterRestart, OnlyReclaimsAreServedWhileGraceLasts) {
   EXPECT_NE(after.token(other, 2), 0U) << "the waiting one is served when grace is over";
 }
 
-TEST_F(ArbiterRestart, WhatIsReclaimedWasAskedForInTheSameWords) {
+TEST_F(ArbiterRestart, AReclaimMustRepeatTheRequest) {
   after.arbiter.remember(before.journal);
   const ClientNumber holder = after.connect(holder_identity);
   pmu::Allocate more = allocate({cycles(3)});
@@ -101,7 +101,7 @@ TEST_F(ArbiterRestart, CountersThatTheHolderKeptOpenAreTakenBack) {
   EXPECT_FALSE(after.arbiter.expects(holder, offer)) << "once";
 }
 
-TEST_F(ArbiterRestart, TheJournalOfTwoCrashesNamesWhatIsHeldNow) {
+TEST_F(ArbiterRestart, TheJournalOfTwoCrashesNamesTheLeasesInForce) {
   after.arbiter.remember(before.journal);
   const ClientNumber holder = after.connect(holder_identity);
   after.say(holder, 1, reclaiming());
@@ -119,7 +119,7 @@ TEST_F(ArbiterRestart, TheJournalOfTwoCrashesNamesWhatIsHeldNow) {
   EXPECT_NE(third.token(again, 2), 0U);
 }
 
-TEST_F(ArbiterRestart, WhatNobodyReclaimsHasEnded) {
+TEST_F(ArbiterRestart, LeasesThatAreNotReclaimedHaveEnded) {
   after.arbiter.remember(before.journal);
   after.connect();
   after.pass(3 * kSecond);
@@ -162,7 +162,7 @@ TEST(ArbiterUpgrade, AllOfItIsCarriedOver) {
   EXPECT_GT(world.token(one, 5), world.token(one, 1)) << "generations go on";
 }
 
-TEST(ArbiterUpgrade, WhatContradictsItselfIsRefused) {
+TEST(ArbiterUpgrade, RefusesInconsistentState) {
   ScriptedKernel world(small_machine());
   const ClientNumber one = world.connect();
   world.say(one, 1, allocate({cycles()}));

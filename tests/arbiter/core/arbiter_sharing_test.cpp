@@ -57,7 +57,7 @@ TEST(ArbiterSharing, OneCounterServesAllWhoCountTheSame) {
   EXPECT_EQ(world.arbiter.book().room(0, CpuSet::range(0, 1), 0xf), 4U);
 }
 
-TEST(ArbiterSharing, OnlyWhatIsTheSameIsShared) {
+TEST(ArbiterSharing, OnlyEqualRequestsShare) {
   ScriptedKernel world(small_machine());
   const ClientNumber root = world.connect();
   world.say(root, 1, sharing({cycles()}));
@@ -120,7 +120,7 @@ TEST(ArbiterSlices, FullTimeLeasesGoBesideThem) {
   EXPECT_EQ(world.state(world.token(root, 3)), pmu::LeaseState::kActive);
 }
 
-TEST(ArbiterValues, WhatNeverCountedIsNoNumber) {
+TEST(ArbiterValues, ACounterThatNeverRanHasNoValue) {
   ScriptedKernel world(small_machine());
   const ClientNumber root = world.connect();
   world.say(root, 1, allocate({cycles()}));

@@ -95,7 +95,7 @@ class History {
     }
   }
 
-  // Everybody leaves, and the kernel has time.
+  // All clients leave, and the kernel has time.
   void quiesce() {
     world.keeps = 0;
     for (const ClientNumber client : std::exchange(clients_, {})) {
@@ -281,7 +281,7 @@ class History {
     }
     for (const auto& [number, carrier] : world.arbiter.carriers()) {
       const bool is_open = carrier.state != CarrierState::kClosed;
-      if (is_open && carrier.leases.empty()) return "a carrier that is nobody's is open";
+      if (is_open && carrier.leases.empty()) return "a carrier without leases is open";
       if (is_open != world.has_open(number)) return "what is open is not what leases have";
       for (const std::uint16_t lease : carrier.leases) {
         if (!world.arbiter.leases().contains(lease)) return "a carrier of a lease that is gone";
@@ -300,7 +300,7 @@ class History {
     for (const auto& [number, carrier] : world.arbiter.carriers()) {
       open += carrier.state != CarrierState::kClosed ? 1 : 0;
     }
-    if (open != world.open_count()) return "the kernel has open what nobody has";
+    if (open != world.open_count()) return "the kernel has events open that have no lease";
     return std::nullopt;
   }
   // I5.

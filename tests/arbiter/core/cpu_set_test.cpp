@@ -31,9 +31,9 @@ TEST(CpuSet, ReadsWhatLinuxWrites) {
   EXPECT_EQ(set_of("00,007").text(), "0,7");
 }
 
-TEST(CpuSet, MergesWhatIsSaidTwice) { EXPECT_EQ(set_of("4-9,0,8-12,1,0").text(), "0-1,4-12"); }
+TEST(CpuSet, MergesRepeatedCpus) { EXPECT_EQ(set_of("4-9,0,8-12,1,0").text(), "0-1,4-12"); }
 
-TEST(CpuSet, RefusesWhatIsNoSetAndNamesThePart) {
+TEST(CpuSet, RefusesAMalformedSetAndNamesThePart) {
   struct Case {
     std::string_view text;
     std::string_view what;

@@ -38,7 +38,7 @@ inline Machine hybrid_machine() {
   return machine;
 }
 
-// Two CPUs with four counters each, all alike, and somebody on each who did not ask.
+// Two CPUs with four counters each, all alike, and an outsider on each.
 inline Machine watched_machine() {
   Machine machine;
   Topology& t = machine.topology;

@@ -162,7 +162,7 @@ TEST(Policy, ClientsAreKnownByWhatTheKernelSaysOfThem) {
   }
 }
 
-TEST(Policy, WhatIsNotKnownOfAClientFitsNothing) {
+TEST(Policy, AnUnknownPropertyOfAClientMatchesNoLine) {
   ClientIdentity client = alice();
   client.executable.clear();
   EXPECT_FALSE(rights(rule(R"(executable = "*"; allow = ["kernel"])"), client).may_count_kernel);

@@ -10,7 +10,7 @@
 namespace meterbank::arbiter {
 namespace {
 
-// What a request is told before anybody looks at what others hold.
+// Checks of a request that come before any look at what others hold.
 Decision verdict(const Request& request, const Machine& machine = hybrid_machine()) {
   const auto plan = plan_for(request, machine);
   return plan ? Decision{} : plan.error();
@@ -369,7 +369,7 @@ TEST(Request, IndexBeyondTheCountersIsNotSupported) {
   EXPECT_TRUE(verdict(ask(0x1, {single(kFixedFirst + 1)})).is_granted());
 }
 
-TEST(Request, MixedCpusMustAllHaveWhatIsAsked) {
+TEST(Request, AllCpusMustHaveTheRequestedCounters) {
   EXPECT_TRUE(verdict(ask(0x11, {single(1)})).is_granted());
   const Decision index = verdict(ask(0x11, {single(2)}));
   EXPECT_TRUE(is_missing(index, "little has no counter 2"));

@@ -8,7 +8,7 @@
 //   world.say(orders, 1, allocate({counters_for_event(1, 0x3c, 0)}));
 //   world.answer(orders, 1)                   what it was answered
 //
-// The kernel gives counters where there are any, whoever asked first; outsiders take some. It lets
+// The kernel gives counters where there are any, in no order; outsiders take some. It lets
 // go of what is closed at once, unless `keeps` says for how many looks it does not.
 #pragma once
 
@@ -138,7 +138,7 @@ class ScriptedKernel {
   }
 
   // ---- The kernel ----
-  // What each counter counts from now on: so much, and for so long.
+  // What each counter counts from now on: `events` in `span`.
   void count(std::uint64_t events, Nanoseconds span) {
     for (auto& [number, carrier] : open_) {
       for (Reading& reading : carrier.readings) {

@@ -139,7 +139,7 @@ TEST(Admission, TheBooksSayYesExactlyWhenTheKernelHasCounters) {
   EXPECT_EQ(probe_by_opening(1), kGeneral);
 }
 
-// Without a look at the kernel the books would be wrong as soon as somebody counts unasked; told of
+// Without a look at the kernel the books would be wrong as soon as an outsider counts; told of
 // it they are right again.
 TEST(Admission, TheBooksAreRightBesideACompetitorTheyWereToldOf) {
   for (std::uint32_t taken = 0; taken <= kGeneral; ++taken) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The whole arbiter, as a program of its own, lends counters of a PMU that is really scarce to
-// clients that ask over its socket; competitors ask nobody.
+// clients that ask over its socket; competitors count without a lease.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -136,7 +136,7 @@ TEST_F(EmulatedArbiter, NamesWhoDidNotAsk) {
   EXPECT_EQ(probe_by_opening(1), 1U);
 }
 
-TEST_F(EmulatedArbiter, LendsAPmuAloneOnlyWhereNobodyCounts) {
+TEST_F(EmulatedArbiter, LendsAWholePmuOnlyWhereNoProcessCounts) {
   Connection connection = arbiter_.connect();
   {
     auto whole = connection.acquire(Request().on_pmu(kPmu));

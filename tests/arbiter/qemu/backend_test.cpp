@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The backend on a PMU that is really scarce, beside competitors that ask nobody.
+// The backend on a PMU that is really scarce, beside competitors without leases.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

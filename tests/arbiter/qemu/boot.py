@@ -175,7 +175,7 @@ def check_the_checker():
         ("a test that vanished", changed(good[2], "noise"), True, set(), False),
         ("a skipped test", changed(good[2], "[  SKIPPED ] A.B (0 ms)"), True, set(), False),
         ("no tests", changed(good[1], "[==========] Running 0 tests from 0"), True, set(), False),
-        ("a status that nobody explains", changed(good[3], f"{MARK} ended 0 3 a"), True, set(),
+        ("a status without an explanation", changed(good[3], f"{MARK} ended 0 3 a"), True, set(),
          False),
     ]
     wrong = [name for name, lines, went_off, controls, is_good in cases

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A process that holds pinned counters of a CPU and asks nobody.
+// A process that holds pinned counters of a CPU without a lease.
 #pragma once
 
 #include <signal.h>

@@ -108,7 +108,7 @@ TEST(KernelFacts, CountersOfADeadTaskAreFreeThoughItsEventsAreOpen) {
   EXPECT_EQ(probe_by_opening(0), kGeneral);
 }
 
-// So a group that never runs says how many counters there are, whoever has them.
+// So a group that never runs says how many counters there are, free or not.
 TEST(KernelFacts, AGroupIsRefusedAtOpenOnlyIfItCouldNeverFit) {
   const auto taken = open_counters(kGeneral, {});
   const KernelCounter cycles({.event = kCycles});

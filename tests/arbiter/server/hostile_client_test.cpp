@@ -47,7 +47,7 @@ Bytes with(Bytes packet, std::size_t offset, Field value) {
   return packet;
 }
 
-TEST_F(PmudHostile, IsToldWhyAndHungUpOnAfterTheThirdFault) {
+TEST_F(PmudHostile, GetsAReasonAndIsClosedAfterTheThirdFault) {
   const Bytes good = pmu::encode(7, pmu::ClientMessage(pmu::Free{1}));
   const std::vector<std::pair<Bytes, Rejection>> cases{
       {with(good, offsetof(pmu::LeaseHeader, type), std::uint16_t{0x7f}), Rejection::kUnknownType},
@@ -125,13 +125,13 @@ TEST_F(PmudHostile, CannotLieAboutItsThreads) {
   EXPECT_NE(token_of(client.ask(request)), 0U);
 }
 
-TEST_F(PmudHostile, ThatIsSilentTakesNobodysPlace) {
+TEST_F(PmudHostile, ASilentClientTakesNoPlaceOfOthers) {
   std::vector<RawClient> silent;
   for (int i = 0; i < 100; ++i) silent.emplace_back(pmud_.socket());
   expect_service();
 }
 
-TEST_F(PmudHostile, BeyondItsShareOfConnectionsIsToldAndHungUpOn) {
+TEST_F(PmudHostile, ExcessConnectionsGetAReasonAndAreClosed) {
   std::vector<RawClient> kept;
   bool was_refused = false;
   for (int i = 0; i < 300 && !was_refused; ++i) {
@@ -149,7 +149,7 @@ TEST_F(PmudHostile, BeyondItsShareOfConnectionsIsToldAndHungUpOn) {
   EXPECT_TRUE(comes_true([&] { return RawClient(pmud_.socket()).greet(); }));
 }
 
-TEST_F(PmudHostile, ThatFetchesNoAnswersIsHungUpOn) {
+TEST_F(PmudHostile, AClientThatFetchesNoAnswersIsClosed) {
   RawClient client = RawClient::greeted(pmud_.socket());
   const Bytes packet = pmu::encode(9, pmu::ClientMessage(pmu::Free{1}));
   EXPECT_TRUE(comes_true([&] {
@@ -161,7 +161,7 @@ TEST_F(PmudHostile, ThatFetchesNoAnswersIsHungUpOn) {
 }
 
 // Another user's packets come out of a share; root's do not.
-TEST_F(PmudHostile, OfAnotherUserGetsARateOfItsOwn) {
+TEST_F(PmudHostile, AnotherUserHasARateOfItsOwn) {
   if (::geteuid() != 0) GTEST_SKIP() << "another user can be tried by root only";
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
@@ -197,7 +197,7 @@ TEST_F(PmudHostile, DoesNotFloodTheLog) {
 
 // With no descriptor left the arbiter hangs up instead of turning in circles, and serves again when
 // it has some.
-TEST_F(PmudHostile, WhoUsesUpAllDescriptorsIsHungUpOn) {
+TEST_F(PmudHostile, AClientThatUsesUpAllDescriptorsIsClosed) {
   const std::size_t used = pmud_.descriptors();
   const rlimit few{used + 6, used + 6};
   ASSERT_EQ(::prlimit(pmud_.pid(), RLIMIT_NOFILE, &few, nullptr), 0);

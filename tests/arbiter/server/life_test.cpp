@@ -129,7 +129,7 @@ TEST(PmudLife, ARevokedHolderIsToldAndReadsItsLastValues) {
   EXPECT_FALSE(holder.ledger()->is_in_force(token));
 }
 
-// The time in which the arbiter was stopped is nobody's fault.
+// The time in which the arbiter was stopped does not count against a holder.
 TEST(PmudLife, ATermGrowsByTheTimeInWhichTheArbiterWasStopped) {
   PmudProcess pmud;
   RawClient client(pmud.socket());

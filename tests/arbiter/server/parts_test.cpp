@@ -41,7 +41,7 @@ TEST(PmudChecksum, IsThatOfRfc3720) {
   EXPECT_EQ(crc32c(bytes), 0x62a8ab43U);
 }
 
-TEST(PmudJournal, TellsTheNextOneWhatIsHeldAndTheEpoch) {
+TEST(PmudJournal, GivesTheNextArbiterHeldLeasesAndTheEpoch) {
   const TemporaryDirectory directory;
   const std::string path = directory.path() + "/journal";
   {
@@ -92,7 +92,7 @@ TEST(PmudJournal, PassesOverDamageAndATornTail) {
   EXPECT_EQ(journal->damaged_bytes(), sizeof(JournalRecord));
 }
 
-TEST(PmudJournal, StaysInBoundsAndKeepsWhatIsHeld) {
+TEST(PmudJournal, StaysInBoundsAndKeepsHeldLeases) {
   const TemporaryDirectory directory;
   const std::string path = directory.path() + "/journal";
   auto journal = Journal::open(path);
@@ -178,7 +178,7 @@ TEST(PmudSupervisor, IsToldWhereItListens) {
   EXPECT_EQ(::recv(manager.get(), text.data(), text.size(), MSG_DONTWAIT), 7);
   EXPECT_STREQ(text.data(), "READY=1");
   EXPECT_EQ(told.watchdog_ns(), 3'000'000'000U);
-  Supervisor().tell("READY=1");  // to nobody
+  Supervisor().tell("READY=1");  // there is no supervisor
 }
 
 TEST(PmudSavedServer, IsReadAsItWasWritten) {

@@ -16,12 +16,12 @@
 #include <variant>
 #include <vector>
 
+#include "comes_true.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/shm/lease_wire.hpp"
 #include "meterbank/shm/ledger_view.hpp"
 #include "meterbank/shm/packet_socket.hpp"
 #include "meterbank/shm/segment.hpp"
-#include "patience.hpp"
 #include "temporary_directory.hpp"
 
 namespace meterbank::test {
@@ -47,7 +47,7 @@ flags = ["overflow"]
 event = [{code = [0x80, 0x8f], class = "low2"}]
 class.low2 = {general = 0x3}
 )";
-// One with so many counters that nobody need wait.
+// One with so many counters that no client has to wait.
 inline constexpr const char* kLargeTopology =
     R"([[pmu]]
 name = "cpu_core"
@@ -89,7 +89,7 @@ class PmudProcess {
 
  private:
   TemporaryDirectory directory_;
-  TemporaryDirectory beside_;  // files that are none of the program's
+  TemporaryDirectory beside_;  // files that do not belong to the program
   std::vector<std::string> arguments_;
   pid_t pid_ = -1;
 };
@@ -116,8 +116,8 @@ class RawClient {
   static RawClient greeted(const std::string& path, int heartbeat = -1);
 
   std::uint64_t send(const pmu::ClientMessage& message, int attached = -1);
-  // The next packet. Nothing: hung up on, or patience has ended (is_hung_up() tells).
-  std::optional<Got> next(std::chrono::milliseconds timeout = kPatience);
+  // The next packet; nothing if the arbiter hung up or the timeout expired (is_hung_up() tells).
+  std::optional<Got> next(std::chrono::milliseconds timeout = kTimeout);
   // The next answer to `id`; what comes unasked is kept for notice().
   std::optional<Got> answer(std::uint64_t id);
   // The answer, after Queued if it has to wait.

@@ -26,7 +26,8 @@ TEST(PmudRestart, HoldersOfADeadArbiterClaimTheirLeasesAgainAndOthersWait) {
   pmu::Token old = token_of(holder.ask(whole(0b01)));
   RawClient stranger;
   bool is_refused = false;
-  // Grace lasts two seconds. On a machine that stood still for so long, the arbiter dies once more.
+  // Grace lasts two seconds. If the machine stood still for longer, the arbiter is killed once
+  // more.
   for (int attempt = 0; attempt < 5 && !is_refused; ++attempt) {
     pmud.kill();
     EXPECT_TRUE(comes_true([&] { return holder.ledger()->has_owner_died(); }));

@@ -36,7 +36,7 @@ const CpuSet kCpu0 = CpuSet::range(0, 0);
   return states;
 }
 
-// Somebody with pinned events on CPU 0, who may have been there before they count.
+// A process with pinned events on CPU 0, which may have been there before they count.
 struct Intruder {
   Intruder(SimulatedKernel& where, std::uint32_t count, bool is_disabled = false)
       : kernel(where), process(where.start_process("perf", 1000)) {
@@ -90,7 +90,7 @@ TEST(SimulatedWatchdog, ThatIsSwitchedOffLeavesAWholePmu) {
   EXPECT_NE(world.get(world.connect(), asking(kCpu0, {})), 0U);
 }
 
-TEST(SimulatedWatchdog, ThatIsSwitchedOffIsFoundOutByWhoeverWaits) {
+TEST(SimulatedWatchdog, ThatIsSwitchedOffIsNoticedByWaiters) {
   SimulatedWorld world(shipped_topology("skylake-sp"));
   pmu::Allocate asked = asking(kCpu0, {});
   asked.head.wait_ns = pmu::kForever;
@@ -144,7 +144,7 @@ TEST(SimulatedOutsiders, ThatStealALeasedCounterSuspendTheLeaseUntilTheyLeave) {
   for (const pmu::Value& value : values) EXPECT_LE(value.running_ns, 4 * kSecond);
 }
 
-TEST(SimulatedOutsiders, ThatSleepSuspendNobody) {
+TEST(SimulatedOutsiders, ThatSleepSuspendNoLease) {
   SimulatedWorld world(shipped_topology("skylake-sp"));
   const Intruder intruder(world.kernel, 2, true);
   const pmu::Token token = world.get(world.connect(), asking(kCpu0, {other(4)}));
@@ -232,7 +232,7 @@ TEST(SimulatedHotplug, SuspendsAndResumesAndKeepsCounts) {
   }
 }
 
-TEST(SimulatedHotplug, ThatNobodySawInTimeIsSeenByTheCounters) {
+TEST(SimulatedHotplug, ThatWasMissedIsSeenByTheCounters) {
   SimulatedWorld world(shipped_topology("icelake-sp"));
   const pmu::Token token = world.get(world.connect(), asking(CpuSet::range(0, 3), {other(2)}));
   world.pass(kSecond);

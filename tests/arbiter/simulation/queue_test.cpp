@@ -98,7 +98,7 @@ void run(
   return squares == 0 ? 0 : sum * sum / (squares * static_cast<double>(askers.size()));
 }
 
-// Nobody looks at values here.
+// These tests do not look at values.
 [[nodiscard]] WorldOptions with_ageing(Nanoseconds ageing_ns) {
   WorldOptions options;
   options.sample_ns = 0;
@@ -106,7 +106,7 @@ void run(
   return options;
 }
 
-// How long somebody waits for the whole PMU, beside many who always want a little of it.
+// How long a request for the whole PMU waits, beside many that always want a little of it.
 std::optional<Nanoseconds> wait_for_whole(const WorldOptions& options, Priority of_the_others) {
   SimulatedWorld world(six_counters(), options);
   std::vector<Asker> askers;
@@ -135,8 +135,8 @@ TEST(SimulatedQueue, ServesAWholePmuOfALowClassOnceItHasAged) {
   EXPECT_FALSE(wait_for_whole(with_ageing(0), Priority::kInteractive));
 }
 
-// What a lender without reservations does: whoever fits gets it.
-TEST(SimulatedQueue, WouldStarveAWholePmuIfWhoeverFitsWereServed) {
+// A lender without reservations serves each request that fits.
+TEST(SimulatedQueue, WouldStarveAWholePmuIfEachRequestThatFitsWereServed) {
   SimulatedBackend backend(six_counters(), ManualClock().reader());
   auto book = MachineBook::open(backend.machine()).value();
   std::map<LeaseId, Nanoseconds> ends;
@@ -156,7 +156,7 @@ TEST(SimulatedQueue, WouldStarveAWholePmuIfWhoeverFitsWereServed) {
   EXPECT_FALSE(was_served);
 }
 
-// One lease lasts for 30 s, and somebody waits for all of it; who is over by then may pass.
+// One lease lasts for 30 s, and a request waits for all of it; a lease that ends by then may pass.
 std::uint32_t grants_beside_a_waiter(Nanoseconds hold) {
   SimulatedWorld world(six_counters(), with_ageing(0));
   const ClientNumber holder = world.connect();
@@ -214,7 +214,7 @@ TEST(SimulatedFairness, IsAlmostPerfectAmongEqualClients) {
 
 TEST(SimulatedFairness, IsSeenToBeLackingWhereAFewArePreferred) {
   EXPECT_LT(fairness(saturate(with_ageing(0), 3)), 0.5);
-  // Ageing leaves nobody out.
+  // Ageing leaves no request out.
   for (const Asker& one : saturate(with_ageing(5 * kSecond), 3)) EXPECT_GE(one.grants, 2U);
 }
 

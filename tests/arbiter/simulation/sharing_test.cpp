@@ -27,7 +27,7 @@ const CpuSet kCpu0 = CpuSet::range(0, 0);
   return asked;
 }
 
-// Somebody who counts the same from the same moment on, with a counter of his own.
+// A process that counts the same from the same moment on, with a counter of its own.
 class Reference {
  public:
   explicit Reference(SimulatedKernel& kernel)
@@ -133,7 +133,7 @@ TEST_F(SimulatedSlices, AreNotForThoseWhoWantAllOfTheTime) {
   const ClientNumber client = world.connect();
   const pmu::Token token = world.get(client, part_of_the_time(1000, 5));
   ASSERT_NE(token, 0U);
-  // What is left is too little for anybody else who wants five.
+  // What is left is too little for another client that wants five.
   EXPECT_EQ(world.get(client, part_of_the_time(250, 5)), 0U);
   world.pass(kSecond);
   const pmu::Values values = world.read(client, token);

@@ -31,7 +31,7 @@ class SimulatedBackendTest : public testing::Test {
   OpenFault open(CarrierNumber carrier, const std::vector<Opening>& openings) {
     return backend.open(carrier, openings).fault;
   }
-  // Somebody with so many pinned events on CPU 0.
+  // A process with so many pinned events on CPU 0.
   std::uint32_t intrude(std::uint32_t events, bool is_pinned = true, const Event& event = kOther) {
     const std::uint32_t process = kernel.start_process("perf", 1000);
     for (std::uint32_t i = 0; i < events; ++i) {
@@ -110,7 +110,7 @@ TEST_F(SimulatedBackendTest, GivesCountersUpWhilePausedAndIsOlderThanWhoCameMean
 }
 
 TEST_F(SimulatedBackendTest, SeesThatACounterWasLostAndKeepsItsLastCount) {
-  // Somebody older switches on what was off when the lease was granted.
+  // An older process switches on what was off when the lease was granted.
   const std::uint32_t process = kernel.start_process("perf", 1000);
   const auto sleeper = kernel.open(process, {.event = kOther, .cpu = 0, .is_disabled = true});
   ASSERT_TRUE(sleeper);
@@ -174,7 +174,7 @@ TEST_F(SimulatedBackendTest, GuardsKeepOutsidersOutAndMakeRoomForLeases) {
   EXPECT_EQ(backend.guard(0, 0, 0), 0U);
 }
 
-TEST_F(SimulatedBackendTest, WithoutGuardsOutsidersGetWhatIsFree) {
+TEST_F(SimulatedBackendTest, WithoutGuardsOutsidersGetFreeCounters) {
   intrude(2, false);
   std::uint32_t on = 0;
   for (const auto& view : kernel.views()) {
@@ -183,7 +183,7 @@ TEST_F(SimulatedBackendTest, WithoutGuardsOutsidersGetWhatIsFree) {
   EXPECT_EQ(on, 2U);
 }
 
-TEST_F(SimulatedBackendTest, NamesOutsidersTheWatchdogAndNobodyElse) {
+TEST_F(SimulatedBackendTest, NamesOutsidersAndTheWatchdogOnly) {
   ASSERT_EQ(open(1, on_cpus(0, 3, kOther)), OpenFault::kNone);
   (void)backend.guard(0, 9, 2);
   const std::uint32_t pid = intrude(2);
@@ -233,7 +233,7 @@ TEST_F(SimulatedBackendTest, CountersThatAreAdoptedCountOnFromWhereTheyWere) {
   EXPECT_EQ(backend.descriptor(1, 0), -1);
 }
 
-TEST_F(SimulatedBackendTest, WhatCannotBeAdoptedIsLost) {
+TEST_F(SimulatedBackendTest, CarriersThatCannotBeAdoptedAreLost) {
   ASSERT_EQ(open(1, on_cpus(0, 0, kOther)), OpenFault::kNone);
   clock.advance(100);
   const auto saved = backend.save();
@@ -260,7 +260,7 @@ class SimulatedBreakpoints : public testing::Test {
   Opening opening{.cpu = 0, .event = {.code = 2, .unit_mask = 8}};
 };
 
-TEST_F(SimulatedBreakpoints, AreInLimboAsLongAsSomebodyHasADescriptor) {
+TEST_F(SimulatedBreakpoints, AreInLimboAsLongAsAProcessHasADescriptor) {
   ASSERT_EQ(backend.open(1, std::vector<Opening>(4, opening)).fault, OpenFault::kNone);
   const std::uint32_t client = kernel.start_process("client");
   kernel.duplicate(backend.events_of(1)[0], client);
@@ -280,8 +280,8 @@ TEST_F(SimulatedBreakpoints, CanBeGuardedAndAreNoPmu) {
   EXPECT_NE(backend.why_no_pmu(), "");
 }
 
-// A hardware counter is free although somebody has a descriptor still, for it is off.
-TEST_F(SimulatedBackendTest, LetsGoOfCountersThatSomebodyElseHasADescriptorOf) {
+// A hardware counter is free although a process still has a descriptor, for it is off.
+TEST_F(SimulatedBackendTest, LetsGoOfCountersThatAnotherProcessHasADescriptorOf) {
   ASSERT_EQ(open(1, on_cpus(0, 0, kOther)), OpenFault::kNone);
   const EventNumber event = backend.events_of(1)[0];
   kernel.duplicate(event, kernel.start_process("client"));

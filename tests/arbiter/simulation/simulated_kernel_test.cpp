@@ -183,7 +183,7 @@ TEST_F(SimulatedKernelTurns, EndWhenAllFit) {
 
 using SimulatedKernelExclusive = SimulatedKernelTest;
 
-TEST_F(SimulatedKernelExclusive, FailsWhereAnybodyIsOnAndNeedsToBeEnabledWhenTheyAreGone) {
+TEST_F(SimulatedKernelExclusive, FailsBesideOtherEventsAndNeedsToBeEnabledWhenTheyAreGone) {
   const EventNumber first = open_pinned(kCycles);
   const EventNumber alone = open({.event = kCycles, .is_exclusive = true});
   EXPECT_FALSE(kernel.read(alone));
@@ -193,7 +193,7 @@ TEST_F(SimulatedKernelExclusive, FailsWhereAnybodyIsOnAndNeedsToBeEnabledWhenThe
   EXPECT_TRUE(kernel.read(alone));
 }
 
-TEST_F(SimulatedKernelExclusive, KeepsEverybodyElseOut) {
+TEST_F(SimulatedKernelExclusive, KeepsAllOtherEventsOut) {
   const EventNumber alone = open({.event = kCycles, .is_exclusive = true});
   ASSERT_EQ(state(alone), EventState::kActive);
   EXPECT_EQ(state(open_pinned(kInstructions)), EventState::kError);
@@ -303,7 +303,7 @@ TEST_F(SimulatedKernelMachine, HasAWatchdogThatPrefersTheFixedCounterAndCanBeSwi
   kernel.set_watchdog(false);
   kernel.enable(events[4]);
   EXPECT_EQ(count(events, EventState::kActive), 5U);
-  // It starts late where there is no room for it, and takes from nobody.
+  // It starts late where there is no room for it, and takes from no event.
   kernel.set_watchdog(true);
   EXPECT_EQ(count(events, EventState::kActive), 5U);
   std::uint32_t dogs = 0;

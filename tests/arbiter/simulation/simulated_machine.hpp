@@ -49,7 +49,7 @@ inline constexpr Nanoseconds kSecond = 1'000'000'000;
   return topology_in(METERBANK_TOPOLOGIES, name);
 }
 
-// The same, or one of tests/arbiter/machines, which nobody built.
+// The same, or one of the invented ones in tests/arbiter/machines.
 [[nodiscard]] inline Topology topology_named(const std::string& name) {
   const bool is_invented = name == "one-counter" || name == "power-like";
   return is_invented ? topology_in(METERBANK_MACHINES, name) : shipped_topology(name);

@@ -175,7 +175,7 @@ class SimulatedWorld {
     }
     return std::nullopt;
   }
-  // What is left when nobody holds or wants anything any more.
+  // What is left when no client holds or wants anything any more.
   [[nodiscard]] std::optional<std::string> leftover() const {
     if (!arbiter.leases().empty()) return "a lease";
     if (!arbiter.queue().empty()) return "a waiter";

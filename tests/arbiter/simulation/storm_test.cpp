@@ -144,7 +144,7 @@ class Storm {
     if (token != 0 && !tokens_.insert(token).second) ++outcome_.tokens_repeated;
   }
 
-  // Outsiders leave, CPUs are back, everybody is served or gives up, and then all clients go.
+  // Outsiders leave, CPUs are back, every client is served or gives up, and then all clients go.
   void calm_down() {
     for (const auto& [time, what] : std::exchange(due_, {})) {
       if (what.process != 0) take_back(what);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What happens on a machine whose counters are lent: requests of all sizes, clients that crash,
-// outsiders, the watchdog, CPUs that go and come back. The same seed gives the same events; whoever
-// lends counters can be measured with them.
+// outsiders, the watchdog, CPUs that go and come back. The same seed gives the same events; any
+// lender of counters can be measured with them.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace meterbank::arbiter {
 enum class Happening : std::uint8_t {
   kRequest,       // client `who` asks, and gives back after `span` if it was granted
   kCrash,         // client `who` dies, and another one takes its place
-  kOutsider,      // somebody opens `count` pinned events on CPU `who`, for `span`
+  kOutsider,      // a process opens `count` pinned events on CPU `who`, for `span`
   kWatchdogFlip,  // is switched off, or on again
   kCpuFlip        // CPU `who` goes offline, or comes back
 };

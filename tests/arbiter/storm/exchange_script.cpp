@@ -105,7 +105,7 @@ void ExchangeScript::send(arbiter::ClientNumber client, std::vector<std::byte> p
   }
   if (decoded.id == 0 || !is_answer) return;
   const auto owed = outstanding_.find({client, decoded.id});
-  if (owed == outstanding_.end()) broken("an answer that nobody waits for");
+  if (owed == outstanding_.end()) broken("an answer without a request");
   if (--owed->second == 0) outstanding_.erase(owed);
 }
 
@@ -316,8 +316,8 @@ void ExchangeScript::finish() {
                  static_cast<unsigned long long>(lease.client), lease.asked.head.flags,
                  lease.carriers.size(), std::string(name_of(lease.cause)).c_str());
   }
-  if (!left.leases().empty()) broken("a lease is left that nobody has");
-  if (!left.carriers().empty()) broken("counters are open for nobody");
+  if (!left.leases().empty()) broken("a lease without a holder is left");
+  if (!left.carriers().empty()) broken("counters are open without a lease");
   for (const std::uint32_t cpu : {0U, 1U}) {
     for (const std::uint64_t word : left.slot_words(0, cpu)) {
       const auto state = pmu::state_of<pmu::SlotState>(word);

@@ -3,8 +3,8 @@
 // An arbiter over a simulated machine, without sockets, that four clients send packets to as a
 // script of bytes says: good ones, damaged ones and noise; time passes, connections end.
 //
-// Stops the program where the arbiter breaks a rule: an answer that nobody waits for, a packet that
-// a client could not read, counters or leases that nobody holds and that are not free in the end.
+// Stops the program where the arbiter breaks a rule: an answer without a request, a packet that
+// a client could not read, counters or leases without a holder that are not free in the end.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class ExchangeScript final : private arbiter::Outside {
 
   // One step for each piece of it.
   void play(std::span<const std::uint8_t> script);
-  // Everybody leaves; aborts if something is left.
+  // All clients leave; aborts if something is left.
   void finish();
   [[nodiscard]] std::uint64_t packets() const noexcept { return packets_; }
   [[nodiscard]] std::uint64_t granted() const noexcept { return granted_; }
@@ -55,7 +55,7 @@ class ExchangeScript final : private arbiter::Outside {
   std::optional<arbiter::ProcessTable> processes_;
   std::optional<arbiter::Exchange> exchange_;
   arbiter::ClientNumber next_client_ = 1;
-  std::array<arbiter::ClientNumber, kClients> seats_ = {};  // 0: nobody
+  std::array<arbiter::ClientNumber, kClients> seats_ = {};  // 0: no client
   std::vector<arbiter::ClientNumber> hung_up_;
   std::map<std::pair<arbiter::ClientNumber, std::uint64_t>, int> outstanding_;  // answers owed
   std::vector<pmu::Token> tokens_;                                              // of late

@@ -209,7 +209,7 @@ TEST_F(Command, EscapesWhatATerminalWouldObey) {
   EXPECT_NE(outcome.err.find("\\u{1b}[2J"), std::string::npos) << outcome.err;
 }
 
-// Numbers as nobody writes them here.
+// Numbers in an unusual form.
 class StrangeNumbers : public std::numpunct<char> {
   char do_decimal_point() const override { return ';'; }
   char do_thousands_sep() const override { return '\''; }

@@ -114,9 +114,9 @@ TEST_P(MeterbankGenerate, RefusesArgumentsThatItDoesNotUnderstand) {
   replace("CMakeLists.txt", "resources man", "resource man");
   EXPECT_TRUE(configure("").has("no output 'resource'"));
   replace("CMakeLists.txt", "resource man", "man");
-  replace("CMakeLists.txt", "TARGET names", "TARGET nobody");
-  EXPECT_TRUE(configure("").has("TARGET 'nobody' is no target"));
-  replace("CMakeLists.txt", "TARGET nobody", "TARGET names NAMESPACES x");
+  replace("CMakeLists.txt", "TARGET names", "TARGET missing");
+  EXPECT_TRUE(configure("").has("TARGET 'missing' is no target"));
+  replace("CMakeLists.txt", "TARGET missing", "TARGET names NAMESPACES x");
   EXPECT_TRUE(configure("").has("what is meant by NAMESPACES"));
 }
 

@@ -5,7 +5,7 @@
 What meterbank-gen writes, judged by the programs that read it. CHECK is one of
   same          the same bytes again, from another folder, by another path, in other locales
   form          headers begin with the mark that formatters obey, and no line ends with a blank
-  compile       everybody's warnings are silent, with g++ and clang++
+  compile       the warnings of all users are silent, with g++ and clang++
   widths        a value that may not fit its counter does not compile
   instructions  a generated update is the one that one writes by hand
 """

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The waves of a CTRPP manifest, published by a program of our own: rows that are computed when
-// somebody asks, and an instance whose values are set together. Says "loaded", and ends when it is
+// a reader asks, and an instance whose values are set together. Says "loaded", and ends when it is
 // told to.
 #include <array>
 #include <chrono>

@@ -122,7 +122,7 @@ TEST(ManifestStructure, OnlyCountersInTheirNamespaceAreTaken) {
 
 TEST(ManifestStructure, ForeignAttributesAreNoneOfOurs) {
   EXPECT_EQ(read_text(xml_counter(std::string(kPlainCounter) +
-                                  R"( xmlns:note="urn:note" note:owner="somebody")"))
+                                  R"( xmlns:note="urn:note" note:owner="someone")"))
                 .said(),
             "");
 }

@@ -9,7 +9,7 @@
 //                     told       told
 //
 //   arbiter  grants:  books, opens all, journal, word ACTIVE, tells
-//            fences:  word FENCED [L1], journal, closes; limbo until nobody has it open any more
+//            fences:  word FENCED [L1], journal, closes; limbo until no client has it open any more
 //            starts:  what the journal holds may be reclaimed until grace ends, then it is limbo;
 //                     what had ended and was not free yet is limbo at once
 //   client   asks for a counter, for both, or for one that it shares; publishes what it counts;
@@ -22,13 +22,13 @@
 // has open keeps its counter taken until the client closes it or dies. Memory is read and written
 // in order: words and rows have models of their own (slot.pml, settled.pml).
 //
-// Promised, wherever anybody dies:
+// Promised, wherever a process dies:
 //   one_holder           I1  one client has a counter open, or clients that share it
 //   own_generation       I2  a value that the reader accepts was counted for the lease whose token
 //                            it has, and that lease had not ended when its word was loaded
 //   nothing_in_limbo     I3  at rest, but for what a hung process has open
 //   all_or_nothing       I4  who asks for two counters has both or none
-//   served_or_told       I5  at rest nobody waits, but for what a hung process has open
+//   served_or_told       I5  at rest no client waits, except for what a hung process has open
 //   states_add_up        I6  each counter is in one state } whenever the arbiter waits for work
 //   journal_is_ledger    I7  replayed it gives the leases }
 //   held_is_reclaimable      in grace who was in force gets its counters back
@@ -77,7 +77,7 @@
 
 // ---- The arbiter's own, gone when it dies. By number of the lease ----
 byte lease[2], owner[2], want[2], has[2], generation[2];
-byte head = 2;             // who waits longest; 2: nobody
+byte head = 2;             // who waits longest; 2: no client
 byte unused = 3;           // set of counters that are free
 bool grace, busy;
 // Known to the checks only: which grant it was, and on whose kernel event it counts.
@@ -91,12 +91,12 @@ byte journal[2], journal_owner[2], journal_has[2], journal_want[2];  // replayed
 byte word[4], word_generation[4];                                     // ledgers of two words
 
 // ---- The kernel, by counter ----
-byte counts_for[2];          // a grant; 0: nobody, or somebody else
+byte counts_for[2];          // a grant; 0: no client, or a process without a lease
 byte users[2], sharers[2];   // sets of clients that have it open, alone and shared
 bool kernel_says_no;         // once, for reasons of its own
 
 // ---- Clients, and the packets between them and the arbiter ----
-byte state[2], wish[2], link[2] = 1, message[2], answer[2];
+byte state[2], asks_for[2], link[2] = 1, message[2], answer[2];
 bool hung_up[2], notice[2];  // notice: its lease is lost
 byte token_epoch[2], token_lease[2], token_generation[2];
 byte my_carrier[2], my_grant[2], my_counter[2];
@@ -105,7 +105,7 @@ byte my_carrier[2], my_grant[2], my_counter[2];
 bool has_begun;
 bool dies;
 byte who_fails = 2;      // a client; 2: neither
-bool waits_end;          // at any moment, for everybody
+bool waits_end;          // at any moment, for all clients
 bool may_revoke;         // once, without a reason
 
 // What client 0 publishes, once, at any moment; it is read once, at any moment. More of either,
@@ -236,7 +236,7 @@ inline open_all(l) {
 #ifdef RECLAIM_OPENS_ANEW
   :: MAY_JOIN(l) && ON_SAME_COUNTER(l) -> carrier[l] = carrier[1 - l]
 #else
-  // One that is being revoked is joined by a reclaim only: nobody else was booked on it.
+  // One that is being revoked is joined by a reclaim only: no other client was booked on it.
   :: ON_SAME_COUNTER(l) && IN_FORCE(lease[1 - l]) -> carrier[l] = carrier[1 - l]
 #endif
   :: else -> carrier[l] = grants; open_one(l, 0); open_one(l, 1)
@@ -364,7 +364,7 @@ inline enqueue(i) {
     :: l == 2 -> tell(i, REFUSED)
     :: else ->
        set_state(l, QUEUED);
-       owner[l] = i; want[l] = wish[i];
+       owner[l] = i; want[l] = asks_for[i];
 #ifdef GENERATION_STAYS
        generation[l] = 1;
 #else
@@ -440,7 +440,7 @@ inline take_reclaim(i) {
   i = 0
 }
 
-// Whoever held or waited has gone.
+// A client that held or waited has gone.
 inline drop(i) {
   hung_up[i] = false; link[i] = 0;
   l = LEASE_OF(i);
@@ -496,7 +496,7 @@ inline replay() {
   }
 }
 
-// What nobody reclaimed may be in use all the same.
+// What was not reclaimed may be in use all the same.
 inline end_grace() {
   d_step {
     grace = false;
@@ -645,7 +645,7 @@ inline connect_again(i) {
     if
     :: state[i] == ASKED -> close_mine(i); message[i] = ALLOCATE
     :: state[i] == HOLDS ->
-#ifdef NOBODY_RECLAIMS
+#ifdef WITHOUT_RECLAIM
        state[i] = CLOSING
 #else
        state[i] = RECLAIMS; message[i] = RECLAIM
@@ -663,10 +663,10 @@ end_of_client:
        left--;
        if
 #ifndef ONLY_SHARED
-       :: wish[i] = ONE
-       :: wish[i] = TWO
+       :: asks_for[i] = ONE
+       :: asks_for[i] = TWO
 #endif
-       :: wish[i] = SHARED
+       :: asks_for[i] = SHARED
        fi;
        message[i] = ALLOCATE; state[i] = ASKED
      }
@@ -674,7 +674,7 @@ end_of_client:
   :: atomic {
        (state[i] == ASKED || state[i] == RECLAIMS) && answer[i] != 0 ->
        state[i] = (answer[i] == GRANTED -> HOLDS : (state[i] == ASKED -> IDLE : CLOSING));
-       answer[i] = 0; wish[i] = 0
+       answer[i] = 0; asks_for[i] = 0
      }
 #ifdef VALUES
   // Between its two steps it may be stopped for any time.
@@ -829,7 +829,7 @@ end_of_look:
   fi
 }
 
-// ---- At rest: nobody can do anything any more ----
+// ---- At rest: no process can take a step ----
 
 #define HAS_OPEN(i, l) \
   (state[i] == HUNG && (((has[l] & 1) && (USED(0) & (1 << i))) || \

@@ -74,7 +74,7 @@ byte finished[3];
 hidden byte nothing_lost, nothing_twice;
 // False claims: refuting them shows that the model reaches what it talks about.
 hidden byte never_handed_over, never_both;
-byte last_of_0 = 2;  // who had number 0 last; nobody
+byte last_of_0 = 2;  // who had number 0 last; 2: no thread
 
 #define LOWEST_FREE ((taken & 1) == 0 -> 0 : 1)
 
@@ -141,7 +141,7 @@ inline live(t, g) {
 #ifndef GIVE_BACK_EARLY
   give_back(t);
 #endif
-  // Whoever joins the thread knows that it has ended.
+  // A thread that joins the other knows that it has ended.
   atomic { MAY_RELEASE(t) -> finished[g]++ };
   d_step { k = 0; v = 0 }
 }

@@ -6,8 +6,8 @@
 // until its thread's buffer is empty. On TSO each one does, because such instructions empty the
 // buffer. A thread reads its own stores back from its buffer before they are in memory.
 //
-// All stores are in memory before anybody sees a release that followed them, and nobody sees them
-// in another order: what a fence is worth where that is not so, relacy looks at.
+// All stores are in memory before another thread sees a release that followed them, and no thread sees
+// them in another order. Relacy checks what a fence is worth on machines where that is not so.
 //
 // Death of the process: `frozen`, both buffers at once.
 

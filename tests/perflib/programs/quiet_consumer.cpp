@@ -2,8 +2,8 @@
 //
 //   quiet_consumer READS [one_call_between]
 //
-// Reads through PerfLib between two system calls that nothing else here makes, so that whoever
-// traces this program sees whether a read makes any. Ends with 1 unless all reads were right and
+// Reads through PerfLib between two system calls that nothing else here makes, so that a tracer
+// of this program sees whether a read makes any. Ends with 1 unless all reads were right and
 // none of them allocated.
 #include <perflib.h>
 #include <sys/syscall.h>

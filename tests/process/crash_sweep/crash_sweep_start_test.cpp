@@ -34,7 +34,7 @@ class StartAct final : public test::Act {
   std::optional<Provider> provider_;
 };
 
-// True once the provider can be found. Whoever finds a record must be able to use it.
+// True once the provider can be found. A reader that finds a record must be able to use it.
 bool judge_start(const std::string& directory, std::optional<SegmentEye>& eye, Tally& tally) {
   const auto records = test::records_in(directory);
   if (records.empty()) {
@@ -51,7 +51,7 @@ bool judge_start(const std::string& directory, std::optional<SegmentEye>& eye, T
   }
   std::vector<SeenSlot> slots;
   const std::string fault = eye->walk(slots);
-  // relaxed: one look at memory that nobody changes now.
+  // relaxed: one look at memory that does not change now.
   const bool is_live = eye->header().state.load(std::memory_order_relaxed) ==
                        static_cast<std::uint32_t>(SegmentState::kLive);
   const std::string_view name(eye->header().name.data(), eye->header().name_bytes);

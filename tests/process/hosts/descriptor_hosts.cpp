@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "../../channel/asking_reader.hpp"
-#include "../../support/patience.hpp"
+#include "../../support/comes_true.hpp"
 #include "../../support/taken_descriptors.hpp"
 #include "../../support/wave_schema.hpp"
 #include "host.hpp"

@@ -140,7 +140,7 @@ METERBANK_HOST(child_counts_by_a_handle_that_outlived_its_provider) {
   return in_forked_child([&] { return counts_alone(instance) ? 0 : 1; }) ? 0 : 1;
 }
 
-// Whoever waits for a callback does so at a condition variable of the registration.
+// A thread that waits for a callback waits at a condition variable of the registration.
 METERBANK_HOST(child_of_a_process_that_waits_for_a_callback) {
   EveryThing all(directory);
   std::vector<std::thread> closing;

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../support/patience.hpp"
+#include "../../support/comes_true.hpp"
 #include "../../support/temporary_directory.hpp"
 #include "../../support/wave_schema.hpp"
 #include "meterbank/publisher.hpp"

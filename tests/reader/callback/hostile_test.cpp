@@ -44,7 +44,7 @@ void damage(std::vector<std::byte>& packet, std::minstd_rand& random) {
         break;
     }
   }
-  // Whoever lies well gets the length right.
+  // A good forgery has the right length.
   const auto bytes = static_cast<std::uint32_t>(packet.size());
   if (packet.size() >= 12 && below(4) != 0) std::memcpy(packet.data() + 8, &bytes, sizeof bytes);
 }

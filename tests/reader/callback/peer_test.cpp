@@ -33,8 +33,8 @@ using test::ScriptedProvider;
 using test::ScriptedRow;
 using test::TemporaryDirectory;
 
-constexpr auto kPatience = 20s;        // for answers that come
-constexpr auto kShortPatience = 50ms;  // for those that do not
+constexpr auto kTimeout = 20s;        // for answers that come
+constexpr auto kShortTimeout = 50ms;  // for those that do not
 
 const ScriptedRow kRed{3, "red", {10, 20, 30, 40}};
 const ScriptedRow kBlue{4, "blue", {11, 21, 31, 41}};
@@ -58,12 +58,12 @@ class CallbackPeer : public testing::Test {
     std::size_t rows = 0;
     AskCounts counts;
   };
-  Seen ask_once(ScriptedProvider::Script script, std::chrono::nanoseconds patience = kPatience) {
+  Seen ask_once(ScriptedProvider::Script script, std::chrono::nanoseconds timeout = kTimeout) {
     ScriptedProvider peer(directory_.path(), kWaves, std::move(script));
     Catalog catalog = this->catalog();
     Query query = *Query::compile(catalog, {"waves/*/height"});
     Sample sample;
-    const CollectSummary summary = query.collect(sample, patience);
+    const CollectSummary summary = query.collect(sample, timeout);
     const CallbackAnswer& answer = sample.callbacks->front();
     EXPECT_EQ(summary.unanswered, has_rows(answer.outcome) ? 0U : 1U);
     return {answer.outcome, answer.refusal, summary.rows, query.ask_counts()};
@@ -167,7 +167,7 @@ TEST_F(CallbackPeer, TheSecondAnswerToOneQuestionChangesNothing) {
   Query query = *Query::compile(catalog, {"waves/*/height"});
   Sample sample;
   for (int round = 0; round < 3; ++round) {
-    query.collect(sample, kPatience);
+    query.collect(sample, kTimeout);
     ASSERT_EQ(sample.plan->rows.size(), 1U);
     EXPECT_EQ(cook(nullptr, sample).front().instance->name, "red");
   }
@@ -190,10 +190,10 @@ TEST_F(CallbackPeer, ALateAnswerIsDroppedAndTheNextQuestionHasAnAnswerOfItsOwn) 
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"waves/*/height"});
   Sample sample;
-  EXPECT_EQ(query.collect(sample, kShortPatience).unanswered, 1U);
+  EXPECT_EQ(query.collect(sample, kShortTimeout).unanswered, 1U);
   EXPECT_EQ(sample.callbacks->front().outcome, AnswerOutcome::kTimeout);
   EXPECT_EQ(sample.callbacks->front().reason(), "no answer within 0.05 s");
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   EXPECT_EQ(sample.callbacks->front().outcome, AnswerOutcome::kAnswered);
   EXPECT_EQ(cook(nullptr, sample).front().instance->name, "red");
   EXPECT_EQ(query.ask_counts().dropped, 1U);
@@ -236,11 +236,11 @@ TEST_F(CallbackPeer, RowsWithoutANewAnswerHoldNothing) {
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"waves/*/height"});
   Sample good, sample;
-  query.collect(good, kPatience);
+  query.collect(good, kTimeout);
   EXPECT_EQ(good.status, std::vector{RowStatus::kFresh});
   const auto collect = [&](int now) {
     behaviour = now;
-    query.collect(sample, kShortPatience);
+    query.collect(sample, kShortTimeout);
     EXPECT_EQ(sample.row(0)[0], 0U);
     EXPECT_EQ(cook(good, sample).front().cooked.status, CookStatus::kNoValue);
     return sample.status.at(0);
@@ -250,7 +250,7 @@ TEST_F(CallbackPeer, RowsWithoutANewAnswerHoldNothing) {
   EXPECT_EQ(collect(2), RowStatus::kUnanswered);
   EXPECT_EQ(collect(3), RowStatus::kTimeout);
   query.collect(sample);
-  EXPECT_EQ(sample.status, std::vector{RowStatus::kTimeout});  // nobody asked since
+  EXPECT_EQ(sample.status, std::vector{RowStatus::kTimeout});  // no request since
 }
 
 TEST_F(CallbackPeer, ABusyProviderIsAskedAgain) {
@@ -263,7 +263,7 @@ TEST_F(CallbackPeer, ABusyProviderIsAskedAgain) {
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"waves/*/height"});
   Sample sample;
-  EXPECT_EQ(query.collect(sample, kPatience).rows, 1U);
+  EXPECT_EQ(query.collect(sample, kTimeout).rows, 1U);
   std::vector<std::uint64_t> ids;
   for (const ChannelRequest& request : peer.requests(MessageType::kCollect)) {
     ids.push_back(request.id);
@@ -285,26 +285,26 @@ TEST_F(CallbackPeer, AProviderThatHangsUpIsGoneAndAskedAgainOnANewConnection) {
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"waves/*/height"});
   Sample sample;
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   EXPECT_EQ(sample.callbacks->front().outcome, AnswerOutcome::kGone);
   is_rude = false;
-  EXPECT_EQ(query.collect(sample, kPatience).rows, 1U);
+  EXPECT_EQ(query.collect(sample, kTimeout).rows, 1U);
   // With the connection the interest was gone.
   EXPECT_EQ(peer.requests(MessageType::kAddInterest).size(), 2U);
 }
 
-TEST_F(CallbackPeer, NobodyListensIsGoneAtOnce) {
+TEST_F(CallbackPeer, AMissingPeerIsGoneAtOnce) {
   auto peer = std::make_unique<ScriptedProvider>(directory_.path(), kWaves,
                                                  [](PacketSocket&, const auto&) {});
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"waves"});
   peer.reset();
   Sample sample;
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   EXPECT_EQ(sample.callbacks->front().outcome, AnswerOutcome::kGone);
 }
 
-// One provider hangs; it must cost the others nothing but the patience.
+// One provider hangs; the others lose no more than the timeout.
 TEST_F(CallbackPeer, TwentyAnswerBesideOneThatHangs) {
   const auto answer = [](PacketSocket& to, const ChannelRequest& request) {
     if (is_ask(request)) to.send(rows_answer(request.id, {kRed}));
@@ -330,14 +330,14 @@ TEST_F(CallbackPeer, TwentyAnswerBesideOneThatHangs) {
   }
 }
 
-TEST_F(CallbackPeer, InterestIsToldOncePerMaskAndBeforeTheFirstQuestion) {
+TEST_F(CallbackPeer, SendsInterestOncePerMaskAndBeforeTheFirstRequest) {
   ScriptedProvider peer(directory_.path(), kWaves, [](PacketSocket& to, const auto& request) {
     if (is_ask(request)) to.send(rows_answer(request.id, {kRed}));
   });
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"waves/*/height"});
   Sample sample;
-  for (int round = 0; round < 3; ++round) query.collect(sample, kPatience);
+  for (int round = 0; round < 3; ++round) query.collect(sample, kTimeout);
   const auto added = peer.requests(MessageType::kAddInterest);
   ASSERT_EQ(added.size(), 1U);
   EXPECT_EQ(added.front().counter_mask, std::vector<std::uint64_t>{2});
@@ -436,7 +436,7 @@ TEST_F(CallbackPeerMemory, MemoryThatCouldChangeOrFaultIsNotTouched) {
   }
 }
 
-TEST_F(CallbackPeerMemory, DescriptorsThatNobodyAskedForAreClosed) {
+TEST_F(CallbackPeerMemory, ClosesDescriptorsThatWereNotRequested) {
   const std::ptrdiff_t before = open_descriptors();
   for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{253}}) {
     const Seen seen = ask_once([count](PacketSocket& to, const ChannelRequest& request) {
@@ -473,7 +473,7 @@ TEST_F(CallbackPeer, AnAnswerHoldsNothingOfCountersThatAreMoreThanANumber) {
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"tides/*/*"});
   Sample sample;
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   std::map<std::string, CookedRow> rows;
   for (const CookedRow& row : cook(nullptr, sample)) rows[row.counter->symbol] = row;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows that are computed when somebody asks: a query and a real provider.
+// Rows that are computed when a reader asks: a query and a real provider.
 #include <atomic>
 #include <stdexcept>
 
@@ -10,8 +10,8 @@ namespace meterbank {
 namespace {
 
 using test::CallbackQuery;
-using test::kPatience;
 using test::kTide;
+using test::kTimeout;
 using test::kWaves;
 using test::Wave;
 
@@ -23,7 +23,7 @@ TEST_F(CallbackQuery, CollectsRowsThatAreComputedWhenAsked) {
   Query query = *Query::compile(catalog, {"waves/*/height"});
   EXPECT_TRUE(query.asks());
   Sample sample;
-  const CollectSummary summary = query.collect(sample, kPatience);
+  const CollectSummary summary = query.collect(sample, kTimeout);
   EXPECT_EQ(summary.rows, 2U);
   EXPECT_EQ(summary.not_fresh, 0U);
   EXPECT_EQ(summary.unanswered, 0U);
@@ -37,7 +37,7 @@ TEST_F(CallbackQuery, CollectsRowsThatAreComputedWhenAsked) {
   EXPECT_EQ(sample.callbacks->front().set->set->name, "Waves");
 }
 
-TEST_F(CallbackQuery, CollectWithoutPatienceShowsWhatWasAnsweredLast) {
+TEST_F(CallbackQuery, CollectWithoutTimeoutShowsTheLastAnswer) {
   waves_.show({{"red", 3, 10}});
   Provider sea = provider();
   add(sea);
@@ -45,17 +45,17 @@ TEST_F(CallbackQuery, CollectWithoutPatienceShowsWhatWasAnsweredLast) {
   Query query = *Query::compile(catalog, {"waves/*/height"});
   Sample sample;
   EXPECT_EQ(query.collect(sample).rows, 0U);
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   waves_.show({{"red", 3, 11}});
   const int calls = waves_.calls_[CallbackReason::kCollect];
   EXPECT_EQ(query.collect(sample).not_fresh, 0U);
   EXPECT_EQ(values(sample).at("waves/red/height"), 10);
   EXPECT_EQ(waves_.calls_[CallbackReason::kCollect], calls);
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   EXPECT_EQ(values(sample).at("waves/red/height"), 11);
 }
 
-TEST_F(CallbackQuery, QueriesWithoutCallbacksAskNobody) {
+TEST_F(CallbackQuery, QueriesWithoutCallbacksSendNoRequest) {
   Provider sea = provider();
   auto plain = *sea.add(kWaves);
   auto red = *plain.create_instance("red");
@@ -63,7 +63,7 @@ TEST_F(CallbackQuery, QueriesWithoutCallbacksAskNobody) {
   Query query = *Query::compile(catalog, {});
   EXPECT_FALSE(query.asks());
   Sample sample;
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   EXPECT_EQ(sample.callbacks, nullptr);
   EXPECT_EQ(sample.status.size(), 1U);
 }
@@ -77,7 +77,7 @@ TEST_F(CallbackQuery, CreatedInstancesAndRowsThatWereAskedForAppearTogether) {
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"waves/*/height"});
   Sample sample;
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   EXPECT_EQ(values(sample),
             (std::map<std::string, double>{{"waves/green/height", 5}, {"waves/red/height", 10}}));
 }
@@ -89,17 +89,17 @@ TEST_F(CallbackQuery, EnumerateLetsPatternsFindRowsAndExpand) {
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"waves/red/height", "waves/redd/height"});
   EXPECT_EQ(query.unmatched().size(), 2U);
-  EXPECT_TRUE(query.enumerate(kPatience));
+  EXPECT_TRUE(query.enumerate(kTimeout));
   ASSERT_EQ(query.unmatched().size(), 1U);
   EXPECT_EQ(query.unmatched().front().part, "instance");
   EXPECT_EQ(query.unmatched().front().suggestion, "red");
   EXPECT_EQ(query.expanded(PathSpelling::kShort), std::vector<std::string>{"waves/red/height"});
-  EXPECT_FALSE(query.enumerate(kPatience));
+  EXPECT_FALSE(query.enumerate(kTimeout));
   Sample sample;
   query.collect(sample);
   ASSERT_EQ(sample.status.size(), 1U);
   EXPECT_EQ(sample.status.front(), RowStatus::kUnanswered);  // a name, and no values as yet
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   EXPECT_EQ(sample.status.front(), RowStatus::kFresh);
 }
 
@@ -111,12 +111,12 @@ TEST_F(CallbackQuery, RowsKeepTheirNameIdAndPlaceOverAThousandReads) {
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"waves"});
   Sample sample;
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   const auto plan = query.plan();
   for (int round = 0; round < 1000; ++round) {
     if (round % 2 == 0) waves_.show({{"blue", 4, 1}, {"red", 3, 2}});
     if (round % 2 == 1) waves_.show({{"red", 3, 3}, {"blue", 4, 4}});
-    query.collect(sample, kPatience);
+    query.collect(sample, kTimeout);
     ASSERT_EQ(query.plan(), plan);
   }
   for (const CookedRow& row : cook(nullptr, sample)) {
@@ -131,12 +131,12 @@ TEST_F(CallbackQuery, ARowThatComesBackBeginsAnew) {
   Query query = *Query::compile(catalog, {"waves/*/crests"});
   Sample first, gone, again;
   waves_.show({{"red", 3, 10}, {"blue", 4, 10}});
-  query.collect(first, kPatience);
+  query.collect(first, kTimeout);
   waves_.show({{"blue", 4, 20}});
-  query.collect(gone, kPatience);
+  query.collect(gone, kTimeout);
   EXPECT_EQ(gone.plan->rows.size(), 1U);
   waves_.show({{"red", 3, 30}, {"blue", 4, 40}});
-  query.collect(again, kPatience);
+  query.collect(again, kTimeout);
   for (const CookedRow& row : cook(first, again)) {
     EXPECT_EQ(row.cooked.status,
               row.instance->name == "red" ? CookStatus::kReset : CookStatus::kNew);
@@ -153,7 +153,7 @@ TEST_F(CallbackQuery, GrowsToManyRowsAndShrinksAgain) {
     std::vector<Wave> waves;
     for (std::uint32_t id = 0; id < count; ++id) waves.push_back({std::to_string(id), id, id + 7});
     waves_.show(waves);
-    query.collect(sample, kPatience);
+    query.collect(sample, kTimeout);
     ASSERT_EQ(sample.plan->rows.size(), count);
     for (const CookedRow& row : cook(nullptr, sample)) {
       ASSERT_EQ(row.cooked.value, row.instance->id + 7.0);
@@ -168,7 +168,7 @@ TEST_F(CallbackQuery, OneNameWithTwoIdsIsTwoRows) {
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"waves/*/height"});
   Sample sample;
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   std::map<std::uint32_t, double> by_id;
   for (const CookedRow& row : cook(nullptr, sample)) by_id[row.instance->id] = row.cooked.value;
   EXPECT_EQ(by_id, (std::map<std::uint32_t, double>{{3, 10}, {4, 20}}));  // the first one counts
@@ -182,14 +182,14 @@ TEST_F(CallbackQuery, TimeOfARowIsWhenItsValuesWereTrue) {
   Query query = *Query::compile(catalog, {"waves/*/crests"});
   const Timestamp before = Timestamp::now();
   Sample older, same, newer;
-  query.collect(older, kPatience);
+  query.collect(older, kTimeout);
   query.collect(same);
   const std::vector<CookedRow> rows = cook(nullptr, older);
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_GE(rows[0].raw.time_ns, before.monotonic_ns);
   EXPECT_LE(rows[0].raw.time_ns, older.time.monotonic_ns);
   EXPECT_EQ(cook(older, same).front().cooked.status, CookStatus::kNoNewSample);
-  query.collect(newer, kPatience);
+  query.collect(newer, kTimeout);
   EXPECT_TRUE(has_value(cook(older, newer).front().cooked.status));
 }
 
@@ -201,9 +201,9 @@ TEST_F(CallbackQuery, TwoQueriesHaveRowsOfTheirOwn) {
   Query two = *Query::compile(catalog, {"waves/*/crests"});
   Sample of_one, of_two;
   waves_.show({{"red", 3, 10}});
-  one.collect(of_one, kPatience);
+  one.collect(of_one, kTimeout);
   waves_.show({{"blue", 4, 20}});
-  two.collect(of_two, kPatience);
+  two.collect(of_two, kTimeout);
   // Both lie in the first slot; that must not make them a pair.
   EXPECT_EQ(cook(of_one, of_two).front().cooked.status, CookStatus::kFirstSample);
 }
@@ -216,7 +216,7 @@ TEST_F(CallbackQuery, PlansAndSamplesOutliveTheirQuery) {
     add(sea);
     Catalog catalog = this->catalog();
     Query query = *Query::compile(catalog, {"waves/*/height"});
-    query.collect(sample, kPatience);
+    query.collect(sample, kTimeout);
   }
   EXPECT_EQ(values(sample), (std::map<std::string, double>{{"waves/red/height", 10}}));
 }
@@ -228,10 +228,10 @@ TEST_F(CallbackQuery, AMovedQueryGoesOn) {
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"waves/*/height"});
   Sample sample;
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   Query moved = std::move(query);
   waves_.show({{"red", 3, 11}});
-  moved.collect(sample, kPatience);
+  moved.collect(sample, kTimeout);
   EXPECT_EQ(values(sample).at("waves/red/height"), 11);
 }
 
@@ -243,13 +243,13 @@ TEST_F(CallbackQuery, AProviderThatIgnoresMasksGivesTheSameRows) {
   Catalog catalog = this->catalog();
   Sample sample;
   Query by_pattern = *Query::compile(catalog, {"waves/r*/height"});
-  by_pattern.collect(sample, kPatience);
+  by_pattern.collect(sample, kTimeout);
   EXPECT_EQ(values(sample),
             (std::map<std::string, double>{{"waves/red/height", 10}, {"waves/rose/height", 30}}));
   EXPECT_EQ(sample.callbacks->front().rows, 2U);
   Query by_id = Query::of_items(
       catalog, {{.set = kWaves.guid, .instances = "*", .instance_id = 4, .counter_id = 1}});
-  by_id.collect(sample, kPatience);
+  by_id.collect(sample, kTimeout);
   EXPECT_EQ(values(sample), (std::map<std::string, double>{{"waves/blue/height", 20}}));
 }
 
@@ -260,7 +260,7 @@ TEST_F(CallbackQuery, ASetWithoutNamesHasOneRow) {
   Catalog catalog = this->catalog();
   Sample sample;
   Query query = *Query::compile(catalog, {"tide/height"});
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   EXPECT_FALSE(waves_.collects_many_);
   EXPECT_EQ(waves_.added_,
             (std::vector{CallbackRequest::Added::kYes, CallbackRequest::Added::kDropped}));
@@ -275,7 +275,7 @@ TEST_F(CallbackQuery, AnItemFindsItsInstancesOnceTheyWereAnswered) {
   EXPECT_EQ(query.plan()->answers[0].status, ItemStatus::kInstanceAbsent);
   waves_.show({{"red", 3, 10}});
   Sample sample;
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   EXPECT_EQ(query.plan()->answers[0].status, ItemStatus::kFound);
   // Rows stay with the query when its items change.
   query.replace(catalog, {{.set = kWaves.guid, .instances = "r*"}});
@@ -291,7 +291,7 @@ TEST_F(CallbackQuery, ACodeOfTheCallbackComesWithItsRows) {
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"waves/*/height"});
   Sample sample;
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   EXPECT_EQ(values(sample).at("waves/red/height"), 1);
   EXPECT_EQ(sample.status, std::vector{RowStatus::kFresh});
   EXPECT_EQ(sample.callbacks->front().outcome, AnswerOutcome::kReturnedCode);
@@ -299,7 +299,7 @@ TEST_F(CallbackQuery, ACodeOfTheCallbackComesWithItsRows) {
   EXPECT_EQ(sample.callbacks->front().reason(), "the callback returned 17");
 }
 
-TEST_F(CallbackQuery, WhatACallbackThrowsIsShown) {
+TEST_F(CallbackQuery, ShowsTheExceptionOfACallback) {
   Provider sea = provider();
   const auto odd = *sea.add(kWaves, [](CallbackRequest&) -> std::uint32_t {
     throw std::runtime_error("no \x1b[2J water");
@@ -307,7 +307,7 @@ TEST_F(CallbackQuery, WhatACallbackThrowsIsShown) {
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"waves/*/height"});
   Sample sample;
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   EXPECT_EQ(sample.callbacks->front().outcome, AnswerOutcome::kThrew);
   EXPECT_EQ(sample.callbacks->front().text, "no \x1b[2J water");
 }
@@ -321,14 +321,14 @@ TEST_F(CallbackQuery, AskingFromInsideACallbackOfTheSameProcessIsRefused) {
     catalog.refresh();
     Query query = *Query::compile(catalog, {"waves"});
     Sample sample;
-    query.collect(sample, kPatience);
+    query.collect(sample, kTimeout);
     inner = sample.callbacks->front().outcome;
     return 0U;
   });
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"waves"});
   Sample sample;
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   EXPECT_EQ(sample.callbacks->front().outcome, AnswerOutcome::kAnswered);
   EXPECT_EQ(inner.load(std::memory_order_relaxed), AnswerOutcome::kReentrant);
 }
@@ -340,7 +340,7 @@ TEST_F(CallbackQuery, RowsOfAClosedRegistrationAreClosed) {
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"waves/*/height"});
   Sample sample;
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   registration.close();
   EXPECT_TRUE(query.collect(sample).stale);
   EXPECT_EQ(sample.status, std::vector{RowStatus::kClosed});

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is asked, for what, and who is told that somebody is interested.
+// Which providers are asked, for what, and which are told of an interested reader.
 #include <atomic>
 #include <functional>
 #include <thread>
 
-#include "../../support/patience.hpp"
+#include "../../support/comes_true.hpp"
 #include "callback_fixture.hpp"
 
 namespace meterbank {
@@ -13,8 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::CallbackQuery;
-using test::kPatience;
 using test::kTide;
+using test::kTimeout;
 using test::kWaves;
 
 // Windows: PCW_MASK_INFORMATION.
@@ -24,7 +24,7 @@ TEST_F(CallbackQuery, OneCounterSetsOneBit) {
   Catalog catalog = this->catalog();
   Sample sample;
   Query query = *Query::compile(catalog, {"waves/*/height"});
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   EXPECT_EQ(waves_.last_mask_, std::vector<std::uint64_t>{std::uint64_t{1} << 1});
 }
 
@@ -34,7 +34,7 @@ TEST_F(CallbackQuery, ACounterWithABaseOfAHighIdSetsBothBits) {
   Catalog catalog = this->catalog();
   Sample sample;
   Query query = *Query::compile(catalog, {"waves/*/time_per_crest"});
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   EXPECT_EQ(waves_.last_mask_,
             (std::vector<std::uint64_t>{std::uint64_t{1} << 7, std::uint64_t{1} << (70 - 64)}));
 }
@@ -45,7 +45,7 @@ TEST_F(CallbackQuery, AWildcardSetsAllBits) {
   Catalog catalog = this->catalog();
   Sample sample;
   Query query = *Query::compile(catalog, {"waves"});
-  query.collect(sample, kPatience);
+  query.collect(sample, kTimeout);
   EXPECT_EQ(waves_.last_mask_, std::vector<std::uint64_t>{~std::uint64_t{0}});
   EXPECT_EQ(waves_.last_pattern_, "*");
   EXPECT_EQ(waves_.last_id_, kAnyInstanceId);
@@ -58,24 +58,24 @@ TEST_F(CallbackQuery, AnExactPatternAndIdReachTheCallback) {
   Catalog catalog = this->catalog();
   Sample sample;
   Query by_pattern = *Query::compile(catalog, {"waves/Re?*/height", "waves/re?*/crests"});
-  by_pattern.collect(sample, kPatience);
+  by_pattern.collect(sample, kTimeout);
   EXPECT_EQ(waves_.last_pattern_, "Re?*");
   EXPECT_EQ(waves_.last_id_, kAnyInstanceId);
   Query by_id = Query::of_items(
       catalog, {{.set = kWaves.guid, .instances = "r*", .instance_id = 3},
                 {.set = kWaves.guid, .instances = "r*", .instance_id = 3, .counter_id = 1}});
-  by_id.collect(sample, kPatience);
+  by_id.collect(sample, kTimeout);
   EXPECT_EQ(waves_.last_pattern_, "r*");
   EXPECT_EQ(waves_.last_id_, 3U);
   Query two = Query::of_items(catalog, {{.set = kWaves.guid, .instances = "r*", .instance_id = 3},
                                         {.set = kWaves.guid, .instances = "b*", .instance_id = 4}});
-  two.collect(sample, kPatience);
+  two.collect(sample, kTimeout);
   EXPECT_EQ(waves_.last_pattern_, "*");
   EXPECT_EQ(waves_.last_id_, kAnyInstanceId);
 }
 
-// The wrong kind of question is no question.
-TEST_F(CallbackQuery, ItemsOfTheWrongKindAskNobody) {
+// A request of the wrong kind is not sent.
+TEST_F(CallbackQuery, ItemsOfTheWrongKindSendNoRequest) {
   Provider sea = provider();
   add(sea);
   add(sea, kTide);
@@ -97,12 +97,12 @@ TEST_F(CallbackQuery, EveryProviderOfTheSetIsAsked) {
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"waves/*/height"});
   Sample sample;
-  EXPECT_EQ(query.collect(sample, kPatience).rows, 3U);
+  EXPECT_EQ(query.collect(sample, kTimeout).rows, 3U);
   EXPECT_EQ(sample.callbacks->size(), 3U);
   for (const CookedRow& row : cook(nullptr, sample)) EXPECT_TRUE(row.has_namesake);
 }
 
-TEST_F(CallbackQuery, OnlyThePublisherThatAPatternNamesIsAsked) {
+TEST_F(CallbackQuery, OnlyTheProviderThatAPatternNamesIsAsked) {
   waves_.show({{"red", 3, 10}});
   Provider sea = provider("sea"), lake = provider("lake");
   add(sea);
@@ -113,11 +113,11 @@ TEST_F(CallbackQuery, OnlyThePublisherThatAPatternNamesIsAsked) {
   Catalog catalog = this->catalog();
   Query query = *Query::compile(catalog, {"\\\\sea\\Waves(*)\\Height"});
   Sample sample;
-  EXPECT_EQ(query.collect(sample, kPatience).rows, 1U);
+  EXPECT_EQ(query.collect(sample, kTimeout).rows, 1U);
   EXPECT_EQ(sample.callbacks->size(), 1U);
   Query absent = *Query::compile(catalog, {"\\\\ocean\\Waves(*)\\Height"});
   EXPECT_FALSE(absent.asks());
-  EXPECT_EQ(absent.collect(sample, kPatience).rows, 0U);
+  EXPECT_EQ(absent.collect(sample, kTimeout).rows, 0U);
   EXPECT_EQ(sample.callbacks, nullptr);
 }
 
@@ -139,7 +139,7 @@ TEST_F(CallbackQuery, MoreReadersThanPlacesAllGetTheirAnswers) {
       Query query = *Query::compile(catalog, {"waves/*/height"});
       Sample sample;
       for (int round = 0; round < kRounds; ++round) {
-        query.collect(sample, kPatience);
+        query.collect(sample, kTimeout);
         if (sample.callbacks->front().outcome == AnswerOutcome::kAnswered) ++answered;
       }
     });

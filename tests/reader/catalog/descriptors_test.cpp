@@ -51,7 +51,7 @@ TEST_F(CatalogDescriptors, AreNotKeptForMappedMemory) {
   EXPECT_LE(open_descriptors(), before + 1);  // one process
 }
 
-TEST_F(CatalogDescriptors, OfAThousandRecordsOfOneProcessHideNoProviderOfAnotherUser) {
+TEST_F(CatalogDescriptors, AThousandRecordsOfOneProcessHideNoProviderOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
   start_providers("flood", 1023, kStranger);
   start_providers("healthy", 3);
@@ -76,7 +76,7 @@ TEST_F(CatalogDescriptors, SufficeForManyMoreProcessesThanTheLimitHasFiles) {
   EXPECT_EQ(said, "300 live; 300 live; few");
 }
 
-TEST_F(CatalogDescriptors, ThatALimitDoesNotAllowMakeNoProviderDead) {
+TEST_F(CatalogDescriptors, TheLimitMakesNoProviderDead) {
   start_providers("p", 5);
   const pid_t mortal = start_providers("mortal", 1);
   Catalog before = open();

@@ -43,7 +43,7 @@ class CatalogJunk : public test::SharedDirectoryTest {
   }
 };
 
-TEST_F(CatalogJunk, OfDeadRecordsHidesNoLivingProviderOfTheSameUser) {
+TEST_F(CatalogJunk, DeadRecordsHideNoLiveProviderOfTheSameUser) {
   write_dead_records(2000);
   start_providers("healthy", 3);
   Catalog catalog = open();
@@ -55,7 +55,7 @@ TEST_F(CatalogJunk, OfDeadRecordsHidesNoLivingProviderOfTheSameUser) {
   EXPECT_EQ(states_of(catalog)["live"], 5);
 }
 
-TEST_F(CatalogJunk, OfDeadRecordsIsListedAgainAsRoomIsMade) {
+TEST_F(CatalogJunk, DeadRecordsAreListedOnceThereIsRoom) {
   write_dead_records(20);
   Catalog catalog = open({.providers_per_user_max = 5});
   EXPECT_EQ(states_of(catalog)["dead"], 5);
@@ -68,7 +68,7 @@ TEST_F(CatalogJunk, OfDeadRecordsIsListedAgainAsRoomIsMade) {
   EXPECT_EQ(directory_.files(), 0U);
 }
 
-TEST_F(CatalogJunk, OfOneUserHidesNoProviderOfAnotherOrOfItsOwn) {
+TEST_F(CatalogJunk, HidesNoProvider) {
   make_files(70'000, ".txt");
   make_files(10'000, ".provider");
   start_providers("healthy", 1);
@@ -102,7 +102,7 @@ TEST_F(CatalogJunk, IsReadOnceUntilItChanges) {
   EXPECT_EQ(again->found.size(), 2U);
 }
 
-TEST_F(CatalogJunk, OfAUserIsReadWithinABudgetAndTheRestByLaterWalks) {
+TEST_F(CatalogJunk, IsReadWithinABudgetAndTheRestByLaterWalks) {
   write_dead_records(50);
   RecordDirectory directory(directory_.path(), {.reads_per_user_max = 20});
   std::vector<std::string> known;
@@ -129,7 +129,7 @@ TEST_F(CatalogJunk, OfAUserIsReadWithinABudgetAndTheRestByLaterWalks) {
   }
 }
 
-TEST_F(CatalogJunk, OfManyObjectsIsWalkedInPartsThatTogetherAreTheWhole) {
+TEST_F(CatalogJunk, ALargeDirectoryIsWalkedInParts) {
   write_dead_records(100);
   make_files(300, ".txt");
   RecordDirectory directory(directory_.path(), {.objects_max = 64});
@@ -149,7 +149,7 @@ TEST_F(CatalogJunk, OfManyObjectsIsWalkedInPartsThatTogetherAreTheWhole) {
   EXPECT_EQ(found.size(), 100U);
 }
 
-TEST_F(CatalogJunk, OfManyObjectsIsNotWalkedAgainAtOnce) {
+TEST_F(CatalogJunk, ALargeDirectoryIsNotWalkedAgainAtOnce) {
   write_dead_records(10);
   RecordDirectory directory(directory_.path(), {.objects_without_rest = 5});
   const auto knows_none = [](const std::string&, std::uint64_t) { return false; };
@@ -180,7 +180,7 @@ TEST_F(CatalogJunk, CostsAnIdleRefreshNoDescriptorAndNoVersion) {
   EXPECT_EQ(test::open_descriptors(), descriptors);
 }
 
-TEST_F(CatalogJunk, OfAStrangerIsCountedAsTheirs) {
+TEST_F(CatalogJunk, IsCountedByOwner) {
   if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
   make_files(30, ".provider", kStranger);
   start_providers("healthy", 1);
@@ -191,7 +191,7 @@ TEST_F(CatalogJunk, OfAStrangerIsCountedAsTheirs) {
   EXPECT_EQ(left_out(own, LeftOutReason::kPolicy, kStranger), 30U);
 }
 
-TEST_F(CatalogJunk, OfTooManyProvidersIsSaidAndHidesNoneOfAnotherUser) {
+TEST_F(CatalogJunk, TooManyProvidersAreReportedAndHideNoneOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
   start_providers("flood", 30, kStranger);
   start_providers("healthy", 3);
@@ -248,7 +248,7 @@ TEST_F(RuntimeDirectories, CountOnlyIfTheyBelongToTheUserThatTheyAreCalledAfter)
   EXPECT_EQ(found.squatted, (std::map<std::uint32_t, std::uint64_t>{{kStranger, 1}}));
 }
 
-TEST_F(RuntimeDirectories, OfThisUserAndRootComeFirstAndWithoutAWalk) {
+TEST_F(RuntimeDirectories, ThoseOfThisUserAndRootComeFirstAndWithoutAWalk) {
   make("meterbank-" + std::to_string(::geteuid()), ::geteuid());
   for (int i = 0; i < 1000; ++i) {
     ASSERT_EQ(::mkdir((roots_.shared_memory + "/meterbank-junk" + std::to_string(i)).c_str(), 0755),

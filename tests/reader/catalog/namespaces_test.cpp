@@ -53,14 +53,14 @@ class CatalogNamespaces : public test::SharedDirectoryTest {
   }
 };
 
-TEST_F(CatalogNamespaces, OfOneProcessChangeNothing) {
+TEST_F(CatalogNamespaces, ASharedNamespaceTellsLiveFromDead) {
   const pid_t provider = start_providers("p", 1);
   EXPECT_EQ(state_from([] { return true; }), "live");
   end(provider);
   EXPECT_EQ(state_from([] { return true; }), "dead");
 }
 
-TEST_F(CatalogNamespaces, OfAReaderInAnotherPidNamespaceMakeAProviderForeign) {
+TEST_F(CatalogNamespaces, ProvidersAreForeignInAnotherPidNamespace) {
   start_providers("p", 1);
   const auto enter = [] { return ::unshare(CLONE_NEWPID) == 0; };
   EXPECT_EQ(state_from(enter, true), "foreign");
@@ -68,7 +68,7 @@ TEST_F(CatalogNamespaces, OfAReaderInAnotherPidNamespaceMakeAProviderForeign) {
             "foreign");
 }
 
-TEST_F(CatalogNamespaces, OfAContainerMakeItsProvidersForeignFromOutside) {
+TEST_F(CatalogNamespaces, ProvidersInAContainerAreForeignFromOutside) {
   // Pid 1 of its own namespace; it ends with this test's child.
   const pid_t container = start_child([this] {
     if (::unshare(CLONE_NEWPID) != 0) ::_exit(1);
@@ -94,7 +94,7 @@ TEST_F(CatalogNamespaces, OfAContainerMakeItsProvidersForeignFromOutside) {
   EXPECT_EQ(state_from_here("p0"), "foreign");
 }
 
-TEST_F(CatalogNamespaces, OfTwoContainersKeepTheirProvidersOfOneNameApart) {
+TEST_F(CatalogNamespaces, ProvidersOfOneNameInTwoContainersAreKeptApart) {
   PointerRecord other = test::BareProvider("p0").record();  // ended, in another pid namespace
   other.pid_namespace += 1;
   write_file("other.provider", other.text());
@@ -121,7 +121,7 @@ TEST_F(CatalogNamespaces, WithoutProcfsMakeAProviderForeign) {
   EXPECT_EQ(outcome.text, "foreign");
 }
 
-TEST_F(CatalogNamespaces, WithAProcfsThatHidesProcessesMakeThoseOfOthersForeign) {
+TEST_F(CatalogNamespaces, ProvidersOfOtherUsersAreForeignIfProcfsHidesThem) {
   start_providers("p", 1);
   for (const char* options : {"hidepid=2", "hidepid=1"}) {
     const auto prepare = [options] {
@@ -133,7 +133,7 @@ TEST_F(CatalogNamespaces, WithAProcfsThatHidesProcessesMakeThoseOfOthersForeign)
   }
 }
 
-TEST_F(CatalogNamespaces, OfTimeDoNotMakeAProviderDead) {
+TEST_F(CatalogNamespaces, ATimeNamespaceMakesNoProviderDead) {
   start_providers("p", 1);
   const auto enter = [] {
     if (::unshare(CLONE_NEWTIME) != 0) return false;

@@ -61,7 +61,7 @@ TEST_F(CatalogMemory, KeepsItsProviderWhenTheFirstRecordIsRemoved) {
   }
 }
 
-TEST_F(CatalogMemory, ThatAThousandRecordsRepeatHidesNoOtherProviderOfItsUser) {
+TEST_F(CatalogMemory, AThousandRecordsOfOneMemoryHideNoOtherProvider) {
   Provider provider = *Provider::create({.name = "orders", .directory = directory_.path()});
   for (int i = 0; i < 3000; ++i) repeat(provider, "copy" + std::to_string(i) + ".provider");
   start_providers("healthy", 3);

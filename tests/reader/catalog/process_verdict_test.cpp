@@ -109,7 +109,7 @@ TEST(ProcessVerdict, TakesNoUnknownBootIdForAnotherOne) {
   EXPECT_TRUE(needs_look(without, viewpoint()));
 }
 
-TEST(ProcessVerdict, OfTheSamePidNamespaceFollowsWhatWasFound) {
+TEST(ProcessVerdict, FollowsTheFindingsInTheSamePidNamespace) {
   const Viewpoint from = viewpoint();
   EXPECT_TRUE(needs_look(record(), from));
   EXPECT_EQ(life(record(), from, Found::kNone), Life::kGone);

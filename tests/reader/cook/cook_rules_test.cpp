@@ -271,7 +271,7 @@ TEST(CookRules, AgreeWithTheBookOnRandomPairs) {
   EXPECT_GT(refusals, 100'000U);
 }
 
-TEST(CookRules, GiveNoNumberThatIsNoneForAnyPairOfAnyType) {
+TEST(CookRules, GiveNoNanOrInfinityForAnyPairOfAnyType) {
   RandomSymbols random;
   std::mt19937_64 types(1);
   for (int turn = 0; turn < 1'000'000; ++turn) {

@@ -222,7 +222,7 @@ TEST(CookFormulas, TellAStampThatDidNotMoveFromAClockThatStoodStill) {
   EXPECT_EQ(status_of(CounterType::kBulkCount, &before, after), CookStatus::kNegativeTime);
 }
 
-TEST(CookFormulas, NeverGiveANumberThatIsNone) {
+TEST(CookFormulas, NeverGiveANanOrInfinity) {
   constexpr auto kValues = std::to_array<std::uint64_t>(
       {0, 1, 2, 0x7fffffff, 0xffffffff, 0x100000000, 1ULL << 63, ~0ULL});
   std::size_t cooked_count = 0;

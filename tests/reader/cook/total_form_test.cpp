@@ -107,7 +107,7 @@ TEST_P(TotalFormTest, JoinsValuesInTheFormTheyAreStoredIn) {
   expect_both(look(sample));
 }
 
-TEST_P(TotalFormTest, LeavesOutWhatIsNoNumber) {
+TEST_P(TotalFormTest, LeavesOutNonNumericValues) {
   const Share one = start("a", 4);
   Share two = start("b", -10);
   two.instance.gauge(4).set(std::numeric_limits<double>::quiet_NaN());
@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(OfShares, TotalFormTest,
 
 class TotalFormHistory : public TotalFormTest {};
 
-TEST_P(TotalFormHistory, CountsWhatIsGoneInItsForm) {
+TEST_P(TotalFormHistory, CountsEndedInstancesInTheirForm) {
   const Share one = start("a", 4);
   std::optional<Share> two = start("b", -10);
   Catalog catalog = *Catalog::open({.directory = directory_.path()});

@@ -320,7 +320,7 @@ TEST_F(TotalTest, TakesTheLowerHalfOfACounterOf32Bits) {
   EXPECT_EQ(cook(nullptr, sample).front().raw.value, 10U);
 }
 
-TEST_F(TotalTest, AddsWhatIsGoneToTheRawSumButToNoRate) {
+TEST_F(TotalTest, AddsEndedInstancesToTheRawSumButToNoRate) {
   std::optional<Registration> set_a = start("a", InstanceKind::kGlobalAggregateHistory);
   std::optional<Registration> set_b = start("b", InstanceKind::kGlobalAggregateHistory);
   std::optional<Instance> one = *set_a->create_instance(""), two = *set_b->create_instance("");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any text as a counter path. What parses must read back as itself after printing, in both
-// spellings; what does not must be refused with a reason. The texts of its parts are patterns, which
-// are held against each other within their bounds.
+// spellings; what does not must be refused with a reason. The texts of its parts are patterns,
+// which are held against each other within their bounds.
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -36,7 +36,7 @@ void check_short(const CounterPath& path) {
     const CounterPath& reading =
         path.counter ? again->reading_as_counter() : again->reading_as_instance();
     require(reading.counter == expected.counter && reading.instance == expected.instance);
-    require(reading.set == expected.set && reading.publisher == expected.publisher);
+    require(reading.set == expected.set && reading.provider == expected.provider);
   } else {
     require(*again == expected);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the program says when the directory, the machine or another process is not as it should be:
-// a named error with a remedy, the documented exit code, and the rows of everybody else.
+// a named error with a remedy, the documented exit code, and the rows of all other providers.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -177,7 +177,7 @@ TEST_F(CliBadInput, NamesWhateverLiesInPlaceOfARecord) {
   std::ofstream(file("empty.provider")) << "";
   std::ofstream(file("huge.provider")) << std::string(100'000, '\n');
   std::ofstream(file("words.provider")) << "hello\x1b[2J\n";
-  std::ofstream(file("README")) << "of somebody else\n";
+  std::ofstream(file("README")) << "of another program\n";
 
   const auto list = meterbank({"list"});
   const auto good = meterbank({"get", "shop_sales/fruit/stock"});

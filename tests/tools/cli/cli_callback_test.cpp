@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values that a publisher computes when it is asked.
+// Values that a provider computes when it is asked.
 #include <unistd.h>
 
 #include <array>
@@ -63,31 +63,32 @@ TEST_F(CliCallback, APathIsMatchedWithInstancesThatOnlyExistWhenAsked) {
   EXPECT_NE(outcome.out.find("waves/red/height\t10"), std::string::npos) << outcome.out;
 }
 
-TEST_F(CliCallback, APublisherThatDoesNotAnswerIsNamedAndTheOthersAreShown) {
+TEST_F(CliCallback, AProviderThatDoesNotAnswerIsNamedAndTheOthersAreShown) {
   open_sea();
   const ScriptedProvider hung(directory_, kWaves, stay_silent, "hung");
   const std::string label = "hung@" + std::to_string(::getpid());
-  const auto text = meterbank({"get", "waves/*/height", "--patience", "500ms"});
+  const auto text = meterbank({"get", "waves/*/height", "--callback-timeout", "500ms"});
   EXPECT_EQ(text.code, kExitNo);
   EXPECT_EQ(text.lines().size(), 2U) << text.out;
-  EXPECT_EQ(text.err,
-            "meterbank: " + label + " Waves: no answer within 0.5 s; try: --patience 10s\n");
-  const auto json = meterbank({"get", "waves/*/height", "--patience", "500ms", "-f", "json"});
+  EXPECT_EQ(text.err, "meterbank: " + label +
+                          " Waves: no answer within 0.5 s; try: --callback-timeout 10s\n");
+  const auto json =
+      meterbank({"get", "waves/*/height", "--callback-timeout", "500ms", "-f", "json"});
   EXPECT_EQ(json.code, kExitNo);
   const auto document = parse_json(json.out);
   EXPECT_EQ(document["samples"].size(), 2U);
   ASSERT_EQ(document["errors"].size(), 1U);
-  EXPECT_EQ(document["errors"][0]["publisher"], label);
+  EXPECT_EQ(document["errors"][0]["provider"], label);
   EXPECT_EQ(document["errors"][0]["set"], "waves");
   EXPECT_EQ(document["errors"][0]["outcome"], "timeout");
   EXPECT_EQ(document["errors"][0]["reason"], "no answer within 0.5 s");
 }
 
-TEST_F(CliCallback, WhatIsSaidOnceIsNotSaidWithEverySample) {
+TEST_F(CliCallback, ReportsAFailureOnceAndNotWithEachSample) {
   open_sea();
   const ScriptedProvider hung(directory_, kWaves, stay_silent, "hung");
-  const auto outcome =
-      meterbank({"get", "waves/*/height", "--patience", "5ms", "-n", "3", "-i", "10ms", "-q"});
+  const auto outcome = meterbank(
+      {"get", "waves/*/height", "--callback-timeout", "5ms", "-n", "3", "-i", "10ms", "-q"});
   // A busy machine may keep the sea from answering in time as well; that is said of it, once.
   for (const std::string who : {"hung@", "sea@"}) {
     const std::size_t first = outcome.err.find(who);
@@ -107,19 +108,19 @@ TEST_F(CliCallback, ACodeOfTheCallbackIsShownWithItsRows) {
   EXPECT_EQ(line["errors"][0]["code"], 5);
 }
 
-TEST_F(CliCallback, NobodyAnswersIsSaidInsteadOfNothingIsThere) {
+TEST_F(CliCallback, ReportsMissingAnswersAndNotMissingProviders) {
   const ScriptedProvider hung(directory_, kWaves, stay_silent, "hung");
-  const auto outcome = meterbank({"get", "waves", "--patience", "20ms"});
+  const auto outcome = meterbank({"get", "waves", "--callback-timeout", "20ms"});
   EXPECT_EQ(outcome.code, kExitNo);
   EXPECT_EQ(outcome.out, "");
   EXPECT_NE(outcome.err.find("Waves: no answer within 0.02 s"), std::string::npos) << outcome.err;
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
 }
 
-TEST_F(CliCallback, PatienceIsASpanOfTime) {
-  const auto outcome = meterbank({"get", "--patience", "soon"});
+TEST_F(CliCallback, TheTimeoutIsASpanOfTime) {
+  const auto outcome = meterbank({"get", "--callback-timeout", "soon"});
   EXPECT_EQ(outcome.code, kExitUsage);
-  EXPECT_NE(outcome.err.find("--patience: 'soon' is not a time span"), std::string::npos);
+  EXPECT_NE(outcome.err.find("--callback-timeout: 'soon' is not a time span"), std::string::npos);
 }
 
 TEST_F(CliCallback, ExpressionsCountWithWhatWasAnswered) {
@@ -176,7 +177,7 @@ TEST_F(CliRegistrations, AreListedWithStateFlagsAndInterest) {
   EXPECT_EQ(listed[1]["instances"], 2);
 }
 
-TEST_F(CliRegistrations, ThatAreClosedAreShownWhileTheyAreInTheDirectory) {
+TEST_F(CliRegistrations, AreShownAfterTheirCloseWhileTheyAreInTheDirectory) {
   open_sea();
   sales_.close();
   const auto outcome = meterbank({"list", "--registrations"});
@@ -184,7 +185,7 @@ TEST_F(CliRegistrations, ThatAreClosedAreShownWhileTheyAreInTheDirectory) {
   EXPECT_NE(outcome.out.find("\tclosed\t"), std::string::npos) << outcome.out;
 }
 
-TEST_F(CliRegistrations, OfAPathThatNamesNoneIsSaid) {
+TEST_F(CliRegistrations, ReportsAPathWithoutRegistrations) {
   open_sea();
   EXPECT_EQ(meterbank({"list", "--registrations", "waves"}).lines().size(), 1U);
   const auto outcome = meterbank({"list", "--registrations", "tides"});

@@ -60,7 +60,7 @@ TEST_F(CliErrors, RefusesAnUnknownVerbWithTheNearestOne) {
   EXPECT_NE(outcome.err.find("try: meterbank watch"), std::string::npos) << outcome.err;
 }
 
-TEST_F(CliErrors, RefusesValuesThatAreNone) {
+TEST_F(CliErrors, RefusesInvalidValues) {
   const std::vector<std::vector<std::string>> wrong{{"get", "-i", "soon"},
                                                     {"get", "-i", "-1"},
                                                     {"get", "-n", "many"},
@@ -74,7 +74,7 @@ TEST_F(CliErrors, RefusesValuesThatAreNone) {
                                                     {"get", "--raw", "--cooked"},
                                                     {"list", "-n", "5"},
                                                     {"host", "extra"},
-                                                    {"list", "--instances", "--publishers"},
+                                                    {"list", "--instances", "--providers"},
                                                     {}};
   for (const auto& arguments : wrong) {
     const auto outcome = run_plainly(arguments);
@@ -116,13 +116,13 @@ TEST_F(CliErrors, NamesTheOptionThatLacksItsValue) {
   EXPECT_NE(outcome.err.find("--samples needs a value"), std::string::npos) << outcome.err;
 }
 
-TEST_F(CliErrors, SuggestsAPublisherWithoutTheWrongProcessNumber) {
+TEST_F(CliErrors, SuggestsAProviderWithoutTheWrongProcessNumber) {
   open_shop();
 
   const auto outcome = meterbank({"get", "shop@1:shop_sales/stock"});
 
   EXPECT_EQ(outcome.code, kExitNo);
-  EXPECT_NE(outcome.err.find("no publisher matches"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("no provider matches"), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.err.find("try: shop:shop_sales/stock"), std::string::npos) << outcome.err;
 }
 
@@ -220,7 +220,7 @@ void publish_and_die(const std::string& directory) {
   ::waitpid(child, nullptr, 0);
 }
 
-TEST_F(CliErrors, NothingIsReadFromAPublisherThatDiedBefore) {
+TEST_F(CliErrors, NothingIsReadFromAProviderThatDiedBefore) {
   publish_and_die(directory_);
 
   const auto outcome = meterbank({"get", "shop_sales/stock"});

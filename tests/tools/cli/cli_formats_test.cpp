@@ -54,7 +54,7 @@ TEST_F(CliFormats, PipesGetPlainRowsWithoutHeadingsOrColour) {
             "9999-99-99T99:99:99.999Z\tshop_sales/fruit/stock\t99\t{item}\n");
 }
 
-TEST_F(CliFormats, EachRowNamesItsPublisherWhereThereAreSeveral) {
+TEST_F(CliFormats, EachRowNamesItsProviderWhereThereAreSeveral) {
   open_shop({"fruit"});
   auto rival = *Provider::create({.name = "rival", .directory = directory_});
   auto sales = *rival.add(kSales);
@@ -69,7 +69,7 @@ TEST_F(CliFormats, EachRowNamesItsPublisherWhereThereAreSeveral) {
   }
 }
 
-TEST_F(CliFormats, PlainRowsOfSeveralPublishersArePathsThatCanBeAskedFor) {
+TEST_F(CliFormats, PlainRowsOfSeveralProvidersArePathsThatCanBeAskedFor) {
   open_shop({"fruit"});
   auto rival = *Provider::create({.name = "rival", .directory = directory_});
   auto sales = *rival.add(kSales);
@@ -88,7 +88,7 @@ TEST_F(CliFormats, PlainRowsOfSeveralPublishersArePathsThatCanBeAskedFor) {
   }
 }
 
-TEST_F(CliFormats, ATableGetsAColumnWhenASecondPublisherComes) {
+TEST_F(CliFormats, ATableGetsAColumnWhenASecondProviderComes) {
   open_shop({"fruit"});
   std::optional<Provider> rival;
   Registration sales;
@@ -106,10 +106,10 @@ TEST_F(CliFormats, ATableGetsAColumnWhenASecondPublisherComes) {
 
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
   const auto lines = outcome.lines();
-  EXPECT_EQ(lines[0].find("PUBLISHER"), std::string::npos);
-  const auto headings = outcome.out.find("PUBLISHER");
+  EXPECT_EQ(lines[0].find("PROVIDER"), std::string::npos);
+  const auto headings = outcome.out.find("PROVIDER");
   ASSERT_NE(headings, std::string::npos) << outcome.out;
-  EXPECT_EQ(outcome.out.find("PUBLISHER", headings + 1), std::string::npos);
+  EXPECT_EQ(outcome.out.find("PROVIDER", headings + 1), std::string::npos);
   EXPECT_NE(outcome.out.find("rival@", headings), std::string::npos);
   EXPECT_EQ(outcome.out.substr(0, headings).find("rival@"), std::string::npos);
 }
@@ -123,7 +123,7 @@ TEST_F(CliFormats, CsvQuotesWhatNeedsQuotes) {
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
   const auto records = parse_csv(outcome.out);
   ASSERT_EQ(records.size(), 2U);
-  EXPECT_EQ(records[0], (std::vector<std::string>{"time", "publisher", "set", "instance", "counter",
+  EXPECT_EQ(records[0], (std::vector<std::string>{"time", "provider", "set", "instance", "counter",
                                                   "value", "unit", "status"}));
   ASSERT_EQ(records[1].size(), records[0].size());
   EXPECT_EQ(records[1][3], awkward);
@@ -160,10 +160,10 @@ TEST_F(CliFormats, JsonIsOneDocumentOfAllSamples) {
 
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
   const auto document = parse_json(outcome.out);
-  EXPECT_EQ(document["schema"], "meterbank.sample/1");
+  EXPECT_EQ(document["schema"], "meterbank.sample/2");
   EXPECT_EQ(document["samples"].size(), 3U * 2U * 3U);
   for (const auto& row : document["samples"]) {
-    for (const char* key : {"path", "time", "set", "instance", "counter", "publisher", "kind",
+    for (const char* key : {"path", "time", "set", "instance", "counter", "provider", "kind",
                             "unit", "value", "raw", "status"}) {
       EXPECT_TRUE(row.contains(key)) << key;
     }

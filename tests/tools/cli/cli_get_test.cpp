@@ -87,7 +87,7 @@ TEST_F(CliGet, UnderstandsBothSpellingsOfAPath) {
             parse_json(brief.out)["samples"][0]["path"]);
 }
 
-TEST_F(CliGet, LeavesOutWhatIsExcluded) {
+TEST_F(CliGet, LeavesOutExcludedPaths) {
   open_shop();
 
   const auto outcome = meterbank({"get", "shop_*/*/sto*", "-X", "*/bread/*", "-f", "json"});
@@ -108,7 +108,7 @@ TEST_F(CliGet, ReadsPathsFromAFileAndSkipsComments) {
   EXPECT_EQ(parse_json(outcome.out)["samples"][0]["instance"], "bread");
 }
 
-TEST_F(CliGet, ReadsOnePublisherIfAskedTo) {
+TEST_F(CliGet, ReadsOneProviderIfAskedTo) {
   open_shop();
   auto rival = Provider::create({.name = "rival", .directory = directory_});
   ASSERT_TRUE(rival);
@@ -119,13 +119,13 @@ TEST_F(CliGet, ReadsOnePublisherIfAskedTo) {
 
   const auto both = meterbank({"get", "shop_sales/fruit/stock", "-f", "json"});
   const auto one =
-      meterbank({"get", "shop_sales/fruit/stock", "--publisher", "rival", "-f", "json"});
+      meterbank({"get", "shop_sales/fruit/stock", "--provider", "rival", "-f", "json"});
 
   EXPECT_EQ(parse_json(both.out)["samples"].size(), 2U);
   ASSERT_EQ(one.code, kExitDone) << one.err;
   const auto document = parse_json(one.out);
   ASSERT_EQ(document["samples"].size(), 1U);
-  EXPECT_EQ(document["samples"][0]["publisher"], "rival@" + std::to_string(::getpid()));
+  EXPECT_EQ(document["samples"][0]["provider"], "rival@" + std::to_string(::getpid()));
 }
 
 TEST_F(CliGet, ShowsStoredValuesOnRequest) {
@@ -173,7 +173,7 @@ TEST_F(CliGet, EndsWithCode124WhenTheTimeoutRunsOut) {
   EXPECT_NE(outcome.err.find("--timeout"), std::string::npos);
 }
 
-TEST_F(CliGet, WaitsForAPublisherThatIsNotThereYet) {
+TEST_F(CliGet, WaitsForAProviderThatIsNotThereYet) {
   std::thread later([this] {
     std::this_thread::sleep_for(std::chrono::milliseconds(60));
     open_shop();
@@ -418,7 +418,7 @@ TEST_F(CliGet, DemoTakesAsManySamplesAsItIsToldTo) {
   EXPECT_EQ(outcome.lines().size(), 1U + 2U * kDemoRows);
 }
 
-TEST_F(CliGet, DemoPrintsATableWhereNobodyChoseAFormat) {
+TEST_F(CliGet, DemoPrintsATableByDefault) {
   const auto lines = meterbank({"demo", "-i", "20ms", "-n", "1"}).lines();
 
   ASSERT_EQ(lines.size(), 1U + kDemoRows);

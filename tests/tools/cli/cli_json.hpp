@@ -14,7 +14,7 @@ namespace meterbank::cli {
 
 using Json = nlohmann::json;
 
-// Throws if it is none.
+// Throws if the text is not JSON.
 [[nodiscard]] Json parse_json(const std::string& text);
 [[nodiscard]] bool is_json(const std::string& text);
 

@@ -10,7 +10,7 @@ namespace {
 
 class CliList : public CliTest {};
 
-TEST_F(CliList, ShowsASetWithItsPublisherAndSize) {
+TEST_F(CliList, ShowsASetWithItsProviderAndSize) {
   open_shop();
 
   const auto outcome = meterbank({"list", "-f", "json"});
@@ -23,7 +23,7 @@ TEST_F(CliList, ShowsASetWithItsPublisherAndSize) {
   EXPECT_EQ(sets[0]["kind"], "multi");
   EXPECT_EQ(sets[0]["instances"], 2);
   EXPECT_EQ(sets[0]["counters"], 3);
-  EXPECT_EQ(sets[0]["publisher"], "shop@" + std::to_string(::getpid()));
+  EXPECT_EQ(sets[0]["provider"], "shop@" + std::to_string(::getpid()));
 }
 
 TEST_F(CliList, ShowsASetThatHasNoInstances) {
@@ -86,17 +86,17 @@ TEST_F(CliList, ListsInstancesWithTheirIds) {
   EXPECT_NE(instances[0]["id"], instances[1]["id"]);
 }
 
-TEST_F(CliList, ListsPublishers) {
+TEST_F(CliList, ListsProviders) {
   open_shop();
 
-  const auto outcome = meterbank({"list", "--publishers", "-f", "jsonl"});
+  const auto outcome = meterbank({"list", "--providers", "-f", "jsonl"});
 
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
-  const auto publisher = parse_json(outcome.out);
-  EXPECT_EQ(publisher["name"], "shop");
-  EXPECT_EQ(publisher["pid"], ::getpid());
-  EXPECT_EQ(publisher["state"], "live");
-  EXPECT_EQ(publisher["sets"], 1);
+  const auto provider = parse_json(outcome.out);
+  EXPECT_EQ(provider["name"], "shop");
+  EXPECT_EQ(provider["pid"], ::getpid());
+  EXPECT_EQ(provider["state"], "live");
+  EXPECT_EQ(provider["sets"], 1);
 }
 
 TEST_F(CliList, IsEmptyJsonWhenNothingIsPublished) {

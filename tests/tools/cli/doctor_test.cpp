@@ -14,13 +14,13 @@ namespace {
 
 class Doctor : public CliTest {};
 
-TEST_F(Doctor, FindsNothingInTheWayOfALivePublisher) {
+TEST_F(Doctor, FindsNothingInTheWayOfALiveProvider) {
   open_shop();
 
   const auto outcome = meterbank({"doctor"});
 
   EXPECT_EQ(outcome.code, kExitDone) << outcome.out;
-  for (const char* subject : {"directory", "publisher", "layout", "clock", "limits", "pmu"}) {
+  for (const char* subject : {"directory", "provider", "layout", "clock", "limits", "pmu"}) {
     EXPECT_NE(outcome.out.find(subject), std::string::npos) << subject;
   }
   EXPECT_NE(outcome.out.find("shop@"), std::string::npos);

@@ -72,7 +72,7 @@ TEST(Expression, BoundsDepthAndLength) {
   EXPECT_TRUE(Expression::parse("n = " + std::string(90, '(') + "1" + std::string(90, ')')));
 }
 
-TEST(Expression, NeverMakesANumberThatIsNone) {
+TEST(Expression, NeverMakesANanOrInfinity) {
   EXPECT_EQ(evaluate("n = 1 / 0").terms.at(0).status, CookStatus::kZeroBase);
   EXPECT_EQ(evaluate("n = 0 / (2 - 2)").terms.at(0).status, CookStatus::kZeroBase);
   EXPECT_EQ(evaluate("n = 1e308 * 10").terms.at(0).status, CookStatus::kNotCookable);
@@ -161,7 +161,7 @@ TEST_F(DerivedValues, MayUseTheRowThatAReaderMakes) {
   EXPECT_EQ(rows[2]["value"], 40);
 }
 
-TEST_F(DerivedValues, SayWhyThereIsNone) {
+TEST_F(DerivedValues, SayWhyTheyAreMissing) {
   open_shop({"fruit"});
   aisles_[0].set(Sales::kStock, 0);
 

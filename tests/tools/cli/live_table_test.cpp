@@ -144,7 +144,7 @@ TEST_F(LiveTableTest, ShowsAllDigitsOfAStoredValue) {
   EXPECT_NE(drawn(100, 24).find("123456789012345"), std::string::npos) << drawn(100, 24);
 }
 
-TEST_F(LiveTableTest, SaysWhichPublisherIsNotWell) {
+TEST_F(LiveTableTest, SaysWhichProviderIsNotWell) {
   open_shop({"fruit"});
   look();
   EXPECT_EQ(drawn(100, 24).find("silent"), std::string::npos);
@@ -181,7 +181,7 @@ TEST_F(LiveTableTest, HelpSaysHowToLeaveIt) {
   }
 }
 
-TEST_F(LiveTableTest, TellsRowsOfTwoPublishersApart) {
+TEST_F(LiveTableTest, TellsRowsOfTwoProvidersApart) {
   open_shop({"fruit"});
   auto rival = Provider::create({.name = "rival", .directory = directory_});
   ASSERT_TRUE(rival);
@@ -223,7 +223,7 @@ TEST(HistoryBars, ScaleToTheLargestValueInSight) {
   EXPECT_EQ(history.bars(3, true), "=# ");
 }
 
-TEST(HistoryBars, AverageOnlyWhatIsPresent) {
+TEST(HistoryBars, AverageOnlyPresentValues) {
   History history;
   const auto now = Clock::now();
   history.add(0, false, now);

@@ -114,21 +114,21 @@ TEST_F(CliOtherUsers, JsonSaysThatTheirRowsAreNotTrusted) {
   const auto document = parse_json(meterbank({"get", "bakery/left/loaves", "-f", "json"}).out);
   ASSERT_EQ(document["samples"].size(), 2U);
   for (const auto& row : document["samples"]) {
-    const bool is_theirs = row["publisher"] == other.at("shop");
+    const bool is_theirs = row["provider"] == other.at("shop");
     EXPECT_EQ(row["value"], is_theirs ? 1000 : 20);
     EXPECT_EQ(row.contains("trusted"), is_theirs);
     EXPECT_EQ(row.value("trusted", true), !is_theirs);
   }
 }
 
-TEST_F(CliTotals, HaveNoPublisher) {
+TEST_F(CliTotals, HaveNoProvider) {
   open_shop();
   open_bakery();
   const auto rows = parse_json(meterbank({"get", "bakery/*/loaves", "-f", "json"}).out)["samples"];
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[2]["instance"], "_Total");
-  EXPECT_EQ(rows[2]["publisher"], "");
-  EXPECT_NE(rows[0]["publisher"], "");
+  EXPECT_EQ(rows[2]["provider"], "");
+  EXPECT_NE(rows[0]["provider"], "");
 }
 
 TEST_F(CliTotals, AreToldFromARowOfThatName) {

@@ -31,7 +31,7 @@ TEST(Duration, UnderstandsUnitsPlainSecondsAndClockForm) {
   EXPECT_EQ(parse_duration("100us"), std::chrono::microseconds(100));
 }
 
-TEST(Duration, RefusesWhatIsNone) {
+TEST(Duration, RefusesMalformedDurations) {
   for (const char* text : {"", "ms", "-1", "+1", "1e3", "inf", "nan", "1 s", "5 minutes", "1:60",
                            "1:2:3:4", ":", "1:", "1.5:00", "1..2", "99999999999999", "1x"}) {
     EXPECT_FALSE(parse_duration(text)) << text;
@@ -288,7 +288,7 @@ TEST(CadenceTest, KeepsItsDistanceHoweverLateTheWorkIs) {
   EXPECT_EQ(cadence.missed(), 0U);
 }
 
-TEST(CadenceTest, CountsWhatItMissedAndDoesNotMakeUpForIt) {
+TEST(CadenceTest, CountsMissedBeatsAndDoesNotCatchUp) {
   const Clock::time_point start{};
   Cadence cadence(start, milliseconds(100));
 

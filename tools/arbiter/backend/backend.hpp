@@ -70,7 +70,7 @@ class Backend {
   [[nodiscard]] virtual bool has_descriptors() const { return true; }
   // To pass to a client; -1: none. Stays ours.
   [[nodiscard]] virtual int descriptor(CarrierNumber carrier, std::uint32_t opening) = 0;
-  // Everybody who counts and is not us.
+  // All processes that count, except the arbiter.
   [[nodiscard]] virtual std::vector<Outsider> survey() = 0;
   [[nodiscard]] virtual CpuSet online() = 0;
   // Readable or in error when a carrier may have lost a counter: sample it.

@@ -12,14 +12,14 @@
 //     | <------------- actions: Send(Granted) ---- |  it does not: who is in the way? refuse
 //     | -- passed(now) at deadline() ------------> |  terms, holds, drains, queue, turns
 //
-// Whoever executes actions does so in their order and reports outcomes at once, before anything
+// The caller executes actions in their order and reports outcomes at once, before anything
 // else goes in; every Open and Resume gets one opened(), every Sample one sampled(), every Confirm
 // one confirmed(), every Survey one surveyed(), every Verify one verified().
 //
 // One thread. Nothing waits. Time never goes back: an earlier `now` counts as the last one. While
-// somebody has to act in time, deadline() is never far away; so a gap of more than kTickLate
-// between two inputs is time in which nobody could act (suspend, the arbiter itself stopped), and
-// terms, drains and the life of what is detached are extended by it.
+// a process has to act in time, deadline() is never far away; so a gap of more than kTickLate
+// between two inputs is time in which no process could act (suspend, the arbiter itself stopped),
+// and terms, drains and the life of what is detached are extended by it.
 #pragma once
 
 #include <cstdint>
@@ -134,7 +134,7 @@ struct JournalRecord {
     kDelegated,  // follows kGranted: the holder has the descriptor of a counter
   };
   std::uint64_t monotonic_ns = 0;
-  std::uint64_t realtime_ns = 0;  // set by whoever writes it
+  std::uint64_t realtime_ns = 0;  // set by the code that writes the record
   pmu::Token token = 0;
   // In kGranted: digest of the request; in kDelegated: the kernel's number for the counter.
   std::uint64_t other = 0;
@@ -146,7 +146,7 @@ struct JournalRecord {
   std::uint16_t reason = 0;
   std::uint32_t epoch = 0;
   std::uint32_t counters = 0;
-  std::uint32_t check = 0;  // CRC-32C of the bytes before it; set by whoever writes it
+  std::uint32_t check = 0;  // CRC-32C of the bytes before it; set by the same code
 };
 inline constexpr std::uint16_t kJournalDetached = 1;  // the same user may reclaim it, too
 static_assert(sizeof(JournalRecord) == 64);
@@ -177,7 +177,7 @@ struct OpenOutcome {
   std::vector<std::uint64_t> kernel_ids;  // if none failed
 };
 
-// Somebody who counts and did not ask.
+// A process that counts without a lease.
 struct Outsider {
   std::string name;       // "perf", "kernel watchdog"
   std::uint32_t pid = 0;  // 0: the kernel
@@ -241,7 +241,7 @@ class Arbiter {
   void opened(CarrierNumber carrier, const OpenOutcome& outcome, Nanoseconds now);
   void sampled(CarrierNumber carrier, std::vector<Reading> readings, Nanoseconds now);
   void confirmed(CarrierNumber carrier, bool has_let_go, Nanoseconds now);
-  // May come unasked, too: when somebody was seen.
+  // May also come without a request: when an outsider was seen.
   void surveyed(std::vector<Outsider> outsiders, Nanoseconds now);
   // `counters`: how many there were, on the worst of the CPUs.
   void verified(std::uint16_t lease, PmuIndex pmu, std::uint32_t counters, Nanoseconds now);

@@ -132,7 +132,7 @@ struct Lease {
   std::vector<Revoker> revokers = {};
   std::shared_ptr<const std::vector<Piece>> pieces = {};  // of its plan
   bool is_waiting = false;                                // stands in the queue
-  // When the books refused it last and nobody could give way, as MachineBook::clock(). 0: never.
+  // When the books refused it last and no lease could give way, as MachineBook::clock(). 0: never.
   std::uint64_t refused_at = 0;
 
   [[nodiscard]] bool has(std::uint32_t flag) const noexcept {

@@ -79,7 +79,7 @@ int check_policy(const std::string& path, std::ostream& out, std::ostream& err) 
   return kExitDone;
 }
 
-// Whoever was served before finds itself hung up on, and comes again.
+// Clients of the server before are hung up on, and connect again.
 void forget_inherited_descriptors() noexcept { ::close_range(3, ~0U, 0); }
 
 }  // namespace

@@ -46,7 +46,7 @@ void Server::run() {
     const int count =
         ::epoll_wait(epoll_.get(), events.data(), kEventsAtOnce, timeout_ms(monotonic()));
     const Nanoseconds now = monotonic();
-    // Before anything else: after a time in which nobody could act, terms are to grow first.
+    // Before anything else: after a time in which no process could act, terms are to grow first.
     const auto deadline = exchange_->arbiter().deadline();
     if (now >= next_tick_ || (deadline && now >= *deadline)) tick(now);
     for (int i = 0; i < count && !has_ended_; ++i) {
@@ -152,7 +152,7 @@ void Server::accept_clients(Nanoseconds now) {
   for (int count = 0; count < kAcceptsAtOnce; ++count) {
     PacketSocket socket;
     const auto came = listener_.accept(socket);
-    if (came == ListeningSocket::Came::kNobody) return;
+    if (came == ListeningSocket::Came::kNone) return;
     if (came == ListeningSocket::Came::kTurnedAway) {
       ++connections_refused_;
       log_.complain("no descriptor is left for a client; raise LimitNOFILE", now);
@@ -174,7 +174,7 @@ void Server::admit(PacketSocket socket, Nanoseconds now) {
   auto peer = processes_.peer_of(socket.descriptor());
   if (!peer) {
     admission_.leave(uid);
-    if (peer.error().code == ErrorCode::kGone) return;  // nobody is there to be told
+    if (peer.error().code == ErrorCode::kGone) return;  // there is no peer to tell
     ++connections_refused_;
     log_.complain(peer.error().message(), now);
     const bool is_full = peer.error().code == ErrorCode::kLimit;
@@ -219,7 +219,7 @@ void Server::read_packets(ClientNumber client) {
       case PacketSocket::Got::kNothing:
         return;
       case PacketSocket::Got::kMalformed:
-        log_.complain(fmt::format("user {} sent what is no packet", connection.uid()), now);
+        log_.complain(fmt::format("uid {} sent a malformed packet", connection.uid()), now);
         [[fallthrough]];
       case PacketSocket::Got::kEnd:
         return drop(client, now);

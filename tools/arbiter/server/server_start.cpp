@@ -19,8 +19,8 @@
 namespace meterbank::arbiter {
 namespace {
 
-// After the last one; without a last one any, so that tokens of a journal that was removed are none
-// of ours.
+// After the last one; without a last one any, so that tokens of a journal that was removed are
+// never reused.
 std::uint16_t next_epoch(const Journal& journal) noexcept {
   std::uint16_t epoch = journal.last_epoch();
   if (epoch == 0) static_cast<void>(!::getrandom(&epoch, sizeof epoch, GRND_NONBLOCK));

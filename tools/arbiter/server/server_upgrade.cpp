@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a server goes on in a new image of its program: counters, sockets and state pass over, and
-// nobody's lease ends. Clients find the old ledger marked kReplaced, and get a new one.
+// no lease ends. Clients find the old ledger marked kReplaced, and get a new one.
 #include <fmt/format.h>
 
 #include <cstring>

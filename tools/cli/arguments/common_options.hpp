@@ -21,7 +21,7 @@ struct CommonWords {
 // How they are called and described where that differs.
 struct CommonTexts {
   const char* quiet = "-q,--quiet";
-  const char* directory = "Where publishers are found (METERBANK_DIR)";
+  const char* directory = "Where providers are found (METERBANK_DIR)";
   const char* verbose = "More words: whole paths, errno, layout version";
 };
 void add_common_options(OptionTable options, CommonWords& words, Invocation& invocation,

@@ -25,7 +25,7 @@ namespace meterbank::cli {
                                      std::optional<std::chrono::nanoseconds>& target);
 [[nodiscard]] Result<void> read_number(std::string_view word, const char* option,
                                        std::optional<std::uint64_t>& target);
-// All of `word` as one number of this base; nothing if it is none, or too great.
+// All of `word` as one number of this base; nothing if it is not a number or too great.
 [[nodiscard]] std::optional<std::uint64_t> whole_number(std::string_view word, int base = 10);
 
 // Which of `names` it is; the error has the nearest one.

@@ -79,7 +79,7 @@ class VerbParser {
   ~VerbParser();
 
   [[nodiscard]] OptionTable options_of_all();
-  // `set_up` is called when the verb could be meant: options that nobody can mean take time.
+  // `set_up` is called only if the verb could be meant, because setting up options takes time.
   void add(const VerbText& text, std::function<void(OptionTable)> set_up);
   // A verb that is parsed elsewhere, where it stands before all options. It is suggested.
   void add_elsewhere(std::string_view name);

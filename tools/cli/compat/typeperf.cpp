@@ -18,8 +18,8 @@
 namespace meterbank::cli {
 namespace {
 
-// Logs name this machine where paths here name a publisher; "\\this-machine\Set\Counter" means all
-// publishers.
+// Logs name this machine where paths here name a provider; "\\this-machine\Set\Counter" means all
+// providers.
 std::string without_machine(const std::string& path) {
   if (!path.starts_with("\\\\")) return path;
   const auto end = path.find('\\', 2);
@@ -27,7 +27,7 @@ std::string without_machine(const std::string& path) {
   return is_this_machine(std::string_view(path).substr(0, end)) ? path.substr(end) : path;
 }
 
-// Each path once, in order; publishers of the same set have the same ones.
+// Each path once, in order; providers of the same set have the same ones.
 using PathSet = std::set<std::string, FoldedLess>;
 
 // Paths of a set whatever instances it has.
@@ -76,7 +76,7 @@ int list_counters(const Invocation& invocation, Console& console) {
       }
     }
   }
-  if (!anything) return report_nobody(*catalog, console);
+  if (!anything) return report_no_provider(*catalog, console);
   if (!found) {
     complain(console, fmt::format("no object matches '{}'; try: {}", object,
                                   nearest.best().value_or("meterbank typeperf -q")));
@@ -89,7 +89,7 @@ int list_counters(const Invocation& invocation, Console& console) {
       return exit_code_of(query.error().code);
     }
     if (query->asks()) {
-      query->enumerate(invocation.selection.patience);
+      query->enumerate(invocation.selection.callback_timeout);
       std::set<std::string> said;
       code = report_answers(query->answers(), console, said);
     }

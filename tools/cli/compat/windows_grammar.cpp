@@ -55,7 +55,7 @@ Options:
   -?, --help         This text
 
 With every verb:
-  --dir DIR          Where publishers are found (METERBANK_DIR)
+  --dir DIR          Where providers are found (METERBANK_DIR)
   --timeout SPAN     Give up after SPAN with exit code 124
 
 Examples:
@@ -309,7 +309,7 @@ std::optional<Result<Invocation>> parse_windows_arguments(std::span<const std::s
   if (std::find(verbs.begin(), verbs.end(), verb) == verbs.end()) return std::nullopt;
   std::vector<std::string> words(arguments.begin(),
                                  arguments.begin() + static_cast<std::ptrdiff_t>(place));
-  // In front of the verb these two are everybody's; behind it, -q is the tool's own.
+  // In front of the verb these two belong to every verb; behind it, -q is the tool's own.
   std::replace(words.begin(), words.end(), std::string("-q"), std::string("--quiet"));
   std::replace(words.begin(), words.end(), std::string("-v"), std::string("--verbose"));
   words.insert(words.end(), arguments.begin() + static_cast<std::ptrdiff_t>(place) + 1,

@@ -53,8 +53,8 @@ Result<std::string> path_of_word(const std::string& word,
         fmt::format("{{set/{}}}, or the set as PATH", word));
   }
   CounterPath path;
-  path.publisher = found->publisher;
-  path.publisher_pid = found->publisher_pid;
+  path.provider = found->provider;
+  path.provider_pid = found->provider_pid;
   path.set = found->set;
   path.counter = word;
   path.spelling = PathSpelling::kShort;
@@ -114,7 +114,7 @@ Result<void> Derivation::add(const Expression& expression, SelectionOptions& opt
     if (input.bare) path = path_of_word(input.text, selected);
     if (!path) return tl::make_unexpected(path.error());
     SelectionOptions scoped;
-    scoped.publisher = options.publisher;
+    scoped.provider = options.provider;
     scoped.paths = {*path};
     const auto scoped_paths = gather_paths(scoped);
     if (!scoped_paths) return tl::make_unexpected(scoped_paths.error());

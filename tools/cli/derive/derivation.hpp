@@ -21,7 +21,7 @@ namespace meterbank::cli {
 // block, and no stored value.
 class Derivation {
  public:
-  // Adds what the expressions need to the paths of `options`, which must name each publisher and
+  // Adds what the expressions need to the paths of `options`, which must name each provider and
   // file. Without paths of its own, a selection shows derived rows only. Fails on bare words with
   // no selected set, or several.
   [[nodiscard]] static Result<Derivation> prepare(const std::vector<Expression>& expressions,

@@ -28,7 +28,7 @@ struct ExpressionInput {
 
 // A number, or why there is none.
 struct Term {
-  std::string key;  // publisher and instance; empty for a plain number
+  std::string key;  // provider and instance; empty for a plain number
   std::string instance;
   std::shared_ptr<const ProviderView> provider;
   double value = 0;

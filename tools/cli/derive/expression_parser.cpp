@@ -92,7 +92,7 @@ class ExpressionParser {
   }
 
   Result<void> parse_factor() {
-    // Deeper than anybody writes, and far from the end of the stack.
+    // Deeper than any useful expression, and far from the end of the stack.
     constexpr int kDepthMax = 100;
     if (depth_ == kDepthMax) return fail_at(at_, "fewer than 100 levels of parentheses and signs");
     ++depth_;

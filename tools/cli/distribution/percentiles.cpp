@@ -32,7 +32,7 @@ Result<Percentile> parse_one(std::string_view word) {
   const bool is_plain = text.find_first_not_of("0123456789.") == std::string::npos;
   const auto percent = is_plain ? parse_decimal(text) : std::nullopt;
   if (!percent) {
-    return wrong(fmt::format("'{}' is no percentile", text.substr(0, 40)), example());
+    return wrong(fmt::format("'{}' is not a percentile", text.substr(0, 40)), example());
   }
   if (*percent > 100) {
     return wrong(fmt::format("'{}' is more than 100", text.substr(0, 40)), example());

@@ -67,7 +67,7 @@ std::string scaled(double value, std::span<const Prefix> prefixes, std::string_v
   return text;
 }
 
-// All digits of a whole number; as many decimals of another as anybody reads.
+// All digits of a whole number; as many decimals of another as are useful.
 std::string print_unscaled(double value) {
   if (value == std::trunc(value)) return fmt::format("{:.0f}", value);
   const double size = std::fabs(value);

@@ -55,10 +55,10 @@ std::string unit_text(const CookedRow& row, bool raw) {
   return in_base_unit(0, cooked_unit(*row.counter)).unit;
 }
 
-std::string path_with_publisher(const CookedRow& row) {
+std::string path_with_provider(const CookedRow& row) {
   CounterPath path = row.counter_path(PathSpelling::kShort);
-  path.publisher = escape_glob(row.selection->provider->name);
-  path.publisher_pid = row.selection->provider->pid;
+  path.provider = escape_glob(row.selection->provider->name);
+  path.provider_pid = row.selection->provider->pid;
   return print_short(path);
 }
 
@@ -82,7 +82,7 @@ class TableWriter final : public RowWriter {
  private:
   void add(const CookedRow& row, std::string time) {
     std::vector<std::string> cells{std::move(time)};
-    if (publishers_) cells.push_back(publisher_of(row));
+    if (providers_) cells.push_back(provider_of(row));
     cells.push_back(counter_text(row));
     if (instances_) cells.emplace_back(row.instance->name);
     cells.push_back(value_text(row, style_));
@@ -104,18 +104,18 @@ class TableWriter final : public RowWriter {
   // then the headings are printed anew.
   void choose_columns(const Moment& moment) {
     const auto& selections = moment.sample.plan->selections;
-    const bool publishers = publishers_ || spans_publishers(moment);
+    const bool providers = providers_ || spans_providers(moment);
     const bool instances =
         instances_ || std::any_of(selections.begin(), selections.end(), [](const auto& selection) {
           return has_instance_names(selection.set->set->instances);
         });
-    if (begun_ && publishers == publishers_ && instances == instances_) return;
+    if (begun_ && providers == providers_ && instances == instances_) return;
     begun_ = false;
-    publishers_ = publishers;
+    providers_ = providers;
     instances_ = instances;
     const std::size_t time_cells = style_.milliseconds ? 12 : 8;
     std::vector<Column> columns{{"TIME", Align::kLeft, time_cells}};
-    if (publishers_) columns.push_back({"PUBLISHER"});
+    if (providers_) columns.push_back({"PROVIDER"});
     columns.push_back({"COUNTER"});
     if (instances_) columns.push_back({"INSTANCE"});
     constexpr std::size_t kScaledValue = 10;  // "1.23 MiB/s"
@@ -153,7 +153,7 @@ class TableWriter final : public RowWriter {
   RowStyle style_;
   Table table_;
   bool begun_ = false;
-  bool publishers_ = false;
+  bool providers_ = false;
   bool instances_ = false;
 };
 
@@ -164,26 +164,24 @@ class LineWriter final : public RowWriter {
 
   std::string begin() override {
     if (style_.format == Format::kPlain) return {};
-    return line({"time", "publisher", "set", "instance", "counter", "value", "unit", "status"});
+    return line({"time", "provider", "set", "instance", "counter", "value", "unit", "status"});
   }
 
   void write(const Moment& moment, const TextSink& out) override {
     const auto time = print_utc(moment.sample.time.realtime_ns);
     std::string lines;
-    const bool publishers = spans_publishers(moment);
+    const bool providers = spans_providers(moment);
     moment.rows([&](const CookedRow& row) {
       const auto value = exact_text(row, style_.raw);
       const auto unit = unit_text(row, style_.raw);
       if (style_.format == Format::kPlain) {
-        const auto path =
-            publishers && !is_of_all(row) ? path_with_publisher(row) : row.short_path();
+        const auto path = providers && !is_of_all(row) ? path_with_provider(row) : row.short_path();
         lines += line({time, path, value.value_or("-"), unit});
       } else {
-        lines +=
-            line({time, publisher_of(row), symbol_or_name(set_of(row).symbol, set_of(row).name),
-                  std::string(row.instance->name),
-                  symbol_or_name(row.counter->symbol, row.counter->name), value.value_or(""), unit,
-                  std::string(status_word(row))});
+        lines += line({time, provider_of(row), symbol_or_name(set_of(row).symbol, set_of(row).name),
+                       std::string(row.instance->name),
+                       symbol_or_name(row.counter->symbol, row.counter->name), value.value_or(""),
+                       unit, std::string(status_word(row))});
       }
       return lines.size() < kBytesAtOnce || out(std::exchange(lines, {}));
     });
@@ -224,7 +222,7 @@ class JsonRowWriter final : public RowWriter {
   std::string end() override {
     if (style_.format == Format::kJsonLines) return {};
     if (!open_) {
-      json_.begin_object().key("schema").text("meterbank.sample/1").key("samples").begin_array();
+      json_.begin_object().key("schema").text("meterbank.sample/2").key("samples").begin_array();
     }
     return close();
   }
@@ -232,7 +230,7 @@ class JsonRowWriter final : public RowWriter {
  private:
   void open(const Moment& moment) {
     open_ = true;
-    json_.begin_object().key("schema").text("meterbank.sample/1");
+    json_.begin_object().key("schema").text("meterbank.sample/2");
     json_.key("time").text(print_utc(moment.sample.time.realtime_ns));
     json_.key("interval_s").number(moment.interval_s);
     json_.key("samples").begin_array();
@@ -247,7 +245,7 @@ class JsonRowWriter final : public RowWriter {
     return text;
   }
 
-  // Publishers that were asked and did not answer as they should, behind the rows.
+  // Providers that were asked and did not answer as they should, behind the rows.
   void note_errors(const Moment& moment) {
     if (moment.sample.callbacks == nullptr) return;
     for (const CallbackAnswer& answer : *moment.sample.callbacks) {
@@ -262,7 +260,7 @@ class JsonRowWriter final : public RowWriter {
     for (const auto& [time, answer] : errors_) {
       const Counterset& set = *answer.set->set;
       json_.begin_object().key("time").text(time);
-      json_.key("publisher").text(answer.provider->label());
+      json_.key("provider").text(answer.provider->label());
       json_.key("set").text(symbol_or_name(set.symbol, set.name));
       json_.key("outcome").text(name_of(answer.outcome));
       if (answer.outcome == AnswerOutcome::kReturnedCode) {
@@ -282,7 +280,7 @@ class JsonRowWriter final : public RowWriter {
     json_.key("instance").text(row.instance->name);
     json_.key("instance_id").number(std::uint64_t{row.instance->id});
     json_.key("counter").text(symbol_or_name(row.counter->symbol, row.counter->name));
-    json_.key("publisher").text(publisher_of(row));
+    json_.key("provider").text(provider_of(row));
     if (!row.selection->provider->trusted) json_.key("trusted").boolean(false);
     json_.key("kind").text(style_.raw ? "raw" : kind_of(*row.counter).kind);
     json_.key("unit").text(unit_text(row, style_.raw));
@@ -382,8 +380,8 @@ std::string value_text(const CookedRow& row, const RowStyle& style) {
 
 std::string counter_text(const CookedRow& row) {
   const auto& set = set_of(row);
-  const auto publisher = row.needs_publisher() ? row.selection->provider->label() + ":" : "";
-  return publisher + symbol_or_name(set.symbol, set.name) + "/" +
+  const auto provider = row.needs_provider() ? row.selection->provider->label() + ":" : "";
+  return provider + symbol_or_name(set.symbol, set.name) + "/" +
          symbol_or_name(row.counter->symbol, row.counter->name);
 }
 
@@ -402,13 +400,13 @@ std::string FieldLine::take() {
   return std::move(text_);
 }
 
-bool is_of_all(const CookedRow& row) { return row.is_total && !row.needs_publisher(); }
+bool is_of_all(const CookedRow& row) { return row.is_total && !row.needs_provider(); }
 
-std::string publisher_of(const CookedRow& row) {
+std::string provider_of(const CookedRow& row) {
   return is_of_all(row) ? std::string() : row.selection->provider->label();
 }
 
-bool spans_publishers(const Moment& moment) {
+bool spans_providers(const Moment& moment) {
   const auto& selections = moment.sample.plan->selections;
   return std::any_of(selections.begin(), selections.end(), [&](const auto& selection) {
     return selection.provider->record != selections.front().provider->record;

@@ -58,7 +58,7 @@ struct Moment {
   double interval_s = 0;  // since the sample before; 0 for the first
 };
 
-// Takes text; false: nobody wants more of it.
+// Takes text; false: the receiver wants no more.
 using TextSink = std::function<bool(std::string_view)>;
 // Shorter pieces are collected first.
 inline constexpr std::size_t kBytesAtOnce = std::size_t{64} * 1024;
@@ -97,8 +97,8 @@ class FieldLine {
 // A total, which is of all providers that it adds up.
 [[nodiscard]] bool is_of_all(const CookedRow& row);
 // Empty if is_of_all().
-[[nodiscard]] std::string publisher_of(const CookedRow& row);
-// Rows of more than one publisher: then each row but those of all names its own.
-[[nodiscard]] bool spans_publishers(const Moment& moment);
+[[nodiscard]] std::string provider_of(const CookedRow& row);
+// Rows of more than one provider: then each row but those of all names its own.
+[[nodiscard]] bool spans_providers(const Moment& moment);
 
 }  // namespace meterbank::cli

@@ -74,7 +74,7 @@ std::string print_duration(double seconds) {
   if (seconds < 0.9995e-3) return print_digits(seconds * 1e6) + " µs";
   if (seconds < 0.9995) return print_digits(seconds * 1e3) + " ms";
   if (seconds < 59.95) return print_digits(seconds) + " s";
-  // Beyond what 64 bits of seconds hold, nobody reads days.
+  // Days beyond 64 bits of seconds are not readable.
   if (seconds > 1e15) return fmt::format("{:.2e} s", seconds);
   const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
   if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);

@@ -48,7 +48,7 @@ CTRPP, or the same in TOML. This is meterbank-gen, found beside this program or 
 options stand behind the verb. All of them: meterbank-gen --help
 
 Outputs:
-  --cpp FILE         Typed C++ header for the publisher's library
+  --cpp FILE         Typed C++ header for the publisher library
   --code FILE        Header with Windows' provider functions; also -o
   --symbols FILE     Header with names, GUIDs and ids; also -ch
   --resources FILE   Resource script with the names and descriptions; also -rc

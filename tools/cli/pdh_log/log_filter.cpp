@@ -40,7 +40,7 @@ Column column_of(const std::string& text) {
   const auto path = parse_path(text);
   if (!path || path->spelling != PathSpelling::kWindows) return column;
   column.parsed = true;
-  column.machine = name_of(path->publisher);
+  column.machine = name_of(path->provider);
   column.set = name_of(path->set);
   column.instance = name_of(path->whole_instance());
   column.counter = name_of(path->counter);
@@ -52,7 +52,7 @@ Column column_of(const std::string& text) {
 class Matcher {
  public:
   explicit Matcher(const CounterPath& path)
-      : machine_(glob_of(path.publisher)),
+      : machine_(glob_of(path.provider)),
         set_(glob_of(path.set)),
         instance_(glob_of(path.whole_instance())),
         counter_(glob_of(path.counter)),

@@ -103,7 +103,7 @@ Result<bool> LogReader::read_line() {
       ended = byte == std::char_traits<char>::eof();
       if (ended || byte == '\n') break;
       if (byte == 0) {
-        return fault(LogFault::kBinary, line_.size(), "a NUL byte, so this is no text log",
+        return fault(LogFault::kBinary, line_.size(), "a NUL byte, so this is not a text log",
                      kTextLog);
       }
       if (line_.size() == kLogLineBytesMax) {

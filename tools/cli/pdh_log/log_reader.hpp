@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading PDH text logs that anybody may have written. Whatever the bytes are, reading ends with
+// Reading PDH text logs of any program. Whatever the bytes are, reading ends with
 // records or with a fault that has a name and a place; memory is bounded by the limits below.
 #pragma once
 

@@ -48,11 +48,11 @@ struct Path {
   }
 };
 
-// A publisher that was started anew goes on in its old columns, so its process does not count, but
+// A provider that was started anew goes on in its old columns, so its process does not count, but
 // its user does.
 struct ColumnKey {
   Path path;
-  std::string_view publisher;  // empty: of all
+  std::string_view provider;  // empty: of all
   std::uint32_t uid = 0;
 
   static ColumnKey of(const CookedRow& row) {
@@ -76,7 +76,7 @@ struct KeyEqual {
            equal_folded(left.counter, right.counter) && equal_folded(left.set, right.set);
   }
   bool operator()(const ColumnKey& left, const ColumnKey& right) const noexcept {
-    return left.uid == right.uid && equal_folded(left.publisher, right.publisher) &&
+    return left.uid == right.uid && equal_folded(left.provider, right.provider) &&
            (*this)(left.path, right.path);
   }
 };
@@ -91,7 +91,7 @@ class TextPool {
   Path kept(const Path& path) {
     return {kept(path.set), kept(path.instance), kept(path.counter), path.has_instance};
   }
-  ColumnKey kept(const ColumnKey& key) { return {kept(key.path), kept(key.publisher), key.uid}; }
+  ColumnKey kept(const ColumnKey& key) { return {kept(key.path), kept(key.provider), key.uid}; }
 
  private:
   std::unordered_set<std::string, KeyedFoldedHash, FoldedEqual> texts_;
@@ -151,19 +151,19 @@ class PdhWriter final : public RowWriter {
     out(line + kLogLineEnd);
   }
 
-  // Where publishers offer the same, the machine's place says whose column it is.
+  // Where providers offer the same, the machine's place says whose column it is.
   std::vector<bool> rows_that_need_a_label(const Moment& moment) {
-    const bool has_others = spans_publishers(moment);
+    const bool has_others = spans_providers(moment);
     std::unordered_map<Path, std::uint32_t, KeyHash, KeyEqual> offers;
     if (has_others) {
       moment.rows([&](const CookedRow& row) {
-        if (!row.needs_publisher()) ++offers[texts_.kept(Path::of(row))];
+        if (!row.needs_provider()) ++offers[texts_.kept(Path::of(row))];
         return true;
       });
     }
     std::vector<bool> needs_label;
     moment.rows([&](const CookedRow& row) {
-      needs_label.push_back(row.needs_publisher() || (has_others && offers.at(Path::of(row)) > 1));
+      needs_label.push_back(row.needs_provider() || (has_others && offers.at(Path::of(row)) > 1));
       return true;
     });
     return needs_label;

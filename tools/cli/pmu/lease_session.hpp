@@ -18,7 +18,8 @@
 
 namespace meterbank::cli {
 
-// Notices of the library's thread for the one that waits. Company: any number of threads.
+// Notices of the library's thread for the thread that waits. Thread safety: any thread may call any
+// function.
 class NoticeBoard {
  public:
   NoticeBoard();

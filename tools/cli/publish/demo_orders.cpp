@@ -89,7 +89,7 @@ struct DemoOrders::Running {
 
   void work() {
     auto next = std::chrono::steady_clock::now();
-    // relaxed: a wish to stop carries no other values.
+    // relaxed: a request to stop carries no other values.
     while (!stop.load(std::memory_order_relaxed)) {
       for (auto& load : loads) load.step();
       next += kStep;

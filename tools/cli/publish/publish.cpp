@@ -36,14 +36,14 @@ constexpr std::array kPrintedPaths{
     "orders:demo_orders/asia/latency", "demo:processor_information/_Total/processor_time",
     "demo:memory/available_bytes"};
 
-// Paths are written with the publisher's name; this process is meant, and nobody of the same name.
+// Paths are written with the provider's name and narrowed to this process.
 template <typename Paths>
 std::vector<std::string> own_paths(const Paths& paths) {
   std::vector<std::string> own;
   for (const char* text : paths) {
     auto path = parse_path(text);
     if (!path) continue;
-    path->publisher_pid = static_cast<std::uint32_t>(::getpid());
+    path->provider_pid = static_cast<std::uint32_t>(::getpid());
     own.push_back(print_short(*path));
   }
   return own;
@@ -116,7 +116,7 @@ int demo(const Invocation& invocation, Console& console) {
   if (live) return show_live(invocation, *selection, waiter, console);
 
   Invocation rows = invocation;
-  // Someone reads this: a log or a pager, not a program.
+  // A person reads this: in a log or a pager.
   if (rows.format == Format::kAuto) rows.format = Format::kTable;
   RowPlan plan;
   plan.samples = invocation.samples.value_or(invocation.duration ? 0 : 3);

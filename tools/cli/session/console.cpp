@@ -56,19 +56,19 @@ std::string remedy_of(const Error& error) {
     case ErrorCode::kUnsealed:
     case ErrorCode::kSparse:
     case ErrorCode::kWrongAbi:
-      return "update the library of that publisher";
+      return "update the library of that provider";
     case ErrorCode::kNewerLayout:
       return "a newer meterbank";
     case ErrorCode::kWrongFilesystem:
-      return "ordinary pages for that publisher's memory";
+      return "ordinary pages for that provider's memory";
     case ErrorCode::kDenied:
-      return "as the publisher's user, or as root";
+      return "as the provider's user, or as root";
     case ErrorCode::kNotSealable:
     case ErrorCode::kBadSize:
     case ErrorCode::kNotASegment:
     case ErrorCode::kCorrupt:
     case ErrorCode::kGone:
-      return "restart that publisher";
+      return "restart that provider";
     default:
       return {};
   }

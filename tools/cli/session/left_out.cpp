@@ -45,7 +45,7 @@ void report_left_out(const Catalog& catalog, const Console& console) {
   }
   if (reasons.empty()) return;
   const auto known = catalog.providers().size();
-  complain(console, fmt::format("left out {} of {} publishers: {}; try: {}",
+  complain(console, fmt::format("left out {} of {} providers: {}; try: {}",
                                 count == 0 ? std::string("some") : std::to_string(count),
                                 known + count, reasons, remedy));
 }

@@ -46,7 +46,7 @@ std::string_view kind_text(mode_t mode) {
   }
 }
 
-// Why a file that is called like a record is none. Opened without waiting: it may be a pipe.
+// Why a file with the name of a record is not a record. Opened without waiting: it may be a pipe.
 std::optional<Error> record_fault(int directory, const char* name, const std::string& path) {
   const std::string remedy = "remove it; nothing in it is read";
   struct stat facts {};

@@ -12,13 +12,13 @@
 
 namespace meterbank::cli {
 
-// Why readers do not look into the directory. A missing one is no fault: the first publisher makes
+// Why readers do not look into the directory. A missing one is no fault: the first provider makes
 // it.
 [[nodiscard]] std::optional<Error> directory_fault(const std::string& path);
 
 struct OddObject {
   Error error;                   // names the object
-  bool poses_as_record = false;  // by its name; then a publisher may be missing from all lists
+  bool poses_as_record = false;  // by its name; then a provider may be missing from all lists
 };
 // Objects that are no records, or that may not be believed. Hidden ones are left out: records are
 // written under such names.

@@ -19,7 +19,7 @@ namespace meterbank::cli {
 namespace {
 
 constexpr auto kWaitStep = std::chrono::milliseconds(50);
-// New providers announce themselves to nobody, so the directory is looked at now and then.
+// New providers do not announce themselves, so the directory is read periodically.
 constexpr auto kRefreshPeriod = std::chrono::seconds(1);
 
 Result<void> read_paths(const std::string& file, std::vector<std::string>& paths) {
@@ -56,8 +56,8 @@ bool lacks_parts(const ProviderView& provider) {
 // The provider that `pattern` names, if it names one that cannot be read.
 bool names_unreadable(const std::string& pattern, const Catalog& catalog) {
   const auto path = parse_path(pattern);
-  if (!path || !path->publisher) return false;
-  const Glob glob(*path->publisher, {.backslash_escapes = true});
+  if (!path || !path->provider) return false;
+  const Glob glob(*path->provider, {.backslash_escapes = true});
   if (glob.matches_everything()) return false;
   const auto& providers = catalog.providers();
   return std::any_of(providers.begin(), providers.end(), [&](const auto& provider) {
@@ -85,7 +85,7 @@ int report_unreadable(const Catalog& catalog, const Console& console) {
   return code;
 }
 
-// Names what keeps publishers from being found at all. kExitDone if there is nothing like that.
+// Names what keeps providers from being found at all. kExitDone if there is nothing like that.
 int report_odd_records(const Catalog& catalog, const Console& console) {
   int code = kExitDone;
   for (const auto& directory : catalog.directories()) {
@@ -109,8 +109,8 @@ std::string repaired(const Unmatched& miss) {
   if (!path) return miss.suggestion;
   const auto name = escape_glob(miss.suggestion);
   if (miss.part == "provider") {
-    path->publisher = name;
-    path->publisher_pid.reset();
+    path->provider = name;
+    path->provider_pid.reset();
   } else if (miss.part == "counterset") {
     path->set = name;
   } else if (miss.part == "counter" || path->second_word) {
@@ -133,7 +133,6 @@ void round_share(double& percent, double seconds) {
 
 // What nothing was found for, in the words of this program.
 std::string_view part_text(const Unmatched& miss, const std::optional<CounterPath>& path) {
-  if (miss.part == "provider") return "publisher";
   if (miss.part == "counter" && path && path->second_word) return "counter or instance";
   return miss.part;
 }
@@ -171,7 +170,7 @@ std::optional<std::string> percentile_remedy(CounterPath path, const Catalog& ca
 // What to try: the nearest name, or the list where it must be.
 std::string remedy_of(const Unmatched& miss, const std::optional<CounterPath>& path) {
   if (!miss.suggestion.empty()) return repaired(miss);
-  if (miss.part == "provider") return "meterbank list --publishers";
+  if (miss.part == "provider") return "meterbank list --providers";
   // A name that a shell would take apart is better not part of a command.
   const bool plain = path && path->set.find_first_of(" \\'\"*?$`;&|<>()") == std::string::npos;
   if (miss.part == "counterset" || !plain) return "meterbank list";
@@ -225,19 +224,19 @@ Result<std::vector<std::string>> gather_paths(const SelectionOptions& options) {
                   "one path a line");
     }
   }
-  if (options.publisher.empty()) return paths;
-  const auto scope = parse_path(options.publisher + ":*");
-  if (!scope || !scope->publisher) {
+  if (options.provider.empty()) return paths;
+  const auto scope = parse_path(options.provider + ":*");
+  if (!scope || !scope->provider) {
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("'{}' is not a publisher name", options.publisher), "NAME or NAME@PID");
+                fmt::format("'{}' is not a provider name", options.provider), "NAME or NAME@PID");
   }
   if (paths.empty()) paths.emplace_back("*");
   for (auto& text : paths) {
     auto path = parse_path(text);
     if (!path) return tl::make_unexpected(path.error());
-    if (path->publisher) continue;
-    path->publisher = scope->publisher;
-    path->publisher_pid = scope->publisher_pid;
+    if (path->provider) continue;
+    path->provider = scope->provider;
+    path->provider_pid = scope->provider_pid;
     text = print_path(*path);
   }
   return paths;
@@ -248,16 +247,17 @@ Result<Selection> Selection::open(const SelectionOptions& options, Waiter& waite
   if (!patterns) return tl::make_unexpected(patterns.error());
   const auto deadline = Clock::now() + options.wait.value_or(std::chrono::nanoseconds(0));
   for (;;) {
-    // A directory that is not there yet is part of what one waits for.
+    // The wait includes a missing directory.
     auto catalog = Catalog::open(catalog_options(options));
     const bool last = Clock::now() >= deadline;
     if (catalog) {
       auto query = Query::compile(*catalog, *patterns, options.excluded);
       if (!query) return tl::make_unexpected(query.error());
-      if (query->asks()) query->enumerate(options.patience);
+      if (query->asks()) query->enumerate(options.callback_timeout);
       const bool complete = query->unmatched().empty() && !query->plan()->selections.empty();
       if (complete || last) {
-        return Selection{std::move(*catalog), std::move(*query), *patterns, options.patience};
+        return Selection{std::move(*catalog), std::move(*query), *patterns,
+                         options.callback_timeout};
       }
     } else if (last) {
       return tl::make_unexpected(catalog.error());
@@ -284,11 +284,11 @@ int report_hidden(const Catalog& catalog, const Console& console) {
   return std::max(code, report_odd_records(catalog, console));
 }
 
-int report_nobody(const Catalog& catalog, const Console& console) {
+int report_no_provider(const Catalog& catalog, const Console& console) {
   int code = report_unreadable(catalog, console);
   code = std::max(code, report_odd_records(catalog, console));
   if (code != kExitDone) return code;
-  complain(console, fmt::format("no publisher found in {}; try: meterbank demo",
+  complain(console, fmt::format("no provider found in {}; try: meterbank demo",
                                 fmt::join(catalog.directories(), " or ")));
   return kExitNo;
 }
@@ -298,16 +298,16 @@ std::string complaint_about(const CallbackAnswer& answer) {
   switch (answer.outcome) {
     case AnswerOutcome::kTimeout:
     case AnswerOutcome::kBusy:
-      remedy = "--patience 10s";
+      remedy = "--callback-timeout 10s";
       break;
     case AnswerOutcome::kDenied:
-      remedy = "run as the publisher's user or as root";
+      remedy = "run as the provider's user or as root";
       break;
     case AnswerOutcome::kReturnedCode:
     case AnswerOutcome::kThrew:
     case AnswerOutcome::kNoMemory:
     case AnswerOutcome::kIncomplete:
-      remedy = "the publisher's own log";
+      remedy = "the provider's own log";
       break;
     default:
       break;
@@ -336,9 +336,10 @@ int report_answers(const std::shared_ptr<const std::vector<CallbackAnswer>>& ans
 int report_unmatched(const Selection& selection, const Console& console,
                      const std::vector<std::string>& explained) {
   const auto& providers = selection.catalog.providers();
-  const bool anybody = std::any_of(providers.begin(), providers.end(),
-                                   [](const auto& provider) { return is_readable(*provider); });
-  if (!anybody) return report_nobody(selection.catalog, console);
+  const bool has_readable =
+      std::any_of(providers.begin(), providers.end(),
+                  [](const auto& provider) { return is_readable(*provider); });
+  if (!has_readable) return report_no_provider(selection.catalog, console);
   if (selection.query.unmatched().empty()) {
     if (!selection.query.plan()->selections.empty()) {
       return selection.patterns.empty() ? report_hidden(selection.catalog, console) : kExitDone;
@@ -390,7 +391,7 @@ void Sampler::retake() { collect(); }
 void Sampler::collect() {
   Query& query = selection_->query;
   if (query.asks()) {
-    query.collect(samples_[newest_], selection_->patience);
+    query.collect(samples_[newest_], selection_->callback_timeout);
   } else {
     query.collect(samples_[newest_]);
   }

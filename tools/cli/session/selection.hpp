@@ -21,25 +21,25 @@ namespace meterbank::cli {
 
 struct SelectionOptions {
   std::string directory;  // empty: the default of the reader
-  std::string publisher;  // "orders", "orders@48213" or a glob; empty: all
+  std::string provider;   // "orders", "orders@48213" or a glob; empty: all
   std::vector<std::string> paths;
   std::string paths_from;  // a file of paths, one a line; "-" is standard input
   std::vector<std::string> excluded;
-  bool across_users = false;                                    // totals are of all users
-  std::optional<std::chrono::nanoseconds> wait;                 // for everything to appear
-  std::chrono::nanoseconds patience = std::chrono::seconds(1);  // with who computes on demand
+  bool across_users = false;                     // totals are of all users
+  std::optional<std::chrono::nanoseconds> wait;  // for everything to appear
+  std::chrono::nanoseconds callback_timeout = std::chrono::seconds(1);
 };
 
 [[nodiscard]] CatalogOptions catalog_options(const SelectionOptions& options);
 
-// The paths of the options and of the file, each with the publisher that was asked for.
+// The paths of the options and of the file, each with the provider that was asked for.
 [[nodiscard]] Result<std::vector<std::string>> gather_paths(const SelectionOptions& options);
 
 struct Selection {
   Catalog catalog;
   Query query;
   std::vector<std::string> patterns;
-  std::chrono::nanoseconds patience = {};
+  std::chrono::nanoseconds callback_timeout = {};
 
   // Waits if asked to; what is missing afterwards is in query.unmatched().
   static Result<Selection> open(const SelectionOptions& options, Waiter& waiter);
@@ -54,7 +54,7 @@ using NotInTotals = std::set<std::string>;
 // "totals leave out 2 providers of other users; --across-users adds them", or nothing.
 [[nodiscard]] std::string not_in_totals_text(const NotInTotals& providers);
 
-// "orders@48213 Geometric Waves: no answer within 1 s; try: --patience 10s"
+// "orders@48213 Geometric Waves: no answer within 1 s; try: --callback-timeout 10s"
 [[nodiscard]] std::string complaint_about(const CallbackAnswer& answer);
 
 // A line for each registration that was asked and did not answer as it should, unless `said` says
@@ -71,13 +71,13 @@ int report_answers(const std::shared_ptr<const std::vector<CallbackAnswer>>& ans
 // The same where values are to be shown: if nothing can be, also who did not answer.
 [[nodiscard]] int report_missing(const Selection& selection, const Console& console);
 
-// Names what exists and cannot be read although everything was asked for: publishers that are
+// Names what exists and cannot be read although everything was asked for: providers that are
 // refused, objects in place of records. kExitDone if there is nothing like that.
 [[nodiscard]] int report_hidden(const Catalog& catalog, const Console& console);
 
-// "no publisher found in /run/...; try: ..." and the like, for a catalog without a readable
+// "no provider found in /run/...; try: ..." and the like, for a catalog without a readable
 // provider.
-[[nodiscard]] int report_nobody(const Catalog& catalog, const Console& console);
+[[nodiscard]] int report_no_provider(const Catalog& catalog, const Console& console);
 
 // Walks over rows, as often as it is called: a table of millions is never held at once.
 using RowWalk = std::function<void(RowSink)>;

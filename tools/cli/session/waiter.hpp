@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for the next moment, a key or a wish to stop; and the moments themselves.
+// Waits for the next moment, a key or a request to stop; and the moments themselves.
 #pragma once
 
 #include <signal.h>
@@ -24,7 +24,7 @@ enum class Wake : std::uint8_t {
 };
 
 // Takes the signals that end a command out of asynchronous delivery for as long as it lives. Make
-// it before any thread, which inherits the mask. Company: one thread.
+// it before any thread, which inherits the mask. Thread safety: one thread.
 class Waiter {
  public:
   explicit Waiter(std::optional<std::chrono::nanoseconds> timeout);

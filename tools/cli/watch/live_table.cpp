@@ -34,7 +34,7 @@ LiveRow describe(const CookedRow& row, bool raw, Charset charset) {
   live.key = key_of(row);
   live.counter = clean(counter_text(row));
   live.instance = clean(row.instance->name);
-  live.publisher = clean(publisher_of(row));
+  live.provider = clean(provider_of(row));
   live.unit = clean(raw ? stored_unit(*row.counter) : cooked_unit(*row.counter));
   // Last words are not what is NOW; get and list have them.
   if (!row_has_value(row, raw) || row.row_status == RowStatus::kDead) {
@@ -49,7 +49,7 @@ LiveRow describe(const CookedRow& row, bool raw, Charset charset) {
   const auto kind = kind_of(*row.counter);
   live.facts =
       fmt::format("{}{}{}: {}; id {}, {}", kind.kind, live.unit.empty() ? "" : " in ", live.unit,
-                  kind.phrase, row.counter->id, live.publisher.empty() ? "total" : live.publisher);
+                  kind.phrase, row.counter->id, live.provider.empty() ? "total" : live.provider);
   live.value = raw ? stored_number(row) : row.cooked.value;
   live.is_news =
       raw || row.row_status != RowStatus::kFresh || row.cooked.status != CookStatus::kNoNewSample;
@@ -218,12 +218,12 @@ void LiveTable::update(const RowWalk& rows, const View& view, Clock::time_point 
     history.add(row.value, row.status.empty() && !row.text, now);
   }
   std::erase_if(histories_, [&](const auto& entry) { return !present.contains(entry.first); });
-  name_publishers_of_twins();
+  name_providers_of_twins();
 }
 
-// Rows that would read the same, because several publishers have such a set, get their publisher's
+// Rows that would read the same, because several providers have such a set, get their provider's
 // name in front.
-void LiveTable::name_publishers_of_twins() {
+void LiveTable::name_providers_of_twins() {
   const auto by_name = [](const LiveRow* a, const LiveRow* b) {
     return std::tie(a->counter, a->instance) < std::tie(b->counter, b->instance);
   };
@@ -234,7 +234,7 @@ void LiveTable::name_publishers_of_twins() {
     if (names.count(&row) > 1) twins.push_back(&row);
   }
   for (auto* row : twins) {
-    if (!row->publisher.empty()) row->counter = row->publisher + ":" + row->counter;
+    if (!row->provider.empty()) row->counter = row->provider + ":" + row->counter;
   }
 }
 

@@ -57,7 +57,7 @@ using RowKey = std::pair<std::array<std::uint64_t, 6>, std::string>;
 // Texts are cleaned.
 struct LiveRow {
   RowKey key{};
-  std::string counter, instance, publisher;
+  std::string counter, instance, provider;
   std::string unit;                 // of the shown value
   std::string status;               // empty if there is a value
   std::string detail;               // "% Processor Time: share of time ..."
@@ -105,7 +105,7 @@ class LiveTable {
  public:
   explicit LiveTable(Charset charset = Charset::kUtf8) : charset_(charset) {}
 
-  // More rows than anybody looks at, and their histories in some 20 MiB.
+  // More rows than a person looks at, and their histories in some 20 MiB.
   static constexpr std::size_t kRowsMax = 1000;
 
   // Takes over the rows of a sample; rows that are no longer there are forgotten. Of more than
@@ -132,7 +132,7 @@ class LiveTable {
   // False: there are more.
   bool take_rows(const RowWalk& rows, const View& view, const std::string& filter,
                  const std::function<bool()>& is_interrupted);
-  void name_publishers_of_twins();
+  void name_providers_of_twins();
   [[nodiscard]] static std::string number_text(const LiveRow& row, double value, const View& view);
   [[nodiscard]] std::string now_text(const LiveRow& row, const View& view) const;
   [[nodiscard]] ScreenLine header(const View& view, const Status& status, std::size_t shown,

@@ -113,7 +113,7 @@ class LiveSession {
                                       size.width, size.height));
   }
 
-  // Which publisher of the shown rows is not well. Without this, old values look like steady ones.
+  // Which provider of the shown rows is not well. Without this, old values look like steady ones.
   [[nodiscard]] std::string trouble() const {
     std::string text;
     for (const auto& provider : selection_.catalog.providers()) {

@@ -12,7 +12,7 @@ Generates code and documents from a manifest: a .man file of Windows' CTRPP, or 
 MANIFEST of - is standard input, a FILE of - standard output. All outputs are written, or none.
 
 Outputs:
-  --cpp FILE               Typed C++ header for the publisher's library
+  --cpp FILE               Typed C++ header for the publisher library
   --code FILE, -o          Header with Windows' provider functions, of user or kernel mode
   --symbols FILE, -ch      Header with names, GUIDs and ids, for consumers
   --resources FILE, -rc    Resource script with the names and descriptions

@@ -218,7 +218,7 @@ class Builder {
     }
     counter.word =
         snake_case(counter.symbol.value.empty() ? counter.name.value : counter.symbol.value);
-    // One that nobody shall see needs no name, but all counters but bases have a word.
+    // A hidden counter needs no name, but all counters but bases have a word.
     if (counter.word.empty() && (counter.attributes.value & kNoDisplay) != 0 &&
         !is_base(counter.type.value)) {
       counter.word = fmt::format("counter_{}", counter.id.value);

@@ -119,8 +119,8 @@ struct Manifest {
 // The counterset's own GUID, or the one that Provider::add() would derive for it.
 [[nodiscard]] Guid guid_of(const Manifest& manifest, const Counterset& counterset);
 
-// The same set as the publisher wants it. Views into `counterset` and `counters`, which the call
-// fills; both have to live as long. `guid` and `provider_guid` are filled in.
+// The same set in the types of the publisher library. Views into `counterset` and `counters`, which
+// the call fills; both have to live as long. `guid` and `provider_guid` are filled in.
 [[nodiscard]] CountersetSpec spec_of(const Manifest& manifest, const Counterset& counterset,
                                      std::vector<CounterSpec>& counters);
 

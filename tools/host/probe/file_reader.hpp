@@ -30,7 +30,7 @@ using PathText = FixedText<kPathBytesMax>;
 enum class ReadStatus {
   kRead,
   kAbsent,  // no such file, on this kernel or any more
-  kDenied,  // it exists for somebody else
+  kDenied,  // it exists, and this user may not read it
   kGone,    // the process or device behind an open directory went away
   kFailed,  // anything else, such as a driver that answers "invalid argument"
 };

@@ -45,7 +45,7 @@ enum class MemoryField : std::uint8_t {
   kPagedOutBytes,    // written to block devices for any reason
   kSwappedInPages,
   kSwappedOutPages,
-  kReclaimedPages,  // taken from the page cache or from processes and given to somebody else
+  kReclaimedPages,  // taken from the page cache or from processes for another use
   kRefaultedPages,  // reclaimed a short time ago and needed again
   kOomKills,
   kCount

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Countersets whose rows are computed when somebody asks for them, as with PCW_CALLBACK.
+// Countersets whose rows are computed when a reader asks for them, as with PCW_CALLBACK.
 //
 //   auto pools = provider.add(kPools, [](mb::CallbackRequest& request) {
 //     for (const Pool& pool : all_pools()) {
@@ -34,13 +34,13 @@ class RunningCall;
 }  // namespace detail
 
 enum class CallbackReason : std::uint8_t {
-  kAddInterest,     // somebody began to be interested in the counters of the mask
-  kRemoveInterest,  // the same somebody ended, in order or not; these two balance
+  kAddInterest,     // a reader began to collect the counters of the mask
+  kRemoveInterest,  // the same reader ended, in order or not; these two balance
   kEnumerate,       // wants rows' names and ids; values are not looked at
   kCollect,         // wants rows with values
 };
 
-// One request, for the time of the call. Company: the thread of the call.
+// One request, valid during the call. Thread safety: only the thread of the call may use it.
 class CallbackRequest {
  public:
   [[nodiscard]] CallbackReason reason() const noexcept;
@@ -55,7 +55,7 @@ class CallbackRequest {
   [[nodiscard]] bool collects_many() const noexcept;
 
   // True once the reader has gone or has given up, and once the registration is being closed:
-  // nobody waits for what follows. One load.
+  // no reader waits for the answer any more. Cost: one load.
   [[nodiscard]] bool is_cancelled() const noexcept;
   // The same for code in C that polls a word: 0 until then. Constant address during the call.
   [[nodiscard]] const std::atomic<std::uint32_t>& cancelled() const noexcept;
@@ -89,11 +89,11 @@ struct CallbackOptions {
   bool serial = false;  // one call at a time, for callbacks that are not thread-safe
 };
 
-// Whether anybody is interested, for the hot path: one load each. Company: any thread. Outlives its
-// registration harmlessly.
+// Whether any reader is interested, for the hot path. Cost: one load each. Thread safety: any
+// thread may call all functions. Lifetime: may outlive its registration.
 class Interest {
  public:
-  // Of a registration without a callback: nobody ever is.
+  // The interest in a registration without a callback: no reader is interested.
   Interest() noexcept;
 
   [[nodiscard]] bool wanted() const noexcept {

@@ -3,8 +3,8 @@
 // Publishing values: what a service calls in its hot path.
 //
 // Nothing here fails, blocks, throws, allocates, locks or calls the kernel. A handle that outlives
-// its instance, registration or provider keeps counting into memory that nobody reads; so does one
-// in the child of a fork. errno is never touched.
+// its instance, registration or provider keeps counting into memory that no reader maps; so does
+// one in the child of a fork. errno is never touched.
 #pragma once
 
 #include <cstdint>
@@ -48,20 +48,21 @@ class SlotReference {
   SlotLife* life_ = nullptr;
 };
 
-// A block that nobody reads: where handles without an instance count.
+// A block that no reader maps. Handles without an instance count there.
 [[nodiscard]] BlockWriter<StdAtomics> scratch_writer() noexcept;
 
 }  // namespace detail
 
 // The right to count one counter, for code that wants one pointer and nothing else.
-// Company: add() and set() one thread per instance of a block set, or per counter of an independent
-// set. Signals: on an independent set a handler may add to what it interrupted; nothing is lost. On
-// a block set a handler must not write to the block that its thread is writing to.
+// Thread safety: add() and set() by one thread at a time, per instance of a block set or per
+// counter of an independent set. Signals: on an independent set a handler may add to what it
+// interrupted; nothing is lost. On a block set a handler must not write to the block that its
+// thread is writing to.
 class Counter {
  public:
   Counter() noexcept : writer_(detail::scratch_writer()) {}
 
-  // Wait-free: one store (independent) or one commit (block).
+  // Progress: wait-free. Cost: one store (independent) or one commit (block).
   void add(std::uint64_t delta) noexcept {
     if (writer_.is_in_place(index_)) {
       StdAtomics::add_single_writer(writer_.word(index_), delta);
@@ -70,8 +71,8 @@ class Counter {
     }
   }
   void increment() noexcept { add(1); }
-  // For a counter of an independent set that several threads write: wait-free, a locked add. Does
-  // nothing to a counter of a block set, whose words only a commit may change.
+  // Thread safety: any thread, on a counter of an independent set. Progress: wait-free, a locked
+  // add. Does nothing to a counter of a block set, whose words only a commit may change.
   void add_from_any_thread(std::uint64_t delta) noexcept {
     if (!writer_.is_in_place(index_)) return;
     writer_.word(index_).fetch_add(delta, std::memory_order_relaxed);  // relaxed: it orders nothing
@@ -159,7 +160,7 @@ class Values {
 };
 
 // The right to publish one instance's values, without the duty to close it.
-// Company: one thread at a time (block), one thread a counter (independent).
+// Thread safety: one thread at a time (block set), one thread per counter (independent set).
 // 32 bytes: a service holds one for each instance, and reads it at each count.
 class alignas(32) InstanceWriter {
  public:
@@ -261,7 +262,7 @@ class Instance : public InstanceWriter {
   }
   ~Instance() { close(); }
 
-  // Not wait-free: takes the provider's private mutex. Later calls do nothing.
+  // Idempotent. Progress: may wait for the provider's private mutex.
   void close() noexcept;
   // Unique among the live instances of the registration; 0xffffffff for an instance that counts
   // into nothing.

@@ -80,8 +80,7 @@ class TickClock {
   double seconds_a_tick_;
 };
 
-// A recorder of seconds with a clock: a Recorder, or a ShardedRecorder, and with that one's
-// company.
+// A Recorder or ShardedRecorder of seconds, with a clock. Thread safety: as the recorder's.
 template <typename R = Recorder>
 class LatencyRecorder {
  public:

@@ -50,8 +50,9 @@ struct InstanceOptions {
   std::optional<std::uint32_t> id = {};  // one that no live instance has; else chosen
 };
 
-// One live declaration of a counterset. Company: any thread, any function. Copies are the same
-// registration; it is closed by close(), or with its provider.
+// One live declaration of a counterset; copies are the same registration.
+// Thread safety: all member functions may be called concurrently.
+// Lifetime: until close(), or until its provider ends.
 class Registration {
  public:
   // A registration that leads nowhere: its instances count into nothing.
@@ -70,7 +71,7 @@ class Registration {
                                                                 InstanceOptions options = {}) const;
   [[nodiscard]] std::optional<ShardedWriter> find_sharded(std::string_view name) const;
 
-  // Closes all instances; handles stay harmless. Later calls do nothing. Waits for callbacks that
+  // Closes all instances; handles stay harmless. Idempotent. Progress: waits for callbacks that
   // run, however long they take; called from inside one, it closes when they have returned.
   void close() const noexcept;
 

@@ -6,7 +6,7 @@
 //
 // A thread shows the kernel a few instructions. Should anything come between them (another thread
 // gets the processor, this one moves, a signal arrives), the thread does not go on there but at an
-// address of its choice. The last of them is the only one whose effect anybody looks at. Once it
+// address of its choice. The last of them is the only one whose effect is visible. Once it
 // has been done, nothing else ran on that processor since the first: not even a signal handler.
 //
 //        thread                                      kernel, before the thread goes on
@@ -25,7 +25,7 @@
 //
 // ---- A block for each processor -----------------------------------------------------------------
 //
-// So a block has one writer at a time without anybody holding it: whoever runs on its processor.
+// So a block has one writer at a time without a lock: the thread that runs on its processor.
 // Independent counters are added to by one plain addition. A commit changes the number once:
 //
 //        thread on processor p                       readers: as ever, block.hpp
@@ -44,15 +44,15 @@
 // (s + 1) / 2 still counts commits one by one; no two states share a version.
 //
 //      X5 pairs with R2, where W2 and W4 do otherwise. The last commit may be another thread's.
-//      This one has seen its number before the fence; so whoever sees a word of the copy that
-//      readers of the number before were sent to sees that seq has moved on. X6 pairs with the last
-//      commit. A thread may have moved and be looking from another processor: words older than the
-//      number would pass the comparison and undo a commit. The sequence's last store is a release,
-//      as W1.
+//      This one has seen its number before the fence; so a reader that sees a word of the copy
+//      that readers of the number before were sent to sees that seq has moved on. X6 pairs with the
+//      last commit. A thread may have moved and be looking from another processor: words older than
+//      the number would pass the comparison and undo a commit. The sequence's last store is a
+//      release, as W1.
 //
-// An abort leaves garbage in the copy that nobody is sent to. Therefore each commit writes all of
-// its words. The checkpoint pair is written in the same manner, by its own number, which is loaded
-// before the version that goes there: so that no checkpoint is older than the one before.
+// An abort leaves garbage in the copy that no reader is sent to. Therefore each commit writes all
+// of its words. The checkpoint pair is written in the same manner, by its own number, which is
+// loaded before the version that goes there: so that no checkpoint is older than the one before.
 //
 // Progress   Each attempt is wait-free, and fails only if the thread was interrupted. A debugger
 //            that goes step by step interrupts each: callers give up after kSequenceAttempts and

@@ -37,8 +37,8 @@ namespace meterbank {
 
 namespace detail {
 
-// A thread's number, or why it has none to use at the moment. Only its own thread and the handlers
-// that interrupt it touch it.
+// The shard index of the calling thread, or the reason it has none. Only its own thread and the
+// signal handlers that interrupt it touch it.
 inline constexpr std::uint32_t kNoThreadNumber = 0xffffffff;  // not yet
 inline constexpr std::uint32_t kThreadInside = 0xfffffffe;    // in the middle of a change
 inline constexpr std::uint32_t kThreadShares = 0xfffffffd;    // none is free, or it is at its end
@@ -232,7 +232,7 @@ inline void change_one(const Shards& shards, std::uint32_t word, std::uint64_t v
 
 }  // namespace detail
 
-// The right to count one counter from any thread. Company: any threads.
+// The right to count one counter. Thread safety: any thread may call any function.
 class ShardedCounter {
  public:
   ShardedCounter() noexcept : shards_(detail::scratch_shards()) {}
@@ -359,7 +359,8 @@ class ShardValues {
   std::array<detail::WaitingChange, kWaitingMax> list_;
 };
 
-// The right to count one sharded instance, without the duty to close it. Company: any threads.
+// The right to count one sharded instance, without the duty to close it. Thread safety: any thread
+// may call any function.
 class ShardedWriter {
  public:
   ShardedWriter() noexcept : shards_(detail::scratch_shards()) {}

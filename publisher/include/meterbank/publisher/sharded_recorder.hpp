@@ -24,8 +24,8 @@ namespace detail {
 
 }  // namespace detail
 
-// Company: any threads. Progress: wait-free where the thread has a block of its own, else
-// lock-free.
+// Thread safety: any thread may call any function. Progress: wait-free where the thread has a block
+// of its own, else lock-free.
 class ShardedRecorder {
  public:
   ShardedRecorder() noexcept : shards_(detail::scratch_shards()) {}

@@ -4,8 +4,9 @@
 // once and kept, like Counter; each call is one commit, so that a reader sees all words of it and
 // of the counters beside it as they were at one moment.
 //
-// Nothing here fails, blocks, throws, allocates or locks. Company: one thread an instance, as all
-// writers of a block; a signal handler must not write to the block that its thread is writing to.
+// Nothing here fails, blocks, throws, allocates or locks. Thread safety: one thread per instance,
+// as for all writers of a block; a signal handler must not write to the block that its thread is
+// writing to.
 #pragma once
 
 #include <bit>

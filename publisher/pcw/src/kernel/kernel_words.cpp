@@ -21,7 +21,7 @@ std::int64_t nanoseconds_of(clockid_t clock) noexcept {
 }
 
 std::int64_t system_time() noexcept {
-  // acquire: whoever sees the clock sees what was set up for it before.
+  // acquire: a thread that sees the clock sees what was set up for it before.
   const SystemClock clock = system_clock.load(std::memory_order_acquire);
   if (clock != nullptr) return clock();
   return windows_time_of(static_cast<std::uint64_t>(nanoseconds_of(CLOCK_REALTIME)));
@@ -44,7 +44,7 @@ void init(UNICODE_STRING* string, const Character* text) noexcept {
 }
 
 bool is_set(const KEVENT& event) noexcept {
-  // relaxed, both: that somebody gave up orders nothing.
+  // relaxed, both: the event that a reader gave up orders nothing.
   if (event.Watched != nullptr) {
     const auto* const word = static_cast<const std::atomic<std::uint32_t>*>(event.Watched);
     return word->load(std::memory_order_relaxed) != 0;

@@ -81,7 +81,7 @@ void PerfProvider::stop() noexcept {
   let_go(std::move(provider));
 }
 
-// Nothing: the template contradicts itself or its description.
+// Nothing: the template is inconsistent, or does not agree with its description.
 std::optional<PerfSet::Parts> PerfProvider::parts_of(const PERF_COUNTERSET_INFO& info) const {
   const auto* const first = reinterpret_cast<const PERF_COUNTER_INFO*>(&info + 1);
   const std::span counters(first, info.NumCounters);
@@ -121,7 +121,7 @@ DWORD PerfProvider::add_set(const PERF_COUNTERSET_INFO* info, std::size_t bytes)
   if (provider_ == nullptr) return bad("the provider was stopped");
   if (sets_.contains(guid)) return refuse_as(ERROR_ALREADY_EXISTS, "the set is registered");
   auto parts = parts_of(*info);
-  if (!parts) return bad("a counter, or the kind of set, contradicts itself or the description");
+  if (!parts) return bad("a counter or the kind of set is inconsistent or not as described");
   auto set = std::make_shared<PerfSet>(std::move(*parts));
   const auto answer_it = [self = weak_from_this(), kept = std::weak_ptr(set)](auto& request) {
     const auto provider = self.lock();

@@ -2,9 +2,10 @@
 //
 // One counterset of a user-mode provider, and its rows.
 //
-// A row lies in the segment, and counting is an atomic instruction on it: readers need nobody.
-// Where a value must be fetched when it is wanted (by-reference counters), or the provider wants to
-// be told (a ControlCallback), rows lie in this process and are copied when somebody collects.
+// A row lies in the segment, and counting is an atomic instruction on it: readers need no answer
+// from this process. Where a value must be fetched when it is wanted (by-reference counters), or
+// the provider wants to be told (a ControlCallback), rows lie in this process and are copied when a
+// reader collects.
 #pragma once
 
 #include <perflib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The process asks as one client of the arbiter, by one connection that is made when it is needed
-// first. Handles are numbers that are never used again, so that a stale one is nobody's.
+// first. Handles are numbers that are never used again, so that a stale one is never valid.
 #include "meterbank/hal/hardware_counters.h"
 
 #include <pthread.h>
@@ -94,7 +94,7 @@ std::optional<std::string> add_descriptor(const PHYSICAL_COUNTER_RESOURCE_DESCRI
       return std::nullopt;
     case ResourceTypeEventBuffer:
       if (descriptor.u.EventBufferConfiguration.CustomEventBufferEntrySize != 0) {
-        return "a size of one's own for entries of the event buffer";
+        return "a caller-defined size for entries of the event buffer";
       }
       request.event_buffer(descriptor.u.EventBufferConfiguration.EventThreshold);
       return std::nullopt;
@@ -193,7 +193,7 @@ bool is_gone(const Refusal& refusal) {
 
 NTSTATUS status_of(const Refusal& refusal) {
   if (refusal.error) {
-    // Nobody who could lend: there is nothing to be had here. Asked too often: later there is.
+    // Without an arbiter no counter can be lent here. After too many requests one can, later.
     const bool is_limit = refusal.error->code == ErrorCode::kLimit;
     return is_limit ? STATUS_INSUFFICIENT_RESOURCES : STATUS_NOT_SUPPORTED;
   }

@@ -65,7 +65,7 @@ Link::Fault Link::answer_locked(std::uint64_t id, ArbiterMessage& message, Uniqu
   const auto found = pending_.find(id);
   if (found == pending_.end()) {
     if (!abandoned_.contains(id)) return "an answer without a request";
-    nobody_waits_locked(id, message);
+    drop_abandoned_locked(id, message);
     return std::nullopt;
   }
   const PendingPtr pending = found->second;
@@ -177,7 +177,7 @@ Link::Fault Link::counter_locked(Pending& pending, const Counter& counter, Uniqu
   return std::nullopt;
 }
 
-void Link::nobody_waits_locked(std::uint64_t id, const ArbiterMessage& message) {
+void Link::drop_abandoned_locked(std::uint64_t id, const ArbiterMessage& message) {
   if (is_one_of<Counter, Queued>(message)) return;
   if (const auto* granted = std::get_if<Granted>(&message)) {
     // Its id stays: descriptors may follow.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests, and how long somebody waits for what they are answered.
+// Requests, and how long a caller waits for their answers.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A destructor waits no longer: what was sent arrives also when nobody waits.
-constexpr std::chrono::nanoseconds kReleasePatience = 1s;
+// A destructor waits no longer: a message that was sent arrives without a waiting caller, too.
+constexpr std::chrono::nanoseconds kReleaseTimeout = 1s;
 
 }  // namespace
 
@@ -45,7 +45,7 @@ Asked<Lease> Link::acquire(const Allocate& allocate, const AcquireOptions& optio
   return Lease(pending->held);
 }
 
-Asked<ArbiterMessage> Link::ask(ClientMessage message, std::chrono::nanoseconds patience) {
+Asked<ArbiterMessage> Link::ask(ClientMessage message, std::chrono::nanoseconds timeout) {
   const WithoutCancellation whole;
   if (is_inherited()) return not_decided(of_parent());
   Lock lock(mutex_);
@@ -53,7 +53,7 @@ Asked<ArbiterMessage> Link::ask(ClientMessage message, std::chrono::nanoseconds 
   auto pending = std::make_shared<Pending>();
   pending->message = std::move(message);
   const std::uint64_t id = send_locked(pending);
-  const auto all = std::min<std::chrono::nanoseconds>(patience, 24h) + options_.patience;
+  const auto all = std::min<std::chrono::nanoseconds>(timeout, 24h) + options_.timeout;
   return wait_for(lock, id, pending, {}, Clock::now() + all);
 }
 
@@ -106,9 +106,9 @@ void Link::abandon_locked(std::uint64_t id, const Pending& pending) {
 }
 
 std::optional<Link::Clock::time_point> Link::deadline_of(const Allocate& allocate) const {
-  constexpr std::uint64_t kLongest = 86'400'000'000'000;  // a day: beyond it nobody loses patience
+  constexpr std::uint64_t kLongest = 86'400'000'000'000;  // a day; a longer wait has no deadline
   if (allocate.head.wait_ns > kLongest) return std::nullopt;
-  return Clock::now() + options_.patience + std::chrono::nanoseconds(allocate.head.wait_ns);
+  return Clock::now() + options_.timeout + std::chrono::nanoseconds(allocate.head.wait_ns);
 }
 
 // ---- Of a lease ----
@@ -130,7 +130,7 @@ void Link::release(Held& held) noexcept {
     pending->message = Free{.token = token};
     const std::uint64_t id = send_locked(pending);
     const auto deadline =
-        Clock::now() + std::min<std::chrono::nanoseconds>(kReleasePatience, options_.patience);
+        Clock::now() + std::min<std::chrono::nanoseconds>(kReleaseTimeout, options_.timeout);
     static_cast<void>(wait_for(lock, id, pending, {}, deadline));
   } catch (const std::bad_alloc&) {
     // The arbiter takes it back with the connection.

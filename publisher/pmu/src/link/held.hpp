@@ -97,7 +97,7 @@ struct Held {
  private:
   std::atomic<const Claim*> claim_{nullptr};  // written under the mutex of the link
   std::atomic<std::uint64_t> term_ns_{0};     // with claim_
-  std::atomic<bool> is_late_{false};          // set by whoever uses it too late; then for good
+  std::atomic<bool> is_late_{false};  // set by the thread that uses it too late; never cleared
   std::vector<std::unique_ptr<const Claim>> claims_;
 };
 

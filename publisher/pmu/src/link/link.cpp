@@ -103,7 +103,7 @@ Result<void> Link::start() {
   Lock lock(mutex_);
   if (auto connected = connect_locked(); !connected) return connected;
   const auto settled = [this] { return phase_ != Phase::kGreeting; };
-  const auto limit = std::min(options_.patience, options_.greeting_patience);
+  const auto limit = std::min(options_.timeout, options_.greeting_timeout);
   if (!wait(lock, settled, Clock::now() + limit)) {
     return tl::make_unexpected(silent());
   }
@@ -138,8 +138,8 @@ void* Link::keep(void* self) noexcept {
       link.deliver(lock);
       if (link.phase_ == Phase::kClosed) return nullptr;
     } catch (const std::bad_alloc&) {
-      // What could not be handled is lost, as if the arbiter had not said it; those who wait for it
-      // lose patience.
+      // A message that could not be handled is lost, as if the arbiter had not sent it; the calls
+      // that wait for it time out.
     }
   }
 }
@@ -222,7 +222,7 @@ Result<void> Link::connect_locked() {
   }
   wants_room_ = false;
   phase_ = Phase::kGreeting;
-  greeted_until_ = Clock::now() + options_.patience;
+  greeted_until_ = Clock::now() + options_.timeout;
   auto greeting = std::make_shared<Pending>();
   greeting->message = Hello{};
   greeting->is_of_link = true;

@@ -6,10 +6,10 @@
 //        ^                   |                                                                |
 //        +---- retry --------+                         closed <-- the connection is destroyed +
 //
-// Whoever waits for an answer receives packets meanwhile, unless there is a keeper: then only that
-// does. Packets are handled under the mutex, callbacks run without it. What an arbiter sends is
-// believed as far as this: it is decoded, it answers what was asked, and its numbers lie within
-// what was asked; else the connection is dropped, as if the arbiter had died.
+// A thread that waits for an answer receives packets meanwhile. If there is a keeper, only the
+// keeper receives. Packets are handled under the mutex, callbacks run without it. What an arbiter
+// sends is believed as far as this: it is decoded, it answers what was asked, and its numbers lie
+// within what was asked; else the connection is dropped, as if the arbiter had died.
 #pragma once
 
 #include <pthread.h>
@@ -46,7 +46,7 @@ struct Pending {
   std::optional<Error> error;
   std::deque<Queued> queued;     // not told yet
   std::shared_ptr<Held> held;    // of Granted
-  std::weak_ptr<Held> reclaims;  // claimed by the link itself; nobody waits
+  std::weak_ptr<Held> reclaims;  // claimed by the link itself; no caller waits
   bool is_of_link = false;       // of the link itself: greeting, claims
   std::uint32_t descriptors_due = 0;
   [[nodiscard]] bool is_done() const noexcept { return error || (answer && descriptors_due == 0); }
@@ -64,10 +64,10 @@ class Link : public OfOneProcess, public std::enable_shared_from_this<Link> {
   void close() noexcept;
 
   [[nodiscard]] Asked<Lease> acquire(const Allocate& allocate, const AcquireOptions& options);
-  // The answer of the arbiter, whatever it is but Refused and Rejected. `patience`: beyond that of
-  // the options, for what is known to take long.
+  // Returns the answer of the arbiter; Refused and Rejected are errors. `timeout` is added to that
+  // of the options, for requests that are known to take long.
   [[nodiscard]] Asked<ArbiterMessage> ask(ClientMessage message,
-                                          std::chrono::nanoseconds patience = {});
+                                          std::chrono::nanoseconds timeout = {});
 
   void release(Held& held) noexcept;
   [[nodiscard]] Result<Values> read(Held& held);
@@ -128,7 +128,7 @@ class Link : public OfOneProcess, public std::enable_shared_from_this<Link> {
   void flush_locked();
   void pump_locked();
   void rearm_locked() noexcept;
-  void wake_locked() noexcept;  // whoever polls
+  void wake_locked() noexcept;  // wakes the thread that polls
   void deliver(Lock& lock);
   // Until is_done(), which is called under the mutex, or the deadline. False: it is not.
   bool wait(Lock& lock, const std::function<bool()>& is_done,
@@ -144,7 +144,7 @@ class Link : public OfOneProcess, public std::enable_shared_from_this<Link> {
   [[nodiscard]] Fault values_locked(const Values& values);
   [[nodiscard]] Fault notice_locked(const Notice& notice);
   [[nodiscard]] Fault ledger_locked(UniqueFd attached);
-  void nobody_waits_locked(std::uint64_t id, const ArbiterMessage& message);
+  void drop_abandoned_locked(std::uint64_t id, const ArbiterMessage& message);
   void finish_claim_locked(Pending& pending);
   void lose_locked(const std::shared_ptr<Held>& held, Cause cause);
   void tell_locked(LeaseNotice notice);
@@ -177,7 +177,7 @@ class Link : public OfOneProcess, public std::enable_shared_from_this<Link> {
   bool wants_room_ = false;
   std::uint64_t next_id_ = 1;
   std::map<std::uint64_t, PendingPtr> pending_;
-  std::set<std::uint64_t> abandoned_;  // ids whose answers nobody waits for
+  std::set<std::uint64_t> abandoned_;  // ids whose answers no caller waits for
   ArbiterFacts facts_;
   std::shared_ptr<const LedgerView> ledger_;
   std::map<Token, std::weak_ptr<Held>> leases_;  // that are not lost or released

@@ -35,7 +35,7 @@ void Link::send_unanswered_locked(const ClientMessage& message, std::uint64_t id
 void Link::push_locked(std::vector<std::byte> packet, int attached) {
   if (!socket_) return;
   const auto sent = unsent_.empty() ? socket_.send(packet, attached) : PacketSocket::Sent::kFull;
-  // An end is found by whoever receives; what is out fails then.
+  // The thread that receives finds an end; requests under way fail then.
   if (sent != PacketSocket::Sent::kFull) return;
   UniqueFd kept(attached < 0 ? -1 : ::fcntl(attached, F_DUPFD_CLOEXEC, 3));
   unsent_.emplace_back(std::move(packet), std::move(kept));

@@ -104,7 +104,8 @@ template <typename Registers>
   return reading;
 }
 
-// Progress: bounded, at most kPageAttemptsMax tries. Company: the thread that is counted.
+// Progress: bounded, at most kPageAttemptsMax tries. Thread safety: only the thread that is counted
+// may call it.
 template <typename Registers>
 [[nodiscard]] PageReading read_page(const perf_event_mmap_page& page,
                                     Registers& registers) noexcept {

@@ -36,7 +36,8 @@ struct LocalCounter::State : OfOneProcess {
 
 namespace detail {
 
-// Company: any thread; close_in_child() in the child of a fork, with the list locked.
+// Thread safety: any thread may call any function; close_in_child() only in the child of a fork,
+// with the list locked.
 class OpenCounters {
  public:
   void add(LocalCounter::State* state);

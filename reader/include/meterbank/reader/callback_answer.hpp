@@ -19,13 +19,13 @@ enum class AnswerOutcome : std::uint8_t {
   kAnswered,
   kReturnedCode,  // the callback said so: CallbackAnswer::code
   kThrew,         // CallbackAnswer::text
-  kCancelled,     // it was told that nobody waits
+  kCancelled,     // it was told that the reader gave up
   kNoMemory,      // in the provider
   kIncomplete,    // there were more rows than an answer can hold
   // Nothing came that could be used.
-  kTimeout,    // not within the reader's patience
+  kTimeout,    // no answer within the reader's timeout
   kBusy,       // all places of the registration were taken until then
-  kGone,       // nobody listens, or the provider ended meanwhile
+  kGone,       // no process listens, or the provider ended meanwhile
   kRefused,    // CallbackAnswer::refusal
   kMalformed,  // what came breaks the rules of the channel or of the schema
   kDenied,     // by the kernel; or who listens is not the user that publishes
@@ -46,7 +46,7 @@ struct CallbackAnswer {
   std::uint32_t interest_code = 0;  // what the callback returned for kAddInterest
   std::string text;                 // UTF-8 of the provider; escape it for a terminal
   std::size_t rows = 0;             // that the reader took over
-  std::uint64_t patience_ns = 0;    // how long was waited at most
+  std::uint64_t timeout_ns = 0;     // how long was waited at most
 
   // A phrase for people: "no answer within 1 s", "the callback returned 5". Not escaped.
   [[nodiscard]] std::string reason() const;

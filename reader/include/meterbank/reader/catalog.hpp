@@ -4,13 +4,13 @@
 //
 // All system calls of a reader happen here, in open() and refresh(). Everything a provider wrote is
 // copied once and the copy is checked; a provider whose directory does not hold together is listed
-// with the reason instead of its sets. Company: one thread at a time per Catalog; different
+// with the reason instead of its sets. Thread safety: one thread at a time per Catalog; different
 // catalogs are independent. No segment can hang or crash a function.
 //
-// Lack of memory: open() and refresh() report it (base/result.hpp). Functions that return strings
-// may throw std::bad_alloc; the others do not allocate.
+// Errors: open() and refresh() report lack of memory (base/result.hpp). Functions that return
+// strings may throw std::bad_alloc; the others do not allocate.
 //
-// Memory: a catalog, one query of it and two samples take at most twice the bytes that are mapped,
+// Cost: a catalog, one query of it and two samples take at most twice the bytes that are mapped,
 // and 32 MiB, in private memory; mapped pages are shared with the provider and do not count. What
 // changed between two calls of refresh() is there in both states until Query::update(). Where
 // counters are computed on demand, their rows count as mapped.
@@ -49,13 +49,13 @@ enum class ProviderState : std::uint8_t {
   kForeign,
 };
 [[nodiscard]] std::string_view name_of(ProviderState state) noexcept;
-// Its process lives, as far as can be told from here.
+// Whether its process runs, as far as this process can tell.
 [[nodiscard]] constexpr bool is_alive(ProviderState state) noexcept {
   return state == ProviderState::kLive || state == ProviderState::kHung ||
          state == ProviderState::kForeign;
 }
 
-// Its provider, or its process, is known to have ended.
+// Whether its provider or process is known to have ended.
 [[nodiscard]] constexpr bool has_ended(ProviderState state) noexcept {
   return state == ProviderState::kDead || state == ProviderState::kClosed;
 }
@@ -74,7 +74,7 @@ enum class LeftOutReason : std::uint8_t {
   kSquatted,        // a directory called like that of a user, of another owner
 };
 [[nodiscard]] std::string_view name_of(LeftOutReason reason) noexcept;
-// Providers that are well may be among what was left out.
+// Whether healthy providers may be among what was left out.
 [[nodiscard]] constexpr bool hides_providers(LeftOutReason reason) noexcept {
   return reason <= LeftOutReason::kLargeDirectory && reason != LeftOutReason::kRecordsMax;
 }
@@ -106,8 +106,8 @@ struct CatalogOptions {
 
 [[nodiscard]] std::string_view name_of(RegistrationState state) noexcept;
 
-// Named ...View because Provider, Instance and Counter are the publisher's own words, and one
-// program may use both libraries.
+// Named ...View because the publisher library has types called Provider, Instance and Counter, and
+// one program may use both libraries.
 struct CounterView {
   std::uint32_t id = 0;
   std::uint32_t word = 0;  // index in the block
@@ -245,8 +245,8 @@ class Catalog {
   // Errors: kNoSpace; the catalog goes on to list what it did, and the next call tries again.
   Result<void> refresh();
 
-  // True if a refresh() would find a change in an attached provider: two loads a provider, no
-  // system call. New providers are not noticed by it.
+  // True if refresh() would find a change in an attached provider; it does not notice new
+  // providers. Cost: two loads a provider, no system call.
   [[nodiscard]] bool stale() const noexcept;
 
   [[nodiscard]] const std::vector<std::shared_ptr<const ProviderView>>& providers() const noexcept {

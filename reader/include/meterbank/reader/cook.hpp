@@ -94,12 +94,12 @@ struct CookedRow {
   // The row would pass for one that a trusted provider or this reader makes: it belongs to an
   // untrusted provider, a provider called it `_Total`, or it is the total of a set whose name
   // stands for another one.
-  [[nodiscard]] bool needs_publisher() const noexcept;
-  // Names the publisher where that is needed, and where another one calls an instance the same.
+  [[nodiscard]] bool needs_provider() const noexcept;
+  // Names the provider where that is needed, and where another one calls an instance the same.
   [[nodiscard]] CounterPath counter_path(PathSpelling spelling) const;
   // "\Processor Information(_Total)\% Processor Time", the printed counter_path().
   [[nodiscard]] std::string path() const;
-  // "processor_information/_Total/processor_time", with a publisher only where that is needed.
+  // "processor_information/_Total/processor_time", with a provider only where that is needed.
   [[nodiscard]] std::string short_path() const;
 };
 

@@ -3,8 +3,8 @@
 // Counter paths: two spellings of one thing.
 //
 //   Windows   \Set\Counter   \Set(instance)\Counter   \Set(parent/instance#2)\Counter
-//             and each of them behind \\publisher
-//   short     set   set/counter   set/instance/counter   and each behind publisher:
+//             and each of them behind \\provider
+//   short     set   set/counter   set/instance/counter   and each behind provider:
 //
 // A path that begins with a backslash is a Windows path. It has no escapes; it is taken apart from
 // both ends (the last backslash begins the counter, the first parenthesis the instance), so an
@@ -52,10 +52,10 @@ struct SecondWord {
 // question mark and a backslash are escaped there, so equal paths compare equal. What is absent was
 // not written and means "all".
 struct CounterPath {
-  std::optional<std::string> publisher;
-  std::optional<std::uint32_t> publisher_pid;  // only with a publisher
-  std::string set;                             // never empty
-  std::optional<std::string> parent;           // Windows spelling only, only with an instance
+  std::optional<std::string> provider;
+  std::optional<std::uint32_t> provider_pid;  // only with a provider
+  std::string set;                            // never empty
+  std::optional<std::string> parent;          // Windows spelling only, only with an instance
   std::optional<std::string> instance;
   std::optional<std::uint32_t> index;  // only with an instance; kAnyInstanceIndex is `#*`
   std::optional<std::string> counter;
@@ -90,7 +90,7 @@ struct CounterPath {
 
 // The path of one row, from plain names. Empty names count as absent.
 struct RowNames {
-  std::string_view publisher;
+  std::string_view provider;
   std::string_view set;
   std::string_view instance;
   std::string_view counter;

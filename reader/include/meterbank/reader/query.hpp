@@ -8,15 +8,14 @@
 // stores nothing that a provider can see, and ends after a bounded number of steps whatever the
 // segments contain. It works under SECCOMP_MODE_STRICT.
 //
-// Some rows are computed by their providers when somebody asks. collect() shows what was answered
-// last; the form with a patience asks first. What it asks and how it waits is in its own words
-// below. A query tells the providers that want to know it which counters it is interested in, over
-// one connection each: when it is compiled or changed, never waiting for an answer. Destroying the
-// query takes that back.
+// Some rows are computed by their providers when a reader asks. collect() shows the last answer;
+// the form with a timeout asks first, as it says below. A query tells the providers that want to
+// know it which counters it is interested in, over one connection each: when it is compiled or
+// changed, never waiting for an answer. Destroying the query takes that back.
 //
-// Lack of memory: compile() and compile_part() report it (base/result.hpp), collect() says so in
+// Errors: compile() and compile_part() report lack of memory (base/result.hpp), collect() does in
 // its summary. of_items(), add(), remove(), replace(), items(), update(), enumerate(), expanded(),
-// prepare() and the collect() with a patience may throw std::bad_alloc; the query is then what it
+// prepare() and the collect() with a timeout may throw std::bad_alloc; the query is then what it
 // was, and the call can be made again. Everything else does not allocate.
 #pragma once
 
@@ -250,7 +249,7 @@ struct Sample {
   std::vector<RowConsistency> consistency;  // one a row
   std::vector<SelectionCut> cuts;           // one a selection; empty if no cut was asked for
   // What came of asking last, one for each registration whose rows are asked for. Null: the query
-  // touches none, or nobody asked.
+  // touches none, or did not ask.
   std::shared_ptr<const std::vector<CallbackAnswer>> callbacks;
 
   [[nodiscard]] const std::uint64_t* row(std::size_t index) const noexcept {
@@ -302,8 +301,8 @@ class Query {
   // and set/counter, in symbols.
   static Result<Query> compile(const Catalog& catalog, const std::vector<std::string>& patterns,
                                const std::vector<std::string>& excluded = {});
-  // A part of another query: asks nobody, is interested in nothing, and finds the rows that the
-  // other was answered, as the other's plan has them now. Instances are the same objects.
+  // A part of another query: it sends no request, registers no interest, and finds the rows of the
+  // other's answers, as the other's plan has them now. Instances are the same objects.
   static Result<Query> compile_part(const Query& whole, const Catalog& catalog,
                                     const std::vector<std::string>& patterns,
                                     const std::vector<std::string>& excluded = {});
@@ -342,17 +341,18 @@ class Query {
   // Whether there are rows to ask for: whether the two below do anything.
   [[nodiscard]] bool asks() const noexcept;
   // Asks all providers that it touches, at once, for the values, waits until each has answered or
-  // the patience has run out, whichever comes first, adapts the plan to the rows that came, and
-  // collects. The time stamp is taken then. Nobody is asked but those that the patterns or items
-  // name. One that did not answer costs the others nothing and is told to stop. Allocates, calls
-  // the kernel, may throw std::bad_alloc. Not for a callback about its own process: see
+  // the timeout has expired, whichever comes first, adapts the plan to the rows that came, and
+  // collects. The time stamp is taken then. Only providers that the patterns or items name
+  // are asked. One that did not answer costs the others nothing and is told to stop. Allocates,
+  // calls the kernel, may throw std::bad_alloc. Not for a callback about its own process: see
   // AnswerOutcome::kReentrant. Windows waits 5 s here, and 1 s in what follows.
-  CollectSummary collect(Sample& sample, std::chrono::nanoseconds patience, Cut cut = Cut::kNone);
+  CollectSummary collect(Sample& sample, std::chrono::nanoseconds timeout, Cut cut = Cut::kNone);
   // Asks for the names only, so that patterns find them. Returns true if the query now selects
   // other rows. Sample::callbacks of the next collect() has what came of it.
-  bool enumerate(std::chrono::nanoseconds patience);
+  bool enumerate(std::chrono::nanoseconds timeout);
   [[nodiscard]] AskCounts ask_counts() const noexcept;
-  // Of the last of these two; null if nobody was asked. Sample::callbacks is the same.
+  // The answers of the last of these two; null if no provider was asked. Sample::callbacks is the
+  // same.
   [[nodiscard]] std::shared_ptr<const std::vector<CallbackAnswer>> answers() const noexcept;
 
   // Sizes a sample for the current plan, so that collect() need not allocate. If it throws, the
@@ -372,7 +372,7 @@ class Query {
 
   [[nodiscard]] bool is_prepared(const Sample& sample) const noexcept;
   void build(const Providers& providers, std::shared_ptr<const QueryRequest> request);
-  void ask(bool values, std::chrono::nanoseconds patience);
+  void ask(bool values, std::chrono::nanoseconds timeout);
   std::size_t copy_rows(const QueryPlan::Selection& selection, Sample& sample) noexcept;
   std::size_t join_moved(const QueryPlan::Selection& selection, Sample& sample,
                          CollectSummary& summary) noexcept;

@@ -19,7 +19,7 @@ namespace {
 std::atomic<std::int64_t> scan_interval_ns{1'000'000'000};
 
 // As on Windows, for values.
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kTimeout{5};
 constexpr std::uint64_t kFetchWithinNs = 1'000'000'000;
 
 void write_status(std::span<std::byte> bytes, std::size_t identifier, PerfError status) noexcept {
@@ -27,8 +27,8 @@ void write_status(std::span<std::byte> bytes, std::size_t identifier, PerfError 
   std::memcpy(bytes.data() + identifier + offsetof(IdentifierHeader, status), &value, sizeof value);
 }
 
-// Whether the bytes are identifiers from end to end. The status of the first that is none says so,
-// where it has one.
+// Whether the bytes are identifiers from end to end. The status of the first invalid one says so,
+// where it has a status.
 bool are_identifiers(std::span<std::byte> bytes, CharacterWidth width) noexcept {
   if (bytes.size() < sizeof(IdentifierHeader) || bytes.size() > kIdentifierBytesMax) return false;
   IdentifierWalker walker(bytes, width);
@@ -41,7 +41,7 @@ bool are_identifiers(std::span<std::byte> bytes, CharacterWidth width) noexcept 
   return false;
 }
 
-// Nothing where the pattern is no text.
+// Nothing if the pattern is not valid text.
 std::optional<QueryItem> item_of(const FoundIdentifier& identifier, CharacterWidth width) {
   auto pattern = valid_utf8_of(identifier.pattern.bytes, width);
   if (!pattern) return std::nullopt;
@@ -174,12 +174,12 @@ void PerfQuery::look_around(std::uint64_t now_ns) {
 
 void PerfQuery::show_interest() {
   const auto& providers = catalog_.providers();
-  const bool anybody_cares = std::any_of(providers.begin(), providers.end(), [](const auto& one) {
+  const bool is_affected = std::any_of(providers.begin(), providers.end(), [](const auto& one) {
     return std::any_of(one->sets.begin(), one->sets.end(), [](const RegisteredSet& set) {
       return (set.flags & (kRegistrationCallback | kRegistrationInterest)) != 0;
     });
   });
-  if (anybody_cares) make_ready();
+  if (is_affected) make_ready();
 }
 
 bool PerfQuery::is_waiting(std::uint64_t now_ns) const noexcept {
@@ -219,7 +219,7 @@ PerfError PerfQuery::read(const CallerBuffer& buffer) {
     query_.collect(sample_, now);
   } else if (!is_waiting(now.monotonic_ns)) {
     const auto before = query_.plan();
-    query_.collect(sample_, kPatience);
+    query_.collect(sample_, kTimeout);
     if (query_.plan() != before) plan_ = ResultPlan(*query_.plan(), width_);
   }
   const std::size_t bytes = plan_.measure(sample_);

@@ -36,7 +36,8 @@ struct CallerBuffer {
   [[nodiscard]] PerfError fill(std::span<const std::byte> block) const noexcept;
 };
 
-// Company: any number of threads; they wait for each other. May throw std::bad_alloc only.
+// Thread safety: any thread may call any function; calls wait for each other. Errors: may throw
+// std::bad_alloc only.
 class PerfQuery {
  public:
   PerfQuery(Catalog catalog, CharacterWidth width)
@@ -60,7 +61,7 @@ class PerfQuery {
   void show_interest();
   void lay_out();
   // Whether the sample was taken a moment ago for a buffer that had no room for it: then the next
-  // buffer gets it, and nobody is asked twice for one answer.
+  // buffer gets it, and no provider is asked twice for one answer.
   [[nodiscard]] bool is_waiting(std::uint64_t now_ns) const noexcept;
 
   mutable std::mutex mutex_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Handles are numbers that are never used twice, so a stale or invented one is an error and not
-// somebody else's query.
+// another query.
 #pragma once
 
 #include <cstdint>

@@ -6,8 +6,8 @@
 // world (no permission, no space, name taken) is a `Result`; what a peer wrote is a value of the
 // enum that the reading function documents. Nothing here is used on the publish path.
 //
-// Lack of memory: a function of publisher, reader or pmu that returns a Result (or pmu::Asked)
-// reports it as kNoSpace and does not throw. Other functions that allocate may throw
+// Lack of memory: a function of `publisher`, `reader` or `pmu` that returns a Result (or
+// pmu::Asked) reports it as kNoSpace and does not throw. Other functions that allocate may throw
 // std::bad_alloc, and nothing else. Both leave their objects as they were, so that the call can be
 // made again. What is noexcept does not allocate, or says what it does instead.
 #pragma once

@@ -26,8 +26,8 @@
 // [W3] seq := 2n                   release         accept iff again = s; version = (s + 1) / 2
 // [W4] fence                       release
 //
-//      W1 and W3 pair with R1: whoever sees the number sees the words it stands for.
-//      W2 and W4 pair with R2: whoever sees a word of the next step sees that seq has moved on.
+//      W1 and W3 pair with R1: a reader that sees the number sees the words it stands for.
+//      W2 and W4 pair with R2: a reader that sees a word of the next step sees that seq moved on.
 //
 // Fields         seq and the copies are written by the owner of the instance only. seq is never
 //                reset, not even when the slot gets a new life: 64 bits outlast 500 years of

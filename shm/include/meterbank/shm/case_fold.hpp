@@ -3,7 +3,7 @@
 // When two names are the same name.
 //
 // Names keep the case they were given and are compared by Unicode simple case folding from a fixed
-// table, never by the locale: a publisher in Istanbul and a reader in Oslo must agree. One code
+// table, never by the locale: a provider in Istanbul and a reader in Oslo must agree. One code
 // point folds to one code point, so a sharp s is not "ss", and the dotted capital and the dotless
 // small i of Turkish are neither "I" nor "i"; the Kelvin sign is "k", and both small Greek sigmas
 // are one. No normalisation takes place.

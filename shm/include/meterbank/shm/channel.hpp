@@ -73,7 +73,7 @@ enum class CallbackOutcome : std::uint32_t {
   kFinished = 0,
   kFailed = 1,  // its own code is in RowsBody::code
   kThrew = 2,
-  kCancelled = 3,  // it ended after nobody waited any more, and may have left rows out
+  kCancelled = 3,  // it ended after the reader gave up, and may have left rows out
   kNoMemory = 4,
 };
 

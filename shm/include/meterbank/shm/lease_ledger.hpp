@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ledger: who has which counter, in memory that anyone may read and nobody but the arbiter can
+// The ledger: who has which counter, in memory that anyone may read and only the arbiter can
 // write. One load answers "free? whose? still mine?".
 //
 //   LedgerHeader                 192 bytes
@@ -16,16 +16,16 @@
 //
 // Rules
 //   1. The memory is a memfd that passes the attach gate (segment.hpp): nothing in it moves, and it
-//      lasts as long as somebody has it mapped.
+//      lasts as long as a process has it mapped.
 //   2. The header and the places are constant, but for its words marked [L...] and `owner_mutex`.
 //   3. A lease is in force while its lease word shows its token in state kActive or kRevoking. The
-//      arbiter changes the word before it takes counters away [L1], so whoever sees the token after
-//      reading a value knows that the value was counted for that token.
+//      arbiter changes the word before it takes counters away [L1], so a reader that sees the token
+//      after reading a value knows that the value was counted for that token.
 //   4. A slot word shows who has the counter. Of several leases that share it, or take turns on
 //      it, the one that has it longest, or now.
 //   5. After any change of words `changes` grows and is woken as a futex [L2].
 //   6. When the arbiter dies nothing changes any more: `alive_ns` grows old [L3], and the kernel
-//      sets kOwnerDied in `owner_mutex` at once; from then on nobody can tell from here whether a
+//      sets kOwnerDied in `owner_mutex` at once; from then on a reader cannot tell whether a
 //      lease is in force. When it goes on in a new ledger it says so in `state` before [L4].
 //
 //      arbiter                                     client, after it has read a value
@@ -67,11 +67,11 @@ enum class SlotState : std::uint64_t {
   kFree,
   kGuarded,  // kept from outsiders by the arbiter
   kLeased,
-  kForeign,   // somebody has it who did not ask
+  kForeign,   // a process without a lease has it
   kKernel,    // the kernel itself: a watchdog, guests
   kLimbo,     // given back, and the kernel has not let go yet
   kOffline,   // the CPU is
-  kBroken,    // refused though nobody has it
+  kBroken,    // refused though no owner is known
   kRevoking,  // leased, and about to be taken away
 };
 

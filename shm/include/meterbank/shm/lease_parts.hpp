@@ -39,7 +39,7 @@ enum class ItemKind : std::uint32_t {
   kExtendedConfiguration = 2,  // known, and never supported
   kOverflow = 3,               // interrupts of the counters that the other items name
   kEventBuffer = 4,            // the unit "eventbuf", with a `threshold`
-  kIdentificationTag = 5,      // `tag` is shown to whoever asks who holds what
+  kIdentificationTag = 5,      // `tag` is shown in lists of holders
   kEvent = 0x100,              // `count` counters for the event `code`, `unit_mask`
   kClass = 0x101,              // `count` counters of the event class `name`
   kBlock = 0x102,              // `count` blocks by the rule `name`
@@ -113,13 +113,13 @@ enum class Reason : std::uint32_t {
   kTimeOut,      // waited as long as it said it would
   kCancelled,    // its client asked for that
   kQueueFull,
-  kUnverified,  // the books have room, the kernel refused, and nobody could be found who has it
+  kUnverified,  // the books have room, the kernel refused, and no holder was found
 };
 
 [[nodiscard]] std::string_view name_of(Answer answer) noexcept;
 [[nodiscard]] std::string_view name_of(Reason reason) noexcept;
 
-// kKernel is nobody's to ask for: what the kernel itself holds.
+// No client can ask for kKernel: what the kernel itself holds.
 enum class Priority : std::uint32_t { kBatch, kMonitoring, kInteractive, kCritical, kKernel };
 [[nodiscard]] std::string_view name_of(Priority priority) noexcept;
 

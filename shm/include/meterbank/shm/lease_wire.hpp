@@ -85,7 +85,7 @@ struct AllocateHead {
   std::uint32_t item_count = 0;
   std::uint32_t priority = 1;  // a Priority below kKernel
   std::uint64_t wait_ns = 0;   // how long it may wait in the queue; kForever
-  std::uint64_t term_ns = 0;   // without a heartbeat for so long (1 s at least) it ends; 0: no need
+  std::uint64_t term_ns = 0;   // it ends without a heartbeat in this time (1 s at least); 0: never
   std::uint64_t hold_ns = 0;   // ends it after so long; 0: as long as its class may
   std::uint32_t duty_permille = 1000;  // content with counters for this part of the time
   std::uint32_t task = 0;              // count this thread of the client, not CPUs
@@ -270,9 +270,9 @@ static_assert(offsetof(Counter, position) == 8);
 static_assert(offsetof(Counter, reserved) == 12);
 static_assert(sizeof(Counter) == 16);
 
-// Somebody whose end would help.
+// A holder whose end would help.
 struct Blocker {
-  Token token = 0;  // 0: no lease, but somebody who did not ask
+  Token token = 0;  // 0: a process without a lease
   std::uint64_t since_ns = 0;
   std::uint64_t ends_ns = 0;  // at the latest; 0: not known
   std::uint32_t pid = 0;      // 0: not yours to know
@@ -387,7 +387,7 @@ enum class OwnerKind : std::uint32_t {
   kTagged,
   kTaggedWithSource,  // and the event that is counted is known
   kForeign,
-  kOffline,  // whoever has it has nothing of it now
+  kOffline,  // its holder cannot use it now
   kLimbo,
 };
 [[nodiscard]] std::string_view name_of(OwnerKind kind) noexcept;
@@ -423,7 +423,7 @@ enum class Rejection : std::uint32_t {
   kNoHello,    // something else came first
   kRate,       // this user asks too often
   kTooMany,    // of connections, leases or waiting requests of this user
-  kNotAllowed  // an Admin message of somebody else
+  kNotAllowed  // an Admin message of a client that is not an administrator
 };
 [[nodiscard]] std::string_view name_of(Rejection rejection) noexcept;
 struct Rejected {
@@ -439,7 +439,7 @@ static_assert(sizeof(Rejected) == 8);
 enum class NoticeKind : std::uint32_t {
   kRevoking,   // read your last values and say Drained until `deadline_ns`
   kLost,       // it has ended; Values with the last ones came before, if there are any
-  kSuspended,  // counters are away for now: the CPU is offline, or somebody took one
+  kSuspended,  // counters are away for now: the CPU is offline, or an outsider took one
   kResumed,
 };
 enum class Cause : std::uint32_t {

@@ -49,8 +49,8 @@ class LedgerView {
     // [L6] pairs with [L1]. Without it slot words may be older than what this says of their lease.
     return number < kLedgerLeasesMax ? leases_[number].load(std::memory_order_acquire) : 0;
   }
-  // Asked after a value was read: whether it was counted for this lease. Not while nobody is there
-  // who could take it away: of an arbiter that has died, or has become another, nothing is known.
+  // Whether a value that was read before was counted for this lease. False while no arbiter is
+  // there that could revoke the lease: nothing is known of one that has died or was replaced.
   [[nodiscard]] bool is_in_force(Token token) const noexcept {
     // [L5] Without it the words may be loaded before the value was, and be older than a revocation,
     // or a death, that came between.

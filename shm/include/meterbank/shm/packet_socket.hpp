@@ -63,7 +63,7 @@ class PacketSocket {
   // Takes a connected socket over.
   explicit PacketSocket(UniqueFd socket) noexcept : socket_(std::move(socket)) {}
 
-  // To a provider's socket. kGone: nobody listens there; kDenied; kLimit: its queue is full.
+  // To a provider's socket. kGone: no process listens there; kDenied; kLimit: its queue is full.
   static Result<PacketSocket> connect(const std::string& path);
 
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
@@ -92,14 +92,14 @@ class PacketSocket {
 };
 
 // A socket that listens, and one descriptor in reserve: when this process has no other left, it is
-// given up for a moment to take who comes and to hang up on it. Left in the queue it would wake
-// whoever waits here for ever.
+// given up for a moment to accept the connection and to close it. Left in the queue it would wake
+// the waiting thread for ever.
 class ListeningSocket {
  public:
   enum class Came : std::uint8_t {
     kPeer,
-    kNobody,      // at present
-    kTurnedAway,  // somebody, who was hung up on
+    kNone,        // no connection is waiting
+    kTurnedAway,  // a connection was accepted and closed
   };
 
   ListeningSocket() noexcept = default;
@@ -123,7 +123,7 @@ class ListeningSocket {
 // Where a provider is asked. The name in the file system goes with the object.
 class PacketListener {
  public:
-  // Replaces a socket that nobody listens at. kExists: somebody does.
+  // Replaces a socket at which no process listens. kExists: a process does.
   static Result<PacketListener> listen(const std::string& path, int backlog);
   PacketListener(PacketListener&& other) noexcept;
   PacketListener& operator=(PacketListener&&) = delete;

@@ -161,7 +161,7 @@ class Oracle {
   bool has_whole_ = false;
 };
 
-// First fit that never moves anybody: what a book would be without a search.
+// First fit that never moves a holder: what a book would be without a search.
 class GreedyBook {
  public:
   explicit GreedyBook(CounterMask counters) : counters_(counters) {}
@@ -347,7 +347,7 @@ class Stream {
   }
 
   void take(const CounterDemand& demand) {
-    const bool needs_nobody_moved = fits_without_moves(demand);
+    const bool fits_as_it_is = fits_without_moves(demand);
     const LeaseId lease = next_lease_++;
     const Fit fit = book_.take(lease, demand);
     count(demand, fit);
@@ -355,9 +355,9 @@ class Stream {
       const Placement& now = *book_.placement(other);
       if (now == held.placement) continue;
       ++tally_.moved;
-      if (fit != Fit::kFits) tally_.fault = "a refused request moved somebody";
-      if (needs_nobody_moved) tally_.fault = "somebody was moved without need";
-      if (has_left(held, now)) tally_.fault = "somebody left a blocked counter";
+      if (fit != Fit::kFits) tally_.fault = "a refused request moved a holder";
+      if (fits_as_it_is) tally_.fault = "a holder was moved without need";
+      if (has_left(held, now)) tally_.fault = "a holder left a blocked counter";
       held.placement = now;
     }
     if (fit == Fit::kFits) holders_[lease] = {demand, *book_.placement(lease)};
@@ -370,7 +370,7 @@ class Stream {
     return rest.fits(demand) == Fit::kFits;
   }
 
-  // Whether it gave up a counter that is blocked, which nobody can be given again.
+  // Whether it gave up a counter that is blocked, which no lease can be given again.
   bool has_left(const Held& held, const Placement& now) const {
     const CounterMask caught = held.placement.mask(held.demand) & blocked_;
     return (caught & ~now.mask(held.demand)) != 0;
@@ -448,7 +448,7 @@ TEST(CounterBook, AgreesWithExhaustiveSearch) {
   EXPECT_GT(tally.blockers, few);
 }
 
-TEST(CounterBook, WouldBeFoundOutIfItNeverMovedAnybody) {
+TEST(CounterBook, WouldFailThisTestIfItNeverMovedAHolder) {
   const Tally tally = run_small_streams<GreedyBook>(test::kHasSanitizer ? 5'000 : 50'000);
   std::cout << tally;
   EXPECT_GT(tally.disagreements, 0U);

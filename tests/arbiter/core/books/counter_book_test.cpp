@@ -207,7 +207,7 @@ TEST(CounterBook, LendsTheWholeToOneThatIsAlone) {
   EXPECT_EQ(book.blockers(all_of_it()), std::vector<LeaseId>{2});
 }
 
-TEST(CounterBook, GivesNobodyBlockedCounters) {
+TEST(CounterBook, DoesNotGiveBlockedCounters) {
   CounterBook book(0x07);
   book.block(0x06);
   EXPECT_EQ(book.take(1, any_of({0x07})), Fit::kFits);
@@ -228,7 +228,7 @@ TEST(CounterBook, LeavesAloneWhoIsCaughtOnABlockedCounter) {
   EXPECT_EQ(book.free(), 0U);
 }
 
-TEST(CounterBook, FreesWhatIsReleased) {
+TEST(CounterBook, FreesReleasedCounters) {
   CounterBook book(0x0f);
   book.take(1, any_of({0x0f, 0x0f}));
   book.take(2, blocks_of({{2, 2}}));
@@ -259,7 +259,7 @@ TEST(CounterBook, NamesAllWithinReachWhereNoSingleOneIsEnough) {
   EXPECT_EQ(book.blockers(blocks_of({{4, 1}})), (std::vector<LeaseId>{1, 2, 3}));
 }
 
-TEST(CounterBook, NamesNobodyWhereNobodyIsInTheWay) {
+TEST(CounterBook, NamesNoBlockerWhereThereIsNone) {
   CounterBook book(0x0f);
   book.take(1, exactly(0x01));
   book.block(0x02);
@@ -275,7 +275,7 @@ TEST(CounterBook, HasRoomForAsManyAsItWouldGrant) {
   EXPECT_EQ(book.room_for(0), 0U);
   book.take(1, any_of({0xff, 0xff, 0xff}));
   EXPECT_EQ(book.room_for(0xff), 5U);
-  EXPECT_EQ(book.room_for(0xe0), 3U);  // whoever stands there can go elsewhere
+  EXPECT_EQ(book.room_for(0xe0), 3U);  // their holder can move
   book.take(2, exactly(0x0f));
   EXPECT_EQ(book.room_for(0xf0), 1U);
 }

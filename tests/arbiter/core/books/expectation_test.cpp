@@ -26,7 +26,7 @@ Unleased perf_on(const CpuSet& cpus, std::uint32_t counters) {
           .counters = counters};
 }
 
-TEST(UnleasedHolders, WhoHasNoLeaseIsBookedAsFarAsThereIsRoom) {
+TEST(UnleasedHolders, AnOutsiderIsBookedAsFarAsThereIsRoom) {
   MachineBook book = open_book();
   ASSERT_TRUE(is_granted(book.try_grant(1, ask(0x1, {range(0, 2)}))));
   EXPECT_EQ(book.book_unleased(1, perf_on(CpuSet::range(0, 1), 3)), 2U);
@@ -47,7 +47,7 @@ TEST(UnleasedHolders, WhoHasNoLeaseIsBookedAsFarAsThereIsRoom) {
   EXPECT_TRUE(is_granted(book.try_grant(3, ask(0x1, {single(3)}))));
 }
 
-TEST(UnleasedHolders, WhatIsSaidAgainOfAHolderReplacesWhatWasSaid) {
+TEST(UnleasedHolders, ANewBookingOfAHolderReplacesTheOldOne) {
   MachineBook book = open_book();
   Unleased use{.kind = UnleasedKind::kReserve,
                .name = "reserve",
@@ -66,7 +66,7 @@ TEST(UnleasedHolders, WhatIsSaidAgainOfAHolderReplacesWhatWasSaid) {
   EXPECT_EQ(book.book_unleased(9, use), ~0U - 4);
 }
 
-TEST(UnleasedHolders, WhatTheKernelHasNotLetGoOfIsLimbo) {
+TEST(UnleasedHolders, CountersThatTheKernelStillHoldsAreInLimbo) {
   MachineBook book = open_book();
   ASSERT_EQ(book.book_unleased(5, {.kind = UnleasedKind::kLimbo,
                                    .name = "lease 4",
@@ -178,7 +178,7 @@ TEST(Expectations, TrialsAreUndone) {
   EXPECT_TRUE(book.has_changed(plan, clock));
   book.undo(std::move(before));
   EXPECT_EQ(book.ownership(), ownership);
-  // Nobody has a reason to ask again.
+  // No waiter has a reason to ask again.
   EXPECT_FALSE(book.has_changed(plan, clock));
   EXPECT_EQ(book.clock(), clock);
 }

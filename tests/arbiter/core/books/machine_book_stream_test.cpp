@@ -204,8 +204,8 @@ TEST(MachineBookStream, LeavesNothingBehindAndLosesNothing) {
   EXPECT_GT(seen.refused[Answer::kInvalidParameter], kSteps / 100);
 }
 
-// A blocker is worth its name: without all that are named the request succeeds or is in the way of
-// somebody else.
+// A blocker is worth its name: without all that are named the request succeeds or is blocked by
+// another holder.
 TEST(MachineBookStream, RefusedRequestsSucceedWhenTheirBlockersAreGone) {
   std::uint32_t tried = 0;
   RequestStream stream(7);
@@ -249,7 +249,7 @@ TEST(MachineBookStream, CheckerSeesEachContradiction) {
   bad.cpus[0].counters[0].lease = 0;
   EXPECT_NE(contradiction_in(bad, machine, {1}), std::nullopt);
   bad = good;
-  bad.cpus[0].counters[0].foreign = "nobody";
+  bad.cpus[0].counters[0].foreign = "stranger";
   EXPECT_NE(contradiction_in(bad, machine, {1}), std::nullopt);
   bad = good;
   bad.units.push_back({.name = "lbr", .pmu = 0, .cpus = {}, .holders = {{9, {}}}});

@@ -48,7 +48,7 @@ TEST(MachineBook, AnyLeaseKeepsOutWhoWantsTheWholePmu) {
   }
 }
 
-TEST(MachineBook, WholePmuIsKeptOutByWhoDidNotAsk) {
+TEST(MachineBook, WholePmuIsBlockedByAnOutsider) {
   MachineBook book = open_book(watched_machine());
   const Decision refused = book.try_grant(1, ask_for_whole(0));
   EXPECT_TRUE(is_refused(refused, Reason::kForeign, {}));
@@ -164,7 +164,7 @@ TEST(MachineBook, LowestThresholdOfAllSharersIsInForce) {
   EXPECT_EQ(counter.threshold, std::nullopt);
 }
 
-TEST(MachineBook, WhoHasNoWishTakesTheThresholdOfOthers) {
+TEST(MachineBook, ARequestWithoutAThresholdTakesThatOfOthers) {
   MachineBook book = open_book();
   EXPECT_EQ(book.try_grant(1, ask(0x1, {event_buffer(0)})).threshold, 0U);
   EXPECT_EQ(book.try_grant(2, ask(0x1, {event_buffer(30)})).threshold, 30U);
@@ -177,7 +177,7 @@ TEST(MachineBook, OverflowNeedsACounterOfItsOwnList) {
   EXPECT_EQ(book.try_grant(2, ask(0x1, {overflow()})).answer, Answer::kInvalidParameter);
 }
 
-TEST(MachineBook, ProbeDropsByWhatIsHeld) {
+TEST(MachineBook, ProbeSubtractsHeldCounters) {
   MachineBook book = open_book();
   const CpuSet cpus = CpuSet::range(0, 3);
   const Event event{.code = 0x80, .unit_mask = 0};  // counters 0 and 1 only
@@ -202,7 +202,7 @@ TEST(MachineBook, ProbeOfMixedCpusIsTheSmallest) {
   EXPECT_EQ(book.probe(CpuSet::range(0, 7), {.code = 0x3c}), 2U);
 }
 
-TEST(MachineBook, WhoDidNotAskStandsOnOneCounterOfItsClass) {
+TEST(MachineBook, AnOutsiderStandsOnOneCounterOfItsClass) {
   MachineBook book = open_book(watched_machine());
   EXPECT_EQ(book.probe(CpuSet::range(0, 1), {}), 3U);
   // Wherever it stands, any three exact counters can be had: it is moved.
@@ -327,7 +327,7 @@ TEST(MachineBook, TasksAreAlternativesOfTheirRequests) {
   EXPECT_EQ(book.room(0, CpuSet::range(0, 3), 0xf, {.task = 11}), 2U);
 }
 
-TEST(MachineBook, WhoCountsAllTheTimeIsShownBeforeWhoTakesTurns) {
+TEST(MachineBook, FullTimeLeasesAreShownBeforeThoseThatTakeTurns) {
   MachineBook book = open_book();
   const Plan pair = plan_of(ask(0x1, {counters_for_event(1, 0x80, 0)}));
   ASSERT_TRUE(is_granted(book.try_take(1, pair, {.slice = 1})));

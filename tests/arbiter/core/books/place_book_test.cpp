@@ -77,7 +77,7 @@ TEST(PlaceBook, TasksAndSlicesAreCombined) {
   EXPECT_EQ(book.fits(any_of(kAll, 1), {.task = 1, .slice = 1}), Fit::kNotNow);
 }
 
-TEST(PlaceBook, WhoHasAllOfItIsAloneWithItsAlternatives) {
+TEST(PlaceBook, AWholePmuLeaseIsAloneWithItsAlternatives) {
   PlaceBook book(kAll);
   EXPECT_EQ(book.take(1, whole(), {.slice = 1}), Fit::kFits);
   EXPECT_EQ(book.take(2, any_of(kAll, 4), {.slice = 2}), Fit::kFits);

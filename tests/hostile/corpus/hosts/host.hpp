@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host programs that embed the publisher, some the reader, and treat it badly. Each must end by
-// itself, with 0.
+// Host programs that embed the publisher library, some also the reader library, and misuse it. Each
+// must end by itself, with 0.
 #pragma once
 
 #include <cstdint>

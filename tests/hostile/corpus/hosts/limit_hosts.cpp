@@ -82,7 +82,7 @@ int collector_without_memory() {
   return with_more_memory(64 << 10, 32 << 20, read_all);
 }
 
-int publisher_without_memory() {
+int provider_without_memory() {
   if (test::kHasSanitizer) return kSkipped;
   return with_more_memory(16 << 10, 128 << 20, [] {
     try {
@@ -236,8 +236,8 @@ int with_hostile_options() {
 constexpr std::array kHosts{
     Host{"collector_without_memory", "Reads under RLIMIT_AS, at 16 limits.",
          collector_without_memory},
-    Host{"publisher_without_memory", "Sets up and counts under RLIMIT_AS, at 23 limits.",
-         publisher_without_memory},
+    Host{"provider_without_memory", "Sets up and counts under RLIMIT_AS, at 23 limits.",
+         provider_without_memory},
     Host{"without_descriptors", "Sets up, counts and reads with 3 to 39 descriptors.",
          without_descriptors},
     Host{"without_threads", "Sets up where no thread can be started.", without_threads},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plugin with the publisher inside.
+// A plugin that contains the publisher library.
 #include <optional>
 
 #include "../beside/healthy.hpp"

@@ -186,8 +186,8 @@ int directory_removed() {
   return 0;
 }
 
-// Loads the publisher as part of a plugin, counts in threads, and unloads it. What a thread left
-// behind is looked at when the thread is next taken off its processor, hence many times.
+// Loads the publisher library as part of a plugin, counts in threads, and unloads it. What a thread
+// left behind is looked at when the thread is next taken off its processor, hence many times.
 int unload_plugin(bool close_first) {
   void* const plugin = ::dlopen(METERBANK_HOSTILE_PLUGIN, RTLD_NOW | RTLD_LOCAL);
   if (plugin == nullptr) return fault(::dlerror());

@@ -58,7 +58,8 @@ bool steers(std::uint32_t code) {
   return c1 || bidi || lines;
 }
 
-// The length of a sequence that draws: ESC [ parameters, and one of a few letters. 0: it is none.
+// The length of a sequence that draws: ESC [ parameters, and one of a few letters. 0: it is not
+// one.
 std::size_t drawing(std::string_view text, std::size_t at) {
   constexpr std::string_view kLetters = "HJKmhlABCDGd";
   if (text.substr(at, 2) != "\x1b[") return 0;
@@ -146,7 +147,7 @@ bool has_row(std::string_view text, Form form, const Expected& expected, const H
     }
     case Form::kJson: {
       std::vector<std::string> parts{"\"value\":" + value + ",", "\"counter\":\"level\""};
-      if (!is_total) parts.push_back("\"publisher\":\"" + label + "\"");
+      if (!is_total) parts.push_back("\"provider\":\"" + label + "\"");
       return has_object(text, path_of(row), parts);
     }
     case Form::kPdhCsv:
@@ -177,7 +178,7 @@ std::string forbidden_bytes(std::string_view text, Output output) {
     }
     if (output == Output::kTerminal && byte == 0x1b) {
       const std::size_t length = drawing(text, at);
-      if (length == 0) return "a sequence that is none of ours: " + shown(text, at);
+      if (length == 0) return "a foreign escape sequence: " + shown(text, at);
       at += length;
       continue;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The corpus: every attack beside a healthy provider, and every host program that treats the
-// publisher badly. `METERBANK_CORPUS=NAME,NAME` runs some of them.
+// publisher library badly. `METERBANK_CORPUS=NAME,NAME` runs some of them.
 #include <gtest/gtest.h>
 
 #include <cstdio>

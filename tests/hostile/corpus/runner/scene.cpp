@@ -121,7 +121,7 @@ std::vector<Verb> Scene::formats() const {
   const auto with = [](const std::string& name, Form form, const Arguments& more = {}) {
     Arguments words{"get", "*", "-i", "40ms", "-f", name};
     // One of them waits for providers as long as it does by default.
-    if (form != Form::kPlain) words.insert(words.end(), {"--patience", "300ms"});
+    if (form != Form::kPlain) words.insert(words.end(), {"--callback-timeout", "300ms"});
     words.insert(words.end(), more.begin(), more.end());
     return Verb{"get * -f " + name, words, form};
   };
@@ -147,7 +147,7 @@ std::vector<Verb> Scene::verbs() const {
        {},
        {"healthy_venues\teu\t", "healthy_venues\tasia\t", "healthy_pools\tsmall\t"},
        may_miss},
-      {"list --publishers", cli({"list", "--publishers"}), {}, {label + "\thealthy\t"}, may_miss},
+      {"list --providers", cli({"list", "--providers"}), {}, {label + "\thealthy\t"}, may_miss},
       {"list --registrations",
        cli({"list", "--registrations"}),
        {},
@@ -272,8 +272,8 @@ void Scene::watch() {
 // What cleans up must know the living from the dead.
 void Scene::clean() {
   run({"doctor --clean", cli({"doctor", "--clean"}), {}, {}, {0, 1}});
-  run({"list --publishers after doctor --clean",
-       cli({"list", "--publishers"}),
+  run({"list --providers after doctor --clean",
+       cli({"list", "--providers"}),
        {},
        {"healthy@" + std::to_string(healthy_pid_) + "\thealthy\t"},
        {0, 1, 3}});

@@ -99,20 +99,20 @@ TEST_F(CliDistribution, PercentilesAreThoseThatWereAskedFor) {
   EXPECT_TRUE(last.contains("latency.p75"));
 }
 
-TEST_F(CliDistribution, RefusesWhatIsNoListOfPercentiles) {
+TEST_F(CliDistribution, RefusesAMalformedListOfPercentiles) {
   expect_usage({"-p", "101"}, "-p: '101' is more than 100");
-  expect_usage({"-p", "abc"}, "-p: 'abc' is no percentile");
+  expect_usage({"-p", "abc"}, "-p: 'abc' is not a percentile");
   expect_usage({"-p", ""}, "is empty");
   expect_usage({"-p", "50,50"}, "-p: 50 is there twice");
   expect_usage({"-p", "50,50.0"}, "-p: 50 is there twice");
-  expect_usage({"-p", "50,,99"}, "-p: '' is no percentile");
-  expect_usage({"-p", "50,"}, "-p: '' is no percentile");
-  expect_usage({"-p", "50,none"}, "-p: 'none' is no percentile");
-  expect_usage({"-p", "nan"}, "-p: 'nan' is no percentile");
-  expect_usage({"-p", "5e1"}, "-p: '5e1' is no percentile");
-  expect_usage({"--percentiles=-1"}, "-p: '-1' is no percentile");
-  expect_usage({"-p", "99.9.9"}, "-p: '99.9.9' is no percentile");
-  expect_usage({"-p", "50 99"}, "-p: '50 99' is no percentile");
+  expect_usage({"-p", "50,,99"}, "-p: '' is not a percentile");
+  expect_usage({"-p", "50,"}, "-p: '' is not a percentile");
+  expect_usage({"-p", "50,none"}, "-p: 'none' is not a percentile");
+  expect_usage({"-p", "nan"}, "-p: 'nan' is not a percentile");
+  expect_usage({"-p", "5e1"}, "-p: '5e1' is not a percentile");
+  expect_usage({"--percentiles=-1"}, "-p: '-1' is not a percentile");
+  expect_usage({"-p", "99.9.9"}, "-p: '99.9.9' is not a percentile");
+  expect_usage({"-p", "50 99"}, "-p: '50 99' is not a percentile");
   expect_usage({"-p", "100.0000001"}, "is more than 100");
   expect_usage({"-p", "\x1b[31m"}, "\\u{1b}");
   expect_usage({"--raw", "-p", "50"}, "--raw and --percentiles");
@@ -121,7 +121,7 @@ TEST_F(CliDistribution, RefusesWhatIsNoListOfPercentiles) {
   expect_usage({"-p", many}, "more than 32 percentiles");
 }
 
-TEST_F(CliDistribution, APathOfAPercentileIsAnsweredWithTheOptionForIt) {
+TEST_F(CliDistribution, SuggestsTheOptionForThePathOfAPercentile) {
   serve_a_hundred();
 
   const auto outcome = meterbank({"get", "dishes/soup/latency.p99"});
@@ -250,7 +250,7 @@ TEST_F(CliDistribution, ExpressionsCountItsValuesAndCannotUseTexts) {
   EXPECT_EQ(outcome.out.find("p99"), std::string::npos) << outcome.out;
 }
 
-TEST_F(CliDistribution, ListKnowsWhatIsMoreThanANumber) {
+TEST_F(CliDistribution, ListShowsKindAndErrorOfADistribution) {
   const auto details = meterbank({"list", "-l", "dishes/latency"});
   const auto counters = meterbank({"list", "dishes", "-f", "csv"});
 
@@ -341,7 +341,7 @@ TEST_F(CliGauge, WithoutANumberSaysThatItHoldsNone) {
   }
 }
 
-TEST_F(CliGauge, ThatIsTimedHasAnAgeOnceItWasSet) {
+TEST_F(CliGauge, ATimedGaugeHasAnAgeOnceItWasSet) {
   soup_.gauge(Dish::kTemperature).set(3);
 
   auto rows = rows_of({"get", "dishes/soup/*"});

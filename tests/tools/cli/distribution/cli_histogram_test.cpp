@@ -110,7 +110,7 @@ TEST_F(CliHistogram, SaysThatThereWasNothing) {
   EXPECT_EQ(lines[0], "dishes/soup/latency  no values since the beginning");
 }
 
-TEST_F(CliHistogram, OfAnIdleIntervalSaysThatThereWereValuesBefore) {
+TEST_F(CliHistogram, AnIdleIntervalMentionsEarlierValues) {
   serve_a_hundred();
 
   const auto outcome = meterbank({"get", "dishes/soup/latency", "--hist", "-i", "20ms"});

@@ -227,7 +227,7 @@ TEST_F(Relog, ReplacesAFileOnlyIfToldTo) {
   EXPECT_EQ(read_whole_log(log).column(0), (Texts{"0", "2"}));
 }
 
-TEST_F(Relog, NamesWhatIsWrongWithTheOptions) {
+TEST_F(Relog, ReportsInvalidOptions) {
   const auto log = write_log("x.csv", 0, 1);
   struct Case {
     std::vector<std::string> arguments;

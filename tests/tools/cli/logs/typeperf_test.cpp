@@ -100,7 +100,7 @@ TEST_F(Typeperf, UnderstandsItsOwnColumnsAsPaths) {
   EXPECT_EQ(read_whole_log(file("x.csv")).header.paths, std::vector<std::string>{path});
 }
 
-TEST_F(Typeperf, TellsPublishersOfTheSamePathApart) {
+TEST_F(Typeperf, TellsProvidersOfTheSamePathApart) {
   open_shop({"fruit"});
   auto rival = Provider::create({.name = "rival", .directory = directory_});
   ASSERT_TRUE(rival);
@@ -218,7 +218,7 @@ TEST_F(Typeperf, ShowsHelpForAQuestionMark) {
   EXPECT_EQ(run_plainly({"relog", "/?"}).out, run_plainly({"help", "relog"}).out);
 }
 
-TEST_F(Typeperf, NamesWhatIsWrongWithTheOptions) {
+TEST_F(Typeperf, ReportsInvalidOptions) {
   struct Case {
     std::vector<std::string> arguments;
     const char* expected;

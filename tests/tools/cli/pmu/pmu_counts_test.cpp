@@ -46,7 +46,7 @@ TEST(PmuEvents, NamesModesRawCodesAndPlainCountersAreToldApart) {
   EXPECT_FALSE((*events)[3].counts());
 }
 
-TEST(PmuEvents, WhatCannotBeMeantIsAUsageError) {
+TEST(PmuEvents, MalformedEventListsAreUsageErrors) {
   for (const char* const text : {"", "cycles,", "mem:", "mem:zero", "mem:0x10/3", "mem:0x10:q", "0",
                                  "0*any", "cycles,mem:0x10", "mem:0x10000000000000000"}) {
     const auto events = parse_events(text);
@@ -93,7 +93,7 @@ TEST(PmuCounts, AProgramThatSleptHasCountedNothingAndMissedNothing) {
   EXPECT_EQ(rows[0]["rate_per_s"], 0);
 }
 
-TEST(PmuCounts, WhatWasCountedForAPartOfTheTimeSaysSoBesideTheGuess) {
+TEST(PmuCounts, MarkEstimatesOfPartialTime) {
   const auto events = parse_events("cycles");
   const Counts counts{pmu::Quality::kSliced,
                       {{.item = 0, .cpu = 1, .value = 100, .enabled_ns = 1000, .running_ns = 250}}};
@@ -106,7 +106,7 @@ TEST(PmuCounts, WhatWasCountedForAPartOfTheTimeSaysSoBesideTheGuess) {
   EXPECT_NE(text.find("sliced"), std::string::npos) << text;
 }
 
-TEST(PmuCounts, OfTwoMomentsOnlyTheDifferenceIsShownAndCpusAreAddedUp) {
+TEST(PmuCounts, ShowDifferencesAndAddUpCpus) {
   const auto counts = [](std::uint64_t value) {
     return Counts{
         pmu::Quality::kExact,

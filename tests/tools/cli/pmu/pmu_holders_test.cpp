@@ -159,7 +159,7 @@ TEST_F(PmuHolders, ACommandThatDiesOfCtrlCHasTheCodeOfShells) {
   EXPECT_TRUE(is_all_free());
 }
 
-TEST_F(PmuHolders, WhoWaitsLeavesTheQueueWithCtrlCAndWithSigterm) {
+TEST_F(PmuHolders, WaitersLeaveTheQueueOnCtrlCAndSigterm) {
   start({"hold", "-e", "r80,r81", "--cpus", "0"});
   static_cast<void>(rows_when("active", 1));
   const auto mark = file("mark");
@@ -211,7 +211,7 @@ TEST_F(PmuHolders, WaitersAreRowsOfJsonWithTheirPlaceInTheQueue) {
   EXPECT_EQ(parse_json(pmu({"leases", "-f", "json"}).out).size(), 1U) << "only with -q";
 }
 
-TEST_F(PmuHolders, WhoSharesIsServedBesideWhoCountsTheSame) {
+TEST_F(PmuHolders, EqualRequestsThatAllowItShareCounters) {
   start({"hold", "-e", "r80,r81", "--cpus", "0", "--share"});
   static_cast<void>(rows_when("active", 1));
 
@@ -227,7 +227,7 @@ TEST_F(PmuHolders, WhoSharesIsServedBesideWhoCountsTheSame) {
   EXPECT_EQ(pmu({"run", "-e", "r80", "--cpus", "0", "--", "true"}).code, kExitEnvironment);
 }
 
-TEST_F(PmuHolders, WhoIsContentWithAPartOfTheTimeTakesTurns) {
+TEST_F(PmuHolders, LeasesForAPartOfTheTimeTakeTurns) {
   start({"hold", "-e", "r80,r81", "--cpus", "0", "--duty", "50%"});
   static_cast<void>(rows_when("active", 1));
 

@@ -282,7 +282,7 @@ TEST_F(Pmu, AHolderSaysItsTokenAndGivesBackInTheEnd) {
   EXPECT_EQ(pmu({"wait", "2*low2", "--cpus", "1", "--for", "20s"}).code, kExitDone);
 }
 
-TEST_F(Pmu, ProbeCountsWhatIsLeft) {
+TEST_F(Pmu, ProbeCountsFreeCounters) {
   hold(3, "test");
 
   const auto some = pmu({"probe", "-e", "r3c", "--cpus", "1"});
@@ -300,12 +300,12 @@ TEST_F(Pmu, AnAdministratorRevokesALease) {
 
   EXPECT_EQ(outcome.code, kExitDone) << outcome.err;
   EXPECT_TRUE(test::comes_true([this] { return !lease_->is_in_force(); }));
-  const auto nobodys = pmu({"revoke", "00010fff00000001"});
-  EXPECT_EQ(nobodys.code, kExitNo);
-  EXPECT_NE(nobodys.err.find("no lease 00010fff00000001; try: "), std::string::npos) << nobodys.err;
+  const auto missing = pmu({"revoke", "00010fff00000001"});
+  EXPECT_EQ(missing.code, kExitNo);
+  EXPECT_NE(missing.err.find("no lease 00010fff00000001; try: "), std::string::npos) << missing.err;
 }
 
-TEST_F(Pmu, WhatIsReservedIsNotLent) {
+TEST_F(Pmu, ReservedCountersAreNotLent) {
   ASSERT_EQ(pmu({"reserve", "4", "--cpus", "1"}).code, kExitDone);
 
   EXPECT_EQ(pmu({"hold", "2*low2", "--cpus", "1", "--for", "1ms"}).code, kExitEnvironment);
@@ -314,7 +314,7 @@ TEST_F(Pmu, WhatIsReservedIsNotLent) {
   EXPECT_EQ(pmu({"hold", "2*low2", "--cpus", "1", "--for", "1ms"}).code, kExitDone);
 }
 
-TEST_F(Pmu, WhatIsReservedIsSaidInListAndByWho) {
+TEST_F(Pmu, ListAndWhoShowReservedCounters) {
   ASSERT_EQ(pmu({"reserve", "2", "--cpus", "1"}).code, kExitDone);
 
   const auto rows = parse_json(pmu({"list", "-f", "json"}).out);
@@ -374,7 +374,7 @@ TEST_F(Pmu, RunCountsTheCommandsOwnThread) {
   EXPECT_TRUE(rows[0]["cpu"].is_null());
 }
 
-TEST_F(Pmu, RunOfWhatIsTakenNeverStartsTheCommand) {
+TEST_F(Pmu, RunDoesNotStartTheCommandWithoutCounters) {
   hold(4, "test");
   const auto mark = file("mark");
 

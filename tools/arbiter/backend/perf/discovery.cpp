@@ -156,15 +156,15 @@ class Discovery {
     }
   }
 
-  // Where events of the device can be opened to find out about it: on a CPU, or else, as somebody
-  // without rights, for this thread. Nothing, and `fault`: nowhere.
+  // Where events of the device can be opened to find out about it: on a CPU, or else, for a user
+  // without rights, in this thread. Nothing, and `fault`: nowhere.
   [[nodiscard]] std::optional<Place> place_for(const Device& device, perf_event_attr attributes,
                                                int& fault) {
     const CpuSet cpus = device.cpus.common_with(machine().online);
     if (cpus.empty()) return std::nullopt;
     const Place there{.cpu = static_cast<int>(cpus.numbers().front())};
     int opened = calls_.open(attributes, there.task, there.cpu);
-    // Whoever has all of a PMU leaves nothing to open, and yet it is there.
+    // If another process has all of a PMU, nothing can be opened, and yet the PMU exists.
     const auto is_usable = [&] {
       if (opened >= 0) calls_.close(opened);
       return opened >= 0 || opened == -ENOSPC || opened == -EBUSY;
@@ -179,7 +179,7 @@ class Discovery {
   }
 
   // Of a PMU of a core: how many such events the kernel takes as a group. It refuses a group that
-  // could never run, so that this says how many counters there are, whoever has them now; and this
+  // could never run, so that this says how many counters there are, free or not; and this
   // one does not run, because its leader is off.
   [[nodiscard]] std::uint32_t count_in_group(const EventCode& code, const Place& place) {
     perf_event_attr leader = attributes_of({.type = PERF_TYPE_SOFTWARE});
@@ -333,7 +333,8 @@ class Discovery {
     pmu.is_named_only = true;
     pmu.is_closed = true;
 #if defined(__x86_64__)
-    // The debug registers of the architecture. Probing says less where somebody has some of them.
+    // The debug registers of the architecture. Probing finds fewer where another process has some
+    // of them.
     constexpr std::uint32_t kSlotsOfX86 = 4;
     pmu.general = kSlotsOfX86;
     push(device, {.type = device.type}, std::move(pmu));

@@ -104,7 +104,7 @@ OpenOutcome PerfBackend::try_open(Counter& counter) {
   const Opening& opening = counter.opening;
   if (OpenOutcome known = count_on(counter); known.fault == OpenFault::kNone) return known;
   const auto attributes = discovered_.machine.attributes(opening.pmu, opening.event, opening.flags);
-  // An event of no task and no CPU is none.
+  // An event needs a task or a CPU.
   if (!attributes.has_value() || (opening.task == 0 && opening.cpu == pmu::kNoCpu)) {
     return refusal(OpenFault::kNotSupported, EINVAL);
   }
@@ -165,7 +165,7 @@ OpenOutcome PerfBackend::take_back(CarrierNumber carrier, std::span<const Openin
   return outcome;
 }
 
-// Edges only: an event that nobody mapped always says that it is hung up.
+// Edges only: an event that is not mapped always says that it is hung up.
 void PerfBackend::watch_events(Held& held) {
   if (!held.watch) held.watch = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
   if (!held.watch) return;
@@ -212,7 +212,7 @@ bool PerfBackend::has_let_go(CarrierNumber carrier) {
     return false;
   }
   // The kernel forgets the file a moment before it gives the counter back: look once more where
-  // somebody else has just closed it.
+  // another process has just closed it.
   if (std::exchange(limbo.was_seen, false)) return false;
   limbo_.erase(found);
   return true;
@@ -358,7 +358,7 @@ std::uint32_t PerfBackend::guard(PmuIndex pmu, std::uint32_t cpu, std::uint32_t 
 int PerfBackend::descriptor(CarrierNumber carrier, std::uint32_t opening) {
   const auto found = held_.find(carrier);
   if (found == held_.end() || opening >= found->second.counters.size()) return -1;
-  // From now on somebody else may keep it open.
+  // From now on another process may keep it open.
   watch_events(found->second);
   return found->second.counters[opening].file.get();
 }

@@ -66,7 +66,7 @@ class PerfBackend final : public Backend {
   // read() makes a descriptor silent again.
   [[nodiscard]] std::map<int, CarrierNumber> watched() const override;
 
-  // A carrier without openings was closed, and somebody has duplicates of its events.
+  // A carrier without openings was closed, and a client has duplicates of its events.
   [[nodiscard]] std::vector<SavedCarrier> save() override;
   void adopt(std::vector<SavedCarrier> saved) override;
 
@@ -105,7 +105,7 @@ class PerfBackend final : public Backend {
   // Continues with another event if the one that there is does not come back.
   [[nodiscard]] OpenOutcome resume_counter(Counter& counter);
   // A lease that takes turns wants its counters all the time, so time without them is enabled, not
-  // running. Not of tasks, of which nobody knows whether they ran.
+  // running. Not for tasks, because it is unknown whether they ran.
   static void count_pause(Held& held);
   // Pinned events of CPUs go before those of tasks, which then need to be enabled again.
   void revive_tasks();

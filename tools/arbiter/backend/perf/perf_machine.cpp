@@ -92,7 +92,7 @@ perf_event_attr PerfMachine::guard(PmuIndex pmu) const {
   const PerfPmu& facts = pmus[pmu];
   if (facts.sort == PmuSort::kBreakpoint) return idle_breakpoint(facts.type, HW_BREAKPOINT_W);
   perf_event_attr result = attributes_of(facts.filler);
-  // PMUs of no core count for nobody in particular and refuse to leave anybody out.
+  // PMUs outside cores count for all tasks and refuse to exclude any.
   if (facts.sort == PmuSort::kCore) {
     result.exclude_user = 1;
     result.exclude_kernel = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A machine with what perf_event_open has to be told of its PMUs and events.
+// A machine with what perf_event_open needs to know of its PMUs and events.
 #pragma once
 
 #include <linux/perf_event.h>

@@ -32,16 +32,16 @@ using Counters = std::vector<std::uint32_t>;
   return counters;
 }
 
-// Augmenting paths: whoever has a counter that is wanted moves to another one, if he can.
+// Augmenting paths: an event on a counter that is wanted moves to another one, if it can.
 class Matching {
  public:
-  explicit Matching(std::span<const CounterMask> events) : events_(events) { owner_.fill(kNobody); }
+  explicit Matching(std::span<const CounterMask> events) : events_(events) { owner_.fill(kFree); }
 
   [[nodiscard]] bool place(std::size_t event) {
     for (CounterMask left = events_[event] & ~tried_; left != 0; left = events_[event] & ~tried_) {
       const auto counter = static_cast<std::uint32_t>(std::countr_zero(left));
       tried_ |= CounterMask{1} << counter;
-      if (owner_.at(counter) != kNobody && !place(owner_.at(counter))) continue;
+      if (owner_.at(counter) != kFree && !place(owner_.at(counter))) continue;
       owner_.at(counter) = event;
       return true;
     }
@@ -52,13 +52,13 @@ class Matching {
   [[nodiscard]] Counters counters() const {
     Counters counters(events_.size());
     for (std::uint32_t counter = 0; counter < owner_.size(); ++counter) {
-      if (owner_.at(counter) != kNobody) counters[owner_.at(counter)] = counter;
+      if (owner_.at(counter) != kFree) counters[owner_.at(counter)] = counter;
     }
     return counters;
   }
 
  private:
-  static constexpr std::size_t kNobody = ~std::size_t{0};
+  static constexpr std::size_t kFree = ~std::size_t{0};
 
   std::span<const CounterMask> events_;
   CounterMask tried_ = 0;

@@ -151,7 +151,7 @@ void SimulatedKernel::take_turns(const Place& place) {
   reschedule(place);
 }
 
-// Where somebody was left out, the first one that is on goes to the end; where none is on, the
+// Where an event was left out, the first one that is on goes to the end; where none is on, the
 // first.
 void SimulatedKernel::take_turns(const Place& place, Context& context) {
   std::vector<EventNumber>& list = context.flexible;

@@ -370,7 +370,7 @@ void SimulatedBackend::revive_tasks() {
   }
 }
 
-// Events that take turns make room for a lease, and are in nobody's way.
+// Events that take turns make room for a lease, and block no lease.
 std::vector<Outsider> SimulatedBackend::survey() {
   std::map<std::tuple<std::string, std::uint32_t, PmuIndex>, std::map<std::uint32_t, std::uint32_t>>
       found;

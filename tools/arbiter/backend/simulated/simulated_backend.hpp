@@ -87,7 +87,7 @@ class SimulatedBackend final : public Backend {
   Machine machine_;
   std::uint32_t own_process_;
   std::map<CarrierNumber, OpenCarrier> carriers_;
-  std::map<CarrierNumber, std::vector<EventNumber>> closed_;  // that somebody else has open still
+  std::map<CarrierNumber, std::vector<EventNumber>> closed_;  // that another process still has open
   std::map<Place, GuardedPlace> guards_;
   std::vector<std::vector<Event>> guard_events_;  // by PMU, the most particular ones first
   std::map<std::tuple<std::string, std::uint32_t, PmuIndex>, Nanoseconds> first_seen_;

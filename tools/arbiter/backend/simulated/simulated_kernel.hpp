@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernel does with performance events, as far as somebody who lends counters can see it: a
+// What the kernel does with performance events, as far as a lender of counters can see it: a
 // machine from a topology, the processes that open events on it, the tasks that run, a clock.
 //
 //            enable                               gets a counter
@@ -15,7 +15,7 @@
 //     counters come free, until it is enabled again.
 //   * A pinned event that is off holds nothing. A breakpoint holds its slot from open to close.
 //   * Flexible events that do not fit take turns, blindly, every 4 ms.
-//   * Events of a task that ends give their counters back at once, whoever has descriptors still;
+//   * Events of a task that ends give their counters back at once, even if descriptors are open;
 //     breakpoints do not. Events of a CPU that goes offline are dead, and stay so when it returns.
 //   * A re-enabled event has the age that it had: it may push out what was opened after it.
 //
@@ -96,7 +96,7 @@ class SimulatedKernel {
   [[nodiscard]] std::uint32_t start_process(std::string name, std::uint32_t uid = 0);
   void end_process(std::uint32_t process);  // with its tasks and descriptors
   [[nodiscard]] std::uint32_t start_task(std::uint32_t process);
-  // Whoever ran there waits until it is run again.
+  // The task that ran there waits until it is run again.
   void run(std::uint32_t task, std::uint32_t cpu);
   void stop(std::uint32_t task);
   void end_task(std::uint32_t task);

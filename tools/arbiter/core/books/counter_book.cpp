@@ -82,7 +82,7 @@ std::vector<LeaseId> CounterBook::blockers(const CounterDemand& demand) const {
   const CounterMask reach = reach_of(demand, counters_ & ~blocked_);
   for (const Holder& holder : holders_) {
     if (fits_without(demand, {&holder.lease, 1})) singly.push_back(holder.lease);
-    // Who wants to be alone is kept out even by somebody who has no counter at all.
+    // A demand for a whole PMU is kept out even by a holder without a counter.
     const bool is_near = demand.whole || (holder.placement.mask(holder.demand) & reach) != 0;
     if (is_near) within_reach.push_back(holder.lease);
   }
@@ -171,7 +171,7 @@ Fit CounterBook::plan_beside_others(const CounterDemand& demand, Gone gone, Plan
     has_singles = has_singles || !holder.demand.any.empty();
     has_blocks = has_blocks || !holder.demand.blocks.empty();
   }
-  Fit fit = plan_moving(Movable::kNobody, demand, gone, plan);
+  Fit fit = plan_moving(Movable::kNone, demand, gone, plan);
   if (fit != Fit::kFits && has_singles) fit = plan_moving(Movable::kSingles, demand, gone, plan);
   if (fit != Fit::kFits && has_blocks) fit = plan_moving(Movable::kBlocksToo, demand, gone, plan);
   return fit;
@@ -192,9 +192,9 @@ Fit CounterBook::plan_moving(Movable movable, const CounterDemand& demand, Gone 
     if (has(gone, holder.lease)) continue;
     count_demand(holder.demand, demanded);
     room &= ~holder.placement.exact;
-    if (movable != Movable::kNobody) plan.moved.emplace_back(index, holder.placement);
+    if (movable != Movable::kNone) plan.moved.emplace_back(index, holder.placement);
     for (const std::uint32_t counter : holder.placement.any) {
-      if (movable == Movable::kNobody) room &= ~bit(counter);
+      if (movable == Movable::kNone) room &= ~bit(counter);
     }
     for (std::size_t i = 0; i < holder.placement.blocks.size(); ++i) {
       const CounterMask place = bits_of(holder.placement.blocks[i], holder.demand.blocks[i].length);

@@ -58,7 +58,7 @@ class CounterBook {
  public:
   explicit CounterBook(CounterMask counters) noexcept : counters_(counters) {}
 
-  // Counters that somebody holds who did not ask, or that are offline: nobody gets them. What is
+  // Counters that an outsider holds, or that are offline: they are not lent. What is
   // held on them already stays there, unmoved, until it is released. Replaces what was blocked.
   void block(CounterMask counters) noexcept { blocked_ = counters; }
 
@@ -90,8 +90,8 @@ class CounterBook {
     CounterDemand demand;
     Placement placement;
   };
-  // Whose places a search may change; in this order, so that nobody moves without need.
-  enum class Movable : std::uint8_t { kNobody, kSingles, kBlocksToo };
+  // Whose places a search may change; in this order, so that no holder moves without need.
+  enum class Movable : std::uint8_t { kNone, kSingles, kBlocksToo };
   // Where a newcomer gets its counters, and where those go whom that moves.
   struct Plan {
     Placement newcomer;

@@ -80,7 +80,7 @@ std::optional<std::size_t> MachineBook::steps_for_units(const Plan& plan,
   if (coming == nullptr && fits(units_)) return 0;
   UnitBook units = units_;
   if (coming != nullptr) {
-    // Under a number that nobody has.
+    // Under a number that no lease has.
     for (const PmuDemand& part : coming->plan.parts) units.take(kForeignFirst - 1, part);
   }
   std::size_t steps = 0;

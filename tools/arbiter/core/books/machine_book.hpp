@@ -3,7 +3,7 @@
 // All that a machine lends and who has it: a CounterBook for each PMU and CPU, and the units.
 //
 // A request is tested everywhere first and taken afterwards, so that a refusal leaves no trace.
-// Whoever holds counters without having asked is booked like a lease that no client can release:
+// An outsider is booked like a lease that no client can release:
 // it stands on as many counters of its kind as it has, and may be moved to others of them.
 //
 // A lease of a whole PMU has all of it on its CPUs and shuts out every other lease there. A unit
@@ -39,7 +39,7 @@ enum class UnleasedKind : std::uint8_t {
   kKernel,    // a watchdog, guests
   kReserve,   // kept for those who do not ask
   kLimbo,     // its lease has ended, and the kernel has not let go
-  kBroken     // refused though nobody is known to have it
+  kBroken     // refused though no owner is known
 };
 struct Unleased {
   UnleasedKind kind = UnleasedKind::kOutsider;
@@ -105,7 +105,7 @@ class MachineBook {
   [[nodiscard]] Decision test(const Plan& plan, const Alternative& alternative) const;
 
   // How many steps of `leaving` (ascending) it takes until the plan fits beside those who are left
-  // and `coming`, if there is somebody: 0 is now; nothing, if it never does. Nobody makes less room
+  // and `coming`, if given: 0 is now; nothing, if it never does. No lease makes less room
   // by leaving, so that places are looked at one after the other. Changes and copies nothing but
   // units, if the plan wants some.
   [[nodiscard]] std::optional<std::size_t> steps_until_fit(const Plan& plan,
@@ -118,7 +118,7 @@ class MachineBook {
   // All who have something where the plan wants counters; ascending.
   [[nodiscard]] std::vector<LeaseId> holders_near(const Plan& plan) const;
 
-  // What a trial changes, as it was before: time, too, so that nobody asks again for its sake.
+  // What a trial changes, as it was before: time, too, so that no waiter asks again for its sake.
   struct Before {
     struct AtPlace {
       std::size_t place;
@@ -134,8 +134,8 @@ class MachineBook {
   // Precondition: what was taken meanwhile was released.
   void undo(Before before);
 
-  // Time as the number of changes. Whoever knows that nothing has changed where it wants something
-  // need not ask again.
+  // Time as the number of changes. A waiter that knows that nothing has changed where it wants
+  // counters need not ask again.
   [[nodiscard]] std::uint64_t clock() const noexcept { return clock_; }
   [[nodiscard]] bool has_changed(const Plan& plan, std::uint64_t since) const noexcept;
   [[nodiscard]] bool has_changed_at(PmuIndex pmu, std::uint32_t cpu, std::uint64_t since) const {
@@ -145,9 +145,9 @@ class MachineBook {
   void touch(const Plan& plan) noexcept;
   void touch_all() noexcept { touched_all_ = ++clock_; }
 
-  // Books somebody who has no lease, as far as there is room: returns how many counters there was
-  // no room for on the worst of its CPUs. Replaces what `holder` had; nobody moves for it who holds
-  // an exact counter. CPUs without the PMU are left out. Precondition: `holder` is below
+  // Books an outsider, as far as there is room: returns how many counters there was
+  // no room for on the worst of its CPUs. Replaces what `holder` had; no lease with an exact
+  // counter moves for it. CPUs without the PMU are left out. Precondition: `holder` is below
   // kHoldersMax.
   std::uint32_t book_unleased(std::uint64_t holder, const Unleased& use);
   void forget_unleased(std::uint64_t holder);

@@ -75,7 +75,8 @@ bool PlaceBook::would_fit(const CounterDemand& demand, const Alternative& altern
                ? fits_beside(book, demand, guest->demand, gone)
                : book.fits_without(demand, gone);
   }
-  // Its task and its slice may be the first of their kind, and make moments that nobody else makes.
+  // Its task and its slice may be the first of their kind, and make moments that no other lease
+  // makes.
   std::vector<Alternative> all = combinations(alternative);
   if (guest != nullptr) {
     Alternative with_task = alternative;

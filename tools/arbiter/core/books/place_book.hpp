@@ -34,7 +34,7 @@ struct Alternative {
 // Whether there are moments at which both count.
 [[nodiscard]] bool coincide(const Alternative& one, const Alternative& other) noexcept;
 
-// Somebody who is thought to have come before the one that is asked about.
+// A lease that is assumed to have come before the one in question.
 struct Guest {
   const CounterDemand& demand;
   Alternative alternative;

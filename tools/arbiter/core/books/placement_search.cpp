@@ -197,7 +197,7 @@ void PlacementSearch::hand_over(std::size_t newcomer, std::size_t who, std::uint
   }
 }
 
-// A fixed counter serves one event, and whoever can use it leaves a general one to others.
+// A fixed counter serves one event, and a lease that uses it leaves a general one to others.
 // Among equals the highest, because what only a few counters can do, the lowest can.
 std::uint32_t PlacementSearch::best_of(CounterMask free) const noexcept {
   if ((free & ~kGeneralBits) != 0) free &= ~kGeneralBits;

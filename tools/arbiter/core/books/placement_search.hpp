@@ -66,7 +66,7 @@ class PlacementSearch {
     std::uint32_t counter;  // what the search gave it
   };
   // Blocks of one shape are tried as a set, not one by one: which of them stands where makes no
-  // difference to anybody else.
+  // difference to any other lease.
   struct Group {
     Block shape;
     std::vector<std::uint32_t*> places;

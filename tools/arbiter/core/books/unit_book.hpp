@@ -24,7 +24,7 @@ struct UnitUse {
   PmuIndex pmu = 0;
   CpuSet cpus;  // that share it
   std::map<LeaseId, UnitDemand> holders;
-  std::uint32_t threshold = 0;  // the lowest that a holder asked for; 0: nobody did
+  std::uint32_t threshold = 0;  // the lowest that a holder asked for; 0: none did
   friend bool operator==(const UnitUse&, const UnitUse&) = default;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Words that somebody else wrote: how numbers in them are read, and how they are shown in errors.
+// Words of another program: how numbers in them are read, and how they are shown in errors.
 // Nothing here asks for a locale.
 #pragma once
 

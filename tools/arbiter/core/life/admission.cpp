@@ -41,7 +41,7 @@ namespace {
     return malformed(
         fmt::format("invalid duty: {} permille (must be 1 to 1000)", head.duty_permille));
   }
-  if (!is_terminated(head.label)) return malformed("the label has no end");
+  if (!is_terminated(head.label)) return malformed("the label is not NUL-terminated");
   const bool delegates = (head.flags & pmu::kAllocateDelegates) != 0;
   if (delegates && head.task == 0) return malformed("descriptors are given for own tasks only");
   // A descriptor that others count on, or that is closed in turns, is no use to a client.
@@ -280,7 +280,7 @@ void Arbiter::State::admit(ClientNumber client, std::uint64_t id, const pmu::All
   set_plan(lease, std::move(plan));
   lease.asked_ns = now;
   lease.arrival = next_arrival++;
-  // A dry run is not given a token: nobody will ever hold it.
+  // A dry run gets no token: no client will ever hold it.
   const bool is_dry = lease.has(pmu::kAllocateDryRun);
   if (!is_dry) lease.token = pmu::make_token(options.epoch, number, ++generations[number]);
   lease.state = pmu::LeaseState::kQueued;

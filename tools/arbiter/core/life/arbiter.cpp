@@ -144,7 +144,7 @@ Result<Arbiter> Arbiter::restore(std::string_view saved, MachineBook book, Polic
   Arbiter arbiter(std::move(book), std::move(policy), {});
   arbiter.state_->actions.clear();
   if (!arbiter.state_->load(saved)) {
-    return fail(ErrorCode::kCorrupt, "what the arbiter before saved contradicts itself");
+    return fail(ErrorCode::kCorrupt, "saved arbiter state is inconsistent");
   }
   return arbiter;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a revocation to the last counter. The lease word changes before anything is closed: whoever
-// sees the token after reading a value knows that the value was counted for it.
+// From a revocation to the last counter. The lease word changes before anything is closed: a reader
+// that sees the token after reading a value knows that the value was counted for it.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@ namespace meterbank::arbiter {
 void Arbiter::State::revoke(Lease& lease, pmu::Cause cause, Nanoseconds drain_ns) {
   drain_ns = std::min(drain_ns, kDrainMax);
   if (lease.state == pmu::LeaseState::kRevoking) {
-    // Whoever asks for more haste gets it; nobody gets more time by a second revocation.
+    // A second revocation may shorten the time, and never extends it.
     lease.deadline_ns = std::min(lease.deadline_ns, now + drain_ns);
     if (cause != pmu::Cause::kPreempted) lease.cause = cause;
     return;
@@ -31,7 +31,7 @@ void Arbiter::State::revoke(Lease& lease, pmu::Cause cause, Nanoseconds drain_ns
 
 void Arbiter::State::end_revoked(Lease& lease) {
   if (lease.cause == pmu::Cause::kPreempted) ++statistics.preemptions;
-  // What nobody is connected to is not kept waiting for anybody.
+  // A lease without a connection does not wait in the queue.
   const bool comes_back = lease.cause == pmu::Cause::kPreempted && lease.client != 0 &&
                           lease.has(pmu::kAllocateRestorable);
   if (comes_back) return put_aside(lease);

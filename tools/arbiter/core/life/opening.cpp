@@ -306,7 +306,7 @@ void Arbiter::State::opened(CarrierNumber number, const OpenOutcome& outcome) {
     for (std::size_t i = 0; i < carrier.kernel_ids.size() && i < outcome.kernel_ids.size(); ++i) {
       carrier.kernel_ids[i] = outcome.kernel_ids[i];
     }
-    // Whoever wanted it may have gone meanwhile.
+    // Its leases may have gone meanwhile.
     if (carrier.leases.empty()) return close(carrier);
     return answered(leases.at(carrier.leases.front()));
   }
@@ -384,8 +384,8 @@ void Arbiter::State::answered(Lease& lease) {
   undo(lease);
   become(lease, pmu::LeaseState::kQueued);
   join_queue(lease);
-  const bool somebody_has_it = fault.reason == Reason::kUnverified && options.has_backend;
-  if (!somebody_has_it) return enqueue(lease, fault);
+  const bool is_taken = fault.reason == Reason::kUnverified && options.has_backend;
+  if (!is_taken) return enqueue(lease, fault);
   lease.failed = fault;
   lease.awaits_survey = true;
   survey();

@@ -43,14 +43,14 @@ void Arbiter::State::surveyed(std::vector<Outsider> found) {
   for (auto& [number, lease] : leases) {
     if (!std::exchange(lease.awaits_survey, false)) continue;
     if (!lease.failed) continue;
-    // The kernel has just said no to it: it is not asked again before somebody could have gone.
+    // The kernel has just said no to it: it is not asked again before an outsider could have gone.
     Decision decision = *std::exchange(lease.failed, std::nullopt);
     name_outsider(lease, decision);
     enqueue(lease, decision);
   }
 }
 
-// The kernel's no was somebody's doing, if somebody was found who counts there.
+// If an outsider was found that counts there, it is named as the cause of the kernel's refusal.
 void Arbiter::State::name_outsider(const Lease& lease, Decision& decision) const {
   for (const Outsider& outsider : outsiders) {
     for (const PmuDemand& part : lease.plan.parts) {
@@ -76,7 +76,7 @@ std::string Arbiter::State::shown_name(const Lease& lease, const Outsider& outsi
   return fmt::format("{}@{}", outsider.name, outsider.pid);
 }
 
-// The books believed in a counter that the kernel does not have: for a while nobody is given it.
+// The books believed in a counter that the kernel does not have: for a while it is not lent.
 void Arbiter::State::note_unknown(const Opening& opening) {
   const std::uint32_t cpu = opening.cpu == pmu::kNoCpu
                                 ? book.machine().topology.pmus[opening.pmu].cpus.numbers().front()
@@ -121,7 +121,7 @@ void Arbiter::State::forget_unknowns() {
   if (!has_surveyed || (!outsiders.empty() && now >= surveyed_ns + period)) survey();
 }
 
-// Of some it is known how many counters they have. Others have opened events, of which nobody but
+// Of some it is known how many counters they have. Others have opened events, of which only
 // the kernel knows whether they need a counter of a PMU that is lent: what they have is found out
 // when the kernel refuses it, and booked under their name until it is tried again.
 void Arbiter::State::book_outsiders() {

@@ -2,9 +2,10 @@
 //
 // Who is served next, and who gives way.
 //
-// Classes go before each other, and first come is first served inside one; who waits goes up a
-// class after every ageing_ns, so that nobody waits for ever. Who is behind may pass only if nobody
-// ahead has to wait longer for it: because it is over in time, or because there is room for both.
+// Classes go before each other, and first come is first served inside one; a waiting request goes
+// up a class after every ageing_ns, so that none waits for ever. One that is behind may pass only
+// if no request ahead has to wait longer for it: because it is over in time, or because there is
+// room for both.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -15,7 +16,7 @@ namespace meterbank::arbiter {
 namespace {
 
 // So many waiters ahead are kept from being passed to their harm. Beyond them it costs more to find
-// out than it is worth: whoever waits gets there.
+// out than it is worth: each waiter gets there.
 constexpr std::size_t kProtectedMax = 4;
 
 // Pairs of leases are tried for the cheapest set that gives way, among so many.
@@ -133,7 +134,7 @@ bool Arbiter::State::is_hopeless(const Lease& lease) const {
 
 void Arbiter::State::serve_queue() {
   served_ns = now;
-  // Whoever is served leaves the line.
+  // A request that is served leaves the line.
   for (const Waiting& one : std::vector<Waiting>(line)) {
     Lease& lease = *one.lease;
     if (!lease.is_waiting || lease.awaits_survey || is_hopeless(lease)) continue;
@@ -166,7 +167,7 @@ Decision Arbiter::State::consider(Lease& lease) {
   const Plan& wanted = wanted_by(lease, room);
   if (!book.would_fit(wanted, alternative_of(lease))) {
     if (has_answer) {
-      // Whoever gives way for it from here on moves the clock.
+      // A lease that gives way for it from here on moves the clock.
       lease.refused_at = book.clock();
       return scarce(Reason::kTaken, {});
     }
@@ -201,7 +202,7 @@ bool Arbiter::State::is_delayed(const Lease& ahead, const Lease& lease) const {
   const Nanoseconds hold = lease.asked.head.hold_ns;
   const bool is_over_in_time = is_known && hold != 0 && hold <= alone.time_ns - now;
   if (is_over_in_time) return false;
-  // If there is no place for it even now, it will not be started and delays nobody.
+  // If there is no place for it even now, it will not be started and delays no request.
   const Coming coming{lease.plan, alternative_of(lease)};
   if (!book.would_fit(coming.plan, coming.alternative)) return false;
   // Elsewhere all is as if it did not come.
@@ -413,8 +414,8 @@ void Arbiter::State::enqueue(Lease& lease, const Decision& why) {
   preempt_for(lease);
 }
 
-// Whether time alone has changed what the queue would say: somebody went up a class, or may ask the
-// kernel again.
+// Whether time alone has changed what the queue would say: a request went up a class, or may ask
+// the kernel again.
 bool Arbiter::State::has_moved_up() const {
   return std::any_of(line.begin(), line.end(), [&](const Waiting& one) {
     const Lease& lease = *one.lease;

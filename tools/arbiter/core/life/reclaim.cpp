@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // After a crash. What was held is read from the journal; for a while only those who held it are
-// served, so that nobody comes between a lease and its holder because the arbiter fell over.
+// served, so that a restart of the arbiter lets no client come between a lease and its holder.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -150,7 +150,7 @@ bool Arbiter::State::take_over(ClientNumber client, std::uint64_t id, const pmu:
   lease->holder = identity;
   lease->deadline_ns = 0;
   lease->heartbeat_ns = now;
-  // Another process has it from here on: whoever still has the old token is fenced by that.
+  // Another process has it from here on: a client that still has the old token is fenced by that.
   lease->token = pmu::make_token(options.epoch, lease->number, ++generations[lease->number]);
   ++changes;
   book.touch(lease->plan);

@@ -2,8 +2,8 @@
 //
 // All that is known, as text for the program that takes over. Bookings are not written down: leases
 // and carriers are booked anew, and may stand on other counters, as they may at any time. What the
-// kernel has yet to let go of after a grant that was undone is nobody's, and is not booked: whoever
-// is given it too early is told so by the kernel, and tries again.
+// kernel has yet to let go of after a grant that was undone has no owner and is not booked: if it
+// is lent too early, the kernel refuses, and the arbiter tries again.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -402,7 +402,7 @@ bool Arbiter::State::is_consistent() const {
 }
 
 bool Arbiter::State::book_again() {
-  // Before anybody who gets only what is left: outsiders, and the reserve.
+  // Before those that get only what is left: outsiders, and the reserve.
   for (const auto& [place, holder] : std::exchange(reserve_holders, {})) {
     book.forget_unleased(holder);
   }

@@ -12,7 +12,7 @@ void take_earlier(std::optional<Nanoseconds>& due, Nanoseconds time) {
   if (time != 0 && (!due || time < *due)) due = time;
 }
 
-// Whether somebody must act before this lease's deadline.
+// Whether the arbiter or a client must act before this lease's deadline.
 [[nodiscard]] bool has_to_act(const Lease& lease) {
   return term_end(lease) != 0 || (lease.is_held() && lease.deadline_ns != 0);
 }

@@ -22,8 +22,8 @@ namespace meterbank::arbiter {
 using LeaseNumber = std::uint16_t;
 using Place = std::pair<PmuIndex, std::uint32_t>;  // PMU and CPU
 
-inline constexpr Nanoseconds kRetry = 1'000'000'000;     // between two tries of what somebody took
-inline constexpr Nanoseconds kAwayMax = 10'000'000'000;  // taken for longer: it is lost
+inline constexpr Nanoseconds kRetry = 1'000'000'000;  // between two tries of what an outsider took
+inline constexpr Nanoseconds kAwayMax = 10'000'000'000;      // taken for longer: it is lost
 inline constexpr Nanoseconds kSurveyPeriod = 5'000'000'000;  // while there are outsiders
 inline constexpr Nanoseconds kSurveyStale = 100'000'000;     // an older one is no reason to refuse
 inline constexpr Nanoseconds kViolationWait = 100'000'000;
@@ -31,8 +31,7 @@ inline constexpr Nanoseconds kViolationWait = 100'000'000;
 inline constexpr Nanoseconds kTermMax = 100'000'000'000'000'000;
 inline constexpr Nanoseconds kDrainMax = 3600'000'000'000;
 inline constexpr Nanoseconds kConfirmMax = 100'000'000;
-inline constexpr Nanoseconds kTick =
-    500'000'000;  // how far deadline() is while somebody has to act
+inline constexpr Nanoseconds kTick = 500'000'000;  // how far deadline() is while an action is due
 
 struct Client {
   ClientIdentity identity;
@@ -45,18 +44,18 @@ struct Piece {
   std::vector<Opening> openings;  // empty: names no event
 };
 
-// Somebody that the kernel gave counters to which the books thought free.
+// An outsider that the kernel gave counters which the books thought free.
 struct Unknown {
   std::uint64_t holder = 0;  // in the book
   std::uint32_t counters = 0;
   Nanoseconds until_ns = 0;  // then it is tried again
 };
 
-// Somebody in the queue. Who has the higher class goes first, and then who came first.
+// A request in the queue. The higher class goes first, and then the earlier arrival.
 struct Waiting {
   std::uint32_t priority_class = 0;
   std::uint64_t arrival = 0;
-  // In State::leases, where nodes stay; whoever is erased has left the line.
+  // In State::leases, where nodes stay; a lease that is erased has left the line.
   Lease* lease = nullptr;
   // Bounds of what it wants, so that most of those who want something else are told apart without
   // a look at their plans.
@@ -81,7 +80,7 @@ struct UserCounts {
   friend bool operator==(const UserCounts&, const UserCounts&) = default;
 };
 
-// What of leases is counted as they change, so that nobody has to look at all of them.
+// What of leases is counted as they change, so that no step looks at all of them.
 struct Tally {
   std::map<std::uint32_t, UserCounts> users;     // by uid; those who have something
   std::array<std::uint32_t, 8> giving_way = {};  // leases that would, by priority
@@ -105,7 +104,7 @@ struct Estimate {
   std::size_t released = 0;  // how many have to end before
 };
 
-// Who is in the way of somebody, in the order in which they end.
+// The leases that block a request, in the order in which they end.
 struct Expected {
   std::vector<std::pair<Nanoseconds, LeaseNumber>> ends;
   std::vector<Leaving> leaving;
@@ -232,7 +231,7 @@ struct Arbiter::State {
   [[nodiscard]] Estimate earliest(const Lease& lease) const;
   [[nodiscard]] Expected expected(const Lease& lease) const;
   [[nodiscard]] std::vector<std::pair<Nanoseconds, LeaseNumber>> ends(const Lease& lease) const;
-  // Whoever has, or will have, counters where `lease` wants some; ascending.
+  // The leases that have, or will have, counters where `lease` wants some; ascending.
   [[nodiscard]] std::vector<LeaseNumber> booked_near(const Lease& lease) const;
   // When bookings are given up as leases end: all in step 1, or one lease in each step.
   [[nodiscard]] std::vector<Leaving> leaving(const Lease& lease,
@@ -338,11 +337,11 @@ struct Arbiter::State {
   std::map<CarrierNumber, Carrier> carriers;
   std::map<LeaseNumber, std::uint32_t> generations;  // the last one of each number
   std::vector<Waiting> line;                         // who waits; who goes first stands first
-  Nanoseconds line_until_ns = pmu::kForever;         // then somebody goes up a class
-  std::vector<LeaseNumber> forgotten;                // are nobody's any more
+  Nanoseconds line_until_ns = pmu::kForever;         // then a request goes up a class
+  std::vector<LeaseNumber> forgotten;                // have no holder any more
   Tally tally;
   std::vector<LeaseNumber> turns;  // sliced leases, in the order of their turns
-  LeaseNumber turn = 0;            // whose it is; 0: nobody's
+  LeaseNumber turn = 0;            // the lease whose turn it is; 0: none
   Nanoseconds turn_ends_ns = 0;
   std::map<pmu::Token, JournalRecord> remembered;
   // Of these: counters whose descriptors their holders have, and which of them were offered.
@@ -371,7 +370,7 @@ struct Arbiter::State {
   std::deque<Pending> actions;
 };
 
-// `name`[pid], as refusals name somebody.
+// `name`[pid], as refusals name a process.
 [[nodiscard]] std::string name_of(const ClientIdentity& holder, bool with_pid);
 // When it ends without a sign of life from its holder; 0: it does not. A lease that is suspended
 // cannot be used, so its term stands still.

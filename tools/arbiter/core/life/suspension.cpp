@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counters that are away for now: their CPU is offline, somebody took one, or it is not their turn.
+// Counters that are away for now: their CPU is offline, an outsider took one, or it is not their
+// turn.
 #include <algorithm>
 #include <utility>
 
@@ -112,7 +113,7 @@ void Arbiter::State::not_resumed(Carrier& carrier, const OpenOutcome& outcome) {
       answered(lease);
     } else if (lease.state == pmu::LeaseState::kSuspended &&
                lease.cause == pmu::Cause::kCpuOffline && is_online(lease.plan, book.machine())) {
-      // The CPU is back and the counter is not: from here on it is somebody else's doing.
+      // The CPU is back and the counter is not: from here on an outsider is the cause.
       lease.cause = pmu::Cause::kTakenByOutsider;
       lease.away_ns = now;
     } else {

@@ -58,7 +58,7 @@ constexpr std::uint32_t kEventFlags = kExcludesBoth | pmu::kItemInherits;
     return fmt::format("the size of an event buffer's entry is {}, not zero", item.entry_size);
   }
   if (has_name(item) && (!is_terminated(item.name) || text_of(item.name).empty())) {
-    return "the name is empty or has no end";
+    return "the name is empty or not NUL-terminated";
   }
   if (has_count(item) && item.count == 0) return "the count is zero";
   return std::nullopt;
@@ -152,7 +152,7 @@ constexpr std::uint32_t kEventFlags = kExcludesBoth | pmu::kItemInherits;
 
 std::optional<Decision> fault_of_form(const Request& request, const Machine& machine) {
   if (!request.has_handle) return malformed("no place for the handle");
-  if (!is_terminated(request.pmu)) return malformed("the name of the PMU has no end");
+  if (!is_terminated(request.pmu)) return malformed("the name of the PMU is not NUL-terminated");
   if (Refused fault = fault_of_groups(request, machine)) return fault;
   if (Refused fault = fault_of_items(request)) return fault;
   return fault_of_task(request);

@@ -6,8 +6,8 @@
 namespace meterbank::arbiter {
 namespace {
 
-// Users that have gone are kept until their share is full again: to come anew earns nobody a new
-// one.
+// Users that have gone are kept until their share is full again: a new connection does not earn a
+// new one.
 constexpr std::size_t kUsersMax = 1024;
 
 }  // namespace

@@ -20,7 +20,7 @@
 namespace meterbank::arbiter {
 namespace {
 
-// Nobody is in more groups than that but by intent; then the groups do not count.
+// Users in more groups than that are rare; for them the groups do not count.
 constexpr std::size_t kGroupsRead = 1024;
 constexpr std::size_t kTextBytesMax = 4096;
 
@@ -117,7 +117,7 @@ Result<Peer> ProcessTable::peer_of(int socket) const {
   peer.process = std::move(process.descriptor);
   peer.identity.groups = groups_of(socket);
   describe(peer.identity);
-  // While it lives its number is nobody else's: what was read is of this process.
+  // While it runs no other process has its number: what was read is of this process.
   if (has_ended(peer.process.get())) return fail(ErrorCode::kGone, client + " has ended");
   return peer;
 }

@@ -84,7 +84,7 @@ void Exchange::received(ClientNumber client, std::span<const std::byte> packet, 
 void Exchange::reject(ClientNumber client, Visitor& visitor, std::uint64_t id, Rejection reason) {
   ++packets_rejected_;
   ++visitor.faults;
-  // Without an id it was no packet of this protocol.
+  // Without an id it was not a packet of this protocol.
   if (id != 0) send(client, id, pmu::Rejected{reason, 0});
   if (id == 0 || visitor.faults >= kFaultsMax) outside_.hang_up(client);
 }
@@ -201,7 +201,7 @@ void Exchange::listen_to_hearts(Nanoseconds now) {
     const Nanoseconds beat = word->load(std::memory_order_relaxed);
     if (beat == visitor.beat) continue;
     visitor.beat = beat;
-    // Nobody lives in the future: a client that says so would never be taken for hung.
+    // A heartbeat in the future is capped: its client would never be taken for hung.
     arbiter_.heartbeat(client, std::min(beat, now));
   }
 }
@@ -242,7 +242,7 @@ void Exchange::write_ledger() {
 }
 
 void Exchange::carry_out(Send& action, Nanoseconds now) {
-  // What an answer says must be seen in the ledger by whoever gets it.
+  // The client that gets an answer must see its content in the ledger.
   write_ledger();
   if (const auto* granted = std::get_if<pmu::Granted>(&action.message)) {
     const auto lease = arbiter_.leases().find(pmu::lease_of(granted->head.token));

@@ -19,7 +19,7 @@ namespace meterbank::arbiter {
 namespace {
 
 constexpr std::size_t kRecordBytes = sizeof(JournalRecord);
-// What the next arbiter reads of a file that is none of ours, or was not kept in bounds.
+// What the next arbiter reads of a foreign file, or one that was not kept in bounds.
 constexpr std::size_t kFileBytesMax = 4 * Journal::kRecordsMax * kRecordBytes;
 
 // Far more than one arbiter lends; a file that says so is damaged.

@@ -51,7 +51,7 @@ class Journal {
   // Sets the time and the check. False: there is no room; it is kept in memory, and written when
   // the file is next written anew.
   bool append(JournalRecord record) noexcept;
-  // Grants of arbiters before `epoch` are nobody's any more.
+  // Grants of arbiters before `epoch` have no holder any more.
   void forget_before(std::uint16_t epoch) noexcept;
   // On disk, not only in the page cache.
   void sync() const noexcept;

@@ -16,8 +16,8 @@ namespace meterbank::arbiter {
 
 class Listener {
  public:
-  // Replaces a socket that nobody listens at. `mode`: who may connect. Errors: kExists, if somebody
-  // listens there; kNoDirectory, kDenied, kSystem.
+  // Replaces a socket at which no process listens. `mode`: who may connect. Errors: kExists, if a
+  // process listens there; kNoDirectory, kDenied, kSystem.
   static Result<Listener> listen(const std::string& directory, mode_t mode);
   // `name_stays`: it is a service manager's. Else it was made by the image before this one, in
   // `directory`. Errors: kNoDirectory, kSystem.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lines on standard error. What strangers can cause is limited to a few lines a second, and nothing
-// here waits for whoever reads them.
+// here waits for their reader.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class Log {
  public:
   // What happens once: always said.
   void say(std::string_view sentence) noexcept;
-  // What may happen as often as somebody wants: said while there is a share left; the next line
+  // For events that a stranger can repeat: written while there is a share left; the next line
   // then tells how many were not. `now` is in ns.
   void complain(std::string_view sentence, std::uint64_t now) noexcept;
 

@@ -3,8 +3,8 @@
 // What one image of the program leaves for the next: state in a sealed memfd, and descriptors that
 // stay open.
 //
-// The next image believes it as much as its own memory: nobody else can have written it. A version
-// that it does not know, or a text that does not parse, is an error all the same.
+// The next image believes it as much as its own memory: no other process can have written it. A
+// version that it does not know, or a text that does not parse, is an error all the same.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,8 @@ struct SavedServer {
   [[nodiscard]] std::vector<int> descriptors() const;
 };
 
-// A memfd that nobody can change any more, and that stays open over exec. Errors: kNoSpace.
+// A sealed memfd, which cannot be changed any more, and that stays open over exec. Errors:
+// kNoSpace.
 [[nodiscard]] Result<UniqueFd> store(const SavedServer& saved);
 // Errors: kCorrupt, kNewerLayout.
 [[nodiscard]] Result<SavedServer> load_saved(int descriptor);

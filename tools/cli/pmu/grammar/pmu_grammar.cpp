@@ -47,7 +47,7 @@ class PmuGrammar {
   }
 
   Result<Invocation> parse(std::span<const std::string> arguments) {
-    // A command behind -- is nobody's business but its own. Without it the command begins with
+    // The words behind -- belong to the command. Without it the command begins with
     // the first word that cannot be an option's.
     const auto end = std::find(arguments.begin(), arguments.end(), "--");
     if (end != arguments.end()) invocation_.pmu.command.assign(end + 1, arguments.end());
@@ -234,7 +234,7 @@ class PmuGrammar {
       return {};
     }
     return usage(operand.empty() ? fmt::format("pmu {}: which lease?", name_)
-                                 : fmt::format("'{}' is no token", operand),
+                                 : fmt::format("'{}' is not a token", operand),
                  "meterbank pmu leases -v, which shows tokens");
   }
 

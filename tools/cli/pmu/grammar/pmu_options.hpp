@@ -37,7 +37,7 @@ struct PmuOptions {
   bool shares = false;
   std::uint32_t duty_permille = 1000;
   bool per_cpu = false;                              // run: a row for each CPU
-  std::optional<std::chrono::nanoseconds> interval;  // run: rows again and again
+  std::optional<std::chrono::nanoseconds> interval;  // run: rows at each interval
   std::vector<std::string> command;                  // run
   bool queue = false;                                // leases: who waits, too
   bool details = false;                              // list: names of events

@@ -268,7 +268,7 @@ std::string counter_text(std::uint32_t counter) {
                                : fmt::format("f{}", counter - kFixedFirst);
 }
 
-// The ledger tells apart what is nobody's lease.
+// The owner of a counter; the ledger tells apart counters that are not leased.
 std::string owner_text(const pmu::CounterOwner& owner, std::optional<std::uint64_t> slot) {
   if (owner.kind == pmu::OwnerKind::kUntagged) return "leased";
   if (owner.kind == pmu::OwnerKind::kForeign && slot) {
@@ -366,8 +366,8 @@ int pmu_who(const Invocation& invocation, Console& console) {
   if (!places) return report_error(console, places.error());
   // Names are an extra: owners are known without them.
   auto rows = read_arbiter_rows(arbiter_directory(invocation));
-  const std::vector<ArbiterRow> nobody;
-  OwnerListing listing(rows ? (*rows)["pmu_lease"] : nobody);
+  const std::vector<ArbiterRow> no_leases;
+  OwnerListing listing(rows ? (*rows)["pmu_lease"] : no_leases);
   for (const std::uint32_t cpu : places->cpus) {
     const auto owners = connection->owners(invocation.pmu.pmu, cpu);
     if (!owners) return report_refusal(console, owners.error(), {.no_pmu = "--pmu breakpoint"});

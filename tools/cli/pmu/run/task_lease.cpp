@@ -43,7 +43,7 @@ bool receive(PacketSocket& socket, PacketBuffer& packet, UniqueFd& attached, int
 }
 
 // They follow the grant at once.
-constexpr int kCounterPatienceMs = 200;
+constexpr int kCounterTimeoutMs = 200;
 
 // Descriptors are for the last values of a process that has ended. Who may not have them asks
 // again without.
@@ -77,7 +77,7 @@ class Asking {
     std::uint32_t counters_left = 0;
     bool is_granted = false;
     for (UniqueFd attached;
-         receive(arbiter_, packet_, attached, is_granted ? kCounterPatienceMs : -1);) {
+         receive(arbiter_, packet_, attached, is_granted ? kCounterTimeoutMs : -1);) {
       const auto decoded = pmu::decode_arbiter_message(packet_.bytes());
       if (decoded.rejection || decoded.id != id) continue;  // Welcome, notices
       if (is_not_allowed(decoded.message) && wants_descriptors(asked) && id == 2) {
@@ -185,10 +185,10 @@ bool TaskLease::read_counters() {
 }
 
 bool TaskLease::ask_arbiter() {
-  constexpr int kPatienceMs = 1000;
+  constexpr int kTimeoutMs = 1000;
   const auto id = ++last_id_;
   if (!send_all(arbiter_, pmu::encode(id, pmu::Read{granted_.head.token}))) return false;
-  for (UniqueFd attached; receive(arbiter_, packet_, attached, kPatienceMs);) {
+  for (UniqueFd attached; receive(arbiter_, packet_, attached, kTimeoutMs);) {
     auto decoded = pmu::decode_arbiter_message(packet_.bytes());
     if (decoded.rejection) return false;
     auto* const values = std::get_if<pmu::Values>(&decoded.message);

@@ -18,8 +18,8 @@ constexpr std::size_t kReferenceBytesMax = 64;  // of what a message repeats
 constexpr bool is_character(std::uint32_t point) {
   if (point == 0x9 || point == 0xA || point == 0xD) return true;
   const bool surrogate = point >= 0xD800 && point < 0xE000;
-  const bool nobody = point == 0xFFFE || point == 0xFFFF;
-  return point >= 0x20 && point <= 0x10FFFF && !surrogate && !nobody;
+  const bool noncharacter = point == 0xFFFE || point == 0xFFFF;
+  return point >= 0x20 && point <= 0x10FFFF && !surrogate && !noncharacter;
 }
 
 // Of `text` between `&#` and `;`.

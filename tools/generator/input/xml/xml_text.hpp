@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What pugixml takes and XML does not allow: document types, entities that nobody declared.
+// What pugixml takes and XML does not allow: document types, entities that are not declared.
 #pragma once
 
 #include "generator/input/elements.hpp"

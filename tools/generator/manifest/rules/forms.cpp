@@ -33,7 +33,7 @@ void check_text(const Counter& counter, Language language, Problems& problems) {
   const std::uint32_t bytes = counter.text_bytes.value;
   const Place place = first_known({counter.text_bytes.place, place_of(counter)});
   if (!is_text && bytes != 0) {
-    problems.add(place, fmt::format("{} is no text and has text_bytes", which(counter)),
+    problems.add(place, fmt::format("{} is not a text and has text_bytes", which(counter)),
                  fmt::format("leave it out, or say  type = \"{}\"", text));
   } else if (is_text && (bytes == 0 || bytes > kTextBytesMax)) {
     problems.add(place, fmt::format("text_bytes of {} is {}", which(counter), bytes),

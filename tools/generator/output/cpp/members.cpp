@@ -53,7 +53,8 @@ Handle CounterMembers::kept_handle() const {
   }
   if (counter_.form == ValueForm::kText) return {"TextCounter", names_.word + "_text", "text"};
   if (counter_.timed) return {"Gauge", names_.word + "_gauge", "gauge"};
-  // Of a sharded set any counter is for any thread, and nobody adds atomically to a real number.
+  // Of a sharded set any counter is for any thread, and there is no atomic addition to a real
+  // number.
   const bool has_counter = !is_sharded(set_) && counter_.form != ValueForm::kReal;
   if (counter_.any_thread && has_counter) {
     return {"Counter", names_.word + "_counter", "counter"};

@@ -18,7 +18,7 @@ struct Member {
   std::string before = {};  // mostly nothing
 };
 
-// A counter that its row's position does not suffice for, or that somebody may want by itself.
+// A counter that its row's position does not suffice for, or that a program may want by itself.
 struct Handle {
   std::string type;      // "Recorder"
   std::string name;      // "latency_recorder"

@@ -41,8 +41,8 @@ struct CountersetNames {
 // macro or namespace.
 [[nodiscard]] bool is_free_name(std::string_view name) noexcept;
 
-// The option's, or the provider's symbol, or its name; with _counters behind it if somebody else
-// has that.
+// The option's, or the provider's symbol, or its name; with _counters behind it if that
+// name is taken.
 [[nodiscard]] std::string name_space_of(const Manifest& manifest, const OutputOptions& options);
 
 }  // namespace meterbank::generator

@@ -72,10 +72,10 @@ typedef struct _METERBANK_COUNTERSET_DESCRIPTION {
 
 EXTERN_C_START
 
-// Both do the same and say it in the words of their company. Everything is copied; it holds for the
-// set of this name, or GUID, from now on and in this process. STATUS_INVALID_PARAMETER_2 and
-// ERROR_INVALID_PARAMETER: what the sentence of last_refusal() says; STATUS_NO_MEMORY and
-// ERROR_NOT_ENOUGH_MEMORY. Any thread may call them.
+// Both do the same; one uses the types of Pcw, the other those of PerfLib. Everything is copied; it
+// holds for the set of this name, or GUID, from now on and in this process.
+// STATUS_INVALID_PARAMETER_2 and ERROR_INVALID_PARAMETER: what the sentence of last_refusal() says;
+// STATUS_NO_MEMORY and ERROR_NOT_ENOUGH_MEMORY. Any thread may call them.
 NTSTATUS NTAPI MeterbankPcwDescribe(const METERBANK_COUNTERSET_DESCRIPTION* Description);
 ULONG WINAPI MeterbankPerfDescribe(const METERBANK_COUNTERSET_DESCRIPTION* Description);
 

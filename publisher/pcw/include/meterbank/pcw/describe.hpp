@@ -4,7 +4,7 @@
 // links between counters, whether there are several instances. Generated code calls this before
 // PcwRegister or PerfSetCounterSetInfo.
 //
-// A set that nobody described is published all the same: its counters are called "Counter <id>" and
+// A set without a description is published as well: its counters are called "Counter <id>" and
 // are plain numbers, and it has many instances.
 #pragma once
 

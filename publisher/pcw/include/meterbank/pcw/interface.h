@@ -2,13 +2,13 @@
 //
 // The Pcw functions: how kernel-mode sources publish counters. They find this through <wdm.h>.
 //
-//   PcwRegister -> PcwCreateInstance: the library reads the caller's memory when somebody collects
+//   PcwRegister -> PcwCreateInstance: the library reads the caller's memory when a reader collects
 //              \-> a PCW_CALLBACK is asked for rows, and answers by PcwAddInstance
 //
 // A registration knows neither types nor names of its counters: meterbank/pcw/describe.hpp adds
 // them. docs/windows-compatibility.md says, point by point, what is the same as on Windows.
 //
-// Company: any thread may call any function at any time, a callback included; callbacks of one
+// Thread safety: any thread may call any function at any time, also in a callback; callbacks of one
 // registration run on several threads at once. Nothing throws, and no handle is believed: one that
 // was closed already is refused, or ignored where the function returns nothing.
 #pragma once
@@ -73,7 +73,7 @@ typedef struct _PCW_MASK_INFORMATION {
   ULONG InstanceId;               // PCW_ANY_INSTANCE_ID: any
   BOOLEAN CollectMultiple;        // FALSE: the first row is enough, others are dropped
   PPCW_BUFFER Buffer;
-  PKEVENT CancelEvent;  // set when nobody waits for the rows any more
+  PKEVENT CancelEvent;  // set when no reader waits for the rows any more
 } PCW_MASK_INFORMATION, *PPCW_MASK_INFORMATION;
 
 typedef union _PCW_CALLBACK_INFORMATION {
@@ -83,7 +83,8 @@ typedef union _PCW_CALLBACK_INFORMATION {
   PCW_MASK_INFORMATION CollectData;
 } PCW_CALLBACK_INFORMATION, *PPCW_CALLBACK_INFORMATION;
 
-// What it returns is shown to whoever asked and changes nothing: rows that it added are delivered.
+// Its result is shown to the reader that asked and changes nothing: rows that it added are
+// delivered.
 typedef NTSTATUS NTAPI PCW_CALLBACK(PCW_CALLBACK_TYPE Type, PPCW_CALLBACK_INFORMATION Info,
                                     PVOID Context);
 typedef PCW_CALLBACK* PPCW_CALLBACK;
@@ -120,8 +121,8 @@ static_assert(offsetof(PCW_REGISTRATION_INFORMATION, Flags) == 48, "as on Window
 
 EXTERN_C_START
 
-// Everything is copied. STATUS_INVALID_PARAMETER_2: no name, a name that is no text, a length of it
-// that is no multiple of a WCHAR; an unknown version or flag; descriptors that contradict each
+// Everything is copied. STATUS_INVALID_PARAMETER_2: no name, a name that is not UTF-16, a length
+// that is not a multiple of a WCHAR; an unknown version or flag; descriptors that contradict each
 // other or what describe() said. STATUS_INTEGER_OVERFLOW: more than 4096 counters.
 // STATUS_NO_MEMORY; STATUS_ACCESS_DENIED, STATUS_UNSUCCESSFUL: nothing can be published, see
 // last_refusal().
@@ -146,9 +147,9 @@ NTSTATUS NTAPI PcwAddInstance(PPCW_BUFFER Buffer, PCUNICODE_STRING Name, ULONG I
                               PPCW_DATA Data);
 
 // Not of Windows: an instance whose block lies in the memory that readers see. What the caller
-// stores there is published by the store itself, and collecting it asks nobody. `Block` is zeroed,
-// and must not be touched once the instance is closed. For sets of one struct whose counters lie
-// one behind the other, 8 bytes apart, in the order of their descriptors; else
+// stores there is published by the store itself, and collecting it sends no request. `Block` is
+// zeroed, and must not be touched once the instance is closed. For sets of one struct whose
+// counters lie one behind the other, 8 bytes apart, in the order of their descriptors; else
 // STATUS_NOT_SUPPORTED.
 NTSTATUS NTAPI MeterbankPcwAllocateInstance(PPCW_INSTANCE* Instance, PPCW_REGISTRATION Registration,
                                             PCUNICODE_STRING Name, PVOID* Block);

@@ -11,9 +11,9 @@
 // When the arbiter dies, leases are kAdrift until another one is found, for as long as it takes;
 // they are claimed again by their old tokens, and those that are not granted again are lost.
 //
-// Company: any number of threads. on_notice runs on the keeper, or in dispatch(), one call at a
-// time; it must not throw, and may call everything here, and end the connection. After a fork the
-// child's connection answers kForked; it may connect anew.
+// Thread safety: any thread may call any function. on_notice runs on the keeper, or in dispatch(),
+// one call at a time; it must not throw, and may call everything here, and end the connection.
+// After a fork the child's connection answers kForked; it may connect anew.
 #pragma once
 
 #include <chrono>
@@ -65,10 +65,10 @@ struct ConnectionOptions {
   bool has_keeper = true;
   std::function<void(const LeaseNotice&)> on_notice = {};
   // How long an answer that needs no waiting may take before the arbiter counts as hung.
-  std::chrono::milliseconds patience{10'000};
+  std::chrono::milliseconds timeout{10'000};
   // How long connect() waits for the arbiter's greeting, which a healthy one sends within
-  // milliseconds; at most `patience`.
-  std::chrono::milliseconds greeting_patience{2'000};
+  // milliseconds; at most `timeout`.
+  std::chrono::milliseconds greeting_timeout{2'000};
 };
 
 struct AcquireOptions {
@@ -121,7 +121,7 @@ class Connection {
   [[nodiscard]] ArbiterFacts facts() const;
   // False: the arbiter is gone, and another one is being looked for.
   [[nodiscard]] bool is_connected() const;
-  // Of the last arbiter; never null. Stays mapped as long as somebody has it.
+  // The ledger of the last arbiter; never null. It stays mapped as long as a caller holds it.
   [[nodiscard]] std::shared_ptr<const LedgerView> ledger() const;
 
   // ---- Without a keeper ----

@@ -7,12 +7,13 @@
 //   if (!lease) print(lease.error().message());     // who has it, and until when
 //   auto values = lease->read();                    // each with its quality
 //
-// A lease can end at any time: somebody of a higher class needs its counters, its hold is over, the
-// arbiter is gone. Who uses a value asks is_in_force() after reading it: if it is, the value was
-// counted for this lease.
+// A lease can end at any time: a client of a higher class needs its counters, its hold is over, the
+// arbiter is gone. A caller that uses a value calls is_in_force() after reading it: if it is, the
+// value was counted for this lease.
 //
-// Company: any number of threads, but for moving, release() and destruction. In the child of a fork
-// leases of the parent are not in force, do nothing and free nothing.
+// Thread safety: any thread may call any function, but none concurrently with moving, release() or
+// destruction. In the child of a fork leases of the parent are not in force, do nothing and free
+// nothing.
 #pragma once
 
 #include <chrono>

@@ -25,8 +25,8 @@ struct Refusal {
   std::uint32_t blockers_left_out = 0;
   std::string sentence;  // of the arbiter, for people
 
-  // Set if nobody decided: there is no arbiter (kGone), it did not answer, or it threw the message
-  // out as one that breaks a rule of the protocol. The fields above then say nothing.
+  // Set if no arbiter decided: there is none (kGone), it did not answer, or it rejected the message
+  // because that breaks a rule of the protocol. The fields above then have no meaning.
   std::optional<Error> error;
 
   // One line: the sentence or the error.

@@ -7,7 +7,7 @@
 //   Request().index(2).range(4, 5).tag(0x4d42)
 //   Request()                                  all of the first PMU on all CPUs, alone
 //
-// A value: it copies freely and asks nobody. Whether it can be served is the arbiter's to say; what
+// A value: it copies freely and sends nothing. The arbiter decides whether it can be served; what
 // cannot even be sent (a CPU list that does not parse) is kept until then, see fault().
 #pragma once
 
@@ -75,8 +75,8 @@ class Request {
 
   // In the queue; without: not at all.
   Request& wait(std::chrono::nanoseconds time);
-  // Ends the lease when its connection was not used for so long (Lease::use()); without, or 0: its
-  // life is tied to the connection alone. A second at least.
+  // Ends the lease when its connection was not used for this time (Lease::use()), at least a
+  // second. Default, or 0: only the end of the connection ends it.
   Request& term(std::chrono::nanoseconds time);
   // Ends the lease after so long; without: as long as its class may.
   Request& hold(std::chrono::nanoseconds time);

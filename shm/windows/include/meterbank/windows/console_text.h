@@ -63,9 +63,9 @@ struct Argument {
   const void* pointer;
 };
 
-// The text in a buffer: its length, or -1 if it does not fit or the format is none. `limit` is the
-// number of characters to keep; _TRUNCATE keeps what fits. In all failures the buffer is empty, but
-// that a text that was cut stays.
+// The text in a buffer: its length, or -1 if it does not fit or the format is invalid. `limit` is
+// the number of characters to keep; _TRUNCATE keeps what fits. In all failures the buffer is empty,
+// but that a text that was cut stays.
 int format_to(wchar_t* target, size_t capacity, size_t limit, const wchar_t* format,
               const Argument* arguments, size_t count) noexcept;
 int format_to(char* target, size_t capacity, size_t limit, const char* format,

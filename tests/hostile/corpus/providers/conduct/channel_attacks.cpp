@@ -68,7 +68,7 @@ constexpr std::array kAttacks{
     Attack{"channel_never_answers", "Takes each request and says nothing: its rows alone wait.",
            [](const Stage& stage) { scripted(stage, [](PacketSocket&, const ChannelRequest&) {}); },
            "state=live"},
-    Attack{"channel_never_accepts", "Listens, and takes nobody in.",
+    Attack{"channel_never_accepts", "Listens, and accepts no connection.",
            [](const Stage& stage) {
              CountersetSpec spec = kAttacked;
              const ScriptedProvider provider(

@@ -115,27 +115,27 @@ constexpr std::array kAttacks{
                  with_distribution(counters));
            },
            "left_out>|rows>"},
-    Attack{"distribution_that_contradicts_itself",
-           "A count of one, buckets of all ones, a sum that is none: shown as not cookable.",
-           [](const Stage& stage) {
-             std::array<CounterSpec, 2> counters;
-             with_schema(
-                 stage,
-                 [](PatchedProvider& provider) {
-                   for (std::uint32_t slot = 0; slot < 3; ++slot) {
-                     const BlockParts<SharedWord> block = provider.block(slot);
-                     for (SharedWord* const copy : {block.copy0, block.copy1}) {
-                       for (std::uint32_t word = 1; word < block.words; ++word) {
-                         copy[word].store(slot == 0 ? ~std::uint64_t{0} : any_number(),
-                                          kRelaxedOrder);
-                       }
-                       copy[1].store(slot, kRelaxedOrder);
-                     }
-                   }
-                 },
-                 with_distribution(counters));
-           },
-           "rows>"},
+    Attack{
+        "distribution_that_contradicts_itself",
+        "A count of one, buckets of all ones, a sum that is not a number: shown as not cookable.",
+        [](const Stage& stage) {
+          std::array<CounterSpec, 2> counters;
+          with_schema(
+              stage,
+              [](PatchedProvider& provider) {
+                for (std::uint32_t slot = 0; slot < 3; ++slot) {
+                  const BlockParts<SharedWord> block = provider.block(slot);
+                  for (SharedWord* const copy : {block.copy0, block.copy1}) {
+                    for (std::uint32_t word = 1; word < block.words; ++word) {
+                      copy[word].store(slot == 0 ? ~std::uint64_t{0} : any_number(), kRelaxedOrder);
+                    }
+                    copy[1].store(slot, kRelaxedOrder);
+                  }
+                }
+              },
+              with_distribution(counters));
+        },
+        "rows>"},
     Attack{"schema_flickers", "The bytes of the schema change without pause.",
            [](const Stage& stage) {
              const PatchedProvider provider(stage);

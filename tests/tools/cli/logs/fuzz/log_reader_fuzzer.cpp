@@ -38,7 +38,7 @@ void demand_a_place(const Error& error) {
   demand(error.code == ErrorCode::kInvalidArgument);
 }
 
-// Nothing if the header is none.
+// Nothing if the header is invalid.
 std::optional<ReadLog> read_log(const std::string& text) {
   auto reader = LogReader::read(std::make_unique<std::istringstream>(text), "log");
   if (!reader) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names for the events of PMUs. A name that is known already is left as it is, so whoever names
-// first wins: sysfs, then the kernel's generic events, then libpfm4.
+// Names for the events of PMUs. A name that is known already is left as it is, so the first
+// source wins: sysfs, then the kernel's generic events, then libpfm4.
 #pragma once
 
 #include <cstdint>

@@ -9,21 +9,21 @@
 //   no handle; groups without a count, or a count without groups;   STATUS_INVALID_PARAMETER
 //   an empty list; Flags; an unknown type; Begin > End; a counter
 //   or the tag twice; an empty mask; reserved words; a group or
-//   CPU that there cannot be; a size of one's own for entries of
+//   CPU that cannot exist; a caller-defined size for entries of
 //   the event buffer; an overflow without a counter
 //   an extended configuration; a counter, an interrupt or an        STATUS_NOT_SUPPORTED
 //   event buffer that this machine has not; no PMU; no arbiter
 //   taken, offline, more than the client's share, or not allowed    STATUS_INSUFFICIENT_RESOURCES
 //   all of it is granted                                            STATUS_SUCCESS
 //
-// Rules that need no knowledge of the machine are checked even where nobody could serve the
+// Rules that need no knowledge of the machine are checked even where no arbiter could serve the
 // request. On every failure the handle is NULL. What differs from Windows: an arbiter says no where
 // there is no PMU; leases end with the process, and can be taken away before that (a whole PMU
 // after a while by policy), which is not told in this interface; and the handlers of overflow and
 // event buffer items are never called, since no interrupt reaches a process.
 //
-// Company: any thread. Nothing throws. In the child of a fork handles of the parent are unknown.
-// C reads this as well as C++.
+// Thread safety: any thread may call any function. Nothing throws. In the child of a fork handles
+// of the parent are unknown. C reads this as well as C++.
 #pragma once
 
 #include <stddef.h>

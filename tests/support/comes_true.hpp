@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for what another thread, another process or the kernel is about to do.
+// Waits for an effect of another thread, another process or the kernel.
 #pragma once
 
 #include <chrono>
@@ -9,12 +9,12 @@
 
 namespace meterbank::test {
 
-// Far beyond what anything here takes: who waits so long waits for what does not come.
-inline constexpr std::chrono::seconds kPatience{20};
+// Far longer than any step of these tests takes.
+inline constexpr std::chrono::seconds kTimeout{20};
 
-// Looks again and again until it is so, or patience ends.
+// Evaluates the condition once a millisecond until it is true or the timeout expires.
 [[nodiscard]] inline bool comes_true(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + kPatience;
+  const auto end = std::chrono::steady_clock::now() + kTimeout;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
