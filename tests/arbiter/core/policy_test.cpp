@@ -289,7 +289,7 @@ TEST(Policy, EachFaultIsToldWithItsFileAndPlace) {
       {"[outsiders]", "3:1", "'outsiders' is not a table"},
       {"[[rule]]\nuser = 1", "3:1", "a rule says one of allow, deny and admin"},
       {"[[rule]]\nallow = []\ndeny = []", "3:1", "a rule says one of allow, deny and admin"},
-      bad_rule(R"(user = "nobody-of-this-name")", "5:1", "there is no user 'nobody-of-this-name'"),
+      bad_rule(R"(user = "no-such-user-here")", "5:1", "there is no user 'no-such-user-here'"),
       bad_rule(R"(group = "no-such-group-here")", "5:1", "there is no group 'no-such-group-here'"),
       bad_rule(R"(user = "")", "5:1", "user is empty"),
       bad_rule(R"(user = "-1")", "5:1", "there is no user '-1'"),

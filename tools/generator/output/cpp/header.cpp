@@ -20,7 +20,7 @@ namespace {
 namespace mustache = kainjow::mustache;
 using Data = mustache::data;
 
-// Those of the publisher that a counterset includes.
+// Headers of the publisher library that a counterset includes.
 using Headers = std::set<std::string>;
 
 Data list() { return Data(Data::type::list); }
