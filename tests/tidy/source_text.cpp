@@ -130,6 +130,13 @@ std::string without_hash_comments(std::string_view text) {
   return result;
 }
 
+std::string_view trimmed(std::string_view text) noexcept {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) {
+    text.remove_prefix(1);
+  }
+  return text;
+}
+
 bool is_word_character(char c) noexcept {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }

@@ -36,6 +36,9 @@ struct Layers {
 // CMake files and scripts: the text without comments.
 [[nodiscard]] std::string without_hash_comments(std::string_view text);
 
+// Without blanks at the beginning.
+[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
+
 [[nodiscard]] bool is_word_character(char c) noexcept;
 
 // The offset just behind the bracket that closes the one at `open`; npos when there is none.

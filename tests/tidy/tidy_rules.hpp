@@ -48,11 +48,25 @@ using Findings = std::vector<Finding>;
 // or printf and its like.
 [[nodiscard]] Findings find_raw_printing(const SourceFile& file);
 
-// The tree (tree_rules.cpp).
-// An include that goes up, sideways or into another part's private headers; Boost outside shm/src.
-// `paths` are the paths of all files: they tell which part an include comes from.
+// Includes (include_rules.cpp).
+// One row of the table "Folders and their dependencies" in docs/architecture.md. A folder may
+// include itself, the folders that its row names, and what these may include.
+struct FolderRow {
+  std::string folder;
+  std::vector<std::string> may_include;
+};
+[[nodiscard]] std::vector<FolderRow> read_folder_table(std::string_view page);
+// A row of a folder that does not exist, a name without a row, a source of the product that no row
+// has. `paths` are the paths of all files.
+[[nodiscard]] Findings find_table_mistakes(std::span<const FolderRow> table,
+                                           std::span<const std::string> paths);
+// An include that the table does not allow, or of another library's private header; Boost outside
+// shm/src. `paths` tell which folder an include comes from.
 [[nodiscard]] Findings find_forbidden_includes(const SourceFile& file,
+                                               std::span<const FolderRow> table,
                                                std::span<const std::string> paths);
+
+// The tree (tree_rules.cpp).
 // A .cpp file that no CMakeLists.txt in its folder or above names.
 [[nodiscard]] Findings find_unbuilt_sources(std::span<const SourceFile> files);
 // A program under docs/examples that no test runs.

@@ -161,19 +161,53 @@ TEST(RawPrinting, IsFoundOutsideTheSinks) {
             "");
 }
 
+const std::vector<std::string> kPaths = {
+    "shm/include/meterbank/shm/block.hpp",
+    "shm/src/gate.hpp",
+    "publisher/include/meterbank/publisher.hpp",
+    "publisher/pcw/include/wdm.h",
+    "publisher/pmu/include/meterbank/pmu/lease.hpp",
+    "publisher/pmu/hal/include/meterbank/hal/hardware_counters.h",
+    "publisher/src/slots.hpp",
+    "reader/include/meterbank/reader/query.hpp",
+    "tools/cli/table.hpp",
+    "tools/host/host.hpp",
+};
+
+constexpr std::string_view kFolders =
+    "# A page\n\n## Folders and their dependencies\n\n| folder | contents | may include "
+    "|\n|---|---|---|\n"
+    "| `shm/` | bytes | the standard library; Boost in `shm/src` alone |\n"
+    "| `publisher/` | writers | `shm` |\n"
+    "| `publisher/pcw/` | Windows | `publisher` |\n"
+    "| `publisher/pmu/` | leases | `shm` |\n"
+    "| `publisher/pmu/hal/` | Windows | `publisher/pmu` |\n"
+    "| `reader/` | readers | `shm` |\n"
+    "| `tools/host` | a provider | `publisher` |\n"
+    "| `tools/cli` | the program | `reader`, `tools/host` |\n"
+    "| `tests/`, `bench/` | the rest | public headers |\n";
+
 bool is_allowed(std::string from, std::string_view include) {
-  const std::vector<std::string> paths = {
-      "shm/include/meterbank/shm/block.hpp",
-      "shm/src/gate.hpp",
-      "publisher/include/meterbank/publisher.hpp",
-      "publisher/pcw/include/wdm.h",
-      "publisher/src/slots.hpp",
-      "reader/include/meterbank/reader/query.hpp",
-      "tools/cli/table.hpp",
-      "tools/host/host.hpp",
-  };
   const std::string text = "#include " + std::string(include) + "\n";
-  return find_forbidden_includes({std::move(from), text}, paths).empty();
+  return find_forbidden_includes({std::move(from), text}, read_folder_table(kFolders), kPaths)
+      .empty();
+}
+
+std::string table_mistakes(std::string_view row, std::vector<std::string> more = {}) {
+  more.insert(more.end(), kPaths.begin(), kPaths.end());
+  return describe(
+      find_table_mistakes(read_folder_table(std::string(kFolders) + std::string(row)), more));
+}
+
+TEST(IncludeTable, HasARowForEachFolderOfTheProduct) {
+  EXPECT_EQ(table_mistakes("", {"tests/a_test.cpp", "docs/examples/a.cpp"}), "");
+  EXPECT_EQ(table_mistakes("", {"tools/record/a.cpp"}),
+            "tools/record/a.cpp: no row of the table has its folder\n");
+  EXPECT_EQ(table_mistakes("| `tools/agent` | a daemon | `shm` |\n"),
+            "tools/agent: the table has a row for this folder, which does not exist\n");
+  EXPECT_EQ(
+      table_mistakes("| `tools/record` | recordings | `tools/disk` |\n", {"tools/record/a.cpp"}),
+      "tools/record: may include tools/disk, which has no row\n");
 }
 
 TEST(Includes, NeverGoUp) {
@@ -182,6 +216,8 @@ TEST(Includes, NeverGoUp) {
   EXPECT_FALSE(is_allowed("shm/src/a.cpp", "\"../../tools/cli/table.hpp\""));
   EXPECT_FALSE(is_allowed("reader/src/a.cpp", "\"cli/table.hpp\""));
   EXPECT_FALSE(is_allowed("publisher/src/a.cpp", "<wdm.h>"));
+  EXPECT_FALSE(is_allowed("tools/host/a.cpp", "\"cli/table.hpp\""));
+  EXPECT_FALSE(is_allowed("tools/host/a.cpp", "<meterbank/reader/query.hpp>"));
 }
 
 TEST(Includes, NeverGoSideways) {

@@ -13,120 +13,6 @@ namespace {
 
 constexpr auto kNone = std::string_view::npos;
 
-// One row for each part with a place in the dependency order. The first row whose prefix fits a
-// path decides, so the narrower folders stand first. What fits no row (tests, bench, docs) stands
-// on all.
-struct Part {
-  std::string_view name;
-  std::array<std::string_view, 3> prefixes;
-  std::array<std::string_view, 5> may_include;
-};
-constexpr std::array<Part, 8> kLibraries = {{
-    {"hal", {"publisher/pmu/hal/"}, {"shm", "windows", "pmu", "hal"}},
-    {"pmu",
-     {"publisher/pmu/", "publisher/include/meterbank/pmu/", "publisher/src/pmu/"},
-     {"shm", "pmu"}},
-    {"pcw", {"publisher/pcw/"}, {"shm", "windows", "publisher", "pcw", "hal"}},
-    {"perflib", {"reader/perflib/"}, {"shm", "windows", "reader", "perflib"}},
-    {"windows", {"shm/windows/"}, {"shm", "windows"}},
-    {"shm", {"shm/"}, {"shm"}},
-    {"publisher", {"publisher/"}, {"shm", "publisher"}},
-    {"reader", {"reader/"}, {"shm", "reader"}},
-}};
-
-const Part* library_of(std::string_view path) {
-  for (const Part& part : kLibraries) {
-    for (const std::string_view prefix : part.prefixes) {
-      if (!prefix.empty() && path.starts_with(prefix)) return &part;
-    }
-  }
-  return nullptr;
-}
-
-struct Include {
-  std::string_view path;
-  std::size_t line;
-};
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) {
-    text.remove_prefix(1);
-  }
-  return text;
-}
-
-// `#include` inside a literal is no include: the code layer tells.
-std::vector<Include> includes_of(const Layers& layers) {
-  std::vector<Include> includes;
-  const auto code = lines_of(layers.code);
-  const auto uncommented = lines_of(layers.uncommented);
-  for (std::size_t index = 0; index < code.size(); ++index) {
-    if (!trimmed(code[index]).starts_with('#')) continue;
-    std::string_view rest = trimmed(trimmed(uncommented[index]).substr(1));
-    if (!rest.starts_with("include")) continue;
-    rest = trimmed(rest.substr(std::string_view("include").size()));
-    const std::size_t end = rest.find_first_of(">\"", 1);
-    if (end != kNone) includes.push_back({rest.substr(1, end - 1), index + 1});
-  }
-  return includes;
-}
-
-// "a/b/../c" is "a/c".
-std::string normalized(std::string_view folder, std::string_view include) {
-  std::string path(folder);
-  if (!path.empty()) path += '/';
-  path += include;
-  return std::filesystem::path(path).lexically_normal().generic_string();
-}
-
-// The file of the tree that an include means: beside the includer, from the root, below an include
-// folder, or (a part's private include folder) anything that ends so, the includer's own part
-// first.
-std::optional<std::string> resolve(std::string_view include, std::string_view from,
-                                   std::span<const std::string> paths) {
-  const auto exists = [&](const std::string& path) {
-    return std::find(paths.begin(), paths.end(), path) != paths.end();
-  };
-  for (const std::string& path : {normalized(folder_of(from), include), normalized("", include)}) {
-    if (exists(path)) return path;
-  }
-  const std::string tail = "/" + std::string(include);
-  const std::string_view top = from.substr(0, from.find('/'));
-  std::optional<std::string> best;
-  for (const std::string& path : paths) {
-    if (!path.ends_with(tail)) continue;
-    if (path.ends_with("/include" + tail)) return path;
-    if (!best || is_under(path, top)) best = path;
-  }
-  // A header of ours that is not there is still ours: <meterbank/reader/x.hpp> belongs to reader.
-  constexpr std::string_view kOurs = "meterbank/";
-  if (best || !include.starts_with(kOurs)) return best;
-  const std::string_view rest = include.substr(kOurs.size());
-  const std::string part(rest.substr(0, rest.find_first_of("/.")));
-  return (part == "base" ? "shm" : part) + "/include/" + std::string(include);
-}
-
-std::string forbidden_because(std::string_view include, std::string_view from,
-                              std::span<const std::string> paths) {
-  if (include.starts_with("boost/")) {
-    return from.starts_with("shm/src/") ? "" : "Boost is seen in shm/src only";
-  }
-  const auto target = resolve(include, from, paths);
-  if (!target) return "";
-  const Part* const own = library_of(from);
-  const Part* const other = library_of(*target);
-  const bool is_private = other != nullptr && target->find("/include/") == std::string::npos;
-  if (is_private && other != own && !from.starts_with("tests/")) {
-    return std::string(other->name) + " keeps this header to itself";
-  }
-  if (own == nullptr) return "";
-  const std::string_view other_name =
-      other != nullptr ? other->name : std::string_view(*target).substr(0, target->find('/'));
-  const auto& allowed = own->may_include;
-  if (std::find(allowed.begin(), allowed.end(), other_name) != allowed.end()) return "";
-  return std::string(own->name) + " may not include " + std::string(other_name);
-}
-
 // The words of a CMake file: what blanks, brackets, quotes and semicolons part.
 std::vector<std::string_view> cmake_words(std::string_view text) {
   constexpr std::string_view kSeparators = " \t\n()\";";
@@ -273,17 +159,6 @@ std::string describe(const Findings& findings) {
     text += ": " + finding.what + "\n";
   }
   return text;
-}
-
-Findings find_forbidden_includes(const SourceFile& file, std::span<const std::string> paths) {
-  Findings findings;
-  const Layers layers = split_layers(file.text);
-  for (const Include& include : includes_of(layers)) {
-    const std::string reason = forbidden_because(include.path, file.path, paths);
-    if (reason.empty()) continue;
-    findings.push_back({file.path, include.line, std::string(include.path) + ": " + reason});
-  }
-  return findings;
 }
 
 Findings find_unbuilt_sources(std::span<const SourceFile> files) {
