@@ -57,7 +57,7 @@ const std::vector<ForeignField>& foreign_fields() {
       {"F01", "name in the segment's header"},
       {"F02", "name in the record"},
       {"F03", "name of the record's file, which has a second name"},
-      {"F04", "name of a file that is no record"},
+      {"F04", "name of a file that is not a record"},
       {"F05", "name of a symbolic link in place of a record"},
       {"F10", "SchemaHeader::name"},
       {"F11", "SchemaHeader::symbol"},

@@ -96,11 +96,11 @@ TEST_F(Conflicts, ADepfileNeedsAFile) {
 TEST_F(Conflicts, PrefixAndNamespaceAreIdentifiers) {
   for (const std::string bad : {"1a", "a-b", "a b", "a::b", "\u00e9"}) {
     EXPECT_EQ(refused({manifest_, "--code", file("a"), "--prefix", bad}),
-              "--prefix: '" + bad + "' is no identifier of C");
+              "--prefix: '" + bad + "' is not a C identifier");
   }
   for (const std::string bad : {"1a", "a.b", "::a", "a::", "a:::b", "a::class", "int"}) {
     EXPECT_EQ(refused({manifest_, "--cpp", file("a"), "--namespace", bad}),
-              "--namespace: '" + bad + "' is no namespace of C++");
+              "--namespace: '" + bad + "' is not a C++ namespace");
   }
 }
 

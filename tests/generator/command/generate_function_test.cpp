@@ -115,7 +115,7 @@ TEST_P(MeterbankGenerate, RefusesArgumentsThatItDoesNotUnderstand) {
   EXPECT_TRUE(configure("").has("no output 'resource'"));
   replace("CMakeLists.txt", "resource man", "man");
   replace("CMakeLists.txt", "TARGET names", "TARGET missing");
-  EXPECT_TRUE(configure("").has("TARGET 'missing' is no target"));
+  EXPECT_TRUE(configure("").has("TARGET 'missing' is not a target"));
   replace("CMakeLists.txt", "TARGET missing", "TARGET names NAMESPACES x");
   EXPECT_TRUE(configure("").has("what is meant by NAMESPACES"));
 }

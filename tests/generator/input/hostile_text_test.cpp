@@ -50,7 +50,7 @@ TEST(HostileXml, ReferencesStandForCharacters) {
       "only\n");
   for (const char* const none : {"&#0;", "&#xD800;", "&#x110000;", "&#;", "&#x;", "&#1;", "&#-1;",
                                  "&#99999999999;", "&#xFFFF;"}) {
-    EXPECT_NE(name(none).said().find(std::string(none) + " is no character"), std::string::npos)
+    EXPECT_NE(name(none).said().find(std::string(none) + " is not a character"), std::string::npos)
         << none << name(none).said();
   }
   for (const char* const bare : {"a & b", "a&b", "&", "&;", "& amp;"}) {

@@ -75,11 +75,11 @@ bool is_namespace(std::string_view text) {
 
 Result<void> refuse_names(const OutputOptions& options) {
   if (!options.prefix.empty() && !is_identifier(options.prefix)) {
-    return conflict(fmt::format("--prefix: '{}' is no identifier of C", options.prefix),
+    return conflict(fmt::format("--prefix: '{}' is not a C identifier", options.prefix),
                     "letters, digits and _");
   }
   if (!options.name_space.empty() && !is_namespace(options.name_space)) {
-    return conflict(fmt::format("--namespace: '{}' is no namespace of C++", options.name_space),
+    return conflict(fmt::format("--namespace: '{}' is not a C++ namespace", options.name_space),
                     "orders or shop::orders");
   }
   return {};

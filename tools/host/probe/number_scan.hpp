@@ -4,7 +4,7 @@
 //
 // The text is foreign: a file may be cut short, hold a huge line, or grow a column in the next
 // kernel. Every function here looks at each byte at most once, never reads outside its view and
-// answers "no value" rather than a guess. A number that does not fit is no value either.
+// answers "no value" rather than a guess. A number that does not fit is not a value either.
 #pragma once
 
 #include <charconv>
@@ -50,7 +50,7 @@ struct MachineUnits {
   return add_saturated(whole, rest);
 }
 
-// The whole of `text` must be the number; "12kB", "-1", "" and 2^64 are no value.
+// The whole of `text` must be the number; "12kB", "-1", "" and 2^64 are not values.
 template <typename Integer>
 [[nodiscard]] std::optional<Integer> parse_integer(std::string_view text) noexcept {
   Integer value = 0;

@@ -9,11 +9,20 @@
 //     return 0U;
 //   });
 //
-// The callback runs on threads of the library, several at a time unless told otherwise. What it
-// returns is shown to the reader and changes nothing: rows that it added are delivered. It may
-// throw; that is shown, too. It may call anything of this library. One call cannot be waited for
-// from inside: a close() of its own registration takes effect when the last call has returned.
 // Instances that were created and rows that a callback added appear together.
+//
+// Thread safety  The callback runs on threads of the library, several at a time unless
+//                CallbackOptions::serial is set. A CallbackRequest belongs to the thread of its
+//                call. Interest may be used by any thread. A callback may call all functions of
+//                this library.
+// Errors         A callback returns 0 or a code of its own, or throws. Readers are shown the code
+//                or the exception's text; rows that were added before are delivered all the same.
+// Progress       A callback may take its time: readers wait until their deadline, other providers
+//                and the publish path do not. A close() of its own registration from inside a
+//                callback takes effect when the last call has returned.
+// Cost           Interest::wanted(): one load.
+// Lifetime       A request is valid during its call. An Interest may outlive its registration.
+// Units          Values are words of the schema's counters; deadlines are of steady_clock.
 #pragma once
 
 #include <atomic>
@@ -40,7 +49,7 @@ enum class CallbackReason : std::uint8_t {
   kCollect,         // wants rows with values
 };
 
-// One request, valid during the call. Thread safety: only the thread of the call may use it.
+// One request.
 class CallbackRequest {
  public:
   [[nodiscard]] CallbackReason reason() const noexcept;
@@ -89,8 +98,7 @@ struct CallbackOptions {
   bool serial = false;  // one call at a time, for callbacks that are not thread-safe
 };
 
-// Whether any reader is interested, for the hot path. Cost: one load each. Thread safety: any
-// thread may call all functions. Lifetime: may outlive its registration.
+// Whether any reader is interested, for the hot path.
 class Interest {
  public:
   // The interest in a registration without a callback: no reader is interested.

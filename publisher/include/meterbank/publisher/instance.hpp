@@ -2,9 +2,19 @@
 //
 // Publishing values: what a service calls in its hot path.
 //
-// Nothing here fails, blocks, throws, allocates, locks or calls the kernel. A handle that outlives
-// its instance, registration or provider keeps counting into memory that no reader maps; so does
-// one in the child of a fork. errno is never touched.
+// Thread safety  Of a block set, one thread at a time per instance; of an independent set, one
+//                thread at a time per counter, and any thread with add_from_any_thread(). A signal
+//                handler may add to an independent counter that it interrupted; it must not write
+//                to the block that its thread is writing to.
+// Errors         None. A position outside the block and a handle to a counter of another form are
+//                ignored. errno is never touched.
+// Progress       Wait-free: nothing blocks, throws, allocates, locks or calls the kernel, except
+//                Instance::close(), which may wait for the provider's private mutex.
+// Cost           Independent: one store for each change. Block: one commit, four stores and two for
+//                each further word. bench/README.md has the figures.
+// Lifetime       A handle may outlive its instance, registration and provider: it then counts into
+//                memory that no reader maps. So does a handle in the child of a fork.
+// Units          Those of the counter: CounterSpec::unit.
 #pragma once
 
 #include <cstdint>
@@ -54,15 +64,10 @@ class SlotReference {
 }  // namespace detail
 
 // The right to count one counter, for code that wants one pointer and nothing else.
-// Thread safety: add() and set() by one thread at a time, per instance of a block set or per
-// counter of an independent set. Signals: on an independent set a handler may add to what it
-// interrupted; nothing is lost. On a block set a handler must not write to the block that its
-// thread is writing to.
 class Counter {
  public:
   Counter() noexcept : writer_(detail::scratch_writer()) {}
 
-  // Progress: wait-free. Cost: one store (independent) or one commit (block).
   void add(std::uint64_t delta) noexcept {
     if (writer_.is_in_place(index_)) {
       StdAtomics::add_single_writer(writer_.word(index_), delta);
@@ -71,8 +76,8 @@ class Counter {
     }
   }
   void increment() noexcept { add(1); }
-  // Thread safety: any thread, on a counter of an independent set. Progress: wait-free, a locked
-  // add. Does nothing to a counter of a block set, whose words only a commit may change.
+  // Thread safety: any thread, on a counter of an independent set. Cost: one locked addition. Does
+  // nothing to a counter of a block set, whose words only a commit may change.
   void add_from_any_thread(std::uint64_t delta) noexcept {
     if (!writer_.is_in_place(index_)) return;
     writer_.word(index_).fetch_add(delta, std::memory_order_relaxed);  // relaxed: it orders nothing
@@ -159,9 +164,8 @@ class Values {
   std::uint32_t stamp_;  // position of the time stamp
 };
 
-// The right to publish one instance's values, without the duty to close it.
-// Thread safety: one thread at a time (block set), one thread per counter (independent set).
-// 32 bytes: a service holds one for each instance, and reads it at each count.
+// The right to publish one instance's values, without the duty to close it. 32 bytes: a service
+// holds one for each instance, and reads it at each count.
 class alignas(32) InstanceWriter {
  public:
   InstanceWriter() noexcept : writer_(detail::scratch_writer()) {}
@@ -262,7 +266,7 @@ class Instance : public InstanceWriter {
   }
   ~Instance() { close(); }
 
-  // Idempotent. Progress: may wait for the provider's private mutex.
+  // Idempotent. Progress: waits for the provider's private mutex.
   void close() noexcept;
   // Unique among the live instances of the registration; 0xffffffff for an instance that counts
   // into nothing.

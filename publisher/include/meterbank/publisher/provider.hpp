@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A provider publishes this process's countersets. Set-up can fail and says why; publishing cannot.
+//
+// Thread safety  All member functions of Registration, and add(), may be called concurrently.
+//                Moving and destroying a Provider must not overlap with other calls on it.
+// Errors         A Result with an ErrorCode, a sentence and a remedy; the functions name their
+//                codes. Lack of memory is kNoSpace or std::bad_alloc, see base/result.hpp.
+// Progress       Set-up takes the provider's private mutex and calls the kernel. Counting does
+//                neither: instance.hpp.
+// Cost           create(): one memfd, one record, one thread unless `heartbeat` is zero. Creating
+//                or closing an instance takes no system call but for growth: bench/README.md.
+// Lifetime       Registrations and instances may outlive their provider; they then count into
+//                nothing.
+// Units          Sizes are bytes, times are std::chrono durations.
 #pragma once
 
 #include <chrono>
@@ -50,9 +62,8 @@ struct InstanceOptions {
   std::optional<std::uint32_t> id = {};  // one that no live instance has; else chosen
 };
 
-// One live declaration of a counterset; copies are the same registration.
-// Thread safety: all member functions may be called concurrently.
-// Lifetime: until close(), or until its provider ends.
+// One live declaration of a counterset; copies are the same registration. It is open until close(),
+// or until its provider ends.
 class Registration {
  public:
   // A registration that leads nowhere: its instances count into nothing.

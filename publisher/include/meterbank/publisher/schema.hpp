@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a program declares a counterset. Everything is a view, so a schema can be constexpr; it is
-// copied into the segment when it is registered.
+// How a program declares a counterset. Everything is a view, so a schema can be constexpr.
+//
+// Thread safety  All functions may be called concurrently.
+// Errors         kInvalidArgument or kBadName, with the rule that the schema breaks.
+// Lifetime       What the views refer to is needed until Provider::add() returns: it is copied into
+//                the segment.
+// Units          CounterSpec::unit is a UCUM code.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +24,8 @@
 namespace meterbank {
 
 // The values that a distribution tells apart: those from `least` to `most`, in 2^scale buckets for
-// each factor of two, so that a percentile is off by at most a share of (2^2^-scale - 1) / (2^2^-scale
-// + 1): 4.3 % at scale 3, 0.54 % at scale 6. Smaller and larger values are counted as such.
+// each factor of two. A percentile is off by at most a share of (b - 1) / (b + 1), where b is
+// 2^2^-scale: 4.3 % at scale 3, 0.54 % at scale 6. Smaller and larger values are counted as such.
 struct BucketSpec {
   std::int32_t scale = 3;  // -4..8
   double least = 0;        // more than zero
@@ -38,8 +43,8 @@ struct CounterSpec {
   std::uint32_t time = kNoCounter;
   std::uint32_t frequency = kNoCounter;
   std::uint32_t multi = kNoCounter;
-  std::int32_t scale = 0;       // -10..10, for display only
-  std::uint32_t detail = 100;   // 100 standard, 200 advanced
+  std::int32_t scale = 0;      // -10..10, for display only
+  std::uint32_t detail = 100;  // 100 standard, 200 advanced
   std::uint32_t aggregate = kAggregateUndefined;
   std::uint64_t attributes = 0;
   // What is not a plain count. Forms of more than one word, and `timed`, are for block sets.

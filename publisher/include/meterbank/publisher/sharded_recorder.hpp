@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Recording values in a distribution from any thread.
+//
+// Thread safety  Any thread may call any function.
+// Errors         None. A value beyond the range is counted as such, NaN as refused.
+// Progress       Wait-free where the thread has a block of its own, else lock-free.
+// Cost           A few nanoseconds. bench/README.md has the figures.
+// Lifetime       May outlive its instance, and then counts into nothing.
+// Units          Those of the counter: CounterSpec::unit.
 #pragma once
 
 #include <bit>
@@ -24,13 +31,10 @@ namespace detail {
 
 }  // namespace detail
 
-// Thread safety: any thread may call any function. Progress: wait-free where the thread has a block
-// of its own, else lock-free.
 class ShardedRecorder {
  public:
   ShardedRecorder() noexcept : shards_(detail::scratch_shards()) {}
 
-  // A few nanoseconds. Values beyond the range are counted as such, NaN as refused.
   void record(double value) noexcept {
     if (shards_.rseq != 0) return detail::record_on_processor(shards_, place_, value);
     std::uint32_t number = detail::thread_number.usable;

@@ -2,9 +2,10 @@
 //
 // How set-up paths report that the world said no.
 //
-// Three kinds of failure, three means (docs/style.md): our own bug aborts in tools and tests; the
-// world (no permission, no space, name taken) is a `Result`; what a peer wrote is a value of the
-// enum that the reading function documents. Nothing here is used on the publish path.
+// What the system refuses (no permission, no space, name taken) is a `Result`. What another process
+// wrote is a value of the enum that the reading function documents. A broken precondition is a bug
+// of the caller and is not reported: the sanitizer builds of the tests look for those. Nothing here
+// is used on the publish path.
 //
 // Lack of memory: a function of `publisher`, `reader` or `pmu` that returns a Result (or
 // pmu::Asked) reports it as kNoSpace and does not throw. Other functions that allocate may throw

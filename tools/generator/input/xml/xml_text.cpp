@@ -43,7 +43,7 @@ void check_reference(const SourceText& source, std::size_t at, Problems& problem
   }
   if (name.front() == '#') {
     if (is_character_reference(name.substr(1))) return;
-    problems.add(source.place_of(at), fmt::format("&{}; is no character", name),
+    problems.add(source.place_of(at), fmt::format("&{}; is not a character", name),
                  "write the character itself; a manifest is UTF-8");
     return;
   }

@@ -63,7 +63,7 @@ void check_distribution(const Counter& counter, Problems& problems) {
   const Place place = first_known({counter.buckets.place, place_of(counter)});
   if (counter.form.value != ValueForm::kDistribution) {
     if (!counter.buckets.is_said()) return;
-    problems.add(place, fmt::format("{} is no distribution and has buckets", which(counter)),
+    problems.add(place, fmt::format("{} is not a distribution and has buckets", which(counter)),
                  "leave them out, or say  type = \"histogram\"");
     return;
   }

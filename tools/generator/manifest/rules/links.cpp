@@ -179,7 +179,7 @@ class SetLinks {
           advice(counter, link));
     } else if (target->form.value != ValueForm::kUnsigned) {
       problems_.add(place,
-                    fmt::format("{} {} of {} is no plain number", link.word, id, which(counter)),
+                    fmt::format("{} {} of {} is not a plain number", link.word, id, which(counter)),
                     "a counter that others refer to is unsigned");
     }
   }

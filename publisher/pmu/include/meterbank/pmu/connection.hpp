@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// To the arbiter, and everything that can be asked of it.
+// A connection to the arbiter, and all requests that a client can make.
 //
 //                     keeper (or dispatch())                   any thread
 //                  +-----------------------------+     +------------------------+
@@ -11,9 +11,17 @@
 // When the arbiter dies, leases are kAdrift until another one is found, for as long as it takes;
 // they are claimed again by their old tokens, and those that are not granted again are lost.
 //
-// Thread safety: any thread may call any function. on_notice runs on the keeper, or in dispatch(),
-// one call at a time; it must not throw, and may call everything here, and end the connection.
-// After a fork the child's connection answers kForked; it may connect anew.
+// Thread safety  Any thread may call any function. on_notice runs on the keeper, or in dispatch(),
+//                one call at a time; it may call all functions here, and end the connection.
+// Errors         connect() returns an Error. The other requests return Asked: a Refusal that says
+//                which clients stand in the way, or an Error if no arbiter decided. on_notice must
+//                not throw. In the child of a fork all requests fail with kForked; the child may
+//                connect anew.
+// Progress       A request waits for the arbiter's answer, at most ConnectionOptions::timeout;
+//                acquire() waits in the queue as long as its Request says, or until it is stopped.
+// Cost           A request: one packet there and one back.
+// Lifetime       Leases end with their connection. A ledger stays mapped while the caller holds it.
+// Units          Deadlines are nanoseconds of CLOCK_MONOTONIC.
 #pragma once
 
 #include <chrono>
@@ -89,13 +97,12 @@ struct ArbiterFacts {
 
 class Connection {
  public:
-  // The arbiter has to run as root, as user "meterbank" or as the caller's own user.
+  // The arbiter must run as root, as user "meterbank" or as the caller's own user.
   // Errors: kGone (no process listens; with ETIMEDOUT: it does not answer), kDenied, kLimit,
   // kCorrupt (not an arbiter, or a process of another user), kInvalidArgument, kNoSpace, kSystem.
   static Result<Connection> connect(ConnectionOptions options);
   Connection(Connection&&) noexcept;
   Connection& operator=(Connection&&) noexcept;
-  // Leases end with it.
   ~Connection();
 
   [[nodiscard]] Asked<Lease> acquire(const Request& request, const AcquireOptions& options = {});
@@ -112,8 +119,8 @@ class Connection {
 
   // Returns once the lease is fenced.
   [[nodiscard]] Asked<void> revoke(Token token, std::chrono::nanoseconds drain);
-  // Keeps `count` counters of the PMU for those who do not ask, on the CPUs of a list ("0-3"; an
-  // empty one: on all). Replaces what was said before of these.
+  // Keeps `count` counters of the PMU for programs without a lease, on the CPUs of a list ("0-3";
+  // an empty list: on all). Replaces what was reserved on these before.
   [[nodiscard]] Asked<void> reserve(std::string_view pmu, std::string_view cpus,
                                     std::uint32_t count);
 
@@ -121,7 +128,7 @@ class Connection {
   [[nodiscard]] ArbiterFacts facts() const;
   // False: the arbiter is gone, and another one is being looked for.
   [[nodiscard]] bool is_connected() const;
-  // The ledger of the last arbiter; never null. It stays mapped as long as a caller holds it.
+  // The ledger of the last arbiter; never null.
   [[nodiscard]] std::shared_ptr<const LedgerView> ledger() const;
 
   // ---- Without a keeper ----

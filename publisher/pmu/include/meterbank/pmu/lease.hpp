@@ -11,9 +11,16 @@
 // arbiter is gone. A caller that uses a value calls is_in_force() after reading it: if it is, the
 // value was counted for this lease.
 //
-// Thread safety: any thread may call any function, but none concurrently with moving, release() or
-// destruction. In the child of a fork leases of the parent are not in force, do nothing and free
-// nothing.
+// Thread safety  Any thread may call any function, but none concurrently with moving, release() or
+//                destruction.
+// Errors         read() and local() return an Error, renew() and drained() a Refusal. In the child
+//                of a fork, leases of the parent are not in force, do nothing and free nothing.
+// Progress       is_in_force() and use() are wait-free. read(), renew() and drained() wait for the
+//                arbiter, at most ConnectionOptions::timeout; the destructor for a second at most.
+// Cost           is_in_force(): two loads of the ledger. use(): one store, after a look at the
+//                clock. Neither makes a system call, where the vDSO has the clock.
+// Lifetime       A lease ends with its connection, and may end before; see standing().
+// Units          Times are nanoseconds of CLOCK_MONOTONIC.
 #pragma once
 
 #include <chrono>
@@ -49,20 +56,17 @@ class Lease {
  public:
   Lease(Lease&&) noexcept = default;
   Lease& operator=(Lease&& other) noexcept;
-  // Gives the counters back; waits for the arbiter to say so, for a second at most.
-  ~Lease();
+  ~Lease();  // gives the counters back
 
   // The name of this lease that comes with each value. Changes when an arbiter that died is
   // replaced by another, and the lease claimed again.
   [[nodiscard]] Token token() const noexcept;
-  // Wait-free, two loads of the ledger; no system call. False while it is suspended, and from 90 %
-  // of the term without use() on, as seen by the last use(): so never later than the arbiter ends
-  // it.
+  // False while it is suspended, and from 90 % of the term without use() on, as seen by the last
+  // use(): so never later than the arbiter ends it.
   [[nodiscard]] bool is_in_force() const noexcept;
-  // A sign of life, for leases with a term: one store, after a look at the clock; no system call
-  // where the vDSO has the clock. False: there is nothing to use, because the lease is suspended or
-  // adrift, or it comes too late and the lease has ended; standing() says which. read() and
-  // LocalCounter::read() through a lease do it themselves.
+  // A sign of life, for leases with a term. False: there is nothing to use, because the lease is
+  // suspended or adrift, or the call comes too late and the lease has ended; standing() says which.
+  // read() and LocalCounter::read() through a lease call it themselves.
   bool use() noexcept;
 
   [[nodiscard]] Standing standing() const;

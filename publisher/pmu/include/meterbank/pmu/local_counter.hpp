@@ -2,6 +2,15 @@
 //
 // A counter of a thread of this process, read by the thread itself: from the registers where the
 // kernel and the machine allow it, else by read().
+//
+// Thread safety  Any thread may call read(); threads other than the counter's own always ask the
+//                kernel, because their registers count something else.
+// Errors         kGone if the counter was lost (a read of no bytes): that is never a zero. kClosed
+//                if its lease has ended. kForked. kSystem, kCorrupt (not an event's answer).
+// Progress       From registers: wait-free but for repeats while the kernel changes the page.
+// Cost           From registers: no system call. Else one. bench/README.md has the figures.
+// Lifetime       To be destroyed before the lease that it is of.
+// Units          Counts of the event; nanoseconds.
 #pragma once
 
 #include <cstddef>
@@ -33,15 +42,12 @@ class LocalCounter {
  public:
   // Takes an event's descriptor over, opened with the format total time enabled | total time
   // running, of thread `tid`. Maps the page once: doing it again costs the kernel a grace period.
-  // Errors: kInvalidArgument (no such descriptor); a page that cannot be mapped is no error.
+  // Errors: kInvalidArgument (no such descriptor); a page that cannot be mapped is not an error.
   static Result<LocalCounter> open(UniqueFd event, std::uint32_t tid);
   LocalCounter(LocalCounter&&) noexcept;
   LocalCounter& operator=(LocalCounter&&) noexcept;
   ~LocalCounter();
 
-  // Errors: kGone if the counter was lost (a read of no bytes); that is never a zero. kClosed if it
-  // is of a lease that has ended. kForked. kSystem, kCorrupt (no event's answer). Any thread;
-  // others than the counter's own always ask the kernel: their registers count something else.
   [[nodiscard]] Result<LocalValue> read() const;
   // -1: moved from.
   [[nodiscard]] int descriptor() const noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why a request was not served: who stands in the way, and until when.
+// Why a request was not served: which clients stand in the way, and until when.
 #pragma once
 
 #include <cstdint>

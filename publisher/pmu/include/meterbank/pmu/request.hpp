@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a client wants, said in words:
+// What a client asks for, in words:
 //
 //   Request().event("cycles").event("instructions").cpus("0-3").wait(5s).label("nightly bench")
 //   Request().breakpoint(address, 8, Watch::kWrite).this_thread()

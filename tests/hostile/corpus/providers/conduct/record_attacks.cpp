@@ -200,7 +200,7 @@ constexpr std::array kAttacks{
            "skipped>|rows>"},
     Attack{"records_of_the_dead", "1,024 records of processes that never were.",
            [](const Stage& stage) { fill_with_dead_records(stage, 1024); }, "state=dead|error="},
-    Attack{"junk_by_the_ten_thousand", "20,000 files of the same user that are no records.",
+    Attack{"junk_by_the_ten_thousand", "20,000 files of the same user that are not records.",
            [](const Stage& stage) { fill_with_junk(stage, 20'000); }, "skipped>"},
     Attack{"arbiter_that_is_silent", "A socket where the arbiter should listen, and no answer.",
            [](const Stage& stage) { be_a_silent_arbiter(stage); }},

@@ -44,7 +44,7 @@ constexpr std::array kAttacks{
            "", kShared},
     Attack{"stranger_dead_records", "1,024 records of processes that never were.",
            [](const Stage& stage) { fill_with_dead_records(stage, 1024); }, "", kShared},
-    Attack{"stranger_junk", "70,000 files that are no records, in the shared directory.",
+    Attack{"stranger_junk", "70,000 files that are not records, in the shared directory.",
            [](const Stage& stage) { fill_with_junk(stage, 70'000); }, "", kShared},
     Attack{"stranger_points_at_the_healthy_memory", "A record of memory that is another user's.",
            [](const Stage& stage) {

@@ -105,7 +105,7 @@ constexpr std::array kAttacks{
              with_directory(stage, [](PatchedProvider& p) { p.group().slots = 0; });
            },
            "left_out>"},
-    Attack{"group_of_odd_slots", "A number of slots that is no multiple of eight.",
+    Attack{"group_of_odd_slots", "A number of slots that is not a multiple of eight.",
            [](const Stage& stage) {
              with_directory(stage, [](PatchedProvider& p) { p.group().slots = 11; });
            },

@@ -140,7 +140,7 @@ constexpr std::array kAttacks{
              stage.hold();
            },
            "left_out>"},
-    Attack{"extent_of_odd_size", "A size that is no whole page: refused.",
+    Attack{"extent_of_odd_size", "A size that is not a whole page: refused.",
            [](const Stage& stage) { with_memory(stage, {.bytes = 65537}); }, "error=BAD_SIZE"},
     Attack{"extent_empty", "No byte at all: refused.",
            [](const Stage& stage) {
