@@ -135,7 +135,7 @@ TEST_F(HostileReader, CannotTakeThePlaceOfOthersWithTenThousandSilentConnections
     }
   }
   expect_service();
-  // Who was interested was not evicted.
+  // The interested reader was not evicted.
   EXPECT_EQ(readers_in_segment(), 1U);
   EXPECT_EQ(old.ask_and_wait(good_)->type, MessageType::kRows);
   const detail::ChannelLimits limits;

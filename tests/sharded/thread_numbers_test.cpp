@@ -38,7 +38,7 @@ TEST(IndexSet, KeepsOnlyTheNumberOfTheChildOfAFork) {
 TEST(IndexSet, HandsOverWhatItsHoldersStored) {
   IndexSet<StdAtomics, 1> set;
   struct alignas(64) Owned {
-    std::uint64_t count = 0;  // no atomic: who has the number is alone
+    std::uint64_t count = 0;  // no atomic: one thread has the number
   };
   std::array<Owned, 64> owned;
   const std::uint64_t rounds = test::runs_long() ? 5'000'000 : 50'000;

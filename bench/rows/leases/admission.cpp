@@ -27,7 +27,7 @@ struct Arrival {
   double time = 0;
   double hold = 0;
   std::uint32_t counters = 0;  // adjacent ones at a multiple of it; all there are: alone
-  std::uint32_t place = 0;     // for who names it: any number
+  std::uint32_t place = 0;     // any number, for the request that names it
 };
 
 // Half want one counter, three in ten a pair, three in twenty four, one in twenty all.

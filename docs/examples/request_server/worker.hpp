@@ -103,8 +103,8 @@ class Worker {
     if (got < 0 && errno != EAGAIN && errno != EINTR) meters_->lost();
     if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
     connection.in.append(buffer_.data(), static_cast<std::size_t>(got));
-    counts_.read(
-        answer_lines(connection));  // before it is sent: who has an answer finds it counted
+    // Counted before it is sent: a client that has an answer finds it counted.
+    counts_.read(answer_lines(connection));
     if (connection.in.size() > kLineMax) {
       meters_->too_long();
       return false;

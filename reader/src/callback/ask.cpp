@@ -179,7 +179,7 @@ void CallbackAsker::receive_from(ProviderChannel& channel) {
         return end(channel, AnswerOutcome::kMalformed);
       case ProviderChannel::Got::kAnswer:
         take_answer(channel, answer, std::move(attached));
-        // Who asked for nothing else need not find out that there is nothing else.
+        // A query of nothing else need not find out that there is nothing else.
         if (sent_.empty()) return;
         break;
     }

@@ -85,7 +85,7 @@ bool CallbackAsker::may_be_asked(const Entry& entry) noexcept {
 // One interest a connection and registration: another mask takes the place of the one before.
 void CallbackAsker::tell_interest(Entry& entry) {
   if (!may_be_asked(entry) || entry.told == entry.touched.asked.counter_mask) return;
-  // Who asks its own process from a callback would be counted by itself; that is harmless.
+  // A callback that asks its own process would be counted by itself; that is harmless.
   if (entry.channel->connect()) return;  // there is a next time
   if (entry.told && !tell(entry, MessageType::kRemoveInterest)) return;
   entry.told.reset();

@@ -305,7 +305,7 @@ TEST_F(ArbiterQueue, ARequestMayPassIfThereIsRoomForBoth) {
   world.say(holder, 1, asking(3, kInteractive, 0, 60 * kSecond));
   world.say(client, 1, asking(2, kInteractive));
   world.say(client, 2, asking(1, kInteractive, 0));
-  EXPECT_TRUE(is_granted(client, 2)) << "two of four are enough for who waits";
+  EXPECT_TRUE(is_granted(client, 2)) << "two of four are enough for the waiting client";
 }
 
 TEST_F(ArbiterQueue, LowerClassesGiveWayTheYoungestFirst) {

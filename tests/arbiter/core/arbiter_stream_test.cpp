@@ -7,7 +7,7 @@
 //   I2  no token is given twice, and none is in force after its end
 //   I3  nothing is in limbo once the kernel has let go of all of it
 //   I4  a grant is all or nothing: what is open is what leases have
-//   I5  every request is answered once; who is not answered is in the queue
+//   I5  every request is answered once; a client without an answer is in the queue
 //   I6  every counter of the machine is in exactly one state
 //   I7  what the journal says is held is held
 //   I8  the arbiter does not ask to be called again for a time that has passed
@@ -127,7 +127,7 @@ class History {
     return static_cast<std::uint32_t>(random_() % bound);
   }
   void connect() { clients_.push_back(world.connect_as(below(3) == 0 ? 7 : 0)); }
-  // Who gives way, and who may have what, changes under those who have it.
+  // The policy changes under the holders: which gives way, and which may have what.
   void read_policy() {
     Policy policy = Policy::standard();
     policy.classes.at(below(policy.classes.size())).is_preemptible = below(2) == 0;

@@ -187,7 +187,7 @@ TEST_F(EmulatedArbiter, CountsForManyOnOneCounterAsAReferenceCounts) {
     work(1'000'000);
   }
   EXPECT_EQ(probe_by_opening(0), 0U);
-  // Who came later counts from where it came.
+  // A holder that came later counts from where it came.
   for (std::size_t index = 1; index < leases.size(); ++index) {
     EXPECT_LT(value_of(leases[index]) + 500'000, value_of(leases[index - 1]));
   }

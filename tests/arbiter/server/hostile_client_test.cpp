@@ -170,7 +170,7 @@ TEST_F(PmudHostile, AnotherUserHasARateOfItsOwn) {
     if (::setresuid(65534, 65534, 65534) != 0) ::_exit(2);
     RawClient client(pmud_.socket());
     if (!client.greet()) ::_exit(3);
-    // Many at a time: who waits for each answer may be too slow for any limit.
+    // Many at a time: a client that waits for each answer may be too slow for any limit.
     for (int turn = 0; turn < 1000; ++turn) {
       for (int i = 0; i < 100; ++i) client.send(pmu::Free{1});
       for (int i = 0; i < 100; ++i) {

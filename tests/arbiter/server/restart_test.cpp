@@ -138,7 +138,7 @@ TEST(PmudUpgrade, AHundredLeasesGoOnUnderTheirTokens) {
     EXPECT_TRUE(read && read->as<pmu::Values>() != nullptr);
   }
   EXPECT_EQ(pmud.pid(), pid);
-  // Who waited waits on, and is served.
+  // A client that waited waits on, and is served.
   for (std::size_t lease = 0; lease < 10; ++lease) {
     const auto freed = clients[0].ask(pmu::Free{tokens[lease]});
     EXPECT_TRUE(freed && freed->as<pmu::Done>() != nullptr);

@@ -186,7 +186,7 @@ TEST(SimulatedGuards, KeepOutsidersOutAndHandOver) {
   EXPECT_NE(world.get(client, asking(kCpu0, {other(4)})), 0U);
 }
 
-// The kernel serves the oldest first: who waits since before the lease, and tries again, gets in.
+// The kernel serves the oldest first: an event that waits since before the lease gets in.
 TEST(SimulatedGuards, DoNotHelpAgainstWhoWaitsLongerAndTriesAgain) {
   WorldOptions options;
   options.policy.guards.push_back({.pmu = "cpu", .cpus = kCpu0});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who waits is served: in time, in turn, and without the machine standing idle meanwhile.
+// Waiting clients are served in time and in turn, and the machine does not stand idle meanwhile.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -176,7 +176,7 @@ std::uint32_t grants_beside_a_waiter(Nanoseconds hold) {
 TEST(SimulatedQueue, DoesNotIdleTheMachineForAWaiter) {
   const std::uint32_t brief = grants_beside_a_waiter(2 * kSecond);
   EXPECT_GE(brief, 5U * 13);  // of 14 or 15 that there is time for, on each of five counters
-  // Who would make the waiter wait longer does not pass.
+  // A request that would make the waiter wait longer does not pass.
   EXPECT_EQ(grants_beside_a_waiter(40 * kSecond), 0U);
 }
 

@@ -152,7 +152,7 @@ bool has_distribution(const Catalog& catalog, const Glob& set_name, const Glob& 
   return false;
 }
 
-// "set/latency -p 99" for who asks for a percentile as if it were a counter; rows are named so.
+// "set/latency -p 99", for a path that names a percentile as if it were a counter, as rows do.
 std::optional<std::string> percentile_remedy(CounterPath path, const Catalog& catalog) {
   const auto word = path.second_word ? path.second_word->as_counter : path.counter.value_or("");
   const auto mark = word.rfind(".p");

@@ -7,7 +7,7 @@ namespace meterbank::generator {
 namespace {
 
 CounterSpec spec_of(const Counter& counter) {
-  // A base counter exists for its neighbours: who does not name it does not want to see it.
+  // A base counter exists for its neighbours: it is shown only if the manifest names it.
   const bool is_nameless = is_base(counter.type.value) && counter.symbol.value.empty();
   // Windows hides the others without a name; here their word stands in for it.
   const bool is_hidden = !is_base(counter.type.value) && counter.name.value.empty();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ledger: who has which counter, in memory that anyone may read and only the arbiter can
-// write. One load answers "free? whose? still mine?".
+// The ledger: which process has which counter, in memory that anyone may read and only the arbiter
+// can write. One load answers "free? whose? still mine?".
 //
 //   LedgerHeader                 192 bytes
 //   LedgerPlace  [places]        one for each PMU and CPU: where its slot words begin

@@ -32,7 +32,7 @@
 //   6. Numbers have the byte order of the machine: both ends run on it. Times are nanoseconds of
 //      CLOCK_MONOTONIC; 0 stands for "never" or "not known", as said.
 //
-// Who a client is comes from the kernel (SO_PEERCRED, SO_PEERPIDFD), never from a message.
+// The identity of a client comes from the kernel (SO_PEERCRED, SO_PEERPIDFD), never from a message.
 // Nothing here believes a byte that it did not check, or throws but for lack of memory.
 #pragma once
 
@@ -169,7 +169,7 @@ struct Probe {
   Item item;
   std::vector<CpuGroup> groups;
 };
-// Who has each counter of a PMU on a CPU. Answer: OwnersAnswer, Refused.
+// The holder of each counter of a PMU on a CPU. Answer: OwnersAnswer, Refused.
 struct Owners {
   std::uint32_t cpu = 0;
   std::uint32_t reserved = 0;

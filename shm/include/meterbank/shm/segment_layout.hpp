@@ -449,7 +449,7 @@ template <typename Byte>
   return parts;
 }
 
-// Shard `shard` of the slot whose shard 0 is `first`, for who has no group at hand.
+// Shard `shard` of the slot whose shard 0 is `first`, for callers that do not have the group.
 template <typename W>
 [[nodiscard]] BlockParts<W> shard_parts(const BlockParts<W>& first, const BlockForm& form,
                                         std::uint32_t shard) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the shards of one instance make together, word by word: the same for the owner, who writes
+// What the shards of one instance make together, word by word: the same for the owner, which writes
 // the first values, and for readers, who join.
 #pragma once
 

@@ -88,7 +88,7 @@ class Oracle {
   Oracle(std::uint32_t general, CounterMask counters, CounterMask room)
       : general_(general), counters_(counters), room_(room) {}
 
-  // Movable things may stand wherever there is room; who is caught on a blocked counter stays.
+  // Movable things may stand wherever there is room; a holder on a blocked counter stays.
   void hold(const Held& held) {
     add_fixed(held.placement.exact);
     for (std::size_t i = 0; i < held.placement.any.size(); ++i) {

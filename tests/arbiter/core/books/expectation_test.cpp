@@ -39,7 +39,7 @@ TEST(UnleasedHolders, AnOutsiderIsBookedAsFarAsThereIsRoom) {
   const Decision refused = book.test(ask(0x1, {single(3)}));
   EXPECT_TRUE(is_refused(refused, Reason::kTaken, {1}));  // or the other goes: either is enough
   EXPECT_EQ(refused.foreign, "perf");
-  // Its counters are all alike, so it makes room for who wants one of them.
+  // Its counters are all alike, so it makes room for a request for one of them.
   EXPECT_TRUE(is_granted(book.try_grant(2, ask(0x2, {single(0)}))));
   book.forget_unleased(1);
   book.forget_unleased(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who counts without having asked: other processes with perf events among their open files, and
+// Processes that count without a lease: those with perf events among their open files, and
 // the kernel's watchdog.
 #pragma once
 

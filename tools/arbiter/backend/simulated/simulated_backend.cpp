@@ -182,7 +182,7 @@ void SimulatedBackend::close_events(OpenCarrier& carrier) {
   for (EventNumber& event : carrier.events) kernel_.close(std::exchange(event, 0), own_process_);
 }
 
-// Who has a descriptor of it, too, must not count on: the event is switched off before.
+// Another process with a descriptor of it must not count on: the event is switched off before.
 void SimulatedBackend::close(CarrierNumber carrier) {
   const auto found = carriers_.find(carrier);
   if (found == carriers_.end()) return;

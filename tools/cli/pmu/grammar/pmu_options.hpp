@@ -39,7 +39,7 @@ struct PmuOptions {
   bool per_cpu = false;                              // run: a row for each CPU
   std::optional<std::chrono::nanoseconds> interval;  // run: rows at each interval
   std::vector<std::string> command;                  // run
-  bool queue = false;                                // leases: who waits, too
+  bool queue = false;                                // leases: the waiting clients, too
   bool details = false;                              // list: names of events
   std::vector<std::string> places;                   // who: "0-3", "c2"
   pmu::Token token = 0;                              // revoke
