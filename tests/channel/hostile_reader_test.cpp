@@ -3,11 +3,11 @@
 // What a provider with a callback survives: readers that keep to no rule.
 #include <fcntl.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <vector>
 
+#include "../support/depth.hpp"
 #include "callback_server.hpp"
 #include "channel_fixture.hpp"
 #include "channel_limits.hpp"
@@ -250,8 +250,7 @@ class Noise {
 };
 
 TEST_F(HostileReader, IsSurvivedThroughAMillionMessages) {
-  const bool is_long = std::getenv("METERBANK_LONG") != nullptr;
-  const int messages = is_long ? 1'000'000 : 50'000;
+  const std::uint64_t messages = test::depth(50'000, 1'000'000);
   const std::string path = directory_.path() + "/apart.ask";
   detail::ChannelLimits limits;
   limits.faults_max = static_cast<std::uint32_t>(-1);
@@ -275,14 +274,14 @@ TEST_F(HostileReader, IsSurvivedThroughAMillionMessages) {
   const std::ptrdiff_t before = test::open_descriptors();
   {
     Noise noise(AskingReader::connected(path), good_);
-    for (int sent = 0; sent < messages;) {
+    for (std::uint64_t sent = 0; sent < messages;) {
       if (noise.send(noise.next())) {
         ++sent;
       } else {
         noise.become(AskingReader::connected(path));
       }
     }
-    EXPECT_GT(noise.answers(), static_cast<std::uint64_t>(messages) / 2);
+    EXPECT_GT(noise.answers(), messages / 2);
   }
   EXPECT_TRUE(comes_true([&] {
     // relaxed, both: looked at again until they agree

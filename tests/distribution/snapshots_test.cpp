@@ -6,12 +6,12 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <iostream>
 #include <numeric>
 #include <thread>
 #include <vector>
 
+#include "../support/depth.hpp"
 #include "../support/recorded_pattern.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
@@ -41,11 +41,6 @@ constexpr std::array kManyBuckets{
                 .buckets = {.scale = 5, .least = 1e-3, .most = 1e3}},
     CounterSpec{.id = 2, .name = "Served/sec", .symbol = "served"},
 };
-
-std::uint64_t depth(std::uint64_t ordinary, std::uint64_t at_full_depth) {
-  const char* text = std::getenv("METERBANK_LONG");
-  return text != nullptr && *text != '\0' && *text != '0' ? at_full_depth : ordinary;
-}
 
 // Threads that repeat one action from the construction to the end.
 class HotThreads {
@@ -142,7 +137,7 @@ TEST_F(Snapshots, AreConsistentForOneBusyRecorder) {
     };
   });
   std::uint64_t newest = 0;
-  take(depth(300'000, 100'000'000), [&](std::span<const std::uint64_t> row) {
+  take(test::depth(300'000, 50'000'000), [&](std::span<const std::uint64_t> row) {
     const auto recorded = RecordedPattern::recorded(place_, row);
     if (!recorded || *recorded < newest) return false;
     newest = *recorded;
@@ -187,7 +182,7 @@ TEST_F(Snapshots, HoldEachValueOfTwoThreadsWhollyOrNotAtAll) {
   constexpr std::uint32_t kThreads = 2;
   ShardedInstance one = *add(kFewBuckets, 8).create_sharded_instance("one");
   HotThreads writers(kThreads, records_in_turns(one));
-  take(depth(200'000, 100'000'000), [&](std::span<const std::uint64_t> row) {
+  take(test::depth(200'000, 50'000'000), [&](std::span<const std::uint64_t> row) {
     return has_whole_parts(row) && is_of_turns(place_, row, kThreads);
   });
   EXPECT_EQ(wrong_, 0U);
@@ -199,7 +194,7 @@ TEST_F(Snapshots, CountTheBucketsOfThreadsThatShare) {
   constexpr std::uint32_t kThreads = 3;
   ShardedInstance one = *add(kFewBuckets, 1).create_sharded_instance("one");
   HotThreads writers(kThreads, records_in_turns(one));
-  take(depth(200'000, 20'000'000),
+  take(test::depth(200'000, 10'000'000),
        [&](std::span<const std::uint64_t> row) { return has_whole_parts(row); });
   EXPECT_EQ(wrong_, 0U);
   writers.stop();
@@ -220,7 +215,7 @@ TEST_F(Snapshots, AgreeForManyBuckets) {
       recorder.record(1e-4 * (state >> 8));
     };
   });
-  take(depth(50'000, 2'000'000),
+  take(test::depth(50'000, 1'000'000),
        [&](std::span<const std::uint64_t> row) { return has_whole_parts(row); });
   EXPECT_EQ(wrong_, 0U);
 }

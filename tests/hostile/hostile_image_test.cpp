@@ -9,6 +9,7 @@
 #include <iostream>
 #include <random>
 
+#include "../support/depth.hpp"
 #include "image.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 

@@ -58,11 +58,6 @@ std::size_t DistinctImages::count() {
   return hashes_.size();
 }
 
-bool runs_long() {
-  const char* text = std::getenv("METERBANK_LONG");
-  return text != nullptr && *text != '\0' && *text != '0';
-}
-
 std::vector<std::byte> real_image() {
   const TemporaryDirectory directory;
   auto provider = *Provider::create({.name = "image", .directory = directory.path()});

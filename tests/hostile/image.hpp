@@ -46,9 +46,6 @@ class DistinctImages {
   std::vector<std::uint64_t> hashes_;
 };
 
-// True at full depth: METERBANK_LONG is set.
-[[nodiscard]] bool runs_long();
-
 // What became of one image.
 struct Walk {
   bool attached = false;

@@ -13,6 +13,7 @@
 #include <random>
 #include <thread>
 
+#include "../support/depth.hpp"
 #include "../support/temporary_directory.hpp"
 #include "image.hpp"
 #include "meterbank/reader.hpp"
@@ -75,7 +76,7 @@ TEST_F(LiveMutator, ReadsOfASegmentThatChangesUnderneathEndInOrder) {
   ExactCopy copy(honest_);
   std::optional<Mutator> mutator;
   mutator.emplace(copy.data(), honest_);
-  const std::uint64_t wanted = runs_long() ? 10'000'000 : 200'000;
+  const std::uint64_t wanted = test::depth(200'000, 5'000'000);
   std::uint64_t snapshots = 0, walks = 0, disturbed = 0;
   // Ends on observed overlap, not on rounds: both sides must have been at work.
   while (snapshots < wanted || disturbed < 100 || mutator->changes() < 1000) {
@@ -120,7 +121,7 @@ TEST_F(LiveMutator, QueriesOfASegmentThatChangesUnderneathEndInOrder) {
   ASSERT_GE(rows_of_all, 9U);
   std::optional<Mutator> mutator;
   mutator.emplace(extent->data(), honest_);
-  const std::uint64_t wanted = runs_long() ? 10'000'000 : 200'000;
+  const std::uint64_t wanted = test::depth(200'000, 5'000'000);
   std::uint64_t rows = 0, catalogs = 0, incomplete = 0;
   while (rows < wanted || incomplete < 10 || mutator->changes() < 1000) {
     auto catalog = Catalog::open({.directory = directory.path()});

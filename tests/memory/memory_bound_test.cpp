@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "../support/depth.hpp"
 #include "../support/sanitizers.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/reader.hpp"
@@ -30,7 +31,7 @@ namespace {
 
 constexpr std::uint64_t kMebibyte = 1024 * 1024;
 
-std::uint64_t mebibytes_published() { return ::getenv("METERBANK_LONG") != nullptr ? 256 : 32; }
+std::uint64_t mebibytes_published() { return test::runs_long() ? 256 : 32; }
 
 std::uint64_t bound(std::uint64_t mapped) { return 2 * mapped + 32 * kMebibyte; }
 

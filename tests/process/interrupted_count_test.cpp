@@ -14,6 +14,7 @@
 #include <optional>
 #include <thread>
 
+#include "../support/depth.hpp"
 #include "../support/temporary_directory.hpp"
 #include "crash_sweep/stepped_child.hpp"
 #include "meterbank/publisher.hpp"

@@ -13,6 +13,7 @@
 #include <random>
 
 #include "../support/comes_true.hpp"
+#include "../support/depth.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "numbered_set.hpp"

@@ -3,7 +3,6 @@
 // A counterset with as many plain counters as a test wants words.
 #pragma once
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -34,11 +33,5 @@ class NumberedSet {
   std::vector<std::string> texts_;
   std::vector<CounterSpec> counters_;
 };
-
-// The long checks set this: search deeper, run longer.
-[[nodiscard]] inline bool runs_long() {
-  const char* text = std::getenv("METERBANK_LONG");
-  return text != nullptr && *text != '\0' && *text != '0';
-}
 
 }  // namespace meterbank::test

@@ -10,6 +10,7 @@
 #include <iostream>
 #include <set>
 
+#include "../support/depth.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "numbered_set.hpp"

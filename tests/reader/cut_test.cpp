@@ -7,12 +7,12 @@
 #include <array>
 #include <atomic>
 #include <csignal>
-#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <thread>
 
 #include "../support/allocation_count.hpp"
+#include "../support/depth.hpp"
 #include "../support/orders_schema.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/reader/query.hpp"
@@ -254,7 +254,6 @@ Contradictions read_cuts(Query& query, Query& naive, std::uint64_t wanted) {
 }
 
 TEST_F(CutTest, NeverShowsAnEffectWithoutItsCause) {
-  const bool is_long = std::getenv("METERBANK_LONG") != nullptr;
   auto venues = *start(std::chrono::microseconds(500)).add(orders_with_cuts());
   std::array<Instance, 3> blocks{*venues.create_instance("a"), *venues.create_instance("b"),
                                  *venues.create_instance("c")};
@@ -284,7 +283,7 @@ TEST_F(CutTest, NeverShowsAnEffectWithoutItsCause) {
       }
     });
   }
-  const Contradictions counted = read_cuts(query, naive, is_long ? 80'000'000 : 200'000);
+  const Contradictions counted = read_cuts(query, naive, test::depth(200'000, 40'000'000));
   stop = true;
   for (std::thread& writer : writers) writer.join();
   std::cout << "  " << counted.cuts << " cuts, " << counted.exact << " exact, " << counted.per_block
@@ -293,7 +292,7 @@ TEST_F(CutTest, NeverShowsAnEffectWithoutItsCause) {
             << " times\n";
   EXPECT_EQ(counted.wrong, 0U);
   EXPECT_GT(counted.saved, 0U);
-  if (is_long) {
+  if (test::runs_long()) {
     EXPECT_GT(counted.naive_wrong, 0U);
   }
 }

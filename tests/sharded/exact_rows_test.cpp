@@ -71,10 +71,10 @@ TEST(ExactShardedRows, ShowNoEffectWithoutItsCause) {
     }
   };
   std::thread first(write, 0, std::ref(cause)), second(write, 1, std::ref(effect));
-  int exact = 0;
-  const int wanted = test::runs_long() ? 1'000'000 : 2000;
+  std::uint64_t exact = 0;
+  const std::uint64_t wanted = test::depth(2000, 500'000);
   bool is_right = true;
-  for (int round = 0; round < 200 * wanted && exact < wanted && is_right; ++round) {
+  for (std::uint64_t round = 0; round < 200 * wanted && exact < wanted && is_right; ++round) {
     if (jobs.collect(Cut::kTry).cut != CutQuality::kExact) continue;
     ++exact;
     const std::uint64_t causes = jobs.value(Job::kDone, 0), effects = jobs.value(Job::kDone, 1);
@@ -84,7 +84,7 @@ TEST(ExactShardedRows, ShowNoEffectWithoutItsCause) {
   over.store(true, std::memory_order_relaxed);
   first.join();
   second.join();
-  EXPECT_GT(exact, 0);
+  EXPECT_GT(exact, 0U);
 }
 
 }  // namespace

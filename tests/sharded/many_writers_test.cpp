@@ -56,7 +56,7 @@ class ManyWriters : public test::FormTest {};
 
 TEST_P(ManyWriters, AreAddedUpExactly) {
   constexpr std::size_t kThreads = 16;
-  const std::uint64_t each = runs_long() ? 1'000'000 : 20'000;
+  const std::uint64_t each = test::depth(20'000, 500'000);
   ShardedSet jobs(GetParam(), kThreads + 1);
   ShardedInstance queue = jobs.create("a");
   Writers writers(queue, kThreads, each);
@@ -69,7 +69,7 @@ TEST_P(ManyWriters, AreAddedUpExactly) {
 
 TEST_P(ManyWriters, AreAddedUpExactlyWhereMostHaveToShare) {
   constexpr std::size_t kThreads = 16;
-  const std::uint64_t each = runs_long() ? 1'000'000 : 20'000;
+  const std::uint64_t each = test::depth(20'000, 500'000);
   ShardedSet jobs(GetParam(), 3);
   ShardedInstance queue = jobs.create("a");
   std::atomic<std::size_t> started{0};
@@ -125,7 +125,7 @@ TEST_P(ManyWriters, LoseNothingToSignalHandlersThatCountToo) {
   ShardedSet jobs(GetParam(), 4);
   ShardedInstance queue = jobs.create("a");
   CountingSignals signals(queue);
-  const std::uint64_t enough = runs_long() ? 1'000 : 400;
+  const std::uint64_t enough = test::depth(400, 1'000);
   std::uint64_t rounds = 0;
   constexpr std::uint64_t kEach = 20'000;
   constexpr std::size_t kThreads = 2;
@@ -193,7 +193,7 @@ void kill_readers(const ShardedSet& jobs, bool is_block, std::atomic<bool>& over
 
 TEST_P(ManyWriters, DoNotMindReadersThatAreKilled) {
   constexpr std::size_t kThreads = 4;
-  const std::uint64_t each = runs_long() ? 2'500'000 : 250'000;
+  const std::uint64_t each = test::depth(250'000, 1'000'000);
   ShardedSet jobs(GetParam(), kThreads + 1);
   ShardedInstance queue = jobs.create("a");
   queue.add(Job::kOpen, 0);
@@ -289,7 +289,7 @@ class ManyWritersInAStorm : public testing::TestWithParam<Storm> {
 };
 
 TEST_P(ManyWritersInAStorm, AreAddedUpExactly) {
-  const std::uint64_t enough = runs_long() ? GetParam().threads_long : GetParam().threads;
+  const std::uint64_t enough = test::depth(GetParam().threads, GetParam().threads_long);
   ShardedSet jobs(GetParam().form, GetParam().shards);
   ShardedInstance queue = jobs.create("a");
   queue.add(Job::kOpen, 0);
@@ -365,7 +365,7 @@ TEST_P(ManyWritersOfABlock, AreReadTransactionByTransaction) {
     return all;
   };
   jobs.look();
-  const std::uint64_t looks = runs_long() ? 2'000'000 : 20'000;
+  const std::uint64_t looks = test::depth(20'000, 1'000'000);
   std::uint64_t last = 0;
   std::uint64_t moved = 0;
   for (std::uint64_t look = 0; look < looks || moved < 100; ++look) {

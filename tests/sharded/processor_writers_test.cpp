@@ -49,8 +49,8 @@ TEST_P(ProcessorWriters, CountWhatThreadsWithNumbersCount) {
   by_processor.look();
   Hopper hopper;
   std::mt19937_64 random(7);
-  const int steps = runs_long() ? 2'000'000 : 50'000;
-  for (int step = 0; step < steps; ++step) {
+  const std::uint64_t steps = test::depth(50'000, 1'000'000);
+  for (std::uint64_t step = 0; step < steps; ++step) {
     const std::uint64_t what = random();
     const std::uint64_t value = random() >> (random() % 64);
     const std::uint64_t other = random() % 1000;
@@ -92,7 +92,7 @@ TEST_P(ProcessorWriters, CountWhatThreadsWithNumbersCount) {
 
 TEST_P(ProcessorWriters, AreAddedUpExactlyWhileTheyMove) {
   constexpr std::size_t kThreads = 16;
-  const std::uint64_t each = runs_long() ? 1'000'000 : 20'000;
+  const std::uint64_t each = test::depth(20'000, 1'000'000);
   ShardedSet jobs(form());
   ShardedInstance queue = jobs.create("a");
   std::atomic<std::size_t> running{kThreads};
@@ -149,7 +149,7 @@ TEST_P(ProcessorWriters, LoseNothingToAStormOfSignals) {
   };
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGUSR1, &action, nullptr);
-  const std::uint64_t enough = runs_long() ? 200'000 : 20'000;
+  const std::uint64_t enough = test::depth(20'000, 200'000);
   std::atomic<bool> over{false};
   std::uint64_t done = 0;
   std::thread writer([&] {
@@ -201,7 +201,7 @@ TEST_P(ProcessorWriters, LoseNothingWhenTheyAreMovedBetweenAnyTwoInstructions) {
       done.fetch_add(mine, std::memory_order_seq_cst);
     });
   }
-  const std::uint64_t enough = runs_long() ? 40'000 : 2'000;
+  const std::uint64_t enough = test::depth(2'000, 40'000);
   while (handled.load(std::memory_order_seq_cst) < enough) {
     for (std::thread& writer : writers) ::pthread_kill(writer.native_handle(), SIGUSR1);
   }
@@ -309,8 +309,8 @@ TEST_P(ProcessorWriters, NeedNoSharedBlockHoweverManyThreadsThereAre) {
 
 // A provider that is killed in the middle leaves whole rows.
 TEST_P(ProcessorWriters, LeaveWholeRowsWhenTheyAreKilled) {
-  const int rounds = runs_long() ? 300 : 10;
-  for (int round = 0; round < rounds; ++round) {
+  const std::uint64_t rounds = test::depth(10, 300);
+  for (std::uint64_t round = 0; round < rounds; ++round) {
     const test::TemporaryDirectory directory;
     const pid_t child = ::fork();
     if (child == 0) {

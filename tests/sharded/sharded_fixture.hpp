@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "../support/depth.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
@@ -103,11 +104,6 @@ class FormTest : public testing::TestWithParam<Form> {
   // Whether more threads than blocks have to share.
   [[nodiscard]] static bool is_of_threads() { return GetParam().blocks == Blocks::kOfThreads; }
 };
-
-inline bool runs_long() {
-  const char* text = std::getenv("METERBANK_LONG");
-  return text != nullptr && *text != '\0' && *text != '0';
-}
 
 class ShardedSet {
  public:

@@ -41,7 +41,7 @@ TEST(IndexSet, HandsOverWhatItsHoldersStored) {
     std::uint64_t count = 0;  // no atomic: one thread has the number
   };
   std::array<Owned, 64> owned;
-  const std::uint64_t rounds = test::runs_long() ? 5'000'000 : 50'000;
+  const std::uint64_t rounds = test::depth(50'000, 2'000'000);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
@@ -66,7 +66,7 @@ TEST_P(ThreadNumbers, LoseAndRepeatNothingOverThousandsOfShortThreads) {
   ShardedSet jobs(GetParam());
   ShardedInstance queue = jobs.create("a");
   jobs.look();
-  const std::uint64_t all = test::runs_long() ? 500'000 : 4'000;  // of each consistency
+  const std::uint64_t all = test::depth(4'000, 250'000);  // of each consistency
   constexpr std::uint64_t kAtATime = 8;
   std::uint64_t last = 0;
   for (std::uint64_t made = 0; made < all; made += kAtATime) {

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <new>
 
+#include "../support/depth.hpp"
 #include "../support/sanitizers.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <charconv>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,11 +43,6 @@ inline void fill_row(Instance& instance, std::uint64_t number) {
 inline bool is_right(std::uint64_t number, const std::uint64_t* row) {
   const bool is_new = row[0] == 0 && row[1] == 0 && row[2] == 0;
   return is_new || (row[0] == number && row[1] == number * 3 && row[2] == ~number);
-}
-
-[[nodiscard]] inline bool runs_long() {
-  const char* text = std::getenv("METERBANK_LONG");
-  return text != nullptr && *text != '\0' && *text != '0';
 }
 
 }  // namespace meterbank::test

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <vector>
 
+#include "../support/depth.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
@@ -93,7 +94,8 @@ void live_with(std::uint64_t rows, bool many) {
   EXPECT_TRUE(query.unmatched().empty());
   Sample sample;
   query.prepare(sample);
-  expect_all_fresh(sample, timed("collect", rows, [&] { return query.collect(sample, Timestamp{}); }), rows);
+  expect_all_fresh(
+      sample, timed("collect", rows, [&] { return query.collect(sample, Timestamp{}); }), rows);
 
   const std::string last = test::name_of_row(rows - 1);
   Query one = timed("select one", rows, [&] {

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <vector>
 
+#include "../../support/depth.hpp"
 #include "../numbered_set.hpp"
 
 namespace meterbank::test {

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "../../support/depth.hpp"
 #include "../../support/temporary_directory.hpp"
 #include "../numbered_set.hpp"
 #include "crash_sweep.hpp"

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "../../support/depth.hpp"
 #include "../../support/temporary_directory.hpp"
 #include "../numbered_set.hpp"
 #include "crash_sweep.hpp"

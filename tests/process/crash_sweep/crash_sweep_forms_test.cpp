@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "../../support/depth.hpp"
 #include "../../support/recorded_pattern.hpp"
 #include "../../support/temporary_directory.hpp"
 #include "../numbered_set.hpp"

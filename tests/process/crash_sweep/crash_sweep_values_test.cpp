@@ -8,6 +8,7 @@
 #include <iostream>
 #include <optional>
 
+#include "../../support/depth.hpp"
 #include "../../support/temporary_directory.hpp"
 #include "../numbered_set.hpp"
 #include "crash_sweep.hpp"
