@@ -24,10 +24,6 @@
 #include "meterbank/base/clock.hpp"
 #include "meterbank/publisher/value_handles.hpp"
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
-
 namespace meterbank {
 
 enum class LatencyClock : std::uint8_t {
@@ -51,7 +47,7 @@ class TickClock {
   // At the beginning of a region: what follows may already have begun.
   [[nodiscard]] std::uint64_t begin() const noexcept {
 #if defined(__x86_64__)
-    if (kind_ == LatencyClock::kProcessor) return __rdtsc();
+    if (kind_ == LatencyClock::kProcessor) return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
     if (kind_ == LatencyClock::kProcessor) return virtual_count();
 #endif
@@ -61,7 +57,7 @@ class TickClock {
   [[nodiscard]] std::uint64_t end() const noexcept {
 #if defined(__x86_64__)
     unsigned processor = 0;
-    if (kind_ == LatencyClock::kProcessor) return __rdtscp(&processor);
+    if (kind_ == LatencyClock::kProcessor) return __builtin_ia32_rdtscp(&processor);
 #elif defined(__aarch64__)
     if (kind_ == LatencyClock::kProcessor) {
       asm volatile("isb" ::: "memory");
