@@ -9,7 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -75,6 +77,10 @@ testing::AssertionResult runs_well(std::string host, std::string name = "meterba
            << "signal " << WTERMSIG(status) << (WTERMSIG(status) == SIGALRM ? ": it hangs; " : "; ")
            << said;
   }
+  const auto is_control = [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; };
+  if (std::ranges::any_of(said, [&](char c) { return c != '\n' && is_control(c); })) {
+    return testing::AssertionFailure() << "a terminal is sent a control character; " << said;
+  }
   if (said.find(kDone) == std::string::npos) {
     return testing::AssertionFailure() << "status " << WEXITSTATUS(status) << "; " << said;
   }
@@ -111,6 +117,10 @@ TEST(HostPrograms, ChildCreatesItsOwnAndForks) {
   if (kHasSanitizer) GTEST_SKIP() << "a sanitizer starts no threads in a forked child";
 
   EXPECT_TRUE(runs_well("child_creates_its_own_and_forks"));
+}
+TEST(HostPrograms, ForksBesideThreadsThatCount) {
+  if (kHasThreadSanitizer) GTEST_SKIP() << "a sanitizer starts no threads in a forked child";
+  EXPECT_TRUE(runs_well("forks_beside_threads_that_count"));
 }
 TEST(HostPrograms, ChildCountsByAHandleThatOutlivedItsProvider) {
   EXPECT_TRUE(runs_well("child_counts_by_a_handle_that_outlived_its_provider"));
@@ -206,9 +216,43 @@ TEST(HostPrograms, CancelsThreadsThatCreateAndCloseProviders) {
 }
 TEST(HostPrograms, CountsOnASmallStack) { EXPECT_TRUE(runs_well("counts_on_a_small_stack")); }
 
+// ---- Objects that end in the wrong order, twice, or while they are used ----
+
+TEST(HostPrograms, EndsItsProviderBeforeItsRows) {
+  EXPECT_TRUE(runs_well("ends_its_provider_before_its_rows"));
+}
+TEST(HostPrograms, EndsItsProviderBeforeTheRowsOfThreads) {
+  EXPECT_TRUE(runs_well("ends_its_provider_before_the_rows_of_threads"));
+}
+TEST(HostPrograms, ClosesTwice) { EXPECT_TRUE(runs_well("closes_twice")); }
+TEST(HostPrograms, UsesWhatItHasMovedFrom) {
+  EXPECT_TRUE(runs_well("uses_what_it_has_moved_from"));
+}
+TEST(HostPrograms, ExitsWhileThreadsCountInTheSameRows) {
+  EXPECT_TRUE(runs_well("exits_while_threads_count_in_the_same_rows"));
+}
+TEST(HostPrograms, CountsAtExit) { EXPECT_TRUE(runs_well("counts_at_exit")); }
+TEST(HostPrograms, DestroysItsProviderInACallback) {
+  EXPECT_TRUE(runs_well("destroys_its_provider_in_a_callback"));
+}
+TEST(HostPrograms, DestroysItsProviderWhileCallbacksRun) {
+  EXPECT_TRUE(runs_well("destroys_its_provider_while_callbacks_run"));
+}
+TEST(HostPrograms, ClosesItsSetInACallbackAndThrows) {
+  EXPECT_TRUE(runs_well("closes_its_set_in_a_callback_and_throws"));
+}
+
+// ---- Values ----
+
+TEST(HostPrograms, NamesPositionsOutsideOfItsSets) {
+  EXPECT_TRUE(runs_well("names_positions_outside_of_its_sets"));
+}
+TEST(HostPrograms, ThrowsInUpdates) { EXPECT_TRUE(runs_well("throws_in_updates")); }
+
 // ---- Limits ----
 
 TEST(HostPrograms, SetsUpAmongSignals) { EXPECT_TRUE(runs_well("sets_up_among_signals")); }
+TEST(HostPrograms, CountsInSignalHandlers) { EXPECT_TRUE(runs_well("counts_in_signal_handlers")); }
 TEST(HostPrograms, GrowsAmongSignals) { EXPECT_TRUE(runs_well("grows_among_signals")); }
 TEST(HostPrograms, SetsUpWithFewDescriptors) {
   if (kHasSanitizer) GTEST_SKIP() << "a sanitizer needs what is refused";
@@ -219,6 +263,19 @@ TEST(HostPrograms, SetsUpWithLittleMemory) {
   if (kHasSanitizer) GTEST_SKIP() << "a sanitizer needs what is refused";
   EXPECT_TRUE(runs_well("sets_up_with_little_memory"));
 }
+TEST(HostPrograms, ReadsWithLittleMemory) {
+  if (kHasSanitizer) GTEST_SKIP() << "a sanitizer needs what is refused";
+  EXPECT_TRUE(runs_well("reads_with_little_memory"));
+}
+TEST(HostPrograms, SetsUpWhereNoFileMayGrow) {
+  EXPECT_TRUE(runs_well("sets_up_where_no_file_may_grow"));
+}
+TEST(HostPrograms, SetsUpWithoutStandardStreams) {
+  EXPECT_TRUE(runs_well("sets_up_without_standard_streams"));
+}
+TEST(HostPrograms, SetsUpWithOptionsAtBothEndsOfTheirTypes) {
+  EXPECT_TRUE(runs_well("sets_up_with_options_at_both_ends_of_their_types"));
+}
 TEST(HostPrograms, SetsUpWithoutThreads) { EXPECT_TRUE(runs_well("sets_up_without_threads")); }
 TEST(HostPrograms, SetsUpWhereCallsFail) {
   if (kHasSanitizer) GTEST_SKIP() << "a sanitizer needs what is refused";
@@ -226,6 +283,11 @@ TEST(HostPrograms, SetsUpWhereCallsFail) {
 }
 TEST(HostPrograms, ChangesDirectoryAfterCreate) {
   EXPECT_TRUE(runs_well("changes_directory_after_create"));
+}
+TEST(HostPrograms, ChangesUserAfterCreate) { EXPECT_TRUE(runs_well("changes_user_after_create")); }
+TEST(HostPrograms, ChangesRootAfterCreate) { EXPECT_TRUE(runs_well("changes_root_after_create")); }
+TEST(HostPrograms, RemovesTheDirectoryAfterCreate) {
+  EXPECT_TRUE(runs_well("removes_the_directory_after_create"));
 }
 TEST(HostPrograms, ChangesRootAndUserAfterCreate) {
   EXPECT_TRUE(runs_well("changes_root_and_user_after_create"));
