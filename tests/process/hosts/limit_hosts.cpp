@@ -307,11 +307,11 @@ int count_elsewhere(const std::string& directory, const std::function<bool()>& g
              : 1;
 }
 
-bool become_nobody() { return ::setgid(65534) == 0 && ::setuid(65534) == 0; }
+bool give_up_root() { return ::setgid(65534) == 0 && ::setuid(65534) == 0; }
 
 METERBANK_HOST(changes_user_after_create) {
   if (::geteuid() != 0) return 0;
-  return count_elsewhere(directory, become_nobody);
+  return count_elsewhere(directory, give_up_root);
 }
 METERBANK_HOST(changes_root_after_create) {
   if (::geteuid() != 0) return 0;
@@ -321,7 +321,7 @@ METERBANK_HOST(changes_root_after_create) {
 METERBANK_HOST(changes_root_and_user_after_create) {
   if (::geteuid() != 0) return 0;
   return count_elsewhere(directory, [&] {
-    return ::chroot(directory.c_str()) == 0 && ::chdir("/") == 0 && become_nobody();
+    return ::chroot(directory.c_str()) == 0 && ::chdir("/") == 0 && give_up_root();
   });
 }
 METERBANK_HOST(removes_the_directory_after_create) {
