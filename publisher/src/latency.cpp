@@ -50,9 +50,9 @@ struct Moment {
     Moment best;
     std::uint64_t narrowest = UINT64_MAX;
     for (int attempt = 0; attempt < kTries; ++attempt) {
-      const std::uint64_t before = __rdtsc();
+      const std::uint64_t before = __builtin_ia32_rdtsc();
       const std::uint64_t ns = clock_ns(CLOCK_MONOTONIC_RAW);
-      const std::uint64_t after = __rdtsc();
+      const std::uint64_t after = __builtin_ia32_rdtsc();
       if (after - before >= narrowest) continue;
       narrowest = after - before;
       best = {before + (after - before) / 2, ns};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a service does around its provider must not end it, hang it, or touch what is its own. Each
-// test runs one function of hosts/ in a program of its own.
+// function of hosts/ runs in a program of its own; its name says what it does.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -9,10 +9,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "../support/sanitizers.hpp"
 #include "../support/temporary_directory.hpp"
@@ -75,6 +80,10 @@ testing::AssertionResult runs_well(std::string host, std::string name = "meterba
            << "signal " << WTERMSIG(status) << (WTERMSIG(status) == SIGALRM ? ": it hangs; " : "; ")
            << said;
   }
+  const auto is_control = [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; };
+  if (std::ranges::any_of(said, [&](char c) { return c != '\n' && is_control(c); })) {
+    return testing::AssertionFailure() << "a terminal is sent a control character; " << said;
+  }
   if (said.find(kDone) == std::string::npos) {
     return testing::AssertionFailure() << "status " << WEXITSTATUS(status) << "; " << said;
   }
@@ -86,151 +95,127 @@ testing::AssertionResult runs_well(std::string host, std::string name = "meterba
 TEST(HostPrograms, ControlAHangIsFound) { EXPECT_FALSE(runs_well("control_hangs_in_a_child")); }
 TEST(HostPrograms, ControlACrashIsFound) { EXPECT_FALSE(runs_well("control_crashes")); }
 
-// ---- fork ----
+// ---- The hosts ----
 
-TEST(HostPrograms, DaemonBeforeCreate) { EXPECT_TRUE(runs_well("daemon_before_create")); }
-TEST(HostPrograms, DaemonAfterCreateWithoutRegistrations) {
-  EXPECT_TRUE(runs_well("daemon_after_create_without_registrations"));
-}
-TEST(HostPrograms, DaemonAfterCreateWithEverything) {
-  EXPECT_TRUE(runs_well("daemon_after_create_with_everything"));
-}
-TEST(HostPrograms, ChildExitsWithStaticObjects) {
-  EXPECT_TRUE(runs_well("child_exits_with_static_objects"));
-}
-TEST(HostPrograms, ChildDestroysInAnyOrder) {
-  EXPECT_TRUE(runs_well("child_destroys_in_any_order"));
-}
-TEST(HostPrograms, ChildForksAgain) {
-  // It may be in the middle of an allocation of another thread when it is copied.
-  if (kHasSanitizer) GTEST_SKIP() << "a sanitizer starts no threads in a forked child";
-  EXPECT_TRUE(runs_well("child_forks_again"));
-}
-TEST(HostPrograms, ChildCreatesItsOwnAndForks) {
-  // It may be in the middle of an allocation of another thread when it is copied.
-  if (kHasSanitizer) GTEST_SKIP() << "a sanitizer starts no threads in a forked child";
+// Why a host cannot run in this build; null: it can.
+constexpr const char* kNeedsWhatIsRefused =
+    kHasSanitizer ? "a sanitizer needs what is refused" : nullptr;
+constexpr const char* kNoExitInAHandler =
+    kHasThreadSanitizer ? "exit() in a handler is what it reports" : nullptr;
+// It may be in the middle of an allocation of another thread when it is copied.
+constexpr const char* kNoThreadsInAChild =
+    kHasSanitizer ? "a sanitizer starts no threads in a forked child" : nullptr;
 
-  EXPECT_TRUE(runs_well("child_creates_its_own_and_forks"));
-}
-TEST(HostPrograms, ChildCountsByAHandleThatOutlivedItsProvider) {
-  EXPECT_TRUE(runs_well("child_counts_by_a_handle_that_outlived_its_provider"));
-}
-TEST(HostPrograms, ChildOfAProcessThatIsClosingAProvider) {
-  EXPECT_TRUE(runs_well("child_of_a_process_that_waits_for_a_callback"));
-}
-TEST(HostPrograms, ChildOfForkWithoutHandlersCounts) {
-  EXPECT_TRUE(runs_well("child_of_Fork_counts"));
-}
-TEST(HostPrograms, ChildOfRawCloneCounts) { EXPECT_TRUE(runs_well("child_of_raw_clone_counts")); }
-TEST(HostPrograms, ChildOfRawCloneKeepsItsOwnMemory) {
-  EXPECT_TRUE(runs_well("child_of_raw_clone_maps_memory_and_counts"));
-}
-TEST(HostPrograms, ChildOfRawCloneEndsWithoutHarmToTheParent) {
-  EXPECT_TRUE(runs_well("child_of_raw_clone_ends_orderly"));
-}
-TEST(HostPrograms, SpawnedProgramsLeaveTheProviderAlone) {
-  EXPECT_TRUE(runs_well("spawned_programs_leave_the_provider_alone"));
+struct HostProgram {
+  std::string name;
+  const char* cannot_run = nullptr;
+};
+
+const std::vector<HostProgram> kHosts{
+    // fork
+    {"daemon_before_create"},
+    {"daemon_after_create_without_registrations"},
+    {"daemon_after_create_with_everything"},
+    {"child_exits_with_static_objects"},
+    {"child_destroys_in_any_order"},
+    {"child_forks_again", kNoThreadsInAChild},
+    {"child_creates_its_own_and_forks", kNoThreadsInAChild},
+    {"forks_beside_threads_that_count", kNoThreadsInAChild},
+    {"child_counts_by_a_handle_that_outlived_its_provider"},
+    {"child_of_a_process_that_waits_for_a_callback"},
+    {"child_of_Fork_counts"},
+    {"child_of_raw_clone_counts"},
+    {"child_of_raw_clone_maps_memory_and_counts"},
+    {"child_of_raw_clone_ends_orderly"},
+    {"spawned_programs_leave_the_provider_alone"},
+    // Descriptors
+    {"loses_descriptors_by_close_range"},
+    {"loses_descriptors_in_a_loop"},
+    {"loses_descriptors_in_a_loop_downwards"},
+    {"loses_descriptors_during_a_callback"},
+    {"loses_descriptors_to_its_program_during_a_callback"},
+    // Plugins
+    {"control_unloads_a_plugin_that_did_nothing"},
+    {"unloads_a_plugin_that_stopped"},
+    {"unloads_a_plugin_that_publishes"},
+    {"unloads_a_plugin_whose_file_is_gone"},
+    {"unloads_a_plugin_that_only_counts"},
+    // Ends
+    {"exits_while_a_thread_counts"},
+    {"exits_on_another_thread"},
+    {"exits_in_a_signal_handler", kNoExitInAHandler},
+    {"exits_quickly"},
+    {"aborts"},
+    {"destroys_static_objects_in_any_order"},
+    {"has_a_provider_for_each_thread"},
+    {"cancels_threads_that_count"},
+    {"cancels_threads_that_create_and_close_instances"},
+    {"cancels_threads_that_create_and_close_providers"},
+    {"counts_on_a_small_stack"},
+    // Objects that end in the wrong order, twice, or while they are used
+    {"ends_its_provider_before_its_rows"},
+    {"ends_its_provider_before_the_rows_of_threads"},
+    {"closes_twice"},
+    {"uses_what_it_has_moved_from"},
+    {"exits_while_threads_count_in_the_same_rows"},
+    {"counts_at_exit"},
+    {"destroys_its_provider_in_a_callback"},
+    {"destroys_its_provider_while_callbacks_run"},
+    {"closes_its_set_in_a_callback_and_throws"},
+    // Values
+    {"names_positions_outside_of_its_sets"},
+    {"throws_in_updates"},
+    // Limits
+    {"sets_up_among_signals"},
+    {"counts_in_signal_handlers"},
+    {"grows_among_signals"},
+    {"sets_up_with_few_descriptors", kNeedsWhatIsRefused},
+    {"sets_up_with_little_memory", kNeedsWhatIsRefused},
+    {"reads_with_little_memory", kNeedsWhatIsRefused},
+    {"sets_up_where_no_file_may_grow"},
+    {"sets_up_without_standard_streams"},
+    {"sets_up_with_options_at_both_ends_of_their_types"},
+    {"sets_up_without_threads"},
+    {"sets_up_where_calls_fail", kNeedsWhatIsRefused},
+    {"changes_directory_after_create"},
+    {"changes_user_after_create"},
+    {"changes_root_after_create"},
+    {"removes_the_directory_after_create"},
+    {"changes_root_and_user_after_create"},
+    {"replaces_itself"},
+};
+
+class HostProgramTest : public testing::TestWithParam<HostProgram> {};
+
+TEST_P(HostProgramTest, EndsWell) {
+  if (GetParam().cannot_run != nullptr) GTEST_SKIP() << GetParam().cannot_run;
+  EXPECT_TRUE(runs_well(GetParam().name));
 }
 
-// ---- Descriptors ----
+INSTANTIATE_TEST_SUITE_P(Each, HostProgramTest, testing::ValuesIn(kHosts),
+                         [](const auto& host) { return host.param.name; });
 
-TEST(HostPrograms, LosesDescriptorsByCloseRange) {
-  EXPECT_TRUE(runs_well("loses_descriptors_by_close_range"));
-}
-TEST(HostPrograms, LosesDescriptorsInALoop) {
-  EXPECT_TRUE(runs_well("loses_descriptors_in_a_loop"));
-}
-TEST(HostPrograms, LosesDescriptorsInALoopDownwards) {
-  EXPECT_TRUE(runs_well("loses_descriptors_in_a_loop_downwards"));
-}
-TEST(HostPrograms, LosesDescriptorsDuringACallback) {
-  EXPECT_TRUE(runs_well("loses_descriptors_during_a_callback"));
-}
-TEST(HostPrograms, LosesDescriptorsToItsProgramDuringACallback) {
-  EXPECT_TRUE(runs_well("loses_descriptors_to_its_program_during_a_callback"));
-}
-
-// ---- Plugins ----
-
-TEST(HostPrograms, ControlAPluginThatDidNothingIsUnloaded) {
-  EXPECT_TRUE(runs_well("control_unloads_a_plugin_that_did_nothing"));
-}
-TEST(HostPrograms, UnloadsAPluginThatStopped) {
-  EXPECT_TRUE(runs_well("unloads_a_plugin_that_stopped"));
-}
-TEST(HostPrograms, UnloadsAPluginThatPublishes) {
-  EXPECT_TRUE(runs_well("unloads_a_plugin_that_publishes"));
-}
-TEST(HostPrograms, UnloadsAPluginWhoseFileIsGone) {
-  EXPECT_TRUE(runs_well("unloads_a_plugin_whose_file_is_gone"));
+TEST(HostPrograms, AreAllRun) {
+  std::set<std::string> listed, run{"control_hangs_in_a_child", "control_crashes"};
+  for (const HostProgram& host : kHosts) run.insert(host.name);
+  FILE* const list = ::popen(program("meterbank_process_host").c_str(), "r");
+  ASSERT_NE(list, nullptr);
+  std::array<char, 128> line;
+  while (std::fgets(line.data(), line.size(), list) != nullptr) {
+    const std::string name(line.data());
+    listed.insert(name.substr(0, name.find('\n')));
+  }
+  EXPECT_EQ(::pclose(list), 0);
+  EXPECT_EQ(listed, run);
 }
 
-TEST(HostPrograms, UnloadsAPluginThatOnlyCounts) {
-  EXPECT_TRUE(runs_well("unloads_a_plugin_that_only_counts"));
-}
-
-TEST(HostPrograms, AStaticProgramPublishesAndForks) {
+TEST(HostPrograms, PublishAndForkAsStaticPrograms) {
   if (kHasSanitizer) GTEST_SKIP() << "a sanitizer needs a dynamic linker";
   for (const char* const host :
        {"daemon_after_create_with_everything", "child_of_raw_clone_counts"}) {
     EXPECT_TRUE(runs_well(host, "meterbank_static_host")) << host;
   }
 }
-
-// ---- Ends ----
-
-TEST(HostPrograms, ExitsWhileAThreadCounts) {
-  EXPECT_TRUE(runs_well("exits_while_a_thread_counts"));
-}
-TEST(HostPrograms, ExitsOnAnotherThread) { EXPECT_TRUE(runs_well("exits_on_another_thread")); }
-TEST(HostPrograms, ExitsInASignalHandler) {
-  if (test::kHasThreadSanitizer) GTEST_SKIP() << "exit() in a handler is what it reports";
-  EXPECT_TRUE(runs_well("exits_in_a_signal_handler"));
-}
-TEST(HostPrograms, ExitsQuickly) { EXPECT_TRUE(runs_well("exits_quickly")); }
-TEST(HostPrograms, Aborts) { EXPECT_TRUE(runs_well("aborts")); }
-TEST(HostPrograms, DestroysStaticObjectsInAnyOrder) {
-  EXPECT_TRUE(runs_well("destroys_static_objects_in_any_order"));
-}
-TEST(HostPrograms, HasAProviderForEachThread) {
-  EXPECT_TRUE(runs_well("has_a_provider_for_each_thread"));
-}
-TEST(HostPrograms, CancelsThreadsThatCount) {
-  EXPECT_TRUE(runs_well("cancels_threads_that_count"));
-}
-TEST(HostPrograms, CancelsThreadsThatCreateAndCloseInstances) {
-  EXPECT_TRUE(runs_well("cancels_threads_that_create_and_close_instances"));
-}
-TEST(HostPrograms, CancelsThreadsThatCreateAndCloseProviders) {
-  EXPECT_TRUE(runs_well("cancels_threads_that_create_and_close_providers"));
-}
-TEST(HostPrograms, CountsOnASmallStack) { EXPECT_TRUE(runs_well("counts_on_a_small_stack")); }
-
-// ---- Limits ----
-
-TEST(HostPrograms, SetsUpAmongSignals) { EXPECT_TRUE(runs_well("sets_up_among_signals")); }
-TEST(HostPrograms, GrowsAmongSignals) { EXPECT_TRUE(runs_well("grows_among_signals")); }
-TEST(HostPrograms, SetsUpWithFewDescriptors) {
-  if (kHasSanitizer) GTEST_SKIP() << "a sanitizer needs what is refused";
-
-  EXPECT_TRUE(runs_well("sets_up_with_few_descriptors"));
-}
-TEST(HostPrograms, SetsUpWithLittleMemory) {
-  if (kHasSanitizer) GTEST_SKIP() << "a sanitizer needs what is refused";
-  EXPECT_TRUE(runs_well("sets_up_with_little_memory"));
-}
-TEST(HostPrograms, SetsUpWithoutThreads) { EXPECT_TRUE(runs_well("sets_up_without_threads")); }
-TEST(HostPrograms, SetsUpWhereCallsFail) {
-  if (kHasSanitizer) GTEST_SKIP() << "a sanitizer needs what is refused";
-  EXPECT_TRUE(runs_well("sets_up_where_calls_fail"));
-}
-TEST(HostPrograms, ChangesDirectoryAfterCreate) {
-  EXPECT_TRUE(runs_well("changes_directory_after_create"));
-}
-TEST(HostPrograms, ChangesRootAndUserAfterCreate) {
-  EXPECT_TRUE(runs_well("changes_root_and_user_after_create"));
-}
-TEST(HostPrograms, ReplacesItself) { EXPECT_TRUE(runs_well("replaces_itself")); }
 
 }  // namespace
 }  // namespace meterbank::test

@@ -101,10 +101,6 @@ class ScriptedProvider {
       return seen >= count;
     });
   }
-  void await_connections(std::size_t count) {
-    std::unique_lock lock(mutex_);
-    arrived_.wait(lock, [&] { return connected_ == count; });
-  }
 
  private:
   static constexpr std::uint32_t kRecord = sizeof(SegmentHeader);
@@ -171,7 +167,6 @@ class ScriptedProvider {
       if (caller) connections_.push_back(std::move(caller));
       connections_.remove_if([this](PacketSocket& connection) { return !serve(connection); });
       const std::lock_guard lock(mutex_);
-      connected_ = connections_.size();
       arrived_.notify_all();
     }
   }
@@ -209,7 +204,6 @@ class ScriptedProvider {
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::vector<ChannelRequest> requests_;
-  std::size_t connected_ = 0;
   std::thread thread_;
 };
 

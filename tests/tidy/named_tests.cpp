@@ -23,13 +23,12 @@ void add_tests(std::string_view text, std::set<std::string>& names) {
   }
 }
 
-// The first word of each entry of the corpus: Attack{"name", Host{"name".
-void add_entries(std::string_view text, std::set<std::string>& names) {
-  for (const std::string_view begin : {"Attack{\"", "Host{\""}) {
-    for (std::size_t at = text.find(begin); at != kNone; at = text.find(begin, at + 1)) {
-      const std::size_t name = at + begin.size();
-      names.insert(std::string(text.substr(name, text.find('"', name) - name)));
-    }
+// What stands between `begin` and the next `end`, wherever it does.
+void add_entries(std::string_view text, std::string_view begin, char end,
+                 std::set<std::string>& names) {
+  for (std::size_t at = text.find(begin); at != kNone; at = text.find(begin, at + 1)) {
+    const std::size_t name = at + begin.size();
+    names.insert(std::string(text.substr(name, text.find(end, name) - name)));
   }
 }
 
@@ -47,7 +46,12 @@ Findings find_unknown_tests(const SourceFile& page, std::span<const SourceFile> 
   for (const SourceFile& file : files) {
     if (!is_under(file.path, "tests") || !is_cpp(file.path)) continue;
     add_tests(file.text, names);
-    if (is_under(file.path, "tests/hostile/corpus")) add_entries(file.text, names);
+    if (is_under(file.path, "tests/hostile/corpus")) {
+      add_entries(file.text, "Attack{\"", '"', names);
+    }
+    if (is_under(file.path, "tests/process/hosts")) {
+      add_entries(file.text, "METERBANK_HOST(", ')', names);
+    }
   }
   Findings findings;
   std::size_t number = 0, checked = 0;

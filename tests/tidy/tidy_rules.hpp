@@ -98,7 +98,7 @@ struct PlainWord {
 
 // Tests (named_tests.cpp).
 // A name between backticks in the last cell of a table that is neither a test, `Suite.Name`, nor an
-// entry of the hostile corpus; a page that names none.
+// entry of the hostile corpus, nor a host program; a page that names none.
 [[nodiscard]] Findings find_unknown_tests(const SourceFile& page,
                                           std::span<const SourceFile> files);
 

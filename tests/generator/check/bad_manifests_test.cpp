@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Small manifests with one fault each, and the messages that people get: ../manifests/bad.
-// METERBANK_WRITE_GOLDEN=1 in the environment writes messages.txt anew, to be read before it is
-// committed.
+//
+//   before/        good manifests
+//   changes/*.txt  what turns them into bad ones: "FILE from GOOD", and below it lines with '-'
+//   that
+//                  are taken out, lines with '+' that are added, and lines that tell where
+//   text/          bad manifests that are not made from a good one
+//   messages.txt   what is said about each; METERBANK_WRITE_GOLDEN=1 in the environment writes it
+//                  anew, to be read before it is committed
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,7 +24,8 @@
 namespace meterbank::generator {
 namespace {
 
-using Messages = std::map<std::string, std::string>;  // by file
+using Manifests = std::map<std::string, std::string>;  // by file
+using Messages = std::map<std::string, std::string>;   // by file
 
 const std::filesystem::path kFolder = METERBANK_BAD_MANIFESTS;
 
@@ -28,16 +36,75 @@ Problems problems_of(const std::string& text, const std::string& file) {
   return problems;
 }
 
+// A good manifest, changed line by line.
+class ChangedManifest {
+ public:
+  explicit ChangedManifest(const std::string& good) {
+    std::ifstream file(kFolder / "before" / good);
+    EXPECT_TRUE(file) << good;
+    for (std::string line; std::getline(file, line);) lines_.push_back(line);
+  }
+
+  // '+' adds the line. '-' takes out the next such line, ' ' goes on behind it.
+  void apply(const std::string& change) {
+    const auto here = lines_.begin() + at_;
+    const std::string line = change.substr(1);
+    if (change[0] == '+') {
+      lines_.insert(here, line);
+      ++at_;
+      return;
+    }
+    const auto found = std::find(here, lines_.end(), line);
+    ASSERT_NE(found, lines_.end()) << "no such line: " << change;
+    at_ = found - lines_.begin();
+    if (change[0] == '-') {
+      lines_.erase(found);
+    } else {
+      ASSERT_EQ(change[0], ' ') << change;
+      ++at_;
+    }
+  }
+
+  std::string text() const {
+    std::string text;
+    for (const std::string& line : lines_) text += line + '\n';
+    return text;
+  }
+
+ private:
+  std::vector<std::string> lines_;
+  std::ptrdiff_t at_ = 0;  // behind the last change
+};
+
+// The manifests of one file in changes/. A blank line ends each.
+void add_changed(const std::filesystem::path& changes, Manifests& all) {
+  std::ifstream file(changes);
+  for (std::string head; std::getline(file, head);) {
+    const std::size_t from = head.find(" from ");
+    ASSERT_NE(from, std::string::npos) << head;
+    ChangedManifest manifest(head.substr(from + 6));
+    for (std::string change; std::getline(file, change) && !change.empty();) manifest.apply(change);
+    const std::string name = changes.stem().string() + '/' + head.substr(0, from);
+    EXPECT_TRUE(all.emplace(name, manifest.text()).second) << name << " stands here twice";
+  }
+}
+
+Manifests all_manifests() {
+  Manifests all;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder / "changes")) {
+    add_changed(entry.path(), all);
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder / "text")) {
+    const std::string name = "text/" + entry.path().filename().string();
+    const auto text = read_manifest(entry.path().string());
+    EXPECT_TRUE(text && all.emplace(name, *text).second) << name;
+  }
+  return all;
+}
+
 std::map<std::string, Problems> all_problems() {
   std::map<std::string, Problems> all;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(kFolder)) {
-    const std::string extension = entry.path().extension().string();
-    if (extension != ".man" && extension != ".toml") continue;
-    const std::string file = entry.path().lexically_relative(kFolder).generic_string();
-    const auto text = read_manifest(entry.path().string());
-    EXPECT_TRUE(text) << file;
-    if (text) all.emplace(file, problems_of(*text, file));
-  }
+  for (const auto& [file, text] : all_manifests()) all.emplace(file, problems_of(text, file));
   return all;
 }
 
@@ -91,6 +158,13 @@ TEST(BadManifests, AreRefusedWithTheMessagesThatWereAgreed) {
   EXPECT_GE(messages.size(), 100U);
   for (const std::string& difference : differences(messages, golden_messages())) {
     ADD_FAILURE() << difference;
+  }
+}
+
+TEST(BadManifests, AreChangesOfGoodOnes) {
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder / "before")) {
+    const std::string file = entry.path().filename().string();
+    EXPECT_EQ(problems_of(text_of_file(entry.path().string()), file).text(file), "");
   }
 }
 

@@ -63,6 +63,19 @@ void sweep(const std::string& directory, JudgedAct& act, std::uint64_t kills, Ta
   }
 }
 
+void step_through(const std::string& directory, Act& act, Tally& tally,
+                  const std::function<void(SegmentEye&)>& look) {
+  SteppedChild child(act);
+  ASSERT_TRUE(child.is_ready());
+  auto eye = SegmentEye::of_directory(directory);
+  ASSERT_TRUE(eye) << eye.error().message();
+  while (!testing::Test::HasFatalFailure() && child.step() == SteppedChild::Stop::kInside) {
+    ++tally.points;
+    look(*eye);
+  }
+  std::cout << "  control: " << tally << "\n";
+}
+
 void expect_clean(const Tally& tally, std::uint64_t points_min, std::uint64_t points_min_long) {
   std::cout << "  " << tally << "\n";
   EXPECT_EQ(tally.faults(), 0U) << tally.first_fault;

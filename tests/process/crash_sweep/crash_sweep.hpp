@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <string>
 
@@ -49,6 +50,10 @@ class JudgedAct : public Act {
 // One child to its end, judged after each instruction. Then `kills` further children, each killed
 // on the way, at points spread evenly over the operation.
 void sweep(const std::string& directory, JudgedAct& act, std::uint64_t kills, Tally& tally);
+
+// For controls: one child to its end, looked at after each instruction. Prints the tally.
+void step_through(const std::string& directory, Act& act, Tally& tally,
+                  const std::function<void(SegmentEye&)>& look);
 
 // No fault, and enough points to mean something.
 void expect_clean(const Tally& tally, std::uint64_t points_min, std::uint64_t points_min_long);

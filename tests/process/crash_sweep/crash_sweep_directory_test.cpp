@@ -5,7 +5,6 @@
 
 #include <array>
 #include <functional>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,7 +22,6 @@ namespace {
 using test::JudgedAct;
 using test::SeenSlot;
 using test::SegmentEye;
-using test::SteppedChild;
 using test::Tally;
 
 struct Fact {
@@ -261,14 +259,9 @@ TEST(CrashSweep, ARegistrationIsWhollyThereOrNotAtAllWhereverItDies) {
 // ---- Control: the same judgement of an operation with a known fault must find it ----
 
 // LIVE before the name is there.
-class NamelessAct final : public test::Act {
+class NamelessAct final : public test::HandMadeAct {
  public:
-  explicit NamelessAct(std::string directory) : directory_(std::move(directory)) {}
-  void prepare() override {
-    segment_.build(directory_);
-    segment_.show_magic();
-    segment_.write_pointer_record();
-  }
+  using HandMadeAct::HandMadeAct;
   void perform() override {
     SharedWord& slot = *segment_.block().slot;
     slot_live<StdAtomics>(slot, slot_begin<StdAtomics>(segment_.membership(), slot));
@@ -276,28 +269,18 @@ class NamelessAct final : public test::Act {
     segment_.descriptor().name_here[0].store('x', std::memory_order_relaxed);
     segment_.descriptor().identity.store(std::uint64_t{1} << 32, std::memory_order_relaxed);
   }
-
- private:
-  std::string directory_;
-  test::HandMadeSegment segment_;
 };
 
 TEST(CrashSweepControl, AnInstanceThatIsLiveBeforeItsNameIsFound) {
   if (!test::can_step()) GTEST_SKIP() << "no single steps in this build";
   const test::TemporaryDirectory directory;
   NamelessAct act(directory.path());
-  SteppedChild child(act);
-  ASSERT_TRUE(child.is_ready());
-  auto eye = SegmentEye::of_directory(directory.path());
-  ASSERT_TRUE(eye) << eye.error().message();
   std::vector<SeenSlot> slots;
   Tally tally;
-  while (child.step() == SteppedChild::Stop::kInside) {
-    ++tally.points;
-    ASSERT_EQ(eye->walk(slots), "");
+  test::step_through(directory.path(), act, tally, [&](SegmentEye& eye) {
+    ASSERT_EQ(eye.walk(slots), "");
     if (!slots.empty() && slots.front().name != "x") tally.note(tally.malformed, "no name");
-  }
-  std::cout << "  control: " << tally << "\n";
+  });
   ASSERT_EQ(slots.size(), 1U);
   EXPECT_EQ(slots.front().name, "x");
   EXPECT_GT(tally.malformed, 0U);

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstring>
-#include <iostream>
 #include <optional>
 #include <string>
 
@@ -20,9 +19,7 @@ namespace meterbank {
 namespace {
 
 using test::RecordedPattern;
-using test::SeenSlot;
 using test::SegmentEye;
-using test::SteppedChild;
 using test::Tally;
 
 // ---- Distributions ----
@@ -288,18 +285,12 @@ TEST(CrashSweepControl, ADistributionThatIsChangedWordByWordIsFoundTorn) {
   if (!test::can_step()) GTEST_SKIP() << "no single steps in this build";
   const test::TemporaryDirectory directory;
   RecordAct act(directory.path(), {.recording = Recording::kWordByWord, .values = 10});
-  SteppedChild child(act);
-  ASSERT_TRUE(child.is_ready());
-  auto eye = SegmentEye::of_directory(directory.path());
-  ASSERT_TRUE(eye) << eye.error().message();
   act.forget();
-  act.bind(*eye);
   Tally tally;
-  while (child.step() == SteppedChild::Stop::kInside) {
-    ++tally.points;
-    act.look(*eye, tally);
-  }
-  std::cout << "  control: " << tally << "\n";
+  test::step_through(directory.path(), act, tally, [&](SegmentEye& eye) {
+    act.bind(eye);
+    act.look(eye, tally);
+  });
   EXPECT_GT(tally.torn, 0U);
   EXPECT_EQ(tally.unreadable, 0U);
 }

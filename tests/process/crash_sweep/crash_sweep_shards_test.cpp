@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <iostream>
 #include <optional>
 #include <thread>
 
@@ -23,7 +22,6 @@ namespace {
 
 using test::SeenSlot;
 using test::SegmentEye;
-using test::SteppedChild;
 using test::Tally;
 
 // Done, twice, and what is counted beside a transaction, in the shared block.
@@ -225,13 +223,11 @@ TEST(CrashSweep, ABlockThatGoesFromThreadToThreadIsWholeAtEachStop) {
 // ---- Control: the same judgement of an operation with a known fault must find it ----
 
 // A thread that, at its end, folds its block into another's and empties it.
-class FoldingAct final : public test::Act {
+class FoldingAct final : public test::HandMadeAct {
  public:
-  explicit FoldingAct(std::string directory) : directory_(std::move(directory)) {}
+  using HandMadeAct::HandMadeAct;
   void prepare() override {
-    segment_.build(directory_);
-    segment_.show_magic();
-    segment_.write_pointer_record();
+    HandMadeAct::prepare();
     for (std::uint32_t block = 0; block < 2; ++block) {
       slot_live<StdAtomics>(*segment_.block(block).slot, 1);
     }
@@ -244,27 +240,18 @@ class FoldingAct final : public test::Act {
       own.set(0, 0);
     }
   }
-
- private:
-  std::string directory_;
-  test::HandMadeSegment segment_;
 };
 
 TEST(CrashSweepControl, ABlockThatIsFoldedIntoAnotherIsFoundCountedTwice) {
   if (!test::can_step()) GTEST_SKIP() << "no single steps in this build";
   const test::TemporaryDirectory directory;
   FoldingAct act(directory.path());
-  SteppedChild child(act);
-  ASSERT_TRUE(child.is_ready());
-  auto eye = SegmentEye::of_directory(directory.path());
-  ASSERT_TRUE(eye) << eye.error().message();
-  std::vector<SeenSlot> slots;
-  ASSERT_EQ(eye->walk(slots), "");
-  ASSERT_EQ(slots.size(), 2U);
   Tally tally;
   std::uint64_t last = 0;
-  while (child.step() == SteppedChild::Stop::kInside) {
-    ++tally.points;
+  test::step_through(directory.path(), act, tally, [&](SegmentEye& eye) {
+    std::vector<SeenSlot> slots;
+    ASSERT_EQ(eye.walk(slots), "");
+    ASSERT_EQ(slots.size(), 2U);
     std::uint64_t sum = 0;
     for (const SeenSlot& slot : slots) {
       std::array<std::uint64_t, 2> values{};
@@ -276,8 +263,7 @@ TEST(CrashSweepControl, ABlockThatIsFoldedIntoAnotherIsFoundCountedTwice) {
     }
     if (sum < last) tally.note(tally.backwards, "sum");
     last = sum;
-  }
-  std::cout << "  control: " << tally << "\n";
+  });
   EXPECT_GT(tally.backwards, 0U);
   EXPECT_EQ(tally.unreadable, 0U);
 }

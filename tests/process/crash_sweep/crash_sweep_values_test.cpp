@@ -5,7 +5,6 @@
 
 #include <array>
 #include <initializer_list>
-#include <iostream>
 #include <optional>
 
 #include "../../support/depth.hpp"
@@ -19,9 +18,7 @@ namespace meterbank {
 namespace {
 
 using test::JudgedAct;
-using test::SeenSlot;
 using test::SegmentEye;
-using test::SteppedChild;
 using test::Tally;
 
 // Which words a commit touches, and how.
@@ -214,13 +211,11 @@ TEST(CrashSweep, ACheckpointIsWholeWhereverItsWriterDies) {
 // ---- Control: the same judgement of an operation with a known fault must find it ----
 
 // One copy, and the sequence says "being written" while it is odd.
-class OneCopyAct final : public test::Act {
+class OneCopyAct final : public test::HandMadeAct {
  public:
-  explicit OneCopyAct(std::string directory) : directory_(std::move(directory)) {}
+  using HandMadeAct::HandMadeAct;
   void prepare() override {
-    segment_.build(directory_);
-    segment_.show_magic();
-    segment_.write_pointer_record();
+    HandMadeAct::prepare();
     BlockParts<SharedWord> block = segment_.block();
     slot_live<StdAtomics>(*block.slot, 1);
     block.copy1 = block.copy0;
@@ -236,8 +231,6 @@ class OneCopyAct final : public test::Act {
   }
 
  private:
-  std::string directory_;
-  test::HandMadeSegment segment_;
   BlockWriter<StdAtomics> writer_;
 };
 
@@ -245,18 +238,10 @@ TEST(CrashSweepControl, AWriterWithOneCopyIsFoundTornAndUnreadable) {
   if (!test::can_step()) GTEST_SKIP() << "no single steps in this build";
   const test::TemporaryDirectory directory;
   OneCopyAct act(directory.path());
-  SteppedChild child(act);
-  ASSERT_TRUE(child.is_ready());
-  auto eye = SegmentEye::of_directory(directory.path());
-  ASSERT_TRUE(eye) << eye.error().message();
-  std::vector<SeenSlot> slots;
-  ASSERT_EQ(eye->walk(slots), "");
-  ASSERT_EQ(slots.size(), 1U);
-  BlockParts<const SharedWord> block = slots.front().block;
-  block.copy1 = block.copy0;
   Tally tally;
-  while (child.step() == SteppedChild::Stop::kInside) {
-    ++tally.points;
+  test::step_through(directory.path(), act, tally, [&](SegmentEye& eye) {
+    BlockParts<const SharedWord> block = test::only_block(eye);
+    block.copy1 = block.copy0;
     std::array<std::uint64_t, 2> values{};
     std::uint64_t version = 0;
     // Torn for a reader that takes the only copy whatever the number says; unreadable for one that
@@ -265,8 +250,7 @@ TEST(CrashSweepControl, AWriterWithOneCopyIsFoundTornAndUnreadable) {
     if (values[1] != 2 * values[0]) tally.note(tally.torn, "one copy");
     // relaxed: the writer stands still.
     if (StdAtomics::load_relaxed(*block.seq) % 2 == 1) tally.note(tally.unreadable, "one copy");
-  }
-  std::cout << "  control: " << tally << "\n";
+  });
   EXPECT_GT(tally.torn, 0U);
   EXPECT_GT(tally.unreadable, 0U);
 }

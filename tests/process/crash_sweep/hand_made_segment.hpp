@@ -9,10 +9,12 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "meterbank/shm/pointer_record.hpp"
 #include "meterbank/shm/schema_layout.hpp"
 #include "meterbank/shm/segment.hpp"
+#include "stepped_child.hpp"
 
 namespace meterbank::test {
 
@@ -83,6 +85,23 @@ class HandMadeSegment {
   std::optional<OwnedExtent> extent_;
   SegmentHeader* header_ = nullptr;
   RegistrationRecord* record_ = nullptr;
+  std::string directory_;
+};
+
+// An operation on such a segment, which is complete before it begins.
+class HandMadeAct : public Act {
+ public:
+  explicit HandMadeAct(std::string directory) : directory_(std::move(directory)) {}
+  void prepare() override {
+    segment_.build(directory_);
+    segment_.show_magic();
+    segment_.write_pointer_record();
+  }
+
+ protected:
+  HandMadeSegment segment_;
+
+ private:
   std::string directory_;
 };
 

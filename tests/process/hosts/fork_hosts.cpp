@@ -23,10 +23,13 @@ namespace {
 constexpr int kCounts = 10'000;
 
 CallbackOptions serial() { return {.serial = true}; }
-bool counts_alone(Instance& instance) {
+void counts_alone(Instance& instance) {
   for (int i = 0; i < kCounts; ++i) instance.add(Venue::kAccepted, 1);
   instance.update([](Values& values) { values.add(Venue::kBytes, 1); });
-  return true;
+}
+void counts_alone(EveryThing& all) {
+  counts_alone(all.instance);
+  all.rows.count();
 }
 
 // ---- daemon() ----
@@ -50,7 +53,7 @@ METERBANK_HOST(daemon_after_create_with_everything) {
   EveryThing all(directory);
   if (::daemon(1, 1) != 0) return wrong("daemon");
   begin_deadline();
-  counts_alone(all.instance);
+  counts_alone(all);
   return 0;
 }
 
@@ -102,9 +105,9 @@ METERBANK_HOST(child_destroys_in_any_order) {
 METERBANK_HOST(child_forks_again) {
   EveryThing all(directory);
   return in_forked_child([&] {
-    counts_alone(all.instance);
+    counts_alone(all);
     return in_forked_child([&] {
-      counts_alone(all.instance);
+      counts_alone(all);
       all.provider = Provider::create_or_disabled({.name = "grandchild", .directory = directory});
       return all.provider.is_disabled() ? wrong("no provider of its own") : 0;
     })
@@ -122,8 +125,8 @@ METERBANK_HOST(child_creates_its_own_and_forks) {
     own.instance.add(Venue::kAccepted, 1);
     if (own.instance.value(Venue::kAccepted) != 1) return wrong("its own does not count");
     return in_forked_child([&] {
-      counts_alone(own.instance);
-      counts_alone(all.instance);
+      counts_alone(own);
+      counts_alone(all);
       return 0;
     })
                ? 0
@@ -133,11 +136,39 @@ METERBANK_HOST(child_creates_its_own_and_forks) {
              : 1;
 }
 
+METERBANK_HOST(forks_beside_threads_that_count) {
+  EveryThing all(directory);
+  std::atomic<bool> stop{false};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      // relaxed: nothing else is ordered by it.
+      while (!stop.load(std::memory_order_relaxed)) all.rows.sharded.add(Venue::kAccepted, 1);
+    });
+  }
+  bool is_well = true;
+  for (int i = 0; i < 20 && is_well; ++i) {
+    is_well = in_forked_child([&] {
+      all.rows.sharded.add(Venue::kAccepted, 1);
+      EveryThing own(directory);
+      own.rows.count();
+      return 0;
+    });
+  }
+  stop.store(true, std::memory_order_relaxed);  // relaxed: as above
+  return is_well ? 0 : 1;
+}
+
 METERBANK_HOST(child_counts_by_a_handle_that_outlived_its_provider) {
   auto provider = std::make_unique<Provider>(orders_provider(directory));
   Instance instance = *provider->add(kOrders)->create_instance("eu");
   provider.reset();
-  return in_forked_child([&] { return counts_alone(instance) ? 0 : 1; }) ? 0 : 1;
+  return in_forked_child([&] {
+    counts_alone(instance);
+    return 0;
+  })
+             ? 0
+             : 1;
 }
 
 // A thread that waits for a callback waits at a condition variable of the registration.
@@ -150,7 +181,7 @@ METERBANK_HOST(child_of_a_process_that_waits_for_a_callback) {
     static_cast<void>(provider->add(kWaves, answer_nothing, serial()));
     std::thread closer([&] { provider.reset(); });
     const bool is_well = in_forked_child([&] {
-      counts_alone(all.instance);
+      counts_alone(all);
       return 0;
     });
     closer.join();
@@ -172,7 +203,7 @@ int count_in_unseen_child(const std::string& directory, const Make& make) {
   const pid_t child = make();
   if (child == 0) {
     begin_deadline();
-    counts_alone(all.instance);
+    counts_alone(all);
     ::_exit(0);
   }
   if (!ended_well(child)) return 1;

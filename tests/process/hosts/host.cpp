@@ -3,8 +3,30 @@
 // meterbank_process_host NAME DIRECTORY: runs one host. Without arguments: lists them.
 #include "host.hpp"
 
+#include <utility>
+
 namespace meterbank::test {
 namespace {
+
+// Counters that sharded sets can have, too.
+CountersetSpec set_of_rows(std::string_view name, std::string_view symbol) {
+  return {.name = name, .symbol = symbol, .counters = std::span(kVenueCounters).first(2)};
+}
+
+Instance row_of(Provider& provider, const CountersetSpec& spec) {
+  const auto set = provider.add(spec);
+  if (!set) return {};
+  auto row = set->create_instance("row");
+  return row ? *std::move(row) : Instance();
+}
+
+ShardedInstance sharded_row_of(Provider& provider, CountersetSpec spec) {
+  spec.sharded = true;
+  const auto set = provider.add(spec);
+  if (!set) return {};
+  auto row = set->create_sharded_instance("row");
+  return row ? *std::move(row) : ShardedInstance();
+}
 
 METERBANK_HOST(control_hangs_in_a_child) {
   const pid_t child = ::fork();
@@ -21,6 +43,32 @@ METERBANK_HOST(control_crashes) {
 }
 
 }  // namespace
+
+AllRows::AllRows(Provider& provider) {
+  block = row_of(provider, set_of_rows("Blocks", "blocks"));
+  CountersetSpec spec = set_of_rows("Independent", "independent");
+  spec.consistency = Consistency::kIndependent;
+  independent = row_of(provider, spec);
+  spec = set_of_rows("Cuts", "cuts");
+  spec.cuts = true;
+  cut = row_of(provider, spec);
+  sharded = sharded_row_of(provider, set_of_rows("Shards", "shards"));
+  spec = set_of_rows("Processors", "processors");
+  spec.by_processor = true;
+  by_processor = sharded_row_of(provider, spec);
+}
+
+void AllRows::count() noexcept {
+  for (Instance* const row : {&block, &independent, &cut}) {
+    row->add(Venue::kAccepted, 1);
+    row->update([](Values& values) noexcept { values.add(Venue::kAccepted, 1); });
+  }
+  for (ShardedInstance* const row : {&sharded, &by_processor}) {
+    row->add(Venue::kAccepted, 1);
+    row->update([](ShardValues& values) { values.add(Venue::kAccepted, 1); });
+  }
+}
+
 }  // namespace meterbank::test
 
 using namespace meterbank::test;

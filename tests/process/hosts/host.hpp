@@ -83,16 +83,28 @@ inline Provider orders_provider(const std::string& directory) {
   return *Provider::create({.name = "orders", .directory = directory});
 }
 
+// A row of each kind there is, in sets of their own. A row that is refused counts into nothing.
+struct AllRows {
+  explicit AllRows(Provider& provider);
+  // Counts once in each row, and once more in an update.
+  void count() noexcept;
+
+  Instance block, independent, cut;
+  ShardedInstance sharded, by_processor;
+};
+
 // What a provider may have running: keeper, cuts and callbacks.
 struct EveryThing {
   explicit EveryThing(const std::string& directory)
       : provider(orders_provider(directory)),
         orders(*provider.add(orders_with_cuts())),
         waves(*provider.add(kWaves, answer_nothing, CallbackOptions{.serial = true})),
-        instance(*orders.create_instance("eu")) {}
+        instance(*orders.create_instance("eu")),
+        rows(provider) {}
   Provider provider;
   Registration orders, waves;
   Instance instance;
+  AllRows rows;
 };
 
 }  // namespace meterbank::test

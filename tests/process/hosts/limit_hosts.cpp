@@ -8,11 +8,16 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
+#include <functional>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include "../../support/forbidden_calls.hpp"
 #include "host.hpp"
+#include "meterbank/reader.hpp"
 
 namespace meterbank::test {
 namespace {
@@ -28,10 +33,25 @@ void set_up_and_count(const std::string& directory) {
   };
   use(provider.add(kWaves, answer_nothing, {.serial = true}));
   use(provider.add(orders_with_cuts()));
-  CountersetSpec sharded = kTide;
-  sharded.sharded = true;
-  if (auto set = provider.add(sharded)) {
-    if (auto instance = set->create_sharded_instance("")) instance->add(1U, 1);
+  AllRows(provider).count();
+}
+
+// A collector's day. Where memory ends, an error or bad_alloc at the call is what may come.
+void read_all(const std::string& directory) {
+  try {
+    auto catalog = Catalog::open({.directory = directory});
+    if (!catalog) return;
+    auto query = Query::compile(*catalog, {});
+    if (!query) return;
+    Sample sample, older;
+    for (int round = 0; round < 3; ++round) {
+      catalog->refresh();
+      query->update(*catalog);
+      query->collect(sample);
+      static_cast<void>(cook(&older, sample));
+      std::swap(sample, older);
+    }
+  } catch (const std::bad_alloc&) {
   }
 }
 
@@ -39,9 +59,9 @@ void set_up_and_count(const std::string& directory) {
 // that can be interrupted is: there is no SA_RESTART.
 class ManySignals {
  public:
-  ManySignals() {
+  explicit ManySignals(void (*handler)(int) = note_signal) {
     struct sigaction action {};
-    action.sa_handler = [](int) { count.fetch_add(1, std::memory_order_seq_cst); };
+    action.sa_handler = handler;
     ::sigaction(SIGUSR1, &action, nullptr);
     sigevent event{};
     event.sigev_notify = SIGEV_SIGNAL;
@@ -56,6 +76,8 @@ class ManySignals {
   static inline std::atomic<int> count{0};
 
  private:
+  static void note_signal(int) { count.fetch_add(1, std::memory_order_seq_cst); }
+
   timer_t timer_{};
 };
 
@@ -71,6 +93,26 @@ METERBANK_HOST(sets_up_among_signals) {
     if (auto orders = provider->add(orders_with_cuts()); !orders) {
       return wrong(orders.error().message().c_str());
     }
+    AllRows(*provider).count();
+    read_all(directory);
+  }
+  return 0;
+}
+
+AllRows* counted_by_handler = nullptr;
+
+METERBANK_HOST(counts_in_signal_handlers) {
+  EveryThing all(directory);
+  counted_by_handler = &all.rows;
+  const ManySignals signals([](int) {
+    ManySignals::count.fetch_add(1, std::memory_order_seq_cst);
+    // What a handler may write to: independent and sharded rows.
+    counted_by_handler->independent.add(Venue::kAccepted, 1);
+    counted_by_handler->sharded.add(Venue::kAccepted, 1);
+    counted_by_handler->by_processor.add(Venue::kAccepted, 1);
+  });
+  for (int i = 0; i < 300'000 || ManySignals::count.load(std::memory_order_seq_cst) == 0; ++i) {
+    all.rows.count();
   }
   return 0;
 }
@@ -99,6 +141,7 @@ METERBANK_HOST(sets_up_with_few_descriptors) {
       const rlimit few{limit, limit};
       ::setrlimit(RLIMIT_NOFILE, &few);
       set_up_and_count(directory);
+      read_all(directory);
       return 0;
     });
     if (!is_well) return 1;
@@ -114,19 +157,86 @@ rlim_t address_space() {
   return pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
 }
 
-METERBANK_HOST(sets_up_with_little_memory) {
+// Runs `use` in children with ever more memory than they have: from nothing in small steps, then in
+// larger ones.
+int with_little_memory(rlim_t least, const std::function<void()>& use) {
   const rlim_t now = address_space();
-  for (rlim_t more = 0; more < rlim_t{24} << 20; more += more < 2 << 20 ? 16 * 1024 : 512 * 1024) {
+  rlim_t step = 16 << 10;
+  for (rlim_t more = least; more < rlim_t{128} << 20; more += step) {
+    if (more >= 2 << 20) step = 512 << 10;
+    if (more >= 24 << 20) step = 8 << 20;
     const bool is_well = in_forked_child([&] {
       const rlimit little{now + more, now + more};
       ::setrlimit(RLIMIT_AS, &little);
-      set_up_and_count(directory);
+      use();
       return 0;
     });
     if (!is_well) {
       std::fprintf(stderr, "%zu bytes more\n", static_cast<std::size_t>(more));
       return 1;
     }
+  }
+  return 0;
+}
+
+METERBANK_HOST(sets_up_with_little_memory) {
+  return with_little_memory(0, [&] { set_up_and_count(directory); });
+}
+
+METERBANK_HOST(reads_with_little_memory) {
+  Provider provider = orders_provider(directory);
+  const Registration orders = *provider.add(kOrders);
+  std::vector<Instance> rows;
+  while (rows.size() < 8000) {
+    rows.push_back(*orders.create_instance(std::to_string(rows.size())));
+  }
+  return with_little_memory(64 << 10, [&] { read_all(directory); });
+}
+
+METERBANK_HOST(sets_up_where_no_file_may_grow) {
+  const rlimit nothing{0, 0};
+  ::setrlimit(RLIMIT_FSIZE, &nothing);  // beyond it SIGXFSZ kills
+  set_up_and_count(directory);
+  return 0;
+}
+
+METERBANK_HOST(sets_up_without_standard_streams) {
+  return in_forked_child([&] {
+    for (int i = 0; i < 3; ++i) ::close(i);
+    set_up_and_count(directory);
+    set_up_and_count("/nowhere");  // says so nowhere
+    return 0;
+  })
+             ? 0
+             : 1;
+}
+
+METERBANK_HOST(sets_up_with_options_at_both_ends_of_their_types) {
+  const std::vector<ProviderOptions> all{
+      {.name = ""},
+      {.name = std::string(10 << 20, 'x')},
+      {.name = "\x1b[2J"},
+      {.name = "host", .directory = "/proc/self/mem"},
+      {.name = "host", .directory = std::string(9000, '/')},
+      {.name = "host", .bytes_max = 0},
+      {.name = "host", .bytes_max = ~std::uint64_t{0}, .instances_max = 0xffffffff},
+      {.name = "host", .instances_max = 0, .registrations_max = 0},
+      {.name = "host", .registrations_max = 0xffffffff, .mode = 0xffffffff},
+      {.name = "host", .heartbeat = std::chrono::milliseconds::min()},
+      {.name = "host", .heartbeat = std::chrono::milliseconds::max()},
+      {.name = "host", .quarantine = std::chrono::milliseconds::max()},
+      {.name = "host", .quarantine = std::chrono::milliseconds::min()},
+      {.name = "host", .callbacks_max = 0, .cut_period = std::chrono::microseconds::min()},
+      {.name = "host", .callbacks_max = 0xffffffff, .cut_period = std::chrono::microseconds::max()},
+      {.name = "host", .cut_period = std::chrono::microseconds(1)}};
+  for (ProviderOptions options : all) {
+    if (options.directory.empty()) options.directory = directory;
+    Provider provider = Provider::create_or_disabled(options);
+    static_cast<void>(provider.add(kWaves, answer_nothing, {.serial = true}));
+    AllRows(provider).count();
+    CountersetSpec spec = kOrders;
+    spec.shards = 0xffffffff;
+    static_cast<void>(provider.add(spec));
   }
   return 0;
 }
@@ -182,19 +292,40 @@ METERBANK_HOST(changes_directory_after_create) {
   return std::system(left.c_str()) != 0 ? 0 : wrong("something was left");
 }
 
-METERBANK_HOST(changes_root_and_user_after_create) {
-  if (::geteuid() != 0) return 0;
+// A provider that has lost the directory of its record counts on, and so does one that has none.
+int count_elsewhere(const std::string& directory, const std::function<bool()>& go_elsewhere) {
   return in_forked_child([&] {
-    Provider provider = orders_provider(directory);
-    Instance instance = *provider.add(orders_with_cuts())->create_instance("eu");
-    if (::chroot(directory.c_str()) != 0 || ::chdir("/") != 0) return 0;
-    if (::setgid(65534) != 0 || ::setuid(65534) != 0) return wrong("setuid");
-    instance.add(Venue::kAccepted, 1);
-    static_cast<void>(provider.add(kWaves, answer_nothing, {.serial = true}));
-    return instance.value(Venue::kAccepted) == 1 ? 0 : wrong("it does not count");
+    EveryThing all(directory);
+    if (!go_elsewhere()) return 0;
+    all.rows.count();
+    all.instance.add(Venue::kAccepted, 1);
+    static_cast<void>(all.provider.add(kTide, answer_nothing, {.serial = true}));
+    set_up_and_count(directory);
+    return all.instance.value(Venue::kAccepted) == 1 ? 0 : wrong("it does not count");
   })
              ? 0
              : 1;
+}
+
+bool give_up_root() { return ::setgid(65534) == 0 && ::setuid(65534) == 0; }
+
+METERBANK_HOST(changes_user_after_create) {
+  if (::geteuid() != 0) return 0;
+  return count_elsewhere(directory, give_up_root);
+}
+METERBANK_HOST(changes_root_after_create) {
+  if (::geteuid() != 0) return 0;
+  return count_elsewhere(directory,
+                         [] { return ::chroot("/proc/self/fdinfo") == 0 && ::chdir("/") == 0; });
+}
+METERBANK_HOST(changes_root_and_user_after_create) {
+  if (::geteuid() != 0) return 0;
+  return count_elsewhere(directory, [&] {
+    return ::chroot(directory.c_str()) == 0 && ::chdir("/") == 0 && give_up_root();
+  });
+}
+METERBANK_HOST(removes_the_directory_after_create) {
+  return count_elsewhere(directory, [&] { return std::filesystem::remove_all(directory) > 0; });
 }
 
 METERBANK_HOST(replaces_itself) {

@@ -3,6 +3,7 @@
 // A plugin with the library inside. Its host calls it by name, from any thread.
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "../../support/orders_schema.hpp"
 #include "../../support/wave_schema.hpp"
@@ -14,22 +15,24 @@ namespace {
 struct Counted {
   Provider provider;
   Instance orders;
-  ShardedInstance shared;
+  ShardedInstance shared, by_processor;
 };
 std::optional<Counted> counted;
 
 constexpr std::array kHitCounters{CounterSpec{
     .id = 1, .name = "Hits/sec", .symbol = "hits", .type = CounterType::kBulkCount, .unit = "1"}};
 
-constexpr CountersetSpec hits() noexcept {
-  CountersetSpec spec{.name = "Hits",
-                      .symbol = "hits",
-                      .guid = "{77f6a7d0-5b9e-4f3b-8f1e-0a52d6f1c001}"_guid,
-                      .consistency = Consistency::kIndependent,
-                      .counters = kHitCounters};
-  spec.sharded = true;
-  return spec;
-}
+constexpr CountersetSpec kHits{.name = "Hits",
+                               .symbol = "hits",
+                               .consistency = Consistency::kIndependent,
+                               .sharded = true,
+                               .counters = kHitCounters};
+
+constexpr CountersetSpec kHitsByProcessor{.name = "Hits by Processor",
+                                          .symbol = "hits_by_processor",
+                                          .sharded = true,
+                                          .by_processor = true,
+                                          .counters = kHitCounters};
 
 }  // namespace
 }  // namespace meterbank::test
@@ -44,19 +47,27 @@ extern "C" {
   if (!provider) return 1;
   auto orders = provider->add(orders_with_cuts());
   auto waves = provider->add(kWaves, [](CallbackRequest&) { return 0U; }, {.serial = true});
-  auto shared = provider->add(hits());
-  if (!orders || !waves || !shared) return 2;
+  auto shared = provider->add(kHits);
+  auto by_processor = provider->add(kHitsByProcessor);
+  if (!orders || !waves || !shared || !by_processor) return 2;
   auto eu = orders->create_instance("eu");
   auto all = shared->create_sharded_instance("all");
-  if (!eu || !all) return 3;
-  counted.emplace(Counted{std::move(*provider), std::move(*eu), std::move(*all)});
+  auto each = by_processor->create_sharded_instance("all");
+  if (!eu || !all || !each) return 3;
+  counted.emplace(Counted{std::move(*provider), std::move(*eu), std::move(*all), std::move(*each)});
   return 0;
 }
 
 [[gnu::visibility("default")]] void plugin_count() {
-  for (int i = 0; i < 1000; ++i) counted->shared.add(0U, 1);
+  for (int i = 0; i < 1000; ++i) {
+    counted->shared.add(0U, 1);
+    counted->by_processor.add(0U, 1);
+  }
   counted->orders.add(Venue::kAccepted, 1);
 }
 
-[[gnu::visibility("default")]] void plugin_stop() { counted.reset(); }
+// Ends the provider. Its handles stay: a thread may be counting.
+[[gnu::visibility("default")]] void plugin_stop() {
+  const Provider ended = std::move(counted->provider);
+}
 }

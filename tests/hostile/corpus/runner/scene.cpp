@@ -318,37 +318,4 @@ SceneResult play(const Programs& programs, const Attack& attack, std::size_t num
   return Scene(programs, attack, number).play();
 }
 
-SceneResult play_host(const Programs& programs, std::string_view name) {
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  SceneResult result;
-  result.name = name;
-  const RuntimeDirectory directory(Place::kOwnDirectory);
-  ::setenv("METERBANK_DIR", directory.path().c_str(), 1);
-  // Looking for leaks takes a thread and /proc, which some of these programs do without.
-  ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
-  const milliseconds limit = 5 * kDeadline;
-  const Run run = run_command({programs.host, result.name}, limit);
-  kill_descendants();
-  result.verbs = 1;
-  result.slowest_seconds = run.seconds;
-  result.slowest = "host";
-  const std::string said = run.out.substr(0, 2000) + run.err.substr(0, 300);
-  if (const auto bytes = forbidden_bytes(run.out + run.err, Output::kLines); !bytes.empty()) {
-    result.findings.push_back("a terminal is sent " + bytes);
-  }
-  if (run.code == 77) {
-    result.skipped = said.empty() ? "not possible here" : said;
-  } else if (run.late) {
-    result.findings.push_back("did not end within " + std::to_string(limit.count()) + " ms; " +
-                              said);
-    result.only_late = true;
-  } else if (run.signal != 0) {
-    result.findings.push_back("ended by signal " + std::to_string(run.signal) + " " +
-                              std::string(::strsignal(run.signal)) + "; " + said);
-  } else if (run.code != 0) {
-    result.findings.push_back("ended with code " + std::to_string(run.code) + "; " + said);
-  }
-  return result;
-}
-
 }  // namespace meterbank::hostile

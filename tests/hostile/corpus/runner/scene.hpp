@@ -15,7 +15,7 @@
 namespace meterbank::hostile {
 
 struct Programs {
-  std::string cli, provider, healthy, small_reader, perflib_reader, host;
+  std::string cli, provider, healthy, small_reader, perflib_reader;
   // Each attack meets every verb. Under a sanitizer, where a program takes ten times as long to
   // begin, it otherwise meets a third of them, and the attack after it the next third.
   bool every_verb = !test::kHasSanitizer;
@@ -34,8 +34,6 @@ struct SceneResult {
 
 // `number` decides which formats take their turn where not all are run.
 [[nodiscard]] SceneResult play(const Programs& programs, const Attack& attack, std::size_t number);
-// A host program on its own: it must end by itself with 0.
-[[nodiscard]] SceneResult play_host(const Programs& programs, std::string_view name);
 
 // All of them, some at a time, in their order; those that were merely late once more, alone.
 [[nodiscard]] std::vector<SceneResult> play_all(std::size_t count,

@@ -16,10 +16,10 @@ namespace meterbank::hostile {
 namespace {
 
 // A provider whose record says something else, under the name "attacker@lie.provider".
-template <typename Change>
-[[noreturn]] void with_record(const Stage& stage, Change&& change) {
+template <auto kChange>
+[[noreturn]] void with_record(const Stage& stage) {
   PointerRecord record = record_for(forge_memory({}, honest_image(stage)));
-  change(record);
+  kChange(record);
   write_file(stage, kLie, record.text());
   stage.hold();
 }
@@ -37,68 +37,47 @@ std::string honest_text(const Stage& stage) {
 
 constexpr std::array kAttacks{
     Attack{"record_of_pid_1", "Points at init, in the name of its descriptor 0.",
-           [](const Stage& stage) {
-             with_record(stage, [](PointerRecord& record) {
-               record.pid = 1;
-               record.start_time = process_start_time(1);
-               record.descriptor = 0;
-             });
-           },
+           with_record<[](PointerRecord& record) {
+             record.pid = 1;
+             record.start_time = process_start_time(1);
+             record.descriptor = 0;
+           }>,
            "error=|state="},
     Attack{"record_of_the_reader", "Points at the process group that reads, descriptor 0.",
-           [](const Stage& stage) {
-             with_record(stage, [](PointerRecord& record) {
-               record.pid = static_cast<std::uint32_t>(::getppid());
-               record.start_time = process_start_time(record.pid);
-               record.descriptor = 0;
-             });
-           },
+           with_record<[](PointerRecord& record) {
+             record.pid = static_cast<std::uint32_t>(::getppid());
+             record.start_time = process_start_time(record.pid);
+             record.descriptor = 0;
+           }>,
            "error=|state="},
     Attack{"record_of_no_process", "The largest pid there is.",
-           [](const Stage& stage) {
-             with_record(stage, [](PointerRecord& record) { record.pid = 0x7fffffff; });
-           },
-           "error=|state="},
+           with_record<[](PointerRecord& record) { record.pid = 0x7fffffff; }>, "error=|state="},
     Attack{"record_of_a_negative_pid", "A pid that is negative as the kernel sees it.",
-           [](const Stage& stage) {
-             with_record(stage, [](PointerRecord& record) { record.pid = 0xffffffff; });
-           },
+           with_record<[](PointerRecord& record) { record.pid = 0xffffffff; }>,
            "error=|state=|skipped>"},
     Attack{"record_of_another_boot", "The boot id of a machine that was.",
-           [](const Stage& stage) {
-             with_record(stage, [](PointerRecord& record) { record.boot_id = {1, 2}; });
-           },
+           with_record<[](PointerRecord& record) {
+             record.boot_id = {1, 2};
+           }>,
            "error=|state=dead"},
     Attack{"record_of_start_zero", "A start time of zero, which no process has.",
-           [](const Stage& stage) {
-             with_record(stage, [](PointerRecord& record) { record.start_time = 0; });
-           },
-           "error=|state="},
+           with_record<[](PointerRecord& record) { record.start_time = 0; }>, "error=|state="},
     Attack{"record_of_an_older_process", "A start time that is another process's: a reused pid.",
-           [](const Stage& stage) {
-             with_record(stage, [](PointerRecord& record) { record.start_time -= 1; });
-           },
-           "error=|state="},
+           with_record<[](PointerRecord& record) { record.start_time -= 1; }>, "error=|state="},
     Attack{"record_of_a_layout_to_come", "A record of layout 65535.65535.",
-           [](const Stage& stage) {
-             with_record(stage, [](PointerRecord& record) {
-               record.layout_major = 0xffff;
-               record.layout_minor = 0xffff;
-             });
-           },
+           with_record<[](PointerRecord& record) {
+             record.layout_major = 0xffff;
+             record.layout_minor = 0xffff;
+           }>,
            "error=|state="},
     Attack{"record_of_other_bytes", "Says that its memory is 16 EiB.",
-           [](const Stage& stage) {
-             with_record(stage, [](PointerRecord& record) { record.bytes = ~std::uint64_t{0}; });
-           },
+           with_record<[](PointerRecord& record) { record.bytes = ~std::uint64_t{0}; }>,
            "error=|state="},
     Attack{"record_with_a_hostile_name", "Escape sequences as the name of a dead provider.",
-           [](const Stage& stage) {
-             with_record(stage, [](PointerRecord& record) {
-               record.name = "\x1b]0;owned\x07\x1b[2J\xc2\x9b\xe2\x80\xae=1\xff\x08";
-               record.boot_id = {1, 2};
-             });
-           },
+           with_record<[](PointerRecord& record) {
+             record.name = "\x1b]0;owned\x07\x1b[2J\xc2\x9b\xe2\x80\xae=1\xff\x08";
+             record.boot_id = {1, 2};
+           }>,
            "error=|state=|skipped>"},
     Attack{"record_file_with_a_hostile_name", "Escape sequences in the name of the file.",
            [](const Stage& stage) {

@@ -11,72 +11,53 @@ namespace {
 // relaxed, all stores here: disorder is welcome.
 constexpr auto kRelaxedOrder = std::memory_order_relaxed;
 
-template <typename Change>
-[[noreturn]] void with_header(const Stage& stage, Change&& change) {
+template <auto kChange>
+[[noreturn]] void with_header(const Stage& stage) {
   const PatchedProvider provider(stage);
-  change(provider.header());
+  kChange(provider.header());
   stage.hold();
 }
 
 constexpr std::array kAttacks{
     Attack{"header_without_magic", "No magic word: the memory is refused by name.",
-           [](const Stage& stage) {
-             with_header(stage,
-                         [](SegmentHeader& header) { header.magic.store(0, kRelaxedOrder); });
-           },
+           with_header<[](SegmentHeader& header) { header.magic.store(0, kRelaxedOrder); }>,
            "error=NOT_A_SEGMENT"},
     Attack{"header_of_another_byte_order", "The ABI mark is reversed: refused by name.",
-           [](const Stage& stage) {
-             with_header(stage, [](SegmentHeader& header) { header.abi_mark = 0x08030201; });
-           },
+           with_header<[](SegmentHeader& header) { header.abi_mark = 0x08030201; }>,
            "error=WRONG_ABI"},
     Attack{"header_of_a_newer_layout", "A major version to come: refused, with the remedy.",
-           [](const Stage& stage) {
-             with_header(stage, [](SegmentHeader& header) { header.layout_major = 0xffff; });
-           },
+           with_header<[](SegmentHeader& header) { header.layout_major = 0xffff; }>,
            "error=NEWER_LAYOUT"},
     Attack{"header_of_layout_zero", "A major version that never was: refused as corrupt.",
-           [](const Stage& stage) {
-             with_header(stage, [](SegmentHeader& header) { header.layout_major = 0; });
-           },
-           "error=CORRUPT"},
+           with_header<[](SegmentHeader& header) { header.layout_major = 0; }>, "error=CORRUPT"},
     Attack{"header_too_short", "header_bytes is smaller than the header: refused as corrupt.",
-           [](const Stage& stage) {
-             with_header(stage, [](SegmentHeader& header) { header.header_bytes = 64; });
-           },
-           "error=CORRUPT"},
+           with_header<[](SegmentHeader& header) { header.header_bytes = 64; }>, "error=CORRUPT"},
     Attack{"header_longer_than_memory",
            "header_bytes and name_bytes are the largest numbers: nothing is read by them.",
-           [](const Stage& stage) {
-             with_header(stage, [](SegmentHeader& header) {
-               header.header_bytes = 0xffffffff;
-               header.name_bytes = 0xffffffff;
-               header.name.fill('\x1b');
-             });
-           },
+           with_header<[](SegmentHeader& header) {
+             header.header_bytes = 0xffffffff;
+             header.name_bytes = 0xffffffff;
+             header.name.fill('\x1b');
+           }>,
            "state=live"},
     Attack{"header_counts_huge",
            "Four thousand million registrations and extents: the fixed limits decide.",
-           [](const Stage& stage) {
-             with_header(stage, [](SegmentHeader& header) {
-               header.registrations_count.store(0xffffffff, kRelaxedOrder);
-               header.extents_count.store(0xffffffff, kRelaxedOrder);
-             });
-           },
+           with_header<[](SegmentHeader& header) {
+             header.registrations_count.store(0xffffffff, kRelaxedOrder);
+             header.extents_count.store(0xffffffff, kRelaxedOrder);
+           }>,
            "left_out>"},
     Attack{"header_refs_everywhere",
            "All 256 registrations point anywhere: each is left out for itself.",
-           [](const Stage& stage) {
-             with_header(stage, [](SegmentHeader& header) {
-               for (std::size_t i = 1; i < kRegistrationsMax; ++i) {
-                 const auto ref = make_ref(any_number() % 3 == 0 ? 7 : 0,
-                                           static_cast<std::uint32_t>(any_number() % 80000));
-                 header.registrations[i].store(ref, kRelaxedOrder);
-               }
-               header.registrations_count.store(kRegistrationsMax, kRelaxedOrder);
-               header.directory_version.fetch_add(1, kRelaxedOrder);
-             });
-           },
+           with_header<[](SegmentHeader& header) {
+             for (std::size_t i = 1; i < kRegistrationsMax; ++i) {
+               const auto ref = make_ref(any_number() % 3 == 0 ? 7 : 0,
+                                         static_cast<std::uint32_t>(any_number() % 80000));
+               header.registrations[i].store(ref, kRelaxedOrder);
+             }
+             header.registrations_count.store(kRegistrationsMax, kRelaxedOrder);
+             header.directory_version.fetch_add(1, kRelaxedOrder);
+           }>,
            "left_out>"},
     Attack{"header_flickers",
            "Magic word, ABI mark and version change without pause: attached or not, never half.",
@@ -98,10 +79,7 @@ constexpr std::array kAttacks{
            },
            "rows>"},
     Attack{"header_state_unknown", "A state that does not exist: read as any other that lives.",
-           [](const Stage& stage) {
-             with_header(stage,
-                         [](SegmentHeader& header) { header.state.store(77, kRelaxedOrder); });
-           },
+           with_header<[](SegmentHeader& header) { header.state.store(77, kRelaxedOrder); }>,
            "state=live|state=hung"},
     Attack{"header_closed_while_live",
            "Says that it is closed and goes on: its own rows are final, those of others are not.",

@@ -10,13 +10,18 @@ namespace {
 
 constexpr auto kRelaxedOrder = std::memory_order_relaxed;  // disorder is welcome
 
-template <typename Change>
-[[noreturn]] void with_schema(const Stage& stage, Change&& change,
-                              const CountersetSpec& spec = kAttacked) {
+using Change = void (*)(PatchedProvider& provider);
+
+[[noreturn]] void with_schema_of(const Stage& stage, Change change, const CountersetSpec& spec) {
   PatchedProvider provider(stage, spec);
   change(provider);
   provider.announce();
   stage.hold();
+}
+
+template <Change kChange>
+[[noreturn]] void with_schema(const Stage& stage) {
+  with_schema_of(stage, kChange, kAttacked);
 }
 
 // Eight rows of buckets over all that a scale of 3 has between 1 and 1,000.
@@ -32,18 +37,14 @@ CountersetSpec with_distribution(std::array<CounterSpec, 2>& counters) {
 
 constexpr std::array kAttacks{
     Attack{"ids_twice", "Two counters of one id.",
-           [](const Stage& stage) {
-             with_schema(stage, [](PatchedProvider& p) { p.counter(1).id = p.counter(0).id; });
-           },
+           with_schema<[](PatchedProvider& p) { p.counter(1).id = p.counter(0).id; }>,
            "left_out>|rows>"},
     Attack{"links_in_a_circle", "A counter that is its own base, clock and frequency.",
-           [](const Stage& stage) {
-             with_schema(stage, [](PatchedProvider& provider) {
-               CounterRecord& counter = provider.counter(0);
-               counter.type = 0x20020400;  // raw fraction
-               counter.base = counter.time = counter.frequency = counter.multi = counter.id;
-             });
-           },
+           with_schema<[](PatchedProvider& provider) {
+             CounterRecord& counter = provider.counter(0);
+             counter.type = 0x20020400;  // raw fraction
+             counter.base = counter.time = counter.frequency = counter.multi = counter.id;
+           }>,
            "left_out>|rows>"},
     Attack{"types_unknown", "Counter types that no formula knows, another each moment.",
            [](const Stage& stage) {
@@ -56,57 +57,41 @@ constexpr std::array kAttacks{
            }},
     Attack{"scales_out_of_range",
            "Values to be shown times 10 to the power of two thousand million.",
-           [](const Stage& stage) {
-             with_schema(stage, [](PatchedProvider& provider) {
-               provider.counter(0).scale = std::numeric_limits<std::int32_t>::max();
-               provider.counter(1).scale = std::numeric_limits<std::int32_t>::min();
-               provider.counter(0).aggregate = 0xffffffff;
-               provider.counter(0).detail = 0xffffffff;
-             });
-           },
+           with_schema<[](PatchedProvider& provider) {
+             provider.counter(0).scale = std::numeric_limits<std::int32_t>::max();
+             provider.counter(1).scale = std::numeric_limits<std::int32_t>::min();
+             provider.counter(0).aggregate = 0xffffffff;
+             provider.counter(0).detail = 0xffffffff;
+           }>,
            "left_out>|rows>"},
     Attack{"texts_outside", "Texts that begin before, in and behind the schema.",
-           [](const Stage& stage) {
-             with_schema(stage, [](PatchedProvider& provider) {
-               provider.counter(0).name = {0xffffff00, 0x200};
-               provider.counter(0).unit = {0, 0xffffffff};
-               provider.counter(1).help = {provider.registration().schema_bytes - 1, 100};
-               provider.schema().help = {0, 96};
-             });
-           },
+           with_schema<[](PatchedProvider& provider) {
+             provider.counter(0).name = {0xffffff00, 0x200};
+             provider.counter(0).unit = {0, 0xffffffff};
+             provider.counter(1).help = {provider.registration().schema_bytes - 1, 100};
+             provider.schema().help = {0, 96};
+           }>,
            "left_out>"},
     Attack{"counters_more_than_bytes", "More counters than the schema has room for.",
-           [](const Stage& stage) {
-             with_schema(stage, [](PatchedProvider& p) { p.schema().counters = 4000; });
-           },
-           "left_out>"},
+           with_schema<[](PatchedProvider& p) { p.schema().counters = 4000; }>, "left_out>"},
     Attack{"counter_records_of_no_bytes", "A stride of zero.",
-           [](const Stage& stage) {
-             with_schema(stage, [](PatchedProvider& p) { p.schema().counter_bytes = 0; });
-           },
-           "left_out>"},
+           with_schema<[](PatchedProvider& p) { p.schema().counter_bytes = 0; }>, "left_out>"},
     Attack{"kind_unknown", "A kind of instances that does not exist.",
-           [](const Stage& stage) {
-             with_schema(stage, [](PatchedProvider& provider) {
-               provider.schema().instances = 0xffffffff;
-             });
-           },
+           with_schema<[](PatchedProvider& provider) { provider.schema().instances = 0xffffffff; }>,
            "left_out>|rows>"},
     Attack{"words_out_of_the_block", "Counters whose further words lie beyond their block.",
-           [](const Stage& stage) {
-             with_schema(stage, [](PatchedProvider& provider) {
-               provider.counter(0).form = ValueForm::kText;
-               provider.counter(0).more_words = 0x7fffffff;
-               provider.counter(1).form = ValueForm::kDistribution;
-               provider.counter(1).more_words = 4;
-               provider.counter(1).bucket_scale = 100;
-             });
-           },
+           with_schema<[](PatchedProvider& provider) {
+             provider.counter(0).form = ValueForm::kText;
+             provider.counter(0).more_words = 0x7fffffff;
+             provider.counter(1).form = ValueForm::kDistribution;
+             provider.counter(1).more_words = 4;
+             provider.counter(1).bucket_scale = 100;
+           }>,
            "left_out>"},
     Attack{"buckets_beyond_all_numbers", "A first bucket whose value no double holds.",
            [](const Stage& stage) {
              std::array<CounterSpec, 2> counters;
-             with_schema(
+             with_schema_of(
                  stage,
                  [](PatchedProvider& provider) {
                    provider.counter(1).bucket_first = std::numeric_limits<std::int32_t>::max();
@@ -120,7 +105,7 @@ constexpr std::array kAttacks{
         "A count of one, buckets of all ones, a sum that is not a number: shown as not cookable.",
         [](const Stage& stage) {
           std::array<CounterSpec, 2> counters;
-          with_schema(
+          with_schema_of(
               stage,
               [](PatchedProvider& provider) {
                 for (std::uint32_t slot = 0; slot < 3; ++slot) {

@@ -11,13 +11,12 @@ namespace {
 
 constexpr auto kRelaxedOrder = std::memory_order_relaxed;  // disorder is welcome
 
-template <typename Step>
-[[noreturn]] void change_blocks(const Stage& stage, Step&& step,
-                                const CountersetSpec& spec = kAttacked) {
-  PatchedProvider provider(stage, spec);
+template <auto kStep>
+[[noreturn]] void change_blocks(const Stage& stage) {
+  PatchedProvider provider(stage);
   const std::array blocks{provider.block(0), provider.block(1), provider.block(2)};
   stage.keep_on([&] {
-    for (const auto& block : blocks) step(block);
+    for (const auto& block : blocks) kStep(block);
   });
 }
 
@@ -45,35 +44,27 @@ constexpr std::array kAttacks{
            },
            "rows>"},
     Attack{"seq_at_random", "Another sequence number each moment: reads end after a few attempts.",
-           [](const Stage& stage) {
-             change_blocks(stage, [](const auto& b) { b.seq->store(any_number(), kRelaxedOrder); });
-           },
+           change_blocks<[](const auto& b) { b.seq->store(any_number(), kRelaxedOrder); }>,
            "rows>"},
     Attack{"seq_never_settles", "The sequence number grows, and the checkpoint's, too.",
-           [](const Stage& stage) {
-             change_blocks(stage, [](const auto& block) {
-               block.seq->fetch_add(1, kRelaxedOrder);
-               block.checkpoint->fetch_add(1, kRelaxedOrder);
-             });
-           },
+           change_blocks<[](const auto& block) {
+             block.seq->fetch_add(1, kRelaxedOrder);
+             block.checkpoint->fetch_add(1, kRelaxedOrder);
+           }>,
            "rows>"},
     Attack{"seq_jumps_back", "Versions from the beginning to the end and back.",
-           [](const Stage& stage) {
-             change_blocks(stage, [](const auto& block) {
-               const std::uint64_t now = block.seq->load(kRelaxedOrder);
-               block.seq->store(now < 4 ? ~std::uint64_t{1} : 2, kRelaxedOrder);
-             });
-           },
+           change_blocks<[](const auto& block) {
+             const std::uint64_t now = block.seq->load(kRelaxedOrder);
+             block.seq->store(now < 4 ? ~std::uint64_t{1} : 2, kRelaxedOrder);
+           }>,
            "rows>"},
     Attack{"checkpoints_lie", "Checkpoints of versions to come, of other words, half written.",
-           [](const Stage& stage) {
-             change_blocks(stage, [](const auto& block) {
-               block.seq->fetch_add(1, kRelaxedOrder);
-               for (std::uint32_t word = 0; word < checkpoint_words(block.words); ++word) {
-                 block.checkpoint[word].store(any_number() | 1ULL << 63, kRelaxedOrder);
-               }
-             });
-           },
+           change_blocks<[](const auto& block) {
+             block.seq->fetch_add(1, kRelaxedOrder);
+             for (std::uint32_t word = 0; word < checkpoint_words(block.words); ++word) {
+               block.checkpoint[word].store(any_number() | 1ULL << 63, kRelaxedOrder);
+             }
+           }>,
            "rows>"},
     Attack{"epochs_lie", "A settled epoch of the end of time, and saved states of any.",
            [](const Stage& stage) {
@@ -104,15 +95,13 @@ constexpr std::array kAttacks{
              });
            }},
     Attack{"values_of_all_ones", "The largest number in each word, then the smallest.",
-           [](const Stage& stage) {
-             change_blocks(stage, [](const auto& block) {
-               for (std::uint32_t word = 0; word < block.words; ++word) {
-                 const std::uint64_t now = block.copy0[word].load(kRelaxedOrder);
-                 block.copy0[word].store(~now | 1, kRelaxedOrder);
-                 block.copy1[word].store(~now & 1, kRelaxedOrder);
-               }
-             });
-           },
+           change_blocks<[](const auto& block) {
+             for (std::uint32_t word = 0; word < block.words; ++word) {
+               const std::uint64_t now = block.copy0[word].load(kRelaxedOrder);
+               block.copy0[word].store(~now | 1, kRelaxedOrder);
+               block.copy1[word].store(~now & 1, kRelaxedOrder);
+             }
+           }>,
            "rows>"},
     Attack{"gauges_that_are_no_numbers", "NaN, infinity and denormal numbers, timed to come.",
            [](const Stage& stage) {
@@ -144,10 +133,7 @@ constexpr std::array kAttacks{
            },
            "rows>"},
     Attack{"generations_flap", "Slots begin a new life, or an older one, without pause.",
-           [](const Stage& stage) {
-             change_blocks(stage,
-                           [](const auto& b) { b.slot->store(any_number(), kRelaxedOrder); });
-           }},
+           change_blocks<[](const auto& b) { b.slot->store(any_number(), kRelaxedOrder); }>},
     Attack{"memberships_flap", "The membership word moves, back and forth, and the rows with it.",
            [](const Stage& stage) {
              const PatchedProvider provider(stage);
@@ -167,14 +153,12 @@ constexpr std::array kAttacks{
              });
            }},
     Attack{"rows_of_one_torn_block", "Writes to the copy that is read, in the middle of reads.",
-           [](const Stage& stage) {
-             change_blocks(stage, [](const auto& block) {
-               const std::uint64_t value = any_number() % 1000;
-               for (std::uint32_t word = 0; word < block.words; ++word) {
-                 block.copy0[word].store(value, kRelaxedOrder);
-               }
-             });
-           },
+           change_blocks<[](const auto& block) {
+             const std::uint64_t value = any_number() % 1000;
+             for (std::uint32_t word = 0; word < block.words; ++word) {
+               block.copy0[word].store(value, kRelaxedOrder);
+             }
+           }>,
            "rows>"},
 };
 
