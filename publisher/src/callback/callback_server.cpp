@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "../library_thread.hpp"
 #include "meterbank/base/clock.hpp"
+#include "meterbank/base/library_thread.hpp"
 #include "meterbank/base/peer_process.hpp"
 
 namespace meterbank::detail {
@@ -458,7 +458,7 @@ void CallbackServer::stop() noexcept {
   }
 }
 
-void CallbackServer::after_fork_in_child() noexcept {
+void CallbackServer::leave_to_parent() noexcept {
   listener_.abandon();
   const bool has_descriptors = set_.is_here();
   for (const auto& [number, connection] : connections_) {
