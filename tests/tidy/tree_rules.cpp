@@ -21,7 +21,7 @@ struct Part {
   std::array<std::string_view, 3> prefixes;
   std::array<std::string_view, 5> may_include;
 };
-constexpr std::array<Part, 8> kLibraries = {{
+constexpr std::array<Part, 9> kLibraries = {{
     {"hal", {"publisher/pmu/hal/"}, {"shm", "windows", "pmu", "hal"}},
     {"pmu",
      {"publisher/pmu/", "publisher/include/meterbank/pmu/", "publisher/src/pmu/"},
@@ -29,8 +29,9 @@ constexpr std::array<Part, 8> kLibraries = {{
     {"pcw", {"publisher/pcw/"}, {"shm", "windows", "publisher", "pcw", "hal"}},
     {"perflib", {"reader/perflib/"}, {"shm", "windows", "reader", "perflib"}},
     {"windows", {"shm/windows/"}, {"shm", "windows"}},
+    {"ipc", {"shm/ipc/"}, {"shm", "ipc"}},
     {"shm", {"shm/"}, {"shm"}},
-    {"publisher", {"publisher/"}, {"shm", "publisher"}},
+    {"publisher", {"publisher/"}, {"shm", "ipc", "publisher"}},
     {"reader", {"reader/"}, {"shm", "reader"}},
 }};
 

@@ -35,7 +35,7 @@
 #include "channel_users.hpp"
 #include "connection.hpp"
 #include "meterbank/base/result.hpp"
-#include "wait_set.hpp"
+#include "meterbank/ipc/wait_set.hpp"
 
 namespace meterbank::detail {
 
