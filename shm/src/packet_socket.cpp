@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -63,6 +64,7 @@ ErrorCode code_of(int error) noexcept {
       return ErrorCode::kGone;
     case EACCES:
     case EPERM:
+    case EROFS:
       return ErrorCode::kDenied;
     case EAGAIN:
     case EMFILE:
@@ -201,7 +203,8 @@ void ListeningSocket::close() noexcept {
   reserve_.reset();
 }
 
-Result<PacketListener> PacketListener::listen(const std::string& path, int backlog) {
+Result<PacketListener> PacketListener::listen(const std::string& path, int backlog,
+                                              std::optional<mode_t> mode) {
   const SocketAddress address(path);
   if (!address.fits()) return bad_path(path);
   if (PacketSocket::connect(path)) {
@@ -210,7 +213,7 @@ Result<PacketListener> PacketListener::listen(const std::string& path, int backl
   ::unlink(path.c_str());
   UniqueFd socket = make_socket();
   if (socket && ::bind(socket.get(), address.get(), address.bytes()) == 0 &&
-      ::listen(socket.get(), backlog) == 0) {
+      (!mode || ::chmod(path.c_str(), *mode) == 0) && ::listen(socket.get(), backlog) == 0) {
     ListeningSocket listening(std::move(socket));
     if (listening.has_reserve()) return PacketListener(std::move(listening), path);
   }
@@ -218,11 +221,21 @@ Result<PacketListener> PacketListener::listen(const std::string& path, int backl
   return fail(code_of(error), "cannot listen at " + path, "", error);
 }
 
+Result<PacketListener> PacketListener::adopt(UniqueFd socket, std::string path) {
+  ListeningSocket listening(std::move(socket));
+  if (listening.has_reserve()) return PacketListener(std::move(listening), std::move(path));
+  const int error = errno;
+  return fail(code_of(error), "cannot go on listening at " + path, "", error);
+}
+
 PacketListener::PacketListener(PacketListener&& other) noexcept
     : socket_(std::move(other.socket_)), path_(std::exchange(other.path_, {})) {}
 
-PacketListener::~PacketListener() {
+PacketListener::~PacketListener() { close(); }
+
+void PacketListener::close() noexcept {
   if (!path_.empty()) ::unlink(path_.c_str());
+  abandon();
 }
 
 void PacketListener::abandon() noexcept {

@@ -184,6 +184,48 @@ TEST(PacketListener, TakesThePlaceOfOneThatIsGoneButNotOfOneThatListens) {
   EXPECT_TRUE(PacketListener::listen(path, 8));
 }
 
+TEST(PacketListener, GivesItsNameTheModeThatIsAskedFor) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/socket";
+  for (const mode_t mode : {mode_t{0666}, mode_t{0600}}) {
+    const auto listener = PacketListener::listen(path, 8, mode);
+    ASSERT_TRUE(listener);
+    struct stat facts {};
+    ASSERT_EQ(::stat(path.c_str(), &facts), 0);
+    EXPECT_EQ(facts.st_mode & 0777, mode);
+  }
+}
+
+TEST(PacketListener, HangsUpOnPeersThatWaitWhenItCloses) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/socket";
+  PacketListener listener = *PacketListener::listen(path, 8);
+  PacketSocket waiting = *PacketSocket::connect(path);
+  listener.close();
+  EXPECT_FALSE(std::filesystem::exists(path));
+  PacketBuffer packet;
+  UniqueFd attached;
+  EXPECT_EQ(waiting.receive(packet, attached), Got::kEnd);
+  EXPECT_EQ(PacketSocket::connect(path).error().code, ErrorCode::kGone);
+}
+
+// As for a program that replaces itself, or one that a service manager has started.
+TEST(PacketListener, GoesOnAtASocketThatItIsGivenAndRemovesOnlyANameOfItsOwn) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/socket";
+  PacketListener first = *PacketListener::listen(path, 8);
+  const auto again = [&first] { return UniqueFd(::fcntl(first.descriptor(), F_DUPFD_CLOEXEC, 3)); };
+  const PacketSocket near = *PacketSocket::connect(path);
+  {
+    PacketListener of_manager = *PacketListener::adopt(again(), "");
+    PacketSocket far;
+    EXPECT_EQ(of_manager.accept(far), Came::kPeer);
+  }
+  EXPECT_TRUE(std::filesystem::exists(path));
+  { const PacketListener own = *PacketListener::adopt(again(), path); }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 TEST(PacketListener, RefusesAPathThatASocketCannotHave) {
   for (const std::string& path : {std::string(), std::string(200, 'x')}) {
     EXPECT_EQ(PacketListener::listen(path, 8).error().code, ErrorCode::kInvalidArgument);

@@ -35,7 +35,7 @@
 #include "channel_users.hpp"
 #include "connection.hpp"
 #include "meterbank/base/result.hpp"
-#include "wait_set.hpp"
+#include "meterbank/ipc/wait_set.hpp"
 
 namespace meterbank::detail {
 
@@ -54,10 +54,10 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
   // Ends the threads and hangs up; waits for callbacks that run, except that of the caller.
   void stop() noexcept;
 
-  // Around fork(): the child closes what it has inherited and leaves the object alone after that.
-  void before_fork() noexcept { mutex_.lock(); }
-  void after_fork_in_parent() noexcept { mutex_.unlock(); }
-  void after_fork_in_child() noexcept;
+  // As in ForkWatcher, for the segment that it belongs to.
+  void lock_for_fork() noexcept { mutex_.lock(); }
+  void unlock_after_fork() noexcept { mutex_.unlock(); }
+  void leave_to_parent() noexcept;
 
  private:
   using ConnectionPtr = std::shared_ptr<Connection>;

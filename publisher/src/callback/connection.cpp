@@ -4,53 +4,37 @@
 #include <cstring>
 #include <utility>
 
+#include "meterbank/shm/segment.hpp"
+
 namespace meterbank::detail {
 
-PacketSocket::Sent Connection::try_to_send(const Unsent& unsent) noexcept {
-  return socket_.send(unsent.packet, unsent.rows ? unsent.rows->descriptor() : -1);
-}
-
-bool Connection::send_or_keep(Unsent unsent, std::size_t unsent_max) {
+bool Connection::send(const ChannelAnswer& answer, KnownFd rows) {
+  std::vector<std::byte> packet = encode(answer);
   const std::lock_guard lock(mutex_);
-  if (closed_) return true;
-  if (unsent_.empty()) {
-    const PacketSocket::Sent sent = try_to_send(unsent);
-    if (sent == PacketSocket::Sent::kAll) return true;
-    if (sent == PacketSocket::Sent::kEnd) return false;
-  }
-  if (unsent_.size() >= unsent_max) return false;
-  unsent_.push_back(std::move(unsent));
-  return true;
+  return closed_ || reader_.send(std::move(packet), std::move(rows));
 }
 
-bool Connection::send(const ChannelAnswer& answer, std::size_t unsent_max) {
-  return send_or_keep({encode(answer), std::nullopt}, unsent_max);
-}
+bool Connection::send(const ChannelAnswer& answer) { return send(answer, KnownFd()); }
 
-bool Connection::send(const RunningCall& call, std::size_t unsent_max) {
+bool Connection::send(const RunningCall& call) {
   ChannelAnswer answer = call.answer();
-  if (answer.bytes.size() <= kRowsInPacketMax) return send(answer, unsent_max);
+  if (answer.bytes.size() <= kRowsInPacketMax) return send(answer);
   auto rows = OwnedExtent::create("answer", answer.bytes.size());
-  if (!rows) return send(call.answer_cut_to_a_packet(), unsent_max);
+  if (!rows) return send(call.answer_cut_to_a_packet());
   std::memcpy(rows->data(), answer.bytes.data(), answer.bytes.size());
   answer.flags |= kRowsInMemory;
   answer.bytes = {};
-  return send_or_keep({encode(answer), std::move(*rows)}, unsent_max);
+  return send(answer, rows->take_descriptor());
 }
 
 bool Connection::flush() noexcept {
   const std::lock_guard lock(mutex_);
-  while (!unsent_.empty()) {
-    const PacketSocket::Sent sent = try_to_send(unsent_.front());
-    if (sent != PacketSocket::Sent::kAll) return sent == PacketSocket::Sent::kFull;
-    unsent_.pop_front();
-  }
-  return true;
+  return reader_.flush();
 }
 
 bool Connection::has_unsent() const noexcept {
   const std::lock_guard lock(mutex_);
-  return !unsent_.empty();
+  return reader_.has_unsent();
 }
 
 bool Connection::add_call(std::uint64_t id, const std::shared_ptr<RunningCall>& call) {
@@ -95,16 +79,15 @@ bool Connection::is_idle() noexcept {
   const std::unique_lock turn(turn_, std::try_to_lock);
   if (!turn) return false;
   const std::lock_guard lock(mutex_);
-  return calls_.empty() && interests_.empty() && unsent_.empty() && !socket_.has_packet();
+  return calls_.empty() && interests_.empty() && !reader_.has_unsent() && !reader_.has_packet();
 }
 
 Connection::Interests Connection::close() noexcept {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   for (const auto& [id, call] : calls_) call->cancel();
-  unsent_.clear();
   // The descriptor stays until the last thread that serves this connection has left it.
-  socket_.hang_up();
+  reader_.hang_up();
   return std::exchange(interests_, {});
 }
 

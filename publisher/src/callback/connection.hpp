@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One reader, connected: what it waits for, what it is interested in, what it has not fetched.
+// One reader, connected: what it waits for and what it is interested in.
 // Thread safety: receive() and count_fault() only in the turn; any thread may call the rest.
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,42 +12,39 @@
 #include <vector>
 
 #include "callable.hpp"
-#include "meterbank/base/known_fd.hpp"
-#include "meterbank/shm/packet_socket.hpp"
-#include "meterbank/shm/segment.hpp"
+#include "meterbank/ipc/peer_connection.hpp"
 
 namespace meterbank::detail {
 
 class Connection {
  public:
-  // `process` is readable when the peer's process has ended; it may be empty.
-  Connection(std::uint64_t number, PacketSocket socket, KnownFd process)
-      : number_(number),
-        socket_(std::move(socket)),
-        process_(std::move(process)),
-        peer_(socket_.peer()) {}
+  Connection(std::uint64_t number, PeerConnection reader) noexcept
+      : number_(number), reader_(std::move(reader)) {}
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
-  ~Connection() { close_process(); }
+  ~Connection() {
+    // relaxed: this is the last thread that has this object.
+    if (has_lost_process_.load(std::memory_order_relaxed)) reader_.abandon_process();
+  }
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
-  [[nodiscard]] int descriptor() const noexcept { return socket_.descriptor(); }
-  [[nodiscard]] int process() const noexcept { return process_.get(); }
-  [[nodiscard]] const PeerCredentials& peer() const noexcept { return peer_; }
+  [[nodiscard]] int descriptor() const noexcept { return reader_.descriptor(); }
+  [[nodiscard]] int process() const noexcept { return reader_.process(); }
+  [[nodiscard]] const PeerCredentials& peer() const noexcept { return reader_.peer(); }
 
   // Rule 2 of callback_server.hpp.
   [[nodiscard]] std::mutex& turn() noexcept { return turn_; }
   PacketSocket::Got receive(PacketBuffer& packet, UniqueFd& attached) noexcept {
-    return socket_.receive(packet, attached);
+    return reader_.receive(packet, attached);
   }
   // True: that was one too many.
   [[nodiscard]] bool count_fault(std::uint32_t max) noexcept { return ++faults_ >= max; }
 
   // Sends, or keeps until the reader has room. False: it is to be closed, for it has gone or keeps
   // too much waiting.
-  [[nodiscard]] bool send(const ChannelAnswer& answer, std::size_t unsent_max);
+  [[nodiscard]] bool send(const ChannelAnswer& answer);
   // Of a call: rows that a packet has no room for go in a memfd.
-  [[nodiscard]] bool send(const RunningCall& call, std::size_t unsent_max);
+  [[nodiscard]] bool send(const RunningCall& call);
   [[nodiscard]] bool flush() noexcept;
   [[nodiscard]] bool has_unsent() const noexcept;
 
@@ -75,8 +71,9 @@ class Connection {
   }
   // In the child of a fork: closes what was inherited.
   void close_in_child() noexcept {
-    socket_ = PacketSocket();
-    close_process();
+    // relaxed: the child of a fork has one thread.
+    if (has_lost_process_.load(std::memory_order_relaxed)) reader_.abandon_process();
+    reader_.abandon();
   }
 
   // The end: cancels its calls, sends nothing more. Returns its interests, once.
@@ -84,30 +81,17 @@ class Connection {
   [[nodiscard]] Interests close() noexcept;
 
  private:
-  struct Unsent {
-    std::vector<std::byte> packet;
-    std::optional<OwnedExtent> rows;
-  };
-  void close_process() noexcept {
-    // relaxed: this is the last thread that has this object.
-    if (has_lost_process_.load(std::memory_order_relaxed)) process_.abandon();
-    process_.reset();
-  }
-  [[nodiscard]] bool send_or_keep(Unsent unsent, std::size_t unsent_max);
-  [[nodiscard]] PacketSocket::Sent try_to_send(const Unsent& unsent) noexcept;
+  [[nodiscard]] bool send(const ChannelAnswer& answer, KnownFd rows);
 
   const std::uint64_t number_;
-  PacketSocket socket_;
-  KnownFd process_;
+  PeerConnection reader_;  // sends and what is unsent: under mutex_
   std::atomic<bool> has_lost_process_{false};
-  const PeerCredentials peer_;
 
   std::mutex turn_;  // taken before all others
   std::uint32_t faults_ = 0;
 
   mutable std::mutex mutex_;  // taken before a Callable's, never inside
   bool closed_ = false;
-  std::deque<Unsent> unsent_;
   std::map<std::uint64_t, std::shared_ptr<RunningCall>> calls_;
   Interests interests_;
 };

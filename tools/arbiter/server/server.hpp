@@ -32,6 +32,7 @@
 #include "arbiter/server/upgrade/saved_server.hpp"
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
+#include "meterbank/ipc/wait_set.hpp"
 
 namespace meterbank::arbiter {
 
@@ -111,7 +112,8 @@ class Server final : public Outside {
   Supervisor supervisor_;
   Log log_;
   Admission admission_;
-  UniqueFd epoll_, signals_;
+  WaitSet set_;
+  UniqueFd signals_;
   std::map<ClientNumber, Connection> connections_;
   std::set<ClientNumber> ending_;
   std::map<int, CarrierNumber> watched_;

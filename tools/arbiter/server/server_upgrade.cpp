@@ -26,8 +26,8 @@ SavedServer Server::save() {
     if (found == connections_.end()) continue;
     SavedClient client;
     client.visitor = visitor;
-    client.socket = found->second.socket().descriptor();
-    for (const UnsentPacket& packet : found->second.unsent()) {
+    client.socket = found->second.peer.descriptor();
+    for (const UnsentPacket& packet : found->second.peer.unsent()) {
       const auto* const first = reinterpret_cast<const std::uint8_t*>(packet.bytes.data());
       client.unsent.push_back({{first, first + packet.bytes.size()}, packet.attached.get()});
     }

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "held.hpp"
+#include "meterbank/base/fork_watch.hpp"
 #include "meterbank/base/one_process.hpp"
 #include "meterbank/pmu/connection.hpp"
 #include "meterbank/shm/packet_socket.hpp"
@@ -53,7 +54,13 @@ struct Pending {
 };
 
 // Made by make_of_one_process(): a child never destroys what it inherited of its parent.
-class Link : public OfOneProcess, public std::enable_shared_from_this<Link> {
+//
+// The child of a fork has no leases. It must not speak on the parent's socket, where it would be
+// taken for it, nor keep descriptors of counters, which would stay taken as long as the child
+// lives.
+class Link final : public OfOneProcess,
+                   public std::enable_shared_from_this<Link>,
+                   private ForkWatcher {
  public:
   explicit Link(ConnectionOptions options);
   ~Link();
@@ -93,11 +100,6 @@ class Link : public OfOneProcess, public std::enable_shared_from_this<Link> {
   [[nodiscard]] int descriptor() const noexcept { return all_.get(); }
   void dispatch();
 
-  // Of fork.cpp: the mutex is held across a fork.
-  void before_fork() { mutex_.lock(); }
-  void after_fork_in_parent() { mutex_.unlock(); }
-  void after_fork_in_child() noexcept;
-
  private:
   using Clock = std::chrono::steady_clock;
   using Lock = std::unique_lock<std::mutex>;
@@ -105,6 +107,9 @@ class Link : public OfOneProcess, public std::enable_shared_from_this<Link> {
   enum class Phase : std::uint8_t { kAdrift, kGreeting, kOpen, kClosed };
 
   // ---- link.cpp: life ----
+  bool lock_for_fork() noexcept override;
+  void unlock_after_fork() noexcept override { mutex_.unlock(); }
+  void leave_to_parent() noexcept override;
   [[nodiscard]] static Error of_parent();
   Result<void> prepare();
   Result<void> connect_locked();

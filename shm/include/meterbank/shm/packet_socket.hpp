@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -120,11 +121,16 @@ class ListeningSocket {
   KnownFd reserve_;  // the same socket once more
 };
 
-// Where a provider is asked. The name in the file system goes with the object.
+// Where a server is met. The name in the file system goes with the object.
 class PacketListener {
  public:
-  // Replaces a socket at which no process listens. kExists: a process does.
-  static Result<PacketListener> listen(const std::string& path, int backlog);
+  // Replaces a socket at which no process listens. kExists: a process does. `mode`: of the name;
+  // by default as the umask says.
+  static Result<PacketListener> listen(const std::string& path, int backlog,
+                                       std::optional<mode_t> mode = std::nullopt);
+  // Takes over a socket that listens at `path`. Empty: the name is another's and stays. kLimit: no
+  // descriptor is left for the reserve.
+  static Result<PacketListener> adopt(UniqueFd socket, std::string path);
   PacketListener(PacketListener&& other) noexcept;
   PacketListener& operator=(PacketListener&&) = delete;
   ~PacketListener();
@@ -133,6 +139,8 @@ class PacketListener {
   [[nodiscard]] ListeningSocket::Came accept(PacketSocket& peer) noexcept {
     return socket_.accept(peer);
   }
+  // Takes the name away; peers that wait in its queue are hung up on.
+  void close() noexcept;
   // In the child of a fork: closes what was inherited, and leaves the name to the parent.
   void abandon() noexcept;
 

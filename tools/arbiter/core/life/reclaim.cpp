@@ -3,43 +3,21 @@
 // After a crash. What was held is read from the journal; for a while only those who held it are
 // served, so that a restart of the arbiter lets no client come between a lease and its holder.
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cstring>
-#include <span>
 
 #include "arbiter/core/life/state.hpp"
+#include "meterbank/base/fnv1a.hpp"
 
 namespace meterbank::arbiter {
-namespace {
 
-// FNV-1a: keeps honest clients from mistakes, and is no defence.
-class Digest {
- public:
-  template <typename T>
-  void add(const T& value) noexcept {
-    static_assert(std::has_unique_object_representations_v<T>);
-    const auto bytes = std::bit_cast<std::array<unsigned char, sizeof(T)>>(value);
-    for (const unsigned char byte : bytes) {
-      value_ = (value_ ^ byte) * 0x100000001b3;
-    }
-  }
-  [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
-
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325;
-};
-
-}  // namespace
-
+// Keeps honest clients from mistakes.
 std::uint64_t digest_of(const pmu::Allocate& asked) noexcept {
-  Digest digest;
+  Fnv1a digest;
   const std::uint32_t what_is_had = pmu::kAllocateHasGroups | pmu::kAllocateHasItems;
-  digest.add(asked.head.flags & what_is_had);
-  digest.add(asked.head.task);
-  digest.add(asked.head.pmu);
-  for (const pmu::CpuGroup& group : asked.groups) digest.add(group);
-  for (const pmu::Item& item : asked.items) digest.add(item);
+  digest.add_object(asked.head.flags & what_is_had);
+  digest.add_object(asked.head.task);
+  digest.add_object(asked.head.pmu);
+  for (const pmu::CpuGroup& group : asked.groups) digest.add_object(group);
+  for (const pmu::Item& item : asked.items) digest.add_object(item);
   return digest.value();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the threads of a provider's socket wait at: an epoll set, and a socket in it that wakes all.
+// What the threads of a packet server wait at: an epoll set, and a socket in it that wakes all.
 //
 // A program may close the descriptors of the set by their numbers, and the threads that wait at it
 // learn nothing of it: they sleep on, at a set that is empty by then. So they look now and then
@@ -13,11 +13,13 @@
 
 #include <sys/epoll.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "meterbank/base/known_fd.hpp"
 
-namespace meterbank::detail {
+namespace meterbank {
 
 class WaitSet {
  public:
@@ -33,16 +35,22 @@ class WaitSet {
   // Two system calls.
   [[nodiscard]] bool is_here() const noexcept;
 
-  void watch(int descriptor, std::uint64_t tag, std::uint32_t events, bool again) const noexcept;
+  // `again`: the descriptor is in the set. `tag` is not ~0. False: errno says why.
+  bool watch(int descriptor, std::uint64_t tag, std::uint32_t events, bool again) const noexcept;
   void forget(int descriptor) const noexcept;
 
   enum class Woke : std::uint8_t {
-    kReady,    // `tag` says what
+    kReady,
     kNothing,  // look again
-    kWoken,    // by wake()
+    kWoken,    // by wake(), whatever else happened
     kLost,     // the program has closed it
   };
-  [[nodiscard]] Woke wait(std::uint64_t& tag) const noexcept;
+  // How long a thread may sleep at a set that is not there any more.
+  static constexpr int kLookEveryMs = 1000;
+  // With kReady the first `count` of `events` are what happened. Waits for kLookEveryMs at most.
+  // Precondition: `events` is not empty.
+  [[nodiscard]] Woke wait(std::span<epoll_event> events, std::size_t& count,
+                          int timeout_ms = kLookEveryMs) const noexcept;
   // Every thread that waits now or later.
   void wake() const noexcept;
 
@@ -53,4 +61,4 @@ class WaitSet {
   KnownFd woken_, waker_;  // connected to each other
 };
 
-}  // namespace meterbank::detail
+}  // namespace meterbank

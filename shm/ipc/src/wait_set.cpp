@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wait_set.hpp"
+#include "meterbank/ipc/wait_set.hpp"
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
-namespace meterbank::detail {
+namespace meterbank {
 namespace {
 
-// How long threads sleep at a set that is not there any more, and so how long its end may take.
-constexpr int kLookEveryMs = 1000;
 // Tag of the socket. The tags of connections are smaller.
 constexpr std::uint64_t kWaker = ~std::uint64_t{0};
 
@@ -49,27 +48,31 @@ bool WaitSet::has_epoll() const noexcept {
   return is_in_set;
 }
 
-void WaitSet::watch(int descriptor, std::uint64_t tag, std::uint32_t events,
+bool WaitSet::watch(int descriptor, std::uint64_t tag, std::uint32_t events,
                     bool again) const noexcept {
   epoll_event event{};
   event.events = events;
   event.data.u64 = tag;
-  ::epoll_ctl(epoll_.get(), again ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &event);
+  return ::epoll_ctl(epoll_.get(), again ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
 void WaitSet::forget(int descriptor) const noexcept {
   if (is_here()) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, descriptor, nullptr);
 }
 
-WaitSet::Woke WaitSet::wait(std::uint64_t& tag) const noexcept {
+WaitSet::Woke WaitSet::wait(std::span<epoll_event> events, std::size_t& count,
+                            int timeout_ms) const noexcept {
+  count = 0;
   // After a wait that ended by time both are looked at, else the set is what it was a tick ago.
   if (!woken_.is_here_this_tick()) return Woke::kLost;
-  epoll_event event{};
-  const int count = ::epoll_wait(epoll_.get(), &event, 1, kLookEveryMs);
-  if (count < 0) return errno == EINTR ? Woke::kNothing : Woke::kLost;
-  if (count == 0) return is_here() ? Woke::kNothing : Woke::kLost;
-  tag = event.data.u64;
-  return tag == kWaker ? Woke::kWoken : Woke::kReady;
+  const int ready = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                                 std::min(timeout_ms, kLookEveryMs));
+  if (ready < 0) return errno == EINTR ? Woke::kNothing : Woke::kLost;
+  if (ready == 0) return is_here() ? Woke::kNothing : Woke::kLost;
+  count = static_cast<std::size_t>(ready);
+  const auto is_waker = [](const epoll_event& event) { return event.data.u64 == kWaker; };
+  const auto happened = events.first(count);
+  return std::any_of(happened.begin(), happened.end(), is_waker) ? Woke::kWoken : Woke::kReady;
 }
 
 void WaitSet::wake() const noexcept {
@@ -77,4 +80,4 @@ void WaitSet::wake() const noexcept {
   if (waker_.is_here()) ::send(waker_.get(), &kByte, sizeof kByte, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-}  // namespace meterbank::detail
+}  // namespace meterbank

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the library starts its own threads: a small stack, and no signal is ever delivered to them,
-// so that no handler of the service runs there.
+// How the libraries start threads of their own: a small stack, and no signal is ever delivered to
+// them, so that no handler of the program runs there.
 #pragma once
 
 #include <pthread.h>
@@ -9,7 +9,11 @@
 
 #include <cstddef>
 
-namespace meterbank::detail {
+namespace meterbank {
+
+// Enough for code of the libraries, and for callbacks of the program.
+inline constexpr std::size_t kLibraryStackBytes = std::size_t{128} * 1024;
+inline constexpr std::size_t kCallbackStackBytes = std::size_t{256} * 1024;
 
 // While it lives, threads that this one starts inherit that they take no signal.
 class WithoutSignals {
@@ -28,16 +32,16 @@ class WithoutSignals {
 };
 
 // Returns 0, or the errno of the reason.
-[[nodiscard]] inline int start_library_thread(pthread_t& thread, void* (*run)(void*) noexcept,
-                                              void* state) noexcept {
-  constexpr std::size_t kStackBytes = std::size_t{128} * 1024;
+[[nodiscard]] inline int start_library_thread(
+    pthread_t& thread, void* (*run)(void*) noexcept, void* state,
+    std::size_t stack_bytes = kLibraryStackBytes) noexcept {
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
-  ::pthread_attr_setstacksize(&attributes, kStackBytes);
+  ::pthread_attr_setstacksize(&attributes, stack_bytes);
   const WithoutSignals quiet;
   const int failed = ::pthread_create(&thread, &attributes, run, state);
   ::pthread_attr_destroy(&attributes);
   return failed;
 }
 
-}  // namespace meterbank::detail
+}  // namespace meterbank
