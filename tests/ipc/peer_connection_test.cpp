@@ -114,7 +114,11 @@ TEST_F(PeerConnectionTest, KeepsADescriptorThatItsCallerCloses) {
 TEST_F(PeerConnectionTest, ClosesADescriptorThatWasHandedOverWhenItIsSentOrForgotten) {
   PeerConnection connection = connect(kRoomy);
   const std::ptrdiff_t before = open_descriptors();
-  const auto null = [] { return KnownFd(UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC))); };
+  const auto null = [] {
+    std::vector<KnownFd> one;
+    one.emplace_back(UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)));
+    return one;
+  };
   EXPECT_TRUE(connection.send(Bytes(8), null()));
   EXPECT_EQ(open_descriptors(), before);
   fill(connection);
@@ -124,6 +128,29 @@ TEST_F(PeerConnectionTest, ClosesADescriptorThatWasHandedOverWhenItIsSentOrForgo
   connection.hang_up();
   EXPECT_FALSE(connection.has_unsent());
   EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_F(PeerConnectionTest, KeepsAndPassesSeveralDescriptorsOfOnePacket) {
+  PeerConnection connection = connect(kRoomy);
+  fill(connection);
+  const std::ptrdiff_t before = open_descriptors();
+  const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const std::vector<int> all(kPacketDescriptorsMax, null.get());
+  EXPECT_TRUE(connection.send(Bytes(8, std::byte{2}), all));
+  EXPECT_EQ(open_descriptors(), before + 1 + std::ptrdiff_t{kPacketDescriptorsMax});
+  read_all();
+  EXPECT_TRUE(connection.flush());
+  EXPECT_EQ(open_descriptors(), before + 1);
+  PacketBuffer packet;
+  std::array<UniqueFd, kPacketDescriptorsMax> attached;
+  std::size_t count = 0;
+  Got got = Got::kPacket;
+  do {
+    got = peer_.receive(packet, attached, count);
+  } while (got == Got::kPacket && count == 0);
+  EXPECT_EQ(got, Got::kPacket);
+  EXPECT_EQ(count, kPacketDescriptorsMax);
+  EXPECT_TRUE(attached.back());
 }
 
 TEST_F(PeerConnectionTest, EndsForThePeerWhenItHangsUpButNotWhenItIsAbandoned) {

@@ -8,13 +8,13 @@
 
 namespace meterbank::detail {
 
-bool Connection::send(const ChannelAnswer& answer, KnownFd rows) {
+bool Connection::send(const ChannelAnswer& answer, std::vector<KnownFd> rows) {
   std::vector<std::byte> packet = encode(answer);
   const std::lock_guard lock(mutex_);
   return closed_ || reader_.send(std::move(packet), std::move(rows));
 }
 
-bool Connection::send(const ChannelAnswer& answer) { return send(answer, KnownFd()); }
+bool Connection::send(const ChannelAnswer& answer) { return send(answer, {}); }
 
 bool Connection::send(const RunningCall& call) {
   ChannelAnswer answer = call.answer();
@@ -24,7 +24,9 @@ bool Connection::send(const RunningCall& call) {
   std::memcpy(rows->data(), answer.bytes.data(), answer.bytes.size());
   answer.flags |= kRowsInMemory;
   answer.bytes = {};
-  return send(answer, rows->take_descriptor());
+  std::vector<KnownFd> descriptors;
+  descriptors.push_back(rows->take_descriptor());
+  return send(answer, std::move(descriptors));
 }
 
 bool Connection::flush() noexcept {

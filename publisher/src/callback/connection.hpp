@@ -81,7 +81,7 @@ class Connection {
   [[nodiscard]] Interests close() noexcept;
 
  private:
-  [[nodiscard]] bool send(const ChannelAnswer& answer, KnownFd rows);
+  [[nodiscard]] bool send(const ChannelAnswer& answer, std::vector<KnownFd> rows);
 
   const std::uint64_t number_;
   PeerConnection reader_;  // sends and what is unsent: under mutex_

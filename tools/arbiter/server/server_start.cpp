@@ -195,9 +195,14 @@ void Server::resume_client(const SavedClient& saved) {
   }
   Connection connection(std::move(socket), std::move(peer->process));
   for (const SavedPacket& packet : saved.unsent) {
-    if (packet.attached >= 0) set_close_on_exec(packet.attached, true);
+    UnsentPacket unsent;
     const auto bytes = std::as_bytes(std::span(packet.bytes));
-    connection.peer.keep({{bytes.begin(), bytes.end()}, KnownFd(UniqueFd(packet.attached))});
+    unsent.bytes.assign(bytes.begin(), bytes.end());
+    if (packet.attached >= 0) {
+      set_close_on_exec(packet.attached, true);
+      unsent.attached.emplace_back(UniqueFd(packet.attached));
+    }
+    connection.peer.keep(std::move(unsent));
   }
   const bool has_unsent = connection.peer.has_unsent();
   connection.waits_for_room = has_unsent;

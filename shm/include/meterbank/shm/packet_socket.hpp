@@ -35,6 +35,9 @@ struct PeerCredentials {
   gid_t gid = 0;
 };
 
+// What one packet may carry. With more it is malformed.
+inline constexpr std::size_t kPacketDescriptorsMax = 16;
+
 // Room for one packet, aligned to 8.
 class PacketBuffer {
  public:
@@ -55,9 +58,11 @@ class PacketSocket {
  public:
   enum class Got : std::uint8_t {
     kPacket,
-    kNothing,    // at present
-    kEnd,        // the peer has closed, or is gone
-    kMalformed,  // longer than kPacketBytesMax, or with more descriptors than one: disconnect
+    kNothing,  // at present
+    kEnd,      // the peer has closed, or is gone
+    // Longer than kPacketBytesMax, or with more descriptors than the caller takes or this process
+    // has room for: disconnect.
+    kMalformed,
   };
 
   PacketSocket() noexcept = default;
@@ -71,9 +76,14 @@ class PacketSocket {
   [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(socket_); }
   [[nodiscard]] PeerCredentials peer() const noexcept;
 
-  // The next packet replaces `packet`, and its descriptor, if any, `attached`. Descriptors that are
-  // not handed over are closed.
-  Got receive(PacketBuffer& packet, UniqueFd& attached) noexcept;
+  // The next packet replaces `packet`, and its descriptors the first `count` of `attached`; the
+  // others become empty. They are close-on-exec; those that are not handed over are closed.
+  Got receive(PacketBuffer& packet, std::span<UniqueFd> attached, std::size_t& count) noexcept;
+  // The same for packets with one descriptor or none.
+  Got receive(PacketBuffer& packet, UniqueFd& attached) noexcept {
+    std::size_t count = 0;
+    return receive(packet, {&attached, 1}, count);
+  }
 
   // Whether receive() would give something other than kNothing and kEnd.
   [[nodiscard]] bool has_packet() const noexcept;
@@ -83,8 +93,13 @@ class PacketSocket {
     kFull,  // the peer does not read; nothing was sent
     kEnd,
   };
-  // `attached` is passed along if it is a descriptor; the sender keeps its own.
-  Sent send(std::span<const std::byte> packet, int attached = -1) noexcept;
+  // `attached` are passed along; the sender keeps its own. kEnd also for more of them than
+  // kPacketDescriptorsMax.
+  Sent send(std::span<const std::byte> packet, std::span<const int> attached) noexcept;
+  // The same with one descriptor, or with none: -1.
+  Sent send(std::span<const std::byte> packet, int attached = -1) noexcept {
+    return send(packet, std::span<const int>(&attached, attached >= 0 ? 1 : 0));
+  }
   // Both directions end; the descriptor stays.
   void hang_up() noexcept;
 

@@ -19,7 +19,7 @@ namespace meterbank {
 
 struct UnsentPacket {
   std::vector<std::byte> bytes;
-  KnownFd attached;
+  std::vector<KnownFd> attached;
 };
 
 // What may wait for one peer, beyond what the kernel keeps for it.
@@ -42,17 +42,27 @@ class PeerConnection {
   // As the kernel noted them when the peer connected.
   [[nodiscard]] const PeerCredentials& peer() const noexcept { return peer_; }
 
+  // As PacketSocket does.
   PacketSocket::Got receive(PacketBuffer& packet, UniqueFd& attached) noexcept {
     return socket_.receive(packet, attached);
+  }
+  PacketSocket::Got receive(PacketBuffer& packet, std::span<UniqueFd> attached,
+                            std::size_t& count) noexcept {
+    return socket_.receive(packet, attached, count);
   }
   [[nodiscard]] bool has_packet() const noexcept { return socket_.has_packet(); }
 
   // Sends, or keeps until the peer has room, in the order of the calls. `attached` stays the
   // caller's. False: the connection is to be closed, for the peer has gone or leaves too much
   // unread, or no descriptor is left to keep `attached`. Errors: std::bad_alloc.
-  [[nodiscard]] bool send(std::vector<std::byte> packet, int attached = -1);
-  // The same, with a descriptor that is handed over.
-  [[nodiscard]] bool send(std::vector<std::byte> packet, KnownFd attached);
+  // Precondition: kPacketDescriptorsMax descriptors at most.
+  [[nodiscard]] bool send(std::vector<std::byte> packet, std::span<const int> attached);
+  // The same with one descriptor, or with none: -1.
+  [[nodiscard]] bool send(std::vector<std::byte> packet, int attached = -1) {
+    return send(std::move(packet), std::span<const int>(&attached, attached >= 0 ? 1 : 0));
+  }
+  // The same with descriptors that are handed over: closed when they are sent or forgotten.
+  [[nodiscard]] bool send(std::vector<std::byte> packet, std::vector<KnownFd> attached);
   // Sends what was kept, as far as there is room. False: the peer has gone.
   [[nodiscard]] bool flush() noexcept;
 
@@ -70,7 +80,7 @@ class PeerConnection {
 
  private:
   [[nodiscard]] PacketSocket::Sent send_now(std::span<const std::byte> packet,
-                                            int attached) noexcept;
+                                            std::span<const int> attached) noexcept;
   [[nodiscard]] bool has_room_for(std::size_t bytes) const noexcept;
 
   PacketSocket socket_;
