@@ -29,6 +29,7 @@
 namespace meterbank::arbiter {
 
 using ClientNumber = std::uint64_t;   // of a connection; never used again
+using LeaseNumber = std::uint16_t;    // of a slot in the ledger; used again after its lease
 using CarrierNumber = std::uint64_t;  // never used again
 using Nanoseconds = std::uint64_t;    // CLOCK_MONOTONIC
 

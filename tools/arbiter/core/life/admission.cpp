@@ -219,18 +219,18 @@ void Arbiter::State::refuse(ClientNumber client, std::uint64_t id, const Decisio
   refused.head.cpu = decision.cpu.value_or(pmu::kNoCpu);
   refused.sentence = decision.sentence.substr(0, pmu::kSentenceBytesMax);
   refused.head.sentence_bytes = static_cast<std::uint32_t>(refused.sentence.size());
-  send(client, id, std::move(refused));
+  outbox.send(client, id, std::move(refused));
 }
 
 void Arbiter::State::allocate(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked) {
   const auto refuse_at_once = [&](const Decision& decision) {
     const ClientIdentity& who = clients.at(client).identity;
     ++statistics.refusals.at(static_cast<std::size_t>(decision.reason));
-    record_of({.start_time = who.start_time,
-               .pid = who.pid,
-               .uid = who.uid,
-               .kind = JournalRecord::Kind::kRefused,
-               .reason = static_cast<std::uint16_t>(decision.reason)});
+    outbox.record({.start_time = who.start_time,
+                   .pid = who.pid,
+                   .uid = who.uid,
+                   .kind = JournalRecord::Kind::kRefused,
+                   .reason = static_cast<std::uint16_t>(decision.reason)});
     refuse(client, id, decision);
   };
   if (auto fault = fault_of(asked)) return refuse_at_once(*fault);

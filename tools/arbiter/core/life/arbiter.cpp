@@ -106,7 +106,9 @@ void Arbiter::end(Nanoseconds now) {
 }
 
 std::optional<Nanoseconds> Arbiter::deadline() const { return state_->deadline(); }
-std::optional<Action> Arbiter::next_action() { return state_->next_action(); }
+std::optional<Action> Arbiter::next_action() {
+  return state_->outbox.next([this](const Lease& lease) { return state_->values(lease); });
+}
 
 bool Arbiter::expects(ClientNumber client, const pmu::Offer& offer) const {
   return state_->clients.contains(client) && state_->kept_counter(client, offer) != nullptr;
@@ -142,7 +144,6 @@ std::string Arbiter::save() const { return state_->save(); }
 
 Result<Arbiter> Arbiter::restore(std::string_view saved, MachineBook book, Policy policy) {
   Arbiter arbiter(std::move(book), std::move(policy), {});
-  arbiter.state_->actions.clear();
   if (!arbiter.state_->load(saved)) {
     return fail(ErrorCode::kCorrupt, "saved arbiter state is inconsistent");
   }

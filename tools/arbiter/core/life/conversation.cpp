@@ -16,18 +16,20 @@ namespace meterbank::arbiter {
 void Arbiter::State::connect(ClientNumber client, ClientIdentity identity) {
   Rights rights = policy.rights_of(identity, options.own_uid);
   clients.insert_or_assign(client, Client{std::move(identity), std::move(rights)});
+  outbox.connect(client);
 }
 
 void Arbiter::State::disconnect(ClientNumber client) {
   if (clients.erase(client) == 0) return;
+  outbox.disconnect(client);
   for (auto& [number, lease] : leases) {
     std::erase_if(lease.revokers, [&](const Revoker& who) { return who.client == client; });
     if (lease.client != client) continue;
     if (lease.state == pmu::LeaseState::kQueued || lease.state == pmu::LeaseState::kPreparing) {
       leave_queue(number);
       undo(lease);
-      record(JournalRecord::Kind::kRefused, lease, 0,
-             static_cast<std::uint32_t>(pmu::Reason::kCancelled));
+      outbox.record(JournalRecord::Kind::kRefused, lease, 0,
+                    static_cast<std::uint32_t>(pmu::Reason::kCancelled));
       let_go(lease);
     } else if (lease.is_held() && lease.has(pmu::kAllocateDetached)) {
       lease.client = 0;
@@ -85,7 +87,7 @@ void Arbiter::State::free_lease(ClientNumber client, std::uint64_t id, pmu::Toke
   Lease* lease = find(client, token);
   if (lease == nullptr) return refuse_token(client, id);
   end(*lease, pmu::Cause::kFreed);
-  send(client, id, pmu::Done{});
+  outbox.send(client, id, pmu::Done{});
 }
 
 void Arbiter::State::cancel(ClientNumber client, std::uint64_t request) {
@@ -107,7 +109,7 @@ void Arbiter::State::renew(ClientNumber client, std::uint64_t id, pmu::Token tok
   }
   settle_hold(*lease);
   lease->heartbeat_ns = now;
-  send(client, id, pmu::Done{});
+  outbox.send(client, id, pmu::Done{});
 }
 
 void Arbiter::State::drained(ClientNumber client, std::uint64_t id, pmu::Token token) {
@@ -115,7 +117,7 @@ void Arbiter::State::drained(ClientNumber client, std::uint64_t id, pmu::Token t
   if (lease == nullptr || lease->state != pmu::LeaseState::kRevoking) {
     return refuse_token(client, id);
   }
-  send(client, id, pmu::Done{});
+  outbox.send(client, id, pmu::Done{});
   end_revoked(*lease);
 }
 
@@ -124,20 +126,20 @@ void Arbiter::State::read(ClientNumber client, std::uint64_t id, pmu::Token toke
   if (lease == nullptr) return refuse_token(client, id);
   lease->heartbeat_ns = now;
   sample(*lease);
-  send_values(*lease, id);
+  outbox.send_values(*lease, id);
 }
 
 void Arbiter::State::offer(ClientNumber client, std::uint64_t id, const pmu::Offer& offer) {
   KeptCounter* const counter = kept_counter(client, offer);
   if (counter == nullptr) return refuse_token(client, id);
   counter->is_offered = true;
-  send(client, id, pmu::Done{});
+  outbox.send(client, id, pmu::Done{});
 }
 
 void Arbiter::State::admin_revoke(ClientNumber client, std::uint64_t id,
                                   const pmu::AdminRevoke& message) {
   if (!clients.at(client).rights.is_administrator) {
-    return send(client, id, pmu::Rejected{pmu::Rejection::kNotAllowed, 0});
+    return outbox.send(client, id, pmu::Rejected{pmu::Rejection::kNotAllowed, 0});
   }
   Lease* lease = lease_at(pmu::lease_of(message.token));
   if (lease == nullptr || lease->token != message.token || !lease->is_held()) {
@@ -150,7 +152,7 @@ void Arbiter::State::admin_revoke(ClientNumber client, std::uint64_t id,
 void Arbiter::State::admin_reserve(ClientNumber client, std::uint64_t id,
                                    const pmu::AdminReserve& message) {
   if (!clients.at(client).rights.is_administrator) {
-    return send(client, id, pmu::Rejected{pmu::Rejection::kNotAllowed, 0});
+    return outbox.send(client, id, pmu::Rejected{pmu::Rejection::kNotAllowed, 0});
   }
   // Which PMU and CPUs are meant is said, and may be wrong, as in a request for all of it.
   Request request;
@@ -176,7 +178,7 @@ void Arbiter::State::admin_reserve(ClientNumber client, std::uint64_t id,
   }
   book_reserves();
   has_news = true;
-  send(client, id, pmu::Done{});
+  outbox.send(client, id, pmu::Done{});
 }
 
 void Arbiter::State::probe(ClientNumber client, std::uint64_t id, const pmu::Probe& message) {
@@ -207,11 +209,10 @@ void Arbiter::State::probe(ClientNumber client, std::uint64_t id, const pmu::Pro
   const PmuDemand& first = plan->parts.front();
   // The kernel can be asked for an event on one PMU; how it is with classes, books alone know.
   if (options.has_backend && plan->parts.size() == 1 && first.events.front() && least != 0) {
-    actions.push_back({.action = ProbeKernel{client, id, first.pmu, first.cpus,
-                                             first.events.front()->event, least}});
+    outbox.ask(ProbeKernel{client, id, first.pmu, first.cpus, first.events.front()->event, least});
     return;
   }
-  send(client, id, pmu::Room{least, 0});
+  outbox.send(client, id, pmu::Room{least, 0});
 }
 
 void Arbiter::State::owners(ClientNumber client, std::uint64_t id, const pmu::Owners& message) {
@@ -249,7 +250,7 @@ void Arbiter::State::owners(ClientNumber client, std::uint64_t id, const pmu::Ow
     answer.owners.push_back(told);
   }
   answer.owner_count = static_cast<std::uint32_t>(answer.owners.size());
-  send(client, id, std::move(answer));
+  outbox.send(client, id, std::move(answer));
 }
 
 }  // namespace meterbank::arbiter

@@ -18,7 +18,7 @@ void Arbiter::State::revoke(Lease& lease, pmu::Cause cause, Nanoseconds drain_ns
     return;
   }
   ++statistics.revocations;
-  record(JournalRecord::Kind::kRevoking, lease, 0, static_cast<std::uint32_t>(cause));
+  outbox.record(JournalRecord::Kind::kRevoking, lease, 0, static_cast<std::uint32_t>(cause));
   const bool has_nothing_to_read =
       lease.client == 0 || drain_ns == 0 ||
       (lease.state == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kPreempted);
@@ -26,7 +26,7 @@ void Arbiter::State::revoke(Lease& lease, pmu::Cause cause, Nanoseconds drain_ns
   if (has_nothing_to_read) return end_revoked(lease);
   lease.deadline_ns = now + drain_ns;
   become(lease, pmu::LeaseState::kRevoking);
-  notice(lease, pmu::NoticeKind::kRevoking, lease.deadline_ns);
+  outbox.notice(lease, pmu::NoticeKind::kRevoking, lease.deadline_ns);
 }
 
 void Arbiter::State::end_revoked(Lease& lease) {
@@ -41,7 +41,7 @@ void Arbiter::State::end_revoked(Lease& lease) {
 void Arbiter::State::sample(const Lease& lease) {
   for (const CarrierNumber number : lease.carriers) {
     if (carriers.at(number).state == CarrierState::kOpen && options.has_backend) {
-      actions.push_back({.action = Sample{number}});
+      outbox.ask(Sample{number});
     }
   }
 }
@@ -50,15 +50,15 @@ void Arbiter::State::end(Lease& lease, pmu::Cause cause) {
   lease.cause = cause;
   lease.deadline_ns = 0;
   become(lease, pmu::LeaseState::kFenced);
-  record(JournalRecord::Kind::kFenced, lease, 0, static_cast<std::uint32_t>(cause));
+  outbox.record(JournalRecord::Kind::kFenced, lease, 0, static_cast<std::uint32_t>(cause));
   if (cause == pmu::Cause::kTermEnded || cause == pmu::Cause::kHoldEnded) ++statistics.expiries;
   stop(lease);
   if (cause != pmu::Cause::kFreed) {
-    if (!lease.items.empty()) send_values(lease, 0);
-    notice(lease, pmu::NoticeKind::kLost, 0);
+    if (!lease.items.empty()) outbox.send_values(lease, 0);
+    outbox.notice(lease, pmu::NoticeKind::kLost, 0);
   }
   for (const Revoker& who : std::exchange(lease.revokers, {})) {
-    send(who.client, who.request, pmu::Done{});
+    outbox.send(who.client, who.request, pmu::Done{});
   }
   let_go(lease);
 }
@@ -79,9 +79,9 @@ void Arbiter::State::put_aside(Lease& lease) {
   lease.unanswered = 0;
   lease.away_ns = now;
   become(lease, pmu::LeaseState::kSuspended);
-  record(JournalRecord::Kind::kSuspended, lease, 0,
-         static_cast<std::uint32_t>(pmu::Cause::kPreempted));
-  notice(lease, pmu::NoticeKind::kSuspended, 0);
+  outbox.record(JournalRecord::Kind::kSuspended, lease, 0,
+                static_cast<std::uint32_t>(pmu::Cause::kPreempted));
+  outbox.notice(lease, pmu::NoticeKind::kSuspended, 0);
   leave_queue(lease.number);
   join_queue(lease);
   ++changes;
@@ -110,7 +110,7 @@ void Arbiter::State::let_go(Lease& lease) {
 
 void Arbiter::State::finish(Lease& lease) {
   if (lease.carriers.empty()) {
-    if (lease.granted_ns != 0) record(JournalRecord::Kind::kFreed, lease);
+    if (lease.granted_ns != 0) outbox.record(JournalRecord::Kind::kFreed, lease);
     return become(lease, pmu::LeaseState::kNone);
   }
   const bool is_watched = std::any_of(
@@ -131,8 +131,8 @@ void Arbiter::State::stop(const Lease& lease) {
     carrier.state = CarrierState::kWatched;
     carrier.fenced.clear();
     carrier.next_ns = now + kViolationWait;
-    actions.push_back({.action = Pause{number}});
-    actions.push_back({.action = Sample{number}});
+    outbox.ask(Pause{number});
+    outbox.ask(Sample{number});
   }
 }
 
@@ -146,7 +146,7 @@ void Arbiter::State::look_for_violation(Carrier& carrier) {
   }
   if (has_run) {
     ++statistics.violations;
-    record(JournalRecord::Kind::kViolation, leases.at(carrier.leases.front()));
+    outbox.record(JournalRecord::Kind::kViolation, leases.at(carrier.leases.front()));
   }
   close(carrier);
   if (Lease* lease = lease_at(carrier.leases.front())) finish(*lease);
@@ -164,8 +164,8 @@ void Arbiter::State::close(Carrier& carrier) {
     freed(carrier.number);
     return;
   }
-  actions.push_back({.action = Close{carrier.number}});
-  actions.push_back({.action = Confirm{carrier.number}});
+  outbox.ask(Close{carrier.number});
+  outbox.ask(Confirm{carrier.number});
 }
 
 void Arbiter::State::confirmed(CarrierNumber number, bool has_let_go) {
@@ -227,7 +227,7 @@ void Arbiter::State::end_all() {
   for (auto& [number, lease] : leases) {
     if (lease.is_held()) end(lease, pmu::Cause::kArbiterEnds);
   }
-  for (const auto& [client, known] : clients) actions.push_back({.action = Disconnect{client}});
+  for (const auto& [client, known] : clients) outbox.ask(Disconnect{client});
 }
 
 }  // namespace meterbank::arbiter

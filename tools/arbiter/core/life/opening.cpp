@@ -229,7 +229,7 @@ void Arbiter::State::prepare(Lease& lease) {
       if (!options.has_backend) continue;
       shared.joining.push_back(number);
       ++lease.unanswered;
-      actions.push_back({.action = Sample{shared.number}});
+      outbox.ask(Sample{shared.number});
       continue;
     }
     Carrier carrier;
@@ -246,7 +246,7 @@ void Arbiter::State::prepare(Lease& lease) {
       ++lease.unanswered;
       Open open{carrier.number, carrier.openings, kept_for(lease)};
       if (!open.kept.empty()) open.kept.resize(open.openings.size());
-      actions.push_back({.action = std::move(open)});
+      outbox.ask(std::move(open));
     } else {
       carrier.state = CarrierState::kOpen;
     }
@@ -286,8 +286,7 @@ void Arbiter::State::verify_rest(Lease& lease, const Plan& rest) {
       if (counters == 0) continue;
       ++lease.unanswered;
       lease.checking.push_back({part.pmu, cpu, counters});
-      actions.push_back(
-          {.action = Verify{lease.number, part.pmu, CpuSet::range(cpu, cpu), counters}});
+      outbox.ask(Verify{lease.number, part.pmu, CpuSet::range(cpu, cpu), counters});
     }
   }
 }
@@ -444,7 +443,7 @@ void Arbiter::State::grant(Lease& lease) {
   lease.quality = quality_of(lease);
   ++statistics.grants;
   if (const auto old = remembered.find(lease.asked.head.reclaims); old != remembered.end()) {
-    record(JournalRecord::Kind::kReclaimed, lease, old->first);
+    outbox.record(JournalRecord::Kind::kReclaimed, lease, old->first);
     forget_remembered(old->first);
     ++statistics.reclaims;
   }
@@ -457,13 +456,13 @@ bool Arbiter::State::delegates(const Lease& lease) const {
 }
 
 void Arbiter::State::record_grant(const Lease& lease) {
-  record(JournalRecord::Kind::kGranted, lease, digest_of(lease.asked),
-         lease.has(pmu::kAllocateDetached) ? kJournalDetached : 0);
+  outbox.record(JournalRecord::Kind::kGranted, lease, digest_of(lease.asked),
+                lease.has(pmu::kAllocateDetached) ? kJournalDetached : 0);
   if (!delegates(lease)) return;
   std::uint16_t position = 0;
   for (const CarrierNumber number : lease.carriers) {
     for (const std::uint64_t kernel_id : carriers.at(number).kernel_ids) {
-      record(JournalRecord::Kind::kDelegated, lease, kernel_id, position++);
+      outbox.record(JournalRecord::Kind::kDelegated, lease, kernel_id, position++);
     }
   }
 }
@@ -484,15 +483,14 @@ void Arbiter::State::send_granted(const Lease& lease) {
   if (has_descriptors) {
     granted.head.descriptor_count = static_cast<std::uint32_t>(lease.items.size());
   }
-  send(lease.client, lease.request, std::move(granted));
+  outbox.send(lease.client, lease.request, std::move(granted));
   if (!has_descriptors) return;
   std::uint32_t position = 0;
   for (const CarrierNumber number : lease.carriers) {
     const auto count = static_cast<std::uint32_t>(carriers.at(number).openings.size());
     for (std::uint32_t opening = 0; opening < count; ++opening) {
-      actions.push_back(
-          {.action = Deliver{lease.client, lease.request, pmu::Counter{lease.token, position++, 0},
-                             number, opening}});
+      outbox.ask(Deliver{lease.client, lease.request, pmu::Counter{lease.token, position++, 0},
+                         number, opening});
     }
   }
 }

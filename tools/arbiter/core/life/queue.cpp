@@ -406,10 +406,10 @@ void Arbiter::State::enqueue(Lease& lease, const Decision& why) {
     const Nanoseconds wait = lease.asked.head.wait_ns;
     lease.deadline_ns = wait >= pmu::kForever - now ? 0 : now + wait;
     ++statistics.queued;
-    record(JournalRecord::Kind::kQueued, lease, 0, static_cast<std::uint32_t>(why.reason));
+    outbox.record(JournalRecord::Kind::kQueued, lease, 0, static_cast<std::uint32_t>(why.reason));
     const Nanoseconds time_ns = earliest(lease).time_ns;
-    send(lease.client, lease.request,
-         pmu::Queued{ahead_of(lease), 0, time_ns == pmu::kForever ? 0 : time_ns});
+    outbox.send(lease.client, lease.request,
+                pmu::Queued{ahead_of(lease), 0, time_ns == pmu::kForever ? 0 : time_ns});
   }
   preempt_for(lease);
 }

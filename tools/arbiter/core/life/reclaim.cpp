@@ -126,7 +126,7 @@ void Arbiter::State::end_grace() {
     ended.kind = JournalRecord::Kind::kFenced;
     ended.reason = static_cast<std::uint16_t>(pmu::Cause::kHolderGone);
     ended.other = 0;
-    record_of(ended);
+    outbox.record(ended);
   }
   remembered.clear();
   kept_counters.clear();
@@ -155,7 +155,7 @@ bool Arbiter::State::take_over(ClientNumber client, std::uint64_t id, const pmu:
   ++changes;
   book.touch(lease->plan);
   ++statistics.reclaims;
-  record(JournalRecord::Kind::kReclaimed, *lease, old);
+  outbox.record(JournalRecord::Kind::kReclaimed, *lease, old);
   record_grant(*lease);
   send_granted(*lease);
   return true;

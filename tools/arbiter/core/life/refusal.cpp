@@ -37,8 +37,9 @@ std::string name_of(const ClientIdentity& holder, bool with_pid) {
 
 void Arbiter::State::refuse_lease(Lease& lease, const Decision& decision) {
   ++statistics.refusals.at(static_cast<std::size_t>(decision.reason));
-  record(JournalRecord::Kind::kRefused, lease, 0, static_cast<std::uint32_t>(decision.reason));
-  send(lease.client, lease.request, told(lease, decision));
+  outbox.record(JournalRecord::Kind::kRefused, lease, 0,
+                static_cast<std::uint32_t>(decision.reason));
+  outbox.send(lease.client, lease.request, told(lease, decision));
   leave_queue(lease.number);
   become(lease, pmu::LeaseState::kNone);
 }

@@ -330,6 +330,8 @@ void Arbiter::State::load_plain(const nlohmann::json& from) {
   options = options_from(from.at("options"));
   has_begun = true;
   now = from.at("now");
+  outbox = Outbox(options.epoch);
+  outbox.set_time(now);
   grace_until_ns = from.at("grace");
   turns = from.at("turns").get<std::vector<LeaseNumber>>();
   turn = from.at("turn");
@@ -341,8 +343,9 @@ void Arbiter::State::load_plain(const nlohmann::json& from) {
   for (const json& one : from.at("clients")) {
     ClientIdentity identity = identity_from(one.at(1));
     Rights rights = policy.rights_of(identity, options.own_uid);
-    clients.insert_or_assign(one.at(0).get<ClientNumber>(),
-                             Client{std::move(identity), std::move(rights)});
+    const ClientNumber client = one.at(0);
+    clients.insert_or_assign(client, Client{std::move(identity), std::move(rights)});
+    outbox.connect(client);
   }
   for (const json& one : from.at("generations")) {
     generations[one.at(0).get<LeaseNumber>()] = one.at(1);

@@ -26,16 +26,20 @@ Nanoseconds term_end(const Lease& lease) noexcept {
 }
 
 Arbiter::State::State(MachineBook machine_book, Policy rules, ArbiterOptions chosen)
-    : book(std::move(machine_book)), policy(std::move(rules)), options(chosen) {
+    : book(std::move(machine_book)),
+      policy(std::move(rules)),
+      options(chosen),
+      outbox(chosen.epoch) {
   options.leases_max = std::clamp(options.leases_max, std::uint32_t{2}, pmu::kLedgerLeasesMax);
   book_reserves();
-  record_of({.kind = JournalRecord::Kind::kStarted});
+  outbox.record({.kind = JournalRecord::Kind::kStarted});
 }
 
 void Arbiter::State::at(Nanoseconds time) {
   if (!has_begun) {
     has_begun = true;
     now = time;
+    outbox.set_time(now);
     if (options.grace_ns != 0) grace_until_ns = now + options.grace_ns;
     settle_guards();
     return;
@@ -43,6 +47,7 @@ void Arbiter::State::at(Nanoseconds time) {
   if (time <= now) return;
   const Nanoseconds gap = time - now;
   now = time;
+  outbox.set_time(now);
   if (now >= line_until_ns) sort_line();
   if (gap <= kTickLate) return;
   for (auto& [number, lease] : leases) {
@@ -65,38 +70,6 @@ void Arbiter::State::settle() {
       leases.erase(found);
     }
   }
-}
-
-void Arbiter::State::send(ClientNumber client, std::uint64_t id, pmu::ArbiterMessage message) {
-  if (!clients.contains(client)) return;
-  actions.push_back({.action = Send{client, id, std::move(message)}});
-}
-
-void Arbiter::State::send_values(const Lease& lease, std::uint64_t id) {
-  if (!clients.contains(lease.client)) return;
-  actions.push_back({.action = Send{lease.client, id, pmu::Values{}}, .values_of = lease});
-}
-
-void Arbiter::State::notice(const Lease& lease, pmu::NoticeKind kind, Nanoseconds deadline_ns) {
-  send(lease.client, 0, pmu::Notice{lease.token, kind, lease.cause, deadline_ns});
-}
-
-void Arbiter::State::record(JournalRecord::Kind kind, const Lease& lease, std::uint64_t other,
-                            std::uint32_t reason) {
-  record_of({.token = lease.token,
-             .other = other,
-             .start_time = lease.holder.start_time,
-             .pid = lease.holder.pid,
-             .uid = lease.holder.uid,
-             .kind = kind,
-             .reason = static_cast<std::uint16_t>(reason),
-             .counters = static_cast<std::uint32_t>(lease.items.size())});
-}
-
-void Arbiter::State::record_of(JournalRecord record) {
-  record.monotonic_ns = now;
-  record.epoch = options.epoch;
-  actions.push_back({.action = Record{record}});
 }
 
 void Arbiter::State::become(Lease& lease, pmu::LeaseState state) {
@@ -213,14 +186,6 @@ std::optional<Nanoseconds> Arbiter::State::deadline() const {
     take_earlier(due, surveyed_ns + kRetry);
   }
   return due;
-}
-
-std::optional<Action> Arbiter::State::next_action() {
-  if (actions.empty()) return std::nullopt;
-  Pending pending = std::move(actions.front());
-  actions.pop_front();
-  if (pending.values_of) std::get<Send>(pending.action).message = values(*pending.values_of);
-  return std::move(pending.action);
 }
 
 }  // namespace meterbank::arbiter

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -16,10 +15,10 @@
 #include <vector>
 
 #include "arbiter/core/arbiter.hpp"
+#include "arbiter/core/parts/outbox.hpp"
 
 namespace meterbank::arbiter {
 
-using LeaseNumber = std::uint16_t;
 using Place = std::pair<PmuIndex, std::uint32_t>;  // PMU and CPU
 
 inline constexpr Nanoseconds kRetry = 1'000'000'000;  // between two tries of what an outsider took
@@ -110,23 +109,12 @@ struct Expected {
   std::vector<Leaving> leaving;
 };
 
-struct Pending {
-  Action action;
-  std::optional<Lease> values_of = {};  // the Send has its values when its turn comes
-};
-
 struct Arbiter::State {
   State(MachineBook machine_book, Policy rules, ArbiterOptions chosen);
 
-  // ---- state.cpp: time, actions, numbers ----
+  // ---- state.cpp: time, numbers ----
   void at(Nanoseconds time);
   void settle();
-  void send(ClientNumber client, std::uint64_t id, pmu::ArbiterMessage message);
-  void send_values(const Lease& lease, std::uint64_t id);
-  void notice(const Lease& lease, pmu::NoticeKind kind, Nanoseconds deadline_ns);
-  void record(JournalRecord::Kind kind, const Lease& lease, std::uint64_t other = 0,
-              std::uint32_t reason = 0);
-  void record_of(JournalRecord record);
   void become(Lease& lease, pmu::LeaseState state);
   void count_in(const Lease& lease, Tally& counts) const;
   void count_out(const Lease& lease);
@@ -137,7 +125,6 @@ struct Arbiter::State {
   [[nodiscard]] Lease* lease_at(LeaseNumber number);
   [[nodiscard]] std::vector<LeaseNumber> leases_of(LeaseId booking) const;
   [[nodiscard]] std::optional<Nanoseconds> deadline() const;
-  [[nodiscard]] std::optional<Action> next_action();
 
   // ---- conversation.cpp: messages but Allocate ----
   void connect(ClientNumber client, ClientIdentity identity);
@@ -328,6 +315,7 @@ struct Arbiter::State {
   MachineBook book;
   Policy policy;
   ArbiterOptions options;
+  Outbox outbox;
   Nanoseconds now = 0;
   bool has_begun = false;  // `now` has been set once
   Nanoseconds grace_until_ns = 0;
@@ -367,7 +355,6 @@ struct Arbiter::State {
   Nanoseconds served_ns = 0;  // when it was looked at last
   bool has_ended = false;
   Statistics statistics;
-  std::deque<Pending> actions;
 };
 
 // `name`[pid], as refusals name a process.

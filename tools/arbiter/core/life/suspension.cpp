@@ -53,8 +53,8 @@ void Arbiter::State::suspend(Lease& lease, pmu::Cause cause) {
   lease.away_ns = now;
   ++statistics.suspensions;
   become(lease, pmu::LeaseState::kSuspended);
-  record(JournalRecord::Kind::kSuspended, lease, 0, static_cast<std::uint32_t>(cause));
-  notice(lease, pmu::NoticeKind::kSuspended, 0);
+  outbox.record(JournalRecord::Kind::kSuspended, lease, 0, static_cast<std::uint32_t>(cause));
+  outbox.notice(lease, pmu::NoticeKind::kSuspended, 0);
 }
 
 // Suspended until all that it counts on is there.
@@ -70,21 +70,21 @@ void Arbiter::State::back(Lease& lease) {
   lease.away_ns = 0;
   lease.heartbeat_ns = now;  // there was nothing to use meanwhile
   become(lease, pmu::LeaseState::kActive);
-  record(JournalRecord::Kind::kResumed, lease);
-  notice(lease, pmu::NoticeKind::kResumed, 0);
+  outbox.record(JournalRecord::Kind::kResumed, lease);
+  outbox.notice(lease, pmu::NoticeKind::kResumed, 0);
 }
 
 void Arbiter::State::pause(Carrier& carrier) {
   if (carrier.state == CarrierState::kPaused || carrier.state == CarrierState::kClosed) return;
   carrier.state = CarrierState::kPaused;
-  if (options.has_backend) actions.push_back({.action = Pause{carrier.number}});
+  if (options.has_backend) outbox.ask(Pause{carrier.number});
 }
 
 void Arbiter::State::resume(Carrier& carrier) {
   carrier.next_ns = 0;
   carrier.state = CarrierState::kResuming;
   if (options.has_backend) {
-    actions.push_back({.action = Resume{carrier.number}});
+    outbox.ask(Resume{carrier.number});
   } else {
     resumed(carrier, {});
   }
@@ -168,9 +168,9 @@ void Arbiter::State::retry_carriers() {
     Carrier& carrier = found->second;
     carrier.next_ns = 0;
     if (carrier.state == CarrierState::kClosed) {
-      actions.push_back({.action = Confirm{number}});
+      outbox.ask(Confirm{number});
     } else if (carrier.state == CarrierState::kWatched) {
-      actions.push_back({.action = Sample{number}});
+      outbox.ask(Sample{number});
     } else if (carrier.state == CarrierState::kPaused && has_turn(carrier)) {
       resume(carrier);
     }
@@ -214,7 +214,7 @@ void Arbiter::State::leave_turns(LeaseNumber number) {
 void Arbiter::State::stop_turn() {
   for (auto& [number, carrier] : carriers) {
     if (!carrier.is_sliced || !has_turn(carrier) || carrier.state != CarrierState::kOpen) continue;
-    if (options.has_backend) actions.push_back({.action = Sample{number}});
+    if (options.has_backend) outbox.ask(Sample{number});
     pause(carrier);
   }
 }
