@@ -289,8 +289,8 @@ class History {
     }
     std::size_t open = 0;
     for (const auto& [number, lease] : world.arbiter.leases()) {
-      if (lease.state == pmu::LeaseState::kPreparing) return "neither granted nor refused";
-      if (lease.state == pmu::LeaseState::kQueued && !lease.carriers.empty()) {
+      if (lease.state() == pmu::LeaseState::kPreparing) return "neither granted nor refused";
+      if (lease.state() == pmu::LeaseState::kQueued && !lease.carriers.empty()) {
         return "half of a grant was left";
       }
       for (const CarrierNumber carrier : lease.carriers) {

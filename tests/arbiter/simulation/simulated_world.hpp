@@ -154,7 +154,7 @@ class SimulatedWorld {
   }
   [[nodiscard]] pmu::LeaseState state(pmu::Token token) const {
     const Lease* one = lease(token);
-    return one == nullptr ? pmu::LeaseState::kNone : one->state;
+    return one == nullptr ? pmu::LeaseState::kNone : one->state();
   }
   [[nodiscard]] pmu::Values read(ClientNumber client, pmu::Token token) {
     return answer<pmu::Values>(say(client, pmu::Read{token})).value_or(pmu::Values{});

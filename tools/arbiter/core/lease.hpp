@@ -96,12 +96,12 @@ struct Checking {
   std::uint32_t counters = 0;
 };
 
+class LeaseTable;
 struct Piece;  // of what a lease has in the books
 
 struct Lease {
   pmu::Token token = 0;
   std::uint16_t number = 0;
-  pmu::LeaseState state = pmu::LeaseState::kNone;
   ClientNumber client = 0;    // 0: its connection is lost, and it is detached or may be reclaimed
   std::uint64_t request = 0;  // id that the answer to the request has
   ClientIdentity holder;
@@ -136,6 +136,7 @@ struct Lease {
   // When the books refused it last and no lease could give way, as MachineBook::clock(). 0: never.
   std::uint64_t refused_at = 0;
 
+  [[nodiscard]] pmu::LeaseState state() const noexcept { return state_; }
   [[nodiscard]] bool has(std::uint32_t flag) const noexcept {
     return (asked.head.flags & flag) != 0;
   }
@@ -145,9 +146,13 @@ struct Lease {
   [[nodiscard]] bool is_sliced() const noexcept { return asked.head.duty_permille < 1000; }
   // Has counters, or will have them again without asking.
   [[nodiscard]] bool is_held() const noexcept {
-    return state == pmu::LeaseState::kActive || state == pmu::LeaseState::kSuspended ||
-           state == pmu::LeaseState::kRevoking;
+    return state_ == pmu::LeaseState::kActive || state_ == pmu::LeaseState::kSuspended ||
+           state_ == pmu::LeaseState::kRevoking;
   }
+
+ private:
+  friend class LeaseTable;  // counts what state leases are in
+  pmu::LeaseState state_ = pmu::LeaseState::kNone;
 };
 
 // Under which number books know a carrier. A lease's own number stands there for what of it names

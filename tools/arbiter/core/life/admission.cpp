@@ -247,8 +247,7 @@ void Arbiter::State::allocate(ClientNumber client, std::uint64_t id, const pmu::
 
   if (take_over(client, id, asked)) return;
 
-  const auto known = tally.users.find(clients.at(client).identity.uid);
-  const auto [own, own_waits] = known == tally.users.end() ? UserCounts{} : known->second;
+  const auto [own, own_waits] = leases.counts_of(clients.at(client).identity.uid);
   if (own >= rights.leases_max) {
     return refuse_at_once(
         scarce(Reason::kQuota, fmt::format("this user has {} leases, and may have no more", own)));
@@ -259,7 +258,7 @@ void Arbiter::State::allocate(ClientNumber client, std::uint64_t id, const pmu::
         scarce(Reason::kQueueFull,
                fmt::format("{} requests of this user are waiting already", own_waits)));
   }
-  if (!free_number()) {
+  if (!leases.has_free_number()) {
     return refuse_at_once(scarce(Reason::kQueueFull, "there are as many leases as there may be"));
   }
   admit(client, id, asked, std::move(*plan));
@@ -267,9 +266,7 @@ void Arbiter::State::allocate(ClientNumber client, std::uint64_t id, const pmu::
 
 void Arbiter::State::admit(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked,
                            Plan plan) {
-  const LeaseNumber number = *free_number();
   Lease lease;
-  lease.number = number;
   lease.client = client;
   lease.request = id;
   lease.holder = clients.at(client).identity;
@@ -279,14 +276,8 @@ void Arbiter::State::admit(ClientNumber client, std::uint64_t id, const pmu::All
   }
   set_plan(lease, std::move(plan));
   lease.asked_ns = now;
-  lease.arrival = next_arrival++;
-  // A dry run gets no token: no client will ever hold it.
-  const bool is_dry = lease.has(pmu::kAllocateDryRun);
-  if (!is_dry) lease.token = pmu::make_token(options.epoch, number, ++generations[number]);
-  lease.state = pmu::LeaseState::kQueued;
+  Lease& placed = leases.add(std::move(lease));
   ++changes;
-  Lease& placed = leases.insert_or_assign(number, std::move(lease)).first->second;
-  count_in(placed, tally);
 
   if (asked.head.reclaims != 0) {
     if (auto refused = reclaim_refusal(placed)) return refuse_lease(placed, *refused);
@@ -294,8 +285,8 @@ void Arbiter::State::admit(ClientNumber client, std::uint64_t id, const pmu::All
   join_queue(placed);
   const Decision decision = consider(placed);
   if (decision.is_granted()) {
-    if (is_dry) {
-      leave_queue(number);
+    if (placed.has(pmu::kAllocateDryRun)) {
+      leave_queue(placed.number);
       become(placed, pmu::LeaseState::kNone);
       send_granted(placed);
     }

@@ -113,7 +113,9 @@ std::optional<Action> Arbiter::next_action() {
 bool Arbiter::expects(ClientNumber client, const pmu::Offer& offer) const {
   return state_->clients.contains(client) && state_->kept_counter(client, offer) != nullptr;
 }
-const std::map<std::uint16_t, Lease>& Arbiter::leases() const noexcept { return state_->leases; }
+const std::map<std::uint16_t, Lease>& Arbiter::leases() const noexcept {
+  return state_->leases.all();
+}
 const std::map<CarrierNumber, Carrier>& Arbiter::carriers() const noexcept {
   return state_->carriers;
 }

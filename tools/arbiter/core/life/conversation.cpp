@@ -25,7 +25,7 @@ void Arbiter::State::disconnect(ClientNumber client) {
   for (auto& [number, lease] : leases) {
     std::erase_if(lease.revokers, [&](const Revoker& who) { return who.client == client; });
     if (lease.client != client) continue;
-    if (lease.state == pmu::LeaseState::kQueued || lease.state == pmu::LeaseState::kPreparing) {
+    if (lease.state() == pmu::LeaseState::kQueued || lease.state() == pmu::LeaseState::kPreparing) {
       leave_queue(number);
       undo(lease);
       outbox.record(JournalRecord::Kind::kRefused, lease, 0,
@@ -84,7 +84,7 @@ void Arbiter::State::refuse_token(ClientNumber client, std::uint64_t id) {
 }
 
 void Arbiter::State::free_lease(ClientNumber client, std::uint64_t id, pmu::Token token) {
-  Lease* lease = find(client, token);
+  Lease* lease = leases.find_held(client, token);
   if (lease == nullptr) return refuse_token(client, id);
   end(*lease, pmu::Cause::kFreed);
   outbox.send(client, id, pmu::Done{});
@@ -94,16 +94,16 @@ void Arbiter::State::cancel(ClientNumber client, std::uint64_t request) {
   for (const Waiting& one : line) {
     Lease& lease = *one.lease;
     if (lease.client != client || lease.request != request) continue;
-    if (lease.state != pmu::LeaseState::kQueued) continue;
+    if (lease.state() != pmu::LeaseState::kQueued) continue;
     return refuse_lease(lease, scarce(Reason::kCancelled, "cancelled by its client"));
   }
 }
 
 void Arbiter::State::renew(ClientNumber client, std::uint64_t id, pmu::Token token) {
-  Lease* lease = find(client, token);
+  Lease* lease = leases.find_held(client, token);
   if (lease == nullptr) return refuse_token(client, id);
   const bool is_renewable = policy.classes.at(lease->asked.head.priority).is_renewable &&
-                            lease->state != pmu::LeaseState::kRevoking;
+                            lease->state() != pmu::LeaseState::kRevoking;
   if (!is_renewable) {
     return refuse(client, id, scarce(Reason::kPolicy, "this lease cannot be renewed"));
   }
@@ -113,8 +113,8 @@ void Arbiter::State::renew(ClientNumber client, std::uint64_t id, pmu::Token tok
 }
 
 void Arbiter::State::drained(ClientNumber client, std::uint64_t id, pmu::Token token) {
-  Lease* lease = find(client, token);
-  if (lease == nullptr || lease->state != pmu::LeaseState::kRevoking) {
+  Lease* lease = leases.find_held(client, token);
+  if (lease == nullptr || lease->state() != pmu::LeaseState::kRevoking) {
     return refuse_token(client, id);
   }
   outbox.send(client, id, pmu::Done{});
@@ -122,7 +122,7 @@ void Arbiter::State::drained(ClientNumber client, std::uint64_t id, pmu::Token t
 }
 
 void Arbiter::State::read(ClientNumber client, std::uint64_t id, pmu::Token token) {
-  Lease* lease = find(client, token);
+  Lease* lease = leases.find_held(client, token);
   if (lease == nullptr) return refuse_token(client, id);
   lease->heartbeat_ns = now;
   sample(*lease);
@@ -141,7 +141,7 @@ void Arbiter::State::admin_revoke(ClientNumber client, std::uint64_t id,
   if (!clients.at(client).rights.is_administrator) {
     return outbox.send(client, id, pmu::Rejected{pmu::Rejection::kNotAllowed, 0});
   }
-  Lease* lease = lease_at(pmu::lease_of(message.token));
+  Lease* lease = leases.find_present(pmu::lease_of(message.token));
   if (lease == nullptr || lease->token != message.token || !lease->is_held()) {
     return refuse_token(client, id);
   }
@@ -240,11 +240,11 @@ void Arbiter::State::owners(ClientNumber client, std::uint64_t id, const pmu::Ow
     }
     if (owner.lease != 0) {
       const std::vector<LeaseNumber> holders = leases_of(owner.lease);
-      const Lease* first = holders.empty() ? nullptr : lease_at(holders.front());
+      const Lease* first = holders.empty() ? nullptr : leases.find_present(holders.front());
       if (first != nullptr) told.token = first->token;
       // Closed counters stay in the books under their carrier until the kernel has let go of them.
-      const bool is_ending = first == nullptr || first->state == pmu::LeaseState::kLimbo ||
-                             first->state == pmu::LeaseState::kFenced;
+      const bool is_ending = first == nullptr || first->state() == pmu::LeaseState::kLimbo ||
+                             first->state() == pmu::LeaseState::kFenced;
       if (is_ending && owner.kind != OwnerKind::kOffline) told.kind = OwnerKind::kLimbo;
     }
     answer.owners.push_back(told);

@@ -11,7 +11,7 @@ namespace meterbank::arbiter {
 
 void Arbiter::State::revoke(Lease& lease, pmu::Cause cause, Nanoseconds drain_ns) {
   drain_ns = std::min(drain_ns, kDrainMax);
-  if (lease.state == pmu::LeaseState::kRevoking) {
+  if (lease.state() == pmu::LeaseState::kRevoking) {
     // A second revocation may shorten the time, and never extends it.
     lease.deadline_ns = std::min(lease.deadline_ns, now + drain_ns);
     if (cause != pmu::Cause::kPreempted) lease.cause = cause;
@@ -21,7 +21,7 @@ void Arbiter::State::revoke(Lease& lease, pmu::Cause cause, Nanoseconds drain_ns
   outbox.record(JournalRecord::Kind::kRevoking, lease, 0, static_cast<std::uint32_t>(cause));
   const bool has_nothing_to_read =
       lease.client == 0 || drain_ns == 0 ||
-      (lease.state == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kPreempted);
+      (lease.state() == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kPreempted);
   lease.cause = cause;
   if (has_nothing_to_read) return end_revoked(lease);
   lease.deadline_ns = now + drain_ns;
@@ -149,7 +149,7 @@ void Arbiter::State::look_for_violation(Carrier& carrier) {
     outbox.record(JournalRecord::Kind::kViolation, leases.at(carrier.leases.front()));
   }
   close(carrier);
-  if (Lease* lease = lease_at(carrier.leases.front())) finish(*lease);
+  if (Lease* lease = leases.find_present(carrier.leases.front())) finish(*lease);
 }
 
 void Arbiter::State::close(Carrier& carrier) {
@@ -180,7 +180,7 @@ void Arbiter::State::confirmed(CarrierNumber number, bool has_let_go) {
   const std::vector<LeaseNumber> last = carrier.leases;
   freed(number);
   for (const LeaseNumber one : last) {
-    if (Lease* lease = lease_at(one)) finish(*lease);
+    if (Lease* lease = leases.find_present(one)) finish(*lease);
   }
 }
 
@@ -188,7 +188,7 @@ void Arbiter::State::confirmed(CarrierNumber number, bool has_let_go) {
 void Arbiter::State::freed(CarrierNumber number) {
   book.release(booking_of(number));
   for (const LeaseNumber one : carriers.at(number).leases) {
-    if (Lease* lease = lease_at(one)) std::erase(lease->carriers, number);
+    if (Lease* lease = leases.find_present(one)) std::erase(lease->carriers, number);
   }
   carriers.erase(number);
   ++changes;
@@ -198,8 +198,8 @@ void Arbiter::State::freed(CarrierNumber number) {
 void Arbiter::State::end_overdue() {
   for (auto& [number, lease] : leases) {
     const bool runs =
-        lease.state == pmu::LeaseState::kActive || lease.state == pmu::LeaseState::kSuspended;
-    if (lease.state == pmu::LeaseState::kRevoking) {
+        lease.state() == pmu::LeaseState::kActive || lease.state() == pmu::LeaseState::kSuspended;
+    if (lease.state() == pmu::LeaseState::kRevoking) {
       if (lease.deadline_ns <= now) end_revoked(lease);
     } else if (!runs) {
       continue;
@@ -209,7 +209,7 @@ void Arbiter::State::end_overdue() {
       revoke(lease, pmu::Cause::kHoldEnded, options.drain_ns);
     } else if (term_end(lease) != 0 && term_end(lease) <= now) {
       revoke(lease, pmu::Cause::kTermEnded, options.drain_ns);
-    } else if (lease.state == pmu::LeaseState::kSuspended &&
+    } else if (lease.state() == pmu::LeaseState::kSuspended &&
                lease.cause == pmu::Cause::kTakenByOutsider && lease.away_ns + kAwayMax <= now) {
       end(lease, pmu::Cause::kTakenByOutsider);
     }

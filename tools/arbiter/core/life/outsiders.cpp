@@ -177,9 +177,8 @@ void Arbiter::State::book_reserves() {
 }
 
 void Arbiter::State::adopt(Policy rules) {
-  for (const auto& [number, lease] : leases) count_out(lease);
   policy = std::move(rules);
-  for (const auto& [number, lease] : leases) count_in(lease, tally);
+  leases.adopt(policy);
   book.touch_all();
   reserves.clear();
   book_reserves();
@@ -191,7 +190,7 @@ void Arbiter::State::adopt(Policy rules) {
     const Rights rights = policy.rights_of(lease.holder, options.own_uid);
     const auto refused = policy_refusal(rights, lease.asked, lease.plan);
     if (!refused) continue;
-    if (lease.state == pmu::LeaseState::kQueued) {
+    if (lease.state() == pmu::LeaseState::kQueued) {
       refuse_lease(lease, *refused);
     } else if (lease.is_held()) {
       revoke(lease, pmu::Cause::kPolicyChanged, options.drain_ns);

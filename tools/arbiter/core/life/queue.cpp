@@ -37,7 +37,7 @@ constexpr std::size_t kPairsAmong = 16;
 constexpr std::size_t kNeverReleased = std::numeric_limits<std::size_t>::max();
 
 [[nodiscard]] bool is_booked(const Lease& lease) {
-  switch (lease.state) {
+  switch (lease.state()) {
     case pmu::LeaseState::kPreparing:
     case pmu::LeaseState::kActive:
     case pmu::LeaseState::kRevoking:
@@ -52,8 +52,8 @@ constexpr std::size_t kNeverReleased = std::numeric_limits<std::size_t>::max();
 }
 
 [[nodiscard]] bool is_going(const Lease& lease) {
-  return lease.state == pmu::LeaseState::kRevoking || lease.state == pmu::LeaseState::kFenced ||
-         lease.state == pmu::LeaseState::kLimbo;
+  return lease.state() == pmu::LeaseState::kRevoking || lease.state() == pmu::LeaseState::kFenced ||
+         lease.state() == pmu::LeaseState::kLimbo;
 }
 
 }  // namespace
@@ -120,9 +120,9 @@ void Arbiter::State::join_queue(Lease& lease) {
 }
 
 void Arbiter::State::leave_queue(LeaseNumber number) {
-  const auto found = leases.find(number);
-  if (found == leases.end() || !std::exchange(found->second.is_waiting, false)) return;
-  std::erase_if(line, [&](const Waiting& one) { return one.lease == &found->second; });
+  Lease* lease = leases.find(number);
+  if (lease == nullptr || !std::exchange(lease->is_waiting, false)) return;
+  std::erase_if(line, [&](const Waiting& one) { return one.lease == lease; });
 }
 
 // Whether all is as it was when the books refused it, where it wants counters. Shared counters,
@@ -138,7 +138,7 @@ void Arbiter::State::serve_queue() {
   for (const Waiting& one : std::vector<Waiting>(line)) {
     Lease& lease = *one.lease;
     if (!lease.is_waiting || lease.awaits_survey || is_hopeless(lease)) continue;
-    if (lease.state == pmu::LeaseState::kNone) continue;
+    if (lease.state() == pmu::LeaseState::kNone) continue;
     lease.refused_at = 0;
     const Decision decision = consider(lease);
     if (decision.is_granted()) continue;
@@ -233,8 +233,8 @@ std::vector<LeaseNumber> Arbiter::State::booked_near(const Lease& lease) const {
     return near;
   }
   const auto add = [&](LeaseNumber number) {
-    const auto found = leases.find(number);
-    if (found != leases.end() && is_booked(found->second)) near.push_back(number);
+    const Lease* other = leases.find(number);
+    if (other != nullptr && is_booked(*other)) near.push_back(number);
   };
   for (const LeaseId booking : book.holders_near(lease.plan)) {
     if (booking < kCarrierFirst) {
@@ -256,11 +256,11 @@ std::vector<std::pair<Nanoseconds, LeaseNumber>> Arbiter::State::ends(const Leas
     if (number == lease.number) continue;
     const Lease& other = leases.at(number);
     Nanoseconds end = other.ends_ns == 0 ? pmu::kForever : other.ends_ns;
-    if (other.state == pmu::LeaseState::kRevoking) end = std::min(end, other.deadline_ns);
+    if (other.state() == pmu::LeaseState::kRevoking) end = std::min(end, other.deadline_ns);
     // What its own client holds is its own to give back: it never stands in its way.
     const bool is_own = lease.client != 0 && other.client == lease.client;
-    if (is_own || other.state == pmu::LeaseState::kFenced ||
-        other.state == pmu::LeaseState::kLimbo) {
+    if (is_own || other.state() == pmu::LeaseState::kFenced ||
+        other.state() == pmu::LeaseState::kLimbo) {
       end = now;
     }
     ends.emplace_back(std::max(end, now), number);
@@ -334,12 +334,7 @@ bool Arbiter::State::fits_without(const Lease& lease, const std::set<LeaseNumber
 }
 
 void Arbiter::State::preempt_for(const Lease& lease) {
-  const auto& giving_way = tally.giving_way;
-  const auto first_above = giving_way.begin() + static_cast<std::ptrdiff_t>(lease.priority());
-  if (std::all_of(giving_way.begin(), first_above,
-                  [](std::uint32_t count) { return count == 0; })) {
-    return;
-  }
+  if (!leases.may_preempt(lease.priority())) return;
   if (is_grace() || quota_refusal(lease) || turn_refusal(lease)) return;
   // What is going anyway is as good as gone.
   std::set<LeaseNumber> going;
@@ -347,7 +342,7 @@ void Arbiter::State::preempt_for(const Lease& lease) {
   for (const LeaseNumber number : booked_near(lease)) {
     const Lease& other = leases.at(number);
     if (is_going(other)) going.insert(number);
-    if (gives_way(other) && other.priority() < lease.priority()) {
+    if (leases.gives_way(other) && other.priority() < lease.priority()) {
       candidates.push_back(&other);
     }
   }
@@ -429,7 +424,7 @@ bool Arbiter::State::has_moved_up() const {
 void Arbiter::State::give_up_waits() {
   for (const LeaseNumber number : in_order()) {
     Lease& lease = leases.at(number);
-    const bool is_over = lease.state == pmu::LeaseState::kQueued && lease.deadline_ns != 0 &&
+    const bool is_over = lease.state() == pmu::LeaseState::kQueued && lease.deadline_ns != 0 &&
                          lease.deadline_ns <= now;
     if (!is_over) continue;
     Decision decision = would_take(lease);

@@ -135,11 +135,11 @@ void Arbiter::State::end_grace() {
 
 // The same user takes over what its connection before left behind, with all that it has counted.
 bool Arbiter::State::take_over(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked) {
-  Lease* lease = lease_at(pmu::lease_of(asked.head.reclaims));
+  Lease* lease = leases.find_present(pmu::lease_of(asked.head.reclaims));
   if (asked.head.reclaims == 0 || lease == nullptr) return false;
   const ClientIdentity& identity = clients.at(client).identity;
   const bool is_left = lease->token == asked.head.reclaims && lease->client == 0 &&
-                       lease->is_held() && lease->state != pmu::LeaseState::kRevoking;
+                       lease->is_held() && lease->state() != pmu::LeaseState::kRevoking;
   if (!is_left || lease->holder.uid != identity.uid ||
       digest_of(asked) != digest_of(lease->asked)) {
     return false;
@@ -151,7 +151,7 @@ bool Arbiter::State::take_over(ClientNumber client, std::uint64_t id, const pmu:
   lease->deadline_ns = 0;
   lease->heartbeat_ns = now;
   // Another process has it from here on: a client that still has the old token is fenced by that.
-  lease->token = pmu::make_token(options.epoch, lease->number, ++generations[lease->number]);
+  leases.renew_token(*lease);
   ++changes;
   book.touch(lease->plan);
   ++statistics.reclaims;

@@ -10,47 +10,12 @@
 #include <utility>
 
 #include "arbiter/core/life/state.hpp"
+#include "arbiter/core/parts/saved_values.hpp"
 
 namespace meterbank::arbiter {
 namespace {
 
 using nlohmann::json;
-
-[[nodiscard]] json to_json(const ClientIdentity& identity) {
-  return {{"pid", identity.pid},
-          {"uid", identity.uid},
-          {"gid", identity.gid},
-          {"groups", identity.groups},
-          {"start", identity.start_time},
-          {"program", identity.program},
-          {"executable", identity.executable},
-          {"cgroup", identity.cgroup}};
-}
-
-[[nodiscard]] ClientIdentity identity_from(const json& from) {
-  return {.pid = from.at("pid"),
-          .uid = from.at("uid"),
-          .gid = from.at("gid"),
-          .groups = from.at("groups").get<std::vector<std::uint32_t>>(),
-          .start_time = from.at("start"),
-          .program = from.at("program"),
-          .executable = from.at("executable"),
-          .cgroup = from.at("cgroup")};
-}
-
-[[nodiscard]] json to_json(const std::vector<Reading>& readings) {
-  json result = json::array();
-  for (const Reading& one : readings) {
-    result.push_back({one.value, one.enabled_ns, one.running_ns, one.has_counter});
-  }
-  return result;
-}
-
-[[nodiscard]] std::vector<Reading> readings_from(const json& from) {
-  std::vector<Reading> readings;
-  for (const json& one : from) readings.push_back({one.at(0), one.at(1), one.at(2), one.at(3)});
-  return readings;
-}
 
 [[nodiscard]] json to_json(const std::vector<Opening>& openings) {
   json result = json::array();
@@ -105,95 +70,6 @@ using nlohmann::json;
   carrier.pause_ns = from.at("pause");
   carrier.fenced = readings_from(from.at("fenced"));
   return carrier;
-}
-
-// A request is written down as the packet that it came in.
-[[nodiscard]] json to_json(const pmu::Allocate& asked) {
-  json bytes = json::array();
-  for (const std::byte one : pmu::encode(1, pmu::ClientMessage{asked})) {
-    bytes.push_back(std::to_integer<std::uint32_t>(one));
-  }
-  return bytes;
-}
-
-[[nodiscard]] std::optional<pmu::Allocate> asked_from(const json& from) {
-  std::vector<std::byte> bytes;
-  for (const json& one : from) bytes.push_back(static_cast<std::byte>(one.get<std::uint8_t>()));
-  const auto decoded = pmu::decode_client_message(bytes);
-  const auto* asked = std::get_if<pmu::Allocate>(&decoded.message);
-  if (decoded.rejection || asked == nullptr) return std::nullopt;
-  return *asked;
-}
-
-// Which CPUs a plan is about. A request for all that are online means those that were then.
-[[nodiscard]] json places_of(const Plan& plan) {
-  json places = json::array();
-  for (const PmuDemand& part : plan.parts) places.push_back({part.pmu, part.cpus.text()});
-  return places;
-}
-
-[[nodiscard]] bool set_places(Plan& plan, const json& places) {
-  std::vector<PmuDemand> parts;
-  for (const json& place : places) {
-    const PmuIndex pmu = place.at(0);
-    const auto cpus = CpuSet::parse(place.at(1).get<std::string>());
-    const auto part = std::find_if(plan.parts.begin(), plan.parts.end(),
-                                   [&](const PmuDemand& one) { return one.pmu == pmu; });
-    if (!cpus || cpus->empty() || part == plan.parts.end() || !cpus->is_within(part->cpus)) {
-      return false;
-    }
-    parts.push_back(*part);
-    parts.back().cpus = *cpus;
-  }
-  plan.parts = std::move(parts);
-  return !plan.parts.empty();
-}
-
-[[nodiscard]] json to_json(const Lease& lease) {
-  json revokers = json::array();
-  for (const Revoker& who : lease.revokers) revokers.push_back({who.client, who.request});
-  return {{"token", lease.token},          {"number", lease.number},
-          {"state", lease.state},          {"client", lease.client},
-          {"request", lease.request},      {"holder", to_json(lease.holder)},
-          {"asked", to_json(lease.asked)}, {"grade", lease.grade},
-          {"quality", lease.quality},      {"cause", lease.cause},
-          {"asked_ns", lease.asked_ns},    {"granted", lease.granted_ns},
-          {"ends", lease.ends_ns},         {"heartbeat", lease.heartbeat_ns},
-          {"deadline", lease.deadline_ns}, {"carriers", lease.carriers},
-          {"items", lease.items},          {"began", to_json(lease.began)},
-          {"arrival", lease.arrival},      {"rest", lease.has_rest},
-          {"told", lease.was_told},        {"away", lease.away_ns},
-          {"revokers", revokers},          {"places", places_of(lease.plan)}};
-}
-
-[[nodiscard]] std::optional<Lease> lease_from(const json& from) {
-  Lease lease;
-  std::optional<pmu::Allocate> asked = asked_from(from.at("asked"));
-  if (!asked) return std::nullopt;
-  lease.asked = std::move(*asked);
-  lease.token = from.at("token");
-  lease.number = from.at("number");
-  lease.state = from.at("state");
-  lease.client = from.at("client");
-  lease.request = from.at("request");
-  lease.holder = identity_from(from.at("holder"));
-  lease.grade = from.at("grade");
-  lease.quality = from.at("quality");
-  lease.cause = from.at("cause");
-  lease.asked_ns = from.at("asked_ns");
-  lease.granted_ns = from.at("granted");
-  lease.ends_ns = from.at("ends");
-  lease.heartbeat_ns = from.at("heartbeat");
-  lease.deadline_ns = from.at("deadline");
-  lease.carriers = from.at("carriers").get<std::vector<CarrierNumber>>();
-  lease.items = from.at("items").get<std::vector<std::uint32_t>>();
-  lease.began = readings_from(from.at("began"));
-  lease.arrival = from.at("arrival");
-  lease.has_rest = from.at("rest");
-  lease.was_told = from.at("told");
-  lease.away_ns = from.at("away");
-  for (const json& who : from.at("revokers")) lease.revokers.push_back({who.at(0), who.at(1)});
-  return lease;
 }
 
 [[nodiscard]] json to_json(const Outsider& outsider) {
@@ -269,17 +145,13 @@ std::string Arbiter::State::save() const {
                 {"turn_ends", turn_ends_ns},
                 {"surveyed", surveyed_ns},
                 {"next_carrier", next_carrier},
-                {"next_arrival", next_arrival},
                 {"changes", changes},
                 {"statistics", to_json(statistics)}};
+  leases.save(saved);
   json& known = saved["clients"] = json::array();
   for (const auto& [number, client] : clients) known.push_back({number, to_json(client.identity)});
-  json& all = saved["leases"] = json::array();
-  for (const auto& [number, lease] : leases) all.push_back(to_json(lease));
   json& open = saved["carriers"] = json::array();
   for (const auto& [number, carrier] : carriers) open.push_back(to_json(carrier));
-  json& used = saved["generations"] = json::array();
-  for (const auto& [number, generation] : generations) used.push_back({number, generation});
   json& seen = saved["outsiders"] = json::array();
   for (const Outsider& outsider : outsiders) seen.push_back(to_json(outsider));
   json& kept = saved["reserves"] = json::array();
@@ -299,25 +171,16 @@ bool Arbiter::State::load(std::string_view saved) {
   try {
     const json from = json::parse(saved);
     load_plain(from);
-    for (const json& one : from.at("leases")) {
-      std::optional<Lease> lease = lease_from(one);
-      if (!lease || !plan_again(*lease) || !set_places(lease->plan, one.at("places"))) {
-        return false;
-      }
-      set_plan(*lease, std::move(lease->plan));
-      if (lease->state == pmu::LeaseState::kNone) forgotten.push_back(lease->number);
-      count_in(*lease, tally);
-      leases.insert_or_assign(lease->number, std::move(*lease));
-    }
+    if (!leases.load(from, book.machine())) return false;
     for (const json& one : from.at("carriers")) {
       Carrier carrier = carrier_from(one);
       carriers.insert_or_assign(carrier.number, std::move(carrier));
     }
     if (!is_consistent() || !book_again()) return false;
     for (const json& one : from.at("waiting")) {
-      const auto found = leases.find(one.get<LeaseNumber>());
-      if (found == leases.end()) return false;
-      join_queue(found->second);
+      Lease* lease = leases.find(one.get<LeaseNumber>());
+      if (lease == nullptr) return false;
+      join_queue(*lease);
     }
     changes = from.at("changes");
     return true;
@@ -331,6 +194,7 @@ void Arbiter::State::load_plain(const nlohmann::json& from) {
   has_begun = true;
   now = from.at("now");
   outbox = Outbox(options.epoch);
+  leases = LeaseTable(options.epoch, options.leases_max, policy);
   outbox.set_time(now);
   grace_until_ns = from.at("grace");
   turns = from.at("turns").get<std::vector<LeaseNumber>>();
@@ -338,7 +202,6 @@ void Arbiter::State::load_plain(const nlohmann::json& from) {
   turn_ends_ns = from.at("turn_ends");
   surveyed_ns = from.at("surveyed");
   next_carrier = from.at("next_carrier");
-  next_arrival = from.at("next_arrival");
   statistics = statistics_from(from.at("statistics"));
   for (const json& one : from.at("clients")) {
     ClientIdentity identity = identity_from(one.at(1));
@@ -346,9 +209,6 @@ void Arbiter::State::load_plain(const nlohmann::json& from) {
     const ClientNumber client = one.at(0);
     clients.insert_or_assign(client, Client{std::move(identity), std::move(rights)});
     outbox.connect(client);
-  }
-  for (const json& one : from.at("generations")) {
-    generations[one.at(0).get<LeaseNumber>()] = one.at(1);
   }
   for (const json& one : from.at("outsiders")) outsiders.push_back(outsider_from(one));
   reserves.clear();
@@ -367,17 +227,6 @@ void Arbiter::State::load_plain(const nlohmann::json& from) {
   }
 }
 
-bool Arbiter::State::plan_again(Lease& lease) const {
-  // Its CPUs may be offline by now: that is no reason not to know what it has.
-  Machine machine = book.machine();
-  machine.online = machine.possible;
-  Request request = request_of(lease.asked);
-  auto plan = plan_for(request, machine);
-  if (!plan) return false;
-  lease.plan = std::move(*plan);
-  return true;
-}
-
 bool Arbiter::State::is_consistent() const {
   const auto is_known = [&](LeaseNumber number) { return leases.contains(number); };
   if (!std::all_of(turns.begin(), turns.end(), is_known)) return false;
@@ -392,7 +241,7 @@ bool Arbiter::State::is_consistent() const {
       counters += found->second.openings.size();
     }
     const bool ends =
-        lease.state == pmu::LeaseState::kFenced || lease.state == pmu::LeaseState::kLimbo;
+        lease.state() == pmu::LeaseState::kFenced || lease.state() == pmu::LeaseState::kLimbo;
     if (!ends && counters != lease.items.size()) return false;
   }
   return std::all_of(carriers.begin(), carriers.end(), [&](const auto& entry) {
@@ -414,7 +263,7 @@ bool Arbiter::State::book_again() {
   for (auto& [number, lease] : leases) {
     const Alternative alternative = alternative_of(lease);
     const bool is_aside =
-        lease.state == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kPreempted;
+        lease.state() == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kPreempted;
     for (const Piece& piece : pieces_of(lease)) {
       if (piece.openings.empty()) {
         if (lease.has_rest && !book.try_take(number, piece.plan, alternative).is_granted()) {

@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "arbiter/core/arbiter.hpp"
+#include "arbiter/core/parts/lease_table.hpp"
 #include "arbiter/core/parts/outbox.hpp"
+#include "arbiter/core/parts/pieces.hpp"
 
 namespace meterbank::arbiter {
 
@@ -35,12 +37,6 @@ inline constexpr Nanoseconds kTick = 500'000'000;  // how far deadline() is whil
 struct Client {
   ClientIdentity identity;
   Rights rights;
-};
-
-// One thing that a lease has in the books: a carrier's events, or all that names none.
-struct Piece {
-  Plan plan;
-  std::vector<Opening> openings;  // empty: names no event
 };
 
 // An outsider that the kernel gave counters which the books thought free.
@@ -72,20 +68,6 @@ struct Waiting {
                                                     : one.arrival < other.arrival;
 }
 
-// How many leases a user has, and how many requests wait.
-struct UserCounts {
-  std::uint32_t leases = 0;
-  std::uint32_t waits = 0;
-  friend bool operator==(const UserCounts&, const UserCounts&) = default;
-};
-
-// What of leases is counted as they change, so that no step looks at all of them.
-struct Tally {
-  std::map<std::uint32_t, UserCounts> users;     // by uid; those who have something
-  std::array<std::uint32_t, 8> giving_way = {};  // leases that would, by priority
-  friend bool operator==(const Tally&, const Tally&) = default;
-};
-
 // Slot words as they were at a time of the book's clock.
 struct ShownWords {
   std::uint64_t clock = 0;
@@ -116,13 +98,7 @@ struct Arbiter::State {
   void at(Nanoseconds time);
   void settle();
   void become(Lease& lease, pmu::LeaseState state);
-  void count_in(const Lease& lease, Tally& counts) const;
-  void count_out(const Lease& lease);
   [[nodiscard]] bool is_tallied() const;
-  [[nodiscard]] bool gives_way(const Lease& lease) const;
-  [[nodiscard]] std::optional<LeaseNumber> free_number() const;
-  [[nodiscard]] Lease* find(ClientNumber client, pmu::Token token);
-  [[nodiscard]] Lease* lease_at(LeaseNumber number);
   [[nodiscard]] std::vector<LeaseNumber> leases_of(LeaseId booking) const;
   [[nodiscard]] std::optional<Nanoseconds> deadline() const;
 
@@ -169,11 +145,6 @@ struct Arbiter::State {
   [[nodiscard]] std::uint32_t ahead_of(const Lease& lease) const;
 
   // ---- opening.cpp: from the books to a grant ----
-  static void set_plan(Lease& lease, Plan plan);
-  [[nodiscard]] static const std::vector<Piece>& pieces_of(const Lease& lease) {
-    return *lease.pieces;
-  }
-  [[nodiscard]] static bool may_share(const Lease& lease);
   [[nodiscard]] const Carrier* shared_carrier(const Lease& lease, const Piece& piece) const;
   [[nodiscard]] Alternative alternative_of(const Lease& lease) const;
   // What books say of it. Takes it all, or nothing.
@@ -308,7 +279,6 @@ struct Arbiter::State {
   [[nodiscard]] std::string save() const;
   [[nodiscard]] bool load(std::string_view saved);
   void load_plain(const nlohmann::json& from);
-  [[nodiscard]] bool plan_again(Lease& lease) const;
   [[nodiscard]] bool is_consistent() const;
   [[nodiscard]] bool book_again();
 
@@ -321,15 +291,12 @@ struct Arbiter::State {
   Nanoseconds grace_until_ns = 0;
 
   std::map<ClientNumber, Client> clients;
-  std::map<LeaseNumber, Lease> leases;
+  LeaseTable leases;
   std::map<CarrierNumber, Carrier> carriers;
-  std::map<LeaseNumber, std::uint32_t> generations;  // the last one of each number
-  std::vector<Waiting> line;                         // who waits; who goes first stands first
-  Nanoseconds line_until_ns = pmu::kForever;         // then a request goes up a class
-  std::vector<LeaseNumber> forgotten;                // have no holder any more
-  Tally tally;
-  std::vector<LeaseNumber> turns;  // sliced leases, in the order of their turns
-  LeaseNumber turn = 0;            // the lease whose turn it is; 0: none
+  std::vector<Waiting> line;                  // who waits; who goes first stands first
+  Nanoseconds line_until_ns = pmu::kForever;  // then a request goes up a class
+  std::vector<LeaseNumber> turns;             // sliced leases, in the order of their turns
+  LeaseNumber turn = 0;                       // the lease whose turn it is; 0: none
   Nanoseconds turn_ends_ns = 0;
   std::map<pmu::Token, JournalRecord> remembered;
   // Of these: counters whose descriptors their holders have, and which of them were offered.
@@ -349,7 +316,6 @@ struct Arbiter::State {
   std::map<Place, ShownWords> shown_words;
 
   CarrierNumber next_carrier = 1;
-  std::uint64_t next_arrival = 1;
   std::uint64_t changes = 0;
   bool has_news = false;      // something was given back, or may be: the queue is looked at
   Nanoseconds served_ns = 0;  // when it was looked at last

@@ -35,7 +35,7 @@ void Arbiter::State::sampled(CarrierNumber number, std::vector<Reading> readings
   }
   carrier.sampled_ns = now;
   for (const LeaseNumber joiner : std::exchange(carrier.joining, {})) {
-    if (Lease* lease = lease_at(joiner)) answered(*lease);
+    if (Lease* lease = leases.find_present(joiner)) answered(*lease);
   }
   if (carrier.state == CarrierState::kWatched) return look_for_violation(carrier);
   if (!has_lost || carrier.state != CarrierState::kOpen) return;
@@ -48,7 +48,7 @@ void Arbiter::State::sampled(CarrierNumber number, std::vector<Reading> readings
 }
 
 void Arbiter::State::suspend(Lease& lease, pmu::Cause cause) {
-  if (lease.state != pmu::LeaseState::kActive) return;
+  if (lease.state() != pmu::LeaseState::kActive) return;
   lease.cause = cause;
   lease.away_ns = now;
   ++statistics.suspensions;
@@ -97,8 +97,8 @@ void Arbiter::State::resumed(Carrier& carrier, const OpenOutcome& outcome) {
   }
   for (const LeaseNumber holder : std::vector<LeaseNumber>(carrier.leases)) {
     Lease& lease = leases.at(holder);
-    if (lease.state == pmu::LeaseState::kPreparing) answered(lease);
-    if (lease.state == pmu::LeaseState::kSuspended) back(lease);
+    if (lease.state() == pmu::LeaseState::kPreparing) answered(lease);
+    if (lease.state() == pmu::LeaseState::kSuspended) back(lease);
   }
 }
 
@@ -107,11 +107,11 @@ void Arbiter::State::not_resumed(Carrier& carrier, const OpenOutcome& outcome) {
   carrier.next_ns = now + kRetry;
   for (const LeaseNumber holder : std::vector<LeaseNumber>(carrier.leases)) {
     Lease& lease = leases.at(holder);
-    if (lease.state == pmu::LeaseState::kPreparing) {
+    if (lease.state() == pmu::LeaseState::kPreparing) {
       carrier.next_ns = 0;
       if (!lease.fault) lease.fault = kernel_fault(outcome, carrier.openings);
       answered(lease);
-    } else if (lease.state == pmu::LeaseState::kSuspended &&
+    } else if (lease.state() == pmu::LeaseState::kSuspended &&
                lease.cause == pmu::Cause::kCpuOffline && is_online(lease.plan, book.machine())) {
       // The CPU is back and the counter is not: from here on an outsider is the cause.
       lease.cause = pmu::Cause::kTakenByOutsider;
@@ -140,7 +140,7 @@ void Arbiter::State::set_online(const CpuSet& cpus) {
       continue;
     }
     const bool was_away =
-        lease.state == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kCpuOffline;
+        lease.state() == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kCpuOffline;
     if (!was_away) continue;
     bool has_paused = false;
     for (const CarrierNumber of : lease.carriers) {
@@ -149,7 +149,7 @@ void Arbiter::State::set_online(const CpuSet& cpus) {
       has_paused = options.has_backend;
       resume(carrier);
     }
-    if (!has_paused && lease.state == pmu::LeaseState::kSuspended) back(lease);
+    if (!has_paused && lease.state() == pmu::LeaseState::kSuspended) back(lease);
   }
 }
 

@@ -29,7 +29,7 @@ namespace {
 }
 
 [[nodiscard]] pmu::SlotState slot_state_of(const Lease& lease) {
-  switch (lease.state) {
+  switch (lease.state()) {
     case pmu::LeaseState::kRevoking:
       return pmu::SlotState::kRevoking;
     case pmu::LeaseState::kFenced:
@@ -223,16 +223,13 @@ std::vector<std::uint64_t> Arbiter::State::new_slot_words(PmuIndex pmu, std::uin
 }
 
 std::uint64_t Arbiter::State::lease_word(LeaseNumber number) const {
-  const auto found = leases.find(number);
-  if (found == leases.end() || found->second.state == pmu::LeaseState::kNone) {
-    return pmu::ledger_word(pmu::LeaseState::kNone, 0, 0);
-  }
-  const Lease& lease = found->second;
-  return pmu::ledger_word(lease.state, flags_of(lease), lease.token);
+  const Lease* lease = leases.find_present(number);
+  if (lease == nullptr) return pmu::ledger_word(pmu::LeaseState::kNone, 0, 0);
+  return pmu::ledger_word(lease->state(), flags_of(*lease), lease->token);
 }
 
 pmu::Quality Arbiter::State::quality_of(const Lease& lease) const {
-  if (lease.state == pmu::LeaseState::kFenced || lease.state == pmu::LeaseState::kLimbo) {
+  if (lease.state() == pmu::LeaseState::kFenced || lease.state() == pmu::LeaseState::kLimbo) {
     return pmu::Quality::kFenced;
   }
   if (lease.carriers.empty() || !options.has_backend) return pmu::Quality::kUnverified;
