@@ -282,11 +282,11 @@ void Arbiter::State::admit(ClientNumber client, std::uint64_t id, const pmu::All
   if (asked.head.reclaims != 0) {
     if (auto refused = reclaim_refusal(placed)) return refuse_lease(placed, *refused);
   }
-  join_queue(placed);
+  line.join(placed);
   const Decision decision = consider(placed);
   if (decision.is_granted()) {
     if (placed.has(pmu::kAllocateDryRun)) {
-      leave_queue(placed.number);
+      line.leave(placed);
       become(placed, pmu::LeaseState::kNone);
       send_granted(placed);
     }

@@ -119,7 +119,7 @@ const std::map<std::uint16_t, Lease>& Arbiter::leases() const noexcept {
 const std::map<CarrierNumber, Carrier>& Arbiter::carriers() const noexcept {
   return state_->carriers;
 }
-std::vector<std::uint16_t> Arbiter::queue() const { return state_->in_order(); }
+std::vector<std::uint16_t> Arbiter::queue() const { return state_->line.in_order(); }
 const std::vector<Outsider>& Arbiter::outsiders() const noexcept { return state_->outsiders; }
 const MachineBook& Arbiter::book() const noexcept { return state_->book; }
 std::vector<std::uint16_t> Arbiter::leases_of(LeaseId booking) const {

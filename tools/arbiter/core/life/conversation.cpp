@@ -26,7 +26,7 @@ void Arbiter::State::disconnect(ClientNumber client) {
     std::erase_if(lease.revokers, [&](const Revoker& who) { return who.client == client; });
     if (lease.client != client) continue;
     if (lease.state() == pmu::LeaseState::kQueued || lease.state() == pmu::LeaseState::kPreparing) {
-      leave_queue(number);
+      line.leave(lease);
       undo(lease);
       outbox.record(JournalRecord::Kind::kRefused, lease, 0,
                     static_cast<std::uint32_t>(pmu::Reason::kCancelled));
@@ -91,8 +91,8 @@ void Arbiter::State::free_lease(ClientNumber client, std::uint64_t id, pmu::Toke
 }
 
 void Arbiter::State::cancel(ClientNumber client, std::uint64_t request) {
-  for (const Waiting& one : line) {
-    Lease& lease = *one.lease;
+  for (Lease* one : line.leases_in_order()) {
+    Lease& lease = *one;
     if (lease.client != client || lease.request != request) continue;
     if (lease.state() != pmu::LeaseState::kQueued) continue;
     return refuse_lease(lease, scarce(Reason::kCancelled, "cancelled by its client"));

@@ -82,15 +82,15 @@ void Arbiter::State::put_aside(Lease& lease) {
   outbox.record(JournalRecord::Kind::kSuspended, lease, 0,
                 static_cast<std::uint32_t>(pmu::Cause::kPreempted));
   outbox.notice(lease, pmu::NoticeKind::kSuspended, 0);
-  leave_queue(lease.number);
-  join_queue(lease);
+  line.leave(lease);
+  line.join(lease);
   ++changes;
   has_news = true;
 }
 
 void Arbiter::State::let_go(Lease& lease) {
   const LeaseNumber number = lease.number;
-  leave_queue(number);
+  line.leave(lease);
   leave_turns(number);
   if (std::exchange(lease.has_rest, false)) book.release(number);
   ++changes;
@@ -218,7 +218,7 @@ void Arbiter::State::end_overdue() {
 
 void Arbiter::State::end_all() {
   has_ended = true;
-  for (const LeaseNumber number : in_order()) {
+  for (const LeaseNumber number : line.in_order()) {
     Lease& lease = leases.at(number);
     if (lease.granted_ns == 0) {
       refuse_lease(lease, scarce(Reason::kCancelled, "the arbiter ends"));

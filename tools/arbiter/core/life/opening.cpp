@@ -98,7 +98,7 @@ Decision Arbiter::State::try_start(Lease& lease) {
   Decision decision = take(lease);
   if (!decision.is_granted()) return decision;
   lease.threshold = decision.threshold;
-  leave_queue(lease.number);
+  line.leave(lease);
   ++changes;
   // Guards give up what was just booked before anything is opened on it.
   settle_guards();
@@ -282,7 +282,7 @@ void Arbiter::State::answered(Lease& lease) {
   if (lease.granted_ns != 0) return put_aside(lease);
   undo(lease);
   become(lease, pmu::LeaseState::kQueued);
-  join_queue(lease);
+  line.join(lease);
   const bool is_taken = fault.reason == Reason::kUnverified && options.has_backend;
   if (!is_taken) return enqueue(lease, fault);
   lease.failed = fault;

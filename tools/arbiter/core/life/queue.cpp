@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is served next, and who gives way.
-//
-// Classes go before each other, and first come is first served inside one; a waiting request goes
-// up a class after every ageing_ns, so that none waits for ever. One that is behind may pass only
-// if no request ahead has to wait longer for it: because it is over in time, or because there is
-// room for both.
+// Who is served next, and who gives way. A request that is behind may pass only if no request ahead
+// has to wait longer for it: because it is over in time, or because there is room for both.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -21,18 +17,6 @@ constexpr std::size_t kProtectedMax = 4;
 
 // Pairs of leases are tried for the cheapest set that gives way, among so many.
 constexpr std::size_t kPairsAmong = 16;
-
-[[nodiscard]] bool overlap(const Plan& one, const Plan& other) {
-  for (const PmuDemand& left : one.parts) {
-    for (const PmuDemand& right : other.parts) {
-      if (left.pmu != right.pmu) continue;
-      // Units may reach beyond the CPUs that are named.
-      const bool has_units = left.has_units() && right.has_units();
-      if (has_units || left.cpus.meets(right.cpus)) return true;
-    }
-  }
-  return false;
-}
 
 constexpr std::size_t kNeverReleased = std::numeric_limits<std::size_t>::max();
 
@@ -58,73 +42,6 @@ constexpr std::size_t kNeverReleased = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
-std::uint32_t Arbiter::State::class_of(const Lease& lease) const {
-  constexpr auto kHighest = static_cast<std::uint64_t>(pmu::Priority::kCritical);
-  const std::uint64_t steps =
-      options.ageing_ns == 0 ? 0 : (now - lease.asked_ns) / options.ageing_ns;
-  return static_cast<std::uint32_t>(std::min(kHighest, lease.asked.head.priority + steps));
-}
-
-void Arbiter::State::sort_line() {
-  line_until_ns = pmu::kForever;
-  for (Waiting& one : line) {
-    one.priority_class = class_of(*one.lease);
-    note_ageing(*one.lease);
-  }
-  std::sort(line.begin(), line.end(), goes_before);
-}
-
-Waiting Arbiter::State::waiting_as(Lease& lease) const {
-  Waiting self{.priority_class = class_of(lease), .arrival = lease.arrival, .lease = &lease};
-  self.cpu_first = kCpusMax;
-  for (const PmuDemand& part : lease.plan.parts) {
-    self.pmus |= std::uint64_t{1} << std::min(part.pmu, PmuIndex{63});
-    part.cpus.all_of([&](std::uint32_t cpu) {
-      self.cpu_first = std::min(self.cpu_first, cpu);
-      self.cpu_last = std::max(self.cpu_last, cpu);
-      return true;
-    });
-  }
-  self.has_units = lease.plan.has_units();
-  return self;
-}
-
-void Arbiter::State::note_ageing(const Lease& lease) {
-  if (options.ageing_ns == 0) return;
-  const Nanoseconds steps = (now - lease.asked_ns) / options.ageing_ns + 1;
-  line_until_ns = std::min(line_until_ns, lease.asked_ns + steps * options.ageing_ns);
-}
-
-std::vector<LeaseNumber> Arbiter::State::in_order() const {
-  std::vector<LeaseNumber> order;
-  order.reserve(line.size());
-  for (const Waiting& one : line) order.push_back(one.lease->number);
-  return order;
-}
-
-std::uint32_t Arbiter::State::ahead_of(const Lease& lease) const {
-  if (!lease.is_waiting) return static_cast<std::uint32_t>(line.size());
-  Waiting self;
-  self.priority_class = class_of(lease);
-  self.arrival = lease.arrival;
-  const auto place = std::lower_bound(line.begin(), line.end(), self, goes_before);
-  return static_cast<std::uint32_t>(place - line.begin());
-}
-
-void Arbiter::State::join_queue(Lease& lease) {
-  if (std::exchange(lease.is_waiting, true)) return;
-  lease.refused_at = 0;
-  const Waiting self = waiting_as(lease);
-  line.insert(std::upper_bound(line.begin(), line.end(), self, goes_before), self);
-  note_ageing(lease);
-}
-
-void Arbiter::State::leave_queue(LeaseNumber number) {
-  Lease* lease = leases.find(number);
-  if (lease == nullptr || !std::exchange(lease->is_waiting, false)) return;
-  std::erase_if(line, [&](const Waiting& one) { return one.lease == lease; });
-}
-
 // Whether all is as it was when the books refused it, where it wants counters. Shared counters,
 // units and turns may come free elsewhere.
 bool Arbiter::State::is_hopeless(const Lease& lease) const {
@@ -135,8 +52,8 @@ bool Arbiter::State::is_hopeless(const Lease& lease) const {
 void Arbiter::State::serve_queue() {
   served_ns = now;
   // A request that is served leaves the line.
-  for (const Waiting& one : std::vector<Waiting>(line)) {
-    Lease& lease = *one.lease;
+  for (Lease* one : line.leases_in_order()) {
+    Lease& lease = *one;
     if (!lease.is_waiting || lease.awaits_survey || is_hopeless(lease)) continue;
     if (lease.state() == pmu::LeaseState::kNone) continue;
     lease.refused_at = 0;
@@ -174,23 +91,13 @@ Decision Arbiter::State::consider(Lease& lease) {
     Decision decision = would_take(lease);
     if (!decision.is_granted()) return decision;
   }
-  for (const Lease* ahead : protected_from(lease)) {
+  for (const Lease* ahead : line.rivals_ahead_of(lease, kProtectedMax)) {
     if (!is_delayed(*ahead, lease)) continue;
     Decision passed_over = scarce(Reason::kTaken, {});
     passed_over.leases = {ahead->number};
     return passed_over;
   }
   return lease.has(pmu::kAllocateDryRun) ? Decision{} : try_start(lease);
-}
-
-std::vector<const Lease*> Arbiter::State::protected_from(Lease& lease) const {
-  std::vector<const Lease*> ahead;
-  const Waiting self = waiting_as(lease);
-  for (const Waiting& one : line) {
-    if (one.lease == &lease || ahead.size() == kProtectedMax) break;
-    if (one.may_overlap(self) && overlap(one.lease->plan, lease.plan)) ahead.push_back(one.lease);
-  }
-  return ahead;
 }
 
 bool Arbiter::State::is_delayed(const Lease& ahead, const Lease& lease) const {
@@ -404,25 +311,13 @@ void Arbiter::State::enqueue(Lease& lease, const Decision& why) {
     outbox.record(JournalRecord::Kind::kQueued, lease, 0, static_cast<std::uint32_t>(why.reason));
     const Nanoseconds time_ns = earliest(lease).time_ns;
     outbox.send(lease.client, lease.request,
-                pmu::Queued{ahead_of(lease), 0, time_ns == pmu::kForever ? 0 : time_ns});
+                pmu::Queued{line.count_ahead_of(lease), 0, time_ns == pmu::kForever ? 0 : time_ns});
   }
   preempt_for(lease);
 }
 
-// Whether time alone has changed what the queue would say: a request went up a class, or may ask
-// the kernel again.
-bool Arbiter::State::has_moved_up() const {
-  return std::any_of(line.begin(), line.end(), [&](const Waiting& one) {
-    const Lease& lease = *one.lease;
-    if (lease.retry_ns > served_ns && lease.retry_ns <= now) return true;
-    if (options.ageing_ns == 0 || served_ns < lease.asked_ns) return false;
-    return (now - lease.asked_ns) / options.ageing_ns !=
-           (served_ns - lease.asked_ns) / options.ageing_ns;
-  });
-}
-
 void Arbiter::State::give_up_waits() {
-  for (const LeaseNumber number : in_order()) {
+  for (const LeaseNumber number : line.in_order()) {
     Lease& lease = leases.at(number);
     const bool is_over = lease.state() == pmu::LeaseState::kQueued && lease.deadline_ns != 0 &&
                          lease.deadline_ns <= now;
@@ -432,7 +327,7 @@ void Arbiter::State::give_up_waits() {
     decision.reason = Reason::kTimeOut;
     refuse_lease(lease, decision);
   }
-  has_news = has_news || has_moved_up();
+  has_news = has_news || line.has_moved_since(served_ns);
 }
 
 }  // namespace meterbank::arbiter

@@ -40,7 +40,7 @@ void Arbiter::State::refuse_lease(Lease& lease, const Decision& decision) {
   outbox.record(JournalRecord::Kind::kRefused, lease, 0,
                 static_cast<std::uint32_t>(decision.reason));
   outbox.send(lease.client, lease.request, told(lease, decision));
-  leave_queue(lease.number);
+  line.leave(lease);
   become(lease, pmu::LeaseState::kNone);
 }
 
@@ -75,7 +75,8 @@ pmu::Refused Arbiter::State::told(const Lease& lease, const Decision& decision) 
     const Nanoseconds time_ns = earliest(lease).time_ns;
     if (time_ns != pmu::kForever) refused.head.earliest_ns = time_ns;
   }
-  if (shown.answer == Answer::kInsufficientResources) refused.head.ahead = ahead_of(lease);
+  if (shown.answer == Answer::kInsufficientResources)
+    refused.head.ahead = line.count_ahead_of(lease);
   add_blockers(refused, lease, numbers);
   if (shown.reason == Reason::kForeign) add_outsiders(refused, lease);
   return refused;

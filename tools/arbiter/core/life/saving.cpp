@@ -139,7 +139,7 @@ std::string Arbiter::State::save() const {
   json saved = {{"options", to_json(options)},
                 {"now", now},
                 {"grace", grace_until_ns},
-                {"waiting", in_order()},
+                {"waiting", line.in_order()},
                 {"turns", turns},
                 {"turn", turn},
                 {"turn_ends", turn_ends_ns},
@@ -180,7 +180,7 @@ bool Arbiter::State::load(std::string_view saved) {
     for (const json& one : from.at("waiting")) {
       Lease* lease = leases.find(one.get<LeaseNumber>());
       if (lease == nullptr) return false;
-      join_queue(*lease);
+      line.join(*lease);
     }
     changes = from.at("changes");
     return true;
@@ -196,6 +196,8 @@ void Arbiter::State::load_plain(const nlohmann::json& from) {
   outbox = Outbox(options.epoch);
   leases = LeaseTable(options.epoch, options.leases_max, policy);
   outbox.set_time(now);
+  line = WaitLine(options.ageing_ns);
+  line.set_time(now);
   grace_until_ns = from.at("grace");
   turns = from.at("turns").get<std::vector<LeaseNumber>>();
   turn = from.at("turn");

@@ -36,7 +36,8 @@ Arbiter::State::State(MachineBook machine_book, Policy rules, ArbiterOptions cho
       policy(std::move(rules)),
       options(with_limits(chosen)),
       outbox(options.epoch),
-      leases(options.epoch, options.leases_max, policy) {
+      leases(options.epoch, options.leases_max, policy),
+      line(options.ageing_ns) {
   book_reserves();
   outbox.record({.kind = JournalRecord::Kind::kStarted});
 }
@@ -46,6 +47,7 @@ void Arbiter::State::at(Nanoseconds time) {
     has_begun = true;
     now = time;
     outbox.set_time(now);
+    line.set_time(now);
     if (options.grace_ns != 0) grace_until_ns = now + options.grace_ns;
     settle_guards();
     return;
@@ -54,7 +56,7 @@ void Arbiter::State::at(Nanoseconds time) {
   const Nanoseconds gap = time - now;
   now = time;
   outbox.set_time(now);
-  if (now >= line_until_ns) sort_line();
+  line.set_time(now);
   if (gap <= kTickLate) return;
   for (auto& [number, lease] : leases) {
     lease.heartbeat_ns += gap;
@@ -80,14 +82,10 @@ void Arbiter::State::become(Lease& lease, pmu::LeaseState state) {
 }
 
 bool Arbiter::State::is_tallied() const {
-  std::size_t waiting = 0;
-  for (const auto& [number, lease] : leases) waiting += lease.is_waiting ? 1 : 0;
-  const auto stands_right = [this](const Waiting& one) {
-    return one.lease->is_waiting && one.priority_class == class_of(*one.lease);
-  };
-  return leases.is_tallied() && line.size() == waiting &&
-         std::all_of(line.begin(), line.end(), stands_right) &&
-         std::is_sorted(line.begin(), line.end(), goes_before);
+  const auto waiting = std::count_if(leases.begin(), leases.end(),
+                                     [](const auto& entry) { return entry.second.is_waiting; });
+  return leases.is_tallied() && line.is_in_order() &&
+         line.size() == static_cast<std::size_t>(waiting);
 }
 
 std::vector<LeaseNumber> Arbiter::State::leases_of(LeaseId booking) const {
@@ -110,11 +108,8 @@ std::optional<Nanoseconds> Arbiter::State::deadline() const {
       take_earlier(due, lease.away_ns + kAwayMax);
     }
     if (has_to_act(lease)) take_earlier(due, now + kTick);
-    if (lease.state() == pmu::LeaseState::kQueued && line.size() > 1 && options.ageing_ns != 0) {
-      const Nanoseconds steps = (now - lease.asked_ns) / options.ageing_ns + 1;
-      if (class_of(lease) < static_cast<std::uint32_t>(pmu::Priority::kCritical)) {
-        take_earlier(due, lease.asked_ns + steps * options.ageing_ns);
-      }
+    if (lease.state() == pmu::LeaseState::kQueued && line.size() > 1) {
+      take_earlier(due, line.promotion_ns(lease));
     }
   }
   for (const auto& [number, carrier] : carriers) take_earlier(due, carrier.next_ns);

@@ -18,6 +18,7 @@
 #include "arbiter/core/parts/lease_table.hpp"
 #include "arbiter/core/parts/outbox.hpp"
 #include "arbiter/core/parts/pieces.hpp"
+#include "arbiter/core/parts/wait_line.hpp"
 
 namespace meterbank::arbiter {
 
@@ -45,28 +46,6 @@ struct Unknown {
   std::uint32_t counters = 0;
   Nanoseconds until_ns = 0;  // then it is tried again
 };
-
-// A request in the queue. The higher class goes first, and then the earlier arrival.
-struct Waiting {
-  std::uint32_t priority_class = 0;
-  std::uint64_t arrival = 0;
-  // In State::leases, where nodes stay; a lease that is erased has left the line.
-  Lease* lease = nullptr;
-  // Bounds of what it wants, so that most of those who want something else are told apart without
-  // a look at their plans.
-  std::uint64_t pmus = 0;  // a bit each; those beyond have the last one
-  std::uint32_t cpu_first = 0, cpu_last = 0;
-  bool has_units = false;
-
-  [[nodiscard]] bool may_overlap(const Waiting& other) const noexcept {
-    const bool is_beside = cpu_first <= other.cpu_last && other.cpu_first <= cpu_last;
-    return (pmus & other.pmus) != 0 && (is_beside || (has_units && other.has_units));
-  }
-};
-[[nodiscard]] inline bool goes_before(const Waiting& one, const Waiting& other) noexcept {
-  return one.priority_class != other.priority_class ? one.priority_class > other.priority_class
-                                                    : one.arrival < other.arrival;
-}
 
 // Slot words as they were at a time of the book's clock.
 struct ShownWords {
@@ -142,7 +121,6 @@ struct Arbiter::State {
   [[nodiscard]] bool is_cooling(LeaseId booking) const;
   // Whether its client may know the pids of this user.
   [[nodiscard]] bool may_see(const Lease& lease, std::uint32_t uid) const;
-  [[nodiscard]] std::uint32_t ahead_of(const Lease& lease) const;
 
   // ---- opening.cpp: from the books to a grant ----
   [[nodiscard]] const Carrier* shared_carrier(const Lease& lease, const Piece& piece) const;
@@ -172,19 +150,10 @@ struct Arbiter::State {
 
   // ---- queue.cpp: who is served next, and who gives way ----
   void enqueue(Lease& lease, const Decision& why);
-  void join_queue(Lease& lease);
-  void leave_queue(LeaseNumber number);
-  void sort_line();
-  [[nodiscard]] Waiting waiting_as(Lease& lease) const;
-  void note_ageing(const Lease& lease);
   [[nodiscard]] bool is_hopeless(const Lease& lease) const;
   void serve_queue();
   [[nodiscard]] bool is_delayed(const Lease& ahead, const Lease& lease) const;
-  [[nodiscard]] std::uint32_t class_of(const Lease& lease) const;
-  [[nodiscard]] std::vector<LeaseNumber> in_order() const;
   [[nodiscard]] Decision consider(Lease& lease);
-  // Who waits ahead for some of the same counters, next one first.
-  [[nodiscard]] std::vector<const Lease*> protected_from(Lease& lease) const;
   // When it could be served if all holders use up their time.
   [[nodiscard]] Estimate earliest(const Lease& lease) const;
   [[nodiscard]] Expected expected(const Lease& lease) const;
@@ -200,7 +169,6 @@ struct Arbiter::State {
   [[nodiscard]] std::vector<LeaseNumber> cheapest(
       const Lease& lease, const std::set<LeaseNumber>& going,
       const std::vector<const Lease*>& youngest_first) const;
-  [[nodiscard]] bool has_moved_up() const;
   void give_up_waits();
 
   // ---- ending.cpp: from a revocation to the last counter ----
@@ -293,10 +261,9 @@ struct Arbiter::State {
   std::map<ClientNumber, Client> clients;
   LeaseTable leases;
   std::map<CarrierNumber, Carrier> carriers;
-  std::vector<Waiting> line;                  // who waits; who goes first stands first
-  Nanoseconds line_until_ns = pmu::kForever;  // then a request goes up a class
-  std::vector<LeaseNumber> turns;             // sliced leases, in the order of their turns
-  LeaseNumber turn = 0;                       // the lease whose turn it is; 0: none
+  WaitLine line;
+  std::vector<LeaseNumber> turns;  // sliced leases, in the order of their turns
+  LeaseNumber turn = 0;            // the lease whose turn it is; 0: none
   Nanoseconds turn_ends_ns = 0;
   std::map<pmu::Token, JournalRecord> remembered;
   // Of these: counters whose descriptors their holders have, and which of them were offered.
