@@ -136,18 +136,12 @@ using nlohmann::json;
 }  // namespace
 
 std::string Arbiter::State::save() const {
-  json saved = {{"options", to_json(options)},
-                {"now", now},
-                {"grace", grace_until_ns},
-                {"waiting", line.in_order()},
-                {"turns", turns},
-                {"turn", turn},
-                {"turn_ends", turn_ends_ns},
-                {"surveyed", surveyed_ns},
-                {"next_carrier", next_carrier},
-                {"changes", changes},
-                {"statistics", to_json(statistics)}};
+  json saved = {{"options", to_json(options)}, {"now", now},
+                {"grace", grace_until_ns},     {"waiting", line.in_order()},
+                {"surveyed", surveyed_ns},     {"next_carrier", next_carrier},
+                {"changes", changes},          {"statistics", to_json(statistics)}};
   leases.save(saved);
+  turns.save(saved);
   json& known = saved["clients"] = json::array();
   for (const auto& [number, client] : clients) known.push_back({number, to_json(client.identity)});
   json& open = saved["carriers"] = json::array();
@@ -199,9 +193,8 @@ void Arbiter::State::load_plain(const nlohmann::json& from) {
   line = WaitLine(options.ageing_ns);
   line.set_time(now);
   grace_until_ns = from.at("grace");
-  turns = from.at("turns").get<std::vector<LeaseNumber>>();
-  turn = from.at("turn");
-  turn_ends_ns = from.at("turn_ends");
+  turns = Turns(options.slice_ns);
+  turns.load(from);
   surveyed_ns = from.at("surveyed");
   next_carrier = from.at("next_carrier");
   statistics = statistics_from(from.at("statistics"));
@@ -231,8 +224,9 @@ void Arbiter::State::load_plain(const nlohmann::json& from) {
 
 bool Arbiter::State::is_consistent() const {
   const auto is_known = [&](LeaseNumber number) { return leases.contains(number); };
-  if (!std::all_of(turns.begin(), turns.end(), is_known)) return false;
-  if (turn != 0 && !is_known(turn)) return false;
+  const std::vector<LeaseNumber>& members = turns.members();
+  if (!std::all_of(members.begin(), members.end(), is_known)) return false;
+  if (turns.present() != 0 && !is_known(turns.present())) return false;
   for (const auto& [number, lease] : leases) {
     if (number == 0 || number >= options.leases_max) return false;
     if (lease.token != 0 && pmu::lease_of(lease.token) != number) return false;

@@ -37,7 +37,8 @@ Arbiter::State::State(MachineBook machine_book, Policy rules, ArbiterOptions cho
       options(with_limits(chosen)),
       outbox(options.epoch),
       leases(options.epoch, options.leases_max, policy),
-      line(options.ageing_ns) {
+      line(options.ageing_ns),
+      turns(options.slice_ns) {
   book_reserves();
   outbox.record({.kind = JournalRecord::Kind::kStarted});
 }
@@ -114,7 +115,7 @@ std::optional<Nanoseconds> Arbiter::State::deadline() const {
   }
   for (const auto& [number, carrier] : carriers) take_earlier(due, carrier.next_ns);
   for (const auto& [place, unknown] : unknowns) take_earlier(due, unknown.until_ns);
-  if (turns.size() > 1) take_earlier(due, turn_ends_ns);
+  take_earlier(due, turns.ends_ns());
   if (!remembered.empty() || (is_grace() && !line.empty())) take_earlier(due, grace_until_ns);
   if (!line.empty() && !outsiders.empty() && !is_surveying) {
     take_earlier(due, surveyed_ns + kRetry);

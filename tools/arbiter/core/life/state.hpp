@@ -18,6 +18,7 @@
 #include "arbiter/core/parts/lease_table.hpp"
 #include "arbiter/core/parts/outbox.hpp"
 #include "arbiter/core/parts/pieces.hpp"
+#include "arbiter/core/parts/turns.hpp"
 #include "arbiter/core/parts/wait_line.hpp"
 
 namespace meterbank::arbiter {
@@ -262,9 +263,7 @@ struct Arbiter::State {
   LeaseTable leases;
   std::map<CarrierNumber, Carrier> carriers;
   WaitLine line;
-  std::vector<LeaseNumber> turns;  // sliced leases, in the order of their turns
-  LeaseNumber turn = 0;            // the lease whose turn it is; 0: none
-  Nanoseconds turn_ends_ns = 0;
+  Turns turns;
   std::map<pmu::Token, JournalRecord> remembered;
   // Of these: counters whose descriptors their holders have, and which of them were offered.
   std::map<pmu::Token, std::vector<KeptCounter>> kept_counters;

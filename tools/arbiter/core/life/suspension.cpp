@@ -63,7 +63,7 @@ void Arbiter::State::back(Lease& lease) {
       is_online(lease.plan, book.machine()) &&
       std::all_of(lease.carriers.begin(), lease.carriers.end(), [&](CarrierNumber number) {
         return carriers.at(number).state == CarrierState::kOpen ||
-               (lease.is_sliced() && turn != lease.number);
+               (lease.is_sliced() && !turns.has_turn(lease.number));
       });
   if (!has_all) return;
   lease.cause = pmu::Cause::kNone;
@@ -154,7 +154,7 @@ void Arbiter::State::set_online(const CpuSet& cpus) {
 }
 
 bool Arbiter::State::has_turn(const Carrier& carrier) const {
-  return !carrier.is_sliced || (!carrier.leases.empty() && carrier.leases.front() == turn);
+  return !carrier.is_sliced || (!carrier.leases.empty() && turns.has_turn(carrier.leases.front()));
 }
 
 void Arbiter::State::retry_carriers() {
@@ -177,15 +177,12 @@ void Arbiter::State::retry_carriers() {
   }
 }
 
-// Slices: all leases that are content with a part of the time take equal turns, one at a time on
-// the whole machine. So a turn is the same for all CPUs, and what was counted in it belongs
-// together.
 std::optional<Decision> Arbiter::State::turn_refusal(const Lease& lease) const {
   if (!lease.is_sliced()) return std::nullopt;
-  const std::size_t members = turns.size() + 1;
+  const std::size_t members = turns.members().size() + 1;
   bool is_content = lease.asked.head.duty_permille * members <= 1000;
   Decision decision = scarce(Reason::kTaken, "those who take turns would have less than they need");
-  for (const LeaseNumber number : turns) {
+  for (const LeaseNumber number : turns.members()) {
     is_content = is_content && leases.at(number).asked.head.duty_permille * members <= 1000;
     decision.leases.push_back(number);
   }
@@ -193,22 +190,15 @@ std::optional<Decision> Arbiter::State::turn_refusal(const Lease& lease) const {
   return decision;
 }
 
-// A newcomer has the first turn, as it has to be verified.
 void Arbiter::State::join_turns(Lease& lease) {
   stop_turn();
-  turns.push_back(lease.number);
-  turn = lease.number;
+  turns.join(lease.number, now);
   book.touch_all();
-  turn_ends_ns = now + options.slice_ns;
   ++changes;
 }
 
 void Arbiter::State::leave_turns(LeaseNumber number) {
-  if (std::erase(turns, number) == 0) return;
-  if (turn != number) return;
-  turn = 0;
-  book.touch_all();
-  turn_ends_ns = now;
+  if (turns.leave(number, now)) book.touch_all();
 }
 
 void Arbiter::State::stop_turn() {
@@ -220,23 +210,20 @@ void Arbiter::State::stop_turn() {
 }
 
 void Arbiter::State::turn_over() {
-  if (turns.empty() || (turn != 0 && (turns.size() == 1 || now < turn_ends_ns))) return;
+  if (!turns.is_over(now)) return;
   // The counters of the one before are not free before the kernel says so.
   for (const auto& [number, carrier] : carriers) {
     if (carrier.is_sliced &&
         (carrier.state == CarrierState::kClosed || carrier.state == CarrierState::kOpening ||
          carrier.state == CarrierState::kWatched)) {
-      turn_ends_ns = now + options.confirm_ns;
+      turns.put_off(now + options.confirm_ns);
       return;
     }
   }
-  const auto present = std::find(turns.begin(), turns.end(), turn);
-  const bool is_last = present == turns.end() || present + 1 == turns.end();
-  const LeaseNumber next = is_last ? turns.front() : *(present + 1);
+  const LeaseNumber next = turns.next();
   stop_turn();
-  turn = next;
+  turns.begin(next, now);
   book.touch_all();
-  turn_ends_ns = now + options.slice_ns;
   ++changes;
   const Lease& lease = leases.at(next);
   if (!is_online(lease.plan, book.machine())) return;

@@ -156,9 +156,9 @@ const Lease* Arbiter::State::shown_holder(const CounterOwner& owner, const Place
   const std::vector<LeaseNumber> holders = leases_of(owner.lease);
   if (holders.empty() || !leases.contains(holders.front())) return nullptr;
   const Lease& first = leases.at(holders.front());
-  if (!first.is_sliced() || turn == 0 || turn == first.number) return &first;
+  if (!first.is_sliced() || turns.present() == 0 || turns.has_turn(first.number)) return &first;
   // Of those who take turns on a counter, the one that has it now is shown.
-  const Lease& present = leases.at(turn);
+  const Lease& present = leases.at(turns.present());
   for (const CarrierNumber number : present.carriers) {
     const Carrier& carrier = carriers.at(number);
     const auto placement = book.placement(booking_of(number), place.first, place.second);
@@ -233,7 +233,7 @@ pmu::Quality Arbiter::State::quality_of(const Lease& lease) const {
     return pmu::Quality::kFenced;
   }
   if (lease.carriers.empty() || !options.has_backend) return pmu::Quality::kUnverified;
-  if (lease.is_sliced() && turns.size() > 1) return pmu::Quality::kSliced;
+  if (lease.is_sliced() && turns.members().size() > 1) return pmu::Quality::kSliced;
   const bool is_shared =
       std::any_of(lease.carriers.begin(), lease.carriers.end(),
                   [&](CarrierNumber number) { return carriers.at(number).leases.size() > 1; });
