@@ -114,7 +114,7 @@ class SimulatedWorld {
     sampled_ns_ = now();
     std::vector<CarrierNumber> open;
     for (const auto& [number, carrier] : arbiter.carriers()) {
-      if (carrier.state == CarrierState::kOpen) open.push_back(number);
+      if (carrier.state() == CarrierState::kOpen) open.push_back(number);
     }
     for (const CarrierNumber number : open) {
       arbiter.sampled(number, backend.read(number), now());
@@ -164,7 +164,7 @@ class SimulatedWorld {
   // lease whose events were all sampled as they are now has a counter for each of them.
   [[nodiscard]] std::optional<std::string> contradiction() {
     for (const auto& [number, carrier] : arbiter.carriers()) {
-      if (carrier.state != CarrierState::kOpen) continue;
+      if (carrier.state() != CarrierState::kOpen) continue;
       const auto readings = backend.read(number);
       if (readings.size() != carrier.openings.size()) return "an open carrier is not open";
     }

@@ -61,11 +61,12 @@ enum class CarrierState : std::uint8_t {
   kClosed,    // until the kernel shows that it has let go
 };
 
+class KernelCounters;
+
 // Counters that are opened and closed together. A lease of its own has one; of leases that share,
 // each event has one, on which all of them count from where they began.
 struct Carrier {
   CarrierNumber number = 0;
-  CarrierState state = CarrierState::kOpening;
   Plan plan;  // what it has in the books, under booking_of(number)
   std::vector<Opening> openings;
   std::vector<std::uint64_t> kernel_ids;  // as many, once open
@@ -79,8 +80,13 @@ struct Carrier {
   Nanoseconds pause_ns = 0;            // between two looks at limbo
   std::vector<Reading> fenced = {};    // kWatched: what was read when it was paused
 
+  [[nodiscard]] CarrierState state() const noexcept { return state_; }
   // Whether they count the same. Items are positions in the lists of different requests.
   [[nodiscard]] bool counts_as(const std::vector<Opening>& others) const;
+
+ private:
+  friend class KernelCounters;  // asks the kernel for every change of it
+  CarrierState state_ = CarrierState::kOpening;
 };
 
 // Who is to be told Done when a lease is fenced.

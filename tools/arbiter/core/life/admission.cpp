@@ -152,7 +152,7 @@ std::uint32_t Arbiter::State::use_of(const Place& place, const Lease& lease,
                                      const IsOfSort& is_of_sort) const {
   std::map<Alternative, std::uint32_t> used;
   for (const auto& [number, carrier] : carriers) {
-    if (carrier.state == CarrierState::kClosed) continue;
+    if (carrier.state() == CarrierState::kClosed) continue;
     const auto one =
         std::find_if(carrier.leases.begin(), carrier.leases.end(),
                      [&](LeaseNumber holder) { return is_of_sort(leases.at(holder)); });

@@ -53,7 +53,7 @@ void Arbiter::opened(CarrierNumber carrier, const OpenOutcome& outcome, Nanoseco
 
 void Arbiter::sampled(CarrierNumber carrier, std::vector<Reading> readings, Nanoseconds now) {
   state_->at(now);
-  state_->sampled(carrier, std::move(readings));
+  state_->sampled(carrier, readings);
   state_->settle();
 }
 
@@ -117,7 +117,7 @@ const std::map<std::uint16_t, Lease>& Arbiter::leases() const noexcept {
   return state_->leases.all();
 }
 const std::map<CarrierNumber, Carrier>& Arbiter::carriers() const noexcept {
-  return state_->carriers;
+  return state_->carriers.all();
 }
 std::vector<std::uint16_t> Arbiter::queue() const { return state_->line.in_order(); }
 const std::vector<Outsider>& Arbiter::outsiders() const noexcept { return state_->outsiders; }

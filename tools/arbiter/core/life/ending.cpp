@@ -39,11 +39,7 @@ void Arbiter::State::end_revoked(Lease& lease) {
 }
 
 void Arbiter::State::sample(const Lease& lease) {
-  for (const CarrierNumber number : lease.carriers) {
-    if (carriers.at(number).state == CarrierState::kOpen && options.has_backend) {
-      outbox.ask(Sample{number});
-    }
-  }
+  for (const CarrierNumber number : lease.carriers) carriers.sample(number);
 }
 
 void Arbiter::State::end(Lease& lease, pmu::Cause cause) {
@@ -69,9 +65,8 @@ void Arbiter::State::put_aside(Lease& lease) {
   leave_turns(lease.number);
   if (std::exchange(lease.has_rest, false)) book.release(lease.number);
   for (const CarrierNumber number : lease.carriers) {
-    Carrier& carrier = carriers.at(number);
-    pause(carrier);
-    carrier.next_ns = 0;
+    carriers.pause(number);
+    carriers.look_again_at(number, 0);
     book.release(booking_of(number));
   }
   lease.cause = pmu::Cause::kPreempted;
@@ -96,13 +91,12 @@ void Arbiter::State::let_go(Lease& lease) {
   ++changes;
   has_news = true;
   for (const CarrierNumber of : std::vector<CarrierNumber>(lease.carriers)) {
-    Carrier& carrier = carriers.at(of);
-    std::erase(carrier.joining, number);
-    if (carrier.leases.size() > 1) {
-      std::erase(carrier.leases, number);
+    carriers.stop_joining(of, number);
+    if (carriers.at(of).leases.size() > 1) {
+      carriers.leave(of, number);
       std::erase(lease.carriers, of);
-    } else if (carrier.state != CarrierState::kWatched) {
-      close(carrier);
+    } else if (carriers.at(of).state() != CarrierState::kWatched) {
+      close(of);
     }
   }
   finish(lease);
@@ -115,7 +109,7 @@ void Arbiter::State::finish(Lease& lease) {
   }
   const bool is_watched = std::any_of(
       lease.carriers.begin(), lease.carriers.end(),
-      [&](CarrierNumber number) { return carriers.at(number).state == CarrierState::kWatched; });
+      [&](CarrierNumber number) { return carriers.at(number).state() == CarrierState::kWatched; });
   become(lease, is_watched ? pmu::LeaseState::kFenced : pmu::LeaseState::kLimbo);
 }
 
@@ -126,58 +120,34 @@ void Arbiter::State::stop(const Lease& lease) {
       lease.has(pmu::kAllocateDelegates) && options.has_backend && clients.contains(lease.client);
   if (!may_count_on) return sample(lease);
   for (const CarrierNumber number : lease.carriers) {
-    Carrier& carrier = carriers.at(number);
-    if (carrier.state != CarrierState::kOpen) continue;
-    carrier.state = CarrierState::kWatched;
-    carrier.fenced.clear();
-    carrier.next_ns = now + kViolationWait;
-    outbox.ask(Pause{number});
-    outbox.ask(Sample{number});
+    if (carriers.at(number).state() != CarrierState::kOpen) continue;
+    carriers.watch(number, now + kViolationWait);
   }
 }
 
-void Arbiter::State::look_for_violation(Carrier& carrier) {
-  if (carrier.fenced.empty()) carrier.fenced = carrier.readings;
-  const bool is_too_early = carrier.next_ns != 0;
-  if (is_too_early) return;
-  bool has_run = false;
-  for (std::size_t i = 0; i < carrier.fenced.size() && i < carrier.readings.size(); ++i) {
-    has_run = has_run || carrier.readings[i].running_ns > carrier.fenced[i].running_ns;
-  }
-  if (has_run) {
+void Arbiter::State::look_for_violation(CarrierNumber number) {
+  const KernelCounters::Watched seen = carriers.watched(number);
+  if (seen == KernelCounters::Watched::kTooEarly) return;
+  const LeaseNumber holder = carriers.at(number).leases.front();
+  if (seen == KernelCounters::Watched::kHasRun) {
     ++statistics.violations;
-    outbox.record(JournalRecord::Kind::kViolation, leases.at(carrier.leases.front()));
+    outbox.record(JournalRecord::Kind::kViolation, leases.at(holder));
   }
-  close(carrier);
-  if (Lease* lease = leases.find_present(carrier.leases.front())) finish(*lease);
+  close(number);
+  if (Lease* lease = leases.find_present(holder)) finish(*lease);
 }
 
-void Arbiter::State::close(Carrier& carrier) {
-  if (carrier.state == CarrierState::kClosed) return;
-  carrier.is_shared = false;
-  carrier.state = CarrierState::kClosed;
-  carrier.pause_ns = options.confirm_ns;
-  carrier.next_ns = 0;
+void Arbiter::State::close(CarrierNumber number) {
+  const KernelCounters::Closing closing = carriers.close(number);
+  if (closing == KernelCounters::Closing::kWasClosed) return;
   ++changes;
-  if (!options.has_backend) {
-    // Nothing was open: the books are all there is to be given back.
-    freed(carrier.number);
-    return;
-  }
-  outbox.ask(Close{carrier.number});
-  outbox.ask(Confirm{carrier.number});
+  // Nothing was open: the books are all there is to be given back.
+  if (closing == KernelCounters::Closing::kFree) freed(number);
 }
 
 void Arbiter::State::confirmed(CarrierNumber number, bool has_let_go) {
-  const auto found = carriers.find(number);
-  if (found == carriers.end() || found->second.state != CarrierState::kClosed) return;
-  Carrier& carrier = found->second;
-  if (!has_let_go) {
-    carrier.next_ns = now + carrier.pause_ns;
-    carrier.pause_ns = std::min(carrier.pause_ns * 2, std::max(kConfirmMax, options.confirm_ns));
-    return;
-  }
-  const std::vector<LeaseNumber> last = carrier.leases;
+  if (!carriers.confirmed(number, has_let_go, now)) return;
+  const std::vector<LeaseNumber> last = carriers.at(number).leases;
   freed(number);
   for (const LeaseNumber one : last) {
     if (Lease* lease = leases.find_present(one)) finish(*lease);
@@ -190,7 +160,7 @@ void Arbiter::State::freed(CarrierNumber number) {
   for (const LeaseNumber one : carriers.at(number).leases) {
     if (Lease* lease = leases.find_present(one)) std::erase(lease->carriers, number);
   }
-  carriers.erase(number);
+  carriers.forget(number);
   ++changes;
   has_news = true;
 }

@@ -15,13 +15,7 @@ namespace meterbank::arbiter {
 
 const Carrier* Arbiter::State::shared_carrier(const Lease& lease, const Piece& piece) const {
   if (piece.openings.empty() || !may_share(lease)) return nullptr;
-  for (const auto& [number, carrier] : carriers) {
-    if (carrier.is_shared && carrier.state == CarrierState::kOpen &&
-        carrier.counts_as(piece.openings)) {
-      return &carrier;
-    }
-  }
-  return nullptr;
+  return carriers.find_shared(piece.openings);
 }
 
 Alternative Arbiter::State::alternative_of(const Lease& lease) const {
@@ -61,7 +55,7 @@ Decision Arbiter::State::would_take(const Lease& lease) {
   MachineBook::Before before = book.before(lease.plan);
   Decision decision = take(lease);
   if (decision.is_granted()) {
-    CarrierNumber carrier = next_carrier;
+    CarrierNumber carrier = carriers.next_number();
     book.release(lease.number);
     for (const CarrierNumber paused : lease.carriers) book.release(booking_of(paused));
     for (std::size_t i = 0; i < pieces.size(); ++i) book.release(booking_of(carrier++));
@@ -73,7 +67,7 @@ Decision Arbiter::State::would_take(const Lease& lease) {
 Decision Arbiter::State::take(const Lease& lease) {
   const Alternative alternative = alternative_of(lease);
   std::vector<LeaseId> taken;
-  CarrierNumber carrier = next_carrier;
+  CarrierNumber carrier = carriers.next_number();
   std::size_t paused = 0;
   Decision decision;
   for (const Piece& piece : pieces_of(lease)) {
@@ -123,34 +117,12 @@ void Arbiter::State::prepare(Lease& lease) {
     }
     for (const Opening& opening : piece.openings) lease.items.push_back(opening.item);
     if (const Carrier* known = shared_carrier(lease, piece)) {
-      Carrier& shared = carriers.at(known->number);
-      shared.leases.push_back(number);
-      lease.carriers.push_back(shared.number);
-      if (!options.has_backend) continue;
-      shared.joining.push_back(number);
-      ++lease.unanswered;
-      outbox.ask(Sample{shared.number});
-      continue;
-    }
-    Carrier carrier;
-    carrier.number = next_carrier++;
-    carrier.plan = piece.plan;
-    carrier.openings = piece.openings;
-    carrier.readings.resize(carrier.openings.size());
-    carrier.kernel_ids.resize(carrier.openings.size());
-    carrier.leases = {number};
-    carrier.is_shared = may_share(lease);
-    carrier.is_sliced = lease.is_sliced();
-    lease.carriers.push_back(carrier.number);
-    if (options.has_backend) {
-      ++lease.unanswered;
-      Open open{carrier.number, carrier.openings, kept_for(lease)};
-      if (!open.kept.empty()) open.kept.resize(open.openings.size());
-      outbox.ask(std::move(open));
+      lease.carriers.push_back(known->number);
+      carriers.join(known->number, number);
     } else {
-      carrier.state = CarrierState::kOpen;
+      lease.carriers.push_back(carriers.open(lease, piece, kept_for(lease)));
     }
-    carriers.emplace(carrier.number, std::move(carrier));
+    if (options.has_backend) ++lease.unanswered;
   }
   verify_rest(lease, rest);
   answered(lease);
@@ -161,13 +133,7 @@ void Arbiter::State::restart(Lease& lease) {
   become(lease, pmu::LeaseState::kPreparing);
   lease.unanswered = 1;
   for (const CarrierNumber number : lease.carriers) {
-    Carrier& carrier = carriers.at(number);
-    if (options.has_backend) {
-      ++lease.unanswered;
-      resume(carrier);
-    } else {
-      carrier.state = CarrierState::kOpen;
-    }
+    if (!carriers.resume(number)) ++lease.unanswered;
   }
   for (const Piece& piece : pieces_of(lease)) {
     if (piece.openings.empty()) verify_rest(lease, piece.plan);
@@ -192,31 +158,33 @@ void Arbiter::State::verify_rest(Lease& lease, const Plan& rest) {
 }
 
 void Arbiter::State::opened(CarrierNumber number, const OpenOutcome& outcome) {
-  const auto found = carriers.find(number);
-  if (found == carriers.end()) return;
-  Carrier& carrier = found->second;
-  const bool has_failed = outcome.fault != OpenFault::kNone;
-  if (carrier.state == CarrierState::kResuming) {
-    return has_failed ? not_resumed(carrier, outcome) : resumed(carrier, outcome);
-  }
-  if (carrier.state != CarrierState::kOpening) return;
-  if (!has_failed) {
-    carrier.state = CarrierState::kOpen;
-    for (std::size_t i = 0; i < carrier.kernel_ids.size() && i < outcome.kernel_ids.size(); ++i) {
-      carrier.kernel_ids[i] = outcome.kernel_ids[i];
+  switch (carriers.opened(number, outcome)) {
+    case KernelCounters::Opened::kIgnored:
+      return;
+    case KernelCounters::Opened::kOpen: {
+      // Its leases may have gone meanwhile.
+      const std::vector<LeaseNumber>& holders = carriers.at(number).leases;
+      return holders.empty() ? close(number) : answered(leases.at(holders.front()));
     }
-    // Its leases may have gone meanwhile.
-    if (carrier.leases.empty()) return close(carrier);
-    return answered(leases.at(carrier.leases.front()));
+    case KernelCounters::Opened::kFailed:
+      return not_opened(number, outcome);
+    case KernelCounters::Opened::kResumed:
+      return resumed(number);
+    case KernelCounters::Opened::kNotResumed:
+      return not_resumed(number, outcome);
   }
+}
+
+// Nothing of it is open: it needs no limbo.
+void Arbiter::State::not_opened(CarrierNumber number, const OpenOutcome& outcome) {
+  const Carrier& carrier = carriers.at(number);
   Lease* lease = carrier.leases.empty() ? nullptr : leases.find_present(carrier.leases.front());
-  // Nothing of it is open: it needs no limbo.
   book.release(booking_of(number));
   if (lease != nullptr) {
     if (!lease->fault) lease->fault = kernel_fault(outcome, carrier.openings);
     std::erase(lease->carriers, number);
   }
-  carriers.erase(found);
+  carriers.forget(number);
   ++changes;
   has_news = true;
   if (lease != nullptr) answered(*lease);
@@ -295,10 +263,9 @@ void Arbiter::State::undo(Lease& lease) {
   leave_turns(number);
   if (std::exchange(lease.has_rest, false)) book.release(number);
   for (const CarrierNumber of : std::exchange(lease.carriers, {})) {
-    Carrier& carrier = carriers.at(of);
-    std::erase(carrier.leases, number);
-    std::erase(carrier.joining, number);
-    if (carrier.leases.empty() && carrier.state != CarrierState::kOpening) close(carrier);
+    carriers.leave(of, number);
+    const Carrier& carrier = carriers.at(of);
+    if (carrier.leases.empty() && carrier.state() != CarrierState::kOpening) close(of);
   }
   lease.items.clear();
   lease.began.clear();

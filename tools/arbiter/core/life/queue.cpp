@@ -148,9 +148,9 @@ std::vector<LeaseNumber> Arbiter::State::booked_near(const Lease& lease) const {
       add(static_cast<LeaseNumber>(booking));
       continue;
     }
-    const auto carrier = carriers.find(booking - kCarrierFirst);
-    if (carrier == carriers.end()) continue;
-    for (const LeaseNumber number : carrier->second.leases) add(number);
+    const Carrier* carrier = carriers.find(booking - kCarrierFirst);
+    if (carrier == nullptr) continue;
+    for (const LeaseNumber number : carrier->leases) add(number);
   }
   std::sort(near.begin(), near.end());
   near.erase(std::unique(near.begin(), near.end()), near.end());
@@ -199,9 +199,8 @@ std::vector<Leaving> Arbiter::State::leaving(const Lease& lease,
     for (const LeaseId booking : book.holders_near(lease.plan)) {
       if (booking < kCarrierFirst) {
         add(booking, step_of.at(booking));
-      } else if (const auto found = carriers.find(booking - kCarrierFirst);
-                 found != carriers.end()) {
-        add_carrier(found->second);
+      } else if (const Carrier* found = carriers.find(booking - kCarrierFirst)) {
+        add_carrier(*found);
       }
     }
   }

@@ -17,61 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-[[nodiscard]] json to_json(const std::vector<Opening>& openings) {
-  json result = json::array();
-  for (const Opening& one : openings) {
-    result.push_back({one.item, one.pmu, one.cpu, one.task, one.event.code, one.event.unit_mask,
-                      one.event.configuration, one.flags});
-  }
-  return result;
-}
-
-[[nodiscard]] std::vector<Opening> openings_from(const json& from) {
-  std::vector<Opening> openings;
-  for (const json& one : from) {
-    openings.push_back(
-        {.item = one.at(0),
-         .pmu = one.at(1),
-         .cpu = one.at(2),
-         .task = one.at(3),
-         .event = {.code = one.at(4), .unit_mask = one.at(5), .configuration = one.at(6)},
-         .flags = one.at(7)});
-  }
-  return openings;
-}
-
-[[nodiscard]] json to_json(const Carrier& carrier) {
-  return {{"number", carrier.number},
-          {"state", carrier.state},
-          {"openings", to_json(carrier.openings)},
-          {"kernel_ids", carrier.kernel_ids},
-          {"readings", to_json(carrier.readings)},
-          {"sampled", carrier.sampled_ns},
-          {"leases", carrier.leases},
-          {"shared", carrier.is_shared},
-          {"sliced", carrier.is_sliced},
-          {"next", carrier.next_ns},
-          {"pause", carrier.pause_ns},
-          {"fenced", to_json(carrier.fenced)}};
-}
-
-[[nodiscard]] Carrier carrier_from(const json& from) {
-  Carrier carrier;
-  carrier.number = from.at("number");
-  carrier.state = from.at("state");
-  carrier.openings = openings_from(from.at("openings"));
-  carrier.kernel_ids = from.at("kernel_ids").get<std::vector<std::uint64_t>>();
-  carrier.readings = readings_from(from.at("readings"));
-  carrier.sampled_ns = from.at("sampled");
-  carrier.leases = from.at("leases").get<std::vector<std::uint16_t>>();
-  carrier.is_shared = from.at("shared");
-  carrier.is_sliced = from.at("sliced");
-  carrier.next_ns = from.at("next");
-  carrier.pause_ns = from.at("pause");
-  carrier.fenced = readings_from(from.at("fenced"));
-  return carrier;
-}
-
 [[nodiscard]] json to_json(const Outsider& outsider) {
   return {{"name", outsider.name},         {"pid", outsider.pid}, {"uid", outsider.uid},
           {"kernel", outsider.is_kernel},  {"pmu", outsider.pmu}, {"cpus", outsider.cpus.text()},
@@ -136,16 +81,15 @@ using nlohmann::json;
 }  // namespace
 
 std::string Arbiter::State::save() const {
-  json saved = {{"options", to_json(options)}, {"now", now},
-                {"grace", grace_until_ns},     {"waiting", line.in_order()},
-                {"surveyed", surveyed_ns},     {"next_carrier", next_carrier},
-                {"changes", changes},          {"statistics", to_json(statistics)}};
+  json saved = {{"options", to_json(options)},      {"now", now},
+                {"grace", grace_until_ns},          {"waiting", line.in_order()},
+                {"surveyed", surveyed_ns},          {"changes", changes},
+                {"statistics", to_json(statistics)}};
   leases.save(saved);
+  carriers.save(saved);
   turns.save(saved);
   json& known = saved["clients"] = json::array();
   for (const auto& [number, client] : clients) known.push_back({number, to_json(client.identity)});
-  json& open = saved["carriers"] = json::array();
-  for (const auto& [number, carrier] : carriers) open.push_back(to_json(carrier));
   json& seen = saved["outsiders"] = json::array();
   for (const Outsider& outsider : outsiders) seen.push_back(to_json(outsider));
   json& kept = saved["reserves"] = json::array();
@@ -165,11 +109,7 @@ bool Arbiter::State::load(std::string_view saved) {
   try {
     const json from = json::parse(saved);
     load_plain(from);
-    if (!leases.load(from, book.machine())) return false;
-    for (const json& one : from.at("carriers")) {
-      Carrier carrier = carrier_from(one);
-      carriers.insert_or_assign(carrier.number, std::move(carrier));
-    }
+    if (!leases.load(from, book.machine()) || !carriers.load(from)) return false;
     if (!is_consistent() || !book_again()) return false;
     for (const json& one : from.at("waiting")) {
       Lease* lease = leases.find(one.get<LeaseNumber>());
@@ -190,13 +130,13 @@ void Arbiter::State::load_plain(const nlohmann::json& from) {
   outbox = Outbox(options.epoch);
   leases = LeaseTable(options.epoch, options.leases_max, policy);
   outbox.set_time(now);
+  carriers = KernelCounters(outbox, options.has_backend, options.confirm_ns);
   line = WaitLine(options.ageing_ns);
   line.set_time(now);
   grace_until_ns = from.at("grace");
   turns = Turns(options.slice_ns);
   turns.load(from);
   surveyed_ns = from.at("surveyed");
-  next_carrier = from.at("next_carrier");
   statistics = statistics_from(from.at("statistics"));
   for (const json& one : from.at("clients")) {
     ClientIdentity identity = identity_from(one.at(1));
@@ -232,9 +172,9 @@ bool Arbiter::State::is_consistent() const {
     if (lease.token != 0 && pmu::lease_of(lease.token) != number) return false;
     std::size_t counters = 0;
     for (const CarrierNumber of : lease.carriers) {
-      const auto found = carriers.find(of);
-      if (found == carriers.end()) return false;
-      counters += found->second.openings.size();
+      const Carrier* carrier = carriers.find(of);
+      if (carrier == nullptr) return false;
+      counters += carrier->openings.size();
     }
     const bool ends =
         lease.state() == pmu::LeaseState::kFenced || lease.state() == pmu::LeaseState::kLimbo;
@@ -242,10 +182,7 @@ bool Arbiter::State::is_consistent() const {
   }
   return std::all_of(carriers.begin(), carriers.end(), [&](const auto& entry) {
     const Carrier& carrier = entry.second;
-    return carrier.readings.size() == carrier.openings.size() && !carrier.openings.empty() &&
-           carrier.kernel_ids.size() == carrier.openings.size() &&
-           (!carrier.leases.empty() || carrier.state == CarrierState::kClosed) &&
-           std::all_of(carrier.leases.begin(), carrier.leases.end(), is_known);
+    return std::all_of(carrier.leases.begin(), carrier.leases.end(), is_known);
   });
 }
 
@@ -268,10 +205,10 @@ bool Arbiter::State::book_again() {
         continue;
       }
       for (const CarrierNumber of : lease.carriers) {
-        Carrier& carrier = carriers.at(of);
+        const Carrier& carrier = carriers.at(of);
         const bool is_its = carrier.plan.parts.empty() && carrier.counts_as(piece.openings);
         if (!is_its) continue;
-        carrier.plan = piece.plan;
+        carriers.set_plan(of, piece.plan);
         if (is_aside) break;
         if (!book.try_take(booking_of(of), piece.plan, alternative).is_granted()) return false;
         break;

@@ -37,6 +37,7 @@ Arbiter::State::State(MachineBook machine_book, Policy rules, ArbiterOptions cho
       options(with_limits(chosen)),
       outbox(options.epoch),
       leases(options.epoch, options.leases_max, policy),
+      carriers(outbox, options.has_backend, options.confirm_ns),
       line(options.ageing_ns),
       turns(options.slice_ns) {
   book_reserves();
@@ -91,8 +92,8 @@ bool Arbiter::State::is_tallied() const {
 
 std::vector<LeaseNumber> Arbiter::State::leases_of(LeaseId booking) const {
   if (booking < kCarrierFirst) return {static_cast<LeaseNumber>(booking)};
-  const auto found = carriers.find(booking - kCarrierFirst);
-  return found == carriers.end() ? std::vector<LeaseNumber>{} : found->second.leases;
+  const Carrier* carrier = carriers.find(booking - kCarrierFirst);
+  return carrier == nullptr ? std::vector<LeaseNumber>{} : carrier->leases;
 }
 
 std::optional<Nanoseconds> Arbiter::State::deadline() const {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "arbiter/core/arbiter.hpp"
+#include "arbiter/core/parts/kernel_counters.hpp"
 #include "arbiter/core/parts/lease_table.hpp"
 #include "arbiter/core/parts/outbox.hpp"
 #include "arbiter/core/parts/pieces.hpp"
@@ -33,7 +34,6 @@ inline constexpr Nanoseconds kViolationWait = 100'000'000;
 // Longer times of clients count as these: years, so that no sum with the clock wraps.
 inline constexpr Nanoseconds kTermMax = 100'000'000'000'000'000;
 inline constexpr Nanoseconds kDrainMax = 3600'000'000'000;
-inline constexpr Nanoseconds kConfirmMax = 100'000'000;
 inline constexpr Nanoseconds kTick = 500'000'000;  // how far deadline() is while an action is due
 
 struct Client {
@@ -137,6 +137,7 @@ struct Arbiter::State {
   void restart(Lease& lease);
   void verify_rest(Lease& lease, const Plan& rest);
   void opened(CarrierNumber number, const OpenOutcome& outcome);
+  void not_opened(CarrierNumber number, const OpenOutcome& outcome);
   void verified(LeaseNumber number, std::uint32_t counters);
   void answered(Lease& lease);
   void grant(Lease& lease);
@@ -179,8 +180,8 @@ struct Arbiter::State {
   void let_go(Lease& lease);
   void finish(Lease& lease);
   void stop(const Lease& lease);
-  void look_for_violation(Carrier& carrier);
-  void close(Carrier& carrier);
+  void look_for_violation(CarrierNumber number);
+  void close(CarrierNumber number);
   void freed(CarrierNumber number);
   void confirmed(CarrierNumber number, bool has_let_go);
   void end_revoked(Lease& lease);
@@ -189,12 +190,11 @@ struct Arbiter::State {
   void end_all();
 
   // ---- suspension.cpp: counters that are away for now, and turns ----
-  void sampled(CarrierNumber number, std::vector<Reading> readings);
+  void sampled(CarrierNumber number, const std::vector<Reading>& readings);
   void suspend(Lease& lease, pmu::Cause cause);
-  void pause(Carrier& carrier);
-  void resume(Carrier& carrier);
-  void resumed(Carrier& carrier, const OpenOutcome& outcome);
-  void not_resumed(Carrier& carrier, const OpenOutcome& outcome);
+  void resume(CarrierNumber number);
+  void resumed(CarrierNumber number);
+  void not_resumed(CarrierNumber number, const OpenOutcome& outcome);
   void back(Lease& lease);
   void set_online(const CpuSet& cpus);
   void retry_carriers();
@@ -261,7 +261,7 @@ struct Arbiter::State {
 
   std::map<ClientNumber, Client> clients;
   LeaseTable leases;
-  std::map<CarrierNumber, Carrier> carriers;
+  KernelCounters carriers;
   WaitLine line;
   Turns turns;
   std::map<pmu::Token, JournalRecord> remembered;
@@ -281,7 +281,6 @@ struct Arbiter::State {
 
   std::map<Place, ShownWords> shown_words;
 
-  CarrierNumber next_carrier = 1;
   std::uint64_t changes = 0;
   bool has_news = false;      // something was given back, or may be: the queue is looked at
   Nanoseconds served_ns = 0;  // when it was looked at last

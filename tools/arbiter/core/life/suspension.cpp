@@ -19,29 +19,18 @@ namespace {
 
 }  // namespace
 
-void Arbiter::State::sampled(CarrierNumber number, std::vector<Reading> readings) {
-  const auto found = carriers.find(number);
-  if (found == carriers.end()) return;
-  Carrier& carrier = found->second;
-  bool has_lost = false;
-  for (std::size_t i = 0; i < readings.size() && i < carrier.readings.size(); ++i) {
-    // What a lost counter had counted last is the best that is known of it.
-    if (readings[i].has_counter) {
-      carrier.readings[i] = readings[i];
-    } else {
-      carrier.readings[i].has_counter = false;
-      has_lost = true;
-    }
-  }
-  carrier.sampled_ns = now;
-  for (const LeaseNumber joiner : std::exchange(carrier.joining, {})) {
+void Arbiter::State::sampled(CarrierNumber number, const std::vector<Reading>& readings) {
+  const KernelCounters::Sampled sampled = carriers.sampled(number, readings, now);
+  for (const LeaseNumber joiner : sampled.joined) {
     if (Lease* lease = leases.find_present(joiner)) answered(*lease);
   }
-  if (carrier.state == CarrierState::kWatched) return look_for_violation(carrier);
-  if (!has_lost || carrier.state != CarrierState::kOpen) return;
-  pause(carrier);
-  carrier.next_ns = now + kRetry;
-  for (const LeaseNumber holder : std::vector<LeaseNumber>(carrier.leases)) {
+  const Carrier* carrier = carriers.find(number);
+  if (carrier == nullptr) return;
+  if (carrier->state() == CarrierState::kWatched) return look_for_violation(number);
+  if (!sampled.has_lost || carrier->state() != CarrierState::kOpen) return;
+  carriers.pause(number);
+  carriers.look_again_at(number, now + kRetry);
+  for (const LeaseNumber holder : std::vector<LeaseNumber>(carrier->leases)) {
     suspend(leases.at(holder), pmu::Cause::kTakenByOutsider);
   }
   survey();
@@ -62,7 +51,7 @@ void Arbiter::State::back(Lease& lease) {
   const bool has_all =
       is_online(lease.plan, book.machine()) &&
       std::all_of(lease.carriers.begin(), lease.carriers.end(), [&](CarrierNumber number) {
-        return carriers.at(number).state == CarrierState::kOpen ||
+        return carriers.at(number).state() == CarrierState::kOpen ||
                (lease.is_sliced() && !turns.has_turn(lease.number));
       });
   if (!has_all) return;
@@ -74,41 +63,25 @@ void Arbiter::State::back(Lease& lease) {
   outbox.notice(lease, pmu::NoticeKind::kResumed, 0);
 }
 
-void Arbiter::State::pause(Carrier& carrier) {
-  if (carrier.state == CarrierState::kPaused || carrier.state == CarrierState::kClosed) return;
-  carrier.state = CarrierState::kPaused;
-  if (options.has_backend) outbox.ask(Pause{carrier.number});
+void Arbiter::State::resume(CarrierNumber number) {
+  if (carriers.resume(number)) resumed(number);
 }
 
-void Arbiter::State::resume(Carrier& carrier) {
-  carrier.next_ns = 0;
-  carrier.state = CarrierState::kResuming;
-  if (options.has_backend) {
-    outbox.ask(Resume{carrier.number});
-  } else {
-    resumed(carrier, {});
-  }
-}
-
-void Arbiter::State::resumed(Carrier& carrier, const OpenOutcome& outcome) {
-  carrier.state = CarrierState::kOpen;
-  for (std::size_t i = 0; i < outcome.kernel_ids.size() && i < carrier.kernel_ids.size(); ++i) {
-    carrier.kernel_ids[i] = outcome.kernel_ids[i];
-  }
-  for (const LeaseNumber holder : std::vector<LeaseNumber>(carrier.leases)) {
+void Arbiter::State::resumed(CarrierNumber number) {
+  for (const LeaseNumber holder : std::vector<LeaseNumber>(carriers.at(number).leases)) {
     Lease& lease = leases.at(holder);
     if (lease.state() == pmu::LeaseState::kPreparing) answered(lease);
     if (lease.state() == pmu::LeaseState::kSuspended) back(lease);
   }
 }
 
-void Arbiter::State::not_resumed(Carrier& carrier, const OpenOutcome& outcome) {
-  carrier.state = CarrierState::kPaused;
-  carrier.next_ns = now + kRetry;
+void Arbiter::State::not_resumed(CarrierNumber number, const OpenOutcome& outcome) {
+  carriers.look_again_at(number, now + kRetry);
+  const Carrier& carrier = carriers.at(number);
   for (const LeaseNumber holder : std::vector<LeaseNumber>(carrier.leases)) {
     Lease& lease = leases.at(holder);
     if (lease.state() == pmu::LeaseState::kPreparing) {
-      carrier.next_ns = 0;
+      carriers.look_again_at(number, 0);
       if (!lease.fault) lease.fault = kernel_fault(outcome, carrier.openings);
       answered(lease);
     } else if (lease.state() == pmu::LeaseState::kSuspended &&
@@ -132,9 +105,8 @@ void Arbiter::State::set_online(const CpuSet& cpus) {
     if (!lease.is_held()) continue;
     if (!is_online(lease.plan, book.machine())) {
       for (const CarrierNumber of : lease.carriers) {
-        Carrier& carrier = carriers.at(of);
-        if (carrier.state == CarrierState::kOpen) pause(carrier);
-        carrier.next_ns = 0;
+        if (carriers.at(of).state() == CarrierState::kOpen) carriers.pause(of);
+        carriers.look_again_at(of, 0);
       }
       suspend(lease, pmu::Cause::kCpuOffline);
       continue;
@@ -144,10 +116,10 @@ void Arbiter::State::set_online(const CpuSet& cpus) {
     if (!was_away) continue;
     bool has_paused = false;
     for (const CarrierNumber of : lease.carriers) {
-      Carrier& carrier = carriers.at(of);
-      if (carrier.state != CarrierState::kPaused || !has_turn(carrier)) continue;
+      const Carrier& carrier = carriers.at(of);
+      if (carrier.state() != CarrierState::kPaused || !has_turn(carrier)) continue;
       has_paused = options.has_backend;
-      resume(carrier);
+      resume(of);
     }
     if (!has_paused && lease.state() == pmu::LeaseState::kSuspended) back(lease);
   }
@@ -158,22 +130,11 @@ bool Arbiter::State::has_turn(const Carrier& carrier) const {
 }
 
 void Arbiter::State::retry_carriers() {
-  std::vector<CarrierNumber> due;
-  for (const auto& [number, carrier] : carriers) {
-    if (carrier.next_ns != 0 && carrier.next_ns <= now) due.push_back(number);
-  }
-  for (const CarrierNumber number : due) {
-    const auto found = carriers.find(number);
-    if (found == carriers.end()) continue;
-    Carrier& carrier = found->second;
-    carrier.next_ns = 0;
-    if (carrier.state == CarrierState::kClosed) {
-      outbox.ask(Confirm{number});
-    } else if (carrier.state == CarrierState::kWatched) {
-      outbox.ask(Sample{number});
-    } else if (carrier.state == CarrierState::kPaused && has_turn(carrier)) {
-      resume(carrier);
-    }
+  for (const CarrierNumber number : carriers.due(now)) {
+    const Carrier* carrier = carriers.find(number);
+    if (carrier == nullptr) continue;
+    carriers.look_again(number);
+    if (carrier->state() == CarrierState::kPaused && has_turn(*carrier)) resume(number);
   }
 }
 
@@ -202,10 +163,11 @@ void Arbiter::State::leave_turns(LeaseNumber number) {
 }
 
 void Arbiter::State::stop_turn() {
-  for (auto& [number, carrier] : carriers) {
-    if (!carrier.is_sliced || !has_turn(carrier) || carrier.state != CarrierState::kOpen) continue;
-    if (options.has_backend) outbox.ask(Sample{number});
-    pause(carrier);
+  for (const auto& [number, carrier] : carriers) {
+    if (!carrier.is_sliced || !has_turn(carrier) || carrier.state() != CarrierState::kOpen)
+      continue;
+    carriers.sample(number);
+    carriers.pause(number);
   }
 }
 
@@ -214,8 +176,8 @@ void Arbiter::State::turn_over() {
   // The counters of the one before are not free before the kernel says so.
   for (const auto& [number, carrier] : carriers) {
     if (carrier.is_sliced &&
-        (carrier.state == CarrierState::kClosed || carrier.state == CarrierState::kOpening ||
-         carrier.state == CarrierState::kWatched)) {
+        (carrier.state() == CarrierState::kClosed || carrier.state() == CarrierState::kOpening ||
+         carrier.state() == CarrierState::kWatched)) {
       turns.put_off(now + options.confirm_ns);
       return;
     }
@@ -228,8 +190,7 @@ void Arbiter::State::turn_over() {
   const Lease& lease = leases.at(next);
   if (!is_online(lease.plan, book.machine())) return;
   for (const CarrierNumber number : lease.carriers) {
-    Carrier& carrier = carriers.at(number);
-    if (carrier.state == CarrierState::kPaused) resume(carrier);
+    if (carriers.at(number).state() == CarrierState::kPaused) resume(number);
   }
 }
 

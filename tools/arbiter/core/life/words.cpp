@@ -246,9 +246,9 @@ pmu::Values Arbiter::State::values(const Lease& lease) const {
   bool has_starved = false;
   bool has_missed = false;
   for (const CarrierNumber number : lease.carriers) {
-    const auto found = carriers.find(number);
-    if (found == carriers.end()) continue;
-    const Carrier& carrier = found->second;
+    const Carrier* found = carriers.find(number);
+    if (found == nullptr) continue;
+    const Carrier& carrier = *found;
     values.head.sampled_ns = std::max(values.head.sampled_ns, carrier.sampled_ns);
     for (std::size_t i = 0; i < carrier.readings.size(); ++i) {
       const std::size_t position = values.values.size();
