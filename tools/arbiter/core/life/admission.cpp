@@ -280,7 +280,7 @@ void Arbiter::State::admit(ClientNumber client, std::uint64_t id, const pmu::All
   ++changes;
 
   if (asked.head.reclaims != 0) {
-    if (auto refused = reclaim_refusal(placed)) return refuse_lease(placed, *refused);
+    if (auto refused = recovery.refusal(placed)) return refuse_lease(placed, *refused);
   }
   line.join(placed);
   const Decision decision = consider(placed);

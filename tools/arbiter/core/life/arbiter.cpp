@@ -15,7 +15,9 @@ Arbiter::Arbiter(Arbiter&&) noexcept = default;
 Arbiter& Arbiter::operator=(Arbiter&&) noexcept = default;
 Arbiter::~Arbiter() = default;
 
-void Arbiter::remember(const std::vector<JournalRecord>& journal) { state_->remember(journal); }
+void Arbiter::remember(const std::vector<JournalRecord>& journal) {
+  state_->recovery.remember(journal);
+}
 
 void Arbiter::connected(ClientNumber client, ClientIdentity identity, Nanoseconds now) {
   state_->at(now);
@@ -111,7 +113,8 @@ std::optional<Action> Arbiter::next_action() {
 }
 
 bool Arbiter::expects(ClientNumber client, const pmu::Offer& offer) const {
-  return state_->clients.contains(client) && state_->kept_counter(client, offer) != nullptr;
+  const auto found = state_->clients.find(client);
+  return found != state_->clients.end() && state_->recovery.expects(found->second.identity, offer);
 }
 const std::map<std::uint16_t, Lease>& Arbiter::leases() const noexcept {
   return state_->leases.all();

@@ -130,9 +130,8 @@ void Arbiter::State::read(ClientNumber client, std::uint64_t id, pmu::Token toke
 }
 
 void Arbiter::State::offer(ClientNumber client, std::uint64_t id, const pmu::Offer& offer) {
-  KeptCounter* const counter = kept_counter(client, offer);
-  if (counter == nullptr) return refuse_token(client, id);
-  counter->is_offered = true;
+  if (!recovery.expects(clients.at(client).identity, offer)) return refuse_token(client, id);
+  recovery.accept(offer);
   outbox.send(client, id, pmu::Done{});
 }
 

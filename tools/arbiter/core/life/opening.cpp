@@ -120,7 +120,9 @@ void Arbiter::State::prepare(Lease& lease) {
       lease.carriers.push_back(known->number);
       carriers.join(known->number, number);
     } else {
-      lease.carriers.push_back(carriers.open(lease, piece, kept_for(lease)));
+      std::vector<std::uint64_t> kept;
+      if (delegates(lease)) kept = recovery.kept_for(lease.asked.head.reclaims);
+      lease.carriers.push_back(carriers.open(lease, piece, std::move(kept)));
     }
     if (options.has_backend) ++lease.unanswered;
   }
@@ -309,9 +311,8 @@ void Arbiter::State::grant(Lease& lease) {
   }
   lease.quality = quality_of(lease);
   ++statistics.grants;
-  if (const auto old = remembered.find(lease.asked.head.reclaims); old != remembered.end()) {
-    outbox.record(JournalRecord::Kind::kReclaimed, lease, old->first);
-    forget_remembered(old->first);
+  if (recovery.reclaim(lease.asked.head.reclaims)) {
+    outbox.record(JournalRecord::Kind::kReclaimed, lease, lease.asked.head.reclaims);
     ++statistics.reclaims;
   }
   record_grant(lease);

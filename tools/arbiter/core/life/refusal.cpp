@@ -70,7 +70,7 @@ pmu::Refused Arbiter::State::told(const Lease& lease, const Decision& decision) 
   refused.sentence = sentence(lease, shown, numbers).substr(0, pmu::kSentenceBytesMax);
   refused.head.sentence_bytes = static_cast<std::uint32_t>(refused.sentence.size());
   if (shown.reason == Reason::kGrace) {
-    refused.head.earliest_ns = grace_until_ns;
+    refused.head.earliest_ns = recovery.grace_until_ns();
   } else if (is_scarcity(shown.reason)) {
     const Nanoseconds time_ns = earliest(lease).time_ns;
     if (time_ns != pmu::kForever) refused.head.earliest_ns = time_ns;

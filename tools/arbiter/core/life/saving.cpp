@@ -81,13 +81,13 @@ using nlohmann::json;
 }  // namespace
 
 std::string Arbiter::State::save() const {
-  json saved = {{"options", to_json(options)},      {"now", now},
-                {"grace", grace_until_ns},          {"waiting", line.in_order()},
-                {"surveyed", surveyed_ns},          {"changes", changes},
-                {"statistics", to_json(statistics)}};
+  json saved = {{"options", to_json(options)}, {"now", now},
+                {"waiting", line.in_order()},  {"surveyed", surveyed_ns},
+                {"changes", changes},          {"statistics", to_json(statistics)}};
   leases.save(saved);
   carriers.save(saved);
   turns.save(saved);
+  recovery.save(saved);
   json& known = saved["clients"] = json::array();
   for (const auto& [number, client] : clients) known.push_back({number, to_json(client.identity)});
   json& seen = saved["outsiders"] = json::array();
@@ -96,11 +96,6 @@ std::string Arbiter::State::save() const {
   for (const auto& [place, count] : reserves) kept.push_back({place.first, place.second, count});
   json& held = saved["guards"] = json::array();
   for (const auto& [place, count] : guards) held.push_back({place.first, place.second, count});
-  json& before = saved["remembered"] = json::array();
-  for (const auto& [token, record] : remembered) {
-    before.push_back({token, record.other, record.start_time, record.pid, record.uid, record.reason,
-                      record.counters});
-  }
   return saved.dump();
 }
 
@@ -133,9 +128,9 @@ void Arbiter::State::load_plain(const nlohmann::json& from) {
   carriers = KernelCounters(outbox, options.has_backend, options.confirm_ns);
   line = WaitLine(options.ageing_ns);
   line.set_time(now);
-  grace_until_ns = from.at("grace");
   turns = Turns(options.slice_ns);
   turns.load(from);
+  recovery.load(from);
   surveyed_ns = from.at("surveyed");
   statistics = statistics_from(from.at("statistics"));
   for (const json& one : from.at("clients")) {
@@ -149,17 +144,6 @@ void Arbiter::State::load_plain(const nlohmann::json& from) {
   reserves.clear();
   for (const json& one : from.at("reserves")) reserves[{one.at(0), one.at(1)}] = one.at(2);
   for (const json& one : from.at("guards")) guards[{one.at(0), one.at(1)}] = one.at(2);
-  for (const json& one : from.at("remembered")) {
-    const pmu::Token token = one.at(0);
-    remembered[token] = {.token = token,
-                         .other = one.at(1),
-                         .start_time = one.at(2),
-                         .pid = one.at(3),
-                         .uid = one.at(4),
-                         .kind = JournalRecord::Kind::kGranted,
-                         .reason = one.at(5),
-                         .counters = one.at(6)};
-  }
 }
 
 bool Arbiter::State::is_consistent() const {

@@ -50,7 +50,7 @@ void Arbiter::State::at(Nanoseconds time) {
     now = time;
     outbox.set_time(now);
     line.set_time(now);
-    if (options.grace_ns != 0) grace_until_ns = now + options.grace_ns;
+    if (options.grace_ns != 0) recovery.begin_grace(now + options.grace_ns);
     settle_guards();
     return;
   }
@@ -117,7 +117,9 @@ std::optional<Nanoseconds> Arbiter::State::deadline() const {
   for (const auto& [number, carrier] : carriers) take_earlier(due, carrier.next_ns);
   for (const auto& [place, unknown] : unknowns) take_earlier(due, unknown.until_ns);
   take_earlier(due, turns.ends_ns());
-  if (!remembered.empty() || (is_grace() && !line.empty())) take_earlier(due, grace_until_ns);
+  if (recovery.has_leases() || (is_grace() && !line.empty())) {
+    take_earlier(due, recovery.grace_until_ns());
+  }
   if (!line.empty() && !outsiders.empty() && !is_surveying) {
     take_earlier(due, surveyed_ns + kRetry);
   }

@@ -19,6 +19,7 @@
 #include "arbiter/core/parts/lease_table.hpp"
 #include "arbiter/core/parts/outbox.hpp"
 #include "arbiter/core/parts/pieces.hpp"
+#include "arbiter/core/parts/recovery.hpp"
 #include "arbiter/core/parts/turns.hpp"
 #include "arbiter/core/parts/wait_line.hpp"
 
@@ -52,12 +53,6 @@ struct Unknown {
 struct ShownWords {
   std::uint64_t clock = 0;
   std::vector<std::uint64_t> words;
-};
-
-// A counter of the arbiter before, which its holder kept open.
-struct KeptCounter {
-  std::uint64_t kernel_id = 0;  // 0: not known
-  bool is_offered = false;
 };
 
 struct Estimate {
@@ -232,15 +227,8 @@ struct Arbiter::State {
   [[nodiscard]] pmu::Values values(const Lease& lease) const;
   [[nodiscard]] pmu::Quality quality_of(const Lease& lease) const;
 
-  // ---- reclaim.cpp: after a crash ----
-  void remember(const std::vector<JournalRecord>& journal);
-  [[nodiscard]] bool is_grace() const noexcept { return now < grace_until_ns; }
-  [[nodiscard]] std::optional<Decision> reclaim_refusal(const Lease& lease) const;
-  void forget_remembered(pmu::Token token);
-  // Null: this client had no such counter, or may not reclaim its lease.
-  [[nodiscard]] KeptCounter* kept_counter(ClientNumber client, const pmu::Offer& offer);
-  // Open::kept of the carrier of a lease.
-  [[nodiscard]] std::vector<std::uint64_t> kept_for(const Lease& lease) const;
+  // ---- reclaim.cpp: what outlives its connection or its arbiter ----
+  [[nodiscard]] bool is_grace() const noexcept { return recovery.is_grace(now); }
   [[nodiscard]] bool take_over(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked);
   void end_grace();
 
@@ -257,16 +245,13 @@ struct Arbiter::State {
   Outbox outbox;
   Nanoseconds now = 0;
   bool has_begun = false;  // `now` has been set once
-  Nanoseconds grace_until_ns = 0;
 
   std::map<ClientNumber, Client> clients;
   LeaseTable leases;
   KernelCounters carriers;
   WaitLine line;
   Turns turns;
-  std::map<pmu::Token, JournalRecord> remembered;
-  // Of these: counters whose descriptors their holders have, and which of them were offered.
-  std::map<pmu::Token, std::vector<KeptCounter>> kept_counters;
+  Recovery recovery;
 
   std::vector<Outsider> outsiders;
   std::vector<std::uint64_t> outsider_holders;  // in the book
@@ -294,6 +279,5 @@ struct Arbiter::State {
 // cannot be used, so its term stands still.
 [[nodiscard]] Nanoseconds term_end(const Lease& lease) noexcept;
 [[nodiscard]] Decision scarce(Reason reason, std::string sentence);
-[[nodiscard]] std::uint64_t digest_of(const pmu::Allocate& asked) noexcept;
 
 }  // namespace meterbank::arbiter
