@@ -4,6 +4,7 @@
 #include "arbiter/core/life/state.hpp"
 
 namespace meterbank::arbiter {
+
 void Arbiter::State::end_grace() {
   const auto ended = recovery.end_grace(now);
   if (!ended) return;

@@ -9,8 +9,8 @@
 #include <span>
 #include <utility>
 
+#include "arbiter/core/leases/saved_values.hpp"
 #include "arbiter/core/life/state.hpp"
-#include "arbiter/core/parts/saved_values.hpp"
 
 namespace meterbank::arbiter {
 namespace {

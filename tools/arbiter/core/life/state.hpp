@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an Arbiter knows, and its parts by subject: each group of functions is a source file of its
-// name. All of them run between at() and settle(), which begin and end every input.
+// The walk of a lease through books, queue and kernel. Each group of functions is a source file of
+// its name. All of them run between at() and settle(), which begin and end every input. The classes
+// of leases/ and parts/ return what follows from a change; the functions here do it.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "arbiter/core/arbiter.hpp"
+#include "arbiter/core/leases/lease_table.hpp"
+#include "arbiter/core/leases/pieces.hpp"
+#include "arbiter/core/leases/recovery.hpp"
+#include "arbiter/core/leases/turns.hpp"
+#include "arbiter/core/leases/wait_line.hpp"
 #include "arbiter/core/parts/kernel_counters.hpp"
-#include "arbiter/core/parts/lease_table.hpp"
 #include "arbiter/core/parts/outbox.hpp"
-#include "arbiter/core/parts/pieces.hpp"
-#include "arbiter/core/parts/recovery.hpp"
-#include "arbiter/core/parts/turns.hpp"
-#include "arbiter/core/parts/wait_line.hpp"
 
 namespace meterbank::arbiter {
 

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "arbiter/core/arbiter.hpp"
+#include "arbiter/core/leases/pieces.hpp"
 #include "arbiter/core/parts/outbox.hpp"
-#include "arbiter/core/parts/pieces.hpp"
 
 namespace meterbank::arbiter {
 

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "arbiter/core/leases/saved_values.hpp"
 #include "arbiter/core/parts/kernel_counters.hpp"
-#include "arbiter/core/parts/saved_values.hpp"
 
 namespace meterbank::arbiter {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arbiter/core/parts/lease_table.hpp"
+#include "arbiter/core/leases/lease_table.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arbiter/core/parts/pieces.hpp"
+#include "arbiter/core/leases/pieces.hpp"
 
 #include <algorithm>
 #include <utility>

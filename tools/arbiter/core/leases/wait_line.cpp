@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arbiter/core/parts/wait_line.hpp"
+#include "arbiter/core/leases/wait_line.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arbiter/core/parts/turns.hpp"
+#include "arbiter/core/leases/turns.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

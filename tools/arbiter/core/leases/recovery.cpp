@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arbiter/core/parts/recovery.hpp"
+#include "arbiter/core/leases/recovery.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arbiter/core/parts/lease_table.hpp"
+#include "arbiter/core/leases/lease_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "../scripted_kernel.hpp"
-#include "arbiter/core/parts/pieces.hpp"
+#include "arbiter/core/leases/pieces.hpp"
 
 namespace meterbank::arbiter {
 namespace {

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "arbiter/core/parts/lease_table.hpp"
-#include "arbiter/core/parts/pieces.hpp"
-#include "arbiter/core/parts/saved_values.hpp"
+#include "arbiter/core/leases/lease_table.hpp"
+#include "arbiter/core/leases/pieces.hpp"
+#include "arbiter/core/leases/saved_values.hpp"
 
 namespace meterbank::arbiter {
 namespace {

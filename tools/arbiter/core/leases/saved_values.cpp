@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arbiter/core/parts/saved_values.hpp"
+#include "arbiter/core/leases/saved_values.hpp"
 
 #include <nlohmann/json.hpp>
 
