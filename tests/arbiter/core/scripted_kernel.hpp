@@ -134,7 +134,7 @@ class ScriptedKernel {
   }
   [[nodiscard]] pmu::LeaseState state(pmu::Token token) const {
     const Lease* one = lease(token);
-    return one == nullptr ? pmu::LeaseState::kNone : one->state;
+    return one == nullptr ? pmu::LeaseState::kNone : one->state();
   }
 
   // ---- The kernel ----

@@ -162,7 +162,7 @@ TEST_F(SimulatedSlices, EndWithoutATrace) {
   world.disconnect(client);
   world.pass(kSecond);
   for (const auto& [number, lease] : world.arbiter.leases()) {
-    EXPECT_EQ(lease.state, pmu::LeaseState::kActive);
+    EXPECT_EQ(lease.state(), pmu::LeaseState::kActive);
   }
   world.disconnect(other);
   world.pass(kSecond);

@@ -114,7 +114,7 @@ class SimulatedWorld {
     sampled_ns_ = now();
     std::vector<CarrierNumber> open;
     for (const auto& [number, carrier] : arbiter.carriers()) {
-      if (carrier.state == CarrierState::kOpen) open.push_back(number);
+      if (carrier.state() == CarrierState::kOpen) open.push_back(number);
     }
     for (const CarrierNumber number : open) {
       arbiter.sampled(number, backend.read(number), now());
@@ -154,7 +154,7 @@ class SimulatedWorld {
   }
   [[nodiscard]] pmu::LeaseState state(pmu::Token token) const {
     const Lease* one = lease(token);
-    return one == nullptr ? pmu::LeaseState::kNone : one->state;
+    return one == nullptr ? pmu::LeaseState::kNone : one->state();
   }
   [[nodiscard]] pmu::Values read(ClientNumber client, pmu::Token token) {
     return answer<pmu::Values>(say(client, pmu::Read{token})).value_or(pmu::Values{});
@@ -164,7 +164,7 @@ class SimulatedWorld {
   // lease whose events were all sampled as they are now has a counter for each of them.
   [[nodiscard]] std::optional<std::string> contradiction() {
     for (const auto& [number, carrier] : arbiter.carriers()) {
-      if (carrier.state != CarrierState::kOpen) continue;
+      if (carrier.state() != CarrierState::kOpen) continue;
       const auto readings = backend.read(number);
       if (readings.size() != carrier.openings.size()) return "an open carrier is not open";
     }

@@ -152,7 +152,7 @@ std::uint32_t Arbiter::State::use_of(const Place& place, const Lease& lease,
                                      const IsOfSort& is_of_sort) const {
   std::map<Alternative, std::uint32_t> used;
   for (const auto& [number, carrier] : carriers) {
-    if (carrier.state == CarrierState::kClosed) continue;
+    if (carrier.state() == CarrierState::kClosed) continue;
     const auto one =
         std::find_if(carrier.leases.begin(), carrier.leases.end(),
                      [&](LeaseNumber holder) { return is_of_sort(leases.at(holder)); });
@@ -219,18 +219,18 @@ void Arbiter::State::refuse(ClientNumber client, std::uint64_t id, const Decisio
   refused.head.cpu = decision.cpu.value_or(pmu::kNoCpu);
   refused.sentence = decision.sentence.substr(0, pmu::kSentenceBytesMax);
   refused.head.sentence_bytes = static_cast<std::uint32_t>(refused.sentence.size());
-  send(client, id, std::move(refused));
+  outbox.send(client, id, std::move(refused));
 }
 
 void Arbiter::State::allocate(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked) {
   const auto refuse_at_once = [&](const Decision& decision) {
     const ClientIdentity& who = clients.at(client).identity;
     ++statistics.refusals.at(static_cast<std::size_t>(decision.reason));
-    record_of({.start_time = who.start_time,
-               .pid = who.pid,
-               .uid = who.uid,
-               .kind = JournalRecord::Kind::kRefused,
-               .reason = static_cast<std::uint16_t>(decision.reason)});
+    outbox.record({.start_time = who.start_time,
+                   .pid = who.pid,
+                   .uid = who.uid,
+                   .kind = JournalRecord::Kind::kRefused,
+                   .reason = static_cast<std::uint16_t>(decision.reason)});
     refuse(client, id, decision);
   };
   if (auto fault = fault_of(asked)) return refuse_at_once(*fault);
@@ -247,8 +247,7 @@ void Arbiter::State::allocate(ClientNumber client, std::uint64_t id, const pmu::
 
   if (take_over(client, id, asked)) return;
 
-  const auto known = tally.users.find(clients.at(client).identity.uid);
-  const auto [own, own_waits] = known == tally.users.end() ? UserCounts{} : known->second;
+  const auto [own, own_waits] = leases.counts_of(clients.at(client).identity.uid);
   if (own >= rights.leases_max) {
     return refuse_at_once(
         scarce(Reason::kQuota, fmt::format("this user has {} leases, and may have no more", own)));
@@ -259,7 +258,7 @@ void Arbiter::State::allocate(ClientNumber client, std::uint64_t id, const pmu::
         scarce(Reason::kQueueFull,
                fmt::format("{} requests of this user are waiting already", own_waits)));
   }
-  if (!free_number()) {
+  if (!leases.has_free_number()) {
     return refuse_at_once(scarce(Reason::kQueueFull, "there are as many leases as there may be"));
   }
   admit(client, id, asked, std::move(*plan));
@@ -267,9 +266,7 @@ void Arbiter::State::allocate(ClientNumber client, std::uint64_t id, const pmu::
 
 void Arbiter::State::admit(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked,
                            Plan plan) {
-  const LeaseNumber number = *free_number();
   Lease lease;
-  lease.number = number;
   lease.client = client;
   lease.request = id;
   lease.holder = clients.at(client).identity;
@@ -279,23 +276,17 @@ void Arbiter::State::admit(ClientNumber client, std::uint64_t id, const pmu::All
   }
   set_plan(lease, std::move(plan));
   lease.asked_ns = now;
-  lease.arrival = next_arrival++;
-  // A dry run gets no token: no client will ever hold it.
-  const bool is_dry = lease.has(pmu::kAllocateDryRun);
-  if (!is_dry) lease.token = pmu::make_token(options.epoch, number, ++generations[number]);
-  lease.state = pmu::LeaseState::kQueued;
+  Lease& placed = leases.add(std::move(lease));
   ++changes;
-  Lease& placed = leases.insert_or_assign(number, std::move(lease)).first->second;
-  count_in(placed, tally);
 
   if (asked.head.reclaims != 0) {
-    if (auto refused = reclaim_refusal(placed)) return refuse_lease(placed, *refused);
+    if (auto refused = recovery.refusal(placed)) return refuse_lease(placed, *refused);
   }
-  join_queue(placed);
+  line.join(placed);
   const Decision decision = consider(placed);
   if (decision.is_granted()) {
-    if (is_dry) {
-      leave_queue(number);
+    if (placed.has(pmu::kAllocateDryRun)) {
+      line.leave(placed);
       become(placed, pmu::LeaseState::kNone);
       send_granted(placed);
     }

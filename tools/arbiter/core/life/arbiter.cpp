@@ -15,7 +15,9 @@ Arbiter::Arbiter(Arbiter&&) noexcept = default;
 Arbiter& Arbiter::operator=(Arbiter&&) noexcept = default;
 Arbiter::~Arbiter() = default;
 
-void Arbiter::remember(const std::vector<JournalRecord>& journal) { state_->remember(journal); }
+void Arbiter::remember(const std::vector<JournalRecord>& journal) {
+  state_->recovery.remember(journal);
+}
 
 void Arbiter::connected(ClientNumber client, ClientIdentity identity, Nanoseconds now) {
   state_->at(now);
@@ -53,7 +55,7 @@ void Arbiter::opened(CarrierNumber carrier, const OpenOutcome& outcome, Nanoseco
 
 void Arbiter::sampled(CarrierNumber carrier, std::vector<Reading> readings, Nanoseconds now) {
   state_->at(now);
-  state_->sampled(carrier, std::move(readings));
+  state_->sampled(carrier, readings);
   state_->settle();
 }
 
@@ -106,16 +108,21 @@ void Arbiter::end(Nanoseconds now) {
 }
 
 std::optional<Nanoseconds> Arbiter::deadline() const { return state_->deadline(); }
-std::optional<Action> Arbiter::next_action() { return state_->next_action(); }
+std::optional<Action> Arbiter::next_action() {
+  return state_->outbox.next([this](const Lease& lease) { return state_->values(lease); });
+}
 
 bool Arbiter::expects(ClientNumber client, const pmu::Offer& offer) const {
-  return state_->clients.contains(client) && state_->kept_counter(client, offer) != nullptr;
+  const auto found = state_->clients.find(client);
+  return found != state_->clients.end() && state_->recovery.expects(found->second.identity, offer);
 }
-const std::map<std::uint16_t, Lease>& Arbiter::leases() const noexcept { return state_->leases; }
+const std::map<std::uint16_t, Lease>& Arbiter::leases() const noexcept {
+  return state_->leases.all();
+}
 const std::map<CarrierNumber, Carrier>& Arbiter::carriers() const noexcept {
-  return state_->carriers;
+  return state_->carriers.all();
 }
-std::vector<std::uint16_t> Arbiter::queue() const { return state_->in_order(); }
+std::vector<std::uint16_t> Arbiter::queue() const { return state_->line.in_order(); }
 const std::vector<Outsider>& Arbiter::outsiders() const noexcept { return state_->outsiders; }
 const MachineBook& Arbiter::book() const noexcept { return state_->book; }
 std::vector<std::uint16_t> Arbiter::leases_of(LeaseId booking) const {
@@ -142,7 +149,6 @@ std::string Arbiter::save() const { return state_->save(); }
 
 Result<Arbiter> Arbiter::restore(std::string_view saved, MachineBook book, Policy policy) {
   Arbiter arbiter(std::move(book), std::move(policy), {});
-  arbiter.state_->actions.clear();
   if (!arbiter.state_->load(saved)) {
     return fail(ErrorCode::kCorrupt, "saved arbiter state is inconsistent");
   }

@@ -16,18 +16,20 @@ namespace meterbank::arbiter {
 void Arbiter::State::connect(ClientNumber client, ClientIdentity identity) {
   Rights rights = policy.rights_of(identity, options.own_uid);
   clients.insert_or_assign(client, Client{std::move(identity), std::move(rights)});
+  outbox.connect(client);
 }
 
 void Arbiter::State::disconnect(ClientNumber client) {
   if (clients.erase(client) == 0) return;
+  outbox.disconnect(client);
   for (auto& [number, lease] : leases) {
     std::erase_if(lease.revokers, [&](const Revoker& who) { return who.client == client; });
     if (lease.client != client) continue;
-    if (lease.state == pmu::LeaseState::kQueued || lease.state == pmu::LeaseState::kPreparing) {
-      leave_queue(number);
+    if (lease.state() == pmu::LeaseState::kQueued || lease.state() == pmu::LeaseState::kPreparing) {
+      line.leave(lease);
       undo(lease);
-      record(JournalRecord::Kind::kRefused, lease, 0,
-             static_cast<std::uint32_t>(pmu::Reason::kCancelled));
+      outbox.record(JournalRecord::Kind::kRefused, lease, 0,
+                    static_cast<std::uint32_t>(pmu::Reason::kCancelled));
       let_go(lease);
     } else if (lease.is_held() && lease.has(pmu::kAllocateDetached)) {
       lease.client = 0;
@@ -82,64 +84,63 @@ void Arbiter::State::refuse_token(ClientNumber client, std::uint64_t id) {
 }
 
 void Arbiter::State::free_lease(ClientNumber client, std::uint64_t id, pmu::Token token) {
-  Lease* lease = find(client, token);
+  Lease* lease = leases.find_held(client, token);
   if (lease == nullptr) return refuse_token(client, id);
   end(*lease, pmu::Cause::kFreed);
-  send(client, id, pmu::Done{});
+  outbox.send(client, id, pmu::Done{});
 }
 
 void Arbiter::State::cancel(ClientNumber client, std::uint64_t request) {
-  for (const Waiting& one : line) {
-    Lease& lease = *one.lease;
+  for (Lease* one : line.leases_in_order()) {
+    Lease& lease = *one;
     if (lease.client != client || lease.request != request) continue;
-    if (lease.state != pmu::LeaseState::kQueued) continue;
+    if (lease.state() != pmu::LeaseState::kQueued) continue;
     return refuse_lease(lease, scarce(Reason::kCancelled, "cancelled by its client"));
   }
 }
 
 void Arbiter::State::renew(ClientNumber client, std::uint64_t id, pmu::Token token) {
-  Lease* lease = find(client, token);
+  Lease* lease = leases.find_held(client, token);
   if (lease == nullptr) return refuse_token(client, id);
   const bool is_renewable = policy.classes.at(lease->asked.head.priority).is_renewable &&
-                            lease->state != pmu::LeaseState::kRevoking;
+                            lease->state() != pmu::LeaseState::kRevoking;
   if (!is_renewable) {
     return refuse(client, id, scarce(Reason::kPolicy, "this lease cannot be renewed"));
   }
   settle_hold(*lease);
   lease->heartbeat_ns = now;
-  send(client, id, pmu::Done{});
+  outbox.send(client, id, pmu::Done{});
 }
 
 void Arbiter::State::drained(ClientNumber client, std::uint64_t id, pmu::Token token) {
-  Lease* lease = find(client, token);
-  if (lease == nullptr || lease->state != pmu::LeaseState::kRevoking) {
+  Lease* lease = leases.find_held(client, token);
+  if (lease == nullptr || lease->state() != pmu::LeaseState::kRevoking) {
     return refuse_token(client, id);
   }
-  send(client, id, pmu::Done{});
+  outbox.send(client, id, pmu::Done{});
   end_revoked(*lease);
 }
 
 void Arbiter::State::read(ClientNumber client, std::uint64_t id, pmu::Token token) {
-  Lease* lease = find(client, token);
+  Lease* lease = leases.find_held(client, token);
   if (lease == nullptr) return refuse_token(client, id);
   lease->heartbeat_ns = now;
   sample(*lease);
-  send_values(*lease, id);
+  outbox.send_values(*lease, id);
 }
 
 void Arbiter::State::offer(ClientNumber client, std::uint64_t id, const pmu::Offer& offer) {
-  KeptCounter* const counter = kept_counter(client, offer);
-  if (counter == nullptr) return refuse_token(client, id);
-  counter->is_offered = true;
-  send(client, id, pmu::Done{});
+  if (!recovery.expects(clients.at(client).identity, offer)) return refuse_token(client, id);
+  recovery.accept(offer);
+  outbox.send(client, id, pmu::Done{});
 }
 
 void Arbiter::State::admin_revoke(ClientNumber client, std::uint64_t id,
                                   const pmu::AdminRevoke& message) {
   if (!clients.at(client).rights.is_administrator) {
-    return send(client, id, pmu::Rejected{pmu::Rejection::kNotAllowed, 0});
+    return outbox.send(client, id, pmu::Rejected{pmu::Rejection::kNotAllowed, 0});
   }
-  Lease* lease = lease_at(pmu::lease_of(message.token));
+  Lease* lease = leases.find_present(pmu::lease_of(message.token));
   if (lease == nullptr || lease->token != message.token || !lease->is_held()) {
     return refuse_token(client, id);
   }
@@ -150,7 +151,7 @@ void Arbiter::State::admin_revoke(ClientNumber client, std::uint64_t id,
 void Arbiter::State::admin_reserve(ClientNumber client, std::uint64_t id,
                                    const pmu::AdminReserve& message) {
   if (!clients.at(client).rights.is_administrator) {
-    return send(client, id, pmu::Rejected{pmu::Rejection::kNotAllowed, 0});
+    return outbox.send(client, id, pmu::Rejected{pmu::Rejection::kNotAllowed, 0});
   }
   // Which PMU and CPUs are meant is said, and may be wrong, as in a request for all of it.
   Request request;
@@ -176,7 +177,7 @@ void Arbiter::State::admin_reserve(ClientNumber client, std::uint64_t id,
   }
   book_reserves();
   has_news = true;
-  send(client, id, pmu::Done{});
+  outbox.send(client, id, pmu::Done{});
 }
 
 void Arbiter::State::probe(ClientNumber client, std::uint64_t id, const pmu::Probe& message) {
@@ -207,11 +208,10 @@ void Arbiter::State::probe(ClientNumber client, std::uint64_t id, const pmu::Pro
   const PmuDemand& first = plan->parts.front();
   // The kernel can be asked for an event on one PMU; how it is with classes, books alone know.
   if (options.has_backend && plan->parts.size() == 1 && first.events.front() && least != 0) {
-    actions.push_back({.action = ProbeKernel{client, id, first.pmu, first.cpus,
-                                             first.events.front()->event, least}});
+    outbox.ask(ProbeKernel{client, id, first.pmu, first.cpus, first.events.front()->event, least});
     return;
   }
-  send(client, id, pmu::Room{least, 0});
+  outbox.send(client, id, pmu::Room{least, 0});
 }
 
 void Arbiter::State::owners(ClientNumber client, std::uint64_t id, const pmu::Owners& message) {
@@ -239,17 +239,17 @@ void Arbiter::State::owners(ClientNumber client, std::uint64_t id, const pmu::Ow
     }
     if (owner.lease != 0) {
       const std::vector<LeaseNumber> holders = leases_of(owner.lease);
-      const Lease* first = holders.empty() ? nullptr : lease_at(holders.front());
+      const Lease* first = holders.empty() ? nullptr : leases.find_present(holders.front());
       if (first != nullptr) told.token = first->token;
       // Closed counters stay in the books under their carrier until the kernel has let go of them.
-      const bool is_ending = first == nullptr || first->state == pmu::LeaseState::kLimbo ||
-                             first->state == pmu::LeaseState::kFenced;
+      const bool is_ending = first == nullptr || first->state() == pmu::LeaseState::kLimbo ||
+                             first->state() == pmu::LeaseState::kFenced;
       if (is_ending && owner.kind != OwnerKind::kOffline) told.kind = OwnerKind::kLimbo;
     }
     answer.owners.push_back(told);
   }
   answer.owner_count = static_cast<std::uint32_t>(answer.owners.size());
-  send(client, id, std::move(answer));
+  outbox.send(client, id, std::move(answer));
 }
 
 }  // namespace meterbank::arbiter

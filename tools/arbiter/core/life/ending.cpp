@@ -11,22 +11,22 @@ namespace meterbank::arbiter {
 
 void Arbiter::State::revoke(Lease& lease, pmu::Cause cause, Nanoseconds drain_ns) {
   drain_ns = std::min(drain_ns, kDrainMax);
-  if (lease.state == pmu::LeaseState::kRevoking) {
+  if (lease.state() == pmu::LeaseState::kRevoking) {
     // A second revocation may shorten the time, and never extends it.
     lease.deadline_ns = std::min(lease.deadline_ns, now + drain_ns);
     if (cause != pmu::Cause::kPreempted) lease.cause = cause;
     return;
   }
   ++statistics.revocations;
-  record(JournalRecord::Kind::kRevoking, lease, 0, static_cast<std::uint32_t>(cause));
+  outbox.record(JournalRecord::Kind::kRevoking, lease, 0, static_cast<std::uint32_t>(cause));
   const bool has_nothing_to_read =
       lease.client == 0 || drain_ns == 0 ||
-      (lease.state == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kPreempted);
+      (lease.state() == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kPreempted);
   lease.cause = cause;
   if (has_nothing_to_read) return end_revoked(lease);
   lease.deadline_ns = now + drain_ns;
   become(lease, pmu::LeaseState::kRevoking);
-  notice(lease, pmu::NoticeKind::kRevoking, lease.deadline_ns);
+  outbox.notice(lease, pmu::NoticeKind::kRevoking, lease.deadline_ns);
 }
 
 void Arbiter::State::end_revoked(Lease& lease) {
@@ -39,26 +39,22 @@ void Arbiter::State::end_revoked(Lease& lease) {
 }
 
 void Arbiter::State::sample(const Lease& lease) {
-  for (const CarrierNumber number : lease.carriers) {
-    if (carriers.at(number).state == CarrierState::kOpen && options.has_backend) {
-      actions.push_back({.action = Sample{number}});
-    }
-  }
+  for (const CarrierNumber number : lease.carriers) carriers.sample(number);
 }
 
 void Arbiter::State::end(Lease& lease, pmu::Cause cause) {
   lease.cause = cause;
   lease.deadline_ns = 0;
   become(lease, pmu::LeaseState::kFenced);
-  record(JournalRecord::Kind::kFenced, lease, 0, static_cast<std::uint32_t>(cause));
+  outbox.record(JournalRecord::Kind::kFenced, lease, 0, static_cast<std::uint32_t>(cause));
   if (cause == pmu::Cause::kTermEnded || cause == pmu::Cause::kHoldEnded) ++statistics.expiries;
   stop(lease);
   if (cause != pmu::Cause::kFreed) {
-    if (!lease.items.empty()) send_values(lease, 0);
-    notice(lease, pmu::NoticeKind::kLost, 0);
+    if (!lease.items.empty()) outbox.send_values(lease, 0);
+    outbox.notice(lease, pmu::NoticeKind::kLost, 0);
   }
   for (const Revoker& who : std::exchange(lease.revokers, {})) {
-    send(who.client, who.request, pmu::Done{});
+    outbox.send(who.client, who.request, pmu::Done{});
   }
   let_go(lease);
 }
@@ -69,9 +65,8 @@ void Arbiter::State::put_aside(Lease& lease) {
   leave_turns(lease.number);
   if (std::exchange(lease.has_rest, false)) book.release(lease.number);
   for (const CarrierNumber number : lease.carriers) {
-    Carrier& carrier = carriers.at(number);
-    pause(carrier);
-    carrier.next_ns = 0;
+    carriers.pause(number);
+    carriers.look_again_at(number, 0);
     book.release(booking_of(number));
   }
   lease.cause = pmu::Cause::kPreempted;
@@ -79,30 +74,29 @@ void Arbiter::State::put_aside(Lease& lease) {
   lease.unanswered = 0;
   lease.away_ns = now;
   become(lease, pmu::LeaseState::kSuspended);
-  record(JournalRecord::Kind::kSuspended, lease, 0,
-         static_cast<std::uint32_t>(pmu::Cause::kPreempted));
-  notice(lease, pmu::NoticeKind::kSuspended, 0);
-  leave_queue(lease.number);
-  join_queue(lease);
+  outbox.record(JournalRecord::Kind::kSuspended, lease, 0,
+                static_cast<std::uint32_t>(pmu::Cause::kPreempted));
+  outbox.notice(lease, pmu::NoticeKind::kSuspended, 0);
+  line.leave(lease);
+  line.join(lease);
   ++changes;
   has_news = true;
 }
 
 void Arbiter::State::let_go(Lease& lease) {
   const LeaseNumber number = lease.number;
-  leave_queue(number);
+  line.leave(lease);
   leave_turns(number);
   if (std::exchange(lease.has_rest, false)) book.release(number);
   ++changes;
   has_news = true;
   for (const CarrierNumber of : std::vector<CarrierNumber>(lease.carriers)) {
-    Carrier& carrier = carriers.at(of);
-    std::erase(carrier.joining, number);
-    if (carrier.leases.size() > 1) {
-      std::erase(carrier.leases, number);
+    carriers.stop_joining(of, number);
+    if (carriers.at(of).leases.size() > 1) {
+      carriers.leave(of, number);
       std::erase(lease.carriers, of);
-    } else if (carrier.state != CarrierState::kWatched) {
-      close(carrier);
+    } else if (carriers.at(of).state() != CarrierState::kWatched) {
+      close(of);
     }
   }
   finish(lease);
@@ -110,12 +104,12 @@ void Arbiter::State::let_go(Lease& lease) {
 
 void Arbiter::State::finish(Lease& lease) {
   if (lease.carriers.empty()) {
-    if (lease.granted_ns != 0) record(JournalRecord::Kind::kFreed, lease);
+    if (lease.granted_ns != 0) outbox.record(JournalRecord::Kind::kFreed, lease);
     return become(lease, pmu::LeaseState::kNone);
   }
   const bool is_watched = std::any_of(
       lease.carriers.begin(), lease.carriers.end(),
-      [&](CarrierNumber number) { return carriers.at(number).state == CarrierState::kWatched; });
+      [&](CarrierNumber number) { return carriers.at(number).state() == CarrierState::kWatched; });
   become(lease, is_watched ? pmu::LeaseState::kFenced : pmu::LeaseState::kLimbo);
 }
 
@@ -126,61 +120,37 @@ void Arbiter::State::stop(const Lease& lease) {
       lease.has(pmu::kAllocateDelegates) && options.has_backend && clients.contains(lease.client);
   if (!may_count_on) return sample(lease);
   for (const CarrierNumber number : lease.carriers) {
-    Carrier& carrier = carriers.at(number);
-    if (carrier.state != CarrierState::kOpen) continue;
-    carrier.state = CarrierState::kWatched;
-    carrier.fenced.clear();
-    carrier.next_ns = now + kViolationWait;
-    actions.push_back({.action = Pause{number}});
-    actions.push_back({.action = Sample{number}});
+    if (carriers.at(number).state() != CarrierState::kOpen) continue;
+    carriers.watch(number, now + kViolationWait);
   }
 }
 
-void Arbiter::State::look_for_violation(Carrier& carrier) {
-  if (carrier.fenced.empty()) carrier.fenced = carrier.readings;
-  const bool is_too_early = carrier.next_ns != 0;
-  if (is_too_early) return;
-  bool has_run = false;
-  for (std::size_t i = 0; i < carrier.fenced.size() && i < carrier.readings.size(); ++i) {
-    has_run = has_run || carrier.readings[i].running_ns > carrier.fenced[i].running_ns;
-  }
-  if (has_run) {
+void Arbiter::State::look_for_violation(CarrierNumber number) {
+  const KernelCounters::Watched seen = carriers.watched(number);
+  if (seen == KernelCounters::Watched::kTooEarly) return;
+  const LeaseNumber holder = carriers.at(number).leases.front();
+  if (seen == KernelCounters::Watched::kHasRun) {
     ++statistics.violations;
-    record(JournalRecord::Kind::kViolation, leases.at(carrier.leases.front()));
+    outbox.record(JournalRecord::Kind::kViolation, leases.at(holder));
   }
-  close(carrier);
-  if (Lease* lease = lease_at(carrier.leases.front())) finish(*lease);
+  close(number);
+  if (Lease* lease = leases.find_present(holder)) finish(*lease);
 }
 
-void Arbiter::State::close(Carrier& carrier) {
-  if (carrier.state == CarrierState::kClosed) return;
-  carrier.is_shared = false;
-  carrier.state = CarrierState::kClosed;
-  carrier.pause_ns = options.confirm_ns;
-  carrier.next_ns = 0;
+void Arbiter::State::close(CarrierNumber number) {
+  const KernelCounters::Closing closing = carriers.close(number);
+  if (closing == KernelCounters::Closing::kWasClosed) return;
   ++changes;
-  if (!options.has_backend) {
-    // Nothing was open: the books are all there is to be given back.
-    freed(carrier.number);
-    return;
-  }
-  actions.push_back({.action = Close{carrier.number}});
-  actions.push_back({.action = Confirm{carrier.number}});
+  // Nothing was open: the books are all there is to be given back.
+  if (closing == KernelCounters::Closing::kFree) freed(number);
 }
 
 void Arbiter::State::confirmed(CarrierNumber number, bool has_let_go) {
-  const auto found = carriers.find(number);
-  if (found == carriers.end() || found->second.state != CarrierState::kClosed) return;
-  Carrier& carrier = found->second;
-  if (!has_let_go) {
-    carrier.next_ns = now + carrier.pause_ns;
-    carrier.pause_ns = std::min(carrier.pause_ns * 2, std::max(kConfirmMax, options.confirm_ns));
-    return;
-  }
-  const std::vector<LeaseNumber> last = carrier.leases;
+  if (!carriers.confirmed(number, has_let_go, now)) return;
+  const std::vector<LeaseNumber> last = carriers.at(number).leases;
   freed(number);
   for (const LeaseNumber one : last) {
-    if (Lease* lease = lease_at(one)) finish(*lease);
+    if (Lease* lease = leases.find_present(one)) finish(*lease);
   }
 }
 
@@ -188,9 +158,9 @@ void Arbiter::State::confirmed(CarrierNumber number, bool has_let_go) {
 void Arbiter::State::freed(CarrierNumber number) {
   book.release(booking_of(number));
   for (const LeaseNumber one : carriers.at(number).leases) {
-    if (Lease* lease = lease_at(one)) std::erase(lease->carriers, number);
+    if (Lease* lease = leases.find_present(one)) std::erase(lease->carriers, number);
   }
-  carriers.erase(number);
+  carriers.forget(number);
   ++changes;
   has_news = true;
 }
@@ -198,8 +168,8 @@ void Arbiter::State::freed(CarrierNumber number) {
 void Arbiter::State::end_overdue() {
   for (auto& [number, lease] : leases) {
     const bool runs =
-        lease.state == pmu::LeaseState::kActive || lease.state == pmu::LeaseState::kSuspended;
-    if (lease.state == pmu::LeaseState::kRevoking) {
+        lease.state() == pmu::LeaseState::kActive || lease.state() == pmu::LeaseState::kSuspended;
+    if (lease.state() == pmu::LeaseState::kRevoking) {
       if (lease.deadline_ns <= now) end_revoked(lease);
     } else if (!runs) {
       continue;
@@ -209,7 +179,7 @@ void Arbiter::State::end_overdue() {
       revoke(lease, pmu::Cause::kHoldEnded, options.drain_ns);
     } else if (term_end(lease) != 0 && term_end(lease) <= now) {
       revoke(lease, pmu::Cause::kTermEnded, options.drain_ns);
-    } else if (lease.state == pmu::LeaseState::kSuspended &&
+    } else if (lease.state() == pmu::LeaseState::kSuspended &&
                lease.cause == pmu::Cause::kTakenByOutsider && lease.away_ns + kAwayMax <= now) {
       end(lease, pmu::Cause::kTakenByOutsider);
     }
@@ -218,7 +188,7 @@ void Arbiter::State::end_overdue() {
 
 void Arbiter::State::end_all() {
   has_ended = true;
-  for (const LeaseNumber number : in_order()) {
+  for (const LeaseNumber number : line.in_order()) {
     Lease& lease = leases.at(number);
     if (lease.granted_ns == 0) {
       refuse_lease(lease, scarce(Reason::kCancelled, "the arbiter ends"));
@@ -227,7 +197,7 @@ void Arbiter::State::end_all() {
   for (auto& [number, lease] : leases) {
     if (lease.is_held()) end(lease, pmu::Cause::kArbiterEnds);
   }
-  for (const auto& [client, known] : clients) actions.push_back({.action = Disconnect{client}});
+  for (const auto& [client, known] : clients) outbox.ask(Disconnect{client});
 }
 
 }  // namespace meterbank::arbiter

@@ -12,116 +12,10 @@
 #include "arbiter/core/life/state.hpp"
 
 namespace meterbank::arbiter {
-namespace {
-
-void add_openings(std::vector<Opening>& openings, const PmuDemand& part, const EventUse& use,
-                  std::uint32_t task) {
-  Opening opening{
-      .item = use.item, .pmu = part.pmu, .task = task, .event = use.event, .flags = use.flags};
-  if (task != 0) {
-    openings.push_back(opening);
-    return;
-  }
-  for (const std::uint32_t cpu : part.cpus.numbers()) {
-    opening.cpu = cpu;
-    openings.push_back(opening);
-  }
-}
-
-// The part of a plan's part that names events, or that names none.
-[[nodiscard]] PmuDemand divided(const PmuDemand& part, bool names_events) {
-  PmuDemand result = part;
-  result.counters.any.clear();
-  result.events.clear();
-  for (std::size_t i = 0; i < part.events.size(); ++i) {
-    if (part.events[i].has_value() != names_events) continue;
-    result.counters.any.push_back(part.counters.any[i]);
-    result.events.push_back(part.events[i]);
-  }
-  if (names_events) {
-    result.counters.exact = 0;
-    result.counters.blocks.clear();
-    result.units.clear();
-    result.extras.clear();
-  }
-  return result;
-}
-
-[[nodiscard]] bool is_nothing(const PmuDemand& part) {
-  const CounterDemand& counters = part.counters;
-  return !counters.whole && counters.exact == 0 && counters.any.empty() &&
-         counters.blocks.empty() && part.units.empty() && part.extras.empty();
-}
-
-}  // namespace
-
-bool Carrier::counts_as(const std::vector<Opening>& others) const {
-  return std::equal(openings.begin(), openings.end(), others.begin(), others.end(),
-                    [](Opening one, const Opening& other) {
-                      one.item = other.item;
-                      return one == other;
-                    });
-}
-
-bool Arbiter::State::may_share(const Lease& lease) {
-  if (!lease.has(pmu::kAllocateShares) || lease.is_sliced() ||
-      lease.has(pmu::kAllocateRestorable)) {
-    return false;
-  }
-  return std::all_of(lease.asked.items.begin(), lease.asked.items.end(), [](const Item& item) {
-    switch (static_cast<ItemKind>(item.kind)) {
-      case ItemKind::kEvent:
-        return item.count == 1;
-      case ItemKind::kNamedEvent:
-      case ItemKind::kIdentificationTag:
-        return true;
-      default:
-        return false;
-    }
-  });
-}
-
-void Arbiter::State::set_plan(Lease& lease, Plan plan) {
-  lease.plan = std::move(plan);
-  Piece rest{.plan = {.parts = {}, .tag = lease.plan.tag, .task = lease.plan.task}, .openings = {}};
-  Piece events = rest;
-  std::vector<Piece> pieces;
-  for (const PmuDemand& part : lease.plan.parts) {
-    PmuDemand with_events = divided(part, true);
-    with_events.counters.whole = false;
-    PmuDemand without = divided(part, false);
-    if (!is_nothing(without)) rest.plan.parts.push_back(std::move(without));
-    if (may_share(lease)) {
-      for (std::size_t i = 0; i < with_events.events.size(); ++i) {
-        Piece& alone = pieces.emplace_back();
-        PmuDemand one = with_events;
-        one.counters.any = {with_events.counters.any[i]};
-        one.events = {with_events.events[i]};
-        add_openings(alone.openings, one, *one.events.front(), lease.plan.task);
-        alone.plan = {.parts = {std::move(one)}, .tag = lease.plan.tag, .task = lease.plan.task};
-      }
-    } else if (!with_events.events.empty()) {
-      for (const std::optional<EventUse>& use : with_events.events) {
-        add_openings(events.openings, with_events, *use, lease.plan.task);
-      }
-      events.plan.parts.push_back(std::move(with_events));
-    }
-  }
-  if (!events.openings.empty()) pieces.push_back(std::move(events));
-  // Exact counters are taken before events, which find their places around them.
-  if (!rest.plan.parts.empty()) pieces.insert(pieces.begin(), std::move(rest));
-  lease.pieces = std::make_shared<const std::vector<Piece>>(std::move(pieces));
-}
 
 const Carrier* Arbiter::State::shared_carrier(const Lease& lease, const Piece& piece) const {
   if (piece.openings.empty() || !may_share(lease)) return nullptr;
-  for (const auto& [number, carrier] : carriers) {
-    if (carrier.is_shared && carrier.state == CarrierState::kOpen &&
-        carrier.counts_as(piece.openings)) {
-      return &carrier;
-    }
-  }
-  return nullptr;
+  return carriers.find_shared(piece.openings);
 }
 
 Alternative Arbiter::State::alternative_of(const Lease& lease) const {
@@ -161,7 +55,7 @@ Decision Arbiter::State::would_take(const Lease& lease) {
   MachineBook::Before before = book.before(lease.plan);
   Decision decision = take(lease);
   if (decision.is_granted()) {
-    CarrierNumber carrier = next_carrier;
+    CarrierNumber carrier = carriers.next_number();
     book.release(lease.number);
     for (const CarrierNumber paused : lease.carriers) book.release(booking_of(paused));
     for (std::size_t i = 0; i < pieces.size(); ++i) book.release(booking_of(carrier++));
@@ -173,7 +67,7 @@ Decision Arbiter::State::would_take(const Lease& lease) {
 Decision Arbiter::State::take(const Lease& lease) {
   const Alternative alternative = alternative_of(lease);
   std::vector<LeaseId> taken;
-  CarrierNumber carrier = next_carrier;
+  CarrierNumber carrier = carriers.next_number();
   std::size_t paused = 0;
   Decision decision;
   for (const Piece& piece : pieces_of(lease)) {
@@ -198,7 +92,7 @@ Decision Arbiter::State::try_start(Lease& lease) {
   Decision decision = take(lease);
   if (!decision.is_granted()) return decision;
   lease.threshold = decision.threshold;
-  leave_queue(lease.number);
+  line.leave(lease);
   ++changes;
   // Guards give up what was just booked before anything is opened on it.
   settle_guards();
@@ -223,34 +117,14 @@ void Arbiter::State::prepare(Lease& lease) {
     }
     for (const Opening& opening : piece.openings) lease.items.push_back(opening.item);
     if (const Carrier* known = shared_carrier(lease, piece)) {
-      Carrier& shared = carriers.at(known->number);
-      shared.leases.push_back(number);
-      lease.carriers.push_back(shared.number);
-      if (!options.has_backend) continue;
-      shared.joining.push_back(number);
-      ++lease.unanswered;
-      actions.push_back({.action = Sample{shared.number}});
-      continue;
-    }
-    Carrier carrier;
-    carrier.number = next_carrier++;
-    carrier.plan = piece.plan;
-    carrier.openings = piece.openings;
-    carrier.readings.resize(carrier.openings.size());
-    carrier.kernel_ids.resize(carrier.openings.size());
-    carrier.leases = {number};
-    carrier.is_shared = may_share(lease);
-    carrier.is_sliced = lease.is_sliced();
-    lease.carriers.push_back(carrier.number);
-    if (options.has_backend) {
-      ++lease.unanswered;
-      Open open{carrier.number, carrier.openings, kept_for(lease)};
-      if (!open.kept.empty()) open.kept.resize(open.openings.size());
-      actions.push_back({.action = std::move(open)});
+      lease.carriers.push_back(known->number);
+      carriers.join(known->number, number);
     } else {
-      carrier.state = CarrierState::kOpen;
+      std::vector<std::uint64_t> kept;
+      if (delegates(lease)) kept = recovery.kept_for(lease.asked.head.reclaims);
+      lease.carriers.push_back(carriers.open(lease, piece, std::move(kept)));
     }
-    carriers.emplace(carrier.number, std::move(carrier));
+    if (options.has_backend) ++lease.unanswered;
   }
   verify_rest(lease, rest);
   answered(lease);
@@ -261,13 +135,7 @@ void Arbiter::State::restart(Lease& lease) {
   become(lease, pmu::LeaseState::kPreparing);
   lease.unanswered = 1;
   for (const CarrierNumber number : lease.carriers) {
-    Carrier& carrier = carriers.at(number);
-    if (options.has_backend) {
-      ++lease.unanswered;
-      resume(carrier);
-    } else {
-      carrier.state = CarrierState::kOpen;
-    }
+    if (!carriers.resume(number)) ++lease.unanswered;
   }
   for (const Piece& piece : pieces_of(lease)) {
     if (piece.openings.empty()) verify_rest(lease, piece.plan);
@@ -286,45 +154,46 @@ void Arbiter::State::verify_rest(Lease& lease, const Plan& rest) {
       if (counters == 0) continue;
       ++lease.unanswered;
       lease.checking.push_back({part.pmu, cpu, counters});
-      actions.push_back(
-          {.action = Verify{lease.number, part.pmu, CpuSet::range(cpu, cpu), counters}});
+      outbox.ask(Verify{lease.number, part.pmu, CpuSet::range(cpu, cpu), counters});
     }
   }
 }
 
 void Arbiter::State::opened(CarrierNumber number, const OpenOutcome& outcome) {
-  const auto found = carriers.find(number);
-  if (found == carriers.end()) return;
-  Carrier& carrier = found->second;
-  const bool has_failed = outcome.fault != OpenFault::kNone;
-  if (carrier.state == CarrierState::kResuming) {
-    return has_failed ? not_resumed(carrier, outcome) : resumed(carrier, outcome);
-  }
-  if (carrier.state != CarrierState::kOpening) return;
-  if (!has_failed) {
-    carrier.state = CarrierState::kOpen;
-    for (std::size_t i = 0; i < carrier.kernel_ids.size() && i < outcome.kernel_ids.size(); ++i) {
-      carrier.kernel_ids[i] = outcome.kernel_ids[i];
+  switch (carriers.opened(number, outcome)) {
+    case KernelCounters::Opened::kIgnored:
+      return;
+    case KernelCounters::Opened::kOpen: {
+      // Its leases may have gone meanwhile.
+      const std::vector<LeaseNumber>& holders = carriers.at(number).leases;
+      return holders.empty() ? close(number) : answered(leases.at(holders.front()));
     }
-    // Its leases may have gone meanwhile.
-    if (carrier.leases.empty()) return close(carrier);
-    return answered(leases.at(carrier.leases.front()));
+    case KernelCounters::Opened::kFailed:
+      return not_opened(number, outcome);
+    case KernelCounters::Opened::kResumed:
+      return resumed(number);
+    case KernelCounters::Opened::kNotResumed:
+      return not_resumed(number, outcome);
   }
-  Lease* lease = carrier.leases.empty() ? nullptr : lease_at(carrier.leases.front());
-  // Nothing of it is open: it needs no limbo.
+}
+
+// Nothing of it is open: it needs no limbo.
+void Arbiter::State::not_opened(CarrierNumber number, const OpenOutcome& outcome) {
+  const Carrier& carrier = carriers.at(number);
+  Lease* lease = carrier.leases.empty() ? nullptr : leases.find_present(carrier.leases.front());
   book.release(booking_of(number));
   if (lease != nullptr) {
     if (!lease->fault) lease->fault = kernel_fault(outcome, carrier.openings);
     std::erase(lease->carriers, number);
   }
-  carriers.erase(found);
+  carriers.forget(number);
   ++changes;
   has_news = true;
   if (lease != nullptr) answered(*lease);
 }
 
 void Arbiter::State::verified(LeaseNumber number, std::uint32_t counters) {
-  Lease* lease = lease_at(number);
+  Lease* lease = leases.find_present(number);
   if (lease == nullptr || lease->checking.empty()) return;
   const Checking asked = lease->checking.front();
   lease->checking.erase(lease->checking.begin());
@@ -375,7 +244,7 @@ Decision Arbiter::State::kernel_fault(const OpenOutcome& outcome,
 }
 
 void Arbiter::State::answered(Lease& lease) {
-  if (lease.state != pmu::LeaseState::kPreparing || lease.unanswered == 0) return;
+  if (lease.state() != pmu::LeaseState::kPreparing || lease.unanswered == 0) return;
   if (--lease.unanswered != 0) return;
   if (!lease.fault) return lease.granted_ns != 0 ? back(lease) : grant(lease);
   const Decision fault = *std::exchange(lease.fault, std::nullopt);
@@ -383,7 +252,7 @@ void Arbiter::State::answered(Lease& lease) {
   if (lease.granted_ns != 0) return put_aside(lease);
   undo(lease);
   become(lease, pmu::LeaseState::kQueued);
-  join_queue(lease);
+  line.join(lease);
   const bool is_taken = fault.reason == Reason::kUnverified && options.has_backend;
   if (!is_taken) return enqueue(lease, fault);
   lease.failed = fault;
@@ -396,10 +265,9 @@ void Arbiter::State::undo(Lease& lease) {
   leave_turns(number);
   if (std::exchange(lease.has_rest, false)) book.release(number);
   for (const CarrierNumber of : std::exchange(lease.carriers, {})) {
-    Carrier& carrier = carriers.at(of);
-    std::erase(carrier.leases, number);
-    std::erase(carrier.joining, number);
-    if (carrier.leases.empty() && carrier.state != CarrierState::kOpening) close(carrier);
+    carriers.leave(of, number);
+    const Carrier& carrier = carriers.at(of);
+    if (carrier.leases.empty() && carrier.state() != CarrierState::kOpening) close(of);
   }
   lease.items.clear();
   lease.began.clear();
@@ -443,9 +311,8 @@ void Arbiter::State::grant(Lease& lease) {
   }
   lease.quality = quality_of(lease);
   ++statistics.grants;
-  if (const auto old = remembered.find(lease.asked.head.reclaims); old != remembered.end()) {
-    record(JournalRecord::Kind::kReclaimed, lease, old->first);
-    forget_remembered(old->first);
+  if (recovery.reclaim(lease.asked.head.reclaims)) {
+    outbox.record(JournalRecord::Kind::kReclaimed, lease, lease.asked.head.reclaims);
     ++statistics.reclaims;
   }
   record_grant(lease);
@@ -457,13 +324,13 @@ bool Arbiter::State::delegates(const Lease& lease) const {
 }
 
 void Arbiter::State::record_grant(const Lease& lease) {
-  record(JournalRecord::Kind::kGranted, lease, digest_of(lease.asked),
-         lease.has(pmu::kAllocateDetached) ? kJournalDetached : 0);
+  outbox.record(JournalRecord::Kind::kGranted, lease, digest_of(lease.asked),
+                lease.has(pmu::kAllocateDetached) ? kJournalDetached : 0);
   if (!delegates(lease)) return;
   std::uint16_t position = 0;
   for (const CarrierNumber number : lease.carriers) {
     for (const std::uint64_t kernel_id : carriers.at(number).kernel_ids) {
-      record(JournalRecord::Kind::kDelegated, lease, kernel_id, position++);
+      outbox.record(JournalRecord::Kind::kDelegated, lease, kernel_id, position++);
     }
   }
 }
@@ -484,15 +351,14 @@ void Arbiter::State::send_granted(const Lease& lease) {
   if (has_descriptors) {
     granted.head.descriptor_count = static_cast<std::uint32_t>(lease.items.size());
   }
-  send(lease.client, lease.request, std::move(granted));
+  outbox.send(lease.client, lease.request, std::move(granted));
   if (!has_descriptors) return;
   std::uint32_t position = 0;
   for (const CarrierNumber number : lease.carriers) {
     const auto count = static_cast<std::uint32_t>(carriers.at(number).openings.size());
     for (std::uint32_t opening = 0; opening < count; ++opening) {
-      actions.push_back(
-          {.action = Deliver{lease.client, lease.request, pmu::Counter{lease.token, position++, 0},
-                             number, opening}});
+      outbox.ask(Deliver{lease.client, lease.request, pmu::Counter{lease.token, position++, 0},
+                         number, opening});
     }
   }
 }

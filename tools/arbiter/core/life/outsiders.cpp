@@ -13,7 +13,7 @@ namespace meterbank::arbiter {
 void Arbiter::State::survey() {
   if (!options.has_backend || is_surveying) return;
   is_surveying = true;
-  actions.push_back({.action = Survey{}});
+  outbox.ask(Survey{});
 }
 
 void Arbiter::State::surveyed(std::vector<Outsider> found) {
@@ -32,10 +32,10 @@ void Arbiter::State::surveyed(std::vector<Outsider> found) {
       continue;
     }
     outsider.first_ns = now;
-    record_of({.pid = outsider.pid,
-               .uid = outsider.uid,
-               .kind = JournalRecord::Kind::kOutsider,
-               .counters = outsider.counters});
+    outbox.record({.pid = outsider.pid,
+                   .uid = outsider.uid,
+                   .kind = JournalRecord::Kind::kOutsider,
+                   .counters = outsider.counters});
   }
   outsiders = std::move(found);
   book_outsiders();
@@ -177,13 +177,12 @@ void Arbiter::State::book_reserves() {
 }
 
 void Arbiter::State::adopt(Policy rules) {
-  for (const auto& [number, lease] : leases) count_out(lease);
   policy = std::move(rules);
-  for (const auto& [number, lease] : leases) count_in(lease, tally);
+  leases.adopt(policy);
   book.touch_all();
   reserves.clear();
   book_reserves();
-  record_of({.kind = JournalRecord::Kind::kPolicy});
+  outbox.record({.kind = JournalRecord::Kind::kPolicy});
   for (auto& [number, client] : clients) {
     client.rights = policy.rights_of(client.identity, options.own_uid);
   }
@@ -191,7 +190,7 @@ void Arbiter::State::adopt(Policy rules) {
     const Rights rights = policy.rights_of(lease.holder, options.own_uid);
     const auto refused = policy_refusal(rights, lease.asked, lease.plan);
     if (!refused) continue;
-    if (lease.state == pmu::LeaseState::kQueued) {
+    if (lease.state() == pmu::LeaseState::kQueued) {
       refuse_lease(lease, *refused);
     } else if (lease.is_held()) {
       revoke(lease, pmu::Cause::kPolicyChanged, options.drain_ns);
@@ -226,7 +225,7 @@ void Arbiter::State::settle_guards() {
   for (const auto& [place, count] : wanted) {
     const auto told = guards.find(place);
     if ((told == guards.end() ? 0 : told->second) == count) continue;
-    actions.push_back({.action = Guard{place.first, place.second, count}});
+    outbox.ask(Guard{place.first, place.second, count});
     guards[place] = count;
     book.touch_all();
     ++changes;

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is served next, and who gives way.
-//
-// Classes go before each other, and first come is first served inside one; a waiting request goes
-// up a class after every ageing_ns, so that none waits for ever. One that is behind may pass only
-// if no request ahead has to wait longer for it: because it is over in time, or because there is
-// room for both.
+// Who is served next, and who gives way. A request that is behind may pass only if no request ahead
+// has to wait longer for it: because it is over in time, or because there is room for both.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -22,22 +18,10 @@ constexpr std::size_t kProtectedMax = 4;
 // Pairs of leases are tried for the cheapest set that gives way, among so many.
 constexpr std::size_t kPairsAmong = 16;
 
-[[nodiscard]] bool overlap(const Plan& one, const Plan& other) {
-  for (const PmuDemand& left : one.parts) {
-    for (const PmuDemand& right : other.parts) {
-      if (left.pmu != right.pmu) continue;
-      // Units may reach beyond the CPUs that are named.
-      const bool has_units = left.has_units() && right.has_units();
-      if (has_units || left.cpus.meets(right.cpus)) return true;
-    }
-  }
-  return false;
-}
-
 constexpr std::size_t kNeverReleased = std::numeric_limits<std::size_t>::max();
 
 [[nodiscard]] bool is_booked(const Lease& lease) {
-  switch (lease.state) {
+  switch (lease.state()) {
     case pmu::LeaseState::kPreparing:
     case pmu::LeaseState::kActive:
     case pmu::LeaseState::kRevoking:
@@ -52,78 +36,11 @@ constexpr std::size_t kNeverReleased = std::numeric_limits<std::size_t>::max();
 }
 
 [[nodiscard]] bool is_going(const Lease& lease) {
-  return lease.state == pmu::LeaseState::kRevoking || lease.state == pmu::LeaseState::kFenced ||
-         lease.state == pmu::LeaseState::kLimbo;
+  return lease.state() == pmu::LeaseState::kRevoking || lease.state() == pmu::LeaseState::kFenced ||
+         lease.state() == pmu::LeaseState::kLimbo;
 }
 
 }  // namespace
-
-std::uint32_t Arbiter::State::class_of(const Lease& lease) const {
-  constexpr auto kHighest = static_cast<std::uint64_t>(pmu::Priority::kCritical);
-  const std::uint64_t steps =
-      options.ageing_ns == 0 ? 0 : (now - lease.asked_ns) / options.ageing_ns;
-  return static_cast<std::uint32_t>(std::min(kHighest, lease.asked.head.priority + steps));
-}
-
-void Arbiter::State::sort_line() {
-  line_until_ns = pmu::kForever;
-  for (Waiting& one : line) {
-    one.priority_class = class_of(*one.lease);
-    note_ageing(*one.lease);
-  }
-  std::sort(line.begin(), line.end(), goes_before);
-}
-
-Waiting Arbiter::State::waiting_as(Lease& lease) const {
-  Waiting self{.priority_class = class_of(lease), .arrival = lease.arrival, .lease = &lease};
-  self.cpu_first = kCpusMax;
-  for (const PmuDemand& part : lease.plan.parts) {
-    self.pmus |= std::uint64_t{1} << std::min(part.pmu, PmuIndex{63});
-    part.cpus.all_of([&](std::uint32_t cpu) {
-      self.cpu_first = std::min(self.cpu_first, cpu);
-      self.cpu_last = std::max(self.cpu_last, cpu);
-      return true;
-    });
-  }
-  self.has_units = lease.plan.has_units();
-  return self;
-}
-
-void Arbiter::State::note_ageing(const Lease& lease) {
-  if (options.ageing_ns == 0) return;
-  const Nanoseconds steps = (now - lease.asked_ns) / options.ageing_ns + 1;
-  line_until_ns = std::min(line_until_ns, lease.asked_ns + steps * options.ageing_ns);
-}
-
-std::vector<LeaseNumber> Arbiter::State::in_order() const {
-  std::vector<LeaseNumber> order;
-  order.reserve(line.size());
-  for (const Waiting& one : line) order.push_back(one.lease->number);
-  return order;
-}
-
-std::uint32_t Arbiter::State::ahead_of(const Lease& lease) const {
-  if (!lease.is_waiting) return static_cast<std::uint32_t>(line.size());
-  Waiting self;
-  self.priority_class = class_of(lease);
-  self.arrival = lease.arrival;
-  const auto place = std::lower_bound(line.begin(), line.end(), self, goes_before);
-  return static_cast<std::uint32_t>(place - line.begin());
-}
-
-void Arbiter::State::join_queue(Lease& lease) {
-  if (std::exchange(lease.is_waiting, true)) return;
-  lease.refused_at = 0;
-  const Waiting self = waiting_as(lease);
-  line.insert(std::upper_bound(line.begin(), line.end(), self, goes_before), self);
-  note_ageing(lease);
-}
-
-void Arbiter::State::leave_queue(LeaseNumber number) {
-  const auto found = leases.find(number);
-  if (found == leases.end() || !std::exchange(found->second.is_waiting, false)) return;
-  std::erase_if(line, [&](const Waiting& one) { return one.lease == &found->second; });
-}
 
 // Whether all is as it was when the books refused it, where it wants counters. Shared counters,
 // units and turns may come free elsewhere.
@@ -135,10 +52,10 @@ bool Arbiter::State::is_hopeless(const Lease& lease) const {
 void Arbiter::State::serve_queue() {
   served_ns = now;
   // A request that is served leaves the line.
-  for (const Waiting& one : std::vector<Waiting>(line)) {
-    Lease& lease = *one.lease;
+  for (Lease* one : line.leases_in_order()) {
+    Lease& lease = *one;
     if (!lease.is_waiting || lease.awaits_survey || is_hopeless(lease)) continue;
-    if (lease.state == pmu::LeaseState::kNone) continue;
+    if (lease.state() == pmu::LeaseState::kNone) continue;
     lease.refused_at = 0;
     const Decision decision = consider(lease);
     if (decision.is_granted()) continue;
@@ -174,23 +91,13 @@ Decision Arbiter::State::consider(Lease& lease) {
     Decision decision = would_take(lease);
     if (!decision.is_granted()) return decision;
   }
-  for (const Lease* ahead : protected_from(lease)) {
+  for (const Lease* ahead : line.rivals_ahead_of(lease, kProtectedMax)) {
     if (!is_delayed(*ahead, lease)) continue;
     Decision passed_over = scarce(Reason::kTaken, {});
     passed_over.leases = {ahead->number};
     return passed_over;
   }
   return lease.has(pmu::kAllocateDryRun) ? Decision{} : try_start(lease);
-}
-
-std::vector<const Lease*> Arbiter::State::protected_from(Lease& lease) const {
-  std::vector<const Lease*> ahead;
-  const Waiting self = waiting_as(lease);
-  for (const Waiting& one : line) {
-    if (one.lease == &lease || ahead.size() == kProtectedMax) break;
-    if (one.may_overlap(self) && overlap(one.lease->plan, lease.plan)) ahead.push_back(one.lease);
-  }
-  return ahead;
 }
 
 bool Arbiter::State::is_delayed(const Lease& ahead, const Lease& lease) const {
@@ -233,17 +140,17 @@ std::vector<LeaseNumber> Arbiter::State::booked_near(const Lease& lease) const {
     return near;
   }
   const auto add = [&](LeaseNumber number) {
-    const auto found = leases.find(number);
-    if (found != leases.end() && is_booked(found->second)) near.push_back(number);
+    const Lease* other = leases.find(number);
+    if (other != nullptr && is_booked(*other)) near.push_back(number);
   };
   for (const LeaseId booking : book.holders_near(lease.plan)) {
     if (booking < kCarrierFirst) {
       add(static_cast<LeaseNumber>(booking));
       continue;
     }
-    const auto carrier = carriers.find(booking - kCarrierFirst);
-    if (carrier == carriers.end()) continue;
-    for (const LeaseNumber number : carrier->second.leases) add(number);
+    const Carrier* carrier = carriers.find(booking - kCarrierFirst);
+    if (carrier == nullptr) continue;
+    for (const LeaseNumber number : carrier->leases) add(number);
   }
   std::sort(near.begin(), near.end());
   near.erase(std::unique(near.begin(), near.end()), near.end());
@@ -256,11 +163,11 @@ std::vector<std::pair<Nanoseconds, LeaseNumber>> Arbiter::State::ends(const Leas
     if (number == lease.number) continue;
     const Lease& other = leases.at(number);
     Nanoseconds end = other.ends_ns == 0 ? pmu::kForever : other.ends_ns;
-    if (other.state == pmu::LeaseState::kRevoking) end = std::min(end, other.deadline_ns);
+    if (other.state() == pmu::LeaseState::kRevoking) end = std::min(end, other.deadline_ns);
     // What its own client holds is its own to give back: it never stands in its way.
     const bool is_own = lease.client != 0 && other.client == lease.client;
-    if (is_own || other.state == pmu::LeaseState::kFenced ||
-        other.state == pmu::LeaseState::kLimbo) {
+    if (is_own || other.state() == pmu::LeaseState::kFenced ||
+        other.state() == pmu::LeaseState::kLimbo) {
       end = now;
     }
     ends.emplace_back(std::max(end, now), number);
@@ -292,9 +199,8 @@ std::vector<Leaving> Arbiter::State::leaving(const Lease& lease,
     for (const LeaseId booking : book.holders_near(lease.plan)) {
       if (booking < kCarrierFirst) {
         add(booking, step_of.at(booking));
-      } else if (const auto found = carriers.find(booking - kCarrierFirst);
-                 found != carriers.end()) {
-        add_carrier(found->second);
+      } else if (const Carrier* found = carriers.find(booking - kCarrierFirst)) {
+        add_carrier(*found);
       }
     }
   }
@@ -334,12 +240,7 @@ bool Arbiter::State::fits_without(const Lease& lease, const std::set<LeaseNumber
 }
 
 void Arbiter::State::preempt_for(const Lease& lease) {
-  const auto& giving_way = tally.giving_way;
-  const auto first_above = giving_way.begin() + static_cast<std::ptrdiff_t>(lease.priority());
-  if (std::all_of(giving_way.begin(), first_above,
-                  [](std::uint32_t count) { return count == 0; })) {
-    return;
-  }
+  if (!leases.may_preempt(lease.priority())) return;
   if (is_grace() || quota_refusal(lease) || turn_refusal(lease)) return;
   // What is going anyway is as good as gone.
   std::set<LeaseNumber> going;
@@ -347,7 +248,7 @@ void Arbiter::State::preempt_for(const Lease& lease) {
   for (const LeaseNumber number : booked_near(lease)) {
     const Lease& other = leases.at(number);
     if (is_going(other)) going.insert(number);
-    if (gives_way(other) && other.priority() < lease.priority()) {
+    if (leases.gives_way(other) && other.priority() < lease.priority()) {
       candidates.push_back(&other);
     }
   }
@@ -406,30 +307,18 @@ void Arbiter::State::enqueue(Lease& lease, const Decision& why) {
     const Nanoseconds wait = lease.asked.head.wait_ns;
     lease.deadline_ns = wait >= pmu::kForever - now ? 0 : now + wait;
     ++statistics.queued;
-    record(JournalRecord::Kind::kQueued, lease, 0, static_cast<std::uint32_t>(why.reason));
+    outbox.record(JournalRecord::Kind::kQueued, lease, 0, static_cast<std::uint32_t>(why.reason));
     const Nanoseconds time_ns = earliest(lease).time_ns;
-    send(lease.client, lease.request,
-         pmu::Queued{ahead_of(lease), 0, time_ns == pmu::kForever ? 0 : time_ns});
+    outbox.send(lease.client, lease.request,
+                pmu::Queued{line.count_ahead_of(lease), 0, time_ns == pmu::kForever ? 0 : time_ns});
   }
   preempt_for(lease);
 }
 
-// Whether time alone has changed what the queue would say: a request went up a class, or may ask
-// the kernel again.
-bool Arbiter::State::has_moved_up() const {
-  return std::any_of(line.begin(), line.end(), [&](const Waiting& one) {
-    const Lease& lease = *one.lease;
-    if (lease.retry_ns > served_ns && lease.retry_ns <= now) return true;
-    if (options.ageing_ns == 0 || served_ns < lease.asked_ns) return false;
-    return (now - lease.asked_ns) / options.ageing_ns !=
-           (served_ns - lease.asked_ns) / options.ageing_ns;
-  });
-}
-
 void Arbiter::State::give_up_waits() {
-  for (const LeaseNumber number : in_order()) {
+  for (const LeaseNumber number : line.in_order()) {
     Lease& lease = leases.at(number);
-    const bool is_over = lease.state == pmu::LeaseState::kQueued && lease.deadline_ns != 0 &&
+    const bool is_over = lease.state() == pmu::LeaseState::kQueued && lease.deadline_ns != 0 &&
                          lease.deadline_ns <= now;
     if (!is_over) continue;
     Decision decision = would_take(lease);
@@ -437,7 +326,7 @@ void Arbiter::State::give_up_waits() {
     decision.reason = Reason::kTimeOut;
     refuse_lease(lease, decision);
   }
-  has_news = has_news || has_moved_up();
+  has_news = has_news || line.has_moved_since(served_ns);
 }
 
 }  // namespace meterbank::arbiter

@@ -37,9 +37,10 @@ std::string name_of(const ClientIdentity& holder, bool with_pid) {
 
 void Arbiter::State::refuse_lease(Lease& lease, const Decision& decision) {
   ++statistics.refusals.at(static_cast<std::size_t>(decision.reason));
-  record(JournalRecord::Kind::kRefused, lease, 0, static_cast<std::uint32_t>(decision.reason));
-  send(lease.client, lease.request, told(lease, decision));
-  leave_queue(lease.number);
+  outbox.record(JournalRecord::Kind::kRefused, lease, 0,
+                static_cast<std::uint32_t>(decision.reason));
+  outbox.send(lease.client, lease.request, told(lease, decision));
+  line.leave(lease);
   become(lease, pmu::LeaseState::kNone);
 }
 
@@ -47,10 +48,10 @@ pmu::Refused Arbiter::State::told(const Lease& lease, const Decision& decision) 
   std::set<LeaseNumber> numbers;
   for (const LeaseId booking : decision.leases) {
     for (const LeaseNumber number : leases_of(booking)) {
-      const auto found = leases.find(number);
+      const Lease* other = leases.find(number);
       // What it holds itself is not in its way.
-      if (found != leases.end() && number != lease.number &&
-          (lease.client == 0 || found->second.client != lease.client)) {
+      if (other != nullptr && number != lease.number &&
+          (lease.client == 0 || other->client != lease.client)) {
         numbers.insert(number);
       }
     }
@@ -69,12 +70,13 @@ pmu::Refused Arbiter::State::told(const Lease& lease, const Decision& decision) 
   refused.sentence = sentence(lease, shown, numbers).substr(0, pmu::kSentenceBytesMax);
   refused.head.sentence_bytes = static_cast<std::uint32_t>(refused.sentence.size());
   if (shown.reason == Reason::kGrace) {
-    refused.head.earliest_ns = grace_until_ns;
+    refused.head.earliest_ns = recovery.grace_until_ns();
   } else if (is_scarcity(shown.reason)) {
     const Nanoseconds time_ns = earliest(lease).time_ns;
     if (time_ns != pmu::kForever) refused.head.earliest_ns = time_ns;
   }
-  if (shown.answer == Answer::kInsufficientResources) refused.head.ahead = ahead_of(lease);
+  if (shown.answer == Answer::kInsufficientResources)
+    refused.head.ahead = line.count_ahead_of(lease);
   add_blockers(refused, lease, numbers);
   if (shown.reason == Reason::kForeign) add_outsiders(refused, lease);
   return refused;
@@ -85,9 +87,9 @@ pmu::Refused Arbiter::State::told(const Lease& lease, const Decision& decision) 
 bool Arbiter::State::is_cooling(LeaseId booking) const {
   const std::vector<LeaseNumber> numbers = leases_of(booking);
   return std::all_of(numbers.begin(), numbers.end(), [&](LeaseNumber number) {
-    const auto found = leases.find(number);
-    return found == leases.end() || found->second.state == pmu::LeaseState::kLimbo ||
-           found->second.state == pmu::LeaseState::kFenced;
+    const Lease* lease = leases.find(number);
+    return lease == nullptr || lease->state() == pmu::LeaseState::kLimbo ||
+           lease->state() == pmu::LeaseState::kFenced;
   });
 }
 
@@ -102,7 +104,7 @@ void Arbiter::State::add_blockers(pmu::Refused& refused, const Lease& lease,
   for (const LeaseNumber number : numbers) {
     if (refused.blockers.size() == pmu::kBlockersMax) break;
     const Lease& other = leases.at(number);
-    const bool is_waiting = other.state == pmu::LeaseState::kQueued;
+    const bool is_waiting = other.state() == pmu::LeaseState::kQueued;
     pmu::Blocker blocker{.token = other.token,
                          .since_ns = other.granted_ns != 0 ? other.granted_ns : other.asked_ns,
                          .ends_ns = other.ends_ns,
@@ -112,7 +114,7 @@ void Arbiter::State::add_blockers(pmu::Refused& refused, const Lease& lease,
                          .is_waiting = is_waiting ? 1U : 0U,
                          .name = wire_name(other.holder.program),
                          .label = other.asked.head.label};
-    if (other.state == pmu::LeaseState::kRevoking) blocker.ends_ns = other.deadline_ns;
+    if (other.state() == pmu::LeaseState::kRevoking) blocker.ends_ns = other.deadline_ns;
     refused.blockers.push_back(blocker);
   }
   refused.head.blocker_count = static_cast<std::uint32_t>(refused.blockers.size());
@@ -165,7 +167,7 @@ std::string Arbiter::State::sentence(const Lease& lease, const Decision& decisio
         "not let go of them; try: again in a moment",
         where, who);
   }
-  if (first.state == pmu::LeaseState::kQueued) {
+  if (first.state() == pmu::LeaseState::kQueued) {
     return fmt::format(
         "counters of {} are kept for {}, who waits for them; try: wait behind it, "
         "or ask for less time",

@@ -17,33 +17,48 @@ void take_earlier(std::optional<Nanoseconds>& due, Nanoseconds time) {
   return term_end(lease) != 0 || (lease.is_held() && lease.deadline_ns != 0);
 }
 
+[[nodiscard]] ArbiterOptions with_limits(ArbiterOptions options) {
+  options.leases_max = std::clamp(options.leases_max, std::uint32_t{2}, pmu::kLedgerLeasesMax);
+  return options;
+}
+
 }  // namespace
 
 Nanoseconds term_end(const Lease& lease) noexcept {
   const Nanoseconds term = lease.asked.head.term_ns;
-  const bool is_watched = lease.client != 0 && term != 0 && lease.state == pmu::LeaseState::kActive;
+  const bool is_watched =
+      lease.client != 0 && term != 0 && lease.state() == pmu::LeaseState::kActive;
   return is_watched ? lease.heartbeat_ns + term : 0;
 }
 
 Arbiter::State::State(MachineBook machine_book, Policy rules, ArbiterOptions chosen)
-    : book(std::move(machine_book)), policy(std::move(rules)), options(chosen) {
-  options.leases_max = std::clamp(options.leases_max, std::uint32_t{2}, pmu::kLedgerLeasesMax);
+    : book(std::move(machine_book)),
+      policy(std::move(rules)),
+      options(with_limits(chosen)),
+      outbox(options.epoch),
+      leases(options.epoch, options.leases_max, policy),
+      carriers(outbox, options.has_backend, options.confirm_ns),
+      line(options.ageing_ns),
+      turns(options.slice_ns) {
   book_reserves();
-  record_of({.kind = JournalRecord::Kind::kStarted});
+  outbox.record({.kind = JournalRecord::Kind::kStarted});
 }
 
 void Arbiter::State::at(Nanoseconds time) {
   if (!has_begun) {
     has_begun = true;
     now = time;
-    if (options.grace_ns != 0) grace_until_ns = now + options.grace_ns;
+    outbox.set_time(now);
+    line.set_time(now);
+    if (options.grace_ns != 0) recovery.begin_grace(now + options.grace_ns);
     settle_guards();
     return;
   }
   if (time <= now) return;
   const Nanoseconds gap = time - now;
   now = time;
-  if (now >= line_until_ns) sort_line();
+  outbox.set_time(now);
+  line.set_time(now);
   if (gap <= kTickLate) return;
   for (auto& [number, lease] : leases) {
     lease.heartbeat_ns += gap;
@@ -59,130 +74,26 @@ void Arbiter::State::settle() {
   }
   turn_over();
   settle_guards();
-  for (const LeaseNumber number : std::exchange(forgotten, {})) {
-    const auto found = leases.find(number);
-    if (found != leases.end() && found->second.state == pmu::LeaseState::kNone) {
-      leases.erase(found);
-    }
-  }
-}
-
-void Arbiter::State::send(ClientNumber client, std::uint64_t id, pmu::ArbiterMessage message) {
-  if (!clients.contains(client)) return;
-  actions.push_back({.action = Send{client, id, std::move(message)}});
-}
-
-void Arbiter::State::send_values(const Lease& lease, std::uint64_t id) {
-  if (!clients.contains(lease.client)) return;
-  actions.push_back({.action = Send{lease.client, id, pmu::Values{}}, .values_of = lease});
-}
-
-void Arbiter::State::notice(const Lease& lease, pmu::NoticeKind kind, Nanoseconds deadline_ns) {
-  send(lease.client, 0, pmu::Notice{lease.token, kind, lease.cause, deadline_ns});
-}
-
-void Arbiter::State::record(JournalRecord::Kind kind, const Lease& lease, std::uint64_t other,
-                            std::uint32_t reason) {
-  record_of({.token = lease.token,
-             .other = other,
-             .start_time = lease.holder.start_time,
-             .pid = lease.holder.pid,
-             .uid = lease.holder.uid,
-             .kind = kind,
-             .reason = static_cast<std::uint16_t>(reason),
-             .counters = static_cast<std::uint32_t>(lease.items.size())});
-}
-
-void Arbiter::State::record_of(JournalRecord record) {
-  record.monotonic_ns = now;
-  record.epoch = options.epoch;
-  actions.push_back({.action = Record{record}});
+  leases.forget_ended();
 }
 
 void Arbiter::State::become(Lease& lease, pmu::LeaseState state) {
-  if (lease.state == state) return;
-  count_out(lease);
-  lease.state = state;
-  count_in(lease, tally);
-  if (state == pmu::LeaseState::kNone) forgotten.push_back(lease.number);
+  if (!leases.become(lease, state)) return;
   book.touch(lease.plan);
   ++changes;
 }
 
-namespace {
-
-[[nodiscard]] bool is_counted(const Lease& lease) {
-  return lease.is_held() || lease.state == pmu::LeaseState::kPreparing;
-}
-
-}  // namespace
-
-bool Arbiter::State::gives_way(const Lease& lease) const {
-  const bool is_running =
-      lease.state == pmu::LeaseState::kActive || lease.state == pmu::LeaseState::kSuspended;
-  return is_running && (policy.classes.at(lease.asked.head.priority).is_preemptible ||
-                        lease.has(pmu::kAllocateRestorable));
-}
-
-void Arbiter::State::count_in(const Lease& lease, Tally& counts) const {
-  if (is_counted(lease)) ++counts.users[lease.holder.uid].leases;
-  if (lease.state == pmu::LeaseState::kQueued) ++counts.users[lease.holder.uid].waits;
-  if (gives_way(lease)) ++counts.giving_way.at(lease.asked.head.priority);
-}
-
-void Arbiter::State::count_out(const Lease& lease) {
-  if (gives_way(lease)) --tally.giving_way.at(lease.asked.head.priority);
-  const auto counts = tally.users.find(lease.holder.uid);
-  if (counts == tally.users.end()) return;  // nothing of this user counts
-  counts->second.leases -= is_counted(lease) ? 1U : 0U;
-  counts->second.waits -= lease.state == pmu::LeaseState::kQueued ? 1U : 0U;
-  if (counts->second.leases == 0 && counts->second.waits == 0) tally.users.erase(counts);
-}
-
 bool Arbiter::State::is_tallied() const {
-  Tally anew;
-  std::size_t waiting = 0;
-  for (const auto& [number, lease] : leases) {
-    count_in(lease, anew);
-    waiting += lease.is_waiting ? 1 : 0;
-  }
-  const auto stands_right = [this](const Waiting& one) {
-    return one.lease->is_waiting && one.priority_class == class_of(*one.lease);
-  };
-  return anew == tally && line.size() == waiting &&
-         std::all_of(line.begin(), line.end(), stands_right) &&
-         std::is_sorted(line.begin(), line.end(), goes_before);
-}
-
-std::optional<LeaseNumber> Arbiter::State::free_number() const {
-  // In turn: a number is not given out again at once, and tokens last as long as all numbers do.
-  const std::uint32_t numbers = options.leases_max - 1;
-  for (std::uint32_t tried = 0; tried < numbers; ++tried) {
-    const auto candidate = static_cast<LeaseNumber>(1 + (next_arrival + tried) % numbers);
-    if (leases.contains(candidate)) continue;
-    const auto found = generations.find(candidate);
-    // A number whose generations are used up would repeat its tokens.
-    if (found == generations.end() || found->second != ~std::uint32_t{0}) return candidate;
-  }
-  return std::nullopt;
-}
-
-Lease* Arbiter::State::find(ClientNumber client, pmu::Token token) {
-  Lease* lease = lease_at(pmu::lease_of(token));
-  const bool is_its = lease != nullptr && lease->token == token && lease->client == client;
-  return is_its && lease->is_held() ? lease : nullptr;
-}
-
-Lease* Arbiter::State::lease_at(LeaseNumber number) {
-  const auto found = leases.find(number);
-  if (found == leases.end() || found->second.state == pmu::LeaseState::kNone) return nullptr;
-  return &found->second;
+  const auto waiting = std::count_if(leases.begin(), leases.end(),
+                                     [](const auto& entry) { return entry.second.is_waiting; });
+  return leases.is_tallied() && line.is_in_order() &&
+         line.size() == static_cast<std::size_t>(waiting);
 }
 
 std::vector<LeaseNumber> Arbiter::State::leases_of(LeaseId booking) const {
   if (booking < kCarrierFirst) return {static_cast<LeaseNumber>(booking)};
-  const auto found = carriers.find(booking - kCarrierFirst);
-  return found == carriers.end() ? std::vector<LeaseNumber>{} : found->second.leases;
+  const Carrier* carrier = carriers.find(booking - kCarrierFirst);
+  return carrier == nullptr ? std::vector<LeaseNumber>{} : carrier->leases;
 }
 
 std::optional<Nanoseconds> Arbiter::State::deadline() const {
@@ -191,36 +102,28 @@ std::optional<Nanoseconds> Arbiter::State::deadline() const {
     take_earlier(due, lease.deadline_ns);
     take_earlier(due, term_end(lease));
     if (lease.retry_ns > now) take_earlier(due, lease.retry_ns);
-    if (lease.state == pmu::LeaseState::kActive || lease.state == pmu::LeaseState::kSuspended) {
+    if (lease.state() == pmu::LeaseState::kActive || lease.state() == pmu::LeaseState::kSuspended) {
       take_earlier(due, lease.ends_ns);
     }
-    if (lease.state == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kTakenByOutsider) {
+    if (lease.state() == pmu::LeaseState::kSuspended &&
+        lease.cause == pmu::Cause::kTakenByOutsider) {
       take_earlier(due, lease.away_ns + kAwayMax);
     }
     if (has_to_act(lease)) take_earlier(due, now + kTick);
-    if (lease.state == pmu::LeaseState::kQueued && line.size() > 1 && options.ageing_ns != 0) {
-      const Nanoseconds steps = (now - lease.asked_ns) / options.ageing_ns + 1;
-      if (class_of(lease) < static_cast<std::uint32_t>(pmu::Priority::kCritical)) {
-        take_earlier(due, lease.asked_ns + steps * options.ageing_ns);
-      }
+    if (lease.state() == pmu::LeaseState::kQueued && line.size() > 1) {
+      take_earlier(due, line.promotion_ns(lease));
     }
   }
   for (const auto& [number, carrier] : carriers) take_earlier(due, carrier.next_ns);
   for (const auto& [place, unknown] : unknowns) take_earlier(due, unknown.until_ns);
-  if (turns.size() > 1) take_earlier(due, turn_ends_ns);
-  if (!remembered.empty() || (is_grace() && !line.empty())) take_earlier(due, grace_until_ns);
+  take_earlier(due, turns.ends_ns());
+  if (recovery.has_leases() || (is_grace() && !line.empty())) {
+    take_earlier(due, recovery.grace_until_ns());
+  }
   if (!line.empty() && !outsiders.empty() && !is_surveying) {
     take_earlier(due, surveyed_ns + kRetry);
   }
   return due;
-}
-
-std::optional<Action> Arbiter::State::next_action() {
-  if (actions.empty()) return std::nullopt;
-  Pending pending = std::move(actions.front());
-  actions.pop_front();
-  if (pending.values_of) std::get<Send>(pending.action).message = values(*pending.values_of);
-  return std::move(pending.action);
 }
 
 }  // namespace meterbank::arbiter

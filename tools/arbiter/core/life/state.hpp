@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an Arbiter knows, and its parts by subject: each group of functions is a source file of its
-// name. All of them run between at() and settle(), which begin and end every input.
+// The walk of a lease through books, queue and kernel. Each group of functions is a source file of
+// its name. All of them run between at() and settle(), which begin and end every input. The classes
+// of leases/ and parts/ return what follows from a change; the functions here do it.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -16,10 +15,16 @@
 #include <vector>
 
 #include "arbiter/core/arbiter.hpp"
+#include "arbiter/core/leases/lease_table.hpp"
+#include "arbiter/core/leases/pieces.hpp"
+#include "arbiter/core/leases/recovery.hpp"
+#include "arbiter/core/leases/turns.hpp"
+#include "arbiter/core/leases/wait_line.hpp"
+#include "arbiter/core/parts/kernel_counters.hpp"
+#include "arbiter/core/parts/outbox.hpp"
 
 namespace meterbank::arbiter {
 
-using LeaseNumber = std::uint16_t;
 using Place = std::pair<PmuIndex, std::uint32_t>;  // PMU and CPU
 
 inline constexpr Nanoseconds kRetry = 1'000'000'000;  // between two tries of what an outsider took
@@ -30,18 +35,11 @@ inline constexpr Nanoseconds kViolationWait = 100'000'000;
 // Longer times of clients count as these: years, so that no sum with the clock wraps.
 inline constexpr Nanoseconds kTermMax = 100'000'000'000'000'000;
 inline constexpr Nanoseconds kDrainMax = 3600'000'000'000;
-inline constexpr Nanoseconds kConfirmMax = 100'000'000;
 inline constexpr Nanoseconds kTick = 500'000'000;  // how far deadline() is while an action is due
 
 struct Client {
   ClientIdentity identity;
   Rights rights;
-};
-
-// One thing that a lease has in the books: a carrier's events, or all that names none.
-struct Piece {
-  Plan plan;
-  std::vector<Opening> openings;  // empty: names no event
 };
 
 // An outsider that the kernel gave counters which the books thought free.
@@ -51,52 +49,10 @@ struct Unknown {
   Nanoseconds until_ns = 0;  // then it is tried again
 };
 
-// A request in the queue. The higher class goes first, and then the earlier arrival.
-struct Waiting {
-  std::uint32_t priority_class = 0;
-  std::uint64_t arrival = 0;
-  // In State::leases, where nodes stay; a lease that is erased has left the line.
-  Lease* lease = nullptr;
-  // Bounds of what it wants, so that most of those who want something else are told apart without
-  // a look at their plans.
-  std::uint64_t pmus = 0;  // a bit each; those beyond have the last one
-  std::uint32_t cpu_first = 0, cpu_last = 0;
-  bool has_units = false;
-
-  [[nodiscard]] bool may_overlap(const Waiting& other) const noexcept {
-    const bool is_beside = cpu_first <= other.cpu_last && other.cpu_first <= cpu_last;
-    return (pmus & other.pmus) != 0 && (is_beside || (has_units && other.has_units));
-  }
-};
-[[nodiscard]] inline bool goes_before(const Waiting& one, const Waiting& other) noexcept {
-  return one.priority_class != other.priority_class ? one.priority_class > other.priority_class
-                                                    : one.arrival < other.arrival;
-}
-
-// How many leases a user has, and how many requests wait.
-struct UserCounts {
-  std::uint32_t leases = 0;
-  std::uint32_t waits = 0;
-  friend bool operator==(const UserCounts&, const UserCounts&) = default;
-};
-
-// What of leases is counted as they change, so that no step looks at all of them.
-struct Tally {
-  std::map<std::uint32_t, UserCounts> users;     // by uid; those who have something
-  std::array<std::uint32_t, 8> giving_way = {};  // leases that would, by priority
-  friend bool operator==(const Tally&, const Tally&) = default;
-};
-
 // Slot words as they were at a time of the book's clock.
 struct ShownWords {
   std::uint64_t clock = 0;
   std::vector<std::uint64_t> words;
-};
-
-// A counter of the arbiter before, which its holder kept open.
-struct KeptCounter {
-  std::uint64_t kernel_id = 0;  // 0: not known
-  bool is_offered = false;
 };
 
 struct Estimate {
@@ -110,34 +66,16 @@ struct Expected {
   std::vector<Leaving> leaving;
 };
 
-struct Pending {
-  Action action;
-  std::optional<Lease> values_of = {};  // the Send has its values when its turn comes
-};
-
 struct Arbiter::State {
   State(MachineBook machine_book, Policy rules, ArbiterOptions chosen);
 
-  // ---- state.cpp: time, actions, numbers ----
+  // ---- state.cpp: time, numbers ----
   void at(Nanoseconds time);
   void settle();
-  void send(ClientNumber client, std::uint64_t id, pmu::ArbiterMessage message);
-  void send_values(const Lease& lease, std::uint64_t id);
-  void notice(const Lease& lease, pmu::NoticeKind kind, Nanoseconds deadline_ns);
-  void record(JournalRecord::Kind kind, const Lease& lease, std::uint64_t other = 0,
-              std::uint32_t reason = 0);
-  void record_of(JournalRecord record);
   void become(Lease& lease, pmu::LeaseState state);
-  void count_in(const Lease& lease, Tally& counts) const;
-  void count_out(const Lease& lease);
   [[nodiscard]] bool is_tallied() const;
-  [[nodiscard]] bool gives_way(const Lease& lease) const;
-  [[nodiscard]] std::optional<LeaseNumber> free_number() const;
-  [[nodiscard]] Lease* find(ClientNumber client, pmu::Token token);
-  [[nodiscard]] Lease* lease_at(LeaseNumber number);
   [[nodiscard]] std::vector<LeaseNumber> leases_of(LeaseId booking) const;
   [[nodiscard]] std::optional<Nanoseconds> deadline() const;
-  [[nodiscard]] std::optional<Action> next_action();
 
   // ---- conversation.cpp: messages but Allocate ----
   void connect(ClientNumber client, ClientIdentity identity);
@@ -179,14 +117,8 @@ struct Arbiter::State {
   [[nodiscard]] bool is_cooling(LeaseId booking) const;
   // Whether its client may know the pids of this user.
   [[nodiscard]] bool may_see(const Lease& lease, std::uint32_t uid) const;
-  [[nodiscard]] std::uint32_t ahead_of(const Lease& lease) const;
 
   // ---- opening.cpp: from the books to a grant ----
-  static void set_plan(Lease& lease, Plan plan);
-  [[nodiscard]] static const std::vector<Piece>& pieces_of(const Lease& lease) {
-    return *lease.pieces;
-  }
-  [[nodiscard]] static bool may_share(const Lease& lease);
   [[nodiscard]] const Carrier* shared_carrier(const Lease& lease, const Piece& piece) const;
   [[nodiscard]] Alternative alternative_of(const Lease& lease) const;
   // What books say of it. Takes it all, or nothing.
@@ -200,6 +132,7 @@ struct Arbiter::State {
   void restart(Lease& lease);
   void verify_rest(Lease& lease, const Plan& rest);
   void opened(CarrierNumber number, const OpenOutcome& outcome);
+  void not_opened(CarrierNumber number, const OpenOutcome& outcome);
   void verified(LeaseNumber number, std::uint32_t counters);
   void answered(Lease& lease);
   void grant(Lease& lease);
@@ -214,19 +147,10 @@ struct Arbiter::State {
 
   // ---- queue.cpp: who is served next, and who gives way ----
   void enqueue(Lease& lease, const Decision& why);
-  void join_queue(Lease& lease);
-  void leave_queue(LeaseNumber number);
-  void sort_line();
-  [[nodiscard]] Waiting waiting_as(Lease& lease) const;
-  void note_ageing(const Lease& lease);
   [[nodiscard]] bool is_hopeless(const Lease& lease) const;
   void serve_queue();
   [[nodiscard]] bool is_delayed(const Lease& ahead, const Lease& lease) const;
-  [[nodiscard]] std::uint32_t class_of(const Lease& lease) const;
-  [[nodiscard]] std::vector<LeaseNumber> in_order() const;
   [[nodiscard]] Decision consider(Lease& lease);
-  // Who waits ahead for some of the same counters, next one first.
-  [[nodiscard]] std::vector<const Lease*> protected_from(Lease& lease) const;
   // When it could be served if all holders use up their time.
   [[nodiscard]] Estimate earliest(const Lease& lease) const;
   [[nodiscard]] Expected expected(const Lease& lease) const;
@@ -242,7 +166,6 @@ struct Arbiter::State {
   [[nodiscard]] std::vector<LeaseNumber> cheapest(
       const Lease& lease, const std::set<LeaseNumber>& going,
       const std::vector<const Lease*>& youngest_first) const;
-  [[nodiscard]] bool has_moved_up() const;
   void give_up_waits();
 
   // ---- ending.cpp: from a revocation to the last counter ----
@@ -252,8 +175,8 @@ struct Arbiter::State {
   void let_go(Lease& lease);
   void finish(Lease& lease);
   void stop(const Lease& lease);
-  void look_for_violation(Carrier& carrier);
-  void close(Carrier& carrier);
+  void look_for_violation(CarrierNumber number);
+  void close(CarrierNumber number);
   void freed(CarrierNumber number);
   void confirmed(CarrierNumber number, bool has_let_go);
   void end_revoked(Lease& lease);
@@ -262,12 +185,11 @@ struct Arbiter::State {
   void end_all();
 
   // ---- suspension.cpp: counters that are away for now, and turns ----
-  void sampled(CarrierNumber number, std::vector<Reading> readings);
+  void sampled(CarrierNumber number, const std::vector<Reading>& readings);
   void suspend(Lease& lease, pmu::Cause cause);
-  void pause(Carrier& carrier);
-  void resume(Carrier& carrier);
-  void resumed(Carrier& carrier, const OpenOutcome& outcome);
-  void not_resumed(Carrier& carrier, const OpenOutcome& outcome);
+  void resume(CarrierNumber number);
+  void resumed(CarrierNumber number);
+  void not_resumed(CarrierNumber number, const OpenOutcome& outcome);
   void back(Lease& lease);
   void set_online(const CpuSet& cpus);
   void retry_carriers();
@@ -305,15 +227,8 @@ struct Arbiter::State {
   [[nodiscard]] pmu::Values values(const Lease& lease) const;
   [[nodiscard]] pmu::Quality quality_of(const Lease& lease) const;
 
-  // ---- reclaim.cpp: after a crash ----
-  void remember(const std::vector<JournalRecord>& journal);
-  [[nodiscard]] bool is_grace() const noexcept { return now < grace_until_ns; }
-  [[nodiscard]] std::optional<Decision> reclaim_refusal(const Lease& lease) const;
-  void forget_remembered(pmu::Token token);
-  // Null: this client had no such counter, or may not reclaim its lease.
-  [[nodiscard]] KeptCounter* kept_counter(ClientNumber client, const pmu::Offer& offer);
-  // Open::kept of the carrier of a lease.
-  [[nodiscard]] std::vector<std::uint64_t> kept_for(const Lease& lease) const;
+  // ---- reclaim.cpp: what outlives its connection or its arbiter ----
+  [[nodiscard]] bool is_grace() const noexcept { return recovery.is_grace(now); }
   [[nodiscard]] bool take_over(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked);
   void end_grace();
 
@@ -321,31 +236,22 @@ struct Arbiter::State {
   [[nodiscard]] std::string save() const;
   [[nodiscard]] bool load(std::string_view saved);
   void load_plain(const nlohmann::json& from);
-  [[nodiscard]] bool plan_again(Lease& lease) const;
   [[nodiscard]] bool is_consistent() const;
   [[nodiscard]] bool book_again();
 
   MachineBook book;
   Policy policy;
   ArbiterOptions options;
+  Outbox outbox;
   Nanoseconds now = 0;
   bool has_begun = false;  // `now` has been set once
-  Nanoseconds grace_until_ns = 0;
 
   std::map<ClientNumber, Client> clients;
-  std::map<LeaseNumber, Lease> leases;
-  std::map<CarrierNumber, Carrier> carriers;
-  std::map<LeaseNumber, std::uint32_t> generations;  // the last one of each number
-  std::vector<Waiting> line;                         // who waits; who goes first stands first
-  Nanoseconds line_until_ns = pmu::kForever;         // then a request goes up a class
-  std::vector<LeaseNumber> forgotten;                // have no holder any more
-  Tally tally;
-  std::vector<LeaseNumber> turns;  // sliced leases, in the order of their turns
-  LeaseNumber turn = 0;            // the lease whose turn it is; 0: none
-  Nanoseconds turn_ends_ns = 0;
-  std::map<pmu::Token, JournalRecord> remembered;
-  // Of these: counters whose descriptors their holders have, and which of them were offered.
-  std::map<pmu::Token, std::vector<KeptCounter>> kept_counters;
+  LeaseTable leases;
+  KernelCounters carriers;
+  WaitLine line;
+  Turns turns;
+  Recovery recovery;
 
   std::vector<Outsider> outsiders;
   std::vector<std::uint64_t> outsider_holders;  // in the book
@@ -360,14 +266,11 @@ struct Arbiter::State {
 
   std::map<Place, ShownWords> shown_words;
 
-  CarrierNumber next_carrier = 1;
-  std::uint64_t next_arrival = 1;
   std::uint64_t changes = 0;
   bool has_news = false;      // something was given back, or may be: the queue is looked at
   Nanoseconds served_ns = 0;  // when it was looked at last
   bool has_ended = false;
   Statistics statistics;
-  std::deque<Pending> actions;
 };
 
 // `name`[pid], as refusals name a process.
@@ -376,6 +279,5 @@ struct Arbiter::State {
 // cannot be used, so its term stands still.
 [[nodiscard]] Nanoseconds term_end(const Lease& lease) noexcept;
 [[nodiscard]] Decision scarce(Reason reason, std::string sentence);
-[[nodiscard]] std::uint64_t digest_of(const pmu::Allocate& asked) noexcept;
 
 }  // namespace meterbank::arbiter

@@ -19,42 +19,31 @@ namespace {
 
 }  // namespace
 
-void Arbiter::State::sampled(CarrierNumber number, std::vector<Reading> readings) {
-  const auto found = carriers.find(number);
-  if (found == carriers.end()) return;
-  Carrier& carrier = found->second;
-  bool has_lost = false;
-  for (std::size_t i = 0; i < readings.size() && i < carrier.readings.size(); ++i) {
-    // What a lost counter had counted last is the best that is known of it.
-    if (readings[i].has_counter) {
-      carrier.readings[i] = readings[i];
-    } else {
-      carrier.readings[i].has_counter = false;
-      has_lost = true;
-    }
+void Arbiter::State::sampled(CarrierNumber number, const std::vector<Reading>& readings) {
+  const KernelCounters::Sampled sampled = carriers.sampled(number, readings, now);
+  for (const LeaseNumber joiner : sampled.joined) {
+    if (Lease* lease = leases.find_present(joiner)) answered(*lease);
   }
-  carrier.sampled_ns = now;
-  for (const LeaseNumber joiner : std::exchange(carrier.joining, {})) {
-    if (Lease* lease = lease_at(joiner)) answered(*lease);
-  }
-  if (carrier.state == CarrierState::kWatched) return look_for_violation(carrier);
-  if (!has_lost || carrier.state != CarrierState::kOpen) return;
-  pause(carrier);
-  carrier.next_ns = now + kRetry;
-  for (const LeaseNumber holder : std::vector<LeaseNumber>(carrier.leases)) {
+  const Carrier* carrier = carriers.find(number);
+  if (carrier == nullptr) return;
+  if (carrier->state() == CarrierState::kWatched) return look_for_violation(number);
+  if (!sampled.has_lost || carrier->state() != CarrierState::kOpen) return;
+  carriers.pause(number);
+  carriers.look_again_at(number, now + kRetry);
+  for (const LeaseNumber holder : std::vector<LeaseNumber>(carrier->leases)) {
     suspend(leases.at(holder), pmu::Cause::kTakenByOutsider);
   }
   survey();
 }
 
 void Arbiter::State::suspend(Lease& lease, pmu::Cause cause) {
-  if (lease.state != pmu::LeaseState::kActive) return;
+  if (lease.state() != pmu::LeaseState::kActive) return;
   lease.cause = cause;
   lease.away_ns = now;
   ++statistics.suspensions;
   become(lease, pmu::LeaseState::kSuspended);
-  record(JournalRecord::Kind::kSuspended, lease, 0, static_cast<std::uint32_t>(cause));
-  notice(lease, pmu::NoticeKind::kSuspended, 0);
+  outbox.record(JournalRecord::Kind::kSuspended, lease, 0, static_cast<std::uint32_t>(cause));
+  outbox.notice(lease, pmu::NoticeKind::kSuspended, 0);
 }
 
 // Suspended until all that it counts on is there.
@@ -62,56 +51,40 @@ void Arbiter::State::back(Lease& lease) {
   const bool has_all =
       is_online(lease.plan, book.machine()) &&
       std::all_of(lease.carriers.begin(), lease.carriers.end(), [&](CarrierNumber number) {
-        return carriers.at(number).state == CarrierState::kOpen ||
-               (lease.is_sliced() && turn != lease.number);
+        return carriers.at(number).state() == CarrierState::kOpen ||
+               (lease.is_sliced() && !turns.has_turn(lease.number));
       });
   if (!has_all) return;
   lease.cause = pmu::Cause::kNone;
   lease.away_ns = 0;
   lease.heartbeat_ns = now;  // there was nothing to use meanwhile
   become(lease, pmu::LeaseState::kActive);
-  record(JournalRecord::Kind::kResumed, lease);
-  notice(lease, pmu::NoticeKind::kResumed, 0);
+  outbox.record(JournalRecord::Kind::kResumed, lease);
+  outbox.notice(lease, pmu::NoticeKind::kResumed, 0);
 }
 
-void Arbiter::State::pause(Carrier& carrier) {
-  if (carrier.state == CarrierState::kPaused || carrier.state == CarrierState::kClosed) return;
-  carrier.state = CarrierState::kPaused;
-  if (options.has_backend) actions.push_back({.action = Pause{carrier.number}});
+void Arbiter::State::resume(CarrierNumber number) {
+  if (carriers.resume(number)) resumed(number);
 }
 
-void Arbiter::State::resume(Carrier& carrier) {
-  carrier.next_ns = 0;
-  carrier.state = CarrierState::kResuming;
-  if (options.has_backend) {
-    actions.push_back({.action = Resume{carrier.number}});
-  } else {
-    resumed(carrier, {});
+void Arbiter::State::resumed(CarrierNumber number) {
+  for (const LeaseNumber holder : std::vector<LeaseNumber>(carriers.at(number).leases)) {
+    Lease& lease = leases.at(holder);
+    if (lease.state() == pmu::LeaseState::kPreparing) answered(lease);
+    if (lease.state() == pmu::LeaseState::kSuspended) back(lease);
   }
 }
 
-void Arbiter::State::resumed(Carrier& carrier, const OpenOutcome& outcome) {
-  carrier.state = CarrierState::kOpen;
-  for (std::size_t i = 0; i < outcome.kernel_ids.size() && i < carrier.kernel_ids.size(); ++i) {
-    carrier.kernel_ids[i] = outcome.kernel_ids[i];
-  }
+void Arbiter::State::not_resumed(CarrierNumber number, const OpenOutcome& outcome) {
+  carriers.look_again_at(number, now + kRetry);
+  const Carrier& carrier = carriers.at(number);
   for (const LeaseNumber holder : std::vector<LeaseNumber>(carrier.leases)) {
     Lease& lease = leases.at(holder);
-    if (lease.state == pmu::LeaseState::kPreparing) answered(lease);
-    if (lease.state == pmu::LeaseState::kSuspended) back(lease);
-  }
-}
-
-void Arbiter::State::not_resumed(Carrier& carrier, const OpenOutcome& outcome) {
-  carrier.state = CarrierState::kPaused;
-  carrier.next_ns = now + kRetry;
-  for (const LeaseNumber holder : std::vector<LeaseNumber>(carrier.leases)) {
-    Lease& lease = leases.at(holder);
-    if (lease.state == pmu::LeaseState::kPreparing) {
-      carrier.next_ns = 0;
+    if (lease.state() == pmu::LeaseState::kPreparing) {
+      carriers.look_again_at(number, 0);
       if (!lease.fault) lease.fault = kernel_fault(outcome, carrier.openings);
       answered(lease);
-    } else if (lease.state == pmu::LeaseState::kSuspended &&
+    } else if (lease.state() == pmu::LeaseState::kSuspended &&
                lease.cause == pmu::Cause::kCpuOffline && is_online(lease.plan, book.machine())) {
       // The CPU is back and the counter is not: from here on an outsider is the cause.
       lease.cause = pmu::Cause::kTakenByOutsider;
@@ -132,60 +105,45 @@ void Arbiter::State::set_online(const CpuSet& cpus) {
     if (!lease.is_held()) continue;
     if (!is_online(lease.plan, book.machine())) {
       for (const CarrierNumber of : lease.carriers) {
-        Carrier& carrier = carriers.at(of);
-        if (carrier.state == CarrierState::kOpen) pause(carrier);
-        carrier.next_ns = 0;
+        if (carriers.at(of).state() == CarrierState::kOpen) carriers.pause(of);
+        carriers.look_again_at(of, 0);
       }
       suspend(lease, pmu::Cause::kCpuOffline);
       continue;
     }
     const bool was_away =
-        lease.state == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kCpuOffline;
+        lease.state() == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kCpuOffline;
     if (!was_away) continue;
     bool has_paused = false;
     for (const CarrierNumber of : lease.carriers) {
-      Carrier& carrier = carriers.at(of);
-      if (carrier.state != CarrierState::kPaused || !has_turn(carrier)) continue;
+      const Carrier& carrier = carriers.at(of);
+      if (carrier.state() != CarrierState::kPaused || !has_turn(carrier)) continue;
       has_paused = options.has_backend;
-      resume(carrier);
+      resume(of);
     }
-    if (!has_paused && lease.state == pmu::LeaseState::kSuspended) back(lease);
+    if (!has_paused && lease.state() == pmu::LeaseState::kSuspended) back(lease);
   }
 }
 
 bool Arbiter::State::has_turn(const Carrier& carrier) const {
-  return !carrier.is_sliced || (!carrier.leases.empty() && carrier.leases.front() == turn);
+  return !carrier.is_sliced || (!carrier.leases.empty() && turns.has_turn(carrier.leases.front()));
 }
 
 void Arbiter::State::retry_carriers() {
-  std::vector<CarrierNumber> due;
-  for (const auto& [number, carrier] : carriers) {
-    if (carrier.next_ns != 0 && carrier.next_ns <= now) due.push_back(number);
-  }
-  for (const CarrierNumber number : due) {
-    const auto found = carriers.find(number);
-    if (found == carriers.end()) continue;
-    Carrier& carrier = found->second;
-    carrier.next_ns = 0;
-    if (carrier.state == CarrierState::kClosed) {
-      actions.push_back({.action = Confirm{number}});
-    } else if (carrier.state == CarrierState::kWatched) {
-      actions.push_back({.action = Sample{number}});
-    } else if (carrier.state == CarrierState::kPaused && has_turn(carrier)) {
-      resume(carrier);
-    }
+  for (const CarrierNumber number : carriers.due(now)) {
+    const Carrier* carrier = carriers.find(number);
+    if (carrier == nullptr) continue;
+    carriers.look_again(number);
+    if (carrier->state() == CarrierState::kPaused && has_turn(*carrier)) resume(number);
   }
 }
 
-// Slices: all leases that are content with a part of the time take equal turns, one at a time on
-// the whole machine. So a turn is the same for all CPUs, and what was counted in it belongs
-// together.
 std::optional<Decision> Arbiter::State::turn_refusal(const Lease& lease) const {
   if (!lease.is_sliced()) return std::nullopt;
-  const std::size_t members = turns.size() + 1;
+  const std::size_t members = turns.members().size() + 1;
   bool is_content = lease.asked.head.duty_permille * members <= 1000;
   Decision decision = scarce(Reason::kTaken, "those who take turns would have less than they need");
-  for (const LeaseNumber number : turns) {
+  for (const LeaseNumber number : turns.members()) {
     is_content = is_content && leases.at(number).asked.head.duty_permille * members <= 1000;
     decision.leases.push_back(number);
   }
@@ -193,56 +151,46 @@ std::optional<Decision> Arbiter::State::turn_refusal(const Lease& lease) const {
   return decision;
 }
 
-// A newcomer has the first turn, as it has to be verified.
 void Arbiter::State::join_turns(Lease& lease) {
   stop_turn();
-  turns.push_back(lease.number);
-  turn = lease.number;
+  turns.join(lease.number, now);
   book.touch_all();
-  turn_ends_ns = now + options.slice_ns;
   ++changes;
 }
 
 void Arbiter::State::leave_turns(LeaseNumber number) {
-  if (std::erase(turns, number) == 0) return;
-  if (turn != number) return;
-  turn = 0;
-  book.touch_all();
-  turn_ends_ns = now;
+  if (turns.leave(number, now)) book.touch_all();
 }
 
 void Arbiter::State::stop_turn() {
-  for (auto& [number, carrier] : carriers) {
-    if (!carrier.is_sliced || !has_turn(carrier) || carrier.state != CarrierState::kOpen) continue;
-    if (options.has_backend) actions.push_back({.action = Sample{number}});
-    pause(carrier);
+  for (const auto& [number, carrier] : carriers) {
+    if (!carrier.is_sliced || !has_turn(carrier) || carrier.state() != CarrierState::kOpen)
+      continue;
+    carriers.sample(number);
+    carriers.pause(number);
   }
 }
 
 void Arbiter::State::turn_over() {
-  if (turns.empty() || (turn != 0 && (turns.size() == 1 || now < turn_ends_ns))) return;
+  if (!turns.is_over(now)) return;
   // The counters of the one before are not free before the kernel says so.
   for (const auto& [number, carrier] : carriers) {
     if (carrier.is_sliced &&
-        (carrier.state == CarrierState::kClosed || carrier.state == CarrierState::kOpening ||
-         carrier.state == CarrierState::kWatched)) {
-      turn_ends_ns = now + options.confirm_ns;
+        (carrier.state() == CarrierState::kClosed || carrier.state() == CarrierState::kOpening ||
+         carrier.state() == CarrierState::kWatched)) {
+      turns.put_off(now + options.confirm_ns);
       return;
     }
   }
-  const auto present = std::find(turns.begin(), turns.end(), turn);
-  const bool is_last = present == turns.end() || present + 1 == turns.end();
-  const LeaseNumber next = is_last ? turns.front() : *(present + 1);
+  const LeaseNumber next = turns.next();
   stop_turn();
-  turn = next;
+  turns.begin(next, now);
   book.touch_all();
-  turn_ends_ns = now + options.slice_ns;
   ++changes;
   const Lease& lease = leases.at(next);
   if (!is_online(lease.plan, book.machine())) return;
   for (const CarrierNumber number : lease.carriers) {
-    Carrier& carrier = carriers.at(number);
-    if (carrier.state == CarrierState::kPaused) resume(carrier);
+    if (carriers.at(number).state() == CarrierState::kPaused) resume(number);
   }
 }
 

@@ -29,7 +29,7 @@ namespace {
 }
 
 [[nodiscard]] pmu::SlotState slot_state_of(const Lease& lease) {
-  switch (lease.state) {
+  switch (lease.state()) {
     case pmu::LeaseState::kRevoking:
       return pmu::SlotState::kRevoking;
     case pmu::LeaseState::kFenced:
@@ -156,9 +156,9 @@ const Lease* Arbiter::State::shown_holder(const CounterOwner& owner, const Place
   const std::vector<LeaseNumber> holders = leases_of(owner.lease);
   if (holders.empty() || !leases.contains(holders.front())) return nullptr;
   const Lease& first = leases.at(holders.front());
-  if (!first.is_sliced() || turn == 0 || turn == first.number) return &first;
+  if (!first.is_sliced() || turns.present() == 0 || turns.has_turn(first.number)) return &first;
   // Of those who take turns on a counter, the one that has it now is shown.
-  const Lease& present = leases.at(turn);
+  const Lease& present = leases.at(turns.present());
   for (const CarrierNumber number : present.carriers) {
     const Carrier& carrier = carriers.at(number);
     const auto placement = book.placement(booking_of(number), place.first, place.second);
@@ -223,20 +223,17 @@ std::vector<std::uint64_t> Arbiter::State::new_slot_words(PmuIndex pmu, std::uin
 }
 
 std::uint64_t Arbiter::State::lease_word(LeaseNumber number) const {
-  const auto found = leases.find(number);
-  if (found == leases.end() || found->second.state == pmu::LeaseState::kNone) {
-    return pmu::ledger_word(pmu::LeaseState::kNone, 0, 0);
-  }
-  const Lease& lease = found->second;
-  return pmu::ledger_word(lease.state, flags_of(lease), lease.token);
+  const Lease* lease = leases.find_present(number);
+  if (lease == nullptr) return pmu::ledger_word(pmu::LeaseState::kNone, 0, 0);
+  return pmu::ledger_word(lease->state(), flags_of(*lease), lease->token);
 }
 
 pmu::Quality Arbiter::State::quality_of(const Lease& lease) const {
-  if (lease.state == pmu::LeaseState::kFenced || lease.state == pmu::LeaseState::kLimbo) {
+  if (lease.state() == pmu::LeaseState::kFenced || lease.state() == pmu::LeaseState::kLimbo) {
     return pmu::Quality::kFenced;
   }
   if (lease.carriers.empty() || !options.has_backend) return pmu::Quality::kUnverified;
-  if (lease.is_sliced() && turns.size() > 1) return pmu::Quality::kSliced;
+  if (lease.is_sliced() && turns.members().size() > 1) return pmu::Quality::kSliced;
   const bool is_shared =
       std::any_of(lease.carriers.begin(), lease.carriers.end(),
                   [&](CarrierNumber number) { return carriers.at(number).leases.size() > 1; });
@@ -249,9 +246,9 @@ pmu::Values Arbiter::State::values(const Lease& lease) const {
   bool has_starved = false;
   bool has_missed = false;
   for (const CarrierNumber number : lease.carriers) {
-    const auto found = carriers.find(number);
-    if (found == carriers.end()) continue;
-    const Carrier& carrier = found->second;
+    const Carrier* found = carriers.find(number);
+    if (found == nullptr) continue;
+    const Carrier& carrier = *found;
     values.head.sampled_ns = std::max(values.head.sampled_ns, carrier.sampled_ns);
     for (std::size_t i = 0; i < carrier.readings.size(); ++i) {
       const std::size_t position = values.values.size();
