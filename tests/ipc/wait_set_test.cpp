@@ -36,12 +36,12 @@ TEST_F(WaitSetTest, TellsWhatIsReadyByItsTag) {
   set_.watch(silent.get(), 9, EPOLLIN, false);
   ASSERT_EQ(wait(), Woke::kReady);
   ASSERT_EQ(count_, 2U);
-  EXPECT_EQ(events_[0].data.u64 + events_[1].data.u64, 15U);
+  EXPECT_EQ(std::uint64_t{events_[0].data.u64 + events_[1].data.u64}, 15U);
   set_.forget(also.get());
   set_.watch(ready.get(), 70, EPOLLIN, true);
   ASSERT_EQ(wait(), Woke::kReady);
   ASSERT_EQ(count_, 1U);
-  EXPECT_EQ(events_[0].data.u64, 70U);
+  EXPECT_EQ(std::uint64_t{events_[0].data.u64}, 70U);
 }
 
 TEST_F(WaitSetTest, WaitsNoLongerThanItIsTold) {

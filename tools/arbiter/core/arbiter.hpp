@@ -293,8 +293,8 @@ class Arbiter {
                                                Policy policy);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  class LeasePath;
+  std::unique_ptr<LeasePath> path_;
 };
 
 }  // namespace meterbank::arbiter

@@ -10,32 +10,12 @@
 #include <utility>
 
 #include "arbiter/core/leases/saved_values.hpp"
-#include "arbiter/core/life/state.hpp"
+#include "arbiter/core/life/lease_path.hpp"
 
 namespace meterbank::arbiter {
 namespace {
 
 using nlohmann::json;
-
-[[nodiscard]] json to_json(const Outsider& outsider) {
-  return {{"name", outsider.name},         {"pid", outsider.pid}, {"uid", outsider.uid},
-          {"kernel", outsider.is_kernel},  {"pmu", outsider.pmu}, {"cpus", outsider.cpus.text()},
-          {"counters", outsider.counters}, {"how", outsider.how}, {"first", outsider.first_ns},
-          {"last", outsider.last_ns}};
-}
-
-[[nodiscard]] Outsider outsider_from(const json& from) {
-  return {.name = from.at("name"),
-          .pid = from.at("pid"),
-          .uid = from.at("uid"),
-          .is_kernel = from.at("kernel"),
-          .pmu = from.at("pmu"),
-          .cpus = CpuSet::parse(from.at("cpus").get<std::string>()).value_or(CpuSet{}),
-          .counters = from.at("counters"),
-          .how = from.at("how"),
-          .first_ns = from.at("first"),
-          .last_ns = from.at("last")};
-}
 
 [[nodiscard]] json to_json(const ArbiterOptions& options) {
   return {options.epoch,     options.own_uid,    options.has_backend,    options.leases_max,
@@ -80,83 +60,79 @@ using nlohmann::json;
 
 }  // namespace
 
-std::string Arbiter::State::save() const {
-  json saved = {{"options", to_json(options)}, {"now", now},
-                {"waiting", line.in_order()},  {"surveyed", surveyed_ns},
-                {"changes", changes},          {"statistics", to_json(statistics)}};
-  leases.save(saved);
-  carriers.save(saved);
-  turns.save(saved);
-  recovery.save(saved);
+std::string Arbiter::LeasePath::save() const {
+  json saved = {{"options", to_json(options_)},
+                {"now", now_},
+                {"waiting", line_.in_order()},
+                {"changes", changes_},
+                {"statistics", to_json(statistics_)}};
+  leases_.save(saved);
+  carriers_.save(saved);
+  turns_.save(saved);
+  recovery_.save(saved);
+  outsiders_.save(saved);
+  reservations_.save(saved);
   json& known = saved["clients"] = json::array();
-  for (const auto& [number, client] : clients) known.push_back({number, to_json(client.identity)});
-  json& seen = saved["outsiders"] = json::array();
-  for (const Outsider& outsider : outsiders) seen.push_back(to_json(outsider));
-  json& kept = saved["reserves"] = json::array();
-  for (const auto& [place, count] : reserves) kept.push_back({place.first, place.second, count});
-  json& held = saved["guards"] = json::array();
-  for (const auto& [place, count] : guards) held.push_back({place.first, place.second, count});
+  for (const auto& [number, client] : clients_) known.push_back({number, to_json(client.identity)});
   return saved.dump();
 }
 
-bool Arbiter::State::load(std::string_view saved) {
+bool Arbiter::LeasePath::load(std::string_view saved) {
   // The library throws where a key is missing or has another type; nothing of that leaves here.
   try {
     const json from = json::parse(saved);
     load_plain(from);
-    if (!leases.load(from, book.machine()) || !carriers.load(from)) return false;
+    if (!leases_.load(from, book_.machine()) || !carriers_.load(from)) return false;
     if (!is_consistent() || !book_again()) return false;
     for (const json& one : from.at("waiting")) {
-      Lease* lease = leases.find(one.get<LeaseNumber>());
+      Lease* lease = leases_.find(one.get<LeaseNumber>());
       if (lease == nullptr) return false;
-      line.join(*lease);
+      line_.join(*lease);
     }
-    changes = from.at("changes");
+    changes_ = from.at("changes");
     return true;
   } catch (const json::exception&) {
     return false;
   }
 }
 
-void Arbiter::State::load_plain(const nlohmann::json& from) {
-  options = options_from(from.at("options"));
-  has_begun = true;
-  now = from.at("now");
-  outbox = Outbox(options.epoch);
-  leases = LeaseTable(options.epoch, options.leases_max, policy);
-  outbox.set_time(now);
-  carriers = KernelCounters(outbox, options.has_backend, options.confirm_ns);
-  line = WaitLine(options.ageing_ns);
-  line.set_time(now);
-  turns = Turns(options.slice_ns);
-  turns.load(from);
-  recovery.load(from);
-  surveyed_ns = from.at("surveyed");
-  statistics = statistics_from(from.at("statistics"));
+void Arbiter::LeasePath::load_plain(const nlohmann::json& from) {
+  options_ = options_from(from.at("options"));
+  has_begun_ = true;
+  now_ = from.at("now");
+  outbox_ = Outbox(options_.epoch);
+  leases_ = LeaseTable(options_.epoch, options_.leases_max, policy_);
+  outbox_.set_time(now_);
+  carriers_ = KernelCounters(outbox_, options_.has_backend, options_.confirm_ns);
+  line_ = WaitLine(options_.ageing_ns);
+  line_.set_time(now_);
+  turns_ = Turns(options_.slice_ns);
+  turns_.load(from);
+  recovery_.load(from);
+  outsiders_ = Outsiders(book_, outbox_, options_.has_backend);
+  outsiders_.load(from);
+  reservations_.load(from);
+  statistics_ = statistics_from(from.at("statistics"));
   for (const json& one : from.at("clients")) {
     ClientIdentity identity = identity_from(one.at(1));
-    Rights rights = policy.rights_of(identity, options.own_uid);
+    Rights rights = policy_.rights_of(identity, options_.own_uid);
     const ClientNumber client = one.at(0);
-    clients.insert_or_assign(client, Client{std::move(identity), std::move(rights)});
-    outbox.connect(client);
+    clients_.insert_or_assign(client, Client{std::move(identity), std::move(rights)});
+    outbox_.connect(client);
   }
-  for (const json& one : from.at("outsiders")) outsiders.push_back(outsider_from(one));
-  reserves.clear();
-  for (const json& one : from.at("reserves")) reserves[{one.at(0), one.at(1)}] = one.at(2);
-  for (const json& one : from.at("guards")) guards[{one.at(0), one.at(1)}] = one.at(2);
 }
 
-bool Arbiter::State::is_consistent() const {
-  const auto is_known = [&](LeaseNumber number) { return leases.contains(number); };
-  const std::vector<LeaseNumber>& members = turns.members();
+bool Arbiter::LeasePath::is_consistent() const {
+  const auto is_known = [&](LeaseNumber number) { return leases_.contains(number); };
+  const std::vector<LeaseNumber>& members = turns_.members();
   if (!std::all_of(members.begin(), members.end(), is_known)) return false;
-  if (turns.present() != 0 && !is_known(turns.present())) return false;
-  for (const auto& [number, lease] : leases) {
-    if (number == 0 || number >= options.leases_max) return false;
+  if (turns_.present() != 0 && !is_known(turns_.present())) return false;
+  for (const auto& [number, lease] : leases_) {
+    if (number == 0 || number >= options_.leases_max) return false;
     if (lease.token != 0 && pmu::lease_of(lease.token) != number) return false;
     std::size_t counters = 0;
     for (const CarrierNumber of : lease.carriers) {
-      const Carrier* carrier = carriers.find(of);
+      const Carrier* carrier = carriers_.find(of);
       if (carrier == nullptr) return false;
       counters += carrier->openings.size();
     }
@@ -164,44 +140,42 @@ bool Arbiter::State::is_consistent() const {
         lease.state() == pmu::LeaseState::kFenced || lease.state() == pmu::LeaseState::kLimbo;
     if (!ends && counters != lease.items.size()) return false;
   }
-  return std::all_of(carriers.begin(), carriers.end(), [&](const auto& entry) {
+  return std::all_of(carriers_.begin(), carriers_.end(), [&](const auto& entry) {
     const Carrier& carrier = entry.second;
     return std::all_of(carrier.leases.begin(), carrier.leases.end(), is_known);
   });
 }
 
-bool Arbiter::State::book_again() {
+bool Arbiter::LeasePath::book_again() {
   // Before those that get only what is left: outsiders, and the reserve.
-  for (const auto& [place, holder] : std::exchange(reserve_holders, {})) {
-    book.forget_unleased(holder);
-  }
-  const CpuSet online = book.machine().online;
-  book.set_online(book.machine().possible);
-  for (auto& [number, lease] : leases) {
+  reservations_.forget_bookings();
+  const CpuSet online = book_.machine().online;
+  book_.set_online(book_.machine().possible);
+  for (auto& [number, lease] : leases_) {
     const Alternative alternative = alternative_of(lease);
     const bool is_aside =
         lease.state() == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kPreempted;
     for (const Piece& piece : pieces_of(lease)) {
       if (piece.openings.empty()) {
-        if (lease.has_rest && !book.try_take(number, piece.plan, alternative).is_granted()) {
+        if (lease.has_rest && !book_.try_take(number, piece.plan, alternative).is_granted()) {
           return false;
         }
         continue;
       }
       for (const CarrierNumber of : lease.carriers) {
-        const Carrier& carrier = carriers.at(of);
+        const Carrier& carrier = carriers_.at(of);
         const bool is_its = carrier.plan.parts.empty() && carrier.counts_as(piece.openings);
         if (!is_its) continue;
-        carriers.set_plan(of, piece.plan);
+        carriers_.set_plan(of, piece.plan);
         if (is_aside) break;
-        if (!book.try_take(booking_of(of), piece.plan, alternative).is_granted()) return false;
+        if (!book_.try_take(booking_of(of), piece.plan, alternative).is_granted()) return false;
         break;
       }
     }
   }
-  book.set_online(online);
-  book_outsiders();
-  book_reserves();
+  book_.set_online(online);
+  outsiders_.book();
+  reservations_.book();
   return true;
 }
 

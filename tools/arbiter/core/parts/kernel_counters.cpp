@@ -22,6 +22,12 @@ const Carrier* KernelCounters::find(CarrierNumber number) const {
   return found == carriers_.end() ? nullptr : &found->second;
 }
 
+std::vector<LeaseNumber> KernelCounters::holders_of(LeaseId booking) const {
+  if (booking < kCarrierFirst) return {static_cast<LeaseNumber>(booking)};
+  const Carrier* carrier = find(booking - kCarrierFirst);
+  return carrier == nullptr ? std::vector<LeaseNumber>{} : carrier->leases;
+}
+
 const Carrier* KernelCounters::find_shared(const std::vector<Opening>& openings) const {
   for (const auto& [number, carrier] : carriers_) {
     if (carrier.is_shared && carrier.state() == CarrierState::kOpen &&

@@ -39,6 +39,9 @@ class KernelCounters {
   [[nodiscard]] const Carrier& at(CarrierNumber number) const { return carriers_.at(number); }
   // Null: there is none.
   [[nodiscard]] const Carrier* find(CarrierNumber number) const;
+  // The leases for which the books have this: those of a carrier, or the one of that number.
+  [[nodiscard]] std::vector<LeaseNumber> holders_of(LeaseId booking) const;
+  [[nodiscard]] bool has_backend() const noexcept { return has_backend_; }
   // An open carrier that counts these and that others may join; null: there is none.
   [[nodiscard]] const Carrier* find_shared(const std::vector<Opening>& openings) const;
   // Of the carrier that is opened next.

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What the ledger shows, and what a counter's value is worth.
+#include "arbiter/core/parts/ledger_words.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <utility>
-
-#include "arbiter/core/life/state.hpp"
 
 namespace meterbank::arbiter {
 namespace {
@@ -71,8 +69,8 @@ class RestItems {
 
 }  // namespace
 
-std::uint32_t Arbiter::State::first_slot(PmuIndex pmu, std::uint32_t cpu) const {
-  const std::vector<Pmu>& pmus = book.machine().topology.pmus;
+std::uint32_t LedgerWords::first_slot(PmuIndex pmu, std::uint32_t cpu) const {
+  const std::vector<Pmu>& pmus = of_.book.machine().topology.pmus;
   std::uint32_t slot = 0;
   for (PmuIndex i = 0; i < pmu; ++i) {
     slot += static_cast<std::uint32_t>(pmus[i].cpus.count()) * (pmus[i].general + pmus[i].fixed);
@@ -83,21 +81,19 @@ std::uint32_t Arbiter::State::first_slot(PmuIndex pmu, std::uint32_t cpu) const 
   return slot + static_cast<std::uint32_t>(before) * (own.general + own.fixed);
 }
 
-std::uint32_t Arbiter::State::slot_of(PmuIndex pmu, std::uint32_t cpu,
-                                      std::uint32_t counter) const {
-  const std::uint32_t general = book.machine().topology.pmus.at(pmu).general;
+std::uint32_t LedgerWords::slot_of(PmuIndex pmu, std::uint32_t cpu, std::uint32_t counter) const {
+  const std::uint32_t general = of_.book.machine().topology.pmus.at(pmu).general;
   return first_slot(pmu, cpu) + (counter < kFixedFirst ? counter : general + counter - kFixedFirst);
 }
 
-void Arbiter::State::add_rest(const Lease& lease,
-                              std::vector<pmu::GrantedCounter>& counters) const {
+void LedgerWords::add_rest(const Lease& lease, std::vector<pmu::GrantedCounter>& counters) const {
   const RestItems items(lease.asked);
   for (const Piece& piece : pieces_of(lease)) {
     if (!piece.openings.empty()) continue;
     for (const PmuDemand& part : piece.plan.parts) {
-      const CounterMask all = book.machine().topology.pmus[part.pmu].counters();
+      const CounterMask all = of_.book.machine().topology.pmus[part.pmu].counters();
       for (const std::uint32_t cpu : part.cpus.numbers()) {
-        const auto placement = book.placement(lease.number, part.pmu, cpu);
+        const auto placement = of_.book.placement(lease.number, part.pmu, cpu);
         if (!placement) continue;
         const auto add = [&](std::uint32_t item, std::uint32_t counter) {
           counters.push_back({.item = item,
@@ -125,10 +121,10 @@ void Arbiter::State::add_rest(const Lease& lease,
   }
 }
 
-std::vector<pmu::GrantedCounter> Arbiter::State::counters_of(const Lease& lease) const {
+std::vector<pmu::GrantedCounter> LedgerWords::counters_of(const Lease& lease) const {
   std::vector<pmu::GrantedCounter> counters;
   for (const CarrierNumber number : lease.carriers) {
-    const Carrier& carrier = carriers.at(number);
+    const Carrier& carrier = of_.carriers.at(number);
     std::map<Place, std::size_t> seen;  // how many of a place came before
     for (std::size_t i = 0; i < carrier.openings.size(); ++i) {
       const Opening& opening = carrier.openings[i];
@@ -139,7 +135,7 @@ std::vector<pmu::GrantedCounter> Arbiter::State::counters_of(const Lease& lease)
                                   .kernel_id = carrier.kernel_ids[i]};
       if (opening.cpu != pmu::kNoCpu) {
         const std::size_t position = seen[{opening.pmu, opening.cpu}]++;
-        const auto placement = book.placement(booking_of(number), opening.pmu, opening.cpu);
+        const auto placement = of_.book.placement(booking_of(number), opening.pmu, opening.cpu);
         if (placement && position < placement->any.size()) {
           counter.counter = placement->any[position];
           counter.slot = slot_of(opening.pmu, opening.cpu, counter.counter);
@@ -152,16 +148,17 @@ std::vector<pmu::GrantedCounter> Arbiter::State::counters_of(const Lease& lease)
   return counters;
 }
 
-const Lease* Arbiter::State::shown_holder(const CounterOwner& owner, const Place& place) const {
-  const std::vector<LeaseNumber> holders = leases_of(owner.lease);
-  if (holders.empty() || !leases.contains(holders.front())) return nullptr;
-  const Lease& first = leases.at(holders.front());
-  if (!first.is_sliced() || turns.present() == 0 || turns.has_turn(first.number)) return &first;
+const Lease* LedgerWords::shown_holder(const CounterOwner& owner, const Place& place) const {
+  const std::vector<LeaseNumber> holders = of_.carriers.holders_of(owner.lease);
+  if (holders.empty() || !of_.leases.contains(holders.front())) return nullptr;
+  const Lease& first = of_.leases.at(holders.front());
+  if (!first.is_sliced() || of_.turns.present() == 0 || of_.turns.has_turn(first.number))
+    return &first;
   // Of those who take turns on a counter, the one that has it now is shown.
-  const Lease& present = leases.at(turns.present());
+  const Lease& present = of_.leases.at(of_.turns.present());
   for (const CarrierNumber number : present.carriers) {
-    const Carrier& carrier = carriers.at(number);
-    const auto placement = book.placement(booking_of(number), place.first, place.second);
+    const Carrier& carrier = of_.carriers.at(number);
+    const auto placement = of_.book.placement(booking_of(number), place.first, place.second);
     if (!placement) continue;
     for (const PmuDemand& part : carrier.plan.parts) {
       if (part.pmu == place.first && (placement->mask(part.counters) >> owner.counter & 1) != 0) {
@@ -172,31 +169,29 @@ const Lease* Arbiter::State::shown_holder(const CounterOwner& owner, const Place
   return &first;
 }
 
-std::uint64_t Arbiter::State::flags_of(const Lease& lease) const {
+std::uint64_t LedgerWords::flags_of(const Lease& lease) const {
   std::uint64_t flags = 0;
   if (lease.plan.tag) flags |= pmu::kSlotTagged;
   if (!lease.items.empty()) flags |= pmu::kSlotHasSource;
   if (lease.is_sliced()) flags |= pmu::kSlotSliced;
   for (const CarrierNumber number : lease.carriers) {
-    if (carriers.at(number).leases.size() > 1) flags |= pmu::kSlotShared;
+    if (of_.carriers.at(number).leases.size() > 1) flags |= pmu::kSlotShared;
   }
   return flags;
 }
 
-// All that words are made of is booked, or said to the book by touch().
-const std::vector<std::uint64_t>& Arbiter::State::slot_words(PmuIndex pmu, std::uint32_t cpu) {
-  ShownWords& shown = shown_words[{pmu, cpu}];
-  if (shown.clock == 0 || book.has_changed_at(pmu, cpu, shown.clock)) {
-    shown = {.clock = book.clock(), .words = new_slot_words(pmu, cpu)};
+const std::vector<std::uint64_t>& LedgerWords::slot_words(PmuIndex pmu, std::uint32_t cpu) {
+  Shown& shown = shown_[{pmu, cpu}];
+  if (shown.clock == 0 || of_.book.has_changed_at(pmu, cpu, shown.clock)) {
+    shown = {.clock = of_.book.clock(), .words = new_slot_words(pmu, cpu)};
   }
   return shown.words;
 }
 
-std::vector<std::uint64_t> Arbiter::State::new_slot_words(PmuIndex pmu, std::uint32_t cpu) const {
-  const auto guard = guards.find({pmu, cpu});
-  std::uint32_t guarded = guard == guards.end() ? 0 : guard->second;
+std::vector<std::uint64_t> LedgerWords::new_slot_words(PmuIndex pmu, std::uint32_t cpu) const {
+  std::uint32_t guarded = of_.reservations.guarded_at(pmu, cpu);
   std::vector<std::uint64_t> words;
-  for (const CounterOwner& owner : book.owners(pmu, cpu).counters) {
+  for (const CounterOwner& owner : of_.book.owners(pmu, cpu).counters) {
     const Lease* lease = owner.lease == 0 ? nullptr : shown_holder(owner, {pmu, cpu});
     if (lease == nullptr) {
       pmu::SlotState state = slot_state_of(owner);
@@ -213,7 +208,7 @@ std::vector<std::uint64_t> Arbiter::State::new_slot_words(PmuIndex pmu, std::uin
     // A lease may have counters of both sorts: the word is about this one.
     if (owner.lease < kCarrierFirst) {
       flags &= ~(pmu::kSlotHasSource | pmu::kSlotShared);
-      const auto placement = book.placement(owner.lease, pmu, cpu);
+      const auto placement = of_.book.placement(owner.lease, pmu, cpu);
       if (placement && (placement->exact >> owner.counter & 1) != 0) flags |= pmu::kSlotExact;
     }
     words.push_back(pmu::ledger_word(is_offline ? pmu::SlotState::kOffline : slot_state_of(*lease),
@@ -222,31 +217,31 @@ std::vector<std::uint64_t> Arbiter::State::new_slot_words(PmuIndex pmu, std::uin
   return words;
 }
 
-std::uint64_t Arbiter::State::lease_word(LeaseNumber number) const {
-  const Lease* lease = leases.find_present(number);
+std::uint64_t LedgerWords::lease_word(LeaseNumber number) const {
+  const Lease* lease = of_.leases.find_present(number);
   if (lease == nullptr) return pmu::ledger_word(pmu::LeaseState::kNone, 0, 0);
   return pmu::ledger_word(lease->state(), flags_of(*lease), lease->token);
 }
 
-pmu::Quality Arbiter::State::quality_of(const Lease& lease) const {
+pmu::Quality LedgerWords::quality_of(const Lease& lease) const {
   if (lease.state() == pmu::LeaseState::kFenced || lease.state() == pmu::LeaseState::kLimbo) {
     return pmu::Quality::kFenced;
   }
-  if (lease.carriers.empty() || !options.has_backend) return pmu::Quality::kUnverified;
-  if (lease.is_sliced() && turns.members().size() > 1) return pmu::Quality::kSliced;
+  if (lease.carriers.empty() || !of_.carriers.has_backend()) return pmu::Quality::kUnverified;
+  if (lease.is_sliced() && of_.turns.members().size() > 1) return pmu::Quality::kSliced;
   const bool is_shared =
       std::any_of(lease.carriers.begin(), lease.carriers.end(),
-                  [&](CarrierNumber number) { return carriers.at(number).leases.size() > 1; });
+                  [&](CarrierNumber number) { return of_.carriers.at(number).leases.size() > 1; });
   return is_shared ? pmu::Quality::kShared : pmu::Quality::kExact;
 }
 
-pmu::Values Arbiter::State::values(const Lease& lease) const {
+pmu::Values LedgerWords::values_of(const Lease& lease) const {
   pmu::Values values;
   values.head = {.token = lease.token, .sampled_ns = 0, .quality = quality_of(lease)};
   bool has_starved = false;
   bool has_missed = false;
   for (const CarrierNumber number : lease.carriers) {
-    const Carrier* found = carriers.find(number);
+    const Carrier* found = of_.carriers.find(number);
     if (found == nullptr) continue;
     const Carrier& carrier = *found;
     values.head.sampled_ns = std::max(values.head.sampled_ns, carrier.sampled_ns);

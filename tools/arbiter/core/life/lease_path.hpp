@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The walk of a lease through books, queue and kernel. Each group of functions is a source file of
-// its name. All of them run between at() and settle(), which begin and end every input. The classes
-// of leases/ and parts/ return what follows from a change; the functions here do it.
+// The walk of a lease through books, queue and kernel, and back. The classes of leases/ and parts/
+// keep their data to themselves and return what follows from a change; the functions here do it.
+// Each group of functions is a source file of its name; lease_path.cpp is the way to a grant.
+// All of them run between at() and settle(), which begin and end every input.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +22,16 @@
 #include "arbiter/core/leases/turns.hpp"
 #include "arbiter/core/leases/wait_line.hpp"
 #include "arbiter/core/parts/kernel_counters.hpp"
+#include "arbiter/core/parts/ledger_words.hpp"
 #include "arbiter/core/parts/outbox.hpp"
+#include "arbiter/core/parts/outsiders.hpp"
+#include "arbiter/core/parts/reservations.hpp"
 
 namespace meterbank::arbiter {
 
 using Place = std::pair<PmuIndex, std::uint32_t>;  // PMU and CPU
 
-inline constexpr Nanoseconds kRetry = 1'000'000'000;  // between two tries of what an outsider took
-inline constexpr Nanoseconds kAwayMax = 10'000'000'000;      // taken for longer: it is lost
-inline constexpr Nanoseconds kSurveyPeriod = 5'000'000'000;  // while there are outsiders
-inline constexpr Nanoseconds kSurveyStale = 100'000'000;     // an older one is no reason to refuse
+inline constexpr Nanoseconds kAwayMax = 10'000'000'000;  // taken for longer: it is lost
 inline constexpr Nanoseconds kViolationWait = 100'000'000;
 // Longer times of clients count as these: years, so that no sum with the clock wraps.
 inline constexpr Nanoseconds kTermMax = 100'000'000'000'000'000;
@@ -40,19 +41,6 @@ inline constexpr Nanoseconds kTick = 500'000'000;  // how far deadline() is whil
 struct Client {
   ClientIdentity identity;
   Rights rights;
-};
-
-// An outsider that the kernel gave counters which the books thought free.
-struct Unknown {
-  std::uint64_t holder = 0;  // in the book
-  std::uint32_t counters = 0;
-  Nanoseconds until_ns = 0;  // then it is tried again
-};
-
-// Slot words as they were at a time of the book's clock.
-struct ShownWords {
-  std::uint64_t clock = 0;
-  std::vector<std::uint64_t> words;
 };
 
 struct Estimate {
@@ -66,15 +54,21 @@ struct Expected {
   std::vector<Leaving> leaving;
 };
 
-struct Arbiter::State {
-  State(MachineBook machine_book, Policy rules, ArbiterOptions chosen);
+class Arbiter::LeasePath {
+ public:
+  LeasePath(MachineBook machine_book, Policy rules, ArbiterOptions chosen);
+  // The words are made of the other parts, where they are.
+  LeasePath(const LeasePath&) = delete;
+  LeasePath& operator=(const LeasePath&) = delete;
 
-  // ---- state.cpp: time, numbers ----
+ private:
+  friend class Arbiter;  // its face: arbiter.cpp
+
+  // ---- clock.cpp: what time does ----
   void at(Nanoseconds time);
   void settle();
   void become(Lease& lease, pmu::LeaseState state);
   [[nodiscard]] bool is_tallied() const;
-  [[nodiscard]] std::vector<LeaseNumber> leases_of(LeaseId booking) const;
   [[nodiscard]] std::optional<Nanoseconds> deadline() const;
 
   // ---- conversation.cpp: messages but Allocate ----
@@ -93,9 +87,24 @@ struct Arbiter::State {
   void probe(ClientNumber client, std::uint64_t id, const pmu::Probe& message);
   void owners(ClientNumber client, std::uint64_t id, const pmu::Owners& message);
 
-  // ---- admission.cpp: what an Allocate is answered before anything is booked ----
+  // ---- lease_path.cpp: forward, from a request to the answer ----
   void allocate(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked);
   void admit(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked, Plan plan);
+  [[nodiscard]] Decision consider(Lease& lease);
+  [[nodiscard]] Decision try_start(Lease& lease);
+  void prepare(Lease& lease);
+  void verify_rest(Lease& lease, const Plan& rest);
+  void opened(CarrierNumber number, const OpenOutcome& outcome);
+  void verified(LeaseNumber number, std::uint32_t counters);
+  void answered(Lease& lease);
+  void grant(Lease& lease);
+  void settle_hold(Lease& lease);
+  // Whether its holder gets descriptors.
+  [[nodiscard]] bool delegates(const Lease& lease) const;
+  void record_grant(const Lease& lease);
+  void send_granted(const Lease& lease);
+
+  // ---- admission.cpp: what the policy allows ----
   [[nodiscard]] std::optional<Decision> policy_refusal(const Rights& rights,
                                                        const pmu::Allocate& asked,
                                                        const Plan& plan) const;
@@ -118,39 +127,28 @@ struct Arbiter::State {
   // Whether its client may know the pids of this user.
   [[nodiscard]] bool may_see(const Lease& lease, std::uint32_t uid) const;
 
-  // ---- opening.cpp: from the books to a grant ----
+  // ---- placement.cpp: where the books have room ----
   [[nodiscard]] const Carrier* shared_carrier(const Lease& lease, const Piece& piece) const;
   [[nodiscard]] Alternative alternative_of(const Lease& lease) const;
+  // What of its plan has to be had, where others have the rest already. Uses `room` if it needs to.
+  [[nodiscard]] const Plan& wanted_by(const Lease& lease, Plan& room) const;
   // What books say of it. Takes it all, or nothing.
   [[nodiscard]] Decision take(const Lease& lease);
   // The same, and takes nothing.
   [[nodiscard]] Decision would_take(const Lease& lease);
-  // What of its plan has to be had, where others have the rest already. Uses `room` if it needs to.
-  [[nodiscard]] const Plan& wanted_by(const Lease& lease, Plan& room) const;
-  [[nodiscard]] Decision try_start(Lease& lease);
-  void prepare(Lease& lease);
+
+  // ---- failed_start.cpp: the kernel said no ----
   void restart(Lease& lease);
-  void verify_rest(Lease& lease, const Plan& rest);
-  void opened(CarrierNumber number, const OpenOutcome& outcome);
   void not_opened(CarrierNumber number, const OpenOutcome& outcome);
-  void verified(LeaseNumber number, std::uint32_t counters);
-  void answered(Lease& lease);
-  void grant(Lease& lease);
-  // Whether its holder gets descriptors.
-  [[nodiscard]] bool delegates(const Lease& lease) const;
-  void record_grant(const Lease& lease);
-  void send_granted(const Lease& lease);
-  void undo(Lease& lease);
   [[nodiscard]] Decision kernel_fault(const OpenOutcome& outcome,
                                       const std::vector<Opening>& openings);
-  void settle_hold(Lease& lease);
+  void undo(Lease& lease);
 
   // ---- queue.cpp: who is served next, and who gives way ----
   void enqueue(Lease& lease, const Decision& why);
   [[nodiscard]] bool is_hopeless(const Lease& lease) const;
   void serve_queue();
   [[nodiscard]] bool is_delayed(const Lease& ahead, const Lease& lease) const;
-  [[nodiscard]] Decision consider(Lease& lease);
   // When it could be served if all holders use up their time.
   [[nodiscard]] Estimate earliest(const Lease& lease) const;
   [[nodiscard]] Expected expected(const Lease& lease) const;
@@ -200,35 +198,15 @@ struct Arbiter::State {
   [[nodiscard]] bool has_turn(const Carrier& carrier) const;
   void turn_over();
 
-  // ---- outsiders.cpp: who has counters and did not ask ----
-  void survey();
+  // ---- surroundings.cpp: outsiders, and a policy that has changed ----
   void surveyed(std::vector<Outsider> found);
-  void note_unknown(const Opening& opening);
-  void book_unknown(const Place& place, const Unknown& unknown);
-  void forget_unknowns();
+  void look_at_outsiders();
   void name_outsider(const Lease& lease, Decision& decision) const;
-  [[nodiscard]] std::string shown_name(const Lease& lease, const Outsider& outsider) const;
-  void book_outsiders();
-  void book_reserves();
-  void settle_guards();
-  [[nodiscard]] bool is_guarded(const Place& place) const;
   void adopt(Policy rules);
-
-  // ---- words.cpp: what the ledger shows, and what a value is worth ----
-  [[nodiscard]] std::vector<pmu::GrantedCounter> counters_of(const Lease& lease) const;
-  void add_rest(const Lease& lease, std::vector<pmu::GrantedCounter>& counters) const;
-  [[nodiscard]] const Lease* shown_holder(const CounterOwner& owner, const Place& place) const;
-  [[nodiscard]] std::uint64_t flags_of(const Lease& lease) const;
-  [[nodiscard]] const std::vector<std::uint64_t>& slot_words(PmuIndex pmu, std::uint32_t cpu);
-  [[nodiscard]] std::vector<std::uint64_t> new_slot_words(PmuIndex pmu, std::uint32_t cpu) const;
-  [[nodiscard]] std::uint64_t lease_word(LeaseNumber number) const;
-  [[nodiscard]] std::uint32_t first_slot(PmuIndex pmu, std::uint32_t cpu) const;
-  [[nodiscard]] std::uint32_t slot_of(PmuIndex pmu, std::uint32_t cpu, std::uint32_t counter) const;
-  [[nodiscard]] pmu::Values values(const Lease& lease) const;
-  [[nodiscard]] pmu::Quality quality_of(const Lease& lease) const;
+  void settle_guards();
 
   // ---- reclaim.cpp: what outlives its connection or its arbiter ----
-  [[nodiscard]] bool is_grace() const noexcept { return recovery.is_grace(now); }
+  [[nodiscard]] bool is_grace() const noexcept { return recovery_.is_grace(now_); }
   [[nodiscard]] bool take_over(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked);
   void end_grace();
 
@@ -239,38 +217,27 @@ struct Arbiter::State {
   [[nodiscard]] bool is_consistent() const;
   [[nodiscard]] bool book_again();
 
-  MachineBook book;
-  Policy policy;
-  ArbiterOptions options;
-  Outbox outbox;
-  Nanoseconds now = 0;
-  bool has_begun = false;  // `now` has been set once
+  MachineBook book_;
+  Policy policy_;
+  ArbiterOptions options_;
+  Outbox outbox_;
+  std::map<ClientNumber, Client> clients_;
+  LeaseTable leases_;
+  KernelCounters carriers_;
+  WaitLine line_;
+  Turns turns_;
+  Recovery recovery_;
+  Outsiders outsiders_;
+  Reservations reservations_;
+  LedgerWords words_;
 
-  std::map<ClientNumber, Client> clients;
-  LeaseTable leases;
-  KernelCounters carriers;
-  WaitLine line;
-  Turns turns;
-  Recovery recovery;
-
-  std::vector<Outsider> outsiders;
-  std::vector<std::uint64_t> outsider_holders;  // in the book
-  std::map<Place, Unknown> unknowns;
-  std::map<Place, std::uint32_t> reserves;
-  std::map<Place, std::uint64_t> reserve_holders;
-  std::map<Place, std::uint32_t> guards;  // as the kernel was told last
-  bool is_surveying = false;
-  bool has_surveyed = false;
-  Nanoseconds surveyed_ns = 0;
-  std::uint64_t next_holder = 1;
-
-  std::map<Place, ShownWords> shown_words;
-
-  std::uint64_t changes = 0;
-  bool has_news = false;      // something was given back, or may be: the queue is looked at
-  Nanoseconds served_ns = 0;  // when it was looked at last
-  bool has_ended = false;
-  Statistics statistics;
+  Nanoseconds now_ = 0;
+  bool has_begun_ = false;  // `now_` has been set once
+  bool has_news_ = false;   // something was given back, or may be: the queue is looked at
+  bool has_ended_ = false;
+  Nanoseconds served_ns_ = 0;  // when the queue was looked at last
+  std::uint64_t changes_ = 0;
+  Statistics statistics_;
 };
 
 // `name`[pid], as refusals name a process.
@@ -279,5 +246,7 @@ struct Arbiter::State {
 // cannot be used, so its term stands still.
 [[nodiscard]] Nanoseconds term_end(const Lease& lease) noexcept;
 [[nodiscard]] Decision scarce(Reason reason, std::string sentence);
+// What of a request is not for plan_for() to judge.
+[[nodiscard]] std::optional<Decision> form_fault(const pmu::Allocate& asked);
 
 }  // namespace meterbank::arbiter
