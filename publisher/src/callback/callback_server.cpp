@@ -148,7 +148,7 @@ void CallbackServer::admit(PacketSocket socket) {
       count_refusal();
     } else {
       const UnsentLimits unsent{limits_.unsent_max, limits_.unsent_max * kPacketBytesMax};
-      connection = std::make_shared<Connection>(
+      connection = std::make_shared<ReaderConnection>(
           next_number_,
           PeerConnection(std::move(socket), KnownFd(std::move(peer.descriptor)), unsent));
       connections_.emplace(next_number_++, connection);

@@ -33,9 +33,9 @@
 
 #include "channel_limits.hpp"
 #include "channel_users.hpp"
-#include "connection.hpp"
 #include "meterbank/base/result.hpp"
 #include "meterbank/ipc/wait_set.hpp"
+#include "reader_connection.hpp"
 
 namespace meterbank::detail {
 
@@ -60,7 +60,7 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
   void leave_to_parent() noexcept;
 
  private:
-  using ConnectionPtr = std::shared_ptr<Connection>;
+  using ConnectionPtr = std::shared_ptr<ReaderConnection>;
   struct Registered {
     std::uint64_t generation = 0;
     std::shared_ptr<Callable> callable;
@@ -113,7 +113,8 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
   PacketListener listener_;
   WaitSet set_;
 
-  std::mutex mutex_;  // everything below; taken before a Connection's or a Callable's, never inside
+  std::mutex
+      mutex_;  // everything below; taken before a ReaderConnection's or a Callable's, never inside
   bool stopping_ = false;
   std::vector<std::thread> threads_;
   std::size_t running_ = 0;  // threads that run callbacks

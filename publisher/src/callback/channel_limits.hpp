@@ -18,7 +18,7 @@ struct ChannelLimits {
   std::uint32_t faults_max = 3;  // packets that break a rule; then the connection is closed
   std::size_t unsent_max = 16;   // answers that a reader does not fetch; then it is closed
 
-  // Of users other than the provider's own and root, who could stop the provider anyhow.
+  // Of users other than the provider's own and root; these could stop the provider anyhow.
   RateLimit requests{.per_second = 2000, .at_once = 4000};
   std::uint32_t foreign_outstanding_max = kOutstandingRequestsMax / 2;  // of one registration
   bool trusts_own_user = true;  // false: in tests, which cannot become another user

@@ -141,7 +141,7 @@ void LedgerOwner::say_alive(std::uint64_t now_ns) noexcept {
 }
 
 void LedgerOwner::end(LedgerState state) noexcept {
-  // [L4] pairs with [L8]. Without it who sees the end takes older words for the
+  // [L4] pairs with [L8]. Without it a reader that sees the end takes older words for the
   // last ones.
   header().state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
   has_changed_ = true;

@@ -314,7 +314,7 @@ class ScriptedKernel {
     if (outcome.fault == OpenFault::kNone) carrier.is_paused = false;
     arbiter.opened(action.carrier, outcome, now);
   }
-  void execute(Sample& action) {
+  void execute(ReadCounters& action) {
     executed.emplace_back(action);
     sample(action.carrier);
   }

@@ -156,8 +156,8 @@ class SimulatedWorld {
     const Lease* one = lease(token);
     return one == nullptr ? pmu::LeaseState::kNone : one->state();
   }
-  [[nodiscard]] pmu::Values read(ClientNumber client, pmu::Token token) {
-    return answer<pmu::Values>(say(client, pmu::Read{token})).value_or(pmu::Values{});
+  [[nodiscard]] pmu::LeaseValues read(ClientNumber client, pmu::Token token) {
+    return answer<pmu::LeaseValues>(say(client, pmu::Read{token})).value_or(pmu::LeaseValues{});
   }
 
   // What is wrong with what clients were told and what the kernel has, if anything: each active
@@ -204,9 +204,9 @@ class SimulatedWorld {
   SimulatedKernel& kernel;
   Arbiter arbiter;
   WorldOptions options;
-  std::map<std::uint64_t, std::vector<pmu::ArbiterMessage>> answers;  // by the request's id
-  std::vector<std::pair<ClientNumber, pmu::Notice>> told;             // in order
-  std::vector<std::pair<ClientNumber, pmu::Values>> last_values;      // unasked, in order
+  std::map<std::uint64_t, std::vector<pmu::ArbiterMessage>> answers;   // by the request's id
+  std::vector<std::pair<ClientNumber, pmu::Notice>> told;              // in order
+  std::vector<std::pair<ClientNumber, pmu::LeaseValues>> last_values;  // unasked, in order
   std::function<void(const Send&)> on_send;
 
  private:
@@ -216,7 +216,7 @@ class SimulatedWorld {
       answers[action.id].push_back(std::move(action.message));
     } else if (const auto* notice = std::get_if<pmu::Notice>(&action.message)) {
       told.emplace_back(action.client, *notice);
-    } else if (const auto* values = std::get_if<pmu::Values>(&action.message)) {
+    } else if (const auto* values = std::get_if<pmu::LeaseValues>(&action.message)) {
       last_values.emplace_back(action.client, *values);
     }
   }
@@ -233,7 +233,7 @@ class SimulatedWorld {
   void execute(const Resume& action) {
     arbiter.opened(action.carrier, backend.resume(action.carrier), now());
   }
-  void execute(const Sample& action) {
+  void execute(const ReadCounters& action) {
     arbiter.sampled(action.carrier, backend.read(action.carrier), now());
   }
   void execute(const Confirm& action) {

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arbiter/core/books/machine_book.hpp"
@@ -32,6 +33,7 @@ using ClientNumber = std::uint64_t;   // of a connection; never used again
 using LeaseNumber = std::uint16_t;    // of a slot in the ledger; used again after its lease
 using CarrierNumber = std::uint64_t;  // never used again
 using Nanoseconds = std::uint64_t;    // CLOCK_MONOTONIC
+using Place = std::pair<PmuIndex, std::uint32_t>;  // PMU and CPU
 
 // One counter that the kernel is to open.
 struct Opening {
@@ -89,7 +91,7 @@ struct Carrier {
   CarrierState state_ = CarrierState::kOpening;
 };
 
-// Who is to be told Done when a lease is fenced.
+// A client that is told Done when a lease is fenced.
 struct Revoker {
   ClientNumber client = 0;
   std::uint64_t request = 0;
@@ -105,6 +107,8 @@ struct Checking {
 class LeaseTable;
 struct Piece;  // of what a lease has in the books
 
+// The arbiter's record of a lease. pmu::Lease is the client's handle of the same thing; no program
+// has both, and each is a lease to its side.
 struct Lease {
   pmu::Token token = 0;
   std::uint16_t number = 0;
@@ -130,12 +134,12 @@ struct Lease {
   std::uint32_t unanswered = 0;         // Open, Resume, Sample and Verify that it waits for
   bool has_rest = false;                // what names no event is booked, under the lease's number
   bool was_told = false;                // that it is queued
-  bool awaits_survey = false;           // the kernel said no, and who is in the way is being asked
+  bool awaits_survey = false;           // the kernel said no, and a survey looks for outsiders
   Nanoseconds away_ns = 0;              // suspended since
   Nanoseconds retry_ns = 0;             // the kernel said no: not asked again before
   std::vector<Checking> checking = {};  // Verifies that are out, in their order
   std::optional<Decision> fault = {};   // what the kernel said while it was being prepared
-  std::optional<Decision> failed = {};  // the same, while who is in the way is being asked
+  std::optional<Decision> failed = {};  // the kernel's no, until that survey has ended
   std::vector<Revoker> revokers = {};
   std::shared_ptr<const std::vector<Piece>> pieces = {};  // of its plan
   bool is_waiting = false;                                // stands in the queue

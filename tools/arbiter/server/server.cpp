@@ -177,11 +177,11 @@ void Server::admit(PacketSocket socket, Nanoseconds now) {
     return;
   }
   const ClientNumber client = next_client_++;
-  add_client(client, Connection(std::move(socket), std::move(peer->process)));
+  add_client(client, ClientConnection(std::move(socket), std::move(peer->process)));
   exchange_->connected(client, peer->identity, now);
 }
 
-void Server::add_client(ClientNumber client, Connection connection) {
+void Server::add_client(ClientNumber client, ClientConnection connection) {
   watch(connection.peer.descriptor(), Source::kClient, client, EPOLLIN);
   watch(connection.peer.process(), Source::kProcess, client, EPOLLIN);
   connections_.emplace(client, std::move(connection));
@@ -190,7 +190,7 @@ void Server::add_client(ClientNumber client, Connection connection) {
 void Server::serve(ClientNumber client, std::uint32_t events) {
   const auto found = connections_.find(client);
   if (found == connections_.end()) return;
-  Connection& connection = found->second;
+  ClientConnection& connection = found->second;
   if ((events & EPOLLOUT) != 0) {
     if (!connection.peer.flush()) return drop(client, monotonic());
     if (!connection.peer.has_unsent()) {
@@ -205,7 +205,7 @@ void Server::read_packets(ClientNumber client) {
   for (int count = 0; count < kPacketsAtOnce; ++count) {
     const auto found = connections_.find(client);
     if (found == connections_.end() || found->second.is_ending) return;
-    Connection& connection = found->second;
+    ClientConnection& connection = found->second;
     const Nanoseconds now = monotonic();
     UniqueFd attached;
     switch (connection.peer.receive(packet_, attached)) {
@@ -248,7 +248,7 @@ void Server::drop_ending(Nanoseconds now) {
 void Server::send(ClientNumber client, std::vector<std::byte> packet, int attached) {
   const auto found = connections_.find(client);
   if (found == connections_.end() || found->second.is_ending) return;
-  Connection& connection = found->second;
+  ClientConnection& connection = found->second;
   if (!connection.peer.send(std::move(packet), attached)) return hang_up(client);
   if (!connection.peer.has_unsent() || connection.waits_for_room) return;
   connection.waits_for_room = true;

@@ -193,7 +193,7 @@ void Server::resume_client(const SavedClient& saved) {
     exchange_->disconnected(client, now);
     return;
   }
-  Connection connection(std::move(socket), std::move(peer->process));
+  ClientConnection connection(std::move(socket), std::move(peer->process));
   for (const SavedPacket& packet : saved.unsent) {
     UnsentPacket unsent;
     const auto bytes = std::as_bytes(std::span(packet.bytes));

@@ -77,7 +77,7 @@ class Link final : public OfOneProcess,
                                           std::chrono::nanoseconds timeout = {});
 
   void release(Held& held) noexcept;
-  [[nodiscard]] Result<Values> read(Held& held);
+  [[nodiscard]] Result<LeaseValues> read(Held& held);
   // Of messages that name a lease and are answered Done.
   template <typename Message>
   [[nodiscard]] Asked<void> tell(Held& held) {
@@ -146,7 +146,7 @@ class Link final : public OfOneProcess,
   [[nodiscard]] Fault welcome_locked(const Welcome& welcome, UniqueFd attached);
   [[nodiscard]] Fault granted_locked(Pending& pending, Granted& granted);
   [[nodiscard]] Fault counter_locked(Pending& pending, const Counter& counter, UniqueFd attached);
-  [[nodiscard]] Fault values_locked(const Values& values);
+  [[nodiscard]] Fault values_locked(const LeaseValues& values);
   [[nodiscard]] Fault notice_locked(const Notice& notice);
   [[nodiscard]] Fault ledger_locked(UniqueFd attached);
   void drop_abandoned_locked(std::uint64_t id, const ArbiterMessage& message);

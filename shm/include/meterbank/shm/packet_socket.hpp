@@ -126,7 +126,7 @@ class ListeningSocket {
   [[nodiscard]] bool has_reserve() const noexcept { return static_cast<bool>(reserve_); }
   // `peer` becomes empty unless it is kPeer.
   [[nodiscard]] Came accept(PacketSocket& peer) noexcept;
-  // Who waits in its queue is hung up on, unless another process has the socket as well.
+  // Peers that wait in its queue are hung up on, unless another process has the socket as well.
   void close() noexcept;
 
  private:

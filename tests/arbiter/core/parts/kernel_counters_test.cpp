@@ -40,7 +40,7 @@ class KernelCounterSets : public testing::Test {
   // All that the kernel was asked since the last call.
   std::vector<Action> asked() {
     std::vector<Action> all;
-    while (auto action = outbox.next([](const Lease&) { return pmu::Values{}; })) {
+    while (auto action = outbox.next([](const Lease&) { return pmu::LeaseValues{}; })) {
       all.push_back(std::move(*action));
     }
     return all;
@@ -114,7 +114,7 @@ TEST_F(KernelCounterSets, TellWhoJoinedAtTheNextSample) {
   counters.join(number, 4);
   counters.join(number, 5);
   counters.leave(number, 5);
-  EXPECT_TRUE((was_asked<Sample, Sample>()));
+  EXPECT_TRUE((was_asked<ReadCounters, ReadCounters>()));
 
   const auto sampled = counters.sampled(number, {counted(9)}, 500);
   EXPECT_EQ(sampled.joined, std::vector<LeaseNumber>{4});
@@ -174,11 +174,11 @@ TEST_F(KernelCounterSets, ShowWhetherAHolderCountsOnAfterItsFence) {
   for (const bool counts_on : {false, true}) {
     const CarrierNumber number = open_for_real();
     counters.watch(number, 100);
-    EXPECT_TRUE((was_asked<Pause, Sample>()));
+    EXPECT_TRUE((was_asked<Pause, ReadCounters>()));
     (void)counters.sampled(number, {counted(9, 50)}, 10);
     EXPECT_EQ(counters.watched(number), Watched::kTooEarly);
     counters.look_again(number);
-    EXPECT_TRUE(was_asked<Sample>());
+    EXPECT_TRUE(was_asked<ReadCounters>());
     (void)counters.sampled(number, {counted(9, counts_on ? 60 : 50)}, 100);
 
     EXPECT_EQ(counters.watched(number), counts_on ? Watched::kHasRun : Watched::kHasStopped);

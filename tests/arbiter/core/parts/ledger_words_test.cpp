@@ -101,7 +101,7 @@ TEST_F(LedgerWordsTest, ValuesBeginAtNothingAndSayWhatTheyAreWorth) {
   begin();
   const Reading reading{.value = 130, .enabled_ns = 9, .running_ns = 9};
   (void)carriers.sampled(lease->carriers.front(), {reading}, kSecond);
-  pmu::Values values = words.values_of(*lease);
+  pmu::LeaseValues values = words.values_of(*lease);
   ASSERT_EQ(values.values.size(), 1U);
   EXPECT_EQ(values.values.front().value, 30U);
   EXPECT_EQ(values.head.sampled_ns, kSecond);

@@ -6,19 +6,19 @@
 namespace meterbank::arbiter {
 namespace {
 
-[[nodiscard]] pmu::Values no_values(const Lease& /*lease*/) { return {}; }
+[[nodiscard]] pmu::LeaseValues no_values(const Lease& /*lease*/) { return {}; }
 
 TEST(Outbox, GivesActionsOutOnceInTheirOrder) {
   Outbox outbox(1);
   outbox.ask(Open{.carrier = 7, .openings = {}});
-  outbox.ask(Sample{7});
+  outbox.ask(ReadCounters{7});
 
   const std::optional<Action> first = outbox.next(no_values);
   const std::optional<Action> second = outbox.next(no_values);
 
   ASSERT_TRUE(first && second);
   EXPECT_TRUE(std::holds_alternative<Open>(*first));
-  EXPECT_TRUE(std::holds_alternative<Sample>(*second));
+  EXPECT_TRUE(std::holds_alternative<ReadCounters>(*second));
   EXPECT_FALSE(outbox.next(no_values));
 }
 
@@ -59,7 +59,7 @@ TEST(Outbox, ReadsValuesWhenTheMessageIsTakenOutOfTheLeaseAsItWas) {
   lease.token = 12;
   std::uint64_t sampled_ns = 0;
   const auto values_of = [&](const Lease& one) {
-    pmu::Values values;
+    pmu::LeaseValues values;
     values.head.token = one.token;
     values.head.sampled_ns = sampled_ns;
     return values;
@@ -69,7 +69,7 @@ TEST(Outbox, ReadsValuesWhenTheMessageIsTakenOutOfTheLeaseAsItWas) {
   const std::optional<Action> action = outbox.next(values_of);
 
   ASSERT_TRUE(action && std::holds_alternative<Send>(*action));
-  const auto* values = std::get_if<pmu::Values>(&std::get<Send>(*action).message);
+  const auto* values = std::get_if<pmu::LeaseValues>(&std::get<Send>(*action).message);
   ASSERT_NE(values, nullptr);
   EXPECT_EQ(values->head.token, 11U);
   EXPECT_EQ(values->head.sampled_ns, 400U);

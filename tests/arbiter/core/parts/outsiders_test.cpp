@@ -31,7 +31,7 @@ class OutsidersTest : public testing::Test {
   template <typename Wanted>
   std::size_t asked() {
     std::size_t count = 0;
-    while (const auto action = outbox.next([](const Lease&) { return pmu::Values{}; })) {
+    while (const auto action = outbox.next([](const Lease&) { return pmu::LeaseValues{}; })) {
       if (std::holds_alternative<Wanted>(*action)) ++count;
     }
     return count;

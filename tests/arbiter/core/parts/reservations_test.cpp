@@ -27,7 +27,7 @@ class ReservationsTest : public testing::Test {
   // What the kernel was told, since the last call.
   std::vector<Guard> told() {
     std::vector<Guard> guards;
-    while (const auto action = outbox.next([](const Lease&) { return pmu::Values{}; })) {
+    while (const auto action = outbox.next([](const Lease&) { return pmu::LeaseValues{}; })) {
       if (const auto* guard = std::get_if<Guard>(&*action)) guards.push_back(*guard);
     }
     return guards;

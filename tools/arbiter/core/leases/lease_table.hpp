@@ -31,7 +31,7 @@ class LeaseTable {
   // Tokens carry the epoch. Numbers are from 1 to below `leases_max`, which is at least 2.
   LeaseTable(std::uint16_t epoch, std::uint32_t leases_max, const Policy& policy);
 
-  // ---- Who is there ----
+  // ---- The leases ----
   // A lease that has ended stays until forget_ended(), in state kNone.
   [[nodiscard]] const Leases& all() const noexcept { return leases_; }
   [[nodiscard]] auto begin() noexcept { return leases_.begin(); }
@@ -79,7 +79,7 @@ class LeaseTable {
 
  private:
   struct Tally {
-    std::map<std::uint32_t, UserCounts> users;     // by uid; those who have something
+    std::map<std::uint32_t, UserCounts> users;     // by uid; users that have something
     std::array<std::uint32_t, 8> giving_way = {};  // leases that would, by priority
     friend bool operator==(const Tally&, const Tally&) = default;
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // After a crash: what was held when the arbiter before ended, as its journal says. For a while, the
-// grace, only those who held it are served, so that a restart of the arbiter lets no client come
+// grace, only its holders are served, so that a restart of the arbiter lets no client come
 // between a lease and its holder.
 #pragma once
 

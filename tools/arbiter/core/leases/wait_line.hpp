@@ -30,7 +30,7 @@ class WaitLine {
 
   [[nodiscard]] bool empty() const noexcept { return line_.empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return line_.size(); }
-  // Who goes first stands first.
+  // The next one to be served stands first.
   [[nodiscard]] std::vector<LeaseNumber> in_order() const;
   [[nodiscard]] std::vector<Lease*> leases_in_order() const;
   // How many are served before it; all, if it does not wait.
@@ -51,7 +51,7 @@ class WaitLine {
   [[nodiscard]] bool is_in_order() const;
 
  private:
-  // Bounds of what a plan wants, so that most of those who want something else are told apart
+  // Bounds of what a plan wants, so that most requests for other counters are told apart
   // without a look at their plans.
   struct Reach {
     std::uint64_t pmus = 0;  // a bit each; those beyond have the last one
@@ -73,7 +73,7 @@ class WaitLine {
 
   Nanoseconds ageing_ns_;
   Nanoseconds now_ = 0;
-  std::vector<Waiting> line_;                    // who goes first stands first
+  std::vector<Waiting> line_;                    // the next one stands first
   Nanoseconds sorted_until_ns_ = pmu::kForever;  // then a request goes up a class
 };
 

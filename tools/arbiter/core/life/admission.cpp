@@ -7,7 +7,7 @@
 //   not allowed     INSUFFICIENT_RESOURCES, kPolicy         at once: no wait helps
 //   too many        INSUFFICIENT_RESOURCES, kQuota          of leases or waits of a user: at once
 //   a restart       INSUFFICIENT_RESOURCES, kGrace          waits, if it may
-//   taken           INSUFFICIENT_RESOURCES, who has it      waits, if it may
+//   taken           INSUFFICIENT_RESOURCES, its holder      waits, if it may
 //
 // What the policy forbids is an answer of its own, because the Windows shape knows no fourth status
 // and a client that only reads the status must not conclude that the hardware lacks something.
@@ -196,7 +196,7 @@ std::optional<Decision> Arbiter::LeasePath::quota_refusal(const Lease& lease) co
                                         own_max, pmu.name, of_user));
         }
       }
-      // Who may have a PMU alone has it all; the quota of its class is about parts of it.
+      // A client that may have a PMU alone has it all; the quota of its class is about parts of it.
       if (permille >= 1000 || part.counters.whole) continue;
       const std::uint32_t of_class = use_of(
           place, lease, [&](const Lease& other) { return other.priority() == lease.priority(); });

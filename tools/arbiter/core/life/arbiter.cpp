@@ -131,7 +131,9 @@ std::vector<std::uint16_t> Arbiter::leases_of(LeaseId booking) const {
 const Statistics& Arbiter::statistics() const noexcept { return path_->statistics_; }
 const ArbiterOptions& Arbiter::options() const noexcept { return path_->options_; }
 const Policy& Arbiter::policy() const noexcept { return path_->policy_; }
-pmu::Values Arbiter::values(const Lease& lease) const { return path_->words_.values_of(lease); }
+pmu::LeaseValues Arbiter::values(const Lease& lease) const {
+  return path_->words_.values_of(lease);
+}
 std::vector<std::uint64_t> Arbiter::slot_words(PmuIndex pmu, std::uint32_t cpu) const {
   return path_->words_.slot_words(pmu, cpu);
 }

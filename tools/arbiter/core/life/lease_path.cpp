@@ -110,8 +110,8 @@ Decision Arbiter::LeasePath::consider(Lease& lease) {
   }
   if (auto refused = quota_refusal(lease)) return *refused;
   if (auto refused = turn_refusal(lease)) return *refused;
-  // Most of those who wait do not fit: only for the others it is worth asking whom they would
-  // delay, and only who has not been answered yet needs to know why.
+  // Most waiting requests do not fit: only for the others it is worth asking which requests they
+  // would delay, and only a client that has no answer yet needs to know why.
   Plan room;
   const bool has_answer = lease.was_told || lease.granted_ns != 0;
   const Plan& wanted = wanted_by(lease, room);

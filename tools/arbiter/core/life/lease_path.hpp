@@ -29,8 +29,6 @@
 
 namespace meterbank::arbiter {
 
-using Place = std::pair<PmuIndex, std::uint32_t>;  // PMU and CPU
-
 inline constexpr Nanoseconds kAwayMax = 10'000'000'000;  // taken for longer: it is lost
 inline constexpr Nanoseconds kViolationWait = 100'000'000;
 // Longer times of clients count as these: years, so that no sum with the clock wraps.
@@ -115,7 +113,7 @@ class Arbiter::LeasePath {
   [[nodiscard]] std::uint32_t counters_at(const Plan& plan, const Place& place) const;
   void refuse(ClientNumber client, std::uint64_t id, const Decision& decision);
 
-  // ---- refusal.cpp: what a client is told of who is in its way ----
+  // ---- refusal.cpp: what a client is told of the holders in its way ----
   void refuse_lease(Lease& lease, const Decision& decision);
   [[nodiscard]] pmu::Refused told(const Lease& lease, const Decision& decision) const;
   void add_blockers(pmu::Refused& refused, const Lease& lease,
@@ -144,7 +142,7 @@ class Arbiter::LeasePath {
                                       const std::vector<Opening>& openings);
   void undo(Lease& lease);
 
-  // ---- queue.cpp: who is served next, and who gives way ----
+  // ---- queue.cpp: which request is served next, which lease gives way ----
   void enqueue(Lease& lease, const Decision& why);
   [[nodiscard]] bool is_hopeless(const Lease& lease) const;
   void serve_queue();

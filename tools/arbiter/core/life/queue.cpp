@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is served next, and who gives way. A request that is behind may pass only if no request ahead
-// has to wait longer for it: because it is over in time, or because there is room for both.
+// Which request is served next, and which lease gives way. A request that is behind may pass only
+// if no request ahead has to wait longer for it: because it is over in time, or because there is
+// room for both.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -64,7 +65,7 @@ void Arbiter::LeasePath::serve_queue() {
 }
 
 bool Arbiter::LeasePath::is_delayed(const Lease& ahead, const Lease& lease) const {
-  // Who waits for its own share, and not for counters, is not delayed by others who take them.
+  // A request that waits for its own share, and not for counters, is not delayed by others.
   if (quota_refusal(ahead) || turn_refusal(ahead)) return false;
   const Estimate alone = earliest(ahead);
   if (alone.time_ns == pmu::kForever && alone.released == kNeverReleased) return false;

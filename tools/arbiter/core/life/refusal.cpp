@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a client is told of who is in its way: who that is, since when, until when at the latest,
-// and what could be done.
+// What a client is told of the holders in its way: their names, since when, until when at the
+// latest, and what could be done.
 #include <fmt/format.h>
 
 #include <algorithm>

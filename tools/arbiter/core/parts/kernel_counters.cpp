@@ -73,7 +73,7 @@ void KernelCounters::join(CarrierNumber number, LeaseNumber lease) {
   carrier.leases.push_back(lease);
   if (!has_backend_) return;
   carrier.joining.push_back(lease);
-  outbox_->ask(Sample{number});
+  outbox_->ask(ReadCounters{number});
 }
 
 void KernelCounters::stop_joining(CarrierNumber number, LeaseNumber lease) {
@@ -86,7 +86,7 @@ void KernelCounters::leave(CarrierNumber number, LeaseNumber lease) {
 }
 
 void KernelCounters::sample(CarrierNumber number) {
-  if (has_backend_ && at(number).state() == CarrierState::kOpen) outbox_->ask(Sample{number});
+  if (has_backend_ && at(number).state() == CarrierState::kOpen) outbox_->ask(ReadCounters{number});
 }
 
 void KernelCounters::pause(CarrierNumber number) {
@@ -110,7 +110,7 @@ void KernelCounters::watch(CarrierNumber number, Nanoseconds until_ns) {
   carrier.fenced.clear();
   carrier.next_ns = until_ns;
   outbox_->ask(Pause{number});
-  outbox_->ask(Sample{number});
+  outbox_->ask(ReadCounters{number});
 }
 
 KernelCounters::Closing KernelCounters::close(CarrierNumber number) {
@@ -130,7 +130,7 @@ void KernelCounters::look_again(CarrierNumber number) {
   Carrier& carrier = carriers_.at(number);
   carrier.next_ns = 0;
   if (carrier.state() == CarrierState::kClosed) outbox_->ask(Confirm{number});
-  if (carrier.state() == CarrierState::kWatched) outbox_->ask(Sample{number});
+  if (carrier.state() == CarrierState::kWatched) outbox_->ask(ReadCounters{number});
 }
 
 KernelCounters::Opened KernelCounters::opened(CarrierNumber number, const OpenOutcome& outcome) {

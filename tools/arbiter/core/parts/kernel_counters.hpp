@@ -49,7 +49,7 @@ class KernelCounters {
   // Those of which the next look is due.
   [[nodiscard]] std::vector<CarrierNumber> due(Nanoseconds now) const;
 
-  // ---- Who counts on them ----
+  // ---- The leases that count on them ----
   // For this lease. `kept`: of Open. With a backend, opened() follows.
   CarrierNumber open(const Lease& lease, const Piece& piece, std::vector<std::uint64_t> kept);
   // With a backend, sampled() follows and names the lease among those that joined.

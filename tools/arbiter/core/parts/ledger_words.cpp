@@ -154,7 +154,7 @@ const Lease* LedgerWords::shown_holder(const CounterOwner& owner, const Place& p
   const Lease& first = of_.leases.at(holders.front());
   if (!first.is_sliced() || of_.turns.present() == 0 || of_.turns.has_turn(first.number))
     return &first;
-  // Of those who take turns on a counter, the one that has it now is shown.
+  // Of leases that take turns on a counter, the one that has it now is shown.
   const Lease& present = of_.leases.at(of_.turns.present());
   for (const CarrierNumber number : present.carriers) {
     const Carrier& carrier = of_.carriers.at(number);
@@ -235,8 +235,8 @@ pmu::Quality LedgerWords::quality_of(const Lease& lease) const {
   return is_shared ? pmu::Quality::kShared : pmu::Quality::kExact;
 }
 
-pmu::Values LedgerWords::values_of(const Lease& lease) const {
-  pmu::Values values;
+pmu::LeaseValues LedgerWords::values_of(const Lease& lease) const {
+  pmu::LeaseValues values;
   values.head = {.token = lease.token, .sampled_ns = 0, .quality = quality_of(lease)};
   bool has_starved = false;
   bool has_missed = false;

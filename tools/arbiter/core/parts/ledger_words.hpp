@@ -35,7 +35,7 @@ class LedgerWords {
   [[nodiscard]] std::uint32_t first_slot(PmuIndex pmu, std::uint32_t cpu) const;
   // As in Granted.
   [[nodiscard]] std::vector<pmu::GrantedCounter> counters_of(const Lease& lease) const;
-  [[nodiscard]] pmu::Values values_of(const Lease& lease) const;
+  [[nodiscard]] pmu::LeaseValues values_of(const Lease& lease) const;
   [[nodiscard]] pmu::Quality quality_of(const Lease& lease) const;
 
  private:
@@ -44,8 +44,6 @@ class LedgerWords {
     std::uint64_t clock = 0;
     std::vector<std::uint64_t> words;
   };
-  using Place = std::pair<PmuIndex, std::uint32_t>;  // PMU and CPU
-
   void add_rest(const Lease& lease, std::vector<pmu::GrantedCounter>& counters) const;
   [[nodiscard]] const Lease* shown_holder(const CounterOwner& owner, const Place& place) const;
   [[nodiscard]] std::uint64_t flags_of(const Lease& lease) const;

@@ -11,7 +11,7 @@ void Outbox::send(ClientNumber client, std::uint64_t id, pmu::ArbiterMessage mes
 
 void Outbox::send_values(const Lease& lease, std::uint64_t id) {
   if (!connected_.contains(lease.client)) return;
-  actions_.push_back({.action = Send{lease.client, id, pmu::Values{}}, .values_of = lease});
+  actions_.push_back({.action = Send{lease.client, id, pmu::LeaseValues{}}, .values_of = lease});
 }
 
 void Outbox::notice(const Lease& lease, pmu::NoticeKind kind, Nanoseconds deadline_ns) {

@@ -37,7 +37,7 @@ class Outbox {
   // Anything else that the caller is to do.
   void ask(Action action);
 
-  using ValuesOf = std::function<pmu::Values(const Lease&)>;
+  using ValuesOf = std::function<pmu::LeaseValues(const Lease&)>;
   // Takes out the oldest action; nothing: none is left.
   [[nodiscard]] std::optional<Action> next(const ValuesOf& values_of);
 

@@ -55,7 +55,6 @@ class Outsiders {
   void book();
 
  private:
-  using Place = std::pair<PmuIndex, std::uint32_t>;  // PMU and CPU
   struct Refused {
     std::uint64_t holder = 0;  // in the book
     std::uint32_t counters = 0;

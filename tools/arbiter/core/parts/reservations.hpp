@@ -46,7 +46,6 @@ class Reservations {
   void load(const nlohmann::json& from);
 
  private:
-  using Place = std::pair<PmuIndex, std::uint32_t>;  // PMU and CPU
   using Counts = std::map<Place, std::uint32_t>;
 
   MachineBook* book_;  // not owned

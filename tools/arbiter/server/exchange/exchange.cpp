@@ -297,7 +297,7 @@ void Exchange::carry_out(const Resume& action, Nanoseconds now) {
   arbiter_.opened(action.carrier, backend_.resume(action.carrier), now);
 }
 
-void Exchange::carry_out(const Sample& action, Nanoseconds now) {
+void Exchange::carry_out(const ReadCounters& action, Nanoseconds now) {
   arbiter_.sampled(action.carrier, backend_.read(action.carrier), now);
 }
 

@@ -312,7 +312,7 @@ void Rows::Sets::show_values(const Arbiter& arbiter) {
 
 void Rows::Sets::show_values_of(const Arbiter& arbiter, const Lease& lease,
                                 std::set<ValueKey>& live) {
-  const pmu::Values now = arbiter.values(lease);
+  const pmu::LeaseValues now = arbiter.values(lease);
   for (std::size_t position = 0; position < now.values.size(); ++position) {
     const ValueKey key{lease.token, position};
     if (!value_rows.contains(key) && value_rows.size() >= kValueRowsMax) {

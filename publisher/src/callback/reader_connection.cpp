@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "connection.hpp"
+#include "reader_connection.hpp"
 
 #include <cstring>
 #include <utility>
@@ -8,15 +8,15 @@
 
 namespace meterbank::detail {
 
-bool Connection::send(const ChannelAnswer& answer, std::vector<KnownFd> rows) {
+bool ReaderConnection::send(const ChannelAnswer& answer, std::vector<KnownFd> rows) {
   std::vector<std::byte> packet = encode(answer);
   const std::lock_guard lock(mutex_);
   return closed_ || reader_.send(std::move(packet), std::move(rows));
 }
 
-bool Connection::send(const ChannelAnswer& answer) { return send(answer, {}); }
+bool ReaderConnection::send(const ChannelAnswer& answer) { return send(answer, {}); }
 
-bool Connection::send(const RunningCall& call) {
+bool ReaderConnection::send(const RunningCall& call) {
   ChannelAnswer answer = call.answer();
   if (answer.bytes.size() <= kRowsInPacketMax) return send(answer);
   auto rows = OwnedExtent::create("answer", answer.bytes.size());
@@ -29,35 +29,34 @@ bool Connection::send(const RunningCall& call) {
   return send(answer, std::move(descriptors));
 }
 
-bool Connection::flush() noexcept {
+bool ReaderConnection::flush() noexcept {
   const std::lock_guard lock(mutex_);
   return reader_.flush();
 }
 
-bool Connection::has_unsent() const noexcept {
+bool ReaderConnection::has_unsent() const noexcept {
   const std::lock_guard lock(mutex_);
   return reader_.has_unsent();
 }
 
-bool Connection::add_call(std::uint64_t id, const std::shared_ptr<RunningCall>& call) {
+bool ReaderConnection::add_call(std::uint64_t id, const std::shared_ptr<RunningCall>& call) {
   const std::lock_guard lock(mutex_);
   return !closed_ && calls_.emplace(id, call).second;
 }
 
-void Connection::remove_call(std::uint64_t id) noexcept {
+void ReaderConnection::remove_call(std::uint64_t id) noexcept {
   const std::lock_guard lock(mutex_);
   calls_.erase(id);
 }
 
-void Connection::cancel(std::uint64_t id) noexcept {
+void ReaderConnection::cancel(std::uint64_t id) noexcept {
   const std::lock_guard lock(mutex_);
   const auto found = calls_.find(id);
   if (found != calls_.end()) found->second->cancel();
 }
 
-std::optional<ChannelRefusal> Connection::add_interest(const std::shared_ptr<Callable>& callable,
-                                                       const ChannelRequest& request,
-                                                       Callable::Told told) {
+std::optional<ChannelRefusal> ReaderConnection::add_interest(
+    const std::shared_ptr<Callable>& callable, const ChannelRequest& request, Callable::Told told) {
   Interests made;
   made.emplace(callable, request);
   // One step for both, lest close() take back what is not counted yet: removals come second.
@@ -68,7 +67,8 @@ std::optional<ChannelRefusal> Connection::add_interest(const std::shared_ptr<Cal
   return std::nullopt;
 }
 
-std::optional<ChannelRequest> Connection::take_interest(const std::shared_ptr<Callable>& callable) {
+std::optional<ChannelRequest> ReaderConnection::take_interest(
+    const std::shared_ptr<Callable>& callable) {
   const std::lock_guard lock(mutex_);
   const auto found = interests_.find(callable);
   if (found == interests_.end()) return std::nullopt;
@@ -77,14 +77,14 @@ std::optional<ChannelRequest> Connection::take_interest(const std::shared_ptr<Ca
   return request;
 }
 
-bool Connection::is_idle() noexcept {
+bool ReaderConnection::is_idle() noexcept {
   const std::unique_lock turn(turn_, std::try_to_lock);
   if (!turn) return false;
   const std::lock_guard lock(mutex_);
   return calls_.empty() && interests_.empty() && !reader_.has_unsent() && !reader_.has_packet();
 }
 
-Connection::Interests Connection::close() noexcept {
+ReaderConnection::Interests ReaderConnection::close() noexcept {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   for (const auto& [id, call] : calls_) call->cancel();

@@ -10,11 +10,11 @@
 
 namespace meterbank::arbiter {
 
-struct Connection {
+struct ClientConnection {
   // A client that leaves more than that unread, beyond what the kernel keeps for it, is hung up on.
   static constexpr UnsentLimits kUnsent{1024, std::size_t{512} * 1024};
 
-  Connection(PacketSocket socket, UniqueFd process) noexcept
+  ClientConnection(PacketSocket socket, UniqueFd process) noexcept
       : peer(std::move(socket), KnownFd(std::move(process)), kUnsent) {}
 
   PeerConnection peer;

@@ -16,13 +16,13 @@
 
 namespace meterbank::detail {
 
-class Connection {
+class ReaderConnection {
  public:
-  Connection(std::uint64_t number, PeerConnection reader) noexcept
+  ReaderConnection(std::uint64_t number, PeerConnection reader) noexcept
       : number_(number), reader_(std::move(reader)) {}
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-  ~Connection() {
+  ReaderConnection(const ReaderConnection&) = delete;
+  ReaderConnection& operator=(const ReaderConnection&) = delete;
+  ~ReaderConnection() {
     // relaxed: this is the last thread that has this object.
     if (has_lost_process_.load(std::memory_order_relaxed)) reader_.abandon_process();
   }
