@@ -48,7 +48,7 @@ class WaitSet {
   // How long a thread may sleep at a set that is not there any more.
   static constexpr int kLookEveryMs = 1000;
   // With kReady the first `count` of `events` are what happened. Waits for kLookEveryMs at most.
-  // Precondition: `events` is not empty.
+  // Precondition: `events` is not empty, and `timeout_ms` is not negative.
   [[nodiscard]] Woke wait(std::span<epoll_event> events, std::size_t& count,
                           int timeout_ms = kLookEveryMs) const noexcept;
   // Every thread that waits now or later.
