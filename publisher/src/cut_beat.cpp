@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "library_thread.hpp"
+#include "meterbank/base/library_thread.hpp"
 
 namespace meterbank::detail {
 namespace {
@@ -103,11 +103,8 @@ void* CutBeat::beat(void* state) noexcept {
   return nullptr;
 }
 
-void cuts_before_fork() noexcept { beaten().mutex.lock(); }
-void cuts_after_fork_in_parent() noexcept { beaten().mutex.unlock(); }
-void cuts_after_fork_in_child() noexcept {
-  beaten().settled.clear();
-  beaten().mutex.unlock();
-}
+void lock_cuts() noexcept { beaten().mutex.lock(); }
+void unlock_cuts() noexcept { beaten().mutex.unlock(); }
+void forget_cuts_locked() noexcept { beaten().settled.clear(); }
 
 }  // namespace meterbank::detail

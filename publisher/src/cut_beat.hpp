@@ -42,10 +42,10 @@ class CutBeat {
   bool stop_ = false;
 };
 
-// The words of all segments are settled together. In the child of a fork there is no thread and no
-// segment; the objects that it inherited are not destroyed.
-void cuts_before_fork() noexcept;
-void cuts_after_fork_in_parent() noexcept;
-void cuts_after_fork_in_child() noexcept;
+// Around fork(). The words of all segments are settled together. In the child there is no thread
+// and no segment; the objects that it inherited are not destroyed.
+void lock_cuts() noexcept;
+void unlock_cuts() noexcept;
+void forget_cuts_locked() noexcept;
 
 }  // namespace meterbank::detail

@@ -2,13 +2,6 @@
 //
 // fork: the child must not become a second writer, and its counts must not fault. Private zero
 // pages take the place of the shared ones, so handles that the child inherited count into nothing.
-// What it inherited of the library is never destroyed there (one_process.hpp): that could wait for
-// threads that it does not have. Children that no handler sees: docs/decisions/0017.
-#include <pthread.h>
-#include <signal.h>
-
-#include <algorithm>
-
 #include "callback/callback_server.hpp"
 #include "cut_beat.hpp"
 #include "owned_segment.hpp"
@@ -17,77 +10,46 @@
 namespace meterbank::detail {
 namespace {
 
-struct Watched {
-  std::mutex mutex;
-  std::vector<OwnedSegment*> segments;
-  sigset_t signals{};  // what the forking thread blocks otherwise
+// What all segments share.
+class SharedBySegments final : public ForkWatcher {
+ public:
+  bool lock_for_fork() noexcept override {
+    lock_cuts();
+    return true;
+  }
+  void unlock_after_fork() noexcept override { unlock_cuts(); }
+  void leave_to_parent() noexcept override {
+    forget_cuts_locked();
+    keep_only_own_thread_number();
+  }
 };
 
-// Never destroyed: a fork in a static destructor still runs the handlers.
-Watched& watched() {
-  // In memory of its own, so that the first use cannot fail.
-  alignas(Watched) static std::byte memory[sizeof(Watched)];
-  static auto* const segments = new (memory) Watched;
-  return *segments;
-}
-
-// Every mutex is held across the fork, so that the child finds none held by a thread it has not.
-// And all signals wait: in the child, a handler that counts would find no pages before they are
-// replaced.
-void before_fork() noexcept {
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  watched().mutex.lock();
-  watched().signals = before;
-  for (OwnedSegment* segment : watched().segments) {
-    if (segment->is_inherited()) continue;
-    segment->mutex.lock();
-    if (segment->callbacks != nullptr) segment->callbacks->before_fork();
-  }
-  cuts_before_fork();
-}
-
-void unlock() noexcept {
-  const sigset_t before = watched().signals;
-  watched().mutex.unlock();
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
-void release_all() noexcept {
-  cuts_after_fork_in_parent();
-  for (OwnedSegment* segment : watched().segments) {
-    if (segment->is_inherited()) continue;
-    if (segment->callbacks != nullptr) segment->callbacks->after_fork_in_parent();
-    segment->mutex.unlock();
-  }
-  unlock();
-}
-
-void after_fork_in_child() noexcept {
-  cuts_after_fork_in_child();
-  // All of them: what the parent itself had inherited was detached by then, and is so again.
-  for (OwnedSegment* segment : watched().segments) {
-    for (OwnedExtent& extent : segment->extents) extent.detach_after_fork();
-    if (segment->callbacks != nullptr) segment->callbacks->after_fork_in_child();
-  }
-  keep_only_own_thread_number();
-  forget_process_mark();
-  unlock();
-}
+constinit SharedBySegments shared_by_segments;
 
 }  // namespace
 
-void watch_forks(OwnedSegment& segment) {
-  static const int installed = ::pthread_atfork(before_fork, release_all, after_fork_in_child);
-  static_cast<void>(installed);  // ENOMEM: as in children that no handler sees
-  const std::lock_guard lock(watched().mutex);
-  watched().segments.push_back(&segment);
+bool OwnedSegment::lock_for_fork() noexcept {
+  if (is_inherited()) return false;
+  mutex.lock();
+  if (callbacks != nullptr) callbacks->lock_for_fork();
+  return true;
 }
 
-void unwatch_forks(OwnedSegment& segment) noexcept {
-  const std::lock_guard lock(watched().mutex);
-  std::erase(watched().segments, &segment);
+void OwnedSegment::unlock_after_fork() noexcept {
+  if (callbacks != nullptr) callbacks->unlock_after_fork();
+  mutex.unlock();
+}
+
+void OwnedSegment::leave_to_parent() noexcept {
+  for (OwnedExtent& extent : extents) extent.detach_after_fork();
+  if (callbacks != nullptr) callbacks->leave_to_parent();
+}
+
+void OwnedSegment::watch_forks() {
+  // A thread that holds the mutex of a segment may wait for that of the cuts.
+  static const bool is_watched = (meterbank::watch_forks(shared_by_segments), true);
+  static_cast<void>(is_watched);
+  meterbank::watch_forks(*this);
 }
 
 }  // namespace meterbank::detail

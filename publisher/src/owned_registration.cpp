@@ -60,7 +60,7 @@ void store_text(SharedWord* words, std::size_t count, std::string_view text) noe
 }  // namespace
 
 Shards SlotLife::shards_now(std::ptrdiff_t area) const noexcept {
-  // relaxed: only the owner stores it, and who asks has a reference to the life.
+  // relaxed: only the owner stores it, and its caller has a reference to the life.
   const auto word = SlotWord::of(StdAtomics::load_relaxed(*slot));
   Shards now;
   now.first = shards.get();
@@ -342,7 +342,7 @@ void OwnedRegistration::write_first_values(SlotLife& life) noexcept {
   };
   write(life.writer);
   for (std::uint32_t shard = 1; shard < life.shards_count; ++shard) {
-    // relaxed: who stored it has let go of the slot.
+    // relaxed: the thread that stored it has let go of the slot.
     const bool is_fresh = StdAtomics::load_relaxed(*life.shards[shard].slot) == 0;
     if (!is_fresh || !first_values_.empty()) write(life.shards[shard].writer);
   }

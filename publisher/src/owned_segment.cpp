@@ -13,22 +13,15 @@
 #include <system_error>
 
 #include "callback/callback_server.hpp"
-#include "library_thread.hpp"
 #include "meterbank/base/clock.hpp"
+#include "meterbank/base/library_thread.hpp"
 #include "meterbank/base/stay_loaded.hpp"
 #include "meterbank/shm/names.hpp"
+#include "meterbank/shm/owner_mutex.hpp"
 #include "meterbank/shm/pointer_record.hpp"
 #include "owned_registration.hpp"
 
 namespace meterbank::detail {
-namespace {
-
-pthread_mutex_t* owner_mutex(SegmentHeader& header) noexcept {
-  static_assert(sizeof(pthread_mutex_t) <= sizeof header.owner_mutex);
-  return reinterpret_cast<pthread_mutex_t*>(header.owner_mutex.data());
-}
-
-}  // namespace
 
 OwnedSegment::OwnedSegment(ProviderOptions provider_options)
     : options(std::move(provider_options)) {
@@ -58,7 +51,7 @@ Result<void> OwnedSegment::start() {
   if (auto good = prepare_directory(options.directory); !good) return good;
   if (auto good = stay_loaded(); !good) return good;
   // Before the first descriptor that a child must not keep. Under the mutex: a fork takes it, too.
-  watch_forks(*this);
+  watch_forks();
   const std::lock_guard lock(mutex);
   if (auto good = add_extent(kExtentBytesMin); !good) return good;
   new (extents.front().data()) SegmentHeader{};
@@ -212,18 +205,11 @@ Result<void> OwnedSegment::lock_as_owner() const {
   return {};
 }
 
-// The keeper holds the robust mutex for as long as the process lives: when it dies, in whatever
-// way, the kernel marks the mutex, and readers see that with one load.
+// The keeper holds the owner mutex for as long as the process lives.
 void* OwnedSegment::keep(void* argument) noexcept {
   auto& state = *static_cast<OwnedSegment*>(argument);
   SegmentHeader& segment = state.header();
-  pthread_mutexattr_t attributes;
-  ::pthread_mutexattr_init(&attributes);
-  ::pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-  ::pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-  ::pthread_mutex_init(owner_mutex(segment), &attributes);
-  ::pthread_mutexattr_destroy(&attributes);
-  ::pthread_mutex_lock(owner_mutex(segment));
+  hold_owner_mutex(segment.owner_mutex);
   const auto period = std::chrono::nanoseconds(state.options.heartbeat);
   // relaxed, here and below: liveness words order nothing.
   segment.heartbeat_period_ns.store(static_cast<std::uint64_t>(period.count()),
@@ -235,7 +221,7 @@ void* OwnedSegment::keep(void* argument) noexcept {
     state.keeper_changed_.notify_all();
     state.keeper_changed_.wait_for(lock, period);
   }
-  ::pthread_mutex_unlock(owner_mutex(segment));
+  release_owner_mutex(segment.owner_mutex);
   return nullptr;
 }
 

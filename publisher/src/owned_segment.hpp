@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cut_beat.hpp"
+#include "meterbank/base/fork_watch.hpp"
 #include "meterbank/base/one_process.hpp"
 #include "meterbank/publisher/provider.hpp"
 #include "meterbank/shm/segment.hpp"
@@ -24,7 +25,7 @@ class CallbackServer;
 struct OwnedRegistration;
 
 // Made by make_of_one_process(): a child never destroys what it inherited of its parent.
-struct OwnedSegment : OfOneProcess, std::enable_shared_from_this<OwnedSegment> {
+struct OwnedSegment final : OfOneProcess, ForkWatcher, std::enable_shared_from_this<OwnedSegment> {
   explicit OwnedSegment(ProviderOptions provider_options);
   ~OwnedSegment();
 
@@ -75,6 +76,12 @@ struct OwnedSegment : OfOneProcess, std::enable_shared_from_this<OwnedSegment> {
   void stop_keeper() noexcept;
   static void* keep(void* state) noexcept;
 
+  // ---- fork.cpp; until it is destroyed, because handles write to it for as long ----
+  void watch_forks();
+  bool lock_for_fork() noexcept override;
+  void unlock_after_fork() noexcept override;
+  void leave_to_parent() noexcept override;
+
   std::mutex keeper_mutex_;
   std::condition_variable keeper_changed_;
   pthread_t keeper_{};
@@ -82,10 +89,5 @@ struct OwnedSegment : OfOneProcess, std::enable_shared_from_this<OwnedSegment> {
   bool keeper_ready_ = false;
   bool keeper_stop_ = false;
 };
-
-// Segments that a fork has to detach from the child, until they are destroyed: handles write to
-// them for as long.
-void watch_forks(OwnedSegment& segment);
-void unwatch_forks(OwnedSegment& segment) noexcept;
 
 }  // namespace meterbank::detail

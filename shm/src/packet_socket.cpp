@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -14,8 +15,9 @@
 namespace meterbank {
 namespace {
 
-// The kernel passes at most this many descriptors with a packet (SCM_MAX_FD).
-constexpr std::size_t kDescriptorsMax = 253;
+// The kernel passes at most this many descriptors with a packet (SCM_MAX_FD). There is room for
+// all, so that none stays open unseen.
+constexpr std::size_t kKernelDescriptorsMax = 253;
 
 // Where a socket lies. An address has room for 107 bytes; a longer path is reached through an open
 // descriptor of its directory.
@@ -63,6 +65,7 @@ ErrorCode code_of(int error) noexcept {
       return ErrorCode::kGone;
     case EACCES:
     case EPERM:
+    case EROFS:
       return ErrorCode::kDenied;
     case EAGAIN:
     case EMFILE:
@@ -73,8 +76,9 @@ ErrorCode code_of(int error) noexcept {
   }
 }
 
-// Takes the first descriptor over and closes the others. True: there was at most one.
-bool take_descriptors(msghdr& message, UniqueFd& attached) noexcept {
+// Takes over as many descriptors as `attached` has room for, and closes the others. Returns how
+// many there were.
+std::size_t take_descriptors(msghdr& message, std::span<UniqueFd> attached) noexcept {
   std::size_t count = 0;
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
        part = CMSG_NXTHDR(&message, part)) {
@@ -84,10 +88,15 @@ bool take_descriptors(msghdr& message, UniqueFd& attached) noexcept {
       int descriptor = -1;
       std::memcpy(&descriptor, CMSG_DATA(part) + at, sizeof descriptor);
       UniqueFd taken(descriptor);
-      if (count++ == 0) attached = std::move(taken);
+      if (count < attached.size()) attached[count] = std::move(taken);
+      ++count;
     }
   }
-  return count <= 1;
+  return count;
+}
+
+void close_all(std::span<UniqueFd> descriptors) noexcept {
+  for (UniqueFd& descriptor : descriptors) descriptor.reset();
 }
 
 }  // namespace
@@ -112,27 +121,31 @@ PeerCredentials PacketSocket::peer() const noexcept {
   return {credentials.pid, credentials.uid, credentials.gid};
 }
 
-PacketSocket::Got PacketSocket::receive(PacketBuffer& packet, UniqueFd& attached) noexcept {
-  attached.reset();
+PacketSocket::Got PacketSocket::receive(PacketBuffer& packet, std::span<UniqueFd> attached,
+                                        std::size_t& count) noexcept {
+  close_all(attached);
+  count = 0;
   packet.bytes_ = 0;
   if (!socket_.is_here_this_tick()) return Got::kEnd;
-  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * kDescriptorsMax)> control;
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * kKernelDescriptorsMax)> control;
   iovec bytes{packet.room_.get(), kPacketBytesMax};
   msghdr message{};
   message.msg_iov = &bytes;
   message.msg_iovlen = 1;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
-  const ssize_t count = ::recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-  if (count < 0) return errno == EAGAIN || errno == EINTR ? Got::kNothing : Got::kEnd;
-  const bool is_one = take_descriptors(message, attached);
+  const ssize_t size = ::recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  if (size < 0) return errno == EAGAIN || errno == EINTR ? Got::kNothing : Got::kEnd;
+  const std::size_t passed = take_descriptors(message, attached);
+  const bool is_whole =
+      passed <= attached.size() && (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
   // An empty packet and the end look alike; a peer must not send one.
-  if (count == 0) return Got::kEnd;
-  if (!is_one || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
-    attached.reset();
-    return Got::kMalformed;
+  if (size == 0 || !is_whole) {
+    close_all(attached);
+    return size == 0 ? Got::kEnd : Got::kMalformed;
   }
-  packet.bytes_ = static_cast<std::size_t>(count);
+  count = passed;
+  packet.bytes_ = static_cast<std::size_t>(size);
   return Got::kPacket;
 }
 
@@ -142,21 +155,23 @@ bool PacketSocket::has_packet() const noexcept {
   return ::recv(socket_.get(), &first, sizeof first, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
-PacketSocket::Sent PacketSocket::send(std::span<const std::byte> packet, int attached) noexcept {
-  if (!socket_.is_here()) return Sent::kEnd;
-  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
+PacketSocket::Sent PacketSocket::send(std::span<const std::byte> packet,
+                                      std::span<const int> attached) noexcept {
+  if (!socket_.is_here() || attached.size() > kPacketDescriptorsMax) return Sent::kEnd;
+  constexpr std::size_t kControlBytes = CMSG_SPACE(sizeof(int) * kPacketDescriptorsMax);
+  alignas(cmsghdr) std::array<std::byte, kControlBytes> control{};
   iovec bytes{const_cast<std::byte*>(packet.data()), packet.size()};
   msghdr message{};
   message.msg_iov = &bytes;
   message.msg_iovlen = 1;
-  if (attached >= 0) {
+  if (!attached.empty()) {
     message.msg_control = control.data();
-    message.msg_controllen = control.size();
+    message.msg_controllen = CMSG_SPACE(attached.size_bytes());
     cmsghdr* const part = CMSG_FIRSTHDR(&message);
     part->cmsg_level = SOL_SOCKET;
     part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof attached);
-    std::memcpy(CMSG_DATA(part), &attached, sizeof attached);
+    part->cmsg_len = CMSG_LEN(attached.size_bytes());
+    std::memcpy(CMSG_DATA(part), attached.data(), attached.size_bytes());
   }
   for (;;) {
     if (::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return Sent::kAll;
@@ -201,7 +216,8 @@ void ListeningSocket::close() noexcept {
   reserve_.reset();
 }
 
-Result<PacketListener> PacketListener::listen(const std::string& path, int backlog) {
+Result<PacketListener> PacketListener::listen(const std::string& path, int backlog,
+                                              std::optional<mode_t> mode) {
   const SocketAddress address(path);
   if (!address.fits()) return bad_path(path);
   if (PacketSocket::connect(path)) {
@@ -210,7 +226,7 @@ Result<PacketListener> PacketListener::listen(const std::string& path, int backl
   ::unlink(path.c_str());
   UniqueFd socket = make_socket();
   if (socket && ::bind(socket.get(), address.get(), address.bytes()) == 0 &&
-      ::listen(socket.get(), backlog) == 0) {
+      (!mode || ::chmod(path.c_str(), *mode) == 0) && ::listen(socket.get(), backlog) == 0) {
     ListeningSocket listening(std::move(socket));
     if (listening.has_reserve()) return PacketListener(std::move(listening), path);
   }
@@ -218,11 +234,21 @@ Result<PacketListener> PacketListener::listen(const std::string& path, int backl
   return fail(code_of(error), "cannot listen at " + path, "", error);
 }
 
+Result<PacketListener> PacketListener::adopt(UniqueFd socket, std::string path) {
+  ListeningSocket listening(std::move(socket));
+  if (listening.has_reserve()) return PacketListener(std::move(listening), std::move(path));
+  const int error = errno;
+  return fail(code_of(error), "cannot go on listening at " + path, "", error);
+}
+
 PacketListener::PacketListener(PacketListener&& other) noexcept
     : socket_(std::move(other.socket_)), path_(std::exchange(other.path_, {})) {}
 
-PacketListener::~PacketListener() {
+PacketListener::~PacketListener() { close(); }
+
+void PacketListener::close() noexcept {
   if (!path_.empty()) ::unlink(path_.c_str());
+  abandon();
 }
 
 void PacketListener::abandon() noexcept {

@@ -10,33 +10,9 @@ namespace meterbank::detail {
 namespace {
 
 using namespace std::chrono_literals;
-using Time = TokenBucket::Time;
+using Time = ChannelUsers::Time;
 
 constexpr Time kStart{1h};
-
-TEST(TokenBucket, LetsABurstThroughThenItsRate) {
-  TokenBucket bucket(10, 3, kStart);
-  EXPECT_TRUE(bucket.is_full(kStart));
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(bucket.take(kStart));
-  EXPECT_FALSE(bucket.take(kStart));
-  EXPECT_FALSE(bucket.take(kStart + 99ms));
-  EXPECT_TRUE(bucket.take(kStart + 101ms));
-  EXPECT_FALSE(bucket.take(kStart + 101ms));
-  int taken = 0;
-  for (auto now = kStart + 101ms; now < kStart + 100s; now += 1ms) taken += bucket.take(now);
-  EXPECT_NEAR(taken, 1000, 2);
-}
-
-TEST(TokenBucket, SavesNoMoreThanItsBurst) {
-  TokenBucket bucket(1000, 2, kStart);
-  EXPECT_TRUE(bucket.take(kStart));
-  EXPECT_FALSE(bucket.is_full(kStart));
-  const Time later = kStart + 1h;
-  EXPECT_TRUE(bucket.is_full(later));
-  EXPECT_TRUE(bucket.take(later));
-  EXPECT_TRUE(bucket.take(later));
-  EXPECT_FALSE(bucket.take(later));
-}
 
 class ChannelUsersTest : public testing::Test {
  protected:
@@ -44,8 +20,7 @@ class ChannelUsersTest : public testing::Test {
     ChannelLimits limits;
     limits.callbacks_max = 4;
     limits.connections_per_user = 2;
-    limits.requests_per_second = 1;
-    limits.requests_at_once = 2;
+    limits.requests = {.per_second = 1, .at_once = 2};
     return limits;
   }
   const ChannelLimits limits_ = limits();

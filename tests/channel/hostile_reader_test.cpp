@@ -159,8 +159,7 @@ TEST_F(HostileReader, GetsAShareAndARateOfItsOwnAsAnotherUser) {
   const std::string path = directory_.path() + "/apart.ask";
   detail::ChannelLimits limits;
   limits.trusts_own_user = false;
-  limits.requests_per_second = 0.001;
-  limits.requests_at_once = 5;
+  limits.requests = {.per_second = 0.001, .at_once = 5};
   SharedWord refused{0}, readers{0};
   auto server = detail::CallbackServer::start(path, limits, refused);
   ASSERT_TRUE(server) << server.error().message();

@@ -212,7 +212,7 @@ TEST_F(HostileArbiterTest, AFalseNewLedgerEndsTheConnectionAndKeepsTheOldOneMapp
   EXPECT_EQ(old->epoch(), 1U);
 }
 
-// ---- Values and notices ----
+// ---- LeaseValues and notices ----
 
 TEST_F(HostileArbiterTest, ValuesOfSomethingElseAreNoValues) {
   Token token = 0;
@@ -221,7 +221,7 @@ TEST_F(HostileArbiterTest, ValuesOfSomethingElseAreNoValues) {
       [&](ScriptedArbiter& self, Client& client, std::uint64_t id, const ClientMessage& message) {
         const auto* const read = std::get_if<Read>(&message);
         if (read == nullptr) return false;
-        Values values;
+        LeaseValues values;
         values.head.token = token == 0 ? read->token : token;
         values.values.push_back({.item = item});
         self.send(client, id, values);
@@ -242,7 +242,7 @@ TEST_F(HostileArbiterTest, NoticesOfLeasesThatAreNotOursAreNotTold) {
 
   arbiter.run([&](ScriptedArbiter& self) {
     self.send_all(Notice{.token = 12345, .kind = NoticeKind::kLost, .cause = Cause::kPreempted});
-    Values values;
+    LeaseValues values;
     values.head.token = 12345;
     values.values.push_back({.item = 3});
     self.send_all(values);

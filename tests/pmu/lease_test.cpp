@@ -205,7 +205,7 @@ TEST_F(LeaseTest, AWaitCanBeCancelledFromAnywhere) {
   EXPECT_EQ(again.error().reason, Reason::kCancelled);
 }
 
-// ---- Values ----
+// ---- LeaseValues ----
 
 TEST_F(LeaseTest, ValuesComeWithTheirQuality) {
   hold();
@@ -283,7 +283,7 @@ TEST_F(LeaseTest, ItsLossIsToldWithTheLastValues) {
 
   arbiter.run([&](ScriptedArbiter& self) {
     self.set_lease(token, LeaseState::kFenced);
-    Values values;
+    LeaseValues values;
     values.head.token = token;
     values.head.quality = Quality::kFenced;
     values.values.push_back({.item = 0, .value = 99});

@@ -230,7 +230,7 @@ class ScriptedArbiter {
       return send(client, id, pmu::Done{});
     }
     if (const auto* read = std::get_if<pmu::Read>(&message)) {
-      pmu::Values values;
+      pmu::LeaseValues values;
       values.head.token = read->token;
       values.head.quality = pmu::Quality::kExact;
       values.values.push_back(

@@ -113,9 +113,10 @@ inline std::vector<ArbiterMessage> arbiter_samples() {
       Refused{.head = refused, .blockers = {blocker, blocker}, .sentence = "CPU 3 is t\u00e4k"},
       Queued{.ahead = 75, .reserved = 0, .estimate_ns = 76},
       Done{},
-      Values{.head = {.token = 77, .sampled_ns = 78, .quality = Quality::kFenced, .value_count = 2},
-             .values = {{.item = 1, .cpu = 2, .value = 3, .enabled_ns = 4, .running_ns = 5},
-                        {.item = 6, .cpu = 7, .value = 8, .enabled_ns = 9, .running_ns = 10}}},
+      LeaseValues{
+          .head = {.token = 77, .sampled_ns = 78, .quality = Quality::kFenced, .value_count = 2},
+          .values = {{.item = 1, .cpu = 2, .value = 3, .enabled_ns = 4, .running_ns = 5},
+                     {.item = 6, .cpu = 7, .value = 8, .enabled_ns = 9, .running_ns = 10}}},
       Room{.counters = 79, .is_probed = 1},
       OwnersAnswer{.owner_count = 2, .reserved = 0, .owners = {owner, owner}},
       Rejected{.reason = Rejection::kNotAllowed, .reserved = 0},
@@ -126,7 +127,7 @@ inline std::vector<ArbiterMessage> arbiter_samples() {
       NewLedger{},
       Granted{},
       Refused{},
-      Values{},
+      LeaseValues{},
       OwnersAnswer{}};
 }
 

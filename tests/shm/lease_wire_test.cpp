@@ -43,7 +43,7 @@ static bool same(const Refused& one, const Refused& other) {
   return same(one.head, other.head) && same(one.blockers, other.blockers) &&
          one.sentence == other.sentence;
 }
-static bool same(const Values& one, const Values& other) {
+static bool same(const LeaseValues& one, const LeaseValues& other) {
   return same(one.head, other.head) && same(one.values, other.values);
 }
 static bool same(const OwnersAnswer& one, const OwnersAnswer& other) {
@@ -239,7 +239,7 @@ TEST(LeaseWire, Rule2MoreThanTheLimitsIsRejectedThoughItIsThere) {
   packet = resized(packet, packet.size() + sizeof(CpuGroup));
   EXPECT_EQ(client_says(with(packet, kBody + offsetof(AllocateHead, group_count), kGroupsMax + 1)),
             Rejection::kMalformed);
-  const Packet values = encode(5, Values{.head = {}, .values = std::vector<Value>(2100)});
+  const Packet values = encode(5, LeaseValues{.head = {}, .values = std::vector<Value>(2100)});
   ASSERT_GT(values.size(), kPacketBytesMax);
   EXPECT_EQ(arbiter_says(values), Rejection::kMalformed);
 }

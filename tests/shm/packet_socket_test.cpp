@@ -3,9 +3,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -88,6 +90,70 @@ TEST_F(PacketSocketTest, ClosesEveryDescriptorOfAPacketWithTooMany) {
     EXPECT_FALSE(attached_);
     EXPECT_EQ(open_descriptors(), before) << count;
   }
+}
+
+TEST_F(PacketSocketTest, PassesSixteenDescriptorsInOrderAndClosesThemOnExec) {
+  std::vector<UniqueFd> sent;
+  std::vector<int> numbers;
+  for (std::size_t at = 0; at < kPacketDescriptorsMax; ++at) {
+    sent.emplace_back(::memfd_create("passed", MFD_CLOEXEC));
+    ASSERT_EQ(::ftruncate(sent.back().get(), static_cast<off_t>(at)), 0);
+    numbers.push_back(sent.back().get());
+  }
+  EXPECT_EQ(far_.send(Bytes(8), numbers), PacketSocket::Sent::kAll);
+  std::array<UniqueFd, kPacketDescriptorsMax> received;
+  std::size_t count = 0;
+  ASSERT_EQ(near_.receive(packet_, received, count), Got::kPacket);
+  ASSERT_EQ(count, kPacketDescriptorsMax);
+  for (std::size_t at = 0; at < count; ++at) {
+    struct stat file {};
+    ASSERT_EQ(::fstat(received[at].get(), &file), 0);
+    EXPECT_EQ(file.st_size, static_cast<off_t>(at));
+    EXPECT_EQ(::fcntl(received[at].get(), F_GETFD), FD_CLOEXEC);
+  }
+}
+
+TEST_F(PacketSocketTest, TakesNoMoreDescriptorsThanItsCallerHasRoomFor) {
+  const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const std::ptrdiff_t before = open_descriptors();
+  std::array<UniqueFd, 3> received;
+  std::size_t count = 7;
+  for (const std::size_t fits : {std::size_t{0}, std::size_t{2}, std::size_t{3}}) {
+    send_raw(8, std::vector<int>(fits, null.get()));
+    EXPECT_EQ(near_.receive(packet_, received, count), Got::kPacket);
+    EXPECT_EQ(count, fits);
+    EXPECT_EQ(open_descriptors(), before + static_cast<std::ptrdiff_t>(fits));
+  }
+  send_raw(8, std::vector<int>(4, null.get()));
+  EXPECT_EQ(near_.receive(packet_, received, count), Got::kMalformed);
+  EXPECT_EQ(count, 0U);
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+// The kernel hands over those for which there is room, and marks the packet.
+TEST_F(PacketSocketTest, RefusesAPacketForWhoseDescriptorsThisProcessHasNoRoom) {
+  const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const std::ptrdiff_t before = open_descriptors();
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  send_raw(8, std::vector<int>(4, null.get()));
+  // One number below the limit is free at least, and fewer than four.
+  const rlimit low{static_cast<rlim_t>(UniqueFd(::dup(null.get())).get()) + 1, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  std::array<UniqueFd, 4> received;
+  std::size_t count = 7;
+  EXPECT_EQ(near_.receive(packet_, received, count), Got::kMalformed);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(count, 0U);
+  for (const UniqueFd& descriptor : received) EXPECT_FALSE(descriptor);
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_F(PacketSocketTest, SendsNothingWithMoreDescriptorsThanAPacketMayHave) {
+  const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  EXPECT_EQ(far_.send(Bytes(8), std::vector<int>(kPacketDescriptorsMax + 1, null.get())),
+            PacketSocket::Sent::kEnd);
+  EXPECT_EQ(receive(), Got::kNothing);
 }
 
 TEST_F(PacketSocketTest, LetsGoOfADescriptorWhenTheNextPacketComes) {
@@ -182,6 +248,48 @@ TEST(PacketListener, TakesThePlaceOfOneThatIsGoneButNotOfOneThatListens) {
   EXPECT_EQ(left, 0);
   EXPECT_EQ(PacketSocket::connect(path).error().code, ErrorCode::kGone);
   EXPECT_TRUE(PacketListener::listen(path, 8));
+}
+
+TEST(PacketListener, GivesItsNameTheModeThatIsAskedFor) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/socket";
+  for (const mode_t mode : {mode_t{0666}, mode_t{0600}}) {
+    const auto listener = PacketListener::listen(path, 8, mode);
+    ASSERT_TRUE(listener);
+    struct stat facts {};
+    ASSERT_EQ(::stat(path.c_str(), &facts), 0);
+    EXPECT_EQ(facts.st_mode & 0777, mode);
+  }
+}
+
+TEST(PacketListener, HangsUpOnPeersThatWaitWhenItCloses) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/socket";
+  PacketListener listener = *PacketListener::listen(path, 8);
+  PacketSocket waiting = *PacketSocket::connect(path);
+  listener.close();
+  EXPECT_FALSE(std::filesystem::exists(path));
+  PacketBuffer packet;
+  UniqueFd attached;
+  EXPECT_EQ(waiting.receive(packet, attached), Got::kEnd);
+  EXPECT_EQ(PacketSocket::connect(path).error().code, ErrorCode::kGone);
+}
+
+// As for a program that replaces itself, or one that a service manager has started.
+TEST(PacketListener, GoesOnAtASocketThatItIsGivenAndRemovesOnlyANameOfItsOwn) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/socket";
+  PacketListener first = *PacketListener::listen(path, 8);
+  const auto again = [&first] { return UniqueFd(::fcntl(first.descriptor(), F_DUPFD_CLOEXEC, 3)); };
+  const PacketSocket near = *PacketSocket::connect(path);
+  {
+    PacketListener of_manager = *PacketListener::adopt(again(), "");
+    PacketSocket far;
+    EXPECT_EQ(of_manager.accept(far), Came::kPeer);
+  }
+  EXPECT_TRUE(std::filesystem::exists(path));
+  { const PacketListener own = *PacketListener::adopt(again(), path); }
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST(PacketListener, RefusesAPathThatASocketCannotHave) {

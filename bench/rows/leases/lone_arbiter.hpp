@@ -84,7 +84,7 @@ class LoneArbiter {
                     {.kernel_ids = std::vector<std::uint64_t>(action.openings.size(), 1)}, now_);
   }
   void execute(const arbiter::Resume& action) { arbiter_.opened(action.carrier, {}, now_); }
-  void execute(const arbiter::Sample& action) {
+  void execute(const arbiter::ReadCounters& action) {
     const std::size_t count = arbiter_.carriers().at(action.carrier).openings.size();
     arbiter_.sampled(action.carrier, std::vector<arbiter::Reading>(count), now_);
   }

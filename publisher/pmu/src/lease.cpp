@@ -78,8 +78,8 @@ Granted Lease::granted() const {
   return held_->link->look_at(*held_, [](const auto& held) { return held.granted; });
 }
 
-Result<Values> Lease::read() {
-  return report_no_memory([&]() -> Result<Values> {
+Result<LeaseValues> Lease::read() {
+  return report_no_memory([&]() -> Result<LeaseValues> {
     if (held_ == nullptr) return tl::make_unexpected(moved_from());
     return held_->link->read(*held_);
   });

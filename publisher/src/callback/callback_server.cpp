@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "../library_thread.hpp"
 #include "meterbank/base/clock.hpp"
+#include "meterbank/base/library_thread.hpp"
 #include "meterbank/base/peer_process.hpp"
 
 namespace meterbank::detail {
@@ -21,7 +21,6 @@ namespace {
 constexpr std::uint64_t kListener = 0;
 constexpr std::uint32_t kOnce = EPOLLONESHOT;
 constexpr int kBacklog = 512;
-constexpr int kAcceptsAtOnce = 64;
 
 }  // namespace
 
@@ -70,12 +69,13 @@ bool CallbackServer::start_thread_locked() noexcept {
 
 void CallbackServer::serve(PacketBuffer& packet) noexcept {
   for (;;) {
-    std::uint64_t tag = 0;
-    switch (set_.wait(tag)) {
+    epoll_event event{};
+    std::size_t count = 0;
+    switch (set_.wait({&event, 1}, count)) {
       case WaitSet::Woke::kNothing:
         break;
       case WaitSet::Woke::kReady:
-        handle_event(tag, packet);
+        handle_event(event.data.u64, packet);
         break;
       case WaitSet::Woke::kWoken:
         return;
@@ -125,16 +125,9 @@ void CallbackServer::drop_all(bool has_descriptors) noexcept {
 // ---- Callers ----
 
 void CallbackServer::accept_callers() {
-  for (int count = 0; count < kAcceptsAtOnce; ++count) {
-    PacketSocket socket;
-    const auto came = listener_.accept(socket);
-    if (came == ListeningSocket::Came::kNone) break;
-    if (came == ListeningSocket::Came::kTurnedAway) {
-      count_refusal();
-    } else {
-      admit(std::move(socket));
-    }
-  }
+  accept_waiting(
+      listener_, [this](PacketSocket socket) { admit(std::move(socket)); },
+      [this] { count_refusal(); });
   set_.watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, true);
 }
 
@@ -154,8 +147,10 @@ void CallbackServer::admit(PacketSocket socket) {
     if (stopping_ || !make_room_locked(uid, evicted)) {
       count_refusal();
     } else {
-      connection = std::make_shared<Connection>(next_number_, std::move(socket),
-                                                KnownFd(std::move(peer.descriptor)));
+      const UnsentLimits unsent{limits_.unsent_max, limits_.unsent_max * kPacketBytesMax};
+      connection = std::make_shared<ReaderConnection>(
+          next_number_,
+          PeerConnection(std::move(socket), KnownFd(std::move(peer.descriptor)), unsent));
       connections_.emplace(next_number_++, connection);
       users_.add_connection(uid, std::chrono::steady_clock::now());
     }
@@ -268,7 +263,7 @@ void CallbackServer::refuse(const ConnectionPtr& connection, std::uint64_t id,
   answer.type = MessageType::kRefused;
   answer.id = id;
   answer.refusal = reason;
-  keep_or_drop(connection, connection->send(answer, limits_.unsent_max));
+  keep_or_drop(connection, connection->send(answer));
 }
 
 void CallbackServer::busy(const ConnectionPtr& connection, std::uint64_t id) {
@@ -276,7 +271,7 @@ void CallbackServer::busy(const ConnectionPtr& connection, std::uint64_t id) {
   ChannelAnswer answer;
   answer.type = MessageType::kBusy;
   answer.id = id;
-  keep_or_drop(connection, connection->send(answer, limits_.unsent_max));
+  keep_or_drop(connection, connection->send(answer));
 }
 
 CallbackServer::Admitted CallbackServer::handle(const ConnectionPtr& connection,
@@ -345,7 +340,7 @@ void CallbackServer::run(const ConnectionPtr& connection, const Admitted& admitt
   admitted.callable->run(admitted.call, [&](const RunningCall& done) noexcept {
     connection->remove_call(done.request().id);
     try {
-      keep = connection->send(done, limits_.unsent_max);
+      keep = connection->send(done);
     } catch (const std::bad_alloc&) {
       keep = false;  // no answer can be made: hanging up is one
     }
@@ -366,7 +361,7 @@ void CallbackServer::handle_interest(const ConnectionPtr& connection,
     answer.id = id;
     bool keep = true;
     try {
-      keep = connection->send(answer, alive->limits_.unsent_max);
+      keep = connection->send(answer);
     } catch (const std::bad_alloc&) {
       keep = false;  // no answer can be made: hanging up is one
     }
@@ -458,7 +453,7 @@ void CallbackServer::stop() noexcept {
   }
 }
 
-void CallbackServer::after_fork_in_child() noexcept {
+void CallbackServer::leave_to_parent() noexcept {
   listener_.abandon();
   const bool has_descriptors = set_.is_here();
   for (const auto& [number, connection] : connections_) {

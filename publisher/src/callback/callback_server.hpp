@@ -33,9 +33,9 @@
 
 #include "channel_limits.hpp"
 #include "channel_users.hpp"
-#include "connection.hpp"
 #include "meterbank/base/result.hpp"
-#include "wait_set.hpp"
+#include "meterbank/ipc/wait_set.hpp"
+#include "reader_connection.hpp"
 
 namespace meterbank::detail {
 
@@ -54,13 +54,13 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
   // Ends the threads and hangs up; waits for callbacks that run, except that of the caller.
   void stop() noexcept;
 
-  // Around fork(): the child closes what it has inherited and leaves the object alone after that.
-  void before_fork() noexcept { mutex_.lock(); }
-  void after_fork_in_parent() noexcept { mutex_.unlock(); }
-  void after_fork_in_child() noexcept;
+  // As in ForkWatcher, for the segment that it belongs to.
+  void lock_for_fork() noexcept { mutex_.lock(); }
+  void unlock_after_fork() noexcept { mutex_.unlock(); }
+  void leave_to_parent() noexcept;
 
  private:
-  using ConnectionPtr = std::shared_ptr<Connection>;
+  using ConnectionPtr = std::shared_ptr<ReaderConnection>;
   struct Registered {
     std::uint64_t generation = 0;
     std::shared_ptr<Callable> callable;
@@ -113,7 +113,8 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
   PacketListener listener_;
   WaitSet set_;
 
-  std::mutex mutex_;  // everything below; taken before a Connection's or a Callable's, never inside
+  std::mutex
+      mutex_;  // everything below; taken before a ReaderConnection's or a Callable's, never inside
   bool stopping_ = false;
   std::vector<std::thread> threads_;
   std::size_t running_ = 0;  // threads that run callbacks

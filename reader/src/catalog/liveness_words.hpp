@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "meterbank/base/clock.hpp"
+#include "meterbank/shm/owner_mutex.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 
 namespace meterbank {
@@ -16,11 +17,8 @@ namespace meterbank {
          static_cast<std::uint32_t>(SegmentState::kClosed);
 }
 
-// The kernel's mark on the robust mutex that the keeper thread held when it died.
 [[nodiscard]] inline bool owner_died(const SegmentHeader& header) noexcept {
-  // The C library owns the other words of the mutex; the first one is a futex, an atomic by nature.
-  const auto& futex = *reinterpret_cast<const SharedWord32*>(header.owner_mutex.data());
-  return (futex.load(std::memory_order_relaxed) & kOwnerDied) != 0;  // relaxed: orders nothing
+  return has_owner_died(header.owner_mutex);
 }
 
 // Zero for a beat in the future, as another time namespace or a hostile provider may claim.

@@ -136,6 +136,7 @@ std::byte* OwnedExtent::data() const noexcept { return mapping_->region.data(); 
 std::uint64_t OwnedExtent::size() const noexcept { return mapping_->region.size(); }
 int OwnedExtent::descriptor() const noexcept { return mapping_->descriptor.get(); }
 bool OwnedExtent::has_descriptor() const noexcept { return mapping_->descriptor.is_here(); }
+KnownFd OwnedExtent::take_descriptor() noexcept { return std::move(mapping_->descriptor); }
 std::uint64_t OwnedExtent::inode() const noexcept { return mapping_->inode; }
 
 bool OwnedExtent::detach_after_fork() noexcept {

@@ -253,13 +253,13 @@ void read(PacketReader& reader, Refused& body) {
   reader.require(is_valid_utf8(body.sentence));
 }
 
-void write(PacketWriter& writer, const Values& body) {
+void write(PacketWriter& writer, const LeaseValues& body) {
   ValuesHead head = body.head;
   head.value_count = static_cast<std::uint32_t>(body.values.size());
   writer.put(head);
   writer.put_first(body.values, body.values.size());
 }
-void read(PacketReader& reader, Values& body) {
+void read(PacketReader& reader, LeaseValues& body) {
   reader.get(body.head);
   reader.require_within(body.head.quality, Quality::kExact, Quality::kUnverified);
   reader.get(body.values, body.head.value_count);

@@ -2,7 +2,6 @@
 #include "meterbank/shm/ledger_owner.hpp"
 
 #include <linux/futex.h>
-#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,28 +11,13 @@
 #include <utility>
 
 #include "meterbank/base/clock.hpp"
+#include "meterbank/shm/owner_mutex.hpp"
 
 namespace meterbank::pmu {
 namespace {
 
 [[nodiscard]] constexpr std::uint64_t in_lines(std::uint64_t bytes) noexcept {
   return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
-}
-
-[[nodiscard]] pthread_mutex_t* owner_mutex(LedgerHeader& header) noexcept {
-  static_assert(sizeof(pthread_mutex_t) <= sizeof header.owner_mutex);
-  return reinterpret_cast<pthread_mutex_t*>(header.owner_mutex.data());
-}
-
-// From now on the kernel marks the mutex when this thread ends without unlocking it.
-void lock_for_life(pthread_mutex_t* mutex) noexcept {
-  pthread_mutexattr_t attributes;
-  ::pthread_mutexattr_init(&attributes);
-  ::pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-  ::pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-  ::pthread_mutex_init(mutex, &attributes);
-  ::pthread_mutexattr_destroy(&attributes);
-  ::pthread_mutex_lock(mutex);
 }
 
 [[nodiscard]] Result<std::vector<std::uint32_t>> first_slots_of(
@@ -95,7 +79,7 @@ Result<LedgerOwner> LedgerOwner::create(std::uint16_t epoch,
   }
   owner.slots_ = new (memory + slots_at) SharedWord[std::max<std::size_t>(owner.slot_count(), 1)]{};
   owner.leases_ = new (memory + leases_at) SharedWord[kLedgerLeasesMax]{};
-  lock_for_life(owner_mutex(*header));
+  hold_owner_mutex(header->owner_mutex);
   owner.is_owned_ = true;
   owner.say_alive(header->start_ns);
   return owner;
@@ -116,7 +100,7 @@ LedgerOwner::~LedgerOwner() {
       static_cast<std::uint32_t>(LedgerState::kLive)) {
     end(LedgerState::kEnded);
   }
-  ::pthread_mutex_unlock(owner_mutex(header()));
+  release_owner_mutex(header().owner_mutex);
 }
 
 LedgerHeader& LedgerOwner::header() const noexcept {
@@ -157,7 +141,7 @@ void LedgerOwner::say_alive(std::uint64_t now_ns) noexcept {
 }
 
 void LedgerOwner::end(LedgerState state) noexcept {
-  // [L4] pairs with [L8]. Without it who sees the end takes older words for the
+  // [L4] pairs with [L8]. Without it a reader that sees the end takes older words for the
   // last ones.
   header().state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
   has_changed_ = true;

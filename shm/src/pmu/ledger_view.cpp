@@ -127,7 +127,7 @@ bool LedgerView::wait(std::uint32_t seen, std::chrono::nanoseconds timeout) cons
 }
 
 LedgerState LedgerView::state() const noexcept {
-  // [L8] pairs with [L4]. Without it who sees the end takes older words for the last
+  // [L8] pairs with [L4]. Without it a reader that sees the end takes older words for the last
   // ones.
   const std::uint32_t state = header_->state.load(std::memory_order_acquire);
   if (state > static_cast<std::uint32_t>(LedgerState::kEnded)) return LedgerState::kEnded;

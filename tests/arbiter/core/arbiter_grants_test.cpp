@@ -25,7 +25,7 @@ TEST(ArbiterGrants, WaitForTheKernel) {
   const auto& open = std::get<Open>(actions.front());
   EXPECT_EQ(open.openings.size(), 4U) << "two events on two CPUs";
   const auto& [number, lease] = *world.arbiter.leases().begin();
-  EXPECT_EQ(lease.state, pmu::LeaseState::kPreparing);
+  EXPECT_EQ(lease.state(), pmu::LeaseState::kPreparing);
   EXPECT_FALSE(pmu::is_in_force(world.arbiter.lease_word(number), lease.token));
 
   world.arbiter.opened(open.carrier, {.kernel_ids = {5, 6, 7, 8}}, world.now);

@@ -76,7 +76,7 @@ TEST_F(ArbiterLife, ARevokedHolderMayReadUntilItsDeadline) {
   EXPECT_TRUE(pmu::is_in_force(world.arbiter.lease_word(pmu::lease_of(token)), token));
   world.count(70, kMillisecond);
   world.say(holder, 51, pmu::Read{token});
-  EXPECT_EQ(world.answer<pmu::Values>(holder, 51)->values.at(0).value, 70U);
+  EXPECT_EQ(world.answer<pmu::LeaseValues>(holder, 51)->values.at(0).value, 70U);
   world.pass(kDrain - 1);
   EXPECT_EQ(world.state(token), pmu::LeaseState::kRevoking);
   world.count(5, kMillisecond);
@@ -85,7 +85,7 @@ TEST_F(ArbiterLife, ARevokedHolderMayReadUntilItsDeadline) {
   EXPECT_TRUE(world.answer<pmu::Done>(root, 50));
   EXPECT_EQ(last_notice(holder)->kind, pmu::NoticeKind::kLost);
   EXPECT_EQ(last_notice(holder)->cause, pmu::Cause::kRevokedByAdministrator);
-  const auto finals = world.all<pmu::Values>(holder);
+  const auto finals = world.all<pmu::LeaseValues>(holder);
   EXPECT_EQ(finals.back().values.at(0).value, 75U);
   EXPECT_EQ(finals.back().head.quality, pmu::Quality::kFenced);
 }
@@ -97,7 +97,7 @@ TEST_F(ArbiterLife, FinalValuesComeBeforeTheNoticeThatItIsLost) {
   std::size_t values_at = 0;
   std::size_t notice_at = 0;
   for (std::size_t i = 0; i < world.sent.size(); ++i) {
-    if (std::holds_alternative<pmu::Values>(world.sent[i].message)) values_at = i;
+    if (std::holds_alternative<pmu::LeaseValues>(world.sent[i].message)) values_at = i;
     if (std::holds_alternative<pmu::Notice>(world.sent[i].message)) notice_at = i;
   }
   EXPECT_LT(values_at, notice_at);
@@ -270,7 +270,8 @@ TEST_F(ArbiterLife, DetachedLeasesWaitForTheirUser) {
   ASSERT_NE(taken_over, 0U);
   EXPECT_NE(taken_over, token) << "a client that kept the old token is fenced";
   world.say(after, 82, pmu::Read{taken_over});
-  EXPECT_EQ(world.answer<pmu::Values>(after, 82)->values.at(0).value, 40U) << "nothing is lost";
+  EXPECT_EQ(world.answer<pmu::LeaseValues>(after, 82)->values.at(0).value, 40U)
+      << "nothing is lost";
   world.disconnect(after);
   world.pass(11 * kSecond);
   EXPECT_TRUE(world.arbiter.leases().empty()) << "no client came";

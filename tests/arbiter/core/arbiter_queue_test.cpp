@@ -354,7 +354,7 @@ TEST_F(ArbiterQueue, RestorableLeasesComeBackWithWhatTheyHaveCounted) {
   EXPECT_EQ(world.all<pmu::Notice>(one).back().kind, pmu::NoticeKind::kResumed);
   world.count(5, kMillisecond);
   world.say(one, 3, pmu::Read{token});
-  const pmu::Value value = world.answer<pmu::Values>(one, 3)->values.at(0);
+  const pmu::Value value = world.answer<pmu::LeaseValues>(one, 3)->values.at(0);
   EXPECT_EQ(value.value, 35U);
   EXPECT_LT(value.running_ns, value.enabled_ns);
 }

@@ -155,7 +155,7 @@ TEST(ArbiterUpgrade, AllOfItIsCarriedOver) {
   EXPECT_EQ(world.arbiter.queue().size(), 1U);
   world.count(7, kMillisecond);
   world.say(two, 3, pmu::Read{world.token(two, 1)});
-  EXPECT_EQ(world.answer<pmu::Values>(two, 3)->values.at(0).value, 7U);
+  EXPECT_EQ(world.answer<pmu::LeaseValues>(two, 3)->values.at(0).value, 7U);
   world.say(one, 4, pmu::Free{world.token(one, 2)});
   EXPECT_NE(world.token(two, 2), 0U) << "who waited before is served after";
   world.say(one, 5, allocate({cycles()}, 2));

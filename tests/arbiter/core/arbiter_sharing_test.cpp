@@ -18,9 +18,9 @@ pmu::Allocate slice(std::uint32_t counters, std::uint32_t duty_permille) {
   asked.head.duty_permille = duty_permille;
   return asked;
 }
-pmu::Values read(ScriptedKernel& world, ClientNumber client, std::uint64_t id) {
+pmu::LeaseValues read(ScriptedKernel& world, ClientNumber client, std::uint64_t id) {
   world.say(client, 5000 + id, pmu::Read{world.token(client, id)});
-  return world.answer<pmu::Values>(client, 5000 + id).value_or(pmu::Values{});
+  return world.answer<pmu::LeaseValues>(client, 5000 + id).value_or(pmu::LeaseValues{});
 }
 
 TEST(ArbiterSharing, OneCounterServesAllWhoCountTheSame) {
@@ -35,8 +35,8 @@ TEST(ArbiterSharing, OneCounterServesAllWhoCountTheSame) {
   EXPECT_EQ(world.arbiter.book().room(0, CpuSet::range(0, 1), 0xf), 2U);
   EXPECT_EQ(world.answer<pmu::Granted>(two, 1)->head.quality, pmu::Quality::kShared);
   world.count(11, kMillisecond);
-  const pmu::Values of_one = read(world, one, 1);
-  const pmu::Values of_two = read(world, two, 1);
+  const pmu::LeaseValues of_one = read(world, one, 1);
+  const pmu::LeaseValues of_two = read(world, two, 1);
   EXPECT_EQ(of_one.values.at(0).value, 111U);
   EXPECT_EQ(of_two.values.at(0).value, 11U) << "from where it began";
   EXPECT_EQ(of_two.values.at(0).item, 0U);
@@ -86,7 +86,7 @@ TEST(ArbiterSlices, EqualTurnsThatSayWhatPartOfTheTimeTheyHad) {
     world.pass(10 * kMillisecond);
   }
   for (const ClientNumber client : {one, two}) {
-    const pmu::Values values = read(world, client, 1);
+    const pmu::LeaseValues values = read(world, client, 1);
     EXPECT_EQ(values.head.quality, pmu::Quality::kSliced);
     const pmu::Value& value = values.values.at(0);
     EXPECT_NEAR(static_cast<double>(value.running_ns), 200.0 * 1e6, 51.0 * 1e6);

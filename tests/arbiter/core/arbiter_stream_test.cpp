@@ -280,7 +280,7 @@ class History {
       }
     }
     for (const auto& [number, carrier] : world.arbiter.carriers()) {
-      const bool is_open = carrier.state != CarrierState::kClosed;
+      const bool is_open = carrier.state() != CarrierState::kClosed;
       if (is_open && carrier.leases.empty()) return "a carrier without leases is open";
       if (is_open != world.has_open(number)) return "what is open is not what leases have";
       for (const std::uint16_t lease : carrier.leases) {
@@ -289,8 +289,8 @@ class History {
     }
     std::size_t open = 0;
     for (const auto& [number, lease] : world.arbiter.leases()) {
-      if (lease.state == pmu::LeaseState::kPreparing) return "neither granted nor refused";
-      if (lease.state == pmu::LeaseState::kQueued && !lease.carriers.empty()) {
+      if (lease.state() == pmu::LeaseState::kPreparing) return "neither granted nor refused";
+      if (lease.state() == pmu::LeaseState::kQueued && !lease.carriers.empty()) {
         return "half of a grant was left";
       }
       for (const CarrierNumber carrier : lease.carriers) {
@@ -298,7 +298,7 @@ class History {
       }
     }
     for (const auto& [number, carrier] : world.arbiter.carriers()) {
-      open += carrier.state != CarrierState::kClosed ? 1 : 0;
+      open += carrier.state() != CarrierState::kClosed ? 1U : 0U;
     }
     if (open != world.open_count()) return "the kernel has events open that have no lease";
     return std::nullopt;

@@ -134,7 +134,7 @@ class ScriptedKernel {
   }
   [[nodiscard]] pmu::LeaseState state(pmu::Token token) const {
     const Lease* one = lease(token);
-    return one == nullptr ? pmu::LeaseState::kNone : one->state;
+    return one == nullptr ? pmu::LeaseState::kNone : one->state();
   }
 
   // ---- The kernel ----
@@ -314,7 +314,7 @@ class ScriptedKernel {
     if (outcome.fault == OpenFault::kNone) carrier.is_paused = false;
     arbiter.opened(action.carrier, outcome, now);
   }
-  void execute(Sample& action) {
+  void execute(ReadCounters& action) {
     executed.emplace_back(action);
     sample(action.carrier);
   }

@@ -96,7 +96,7 @@ TEST(PmudGrants, CountsWhatHappensAtAnAddress) {
   // relaxed: only that it is written counts.
   for (int i = 0; i < 1000; ++i) watched.store(1, std::memory_order_relaxed);
   const auto got = client.ask(pmu::Read{token});
-  const auto* const values = got ? got->as<pmu::Values>() : nullptr;
+  const auto* const values = got ? got->as<pmu::LeaseValues>() : nullptr;
   ASSERT_NE(values, nullptr);
   ASSERT_EQ(values->values.size(), 1U);
   EXPECT_GE(values->values[0].value, 1000U);

@@ -116,27 +116,27 @@ TEST(PmudJournal, StaysInBoundsAndKeepsHeldLeases) {
 TEST(PmudAdmission, GivesUsersSharesAndRootMore) {
   Admission admission;
   int of_user = 0, of_root = 0;
-  while (admission.enter(1000)) ++of_user;
-  while (admission.enter(0)) ++of_root;
+  while (admission.enter(1000, 1)) ++of_user;
+  while (admission.enter(0, 1)) ++of_root;
   EXPECT_EQ(of_user, 32);
   EXPECT_EQ(of_root, 128);
   for (std::uint32_t user = 1; user <= 3; ++user) {
-    for (int i = 0; i < 32; ++i) EXPECT_TRUE(admission.enter(user));
+    for (int i = 0; i < 32; ++i) EXPECT_TRUE(admission.enter(user, 1));
   }
-  EXPECT_FALSE(admission.enter(4)) << "all places are taken";
+  EXPECT_FALSE(admission.enter(4, 1)) << "all places are taken";
   admission.leave(0);
-  EXPECT_TRUE(admission.enter(4));
+  EXPECT_TRUE(admission.enter(4, 1));
 }
 
 TEST(PmudAdmission, LimitsPacketsOfUsersOverTime) {
-  Admission admission({.packets_per_second = 10, .packets_at_once = 5});
-  ASSERT_TRUE(admission.enter(1000));
+  Admission admission({.packets = {.per_second = 10, .at_once = 5}});
+  ASSERT_TRUE(admission.enter(1000, 1));
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(admission.take_packet(1000, 1));
   EXPECT_FALSE(admission.take_packet(1000, 1));
   EXPECT_TRUE(admission.take_packet(1000, 100'000'001));
   EXPECT_FALSE(admission.take_packet(1000, 100'000'001));
   admission.leave(1000);
-  ASSERT_TRUE(admission.enter(1000)) << "coming anew";
+  ASSERT_TRUE(admission.enter(1000, 100'000'001)) << "coming anew";
   EXPECT_FALSE(admission.take_packet(1000, 100'000'002));
 }
 

@@ -135,7 +135,7 @@ TEST(PmudUpgrade, AHundredLeasesGoOnUnderTheirTokens) {
       EXPECT_TRUE((*ledger)->is_in_force(tokens[i * 10 + lease]));
     }
     const auto read = clients[i].ask(pmu::Read{tokens[i * 10]});
-    EXPECT_TRUE(read && read->as<pmu::Values>() != nullptr);
+    EXPECT_TRUE(read && read->as<pmu::LeaseValues>() != nullptr);
   }
   EXPECT_EQ(pmud.pid(), pid);
   // A client that waited waits on, and is served.
@@ -169,7 +169,7 @@ TEST(PmudUpgrade, CountsOfThisMachineGoOn) {
   ASSERT_TRUE(notice && notice->as<pmu::NewLedger>() != nullptr) << pmud.complaints();
   for (int i = 0; i < 500; ++i) watched.store(2, std::memory_order_relaxed);
   const auto got = client.ask(pmu::Read{token});
-  const auto* const values = got ? got->as<pmu::Values>() : nullptr;
+  const auto* const values = got ? got->as<pmu::LeaseValues>() : nullptr;
   ASSERT_NE(values, nullptr);
   EXPECT_GE(values->values.at(0).value, 1000U);
 }
@@ -184,7 +184,7 @@ TEST(PmudUpgrade, ManyInARowLeaveNothingBehind) {
     const auto notice = client.notice();
     ASSERT_TRUE(notice && notice->as<pmu::NewLedger>() != nullptr) << pmud.complaints();
     const auto read = client.ask(pmu::Read{token});
-    ASSERT_TRUE(read && read->as<pmu::Values>() != nullptr);
+    ASSERT_TRUE(read && read->as<pmu::LeaseValues>() != nullptr);
     if (i == 0) descriptors = pmud.descriptors_of(1, 1);
   }
   EXPECT_TRUE(comes_true([&] { return pmud.descriptors() <= descriptors; }));

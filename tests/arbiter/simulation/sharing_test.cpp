@@ -57,7 +57,7 @@ TEST(SimulatedSharing, CountsForEachWhatACounterOfItsOwnWould) {
   EXPECT_EQ(world.arbiter.carriers().size(), 1U);
   EXPECT_NE(references[0].value(), references[5].value());
   for (std::uint32_t i = 0; i < 6; ++i) {
-    const pmu::Values values = world.read(clients[i], tokens[i]);
+    const pmu::LeaseValues values = world.read(clients[i], tokens[i]);
     ASSERT_EQ(values.values.size(), 1U);
     EXPECT_EQ(values.values[0].value, references[i].value()) << i;
     EXPECT_EQ(values.values[0].enabled_ns, values.values[0].running_ns);
@@ -114,7 +114,7 @@ TEST_F(SimulatedSlices, GiveEachItsPartWithinOneTurnAndSaySo) {
   world.pass(span);
   Nanoseconds sum = 0;
   for (std::uint32_t i = 0; i < kMembers; ++i) {
-    const pmu::Values values = world.read(clients[i], tokens[i]);
+    const pmu::LeaseValues values = world.read(clients[i], tokens[i]);
     EXPECT_EQ(values.head.quality, pmu::Quality::kSliced);
     ASSERT_EQ(values.values.size(), 5U);
     const Nanoseconds running = values.values[0].running_ns - before[i];
@@ -136,7 +136,7 @@ TEST_F(SimulatedSlices, AreNotForThoseWhoWantAllOfTheTime) {
   // What is left is too little for another client that wants five.
   EXPECT_EQ(world.get(client, part_of_the_time(250, 5)), 0U);
   world.pass(kSecond);
-  const pmu::Values values = world.read(client, token);
+  const pmu::LeaseValues values = world.read(client, token);
   EXPECT_EQ(values.head.quality, pmu::Quality::kExact);
   EXPECT_EQ(values.values[0].running_ns, kSecond);
   EXPECT_EQ(values.values[0].enabled_ns, kSecond);
@@ -162,7 +162,7 @@ TEST_F(SimulatedSlices, EndWithoutATrace) {
   world.disconnect(client);
   world.pass(kSecond);
   for (const auto& [number, lease] : world.arbiter.leases()) {
-    EXPECT_EQ(lease.state, pmu::LeaseState::kActive);
+    EXPECT_EQ(lease.state(), pmu::LeaseState::kActive);
   }
   world.disconnect(other);
   world.pass(kSecond);

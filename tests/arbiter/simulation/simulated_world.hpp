@@ -114,7 +114,7 @@ class SimulatedWorld {
     sampled_ns_ = now();
     std::vector<CarrierNumber> open;
     for (const auto& [number, carrier] : arbiter.carriers()) {
-      if (carrier.state == CarrierState::kOpen) open.push_back(number);
+      if (carrier.state() == CarrierState::kOpen) open.push_back(number);
     }
     for (const CarrierNumber number : open) {
       arbiter.sampled(number, backend.read(number), now());
@@ -154,17 +154,17 @@ class SimulatedWorld {
   }
   [[nodiscard]] pmu::LeaseState state(pmu::Token token) const {
     const Lease* one = lease(token);
-    return one == nullptr ? pmu::LeaseState::kNone : one->state;
+    return one == nullptr ? pmu::LeaseState::kNone : one->state();
   }
-  [[nodiscard]] pmu::Values read(ClientNumber client, pmu::Token token) {
-    return answer<pmu::Values>(say(client, pmu::Read{token})).value_or(pmu::Values{});
+  [[nodiscard]] pmu::LeaseValues read(ClientNumber client, pmu::Token token) {
+    return answer<pmu::LeaseValues>(say(client, pmu::Read{token})).value_or(pmu::LeaseValues{});
   }
 
   // What is wrong with what clients were told and what the kernel has, if anything: each active
   // lease whose events were all sampled as they are now has a counter for each of them.
   [[nodiscard]] std::optional<std::string> contradiction() {
     for (const auto& [number, carrier] : arbiter.carriers()) {
-      if (carrier.state != CarrierState::kOpen) continue;
+      if (carrier.state() != CarrierState::kOpen) continue;
       const auto readings = backend.read(number);
       if (readings.size() != carrier.openings.size()) return "an open carrier is not open";
     }
@@ -204,9 +204,9 @@ class SimulatedWorld {
   SimulatedKernel& kernel;
   Arbiter arbiter;
   WorldOptions options;
-  std::map<std::uint64_t, std::vector<pmu::ArbiterMessage>> answers;  // by the request's id
-  std::vector<std::pair<ClientNumber, pmu::Notice>> told;             // in order
-  std::vector<std::pair<ClientNumber, pmu::Values>> last_values;      // unasked, in order
+  std::map<std::uint64_t, std::vector<pmu::ArbiterMessage>> answers;   // by the request's id
+  std::vector<std::pair<ClientNumber, pmu::Notice>> told;              // in order
+  std::vector<std::pair<ClientNumber, pmu::LeaseValues>> last_values;  // unasked, in order
   std::function<void(const Send&)> on_send;
 
  private:
@@ -216,7 +216,7 @@ class SimulatedWorld {
       answers[action.id].push_back(std::move(action.message));
     } else if (const auto* notice = std::get_if<pmu::Notice>(&action.message)) {
       told.emplace_back(action.client, *notice);
-    } else if (const auto* values = std::get_if<pmu::Values>(&action.message)) {
+    } else if (const auto* values = std::get_if<pmu::LeaseValues>(&action.message)) {
       last_values.emplace_back(action.client, *values);
     }
   }
@@ -233,7 +233,7 @@ class SimulatedWorld {
   void execute(const Resume& action) {
     arbiter.opened(action.carrier, backend.resume(action.carrier), now());
   }
-  void execute(const Sample& action) {
+  void execute(const ReadCounters& action) {
     arbiter.sampled(action.carrier, backend.read(action.carrier), now());
   }
   void execute(const Confirm& action) {

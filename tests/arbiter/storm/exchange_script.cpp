@@ -312,7 +312,7 @@ void ExchangeScript::finish() {
   const arbiter::Arbiter& left = exchange_->arbiter();
   for (const auto& [number, lease] : left.leases()) {
     std::fprintf(stderr, "lease %d %s of client %llu, flags %u, carriers %zu, because %s\n", number,
-                 std::string(name_of(lease.state)).c_str(),
+                 std::string(name_of(lease.state())).c_str(),
                  static_cast<unsigned long long>(lease.client), lease.asked.head.flags,
                  lease.carriers.size(), std::string(name_of(lease.cause)).c_str());
   }

@@ -9,12 +9,12 @@
 //     | <------------- actions: Open(carrier) ---- |
 //     |    opens events, reads them                |
 //     | -- opened(carrier, outcome) -------------> |  it counts: grant
-//     | <------------- actions: Send(Granted) ---- |  it does not: who is in the way? refuse
+//     | <------------- actions: Send(Granted) ---- |  it does not: refuse, name the holder
 //     | -- passed(now) at deadline() ------------> |  terms, holds, drains, queue, turns
 //
 // The caller executes actions in their order and reports outcomes at once, before anything
-// else goes in; every Open and Resume gets one opened(), every Sample one sampled(), every Confirm
-// one confirmed(), every Survey one surveyed(), every Verify one verified().
+// else goes in; every Open and Resume gets one opened(), every ReadCounters one sampled(), every
+// Confirm one confirmed(), every Survey one surveyed(), every Verify one verified().
 //
 // One thread. Nothing waits. Time never goes back: an earlier `now` counts as the last one. While
 // a process has to act in time, deadline() is never far away; so a gap of more than kTickLate
@@ -65,7 +65,7 @@ struct Open {
   // has offered; by the kernel's number for it, 0: to be opened.
   std::vector<std::uint64_t> kept = {};
 };
-// The last readings stay in Arbiter::values() only if Sample came before.
+// The last readings stay in Arbiter::values() only if ReadCounters came before.
 struct Close {
   CarrierNumber carrier = 0;
 };
@@ -76,7 +76,7 @@ struct Resume {  // report opened()
   CarrierNumber carrier = 0;
 };
 // Report sampled().
-struct Sample {
+struct ReadCounters {
   CarrierNumber carrier = 0;
 };
 // After Close: has the kernel let go? Report confirmed().
@@ -107,7 +107,7 @@ struct Verify {
   CpuSet cpus;
   std::uint32_t counters = 0;
 };
-// Who counts without having asked? Report surveyed().
+// Look for outsiders. Report surveyed().
 struct Survey {};
 // After the packets before it.
 struct Disconnect {
@@ -155,7 +155,7 @@ struct Record {
   JournalRecord record;
 };
 
-using Action = std::variant<Send, Deliver, Open, Close, Pause, Resume, Sample, Confirm, Guard,
+using Action = std::variant<Send, Deliver, Open, Close, Pause, Resume, ReadCounters, Confirm, Guard,
                             ProbeKernel, Survey, Disconnect, Record, Verify>;
 
 // ---- What goes in ----
@@ -253,7 +253,7 @@ class Arbiter {
 
   // When passed() has something to do at the latest; nothing: never.
   [[nodiscard]] std::optional<Nanoseconds> deadline() const;
-  // What is to be done, once. Values in a Send are those of the last Sample before it.
+  // What is to be done, once. Values in a Send are those of the last ReadCounters before it.
   [[nodiscard]] std::optional<Action> next_action();
 
   // ---- To be looked at ----
@@ -271,7 +271,7 @@ class Arbiter {
   [[nodiscard]] const ArbiterOptions& options() const noexcept;
   [[nodiscard]] const Policy& policy() const noexcept;
   // What a Read would be answered from the last samples.
-  [[nodiscard]] pmu::Values values(const Lease& lease) const;
+  [[nodiscard]] pmu::LeaseValues values(const Lease& lease) const;
   // Slot words of a place, counter by counter, as the ledger shows them.
   [[nodiscard]] std::vector<std::uint64_t> slot_words(PmuIndex pmu, std::uint32_t cpu) const;
   [[nodiscard]] std::uint64_t lease_word(std::uint16_t number) const;
@@ -293,8 +293,8 @@ class Arbiter {
                                                Policy policy);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  class LeasePath;
+  std::unique_ptr<LeasePath> path_;
 };
 
 }  // namespace meterbank::arbiter

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arbiter/core/books/machine_book.hpp"
@@ -29,8 +30,10 @@
 namespace meterbank::arbiter {
 
 using ClientNumber = std::uint64_t;   // of a connection; never used again
+using LeaseNumber = std::uint16_t;    // of a slot in the ledger; used again after its lease
 using CarrierNumber = std::uint64_t;  // never used again
 using Nanoseconds = std::uint64_t;    // CLOCK_MONOTONIC
+using Place = std::pair<PmuIndex, std::uint32_t>;  // PMU and CPU
 
 // One counter that the kernel is to open.
 struct Opening {
@@ -60,11 +63,12 @@ enum class CarrierState : std::uint8_t {
   kClosed,    // until the kernel shows that it has let go
 };
 
+class KernelCounters;
+
 // Counters that are opened and closed together. A lease of its own has one; of leases that share,
 // each event has one, on which all of them count from where they began.
 struct Carrier {
   CarrierNumber number = 0;
-  CarrierState state = CarrierState::kOpening;
   Plan plan;  // what it has in the books, under booking_of(number)
   std::vector<Opening> openings;
   std::vector<std::uint64_t> kernel_ids;  // as many, once open
@@ -78,11 +82,16 @@ struct Carrier {
   Nanoseconds pause_ns = 0;            // between two looks at limbo
   std::vector<Reading> fenced = {};    // kWatched: what was read when it was paused
 
+  [[nodiscard]] CarrierState state() const noexcept { return state_; }
   // Whether they count the same. Items are positions in the lists of different requests.
   [[nodiscard]] bool counts_as(const std::vector<Opening>& others) const;
+
+ private:
+  friend class KernelCounters;  // asks the kernel for every change of it
+  CarrierState state_ = CarrierState::kOpening;
 };
 
-// Who is to be told Done when a lease is fenced.
+// A client that is told Done when a lease is fenced.
 struct Revoker {
   ClientNumber client = 0;
   std::uint64_t request = 0;
@@ -95,12 +104,14 @@ struct Checking {
   std::uint32_t counters = 0;
 };
 
+class LeaseTable;
 struct Piece;  // of what a lease has in the books
 
+// The arbiter's record of a lease. pmu::Lease is the client's handle of the same thing; no program
+// has both, and each is a lease to its side.
 struct Lease {
   pmu::Token token = 0;
   std::uint16_t number = 0;
-  pmu::LeaseState state = pmu::LeaseState::kNone;
   ClientNumber client = 0;    // 0: its connection is lost, and it is detached or may be reclaimed
   std::uint64_t request = 0;  // id that the answer to the request has
   ClientIdentity holder;
@@ -123,18 +134,19 @@ struct Lease {
   std::uint32_t unanswered = 0;         // Open, Resume, Sample and Verify that it waits for
   bool has_rest = false;                // what names no event is booked, under the lease's number
   bool was_told = false;                // that it is queued
-  bool awaits_survey = false;           // the kernel said no, and who is in the way is being asked
+  bool awaits_survey = false;           // the kernel said no, and a survey looks for outsiders
   Nanoseconds away_ns = 0;              // suspended since
   Nanoseconds retry_ns = 0;             // the kernel said no: not asked again before
   std::vector<Checking> checking = {};  // Verifies that are out, in their order
   std::optional<Decision> fault = {};   // what the kernel said while it was being prepared
-  std::optional<Decision> failed = {};  // the same, while who is in the way is being asked
+  std::optional<Decision> failed = {};  // the kernel's no, until that survey has ended
   std::vector<Revoker> revokers = {};
   std::shared_ptr<const std::vector<Piece>> pieces = {};  // of its plan
   bool is_waiting = false;                                // stands in the queue
   // When the books refused it last and no lease could give way, as MachineBook::clock(). 0: never.
   std::uint64_t refused_at = 0;
 
+  [[nodiscard]] pmu::LeaseState state() const noexcept { return state_; }
   [[nodiscard]] bool has(std::uint32_t flag) const noexcept {
     return (asked.head.flags & flag) != 0;
   }
@@ -144,9 +156,13 @@ struct Lease {
   [[nodiscard]] bool is_sliced() const noexcept { return asked.head.duty_permille < 1000; }
   // Has counters, or will have them again without asking.
   [[nodiscard]] bool is_held() const noexcept {
-    return state == pmu::LeaseState::kActive || state == pmu::LeaseState::kSuspended ||
-           state == pmu::LeaseState::kRevoking;
+    return state_ == pmu::LeaseState::kActive || state_ == pmu::LeaseState::kSuspended ||
+           state_ == pmu::LeaseState::kRevoking;
   }
+
+ private:
+  friend class LeaseTable;  // counts what state leases are in
+  pmu::LeaseState state_ = pmu::LeaseState::kNone;
 };
 
 // Under which number books know a carrier. A lease's own number stands there for what of it names

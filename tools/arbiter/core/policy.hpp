@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may have what: the policy file, which is TOML, and what it means for one client.
+// The rights of clients: the policy file, which is TOML, and what it means for one client.
 //
 //   outsiders = "refuse"          # exact indexes beside programs without a lease; or "allow"
 //
-//   [[rule]]                      # allow, deny or admin, and for whom
+//   [[rule]]                      # allow, deny or admin, and for which users
 //   user = "alice"                # a name or a number
 //   allow = []                    # may count; these limits replace those of earlier rules
 //   priority = "interactive"      # its highest class

@@ -16,9 +16,8 @@
 namespace meterbank::arbiter {
 namespace {
 
-constexpr int kAcceptsAtOnce = 64;
 constexpr int kPacketsAtOnce = 8;  // of one client, before the others have their turn
-constexpr int kEventsAtOnce = 64;
+constexpr std::size_t kEventsAtOnce = 64;
 constexpr Nanoseconds kPublishPeriod = 5'000'000;
 constexpr unsigned kSourceShift = 56;
 
@@ -43,14 +42,15 @@ Server::~Server() = default;
 void Server::run() {
   std::array<epoll_event, kEventsAtOnce> events;
   while (!has_ended_) {
-    const int count =
-        ::epoll_wait(epoll_.get(), events.data(), kEventsAtOnce, timeout_ms(monotonic()));
+    std::size_t count = 0;
+    const auto woke = set_.wait(events, count, timeout_ms(monotonic()));
     const Nanoseconds now = monotonic();
+    if (woke == WaitSet::Woke::kLost) return end(now);  // its descriptors are closed
     // Before anything else: after a time in which no process could act, terms are to grow first.
     const auto deadline = exchange_->arbiter().deadline();
     if (now >= next_tick_ || (deadline && now >= *deadline)) tick(now);
-    for (int i = 0; i < count && !has_ended_; ++i) {
-      const epoll_event& event = events[static_cast<std::size_t>(i)];
+    for (std::size_t i = 0; i < count && !has_ended_; ++i) {
+      const epoll_event& event = events[i];
       const std::uint64_t tag = event.data.u64;
       handle(static_cast<Source>(tag >> kSourceShift),
              tag & ((std::uint64_t{1} << kSourceShift) - 1), event.events);
@@ -74,11 +74,9 @@ int Server::timeout_ms(Nanoseconds now) const {
 
 void Server::watch(int descriptor, Source source, std::uint64_t number,
                    std::uint32_t events) noexcept {
-  epoll_event event{};
-  event.events = events;
-  event.data.u64 = static_cast<std::uint64_t>(source) << kSourceShift | number;
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0 || errno != EEXIST) return;
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, descriptor, &event);
+  const std::uint64_t tag = static_cast<std::uint64_t>(source) << kSourceShift | number;
+  if (set_.watch(descriptor, tag, events, false) || errno != EEXIST) return;
+  set_.watch(descriptor, tag, events, true);
 }
 
 // A lost counter says so once, and a counter that nothing is mapped of always says that it hung up:
@@ -97,7 +95,7 @@ void Server::watch_counters() {
 void Server::closes(CarrierNumber carrier) {
   std::erase_if(watched_, [this, carrier](const auto& entry) {
     if (entry.second != carrier) return false;
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, entry.first, nullptr);
+    set_.forget(entry.first);
     return true;
   });
 }
@@ -149,22 +147,17 @@ void Server::publish(Nanoseconds now) {
 // ---- Clients ----
 
 void Server::accept_clients(Nanoseconds now) {
-  for (int count = 0; count < kAcceptsAtOnce; ++count) {
-    PacketSocket socket;
-    const auto came = listener_.accept(socket);
-    if (came == ListeningSocket::Came::kNone) return;
-    if (came == ListeningSocket::Came::kTurnedAway) {
-      ++connections_refused_;
-      log_.complain("no descriptor is left for a client; raise LimitNOFILE", now);
-    } else {
-      admit(std::move(socket), now);
-    }
-  }
+  accept_waiting(
+      listener_, [this, now](PacketSocket socket) { admit(std::move(socket), now); },
+      [this, now] {
+        ++connections_refused_;
+        log_.complain("no descriptor is left for a client; raise LimitNOFILE", now);
+      });
 }
 
 void Server::admit(PacketSocket socket, Nanoseconds now) {
   const uid_t uid = socket.peer().uid;
-  if (!admission_.enter(uid)) {
+  if (!admission_.enter(uid, now)) {
     ++connections_refused_;
     log_.complain(fmt::format("user {} has too many connections, or all have", uid), now);
     const pmu::ArbiterMessage told = pmu::Rejected{pmu::Rejection::kTooMany, 0};
@@ -184,25 +177,25 @@ void Server::admit(PacketSocket socket, Nanoseconds now) {
     return;
   }
   const ClientNumber client = next_client_++;
-  add_client(client, Connection(std::move(socket), std::move(peer->process), uid));
+  add_client(client, ClientConnection(std::move(socket), std::move(peer->process)));
   exchange_->connected(client, peer->identity, now);
 }
 
-void Server::add_client(ClientNumber client, Connection connection) {
-  watch(connection.socket().descriptor(), Source::kClient, client, EPOLLIN);
-  watch(connection.process().get(), Source::kProcess, client, EPOLLIN);
+void Server::add_client(ClientNumber client, ClientConnection connection) {
+  watch(connection.peer.descriptor(), Source::kClient, client, EPOLLIN);
+  watch(connection.peer.process(), Source::kProcess, client, EPOLLIN);
   connections_.emplace(client, std::move(connection));
 }
 
 void Server::serve(ClientNumber client, std::uint32_t events) {
   const auto found = connections_.find(client);
   if (found == connections_.end()) return;
-  Connection& connection = found->second;
+  ClientConnection& connection = found->second;
   if ((events & EPOLLOUT) != 0) {
-    if (!connection.flush()) return drop(client, monotonic());
-    if (!connection.has_unsent()) {
+    if (!connection.peer.flush()) return drop(client, monotonic());
+    if (!connection.peer.has_unsent()) {
       connection.waits_for_room = false;
-      watch(connection.socket().descriptor(), Source::kClient, client, EPOLLIN);
+      watch(connection.peer.descriptor(), Source::kClient, client, EPOLLIN);
     }
   }
   if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) read_packets(client);
@@ -211,22 +204,23 @@ void Server::serve(ClientNumber client, std::uint32_t events) {
 void Server::read_packets(ClientNumber client) {
   for (int count = 0; count < kPacketsAtOnce; ++count) {
     const auto found = connections_.find(client);
-    if (found == connections_.end() || found->second.is_ending()) return;
-    Connection& connection = found->second;
+    if (found == connections_.end() || found->second.is_ending) return;
+    ClientConnection& connection = found->second;
     const Nanoseconds now = monotonic();
     UniqueFd attached;
-    switch (connection.socket().receive(packet_, attached)) {
+    switch (connection.peer.receive(packet_, attached)) {
       case PacketSocket::Got::kNothing:
         return;
       case PacketSocket::Got::kMalformed:
-        log_.complain(fmt::format("uid {} sent a malformed packet", connection.uid()), now);
+        log_.complain(fmt::format("uid {} sent a malformed packet", connection.peer.peer().uid),
+                      now);
         [[fallthrough]];
       case PacketSocket::Got::kEnd:
         return drop(client, now);
       case PacketSocket::Got::kPacket:
         break;
     }
-    const bool is_too_fast = !admission_.take_packet(connection.uid(), now);
+    const bool is_too_fast = !admission_.take_packet(connection.peer.peer().uid, now);
     exchange_->received(client, packet_.bytes(), std::move(attached), is_too_fast, now);
   }
 }
@@ -234,7 +228,7 @@ void Server::read_packets(ClientNumber client) {
 void Server::drop(ClientNumber client, Nanoseconds now) {
   const auto found = connections_.find(client);
   if (found == connections_.end()) return;
-  admission_.leave(found->second.uid());
+  admission_.leave(found->second.peer.peer().uid);
   connections_.erase(found);
   ending_.erase(client);
   exchange_->disconnected(client, now);
@@ -246,25 +240,25 @@ void Server::drop_ending(Nanoseconds now) {
     ending_.erase(ending_.begin());
     const auto found = connections_.find(client);
     // What it does not read now it is not owed.
-    if (found != connections_.end()) static_cast<void>(found->second.flush());
+    if (found != connections_.end()) static_cast<void>(found->second.peer.flush());
     drop(client, now);
   }
 }
 
 void Server::send(ClientNumber client, std::vector<std::byte> packet, int attached) {
   const auto found = connections_.find(client);
-  if (found == connections_.end() || found->second.is_ending()) return;
-  Connection& connection = found->second;
-  if (!connection.send(std::move(packet), attached)) return hang_up(client);
-  if (!connection.has_unsent() || connection.waits_for_room) return;
+  if (found == connections_.end() || found->second.is_ending) return;
+  ClientConnection& connection = found->second;
+  if (!connection.peer.send(std::move(packet), attached)) return hang_up(client);
+  if (!connection.peer.has_unsent() || connection.waits_for_room) return;
   connection.waits_for_room = true;
-  watch(connection.socket().descriptor(), Source::kClient, client, EPOLLIN | EPOLLOUT);
+  watch(connection.peer.descriptor(), Source::kClient, client, EPOLLIN | EPOLLOUT);
 }
 
 void Server::hang_up(ClientNumber client) {
   const auto found = connections_.find(client);
   if (found == connections_.end()) return;
-  found->second.begin_end();
+  found->second.is_ending = true;
   ending_.insert(client);
 }
 
@@ -317,7 +311,7 @@ void Server::end(Nanoseconds now) {
   supervisor_.tell("STOPPING=1");
   has_ended_ = true;
   exchange_->end(now);
-  for (auto& [client, connection] : connections_) static_cast<void>(connection.flush());
+  for (auto& [client, connection] : connections_) static_cast<void>(connection.peer.flush());
   exchange_->ledger().end(pmu::LedgerState::kEnded);
   listener_.close();
   rows_.reset();

@@ -19,7 +19,7 @@
 
 #include "arbiter/backend/backend.hpp"
 #include "arbiter/server/client/admission.hpp"
-#include "arbiter/server/client/connection.hpp"
+#include "arbiter/server/client/client_connection.hpp"
 #include "arbiter/server/client/process_table.hpp"
 #include "arbiter/server/exchange/exchange.hpp"
 #include "arbiter/server/policy_file.hpp"
@@ -32,6 +32,7 @@
 #include "arbiter/server/upgrade/saved_server.hpp"
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
+#include "meterbank/ipc/wait_set.hpp"
 
 namespace meterbank::arbiter {
 
@@ -77,7 +78,7 @@ class Server final : public Outside {
   void handle(Source source, std::uint64_t number, std::uint32_t events);
   void accept_clients(Nanoseconds now);
   void admit(PacketSocket socket, Nanoseconds now);
-  void add_client(ClientNumber client, Connection connection);
+  void add_client(ClientNumber client, ClientConnection connection);
   void serve(ClientNumber client, std::uint32_t events);
   void read_packets(ClientNumber client);
   void drop(ClientNumber client, Nanoseconds now);
@@ -111,8 +112,9 @@ class Server final : public Outside {
   Supervisor supervisor_;
   Log log_;
   Admission admission_;
-  UniqueFd epoll_, signals_;
-  std::map<ClientNumber, Connection> connections_;
+  WaitSet set_;
+  UniqueFd signals_;
+  std::map<ClientNumber, ClientConnection> connections_;
   std::set<ClientNumber> ending_;
   std::map<int, CarrierNumber> watched_;
   std::optional<Exchange> exchange_;

@@ -96,8 +96,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
 }
 
 Result<void> Server::prepare() {
-  epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll_) {
+  if (!set_.open()) {
     return fail(ErrorCode::kSystem, "descriptors to wait with", "raise LimitNOFILE", errno);
   }
   watch(listener_.descriptor(), Source::kListener, 0, EPOLLIN);
@@ -183,25 +182,31 @@ Result<void> Server::resume(const SavedServer& saved) {
 }
 
 void Server::resume_client(const SavedClient& saved) {
+  const Nanoseconds now = clock_ns(CLOCK_MONOTONIC);
   const ClientNumber client = saved.visitor.client;
   set_close_on_exec(saved.socket, true);
   PacketSocket socket{UniqueFd(saved.socket)};
   auto peer = processes_.peer_of(socket.descriptor());
   exchange_->adopt(saved.visitor, peer ? peer->identity : ClientIdentity());
   // Who has ended meanwhile is told to the arbiter as any end is.
-  if (!peer || !admission_.enter(peer->identity.uid)) {
-    exchange_->disconnected(client, clock_ns(CLOCK_MONOTONIC));
+  if (!peer || !admission_.enter(peer->identity.uid, now)) {
+    exchange_->disconnected(client, now);
     return;
   }
-  Connection connection(std::move(socket), std::move(peer->process), peer->identity.uid);
+  ClientConnection connection(std::move(socket), std::move(peer->process));
   for (const SavedPacket& packet : saved.unsent) {
-    if (packet.attached >= 0) set_close_on_exec(packet.attached, true);
+    UnsentPacket unsent;
     const auto bytes = std::as_bytes(std::span(packet.bytes));
-    connection.adopt({{bytes.begin(), bytes.end()}, UniqueFd(packet.attached)});
+    unsent.bytes.assign(bytes.begin(), bytes.end());
+    if (packet.attached >= 0) {
+      set_close_on_exec(packet.attached, true);
+      unsent.attached.emplace_back(UniqueFd(packet.attached));
+    }
+    connection.peer.keep(std::move(unsent));
   }
-  const bool has_unsent = connection.has_unsent();
+  const bool has_unsent = connection.peer.has_unsent();
   connection.waits_for_room = has_unsent;
-  const int descriptor = connection.socket().descriptor();
+  const int descriptor = connection.peer.descriptor();
   add_client(client, std::move(connection));
   if (has_unsent) watch(descriptor, Source::kClient, client, EPOLLIN | EPOLLOUT);
 }

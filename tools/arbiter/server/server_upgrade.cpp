@@ -26,10 +26,12 @@ SavedServer Server::save() {
     if (found == connections_.end()) continue;
     SavedClient client;
     client.visitor = visitor;
-    client.socket = found->second.socket().descriptor();
-    for (const UnsentPacket& packet : found->second.unsent()) {
+    client.socket = found->second.peer.descriptor();
+    for (const UnsentPacket& packet : found->second.peer.unsent()) {
       const auto* const first = reinterpret_cast<const std::uint8_t*>(packet.bytes.data());
-      client.unsent.push_back({{first, first + packet.bytes.size()}, packet.attached.get()});
+      // The arbiter attaches one descriptor at most.
+      const int attached = packet.attached.empty() ? -1 : packet.attached.front().get();
+      client.unsent.push_back({{first, first + packet.bytes.size()}, attached});
     }
     saved.clients.push_back(std::move(client));
   }

@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <span>
 #include <utility>
 
 #include "generator/input/build.hpp"
 #include "generator/input/elements.hpp"
+#include "meterbank/base/fnv1a.hpp"
 #include "meterbank/base/unique_fd.hpp"
 
 namespace meterbank::generator {
@@ -28,11 +30,9 @@ tl::unexpected<Error> refused(const std::string& path, int error) {
 }
 
 std::uint64_t hash_of(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : bytes) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  }
-  return hash;
+  Fnv1a hash;
+  hash.add(std::as_bytes(std::span(bytes)));
+  return hash.value();
 }
 
 Language language_of(std::string_view text) {

@@ -28,7 +28,7 @@ bool fits(const ClientMessage& asked, const ArbiterMessage& answer) noexcept {
   if (is_one_of<Hello>(asked)) return is_one_of<Welcome>(answer);
   if (is_one_of<Refused>(answer)) return true;
   if (is_one_of<Allocate>(asked)) return is_one_of<Granted, Counter, Queued>(answer);
-  if (is_one_of<Read>(asked)) return is_one_of<Values>(answer);
+  if (is_one_of<Read>(asked)) return is_one_of<LeaseValues>(answer);
   if (is_one_of<Probe>(asked)) return is_one_of<Room>(answer);
   if (is_one_of<Owners>(asked)) return is_one_of<OwnersAnswer>(answer);
   return is_one_of<Done>(answer);
@@ -54,7 +54,7 @@ Link::Fault Link::handle_locked(std::span<const std::byte> packet, UniqueFd atta
   }
   if (phase_ != Phase::kOpen) return "a message before Welcome";
   if (const auto* notice = std::get_if<Notice>(&message)) return notice_locked(*notice);
-  if (const auto* values = std::get_if<Values>(&message)) return values_locked(*values);
+  if (const auto* values = std::get_if<LeaseValues>(&message)) return values_locked(*values);
   if (is_one_of<NewLedger>(message)) return ledger_locked(std::move(attached));
   return "an answer to nothing";
 }
@@ -202,13 +202,13 @@ void Link::finish_claim_locked(Pending& pending) {
 
 // ---- Unasked ----
 
-Link::Fault Link::values_locked(const Values& values) {
+Link::Fault Link::values_locked(const LeaseValues& values) {
   const auto held = find_locked(values.head.token);
   if (held == nullptr) return std::nullopt;  // released while this was on its way
   for (const Value& value : values.values) {
     if (!asks_for(held->asked, value.item)) return "a value of an item that was not asked for";
   }
-  held->last_values = std::make_shared<const Values>(values);
+  held->last_values = std::make_shared<const LeaseValues>(values);
   return std::nullopt;
 }
 

@@ -137,7 +137,7 @@ void Link::release(Held& held) noexcept {
   }
 }
 
-Result<Values> Link::read(Held& held) {
+Result<LeaseValues> Link::read(Held& held) {
   const WithoutCancellation whole;
   if (is_inherited()) return tl::make_unexpected(of_parent());
   {
@@ -158,7 +158,7 @@ Result<Values> Link::read(Held& held) {
     if (held.last_values) return *held.last_values;
     return fail(ErrorCode::kClosed, "the lease has ended: " + refusal.message());
   }
-  auto& values = std::get<Values>(*answer);
+  auto& values = std::get<LeaseValues>(*answer);
   const bool is_of_it =
       values.head.token == token &&
       std::all_of(values.values.begin(), values.values.end(),

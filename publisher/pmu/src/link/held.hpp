@@ -91,7 +91,7 @@ struct Held {
   Standing standing = Standing::kHeld;
   Cause cause = Cause::kNone;
   std::uint64_t deadline_ns = 0;
-  std::shared_ptr<const Values> last_values;
+  std::shared_ptr<const LeaseValues> last_values;
   std::vector<UniqueFd> descriptors;  // as many as counters, if any was delegated
 
  private:

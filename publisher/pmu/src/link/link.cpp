@@ -15,8 +15,7 @@
 #include <optional>
 #include <utility>
 
-#include "fork.hpp"
-#include "library_thread.hpp"
+#include "meterbank/base/library_thread.hpp"
 #include "meterbank/base/stay_loaded.hpp"
 #include "meterbank/base/without_cancellation.hpp"
 
@@ -111,7 +110,8 @@ Result<void> Link::start() {
   if (!options_.has_keeper) return {};
   // The keeper's own reference: the connection may end in one of its callbacks.
   auto self = std::make_unique<std::shared_ptr<Link>>(shared_from_this());
-  if (const int failed = start_keeper(keeper_, keep, self.get()); failed != 0) {
+  if (const int failed = start_library_thread(keeper_, keep, self.get(), kCallbackStackBytes);
+      failed != 0) {
     return fail(ErrorCode::kSystem, "a thread for a connection", "raise RLIMIT_NPROC", failed);
   }
   static_cast<void>(self.release());
@@ -285,7 +285,13 @@ Error Link::of_parent() {
   return {ErrorCode::kForked, 0, "a connection of the parent process", "connect in this process"};
 }
 
-void Link::after_fork_in_child() noexcept {
+bool Link::lock_for_fork() noexcept {
+  if (is_inherited()) return false;
+  mutex_.lock();
+  return true;
+}
+
+void Link::leave_to_parent() noexcept {
   if (!has_descriptors()) {
     for (UniqueFd* const descriptor : {&epoll_, &timer_, &noticed_, &all_}) {
       static_cast<void>(descriptor->release());
@@ -309,7 +315,6 @@ void Link::after_fork_in_child() noexcept {
     held->descriptors.clear();
   }
   leases_.clear();
-  mutex_.unlock();
 }
 
 // ---- To be looked at ----

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "held.hpp"
+#include "meterbank/base/fork_watch.hpp"
 #include "meterbank/base/one_process.hpp"
 #include "meterbank/pmu/connection.hpp"
 #include "meterbank/shm/packet_socket.hpp"
@@ -53,7 +54,13 @@ struct Pending {
 };
 
 // Made by make_of_one_process(): a child never destroys what it inherited of its parent.
-class Link : public OfOneProcess, public std::enable_shared_from_this<Link> {
+//
+// The child of a fork has no leases. It must not speak on the parent's socket, where it would be
+// taken for it, nor keep descriptors of counters, which would stay taken as long as the child
+// lives.
+class Link final : public OfOneProcess,
+                   public std::enable_shared_from_this<Link>,
+                   private ForkWatcher {
  public:
   explicit Link(ConnectionOptions options);
   ~Link();
@@ -70,7 +77,7 @@ class Link : public OfOneProcess, public std::enable_shared_from_this<Link> {
                                           std::chrono::nanoseconds timeout = {});
 
   void release(Held& held) noexcept;
-  [[nodiscard]] Result<Values> read(Held& held);
+  [[nodiscard]] Result<LeaseValues> read(Held& held);
   // Of messages that name a lease and are answered Done.
   template <typename Message>
   [[nodiscard]] Asked<void> tell(Held& held) {
@@ -93,11 +100,6 @@ class Link : public OfOneProcess, public std::enable_shared_from_this<Link> {
   [[nodiscard]] int descriptor() const noexcept { return all_.get(); }
   void dispatch();
 
-  // Of fork.cpp: the mutex is held across a fork.
-  void before_fork() { mutex_.lock(); }
-  void after_fork_in_parent() { mutex_.unlock(); }
-  void after_fork_in_child() noexcept;
-
  private:
   using Clock = std::chrono::steady_clock;
   using Lock = std::unique_lock<std::mutex>;
@@ -105,6 +107,9 @@ class Link : public OfOneProcess, public std::enable_shared_from_this<Link> {
   enum class Phase : std::uint8_t { kAdrift, kGreeting, kOpen, kClosed };
 
   // ---- link.cpp: life ----
+  bool lock_for_fork() noexcept override;
+  void unlock_after_fork() noexcept override { mutex_.unlock(); }
+  void leave_to_parent() noexcept override;
   [[nodiscard]] static Error of_parent();
   Result<void> prepare();
   Result<void> connect_locked();
@@ -141,7 +146,7 @@ class Link : public OfOneProcess, public std::enable_shared_from_this<Link> {
   [[nodiscard]] Fault welcome_locked(const Welcome& welcome, UniqueFd attached);
   [[nodiscard]] Fault granted_locked(Pending& pending, Granted& granted);
   [[nodiscard]] Fault counter_locked(Pending& pending, const Counter& counter, UniqueFd attached);
-  [[nodiscard]] Fault values_locked(const Values& values);
+  [[nodiscard]] Fault values_locked(const LeaseValues& values);
   [[nodiscard]] Fault notice_locked(const Notice& notice);
   [[nodiscard]] Fault ledger_locked(UniqueFd attached);
   void drop_abandoned_locked(std::uint64_t id, const ArbiterMessage& message);

@@ -9,10 +9,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <new>
 #include <string_view>
 #include <utility>
 
-#include "../link/fork.hpp"
 #include "counter_page.hpp"
 #include "local_state.hpp"
 #include "registers.hpp"
@@ -30,6 +30,8 @@ std::uint32_t own_tid() noexcept {
 namespace detail {
 
 void OpenCounters::add(LocalCounter::State* state) {
+  static const bool is_watched = (watch_forks(*this), true);
+  static_cast<void>(is_watched);
   const std::lock_guard lock(mutex_);
   states_.push_back(state);
 }
@@ -39,7 +41,12 @@ void OpenCounters::remove(const LocalCounter::State* state) noexcept {
   std::erase(states_, state);
 }
 
-void OpenCounters::close_in_child() noexcept {
+bool OpenCounters::lock_for_fork() noexcept {
+  mutex_.lock();
+  return true;
+}
+
+void OpenCounters::leave_to_parent() noexcept {
   for (LocalCounter::State* const state : states_) {
     // A breakpoint stays taken as long as any process has its descriptor.
     state->close_event();
@@ -47,8 +54,10 @@ void OpenCounters::close_in_child() noexcept {
   states_.clear();
 }
 
-OpenCounters& open_counters() {
-  static auto* const counters = new OpenCounters;
+OpenCounters& OpenCounters::of_process() noexcept {
+  // In memory of its own, so that the first use cannot fail.
+  alignas(OpenCounters) static std::byte memory[sizeof(OpenCounters)];
+  static auto* const counters = new (memory) OpenCounters;
   return *counters;
 }
 
@@ -73,7 +82,7 @@ Result<LocalCounter> open_of_lease(UniqueFd event, std::uint32_t tid, std::share
 }  // namespace detail
 
 LocalCounter::State::~State() {
-  detail::open_counters().remove(this);
+  detail::OpenCounters::of_process().remove(this);
   // A child has not inherited the page, and may have memory of its own there.
   if (page != nullptr && !is_inherited()) ::munmap(page, page_bytes);
   close_event();
@@ -104,8 +113,7 @@ Result<LocalCounter> LocalCounter::open(UniqueFd event, std::uint32_t tid) {
     // Uncore and CPU-wide events of some kernels have no page: then the kernel is asked each time.
     state->page = page == MAP_FAILED ? nullptr : page;
     if (state->page != nullptr) ::madvise(state->page, state->page_bytes, MADV_DONTFORK);
-    detail::watch_forks();
-    detail::open_counters().add(state.get());
+    detail::OpenCounters::of_process().add(state.get());
     return LocalCounter(std::move(state));
   });
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../link/held.hpp"
+#include "meterbank/base/fork_watch.hpp"
 #include "meterbank/base/one_process.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/pmu/local_counter.hpp"
@@ -36,22 +37,24 @@ struct LocalCounter::State : OfOneProcess {
 
 namespace detail {
 
-// Thread safety: any thread may call any function; close_in_child() only in the child of a fork,
-// with the list locked.
-class OpenCounters {
+// Thread safety: any thread may call any function.
+class OpenCounters final : private ForkWatcher {
  public:
+  // Never destroyed: a fork in a static destructor still asks for it.
+  static OpenCounters& of_process() noexcept;
+
+  // Errors: std::bad_alloc.
   void add(LocalCounter::State* state);
   void remove(const LocalCounter::State* state) noexcept;
-  void lock() { mutex_.lock(); }
-  void unlock() { mutex_.unlock(); }
-  void close_in_child() noexcept;
 
  private:
+  bool lock_for_fork() noexcept override;
+  void unlock_after_fork() noexcept override { mutex_.unlock(); }
+  void leave_to_parent() noexcept override;
+
   std::mutex mutex_;
   std::vector<LocalCounter::State*> states_;
 };
-// Never destroyed: a fork in a static destructor still asks for it.
-[[nodiscard]] OpenCounters& open_counters();
 
 // What the kernel calls an event: a file of perf_event_open, and nothing else.
 [[nodiscard]] bool is_event_descriptor(int descriptor) noexcept;

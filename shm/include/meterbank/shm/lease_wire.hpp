@@ -12,11 +12,11 @@
 //     | <------------------------------- Queued - |   only if it waits; the answer follows
 //     | <----------------- Granted or Refused --- |
 //     | -- Read (token) ------------------------> |
-//     | <------------------------------- Values - |
+//     | <-------------------------- LeaseValues - |
 //     | <----------- Notice: revoking, until ... - |   unasked, with id 0
 //     | -- Drained (token) ---------------------> |
 //     | <--------------------------------- Done - |
-//     | <---------------------------- Values, Notice: lost (id 0) |
+//     | <----------------------- LeaseValues, Notice: lost (id 0) |
 //
 // Rules
 //   1. A request has an id, not 0, that the client chose and has no other request out with. It is
@@ -143,7 +143,7 @@ struct Drained {
 static_assert(offsetof(Drained, token) == 0);
 static_assert(sizeof(Drained) == 8);
 
-// Answer: Values, Refused.
+// Answer: LeaseValues, Refused.
 struct Read {
   Token token = 0;
 };
@@ -367,7 +367,7 @@ static_assert(offsetof(ValuesHead, quality) == 16);
 static_assert(offsetof(ValuesHead, value_count) == 20);
 static_assert(sizeof(ValuesHead) == 24);
 
-struct Values {
+struct LeaseValues {
   ValuesHead head;
   std::vector<Value> values;
 };
@@ -438,7 +438,7 @@ static_assert(sizeof(Rejected) == 8);
 
 enum class NoticeKind : std::uint32_t {
   kRevoking,   // read your last values and say Drained until `deadline_ns`
-  kLost,       // it has ended; Values with the last ones came before, if there are any
+  kLost,       // it has ended; LeaseValues with the last ones came before, if there are any
   kSuspended,  // counters are away for now: the CPU is offline, or an outsider took one
   kResumed,
 };
@@ -525,8 +525,8 @@ static_assert(std::has_unique_object_representations_v<LeaseHeader>);
 // In the order of LeaseType.
 using ClientMessage = std::variant<Hello, Allocate, Free, Cancel, Renew, Drained, Read, Offer,
                                    Probe, Owners, AdminRevoke, AdminReserve>;
-using ArbiterMessage = std::variant<Welcome, Granted, Counter, Refused, Queued, Done, Values, Room,
-                                    OwnersAnswer, Rejected, Notice, NewLedger>;
+using ArbiterMessage = std::variant<Welcome, Granted, Counter, Refused, Queued, Done, LeaseValues,
+                                    Room, OwnersAnswer, Rejected, Notice, NewLedger>;
 
 // A packet. Counts in heads are set from what is there, but for Allocate and Probe, whose counts
 // are the client's own words. What is beyond the limits above is left out. Precondition: `message`

@@ -19,6 +19,7 @@
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/shm/lease_ledger.hpp"
+#include "meterbank/shm/owner_mutex.hpp"
 #include "meterbank/shm/segment.hpp"
 
 namespace meterbank::pmu {
@@ -73,9 +74,7 @@ class LedgerView {
   [[nodiscard]] LedgerState state() const noexcept;
   // The arbiter died, says the kernel. A hostile arbiter can forge it.
   [[nodiscard]] bool has_owner_died() const noexcept {
-    // The C library owns the other words of the mutex; the first is a futex, an atomic by nature.
-    const auto& futex = *reinterpret_cast<const SharedWord32*>(header_->owner_mutex.data());
-    return (futex.load(std::memory_order_relaxed) & kOwnerDied) != 0;  // relaxed: orders nothing
+    return meterbank::has_owner_died(header_->owner_mutex);
   }
   [[nodiscard]] std::uint64_t alive_ns() const noexcept {
     // [L3] relaxed: the time stands for itself, nothing is published by it.

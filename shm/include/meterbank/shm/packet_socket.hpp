@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -33,6 +34,9 @@ struct PeerCredentials {
   uid_t uid = 0;
   gid_t gid = 0;
 };
+
+// What one packet may carry. With more it is malformed.
+inline constexpr std::size_t kPacketDescriptorsMax = 16;
 
 // Room for one packet, aligned to 8.
 class PacketBuffer {
@@ -54,9 +58,11 @@ class PacketSocket {
  public:
   enum class Got : std::uint8_t {
     kPacket,
-    kNothing,    // at present
-    kEnd,        // the peer has closed, or is gone
-    kMalformed,  // longer than kPacketBytesMax, or with more descriptors than one: disconnect
+    kNothing,  // at present
+    kEnd,      // the peer has closed, or is gone
+    // Longer than kPacketBytesMax, or with more descriptors than the caller takes or this process
+    // has room for: disconnect.
+    kMalformed,
   };
 
   PacketSocket() noexcept = default;
@@ -70,9 +76,14 @@ class PacketSocket {
   [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(socket_); }
   [[nodiscard]] PeerCredentials peer() const noexcept;
 
-  // The next packet replaces `packet`, and its descriptor, if any, `attached`. Descriptors that are
-  // not handed over are closed.
-  Got receive(PacketBuffer& packet, UniqueFd& attached) noexcept;
+  // The next packet replaces `packet`, and its descriptors the first `count` of `attached`; the
+  // others become empty. They are close-on-exec; those that are not handed over are closed.
+  Got receive(PacketBuffer& packet, std::span<UniqueFd> attached, std::size_t& count) noexcept;
+  // The same for packets with one descriptor or none.
+  Got receive(PacketBuffer& packet, UniqueFd& attached) noexcept {
+    std::size_t count = 0;
+    return receive(packet, {&attached, 1}, count);
+  }
 
   // Whether receive() would give something other than kNothing and kEnd.
   [[nodiscard]] bool has_packet() const noexcept;
@@ -82,8 +93,13 @@ class PacketSocket {
     kFull,  // the peer does not read; nothing was sent
     kEnd,
   };
-  // `attached` is passed along if it is a descriptor; the sender keeps its own.
-  Sent send(std::span<const std::byte> packet, int attached = -1) noexcept;
+  // `attached` are passed along; the sender keeps its own. kEnd also for more of them than
+  // kPacketDescriptorsMax.
+  Sent send(std::span<const std::byte> packet, std::span<const int> attached) noexcept;
+  // The same with one descriptor, or with none: -1.
+  Sent send(std::span<const std::byte> packet, int attached = -1) noexcept {
+    return send(packet, std::span<const int>(&attached, attached >= 0 ? 1 : 0));
+  }
   // Both directions end; the descriptor stays.
   void hang_up() noexcept;
 
@@ -110,7 +126,7 @@ class ListeningSocket {
   [[nodiscard]] bool has_reserve() const noexcept { return static_cast<bool>(reserve_); }
   // `peer` becomes empty unless it is kPeer.
   [[nodiscard]] Came accept(PacketSocket& peer) noexcept;
-  // Who waits in its queue is hung up on, unless another process has the socket as well.
+  // Peers that wait in its queue are hung up on, unless another process has the socket as well.
   void close() noexcept;
 
  private:
@@ -120,11 +136,16 @@ class ListeningSocket {
   KnownFd reserve_;  // the same socket once more
 };
 
-// Where a provider is asked. The name in the file system goes with the object.
+// Where a server is met. The name in the file system goes with the object.
 class PacketListener {
  public:
-  // Replaces a socket at which no process listens. kExists: a process does.
-  static Result<PacketListener> listen(const std::string& path, int backlog);
+  // Replaces a socket at which no process listens. kExists: a process does. `mode`: of the name;
+  // by default as the umask says.
+  static Result<PacketListener> listen(const std::string& path, int backlog,
+                                       std::optional<mode_t> mode = std::nullopt);
+  // Takes over a socket that listens at `path`. Empty: the name is another's and stays. kLimit: no
+  // descriptor is left for the reserve.
+  static Result<PacketListener> adopt(UniqueFd socket, std::string path);
   PacketListener(PacketListener&& other) noexcept;
   PacketListener& operator=(PacketListener&&) = delete;
   ~PacketListener();
@@ -133,6 +154,8 @@ class PacketListener {
   [[nodiscard]] ListeningSocket::Came accept(PacketSocket& peer) noexcept {
     return socket_.accept(peer);
   }
+  // Takes the name away; peers that wait in its queue are hung up on.
+  void close() noexcept;
   // In the child of a fork: closes what was inherited, and leaves the name to the parent.
   void abandon() noexcept;
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "meterbank/base/known_fd.hpp"
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/shm/mapped_bytes.hpp"
@@ -38,6 +39,9 @@ class OwnedExtent {
   // False: the program has closed it, and its number may stand for another file. One system call.
   [[nodiscard]] bool has_descriptor() const noexcept;
   [[nodiscard]] std::uint64_t inode() const noexcept;
+
+  // The caller's from now on. It keeps the memory when this object is gone.
+  [[nodiscard]] KnownFd take_descriptor() noexcept;
 
   // After fork, in the child: private zero pages take the place of the shared ones, and the
   // descriptor is closed. Async-signal-safe. False: the kernel refused, and a count would fault.

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "meterbank/base/clock.hpp"
+#include "meterbank/base/fnv1a.hpp"
 
 namespace meterbank::arbiter {
 namespace {
@@ -17,16 +18,12 @@ constexpr std::uint64_t kUnmappedAddress = 0x10;
 // A local event runs at once, one of another CPU after an interrupt there.
 constexpr std::uint64_t kVerifyNs = 300'000;
 
-// FNV-1a, of words: the same in each run, because clients and journals outlive this one.
+// The same in each run, because clients and journals outlive this one.
 [[nodiscard]] std::uint64_t digest_of(const EventCode& code) noexcept {
-  std::uint64_t digest = 14695981039346656037U;
-  for (const std::uint64_t word :
-       {std::uint64_t{code.type}, code.words[0], code.words[1], code.words[2]}) {
-    for (std::uint32_t shift = 0; shift < 64; shift += 8) {
-      digest = (digest ^ (word >> shift & 0xff)) * 1099511628211U;
-    }
-  }
-  return digest;
+  Fnv1a digest;
+  digest.add_object(std::uint64_t{code.type});
+  digest.add_object(code.words);
+  return digest.value();
 }
 
 [[nodiscard]] std::uint32_t breakpoint_bytes(const Event& event) noexcept {

@@ -198,7 +198,7 @@ Fit CounterBook::plan_moving(Movable movable, const CounterDemand& demand, Gone 
     }
     for (std::size_t i = 0; i < holder.placement.blocks.size(); ++i) {
       const CounterMask place = bits_of(holder.placement.blocks[i], holder.demand.blocks[i].length);
-      // Who is caught on a blocked counter stays, and keeps the rest of its block.
+      // A lease that is caught on a blocked counter stays, and keeps the rest of its block.
       const bool stays = movable != Movable::kBlocksToo || (place & blocked_) != 0;
       if (stays) room &= ~place;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may use which counters of one PMU on one CPU.
+// Which lease may use which counters of one PMU on one CPU.
 //
 //   exact     these counters and no others (the Windows shape): a mask
 //   any       one counter of a mask, k times: an event of a class; may move while it is held,
@@ -92,7 +92,7 @@ class CounterBook {
   };
   // Whose places a search may change; in this order, so that no holder moves without need.
   enum class Movable : std::uint8_t { kNone, kSingles, kBlocksToo };
-  // Where a newcomer gets its counters, and where those go whom that moves.
+  // Where a newcomer gets its counters, and where the leases go that it moves.
   struct Plan {
     Placement newcomer;
     std::vector<std::pair<std::size_t, Placement>> moved;  // by position in holders_

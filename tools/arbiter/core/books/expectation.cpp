@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a MachineBook says of moments that have not come: who would fit if others had left.
+// What a MachineBook says of moments that have not come: which plans would fit if other leases had
+// left.
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +10,7 @@
 namespace meterbank::arbiter {
 namespace {
 
-// Those who have left so far, step by step.
+// The leases that have left so far, step by step.
 class Leavers {
  public:
   explicit Leavers(std::span<const Leaving> leaving) : leaving_(leaving) {}
@@ -18,7 +19,7 @@ class Leavers {
   [[nodiscard]] std::size_t steps() const noexcept {
     return next_ == 0 ? 0 : leaving_[next_ - 1].step;
   }
-  // Until one has left who is in `holders`. False: there is none.
+  // Until a lease that is in `holders` has left. False: there is none.
   bool go_on(const std::map<LeaseId, Alternative>& holders) {
     bool has_made_room = false;
     while (!has_made_room) {

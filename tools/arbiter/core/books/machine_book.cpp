@@ -173,7 +173,7 @@ std::optional<Decision> MachineBook::refusal(const Plan& plan,
   // A plan may have waited, and a CPU have gone meanwhile.
   if (auto offline = offline_refusal(plan, machine_)) return offline;
   for (const PmuDemand& part : plan.parts) {
-    // Counters go first, because who has a PMU for itself is a better answer than what it has.
+    // Counters go first, because the holder of a whole PMU is a better answer than its units.
     for (const std::uint32_t cpu : part.cpus.numbers()) {
       const Fit fit = book_at(part.pmu, cpu).fits(part.counters, alternative);
       if (fit != Fit::kFits) return refused_on(part, cpu, fit, alternative);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All that a machine lends and who has it: a CounterBook for each PMU and CPU, and the units.
+// All that a machine lends and its holders: a CounterBook for each PMU and CPU, and the units.
 //
 // A request is tested everywhere first and taken afterwards, so that a refusal leaves no trace.
 // An outsider is booked like a lease that no client can release:
@@ -33,11 +33,11 @@ namespace meterbank::arbiter {
 
 using pmu::OwnerKind;
 
-// Who has counters without a lease.
+// A use of counters without a lease.
 enum class UnleasedKind : std::uint8_t {
   kOutsider,  // did not ask
   kKernel,    // a watchdog, guests
-  kReserve,   // kept for those who do not ask
+  kReserve,   // kept for processes that do not ask
   kLimbo,     // its lease has ended, and the kernel has not let go
   kBroken     // refused though no owner is known
 };
@@ -56,7 +56,7 @@ struct CounterOwner {
   LeaseId lease = 0;  // 0: none
   std::uint32_t tag = 0;
   std::optional<Event> source = {};
-  std::string foreign = {};                   // name of who has it without a lease
+  std::string foreign = {};                   // name of the process that has it without a lease
   std::optional<UnleasedKind> unleased = {};  // and what sort that is
   friend bool operator==(const CounterOwner&, const CounterOwner&) = default;
 };
@@ -92,7 +92,7 @@ class MachineBook {
   // Holders without a lease have numbers below this; those above are of the topology.
   static constexpr std::uint64_t kHoldersMax = std::uint64_t{1} << 62;
 
-  // Errors: kInvalidArgument, if the counters have no room for those who hold some unasked.
+  // Errors: kInvalidArgument, if the counters have no room for the outsiders of the topology.
   [[nodiscard]] static Result<MachineBook> open(Machine machine);
 
   // All of it on all CPUs, or nothing. Precondition: `lease` is in range and not in use.
@@ -104,9 +104,9 @@ class MachineBook {
   [[nodiscard]] Decision try_take(LeaseId lease, const Plan& plan, const Alternative& alternative);
   [[nodiscard]] Decision test(const Plan& plan, const Alternative& alternative) const;
 
-  // How many steps of `leaving` (ascending) it takes until the plan fits beside those who are left
-  // and `coming`, if given: 0 is now; nothing, if it never does. No lease makes less room
-  // by leaving, so that places are looked at one after the other. Changes and copies nothing but
+  // How many steps of `leaving` (ascending) it takes until the plan fits beside the leases that are
+  // left and `coming`, if given: 0 is now; nothing, if it never does. No lease makes less room by
+  // leaving, so that places are looked at one after the other. Changes and copies nothing but
   // units, if the plan wants some.
   [[nodiscard]] std::optional<std::size_t> steps_until_fit(const Plan& plan,
                                                            const Alternative& alternative,
@@ -115,7 +115,7 @@ class MachineBook {
   [[nodiscard]] bool would_fit(const Plan& plan, const Alternative& alternative) const {
     return steps_until_fit(plan, alternative, {}, nullptr).has_value();
   }
-  // All who have something where the plan wants counters; ascending.
+  // All holders of something where the plan wants counters; ascending.
   [[nodiscard]] std::vector<LeaseId> holders_near(const Plan& plan) const;
 
   // What a trial changes, as it was before: time, too, so that no waiter asks again for its sake.
@@ -169,7 +169,7 @@ class MachineBook {
   // count all the time: while it does.
   [[nodiscard]] std::optional<Placement> placement(LeaseId lease, PmuIndex pmu,
                                                    std::uint32_t cpu) const;
-  // A counter is shown once. Who has it all the time goes before who takes turns on it.
+  // A counter is shown once. A holder for all the time goes before one that takes turns.
   [[nodiscard]] Ownership ownership() const;
   // Precondition: the PMU is on this CPU.
   [[nodiscard]] CpuOwners owners(PmuIndex pmu, std::uint32_t cpu) const;

@@ -19,8 +19,8 @@ namespace {
   return one;
 }
 
-// Beside a guest that counts at the same time. Who stands where makes no difference: whatever is
-// not exact may be moved.
+// Beside a guest that counts at the same time. Which lease has which counter makes no difference:
+// whatever is not exact may be moved.
 [[nodiscard]] bool fits_beside(const CounterBook& book, const CounterDemand& demand,
                                const CounterDemand& guest, std::span<const LeaseId> gone) {
   const bool is_exclusive = demand.whole || guest.whole || (demand.exact & guest.exact) != 0;

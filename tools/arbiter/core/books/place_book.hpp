@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may use which counters of one PMU on one CPU, where not all leases count at the same time.
+// Which lease may use which counters of one PMU on one CPU, where not all leases count at the same
+// time.
 //
 // At any moment one task runs there or none that is counted, and one slice has its turn or none is
 // left waiting: a combination of both. A CounterBook is kept for each combination, and holds all

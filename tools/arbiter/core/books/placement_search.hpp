@@ -77,7 +77,8 @@ class PlacementSearch {
       return static_cast<std::uint32_t>(places.size() - chosen.size());
     }
   };
-  using AskedFor = std::array<std::size_t, kMaskCounters>;  // who would take each counter
+  using AskedFor =
+      std::array<std::size_t, kMaskCounters>;  // the lease that would take each counter
 
   void list_starts(Group& group) const;
   // Places what is missing of a group, by starts from number `from` on, and all groups after it.

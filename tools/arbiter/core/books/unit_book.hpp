@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who has the units and the extra registers of a machine: what CPUs may have one by one, core by
-// core, or PMU by PMU. A lease has what it asked for once in each such place, however many of the
-// CPUs there it covers.
+// The holders of the units and the extra registers of a machine: what CPUs may have one by one,
+// core by core, or PMU by PMU. A lease has what it asked for once in each such place, however many
+// of the CPUs there it covers.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 //   not allowed     INSUFFICIENT_RESOURCES, kPolicy         at once: no wait helps
 //   too many        INSUFFICIENT_RESOURCES, kQuota          of leases or waits of a user: at once
 //   a restart       INSUFFICIENT_RESOURCES, kGrace          waits, if it may
-//   taken           INSUFFICIENT_RESOURCES, who has it      waits, if it may
+//   taken           INSUFFICIENT_RESOURCES, its holder      waits, if it may
 //
 // What the policy forbids is an answer of its own, because the Windows shape knows no fourth status
 // and a client that only reads the status must not conclude that the hardware lacks something.
@@ -17,7 +17,7 @@
 #include <bit>
 #include <utility>
 
-#include "arbiter/core/life/state.hpp"
+#include "arbiter/core/life/lease_path.hpp"
 
 namespace meterbank::arbiter {
 namespace {
@@ -28,34 +28,6 @@ namespace {
   decision.reason = Reason::kMalformed;
   decision.sentence = std::move(sentence);
   return decision;
-}
-
-// What of a head is not for plan_for() to judge.
-[[nodiscard]] std::optional<Decision> fault_of(const pmu::Allocate& asked) {
-  const pmu::AllocateHead& head = asked.head;
-  if ((head.flags & ~pmu::kAllocateFlags) != 0) return malformed("it has flags that mean nothing");
-  if (head.priority > static_cast<std::uint32_t>(pmu::Priority::kCritical)) {
-    return malformed(fmt::format("invalid priority {}", head.priority));
-  }
-  if (head.duty_permille == 0 || head.duty_permille > 1000) {
-    return malformed(
-        fmt::format("invalid duty: {} permille (must be 1 to 1000)", head.duty_permille));
-  }
-  if (!is_terminated(head.label)) return malformed("the label is not NUL-terminated");
-  const bool delegates = (head.flags & pmu::kAllocateDelegates) != 0;
-  if (delegates && head.task == 0) return malformed("descriptors are given for own tasks only");
-  // A descriptor that others count on, or that is closed in turns, is no use to a client.
-  if (delegates && ((head.flags & pmu::kAllocateShares) != 0 || head.duty_permille < 1000)) {
-    return malformed("descriptors are not given of counters that are shared or take turns");
-  }
-  const bool stands_still =
-      (head.flags & pmu::kAllocateRestorable) != 0 || head.duty_permille < 1000;
-  if (stands_still && std::any_of(asked.items.begin(), asked.items.end(), [](const Item& item) {
-        return (item.flags & pmu::kItemInherits) != 0;
-      })) {
-    return malformed("events that are inherited take no turns and are not preempted");
-  }
-  return std::nullopt;
 }
 
 [[nodiscard]] bool counts_kernel(const Plan& plan) {
@@ -92,6 +64,33 @@ constexpr std::uint32_t kCountersMax = 64;
 
 }  // namespace
 
+std::optional<Decision> form_fault(const pmu::Allocate& asked) {
+  const pmu::AllocateHead& head = asked.head;
+  if ((head.flags & ~pmu::kAllocateFlags) != 0) return malformed("it has flags that mean nothing");
+  if (head.priority > static_cast<std::uint32_t>(pmu::Priority::kCritical)) {
+    return malformed(fmt::format("invalid priority {}", head.priority));
+  }
+  if (head.duty_permille == 0 || head.duty_permille > 1000) {
+    return malformed(
+        fmt::format("invalid duty: {} permille (must be 1 to 1000)", head.duty_permille));
+  }
+  if (!is_terminated(head.label)) return malformed("the label is not NUL-terminated");
+  const bool delegates = (head.flags & pmu::kAllocateDelegates) != 0;
+  if (delegates && head.task == 0) return malformed("descriptors are given for own tasks only");
+  // A descriptor that others count on, or that is closed in turns, is no use to a client.
+  if (delegates && ((head.flags & pmu::kAllocateShares) != 0 || head.duty_permille < 1000)) {
+    return malformed("descriptors are not given of counters that are shared or take turns");
+  }
+  const bool stands_still =
+      (head.flags & pmu::kAllocateRestorable) != 0 || head.duty_permille < 1000;
+  if (stands_still && std::any_of(asked.items.begin(), asked.items.end(), [](const Item& item) {
+        return (item.flags & pmu::kItemInherits) != 0;
+      })) {
+    return malformed("events that are inherited take no turns and are not preempted");
+  }
+  return std::nullopt;
+}
+
 Decision scarce(Reason reason, std::string sentence) {
   Decision decision;
   decision.answer = Answer::kInsufficientResources;
@@ -100,9 +99,9 @@ Decision scarce(Reason reason, std::string sentence) {
   return decision;
 }
 
-std::optional<Decision> Arbiter::State::policy_refusal(const Rights& rights,
-                                                       const pmu::Allocate& asked,
-                                                       const Plan& plan) const {
+std::optional<Decision> Arbiter::LeasePath::policy_refusal(const Rights& rights,
+                                                           const pmu::Allocate& asked,
+                                                           const Plan& plan) const {
   if (rights.is_denied) return forbidden("any counter");
   if (asked.head.priority > static_cast<std::uint32_t>(rights.priority_max)) {
     return forbidden(
@@ -129,13 +128,13 @@ std::optional<Decision> Arbiter::State::policy_refusal(const Rights& rights,
   return std::nullopt;
 }
 
-std::uint32_t Arbiter::State::counters_at(const Plan& plan, const Place& place) const {
+std::uint32_t Arbiter::LeasePath::counters_at(const Plan& plan, const Place& place) const {
   for (const PmuDemand& part : plan.parts) {
     if (part.pmu != place.first || !part.cpus.contains(place.second)) continue;
     const CounterDemand& demand = part.counters;
     if (demand.whole) {
       return static_cast<std::uint32_t>(
-          std::popcount(book.machine().topology.pmus[part.pmu].counters()));
+          std::popcount(book_.machine().topology.pmus[part.pmu].counters()));
     }
     auto count = static_cast<std::uint32_t>(std::popcount(demand.exact));
     count += static_cast<std::uint32_t>(demand.any.size());
@@ -148,18 +147,18 @@ std::uint32_t Arbiter::State::counters_at(const Plan& plan, const Place& place) 
 // How many counters of a place are in use at one time by leases of a sort, with `lease`: those that
 // count always, and the most that any task or slice adds. What several share counts once.
 template <typename IsOfSort>
-std::uint32_t Arbiter::State::use_of(const Place& place, const Lease& lease,
-                                     const IsOfSort& is_of_sort) const {
+std::uint32_t Arbiter::LeasePath::use_of(const Place& place, const Lease& lease,
+                                         const IsOfSort& is_of_sort) const {
   std::map<Alternative, std::uint32_t> used;
-  for (const auto& [number, carrier] : carriers) {
-    if (carrier.state == CarrierState::kClosed) continue;
+  for (const auto& [number, carrier] : carriers_) {
+    if (carrier.state() == CarrierState::kClosed) continue;
     const auto one =
         std::find_if(carrier.leases.begin(), carrier.leases.end(),
-                     [&](LeaseNumber holder) { return is_of_sort(leases.at(holder)); });
+                     [&](LeaseNumber holder) { return is_of_sort(leases_.at(holder)); });
     if (one == carrier.leases.end()) continue;
-    used[alternative_of(leases.at(*one))] += counters_at(carrier.plan, place);
+    used[alternative_of(leases_.at(*one))] += counters_at(carrier.plan, place);
   }
-  for (const auto& [number, other] : leases) {
+  for (const auto& [number, other] : leases_) {
     if (!other.has_rest || !is_of_sort(other)) continue;
     const std::vector<Piece>& pieces = pieces_of(other);
     used[alternative_of(other)] += counters_at(pieces.front().plan, place);
@@ -176,15 +175,15 @@ std::uint32_t Arbiter::State::use_of(const Place& place, const Lease& lease,
   return most + (always == used.end() ? 0 : always->second);
 }
 
-std::optional<Decision> Arbiter::State::quota_refusal(const Lease& lease) const {
-  const auto client = clients.find(lease.client);
+std::optional<Decision> Arbiter::LeasePath::quota_refusal(const Lease& lease) const {
+  const auto client = clients_.find(lease.client);
   // No PMU has more counters than a mask has bits: from there on it is no limit.
   const std::uint32_t own_max =
-      client == clients.end() ? kCountersMax : client->second.rights.counters_max;
-  const std::uint32_t permille = policy.classes.at(lease.asked.head.priority).quota_permille;
+      client == clients_.end() ? kCountersMax : client->second.rights.counters_max;
+  const std::uint32_t permille = policy_.classes.at(lease.asked.head.priority).quota_permille;
   if (own_max >= kCountersMax && permille >= 1000) return std::nullopt;
   for (const PmuDemand& part : lease.plan.parts) {
-    const Pmu& pmu = book.machine().topology.pmus[part.pmu];
+    const Pmu& pmu = book_.machine().topology.pmus[part.pmu];
     const auto all = static_cast<std::uint32_t>(std::popcount(pmu.counters()));
     for (const std::uint32_t cpu : part.cpus.numbers()) {
       const Place place{part.pmu, cpu};
@@ -197,7 +196,7 @@ std::optional<Decision> Arbiter::State::quota_refusal(const Lease& lease) const 
                                         own_max, pmu.name, of_user));
         }
       }
-      // Who may have a PMU alone has it all; the quota of its class is about parts of it.
+      // A client that may have a PMU alone has it all; the quota of its class is about parts of it.
       if (permille >= 1000 || part.counters.whole) continue;
       const std::uint32_t of_class = use_of(
           place, lease, [&](const Lease& other) { return other.priority() == lease.priority(); });
@@ -211,7 +210,7 @@ std::optional<Decision> Arbiter::State::quota_refusal(const Lease& lease) const 
   return std::nullopt;
 }
 
-void Arbiter::State::refuse(ClientNumber client, std::uint64_t id, const Decision& decision) {
+void Arbiter::LeasePath::refuse(ClientNumber client, std::uint64_t id, const Decision& decision) {
   pmu::Refused refused;
   refused.head.answer = decision.answer;
   refused.head.reason = decision.reason;
@@ -219,89 +218,7 @@ void Arbiter::State::refuse(ClientNumber client, std::uint64_t id, const Decisio
   refused.head.cpu = decision.cpu.value_or(pmu::kNoCpu);
   refused.sentence = decision.sentence.substr(0, pmu::kSentenceBytesMax);
   refused.head.sentence_bytes = static_cast<std::uint32_t>(refused.sentence.size());
-  send(client, id, std::move(refused));
-}
-
-void Arbiter::State::allocate(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked) {
-  const auto refuse_at_once = [&](const Decision& decision) {
-    const ClientIdentity& who = clients.at(client).identity;
-    ++statistics.refusals.at(static_cast<std::size_t>(decision.reason));
-    record_of({.start_time = who.start_time,
-               .pid = who.pid,
-               .uid = who.uid,
-               .kind = JournalRecord::Kind::kRefused,
-               .reason = static_cast<std::uint16_t>(decision.reason)});
-    refuse(client, id, decision);
-  };
-  if (auto fault = fault_of(asked)) return refuse_at_once(*fault);
-  auto plan = plan_for(request_of(asked), book.machine());
-  const bool may_wait = asked.head.wait_ns != 0;
-  if (!plan && plan.error().reason == Reason::kCpuOffline && may_wait) {
-    Machine machine = book.machine();
-    machine.online = machine.possible;
-    plan = plan_for(request_of(asked), machine);
-  }
-  if (!plan) return refuse_at_once(plan.error());
-  const Rights& rights = clients.at(client).rights;
-  if (auto refused = policy_refusal(rights, asked, *plan)) return refuse_at_once(*refused);
-
-  if (take_over(client, id, asked)) return;
-
-  const auto known = tally.users.find(clients.at(client).identity.uid);
-  const auto [own, own_waits] = known == tally.users.end() ? UserCounts{} : known->second;
-  if (own >= rights.leases_max) {
-    return refuse_at_once(
-        scarce(Reason::kQuota, fmt::format("this user has {} leases, and may have no more", own)));
-  }
-  const bool is_dry = (asked.head.flags & pmu::kAllocateDryRun) != 0;
-  if (may_wait && !is_dry && own_waits >= rights.waits_max) {
-    return refuse_at_once(
-        scarce(Reason::kQueueFull,
-               fmt::format("{} requests of this user are waiting already", own_waits)));
-  }
-  if (!free_number()) {
-    return refuse_at_once(scarce(Reason::kQueueFull, "there are as many leases as there may be"));
-  }
-  admit(client, id, asked, std::move(*plan));
-}
-
-void Arbiter::State::admit(ClientNumber client, std::uint64_t id, const pmu::Allocate& asked,
-                           Plan plan) {
-  const LeaseNumber number = *free_number();
-  Lease lease;
-  lease.number = number;
-  lease.client = client;
-  lease.request = id;
-  lease.holder = clients.at(client).identity;
-  lease.asked = asked;
-  if (asked.head.term_ns != 0) {
-    lease.asked.head.term_ns = std::clamp<std::uint64_t>(asked.head.term_ns, kTermMin, kTermMax);
-  }
-  set_plan(lease, std::move(plan));
-  lease.asked_ns = now;
-  lease.arrival = next_arrival++;
-  // A dry run gets no token: no client will ever hold it.
-  const bool is_dry = lease.has(pmu::kAllocateDryRun);
-  if (!is_dry) lease.token = pmu::make_token(options.epoch, number, ++generations[number]);
-  lease.state = pmu::LeaseState::kQueued;
-  ++changes;
-  Lease& placed = leases.insert_or_assign(number, std::move(lease)).first->second;
-  count_in(placed, tally);
-
-  if (asked.head.reclaims != 0) {
-    if (auto refused = reclaim_refusal(placed)) return refuse_lease(placed, *refused);
-  }
-  join_queue(placed);
-  const Decision decision = consider(placed);
-  if (decision.is_granted()) {
-    if (is_dry) {
-      leave_queue(number);
-      become(placed, pmu::LeaseState::kNone);
-      send_granted(placed);
-    }
-    return;
-  }
-  enqueue(placed, decision);
+  outbox_.send(client, id, std::move(refused));
 }
 
 }  // namespace meterbank::arbiter

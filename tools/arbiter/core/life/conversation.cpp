@@ -9,40 +9,42 @@
 #include <utility>
 #include <variant>
 
-#include "arbiter/core/life/state.hpp"
+#include "arbiter/core/life/lease_path.hpp"
 
 namespace meterbank::arbiter {
 
-void Arbiter::State::connect(ClientNumber client, ClientIdentity identity) {
-  Rights rights = policy.rights_of(identity, options.own_uid);
-  clients.insert_or_assign(client, Client{std::move(identity), std::move(rights)});
+void Arbiter::LeasePath::connect(ClientNumber client, ClientIdentity identity) {
+  Rights rights = policy_.rights_of(identity, options_.own_uid);
+  clients_.insert_or_assign(client, Client{std::move(identity), std::move(rights)});
+  outbox_.connect(client);
 }
 
-void Arbiter::State::disconnect(ClientNumber client) {
-  if (clients.erase(client) == 0) return;
-  for (auto& [number, lease] : leases) {
+void Arbiter::LeasePath::disconnect(ClientNumber client) {
+  if (clients_.erase(client) == 0) return;
+  outbox_.disconnect(client);
+  for (auto& [number, lease] : leases_) {
     std::erase_if(lease.revokers, [&](const Revoker& who) { return who.client == client; });
     if (lease.client != client) continue;
-    if (lease.state == pmu::LeaseState::kQueued || lease.state == pmu::LeaseState::kPreparing) {
-      leave_queue(number);
+    if (lease.state() == pmu::LeaseState::kQueued || lease.state() == pmu::LeaseState::kPreparing) {
+      line_.leave(lease);
       undo(lease);
-      record(JournalRecord::Kind::kRefused, lease, 0,
-             static_cast<std::uint32_t>(pmu::Reason::kCancelled));
+      outbox_.record(JournalRecord::Kind::kRefused, lease, 0,
+                     static_cast<std::uint32_t>(pmu::Reason::kCancelled));
       let_go(lease);
     } else if (lease.is_held() && lease.has(pmu::kAllocateDetached)) {
       lease.client = 0;
-      if (lease.deadline_ns == 0) lease.deadline_ns = now + options.detached_ns;
+      if (lease.deadline_ns == 0) lease.deadline_ns = now_ + options_.detached_ns;
     } else if (lease.is_held()) {
       end(lease, pmu::Cause::kHolderGone);
     }
     lease.client = 0;
   }
-  has_news = true;
+  has_news_ = true;
 }
 
-void Arbiter::State::receive(ClientNumber client, std::uint64_t id,
-                             const pmu::ClientMessage& message) {
-  if (!clients.contains(client) || has_ended) return;
+void Arbiter::LeasePath::receive(ClientNumber client, std::uint64_t id,
+                                 const pmu::ClientMessage& message) {
+  if (!clients_.contains(client) || has_ended_) return;
   std::visit(
       [&](const auto& said) {
         using Said = std::decay_t<decltype(said)>;
@@ -73,7 +75,7 @@ void Arbiter::State::receive(ClientNumber client, std::uint64_t id,
       message);
 }
 
-void Arbiter::State::refuse_token(ClientNumber client, std::uint64_t id) {
+void Arbiter::LeasePath::refuse_token(ClientNumber client, std::uint64_t id) {
   Decision decision;
   decision.answer = Answer::kInvalidParameter;
   decision.reason = Reason::kMalformed;
@@ -81,65 +83,64 @@ void Arbiter::State::refuse_token(ClientNumber client, std::uint64_t id) {
   refuse(client, id, decision);
 }
 
-void Arbiter::State::free_lease(ClientNumber client, std::uint64_t id, pmu::Token token) {
-  Lease* lease = find(client, token);
+void Arbiter::LeasePath::free_lease(ClientNumber client, std::uint64_t id, pmu::Token token) {
+  Lease* lease = leases_.find_held(client, token);
   if (lease == nullptr) return refuse_token(client, id);
   end(*lease, pmu::Cause::kFreed);
-  send(client, id, pmu::Done{});
+  outbox_.send(client, id, pmu::Done{});
 }
 
-void Arbiter::State::cancel(ClientNumber client, std::uint64_t request) {
-  for (const Waiting& one : line) {
-    Lease& lease = *one.lease;
+void Arbiter::LeasePath::cancel(ClientNumber client, std::uint64_t request) {
+  for (Lease* one : line_.leases_in_order()) {
+    Lease& lease = *one;
     if (lease.client != client || lease.request != request) continue;
-    if (lease.state != pmu::LeaseState::kQueued) continue;
+    if (lease.state() != pmu::LeaseState::kQueued) continue;
     return refuse_lease(lease, scarce(Reason::kCancelled, "cancelled by its client"));
   }
 }
 
-void Arbiter::State::renew(ClientNumber client, std::uint64_t id, pmu::Token token) {
-  Lease* lease = find(client, token);
+void Arbiter::LeasePath::renew(ClientNumber client, std::uint64_t id, pmu::Token token) {
+  Lease* lease = leases_.find_held(client, token);
   if (lease == nullptr) return refuse_token(client, id);
-  const bool is_renewable = policy.classes.at(lease->asked.head.priority).is_renewable &&
-                            lease->state != pmu::LeaseState::kRevoking;
+  const bool is_renewable = policy_.classes.at(lease->asked.head.priority).is_renewable &&
+                            lease->state() != pmu::LeaseState::kRevoking;
   if (!is_renewable) {
     return refuse(client, id, scarce(Reason::kPolicy, "this lease cannot be renewed"));
   }
   settle_hold(*lease);
-  lease->heartbeat_ns = now;
-  send(client, id, pmu::Done{});
+  lease->heartbeat_ns = now_;
+  outbox_.send(client, id, pmu::Done{});
 }
 
-void Arbiter::State::drained(ClientNumber client, std::uint64_t id, pmu::Token token) {
-  Lease* lease = find(client, token);
-  if (lease == nullptr || lease->state != pmu::LeaseState::kRevoking) {
+void Arbiter::LeasePath::drained(ClientNumber client, std::uint64_t id, pmu::Token token) {
+  Lease* lease = leases_.find_held(client, token);
+  if (lease == nullptr || lease->state() != pmu::LeaseState::kRevoking) {
     return refuse_token(client, id);
   }
-  send(client, id, pmu::Done{});
+  outbox_.send(client, id, pmu::Done{});
   end_revoked(*lease);
 }
 
-void Arbiter::State::read(ClientNumber client, std::uint64_t id, pmu::Token token) {
-  Lease* lease = find(client, token);
+void Arbiter::LeasePath::read(ClientNumber client, std::uint64_t id, pmu::Token token) {
+  Lease* lease = leases_.find_held(client, token);
   if (lease == nullptr) return refuse_token(client, id);
-  lease->heartbeat_ns = now;
+  lease->heartbeat_ns = now_;
   sample(*lease);
-  send_values(*lease, id);
+  outbox_.send_values(*lease, id);
 }
 
-void Arbiter::State::offer(ClientNumber client, std::uint64_t id, const pmu::Offer& offer) {
-  KeptCounter* const counter = kept_counter(client, offer);
-  if (counter == nullptr) return refuse_token(client, id);
-  counter->is_offered = true;
-  send(client, id, pmu::Done{});
+void Arbiter::LeasePath::offer(ClientNumber client, std::uint64_t id, const pmu::Offer& offer) {
+  if (!recovery_.expects(clients_.at(client).identity, offer)) return refuse_token(client, id);
+  recovery_.accept(offer);
+  outbox_.send(client, id, pmu::Done{});
 }
 
-void Arbiter::State::admin_revoke(ClientNumber client, std::uint64_t id,
-                                  const pmu::AdminRevoke& message) {
-  if (!clients.at(client).rights.is_administrator) {
-    return send(client, id, pmu::Rejected{pmu::Rejection::kNotAllowed, 0});
+void Arbiter::LeasePath::admin_revoke(ClientNumber client, std::uint64_t id,
+                                      const pmu::AdminRevoke& message) {
+  if (!clients_.at(client).rights.is_administrator) {
+    return outbox_.send(client, id, pmu::Rejected{pmu::Rejection::kNotAllowed, 0});
   }
-  Lease* lease = lease_at(pmu::lease_of(message.token));
+  Lease* lease = leases_.find_present(pmu::lease_of(message.token));
   if (lease == nullptr || lease->token != message.token || !lease->is_held()) {
     return refuse_token(client, id);
   }
@@ -147,10 +148,10 @@ void Arbiter::State::admin_revoke(ClientNumber client, std::uint64_t id,
   revoke(*lease, pmu::Cause::kRevokedByAdministrator, message.drain_ns);
 }
 
-void Arbiter::State::admin_reserve(ClientNumber client, std::uint64_t id,
-                                   const pmu::AdminReserve& message) {
-  if (!clients.at(client).rights.is_administrator) {
-    return send(client, id, pmu::Rejected{pmu::Rejection::kNotAllowed, 0});
+void Arbiter::LeasePath::admin_reserve(ClientNumber client, std::uint64_t id,
+                                       const pmu::AdminReserve& message) {
+  if (!clients_.at(client).rights.is_administrator) {
+    return outbox_.send(client, id, pmu::Rejected{pmu::Rejection::kNotAllowed, 0});
   }
   // Which PMU and CPUs are meant is said, and may be wrong, as in a request for all of it.
   Request request;
@@ -158,10 +159,10 @@ void Arbiter::State::admin_reserve(ClientNumber client, std::uint64_t id,
   request.group_count = message.group_count;
   request.groups = message.groups;
   request.pmu = message.pmu;
-  const auto plan = plan_for(request, book.machine());
+  const auto plan = plan_for(request, book_.machine());
   if (!plan) return refuse(client, id, plan.error());
   for (const PmuDemand& part : plan->parts) {
-    const Pmu& pmu = book.machine().topology.pmus[part.pmu];
+    const Pmu& pmu = book_.machine().topology.pmus[part.pmu];
     const auto all = static_cast<std::uint32_t>(std::popcount(pmu.counters()));
     if (message.count > all) {
       return refuse(client, id,
@@ -169,17 +170,13 @@ void Arbiter::State::admin_reserve(ClientNumber client, std::uint64_t id,
                                                            pmu.name, all, message.count)));
     }
   }
-  for (const PmuDemand& part : plan->parts) {
-    for (const std::uint32_t cpu : part.cpus.numbers()) {
-      reserves[{part.pmu, cpu}] = message.count;
-    }
-  }
-  book_reserves();
-  has_news = true;
-  send(client, id, pmu::Done{});
+  reservations_.reserve(*plan, message.count);
+  ++changes_;
+  has_news_ = true;
+  outbox_.send(client, id, pmu::Done{});
 }
 
-void Arbiter::State::probe(ClientNumber client, std::uint64_t id, const pmu::Probe& message) {
+void Arbiter::LeasePath::probe(ClientNumber client, std::uint64_t id, const pmu::Probe& message) {
   pmu::Allocate asked;
   asked.head.flags = pmu::kAllocateHasItems | (message.flags & pmu::kAllocateHasGroups);
   asked.head.group_count = message.group_count;
@@ -188,7 +185,7 @@ void Arbiter::State::probe(ClientNumber client, std::uint64_t id, const pmu::Pro
   asked.groups = message.groups;
   asked.items = {message.item};
   asked.items.front().count = 1;
-  const auto plan = plan_for(request_of(asked), book.machine());
+  const auto plan = plan_for(request_of(asked), book_.machine());
   if (!plan) return refuse(client, id, plan.error());
   const bool is_counter =
       std::all_of(plan->parts.begin(), plan->parts.end(),
@@ -202,19 +199,18 @@ void Arbiter::State::probe(ClientNumber client, std::uint64_t id, const pmu::Pro
   }
   std::uint32_t least = ~std::uint32_t{0};
   for (const PmuDemand& part : plan->parts) {
-    least = std::min(least, book.room(part.pmu, part.cpus, part.counters.any.front()));
+    least = std::min(least, book_.room(part.pmu, part.cpus, part.counters.any.front()));
   }
   const PmuDemand& first = plan->parts.front();
   // The kernel can be asked for an event on one PMU; how it is with classes, books alone know.
-  if (options.has_backend && plan->parts.size() == 1 && first.events.front() && least != 0) {
-    actions.push_back({.action = ProbeKernel{client, id, first.pmu, first.cpus,
-                                             first.events.front()->event, least}});
+  if (options_.has_backend && plan->parts.size() == 1 && first.events.front() && least != 0) {
+    outbox_.ask(ProbeKernel{client, id, first.pmu, first.cpus, first.events.front()->event, least});
     return;
   }
-  send(client, id, pmu::Room{least, 0});
+  outbox_.send(client, id, pmu::Room{least, 0});
 }
 
-void Arbiter::State::owners(ClientNumber client, std::uint64_t id, const pmu::Owners& message) {
+void Arbiter::LeasePath::owners(ClientNumber client, std::uint64_t id, const pmu::Owners& message) {
   if (message.cpu >= kCpusMax) {
     Decision beyond;
     beyond.answer = Answer::kInvalidParameter;
@@ -228,28 +224,28 @@ void Arbiter::State::owners(ClientNumber client, std::uint64_t id, const pmu::Ow
   request.groups.push_back({.mask = std::uint64_t{1} << (message.cpu % 64),
                             .group = static_cast<std::uint16_t>(message.cpu / 64)});
   request.pmu = message.pmu;
-  const auto plan = plan_for(request, book.machine());
+  const auto plan = plan_for(request, book_.machine());
   if (!plan) return refuse(client, id, plan.error());
   pmu::OwnersAnswer answer;
-  for (const CounterOwner& owner : book.owners(plan->parts.front().pmu, message.cpu).counters) {
+  for (const CounterOwner& owner : book_.owners(plan->parts.front().pmu, message.cpu).counters) {
     pmu::CounterOwner told{.counter = owner.counter, .kind = owner.kind, .tag = owner.tag};
     if (owner.source) {
       told.code = owner.source->code;
       told.unit_mask = owner.source->unit_mask;
     }
     if (owner.lease != 0) {
-      const std::vector<LeaseNumber> holders = leases_of(owner.lease);
-      const Lease* first = holders.empty() ? nullptr : lease_at(holders.front());
+      const std::vector<LeaseNumber> holders = carriers_.holders_of(owner.lease);
+      const Lease* first = holders.empty() ? nullptr : leases_.find_present(holders.front());
       if (first != nullptr) told.token = first->token;
       // Closed counters stay in the books under their carrier until the kernel has let go of them.
-      const bool is_ending = first == nullptr || first->state == pmu::LeaseState::kLimbo ||
-                             first->state == pmu::LeaseState::kFenced;
+      const bool is_ending = first == nullptr || first->state() == pmu::LeaseState::kLimbo ||
+                             first->state() == pmu::LeaseState::kFenced;
       if (is_ending && owner.kind != OwnerKind::kOffline) told.kind = OwnerKind::kLimbo;
     }
     answer.owners.push_back(told);
   }
   answer.owner_count = static_cast<std::uint32_t>(answer.owners.size());
-  send(client, id, std::move(answer));
+  outbox_.send(client, id, std::move(answer));
 }
 
 }  // namespace meterbank::arbiter

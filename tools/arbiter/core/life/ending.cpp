@@ -5,32 +5,32 @@
 #include <algorithm>
 #include <utility>
 
-#include "arbiter/core/life/state.hpp"
+#include "arbiter/core/life/lease_path.hpp"
 
 namespace meterbank::arbiter {
 
-void Arbiter::State::revoke(Lease& lease, pmu::Cause cause, Nanoseconds drain_ns) {
+void Arbiter::LeasePath::revoke(Lease& lease, pmu::Cause cause, Nanoseconds drain_ns) {
   drain_ns = std::min(drain_ns, kDrainMax);
-  if (lease.state == pmu::LeaseState::kRevoking) {
+  if (lease.state() == pmu::LeaseState::kRevoking) {
     // A second revocation may shorten the time, and never extends it.
-    lease.deadline_ns = std::min(lease.deadline_ns, now + drain_ns);
+    lease.deadline_ns = std::min(lease.deadline_ns, now_ + drain_ns);
     if (cause != pmu::Cause::kPreempted) lease.cause = cause;
     return;
   }
-  ++statistics.revocations;
-  record(JournalRecord::Kind::kRevoking, lease, 0, static_cast<std::uint32_t>(cause));
+  ++statistics_.revocations;
+  outbox_.record(JournalRecord::Kind::kRevoking, lease, 0, static_cast<std::uint32_t>(cause));
   const bool has_nothing_to_read =
       lease.client == 0 || drain_ns == 0 ||
-      (lease.state == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kPreempted);
+      (lease.state() == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kPreempted);
   lease.cause = cause;
   if (has_nothing_to_read) return end_revoked(lease);
-  lease.deadline_ns = now + drain_ns;
+  lease.deadline_ns = now_ + drain_ns;
   become(lease, pmu::LeaseState::kRevoking);
-  notice(lease, pmu::NoticeKind::kRevoking, lease.deadline_ns);
+  outbox_.notice(lease, pmu::NoticeKind::kRevoking, lease.deadline_ns);
 }
 
-void Arbiter::State::end_revoked(Lease& lease) {
-  if (lease.cause == pmu::Cause::kPreempted) ++statistics.preemptions;
+void Arbiter::LeasePath::end_revoked(Lease& lease) {
+  if (lease.cause == pmu::Cause::kPreempted) ++statistics_.preemptions;
   // A lease without a connection does not wait in the queue.
   const bool comes_back = lease.cause == pmu::Cause::kPreempted && lease.client != 0 &&
                           lease.has(pmu::kAllocateRestorable);
@@ -38,196 +38,166 @@ void Arbiter::State::end_revoked(Lease& lease) {
   end(lease, lease.cause);
 }
 
-void Arbiter::State::sample(const Lease& lease) {
-  for (const CarrierNumber number : lease.carriers) {
-    if (carriers.at(number).state == CarrierState::kOpen && options.has_backend) {
-      actions.push_back({.action = Sample{number}});
-    }
-  }
+void Arbiter::LeasePath::sample(const Lease& lease) {
+  for (const CarrierNumber number : lease.carriers) carriers_.sample(number);
 }
 
-void Arbiter::State::end(Lease& lease, pmu::Cause cause) {
+void Arbiter::LeasePath::end(Lease& lease, pmu::Cause cause) {
   lease.cause = cause;
   lease.deadline_ns = 0;
   become(lease, pmu::LeaseState::kFenced);
-  record(JournalRecord::Kind::kFenced, lease, 0, static_cast<std::uint32_t>(cause));
-  if (cause == pmu::Cause::kTermEnded || cause == pmu::Cause::kHoldEnded) ++statistics.expiries;
+  outbox_.record(JournalRecord::Kind::kFenced, lease, 0, static_cast<std::uint32_t>(cause));
+  if (cause == pmu::Cause::kTermEnded || cause == pmu::Cause::kHoldEnded) ++statistics_.expiries;
   stop(lease);
   if (cause != pmu::Cause::kFreed) {
-    if (!lease.items.empty()) send_values(lease, 0);
-    notice(lease, pmu::NoticeKind::kLost, 0);
+    if (!lease.items.empty()) outbox_.send_values(lease, 0);
+    outbox_.notice(lease, pmu::NoticeKind::kLost, 0);
   }
   for (const Revoker& who : std::exchange(lease.revokers, {})) {
-    send(who.client, who.request, pmu::Done{});
+    outbox_.send(who.client, who.request, pmu::Done{});
   }
   let_go(lease);
 }
 
 // Gives way, and waits to be served again: its counts are kept, its counters are not.
-void Arbiter::State::put_aside(Lease& lease) {
+void Arbiter::LeasePath::put_aside(Lease& lease) {
   sample(lease);
   leave_turns(lease.number);
-  if (std::exchange(lease.has_rest, false)) book.release(lease.number);
+  if (std::exchange(lease.has_rest, false)) book_.release(lease.number);
   for (const CarrierNumber number : lease.carriers) {
-    Carrier& carrier = carriers.at(number);
-    pause(carrier);
-    carrier.next_ns = 0;
-    book.release(booking_of(number));
+    carriers_.pause(number);
+    carriers_.look_again_at(number, 0);
+    book_.release(booking_of(number));
   }
   lease.cause = pmu::Cause::kPreempted;
   if (lease.client != 0) lease.deadline_ns = 0;
   lease.unanswered = 0;
-  lease.away_ns = now;
+  lease.away_ns = now_;
   become(lease, pmu::LeaseState::kSuspended);
-  record(JournalRecord::Kind::kSuspended, lease, 0,
-         static_cast<std::uint32_t>(pmu::Cause::kPreempted));
-  notice(lease, pmu::NoticeKind::kSuspended, 0);
-  leave_queue(lease.number);
-  join_queue(lease);
-  ++changes;
-  has_news = true;
+  outbox_.record(JournalRecord::Kind::kSuspended, lease, 0,
+                 static_cast<std::uint32_t>(pmu::Cause::kPreempted));
+  outbox_.notice(lease, pmu::NoticeKind::kSuspended, 0);
+  line_.leave(lease);
+  line_.join(lease);
+  ++changes_;
+  has_news_ = true;
 }
 
-void Arbiter::State::let_go(Lease& lease) {
+void Arbiter::LeasePath::let_go(Lease& lease) {
   const LeaseNumber number = lease.number;
-  leave_queue(number);
+  line_.leave(lease);
   leave_turns(number);
-  if (std::exchange(lease.has_rest, false)) book.release(number);
-  ++changes;
-  has_news = true;
+  if (std::exchange(lease.has_rest, false)) book_.release(number);
+  ++changes_;
+  has_news_ = true;
   for (const CarrierNumber of : std::vector<CarrierNumber>(lease.carriers)) {
-    Carrier& carrier = carriers.at(of);
-    std::erase(carrier.joining, number);
-    if (carrier.leases.size() > 1) {
-      std::erase(carrier.leases, number);
+    carriers_.stop_joining(of, number);
+    if (carriers_.at(of).leases.size() > 1) {
+      carriers_.leave(of, number);
       std::erase(lease.carriers, of);
-    } else if (carrier.state != CarrierState::kWatched) {
-      close(carrier);
+    } else if (carriers_.at(of).state() != CarrierState::kWatched) {
+      close(of);
     }
   }
   finish(lease);
 }
 
-void Arbiter::State::finish(Lease& lease) {
+void Arbiter::LeasePath::finish(Lease& lease) {
   if (lease.carriers.empty()) {
-    if (lease.granted_ns != 0) record(JournalRecord::Kind::kFreed, lease);
+    if (lease.granted_ns != 0) outbox_.record(JournalRecord::Kind::kFreed, lease);
     return become(lease, pmu::LeaseState::kNone);
   }
   const bool is_watched = std::any_of(
       lease.carriers.begin(), lease.carriers.end(),
-      [&](CarrierNumber number) { return carriers.at(number).state == CarrierState::kWatched; });
+      [&](CarrierNumber number) { return carriers_.at(number).state() == CarrierState::kWatched; });
   become(lease, is_watched ? pmu::LeaseState::kFenced : pmu::LeaseState::kLimbo);
 }
 
 // The last values are read. A holder that has descriptors can count on after its fence: its
 // counters are kept, stopped, for a moment, and if they have run by then, it did.
-void Arbiter::State::stop(const Lease& lease) {
+void Arbiter::LeasePath::stop(const Lease& lease) {
   const bool may_count_on =
-      lease.has(pmu::kAllocateDelegates) && options.has_backend && clients.contains(lease.client);
+      lease.has(pmu::kAllocateDelegates) && options_.has_backend && clients_.contains(lease.client);
   if (!may_count_on) return sample(lease);
   for (const CarrierNumber number : lease.carriers) {
-    Carrier& carrier = carriers.at(number);
-    if (carrier.state != CarrierState::kOpen) continue;
-    carrier.state = CarrierState::kWatched;
-    carrier.fenced.clear();
-    carrier.next_ns = now + kViolationWait;
-    actions.push_back({.action = Pause{number}});
-    actions.push_back({.action = Sample{number}});
+    if (carriers_.at(number).state() != CarrierState::kOpen) continue;
+    carriers_.watch(number, now_ + kViolationWait);
   }
 }
 
-void Arbiter::State::look_for_violation(Carrier& carrier) {
-  if (carrier.fenced.empty()) carrier.fenced = carrier.readings;
-  const bool is_too_early = carrier.next_ns != 0;
-  if (is_too_early) return;
-  bool has_run = false;
-  for (std::size_t i = 0; i < carrier.fenced.size() && i < carrier.readings.size(); ++i) {
-    has_run = has_run || carrier.readings[i].running_ns > carrier.fenced[i].running_ns;
+void Arbiter::LeasePath::look_for_violation(CarrierNumber number) {
+  const KernelCounters::Watched seen = carriers_.watched(number);
+  if (seen == KernelCounters::Watched::kTooEarly) return;
+  const LeaseNumber holder = carriers_.at(number).leases.front();
+  if (seen == KernelCounters::Watched::kHasRun) {
+    ++statistics_.violations;
+    outbox_.record(JournalRecord::Kind::kViolation, leases_.at(holder));
   }
-  if (has_run) {
-    ++statistics.violations;
-    record(JournalRecord::Kind::kViolation, leases.at(carrier.leases.front()));
-  }
-  close(carrier);
-  if (Lease* lease = lease_at(carrier.leases.front())) finish(*lease);
+  close(number);
+  if (Lease* lease = leases_.find_present(holder)) finish(*lease);
 }
 
-void Arbiter::State::close(Carrier& carrier) {
-  if (carrier.state == CarrierState::kClosed) return;
-  carrier.is_shared = false;
-  carrier.state = CarrierState::kClosed;
-  carrier.pause_ns = options.confirm_ns;
-  carrier.next_ns = 0;
-  ++changes;
-  if (!options.has_backend) {
-    // Nothing was open: the books are all there is to be given back.
-    freed(carrier.number);
-    return;
-  }
-  actions.push_back({.action = Close{carrier.number}});
-  actions.push_back({.action = Confirm{carrier.number}});
+void Arbiter::LeasePath::close(CarrierNumber number) {
+  const KernelCounters::Closing closing = carriers_.close(number);
+  if (closing == KernelCounters::Closing::kWasClosed) return;
+  ++changes_;
+  // Nothing was open: the books are all there is to be given back.
+  if (closing == KernelCounters::Closing::kFree) freed(number);
 }
 
-void Arbiter::State::confirmed(CarrierNumber number, bool has_let_go) {
-  const auto found = carriers.find(number);
-  if (found == carriers.end() || found->second.state != CarrierState::kClosed) return;
-  Carrier& carrier = found->second;
-  if (!has_let_go) {
-    carrier.next_ns = now + carrier.pause_ns;
-    carrier.pause_ns = std::min(carrier.pause_ns * 2, std::max(kConfirmMax, options.confirm_ns));
-    return;
-  }
-  const std::vector<LeaseNumber> last = carrier.leases;
+void Arbiter::LeasePath::confirmed(CarrierNumber number, bool has_let_go) {
+  if (!carriers_.confirmed(number, has_let_go, now_)) return;
+  const std::vector<LeaseNumber> last = carriers_.at(number).leases;
   freed(number);
   for (const LeaseNumber one : last) {
-    if (Lease* lease = lease_at(one)) finish(*lease);
+    if (Lease* lease = leases_.find_present(one)) finish(*lease);
   }
 }
 
 // The kernel has let go: books may give it to others.
-void Arbiter::State::freed(CarrierNumber number) {
-  book.release(booking_of(number));
-  for (const LeaseNumber one : carriers.at(number).leases) {
-    if (Lease* lease = lease_at(one)) std::erase(lease->carriers, number);
+void Arbiter::LeasePath::freed(CarrierNumber number) {
+  book_.release(booking_of(number));
+  for (const LeaseNumber one : carriers_.at(number).leases) {
+    if (Lease* lease = leases_.find_present(one)) std::erase(lease->carriers, number);
   }
-  carriers.erase(number);
-  ++changes;
-  has_news = true;
+  carriers_.forget(number);
+  ++changes_;
+  has_news_ = true;
 }
 
-void Arbiter::State::end_overdue() {
-  for (auto& [number, lease] : leases) {
+void Arbiter::LeasePath::end_overdue() {
+  for (auto& [number, lease] : leases_) {
     const bool runs =
-        lease.state == pmu::LeaseState::kActive || lease.state == pmu::LeaseState::kSuspended;
-    if (lease.state == pmu::LeaseState::kRevoking) {
-      if (lease.deadline_ns <= now) end_revoked(lease);
+        lease.state() == pmu::LeaseState::kActive || lease.state() == pmu::LeaseState::kSuspended;
+    if (lease.state() == pmu::LeaseState::kRevoking) {
+      if (lease.deadline_ns <= now_) end_revoked(lease);
     } else if (!runs) {
       continue;
-    } else if (lease.client == 0 && lease.deadline_ns <= now) {
+    } else if (lease.client == 0 && lease.deadline_ns <= now_) {
       end(lease, pmu::Cause::kHolderGone);
-    } else if (lease.ends_ns != 0 && lease.ends_ns <= now) {
-      revoke(lease, pmu::Cause::kHoldEnded, options.drain_ns);
-    } else if (term_end(lease) != 0 && term_end(lease) <= now) {
-      revoke(lease, pmu::Cause::kTermEnded, options.drain_ns);
-    } else if (lease.state == pmu::LeaseState::kSuspended &&
-               lease.cause == pmu::Cause::kTakenByOutsider && lease.away_ns + kAwayMax <= now) {
+    } else if (lease.ends_ns != 0 && lease.ends_ns <= now_) {
+      revoke(lease, pmu::Cause::kHoldEnded, options_.drain_ns);
+    } else if (term_end(lease) != 0 && term_end(lease) <= now_) {
+      revoke(lease, pmu::Cause::kTermEnded, options_.drain_ns);
+    } else if (lease.state() == pmu::LeaseState::kSuspended &&
+               lease.cause == pmu::Cause::kTakenByOutsider && lease.away_ns + kAwayMax <= now_) {
       end(lease, pmu::Cause::kTakenByOutsider);
     }
   }
 }
 
-void Arbiter::State::end_all() {
-  has_ended = true;
-  for (const LeaseNumber number : in_order()) {
-    Lease& lease = leases.at(number);
+void Arbiter::LeasePath::end_all() {
+  has_ended_ = true;
+  for (const LeaseNumber number : line_.in_order()) {
+    Lease& lease = leases_.at(number);
     if (lease.granted_ns == 0) {
       refuse_lease(lease, scarce(Reason::kCancelled, "the arbiter ends"));
     }
   }
-  for (auto& [number, lease] : leases) {
+  for (auto& [number, lease] : leases_) {
     if (lease.is_held()) end(lease, pmu::Cause::kArbiterEnds);
   }
-  for (const auto& [client, known] : clients) actions.push_back({.action = Disconnect{client}});
+  for (const auto& [client, known] : clients_) outbox_.ask(Disconnect{client});
 }
 
 }  // namespace meterbank::arbiter

@@ -1,43 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is served next, and who gives way.
-//
-// Classes go before each other, and first come is first served inside one; a waiting request goes
-// up a class after every ageing_ns, so that none waits for ever. One that is behind may pass only
+// Which request is served next, and which lease gives way. A request that is behind may pass only
 // if no request ahead has to wait longer for it: because it is over in time, or because there is
 // room for both.
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-#include "arbiter/core/life/state.hpp"
+#include "arbiter/core/life/lease_path.hpp"
 
 namespace meterbank::arbiter {
 namespace {
 
-// So many waiters ahead are kept from being passed to their harm. Beyond them it costs more to find
-// out than it is worth: each waiter gets there.
-constexpr std::size_t kProtectedMax = 4;
-
 // Pairs of leases are tried for the cheapest set that gives way, among so many.
 constexpr std::size_t kPairsAmong = 16;
-
-[[nodiscard]] bool overlap(const Plan& one, const Plan& other) {
-  for (const PmuDemand& left : one.parts) {
-    for (const PmuDemand& right : other.parts) {
-      if (left.pmu != right.pmu) continue;
-      // Units may reach beyond the CPUs that are named.
-      const bool has_units = left.has_units() && right.has_units();
-      if (has_units || left.cpus.meets(right.cpus)) return true;
-    }
-  }
-  return false;
-}
 
 constexpr std::size_t kNeverReleased = std::numeric_limits<std::size_t>::max();
 
 [[nodiscard]] bool is_booked(const Lease& lease) {
-  switch (lease.state) {
+  switch (lease.state()) {
     case pmu::LeaseState::kPreparing:
     case pmu::LeaseState::kActive:
     case pmu::LeaseState::kRevoking:
@@ -52,93 +33,26 @@ constexpr std::size_t kNeverReleased = std::numeric_limits<std::size_t>::max();
 }
 
 [[nodiscard]] bool is_going(const Lease& lease) {
-  return lease.state == pmu::LeaseState::kRevoking || lease.state == pmu::LeaseState::kFenced ||
-         lease.state == pmu::LeaseState::kLimbo;
+  return lease.state() == pmu::LeaseState::kRevoking || lease.state() == pmu::LeaseState::kFenced ||
+         lease.state() == pmu::LeaseState::kLimbo;
 }
 
 }  // namespace
 
-std::uint32_t Arbiter::State::class_of(const Lease& lease) const {
-  constexpr auto kHighest = static_cast<std::uint64_t>(pmu::Priority::kCritical);
-  const std::uint64_t steps =
-      options.ageing_ns == 0 ? 0 : (now - lease.asked_ns) / options.ageing_ns;
-  return static_cast<std::uint32_t>(std::min(kHighest, lease.asked.head.priority + steps));
-}
-
-void Arbiter::State::sort_line() {
-  line_until_ns = pmu::kForever;
-  for (Waiting& one : line) {
-    one.priority_class = class_of(*one.lease);
-    note_ageing(*one.lease);
-  }
-  std::sort(line.begin(), line.end(), goes_before);
-}
-
-Waiting Arbiter::State::waiting_as(Lease& lease) const {
-  Waiting self{.priority_class = class_of(lease), .arrival = lease.arrival, .lease = &lease};
-  self.cpu_first = kCpusMax;
-  for (const PmuDemand& part : lease.plan.parts) {
-    self.pmus |= std::uint64_t{1} << std::min(part.pmu, PmuIndex{63});
-    part.cpus.all_of([&](std::uint32_t cpu) {
-      self.cpu_first = std::min(self.cpu_first, cpu);
-      self.cpu_last = std::max(self.cpu_last, cpu);
-      return true;
-    });
-  }
-  self.has_units = lease.plan.has_units();
-  return self;
-}
-
-void Arbiter::State::note_ageing(const Lease& lease) {
-  if (options.ageing_ns == 0) return;
-  const Nanoseconds steps = (now - lease.asked_ns) / options.ageing_ns + 1;
-  line_until_ns = std::min(line_until_ns, lease.asked_ns + steps * options.ageing_ns);
-}
-
-std::vector<LeaseNumber> Arbiter::State::in_order() const {
-  std::vector<LeaseNumber> order;
-  order.reserve(line.size());
-  for (const Waiting& one : line) order.push_back(one.lease->number);
-  return order;
-}
-
-std::uint32_t Arbiter::State::ahead_of(const Lease& lease) const {
-  if (!lease.is_waiting) return static_cast<std::uint32_t>(line.size());
-  Waiting self;
-  self.priority_class = class_of(lease);
-  self.arrival = lease.arrival;
-  const auto place = std::lower_bound(line.begin(), line.end(), self, goes_before);
-  return static_cast<std::uint32_t>(place - line.begin());
-}
-
-void Arbiter::State::join_queue(Lease& lease) {
-  if (std::exchange(lease.is_waiting, true)) return;
-  lease.refused_at = 0;
-  const Waiting self = waiting_as(lease);
-  line.insert(std::upper_bound(line.begin(), line.end(), self, goes_before), self);
-  note_ageing(lease);
-}
-
-void Arbiter::State::leave_queue(LeaseNumber number) {
-  const auto found = leases.find(number);
-  if (found == leases.end() || !std::exchange(found->second.is_waiting, false)) return;
-  std::erase_if(line, [&](const Waiting& one) { return one.lease == &found->second; });
-}
-
 // Whether all is as it was when the books refused it, where it wants counters. Shared counters,
 // units and turns may come free elsewhere.
-bool Arbiter::State::is_hopeless(const Lease& lease) const {
+bool Arbiter::LeasePath::is_hopeless(const Lease& lease) const {
   return lease.refused_at != 0 && !may_share(lease) && !lease.is_sliced() &&
-         !lease.plan.has_units() && !book.has_changed(lease.plan, lease.refused_at);
+         !lease.plan.has_units() && !book_.has_changed(lease.plan, lease.refused_at);
 }
 
-void Arbiter::State::serve_queue() {
-  served_ns = now;
+void Arbiter::LeasePath::serve_queue() {
+  served_ns_ = now_;
   // A request that is served leaves the line.
-  for (const Waiting& one : std::vector<Waiting>(line)) {
-    Lease& lease = *one.lease;
+  for (Lease* one : line_.leases_in_order()) {
+    Lease& lease = *one;
     if (!lease.is_waiting || lease.awaits_survey || is_hopeless(lease)) continue;
-    if (lease.state == pmu::LeaseState::kNone) continue;
+    if (lease.state() == pmu::LeaseState::kNone) continue;
     lease.refused_at = 0;
     const Decision decision = consider(lease);
     if (decision.is_granted()) continue;
@@ -150,61 +64,18 @@ void Arbiter::State::serve_queue() {
   }
 }
 
-Decision Arbiter::State::consider(Lease& lease) {
-  if (is_grace() && lease.asked.head.reclaims == 0) {
-    return scarce(Reason::kGrace,
-                  "the arbiter was restarted, and gives out only what was held before");
-  }
-  if (now < lease.retry_ns) {
-    return scarce(Reason::kUnverified, "the kernel had no counter for it a moment ago");
-  }
-  if (auto refused = quota_refusal(lease)) return *refused;
-  if (auto refused = turn_refusal(lease)) return *refused;
-  // Most of those who wait do not fit: only for the others it is worth asking whom they would
-  // delay, and only who has not been answered yet needs to know why.
-  Plan room;
-  const bool has_answer = lease.was_told || lease.granted_ns != 0;
-  const Plan& wanted = wanted_by(lease, room);
-  if (!book.would_fit(wanted, alternative_of(lease))) {
-    if (has_answer) {
-      // A lease that gives way for it from here on moves the clock.
-      lease.refused_at = book.clock();
-      return scarce(Reason::kTaken, {});
-    }
-    Decision decision = would_take(lease);
-    if (!decision.is_granted()) return decision;
-  }
-  for (const Lease* ahead : protected_from(lease)) {
-    if (!is_delayed(*ahead, lease)) continue;
-    Decision passed_over = scarce(Reason::kTaken, {});
-    passed_over.leases = {ahead->number};
-    return passed_over;
-  }
-  return lease.has(pmu::kAllocateDryRun) ? Decision{} : try_start(lease);
-}
-
-std::vector<const Lease*> Arbiter::State::protected_from(Lease& lease) const {
-  std::vector<const Lease*> ahead;
-  const Waiting self = waiting_as(lease);
-  for (const Waiting& one : line) {
-    if (one.lease == &lease || ahead.size() == kProtectedMax) break;
-    if (one.may_overlap(self) && overlap(one.lease->plan, lease.plan)) ahead.push_back(one.lease);
-  }
-  return ahead;
-}
-
-bool Arbiter::State::is_delayed(const Lease& ahead, const Lease& lease) const {
-  // Who waits for its own share, and not for counters, is not delayed by others who take them.
+bool Arbiter::LeasePath::is_delayed(const Lease& ahead, const Lease& lease) const {
+  // A request that waits for its own share, and not for counters, is not delayed by others.
   if (quota_refusal(ahead) || turn_refusal(ahead)) return false;
   const Estimate alone = earliest(ahead);
   if (alone.time_ns == pmu::kForever && alone.released == kNeverReleased) return false;
   const bool is_known = alone.time_ns != pmu::kForever;
   const Nanoseconds hold = lease.asked.head.hold_ns;
-  const bool is_over_in_time = is_known && hold != 0 && hold <= alone.time_ns - now;
+  const bool is_over_in_time = is_known && hold != 0 && hold <= alone.time_ns - now_;
   if (is_over_in_time) return false;
   // If there is no place for it even now, it will not be started and delays no request.
   const Coming coming{lease.plan, alternative_of(lease)};
-  if (!book.would_fit(coming.plan, coming.alternative)) return false;
+  if (!book_.would_fit(coming.plan, coming.alternative)) return false;
   // Elsewhere all is as if it did not come.
   Plan room;
   Plan common = wanted_by(ahead, room);
@@ -218,63 +89,64 @@ bool Arbiter::State::is_delayed(const Lease& ahead, const Lease& lease) const {
     }
   }
   const Alternative alternative = alternative_of(ahead);
-  if (book.steps_until_fit(common, alternative, {}, &coming)) return false;
+  if (book_.steps_until_fit(common, alternative, {}, &coming)) return false;
   if (alone.released == 0) return true;
-  const auto steps = book.steps_until_fit(common, alternative, expected(ahead).leaving, &coming);
+  const auto steps = book_.steps_until_fit(common, alternative, expected(ahead).leaving, &coming);
   return !steps || *steps > alone.released;
 }
 
-std::vector<LeaseNumber> Arbiter::State::booked_near(const Lease& lease) const {
+std::vector<LeaseNumber> Arbiter::LeasePath::booked_near(const Lease& lease) const {
   std::vector<LeaseNumber> near;
   if (lease.plan.has_units()) {
-    for (const auto& [number, other] : leases) {
+    for (const auto& [number, other] : leases_) {
       if (is_booked(other) && overlap(lease.plan, other.plan)) near.push_back(number);
     }
     return near;
   }
   const auto add = [&](LeaseNumber number) {
-    const auto found = leases.find(number);
-    if (found != leases.end() && is_booked(found->second)) near.push_back(number);
+    const Lease* other = leases_.find(number);
+    if (other != nullptr && is_booked(*other)) near.push_back(number);
   };
-  for (const LeaseId booking : book.holders_near(lease.plan)) {
+  for (const LeaseId booking : book_.holders_near(lease.plan)) {
     if (booking < kCarrierFirst) {
       add(static_cast<LeaseNumber>(booking));
       continue;
     }
-    const auto carrier = carriers.find(booking - kCarrierFirst);
-    if (carrier == carriers.end()) continue;
-    for (const LeaseNumber number : carrier->second.leases) add(number);
+    const Carrier* carrier = carriers_.find(booking - kCarrierFirst);
+    if (carrier == nullptr) continue;
+    for (const LeaseNumber number : carrier->leases) add(number);
   }
   std::sort(near.begin(), near.end());
   near.erase(std::unique(near.begin(), near.end()), near.end());
   return near;
 }
 
-std::vector<std::pair<Nanoseconds, LeaseNumber>> Arbiter::State::ends(const Lease& lease) const {
+std::vector<std::pair<Nanoseconds, LeaseNumber>> Arbiter::LeasePath::ends(
+    const Lease& lease) const {
   std::vector<std::pair<Nanoseconds, LeaseNumber>> ends;
   for (const LeaseNumber number : booked_near(lease)) {
     if (number == lease.number) continue;
-    const Lease& other = leases.at(number);
+    const Lease& other = leases_.at(number);
     Nanoseconds end = other.ends_ns == 0 ? pmu::kForever : other.ends_ns;
-    if (other.state == pmu::LeaseState::kRevoking) end = std::min(end, other.deadline_ns);
+    if (other.state() == pmu::LeaseState::kRevoking) end = std::min(end, other.deadline_ns);
     // What its own client holds is its own to give back: it never stands in its way.
     const bool is_own = lease.client != 0 && other.client == lease.client;
-    if (is_own || other.state == pmu::LeaseState::kFenced ||
-        other.state == pmu::LeaseState::kLimbo) {
-      end = now;
+    if (is_own || other.state() == pmu::LeaseState::kFenced ||
+        other.state() == pmu::LeaseState::kLimbo) {
+      end = now_;
     }
-    ends.emplace_back(std::max(end, now), number);
+    ends.emplace_back(std::max(end, now_), number);
   }
   std::sort(ends.begin(), ends.end());
   return ends;
 }
 
 // A carrier is given up with the last lease that counts on it, and at once if there is none.
-std::vector<Leaving> Arbiter::State::leaving(const Lease& lease,
-                                             const std::vector<LeaseNumber>& order,
-                                             bool is_at_once) const {
+std::vector<Leaving> Arbiter::LeasePath::leaving(const Lease& lease,
+                                                 const std::vector<LeaseNumber>& order,
+                                                 bool is_at_once) const {
   constexpr std::size_t kStays = ~std::size_t{0};
-  std::vector<std::size_t> step_of(options.leases_max, kStays);
+  std::vector<std::size_t> step_of(options_.leases_max, kStays);
   for (std::size_t i = 0; i < order.size(); ++i) step_of.at(order[i]) = is_at_once ? 1 : i + 1;
   std::vector<Leaving> leaving;
   const auto add = [&](LeaseId booking, std::size_t step) {
@@ -287,14 +159,13 @@ std::vector<Leaving> Arbiter::State::leaving(const Lease& lease,
   };
   if (lease.plan.has_units()) {
     for (const LeaseNumber number : order) add(number, step_of[number]);
-    for (const auto& [number, carrier] : carriers) add_carrier(carrier);
+    for (const auto& [number, carrier] : carriers_) add_carrier(carrier);
   } else {
-    for (const LeaseId booking : book.holders_near(lease.plan)) {
+    for (const LeaseId booking : book_.holders_near(lease.plan)) {
       if (booking < kCarrierFirst) {
         add(booking, step_of.at(booking));
-      } else if (const auto found = carriers.find(booking - kCarrierFirst);
-                 found != carriers.end()) {
-        add_carrier(found->second);
+      } else if (const Carrier* found = carriers_.find(booking - kCarrierFirst)) {
+        add_carrier(*found);
       }
     }
   }
@@ -304,7 +175,7 @@ std::vector<Leaving> Arbiter::State::leaving(const Lease& lease,
   return leaving;
 }
 
-Expected Arbiter::State::expected(const Lease& lease) const {
+Expected Arbiter::LeasePath::expected(const Lease& lease) const {
   Expected expected{.ends = ends(lease), .leaving = {}};
   std::vector<LeaseNumber> order;
   order.reserve(expected.ends.size());
@@ -313,41 +184,36 @@ Expected Arbiter::State::expected(const Lease& lease) const {
   return expected;
 }
 
-Estimate Arbiter::State::earliest(const Lease& lease) const {
+Estimate Arbiter::LeasePath::earliest(const Lease& lease) const {
   Plan room;
   const Plan& wanted = wanted_by(lease, room);
   const Alternative alternative = alternative_of(lease);
-  if (book.would_fit(wanted, alternative)) return {.time_ns = now, .released = 0};
+  if (book_.would_fit(wanted, alternative)) return {.time_ns = now_, .released = 0};
   const Expected others = expected(lease);
-  const auto steps = book.steps_until_fit(wanted, alternative, others.leaving, nullptr);
+  const auto steps = book_.steps_until_fit(wanted, alternative, others.leaving, nullptr);
   if (!steps || *steps > others.ends.size()) {
     return {.time_ns = pmu::kForever, .released = kNeverReleased};
   }
-  return {.time_ns = *steps == 0 ? now : others.ends[*steps - 1].first, .released = *steps};
+  return {.time_ns = *steps == 0 ? now_ : others.ends[*steps - 1].first, .released = *steps};
 }
 
-bool Arbiter::State::fits_without(const Lease& lease, const std::set<LeaseNumber>& gone) const {
+bool Arbiter::LeasePath::fits_without(const Lease& lease, const std::set<LeaseNumber>& gone) const {
   Plan room;
   const std::vector<Leaving> all = leaving(lease, {gone.begin(), gone.end()}, true);
-  return book.steps_until_fit(wanted_by(lease, room), alternative_of(lease), all, nullptr)
+  return book_.steps_until_fit(wanted_by(lease, room), alternative_of(lease), all, nullptr)
       .has_value();
 }
 
-void Arbiter::State::preempt_for(const Lease& lease) {
-  const auto& giving_way = tally.giving_way;
-  const auto first_above = giving_way.begin() + static_cast<std::ptrdiff_t>(lease.priority());
-  if (std::all_of(giving_way.begin(), first_above,
-                  [](std::uint32_t count) { return count == 0; })) {
-    return;
-  }
+void Arbiter::LeasePath::preempt_for(const Lease& lease) {
+  if (!leases_.may_preempt(lease.priority())) return;
   if (is_grace() || quota_refusal(lease) || turn_refusal(lease)) return;
   // What is going anyway is as good as gone.
   std::set<LeaseNumber> going;
   std::vector<const Lease*> candidates;
   for (const LeaseNumber number : booked_near(lease)) {
-    const Lease& other = leases.at(number);
+    const Lease& other = leases_.at(number);
     if (is_going(other)) going.insert(number);
-    if (gives_way(other) && other.priority() < lease.priority()) {
+    if (leases_.gives_way(other) && other.priority() < lease.priority()) {
       candidates.push_back(&other);
     }
   }
@@ -356,11 +222,11 @@ void Arbiter::State::preempt_for(const Lease& lease) {
     return std::pair(one->granted_ns, one->arrival) > std::pair(other->granted_ns, other->arrival);
   });
   for (const LeaseNumber number : cheapest(lease, going, candidates)) {
-    revoke(leases.at(number), pmu::Cause::kPreempted, options.drain_ns);
+    revoke(leases_.at(number), pmu::Cause::kPreempted, options_.drain_ns);
   }
 }
 
-std::vector<LeaseNumber> Arbiter::State::cheapest(
+std::vector<LeaseNumber> Arbiter::LeasePath::cheapest(
     const Lease& lease, const std::set<LeaseNumber>& going,
     const std::vector<const Lease*>& youngest_first) const {
   const auto helps = [&](std::set<LeaseNumber> gone) {
@@ -389,14 +255,12 @@ std::vector<LeaseNumber> Arbiter::State::cheapest(
   return {all.begin(), all.end()};
 }
 
-void Arbiter::State::enqueue(Lease& lease, const Decision& why) {
-  // Outsiders come and go unseen: what was known of them a while ago is no reason to refuse.
-  const bool has_outsiders = !outsiders.empty() || !unknowns.empty();
-  if (has_outsiders && options.has_backend && !lease.has(pmu::kAllocateDryRun) &&
+void Arbiter::LeasePath::enqueue(Lease& lease, const Decision& why) {
+  if (outsiders_.has_any() && options_.has_backend && !lease.has(pmu::kAllocateDryRun) &&
       why.answer == Answer::kInsufficientResources && why.reason == Reason::kForeign &&
-      now - surveyed_ns > kSurveyStale && !lease.was_told) {
+      outsiders_.is_stale(now_) && !lease.was_told) {
     lease.awaits_survey = true;
-    return survey();
+    return outsiders_.survey();
   }
   const bool may_wait = why.answer == Answer::kInsufficientResources &&
                         why.reason != Reason::kPolicy && lease.asked.head.wait_ns != 0 &&
@@ -404,40 +268,29 @@ void Arbiter::State::enqueue(Lease& lease, const Decision& why) {
   if (!may_wait) return refuse_lease(lease, why);
   if (!std::exchange(lease.was_told, true)) {
     const Nanoseconds wait = lease.asked.head.wait_ns;
-    lease.deadline_ns = wait >= pmu::kForever - now ? 0 : now + wait;
-    ++statistics.queued;
-    record(JournalRecord::Kind::kQueued, lease, 0, static_cast<std::uint32_t>(why.reason));
+    lease.deadline_ns = wait >= pmu::kForever - now_ ? 0 : now_ + wait;
+    ++statistics_.queued;
+    outbox_.record(JournalRecord::Kind::kQueued, lease, 0, static_cast<std::uint32_t>(why.reason));
     const Nanoseconds time_ns = earliest(lease).time_ns;
-    send(lease.client, lease.request,
-         pmu::Queued{ahead_of(lease), 0, time_ns == pmu::kForever ? 0 : time_ns});
+    outbox_.send(
+        lease.client, lease.request,
+        pmu::Queued{line_.count_ahead_of(lease), 0, time_ns == pmu::kForever ? 0 : time_ns});
   }
   preempt_for(lease);
 }
 
-// Whether time alone has changed what the queue would say: a request went up a class, or may ask
-// the kernel again.
-bool Arbiter::State::has_moved_up() const {
-  return std::any_of(line.begin(), line.end(), [&](const Waiting& one) {
-    const Lease& lease = *one.lease;
-    if (lease.retry_ns > served_ns && lease.retry_ns <= now) return true;
-    if (options.ageing_ns == 0 || served_ns < lease.asked_ns) return false;
-    return (now - lease.asked_ns) / options.ageing_ns !=
-           (served_ns - lease.asked_ns) / options.ageing_ns;
-  });
-}
-
-void Arbiter::State::give_up_waits() {
-  for (const LeaseNumber number : in_order()) {
-    Lease& lease = leases.at(number);
-    const bool is_over = lease.state == pmu::LeaseState::kQueued && lease.deadline_ns != 0 &&
-                         lease.deadline_ns <= now;
+void Arbiter::LeasePath::give_up_waits() {
+  for (const LeaseNumber number : line_.in_order()) {
+    Lease& lease = leases_.at(number);
+    const bool is_over = lease.state() == pmu::LeaseState::kQueued && lease.deadline_ns != 0 &&
+                         lease.deadline_ns <= now_;
     if (!is_over) continue;
     Decision decision = would_take(lease);
     decision.answer = Answer::kInsufficientResources;
     decision.reason = Reason::kTimeOut;
     refuse_lease(lease, decision);
   }
-  has_news = has_news || has_moved_up();
+  has_news_ = has_news_ || line_.has_moved_since(served_ns_);
 }
 
 }  // namespace meterbank::arbiter

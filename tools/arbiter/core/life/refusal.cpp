@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a client is told of who is in its way: who that is, since when, until when at the latest,
-// and what could be done.
+// What a client is told of the holders in its way: their names, since when, until when at the
+// latest, and what could be done.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-#include "arbiter/core/life/state.hpp"
+#include "arbiter/core/life/lease_path.hpp"
 
 namespace meterbank::arbiter {
 namespace {
@@ -35,22 +35,23 @@ std::string name_of(const ClientIdentity& holder, bool with_pid) {
   return with_pid ? fmt::format("{}@{}", program, holder.pid) : program;
 }
 
-void Arbiter::State::refuse_lease(Lease& lease, const Decision& decision) {
-  ++statistics.refusals.at(static_cast<std::size_t>(decision.reason));
-  record(JournalRecord::Kind::kRefused, lease, 0, static_cast<std::uint32_t>(decision.reason));
-  send(lease.client, lease.request, told(lease, decision));
-  leave_queue(lease.number);
+void Arbiter::LeasePath::refuse_lease(Lease& lease, const Decision& decision) {
+  ++statistics_.refusals.at(static_cast<std::size_t>(decision.reason));
+  outbox_.record(JournalRecord::Kind::kRefused, lease, 0,
+                 static_cast<std::uint32_t>(decision.reason));
+  outbox_.send(lease.client, lease.request, told(lease, decision));
+  line_.leave(lease);
   become(lease, pmu::LeaseState::kNone);
 }
 
-pmu::Refused Arbiter::State::told(const Lease& lease, const Decision& decision) const {
+pmu::Refused Arbiter::LeasePath::told(const Lease& lease, const Decision& decision) const {
   std::set<LeaseNumber> numbers;
   for (const LeaseId booking : decision.leases) {
-    for (const LeaseNumber number : leases_of(booking)) {
-      const auto found = leases.find(number);
+    for (const LeaseNumber number : carriers_.holders_of(booking)) {
+      const Lease* other = leases_.find(number);
       // What it holds itself is not in its way.
-      if (found != leases.end() && number != lease.number &&
-          (lease.client == 0 || found->second.client != lease.client)) {
+      if (other != nullptr && number != lease.number &&
+          (lease.client == 0 || other->client != lease.client)) {
         numbers.insert(number);
       }
     }
@@ -69,12 +70,13 @@ pmu::Refused Arbiter::State::told(const Lease& lease, const Decision& decision) 
   refused.sentence = sentence(lease, shown, numbers).substr(0, pmu::kSentenceBytesMax);
   refused.head.sentence_bytes = static_cast<std::uint32_t>(refused.sentence.size());
   if (shown.reason == Reason::kGrace) {
-    refused.head.earliest_ns = grace_until_ns;
+    refused.head.earliest_ns = recovery_.grace_until_ns();
   } else if (is_scarcity(shown.reason)) {
     const Nanoseconds time_ns = earliest(lease).time_ns;
     if (time_ns != pmu::kForever) refused.head.earliest_ns = time_ns;
   }
-  if (shown.answer == Answer::kInsufficientResources) refused.head.ahead = ahead_of(lease);
+  if (shown.answer == Answer::kInsufficientResources)
+    refused.head.ahead = line_.count_ahead_of(lease);
   add_blockers(refused, lease, numbers);
   if (shown.reason == Reason::kForeign) add_outsiders(refused, lease);
   return refused;
@@ -82,27 +84,27 @@ pmu::Refused Arbiter::State::told(const Lease& lease, const Decision& decision) 
 
 // Whether a booking is one that the kernel has yet to let go of. Of a grant that was undone half
 // way there may be carriers that no lease has.
-bool Arbiter::State::is_cooling(LeaseId booking) const {
-  const std::vector<LeaseNumber> numbers = leases_of(booking);
+bool Arbiter::LeasePath::is_cooling(LeaseId booking) const {
+  const std::vector<LeaseNumber> numbers = carriers_.holders_of(booking);
   return std::all_of(numbers.begin(), numbers.end(), [&](LeaseNumber number) {
-    const auto found = leases.find(number);
-    return found == leases.end() || found->second.state == pmu::LeaseState::kLimbo ||
-           found->second.state == pmu::LeaseState::kFenced;
+    const Lease* lease = leases_.find(number);
+    return lease == nullptr || lease->state() == pmu::LeaseState::kLimbo ||
+           lease->state() == pmu::LeaseState::kFenced;
   });
 }
 
-bool Arbiter::State::may_see(const Lease& lease, std::uint32_t uid) const {
-  const auto client = clients.find(lease.client);
-  const bool is_administrator = client != clients.end() && client->second.rights.is_administrator;
+bool Arbiter::LeasePath::may_see(const Lease& lease, std::uint32_t uid) const {
+  const auto client = clients_.find(lease.client);
+  const bool is_administrator = client != clients_.end() && client->second.rights.is_administrator;
   return is_administrator || lease.holder.uid == uid;
 }
 
-void Arbiter::State::add_blockers(pmu::Refused& refused, const Lease& lease,
-                                  const std::set<LeaseNumber>& numbers) const {
+void Arbiter::LeasePath::add_blockers(pmu::Refused& refused, const Lease& lease,
+                                      const std::set<LeaseNumber>& numbers) const {
   for (const LeaseNumber number : numbers) {
     if (refused.blockers.size() == pmu::kBlockersMax) break;
-    const Lease& other = leases.at(number);
-    const bool is_waiting = other.state == pmu::LeaseState::kQueued;
+    const Lease& other = leases_.at(number);
+    const bool is_waiting = other.state() == pmu::LeaseState::kQueued;
     pmu::Blocker blocker{.token = other.token,
                          .since_ns = other.granted_ns != 0 ? other.granted_ns : other.asked_ns,
                          .ends_ns = other.ends_ns,
@@ -112,7 +114,7 @@ void Arbiter::State::add_blockers(pmu::Refused& refused, const Lease& lease,
                          .is_waiting = is_waiting ? 1U : 0U,
                          .name = wire_name(other.holder.program),
                          .label = other.asked.head.label};
-    if (other.state == pmu::LeaseState::kRevoking) blocker.ends_ns = other.deadline_ns;
+    if (other.state() == pmu::LeaseState::kRevoking) blocker.ends_ns = other.deadline_ns;
     refused.blockers.push_back(blocker);
   }
   refused.head.blocker_count = static_cast<std::uint32_t>(refused.blockers.size());
@@ -120,15 +122,10 @@ void Arbiter::State::add_blockers(pmu::Refused& refused, const Lease& lease,
       static_cast<std::uint32_t>(numbers.size() - refused.blockers.size());
 }
 
-void Arbiter::State::add_outsiders(pmu::Refused& refused, const Lease& lease) const {
-  for (const Outsider& outsider : outsiders) {
+void Arbiter::LeasePath::add_outsiders(pmu::Refused& refused, const Lease& lease) const {
+  for (const Outsider& outsider : outsiders_.all()) {
     if (refused.blockers.size() == pmu::kBlockersMax) break;
-    const bool is_there =
-        std::any_of(lease.plan.parts.begin(), lease.plan.parts.end(), [&](const PmuDemand& part) {
-          return part.pmu == outsider.pmu &&
-                 (outsider.cpus.empty() || !outsider.cpus.common_with(part.cpus).empty());
-        });
-    if (!is_there) continue;
+    if (!is_in_way(outsider, lease.plan)) continue;
     pmu::Blocker blocker;
     blocker.since_ns = outsider.first_ns;
     blocker.pid = may_see(lease, outsider.uid) ? outsider.pid : 0;
@@ -140,10 +137,10 @@ void Arbiter::State::add_outsiders(pmu::Refused& refused, const Lease& lease) co
   refused.head.blocker_count = static_cast<std::uint32_t>(refused.blockers.size());
 }
 
-std::string Arbiter::State::sentence(const Lease& lease, const Decision& decision,
-                                     const std::set<LeaseNumber>& numbers) const {
+std::string Arbiter::LeasePath::sentence(const Lease& lease, const Decision& decision,
+                                         const std::set<LeaseNumber>& numbers) const {
   if (decision.leases.empty() || !is_scarcity(decision.reason)) return decision.sentence;
-  const std::string& pmu = book.machine().topology.pmus[lease.plan.parts.front().pmu].name;
+  const std::string& pmu = book_.machine().topology.pmus[lease.plan.parts.front().pmu].name;
   const std::string where =
       decision.cpu ? fmt::format("{} on CPU {}", pmu, *decision.cpu) : fmt::format("{}", pmu);
   if (numbers.empty()) {
@@ -152,12 +149,12 @@ std::string Arbiter::State::sentence(const Lease& lease, const Decision& decisio
                : fmt::format("counters of {} are leased by this client itself; try: free some",
                              where);
   }
-  const Lease& first = leases.at(*numbers.begin());
+  const Lease& first = leases_.at(*numbers.begin());
   std::string who = name_of(first.holder, may_see(lease, first.holder.uid));
   const std::string_view label = text_of(first.asked.head.label);
   const Nanoseconds since = first.granted_ns != 0 ? first.granted_ns : first.asked_ns;
-  who += label.empty() ? fmt::format(" ({})", span_text(now - since))
-                       : fmt::format(" (\"{}\", {})", label, span_text(now - since));
+  who += label.empty() ? fmt::format(" ({})", span_text(now_ - since))
+                       : fmt::format(" (\"{}\", {})", label, span_text(now_ - since));
   if (numbers.size() > 1) who += fmt::format(" and {} more", numbers.size() - 1);
   if (decision.reason == Reason::kLimbo) {
     return fmt::format(
@@ -165,14 +162,15 @@ std::string Arbiter::State::sentence(const Lease& lease, const Decision& decisio
         "not let go of them; try: again in a moment",
         where, who);
   }
-  if (first.state == pmu::LeaseState::kQueued) {
+  if (first.state() == pmu::LeaseState::kQueued) {
     return fmt::format(
         "counters of {} are kept for {}, who waits for them; try: wait behind it, "
         "or ask for less time",
         where, who);
   }
   const std::string until =
-      first.ends_ns > now ? fmt::format(" for {} at the most", span_text(first.ends_ns - now)) : "";
+      first.ends_ns > now_ ? fmt::format(" for {} at the most", span_text(first.ends_ns - now_))
+                           : "";
   return fmt::format(
       "counters of {} are leased by {}{}; try: wait, or ask for fewer or shared ones", where, who,
       until);

@@ -9,212 +9,13 @@
 #include <span>
 #include <utility>
 
-#include "arbiter/core/life/state.hpp"
+#include "arbiter/core/leases/saved_values.hpp"
+#include "arbiter/core/life/lease_path.hpp"
 
 namespace meterbank::arbiter {
 namespace {
 
 using nlohmann::json;
-
-[[nodiscard]] json to_json(const ClientIdentity& identity) {
-  return {{"pid", identity.pid},
-          {"uid", identity.uid},
-          {"gid", identity.gid},
-          {"groups", identity.groups},
-          {"start", identity.start_time},
-          {"program", identity.program},
-          {"executable", identity.executable},
-          {"cgroup", identity.cgroup}};
-}
-
-[[nodiscard]] ClientIdentity identity_from(const json& from) {
-  return {.pid = from.at("pid"),
-          .uid = from.at("uid"),
-          .gid = from.at("gid"),
-          .groups = from.at("groups").get<std::vector<std::uint32_t>>(),
-          .start_time = from.at("start"),
-          .program = from.at("program"),
-          .executable = from.at("executable"),
-          .cgroup = from.at("cgroup")};
-}
-
-[[nodiscard]] json to_json(const std::vector<Reading>& readings) {
-  json result = json::array();
-  for (const Reading& one : readings) {
-    result.push_back({one.value, one.enabled_ns, one.running_ns, one.has_counter});
-  }
-  return result;
-}
-
-[[nodiscard]] std::vector<Reading> readings_from(const json& from) {
-  std::vector<Reading> readings;
-  for (const json& one : from) readings.push_back({one.at(0), one.at(1), one.at(2), one.at(3)});
-  return readings;
-}
-
-[[nodiscard]] json to_json(const std::vector<Opening>& openings) {
-  json result = json::array();
-  for (const Opening& one : openings) {
-    result.push_back({one.item, one.pmu, one.cpu, one.task, one.event.code, one.event.unit_mask,
-                      one.event.configuration, one.flags});
-  }
-  return result;
-}
-
-[[nodiscard]] std::vector<Opening> openings_from(const json& from) {
-  std::vector<Opening> openings;
-  for (const json& one : from) {
-    openings.push_back(
-        {.item = one.at(0),
-         .pmu = one.at(1),
-         .cpu = one.at(2),
-         .task = one.at(3),
-         .event = {.code = one.at(4), .unit_mask = one.at(5), .configuration = one.at(6)},
-         .flags = one.at(7)});
-  }
-  return openings;
-}
-
-[[nodiscard]] json to_json(const Carrier& carrier) {
-  return {{"number", carrier.number},
-          {"state", carrier.state},
-          {"openings", to_json(carrier.openings)},
-          {"kernel_ids", carrier.kernel_ids},
-          {"readings", to_json(carrier.readings)},
-          {"sampled", carrier.sampled_ns},
-          {"leases", carrier.leases},
-          {"shared", carrier.is_shared},
-          {"sliced", carrier.is_sliced},
-          {"next", carrier.next_ns},
-          {"pause", carrier.pause_ns},
-          {"fenced", to_json(carrier.fenced)}};
-}
-
-[[nodiscard]] Carrier carrier_from(const json& from) {
-  Carrier carrier;
-  carrier.number = from.at("number");
-  carrier.state = from.at("state");
-  carrier.openings = openings_from(from.at("openings"));
-  carrier.kernel_ids = from.at("kernel_ids").get<std::vector<std::uint64_t>>();
-  carrier.readings = readings_from(from.at("readings"));
-  carrier.sampled_ns = from.at("sampled");
-  carrier.leases = from.at("leases").get<std::vector<std::uint16_t>>();
-  carrier.is_shared = from.at("shared");
-  carrier.is_sliced = from.at("sliced");
-  carrier.next_ns = from.at("next");
-  carrier.pause_ns = from.at("pause");
-  carrier.fenced = readings_from(from.at("fenced"));
-  return carrier;
-}
-
-// A request is written down as the packet that it came in.
-[[nodiscard]] json to_json(const pmu::Allocate& asked) {
-  json bytes = json::array();
-  for (const std::byte one : pmu::encode(1, pmu::ClientMessage{asked})) {
-    bytes.push_back(std::to_integer<std::uint32_t>(one));
-  }
-  return bytes;
-}
-
-[[nodiscard]] std::optional<pmu::Allocate> asked_from(const json& from) {
-  std::vector<std::byte> bytes;
-  for (const json& one : from) bytes.push_back(static_cast<std::byte>(one.get<std::uint8_t>()));
-  const auto decoded = pmu::decode_client_message(bytes);
-  const auto* asked = std::get_if<pmu::Allocate>(&decoded.message);
-  if (decoded.rejection || asked == nullptr) return std::nullopt;
-  return *asked;
-}
-
-// Which CPUs a plan is about. A request for all that are online means those that were then.
-[[nodiscard]] json places_of(const Plan& plan) {
-  json places = json::array();
-  for (const PmuDemand& part : plan.parts) places.push_back({part.pmu, part.cpus.text()});
-  return places;
-}
-
-[[nodiscard]] bool set_places(Plan& plan, const json& places) {
-  std::vector<PmuDemand> parts;
-  for (const json& place : places) {
-    const PmuIndex pmu = place.at(0);
-    const auto cpus = CpuSet::parse(place.at(1).get<std::string>());
-    const auto part = std::find_if(plan.parts.begin(), plan.parts.end(),
-                                   [&](const PmuDemand& one) { return one.pmu == pmu; });
-    if (!cpus || cpus->empty() || part == plan.parts.end() || !cpus->is_within(part->cpus)) {
-      return false;
-    }
-    parts.push_back(*part);
-    parts.back().cpus = *cpus;
-  }
-  plan.parts = std::move(parts);
-  return !plan.parts.empty();
-}
-
-[[nodiscard]] json to_json(const Lease& lease) {
-  json revokers = json::array();
-  for (const Revoker& who : lease.revokers) revokers.push_back({who.client, who.request});
-  return {{"token", lease.token},          {"number", lease.number},
-          {"state", lease.state},          {"client", lease.client},
-          {"request", lease.request},      {"holder", to_json(lease.holder)},
-          {"asked", to_json(lease.asked)}, {"grade", lease.grade},
-          {"quality", lease.quality},      {"cause", lease.cause},
-          {"asked_ns", lease.asked_ns},    {"granted", lease.granted_ns},
-          {"ends", lease.ends_ns},         {"heartbeat", lease.heartbeat_ns},
-          {"deadline", lease.deadline_ns}, {"carriers", lease.carriers},
-          {"items", lease.items},          {"began", to_json(lease.began)},
-          {"arrival", lease.arrival},      {"rest", lease.has_rest},
-          {"told", lease.was_told},        {"away", lease.away_ns},
-          {"revokers", revokers},          {"places", places_of(lease.plan)}};
-}
-
-[[nodiscard]] std::optional<Lease> lease_from(const json& from) {
-  Lease lease;
-  std::optional<pmu::Allocate> asked = asked_from(from.at("asked"));
-  if (!asked) return std::nullopt;
-  lease.asked = std::move(*asked);
-  lease.token = from.at("token");
-  lease.number = from.at("number");
-  lease.state = from.at("state");
-  lease.client = from.at("client");
-  lease.request = from.at("request");
-  lease.holder = identity_from(from.at("holder"));
-  lease.grade = from.at("grade");
-  lease.quality = from.at("quality");
-  lease.cause = from.at("cause");
-  lease.asked_ns = from.at("asked_ns");
-  lease.granted_ns = from.at("granted");
-  lease.ends_ns = from.at("ends");
-  lease.heartbeat_ns = from.at("heartbeat");
-  lease.deadline_ns = from.at("deadline");
-  lease.carriers = from.at("carriers").get<std::vector<CarrierNumber>>();
-  lease.items = from.at("items").get<std::vector<std::uint32_t>>();
-  lease.began = readings_from(from.at("began"));
-  lease.arrival = from.at("arrival");
-  lease.has_rest = from.at("rest");
-  lease.was_told = from.at("told");
-  lease.away_ns = from.at("away");
-  for (const json& who : from.at("revokers")) lease.revokers.push_back({who.at(0), who.at(1)});
-  return lease;
-}
-
-[[nodiscard]] json to_json(const Outsider& outsider) {
-  return {{"name", outsider.name},         {"pid", outsider.pid}, {"uid", outsider.uid},
-          {"kernel", outsider.is_kernel},  {"pmu", outsider.pmu}, {"cpus", outsider.cpus.text()},
-          {"counters", outsider.counters}, {"how", outsider.how}, {"first", outsider.first_ns},
-          {"last", outsider.last_ns}};
-}
-
-[[nodiscard]] Outsider outsider_from(const json& from) {
-  return {.name = from.at("name"),
-          .pid = from.at("pid"),
-          .uid = from.at("uid"),
-          .is_kernel = from.at("kernel"),
-          .pmu = from.at("pmu"),
-          .cpus = CpuSet::parse(from.at("cpus").get<std::string>()).value_or(CpuSet{}),
-          .counters = from.at("counters"),
-          .how = from.at("how"),
-          .first_ns = from.at("first"),
-          .last_ns = from.at("last")};
-}
 
 [[nodiscard]] json to_json(const ArbiterOptions& options) {
   return {options.epoch,     options.own_uid,    options.has_backend,    options.leases_max,
@@ -259,180 +60,122 @@ using nlohmann::json;
 
 }  // namespace
 
-std::string Arbiter::State::save() const {
-  json saved = {{"options", to_json(options)},
-                {"now", now},
-                {"grace", grace_until_ns},
-                {"waiting", in_order()},
-                {"turns", turns},
-                {"turn", turn},
-                {"turn_ends", turn_ends_ns},
-                {"surveyed", surveyed_ns},
-                {"next_carrier", next_carrier},
-                {"next_arrival", next_arrival},
-                {"changes", changes},
-                {"statistics", to_json(statistics)}};
+std::string Arbiter::LeasePath::save() const {
+  json saved = {{"options", to_json(options_)},
+                {"now", now_},
+                {"waiting", line_.in_order()},
+                {"changes", changes_},
+                {"statistics", to_json(statistics_)}};
+  leases_.save(saved);
+  carriers_.save(saved);
+  turns_.save(saved);
+  recovery_.save(saved);
+  outsiders_.save(saved);
+  reservations_.save(saved);
   json& known = saved["clients"] = json::array();
-  for (const auto& [number, client] : clients) known.push_back({number, to_json(client.identity)});
-  json& all = saved["leases"] = json::array();
-  for (const auto& [number, lease] : leases) all.push_back(to_json(lease));
-  json& open = saved["carriers"] = json::array();
-  for (const auto& [number, carrier] : carriers) open.push_back(to_json(carrier));
-  json& used = saved["generations"] = json::array();
-  for (const auto& [number, generation] : generations) used.push_back({number, generation});
-  json& seen = saved["outsiders"] = json::array();
-  for (const Outsider& outsider : outsiders) seen.push_back(to_json(outsider));
-  json& kept = saved["reserves"] = json::array();
-  for (const auto& [place, count] : reserves) kept.push_back({place.first, place.second, count});
-  json& held = saved["guards"] = json::array();
-  for (const auto& [place, count] : guards) held.push_back({place.first, place.second, count});
-  json& before = saved["remembered"] = json::array();
-  for (const auto& [token, record] : remembered) {
-    before.push_back({token, record.other, record.start_time, record.pid, record.uid, record.reason,
-                      record.counters});
-  }
+  for (const auto& [number, client] : clients_) known.push_back({number, to_json(client.identity)});
   return saved.dump();
 }
 
-bool Arbiter::State::load(std::string_view saved) {
+bool Arbiter::LeasePath::load(std::string_view saved) {
   // The library throws where a key is missing or has another type; nothing of that leaves here.
   try {
     const json from = json::parse(saved);
     load_plain(from);
-    for (const json& one : from.at("leases")) {
-      std::optional<Lease> lease = lease_from(one);
-      if (!lease || !plan_again(*lease) || !set_places(lease->plan, one.at("places"))) {
-        return false;
-      }
-      set_plan(*lease, std::move(lease->plan));
-      if (lease->state == pmu::LeaseState::kNone) forgotten.push_back(lease->number);
-      count_in(*lease, tally);
-      leases.insert_or_assign(lease->number, std::move(*lease));
-    }
-    for (const json& one : from.at("carriers")) {
-      Carrier carrier = carrier_from(one);
-      carriers.insert_or_assign(carrier.number, std::move(carrier));
-    }
+    if (!leases_.load(from, book_.machine()) || !carriers_.load(from)) return false;
     if (!is_consistent() || !book_again()) return false;
     for (const json& one : from.at("waiting")) {
-      const auto found = leases.find(one.get<LeaseNumber>());
-      if (found == leases.end()) return false;
-      join_queue(found->second);
+      Lease* lease = leases_.find(one.get<LeaseNumber>());
+      if (lease == nullptr) return false;
+      line_.join(*lease);
     }
-    changes = from.at("changes");
+    changes_ = from.at("changes");
     return true;
   } catch (const json::exception&) {
     return false;
   }
 }
 
-void Arbiter::State::load_plain(const nlohmann::json& from) {
-  options = options_from(from.at("options"));
-  has_begun = true;
-  now = from.at("now");
-  grace_until_ns = from.at("grace");
-  turns = from.at("turns").get<std::vector<LeaseNumber>>();
-  turn = from.at("turn");
-  turn_ends_ns = from.at("turn_ends");
-  surveyed_ns = from.at("surveyed");
-  next_carrier = from.at("next_carrier");
-  next_arrival = from.at("next_arrival");
-  statistics = statistics_from(from.at("statistics"));
+void Arbiter::LeasePath::load_plain(const nlohmann::json& from) {
+  options_ = options_from(from.at("options"));
+  has_begun_ = true;
+  now_ = from.at("now");
+  outbox_ = Outbox(options_.epoch);
+  leases_ = LeaseTable(options_.epoch, options_.leases_max, policy_);
+  outbox_.set_time(now_);
+  carriers_ = KernelCounters(outbox_, options_.has_backend, options_.confirm_ns);
+  line_ = WaitLine(options_.ageing_ns);
+  line_.set_time(now_);
+  turns_ = Turns(options_.slice_ns);
+  turns_.load(from);
+  recovery_.load(from);
+  outsiders_ = Outsiders(book_, outbox_, options_.has_backend);
+  outsiders_.load(from);
+  reservations_.load(from);
+  statistics_ = statistics_from(from.at("statistics"));
   for (const json& one : from.at("clients")) {
     ClientIdentity identity = identity_from(one.at(1));
-    Rights rights = policy.rights_of(identity, options.own_uid);
-    clients.insert_or_assign(one.at(0).get<ClientNumber>(),
-                             Client{std::move(identity), std::move(rights)});
-  }
-  for (const json& one : from.at("generations")) {
-    generations[one.at(0).get<LeaseNumber>()] = one.at(1);
-  }
-  for (const json& one : from.at("outsiders")) outsiders.push_back(outsider_from(one));
-  reserves.clear();
-  for (const json& one : from.at("reserves")) reserves[{one.at(0), one.at(1)}] = one.at(2);
-  for (const json& one : from.at("guards")) guards[{one.at(0), one.at(1)}] = one.at(2);
-  for (const json& one : from.at("remembered")) {
-    const pmu::Token token = one.at(0);
-    remembered[token] = {.token = token,
-                         .other = one.at(1),
-                         .start_time = one.at(2),
-                         .pid = one.at(3),
-                         .uid = one.at(4),
-                         .kind = JournalRecord::Kind::kGranted,
-                         .reason = one.at(5),
-                         .counters = one.at(6)};
+    Rights rights = policy_.rights_of(identity, options_.own_uid);
+    const ClientNumber client = one.at(0);
+    clients_.insert_or_assign(client, Client{std::move(identity), std::move(rights)});
+    outbox_.connect(client);
   }
 }
 
-bool Arbiter::State::plan_again(Lease& lease) const {
-  // Its CPUs may be offline by now: that is no reason not to know what it has.
-  Machine machine = book.machine();
-  machine.online = machine.possible;
-  Request request = request_of(lease.asked);
-  auto plan = plan_for(request, machine);
-  if (!plan) return false;
-  lease.plan = std::move(*plan);
-  return true;
-}
-
-bool Arbiter::State::is_consistent() const {
-  const auto is_known = [&](LeaseNumber number) { return leases.contains(number); };
-  if (!std::all_of(turns.begin(), turns.end(), is_known)) return false;
-  if (turn != 0 && !is_known(turn)) return false;
-  for (const auto& [number, lease] : leases) {
-    if (number == 0 || number >= options.leases_max) return false;
+bool Arbiter::LeasePath::is_consistent() const {
+  const auto is_known = [&](LeaseNumber number) { return leases_.contains(number); };
+  const std::vector<LeaseNumber>& members = turns_.members();
+  if (!std::all_of(members.begin(), members.end(), is_known)) return false;
+  if (turns_.present() != 0 && !is_known(turns_.present())) return false;
+  for (const auto& [number, lease] : leases_) {
+    if (number == 0 || number >= options_.leases_max) return false;
     if (lease.token != 0 && pmu::lease_of(lease.token) != number) return false;
     std::size_t counters = 0;
     for (const CarrierNumber of : lease.carriers) {
-      const auto found = carriers.find(of);
-      if (found == carriers.end()) return false;
-      counters += found->second.openings.size();
+      const Carrier* carrier = carriers_.find(of);
+      if (carrier == nullptr) return false;
+      counters += carrier->openings.size();
     }
     const bool ends =
-        lease.state == pmu::LeaseState::kFenced || lease.state == pmu::LeaseState::kLimbo;
+        lease.state() == pmu::LeaseState::kFenced || lease.state() == pmu::LeaseState::kLimbo;
     if (!ends && counters != lease.items.size()) return false;
   }
-  return std::all_of(carriers.begin(), carriers.end(), [&](const auto& entry) {
+  return std::all_of(carriers_.begin(), carriers_.end(), [&](const auto& entry) {
     const Carrier& carrier = entry.second;
-    return carrier.readings.size() == carrier.openings.size() && !carrier.openings.empty() &&
-           carrier.kernel_ids.size() == carrier.openings.size() &&
-           (!carrier.leases.empty() || carrier.state == CarrierState::kClosed) &&
-           std::all_of(carrier.leases.begin(), carrier.leases.end(), is_known);
+    return std::all_of(carrier.leases.begin(), carrier.leases.end(), is_known);
   });
 }
 
-bool Arbiter::State::book_again() {
+bool Arbiter::LeasePath::book_again() {
   // Before those that get only what is left: outsiders, and the reserve.
-  for (const auto& [place, holder] : std::exchange(reserve_holders, {})) {
-    book.forget_unleased(holder);
-  }
-  const CpuSet online = book.machine().online;
-  book.set_online(book.machine().possible);
-  for (auto& [number, lease] : leases) {
+  reservations_.forget_bookings();
+  const CpuSet online = book_.machine().online;
+  book_.set_online(book_.machine().possible);
+  for (auto& [number, lease] : leases_) {
     const Alternative alternative = alternative_of(lease);
     const bool is_aside =
-        lease.state == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kPreempted;
+        lease.state() == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kPreempted;
     for (const Piece& piece : pieces_of(lease)) {
       if (piece.openings.empty()) {
-        if (lease.has_rest && !book.try_take(number, piece.plan, alternative).is_granted()) {
+        if (lease.has_rest && !book_.try_take(number, piece.plan, alternative).is_granted()) {
           return false;
         }
         continue;
       }
       for (const CarrierNumber of : lease.carriers) {
-        Carrier& carrier = carriers.at(of);
+        const Carrier& carrier = carriers_.at(of);
         const bool is_its = carrier.plan.parts.empty() && carrier.counts_as(piece.openings);
         if (!is_its) continue;
-        carrier.plan = piece.plan;
+        carriers_.set_plan(of, piece.plan);
         if (is_aside) break;
-        if (!book.try_take(booking_of(of), piece.plan, alternative).is_granted()) return false;
+        if (!book_.try_take(booking_of(of), piece.plan, alternative).is_granted()) return false;
         break;
       }
     }
   }
-  book.set_online(online);
-  book_outsiders();
-  book_reserves();
+  book_.set_online(online);
+  outsiders_.book();
+  reservations_.book();
   return true;
 }
 

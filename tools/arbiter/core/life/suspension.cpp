@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "arbiter/core/life/state.hpp"
+#include "arbiter/core/life/lease_path.hpp"
 
 namespace meterbank::arbiter {
 namespace {
@@ -19,230 +19,178 @@ namespace {
 
 }  // namespace
 
-void Arbiter::State::sampled(CarrierNumber number, std::vector<Reading> readings) {
-  const auto found = carriers.find(number);
-  if (found == carriers.end()) return;
-  Carrier& carrier = found->second;
-  bool has_lost = false;
-  for (std::size_t i = 0; i < readings.size() && i < carrier.readings.size(); ++i) {
-    // What a lost counter had counted last is the best that is known of it.
-    if (readings[i].has_counter) {
-      carrier.readings[i] = readings[i];
-    } else {
-      carrier.readings[i].has_counter = false;
-      has_lost = true;
-    }
+void Arbiter::LeasePath::sampled(CarrierNumber number, const std::vector<Reading>& readings) {
+  const KernelCounters::Sampled sampled = carriers_.sampled(number, readings, now_);
+  for (const LeaseNumber joiner : sampled.joined) {
+    if (Lease* lease = leases_.find_present(joiner)) answered(*lease);
   }
-  carrier.sampled_ns = now;
-  for (const LeaseNumber joiner : std::exchange(carrier.joining, {})) {
-    if (Lease* lease = lease_at(joiner)) answered(*lease);
+  const Carrier* carrier = carriers_.find(number);
+  if (carrier == nullptr) return;
+  if (carrier->state() == CarrierState::kWatched) return look_for_violation(number);
+  if (!sampled.has_lost || carrier->state() != CarrierState::kOpen) return;
+  carriers_.pause(number);
+  carriers_.look_again_at(number, now_ + Outsiders::kRetry);
+  for (const LeaseNumber holder : std::vector<LeaseNumber>(carrier->leases)) {
+    suspend(leases_.at(holder), pmu::Cause::kTakenByOutsider);
   }
-  if (carrier.state == CarrierState::kWatched) return look_for_violation(carrier);
-  if (!has_lost || carrier.state != CarrierState::kOpen) return;
-  pause(carrier);
-  carrier.next_ns = now + kRetry;
-  for (const LeaseNumber holder : std::vector<LeaseNumber>(carrier.leases)) {
-    suspend(leases.at(holder), pmu::Cause::kTakenByOutsider);
-  }
-  survey();
+  outsiders_.survey();
 }
 
-void Arbiter::State::suspend(Lease& lease, pmu::Cause cause) {
-  if (lease.state != pmu::LeaseState::kActive) return;
+void Arbiter::LeasePath::suspend(Lease& lease, pmu::Cause cause) {
+  if (lease.state() != pmu::LeaseState::kActive) return;
   lease.cause = cause;
-  lease.away_ns = now;
-  ++statistics.suspensions;
+  lease.away_ns = now_;
+  ++statistics_.suspensions;
   become(lease, pmu::LeaseState::kSuspended);
-  record(JournalRecord::Kind::kSuspended, lease, 0, static_cast<std::uint32_t>(cause));
-  notice(lease, pmu::NoticeKind::kSuspended, 0);
+  outbox_.record(JournalRecord::Kind::kSuspended, lease, 0, static_cast<std::uint32_t>(cause));
+  outbox_.notice(lease, pmu::NoticeKind::kSuspended, 0);
 }
 
 // Suspended until all that it counts on is there.
-void Arbiter::State::back(Lease& lease) {
+void Arbiter::LeasePath::back(Lease& lease) {
   const bool has_all =
-      is_online(lease.plan, book.machine()) &&
+      is_online(lease.plan, book_.machine()) &&
       std::all_of(lease.carriers.begin(), lease.carriers.end(), [&](CarrierNumber number) {
-        return carriers.at(number).state == CarrierState::kOpen ||
-               (lease.is_sliced() && turn != lease.number);
+        return carriers_.at(number).state() == CarrierState::kOpen ||
+               (lease.is_sliced() && !turns_.has_turn(lease.number));
       });
   if (!has_all) return;
   lease.cause = pmu::Cause::kNone;
   lease.away_ns = 0;
-  lease.heartbeat_ns = now;  // there was nothing to use meanwhile
+  lease.heartbeat_ns = now_;  // there was nothing to use meanwhile
   become(lease, pmu::LeaseState::kActive);
-  record(JournalRecord::Kind::kResumed, lease);
-  notice(lease, pmu::NoticeKind::kResumed, 0);
+  outbox_.record(JournalRecord::Kind::kResumed, lease);
+  outbox_.notice(lease, pmu::NoticeKind::kResumed, 0);
 }
 
-void Arbiter::State::pause(Carrier& carrier) {
-  if (carrier.state == CarrierState::kPaused || carrier.state == CarrierState::kClosed) return;
-  carrier.state = CarrierState::kPaused;
-  if (options.has_backend) actions.push_back({.action = Pause{carrier.number}});
+void Arbiter::LeasePath::resume(CarrierNumber number) {
+  if (carriers_.resume(number)) resumed(number);
 }
 
-void Arbiter::State::resume(Carrier& carrier) {
-  carrier.next_ns = 0;
-  carrier.state = CarrierState::kResuming;
-  if (options.has_backend) {
-    actions.push_back({.action = Resume{carrier.number}});
-  } else {
-    resumed(carrier, {});
+void Arbiter::LeasePath::resumed(CarrierNumber number) {
+  for (const LeaseNumber holder : std::vector<LeaseNumber>(carriers_.at(number).leases)) {
+    Lease& lease = leases_.at(holder);
+    if (lease.state() == pmu::LeaseState::kPreparing) answered(lease);
+    if (lease.state() == pmu::LeaseState::kSuspended) back(lease);
   }
 }
 
-void Arbiter::State::resumed(Carrier& carrier, const OpenOutcome& outcome) {
-  carrier.state = CarrierState::kOpen;
-  for (std::size_t i = 0; i < outcome.kernel_ids.size() && i < carrier.kernel_ids.size(); ++i) {
-    carrier.kernel_ids[i] = outcome.kernel_ids[i];
-  }
+void Arbiter::LeasePath::not_resumed(CarrierNumber number, const OpenOutcome& outcome) {
+  carriers_.look_again_at(number, now_ + Outsiders::kRetry);
+  const Carrier& carrier = carriers_.at(number);
   for (const LeaseNumber holder : std::vector<LeaseNumber>(carrier.leases)) {
-    Lease& lease = leases.at(holder);
-    if (lease.state == pmu::LeaseState::kPreparing) answered(lease);
-    if (lease.state == pmu::LeaseState::kSuspended) back(lease);
-  }
-}
-
-void Arbiter::State::not_resumed(Carrier& carrier, const OpenOutcome& outcome) {
-  carrier.state = CarrierState::kPaused;
-  carrier.next_ns = now + kRetry;
-  for (const LeaseNumber holder : std::vector<LeaseNumber>(carrier.leases)) {
-    Lease& lease = leases.at(holder);
-    if (lease.state == pmu::LeaseState::kPreparing) {
-      carrier.next_ns = 0;
+    Lease& lease = leases_.at(holder);
+    if (lease.state() == pmu::LeaseState::kPreparing) {
+      carriers_.look_again_at(number, 0);
       if (!lease.fault) lease.fault = kernel_fault(outcome, carrier.openings);
       answered(lease);
-    } else if (lease.state == pmu::LeaseState::kSuspended &&
-               lease.cause == pmu::Cause::kCpuOffline && is_online(lease.plan, book.machine())) {
+    } else if (lease.state() == pmu::LeaseState::kSuspended &&
+               lease.cause == pmu::Cause::kCpuOffline && is_online(lease.plan, book_.machine())) {
       // The CPU is back and the counter is not: from here on an outsider is the cause.
       lease.cause = pmu::Cause::kTakenByOutsider;
-      lease.away_ns = now;
+      lease.away_ns = now_;
     } else {
       suspend(lease, pmu::Cause::kTakenByOutsider);
     }
   }
-  survey();
+  outsiders_.survey();
 }
 
-void Arbiter::State::set_online(const CpuSet& cpus) {
-  if (cpus == book.machine().online) return;
-  book.set_online(cpus);
-  ++changes;
-  has_news = true;
-  for (auto& [number, lease] : leases) {
+void Arbiter::LeasePath::set_online(const CpuSet& cpus) {
+  if (cpus == book_.machine().online) return;
+  book_.set_online(cpus);
+  ++changes_;
+  has_news_ = true;
+  for (auto& [number, lease] : leases_) {
     if (!lease.is_held()) continue;
-    if (!is_online(lease.plan, book.machine())) {
+    if (!is_online(lease.plan, book_.machine())) {
       for (const CarrierNumber of : lease.carriers) {
-        Carrier& carrier = carriers.at(of);
-        if (carrier.state == CarrierState::kOpen) pause(carrier);
-        carrier.next_ns = 0;
+        if (carriers_.at(of).state() == CarrierState::kOpen) carriers_.pause(of);
+        carriers_.look_again_at(of, 0);
       }
       suspend(lease, pmu::Cause::kCpuOffline);
       continue;
     }
     const bool was_away =
-        lease.state == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kCpuOffline;
+        lease.state() == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kCpuOffline;
     if (!was_away) continue;
     bool has_paused = false;
     for (const CarrierNumber of : lease.carriers) {
-      Carrier& carrier = carriers.at(of);
-      if (carrier.state != CarrierState::kPaused || !has_turn(carrier)) continue;
-      has_paused = options.has_backend;
-      resume(carrier);
+      const Carrier& carrier = carriers_.at(of);
+      if (carrier.state() != CarrierState::kPaused || !has_turn(carrier)) continue;
+      has_paused = options_.has_backend;
+      resume(of);
     }
-    if (!has_paused && lease.state == pmu::LeaseState::kSuspended) back(lease);
+    if (!has_paused && lease.state() == pmu::LeaseState::kSuspended) back(lease);
   }
 }
 
-bool Arbiter::State::has_turn(const Carrier& carrier) const {
-  return !carrier.is_sliced || (!carrier.leases.empty() && carrier.leases.front() == turn);
+bool Arbiter::LeasePath::has_turn(const Carrier& carrier) const {
+  return !carrier.is_sliced || (!carrier.leases.empty() && turns_.has_turn(carrier.leases.front()));
 }
 
-void Arbiter::State::retry_carriers() {
-  std::vector<CarrierNumber> due;
-  for (const auto& [number, carrier] : carriers) {
-    if (carrier.next_ns != 0 && carrier.next_ns <= now) due.push_back(number);
-  }
-  for (const CarrierNumber number : due) {
-    const auto found = carriers.find(number);
-    if (found == carriers.end()) continue;
-    Carrier& carrier = found->second;
-    carrier.next_ns = 0;
-    if (carrier.state == CarrierState::kClosed) {
-      actions.push_back({.action = Confirm{number}});
-    } else if (carrier.state == CarrierState::kWatched) {
-      actions.push_back({.action = Sample{number}});
-    } else if (carrier.state == CarrierState::kPaused && has_turn(carrier)) {
-      resume(carrier);
-    }
+void Arbiter::LeasePath::retry_carriers() {
+  for (const CarrierNumber number : carriers_.due(now_)) {
+    const Carrier* carrier = carriers_.find(number);
+    if (carrier == nullptr) continue;
+    carriers_.look_again(number);
+    if (carrier->state() == CarrierState::kPaused && has_turn(*carrier)) resume(number);
   }
 }
 
-// Slices: all leases that are content with a part of the time take equal turns, one at a time on
-// the whole machine. So a turn is the same for all CPUs, and what was counted in it belongs
-// together.
-std::optional<Decision> Arbiter::State::turn_refusal(const Lease& lease) const {
+std::optional<Decision> Arbiter::LeasePath::turn_refusal(const Lease& lease) const {
   if (!lease.is_sliced()) return std::nullopt;
-  const std::size_t members = turns.size() + 1;
+  const std::size_t members = turns_.members().size() + 1;
   bool is_content = lease.asked.head.duty_permille * members <= 1000;
   Decision decision = scarce(Reason::kTaken, "those who take turns would have less than they need");
-  for (const LeaseNumber number : turns) {
-    is_content = is_content && leases.at(number).asked.head.duty_permille * members <= 1000;
+  for (const LeaseNumber number : turns_.members()) {
+    is_content = is_content && leases_.at(number).asked.head.duty_permille * members <= 1000;
     decision.leases.push_back(number);
   }
   if (is_content) return std::nullopt;
   return decision;
 }
 
-// A newcomer has the first turn, as it has to be verified.
-void Arbiter::State::join_turns(Lease& lease) {
+void Arbiter::LeasePath::join_turns(Lease& lease) {
   stop_turn();
-  turns.push_back(lease.number);
-  turn = lease.number;
-  book.touch_all();
-  turn_ends_ns = now + options.slice_ns;
-  ++changes;
+  turns_.join(lease.number, now_);
+  book_.touch_all();
+  ++changes_;
 }
 
-void Arbiter::State::leave_turns(LeaseNumber number) {
-  if (std::erase(turns, number) == 0) return;
-  if (turn != number) return;
-  turn = 0;
-  book.touch_all();
-  turn_ends_ns = now;
+void Arbiter::LeasePath::leave_turns(LeaseNumber number) {
+  if (turns_.leave(number, now_)) book_.touch_all();
 }
 
-void Arbiter::State::stop_turn() {
-  for (auto& [number, carrier] : carriers) {
-    if (!carrier.is_sliced || !has_turn(carrier) || carrier.state != CarrierState::kOpen) continue;
-    if (options.has_backend) actions.push_back({.action = Sample{number}});
-    pause(carrier);
+void Arbiter::LeasePath::stop_turn() {
+  for (const auto& [number, carrier] : carriers_) {
+    if (!carrier.is_sliced || !has_turn(carrier) || carrier.state() != CarrierState::kOpen)
+      continue;
+    carriers_.sample(number);
+    carriers_.pause(number);
   }
 }
 
-void Arbiter::State::turn_over() {
-  if (turns.empty() || (turn != 0 && (turns.size() == 1 || now < turn_ends_ns))) return;
+void Arbiter::LeasePath::turn_over() {
+  if (!turns_.is_over(now_)) return;
   // The counters of the one before are not free before the kernel says so.
-  for (const auto& [number, carrier] : carriers) {
+  for (const auto& [number, carrier] : carriers_) {
     if (carrier.is_sliced &&
-        (carrier.state == CarrierState::kClosed || carrier.state == CarrierState::kOpening ||
-         carrier.state == CarrierState::kWatched)) {
-      turn_ends_ns = now + options.confirm_ns;
+        (carrier.state() == CarrierState::kClosed || carrier.state() == CarrierState::kOpening ||
+         carrier.state() == CarrierState::kWatched)) {
+      turns_.put_off(now_ + options_.confirm_ns);
       return;
     }
   }
-  const auto present = std::find(turns.begin(), turns.end(), turn);
-  const bool is_last = present == turns.end() || present + 1 == turns.end();
-  const LeaseNumber next = is_last ? turns.front() : *(present + 1);
+  const LeaseNumber next = turns_.next();
   stop_turn();
-  turn = next;
-  book.touch_all();
-  turn_ends_ns = now + options.slice_ns;
-  ++changes;
-  const Lease& lease = leases.at(next);
-  if (!is_online(lease.plan, book.machine())) return;
+  turns_.begin(next, now_);
+  book_.touch_all();
+  ++changes_;
+  const Lease& lease = leases_.at(next);
+  if (!is_online(lease.plan, book_.machine())) return;
   for (const CarrierNumber number : lease.carriers) {
-    Carrier& carrier = carriers.at(number);
-    if (carrier.state == CarrierState::kPaused) resume(carrier);
+    if (carriers_.at(number).state() == CarrierState::kPaused) resume(number);
   }
 }
 

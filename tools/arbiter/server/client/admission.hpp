@@ -4,9 +4,11 @@
 // the places of all, and none makes the arbiter too busy for the others.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+
+#include "meterbank/ipc/user_shares.hpp"
 
 namespace meterbank::arbiter {
 
@@ -14,33 +16,25 @@ struct AdmissionLimits {
   std::size_t connections_max = 256;
   std::size_t user_connections_max = 32;
   std::size_t root_connections_max = 128;
-  double packets_per_second = 2000;  // of a user other than root
-  double packets_at_once = 1000;
+  RateLimit packets{.per_second = 2000, .at_once = 1000};  // of a user other than root
 };
 
+// Units: times are CLOCK_MONOTONIC in ns.
 class Admission {
  public:
-  explicit Admission(AdmissionLimits limits = {}) : limits_(limits) {}
+  explicit Admission(AdmissionLimits limits = {});
 
   // False: there are too many, of this user or of all. True: to be taken back with leave().
-  [[nodiscard]] bool enter(std::uint32_t uid);
-  void leave(std::uint32_t uid) noexcept;
-  // False: this user asks too often. `now` is in ns.
-  [[nodiscard]] bool take_packet(std::uint32_t uid, std::uint64_t now);
+  [[nodiscard]] bool enter(std::uint32_t uid, std::uint64_t now);
+  void leave(std::uint32_t uid) noexcept { shares_.remove_connection(uid); }
+  // False: this user asks too often.
+  [[nodiscard]] bool take_packet(std::uint32_t uid, std::uint64_t now) noexcept;
 
-  [[nodiscard]] std::size_t connections() const noexcept { return connections_; }
+  [[nodiscard]] std::size_t connections() const noexcept { return shares_.connections(); }
 
  private:
-  struct User {
-    std::size_t connections = 0;
-    double share = 0;  // packets it may send at once
-    std::uint64_t last = 0;
-  };
-  void forget_some(std::uint64_t now) noexcept;
-
   AdmissionLimits limits_;
-  std::map<std::uint32_t, User> users_;
-  std::size_t connections_ = 0;
+  UserShares shares_;
 };
 
 }  // namespace meterbank::arbiter

@@ -10,12 +10,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
 #include "meterbank/base/clock.hpp"
 #include "meterbank/base/peer_process.hpp"
+#include "meterbank/base/process_facts.hpp"
 
 namespace meterbank::arbiter {
 namespace {
@@ -30,24 +30,6 @@ std::vector<std::uint32_t> groups_of(int socket) {
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &bytes) != 0) return {};
   groups.resize(bytes / sizeof groups[0]);
   return groups;
-}
-
-// Field 22 of /proc/PID/stat. The name before it may hold anything, parentheses as well.
-std::uint64_t start_time_in(std::string_view stat) noexcept {
-  const std::size_t name_end = stat.rfind(')');
-  if (name_end == std::string_view::npos) return 0;
-  stat.remove_prefix(name_end + 1);
-  for (int field = 3; field < 22; ++field) {
-    const std::size_t word = stat.find_first_not_of(' ');
-    if (word == std::string_view::npos) return 0;
-    const std::size_t end = stat.find(' ', word);
-    if (end == std::string_view::npos) return 0;
-    stat.remove_prefix(end);
-  }
-  stat.remove_prefix(std::min(stat.size(), stat.find_first_not_of(' ')));
-  std::uint64_t ticks = 0;
-  std::from_chars(stat.data(), stat.data() + stat.size(), ticks);
-  return ticks;
 }
 
 // The line "0::/path" of /proc/PID/cgroup.
@@ -79,7 +61,8 @@ std::string ProcessTable::read_small(const std::string& path) const {
 
 void ProcessTable::describe(ClientIdentity& identity) const {
   const std::string process = std::to_string(identity.pid);
-  identity.start_time = start_time_in(read_small(process + "/stat"));
+  const auto stat = parse_process_stat(read_small(process + "/stat"));
+  identity.start_time = stat ? stat->start_time : 0;
   identity.program = read_small(process + "/comm");
   if (!identity.program.empty() && identity.program.back() == '\n') identity.program.pop_back();
   identity.cgroup = unified_path_in(read_small(process + "/cgroup"));

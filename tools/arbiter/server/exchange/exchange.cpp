@@ -213,7 +213,7 @@ void Exchange::sample_carriers(Nanoseconds now) {
         std::any_of(carrier.leases.begin(), carrier.leases.end(), [this](std::uint16_t lease) {
           const auto found = arbiter_.leases().find(lease);
           if (found == arbiter_.leases().end()) return false;
-          const pmu::LeaseState state = found->second.state;
+          const pmu::LeaseState state = found->second.state();
           return state == pmu::LeaseState::kActive || state == pmu::LeaseState::kRevoking;
         });
     if (is_in_force && now - std::min(now, carrier.sampled_ns) >= kSamplePeriod) {
@@ -297,7 +297,7 @@ void Exchange::carry_out(const Resume& action, Nanoseconds now) {
   arbiter_.opened(action.carrier, backend_.resume(action.carrier), now);
 }
 
-void Exchange::carry_out(const Sample& action, Nanoseconds now) {
+void Exchange::carry_out(const ReadCounters& action, Nanoseconds now) {
   arbiter_.sampled(action.carrier, backend_.read(action.carrier), now);
 }
 

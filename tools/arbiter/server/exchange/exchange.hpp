@@ -134,7 +134,7 @@ class Exchange {
   void carry_out(const Close& action, Nanoseconds now);
   void carry_out(const Pause& action, Nanoseconds now);
   void carry_out(const Resume& action, Nanoseconds now);
-  void carry_out(const Sample& action, Nanoseconds now);
+  void carry_out(const ReadCounters& action, Nanoseconds now);
   void carry_out(const Confirm& action, Nanoseconds now);
   void carry_out(const Guard& action, Nanoseconds now);
   void carry_out(const ProbeKernel& action, Nanoseconds now);

@@ -103,7 +103,7 @@ void show_who(Update& row, const Lease& lease) noexcept {
 }
 
 bool has_row(const Lease& lease) noexcept {
-  switch (lease.state) {
+  switch (lease.state()) {
     case pmu::LeaseState::kActive:
     case pmu::LeaseState::kSuspended:
     case pmu::LeaseState::kRevoking:
@@ -223,7 +223,7 @@ void Rows::Sets::show_leases(const Arbiter& arbiter) {
     const LeaseText text = describe(lease, topology);
     entry->second.row.update([&](pmud::PmuLeaseUpdate& row) noexcept {
       show_who(row, lease);
-      row.set_state(name_of(lease.state));
+      row.set_state(name_of(lease.state()));
       row.set_quality(name_of(lease.quality));
       row.set_grade(name_of(lease.grade));
       row.set_since_ns(lease.granted_ns);
@@ -312,7 +312,7 @@ void Rows::Sets::show_values(const Arbiter& arbiter) {
 
 void Rows::Sets::show_values_of(const Arbiter& arbiter, const Lease& lease,
                                 std::set<ValueKey>& live) {
-  const pmu::Values now = arbiter.values(lease);
+  const pmu::LeaseValues now = arbiter.values(lease);
   for (std::size_t position = 0; position < now.values.size(); ++position) {
     const ValueKey key{lease.token, position};
     if (!value_rows.contains(key) && value_rows.size() >= kValueRowsMax) {

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <utility>
 
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
@@ -17,10 +18,10 @@ namespace meterbank::arbiter {
 class Listener {
  public:
   // Replaces a socket at which no process listens. `mode`: who may connect. Errors: kExists, if a
-  // process listens there; kNoDirectory, kDenied, kSystem.
+  // process listens there; kNoDirectory, kDenied, kLimit, kSystem.
   static Result<Listener> listen(const std::string& directory, mode_t mode);
   // `name_stays`: it is a service manager's. Else it was made by the image before this one, in
-  // `directory`. Errors: kNoDirectory, kSystem.
+  // `directory`. Errors: kLimit, kSystem.
   static Result<Listener> adopt(UniqueFd socket, const std::string& directory, bool name_stays);
 
   [[nodiscard]] int descriptor() const noexcept { return socket_.descriptor(); }
@@ -28,13 +29,15 @@ class Listener {
   [[nodiscard]] ListeningSocket::Came accept(PacketSocket& peer) noexcept {
     return socket_.accept(peer);
   }
-  // Takes its name away; who waits in its queue finds itself hung up on.
-  void close() noexcept;
+  // Takes its name away; clients that wait in its queue are hung up on.
+  void close() noexcept { socket_.close(); }
 
  private:
-  UniqueFd directory_;
-  ListeningSocket socket_;
-  bool name_stays_ = false;
+  Listener(PacketListener socket, bool name_stays) noexcept
+      : socket_(std::move(socket)), name_stays_(name_stays) {}
+
+  PacketListener socket_;
+  bool name_stays_;
 };
 
 }  // namespace meterbank::arbiter

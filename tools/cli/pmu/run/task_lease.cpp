@@ -191,7 +191,7 @@ bool TaskLease::ask_arbiter() {
   for (UniqueFd attached; receive(arbiter_, packet_, attached, kTimeoutMs);) {
     auto decoded = pmu::decode_arbiter_message(packet_.bytes());
     if (decoded.rejection) return false;
-    auto* const values = std::get_if<pmu::Values>(&decoded.message);
+    auto* const values = std::get_if<pmu::LeaseValues>(&decoded.message);
     if (values != nullptr) last_ = Counts{values->head.quality, std::move(values->values)};
     if (decoded.id == id) return values != nullptr;
   }

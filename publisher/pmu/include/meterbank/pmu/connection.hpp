@@ -57,8 +57,8 @@ struct LeaseNotice {
   Token token = 0;
   Token before = 0;  // kReclaimed: the old one
   Cause cause = Cause::kNone;
-  std::uint64_t deadline_ns = 0;                   // CLOCK_MONOTONIC
-  std::shared_ptr<const Values> last_values = {};  // null: there are none
+  std::uint64_t deadline_ns = 0;                        // CLOCK_MONOTONIC
+  std::shared_ptr<const LeaseValues> last_values = {};  // null: there are none
 };
 [[nodiscard]] std::string_view name_of(LeaseNotice::Kind kind) noexcept;
 

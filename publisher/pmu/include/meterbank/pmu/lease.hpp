@@ -79,7 +79,7 @@ class Lease {
   // Asks the arbiter. Of a lease that was lost: its last values, with quality kFenced. Errors:
   // kClosed (ended, and no last values came), kGone (no arbiter), kForked, kCorrupt (a false
   // answer), kLimit (asked too often).
-  [[nodiscard]] Result<Values> read();
+  [[nodiscard]] Result<LeaseValues> read();
   // Begins the longest hold anew. Refused where the class does not allow it, or the lease is over.
   [[nodiscard]] Asked<void> renew();
   // The last values were read, the counters may go. Refused unless it is being revoked.
