@@ -14,10 +14,10 @@
 //   I9  what is counted and sorted beside the leases is what doing it anew gives
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <random>
 #include <set>
 
+#include "../../support/depth.hpp"
 #include "../../support/sanitizers.hpp"
 #include "scripted_kernel.hpp"
 
@@ -340,8 +340,8 @@ class History {
 };
 
 [[nodiscard]] std::uint32_t steps() {
-  if (std::getenv("METERBANK_LONG") != nullptr) return 200'000;
-  return test::kHasSanitizer ? 10'000 : 20'000;
+  return static_cast<std::uint32_t>(
+      test::depth(test::kHasSanitizer ? 10'000 : 20'000, 200'000));
 }
 
 TEST(ArbiterStream, HoldsItsInvariantsThroughRandomHistories) {

@@ -21,8 +21,6 @@ namespace meterbank::test {
 
 void die_with_parent() { ::prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
-int depth(int full, int usual) { return std::getenv("METERBANK_LONG") != nullptr ? full : usual; }
-
 BreakpointLock::BreakpointLock()
     : file_(::open("/tmp/meterbank-breakpoints.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
   while (::flock(file_.get(), LOCK_EX) != 0) {

@@ -164,7 +164,4 @@ void beat(const OwnedExtent& page);
 // In a child: a test that is stopped from outside leaves none behind.
 void die_with_parent();
 
-// Counts of METERBANK_LONG=1, or a few.
-[[nodiscard]] int depth(int full, int usual);
-
 }  // namespace meterbank::test

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "../../support/depth.hpp"
 #include "meterbank/base/clock.hpp"
 #include "pmud_process.hpp"
 
@@ -66,7 +67,7 @@ TEST(PmudRestart, AfterAnOrderlyEndThereIsNoGrace) {
 }
 
 TEST(PmudRestart, EveryHolderHasItsLeaseAgainHoweverOftenTheArbiterDies) {
-  const int restarts = depth(1000, 20);
+  const int restarts = static_cast<int>(test::depth(20, 1000));
   PmudProcess pmud;
   RawClient client = RawClient::greeted(pmud.socket());
   pmu::Token token = token_of(client.ask(events(2, 0b11)));
@@ -179,7 +180,7 @@ TEST(PmudUpgrade, ManyInARowLeaveNothingBehind) {
   RawClient client = RawClient::greeted(pmud.socket());
   const pmu::Token token = token_of(client.ask(events(1, 0b01)));
   std::size_t descriptors = 0;
-  for (int i = 0; i < depth(200, 10); ++i) {
+  for (int i = 0; i < static_cast<int>(test::depth(10, 200)); ++i) {
     pmud.signal(SIGUSR2);
     const auto notice = client.notice();
     ASSERT_TRUE(notice && notice->as<pmu::NewLedger>() != nullptr) << pmud.complaints();

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../support/depth.hpp"
 #include "../../support/sanitizers.hpp"
 #include "simulated_world.hpp"
 #include "workload.hpp"
@@ -21,8 +21,7 @@ namespace meterbank::arbiter {
 namespace {
 
 [[nodiscard]] std::uint32_t requests_of_a_storm() {
-  if (std::getenv("METERBANK_LONG") != nullptr) return 1500;
-  return test::kHasSanitizer ? 30 : 80;
+  return static_cast<std::uint32_t>(test::depth(test::kHasSanitizer ? 30 : 80, 1500));
 }
 
 struct Outcome {

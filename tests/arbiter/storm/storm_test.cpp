@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "../../support/depth.hpp"
 #include "exchange_script.hpp"
 #include "meterbank/base/clock.hpp"
 #include "pmud_process.hpp"
@@ -25,7 +26,7 @@ double ms(std::uint64_t ns) { return static_cast<double>(ns) / 1e6; }
 // The child only makes system calls that are safe after a fork, and holds what its parent's packet
 // asks for until it is killed.
 TEST(PmudStorm, NoLeaseOfAKilledHolderIsLost) {
-  const int kills = depth(10'000, 100);
+  const int kills = static_cast<int>(test::depth(100, 10'000));
   PmudProcess pmud;
   RawClient eye = RawClient::greeted(pmud.socket());
   const std::size_t descriptors = pmud.descriptors();
@@ -92,7 +93,7 @@ TEST(PmudStorm, AHealthyClientIsServedThroughAFloodOfHostileOnes) {
     }
   });
   std::vector<std::uint64_t> times;
-  const int rounds = depth(10'000, 300);
+  const int rounds = static_cast<int>(test::depth(300, 10'000));
   for (int i = 0; i < rounds; ++i) {
     const std::uint64_t asked = clock_ns(CLOCK_MONOTONIC);
     const pmu::Token token = token_of(healthy.ask(events(1, 0b01)));
@@ -116,7 +117,7 @@ TEST(PmudStorm, AHealthyClientIsServedThroughAFloodOfHostileOnes) {
 }
 
 TEST(PmudStorm, NoPacketLeavesALeaseOrACounterBehind) {
-  const auto packets = static_cast<std::uint64_t>(depth(10'000'000, 20'000));
+  const std::uint64_t packets = test::depth(20'000, 10'000'000);
   std::mt19937_64 random(1);
   std::uint64_t sent = 0, granted = 0, rejected = 0;
   while (sent < packets) {

@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <random>
 #include <vector>
 
+#include "../../../support/depth.hpp"
 #include "../../../support/sanitizers.hpp"
 
 namespace meterbank::arbiter {
@@ -224,8 +224,8 @@ Answers run_stream(std::uint32_t requests) {
 }
 
 TEST(PlaceBook, AgreesWithASearchOfAllCombinations) {
-  const bool is_long = std::getenv("METERBANK_LONG") != nullptr;
-  const std::uint32_t requests = is_long ? 1'000'000 : test::kHasSanitizer ? 5'000 : 50'000;
+  const auto requests = static_cast<std::uint32_t>(
+      test::depth(test::kHasSanitizer ? 5'000 : 50'000, 1'000'000));
   const Answers answers = run_stream(requests);
   std::cout << requests << " steps: " << answers.granted << " granted, " << answers.refused
             << " refused, " << answers.disagreements << " disagreements; "
