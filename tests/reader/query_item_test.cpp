@@ -12,11 +12,11 @@
 
 #include "../support/orders_schema.hpp"
 #include "../support/temporary_directory.hpp"
+#include "collect/returned_versions.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/cook.hpp"
 #include "meterbank/reader/query.hpp"
 #include "plan/query_plan.hpp"
-#include "query/returned_versions.hpp"
 
 namespace meterbank {
 namespace {

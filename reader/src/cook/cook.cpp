@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "../plan/pattern_match.hpp"
+#include "../plan/match/pattern_match.hpp"
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/path.hpp"
 #include "raw_value.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "../plan/pattern_match.hpp"
+#include "../plan/match/pattern_match.hpp"
 #include "value_form.hpp"
 
 namespace meterbank {

@@ -10,10 +10,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "../callback/callback_asker.hpp"
+#include "match/set_descriptions.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/segment.hpp"
-#include "set_descriptions.hpp"
 
 namespace meterbank {
 namespace {
@@ -57,7 +56,7 @@ using ByName = std::unordered_map<std::string_view, T, KeyedFoldedHash, FoldedEq
 class PlanBuilder {
  public:
   PlanBuilder(const Providers& providers, std::shared_ptr<const QueryRequest> request,
-              const QueryParts* before, CallbackAsker* asker)
+              const QueryParts* before, AnsweredSets* answered)
       : providers_(providers),
         request_(std::move(request)),
         before_(before != nullptr && before->request == request_ ? before : nullptr) {
@@ -67,7 +66,7 @@ class PlanBuilder {
         Source& source = sources_.emplace_back();
         source.provider = provider;
         source.set = &set;
-        if (asker != nullptr && has_callback(set)) add_answered(provider, set, *asker);
+        if (answered != nullptr && has_callback(set)) add_answered(provider, set, *answered);
       }
     }
     // Items are answered as PerfLib's are, patterns in the order of the catalog.
@@ -96,8 +95,8 @@ class PlanBuilder {
  private:
   // A registration has the rows that it keeps in shared memory and those that it was asked for.
   void add_answered(const std::shared_ptr<const ProviderView>& provider, const RegisteredSet& set,
-                    CallbackAsker& asker) {
-    const CallbackAsker::Rows rows = asker.rows_of(provider, set);
+                    AnsweredSets& answered) {
+    const AnsweredSets::Rows rows = answered.rows_of(provider, set);
     const auto* const record = provider->segment->at<RegistrationRecord>(set.registration);
     if (rows.view == nullptr || record == nullptr) return;
     Source& source = sources_.emplace_back();
@@ -437,8 +436,8 @@ class PlanBuilder {
 }  // namespace
 
 BuiltPlan build_plan(const Providers& providers, std::shared_ptr<const QueryRequest> request,
-                     const QueryParts* before, CallbackAsker* asker) {
-  return PlanBuilder(providers, std::move(request), before, asker).build();
+                     const QueryParts* before, AnsweredSets* answered) {
+  return PlanBuilder(providers, std::move(request), before, answered).build();
 }
 
 }  // namespace meterbank

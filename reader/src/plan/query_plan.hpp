@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "../callback/asked_rows.hpp"
+#include "asked_rows.hpp"
 #include "meterbank/reader/query.hpp"
 #include "plan_part.hpp"
 #include "query_request.hpp"
@@ -36,11 +36,28 @@ struct BuiltPlan {
 
 using Providers = std::vector<std::shared_ptr<const ProviderView>>;
 
-// `before` may be null, or of another request. `asker` may be null; what it was answered before
-// joins the rows that are in shared memory.
+// Rows that a provider computed when it was asked, as one more registration.
+class AnsweredSets {
+ public:
+  struct Rows {
+    std::shared_ptr<const ProviderView> view;  // null: nothing was ever answered
+    const SharedWord* status = nullptr;        // a RowStatus, of all these rows
+  };
+  AnsweredSets() = default;
+  AnsweredSets(const AnsweredSets&) = delete;
+  AnsweredSets& operator=(const AnsweredSets&) = delete;
+  [[nodiscard]] virtual Rows rows_of(const std::shared_ptr<const ProviderView>& provider,
+                                     const RegisteredSet& set) = 0;
+
+ protected:
+  ~AnsweredSets() = default;
+};
+
+// `before` may be null, or of another request. `answered` may be null; its rows join those that are
+// in shared memory.
 [[nodiscard]] BuiltPlan build_plan(const Providers& providers,
                                    std::shared_ptr<const QueryRequest> request,
-                                   const QueryParts* before, CallbackAsker* asker);
+                                   const QueryParts* before, AnsweredSets* answered);
 
 // Why a pattern selected nothing, and what comes nearest.
 [[nodiscard]] Unmatched explain_unmatched(const Providers& providers, const std::string& pattern,

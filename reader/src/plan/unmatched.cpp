@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "match/pattern_match.hpp"
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/suggest.hpp"
-#include "pattern_match.hpp"
 #include "query_plan.hpp"
 
 namespace meterbank {

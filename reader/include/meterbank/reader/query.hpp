@@ -34,9 +34,7 @@
 
 namespace meterbank {
 
-class CallbackAsker;
-struct QueryRequest;
-struct QueryParts;
+class CompiledQuery;
 
 // One moment on both clocks that counter formulas use.
 struct Timestamp {
@@ -359,44 +357,16 @@ class Query {
   // sample is empty.
   void prepare(Sample& sample) const;
 
-  [[nodiscard]] const std::shared_ptr<const QueryPlan>& plan() const noexcept { return plan_; }
-  [[nodiscard]] const std::vector<Unmatched>& unmatched() const noexcept { return unmatched_; }
+  [[nodiscard]] const std::shared_ptr<const QueryPlan>& plan() const noexcept;
+  [[nodiscard]] const std::vector<Unmatched>& unmatched() const noexcept;
   // What the patterns or items stand for at present, one path a value, in the order of cook().
   // Windows: PdhExpandWildCardPath.
   [[nodiscard]] std::vector<std::string> expanded(PathSpelling spelling) const;
 
  private:
-  using Providers = std::vector<std::shared_ptr<const ProviderView>>;
+  explicit Query(std::unique_ptr<CompiledQuery> compiled) noexcept;
 
-  Query() noexcept;
-
-  [[nodiscard]] bool is_prepared(const Sample& sample) const noexcept;
-  void build(const Providers& providers, std::shared_ptr<const QueryRequest> request);
-  void ask(bool values, std::chrono::nanoseconds timeout);
-  std::size_t copy_rows(const QueryPlan::Selection& selection, Sample& sample) noexcept;
-  std::size_t join_moved(const QueryPlan::Selection& selection, Sample& sample,
-                         CollectSummary& summary) noexcept;
-  std::size_t join_shards(const QueryPlan::Selection& selection, Sample& sample) noexcept;
-  std::size_t copy_selection(const QueryPlan::Selection& selection, Sample& sample) noexcept;
-  void finish_selection(const QueryPlan::Selection& selection, std::size_t failed, Sample& sample,
-                        CollectSummary& summary) noexcept;
-  void collect_cut(Sample& sample, Cut cut, CollectSummary& summary) noexcept;
-  void read_epochs(Sample& sample) noexcept;
-  void read_provider_epoch(std::size_t first, Sample& sample) noexcept;
-  bool read_epoch(const QueryPlan::Selection& selection, std::uint64_t epoch,
-                  Sample& sample) noexcept;
-  void read_exactly(Sample& sample, CollectSummary& summary) noexcept;
-  std::size_t read_moved(const QueryPlan::Selection& selection, Sample& sample,
-                         CollectSummary& summary) noexcept;
-
-  std::shared_ptr<const QueryRequest> request_;
-  std::shared_ptr<const QueryParts> parts_;  // what the plan is made of
-  std::shared_ptr<const QueryPlan> plan_;
-  std::vector<Unmatched> unmatched_;
-  std::vector<std::uint64_t> versions_;   // returned last, one a block: time must not run backwards
-  std::vector<std::uint64_t> one_shard_;  // room for the words of a block
-  std::shared_ptr<CallbackAsker> asker_;  // null: no registration is touched that wants to know
-  bool is_part_ = false;                  // asker_ is that of another query
+  std::unique_ptr<CompiledQuery> compiled_;
 };
 
 }  // namespace meterbank

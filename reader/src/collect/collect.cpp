@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <new>
 
-#include "../callback/callback_asker.hpp"
 #include "../catalog/liveness_words.hpp"
+#include "../plan/row_blocks.hpp"
+#include "collector.hpp"
 #include "meterbank/base/clock.hpp"
 #include "meterbank/reader/query.hpp"
 #include "meterbank/shm/segment.hpp"
@@ -131,14 +132,14 @@ std::string_view name_of(CutQuality quality) noexcept {
   return "unknown";
 }
 
-bool Query::is_prepared(const Sample& sample) const noexcept {
+bool Collector::is_prepared(const Sample& sample) const noexcept {
   return sample.plan == plan_ && sample.values.size() == plan_->words &&
          sample.status.size() == plan_->rows.size() &&
          sample.consistency.size() == plan_->rows.size() &&
          sample.cuts.capacity() >= plan_->selections.size();
 }
 
-void Query::prepare(Sample& sample) const {
+void Collector::prepare(Sample& sample) const {
   if (is_prepared(sample)) return;
   // Without a plan, until it is complete: if memory runs out, the sample is empty.
   sample.plan = nullptr;
@@ -157,7 +158,7 @@ void Query::prepare(Sample& sample) const {
   sample.plan = plan_;
 }
 
-std::size_t Query::join_shards(const QueryPlan::Selection& selection, Sample& sample) noexcept {
+std::size_t Collector::join_shards(const QueryPlan::Selection& selection, Sample& sample) noexcept {
   const Counterset& set = *selection.set->set;
   std::uint64_t* versions = versions_.data() + selection.first_version;
   std::size_t failed = 0;
@@ -171,7 +172,7 @@ std::size_t Query::join_shards(const QueryPlan::Selection& selection, Sample& sa
   return failed;
 }
 
-std::size_t Query::copy_rows(const QueryPlan::Selection& selection, Sample& sample) noexcept {
+std::size_t Collector::copy_rows(const QueryPlan::Selection& selection, Sample& sample) noexcept {
   const QueryPlan& plan = *plan_;
   const SweepKernels& kernels = best_kernels();
   const Consistency consistency = selection.set->set->consistency;
@@ -196,14 +197,15 @@ std::size_t Query::copy_rows(const QueryPlan::Selection& selection, Sample& samp
 }
 
 // Returns the failed attempts.
-std::size_t Query::copy_selection(const QueryPlan::Selection& selection, Sample& sample) noexcept {
+std::size_t Collector::copy_selection(const QueryPlan::Selection& selection,
+                                      Sample& sample) noexcept {
   return selection.set->set->form.sharded() ? join_shards(selection, sample)
                                             : copy_rows(selection, sample);
 }
 
 // After the copies: what has become of the rows. `failed` is 0 if all are known to be fresh.
-void Query::finish_selection(const QueryPlan::Selection& selection, std::size_t failed,
-                             Sample& sample, CollectSummary& summary) noexcept {
+void Collector::finish_selection(const QueryPlan::Selection& selection, std::size_t failed,
+                                 Sample& sample, CollectSummary& summary) noexcept {
   const QueryPlan& plan = *plan_;
   // [R5] pairs with [S2]. Without it the membership could be looked at before the copies it vouches
   // for, and words of a slot's next life would pass as those of the life that the plan knows.
@@ -226,7 +228,7 @@ void Query::finish_selection(const QueryPlan::Selection& selection, std::size_t 
   summary.not_fresh += selection.rows - static_cast<std::size_t>(fresh);
 }
 
-CollectSummary Query::collect(Sample& sample, Timestamp time, Cut cut) noexcept {
+CollectSummary Collector::collect(Sample& sample, Timestamp time, Cut cut) noexcept {
   CollectSummary summary;
   try {
     prepare(sample);
@@ -245,10 +247,6 @@ CollectSummary Query::collect(Sample& sample, Timestamp time, Cut cut) noexcept 
     }
   } else {
     collect_cut(sample, cut, summary);
-  }
-  if (asker_ != nullptr) {
-    sample.callbacks = asker_->answers();
-    summary.unanswered = asker_->unanswered();
   }
   for (const auto& provider : plan_->providers) summary.stale |= has_changed(*provider);
   return summary;

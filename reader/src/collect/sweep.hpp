@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../plan/row_blocks.hpp"
 #include "meterbank/reader/query.hpp"
-#include "row_blocks.hpp"
 
 namespace meterbank {
 
