@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "../support/sample_words.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 
 namespace meterbank {

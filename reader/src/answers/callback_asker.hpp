@@ -32,7 +32,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../plan/query_plan.hpp"
+#include "../plan/build_plan.hpp"
 #include "answered_rows.hpp"
 #include "meterbank/reader/callback_answer.hpp"
 #include "meterbank/reader/query.hpp"

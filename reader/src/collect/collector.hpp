@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "meterbank/reader/query.hpp"
+#include "../plan/query_plan.hpp"
 
 namespace meterbank {
 
@@ -25,27 +25,28 @@ class Collector {
   [[nodiscard]] const std::shared_ptr<const QueryPlan>& plan() const noexcept { return plan_; }
   [[nodiscard]] const std::vector<std::uint64_t>& versions() const noexcept { return versions_; }
 
-  // Sizes the sample for the plan. If it throws std::bad_alloc, the sample is empty.
-  void prepare(Sample& sample) const;
-  // All but what came of asking: Sample::callbacks and CollectSummary::unanswered are the caller's.
-  CollectSummary collect(Sample& sample, Timestamp time, Cut cut) noexcept;
+  // Sizes the sample for the plan; false: it had its size. If it throws std::bad_alloc, the sample
+  // is empty.
+  bool prepare(SampleContent& sample) const;
+  // Precondition: the sample is prepared. What came of asking is the caller's.
+  CollectSummary collect(SampleContent& sample, Cut cut) noexcept;
 
  private:
-  [[nodiscard]] bool is_prepared(const Sample& sample) const noexcept;
-  std::size_t copy_rows(const QueryPlan::Selection& selection, Sample& sample) noexcept;
-  std::size_t join_moved(const QueryPlan::Selection& selection, Sample& sample,
+  [[nodiscard]] bool is_prepared(const SampleContent& sample) const noexcept;
+  std::size_t copy_rows(const QueryPlan::Selection& selection, SampleContent& sample) noexcept;
+  std::size_t join_moved(const QueryPlan::Selection& selection, SampleContent& sample,
                          CollectSummary& summary) noexcept;
-  std::size_t join_shards(const QueryPlan::Selection& selection, Sample& sample) noexcept;
-  std::size_t copy_selection(const QueryPlan::Selection& selection, Sample& sample) noexcept;
-  void finish_selection(const QueryPlan::Selection& selection, std::size_t failed, Sample& sample,
-                        CollectSummary& summary) noexcept;
-  void collect_cut(Sample& sample, Cut cut, CollectSummary& summary) noexcept;
-  void read_epochs(Sample& sample) noexcept;
-  void read_provider_epoch(std::size_t first, Sample& sample) noexcept;
+  std::size_t join_shards(const QueryPlan::Selection& selection, SampleContent& sample) noexcept;
+  std::size_t copy_selection(const QueryPlan::Selection& selection, SampleContent& sample) noexcept;
+  void finish_selection(const QueryPlan::Selection& selection, std::size_t failed,
+                        SampleContent& sample, CollectSummary& summary) noexcept;
+  void collect_cut(SampleContent& sample, Cut cut, CollectSummary& summary) noexcept;
+  void read_epochs(SampleContent& sample) noexcept;
+  void read_provider_epoch(std::size_t first, SampleContent& sample) noexcept;
   bool read_epoch(const QueryPlan::Selection& selection, std::uint64_t epoch,
-                  Sample& sample) noexcept;
-  void read_exactly(Sample& sample, CollectSummary& summary) noexcept;
-  std::size_t read_moved(const QueryPlan::Selection& selection, Sample& sample,
+                  SampleContent& sample) noexcept;
+  void read_exactly(SampleContent& sample, CollectSummary& summary) noexcept;
+  std::size_t read_moved(const QueryPlan::Selection& selection, SampleContent& sample,
                          CollectSummary& summary) noexcept;
 
   std::shared_ptr<const QueryPlan> plan_;

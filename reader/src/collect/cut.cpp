@@ -12,9 +12,9 @@
 #include <algorithm>
 
 #include "../catalog/liveness_words.hpp"
+#include "../plan/query_plan.hpp"
 #include "collector.hpp"
 #include "meterbank/base/clock.hpp"
-#include "meterbank/reader/query.hpp"
 #include "meterbank/shm/block.hpp"
 #include "meterbank/shm/segment.hpp"
 #include "sweep.hpp"
@@ -66,7 +66,7 @@ CutQuality worse(CutQuality left, CutQuality right) noexcept { return std::min(l
 
 // Copies the rows whose number has moved since they were copied, and those that are not current.
 // Returns how many there were. Bounded, one read_row() each.
-std::size_t Collector::read_moved(const QueryPlan::Selection& selection, Sample& sample,
+std::size_t Collector::read_moved(const QueryPlan::Selection& selection, SampleContent& sample,
                                   CollectSummary& summary) noexcept {
   const QueryPlan& plan = *plan_;
   std::size_t moved = 0;
@@ -90,7 +90,7 @@ std::size_t Collector::read_moved(const QueryPlan::Selection& selection, Sample&
 }
 
 // The same of a sharded set. A row with a block that threads share counts as moved.
-std::size_t Collector::join_moved(const QueryPlan::Selection& selection, Sample& sample,
+std::size_t Collector::join_moved(const QueryPlan::Selection& selection, SampleContent& sample,
                                   CollectSummary& summary) noexcept {
   const Counterset& set = *selection.set->set;
   std::size_t moved = 0;
@@ -124,7 +124,7 @@ std::size_t Collector::join_moved(const QueryPlan::Selection& selection, Sample&
 // All rows of the selection as they were at the epoch; false: one was not to be had, or is older
 // than what was returned of it before.
 bool Collector::read_epoch(const QueryPlan::Selection& selection, std::uint64_t epoch,
-                           Sample& sample) noexcept {
+                           SampleContent& sample) noexcept {
   const std::size_t end = selection.first_row + selection.rows;
   for (std::size_t at = selection.first_row; at < end; ++at) {
     std::uint64_t version = 0;
@@ -141,7 +141,7 @@ bool Collector::read_epoch(const QueryPlan::Selection& selection, std::uint64_t 
 
 // All selections of one provider at one epoch, beginning with the first that has one. An epoch that
 // was lost while reading is followed by a newer one, a few times.
-void Collector::read_provider_epoch(std::size_t first, Sample& sample) noexcept {
+void Collector::read_provider_epoch(std::size_t first, SampleContent& sample) noexcept {
   const auto& selections = plan_->selections;
   const auto* const provider = selections[first].provider.get();
   for (unsigned round = 0; round < kCutRounds; ++round) {
@@ -161,7 +161,7 @@ void Collector::read_provider_epoch(std::size_t first, Sample& sample) noexcept 
   }
 }
 
-void Collector::read_epochs(Sample& sample) noexcept {
+void Collector::read_epochs(SampleContent& sample) noexcept {
   const auto& selections = plan_->selections;
   for (std::size_t index = 0; index < selections.size(); ++index) {
     const auto* const provider = selections[index].provider.get();
@@ -177,7 +177,7 @@ void Collector::read_epochs(Sample& sample) noexcept {
 
 // The rest: copies, then looks until nothing has moved. SelectionCut::skew_ns holds the time of the
 // first load until the end.
-void Collector::read_exactly(Sample& sample, CollectSummary& summary) noexcept {
+void Collector::read_exactly(SampleContent& sample, CollectSummary& summary) noexcept {
   const auto& selections = plan_->selections;
   for (std::size_t index = 0; index < selections.size(); ++index) {
     SelectionCut& cut = sample.cuts[index];
@@ -215,7 +215,7 @@ void Collector::read_exactly(Sample& sample, CollectSummary& summary) noexcept {
   summary.cut = moved == 0 ? CutQuality::kExact : CutQuality::kPerBlock;
 }
 
-void Collector::collect_cut(Sample& sample, Cut cut, CollectSummary& summary) noexcept {
+void Collector::collect_cut(SampleContent& sample, Cut cut, CollectSummary& summary) noexcept {
   const auto& selections = plan_->selections;
   sample.cuts.assign(selections.size(), SelectionCut{});
   if (cut == Cut::kEpoch) read_epochs(sample);

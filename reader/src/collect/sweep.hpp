@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../plan/query_plan.hpp"
 #include "../plan/row_blocks.hpp"
-#include "meterbank/reader/query.hpp"
 
 namespace meterbank {
 

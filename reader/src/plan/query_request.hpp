@@ -10,7 +10,7 @@
 #include "match/pattern_match.hpp"
 #include "meterbank/base/result.hpp"
 #include "meterbank/reader/glob.hpp"
-#include "meterbank/reader/query.hpp"
+#include "meterbank/reader/item_query.hpp"
 
 namespace meterbank {
 

@@ -2,8 +2,10 @@
 #include "compiled_query.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "../collect/returned_versions.hpp"
+#include "../cook/row_cursor.hpp"
 #include "ended_values.hpp"
 
 namespace meterbank {
@@ -42,8 +44,7 @@ bool selects_the_same(const QueryPlan& left, const QueryPlan& right) noexcept {
 }  // namespace
 
 // What can fail comes first.
-void CompiledQuery::build(const Providers& providers,
-                          std::shared_ptr<const QueryRequest> request) {
+void CompiledQuery::build(const Providers& providers, std::shared_ptr<const QueryRequest> request) {
   BuiltPlan built = build_plan(providers, request, parts_.get(), asker_.get());
   std::vector<std::uint64_t> versions(built.plan->blocks);
   if (collector_ != nullptr) {
@@ -54,11 +55,11 @@ void CompiledQuery::build(const Providers& providers,
       Sample last;
       prepare(last);
       collect(last, Timestamp{}, Cut::kNone);
-      fold_ended(*built.parts, last, *built.plan);
+      fold_ended(*built.parts, content_of(last), *built.plan);
     }
     // What was returned of a block before binds what may be returned of it later.
-    versions = carried_versions({before, *parts_}, collector_->versions(),
-                                {*built.plan, *built.parts});
+    versions =
+        carried_versions({before, *parts_}, collector_->versions(), {*built.plan, *built.parts});
   }
   auto collector = std::make_unique<Collector>(std::move(built.plan), std::move(versions));
   if (!is_part_) {
@@ -68,6 +69,7 @@ void CompiledQuery::build(const Providers& providers,
   request_ = std::move(request);
   parts_ = std::move(built.parts);
   collector_ = std::move(collector);
+  ++version_;
   unmatched_ = std::move(built.unmatched);
 }
 
@@ -108,9 +110,25 @@ bool CompiledQuery::enumerate(std::chrono::nanoseconds timeout) {
   return before != plan() && !selects_the_same(*before, *plan());
 }
 
+void CompiledQuery::prepare(Sample& sample) const {
+  SampleContent& content = SampleAccess::of(sample);
+  // So that numbers can be looked at where no memory is left.
+  if (content.cursor == nullptr) content.cursor = std::make_shared<RowCursor>();
+  const bool is_other = collector_->prepare(content);
+  if (is_other) sample.callbacks = nullptr;
+}
+
 CollectSummary CompiledQuery::collect(Sample& sample, Timestamp time, Cut cut) noexcept {
-  CollectSummary summary = collector_->collect(sample, time, cut);
-  if (asker_ == nullptr || summary.no_memory) return summary;
+  CollectSummary summary;
+  try {
+    prepare(sample);
+  } catch (const std::bad_alloc&) {
+    summary.no_memory = true;
+    return summary;
+  }
+  sample.time = time;
+  summary = collector_->collect(SampleAccess::of(sample), cut);
+  if (asker_ == nullptr) return summary;
   sample.callbacks = asker_->answers();
   summary.unanswered = asker_->unanswered();
   return summary;
@@ -120,6 +138,16 @@ CollectSummary CompiledQuery::collect(Sample& sample, std::chrono::nanoseconds t
   ask(MessageType::kCollect, timeout);
   prepare(sample);
   return collect(sample, Timestamp::now(), cut);
+}
+
+std::vector<std::string> CompiledQuery::expanded(PathSpelling spelling) const {
+  Sample nothing;
+  prepare(nothing);
+  std::vector<std::string> paths;
+  for (const Row& row : nothing) {
+    for (const Value& value : row) paths.push_back(print_path(value.counter_path(spelling)));
+  }
+  return paths;
 }
 
 }  // namespace meterbank

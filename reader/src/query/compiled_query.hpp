@@ -12,7 +12,7 @@
 
 #include "../answers/callback_asker.hpp"
 #include "../collect/collector.hpp"
-#include "../plan/query_plan.hpp"
+#include "../plan/build_plan.hpp"
 #include "meterbank/reader/query.hpp"
 
 namespace meterbank {
@@ -28,7 +28,7 @@ class CompiledQuery {
   void build(const Providers& providers, std::shared_ptr<const QueryRequest> request);
   [[nodiscard]] bool update(const Catalog& catalog);
 
-  void prepare(Sample& sample) const { collector_->prepare(sample); }
+  void prepare(Sample& sample) const;
   CollectSummary collect(Sample& sample, Timestamp time, Cut cut) noexcept;
   CollectSummary collect(Sample& sample, std::chrono::nanoseconds timeout, Cut cut);
   [[nodiscard]] bool enumerate(std::chrono::nanoseconds timeout);
@@ -41,6 +41,9 @@ class CompiledQuery {
   [[nodiscard]] const std::shared_ptr<const QueryPlan>& plan() const noexcept {
     return collector_->plan();
   }
+  // Grows with every plan.
+  [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
+  [[nodiscard]] std::vector<std::string> expanded(PathSpelling spelling) const;
   [[nodiscard]] const std::vector<Unmatched>& unmatched() const noexcept { return unmatched_; }
 
  private:
@@ -48,10 +51,24 @@ class CompiledQuery {
 
   std::shared_ptr<const QueryRequest> request_;
   std::shared_ptr<const QueryParts> parts_;  // what the plan is made of
-  std::unique_ptr<Collector> collector_;     // null before the first build()
+  std::uint64_t version_ = 0;
+  std::unique_ptr<Collector> collector_;  // null before the first build()
   std::vector<Unmatched> unmatched_;
   std::shared_ptr<CallbackAsker> asker_;  // null: no registration is touched that wants to know
   bool is_part_ = false;                  // asker_ is that of another query
 };
+
+struct QueryAccess {
+  template <typename AnyQuery>
+  [[nodiscard]] static const CompiledQuery& of(const AnyQuery& query) noexcept {
+    return *query.compiled_;
+  }
+};
+
+// Of a Query or an ItemQuery.
+template <typename AnyQuery>
+[[nodiscard]] const std::shared_ptr<const QueryPlan>& plan_of(const AnyQuery& query) noexcept {
+  return QueryAccess::of(query).plan();
+}
 
 }  // namespace meterbank

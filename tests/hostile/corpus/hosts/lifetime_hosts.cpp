@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "../../../support/sample_words.hpp"
 #include "host.hpp"
 #include "meterbank/reader.hpp"
 
@@ -43,7 +44,7 @@ struct ReadsBeforeMain {
     auto query = Query::compile(*catalog, {});
     Sample sample;
     query->collect(sample, Timestamp{});
-    is_right = sample.values.size() >= 200 && sample.values[199] == 42;
+    is_right = content_of(sample).values.size() >= 200 && content_of(sample).values[199] == 42;
   }
   bool is_right = false;
 };

@@ -13,6 +13,7 @@
 #include <new>
 #include <string>
 
+#include "../../../support/cooked_values.hpp"
 #include "../../../support/sanitizers.hpp"
 #include "host.hpp"
 #include "meterbank/reader.hpp"
@@ -45,7 +46,7 @@ void read_all() {
       catalog->refresh();
       query->update(*catalog);
       query->collect(sample);
-      static_cast<void>(cook(&older, sample));
+      static_cast<void>(test::cooked_values(&older, sample));
       std::swap(sample, older);
     }
   } catch (const std::bad_alloc&) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "../../../support/cooked_values.hpp"
 #include "host.hpp"
 #include "meterbank/reader.hpp"
 
@@ -20,7 +21,7 @@ bool is_read_as(std::uint64_t level, std::uint64_t count) {
   Sample sample;
   for (int round = 0; round < 7; ++round) {
     query->collect(sample);
-    for (const CookedRow& row : cook(nullptr, sample)) {
+    for (const test::KeptValue& row : test::cooked_values(nullptr, sample)) {
       const std::uint64_t wanted = row.counter->symbol == "level" ? level : count;
       if (row.raw.value != wanted) return false;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query_plan.hpp"
+#include "build_plan.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -84,6 +84,7 @@ class PlanBuilder {
       parts->registered.push_back(source);
     }
     parts->pieces = lay_out();
+    chain_shares();
     find_namesakes();
     for (std::size_t index = 0; index < request_->items.size(); ++index) answer(index);
     find_left_out();
@@ -277,6 +278,19 @@ class PlanBuilder {
     plan_->selections.push_back(std::move(selection));
   }
 
+  // Totals are made among registrations of one description.
+  void chain_shares() {
+    std::map<std::uint32_t, std::size_t> last;
+    for (std::size_t index = 0; index < plan_->selections.size(); ++index) {
+      QueryPlan::Selection& selection = plan_->selections[index];
+      if (!selection.total) continue;
+      const auto [known, is_first] = last.emplace(selection.description, index);
+      selection.is_first_share = is_first;
+      if (!is_first) plan_->selections[known->second].next_share = index;
+      known->second = index;
+    }
+  }
+
   // See QueryPlan::Row::has_namesake. In one provider names are unique. Names are compared by their
   // keyed hashes: a list of them takes less memory than the instances themselves.
   void find_namesakes() {
@@ -359,8 +373,8 @@ class PlanBuilder {
     }
   }
 
-  [[nodiscard]] QueryPlan::Answer answer_to(std::size_t index, const SourcesOfOne& sources) {
-    QueryPlan::Answer answer;
+  [[nodiscard]] ItemAnswer answer_to(std::size_t index, const SourcesOfOne& sources) {
+    ItemAnswer answer;
     answer.item = request_->items[index].item;
     answer.index = index;
     if (!sources.empty()) {
@@ -395,7 +409,7 @@ class PlanBuilder {
             std::make_shared<const std::vector<std::uint32_t>>(std::move(summed))};
   }
 
-  static ItemStatus status_of(const QueryPlan::Answer& answer) noexcept {
+  static ItemStatus status_of(const ItemAnswer& answer) noexcept {
     if (answer.set == nullptr) return ItemStatus::kCountersetAbsent;
     const Counterset& set = *answer.set->set;
     const std::uint32_t id = answer.item.counter_id;
