@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "../../tests/support/sample_words.hpp"
 #include "meterbank/reader/query.hpp"
 #include "rows/bulk.hpp"
 #include "workplace.hpp"
@@ -41,7 +42,7 @@ void bulk(const Effort& effort, Table& table, const BulkShape& shape) {
                         first.not_fresh));
   }
   for (std::size_t row = 0; row < first.rows; ++row) {
-    if (sample.row(row)[shape.words - 1] != row * 100 + shape.words - 1) {
+    if (content_of(sample).row(row)[shape.words - 1] != row * 100 + shape.words - 1) {
       give_up(fmt::format("bulk: row {} holds a wrong value", row));
     }
   }
@@ -58,7 +59,7 @@ void poll_one(const Effort& effort, Table& table) {
   Query query = query_all(catalog);
   Sample sample;
   query.prepare(sample);
-  const BlockParts<const SharedWord> block = query.plan()->block_of(0);
+  const BlockParts<const SharedWord> block = plan_of(query)->block_of(0);
   std::vector<std::uint64_t> values(block.words);
   const std::uint64_t turns = effort.operations / 10;
   const Timestamp time = Timestamp::now();
@@ -125,7 +126,7 @@ void follow_a_change(const Effort& effort, Table& table) {
                     compare(effort.rounds, 1, change_and_follow, change), {});
   };
   row("Query::update", [&] { keep(query.update(catalog)); });
-  row("compiled anew", [&] { keep(query_all(catalog).plan()->compiled); });
+  row("compiled anew", [&] { keep(plan_of(query_all(catalog))->compiled); });
 }
 
 // The least that a reader of foreign memory does: open, map, look at all of it, unmap.

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../tests/support/sample_words.hpp"
 #include "meterbank/reader.hpp"
 #include "rows.hpp"
 #include "workplace.hpp"
@@ -202,7 +203,7 @@ void reading(const Effort& effort, Table& table, const Workplace& workplace) {
   Sample sample;
   query.prepare(sample);
   const std::uint64_t turns = std::max<std::uint64_t>(16, effort.operations / 64);
-  const std::size_t words = query.plan()->words;
+  const std::size_t words = plan_of(query)->words;
   std::vector<std::uint64_t> source(words, 1), target(words);
   table.ratio_row(
       "snapshot of one distribution, " + std::to_string(words) + " words (limit: memcpy)",

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "../../tests/support/allocation_count.hpp"
+#include "../../tests/support/sample_words.hpp"
 #include "blocks.hpp"
 #include "meterbank/perflib/block_walker.hpp"
 #include "meterbank/reader.hpp"
@@ -110,7 +111,7 @@ void one_form(const Effort& effort, Table& table, bool tile) {
   Query query = must(Query::compile(catalog, {}));
   Sample sample;
   query.prepare(sample);
-  BareSnapshots bare(*query.plan());
+  BareSnapshots bare(*plan_of(query));
   PerfReader perflib(workplace);
   std::size_t walked = 0;
   static_cast<void>(perflib.walk(walked));

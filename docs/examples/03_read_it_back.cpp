@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A reader: find providers, compile a query, take two samples, turn them into numbers.
+// A collector: open a catalog, compile paths, collect twice, look at rows and their values.
 #include <array>
 #include <cstdio>
 
@@ -9,9 +9,10 @@
 
 namespace mb = meterbank;
 
-constexpr std::array kCounters{mb::CounterSpec{.id = 1, .name = "Orders", .symbol = "orders",
-                                               .type = mb::CounterType::kLargeRawCount},
-                               mb::CounterSpec{.id = 2, .name = "Bytes/sec", .symbol = "bytes"}};
+constexpr std::array kCounters{
+    mb::CounterSpec{
+        .id = 1, .name = "Orders", .symbol = "orders", .type = mb::CounterType::kLargeRawCount},
+    mb::CounterSpec{.id = 2, .name = "Bytes/sec", .symbol = "bytes"}};
 constexpr mb::CountersetSpec kVenues{
     .name = "Read Back", .symbol = "read_back", .label = "venue", .counters = kCounters};
 
@@ -30,12 +31,17 @@ int main() {
   query->collect(before);
   eu->add(0, 42);
   eu->add(1, 4200);
+  // A collector does this once a tick: new providers first, then the values.
+  if (catalog->stale() && catalog->refresh()) query->update(*catalog);
   query->collect(after);
 
-  int rows = 0;
-  for (const mb::CookedRow& row : mb::cook(before, after)) {
-    std::printf("%s = %g\n", row.path().c_str(), row.cooked.value);
-    ++rows;
+  int values = 0;
+  for (const mb::Row& row : after.since(before)) {
+    for (const mb::Value& value : row) {
+      if (!mb::has_value(value.cooked.status)) continue;  // a new row has no rate yet
+      ++values;
+      std::printf("%s = %g\n", value.path().c_str(), value.cooked.value);
+    }
   }
-  return rows == 2 ? 0 : 1;
+  return values == 2 ? 0 : 1;
 }

@@ -47,8 +47,10 @@ int main() {
   meterbank::Sample sample;
   query->collect(sample,
                  std::chrono::seconds(5));  // with a timeout: asks the provider for these rows
-  for (const auto& row : meterbank::cook(nullptr, sample)) {
-    std::printf("%-40s %3.0f\n", row.path().c_str(), row.cooked.value);
+  for (const meterbank::Row& row : sample) {
+    for (const meterbank::Value& value : row) {
+      std::printf("%-40s %3.0f\n", value.path().c_str(), value.cooked.value);
+    }
   }
   WaveUnregisterCountedWave();  // closes its instances, too
   WaveUnregisterGeometricWave();

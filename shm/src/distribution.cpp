@@ -62,32 +62,36 @@ double bucket_bound(std::int32_t index, std::int32_t scale) noexcept {
 
 std::optional<Distribution> Distribution::of(const DistributionPlace& place,
                                              std::span<const std::uint64_t> block) {
-  const Shape& shape = place.shape;
-  const bool fits = place.own < block.size() && place.more <= block.size() &&
-                    shape.more_words() <= block.size() - place.more;
-  if (!fits) return std::nullopt;
-  const auto words = block.subspan(place.more);
   Distribution copy;
-  copy.shape = shape;
-  copy.count = block[place.own];
-  copy.sum = std::bit_cast<double>(words[Shape::kSum]);
-  copy.below = words[Shape::kBelow];
-  copy.above = words[Shape::kAbove];
-  copy.refused = words[Shape::kRefused];
-  if (copy.count != 0) {
-    const auto least = std::bit_cast<double>(words[Shape::kLeast]);
-    const auto most = std::bit_cast<double>(words[Shape::kMost]);
+  if (!copy.read(place, block)) return std::nullopt;
+  return copy;
+}
+
+bool Distribution::read(const DistributionPlace& place, std::span<const std::uint64_t> block) {
+  const bool fits = place.own < block.size() && place.more <= block.size() &&
+                    place.shape.more_words() <= block.size() - place.more;
+  if (!fits) return false;
+  const auto words = block.subspan(place.more);
+  shape = place.shape;
+  count = block[place.own];
+  sum = std::bit_cast<double>(words[Shape::kSum]);
+  below = words[Shape::kBelow];
+  above = words[Shape::kAbove];
+  refused = words[Shape::kRefused];
+  least = most = std::nullopt;
+  if (count != 0) {
+    const auto lowest = std::bit_cast<double>(words[Shape::kLeast]);
+    const auto highest = std::bit_cast<double>(words[Shape::kMost]);
     // Where threads share a block, the first value may be in its bucket and not in these as yet.
-    if (least <= most) {
-      copy.least = least;
-      copy.most = most;
+    if (lowest <= highest) {
+      least = lowest;
+      most = highest;
     }
   }
-  const auto buckets = words.subspan(Shape::kBuckets, shape.buckets);
-  copy.buckets.assign(buckets.begin(), buckets.end());
+  const auto counts = words.subspan(Shape::kBuckets, shape.buckets);
+  buckets.assign(counts.begin(), counts.end());
   // Modulo 2^64, as everything here counts.
-  if (copy.below + copy.above + total_of(copy.buckets) != copy.count) return std::nullopt;
-  return copy;
+  return below + above + total_of(buckets) == count;
 }
 
 void Distribution::add(const Distribution& other) {
@@ -115,19 +119,24 @@ void Distribution::add(const Distribution& other) {
 }
 
 std::optional<Distribution> Distribution::since(const Distribution& before) const {
-  if (before.shape != shape) return std::nullopt;
   Distribution between = *this;
-  between.count -= before.count;
-  between.sum -= before.sum;
-  between.below -= before.below;
-  between.above -= before.above;
-  between.refused -= before.refused;
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
-    if (buckets[i] < before.buckets[i]) return std::nullopt;
-    between.buckets[i] -= before.buckets[i];
-  }
-  if (before.count != 0) between.least = between.most = std::nullopt;
+  if (!between.subtract(before)) return std::nullopt;
   return between;
+}
+
+bool Distribution::subtract(const Distribution& before) {
+  if (before.shape != shape) return false;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    if (buckets[i] < before.buckets[i]) return false;
+    buckets[i] -= before.buckets[i];
+  }
+  count -= before.count;
+  sum -= before.sum;
+  below -= before.below;
+  above -= before.above;
+  refused -= before.refused;
+  if (before.count != 0) least = most = std::nullopt;
+  return true;
 }
 
 std::optional<Quantile> Distribution::quantile(double share) const noexcept {

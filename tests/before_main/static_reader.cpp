@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../process/numbered_set.hpp"
+#include "../support/sample_words.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
@@ -31,9 +32,9 @@ class WideSet {
     query_->collect(sample_);
   }
   [[nodiscard]] bool is_right() const {
-    if (sample_.status.size() != 1) return false;
+    if (content_of(sample_).status.size() != 1) return false;
     for (std::uint32_t word = 0; word < kWords; ++word) {
-      if (sample_.row(0)[word] != word + 1) return false;
+      if (content_of(sample_).row(0)[word] != word + 1) return false;
     }
     return true;
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "../support/cooked_values.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
@@ -65,7 +66,7 @@ class BadValues : public testing::TestWithParam<Way> {
   }
   Distribution now() {
     query_.collect(sample_);
-    const auto rows = cook(nullptr, sample_);
+    const auto rows = test::cooked_values(nullptr, sample_);
     EXPECT_EQ(rows.size(), 1U);
     EXPECT_NE(rows.at(0).distribution, nullptr);
     return rows.at(0).distribution == nullptr ? Distribution() : *rows[0].distribution;
@@ -180,7 +181,7 @@ TEST_P(BadValues, AreCountedPerInterval) {
   query_.collect(before);
   record_all(2);
   query_.collect(sample_);
-  const auto rows = cook(&before, sample_);
+  const auto rows = test::cooked_values(&before, sample_);
   ASSERT_EQ(rows.size(), 1U);
   ASSERT_NE(rows[0].distribution, nullptr);
   const Distribution& between = *rows[0].distribution;

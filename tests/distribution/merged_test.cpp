@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "../support/cooked_values.hpp"
 #include "../support/temporary_directory.hpp"
 #include "../support/value_kinds.hpp"
 #include "meterbank/publisher.hpp"
@@ -132,7 +133,7 @@ class MergedDistributions : public testing::TestWithParam<bool> {
   Distribution seen(const std::string& path, const Sample* older = nullptr) {
     Query query = *Query::compile(catalog_, {path});
     query.collect(sample_);
-    const auto rows = cook(older, sample_);
+    const auto rows = test::cooked_values(older, sample_);
     EXPECT_EQ(rows.size(), 1U) << path;
     if (rows.empty() || rows[0].distribution == nullptr) return {};
     return *rows[0].distribution;
@@ -157,7 +158,7 @@ TEST_P(MergedDistributions, KeepTheirErrorBoundFromTheRecordingToTheRow) {
       const Catalog catalog = *Catalog::open({.directory = directory.path()});
       Query query = *Query::compile(catalog, {"calls/one/latency"});
       query.collect(sample_);
-      const auto rows = cook(nullptr, sample_);
+      const auto rows = test::cooked_values(nullptr, sample_);
       ASSERT_EQ(rows.size(), 1U);
       ASSERT_NE(rows[0].distribution, nullptr);
       EXPECT_EQ(rows[0].distribution->shape.scale, scale);
@@ -189,7 +190,7 @@ TEST_P(MergedDistributions, KeepTheBoundOverAnInterval) {
     query.collect(before);
     const std::vector<double> between = record_everywhere(kind, seed += 10);
     query.collect(after);
-    const auto rows = cook(&before, after);
+    const auto rows = test::cooked_values(&before, after);
     ASSERT_EQ(rows.size(), 1U);
     ASSERT_NE(rows[0].distribution, nullptr);
     const Distribution& seen = *rows[0].distribution;

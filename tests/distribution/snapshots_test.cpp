@@ -13,6 +13,7 @@
 
 #include "../support/depth.hpp"
 #include "../support/recorded_pattern.hpp"
+#include "../support/sample_words.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
@@ -84,20 +85,20 @@ class Snapshots : public testing::Test {
   void take(std::uint64_t wanted, Look look) {
     catalog_.refresh();
     query_ = *Query::compile(catalog_, {"calls/*/latency"});
-    const CounterView& counter = *query_.plan()->selections[0].set->set->find("latency");
+    const CounterView& counter = *plan_of(query_)->selections[0].set->set->find("latency");
     place_ = {counter.shape, counter.word, counter.more};
-    const std::size_t words = query_.plan()->block_of(0).words;
+    const std::size_t words = plan_of(query_)->block_of(0).words;
     std::uint64_t last = 0, taken = 0;
     // On a busy machine writers may begin late.
     for (std::uint64_t moved = 0; taken < wanted || moved <= 100;) {
       query_.collect(sample_, Timestamp{});
-      if (!holds_values(sample_.status[0])) {
+      if (!holds_values(content_of(sample_).status[0])) {
         ++busy_;
         continue;
       }
       ++taken;
-      if (sample_.status[0] == RowStatus::kFresh) ++fresh_;
-      const std::span<const std::uint64_t> row{sample_.row(0), words};
+      if (content_of(sample_).status[0] == RowStatus::kFresh) ++fresh_;
+      const std::span<const std::uint64_t> row{content_of(sample_).row(0), words};
       const std::uint64_t count = row[place_.own];
       if (!look(row) || count < last) ++wrong_;
       if (count != last) ++moved;
@@ -108,8 +109,8 @@ class Snapshots : public testing::Test {
   }
   [[nodiscard]] Distribution now() {
     query_.collect(sample_, Timestamp{});
-    const std::size_t words = query_.plan()->block_of(0).words;
-    return *Distribution::of(place_, {sample_.row(0), words});
+    const std::size_t words = plan_of(query_)->block_of(0).words;
+    return *Distribution::of(place_, {content_of(sample_).row(0), words});
   }
   [[nodiscard]] bool has_whole_parts(std::span<const std::uint64_t> row) const {
     const auto more = row.subspan(place_.more);
@@ -186,7 +187,7 @@ TEST_F(Snapshots, HoldEachValueOfTwoThreadsWhollyOrNotAtAll) {
     return has_whole_parts(row) && is_of_turns(place_, row, kThreads);
   });
   EXPECT_EQ(wrong_, 0U);
-  EXPECT_EQ(sample_.consistency[0], RowConsistency::kShards);
+  EXPECT_EQ(content_of(sample_).consistency[0], RowConsistency::kShards);
 }
 
 // The sum and the extremes may lag behind, the count may not.
@@ -199,9 +200,9 @@ TEST_F(Snapshots, CountTheBucketsOfThreadsThatShare) {
   EXPECT_EQ(wrong_, 0U);
   writers.stop();
   const Distribution rest = now();
-  EXPECT_TRUE(
-      is_of_turns(place_, {sample_.row(0), place_.more + place_.shape.more_words()}, kThreads));
-  EXPECT_EQ(sample_.consistency[0], RowConsistency::kSharedCounters);
+  EXPECT_TRUE(is_of_turns(
+      place_, {content_of(sample_).row(0), place_.more + place_.shape.more_words()}, kThreads));
+  EXPECT_EQ(content_of(sample_).consistency[0], RowConsistency::kSharedCounters);
   EXPECT_EQ(rest.least, -0.5);
   EXPECT_EQ(rest.most, 101.0);
 }

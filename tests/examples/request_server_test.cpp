@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "../support/sample_words.hpp"
 #include "../support/temporary_directory.hpp"
 #include "cli/run.hpp"
 #include "meterbank/reader.hpp"
@@ -181,7 +182,7 @@ TEST_F(RequestServer, HasCountedWhatAClientHasTheAnswerTo) {
   for (std::uint64_t turn = 1; turn <= 2000; ++turn) {
     ASSERT_EQ(clients[turn % clients.size()]->ask("GET absent"), "NONE");
     query->collect(sample);
-    ASSERT_EQ(sample.row(0)[0], turn);
+    ASSERT_EQ(content_of(sample).row(0)[0], turn);
   }
 }
 
@@ -249,12 +250,14 @@ TEST_F(RequestServer, ACutShowsNoConnectionClosedThatWasNotOpened) {
   std::uint64_t cuts = 0, opened_before = 0, moved = 0;
   while (cuts < 2000 || moved < 100) {
     const mb::CollectSummary summary = query->collect(sample, mb::Cut::kEpoch);
-    ASSERT_EQ(sample.plan->rows.size(), 3U);
+    ASSERT_EQ(content_of(sample).plan->rows.size(), 3U);
     if (summary.cut == mb::CutQuality::kPerBlock) continue;
     std::uint64_t opened = 0, closed = 0;
     for (std::size_t row = 0; row < 3; ++row) {
-      opened += sample.row(row)[static_cast<std::size_t>(ServerThreadsCounter::kOpened)];
-      closed += sample.row(row)[static_cast<std::size_t>(ServerThreadsCounter::kClosed)];
+      opened +=
+          content_of(sample).row(row)[static_cast<std::size_t>(ServerThreadsCounter::kOpened)];
+      closed +=
+          content_of(sample).row(row)[static_cast<std::size_t>(ServerThreadsCounter::kClosed)];
     }
     ASSERT_LE(closed, opened);
     if (opened != opened_before) ++moved;

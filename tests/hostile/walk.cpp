@@ -2,10 +2,10 @@
 #include <memory>
 #include <vector>
 
-#include "directory_decoder.hpp"
+#include "catalog/decode/directory_decoder.hpp"
+#include "collect/sweep.hpp"
 #include "image.hpp"
 #include "meterbank/shm/segment.hpp"
-#include "query/sweep.hpp"
 
 namespace meterbank::test {
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../support/allocation_count.hpp"
+#include "../support/cooked_values.hpp"
 #include "../support/orders_schema.hpp"
 #include "../support/temporary_directory.hpp"
 #include "../support/wave_schema.hpp"
@@ -84,21 +85,22 @@ class NoMemory : public testing::TestWithParam<std::size_t> {
   [[nodiscard]] Catalog open() const { return *Catalog::open({.directory = directory_.path()}); }
 
   // All rows of the catalog as text.
-  static std::vector<std::string> rows_of(Query& query) {
+  template <typename AnyQuery>
+  static std::vector<std::string> rows_of(AnyQuery& query) {
     Sample sample;
     query.collect(sample, Timestamp{});
     std::vector<std::string> rows;
-    for (const CookedRow& row : cook(nullptr, sample)) {
+    for (const test::KeptValue& row : test::cooked_values(nullptr, sample)) {
       rows.push_back(row.path() + " " + std::to_string(row.raw.value) + " " +
-                     std::string(name_of(row.row_status)));
+                     std::string(name_of(row.status())));
     }
     return rows;
   }
-  static std::vector<std::string> rows_of(const Catalog& catalog) {
+  static std::vector<std::string> rows_of_all(const Catalog& catalog) {
     Query query = *Query::compile(catalog, {});
     return rows_of(query);
   }
-  void expect_as_fresh(Query& query) { EXPECT_EQ(rows_of(query), rows_of(open())); }
+  void expect_as_fresh(Query& query) { EXPECT_EQ(rows_of(query), rows_of_all(open())); }
 
   test::TemporaryDirectory directory_;
   std::optional<Provider> provider_;
@@ -113,6 +115,12 @@ INSTANTIATE_TEST_SUITE_P(OfOneAndOfAll, NoMemory, testing::Values(std::size_t{1}
 
 const auto kNothing = [] {};
 
+std::size_t count_values(const Row& row) {
+  std::size_t values = 0;
+  for ([[maybe_unused]] const Value& value : row) ++values;
+  return values;
+}
+
 TEST_P(NoMemory, IsReportedByOpen) {
   std::optional<Catalog> catalog;
   CatalogOptions options;
@@ -122,7 +130,7 @@ TEST_P(NoMemory, IsReportedByOpen) {
                     if (opened) catalog.emplace(std::move(*opened));
                     return opened.has_value();
                   });
-  EXPECT_EQ(rows_of(*catalog), rows_of(open()));
+  EXPECT_EQ(rows_of_all(*catalog), rows_of_all(open()));
 }
 
 TEST_P(NoMemory, IsReportedByRefreshWhichCanBeCalledAgain) {
@@ -132,11 +140,11 @@ TEST_P(NoMemory, IsReportedByRefreshWhichCanBeCalledAgain) {
       [&] {
         more.push_back(*orders_.create_instance("more" + std::to_string(more.size())));
         // A failure leaves what was there usable.
-        EXPECT_FALSE(rows_of(catalog).empty());
+        EXPECT_FALSE(rows_of_all(catalog).empty());
       },
       [&] { return catalog.refresh().has_value(); });
   ASSERT_TRUE(catalog.refresh());
-  EXPECT_EQ(rows_of(catalog), rows_of(open()));
+  EXPECT_EQ(rows_of_all(catalog), rows_of_all(open()));
 }
 
 TEST_P(NoMemory, DoesNotKeepANewProviderFromBeingFoundLater) {
@@ -192,9 +200,9 @@ TEST_P(NoMemory, IsThrownByUpdateWhichCanBeCalledAgain) {
 
 TEST_P(NoMemory, IsThrownByQueriesOfItems) {
   const Catalog catalog = open();
-  std::optional<Query> query;
+  std::optional<ItemQuery> query;
   expect_thrown(kNothing, [&] {
-    query.emplace(Query::of_items(catalog, {{.set = test::kOrders.guid}}));
+    query.emplace(ItemQuery::compile(catalog, {{.set = test::kOrders.guid}}));
     return true;
   });
   expect_thrown([&] { EXPECT_EQ(query->items().size(), 1U); },
@@ -212,11 +220,11 @@ TEST_P(NoMemory, IsReportedByCollectAndLeavesAnEmptySample) {
   expect_reported([&] { sample = Sample(); },
                   [&] {
                     const CollectSummary summary = query.collect(sample, Timestamp{}, Cut::kTry);
-                    EXPECT_EQ(summary.no_memory, sample.plan == nullptr);
+                    EXPECT_EQ(summary.no_memory, sample.empty());
                     EXPECT_EQ(summary.rows == 0, summary.no_memory);
                     return !summary.no_memory;
                   });
-  EXPECT_EQ(cook(nullptr, sample).size(), 3U);
+  EXPECT_EQ(test::cooked_values(nullptr, sample).size(), 3U);
 }
 
 TEST_P(NoMemory, IsNothingThatCollectIntoAPreparedSampleEverMeets) {
@@ -248,7 +256,7 @@ TEST_P(NoMemory, IsThrownByCook) {
   query.collect(sample, Timestamp{});
   std::size_t rows = 0;
   expect_thrown(kNothing, [&] {
-    rows = cook(nullptr, sample).size();
+    rows = test::cooked_values(nullptr, sample).size();
     return true;
   });
   EXPECT_EQ(rows, 3U);
@@ -262,7 +270,7 @@ TEST_P(NoMemory, IsNothingThatNumbersMeetWhenTheyAreCookedOneByOne) {
   query.collect(newer, Timestamp{2, 2});
   std::size_t rows = 0;
   const FailingAllocations failing(0);
-  cook_each(&older, newer, {}, [&rows](const CookedRow&) { return ++rows != 0; });
+  for (const Row& row : newer.since(older)) rows += count_values(row);
   EXPECT_EQ(failing.failed(), 0U);
   EXPECT_EQ(rows, 3U);
 }

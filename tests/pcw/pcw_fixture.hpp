@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../channel/asking_reader.hpp"
+#include "../support/cooked_values.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/pcw/clock.hpp"
 #include "meterbank/pcw/describe.hpp"
@@ -144,7 +145,7 @@ class PcwTest : public testing::Test {
     if (!query) return std::nullopt;
     Sample sample;
     query->collect(sample);
-    for (const CookedRow& row : cook(nullptr, sample)) {
+    for (const test::KeptValue& row : test::cooked_values(nullptr, sample)) {
       return row.raw.value;
     }
     return std::nullopt;

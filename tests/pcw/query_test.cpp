@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "../channel/channel_fixture.hpp"
+#include "../support/cooked_values.hpp"
 #include "pcw_fixture.hpp"
 
 namespace meterbank {
@@ -24,7 +25,7 @@ class PcwQuery : public PcwTest {
     auto query = Query::compile(catalog, {pattern});
     query->collect(sample_, timeout);
     Values values;
-    for (const CookedRow& row : cook(nullptr, sample_)) {
+    for (const test::KeptValue& row : test::cooked_values(nullptr, sample_)) {
       if (has_value(row.cooked.status)) values[row.short_path()] = row.cooked.value;
     }
     return values;

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "../support/sample_words.hpp"
 #include "../support/temporary_directory.hpp"
 #include "../support/wave_schema.hpp"
 #include "meterbank/publisher.hpp"
@@ -71,7 +72,7 @@ TEST(CallbackDeath, AProviderThatIsKilledWhileItComputesIsGoneAtOnce) {
   query.collect(sample, std::chrono::hours(1));
   killer.join();
   EXPECT_EQ(sample.callbacks->front().outcome, AnswerOutcome::kGone);
-  EXPECT_EQ(sample.status, std::vector{RowStatus::kUnanswered});
+  EXPECT_EQ(content_of(sample).status, std::vector{RowStatus::kUnanswered});
   ::waitpid(child, nullptr, 0);
   catalog.refresh();
   query.update(catalog);

@@ -14,7 +14,9 @@
 #include <optional>
 #include <thread>
 
+#include "../support/cooked_values.hpp"
 #include "../support/depth.hpp"
+#include "../support/sample_words.hpp"
 #include "../support/temporary_directory.hpp"
 #include "crash_sweep/stepped_child.hpp"
 #include "meterbank/publisher.hpp"
@@ -113,10 +115,10 @@ class CountAct final : public test::Act {
     Query query = *Query::compile(catalog, {});
     Sample sample;
     query.collect(sample, Timestamp{});
-    const std::uint64_t* row = sample.row(0);
+    const std::uint64_t* row = content_of(sample).row(0);
     if (row[0] != kCounts || row[1] != 2 * kCounts) return 4;
     if (!has_distribution_) return 0;
-    const auto rows = cook(nullptr, sample);
+    const auto rows = test::cooked_values(nullptr, sample);
     const auto& took = rows.back().distribution;
     return took != nullptr && took->count == kCounts && took->sum == 3 * kCounts ? 0 : 5;
   }

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "../support/orders_schema.hpp"
+#include "../support/sample_words.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
@@ -41,8 +42,8 @@ bool follow(std::uint64_t collects, bool one_call_between) {
     });
     const CollectSummary summary = query.collect(sample, Timestamp{number, number});
     const bool is_right = summary.rows == 1 && summary.not_fresh == 0 && !summary.stale &&
-                          !catalog.stale() && sample.row(0)[0] == number &&
-                          sample.row(0)[1] == 2 * number;
+                          !catalog.stale() && content_of(sample).row(0)[0] == number &&
+                          content_of(sample).row(0)[1] == 2 * number;
     right += is_right ? 1U : 0U;
     if (one_call_between && number == collects / 2) ::syscall(SYS_getuid);
   }

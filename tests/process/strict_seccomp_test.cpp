@@ -12,6 +12,7 @@
 
 #include <array>
 
+#include "../support/sample_words.hpp"
 #include "../support/sanitizers.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
@@ -64,9 +65,10 @@ Verdict take_samples(Query& query, Sample& sample) {
   Watcher watcher;
   for (std::uint32_t snapshot = 0; snapshot < kSnapshots; ++snapshot) {
     if (query.collect(sample, Timestamp{snapshot, snapshot}).rows != 1) return kNoRow;
-    if (sample.status[0] == RowStatus::kBusy) continue;
-    const bool is_fresh = sample.status[0] == RowStatus::kFresh;
-    const Verdict verdict = watcher.look(sample.row(0), sample.row(0)[0], is_fresh);
+    if (content_of(sample).status[0] == RowStatus::kBusy) continue;
+    const bool is_fresh = content_of(sample).status[0] == RowStatus::kFresh;
+    const Verdict verdict =
+        watcher.look(content_of(sample).row(0), content_of(sample).row(0)[0], is_fresh);
     if (verdict != kGood) return verdict;
   }
   return watcher.end();

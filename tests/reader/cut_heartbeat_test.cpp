@@ -10,6 +10,7 @@
 
 #include "../support/forbidden_membarrier.hpp"
 #include "../support/orders_schema.hpp"
+#include "../support/sample_words.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/reader/query.hpp"
 
@@ -43,7 +44,7 @@ SeenCuts write_and_cut(Query& query, Instance& first, Instance& second, std::uin
     first.set(Venue::kAccepted, number);
     second.set(Venue::kAccepted, number);
     const CutQuality quality = query.collect(sample, Timestamp{}, Cut::kEpoch).cut;
-    const std::uint64_t a = sample.row(0)[0], b = sample.row(1)[0];
+    const std::uint64_t a = content_of(sample).row(0)[0], b = content_of(sample).row(1)[0];
     ++(quality == CutQuality::kCut ? seen.old : seen.none);
     if (a < b || a > number) ++seen.wrong;
     // A sample that is not a cut is read now, and no other thread writes: both are of this moment.
@@ -64,7 +65,7 @@ int grows_old_and_says_so(const std::string& directory) {
   second.set(Venue::kAccepted, 1);
   wait_for_beats(2);
   if (query.collect(sample, Timestamp{}, Cut::kEpoch).cut != CutQuality::kCut) return 1;
-  if (sample.row(0)[0] != 1 || sample.row(1)[0] != 1) return 2;
+  if (content_of(sample).row(0)[0] != 1 || content_of(sample).row(1)[0] != 1) return 2;
   if (!forbid_membarrier()) return 0;
   wait_for_beats(2);  // one may have had its barrier before it was forbidden
   // Each time the blocks see an epoch that is never settled. The third time they have forgotten
@@ -106,8 +107,8 @@ TEST(CutsWithoutAHeartbeat, StayRightForAsLongAsItHangs) {
   EXPECT_EQ(seen.old, 2'000U);
   Sample sample;
   query.collect(sample, Timestamp{}, Cut::kEpoch);
-  EXPECT_EQ(sample.row(0)[0], 0U);  // as it began, which is when the epoch was settled
-  EXPECT_EQ(sample.row(1)[0], 0U);
+  EXPECT_EQ(content_of(sample).row(0)[0], 0U);  // as it began, which is when the epoch was settled
+  EXPECT_EQ(content_of(sample).row(1)[0], 0U);
 }
 
 }  // namespace

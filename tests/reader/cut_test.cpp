@@ -14,6 +14,7 @@
 #include "../support/allocation_count.hpp"
 #include "../support/depth.hpp"
 #include "../support/orders_schema.hpp"
+#include "../support/sample_words.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/reader/query.hpp"
 
@@ -65,10 +66,10 @@ TEST_F(CutTest, IsExactWithoutWriters) {
     const CollectSummary summary = query.collect(sample_, kAnyTime, cut);
     EXPECT_EQ(summary.cut, CutQuality::kExact);
     EXPECT_EQ(summary.not_fresh, 0U);
-    ASSERT_EQ(sample_.cuts.size(), 1U);
-    EXPECT_EQ(sample_.cuts[0].quality, CutQuality::kExact);
-    EXPECT_EQ(sample_.cuts[0].skew_ns, 0U);
-    EXPECT_EQ(sample_.row(0)[0], 3U);
+    ASSERT_EQ(content_of(sample_).cuts.size(), 1U);
+    EXPECT_EQ(content_of(sample_).cuts[0].quality, CutQuality::kExact);
+    EXPECT_EQ(content_of(sample_).cuts[0].skew_ns, 0U);
+    EXPECT_EQ(content_of(sample_).row(0)[0], 3U);
   }
 }
 
@@ -77,9 +78,9 @@ TEST_F(CutTest, SaysNothingWhereNoneWasAskedFor) {
   Instance eu = *venues.create_instance("eu");
   auto query = compile();
   query.collect(sample_, kAnyTime, Cut::kTry);
-  EXPECT_EQ(sample_.cuts.size(), 1U);
+  EXPECT_EQ(content_of(sample_).cuts.size(), 1U);
   EXPECT_EQ(query.collect(sample_, kAnyTime).cut, CutQuality::kPerBlock);
-  EXPECT_TRUE(sample_.cuts.empty());
+  EXPECT_TRUE(content_of(sample_).cuts.empty());
 }
 
 TEST_F(CutTest, IndependentCountersHaveNoCutAndSaySo) {
@@ -90,11 +91,12 @@ TEST_F(CutTest, IndependentCountersHaveNoCutAndSaySo) {
   Instance other = *second.create_instance("other");
   auto query = compile();
   EXPECT_EQ(query.collect(sample_, kAnyTime, Cut::kTry).cut, CutQuality::kPerBlock);
-  ASSERT_EQ(sample_.cuts.size(), 2U);
+  ASSERT_EQ(content_of(sample_).cuts.size(), 2U);
   for (std::size_t index = 0; index < 2; ++index) {
     const bool blocks =
-        query.plan()->selections[index].set->set->consistency == Consistency::kBlock;
-    EXPECT_EQ(sample_.cuts[index].quality, blocks ? CutQuality::kExact : CutQuality::kPerBlock);
+        plan_of(query)->selections[index].set->set->consistency == Consistency::kBlock;
+    EXPECT_EQ(content_of(sample_).cuts[index].quality,
+              blocks ? CutQuality::kExact : CutQuality::kPerBlock);
   }
 }
 
@@ -118,9 +120,9 @@ TEST_F(CutTest, IndependentCountersOfADeadProviderAreExact) {
   catalog_->refresh();
   query.update(*catalog_);
   EXPECT_EQ(query.collect(sample_, kAnyTime, Cut::kEpoch).cut, CutQuality::kExact);
-  ASSERT_EQ(sample_.status.size(), 1U);
-  EXPECT_EQ(sample_.status[0], RowStatus::kDead);
-  EXPECT_EQ(sample_.row(0)[0], 8U);
+  ASSERT_EQ(content_of(sample_).status.size(), 1U);
+  EXPECT_EQ(content_of(sample_).status[0], RowStatus::kDead);
+  EXPECT_EQ(content_of(sample_).row(0)[0], 8U);
   ::close(ready[0]);
   ::close(ready[1]);
 }
@@ -138,17 +140,19 @@ TEST_F(CutTest, TakesEveryRowAsItWasAtTheEpoch) {
   other.add(Venue::kAccepted, 5);
   const CollectSummary summary = query.collect(sample_, kAnyTime, Cut::kEpoch);
   EXPECT_EQ(summary.cut, CutQuality::kCut);
-  for (const SelectionCut& cut : sample_.cuts) {
+  for (const SelectionCut& cut : content_of(sample_).cuts) {
     EXPECT_EQ(cut.quality, CutQuality::kCut);
     EXPECT_EQ(cut.skew_ns, 0U);
   }
   // All three are younger than the epoch, so all show what they began with.
   for (std::size_t row = 0; row < 3; ++row) {
-    EXPECT_EQ(sample_.row(row)[0], 0U);
-    EXPECT_EQ(sample_.status[row], RowStatus::kCheckpoint);
+    EXPECT_EQ(content_of(sample_).row(row)[0], 0U);
+    EXPECT_EQ(content_of(sample_).status[row], RowStatus::kCheckpoint);
   }
   query.collect(sample_, kAnyTime, Cut::kTry);
-  EXPECT_EQ(sample_.row(0)[0] + sample_.row(1)[0] + sample_.row(2)[0], 12U);
+  EXPECT_EQ(
+      content_of(sample_).row(0)[0] + content_of(sample_).row(1)[0] + content_of(sample_).row(2)[0],
+      12U);
 }
 
 TEST_F(CutTest, AnInstanceThatWasClosedSinceShowsTheValuesOfTheEpoch) {
@@ -158,8 +162,8 @@ TEST_F(CutTest, AnInstanceThatWasClosedSinceShowsTheValuesOfTheEpoch) {
   eu.add(Venue::kAccepted, 3);
   eu.close();
   EXPECT_EQ(query.collect(sample_, kAnyTime, Cut::kEpoch).cut, CutQuality::kCut);
-  EXPECT_EQ(sample_.status[0], RowStatus::kClosed);
-  EXPECT_EQ(sample_.row(0)[0], 0U);
+  EXPECT_EQ(content_of(sample_).status[0], RowStatus::kClosed);
+  EXPECT_EQ(content_of(sample_).row(0)[0], 0U);
 }
 
 TEST_F(CutTest, NeverShowsLessThanWasReturnedBefore) {
@@ -168,9 +172,9 @@ TEST_F(CutTest, NeverShowsLessThanWasReturnedBefore) {
   auto query = compile();
   eu.add(Venue::kAccepted, 3);
   query.collect(sample_, kAnyTime);
-  EXPECT_EQ(sample_.row(0)[0], 3U);
+  EXPECT_EQ(content_of(sample_).row(0)[0], 3U);
   EXPECT_EQ(query.collect(sample_, kAnyTime, Cut::kEpoch).cut, CutQuality::kExact);
-  EXPECT_EQ(sample_.row(0)[0], 3U);
+  EXPECT_EQ(content_of(sample_).row(0)[0], 3U);
 }
 
 TEST_F(CutTest, ProvidersHaveEpochsOfTheirOwn) {
@@ -182,7 +186,7 @@ TEST_F(CutTest, ProvidersHaveEpochsOfTheirOwn) {
   Instance other = *second.create_instance("other");
   auto query = compile();
   EXPECT_EQ(query.collect(sample_, kAnyTime, Cut::kEpoch).cut, CutQuality::kPerBlock);
-  for (const SelectionCut& cut : sample_.cuts) EXPECT_EQ(cut.quality, CutQuality::kCut);
+  for (const SelectionCut& cut : content_of(sample_).cuts) EXPECT_EQ(cut.quality, CutQuality::kCut);
 }
 
 TEST_F(CutTest, LastValuesOfAClosedProviderAreExact) {
@@ -192,8 +196,8 @@ TEST_F(CutTest, LastValuesOfAClosedProviderAreExact) {
   eu.add(Venue::kAccepted, 3);
   provider_.reset();
   EXPECT_EQ(query.collect(sample_, kAnyTime, Cut::kEpoch).cut, CutQuality::kExact);
-  EXPECT_EQ(sample_.status[0], RowStatus::kClosed);
-  EXPECT_EQ(sample_.row(0)[0], 3U);
+  EXPECT_EQ(content_of(sample_).status[0], RowStatus::kClosed);
+  EXPECT_EQ(content_of(sample_).row(0)[0], 3U);
 }
 
 TEST_F(CutTest, TheHeartbeatBringsTheEpochForward) {
@@ -202,10 +206,10 @@ TEST_F(CutTest, TheHeartbeatBringsTheEpochForward) {
   auto query = compile();
   eu.add(Venue::kAccepted, 3);
   while (query.collect(sample_, kAnyTime, Cut::kEpoch).cut != CutQuality::kCut ||
-         sample_.row(0)[0] != 3) {
+         content_of(sample_).row(0)[0] != 3) {
     std::this_thread::yield();
   }
-  EXPECT_EQ(sample_.status[0], RowStatus::kFresh);
+  EXPECT_EQ(content_of(sample_).status[0], RowStatus::kFresh);
 }
 
 TEST_F(CutTest, AllocatesNothingOnceTheSampleIsPrepared) {
@@ -233,7 +237,8 @@ struct Contradictions {
 };
 
 bool is_contradiction(const Sample& sample) {
-  return sample.row(0)[0] < sample.row(1)[0] || sample.row(1)[0] < sample.row(2)[0];
+  return content_of(sample).row(0)[0] < content_of(sample).row(1)[0] ||
+         content_of(sample).row(1)[0] < content_of(sample).row(2)[0];
 }
 
 Contradictions read_cuts(Query& query, Query& naive, std::uint64_t wanted) {
@@ -245,8 +250,9 @@ Contradictions read_cuts(Query& query, Query& naive, std::uint64_t wanted) {
        : quality == CutQuality::kExact ? counted.exact
                                        : counted.per_block);
     if (quality != CutQuality::kPerBlock && is_contradiction(sample)) ++counted.wrong;
-    counted.saved += static_cast<std::uint64_t>(
-        std::count(sample.status.begin(), sample.status.end(), RowStatus::kCheckpoint));
+    counted.saved += static_cast<std::uint64_t>(std::count(content_of(sample).status.begin(),
+                                                           content_of(sample).status.end(),
+                                                           RowStatus::kCheckpoint));
     naive.collect(beside, kAnyTime);
     if (is_contradiction(beside)) ++counted.naive_wrong;
   }

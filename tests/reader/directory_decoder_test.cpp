@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decoders over bytes that lie. What they find through a catalog is in catalog_test.cpp.
-#include "directory_decoder.hpp"
+#include "catalog/decode/directory_decoder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,10 +12,10 @@
 
 #include "../support/orders_schema.hpp"
 #include "../support/temporary_directory.hpp"
+#include "catalog/decode/schema_decoder.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/catalog.hpp"
 #include "meterbank/shm/segment.hpp"
-#include "schema_decoder.hpp"
 
 namespace meterbank {
 namespace {

@@ -11,12 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "../support/cooked_values.hpp"
 #include "../support/other_user.hpp"
+#include "../support/sample_words.hpp"
 #include "../support/scripted_provider.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/cook.hpp"
-#include "meterbank/reader/query.hpp"
+#include "meterbank/reader/item_query.hpp"
 
 namespace meterbank {
 namespace {
@@ -84,11 +86,13 @@ class Identity : public testing::Test {
     return *Catalog::open(std::move(options));
   }
   // "\Workers(one)\Fill=10" of each row.
-  [[nodiscard]] static Rows look(Query& query) {
+  [[nodiscard]] static Rows look(Query& query) { return rows_of(query); }
+  [[nodiscard]] static Rows look(ItemQuery& query) { return rows_of(query); }
+  [[nodiscard]] static Rows rows_of(auto& query) {
     Sample sample;
     query.collect(sample, kStart);
     Rows rows;
-    for (const CookedRow& row : cook(nullptr, sample)) {
+    for (const test::KeptValue& row : test::cooked_values(nullptr, sample)) {
       rows.push_back(row.path() + "=" + std::to_string(row.raw.value));
     }
     return rows;
@@ -98,7 +102,7 @@ class Identity : public testing::Test {
     return look(query);
   }
   [[nodiscard]] Rows look(const QueryItem& item) const {
-    Query query = Query::of_items(open(), {item});
+    ItemQuery query = ItemQuery::compile(open(), {item});
     return look(query);
   }
   static QueryItem item(std::string instances = "*") {
@@ -136,7 +140,7 @@ TEST_F(IdentityOfUsers, AreTrustedWhereTheCallerSaysSo) {
   const Instance one = create(set, "one", 10);
   const auto total = [](const Catalog& catalog) {
     Query query = *Query::compile(catalog, {"workers/_Total/fill"});
-    return std::pair(look(query), query.plan()->left_out.size());
+    return std::pair(look(query), plan_of(query)->left_out.size());
   };
   EXPECT_EQ(total(open()), std::pair(Rows{"\\Workers(_Total)\\Fill=10"}, std::size_t{1}));
   EXPECT_EQ(total(open({.trust = UserPolicy::kEveryone})),
@@ -211,7 +215,7 @@ TEST_F(IdentityOfUsers, EndedValuesOfOtherUsersAreNotKept) {
   other.go();
   catalog.refresh();
   query.update(catalog);
-  EXPECT_TRUE(query.plan()->ended.empty());
+  EXPECT_TRUE(plan_of(query)->ended.empty());
 }
 
 TEST_F(Identity, ProvidersThatDescribeASetDifferentlyHaveATotalEach) {
@@ -242,9 +246,9 @@ TEST_F(IdentityOfUsers, AForgedAgeEmptiesNoItem) {
     Registration set = start("b");
     const Instance one = create(set, "one", 10);
     EXPECT_EQ(look(item()), (Rows{"\\Workers(one)\\Fill=10", "\\Workers(_Total)\\Fill=10"}));
-    Query query = Query::of_items(open(), {{workers().guid, "*", kAnyInstanceId, 1}});
-    EXPECT_EQ(query.plan()->answers.front().status, ItemStatus::kFound);
-    EXPECT_EQ(query.plan()->answers.front().set->set->counters.size(), kCounters.size());
+    ItemQuery query = ItemQuery::compile(open(), {{workers().guid, "*", kAnyInstanceId, 1}});
+    EXPECT_EQ(plan_of(query)->answers.front().status, ItemStatus::kFound);
+    EXPECT_EQ(plan_of(query)->answers.front().set->set->counters.size(), kCounters.size());
     providers_.clear();
   }
 }
@@ -292,10 +296,10 @@ TEST_F(IdentityOfUsers, AnyNumberOfDescriptionsIsOneFurtherAnswer) {
   });
   Registration set = start("b");
   const Instance one = create(set, "one", 10);
-  Query query = Query::of_items(open(), {item()});
-  ASSERT_EQ(query.plan()->others.size(), 1U);
-  EXPECT_EQ(query.plan()->others.front().rows->size(), kOthers);
-  EXPECT_TRUE(query.plan()->others.front().summed->empty());
+  ItemQuery query = ItemQuery::compile(open(), {item()});
+  ASSERT_EQ(plan_of(query)->others.size(), 1U);
+  EXPECT_EQ(plan_of(query)->others.front().rows->size(), kOthers);
+  EXPECT_TRUE(plan_of(query)->others.front().summed->empty());
   EXPECT_EQ(look(query).size(), 2 + kOthers);
 }
 
@@ -319,21 +323,23 @@ TEST_F(IdentityOfUsers, FlappingDescriptionsTouchNoOtherRow) {
   Registration set = start("b");
   const Instance one = create(set, "one", 10);
   Catalog catalog = open();
-  Query items = Query::of_items(catalog, {item("one"), item("_Total")});
+  ItemQuery items = ItemQuery::compile(catalog, {item("one"), item("_Total")});
   Query paths = *Query::compile(catalog, {"workers/one/fill", "workers/_Total/fill"});
   for (int turn = 0; turn < kTurns; ++turn) {
     const auto count = [](const Rows& rows, const std::string& row) {
       return std::count(rows.begin(), rows.end(), row);
     };
-    for (Query* const query : {&items, &paths}) {
-      const Rows rows = look(*query);
+    const auto expect_one_user = [&](auto& query) {
+      const Rows rows = look(query);
       EXPECT_EQ(count(rows, "\\Workers(one)\\Fill=10"), 1) << turn;
       EXPECT_EQ(count(rows, "\\Workers(_Total)\\Fill=10"), 1) << turn;
       EXPECT_LE(rows.size(), 5U) << turn;
-      EXPECT_TRUE(query->plan()->ended.empty()) << turn;
-    }
-    EXPECT_EQ(items.plan()->answers.size(), 2U);
-    EXPECT_LE(items.plan()->others.size(), 2U);
+      EXPECT_TRUE(plan_of(query)->ended.empty()) << turn;
+    };
+    expect_one_user(items);
+    expect_one_user(paths);
+    EXPECT_EQ(plan_of(items)->answers.size(), 2U);
+    EXPECT_LE(plan_of(items)->others.size(), 2U);
     other.go();
     catalog.refresh();
     items.update(catalog);
@@ -460,7 +466,7 @@ TEST_F(IdentityOfSegments, ACopiedIdentityChangesNoRate) {
   query.update(catalog);
   query.collect(after, kTwoSecondsLater);
   std::optional<double> rate;
-  for (const CookedRow& row : cook(before, after)) {
+  for (const test::KeptValue& row : test::cooked_values(before, after)) {
     if (row.path() == "\\Workers(one)\\Jobs/sec") rate = row.cooked.value;
   }
   EXPECT_EQ(rate, 50);
@@ -489,8 +495,8 @@ TEST_F(IdentityOfSegments, ACopiedIdentityAnswersForNoOtherProvider) {
   Sample sample;
   query.collect(sample, std::chrono::seconds(10));
   Rows rows;
-  for (const CookedRow& row : cook(nullptr, sample)) {
-    rows.push_back(row.selection->provider->name + " " + std::to_string(row.raw.value));
+  for (const test::KeptValue& row : test::cooked_values(nullptr, sample)) {
+    rows.push_back(row.provider().name + " " + std::to_string(row.raw.value));
   }
   EXPECT_EQ(rows, (Rows{"a 1000", "b 10"}));
 }

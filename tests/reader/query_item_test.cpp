@@ -10,13 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "../support/cooked_values.hpp"
 #include "../support/orders_schema.hpp"
+#include "../support/sample_words.hpp"
 #include "../support/temporary_directory.hpp"
+#include "collect/returned_versions.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/cook.hpp"
-#include "meterbank/reader/query.hpp"
-#include "plan/query_plan.hpp"
-#include "query/returned_versions.hpp"
+#include "meterbank/reader/item_query.hpp"
+#include "plan/build_plan.hpp"
 
 namespace meterbank {
 namespace {
@@ -70,22 +72,22 @@ class QueryItems : public testing::Test {
   }
 
   // "item: provider set/instance/counter=value" of each row.
-  [[nodiscard]] static Lines look(Query& query) {
+  [[nodiscard]] static Lines look(auto& query) {
     Sample sample;
     query.collect(sample, kStart);
     Lines lines;
-    for (const CookedRow& row : cook(nullptr, sample)) {
-      lines.push_back(std::to_string(row.item) + ": " + row.selection->provider->name + " " +
+    for (const test::KeptValue& row : test::cooked_values(nullptr, sample)) {
+      lines.push_back(std::to_string(row.row->item) + ": " + row.provider().name + " " +
                       row.short_path() + "=" + std::to_string(row.raw.value));
     }
     return lines;
   }
   [[nodiscard]] Lines look(std::vector<QueryItem> items) const {
-    Query query = Query::of_items(open(), std::move(items));
+    ItemQuery query = ItemQuery::compile(open(), std::move(items));
     return look(query);
   }
   [[nodiscard]] ItemStatus status_of(QueryItem item) const {
-    return Query::of_items(open(), {std::move(item)}).plan()->answers.front().status;
+    return ItemQuery::compile(open(), {std::move(item)}).item_answers().front().status;
   }
 
   test::TemporaryDirectory directory_;
@@ -112,13 +114,13 @@ TEST_F(QueryItems, AnswerTwiceIfRequestedTwice) {
 TEST_F(QueryItems, MatchNamesUpToCaseAndCopyEachBlockOnce) {
   Registration set = start("a");
   Instance eu = *set.create_instance("Süd-1"), us = *set.create_instance("süd-2");
-  Query query = Query::of_items(
+  ItemQuery query = ItemQuery::compile(
       open(), {orders("SÜD-?", kDepth), orders("süd-1", kDepth), orders("nord*", kDepth)});
-  EXPECT_EQ(query.plan()->rows.size(), 2U);
+  EXPECT_EQ(plan_of(query)->rows.size(), 2U);
   EXPECT_EQ(look(query),
             (Lines{"0: a demo_orders/Süd-1/queue_depth=0", "0: a demo_orders/süd-2/queue_depth=0",
                    "1: a demo_orders/Süd-1/queue_depth=0"}));
-  EXPECT_EQ(query.plan()->answers[2].status, ItemStatus::kInstanceAbsent);
+  EXPECT_EQ(plan_of(query)->answers[2].status, ItemStatus::kInstanceAbsent);
 }
 
 TEST_F(QueryItems, FilterByNameAndId) {
@@ -149,12 +151,12 @@ TEST_F(QueryItems, SayWhyTheyHaveNoRows) {
 
 TEST_F(QueryItems, FindAnInstanceAndASetThatAppearLater) {
   Catalog catalog = open();
-  Query query = Query::of_items(catalog, {orders("eu", kDepth)});
-  EXPECT_EQ(query.plan()->answers[0].status, ItemStatus::kCountersetAbsent);
+  ItemQuery query = ItemQuery::compile(catalog, {orders("eu", kDepth)});
+  EXPECT_EQ(plan_of(query)->answers[0].status, ItemStatus::kCountersetAbsent);
   Registration set = start("a");
   catalog.refresh();
   query.update(catalog);
-  EXPECT_EQ(query.plan()->answers[0].status, ItemStatus::kInstanceAbsent);
+  EXPECT_EQ(plan_of(query)->answers[0].status, ItemStatus::kInstanceAbsent);
   Instance eu = *set.create_instance("eu");
   Sample sample;
   EXPECT_TRUE(query.collect(sample, kStart).stale);
@@ -167,7 +169,7 @@ TEST_F(QueryItems, AreAddedAndRemovedAndListed) {
   Registration set = start("a");
   Instance eu = *set.create_instance("eu"), us = *set.create_instance("us");
   const Catalog catalog = open();
-  Query query = Query::of_items(catalog, {});
+  ItemQuery query = ItemQuery::compile(catalog, {});
   EXPECT_TRUE(query.items().empty());
   EXPECT_TRUE(look(query).empty());
   query.add(catalog, {orders("eu", kDepth), orders("us", kDepth), orders("EU", kDepth)});
@@ -184,13 +186,13 @@ TEST_F(QueryItems, PairTheirRowsWithSamplesTakenBeforeItemsWereAdded) {
   Registration set = start("a");
   Instance eu = *set.create_instance("eu"), us = *set.create_instance("us");
   const Catalog catalog = open();
-  Query query = Query::of_items(catalog, {orders("us", kAccepted)});
+  ItemQuery query = ItemQuery::compile(catalog, {orders("us", kAccepted)});
   Sample before, after;
   query.collect(before, kStart);
   us.add(Venue::kAccepted, 10);
   query.add(catalog, {orders("eu", kAccepted)});
   query.collect(after, kTwoSecondsLater);
-  const auto rows = cook(before, after);
+  const auto rows = test::cooked_values(before, after);
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].cooked.value, 5);
   EXPECT_EQ(rows[1].cooked.status, CookStatus::kFirstSample);
@@ -237,22 +239,24 @@ TEST_F(QueryItems, CompileAgainOnlyWhatChanged) {
   Instance eu = *first.create_instance("eu"), us = *second.create_instance("us");
   Instance share = *third.create_instance("x");
   Catalog catalog = open();
-  Query by_item = Query::of_items(catalog, {orders("*", kDepth), {kShares.guid, "*"}});
+  ItemQuery by_item = ItemQuery::compile(catalog, {orders("*", kDepth), {kShares.guid, "*"}});
   Query by_path = *Query::compile(catalog, {"demo_orders/*/queue_depth", "cache", "eu/x"});
-  EXPECT_EQ(by_item.plan()->compiled, 3U);
-  EXPECT_EQ(by_path.plan()->compiled, 3U);
+  EXPECT_EQ(plan_of(by_item)->compiled, 3U);
+  EXPECT_EQ(plan_of(by_path)->compiled, 3U);
   eu.set(Venue::kDepth, 1);
   us.set(Venue::kDepth, 2);
   Sample sample;
   by_item.collect(sample, kStart);
   Instance asia = *second.create_instance("asia");
   catalog.refresh();
-  for (Query* const query : {&by_item, &by_path}) {
-    EXPECT_TRUE(query->update(catalog));
-    EXPECT_EQ(query->plan()->compiled, 1U);
-  }
+  const auto expect_one_compiled = [&catalog](auto& query) {
+    EXPECT_TRUE(query.update(catalog));
+    EXPECT_EQ(plan_of(query)->compiled, 1U);
+  };
+  expect_one_compiled(by_item);
+  expect_one_compiled(by_path);
   EXPECT_EQ(look(by_item).size(), 3U + 4U);  // x and _Total, two counters each
-  Query anew = Query::of_items(catalog, {orders("*", kDepth), {kShares.guid, "*"}});
+  ItemQuery anew = ItemQuery::compile(catalog, {orders("*", kDepth), {kShares.guid, "*"}});
   EXPECT_EQ(look(by_item), look(anew));
   Query path_anew = *Query::compile(catalog, {"demo_orders/*/queue_depth", "cache", "eu/x"});
   EXPECT_EQ(look(by_path), look(path_anew));
@@ -268,7 +272,7 @@ TEST_F(QueryItems, ReadASecondWordInEachSetByItself) {
   Instance only = *second.create_instance("");
   catalog.refresh();
   EXPECT_TRUE(query.update(catalog));
-  EXPECT_EQ(query.plan()->compiled, 1U);
+  EXPECT_EQ(plan_of(query)->compiled, 1U);
   EXPECT_EQ(look(query).size(), 4U);
   EXPECT_EQ(look(query).back(), "0: second mood/mood=0");
 }
@@ -278,7 +282,7 @@ TEST_F(QueryItems, SayInAMaskWhichCountersAreWanted) {
   Instance eu = *set.create_instance("eu"), share = *cache.create_instance("x");
   Instance only = *high.create_instance("");
   const auto mask = [&](const QueryItem& item) {
-    return Query::of_items(open(), {item}).plan()->selections.front().counter_mask;
+    return plan_of(ItemQuery::compile(open(), {item}))->selections.front().counter_mask;
   };
   EXPECT_EQ(mask(orders("*", kDepth)), 1U << kDepth);
   EXPECT_EQ(mask(orders("*")), ~std::uint64_t{0});

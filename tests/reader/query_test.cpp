@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meterbank/reader/query.hpp"
+#include "../support/cooked_values.hpp"
+#include "../support/sample_words.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/seccomp.h>
@@ -44,13 +46,14 @@ class QueryTest : public testing::Test {
     Sample sample;
     query.collect(sample, kStart);
     std::vector<std::string> paths;
-    for (const CookedRow& row : cook(nullptr, sample)) paths.push_back(row.short_path());
+    for (const test::KeptValue& row : test::cooked_values(nullptr, sample))
+      paths.push_back(row.short_path());
     return paths;
   }
   [[nodiscard]] Unmatched unmatched(const std::string& pattern) const {
     const auto query = *Query::compile(open(), {pattern});
     EXPECT_EQ(query.unmatched().size(), 1U);
-    EXPECT_TRUE(query.plan()->selections.empty());
+    EXPECT_TRUE(plan_of(query)->selections.empty());
     return query.unmatched().empty() ? Unmatched{} : query.unmatched().front();
   }
 
@@ -72,12 +75,12 @@ TEST_F(QueryTest, CopiesWhatWasPublished) {
   EXPECT_EQ(summary.rows, 1U);
   EXPECT_EQ(summary.not_fresh, 0U);
   EXPECT_FALSE(summary.stale);
-  EXPECT_EQ(sample.status[0], RowStatus::kFresh);
-  EXPECT_EQ(sample.row(0)[0], 41U);
-  EXPECT_EQ(sample.row(0)[2], 7U);
+  EXPECT_EQ(content_of(sample).status[0], RowStatus::kFresh);
+  EXPECT_EQ(content_of(sample).row(0)[0], 41U);
+  EXPECT_EQ(content_of(sample).row(0)[2], 7U);
   eu.add(Venue::kAccepted, 1);
   query.collect(sample, kTwoSecondsLater);
-  EXPECT_EQ(sample.row(0)[0], 42U);
+  EXPECT_EQ(content_of(sample).row(0)[0], 42U);
 }
 
 TEST_F(QueryTest, GivesTheRateBetweenTwoSamples) {
@@ -89,14 +92,14 @@ TEST_F(QueryTest, GivesTheRateBetweenTwoSamples) {
   eu.add(Venue::kAccepted, 500);
   query.collect(after, kTwoSecondsLater);
 
-  const auto rows = cook(before, after);
+  const auto rows = test::cooked_values(before, after);
 
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].cooked.status, CookStatus::kNew);
   EXPECT_DOUBLE_EQ(rows[0].cooked.value, 250);
   EXPECT_EQ(rows[0].path(), R"(\Demo Orders(eu)\Accepted/sec)");
   EXPECT_EQ(rows[0].short_path(), "demo_orders/eu/accepted");
-  EXPECT_EQ(cook(nullptr, after)[0].cooked.status, CookStatus::kFirstSample);
+  EXPECT_EQ(test::cooked_values(nullptr, after)[0].cooked.status, CookStatus::kFirstSample);
 }
 
 TEST_F(QueryTest, ExpandsWildcardsInEveryPartToPathsThatSelectOneValueEach) {
@@ -208,7 +211,7 @@ TEST_F(QueryTest, SelectsABaseOnlyByItsName) {
     values.set(1, 3);
   });
   query.collect(after, kTwoSecondsLater);
-  EXPECT_DOUBLE_EQ(cook(before, after)[0].cooked.value, 100);
+  EXPECT_DOUBLE_EQ(test::cooked_values(before, after)[0].cooked.value, 100);
 }
 
 TEST_F(QueryTest, SaysWhichPartOfAPatternMatchedNothing) {
@@ -264,10 +267,10 @@ TEST_F(QueryTest, KeepsTheLastValuesOfAClosedInstance) {
   const CollectSummary summary = query.collect(sample, kStart);
   EXPECT_TRUE(summary.stale);
   EXPECT_EQ(summary.not_fresh, 1U);
-  EXPECT_EQ(sample.status[0], RowStatus::kClosed);
-  EXPECT_EQ(sample.row(0)[2], 7U);
-  EXPECT_EQ(sample.status[1], RowStatus::kFresh);
-  EXPECT_EQ(sample.row(1)[2], 8U);
+  EXPECT_EQ(content_of(sample).status[0], RowStatus::kClosed);
+  EXPECT_EQ(content_of(sample).row(0)[2], 7U);
+  EXPECT_EQ(content_of(sample).status[1], RowStatus::kFresh);
+  EXPECT_EQ(content_of(sample).row(1)[2], 8U);
   catalog.refresh();
   EXPECT_TRUE(query.update(catalog));
   EXPECT_EQ(query.collect(sample, kStart).rows, 1U);
@@ -290,18 +293,18 @@ TEST_F(QueryTest, NeverTakesTheNextLifeOfASlotForTheOneItKnows) {
   life->set(Venue::kAccepted, 2000);
   Sample between;
   query.collect(between, kTwoSecondsLater);
-  ASSERT_EQ(between.status[0], RowStatus::kGone);
-  EXPECT_EQ(between.row(0)[0], 0U);
-  EXPECT_EQ(cook(before, between)[0].cooked.status, CookStatus::kNoValue);
+  ASSERT_EQ(content_of(between).status[0], RowStatus::kGone);
+  EXPECT_EQ(content_of(between).row(0)[0], 0U);
+  EXPECT_EQ(test::cooked_values(before, between)[0].cooked.status, CookStatus::kNoValue);
 
   catalog.refresh();
   ASSERT_TRUE(query.update(catalog));
   Sample after;
   query.collect(after, kTwoSecondsLater);
-  EXPECT_EQ(after.status[0], RowStatus::kFresh);
-  EXPECT_EQ(after.row(0)[0], 2000U);
-  EXPECT_EQ(cook(before, after)[0].cooked.status, CookStatus::kReset);
-  EXPECT_EQ(cook(between, after)[0].cooked.status, CookStatus::kFirstSample);
+  EXPECT_EQ(content_of(after).status[0], RowStatus::kFresh);
+  EXPECT_EQ(content_of(after).row(0)[0], 2000U);
+  EXPECT_EQ(test::cooked_values(before, after)[0].cooked.status, CookStatus::kReset);
+  EXPECT_EQ(test::cooked_values(between, after)[0].cooked.status, CookStatus::kFirstSample);
 }
 
 TEST_F(QueryTest, PairsRowsAcrossPlans) {
@@ -316,7 +319,7 @@ TEST_F(QueryTest, PairsRowsAcrossPlans) {
   ASSERT_TRUE(query.update(catalog));
   Sample after;
   query.collect(after, kTwoSecondsLater);
-  const auto rows = cook(before, after);
+  const auto rows = test::cooked_values(before, after);
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_DOUBLE_EQ(rows[0].cooked.value, 5);
   EXPECT_EQ(rows[1].cooked.status, CookStatus::kFirstSample);
@@ -331,7 +334,7 @@ TEST_F(QueryTest, KeepsThePlanWhenTheChangeDoesNotConcernIt) {
   EXPECT_FALSE(query.update(catalog));
   Sample sample;
   EXPECT_FALSE(query.collect(sample, kStart).stale);
-  EXPECT_EQ(sample.status[0], RowStatus::kFresh);
+  EXPECT_EQ(content_of(sample).status[0], RowStatus::kFresh);
 }
 
 TEST_F(QueryTest, MarksTheRowsOfAProviderThatClosed) {
@@ -341,8 +344,8 @@ TEST_F(QueryTest, MarksTheRowsOfAProviderThatClosed) {
   Sample sample;
   const CollectSummary summary = query.collect(sample, kStart);
   EXPECT_TRUE(summary.stale);
-  EXPECT_EQ(sample.status[0], RowStatus::kClosed);
-  EXPECT_EQ(sample.row(0)[2], 7U);
+  EXPECT_EQ(content_of(sample).status[0], RowStatus::kClosed);
+  EXPECT_EQ(content_of(sample).row(0)[2], 7U);
 }
 
 TEST_F(QueryTest, MarksTheRowsOfAProviderThatDied) {
@@ -370,14 +373,14 @@ TEST_F(QueryTest, MarksTheRowsOfAProviderThatDied) {
   Sample sample;
   const CollectSummary summary = query.collect(sample, kStart);  // by the kernel's mark alone
   EXPECT_TRUE(summary.stale);
-  EXPECT_EQ(sample.status[0], RowStatus::kDead);
-  EXPECT_EQ(sample.row(0)[2], 42U);
+  EXPECT_EQ(content_of(sample).status[0], RowStatus::kDead);
+  EXPECT_EQ(content_of(sample).row(0)[2], 42U);
 
   catalog.refresh();
   query.update(catalog);
   EXPECT_FALSE(query.collect(sample, kStart).stale);
-  EXPECT_EQ(sample.status[0], RowStatus::kDead);
-  EXPECT_EQ(sample.row(0)[2], 42U);
+  EXPECT_EQ(content_of(sample).status[0], RowStatus::kDead);
+  EXPECT_EQ(content_of(sample).row(0)[2], 42U);
 }
 
 TEST_F(QueryTest, TakesTheTimeOfAStampedSetFromItsRows) {
@@ -400,10 +403,10 @@ TEST_F(QueryTest, TakesTheTimeOfAStampedSetFromItsRows) {
   publish(100, 5'000'000'000);
   query.collect(before, kStart);
   query.collect(after, kTwoSecondsLater);
-  EXPECT_EQ(cook(before, after)[0].cooked.status, CookStatus::kNoNewSample);
+  EXPECT_EQ(test::cooked_values(before, after)[0].cooked.status, CookStatus::kNoNewSample);
   publish(300, 9'000'000'000);
   query.collect(after, kTwoSecondsLater);
-  EXPECT_DOUBLE_EQ(cook(before, after)[0].cooked.value, 50);
+  EXPECT_DOUBLE_EQ(test::cooked_values(before, after)[0].cooked.value, 50);
 }
 
 TEST_F(QueryTest, HoldsASampleOfManyTilesAndTheirRests) {
@@ -422,7 +425,7 @@ TEST_F(QueryTest, HoldsASampleOfManyTilesAndTheirRests) {
   auto query = *Query::compile(open(), {"tiles"});
   Sample sample;
   EXPECT_EQ(query.collect(sample, kStart).not_fresh, 0U);
-  const QueryPlan& plan = *sample.plan;
+  const QueryPlan& plan = *content_of(sample).plan;
   ASSERT_EQ(plan.rows.size(), 44U);
   std::size_t in_tiles = 0;
   std::size_t in_runs = 0;
@@ -435,7 +438,7 @@ TEST_F(QueryTest, HoldsASampleOfManyTilesAndTheirRests) {
   const auto& instances = plan.selections[0].set->instances;
   for (std::size_t row = 0; row < plan.rows.size(); ++row) {
     const std::string name(instances[plan.rows[row].instance].name);
-    EXPECT_EQ(sample.row(row)[2], std::stoull(name.substr(1)));
+    EXPECT_EQ(content_of(sample).row(row)[2], std::stoull(name.substr(1)));
   }
 }
 
@@ -449,7 +452,7 @@ TEST_F(QueryTest, CollectsUnderStrictSeccomp) {
     // From here on, any call but read, write and exit ends the process with SIGKILL.
     if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) ::syscall(SYS_exit, 2);
     query.collect(sample, kStart);
-    ::syscall(SYS_exit, sample.row(0)[2] == 42 ? 0 : 1);
+    ::syscall(SYS_exit, content_of(sample).row(0)[2] == 42 ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);

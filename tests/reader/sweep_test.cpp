@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bulk kernels, on blocks made here. What holds for the portable one holds for the best one.
-#include "query/sweep.hpp"
+#include "collect/sweep.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "../support/sample_words.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 
 namespace meterbank {

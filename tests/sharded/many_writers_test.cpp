@@ -13,6 +13,7 @@
 #include <iostream>
 #include <thread>
 
+#include "../support/sample_words.hpp"
 #include "../support/sanitizers.hpp"
 #include "sharded_fixture.hpp"
 
@@ -150,13 +151,13 @@ TEST_P(ManyWriters, LoseNothingToSignalHandlersThatCountToo) {
   query->update(*catalog);
   Sample sample;
   query->collect(sample, Timestamp{});
-  if (sample.status.size() != 1) ::_exit(2);
+  if (content_of(sample).status.size() != 1) ::_exit(2);
   std::uint64_t last = 0;
   for (std::uint64_t seen = 0;;) {
     query->collect(sample, Timestamp{});
-    if (sample.status[0] == RowStatus::kBusy) continue;
-    const std::uint64_t done = sample.row(0)[0];
-    const std::uint64_t twice = sample.row(0)[1];
+    if (content_of(sample).status[0] == RowStatus::kBusy) continue;
+    const std::uint64_t done = content_of(sample).row(0)[0];
+    const std::uint64_t twice = content_of(sample).row(0)[1];
     if (is_block && twice != 2 * done) ::_exit(3);
     if (done < last) ::_exit(4);
     last = done;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "../support/cooked_values.hpp"
 #include "processors.hpp"
 
 namespace meterbank {
@@ -246,7 +247,7 @@ TEST(ProcessorRecorders, CountEverythingOfAllThreads) {
   auto query = Query::compile(*catalog, {"jobs/a/took"});
   Sample sample;
   query->collect(sample);
-  const auto rows = cook(nullptr, sample);
+  const auto rows = test::cooked_values(nullptr, sample);
   ASSERT_NE(rows.at(0).distribution, nullptr);
   const Distribution& seen = *rows[0].distribution;
   EXPECT_EQ(seen.count, kThreads * kEach);

@@ -14,6 +14,7 @@
 #include <random>
 #include <thread>
 
+#include "../support/sample_words.hpp"
 #include "processors.hpp"
 
 namespace meterbank {
@@ -345,11 +346,11 @@ TEST_P(ProcessorWriters, LeaveWholeRowsWhenTheyAreKilled) {
     std::uint64_t seen = 0;
     const auto look = [&] {
       query->collect(sample, Timestamp{});
-      if (sample.status.empty() || !holds_values(sample.status[0])) return;
-      const std::uint64_t done = sample.row(0)[0];
+      if (content_of(sample).status.empty() || !holds_values(content_of(sample).status[0])) return;
+      const std::uint64_t done = content_of(sample).row(0)[0];
       EXPECT_GE(done, seen);
       if (is_block()) {
-        EXPECT_EQ(sample.row(0)[1], 2 * done);
+        EXPECT_EQ(content_of(sample).row(0)[1], 2 * done);
       }
       seen = done;
     };

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "../support/cooked_values.hpp"
+#include "../support/sample_words.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
@@ -39,7 +41,7 @@ class ShardedRecorderTest : public testing::TestWithParam<std::uint32_t> {
   }
   Distribution now() {
     query_.collect(sample_);
-    const auto rows = cook(nullptr, sample_);
+    const auto rows = test::cooked_values(nullptr, sample_);
     EXPECT_NE(rows.at(0).distribution, nullptr);
     return rows.at(0).distribution != nullptr ? *rows[0].distribution : Distribution();
   }
@@ -142,13 +144,13 @@ TEST_P(ShardedRecorderTest, RecordsInOneCommitWithTheCountersBesideIt) {
   }
   while (running.load(std::memory_order_seq_cst) != 0) {
     query_.collect(sample_, Timestamp{});
-    if (sample_.consistency[0] != RowConsistency::kShards) continue;
-    EXPECT_EQ(sample_.row(0)[0], sample_.row(0)[1]);
+    if (content_of(sample_).consistency[0] != RowConsistency::kShards) continue;
+    EXPECT_EQ(content_of(sample_).row(0)[0], content_of(sample_).row(0)[1]);
   }
   for (std::thread& thread : threads) thread.join();
   const Distribution seen = now();
   EXPECT_EQ(seen.count, std::uint64_t{kThreads} * kEach);
-  EXPECT_EQ(sample_.row(0)[1], std::uint64_t{kThreads} * kEach);
+  EXPECT_EQ(content_of(sample_).row(0)[1], std::uint64_t{kThreads} * kEach);
   EXPECT_EQ(seen.most, 699.0);
 }
 
@@ -171,8 +173,8 @@ TEST_P(ShardedRecorderTest, AgreesInEverySnapshot) {
   int without = 0, backwards = 0;
   for (int i = 0; i < kSnapshots; ++i) {
     query_.collect(sample_, Timestamp{});
-    const auto rows = cook(nullptr, sample_);
-    if (!holds_values(sample_.status[0])) continue;
+    const auto rows = test::cooked_values(nullptr, sample_);
+    if (!holds_values(content_of(sample_).status[0])) continue;
     if (rows[0].distribution == nullptr) {
       ++without;
       continue;

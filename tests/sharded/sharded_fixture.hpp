@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../support/depth.hpp"
+#include "../support/sample_words.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
@@ -134,13 +135,15 @@ class ShardedSet {
   CollectSummary collect(Cut cut = Cut::kNone) {
     return query_->collect(sample_, Timestamp{}, cut);
   }
-  [[nodiscard]] std::size_t rows() const { return sample_.status.size(); }
+  [[nodiscard]] std::size_t rows() const { return content_of(sample_).status.size(); }
   [[nodiscard]] std::uint64_t value(Job counter, std::size_t row = 0) const {
-    return sample_.row(row)[static_cast<std::size_t>(counter)];
+    return content_of(sample_).row(row)[static_cast<std::size_t>(counter)];
   }
-  [[nodiscard]] RowStatus status(std::size_t row = 0) const { return sample_.status[row]; }
+  [[nodiscard]] RowStatus status(std::size_t row = 0) const {
+    return content_of(sample_).status[row];
+  }
   [[nodiscard]] RowConsistency consistency(std::size_t row = 0) const {
-    return sample_.consistency[row];
+    return content_of(sample_).consistency[row];
   }
 
  private:

@@ -13,6 +13,7 @@
 #include <new>
 
 #include "../support/depth.hpp"
+#include "../support/sample_words.hpp"
 #include "../support/sanitizers.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
@@ -61,19 +62,20 @@ std::uint64_t resident_kib() {
 constexpr bool can_weigh() { return !test::kHasSanitizer; }
 
 void judge_rows(const Sample& sample, Board& board) {
-  for (const QueryPlan::Selection& selection : sample.plan->selections) {
+  for (const QueryPlan::Selection& selection : content_of(sample).plan->selections) {
     for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
          ++index) {
-      const InstanceView& instance = sample.plan->instance_of(index);
+      const InstanceView& instance = content_of(sample).plan->instance_of(index);
       Board::count(board.rows);
-      if (sample.status[index] == RowStatus::kGone) {
+      if (content_of(sample).status[index] == RowStatus::kGone) {
         Board::count(board.gone);
         continue;
       }
-      if (sample.status[index] == RowStatus::kBusy) continue;
-      Board::count(sample.status[index] == RowStatus::kClosed ? board.closed : board.fresh);
+      if (content_of(sample).status[index] == RowStatus::kBusy) continue;
+      Board::count(content_of(sample).status[index] == RowStatus::kClosed ? board.closed
+                                                                          : board.fresh);
       const auto number = test::number_of_row(instance.name);
-      const bool is_right = number && test::is_right(*number, sample.row(index));
+      const bool is_right = number && test::is_right(*number, content_of(sample).row(index));
       if (!is_right) Board::count(board.wrong);
     }
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../support/depth.hpp"
+#include "../support/sample_words.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
@@ -51,13 +52,15 @@ void expect_all_fresh(const Sample& sample, const CollectSummary& summary, std::
   EXPECT_EQ(summary.failed_attempts, 0U);
   EXPECT_FALSE(summary.stale);
   std::uint64_t right = 0;
-  for (const QueryPlan::Selection& selection : sample.plan->selections) {
+  for (const QueryPlan::Selection& selection : content_of(sample).plan->selections) {
     for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
          ++index) {
-      const InstanceView& instance = selection.set->instances[sample.plan->rows[index].instance];
+      const InstanceView& instance =
+          selection.set->instances[content_of(sample).plan->rows[index].instance];
       const auto number = test::number_of_row(instance.name);
-      const bool is_right = number && sample.row(index)[0] == *number &&
-                            sample.row(index)[1] == *number * 3 && sample.row(index)[2] == ~*number;
+      const bool is_right = number && content_of(sample).row(index)[0] == *number &&
+                            content_of(sample).row(index)[1] == *number * 3 &&
+                            content_of(sample).row(index)[2] == ~*number;
       right += is_right ? 1U : 0U;
     }
   }
@@ -101,15 +104,15 @@ void live_with(std::uint64_t rows, bool many) {
   Query one = timed("select one", rows, [&] {
     return *Query::compile(catalog, {"demo_orders/" + last + "/accepted"});
   });
-  ASSERT_EQ(one.plan()->rows.size(), 1U);
+  ASSERT_EQ(plan_of(one)->rows.size(), 1U);
   Sample sample_of_one;
   EXPECT_EQ(one.collect(sample_of_one, Timestamp{}).rows, 1U);
-  EXPECT_EQ(sample_of_one.row(0)[0], rows - 1);
+  EXPECT_EQ(content_of(sample_of_one).row(0)[0], rows - 1);
 
   instances.clear();
   timed("list after all closed", rows, [&] { return catalog.refresh(), true; });
   EXPECT_TRUE(query.update(catalog));
-  EXPECT_EQ(query.plan()->rows.size(), 0U);
+  EXPECT_EQ(plan_of(query)->rows.size(), 0U);
 }
 
 std::vector<std::uint64_t> sizes() {

@@ -117,6 +117,20 @@ bool stands_on(std::span<const FolderRow> table, const FolderRow& from, const Fo
   });
 }
 
+// Where in the list a file's layer is; the end if it is in none.
+std::size_t layer_of(std::span<const std::string> layers, std::string_view path) {
+  const auto found = std::find_if(layers.begin(), layers.end(),
+                                  [&](const std::string& layer) { return is_under(path, layer); });
+  return static_cast<std::size_t>(found - layers.begin());
+}
+
+// The text of a section of a page of Markdown; empty if there is none.
+std::string_view section_of(std::string_view page, std::string_view heading) {
+  const std::size_t begin = page.find("\n## " + std::string(heading) + "\n");
+  if (begin == kNone) return {};
+  return page.substr(begin, page.find("\n## ", begin + 1) - begin);
+}
+
 bool is_library(const FolderRow& row) { return !row.folder.starts_with("tools"); }
 
 std::string forbidden_because(std::string_view include, std::string_view from,
@@ -146,10 +160,7 @@ std::string forbidden_because(std::string_view include, std::string_view from,
 
 std::vector<FolderRow> read_folder_table(std::string_view page) {
   std::vector<FolderRow> table;
-  const std::size_t begin = page.find("\n## Folders and their dependencies\n");
-  if (begin == kNone) return table;
-  page = page.substr(begin, page.find("\n## ", begin + 1) - begin);
-  for (const std::string_view line : lines_of(page)) {
+  for (const std::string_view line : lines_of(section_of(page, "Folders and their dependencies"))) {
     const auto cells = cells_of(line);
     if (cells.size() != 3) continue;
     const auto folders = names_in(cells[0]);
@@ -190,6 +201,51 @@ Findings find_forbidden_includes(const SourceFile& file, std::span<const FolderR
     const std::string reason = forbidden_because(include.path, file.path, table, paths);
     if (reason.empty()) continue;
     findings.push_back({file.path, include.line, std::string(include.path) + ": " + reason});
+  }
+  return findings;
+}
+
+std::vector<std::string> read_layers(std::string_view page) {
+  std::vector<std::string> layers;
+  for (const std::string_view line : lines_of(section_of(page, "Layers of the reader"))) {
+    if (line.empty() || std::isdigit(static_cast<unsigned char>(line.front())) == 0) continue;
+    const auto names = names_in(line);
+    if (!names.empty()) layers.push_back(names.front());
+  }
+  return layers;
+}
+
+Findings find_layer_mistakes(std::string_view stack, std::span<const std::string> layers,
+                             std::span<const std::string> paths) {
+  Findings findings;
+  for (const std::string& layer : layers) {
+    const bool exists = std::any_of(paths.begin(), paths.end(),
+                                    [&](const std::string& path) { return is_under(path, layer); });
+    if (!exists) findings.push_back({layer, 0, "the list has this layer, which does not exist"});
+  }
+  for (const std::string& path : paths) {
+    if (!is_cpp(path) || !is_under(path, stack)) continue;
+    if (layer_of(layers, path) != layers.size()) continue;
+    findings.push_back({path, 0, "no layer of the list has its folder"});
+  }
+  return findings;
+}
+
+Findings find_upward_includes(const SourceFile& file, std::span<const std::string> layers,
+                              std::span<const std::string> paths) {
+  Findings findings;
+  const std::size_t own = layer_of(layers, file.path);
+  if (own == layers.size()) return findings;
+  const std::string part = file.path.substr(0, file.path.find('/'));
+  const Layers text = split_layers(file.text);
+  for (const Include& include : includes_of(text)) {
+    const auto target = resolve(include.path, file.path, part, paths);
+    if (!target) continue;
+    const std::size_t other = layer_of(layers, *target);
+    if (other == layers.size() || other <= own) continue;
+    findings.push_back(
+        {file.path, include.line,
+         std::string(include.path) + ": " + layers[own] + " is below " + layers[other]});
   }
   return findings;
 }

@@ -65,6 +65,16 @@ struct FolderRow {
 [[nodiscard]] Findings find_forbidden_includes(const SourceFile& file,
                                                std::span<const FolderRow> table,
                                                std::span<const std::string> paths);
+// The folders of the numbered list "Layers of the reader" in docs/architecture.md, lowest first.
+[[nodiscard]] std::vector<std::string> read_layers(std::string_view page);
+// A layer that does not exist, a source in `stack` that is in no layer.
+[[nodiscard]] Findings find_layer_mistakes(std::string_view stack,
+                                           std::span<const std::string> layers,
+                                           std::span<const std::string> paths);
+// An include of a file in one layer from another layer below it.
+[[nodiscard]] Findings find_upward_includes(const SourceFile& file,
+                                            std::span<const std::string> layers,
+                                            std::span<const std::string> paths);
 
 // The tree (tree_rules.cpp).
 // A .cpp file that no CMakeLists.txt in its folder or above names.

@@ -251,6 +251,37 @@ TEST(Includes, MayGoDown) {
   EXPECT_TRUE(is_allowed("shm/src/a.cpp", "<vector>"));
 }
 
+constexpr std::string_view kStack =
+    "# A page\n\n## Layers of the reader\n\nAll of `reader/src`.\n\n1. `reader/src/text`: paths\n"
+    "2. `reader/src/plan`: rows in `a/`\n\n## More\n\n3. `reader/src/cook`: numbers\n";
+
+TEST(ReaderLayers, AreThoseOfTheListAndNoOthers) {
+  const auto layers = read_layers(kStack);
+  const std::vector<std::string> paths = {"reader/src/text/a.cpp", "reader/src/plan/a/a.cpp"};
+  EXPECT_EQ(layers, (std::vector<std::string>{"reader/src/text", "reader/src/plan"}));
+  EXPECT_EQ(describe(find_layer_mistakes("reader/src", layers, paths)), "");
+  EXPECT_EQ(describe(find_layer_mistakes("reader/src", layers,
+                                         std::vector<std::string>{paths[0], "reader/src/b.cpp"})),
+            "reader/src/plan: the list has this layer, which does not exist\n"
+            "reader/src/b.cpp: no layer of the list has its folder\n");
+}
+
+TEST(ReaderLayers, NeverLookUp) {
+  const auto layers = read_layers(kStack);
+  const std::vector<std::string> paths = {"reader/src/text/a.hpp", "reader/src/plan/b.hpp",
+                                          "reader/include/meterbank/reader/c.hpp"};
+  const auto upward = [&](std::string path, const std::string& include) {
+    const SourceFile file{std::move(path), "#include \"" + include + "\"\n"};
+    return describe(find_upward_includes(file, layers, paths));
+  };
+  EXPECT_EQ(upward("reader/src/text/a.cpp", "../plan/b.hpp"),
+            "reader/src/text/a.cpp:1: ../plan/b.hpp: reader/src/text is below reader/src/plan\n");
+  EXPECT_EQ(upward("reader/src/text/a.cpp", "a.hpp"), "");
+  EXPECT_EQ(upward("reader/src/text/a.cpp", "meterbank/reader/c.hpp"), "");
+  EXPECT_EQ(upward("reader/src/plan/b.cpp", "../text/a.hpp"), "");
+  EXPECT_EQ(upward("tools/cli/a.cpp", "../../reader/src/plan/b.hpp"), "");
+}
+
 TEST(PlainWords, AreAskedForInCommentsLiteralsAndNames) {
   for (const PlainWord& word : plain_words()) {
     const std::string banned(word.banned);

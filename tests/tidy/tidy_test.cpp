@@ -90,6 +90,20 @@ TEST(SourceTree, IncludesOnlyDownwards) {
   EXPECT_EQ(apply_to_each(is_cpp, rule), "");
 }
 
+TEST(SourceTree, StacksTheLayersOfTheReader) {
+  std::vector<std::string> paths;
+  for (const SourceFile& file : tree()) paths.push_back(file.path);
+  const auto layers = read_layers(text_of("docs/architecture.md"));
+
+  const auto rule = [&](const SourceFile& file) {
+    return find_upward_includes(file, layers, paths);
+  };
+
+  EXPECT_GE(layers.size(), 2U);
+  EXPECT_EQ(describe(find_layer_mistakes("reader/src", layers, paths)), "");
+  EXPECT_EQ(apply_to_each(is_cpp, rule), "");
+}
+
 TEST(SourceTree, BuildsEverySourceFile) { EXPECT_EQ(describe(find_unbuilt_sources(tree())), ""); }
 
 TEST(SourceTree, RunsEveryExample) { EXPECT_EQ(describe(find_unrun_examples(tree())), ""); }

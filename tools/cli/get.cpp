@@ -17,11 +17,11 @@ namespace {
 
 bool all_are_gone(const Sampler& sampler) {
   // A provider that ended in order takes its counterset out of the catalog.
-  if (sampler.taken() > 0 && sampler.newer().plan->selections.empty()) return true;
+  if (sampler.taken() > 0 && sampler.newer().selected().empty()) return true;
   bool any = false, any_here = false;
-  sampler.each_row([&](const CookedRow& row) {
+  sampler.each_row([&](const Value& row) {
     any = true;
-    any_here = row.row_status != RowStatus::kDead && row.row_status != RowStatus::kGone;
+    any_here = row.status() != RowStatus::kDead && row.status() != RowStatus::kGone;
     return !any_here;
   });
   return any && !any_here;
@@ -29,7 +29,7 @@ bool all_are_gone(const Sampler& sampler) {
 
 bool lacks_values(const RowWalk& rows, bool raw) {
   bool lacks = false;
-  rows([&](const CookedRow& row) {
+  rows([&](const Value& row) {
     lacks = !row_has_value(row, raw);
     return !lacks;
   });
@@ -38,10 +38,10 @@ bool lacks_values(const RowWalk& rows, bool raw) {
 
 // Of the sample that was taken last, or what was derived from it.
 void each_shown(const RowPlan& plan, const Sampler& sampler, const Selection& selection,
-                RowSink take) {
+                ValueSink take) {
   if (plan.derivation == nullptr) return sampler.each_row(take);
-  for (const CookedRow& row : plan.derivation->rows(sampler, selection)) {
-    if (!take(row)) return;
+  for (const Value* const value : plan.derivation->rows(sampler, selection)) {
+    if (!take(*value)) return;
   }
 }
 
@@ -179,14 +179,14 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
       if (plan.warm_up && shown == 0) wake = await_provider(sampler, waiter);
       if (wake != Wake::kDeadline) break;
     }
-    const RowWalk known = [&](RowSink take) { each_shown(plan, sampler, selection, take); };
+    const RowWalk known = [&](ValueSink take) { each_shown(plan, sampler, selection, take); };
     if (invocation.strict) complete = !lacks_values(known, invocation.raw);
     answered = report_answers(sampler.newer().callbacks, console, said);
-    const RowWalk rows = [&](RowSink take) { with_percentiles.each(known, take); };
+    const RowWalk rows = [&](ValueSink take) { with_percentiles.each(known, take); };
     writer->write({sampler.newer(), rows, sampler.interval()},
                   [&](std::string_view text) { return taken = output->write(text); });
     // Derived rows say what they left out once they are made.
-    auto left_out = not_in_totals_of(*sampler.newer().plan);
+    auto left_out = not_in_totals_of(sampler.newer().left_out());
     if (plan.derivation != nullptr) left_out.merge(plan.derivation->not_in_totals());
     if (!invocation.quiet) report_not_in_totals(left_out, console, said_not_in_totals);
     if (taken) output->end_sample();
@@ -221,7 +221,7 @@ int get(const Invocation& invocation, Console& console) {
   if (!selection) return explain_failure(selection.error(), waiter, console);
   report_left_out(selection->catalog, console);
   const int missing = report_missing(*selection, console);
-  if (missing != kExitDone && (invocation.strict || selection->query.plan()->selections.empty())) {
+  if (missing != kExitDone && (invocation.strict || selection->query.selected().empty())) {
     return missing;
   }
   RowPlan plan;

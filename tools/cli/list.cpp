@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -25,17 +26,18 @@
 namespace meterbank::cli {
 namespace {
 
-// Instances of a registration, or rows that were computed on demand: those of some rows of a plan,
-// else all that are live. They live as long as the selection.
+// Instances of a registration, or rows that were computed on demand: those that were selected, else
+// all that are live. They live as long as the selection.
 struct ListedInstances {
   const RegisteredSet* registered;
-  std::span<const QueryPlan::Row> rows;
-  bool every = false;
+  std::optional<SelectedSet> selected;
 
   template <typename F>
   void each(F&& f) const {
-    for (const QueryPlan::Row& row : rows) f(registered->instances[row.instance]);
-    if (!every) return;
+    for (std::size_t number = 0; selected && number < selected->instances(); ++number) {
+      f(selected->instance(number));
+    }
+    if (selected) return;
     for (const InstanceView& instance : registered->instances) {
       if (!instance.closed) f(instance);
     }
@@ -75,7 +77,7 @@ std::vector<ListedSet> list_everything(const Catalog& catalog) {
       for (std::uint32_t i = 0; i < registered.set->counters.size(); ++i) {
         if (!is_base(registered.set->counters[i].type)) entry.counters.push_back(i);
       }
-      entry.add({&registered, {}, true});
+      entry.add({&registered, std::nullopt});
       listed.push_back(std::move(entry));
     }
   }
@@ -83,36 +85,33 @@ std::vector<ListedSet> list_everything(const Catalog& catalog) {
 }
 
 // The entry of the same set of the same provider, which has rows of its own.
-ListedSet* find_listed(std::vector<ListedSet>& listed, const QueryPlan::Selection& selection) {
+ListedSet* find_listed(std::vector<ListedSet>& listed, const SelectedSet& selected) {
   const auto found = std::find_if(listed.begin(), listed.end(), [&](const ListedSet& entry) {
-    return entry.provider->record == selection.provider->record &&
-           entry.set().guid == selection.set->set->guid;
+    return entry.provider->record == selected.provider().record &&
+           entry.set().guid == selected.set().guid;
   });
   return found == listed.end() ? nullptr : &*found;
 }
 
-void add_instances(const QueryPlan& plan, const QueryPlan::Selection& selection, ListedSet& entry) {
-  entry.add({selection.set, {plan.rows.data() + selection.first_row, selection.rows}});
-}
-
 // Instances that are computed on demand, with the sets that have them.
-void add_answered(const QueryPlan& plan, std::vector<ListedSet>& listed) {
-  for (const auto& selection : plan.selections) {
-    if (selection.answered == nullptr || selection.total) continue;
-    if (auto* const entry = find_listed(listed, selection)) add_instances(plan, selection, *entry);
+void add_answered(const Query& query, std::vector<ListedSet>& listed) {
+  for (const SelectedSet& selected : query.selected()) {
+    if (!selected.is_on_demand() || selected.is_total()) continue;
+    auto* const entry = find_listed(listed, selected);
+    if (entry != nullptr) entry->add({&selected.registered(), selected});
   }
 }
 
-std::vector<ListedSet> list_selected(const QueryPlan& plan) {
+std::vector<ListedSet> list_selected(const Query& query) {
   std::vector<ListedSet> listed;
-  for (const auto& selection : plan.selections) {
-    auto* known = selection.answered == nullptr ? nullptr : find_listed(listed, selection);
-    if (known != nullptr && known->counters != selection.counters) known = nullptr;
+  for (const SelectedSet& selected : query.selected()) {
+    auto* known = selected.is_on_demand() ? find_listed(listed, selected) : nullptr;
+    if (known != nullptr && known->counters != selected.counters()) known = nullptr;
     if (known == nullptr) {
-      listed.push_back({selection.provider.get(), selection.set, selection.counters, {}, 0});
+      listed.push_back({&selected.provider(), &selected.registered(), selected.counters(), {}, 0});
       known = &listed.back();
     }
-    add_instances(plan, selection, *known);
+    known->add({&selected.registered(), selected});
   }
   return listed;
 }
@@ -394,9 +393,8 @@ int list(const Invocation& invocation, Console& console) {
 
   // Without a choice, also what cannot be sampled now is listed: sets without instances.
   const bool everything = selection->patterns.empty() && invocation.selection.excluded.empty();
-  auto listed =
-      everything ? list_everything(selection->catalog) : list_selected(*selection->query.plan());
-  if (everything) add_answered(*selection->query.plan(), listed);
+  auto listed = everything ? list_everything(selection->catalog) : list_selected(selection->query);
+  if (everything) add_answered(selection->query, listed);
   std::set<std::string> said;
   const int answered = report_answers(selection->query.answers(), console, said);
   int code = kExitDone;

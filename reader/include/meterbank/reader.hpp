@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything a reader of counters needs: Catalog -> Query -> Sample -> cook().
+// Everything a reader of counters needs: Catalog -> Query -> Sample -> Row -> Value.
 #pragma once
 
 #include "meterbank/reader/catalog.hpp"
-#include "meterbank/reader/cook.hpp"
+#include "meterbank/reader/item_query.hpp"
 #include "meterbank/reader/path.hpp"
 #include "meterbank/reader/query.hpp"

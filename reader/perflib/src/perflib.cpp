@@ -152,7 +152,7 @@ ULONG about_set(const Character* machine, const GUID* set, const CallerBuffer& b
 }
 
 // Instances that exist only once a reader asks for them. Nothing: the set has none of that kind.
-std::optional<Query> enumerate_on_demand(const FoundSet& found) {
+std::optional<ItemQuery> enumerate_on_demand(const FoundSet& found) {
   constexpr std::chrono::seconds kTimeout{1};  // as on Windows, for all but values
   const bool is_on_demand = std::any_of(
       found.registrations.begin(), found.registrations.end(), [](const auto& registration) {
@@ -165,7 +165,7 @@ std::optional<Query> enumerate_on_demand(const FoundSet& found) {
   QueryItem all;
   all.set = found.guid;
   if (!has_instance_names(found.described().instances)) all.instances.clear();
-  std::optional<Query> query = Query::of_items(*catalog, {std::move(all)});
+  std::optional<ItemQuery> query = ItemQuery::compile(*catalog, {std::move(all)});
   query->enumerate(kTimeout);
   return query;
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "meterbank/reader/query.hpp"
+#include "meterbank/reader/item_query.hpp"
 #include "meterbank/windows/wide_text.hpp"
 #include "rows_by_name.hpp"
 #include "unanswered.hpp"
@@ -130,7 +130,7 @@ std::size_t append_row_header(std::string_view name, std::uint32_t id, Character
   return bytes;
 }
 
-PerfError list_instances(const FoundSet& found, const Query* answered, CharacterWidth width,
+PerfError list_instances(const FoundSet& found, const ItemQuery* answered, CharacterWidth width,
                          std::vector<std::byte>& block) {
   const Counterset& set = found.described();
   RowsByName rows(!found.registrations.back().provider->trusted);
@@ -149,10 +149,10 @@ PerfError list_instances(const FoundSet& found, const Query* answered, Character
     if (!is_alive(registration.provider->state)) continue;
     add_all(*registration.provider, *registration.set);
     if (answered == nullptr) continue;
-    for (const QueryPlan::Selection& selection : answered->plan()->selections) {
-      const bool is_its_own = selection.answered != nullptr &&
-                              selection.provider->record == registration.provider->record;
-      if (is_its_own) add_all(*selection.provider, *selection.set);
+    for (const SelectedSet& selected : answered->selected()) {
+      const bool is_its_own =
+          selected.is_on_demand() && selected.provider().record == registration.provider->record;
+      if (is_its_own) add_all(selected.provider(), selected.registered());
     }
   }
   if (!any) {

@@ -10,7 +10,7 @@
 #include "error_codes.hpp"
 #include "found_sets.hpp"
 #include "meterbank/perflib/result_layout.hpp"
-#include "meterbank/reader/query.hpp"
+#include "meterbank/reader/item_query.hpp"
 
 namespace meterbank {
 
@@ -34,7 +34,7 @@ enum class DescriptionRequest : std::uint32_t {
 
 // `answered` is a query of all instances of the set, or null where none are computed on demand.
 // Where there are none: kInstanceNotFound, or why a registration did not answer.
-[[nodiscard]] PerfError list_instances(const FoundSet& set, const Query* answered,
+[[nodiscard]] PerfError list_instances(const FoundSet& set, const ItemQuery* answered,
                                        CharacterWidth width, std::vector<std::byte>& block);
 
 // RowHeader, name and padding. Returns the bytes appended.

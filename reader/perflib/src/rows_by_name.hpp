@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "meterbank/reader/query.hpp"
+#include "meterbank/reader/sample.hpp"
 #include "meterbank/shm/case_fold.hpp"
 
 namespace meterbank {

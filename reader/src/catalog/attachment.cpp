@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "../directory_decoder.hpp"
+#include "decode/directory_decoder.hpp"
 #include "liveness_words.hpp"
 #include "meterbank/shm/utf8.hpp"
 

@@ -2,9 +2,7 @@
 #include "total.hpp"
 
 #include <algorithm>
-#include <utility>
 
-#include "../plan/pattern_match.hpp"
 #include "value_form.hpp"
 
 namespace meterbank {
@@ -19,90 +17,105 @@ const InstanceView& total_instance(const Counterset& set) {
 
 }  // namespace
 
-void Total::Sum::add(const Distribution& distribution) {
-  auto whole = row.distribution == nullptr ? distribution : *row.distribution;
-  if (row.distribution != nullptr) whole.add(distribution);
-  row.distribution = std::make_shared<const Distribution>(std::move(whole));
+void Total::Sum::begin(const Value& first) {
+  row = *first.row;
+  row.instance = &total_instance(first.set());
+  row.is_total = true;
+  row.has_namesake = false;
+  value = first;
+  value.raw = {};
+  value.distribution = nullptr;
+  if (first.text) text.assign(*first.text);
+  has_distribution = false;
+  values = stored = 0;
+  is_known = true;
 }
 
-void Total::add(const CookedRow& row) {
-  auto sum = std::find_if(sums_.begin(), sums_.end(), [&row](const Sum& known) {
-    return known.row.counter->id == row.counter->id;
-  });
-  if (sum == sums_.end()) {
-    sums_.push_back({row});
-    sum = sums_.end() - 1;
-    sum->row.instance = &total_instance(*row.selection->set->set);
-    sum->row.is_total = true;
-    sum->row.has_namesake = false;
-    sum->row.raw = {};
-    sum->row.distribution = nullptr;
+void Total::Sum::add(const Distribution& more) {
+  if (has_distribution) {
+    distribution.add(more);
+  } else {
+    distribution = more;
+    has_distribution = true;
   }
-  const CounterView& first = *sum->row.counter;
-  if (first.type != row.counter->type || first.form != row.counter->form) {
-    sum->row.cooked = {0, CookStatus::kTypeChanged};  // providers that do not agree
+}
+
+void Total::add(const Value& value) {
+  const auto end = sums_.begin() + static_cast<std::ptrdiff_t>(used_);
+  auto sum = std::find_if(sums_.begin(), end, [&value](const Sum& known) {
+    return known.value.counter->id == value.counter->id;
+  });
+  if (sum == end) {
+    if (used_ == sums_.size()) sums_.emplace_back();
+    sum = sums_.begin() + static_cast<std::ptrdiff_t>(used_++);
+    sum->begin(value);
+  }
+  const CounterView& first = *sum->value.counter;
+  if (first.type != value.counter->type || first.form != value.counter->form) {
+    sum->value.cooked = {0, CookStatus::kTypeChanged};  // providers that do not agree
     sum->is_known = false;
-  } else if (!holds_values(row.row_status)) {
-    sum->row.row_status = row.row_status;
-    sum->row.cooked = {0, CookStatus::kNoValue};
+  } else if (!holds_values(value.status())) {
+    sum->row.status = value.status();
+    sum->value.cooked = {0, CookStatus::kNoValue};
     sum->is_known = false;
   }
   if (!sum->is_known) {
-    sum->row.distribution = nullptr;
+    sum->has_distribution = false;
     return;
   }
   // A first sample has no rate, and a distribution all the same.
-  if (row.distribution != nullptr) sum->add(*row.distribution);
-  if (row.cooked.status != CookStatus::kNotFinite) {
-    sum->row.raw.value = sum->stored++ == 0
-                             ? row.raw.value
-                             : joined_in_form(first, sum->row.raw.value, row.raw.value);
+  if (value.distribution != nullptr) sum->add(*value.distribution);
+  if (value.cooked.status != CookStatus::kNotFinite) {
+    sum->value.raw.value = sum->stored++ == 0
+                               ? value.raw.value
+                               : joined_in_form(first, sum->value.raw.value, value.raw.value);
   }
-  if (has_value(row.cooked.status)) {
-    const std::uint32_t aggregate = sum->row.counter->aggregate;
+  if (has_value(value.cooked.status)) {
+    const std::uint32_t aggregate = sum->value.counter->aggregate;
     const bool is_first = sum->values++ == 0;
-    sum->row.cooked.value =
-        is_first ? row.cooked.value : joined(aggregate, sum->row.cooked.value, row.cooked.value);
-    const bool is_new = row.cooked.status == CookStatus::kNew ||
-                        (!is_first && sum->row.cooked.status == CookStatus::kNew);
-    sum->row.cooked.status = is_new ? CookStatus::kNew : CookStatus::kUnchanged;
+    sum->value.cooked.value = is_first
+                                  ? value.cooked.value
+                                  : joined(aggregate, sum->value.cooked.value, value.cooked.value);
+    const bool is_new = value.cooked.status == CookStatus::kNew ||
+                        (!is_first && sum->value.cooked.status == CookStatus::kNew);
+    sum->value.cooked.status = is_new ? CookStatus::kNew : CookStatus::kUnchanged;
   }
 }
 
-void Total::add(const QueryPlan::Ended& ended, bool of_interval) {
-  for (Sum& sum : sums_) {
-    const CounterView& counter = *sum.row.counter;
+void Total::add(const EndedValues& ended, bool of_interval) {
+  for (std::size_t at = 0; at < used_; ++at) {
+    Sum& sum = sums_[at];
+    const CounterView& counter = *sum.value.counter;
     const CounterView* const known = ended.set->find(counter.id);
     const bool is_same =
         known != nullptr && known->type == counter.type && known->form == counter.form;
     if (!is_same || !sum.is_known) continue;
     const auto index = static_cast<std::size_t>(known - ended.set->counters.data());
-    const QueryPlan::Ended::Value& value = ended.values[index];
+    const EndedValues::Value& value = ended.values[index];
     if (value.count == 0) continue;
     if (value.distribution != nullptr && !of_interval) sum.add(*value.distribution);
     if (sum.stored == 0) continue;
     const bool is_rate = needs_two_samples(counter.type);
     if (is_rate && counter.aggregate != kAggregateSum) continue;
-    sum.row.raw.value = joined_in_form(counter, sum.row.raw.value, value.raw);
+    sum.value.raw.value = joined_in_form(counter, sum.value.raw.value, value.raw);
     if (is_rate || sum.values == 0) continue;
-    sum.row.cooked.value = joined(counter.aggregate, sum.row.cooked.value, value.cooked);
+    sum.value.cooked.value = joined(counter.aggregate, sum.value.cooked.value, value.cooked);
     sum.values += value.count;
     sum.stored += value.count;
   }
 }
 
-bool Total::give(RowSink take) const {
-  for (const Sum& sum : sums_) {
-    CookedRow row = sum.row;
-    if (sum.is_known && row.counter->aggregate == kAggregateAverage) {
-      if (sum.values != 0) row.cooked.value /= static_cast<double>(sum.values);
-      if (sum.stored != 0) {
-        row.raw.value = divided_in_form(*row.counter, row.raw.value, sum.stored);
-      }
-    }
-    if (!take(row)) return false;
+void Total::give(std::size_t index, Value& value) const {
+  const Sum& sum = sums_[index];
+  value = sum.value;
+  value.row = &sum.row;
+  if (value.text) value.text = sum.text;
+  if (sum.has_distribution) value.distribution = &sum.distribution;
+  if (!sum.is_known || value.counter->aggregate != kAggregateAverage) return;
+  if (sum.values != 0) value.cooked.value /= static_cast<double>(sum.values);
+  if (sum.stored != 0) {
+    value.raw.value = divided_in_form(*value.counter, value.raw.value, sum.stored);
   }
-  return true;
 }
 
 }  // namespace meterbank

@@ -5,38 +5,39 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <utility>
 
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank {
 namespace {
 
-std::string text_of(const CounterView& counter, Words words) {
+void read_text(const CounterView& counter, Words words, std::string& text) {
   const std::uint32_t text_words = counter.more_words - (counter.timed ? 1 : 0);
   const std::uint64_t bytes = std::min<std::uint64_t>(words[counter.word], text_words * 8);
-  std::string text(bytes, '\0');
+  text.resize(bytes);
   std::memcpy(text.data(), words.data() + counter.more, bytes);
-  return is_valid_utf8(text) ? text : repair_utf8(text, text_words * 8).text;
+  if (!is_valid_utf8(text)) text = repair_utf8(text, text_words * 8).text;
 }
 
-void add_text(Words newer, Words older, CookedRow& row) {
-  auto text = std::make_shared<const std::string>(text_of(*row.counter, newer));
-  const bool is_same = !older.empty() && text_of(*row.counter, older) == *text;
-  row.cooked = {0, is_same ? CookStatus::kUnchanged : CookStatus::kNew};
-  row.text = std::move(text);
+void add_text(Words newer, Words older, FormRoom& room, Value& value) {
+  read_text(*value.counter, newer, room.text);
+  if (!older.empty()) read_text(*value.counter, older, room.text_before);
+  const bool is_same = !older.empty() && room.text_before == room.text;
+  value.cooked = {0, is_same ? CookStatus::kUnchanged : CookStatus::kNew};
+  value.text = room.text;
 }
 
-void add_distribution(Words newer, Words older, CookedRow& row) {
-  auto seen = distribution_in(*row.counter, newer);
-  if (seen && !older.empty()) {
-    const auto before = distribution_in(*row.counter, older);
-    seen = before ? seen->since(*before) : std::nullopt;
+void add_distribution(Words newer, Words older, FormRoom& room, Value& value) {
+  const CounterView& counter = *value.counter;
+  bool is_sound = read_distribution(counter, newer, room.distribution);
+  if (is_sound && !older.empty()) {
+    is_sound =
+        read_distribution(counter, older, room.before) && room.distribution.subtract(room.before);
   }
-  if (seen) {
-    row.distribution = std::make_shared<const Distribution>(std::move(*seen));
-  } else if (has_value(row.cooked.status)) {
-    row.cooked = {0, CookStatus::kNotCookable};
+  if (is_sound) {
+    value.distribution = &room.distribution;
+  } else if (has_value(value.cooked.status)) {
+    value.cooked = {0, CookStatus::kNotCookable};
   }
 }
 
@@ -82,16 +83,16 @@ std::uint64_t divided_in_form(const CounterView& counter, std::uint64_t sum,
   return sum / count;
 }
 
-std::optional<Distribution> distribution_in(const CounterView& counter, Words words) {
-  return Distribution::of({counter.shape, counter.word, counter.more}, words);
+bool read_distribution(const CounterView& counter, Words words, Distribution& distribution) {
+  return distribution.read({counter.shape, counter.word, counter.more}, words);
 }
 
-void add_form(Words newer, Words older, CookedRow& row) {
-  const CounterView& counter = *row.counter;
-  if (counter.timed) row.set_ns = newer[counter.more + counter.more_words - 1];
-  if (counter.form == ValueForm::kText) return add_text(newer, older, row);
-  if (counter.form == ValueForm::kDistribution) return add_distribution(newer, older, row);
-  row.cooked = cooked_in_form(counter, row.cooked, row.raw.value);
+void add_form(Words newer, Words older, FormRoom& room, Value& value) {
+  const CounterView& counter = *value.counter;
+  if (counter.timed) value.set_ns = newer[counter.more + counter.more_words - 1];
+  if (counter.form == ValueForm::kText) return add_text(newer, older, room, value);
+  if (counter.form == ValueForm::kDistribution) return add_distribution(newer, older, room, value);
+  value.cooked = cooked_in_form(counter, value.cooked, value.raw.value);
 }
 
 }  // namespace meterbank

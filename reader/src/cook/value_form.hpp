@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
+#include <string>
 
-#include "meterbank/reader/cook.hpp"
+#include "meterbank/reader/sample.hpp"
 
 namespace meterbank {
 
@@ -23,11 +23,19 @@ using Words = std::span<const std::uint64_t>;
 [[nodiscard]] std::uint64_t divided_in_form(const CounterView& counter, std::uint64_t sum,
                                             std::uint64_t count) noexcept;
 
-// Of a counter of that form; nothing where its words contradict each other.
-[[nodiscard]] std::optional<Distribution> distribution_in(const CounterView& counter, Words words);
+// Of a counter of that form. False where its words contradict each other; then the distribution
+// is undefined.
+[[nodiscard]] bool read_distribution(const CounterView& counter, Words words,
+                                     Distribution& distribution);
 
-// Completes a row that was cooked as a plain number. `older` is the row as it was, or empty;
+// What the distribution and the text of a value refer to, kept for the next value.
+struct FormRoom {
+  Distribution distribution, before;
+  std::string text, text_before;
+};
+
+// Completes a value that was cooked as a plain number. `older` is the row as it was, or empty;
 // both have the words that the counter speaks of.
-void add_form(Words newer, Words older, CookedRow& row);
+void add_form(Words newer, Words older, FormRoom& room, Value& value);
 
 }  // namespace meterbank

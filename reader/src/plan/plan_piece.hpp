@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "meterbank/reader/query.hpp"
+#include "query_plan.hpp"
 
 namespace meterbank {
 

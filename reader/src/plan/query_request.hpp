@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "match/pattern_match.hpp"
 #include "meterbank/base/result.hpp"
 #include "meterbank/reader/glob.hpp"
-#include "meterbank/reader/query.hpp"
-#include "pattern_match.hpp"
+#include "meterbank/reader/item_query.hpp"
 
 namespace meterbank {
 

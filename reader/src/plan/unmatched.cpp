@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "build_plan.hpp"
+#include "match/pattern_match.hpp"
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/suggest.hpp"
-#include "pattern_match.hpp"
-#include "query_plan.hpp"
 
 namespace meterbank {
 namespace {

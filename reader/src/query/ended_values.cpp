@@ -12,7 +12,6 @@
 
 #include "../cook/raw_value.hpp"
 #include "../cook/value_form.hpp"
-#include "meterbank/reader/cook.hpp"
 
 namespace meterbank {
 namespace {
@@ -62,10 +61,10 @@ Living living_in(const Places& places, const Place& place) {
 }
 
 // Null: the user's room is used up.
-QueryPlan::Ended* entry_of(std::vector<QueryPlan::Ended>& all, std::uint32_t uid,
-                           const std::shared_ptr<const Counterset>& set) {
+EndedValues* entry_of(std::vector<EndedValues>& all, std::uint32_t uid,
+                      const std::shared_ptr<const Counterset>& set) {
   std::size_t sets = 0, counters = 0;
-  for (QueryPlan::Ended& ended : all) {
+  for (EndedValues& ended : all) {
     if (agree(*ended.set, *set)) return &ended;
     if (ended.uid != uid) continue;
     ++sets;
@@ -74,7 +73,7 @@ QueryPlan::Ended* entry_of(std::vector<QueryPlan::Ended>& all, std::uint32_t uid
   const bool has_room =
       sets < kEndedSetsMax && set->counters.size() <= kEndedCountersMax - counters;
   if (!has_room) return nullptr;
-  all.push_back({set, uid, std::vector<QueryPlan::Ended::Value>(set->counters.size())});
+  all.push_back({set, uid, std::vector<EndedValues::Value>(set->counters.size())});
   return &all.back();
 }
 
@@ -84,23 +83,24 @@ void fold(std::optional<Distribution> last, std::shared_ptr<const Distribution>&
   so_far = std::make_shared<const Distribution>(std::move(*last));
 }
 
-void fold(const RegisteredSet& registered, const Sample& last, std::size_t row,
-          QueryPlan::Ended& ended) {
+void fold(const RegisteredSet& registered, const SampleContent& last, std::size_t row,
+          EndedValues& ended) {
   for (std::size_t index = 0; index < ended.set->counters.size(); ++index) {
     const CounterView& known = ended.set->counters[index];
     const CounterView* const counter = registered.set->find(known.id);
     if (counter == nullptr || counter->type != known.type || counter->form != known.form) continue;
-    const RawValue raw = raw_of(last, row, *registered.set, *counter);
+    const RawValue raw = raw_of(last, 0, row, *registered.set, *counter);
     const CookedValue cooked =
         cooked_in_form(*counter, cook(counter->type, nullptr, raw), raw.value);
     if (cooked.status == CookStatus::kNotFinite) continue;
-    QueryPlan::Ended::Value& value = ended.values[index];
+    EndedValues::Value& value = ended.values[index];
     const bool is_first = value.count++ == 0;
     value.raw = is_first ? raw.value : joined_in_form(known, value.raw, raw.value);
     value.cooked = is_first ? cooked.value : joined(known.aggregate, value.cooked, cooked.value);
     if (counter->form == ValueForm::kDistribution) {
       const Words words{last.row(row), registered.set->form.words};
-      fold(distribution_in(*counter, words), value.distribution);
+      fold(Distribution::of({counter->shape, counter->word, counter->more}, words),
+           value.distribution);
     }
   }
 }
@@ -120,7 +120,7 @@ bool has_ended(const QueryParts& before, const QueryParts& now) {
   return false;
 }
 
-void fold_ended(const QueryParts& now, const Sample& last, QueryPlan& plan) {
+void fold_ended(const QueryParts& now, const SampleContent& last, QueryPlan& plan) {
   const Places lives = places_of(now);
   // What is selected twice, as itself and as a share, counts once.
   std::map<const RegisteredSet*, std::vector<bool>> counted;
@@ -135,7 +135,7 @@ void fold_ended(const QueryParts& now, const Sample& last, QueryPlan& plan) {
       const bool is_living = living.contains(set.instances[instance]);
       if (is_living || is_counted[instance] || !holds_values(last.status[row])) continue;
       is_counted[instance] = true;
-      QueryPlan::Ended* const entry = entry_of(plan.ended, selection.provider->uid, set.set);
+      EndedValues* const entry = entry_of(plan.ended, selection.provider->uid, set.set);
       if (entry == nullptr) {
         ++plan.ended_left_out;
       } else {

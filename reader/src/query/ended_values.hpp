@@ -9,8 +9,7 @@
 
 #include <vector>
 
-#include "../plan/query_plan.hpp"
-#include "meterbank/reader/query.hpp"
+#include "../plan/build_plan.hpp"
 
 namespace meterbank {
 
@@ -21,6 +20,6 @@ inline constexpr std::size_t kEndedCountersMax = 16384;
 [[nodiscard]] bool has_ended(const QueryParts& before, const QueryParts& now);
 
 // Adds the rows of `last` whose instances do not live in `now` to the ended values of `plan`.
-void fold_ended(const QueryParts& now, const Sample& last, QueryPlan& plan);
+void fold_ended(const QueryParts& now, const SampleContent& last, QueryPlan& plan);
 
 }  // namespace meterbank

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <string>
 
+#include "../../support/cooked_values.hpp"
 #include "arbiter/server/publish/rows.hpp"
 #include "meterbank/reader.hpp"
 #include "pmud_process.hpp"
@@ -135,8 +136,8 @@ std::string shown(const PmudProcess& pmud, const std::string& path) {
   Sample sample;
   query->collect(sample);
   std::string all;
-  for (const CookedRow& row : cook(nullptr, sample)) {
-    if (row.text != nullptr) all += row.short_path() + "=" + *row.text + "\n";
+  for (const test::KeptValue& row : test::cooked_values(nullptr, sample)) {
+    if (row.text.has_value()) all += row.short_path() + "=" + std::string(*row.text) + "\n";
   }
   return all;
 }

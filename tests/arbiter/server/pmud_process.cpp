@@ -14,6 +14,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "../../support/cooked_values.hpp"
 #include "meterbank/base/clock.hpp"
 #include "meterbank/reader.hpp"
 
@@ -118,7 +119,7 @@ std::size_t PmudProcess::descriptors_of(std::uint64_t clients, std::uint64_t lea
     if (!query) return false;
     Sample sample;
     query->collect(sample);
-    for (const CookedRow& row : cook(nullptr, sample)) {
+    for (const test::KeptValue& row : test::cooked_values(nullptr, sample)) {
       shown += row.short_path() + "=" + std::to_string(row.raw.value) + "\n";
     }
     return shown.find("/clients=" + std::to_string(clients) + "\n") != std::string::npos &&

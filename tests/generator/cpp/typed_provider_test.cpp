@@ -11,6 +11,7 @@
 #include <thread>
 #include <type_traits>
 
+#include "../../support/cooked_values.hpp"
 #include "../../support/temporary_directory.hpp"
 #include "../loaded.hpp"
 #include "forms.hpp"
@@ -97,12 +98,13 @@ TEST(TypedProvider, HasTheSchemaOfTheManifest) {
 
 class TypedProviderTest : public testing::Test {
  protected:
-  std::map<std::string, CookedRow> now() {
+  std::map<std::string, test::KeptValue> now() {
     catalog_ = *Catalog::open({.directory = directory_.path()});
     query_ = *Query::compile(*catalog_, {});
     query_->collect(sample_);
-    std::map<std::string, CookedRow> rows;
-    for (const CookedRow& row : cook(nullptr, sample_)) rows.emplace(row.counter->symbol, row);
+    std::map<std::string, test::KeptValue> rows;
+    for (const test::KeptValue& row : test::cooked_values(nullptr, sample_))
+      rows.emplace(row.counter->symbol, row);
     return rows;
   }
   std::uint64_t raw(const std::string& symbol) { return now().at(symbol).raw.value; }
@@ -162,7 +164,7 @@ TEST_F(TypedProviderTest, ShowsWhatWasCounted) {
   EXPECT_EQ(rows.at("helping").raw.base, 2U);
   EXPECT_EQ(rows.at("full").raw.base, 4U);
   EXPECT_TRUE(rows.at("spoons").raw.stamped);
-  EXPECT_EQ(rows.at("spoons").instance->name, "gulasch");
+  EXPECT_EQ(rows.at("spoons").instance().name, "gulasch");
 }
 
 TEST_F(TypedProviderTest, CountsOneByOneToo) {

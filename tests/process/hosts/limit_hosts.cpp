@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../support/cooked_values.hpp"
 #include "../../support/forbidden_calls.hpp"
 #include "host.hpp"
 #include "meterbank/reader.hpp"
@@ -48,7 +49,7 @@ void read_all(const std::string& directory) {
       catalog->refresh();
       query->update(*catalog);
       query->collect(sample);
-      static_cast<void>(cook(&older, sample));
+      static_cast<void>(test::cooked_values(&older, sample));
       std::swap(sample, older);
     }
   } catch (const std::bad_alloc&) {

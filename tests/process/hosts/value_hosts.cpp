@@ -4,6 +4,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "../../support/cooked_values.hpp"
 #include "host.hpp"
 #include "meterbank/reader.hpp"
 
@@ -21,9 +22,9 @@ bool is_read_as(const std::string& directory, std::uint64_t accepted, std::uint6
   Sample sample;
   for (int round = 0; round < 7; ++round) {
     query->collect(sample);
-    const auto cooked = cook(nullptr, sample);
+    const auto cooked = test::cooked_values(nullptr, sample);
     if (cooked.size() != 2 * kRows) return false;
-    for (const CookedRow& row : cooked) {
+    for (const test::KeptValue& row : cooked) {
       if (row.raw.value != (row.counter->symbol == "accepted" ? accepted : bytes)) return false;
     }
   }

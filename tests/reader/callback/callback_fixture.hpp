@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../../support/comes_true.hpp"
+#include "../../support/cooked_values.hpp"
 #include "../../support/temporary_directory.hpp"
 #include "../../support/wave_schema.hpp"
 #include "meterbank/publisher.hpp"
@@ -76,7 +77,8 @@ class CallbackQuery : public testing::Test {
   }
   static std::map<std::string, double> values(const Sample& sample) {
     std::map<std::string, double> values;
-    for (const CookedRow& row : cook(nullptr, sample)) values[row.short_path()] = row.cooked.value;
+    for (const test::KeptValue& row : test::cooked_values(nullptr, sample))
+      values[row.short_path()] = row.cooked.value;
     return values;
   }
 

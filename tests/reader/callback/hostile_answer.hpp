@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "callback/answered_rows.hpp"
-#include "callback/read_rows.hpp"
+#include "answers/answered_rows.hpp"
+#include "answers/read_rows.hpp"
 #include "meterbank/shm/channel.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/segment.hpp"

@@ -14,7 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "../../support/cooked_values.hpp"
 #include "../../support/descriptors.hpp"
+#include "../../support/sample_words.hpp"
 #include "../../support/scripted_provider.hpp"
 #include "../../support/temporary_directory.hpp"
 #include "../../support/wave_schema.hpp"
@@ -168,8 +170,8 @@ TEST_F(CallbackPeer, TheSecondAnswerToOneQuestionChangesNothing) {
   Sample sample;
   for (int round = 0; round < 3; ++round) {
     query.collect(sample, kTimeout);
-    ASSERT_EQ(sample.plan->rows.size(), 1U);
-    EXPECT_EQ(cook(nullptr, sample).front().instance->name, "red");
+    ASSERT_EQ(content_of(sample).plan->rows.size(), 1U);
+    EXPECT_EQ(test::cooked_values(nullptr, sample).front().instance().name, "red");
   }
   EXPECT_GE(query.ask_counts().dropped, 2U);
   EXPECT_EQ(query.ask_counts().malformed, 0U);
@@ -195,7 +197,7 @@ TEST_F(CallbackPeer, ALateAnswerIsDroppedAndTheNextQuestionHasAnAnswerOfItsOwn) 
   EXPECT_EQ(sample.callbacks->front().reason(), "no answer within 0.05 s");
   query.collect(sample, kTimeout);
   EXPECT_EQ(sample.callbacks->front().outcome, AnswerOutcome::kAnswered);
-  EXPECT_EQ(cook(nullptr, sample).front().instance->name, "red");
+  EXPECT_EQ(test::cooked_values(nullptr, sample).front().instance().name, "red");
   EXPECT_EQ(query.ask_counts().dropped, 1U);
 }
 
@@ -237,20 +239,20 @@ TEST_F(CallbackPeer, RowsWithoutANewAnswerHoldNothing) {
   Query query = *Query::compile(catalog, {"waves/*/height"});
   Sample good, sample;
   query.collect(good, kTimeout);
-  EXPECT_EQ(good.status, std::vector{RowStatus::kFresh});
+  EXPECT_EQ(content_of(good).status, std::vector{RowStatus::kFresh});
   const auto collect = [&](int now) {
     behaviour = now;
     query.collect(sample, kShortTimeout);
-    EXPECT_EQ(sample.row(0)[0], 0U);
-    EXPECT_EQ(cook(good, sample).front().cooked.status, CookStatus::kNoValue);
-    return sample.status.at(0);
+    EXPECT_EQ(content_of(sample).row(0)[0], 0U);
+    EXPECT_EQ(test::cooked_values(good, sample).front().cooked.status, CookStatus::kNoValue);
+    return content_of(sample).status.at(0);
   };
   EXPECT_EQ(collect(1), RowStatus::kOverloaded);
   EXPECT_EQ(sample.callbacks->front().outcome, AnswerOutcome::kBusy);
   EXPECT_EQ(collect(2), RowStatus::kUnanswered);
   EXPECT_EQ(collect(3), RowStatus::kTimeout);
   query.collect(sample);
-  EXPECT_EQ(sample.status, std::vector{RowStatus::kTimeout});  // no request since
+  EXPECT_EQ(content_of(sample).status, std::vector{RowStatus::kTimeout});  // no request since
 }
 
 TEST_F(CallbackPeer, ABusyProviderIsAskedAgain) {
@@ -474,8 +476,9 @@ TEST_F(CallbackPeer, AnAnswerHoldsNothingOfCountersThatAreMoreThanANumber) {
   Query query = *Query::compile(catalog, {"tides/*/*"});
   Sample sample;
   query.collect(sample, kTimeout);
-  std::map<std::string, CookedRow> rows;
-  for (const CookedRow& row : cook(nullptr, sample)) rows[row.counter->symbol] = row;
+  std::map<std::string, test::KeptValue> rows;
+  for (const test::KeptValue& row : test::cooked_values(nullptr, sample))
+    rows[row.counter->symbol] = row;
 
   EXPECT_EQ(rows.at("height").raw.value, 10U);
   EXPECT_EQ(rows.at("sizes").distribution, nullptr);

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <stdexcept>
 
+#include "../../support/cooked_values.hpp"
+#include "../../support/sample_words.hpp"
 #include "callback_fixture.hpp"
 
 namespace meterbank {
@@ -65,7 +67,7 @@ TEST_F(CallbackQuery, QueriesWithoutCallbacksSendNoRequest) {
   Sample sample;
   query.collect(sample, kTimeout);
   EXPECT_EQ(sample.callbacks, nullptr);
-  EXPECT_EQ(sample.status.size(), 1U);
+  EXPECT_EQ(content_of(sample).status.size(), 1U);
 }
 
 TEST_F(CallbackQuery, CreatedInstancesAndRowsThatWereAskedForAppearTogether) {
@@ -97,10 +99,11 @@ TEST_F(CallbackQuery, EnumerateLetsPatternsFindRowsAndExpand) {
   EXPECT_FALSE(query.enumerate(kTimeout));
   Sample sample;
   query.collect(sample);
-  ASSERT_EQ(sample.status.size(), 1U);
-  EXPECT_EQ(sample.status.front(), RowStatus::kUnanswered);  // a name, and no values as yet
+  ASSERT_EQ(content_of(sample).status.size(), 1U);
+  EXPECT_EQ(content_of(sample).status.front(),
+            RowStatus::kUnanswered);  // a name, and no values as yet
   query.collect(sample, kTimeout);
-  EXPECT_EQ(sample.status.front(), RowStatus::kFresh);
+  EXPECT_EQ(content_of(sample).status.front(), RowStatus::kFresh);
 }
 
 // Windows: rows keep identity between collections.
@@ -112,15 +115,15 @@ TEST_F(CallbackQuery, RowsKeepTheirNameIdAndPlaceOverAThousandReads) {
   Query query = *Query::compile(catalog, {"waves"});
   Sample sample;
   query.collect(sample, kTimeout);
-  const auto plan = query.plan();
+  const auto plan = plan_of(query);
   for (int round = 0; round < 1000; ++round) {
     if (round % 2 == 0) waves_.show({{"blue", 4, 1}, {"red", 3, 2}});
     if (round % 2 == 1) waves_.show({{"red", 3, 3}, {"blue", 4, 4}});
     query.collect(sample, kTimeout);
-    ASSERT_EQ(query.plan(), plan);
+    ASSERT_EQ(plan_of(query), plan);
   }
-  for (const CookedRow& row : cook(nullptr, sample)) {
-    EXPECT_EQ(row.instance->id, row.instance->name == "red" ? 3U : 4U);
+  for (const test::KeptValue& row : test::cooked_values(nullptr, sample)) {
+    EXPECT_EQ(row.instance().id, row.instance().name == "red" ? 3U : 4U);
   }
 }
 
@@ -134,12 +137,12 @@ TEST_F(CallbackQuery, ARowThatComesBackBeginsAnew) {
   query.collect(first, kTimeout);
   waves_.show({{"blue", 4, 20}});
   query.collect(gone, kTimeout);
-  EXPECT_EQ(gone.plan->rows.size(), 1U);
+  EXPECT_EQ(content_of(gone).plan->rows.size(), 1U);
   waves_.show({{"red", 3, 30}, {"blue", 4, 40}});
   query.collect(again, kTimeout);
-  for (const CookedRow& row : cook(first, again)) {
+  for (const test::KeptValue& row : test::cooked_values(first, again)) {
     EXPECT_EQ(row.cooked.status,
-              row.instance->name == "red" ? CookStatus::kReset : CookStatus::kNew);
+              row.instance().name == "red" ? CookStatus::kReset : CookStatus::kNew);
   }
 }
 
@@ -154,9 +157,9 @@ TEST_F(CallbackQuery, GrowsToManyRowsAndShrinksAgain) {
     for (std::uint32_t id = 0; id < count; ++id) waves.push_back({std::to_string(id), id, id + 7});
     waves_.show(waves);
     query.collect(sample, kTimeout);
-    ASSERT_EQ(sample.plan->rows.size(), count);
-    for (const CookedRow& row : cook(nullptr, sample)) {
-      ASSERT_EQ(row.cooked.value, row.instance->id + 7.0);
+    ASSERT_EQ(content_of(sample).plan->rows.size(), count);
+    for (const test::KeptValue& row : test::cooked_values(nullptr, sample)) {
+      ASSERT_EQ(row.cooked.value, row.instance().id + 7.0);
     }
   }
 }
@@ -170,7 +173,8 @@ TEST_F(CallbackQuery, OneNameWithTwoIdsIsTwoRows) {
   Sample sample;
   query.collect(sample, kTimeout);
   std::map<std::uint32_t, double> by_id;
-  for (const CookedRow& row : cook(nullptr, sample)) by_id[row.instance->id] = row.cooked.value;
+  for (const test::KeptValue& row : test::cooked_values(nullptr, sample))
+    by_id[row.instance().id] = row.cooked.value;
   EXPECT_EQ(by_id, (std::map<std::uint32_t, double>{{3, 10}, {4, 20}}));  // the first one counts
 }
 
@@ -184,13 +188,13 @@ TEST_F(CallbackQuery, TimeOfARowIsWhenItsValuesWereTrue) {
   Sample older, same, newer;
   query.collect(older, kTimeout);
   query.collect(same);
-  const std::vector<CookedRow> rows = cook(nullptr, older);
+  const std::vector<test::KeptValue> rows = test::cooked_values(nullptr, older);
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_GE(rows[0].raw.time_ns, before.monotonic_ns);
   EXPECT_LE(rows[0].raw.time_ns, older.time.monotonic_ns);
-  EXPECT_EQ(cook(older, same).front().cooked.status, CookStatus::kNoNewSample);
+  EXPECT_EQ(test::cooked_values(older, same).front().cooked.status, CookStatus::kNoNewSample);
   query.collect(newer, kTimeout);
-  EXPECT_TRUE(has_value(cook(older, newer).front().cooked.status));
+  EXPECT_TRUE(has_value(test::cooked_values(older, newer).front().cooked.status));
 }
 
 TEST_F(CallbackQuery, TwoQueriesHaveRowsOfTheirOwn) {
@@ -205,7 +209,7 @@ TEST_F(CallbackQuery, TwoQueriesHaveRowsOfTheirOwn) {
   waves_.show({{"blue", 4, 20}});
   two.collect(of_two, kTimeout);
   // Both lie in the first slot; that must not make them a pair.
-  EXPECT_EQ(cook(of_one, of_two).front().cooked.status, CookStatus::kFirstSample);
+  EXPECT_EQ(test::cooked_values(of_one, of_two).front().cooked.status, CookStatus::kFirstSample);
 }
 
 TEST_F(CallbackQuery, PlansAndSamplesOutliveTheirQuery) {
@@ -247,7 +251,7 @@ TEST_F(CallbackQuery, AProviderThatIgnoresMasksGivesTheSameRows) {
   EXPECT_EQ(values(sample),
             (std::map<std::string, double>{{"waves/red/height", 10}, {"waves/rose/height", 30}}));
   EXPECT_EQ(sample.callbacks->front().rows, 2U);
-  Query by_id = Query::of_items(
+  ItemQuery by_id = ItemQuery::compile(
       catalog, {{.set = kWaves.guid, .instances = "*", .instance_id = 4, .counter_id = 1}});
   by_id.collect(sample, kTimeout);
   EXPECT_EQ(values(sample), (std::map<std::string, double>{{"waves/blue/height", 20}}));
@@ -271,15 +275,15 @@ TEST_F(CallbackQuery, AnItemFindsItsInstancesOnceTheyWereAnswered) {
   Provider sea = provider();
   add(sea);
   Catalog catalog = this->catalog();
-  Query query = Query::of_items(catalog, {{.set = kWaves.guid, .instances = "red"}});
-  EXPECT_EQ(query.plan()->answers[0].status, ItemStatus::kInstanceAbsent);
+  ItemQuery query = ItemQuery::compile(catalog, {{.set = kWaves.guid, .instances = "red"}});
+  EXPECT_EQ(plan_of(query)->answers[0].status, ItemStatus::kInstanceAbsent);
   waves_.show({{"red", 3, 10}});
   Sample sample;
   query.collect(sample, kTimeout);
-  EXPECT_EQ(query.plan()->answers[0].status, ItemStatus::kFound);
+  EXPECT_EQ(plan_of(query)->answers[0].status, ItemStatus::kFound);
   // Rows stay with the query when its items change.
   query.replace(catalog, {{.set = kWaves.guid, .instances = "r*"}});
-  EXPECT_EQ(query.plan()->answers[0].status, ItemStatus::kFound);
+  EXPECT_EQ(plan_of(query)->answers[0].status, ItemStatus::kFound);
 }
 
 TEST_F(CallbackQuery, ACodeOfTheCallbackComesWithItsRows) {
@@ -293,7 +297,7 @@ TEST_F(CallbackQuery, ACodeOfTheCallbackComesWithItsRows) {
   Sample sample;
   query.collect(sample, kTimeout);
   EXPECT_EQ(values(sample).at("waves/red/height"), 1);
-  EXPECT_EQ(sample.status, std::vector{RowStatus::kFresh});
+  EXPECT_EQ(content_of(sample).status, std::vector{RowStatus::kFresh});
   EXPECT_EQ(sample.callbacks->front().outcome, AnswerOutcome::kReturnedCode);
   EXPECT_EQ(sample.callbacks->front().code, 17U);
   EXPECT_EQ(sample.callbacks->front().reason(), "the callback returned 17");
@@ -343,7 +347,7 @@ TEST_F(CallbackQuery, RowsOfAClosedRegistrationAreClosed) {
   query.collect(sample, kTimeout);
   registration.close();
   EXPECT_TRUE(query.collect(sample).stale);
-  EXPECT_EQ(sample.status, std::vector{RowStatus::kClosed});
+  EXPECT_EQ(content_of(sample).status, std::vector{RowStatus::kClosed});
   catalog.refresh();
   query.update(catalog);
   EXPECT_FALSE(query.asks());

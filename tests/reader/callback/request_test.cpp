@@ -6,6 +6,8 @@
 #include <thread>
 
 #include "../../support/comes_true.hpp"
+#include "../../support/cooked_values.hpp"
+#include "../../support/sample_words.hpp"
 #include "callback_fixture.hpp"
 
 namespace meterbank {
@@ -61,14 +63,15 @@ TEST_F(CallbackQuery, AnExactPatternAndIdReachTheCallback) {
   by_pattern.collect(sample, kTimeout);
   EXPECT_EQ(waves_.last_pattern_, "Re?*");
   EXPECT_EQ(waves_.last_id_, kAnyInstanceId);
-  Query by_id = Query::of_items(
+  ItemQuery by_id = ItemQuery::compile(
       catalog, {{.set = kWaves.guid, .instances = "r*", .instance_id = 3},
                 {.set = kWaves.guid, .instances = "r*", .instance_id = 3, .counter_id = 1}});
   by_id.collect(sample, kTimeout);
   EXPECT_EQ(waves_.last_pattern_, "r*");
   EXPECT_EQ(waves_.last_id_, 3U);
-  Query two = Query::of_items(catalog, {{.set = kWaves.guid, .instances = "r*", .instance_id = 3},
-                                        {.set = kWaves.guid, .instances = "b*", .instance_id = 4}});
+  ItemQuery two =
+      ItemQuery::compile(catalog, {{.set = kWaves.guid, .instances = "r*", .instance_id = 3},
+                                   {.set = kWaves.guid, .instances = "b*", .instance_id = 4}});
   two.collect(sample, kTimeout);
   EXPECT_EQ(waves_.last_pattern_, "*");
   EXPECT_EQ(waves_.last_id_, kAnyInstanceId);
@@ -80,11 +83,11 @@ TEST_F(CallbackQuery, ItemsOfTheWrongKindSendNoRequest) {
   add(sea);
   add(sea, kTide);
   Catalog catalog = this->catalog();
-  Query query = Query::of_items(
+  ItemQuery query = ItemQuery::compile(
       catalog, {{.set = kTide.guid, .instances = "red"}, {.set = kWaves.guid, .instances = ""}});
   EXPECT_FALSE(query.asks());
-  EXPECT_EQ(query.plan()->answers[0].status, ItemStatus::kWrongKind);
-  EXPECT_EQ(query.plan()->answers[1].status, ItemStatus::kWrongKind);
+  EXPECT_EQ(plan_of(query)->answers[0].status, ItemStatus::kWrongKind);
+  EXPECT_EQ(plan_of(query)->answers[1].status, ItemStatus::kWrongKind);
 }
 
 // Windows: ETW notifications reach every provider of the set.
@@ -99,7 +102,8 @@ TEST_F(CallbackQuery, EveryProviderOfTheSetIsAsked) {
   Sample sample;
   EXPECT_EQ(query.collect(sample, kTimeout).rows, 3U);
   EXPECT_EQ(sample.callbacks->size(), 3U);
-  for (const CookedRow& row : cook(nullptr, sample)) EXPECT_TRUE(row.has_namesake);
+  for (const test::KeptValue& row : test::cooked_values(nullptr, sample))
+    EXPECT_TRUE(row.row->has_namesake);
 }
 
 TEST_F(CallbackQuery, OnlyTheProviderThatAPatternNamesIsAsked) {
@@ -175,7 +179,7 @@ TEST_F(CallbackInterest, FollowsTheCountersThatAreWanted) {
   Registration registration = *sea.add(kWaves, Callback());
   const Interest interest = registration.interest();
   Catalog catalog = this->catalog();
-  Query query = Query::of_items(catalog, {{.set = kWaves.guid, .counter_id = 1}});
+  ItemQuery query = ItemQuery::compile(catalog, {{.set = kWaves.guid, .counter_id = 1}});
   EXPECT_FALSE(query.asks());  // its rows are created
   await([&] { return interest.wanted(0U); });
   query.replace(catalog, {{.set = kWaves.guid, .counter_id = 2}});

@@ -2,6 +2,7 @@
 //
 // One memory is one provider, however many records point at it.
 #include "../../support/orders_schema.hpp"
+#include "../../support/sample_words.hpp"
 #include "catalog_fixture.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/query.hpp"
@@ -42,7 +43,7 @@ TEST_F(CatalogMemory, IsCountedOnceHoweverManyRecordsPointAtIt) {
   Query query = *Query::compile(catalog, {"demo_orders/*/accepted"});
   Sample sample;
   query.collect(sample);
-  EXPECT_EQ(sample.status.size(), 1U);
+  EXPECT_EQ(content_of(sample).status.size(), 1U);
   const std::uint64_t version = catalog.version();
   catalog.refresh();
   EXPECT_EQ(catalog.version(), version);

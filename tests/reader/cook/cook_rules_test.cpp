@@ -9,6 +9,7 @@
 #include <optional>
 #include <random>
 
+#include "../../support/cooked_values.hpp"
 #include "../../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
@@ -371,7 +372,7 @@ TEST(CookRules, ReadTheObjectsClockFromTheCountersThatTheSchemaNames) {
   query.collect(before, Timestamp{1, 1});
   write(35, 300);
   query.collect(after, Timestamp{2, 2});  // a nanosecond later by the sample's clock
-  const auto rows = cook(before, after);
+  const auto rows = test::cooked_values(before, after);
   ASSERT_EQ(rows.size(), 5U);
   EXPECT_DOUBLE_EQ(rows[0].cooked.value, 25);  // 25 of 100 ticks
   EXPECT_DOUBLE_EQ(rows[1].cooked.value, 4);   // 200 ticks of 50 Hz

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "../../support/cooked_values.hpp"
 #include "../../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/cook.hpp"
@@ -66,12 +67,13 @@ class TotalFormTest : public testing::TestWithParam<InstanceKind> {
     return share;
   }
   // Of one sample, by symbol.
-  [[nodiscard]] static std::map<std::string, CookedRow> look(const Sample& sample) {
-    std::map<std::string, CookedRow> rows;
-    for (const CookedRow& row : cook(nullptr, sample)) rows[row.counter->symbol] = row;
+  [[nodiscard]] static std::map<std::string, test::KeptValue> look(const Sample& sample) {
+    std::map<std::string, test::KeptValue> rows;
+    for (const test::KeptValue& row : test::cooked_values(nullptr, sample))
+      rows[row.counter->symbol] = row;
     return rows;
   }
-  static void expect_both(std::map<std::string, CookedRow> rows) {
+  static void expect_both(std::map<std::string, test::KeptValue> rows) {
     const auto value = [&rows](const char* name) { return rows[name].cooked.value; };
     const auto real = [&rows](const char* name) {
       return std::bit_cast<double>(rows[name].raw.value);
@@ -139,7 +141,7 @@ TEST_P(TotalFormHistory, CountsEndedInstancesInTheirForm) {
 
   expect_both(look(sample));
   // Nothing was recorded between two samples of what is gone.
-  for (const CookedRow& row : cook(before, sample)) {
+  for (const test::KeptValue& row : test::cooked_values(before, sample)) {
     if (row.counter->symbol != "sizes") continue;
     ASSERT_NE(row.distribution, nullptr);
     EXPECT_EQ(row.distribution->count, 0U);

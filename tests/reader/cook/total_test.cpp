@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 
+#include "../../support/cooked_values.hpp"
+#include "../../support/sample_words.hpp"
 #include "../../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/cook.hpp"
@@ -73,8 +75,8 @@ class TotalTest : public testing::Test {
     Sample sample;
     query.collect(sample, kStart);
     std::vector<std::string> rows;
-    for (const CookedRow& row : cook(nullptr, sample)) {
-      rows.push_back(std::string(row.instance->name) + " " + row.counter->symbol + " " +
+    for (const test::KeptValue& row : test::cooked_values(nullptr, sample)) {
+      rows.push_back(std::string(row.instance().name) + " " + row.counter->symbol + " " +
                      (has_value(row.cooked.status)
                           ? std::to_string(static_cast<int>(row.cooked.value))
                           : std::string(name_of(row.cooked.status))));
@@ -109,7 +111,7 @@ TEST_F(TotalTest, AddsStoredValuesUpBeforeThereIsARate) {
   Sample sample;
   query.collect(sample, kStart);
 
-  const auto rows = cook(nullptr, sample);
+  const auto rows = test::cooked_values(nullptr, sample);
 
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].cooked.status, CookStatus::kFirstSample);
@@ -127,7 +129,7 @@ TEST_F(TotalTest, AddsRatesOfInstancesUp) {
   two.add(0, 20);
   query.collect(after, kTwoSecondsLater);
 
-  const auto rows = cook(before, after);
+  const auto rows = test::cooked_values(before, after);
 
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].cooked.status, CookStatus::kNew);
@@ -248,9 +250,9 @@ TEST_F(TotalTest, RemembersABoundedNumberOfSetsThatEnded) {
     providers_.pop_back();
     look_around();
   }
-  EXPECT_EQ(query.plan()->ended.size(), kRemembered);
-  EXPECT_EQ(query.plan()->ended_left_out, kFlaps - kRemembered);
-  for (const QueryPlan::Ended& ended : query.plan()->ended) EXPECT_EQ(ended.values[1].count, 1U);
+  EXPECT_EQ(plan_of(query)->ended.size(), kRemembered);
+  EXPECT_EQ(plan_of(query)->ended_left_out, kFlaps - kRemembered);
+  for (const EndedValues& ended : plan_of(query)->ended) EXPECT_EQ(ended.values[1].count, 1U);
 }
 
 TEST_F(TotalTest, CountsALivingProviderOnceHoweverItsSegmentGrows) {
@@ -273,10 +275,10 @@ TEST_F(TotalTest, CountsALivingProviderOnceHoweverItsSegmentGrows) {
     catalog.refresh();
     query.update(catalog);
   }
-  EXPECT_TRUE(query.plan()->ended.empty());
+  EXPECT_TRUE(plan_of(query)->ended.empty());
   const Catalog another = *Catalog::open({.directory = directory_.path()});
   query.update(another);
-  EXPECT_TRUE(query.plan()->ended.empty());
+  EXPECT_TRUE(plan_of(query)->ended.empty());
   EXPECT_EQ(look(query), Rows{" fill 10"});
 }
 
@@ -317,7 +319,7 @@ TEST_F(TotalTest, TakesTheLowerHalfOfACounterOf32Bits) {
   Query query = compile({"narrow/_Total"});
   Sample sample;
   query.collect(sample, kStart);
-  EXPECT_EQ(cook(nullptr, sample).front().raw.value, 10U);
+  EXPECT_EQ(test::cooked_values(nullptr, sample).front().raw.value, 10U);
 }
 
 TEST_F(TotalTest, AddsEndedInstancesToTheRawSumButToNoRate) {
@@ -337,7 +339,7 @@ TEST_F(TotalTest, AddsEndedInstancesToTheRawSumButToNoRate) {
   query.update(catalog);
   query.collect(after, kTwoSecondsLater);
 
-  const auto rows = cook(before, after);
+  const auto rows = test::cooked_values(before, after);
 
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_DOUBLE_EQ(rows[0].cooked.value, 50);
@@ -364,7 +366,7 @@ TEST_F(TotalTest, LeavesANewInstanceOutOfARate) {
   EXPECT_TRUE(query.update(catalog));
   query.collect(after, kTwoSecondsLater);
 
-  const auto rows = cook(before, after);
+  const auto rows = test::cooked_values(before, after);
 
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_DOUBLE_EQ(rows[0].cooked.value, 50);

@@ -11,6 +11,8 @@
 #include <string>
 #include <thread>
 
+#include "../../support/cooked_values.hpp"
+#include "../../support/sample_words.hpp"
 #include "../../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
@@ -71,12 +73,13 @@ class ValueFormTest : public testing::Test {
         catalog_(*Catalog::open({.directory = directory_.path()})),
         query_(*Query::compile(catalog_, {})) {}
 
-  std::map<std::string, CookedRow> cooked(const Sample* older, const Sample& newer) {
-    std::map<std::string, CookedRow> rows;
-    for (const CookedRow& row : cook(older, newer)) rows.emplace(row.counter->symbol, row);
+  std::map<std::string, test::KeptValue> cooked(const Sample* older, const Sample& newer) {
+    std::map<std::string, test::KeptValue> rows;
+    for (const test::KeptValue& row : test::cooked_values(older, newer))
+      rows.emplace(row.counter->symbol, row);
     return rows;
   }
-  std::map<std::string, CookedRow> now() {
+  std::map<std::string, test::KeptValue> now() {
     query_.collect(sample_);
     return cooked(nullptr, sample_);
   }
@@ -247,7 +250,7 @@ TEST_F(ValueFormTest, OneRowOfManyProvidersMergesTheirDistributions) {
   catalog_.refresh();
   Query query = *Query::compile(catalog_, {"all_stages/latency"});
   query.collect(sample_);
-  const auto rows = cook(nullptr, sample_);
+  const auto rows = test::cooked_values(nullptr, sample_);
   ASSERT_EQ(rows.size(), 1U);
   ASSERT_NE(rows[0].distribution, nullptr);
   EXPECT_EQ(rows[0].distribution->count, 3U);
@@ -285,15 +288,15 @@ TEST_F(ValueFormTest, ASnapshotOfADistributionAlwaysAgrees) {
       latency.record(1e-7 * (state >> 8));
     }
   });
-  const CounterView& counter = *query_.plan()->selections[0].set->set->find("latency");
+  const CounterView& counter = *plan_of(query_)->selections[0].set->set->find("latency");
   const DistributionPlace place{counter.shape, counter.word, counter.more};
-  const std::size_t words = query_.plan()->block_of(0).words;
+  const std::size_t words = plan_of(query_)->block_of(0).words;
   std::uint64_t torn = 0, moved = 0, last = 0;
   // On a busy machine the writer may begin late.
   for (std::uint64_t i = 0; i < kSnapshots || moved <= 10; ++i) {
     query_.collect(sample_, Timestamp{});
-    if (!holds_values(sample_.status[0])) continue;
-    const std::uint64_t* const row = sample_.row(0);
+    if (!holds_values(content_of(sample_).status[0])) continue;
+    const std::uint64_t* const row = content_of(sample_).row(0);
     std::uint64_t parts = row[counter.more + DistributionShape::kBelow] +
                           row[counter.more + DistributionShape::kAbove];
     for (std::uint32_t bucket = 0; bucket < counter.shape.buckets; ++bucket) {
@@ -307,7 +310,7 @@ TEST_F(ValueFormTest, ASnapshotOfADistributionAlwaysAgrees) {
   done.store(true, std::memory_order_relaxed);  // relaxed: orders nothing
   writer.join();
   EXPECT_EQ(torn, 0U);
-  EXPECT_TRUE(Distribution::of(place, {sample_.row(0), words}));
+  EXPECT_TRUE(Distribution::of(place, {content_of(sample_).row(0), words}));
 }
 
 }  // namespace

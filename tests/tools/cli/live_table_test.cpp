@@ -24,7 +24,7 @@ class LiveTableTest : public CliTest {
       sampler_.emplace(*selection_);
     }
     sampler_->take();
-    table_.update([this](RowSink take) { sampler_->each_row(take); }, view_, Clock::now());
+    table_.update([this](ValueSink take) { sampler_->each_row(take); }, view_, Clock::now());
   }
   [[nodiscard]] std::vector<ScreenLine> draw(std::size_t width, std::size_t height) {
     Status status;

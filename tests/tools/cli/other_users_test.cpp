@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "../../support/other_user.hpp"
 #include "cli/format/row_writer.hpp"
@@ -195,23 +196,24 @@ TEST_F(CliOtherUsers, TakeOverNoColumn) {
     log += text;
     return true;
   };
-  const RowWalk all_rows = [&sampler](RowSink take) { sampler.each_row(take); };
+  const RowWalk all_rows = [&sampler](ValueSink take) { sampler.each_row(take); };
   writer->write({sampler.newer(), all_rows, sampler.interval()}, to_log);
   other.go();
   selection->refresh();
   sampler.take();
-  std::vector<CookedRow> rows;
-  sampler.each_row([&rows](const CookedRow& row) {
-    rows.push_back(row);
+  std::deque<KeptValue> rows;
+  std::vector<const Value*> in_order;
+  sampler.each_row([&](const Value& row) {
+    in_order.push_back(&rows.emplace_back(row).value());
     return true;
   });
-  ASSERT_EQ(rows.size(), 2U);
+  ASSERT_EQ(in_order.size(), 2U);
   // Whatever comes first.
-  if (rows[0].selection->provider->uid == 0) std::swap(rows[0], rows[1]);
+  if (in_order[0]->provider().uid == 0) std::swap(in_order[0], in_order[1]);
   log.clear();
-  const RowWalk in_this_order = [&rows](RowSink take) {
-    for (const CookedRow& row : rows) {
-      if (!take(row)) return;
+  const RowWalk in_this_order = [&in_order](ValueSink take) {
+    for (const Value* const row : in_order) {
+      if (!take(*row)) return;
     }
   };
   writer->write({sampler.newer(), in_this_order, sampler.interval()}, to_log);
@@ -227,7 +229,7 @@ TEST_F(CliOtherUsers, TheLiveTableRenamesNothing) {
   Sampler sampler(*selection);
   sampler.take();
   LiveTable table;
-  table.update([&sampler](RowSink take) { sampler.each_row(take); }, View(), Clock::now());
+  table.update([&sampler](ValueSink take) { sampler.each_row(take); }, View(), Clock::now());
   Lines names;
   for (const auto& row : table.rows()) names.push_back(row.counter);
   std::sort(names.begin(), names.end());

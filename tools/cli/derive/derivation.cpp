@@ -71,13 +71,13 @@ bool names_one_instance(const std::string& pattern) {
   return path->index != kAnyInstanceIndex && !has_wildcard(*path->whole_instance());
 }
 
-Term term_of(const CookedRow& row) {
-  const auto& provider = row.selection->provider;
+Term term_of(const Value& row) {
+  const ProviderView& provider = row.provider();
   Term term;
-  term.provider = provider;
-  term.instance = row.instance->name;
-  term.key = fmt::format("{}\n{}\n{}", provider->label(), row.instance->name, row.instance->id);
-  if (row.text != nullptr) {
+  term.provider = &provider;
+  term.instance = row.instance().name;
+  term.key = fmt::format("{}\n{}\n{}", provider.label(), row.instance().name, row.instance().id);
+  if (row.text.has_value()) {
     term.status = CookStatus::kNotCookable;
     return term;
   }
@@ -126,20 +126,16 @@ Result<void> Derivation::add(const Expression& expression, SelectionOptions& opt
   return {};
 }
 
-std::vector<const CookedRow*> Derivation::find_rows(const Query& query) const {
-  std::vector<const CookedRow*> found;
-  std::unordered_set<const CookedRow*> seen;
-  const auto& plan = *query.plan();
-  for (const auto& selection : plan.selections) {
+std::vector<const Value*> Derivation::find_rows(const Query& query) const {
+  std::vector<const Value*> found;
+  std::unordered_set<const Value*> seen;
+  for (const SelectedSet& selected : query.selected()) {
     // Rows that are added up are one row, which belongs to no instance.
-    const std::size_t rows = selection.total ? 1 : selection.rows;
+    const std::size_t rows = selected.is_total() ? 1 : selected.instances();
     for (std::size_t row = 0; row < rows; ++row) {
-      const auto* instance =
-          selection.total
-              ? nullptr
-              : &selection.set->instances[plan.rows[selection.first_row + row].instance];
-      for (const auto index : selection.counters) {
-        const auto known = index_.find({instance, &selection.set->set->counters[index]});
+      const auto* instance = selected.is_total() ? nullptr : &selected.instance(row);
+      for (const auto index : selected.counters()) {
+        const auto known = index_.find({instance, &selected.set().counters[index]});
         if (known == index_.end() || !seen.insert(known->second).second) continue;
         found.push_back(known->second);
       }
@@ -165,14 +161,14 @@ Terms Derivation::terms_of(Source& source, const Selection& selection) {
   Terms terms;
   if (!source.query) return terms;
   auto rows = find_rows(*source.query);
-  std::erase_if(rows, [this](const CookedRow* row) {
-    const auto& provider = *row->selection->provider;
+  std::erase_if(rows, [this](const Value* row) {
+    const ProviderView& provider = row->provider();
     if (!provider.trusted) not_in_totals_.insert(provider.record);
     return !provider.trusted;
   });
   for (const auto* row : rows) terms.terms.push_back(term_of(*row));
   const bool one = rows.size() == 1;
-  const bool single = one && !has_instance_names(rows.front()->selection->set->set->instances);
+  const bool single = one && !has_instance_names(rows.front()->set().instances);
   terms.plain = rows.empty() || single || (one && source.literal_instance);
   if (rows.empty()) terms.terms.push_back(Term{{}, {}, {}, 0, CookStatus::kNoValue});
   // What goes with everything belongs to no instance.
@@ -180,10 +176,20 @@ Terms Derivation::terms_of(Source& source, const Selection& selection) {
   return terms;
 }
 
+void Derivation::keep_rows(const Sampler& sampler) {
+  inputs_.clear();
+  sampler.each_row([this](const Value& value) {
+    inputs_.emplace_back(value);
+    return true;
+  });
+}
+
 void Derivation::index_rows() {
   index_.clear();
-  for (const auto& row : inputs_) {
-    index_.emplace(RowKey{row.is_total ? nullptr : row.instance, row.counter}, &row);
+  for (const KeptValue& kept : inputs_) {
+    const Value& value = kept.value();
+    index_.emplace(RowKey{value.row->is_total ? nullptr : &value.instance(), value.counter},
+                   &value);
   }
 }
 
@@ -191,49 +197,46 @@ void Derivation::show_selected(const Selection& selection) {
   if (selected_.empty()) return;
   keep_part(selection, selected_, shown_);
   if (!shown_) return;
-  std::unordered_set<const CookedRow*> wanted;
+  std::unordered_set<const Value*> wanted;
   for (const auto* row : find_rows(*shown_)) wanted.insert(row);
-  for (const auto& row : inputs_) {
-    if (wanted.contains(&row)) rows_.push_back(row);
+  for (const KeptValue& kept : inputs_) {
+    if (wanted.contains(&kept.value())) rows_.push_back(&kept.value());
   }
 }
 
 void Derivation::show(const Formula& formula, const Term& term, bool plain,
                       const Sampler& sampler) {
-  const auto& selections = sampler.newer().plan->selections;
-  QueryPlan::Selection place;
-  place.provider = term.provider;
-  const auto trusted = std::find_if(selections.begin(), selections.end(),
-                                    [](const auto& other) { return other.provider->trusted; });
-  if (!place.provider && trusted != selections.end()) place.provider = trusted->provider;
-  if (!place.provider) {
-    auto none = std::make_shared<ProviderView>();
-    none->trusted = true;
-    place.provider = std::move(none);
-  }
-  place.set = plain ? &formula.plain : &formula.by_instance;
-  places_.push_back(std::move(place));
+  const auto selected = sampler.newer().selected();
+  const auto trusted = std::find_if(selected.begin(), selected.end(),
+                                    [](const SelectedSet& one) { return one.provider().trusted; });
+  no_provider_.trusted = true;
   InstanceView instance;
   if (!plain) instance.name = names_.emplace_back(term.instance);
-  instances_.push_back(instance);
-  CookedRow row;
-  row.selection = &places_.back();
+  Row row;
+  row.provider = term.provider;
   row.is_total = term.provider == nullptr;
-  row.instance = &instances_.back();
-  row.counter = &places_.back().set->set->counters.front();
-  row.cooked = {term.value, term.status};
-  row.row_status = RowStatus::kFresh;
-  rows_.push_back(row);
+  if (row.is_total) row.provider = trusted == selected.end() ? &no_provider_ : &trusted->provider();
+  row.registered = plain ? &formula.plain : &formula.by_instance;
+  row.instance = &instances_.emplace_back(instance);
+  row.status = RowStatus::kFresh;
+  Value value;
+  value.counter = &row.set().counters.front();
+  value.cooked = {term.value, term.status};
+  rows_.push_back(&derived_.emplace_back(row, value).value());
 }
 
-const std::vector<CookedRow>& Derivation::rows(const Sampler& sampler, const Selection& selection) {
-  inputs_ = sampler.rows();
-  if (formulas_.empty()) return inputs_;
+const std::vector<const Value*>& Derivation::rows(const Sampler& sampler,
+                                                  const Selection& selection) {
   rows_.clear();
-  places_.clear();
+  derived_.clear();
   instances_.clear();
   names_.clear();
   not_in_totals_.clear();
+  keep_rows(sampler);
+  if (formulas_.empty()) {
+    for (const KeptValue& kept : inputs_) rows_.push_back(&kept.value());
+    return rows_;
+  }
   index_rows();
   show_selected(selection);
   for (auto& formula : formulas_) {

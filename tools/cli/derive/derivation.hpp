@@ -29,8 +29,8 @@ class Derivation {
 
   // The rows to show: those that were selected, then the derived ones. Valid until the next call
   // or sample.
-  [[nodiscard]] const std::vector<CookedRow>& rows(const Sampler& sampler,
-                                                   const Selection& selection);
+  [[nodiscard]] const std::vector<const Value*>& rows(const Sampler& sampler,
+                                                      const Selection& selection);
   // Providers that are not trusted, whose rows the expressions of the last rows() left out.
   [[nodiscard]] NotInTotals not_in_totals() const { return not_in_totals_; }
 
@@ -55,6 +55,8 @@ class Derivation {
   void show_selected(const Selection& selection);
   void show(const Formula& formula, const Term& term, bool plain, const Sampler& sampler);
 
+  void keep_rows(const Sampler& sampler);
+
   using RowKey = std::pair<const InstanceView*, const CounterView*>;
   struct RowKeyHash {
     std::size_t operator()(const RowKey& key) const noexcept {
@@ -62,18 +64,19 @@ class Derivation {
     }
   };
   // The rows of `query` among those of the sample.
-  [[nodiscard]] std::vector<const CookedRow*> find_rows(const Query& query) const;
+  [[nodiscard]] std::vector<const Value*> find_rows(const Query& query) const;
 
   std::vector<std::string> selected_;  // what the user asked to see
   std::optional<Query> shown_;
   std::vector<std::string> excluded_;
   std::deque<Formula> formulas_;
-  std::vector<CookedRow> inputs_;  // all rows of the sample
-  std::unordered_map<RowKey, const CookedRow*, RowKeyHash> index_;
-  std::deque<QueryPlan::Selection> places_;  // of the derived rows
+  std::deque<KeptValue> inputs_;  // all values of the sample
+  std::unordered_map<RowKey, const Value*, RowKeyHash> index_;
+  std::deque<KeptValue> derived_;
+  ProviderView no_provider_;  // the provider of derived rows where no trusted one is selected
   std::deque<InstanceView> instances_;
   std::deque<std::string> names_;  // of these instances
-  std::vector<CookedRow> rows_;
+  std::vector<const Value*> rows_;
   NotInTotals not_in_totals_;
 };
 

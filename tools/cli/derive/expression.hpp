@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "meterbank/base/result.hpp"
-#include "meterbank/reader/cook.hpp"
+#include "meterbank/reader/sample.hpp"
 
 namespace meterbank::cli {
 
@@ -30,7 +30,7 @@ struct ExpressionInput {
 struct Term {
   std::string key;  // provider and instance; empty for a plain number
   std::string instance;
-  std::shared_ptr<const ProviderView> provider;
+  const ProviderView* provider = nullptr;
   double value = 0;
   CookStatus status = CookStatus::kNew;
 };

@@ -40,7 +40,7 @@ void write_percentiles(const Distribution& seen, const RowStyle& style, InBase&&
 
 }  // namespace
 
-void write_distribution(const CookedRow& row, const RowStyle& style, JsonWriter& json) {
+void write_distribution(const Value& row, const RowStyle& style, JsonWriter& json) {
   const Distribution& seen = *row.distribution;
   const auto& stored = row.counter->unit;
   const auto in_base = [&](double value) { return in_base_unit(value, stored).value; };

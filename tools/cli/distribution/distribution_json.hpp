@@ -10,6 +10,6 @@ namespace meterbank::cli {
 
 // "distribution":{"unit":"s","count":18402,...} with the style's percentiles and, where it asks for
 // histograms, the buckets that hold something. Precondition: the row has one.
-void write_distribution(const CookedRow& row, const RowStyle& style, JsonWriter& json);
+void write_distribution(const Value& row, const RowStyle& style, JsonWriter& json);
 
 }  // namespace meterbank::cli

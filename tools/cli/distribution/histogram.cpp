@@ -93,14 +93,13 @@ std::string error_text(double bound) {
 }
 
 // Of the numbers around the picture, which a long one would push out of sight.
-std::string unit_text(const CookedRow& row, const RowStyle& style) {
+std::string unit_text(const Value& row, const RowStyle& style) {
   constexpr std::size_t kUnitCells = 24;
   auto unit = escape_for_terminal(row.counter->unit, style.charset);
   return display_width(unit) > kUnitCells ? fit(unit, kUnitCells) : unit;
 }
 
-std::vector<std::string> head_parts(const CookedRow& row, double interval_s,
-                                    const RowStyle& style) {
+std::vector<std::string> head_parts(const Value& row, double interval_s, const RowStyle& style) {
   const Distribution& seen = *row.distribution;
   const auto unit = unit_text(row, style);
   const auto span = interval_s > 0 ? "in " + print_duration(interval_s) : "since the beginning";
@@ -130,12 +129,12 @@ std::vector<std::string> head_parts(const CookedRow& row, double interval_s,
   return parts;
 }
 
-std::string path_text(const CookedRow& row, const RowStyle& style) {
+std::string path_text(const Value& row, const RowStyle& style) {
   return escape_for_terminal(print_short(row.counter_path(PathSpelling::kShort)), style.charset);
 }
 
 // The path and its numbers, on further lines where one has no room for them.
-std::string head_text(const CookedRow& row, double interval_s, const RowStyle& style) {
+std::string head_text(const Value& row, double interval_s, const RowStyle& style) {
   const auto path = path_text(row, style);
   std::string out = Paint(style.color).heading(path);
   std::size_t used = display_width(path);
@@ -189,7 +188,7 @@ std::string bars_text(const std::vector<Line>& lines, std::uint64_t all, const R
 
 }  // namespace
 
-std::string histogram_text(const CookedRow& row, double interval_s, const RowStyle& style) {
+std::string histogram_text(const Value& row, double interval_s, const RowStyle& style) {
   const bool is_percentile = row.counter->word == kNoCounter;
   if (row.counter->form != ValueForm::kDistribution || is_percentile) return {};
   if (row.distribution == nullptr) {

@@ -8,7 +8,7 @@
 namespace meterbank::cli {
 namespace {
 
-bool is_distribution(const CookedRow& row) { return row.counter->form == ValueForm::kDistribution; }
+bool is_distribution(const Value& row) { return row.counter->form == ValueForm::kDistribution; }
 
 CounterView counter_of(const CounterView& origin, const Percentile& percentile) {
   CounterView counter;
@@ -25,7 +25,7 @@ CounterView counter_of(const CounterView& origin, const Percentile& percentile) 
   return counter;
 }
 
-CookedValue cooked_at(const CookedRow& row, const Percentile& percentile) {
+CookedValue cooked_at(const Value& row, const Percentile& percentile) {
   const auto otherwise = has_value(row.cooked.status) ? CookStatus::kNoValue : row.cooked.status;
   if (row.distribution == nullptr) return {0, otherwise};
   const auto found = row.distribution->quantile(percentile.share);
@@ -40,7 +40,7 @@ CookedValue cooked_at(const CookedRow& row, const Percentile& percentile) {
 
 }  // namespace
 
-bool PercentileRows::give(const CookedRow& row, RowSink take) {
+bool PercentileRows::give(const Value& row, ValueSink take) {
   if (!take(row)) return false;
   if (!is_distribution(row)) return true;
   const auto [place, is_new] = first_.emplace(row.counter, counters_.size());
@@ -48,7 +48,7 @@ bool PercentileRows::give(const CookedRow& row, RowSink take) {
     if (is_new) counters_.push_back(counter_of(*row.counter, percentile));
   }
   for (std::size_t i = 0; i < percentiles_.size(); ++i) {
-    CookedRow made = row;
+    Value made = row;
     made.counter = &counters_[place->second + i];
     made.cooked = cooked_at(row, percentiles_[i]);
     made.distribution = nullptr;
@@ -57,11 +57,11 @@ bool PercentileRows::give(const CookedRow& row, RowSink take) {
   return true;
 }
 
-void PercentileRows::each(const RowWalk& rows, RowSink take) {
+void PercentileRows::each(const RowWalk& rows, ValueSink take) {
   if (percentiles_.empty()) return rows(take);
   counters_.clear();
   first_.clear();
-  rows([&](const CookedRow& row) { return give(row, take); });
+  rows([&](const Value& row) { return give(row, take); });
 }
 
 }  // namespace meterbank::cli

@@ -10,7 +10,7 @@
 
 #include "cli/distribution/percentiles.hpp"
 #include "cli/session/selection.hpp"
-#include "meterbank/reader/cook.hpp"
+#include "meterbank/reader/sample.hpp"
 
 namespace meterbank::cli {
 
@@ -22,10 +22,10 @@ class PercentileRows {
 
   // Hands over the rows, and behind each of a distribution those of its percentiles. They are valid
   // during the call.
-  void each(const RowWalk& rows, RowSink take);
+  void each(const RowWalk& rows, ValueSink take);
 
  private:
-  [[nodiscard]] bool give(const CookedRow& row, RowSink take);
+  [[nodiscard]] bool give(const Value& row, ValueSink take);
 
   Percentiles percentiles_;
   std::deque<CounterView> counters_;

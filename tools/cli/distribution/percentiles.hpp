@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "meterbank/base/result.hpp"
-#include "meterbank/reader/cook.hpp"
+#include "meterbank/reader/sample.hpp"
 #include "meterbank/shm/distribution.hpp"
 
 namespace meterbank::cli {

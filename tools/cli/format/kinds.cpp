@@ -106,7 +106,7 @@ std::string stored_unit(const CounterView& counter) {
   return counter.form == ValueForm::kDistribution ? "1" : counter.unit;
 }
 
-std::string stored_text(const CookedRow& row) {
+std::string stored_text(const Value& row) {
   switch (row.counter->form) {
     case ValueForm::kReal:
       return print_exact(row.cooked.value);
@@ -117,7 +117,7 @@ std::string stored_text(const CookedRow& row) {
   }
 }
 
-double stored_number(const CookedRow& row) noexcept {
+double stored_number(const Value& row) noexcept {
   switch (row.counter->form) {
     case ValueForm::kReal:
       return row.cooked.value;  // a real value is cooked by reading it
@@ -128,8 +128,8 @@ double stored_number(const CookedRow& row) noexcept {
   }
 }
 
-std::string_view status_word(const CookedRow& row) noexcept {
-  switch (row.row_status) {
+std::string_view status_word(const Value& row) noexcept {
+  switch (row.status()) {
     case RowStatus::kFresh:
       break;
     case RowStatus::kCheckpoint:
@@ -181,15 +181,15 @@ std::string_view status_word(const CookedRow& row) noexcept {
   return "no-value";
 }
 
-bool row_has_value(const CookedRow& row, bool raw) noexcept {
-  if (!holds_values(row.row_status)) return false;
+bool row_has_value(const Value& row, bool raw) noexcept {
+  if (!holds_values(row.status())) return false;
   // What an expression made is stored nowhere, and neither is a percentile.
   if (raw && row.counter->word == kNoCounter) return false;
   if (raw && row.counter->form != ValueForm::kReal) return true;
   if (!has_value(row.cooked.status)) return false;
   if (raw) return true;
   // A rate of a dead provider would read as a steady zero.
-  return row.row_status != RowStatus::kDead || !needs_two_samples(row.counter->type);
+  return row.status() != RowStatus::kDead || !needs_two_samples(row.counter->type);
 }
 
 }  // namespace meterbank::cli

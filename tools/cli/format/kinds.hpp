@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "meterbank/reader/catalog.hpp"
-#include "meterbank/reader/cook.hpp"
+#include "meterbank/reader/sample.hpp"
 
 namespace meterbank::cli {
 
@@ -31,14 +31,14 @@ struct KindWords {
 [[nodiscard]] std::string stored_unit(const CounterView& counter);
 
 // The stored value by the form of its counter, with all its digits. Not of a text.
-[[nodiscard]] std::string stored_text(const CookedRow& row);
-[[nodiscard]] double stored_number(const CookedRow& row) noexcept;
+[[nodiscard]] std::string stored_text(const Value& row);
+[[nodiscard]] double stored_number(const Value& row) noexcept;
 
 // One word for scripts: "ok", "no-rate-yet", "dead" ... docs/cli.md lists them.
-[[nodiscard]] std::string_view status_word(const CookedRow& row) noexcept;
+[[nodiscard]] std::string_view status_word(const Value& row) noexcept;
 
-// Whether the row offers a number or a text (CookedRow::text). `raw` asks for the stored value
+// Whether the row offers a number or a text (Value::text). `raw` asks for the stored value
 // instead.
-[[nodiscard]] bool row_has_value(const CookedRow& row, bool raw) noexcept;
+[[nodiscard]] bool row_has_value(const Value& row, bool raw) noexcept;
 
 }  // namespace meterbank::cli

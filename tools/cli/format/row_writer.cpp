@@ -26,39 +26,39 @@ namespace {
 // What is handed on at once. A table needs some rows to know how wide its columns are.
 constexpr std::size_t kRowsAtOnce = 4096;
 
-const Counterset& set_of(const CookedRow& row) { return *row.selection->set->set; }
+const Counterset& set_of(const Value& row) { return row.set(); }
 
 const std::string& symbol_or_name(const std::string& symbol, const std::string& name) {
   return symbol.empty() ? name : symbol;
 }
 
-double base_value(const CookedRow& row) {
+double base_value(const Value& row) {
   return in_base_unit(row.cooked.value, cooked_unit(*row.counter)).value;
 }
 
 // What is an identifier or a mask, of which every digit counts.
-bool is_hexadecimal(const CookedRow& row) {
+bool is_hexadecimal(const Value& row) {
   const CounterType type = row.counter->type;
   return type == CounterType::kRawCountHex || type == CounterType::kLargeRawCountHex;
 }
 
 // For machines: the number in the base unit, or the text; nothing if there is neither.
-std::optional<std::string> exact_text(const CookedRow& row, bool raw) {
+std::optional<std::string> exact_text(const Value& row, bool raw) {
   if (!row_has_value(row, raw)) return std::nullopt;
-  if (row.text != nullptr) return *row.text;
+  if (row.text.has_value()) return std::string(*row.text);
   if (is_hexadecimal(row)) return fmt::format("{:#x}", row.raw.value);
   return raw ? stored_text(row) : print_exact(base_value(row));
 }
 
-std::string unit_text(const CookedRow& row, bool raw) {
+std::string unit_text(const Value& row, bool raw) {
   if (raw) return stored_unit(*row.counter);
   return in_base_unit(0, cooked_unit(*row.counter)).unit;
 }
 
-std::string path_with_provider(const CookedRow& row) {
+std::string path_with_provider(const Value& row) {
   CounterPath path = row.counter_path(PathSpelling::kShort);
-  path.provider = escape_glob(row.selection->provider->name);
-  path.provider_pid = row.selection->provider->pid;
+  path.provider = escape_glob(row.provider().name);
+  path.provider_pid = row.provider().pid;
   return print_short(path);
 }
 
@@ -70,7 +70,7 @@ class TableWriter final : public RowWriter {
     choose_columns(moment);
     std::string time = print_local(moment.sample.time.realtime_ns, style_.milliseconds);
     bool any = false;
-    moment.rows([&](const CookedRow& row) {
+    moment.rows([&](const Value& row) {
       any = true;
       add(row, std::exchange(time, {}));
       return table_.rows() < kRowsAtOnce || flush(out);
@@ -80,11 +80,11 @@ class TableWriter final : public RowWriter {
   }
 
  private:
-  void add(const CookedRow& row, std::string time) {
+  void add(const Value& row, std::string time) {
     std::vector<std::string> cells{std::move(time)};
     if (providers_) cells.push_back(provider_of(row));
     cells.push_back(counter_text(row));
-    if (instances_) cells.emplace_back(row.instance->name);
+    if (instances_) cells.emplace_back(row.instance().name);
     cells.push_back(value_text(row, style_));
     cells.push_back(note_of(row));
     table_.add(std::move(cells));
@@ -103,11 +103,11 @@ class TableWriter final : public RowWriter {
   // Columns that would be empty or say the same in every row are left out, until a row needs them:
   // then the headings are printed anew.
   void choose_columns(const Moment& moment) {
-    const auto& selections = moment.sample.plan->selections;
+    const auto selected = moment.sample.selected();
     const bool providers = providers_ || spans_providers(moment);
     const bool instances =
-        instances_ || std::any_of(selections.begin(), selections.end(), [](const auto& selection) {
-          return has_instance_names(selection.set->set->instances);
+        instances_ || std::any_of(selected.begin(), selected.end(), [](const SelectedSet& one) {
+          return has_instance_names(one.set().instances);
         });
     if (begun_ && providers == providers_ && instances == instances_) return;
     begun_ = false;
@@ -129,7 +129,7 @@ class TableWriter final : public RowWriter {
 
   void write_histograms(const Moment& moment, const TextSink& out) const {
     bool any = false;
-    moment.rows([&](const CookedRow& row) {
+    moment.rows([&](const Value& row) {
       const auto histogram = histogram_text(row, moment.interval_s, style_);
       if (histogram.empty()) return true;
       any = true;
@@ -139,7 +139,7 @@ class TableWriter final : public RowWriter {
   }
 
   // Why there is no number, or why it is not today's. The first sample needs no words.
-  static std::string note_of(const CookedRow& row) {
+  static std::string note_of(const Value& row) {
     const auto word = status_word(row);
     if (word == "ok" || word == "no-rate-yet") return {};
     return "(" + std::string(word) + ")";
@@ -171,7 +171,7 @@ class LineWriter final : public RowWriter {
     const auto time = print_utc(moment.sample.time.realtime_ns);
     std::string lines;
     const bool providers = spans_providers(moment);
-    moment.rows([&](const CookedRow& row) {
+    moment.rows([&](const Value& row) {
       const auto value = exact_text(row, style_.raw);
       const auto unit = unit_text(row, style_.raw);
       if (style_.format == Format::kPlain) {
@@ -179,7 +179,7 @@ class LineWriter final : public RowWriter {
         lines += line({time, path, value.value_or("-"), unit});
       } else {
         lines += line({time, provider_of(row), symbol_or_name(set_of(row).symbol, set_of(row).name),
-                       std::string(row.instance->name),
+                       std::string(row.instance().name),
                        symbol_or_name(row.counter->symbol, row.counter->name), value.value_or(""),
                        unit, std::string(status_word(row))});
       }
@@ -209,7 +209,7 @@ class JsonRowWriter final : public RowWriter {
     const bool lines = style_.format == Format::kJsonLines;
     if (lines || !open_) open(moment);
     std::string text;
-    moment.rows([&](const CookedRow& row) {
+    moment.rows([&](const Value& row) {
       if (!lines) json_.line_break();
       write_row(row, moment);
       text += json_.take();
@@ -272,20 +272,20 @@ class JsonRowWriter final : public RowWriter {
     errors_.clear();
   }
 
-  void write_row(const CookedRow& row, const Moment& moment) {
+  void write_row(const Value& row, const Moment& moment) {
     const auto& set = set_of(row);
     json_.begin_object().key("path").text(row.short_path());
     json_.key("time").text(print_utc(moment.sample.time.realtime_ns));
     json_.key("set").text(symbol_or_name(set.symbol, set.name));
-    json_.key("instance").text(row.instance->name);
-    json_.key("instance_id").number(std::uint64_t{row.instance->id});
+    json_.key("instance").text(row.instance().name);
+    json_.key("instance_id").number(std::uint64_t{row.instance().id});
     json_.key("counter").text(symbol_or_name(row.counter->symbol, row.counter->name));
     json_.key("provider").text(provider_of(row));
-    if (!row.selection->provider->trusted) json_.key("trusted").boolean(false);
+    if (!row.provider().trusted) json_.key("trusted").boolean(false);
     json_.key("kind").text(style_.raw ? "raw" : kind_of(*row.counter).kind);
     json_.key("unit").text(unit_text(row, style_.raw));
     json_.key("value");
-    const bool has_number = row.text == nullptr && row_has_value(row, false);
+    const bool has_number = !row.text && row_has_value(row, false);
     if (style_.raw || (has_number && is_hexadecimal(row))) {
       write_stored(row);
     } else if (has_number) {
@@ -295,7 +295,7 @@ class JsonRowWriter final : public RowWriter {
     }
     json_.key("raw");
     write_stored(row);
-    if (row.text != nullptr) json_.key("text").text(*row.text);
+    if (row.text.has_value()) json_.key("text").text(*row.text);
     json_.key("status").text(status_word(row));
     if (set.stamp_word != kNoCounter) write_age("age_s", row.raw.time_ns, moment);
     if (row.counter->timed) write_age("set_age_s", row.set_ns, moment);
@@ -303,8 +303,8 @@ class JsonRowWriter final : public RowWriter {
     json_.end_object();
   }
 
-  void write_stored(const CookedRow& row) {
-    if (row.text != nullptr || !row_has_value(row, true)) {
+  void write_stored(const Value& row) {
+    if (row.text.has_value() || !row_has_value(row, true)) {
       json_.null();
     } else if (row.counter->form == ValueForm::kReal) {
       json_.number(row.cooked.value);
@@ -367,9 +367,9 @@ std::unique_ptr<RowWriter> make_row_writer(const RowStyle& style) {
   return std::make_unique<JsonRowWriter>(style);
 }
 
-std::string value_text(const CookedRow& row, const RowStyle& style) {
+std::string value_text(const Value& row, const RowStyle& style) {
   if (!row_has_value(row, style.raw)) return "-";
-  if (row.text != nullptr) return *row.text;
+  if (row.text.has_value()) return std::string(*row.text);
   if (is_hexadecimal(row)) return fmt::format("{:#x}", row.raw.value);
   if (!style.raw) {
     return std::string(sign_of(side_of(row.cooked.status), style.ascii)) +
@@ -378,9 +378,9 @@ std::string value_text(const CookedRow& row, const RowStyle& style) {
   return stored_text(row);
 }
 
-std::string counter_text(const CookedRow& row) {
+std::string counter_text(const Value& row) {
   const auto& set = set_of(row);
-  const auto provider = row.needs_provider() ? row.selection->provider->label() + ":" : "";
+  const auto provider = row.row->needs_provider() ? row.provider().label() + ":" : "";
   return provider + symbol_or_name(set.symbol, set.name) + "/" +
          symbol_or_name(row.counter->symbol, row.counter->name);
 }
@@ -400,16 +400,16 @@ std::string FieldLine::take() {
   return std::move(text_);
 }
 
-bool is_of_all(const CookedRow& row) { return row.is_total && !row.needs_provider(); }
+bool is_of_all(const Value& row) { return row.row->is_total && !row.row->needs_provider(); }
 
-std::string provider_of(const CookedRow& row) {
-  return is_of_all(row) ? std::string() : row.selection->provider->label();
+std::string provider_of(const Value& row) {
+  return is_of_all(row) ? std::string() : row.provider().label();
 }
 
 bool spans_providers(const Moment& moment) {
-  const auto& selections = moment.sample.plan->selections;
-  return std::any_of(selections.begin(), selections.end(), [&](const auto& selection) {
-    return selection.provider->record != selections.front().provider->record;
+  const auto selected = moment.sample.selected();
+  return std::any_of(selected.begin(), selected.end(), [&](const SelectedSet& one) {
+    return one.provider().record != selected.front().provider().record;
   });
 }
 

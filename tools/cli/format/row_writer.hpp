@@ -16,7 +16,7 @@
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/quantity.hpp"
 #include "cli/session/selection.hpp"
-#include "meterbank/reader/cook.hpp"
+#include "meterbank/reader/sample.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
@@ -91,13 +91,13 @@ class FieldLine {
 };
 
 // "18.4 k/s", a text, or "-" where there is neither.
-[[nodiscard]] std::string value_text(const CookedRow& row, const RowStyle& style);
+[[nodiscard]] std::string value_text(const Value& row, const RowStyle& style);
 // "demo_orders/accepted"
-[[nodiscard]] std::string counter_text(const CookedRow& row);
+[[nodiscard]] std::string counter_text(const Value& row);
 // A total, which is of all providers that it adds up.
-[[nodiscard]] bool is_of_all(const CookedRow& row);
+[[nodiscard]] bool is_of_all(const Value& row);
 // Empty if is_of_all().
-[[nodiscard]] std::string provider_of(const CookedRow& row);
+[[nodiscard]] std::string provider_of(const Value& row);
 // Rows of more than one provider: then each row but those of all names its own.
 [[nodiscard]] bool spans_providers(const Moment& moment);
 

@@ -26,11 +26,11 @@ std::string_view name_of(const CounterView& counter) {
   return counter.name.empty() ? counter.symbol : counter.name;
 }
 
-std::string path_of(const CookedRow& row) {
-  const Counterset& set = *row.selection->set->set;
+std::string path_of(const Value& row) {
+  const Counterset& set = row.set();
   const auto counter = name_of(*row.counter);
   if (!has_instance_names(set.instances)) return fmt::format("\\{}\\{}", set.name, counter);
-  return fmt::format("\\{}({})\\{}", set.name, row.instance->name, counter);
+  return fmt::format("\\{}({})\\{}", set.name, row.instance().name, counter);
 }
 
 // What path_of() is made of. Texts of a row live as long as the row.
@@ -40,11 +40,11 @@ struct Path {
   std::string_view counter;
   bool has_instance = false;
 
-  static Path of(const CookedRow& row) {
-    const Counterset& set = *row.selection->set->set;
+  static Path of(const Value& row) {
+    const Counterset& set = row.set();
     const bool has_instance = has_instance_names(set.instances);
-    return {set.name, has_instance ? row.instance->name : std::string_view(), name_of(*row.counter),
-            has_instance};
+    return {set.name, has_instance ? row.instance().name : std::string_view(),
+            name_of(*row.counter), has_instance};
   }
 };
 
@@ -55,9 +55,9 @@ struct ColumnKey {
   std::string_view provider;  // empty: of all
   std::uint32_t uid = 0;
 
-  static ColumnKey of(const CookedRow& row) {
+  static ColumnKey of(const Value& row) {
     if (is_of_all(row)) return {Path::of(row), {}, 0};
-    return {Path::of(row), row.selection->provider->name, row.selection->provider->uid};
+    return {Path::of(row), row.provider().name, row.provider().uid};
   }
 };
 
@@ -110,7 +110,7 @@ class PdhWriter final : public RowWriter {
     LogRecord record;
     record.time = log_time_of(moment.sample.time.realtime_ns);
     record.values.resize(count_);
-    moment.rows([&](const CookedRow& row) {
+    moment.rows([&](const Value& row) {
       const auto found = columns_.find(ColumnKey::of(row));
       if (found == columns_.end()) return true;
       const auto column = found->second.next(moments_);
@@ -140,9 +140,9 @@ class PdhWriter final : public RowWriter {
     const auto needs_label = rows_that_need_a_label(moment);
     const auto machine = machine_name();
     std::string line = print_log_title(format_, log_zone_at(moment.sample.time.realtime_ns));
-    moment.rows([&](const CookedRow& row) {
+    moment.rows([&](const Value& row) {
       columns_[texts_.kept(ColumnKey::of(row))].in_order.push_back(count_);
-      const auto place = needs_label[count_] ? row.selection->provider->label() : machine;
+      const auto place = needs_label[count_] ? row.provider().label() : machine;
       append_log_path(format_, escape_for_terminal(fmt::format("\\\\{}{}", place, path_of(row))),
                       line);
       ++count_;
@@ -156,22 +156,23 @@ class PdhWriter final : public RowWriter {
     const bool has_others = spans_providers(moment);
     std::unordered_map<Path, std::uint32_t, KeyHash, KeyEqual> offers;
     if (has_others) {
-      moment.rows([&](const CookedRow& row) {
-        if (!row.needs_provider()) ++offers[texts_.kept(Path::of(row))];
+      moment.rows([&](const Value& row) {
+        if (!row.row->needs_provider()) ++offers[texts_.kept(Path::of(row))];
         return true;
       });
     }
     std::vector<bool> needs_label;
-    moment.rows([&](const CookedRow& row) {
-      needs_label.push_back(row.needs_provider() || (has_others && offers.at(Path::of(row)) > 1));
+    moment.rows([&](const Value& row) {
+      needs_label.push_back(row.row->needs_provider() ||
+                            (has_others && offers.at(Path::of(row)) > 1));
       return true;
     });
     return needs_label;
   }
 
-  [[nodiscard]] std::string value_of(const CookedRow& row) const {
+  [[nodiscard]] std::string value_of(const Value& row) const {
     // A log has numbers only.
-    if (row.text != nullptr || !row_has_value(row, raw_)) return {};
+    if (row.text.has_value() || !row_has_value(row, raw_)) return {};
     return raw_ ? stored_text(row) : print_exact(row.cooked.value);
   }
 

@@ -112,7 +112,7 @@ int demo(const Invocation& invocation, Console& console) {
   selected.paths = live ? own_paths(kLivePaths) : own_paths(kPrintedPaths);
   auto selection = Selection::open(selected, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
-  if (selection->query.plan()->selections.empty()) return report_unmatched(*selection, console);
+  if (selection->query.selected().empty()) return report_unmatched(*selection, console);
   if (live) return show_live(invocation, *selection, waiter, console);
 
   Invocation rows = invocation;

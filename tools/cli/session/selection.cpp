@@ -199,9 +199,9 @@ CatalogOptions catalog_options(const SelectionOptions& options) {
   return catalog;
 }
 
-NotInTotals not_in_totals_of(const QueryPlan& plan) {
+NotInTotals not_in_totals_of(std::span<const std::shared_ptr<const ProviderView>> left_out) {
   NotInTotals records;
-  for (const auto& provider : plan.left_out) records.insert(provider->record);
+  for (const auto& provider : left_out) records.insert(provider->record);
   return records;
 }
 
@@ -254,7 +254,7 @@ Result<Selection> Selection::open(const SelectionOptions& options, Waiter& waite
       auto query = Query::compile(*catalog, *patterns, options.excluded);
       if (!query) return tl::make_unexpected(query.error());
       if (query->asks()) query->enumerate(options.callback_timeout);
-      const bool complete = query->unmatched().empty() && !query->plan()->selections.empty();
+      const bool complete = query->unmatched().empty() && !query->selected().empty();
       if (complete || last) {
         return Selection{std::move(*catalog), std::move(*query), *patterns,
                          options.callback_timeout};
@@ -341,7 +341,7 @@ int report_unmatched(const Selection& selection, const Console& console,
                   [](const auto& provider) { return is_readable(*provider); });
   if (!has_readable) return report_no_provider(selection.catalog, console);
   if (selection.query.unmatched().empty()) {
-    if (!selection.query.plan()->selections.empty()) {
+    if (!selection.query.selected().empty()) {
       return selection.patterns.empty() ? report_hidden(selection.catalog, console) : kExitDone;
     }
     complain(console, "nothing is left to read; try: meterbank list");
@@ -362,8 +362,8 @@ int report_unmatched(const Selection& selection, const Console& console,
 
 int report_missing(const Selection& selection, const Console& console) {
   // With samples to come, each says for itself who did not answer.
-  if (selection.query.plan()->selections.empty()) {
-    const auto left_out = not_in_totals_text(not_in_totals_of(*selection.query.plan()));
+  if (selection.query.selected().empty()) {
+    const auto left_out = not_in_totals_text(not_in_totals_of(selection.query.left_out()));
     if (!left_out.empty()) complain(console, left_out);
     std::set<std::string> said;
     const int code = report_answers(selection.query.answers(), console, said);
@@ -375,7 +375,7 @@ int report_missing(const Selection& selection, const Console& console) {
 void Sampler::take() {
   const auto now = Clock::now();
   // The sample before the last is not needed any more, nor is what it alone keeps of the catalog.
-  samples_[1 - newest_].plan = nullptr;
+  samples_[1 - newest_].clear();
   // The first sample follows the opening of the catalog; later ones look around once in a while.
   if (taken_ > 0 && (selection_->catalog.stale() || now - refreshed_ >= kRefreshPeriod)) {
     selection_->refresh();
@@ -397,29 +397,20 @@ void Sampler::collect() {
   }
 }
 
-void Sampler::each_row(RowSink take) const {
+void Sampler::each_row(ValueSink take) const {
   const double seconds = interval();
-  cook_each(taken_ < 2 ? nullptr : &samples_[1 - newest_], samples_[newest_],
-            {.cap_percent = false}, [&](const CookedRow& cooked) {
-              if (kind_of(cooked.counter->type).kind != "ratio") return take(cooked);
-              CookedRow row = cooked;
-              round_share(row.cooked.value, seconds);
-              return take(row);
-            });
+  for (const Row& row : newer().since(samples_[1 - newest_], {.cap_percent = false})) {
+    for (const Value& cooked : row) {
+      Value value = cooked;
+      if (kind_of(value.kind()).kind == "ratio") round_share(value.cooked.value, seconds);
+      if (!take(value)) return;
+    }
+  }
 }
 
-std::vector<CookedRow> Sampler::rows() const {
-  std::vector<CookedRow> rows;
-  each_row([&rows](const CookedRow& row) {
-    rows.push_back(row);
-    return true;
-  });
-  return rows;
-}
-
-bool Sampler::has_row(bool (*is_so)(const CookedRow&)) const {
+bool Sampler::has_row(bool (*is_so)(const Value&)) const {
   bool found = false;
-  each_row([&](const CookedRow& row) {
+  each_row([&](const Value& row) {
     found = is_so(row);
     return !found;
   });
@@ -434,14 +425,14 @@ double Sampler::interval() const noexcept {
 }
 
 bool Sampler::needs_another() const {
-  return has_row([](const CookedRow& row) {
-    return row.cooked.status == CookStatus::kFirstSample && row.row_status != RowStatus::kDead;
+  return has_row([](const Value& row) {
+    return row.cooked.status == CookStatus::kFirstSample && row.status() != RowStatus::kDead;
   });
 }
 
 bool Sampler::awaits_provider() const {
-  return has_row([](const CookedRow& row) {
-    return row.cooked.status == CookStatus::kNoNewSample && row.row_status == RowStatus::kFresh;
+  return has_row([](const Value& row) {
+    return row.cooked.status == CookStatus::kNoNewSample && row.status() == RowStatus::kFresh;
   });
 }
 

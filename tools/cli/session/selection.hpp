@@ -4,18 +4,19 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cli/session/console.hpp"
+#include "cli/session/value_sink.hpp"
 #include "cli/session/waiter.hpp"
 #include "meterbank/reader/catalog.hpp"
-#include "meterbank/reader/cook.hpp"
 #include "meterbank/reader/query.hpp"
+#include "meterbank/reader/sample.hpp"
 
 namespace meterbank::cli {
 
@@ -50,7 +51,8 @@ struct Selection {
 
 // By their records.
 using NotInTotals = std::set<std::string>;
-[[nodiscard]] NotInTotals not_in_totals_of(const QueryPlan& plan);
+[[nodiscard]] NotInTotals not_in_totals_of(
+    std::span<const std::shared_ptr<const ProviderView>> left_out);
 // "totals leave out 2 providers of other users; --across-users adds them", or nothing.
 [[nodiscard]] std::string not_in_totals_text(const NotInTotals& providers);
 
@@ -79,9 +81,6 @@ int report_answers(const std::shared_ptr<const std::vector<CallbackAnswer>>& ans
 // provider.
 [[nodiscard]] int report_no_provider(const Catalog& catalog, const Console& console);
 
-// Walks over rows, as often as it is called: a table of millions is never held at once.
-using RowWalk = std::function<void(RowSink)>;
-
 // Takes samples of a selection one after the other; each is cooked with the one before.
 class Sampler {
  public:
@@ -93,10 +92,8 @@ class Sampler {
   // renews less often than was hoped.
   void retake();
 
-  // Hands over the rows of the sample, cooked one by one; see cook_each().
-  void each_row(RowSink take) const;
-  // All of them at once, for tables that are known to be small. Valid until the next take().
-  [[nodiscard]] std::vector<CookedRow> rows() const;
+  // Hands over the values of the sample, cooked one by one.
+  void each_row(ValueSink take) const;
   [[nodiscard]] const Sample& newer() const noexcept { return samples_[newest_]; }
   // Seconds since the sample before, 0 for the first.
   [[nodiscard]] double interval() const noexcept;
@@ -108,7 +105,7 @@ class Sampler {
 
  private:
   void collect();
-  [[nodiscard]] bool has_row(bool (*is_so)(const CookedRow&)) const;
+  [[nodiscard]] bool has_row(bool (*is_so)(const Value&)) const;
 
   Selection* selection_;
   Sample samples_[2];

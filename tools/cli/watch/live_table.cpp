@@ -18,32 +18,32 @@
 namespace meterbank::cli {
 namespace {
 
-RowKey key_of(const CookedRow& row) {
-  const auto& provider = *row.selection->provider;
+RowKey key_of(const Value& row) {
+  const auto& provider = row.provider();
   const bool is_made_up = row.counter->word == kNoCounter;
-  return {{provider.segment_id[0], provider.segment_id[1], row.selection->set->registration,
-           row.instance->slot, row.instance->generation, row.counter->word},
+  return {{provider.segment_id[0], provider.segment_id[1], row.row->registered->registration,
+           row.instance().slot, row.instance().generation, row.counter->word},
           is_made_up ? counter_text(row) : std::string()};
 }
 
-LiveRow describe(const CookedRow& row, bool raw, Charset charset) {
+LiveRow describe(const Value& row, bool raw, Charset charset) {
   const auto clean = [charset](std::string_view text) {
     return escape_for_terminal(text, charset);
   };
   LiveRow live;
   live.key = key_of(row);
   live.counter = clean(counter_text(row));
-  live.instance = clean(row.instance->name);
+  live.instance = clean(row.instance().name);
   live.provider = clean(provider_of(row));
   live.unit = clean(raw ? stored_unit(*row.counter) : cooked_unit(*row.counter));
   // Last words are not what is NOW; get and list have them.
-  if (!row_has_value(row, raw) || row.row_status == RowStatus::kDead) {
+  if (!row_has_value(row, raw) || row.status() == RowStatus::kDead) {
     const auto word = status_word(row);
     live.status = word == "no-rate-yet" ? "-" : std::string(word);
   } else if (side_of(row.cooked.status) != Quantile::Side::kWithin) {
     live.status = status_word(row);  // the end of the buckets would pass for the percentile
   }
-  if (live.status.empty() && row.text != nullptr) live.text = clean(*row.text);
+  if (live.status.empty() && row.text.has_value()) live.text = clean(std::string(*row.text));
   live.detail = clean(row.counter->help.empty() ? row.counter->name
                                                 : row.counter->name + ": " + row.counter->help);
   const auto kind = kind_of(*row.counter);
@@ -52,15 +52,15 @@ LiveRow describe(const CookedRow& row, bool raw, Charset charset) {
                   kind.phrase, row.counter->id, live.provider.empty() ? "total" : live.provider);
   live.value = raw ? stored_number(row) : row.cooked.value;
   live.is_news =
-      raw || row.row_status != RowStatus::kFresh || row.cooked.status != CookStatus::kNoNewSample;
+      raw || row.status() != RowStatus::kFresh || row.cooked.status != CookStatus::kNoNewSample;
   live.raw = raw;
-  live.is_of_hung = row.selection->provider->state == ProviderState::kHung;
+  live.is_of_hung = row.provider().state == ProviderState::kHung;
   return live;
 }
 
 // What a filter is held against.
-std::string filtered_text(const CookedRow& row) {
-  return escape_for_terminal(counter_text(row)) + " " + escape_for_terminal(row.instance->name);
+std::string filtered_text(const Value& row) {
+  return escape_for_terminal(counter_text(row)) + " " + escape_for_terminal(row.instance().name);
 }
 
 std::string right(const std::string& text, std::size_t width) {
@@ -191,7 +191,7 @@ bool LiveTable::take_rows(const RowWalk& rows, const View& view, const std::stri
   rows_.clear();
   bool is_whole = true;
   std::size_t seen = 0;
-  rows([&](const CookedRow& row) {
+  rows([&](const Value& row) {
     if (++seen % kRowsBetweenLooks == 0 && is_interrupted && is_interrupted()) is_whole = false;
     if (!is_whole) return false;
     if (!filter.empty() && !glob.matches(filtered_text(row))) return true;

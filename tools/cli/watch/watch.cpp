@@ -97,9 +97,9 @@ class LiveSession {
 
   // A key that is pressed meanwhile comes first.
   void show_sample(Clock::time_point now) {
-    const RowWalk all = [this](RowSink take) { sampler_.each_row(take); };
+    const RowWalk all = [this](ValueSink take) { sampler_.each_row(take); };
     // A percentile is stored nowhere.
-    const RowWalk with_percentiles = [&](RowSink take) { percentile_rows_.each(all, take); };
+    const RowWalk with_percentiles = [&](ValueSink take) { percentile_rows_.each(all, take); };
     table_.update(view_.raw ? all : with_percentiles, view_, now, [this] {
       wants_search_ = screen_.has_input();
       return wants_search_;
@@ -117,10 +117,10 @@ class LiveSession {
   [[nodiscard]] std::string trouble() const {
     std::string text;
     for (const auto& provider : selection_.catalog.providers()) {
-      const auto& selections = selection_.query.plan()->selections;
+      const auto selected = selection_.query.selected();
       const bool is_shown = std::any_of(
-          selections.begin(), selections.end(),
-          [&](const auto& shown) { return shown.provider->record == provider->record; });
+          selected.begin(), selected.end(),
+          [&](const SelectedSet& shown) { return shown.provider().record == provider->record; });
       if (!is_shown) continue;
       const bool is_hung = provider->state == ProviderState::kHung;
       if (!is_hung && provider->state != ProviderState::kDead) continue;
@@ -128,7 +128,7 @@ class LiveSession {
       const auto seconds = std::floor(static_cast<double>(provider->heartbeat_age_ns()) / 1e9);
       text += is_hung ? " silent for " + print_duration(seconds) : " is dead";
     }
-    if (const auto left_out = not_in_totals_text(not_in_totals_of(*selection_.query.plan()));
+    if (const auto left_out = not_in_totals_text(not_in_totals_of(selection_.query.left_out()));
         !left_out.empty()) {
       text += (text.empty() ? "" : ", ") + left_out;
     }
@@ -304,7 +304,7 @@ int watch(const Invocation& invocation, Console& console) {
   auto selection = Selection::open(invocation.selection, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
   const int missing = report_missing(*selection, console);
-  if (missing != kExitDone && (invocation.strict || selection->query.plan()->selections.empty())) {
+  if (missing != kExitDone && (invocation.strict || selection->query.selected().empty())) {
     return missing;
   }
   const bool rows = invocation.format != Format::kAuto || !invocation.output.empty();

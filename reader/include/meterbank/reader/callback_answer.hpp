@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What came of asking: one answer a registration whose rows are computed on demand.
+//
+// Thread safety  Answers are immutable once they are in a sample: any thread may read them.
+// Errors         AnswerOutcome says what went wrong. reason() may throw std::bad_alloc.
+// Progress       Reading an answer waits for nothing; Query::collect() has waited.
+// Cost           One answer a registration and an ask, shared by query and samples.
+// Lifetime       An answer keeps its provider's view.
+// Units          Timeouts are nanoseconds.
 #pragma once
 
 #include <cstddef>

@@ -4,16 +4,21 @@
 //
 // All system calls of a reader happen here, in open() and refresh(). Everything a provider wrote is
 // copied once and the copy is checked; a provider whose directory does not hold together is listed
-// with the reason instead of its sets. Thread safety: one thread at a time per Catalog; different
-// catalogs are independent. No segment can hang or crash a function.
+// with the reason instead of its sets.
 //
-// Errors: open() and refresh() report lack of memory (base/result.hpp). Functions that return
-// strings may throw std::bad_alloc; the others do not allocate.
-//
-// Cost: a catalog, one query of it and two samples take at most twice the bytes that are mapped,
-// and 32 MiB, in private memory; mapped pages are shared with the provider and do not count. What
-// changed between two calls of refresh() is there in both states until Query::update(). Where
-// counters are computed on demand, their rows count as mapped.
+// Thread safety  One thread at a time per Catalog; different catalogs are independent. Views are
+//                immutable, so any number of threads may read one.
+// Errors         open() and refresh() report lack of memory (base/result.hpp). Functions that
+//                return strings may throw std::bad_alloc; the others do not allocate.
+// Progress       No segment can hang or crash a function: every loop over what a provider wrote has
+//                a bound.
+// Cost           A catalog, one query of it and two samples take at most twice the bytes that are
+//                mapped, and 32 MiB, in private memory; mapped pages are shared with the provider
+//                and do not count. What changed between two calls of refresh() is there in both
+//                states until Query::update(). Rows that are computed on demand count as mapped.
+// Lifetime       A view keeps its provider's memory mapped, as do queries and samples, which keep
+//                views; all of them may outlive the catalog.
+// Units          Times are nanoseconds, sizes are bytes. CounterView::unit is a UCUM code.
 #pragma once
 
 #include <array>

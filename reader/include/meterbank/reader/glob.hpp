@@ -3,6 +3,13 @@
 // Patterns with two wildcards: `*` is any run of characters, also an empty one, `?` is exactly one.
 // A character is a code point; a byte outside valid UTF-8 counts as one too. Case is folded as for
 // names (meterbank/shm/case_fold.hpp). There are no character classes: `[` is a bracket.
+//
+// Thread safety  All functions may be called concurrently, also of one Glob.
+// Errors         Every text is a pattern. Functions that are not noexcept may throw std::bad_alloc.
+// Progress       Bounded: at most the characters of the text times those of the pattern.
+// Cost           Matching allocates nothing; compiling a pattern allocates once.
+// Lifetime       A Glob keeps a copy of its pattern.
+// Units          A character is a code point.
 #pragma once
 
 #include <optional>

@@ -16,6 +16,14 @@
 //
 // Parsing looks nothing up. What two short words mean depends on the set, so both readings are
 // kept, see SecondWord.
+//
+// Thread safety  All functions may be called concurrently.
+// Errors         kBadPath with the column, what was expected and what to try; lack of memory is
+//                std::bad_alloc where a function returns no Result.
+// Progress       Bounded by the length of the path, at most kPathBytesMax.
+// Cost           Allocates the strings that it returns.
+// Lifetime       Paths are values; RowNames refers to the caller's strings during the call.
+// Units          Columns are characters, from 1; kPathBytesMax is bytes.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // "did you mean ...?" for names that matched nothing.
+//
+// Thread safety  One thread at a time per NearestName; functions may be called concurrently.
+// Errors         May throw std::bad_alloc.
+// Progress       Bounded by the limit of edits times the shorter name.
+// Cost           NearestName keeps its memory from candidate to candidate.
+// Lifetime       Keeps copies of what it is given.
+// Units          Distances count edits of characters, which are code points.
 #pragma once
 
 #include <cstddef>

@@ -198,7 +198,7 @@ void PerfQuery::make_ready() {
 }
 
 void PerfQuery::lay_out() {
-  plan_ = ResultPlan(*query_.plan(), width_);
+  plan_ = ResultPlan(query_, width_);
   query_.prepare(sample_);
   is_unfetched_ = false;
 }
@@ -218,9 +218,9 @@ PerfError PerfQuery::read(const CallerBuffer& buffer) {
   if (!query_.asks()) {
     query_.collect(sample_, now);
   } else if (!is_waiting(now.monotonic_ns)) {
-    const auto before = query_.plan();
+    const std::uint64_t before = query_.version();
     query_.collect(sample_, kTimeout);
-    if (query_.plan() != before) plan_ = ResultPlan(*query_.plan(), width_);
+    if (query_.version() != before) plan_ = ResultPlan(query_, width_);
   }
   const std::size_t bytes = plan_.measure(sample_);
   const PerfError error = buffer.announce(bytes);

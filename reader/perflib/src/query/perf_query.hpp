@@ -15,7 +15,7 @@
 #include "../found_sets.hpp"
 #include "meterbank/perflib/block_walker.hpp"
 #include "meterbank/reader/catalog.hpp"
-#include "meterbank/reader/query.hpp"
+#include "meterbank/reader/item_query.hpp"
 #include "result_plan.hpp"
 
 namespace meterbank {
@@ -41,7 +41,7 @@ struct CallerBuffer {
 class PerfQuery {
  public:
   PerfQuery(Catalog catalog, CharacterWidth width)
-      : catalog_(std::move(catalog)), width_(width), query_(Query::of_items(catalog_, {})) {}
+      : catalog_(std::move(catalog)), width_(width), query_(ItemQuery::compile(catalog_, {})) {}
 
   // Both write each identifier's status into `bytes`. kInvalidParameter: the bytes are no sequence
   // of identifiers, and nothing was done.
@@ -71,7 +71,7 @@ class PerfQuery {
   std::size_t items_bytes_ = 0;      // of list()
   bool ready_ = false;               // the four below belong to the items and the catalog
   std::uint64_t ready_version_ = 0;  // of the catalog
-  Query query_;
+  ItemQuery query_;
   ResultPlan plan_;
   Sample sample_;
   std::uint64_t scanned_ns_ = 0;

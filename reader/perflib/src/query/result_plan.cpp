@@ -28,10 +28,10 @@ PerfError error_of(ItemStatus status) noexcept {
 // Lays blocks out, answer by answer.
 class ResultPlan::Builder {
  public:
-  Builder(ResultPlan& plan, const QueryPlan& query, CharacterWidth width)
+  Builder(ResultPlan& plan, const ItemQuery& query, CharacterWidth width)
       : plan_(plan), query_(query), width_(width) {}
 
-  void add(const QueryPlan::Answer& answer) {
+  void add(const ItemAnswer& answer) {
     Block block;
     block.set = answer.item.set;
     block.alive = answer.alive;
@@ -46,7 +46,7 @@ class ResultPlan::Builder {
  private:
   using Rows = std::vector<std::uint32_t>;  // of the query
 
-  void lay_out(const QueryPlan::Answer& answer, Block& block) {
+  void lay_out(const ItemAnswer& answer, Block& block) {
     const Counterset& set = *answer.set->set;
     const bool every_counter = answer.item.counter_id == kAnyCounterId;
     std::vector<std::uint32_t> ids{answer.item.counter_id};
@@ -73,23 +73,19 @@ class ResultPlan::Builder {
 
   [[nodiscard]] Rows shown(const Rows& rows) const {
     if (rows.empty()) return {};
-    const auto selection_of = [this](std::uint32_t row) -> const QueryPlan::Selection& {
-      return query_.selections[query_.rows[row].selection];
-    };
-    RowsByName by_name(!selection_of(rows.back()).provider->trusted);
+    RowsByName by_name(!query_.row(rows.back()).provider->trusted);
     Rows shown;
     shown.reserve(rows.size());
-    for (const std::uint32_t row : rows) {
-      const QueryPlan::Selection& selection = selection_of(row);
-      const InstanceView& instance = selection.set->instances[query_.rows[row].instance];
-      if (by_name.shows(*selection.provider, *selection.set->set, instance)) shown.push_back(row);
+    for (const std::uint32_t number : rows) {
+      const meterbank::Row row = query_.row(number);
+      if (by_name.shows(*row.provider, row.set(), *row.instance)) shown.push_back(number);
     }
     return shown;
   }
 
   Range add_ended(const Counterset& set, const std::vector<std::uint32_t>& ids) {
     Range range{plan_.ended_.size(), 0};
-    for (const QueryPlan::Ended& ended : query_.ended) {
+    for (const EndedValues& ended : query_.ended()) {
       if (range.count != 0 || !agree(*ended.set, set)) continue;
       for (const std::uint32_t id : ids) {
         const CounterView* const counter = ended.set->find(id);
@@ -125,15 +121,14 @@ class ResultPlan::Builder {
   }
 
   // Where the columns of an item lie in the blocks of one registration.
-  std::size_t columns_in(const QueryPlan::Selection& selection,
-                         const std::vector<std::uint32_t>& ids,
+  std::size_t columns_in(const RegisteredSet& registered, const std::vector<std::uint32_t>& ids,
                          std::map<const RegisteredSet*, std::size_t>& known) {
-    const auto [place, is_new] = known.emplace(selection.set, plan_.columns_.size());
+    const auto [place, is_new] = known.emplace(&registered, plan_.columns_.size());
     if (!is_new) return place->second;
     for (const std::uint32_t id : ids) {
       Column column;
-      if (const CounterView* const counter = selection.set->set->find(id)) {
-        column = {counter->word, width_of(counter->type), counter->aggregate, counter->form};
+      if (const CounterView* const counter = registered.set->find(id)) {
+        column = {counter, width_of(counter->type), counter->aggregate, counter->form};
       }
       plan_.columns_.push_back(column);
     }
@@ -144,15 +139,14 @@ class ResultPlan::Builder {
     const Range range{plan_.rows_.size(), rows.size()};
     std::map<const RegisteredSet*, std::size_t> columns;
     for (const std::uint32_t source : rows) {
-      const QueryPlan::Selection& selection = query_.selections[query_.rows[source].selection];
+      const meterbank::Row from = query_.row(source);
       Row row;
       row.row = source;
-      row.first_column = columns_in(selection, ids, columns);
-      row.keeps_history = keeps_history(selection.set->set->instances);
+      row.first_column = columns_in(*from.registered, ids, columns);
+      row.keeps_history = keeps_history(from.set().instances);
       if (with_names) {
-        const InstanceView& instance = selection.set->instances[query_.rows[source].instance];
         row.header = plan_.text_.size();
-        row.header_bytes = append_row_header(instance.name, instance.id, width_, plan_.text_);
+        row.header_bytes = append_row_header(from.name(), from.id(), width_, plan_.text_);
       }
       plan_.rows_.push_back(row);
     }
@@ -160,14 +154,14 @@ class ResultPlan::Builder {
   }
 
   ResultPlan& plan_;
-  const QueryPlan& query_;
+  const ItemQuery& query_;
   CharacterWidth width_;
 };
 
-ResultPlan::ResultPlan(const QueryPlan& plan, CharacterWidth width) {
-  Builder builder(*this, plan, width);
-  blocks_.reserve(plan.answers.size());
-  for (const QueryPlan::Answer& answer : plan.answers) {
+ResultPlan::ResultPlan(const ItemQuery& query, CharacterWidth width) {
+  Builder builder(*this, query, width);
+  blocks_.reserve(query.item_answers().size());
+  for (const ItemAnswer& answer : query.item_answers()) {
     builder.add(answer);
     too_large_ = rows_.size() * sizeof(Row) + text_.size() > kResultBytesMax;
     if (too_large_) break;

@@ -11,15 +11,15 @@
 
 #include "../error_codes.hpp"
 #include "meterbank/perflib/result_layout.hpp"
-#include "meterbank/reader/query.hpp"
+#include "meterbank/reader/item_query.hpp"
 
 namespace meterbank {
 
 class ResultPlan {
  public:
   ResultPlan() = default;
-  // `plan` is of a query of items and outlives this. The width is that of the names.
-  ResultPlan(const QueryPlan& plan, CharacterWidth width);
+  // Valid until the query changes. The width is that of the names.
+  ResultPlan(const ItemQuery& query, CharacterWidth width);
 
   // The bytes that write() will write for this sample. Beyond kResultBytesMax where laying it out
   // would take more memory than that; then there is nothing to write.
@@ -30,8 +30,8 @@ class ResultPlan {
 
  private:
   struct Column {
-    std::uint32_t word = kNoCounter;  // in the block; kNoCounter: this registration has no such
-    std::uint32_t bytes = 0;          // 4, 8, or 0 without a value
+    const CounterView* counter = nullptr;  // null: this registration has no such
+    std::uint32_t bytes = 0;               // 4, 8, or 0 without a value
     std::uint32_t aggregate = 0;
     ValueForm form = ValueForm::kUnsigned;
   };
@@ -85,7 +85,7 @@ class ResultPlan {
   std::vector<Block> blocks_;
   std::vector<Row> rows_;
   std::vector<Column> columns_;
-  std::vector<QueryPlan::Ended::Value> ended_;
+  std::vector<EndedValues::Value> ended_;
   std::vector<std::byte> text_;
   bool too_large_ = false;
 };

@@ -120,13 +120,13 @@ class ResultPlan::Writer {
   }
 
   void row(const Row& row, std::size_t columns) noexcept {
-    const std::uint64_t* const values = sample_.row(row.row);
+    const StoredRow values = sample_.stored(row.row);
     const Column* const first = plan_.columns_.data() + row.first_column;
     std::byte* target = target_;
     for (std::size_t index = 0; index < columns; ++index) {
       const Column& column = first[index];
       const std::uint64_t value =
-          column.word == kNoCounter ? 0 : whole(values[column.word], column.form);
+          column.counter == nullptr ? 0 : whole(values[*column.counter], column.form);
       target = store_value(target, value, column.bytes);
     }
     target_ = target;
@@ -147,7 +147,7 @@ class ResultPlan::Writer {
 
 // Rows that ended are not shown, as on Windows; in a set with history they go on counting.
 bool ResultPlan::is_good(const Row& row, const Sample& sample) noexcept {
-  switch (sample.status[row.row]) {
+  switch (sample.status(row.row)) {
     case RowStatus::kFresh:
     case RowStatus::kCheckpoint:
       return true;
@@ -162,7 +162,7 @@ bool ResultPlan::is_good(const Row& row, const Sample& sample) noexcept {
 bool ResultPlan::any_busy(const Range& range, const Sample& sample) const noexcept {
   const Row* const first = rows_.data() + range.first;
   return std::any_of(first, first + range.count,
-                     [&](const Row& row) { return sample.status[row.row] == RowStatus::kBusy; });
+                     [&](const Row& row) { return sample.status(row.row) == RowStatus::kBusy; });
 }
 
 PerfError ResultPlan::error_without_rows(const Block& block, const Sample& sample) noexcept {
@@ -186,8 +186,8 @@ std::uint64_t ResultPlan::sum(const Block& block, std::size_t column, const Samp
   for (std::size_t index = 0; index < block.summed.count; ++index) {
     const Row& row = rows_[block.summed.first + index];
     const Column& place = columns_[row.first_column + column];
-    if (place.word == kNoCounter || place.bytes == 0 || !is_good(row, sample)) continue;
-    std::uint64_t value = whole(sample.row(row.row)[place.word], place.form);
+    if (place.counter == nullptr || place.bytes == 0 || !is_good(row, sample)) continue;
+    std::uint64_t value = whole(sample.stored(row.row)[*place.counter], place.form);
     if (place.bytes == 4) value &= 0xffffffff;
     if (count == 0) {
       function = place.aggregate;
@@ -201,7 +201,7 @@ std::uint64_t ResultPlan::sum(const Block& block, std::size_t column, const Samp
     ++count;
   }
   if (count != 0 && block.ended.count != 0) {
-    const QueryPlan::Ended::Value& ended = ended_[block.ended.first + column];
+    const EndedValues::Value& ended = ended_[block.ended.first + column];
     if (ended.count != 0) result = joined_whole(function, form, result, whole(ended.raw, form));
     count += ended.count;
   }

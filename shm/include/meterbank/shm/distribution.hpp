@@ -245,12 +245,16 @@ struct Distribution {
   // count.
   static std::optional<Distribution> of(const DistributionPlace& place,
                                         std::span<const std::uint64_t> block);
+  // The same into this one, whose memory is used again. False: nothing of it counts.
+  [[nodiscard]] bool read(const DistributionPlace& place, std::span<const std::uint64_t> block);
 
   // Both as if they had been recorded in one, at the coarser scale and over both ranges. What one
   // of them only knows to lie below or above stays there.
   void add(const Distribution& other);
   // What was recorded since `before`, a snapshot of the same distribution. Nothing: it is not one.
   [[nodiscard]] std::optional<Distribution> since(const Distribution& before) const;
+  // The same in place. False: nothing of this one counts any more.
+  [[nodiscard]] bool subtract(const Distribution& before);
 
   // Of a share of 0..1. The least and the most are exact where they are known. Nothing: there are
   // no values.

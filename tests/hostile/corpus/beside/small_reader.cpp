@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 
+#include "../../../support/cooked_values.hpp"
 #include "healthy.hpp"
 #include "meterbank/reader.hpp"
 
@@ -31,22 +32,22 @@ std::string number(double value) {
   return text;
 }
 
-bool is_level(const CookedRow& row) {
-  return row.counter->symbol == "level" && row.selection->set->set->symbol.starts_with("healthy_");
+bool is_level(const test::KeptValue& row) {
+  return row.counter->symbol == "level" && row.set().symbol.starts_with("healthy_");
 }
 
-void report_patterns(const std::vector<CookedRow>& cooked, Report& report) {
+void report_patterns(const std::vector<test::KeptValue>& cooked, Report& report) {
   std::uint64_t lost = 0, others = 0;
-  for (const CookedRow& row : cooked) {
-    const bool is_healthy = row.selection->provider->name == kHealthyName;
+  for (const test::KeptValue& row : cooked) {
+    const bool is_healthy = row.provider().name == kHealthyName;
     if (!is_healthy) ++others;
-    if (!is_healthy && !holds_values(row.row_status)) ++lost;
+    if (!is_healthy && !holds_values(row.status())) ++lost;
     if (!is_level(row)) continue;
-    const RegisteredSet& set = *row.selection->set;
-    if (row.instance->id == kTotalInstanceId || row.selection->total) {
+    const RegisteredSet& set = *row.row->registered;
+    if (row.instance().id == kTotalInstanceId || row.row->is_total) {
       report.rows.insert("total " + number(row.cooked.value) + " patterns");
     } else if (is_healthy && has_value(row.cooked.status)) {
-      report.rows.insert("row " + set.set->symbol + " " + std::string(row.instance->name) + " " +
+      report.rows.insert("row " + set.set->symbol + " " + std::string(row.instance().name) + " " +
                          number(row.cooked.value));
     }
   }
@@ -54,9 +55,9 @@ void report_patterns(const std::vector<CookedRow>& cooked, Report& report) {
   report.others.insert("lost_rows=" + std::to_string(lost));
 }
 
-void report_items(const std::vector<CookedRow>& cooked, Report& report) {
-  for (const CookedRow& row : cooked) {
-    if (row.instance->id != kTotalInstanceId || row.counter->symbol != "level") continue;
+void report_items(const std::vector<test::KeptValue>& cooked, Report& report) {
+  for (const test::KeptValue& row : cooked) {
+    if (row.instance().id != kTotalInstanceId || row.counter->symbol != "level") continue;
     report.rows.insert("total " + number(row.cooked.value) + " items");
   }
 }
@@ -89,7 +90,7 @@ int read_three_times() {
   // Totals are asked for by name: a query of everything shows the rows alone.
   auto totals = Query::compile(*catalog, {"healthy_venues/_Total/level"});
   if (!query || !totals) return 3;
-  Query items = Query::of_items(*catalog, {{.set = kHealthyVenues.guid, .counter_id = 1}});
+  ItemQuery items = ItemQuery::compile(*catalog, {{.set = kHealthyVenues.guid, .counter_id = 1}});
   Sample sample, totals_sample, items_sample;
   Report report;
   for (int round = 0; round < 3; ++round) {
@@ -101,11 +102,11 @@ int read_three_times() {
     query->collect(sample, std::chrono::milliseconds(300));
     totals->collect(totals_sample);
     items.collect(items_sample);
-    report_patterns(cook(nullptr, sample), report);
+    report_patterns(test::cooked_values(nullptr, sample), report);
     Report of_totals;
-    report_patterns(cook(nullptr, totals_sample), of_totals);
+    report_patterns(test::cooked_values(nullptr, totals_sample), of_totals);
     report.rows.merge(of_totals.rows);
-    report_items(cook(nullptr, items_sample), report);
+    report_items(test::cooked_values(nullptr, items_sample), report);
     report_providers(*catalog, report);
   }
   for (const std::string& line : report.rows) std::printf("%s\n", line.c_str());

@@ -188,8 +188,8 @@ class LiveKitchen : public KitchenTest {
       sampler_.emplace(*selection_);
     }
     sampler_->take();
-    const RowWalk stored = [this](RowSink take) { sampler_->each_row(take); };
-    const RowWalk shown = [&](RowSink take) { percentiles_.each(stored, take); };
+    const RowWalk stored = [this](ValueSink take) { sampler_->each_row(take); };
+    const RowWalk shown = [&](ValueSink take) { percentiles_.each(stored, take); };
     table_.update(view_.raw ? stored : shown, view_, Clock::now());
   }
   // The line of a row, without what stands around it.

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "meterbank/reader/catalog.hpp"
-#include "meterbank/reader/cook.hpp"
 #include "meterbank/reader/query.hpp"
+#include "meterbank/reader/sample.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -47,17 +47,15 @@ Result<std::map<std::string, std::vector<ArbiterRow>, std::less<>>> read_arbiter
   Sample sample;
   query->collect(sample);
   std::map<std::string, std::vector<ArbiterRow>, std::less<>> rows;
-  const InstanceView* instance = nullptr;
-  for (const CookedRow& cooked : cook(nullptr, sample)) {
-    auto& of_set = rows[cooked.selection->set->set->symbol];
-    if (cooked.instance != instance) of_set.emplace_back();
-    instance = cooked.instance;
-    if (!holds_values(cooked.row_status) || cooked.row_status == RowStatus::kClosed) continue;
-    const std::string& symbol = cooked.counter->symbol;
-    if (cooked.text != nullptr) {
-      of_set.back().texts[symbol] = *cooked.text;
-    } else {
-      of_set.back().numbers[symbol] = cooked.raw.value;
+  for (const Row& row : sample) {
+    ArbiterRow& of_row = rows[row.set().symbol].emplace_back();
+    if (!holds_values(row.status) || row.status == RowStatus::kClosed) continue;
+    for (const Value& value : row) {
+      if (value.text) {
+        of_row.texts[value.symbol()] = *value.text;
+      } else {
+        of_row.numbers[value.symbol()] = value.raw.value;
+      }
     }
   }
   for (auto& [set, of_set] : rows) {

@@ -20,7 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "meterbank/reader/query.hpp"
+#include "meterbank/reader/sample.hpp"
 #include "meterbank/shm/channel.hpp"
 
 namespace meterbank {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "../plan/query_request.hpp"
 #include "meterbank/reader/catalog.hpp"
+#include "query_request.hpp"
 
 namespace meterbank {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "asked_rows.hpp"
+#include "../plan/asked_rows.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/reader/catalog.hpp"
 #include "meterbank/shm/channel.hpp"

@@ -12,8 +12,9 @@
 #include <algorithm>
 
 #include "../catalog/liveness_words.hpp"
+#include "../plan/query_plan.hpp"
+#include "collector.hpp"
 #include "meterbank/base/clock.hpp"
-#include "meterbank/reader/query.hpp"
 #include "meterbank/shm/block.hpp"
 #include "meterbank/shm/segment.hpp"
 #include "sweep.hpp"
@@ -65,8 +66,8 @@ CutQuality worse(CutQuality left, CutQuality right) noexcept { return std::min(l
 
 // Copies the rows whose number has moved since they were copied, and those that are not current.
 // Returns how many there were. Bounded, one read_row() each.
-std::size_t Query::read_moved(const QueryPlan::Selection& selection, Sample& sample,
-                              CollectSummary& summary) noexcept {
+std::size_t Collector::read_moved(const QueryPlan::Selection& selection, SampleContent& sample,
+                                  CollectSummary& summary) noexcept {
   const QueryPlan& plan = *plan_;
   std::size_t moved = 0;
   for (std::size_t index = selection.first_run; index < selection.first_run + selection.runs;
@@ -89,8 +90,8 @@ std::size_t Query::read_moved(const QueryPlan::Selection& selection, Sample& sam
 }
 
 // The same of a sharded set. A row with a block that threads share counts as moved.
-std::size_t Query::join_moved(const QueryPlan::Selection& selection, Sample& sample,
-                              CollectSummary& summary) noexcept {
+std::size_t Collector::join_moved(const QueryPlan::Selection& selection, SampleContent& sample,
+                                  CollectSummary& summary) noexcept {
   const Counterset& set = *selection.set->set;
   std::size_t moved = 0;
   std::uint64_t* versions = versions_.data() + selection.first_version;
@@ -122,8 +123,8 @@ std::size_t Query::join_moved(const QueryPlan::Selection& selection, Sample& sam
 
 // All rows of the selection as they were at the epoch; false: one was not to be had, or is older
 // than what was returned of it before.
-bool Query::read_epoch(const QueryPlan::Selection& selection, std::uint64_t epoch,
-                       Sample& sample) noexcept {
+bool Collector::read_epoch(const QueryPlan::Selection& selection, std::uint64_t epoch,
+                           SampleContent& sample) noexcept {
   const std::size_t end = selection.first_row + selection.rows;
   for (std::size_t at = selection.first_row; at < end; ++at) {
     std::uint64_t version = 0;
@@ -140,7 +141,7 @@ bool Query::read_epoch(const QueryPlan::Selection& selection, std::uint64_t epoc
 
 // All selections of one provider at one epoch, beginning with the first that has one. An epoch that
 // was lost while reading is followed by a newer one, a few times.
-void Query::read_provider_epoch(std::size_t first, Sample& sample) noexcept {
+void Collector::read_provider_epoch(std::size_t first, SampleContent& sample) noexcept {
   const auto& selections = plan_->selections;
   const auto* const provider = selections[first].provider.get();
   for (unsigned round = 0; round < kCutRounds; ++round) {
@@ -160,7 +161,7 @@ void Query::read_provider_epoch(std::size_t first, Sample& sample) noexcept {
   }
 }
 
-void Query::read_epochs(Sample& sample) noexcept {
+void Collector::read_epochs(SampleContent& sample) noexcept {
   const auto& selections = plan_->selections;
   for (std::size_t index = 0; index < selections.size(); ++index) {
     const auto* const provider = selections[index].provider.get();
@@ -176,7 +177,7 @@ void Query::read_epochs(Sample& sample) noexcept {
 
 // The rest: copies, then looks until nothing has moved. SelectionCut::skew_ns holds the time of the
 // first load until the end.
-void Query::read_exactly(Sample& sample, CollectSummary& summary) noexcept {
+void Collector::read_exactly(SampleContent& sample, CollectSummary& summary) noexcept {
   const auto& selections = plan_->selections;
   for (std::size_t index = 0; index < selections.size(); ++index) {
     SelectionCut& cut = sample.cuts[index];
@@ -214,7 +215,7 @@ void Query::read_exactly(Sample& sample, CollectSummary& summary) noexcept {
   summary.cut = moved == 0 ? CutQuality::kExact : CutQuality::kPerBlock;
 }
 
-void Query::collect_cut(Sample& sample, Cut cut, CollectSummary& summary) noexcept {
+void Collector::collect_cut(SampleContent& sample, Cut cut, CollectSummary& summary) noexcept {
   const auto& selections = plan_->selections;
   sample.cuts.assign(selections.size(), SelectionCut{});
   if (cut == Cut::kEpoch) read_epochs(sample);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../plan/query_plan.hpp"
+#include "../plan/build_plan.hpp"
 
 namespace meterbank {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "../plan/counter_mask.hpp"
-#include "../plan/pattern_match.hpp"
+#include "match/counter_mask.hpp"
+#include "match/pattern_match.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/utf8.hpp"

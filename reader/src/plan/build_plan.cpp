@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query_plan.hpp"
+#include "build_plan.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -10,10 +10,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "../callback/callback_asker.hpp"
+#include "match/set_descriptions.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/segment.hpp"
-#include "set_descriptions.hpp"
 
 namespace meterbank {
 namespace {
@@ -57,7 +56,7 @@ using ByName = std::unordered_map<std::string_view, T, KeyedFoldedHash, FoldedEq
 class PlanBuilder {
  public:
   PlanBuilder(const Providers& providers, std::shared_ptr<const QueryRequest> request,
-              const QueryParts* before, CallbackAsker* asker)
+              const QueryParts* before, AnsweredSets* answered)
       : providers_(providers),
         request_(std::move(request)),
         before_(before != nullptr && before->request == request_ ? before : nullptr) {
@@ -67,7 +66,7 @@ class PlanBuilder {
         Source& source = sources_.emplace_back();
         source.provider = provider;
         source.set = &set;
-        if (asker != nullptr && has_callback(set)) add_answered(provider, set, *asker);
+        if (answered != nullptr && has_callback(set)) add_answered(provider, set, *answered);
       }
     }
     // Items are answered as PerfLib's are, patterns in the order of the catalog.
@@ -85,6 +84,7 @@ class PlanBuilder {
       parts->registered.push_back(source);
     }
     parts->pieces = lay_out();
+    chain_shares();
     find_namesakes();
     for (std::size_t index = 0; index < request_->items.size(); ++index) answer(index);
     find_left_out();
@@ -96,8 +96,8 @@ class PlanBuilder {
  private:
   // A registration has the rows that it keeps in shared memory and those that it was asked for.
   void add_answered(const std::shared_ptr<const ProviderView>& provider, const RegisteredSet& set,
-                    CallbackAsker& asker) {
-    const CallbackAsker::Rows rows = asker.rows_of(provider, set);
+                    AnsweredSets& answered) {
+    const AnsweredSets::Rows rows = answered.rows_of(provider, set);
     const auto* const record = provider->segment->at<RegistrationRecord>(set.registration);
     if (rows.view == nullptr || record == nullptr) return;
     Source& source = sources_.emplace_back();
@@ -278,6 +278,19 @@ class PlanBuilder {
     plan_->selections.push_back(std::move(selection));
   }
 
+  // Totals are made among registrations of one description.
+  void chain_shares() {
+    std::map<std::uint32_t, std::size_t> last;
+    for (std::size_t index = 0; index < plan_->selections.size(); ++index) {
+      QueryPlan::Selection& selection = plan_->selections[index];
+      if (!selection.total) continue;
+      const auto [known, is_first] = last.emplace(selection.description, index);
+      selection.is_first_share = is_first;
+      if (!is_first) plan_->selections[known->second].next_share = index;
+      known->second = index;
+    }
+  }
+
   // See QueryPlan::Row::has_namesake. In one provider names are unique. Names are compared by their
   // keyed hashes: a list of them takes less memory than the instances themselves.
   void find_namesakes() {
@@ -360,8 +373,8 @@ class PlanBuilder {
     }
   }
 
-  [[nodiscard]] QueryPlan::Answer answer_to(std::size_t index, const SourcesOfOne& sources) {
-    QueryPlan::Answer answer;
+  [[nodiscard]] ItemAnswer answer_to(std::size_t index, const SourcesOfOne& sources) {
+    ItemAnswer answer;
     answer.item = request_->items[index].item;
     answer.index = index;
     if (!sources.empty()) {
@@ -396,7 +409,7 @@ class PlanBuilder {
             std::make_shared<const std::vector<std::uint32_t>>(std::move(summed))};
   }
 
-  static ItemStatus status_of(const QueryPlan::Answer& answer) noexcept {
+  static ItemStatus status_of(const ItemAnswer& answer) noexcept {
     if (answer.set == nullptr) return ItemStatus::kCountersetAbsent;
     const Counterset& set = *answer.set->set;
     const std::uint32_t id = answer.item.counter_id;
@@ -437,8 +450,8 @@ class PlanBuilder {
 }  // namespace
 
 BuiltPlan build_plan(const Providers& providers, std::shared_ptr<const QueryRequest> request,
-                     const QueryParts* before, CallbackAsker* asker) {
-  return PlanBuilder(providers, std::move(request), before, asker).build();
+                     const QueryParts* before, AnsweredSets* answered) {
+  return PlanBuilder(providers, std::move(request), before, answered).build();
 }
 
 }  // namespace meterbank

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "meterbank/reader/query.hpp"
+#include "query_plan.hpp"
 
 namespace meterbank {
 

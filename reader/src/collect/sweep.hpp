@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "meterbank/reader/query.hpp"
-#include "row_blocks.hpp"
+#include "../plan/query_plan.hpp"
+#include "../plan/row_blocks.hpp"
 
 namespace meterbank {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "meterbank/reader/query.hpp"
+#include "meterbank/reader/sample.hpp"
 #include "meterbank/shm/case_fold.hpp"
 
 namespace meterbank {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <new>
 
-#include "../callback/callback_asker.hpp"
 #include "../catalog/liveness_words.hpp"
-#include "meterbank/base/clock.hpp"
-#include "meterbank/reader/query.hpp"
+#include "../plan/query_plan.hpp"
+#include "../plan/row_blocks.hpp"
+#include "collector.hpp"
 #include "meterbank/shm/segment.hpp"
 #include "sweep.hpp"
 
@@ -15,7 +14,7 @@ namespace {
 
 // After a change of the membership: rows whose slot has ended its life, or has a new one.
 void check_slots(const QueryPlan& plan, const QueryPlan::Selection& selection,
-                 Sample& sample) noexcept {
+                 SampleContent& sample) noexcept {
   for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
        ++index) {
     const BlockParts<const SharedWord> block = plan.block_of(index);
@@ -48,7 +47,7 @@ RowStatus ending_of(const QueryPlan::Selection& selection) noexcept {
 // What asking came to. A row that failed to come holds nothing, so that an older answer does not
 // pass for a new one.
 void check_answer(const QueryPlan& plan, const QueryPlan::Selection& selection,
-                  Sample& sample) noexcept {
+                  SampleContent& sample) noexcept {
   // relaxed, both: this thread stored them when it asked.
   const auto answered = static_cast<RowStatus>(StdAtomics::load_relaxed(*selection.answered));
   for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
@@ -77,69 +76,15 @@ BlockParts<const SharedWord> QueryPlan::block_of(std::size_t row) const noexcept
   return block_in(*selection.groups, *selection.set, instance_of(row));
 }
 
-Timestamp Timestamp::now() noexcept {
-  return {clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_REALTIME)};
-}
-
-std::string_view name_of(RowStatus status) noexcept {
-  switch (status) {
-    case RowStatus::kFresh:
-      return "fresh";
-    case RowStatus::kCheckpoint:
-      return "checkpoint";
-    case RowStatus::kBusy:
-      return "busy";
-    case RowStatus::kGone:
-      return "gone";
-    case RowStatus::kClosed:
-      return "closed";
-    case RowStatus::kDead:
-      return "dead";
-    case RowStatus::kTimeout:
-      return "timeout";
-    case RowStatus::kOverloaded:
-      return "overloaded";
-    case RowStatus::kUnanswered:
-      return "unanswered";
-  }
-  return "unknown";
-}
-
-std::string_view name_of(RowConsistency consistency) noexcept {
-  switch (consistency) {
-    case RowConsistency::kBlock:
-      return "block";
-    case RowConsistency::kIndependent:
-      return "independent";
-    case RowConsistency::kShards:
-      return "shards";
-    case RowConsistency::kSharedCounters:
-      return "shared counters";
-  }
-  return "unknown";
-}
-
-std::string_view name_of(CutQuality quality) noexcept {
-  switch (quality) {
-    case CutQuality::kPerBlock:
-      return "per block";
-    case CutQuality::kCut:
-      return "cut";
-    case CutQuality::kExact:
-      return "exact";
-  }
-  return "unknown";
-}
-
-bool Query::is_prepared(const Sample& sample) const noexcept {
+bool Collector::is_prepared(const SampleContent& sample) const noexcept {
   return sample.plan == plan_ && sample.values.size() == plan_->words &&
          sample.status.size() == plan_->rows.size() &&
          sample.consistency.size() == plan_->rows.size() &&
          sample.cuts.capacity() >= plan_->selections.size();
 }
 
-void Query::prepare(Sample& sample) const {
-  if (is_prepared(sample)) return;
+bool Collector::prepare(SampleContent& sample) const {
+  if (is_prepared(sample)) return false;
   // Without a plan, until it is complete: if memory runs out, the sample is empty.
   sample.plan = nullptr;
   sample.values.assign(plan_->words, 0);
@@ -153,11 +98,12 @@ void Query::prepare(Sample& sample) const {
   }
   sample.cuts.clear();
   sample.cuts.reserve(plan_->selections.size());
-  sample.callbacks = nullptr;
   sample.plan = plan_;
+  return true;
 }
 
-std::size_t Query::join_shards(const QueryPlan::Selection& selection, Sample& sample) noexcept {
+std::size_t Collector::join_shards(const QueryPlan::Selection& selection,
+                                   SampleContent& sample) noexcept {
   const Counterset& set = *selection.set->set;
   std::uint64_t* versions = versions_.data() + selection.first_version;
   std::size_t failed = 0;
@@ -171,7 +117,8 @@ std::size_t Query::join_shards(const QueryPlan::Selection& selection, Sample& sa
   return failed;
 }
 
-std::size_t Query::copy_rows(const QueryPlan::Selection& selection, Sample& sample) noexcept {
+std::size_t Collector::copy_rows(const QueryPlan::Selection& selection,
+                                 SampleContent& sample) noexcept {
   const QueryPlan& plan = *plan_;
   const SweepKernels& kernels = best_kernels();
   const Consistency consistency = selection.set->set->consistency;
@@ -196,14 +143,15 @@ std::size_t Query::copy_rows(const QueryPlan::Selection& selection, Sample& samp
 }
 
 // Returns the failed attempts.
-std::size_t Query::copy_selection(const QueryPlan::Selection& selection, Sample& sample) noexcept {
+std::size_t Collector::copy_selection(const QueryPlan::Selection& selection,
+                                      SampleContent& sample) noexcept {
   return selection.set->set->form.sharded() ? join_shards(selection, sample)
                                             : copy_rows(selection, sample);
 }
 
 // After the copies: what has become of the rows. `failed` is 0 if all are known to be fresh.
-void Query::finish_selection(const QueryPlan::Selection& selection, std::size_t failed,
-                             Sample& sample, CollectSummary& summary) noexcept {
+void Collector::finish_selection(const QueryPlan::Selection& selection, std::size_t failed,
+                                 SampleContent& sample, CollectSummary& summary) noexcept {
   const QueryPlan& plan = *plan_;
   // [R5] pairs with [S2]. Without it the membership could be looked at before the copies it vouches
   // for, and words of a slot's next life would pass as those of the life that the plan knows.
@@ -226,15 +174,8 @@ void Query::finish_selection(const QueryPlan::Selection& selection, std::size_t 
   summary.not_fresh += selection.rows - static_cast<std::size_t>(fresh);
 }
 
-CollectSummary Query::collect(Sample& sample, Timestamp time, Cut cut) noexcept {
+CollectSummary Collector::collect(SampleContent& sample, Cut cut) noexcept {
   CollectSummary summary;
-  try {
-    prepare(sample);
-  } catch (const std::bad_alloc&) {
-    summary.no_memory = true;
-    return summary;
-  }
-  sample.time = time;
   summary.rows = plan_->rows.size();
   if (cut == Cut::kNone) {
     sample.cuts.clear();
@@ -245,10 +186,6 @@ CollectSummary Query::collect(Sample& sample, Timestamp time, Cut cut) noexcept 
     }
   } else {
     collect_cut(sample, cut, summary);
-  }
-  if (asker_ != nullptr) {
-    sample.callbacks = asker_->answers();
-    summary.unanswered = asker_->unanswered();
   }
   for (const auto& provider : plan_->providers) summary.stale |= has_changed(*provider);
   return summary;

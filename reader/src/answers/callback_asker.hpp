@@ -32,15 +32,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "../plan/build_plan.hpp"
 #include "answered_rows.hpp"
-#include "asked_rows.hpp"
 #include "meterbank/reader/callback_answer.hpp"
 #include "meterbank/reader/query.hpp"
 #include "provider_channel.hpp"
 
 namespace meterbank {
 
-class CallbackAsker {
+class CallbackAsker final : public AnsweredSets {
  public:
   CallbackAsker();
   CallbackAsker(const CallbackAsker&) = delete;
@@ -67,13 +67,9 @@ class CallbackAsker {
   [[nodiscard]] std::size_t unanswered() const noexcept { return unanswered_; }
   [[nodiscard]] const AskCounts& counts() const noexcept { return counts_; }
 
-  // What was answered for a registration of the catalog; `view` is null if nothing ever was.
-  struct Rows {
-    std::shared_ptr<const ProviderView> view;
-    const SharedWord* status = nullptr;
-  };
+  // What was answered for a registration of the catalog.
   [[nodiscard]] Rows rows_of(const std::shared_ptr<const ProviderView>& provider,
-                             const RegisteredSet& set);
+                             const RegisteredSet& set) override;
 
  private:
   using ProviderKey = std::array<std::uint64_t, 2>;  // segment_id

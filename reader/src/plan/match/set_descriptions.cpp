@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "meterbank/reader/query.hpp"
+#include "meterbank/reader/sample.hpp"
 
 namespace meterbank {
 namespace {

@@ -26,8 +26,8 @@ std::list<CallbackAsker::Entry>::iterator CallbackAsker::find(const TouchedSet& 
   });
 }
 
-CallbackAsker::Rows CallbackAsker::rows_of(const std::shared_ptr<const ProviderView>& provider,
-                                           const RegisteredSet& set) {
+AnsweredSets::Rows CallbackAsker::rows_of(const std::shared_ptr<const ProviderView>& provider,
+                                          const RegisteredSet& set) {
   const auto entry = find({provider, &set, {}});
   if (entry == entries_.end() || entry->rows == nullptr) return {};
   return {entry->rows->view(provider, set), entry->rows->status()};

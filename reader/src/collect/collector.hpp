@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies the rows of one plan into samples. Knows which versions it returned, so that no row ever
+// goes back in time.
+//
+// Thread safety: one thread at a time. Progress: collect() makes no system call, allocates nothing
+// once the sample has its size, and ends after a bounded number of steps.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "../plan/query_plan.hpp"
+
+namespace meterbank {
+
+class Collector {
+ public:
+  // `versions` has one a block of the plan: what was returned of it last, 0: nothing.
+  Collector(std::shared_ptr<const QueryPlan> plan, std::vector<std::uint64_t> versions)
+      : plan_(std::move(plan)), versions_(std::move(versions)), one_shard_(plan_->widest_shard) {}
+
+  [[nodiscard]] const std::shared_ptr<const QueryPlan>& plan() const noexcept { return plan_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& versions() const noexcept { return versions_; }
+
+  // Sizes the sample for the plan; false: it had its size. If it throws std::bad_alloc, the sample
+  // is empty.
+  bool prepare(SampleContent& sample) const;
+  // Precondition: the sample is prepared. What came of asking is the caller's.
+  CollectSummary collect(SampleContent& sample, Cut cut) noexcept;
+
+ private:
+  [[nodiscard]] bool is_prepared(const SampleContent& sample) const noexcept;
+  std::size_t copy_rows(const QueryPlan::Selection& selection, SampleContent& sample) noexcept;
+  std::size_t join_moved(const QueryPlan::Selection& selection, SampleContent& sample,
+                         CollectSummary& summary) noexcept;
+  std::size_t join_shards(const QueryPlan::Selection& selection, SampleContent& sample) noexcept;
+  std::size_t copy_selection(const QueryPlan::Selection& selection, SampleContent& sample) noexcept;
+  void finish_selection(const QueryPlan::Selection& selection, std::size_t failed,
+                        SampleContent& sample, CollectSummary& summary) noexcept;
+  void collect_cut(SampleContent& sample, Cut cut, CollectSummary& summary) noexcept;
+  void read_epochs(SampleContent& sample) noexcept;
+  void read_provider_epoch(std::size_t first, SampleContent& sample) noexcept;
+  bool read_epoch(const QueryPlan::Selection& selection, std::uint64_t epoch,
+                  SampleContent& sample) noexcept;
+  void read_exactly(SampleContent& sample, CollectSummary& summary) noexcept;
+  std::size_t read_moved(const QueryPlan::Selection& selection, SampleContent& sample,
+                         CollectSummary& summary) noexcept;
+
+  std::shared_ptr<const QueryPlan> plan_;
+  std::vector<std::uint64_t> versions_;   // returned last, one a block
+  std::vector<std::uint64_t> one_shard_;  // room for the words of a block
+};
+
+}  // namespace meterbank

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "raw_value.hpp"
+
+namespace meterbank {
+namespace {
+
+// A writer may keep more than the 32 bits that a counter has; what it counts is the lower half.
+std::uint64_t cut(std::uint64_t value, const CounterView& counter) noexcept {
+  return width_of(counter.type) == 4 ? value & 0xffffffff : value;
+}
+
+std::uint64_t linked(const Counterset& set, const std::uint64_t* values, std::uint32_t word,
+                     std::uint64_t otherwise) noexcept {
+  return word == kNoCounter ? otherwise : cut(values[word], set.counters[word]);
+}
+
+}  // namespace
+
+RawValue raw_of(const SampleContent& sample, std::uint64_t time_ns, std::size_t row,
+                const Counterset& set, const CounterView& counter) noexcept {
+  constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
+  const std::uint64_t* values = sample.row(row);
+  RawValue raw;
+  raw.stamped = set.stamp_word != kNoCounter;
+  raw.time_ns = raw.stamped ? values[set.stamp_word] : time_ns;
+  raw.value = cut(values[counter.word], counter);
+  raw.base = linked(set, values, counter.base, 0);
+  if (counter.base != kNoCounter) raw.base_bytes = width_of(set.counters[counter.base].type);
+  raw.multi = linked(set, values, counter.multi, 1);
+  // An object without a clock of its own lives by the performance clock.
+  raw.object_time = linked(set, values, counter.time, raw.time_ns);
+  raw.object_frequency = linked(set, values, counter.frequency, kNanosecondsPerSecond);
+  return raw;
+}
+
+}  // namespace meterbank

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiled_query.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "../collect/returned_versions.hpp"
+#include "../cook/row_cursor.hpp"
+#include "ended_values.hpp"
+
+namespace meterbank {
+namespace {
+
+bool same_selection(const QueryPlan::Selection& left, const QueryPlan::Selection& right) noexcept {
+  const auto is_same_group = [](const QueryPlan::Group& one, const QueryPlan::Group& other) {
+    return one.memory == other.memory && one.first_slot == other.first_slot;
+  };
+  // Rows lie in the same memory if the groups do, as far as both plans know them.
+  const std::size_t groups = std::min(left.groups->size(), right.groups->size());
+  return left.word == right.word && left.set->generation == right.set->generation &&
+         left.rows == right.rows && left.total == right.total && left.counters == right.counters &&
+         std::equal(left.groups->begin(),
+                    left.groups->begin() + static_cast<std::ptrdiff_t>(groups),
+                    right.groups->begin(), is_same_group);
+}
+
+// Of plans with the same selections.
+bool has_same_rows(const QueryPlan& left, const QueryPlan& right) noexcept {
+  for (std::size_t row = 0; row < left.rows.size(); ++row) {
+    const InstanceView& one = left.instance_of(row);
+    const InstanceView& other = right.instance_of(row);
+    if (one.slot != other.slot || one.generation != other.generation) return false;
+  }
+  return true;
+}
+
+// Both plans hold their memory mapped, so equal addresses are the same words.
+bool selects_the_same(const QueryPlan& left, const QueryPlan& right) noexcept {
+  return std::equal(left.selections.begin(), left.selections.end(), right.selections.begin(),
+                    right.selections.end(), same_selection) &&
+         has_same_rows(left, right);
+}
+
+}  // namespace
+
+// What can fail comes first.
+void CompiledQuery::build(const Providers& providers, std::shared_ptr<const QueryRequest> request) {
+  BuiltPlan built = build_plan(providers, request, parts_.get(), asker_.get());
+  std::vector<std::uint64_t> versions(built.plan->blocks);
+  if (collector_ != nullptr) {
+    const QueryPlan& before = *plan();
+    built.plan->ended = before.ended;
+    built.plan->ended_left_out = before.ended_left_out;
+    if (has_ended(*parts_, *built.parts)) {
+      Sample last;
+      prepare(last);
+      collect(last, Timestamp{}, Cut::kNone);
+      fold_ended(*built.parts, content_of(last), *built.plan);
+    }
+    // What was returned of a block before binds what may be returned of it later.
+    versions =
+        carried_versions({before, *parts_}, collector_->versions(), {*built.plan, *built.parts});
+  }
+  auto collector = std::make_unique<Collector>(std::move(built.plan), std::move(versions));
+  if (!is_part_) {
+    if (asker_ == nullptr && !built.touched.empty()) asker_ = std::make_shared<CallbackAsker>();
+    if (asker_ != nullptr) asker_->adapt(std::move(built.touched));
+  }
+  request_ = std::move(request);
+  parts_ = std::move(built.parts);
+  collector_ = std::move(collector);
+  ++version_;
+  unmatched_ = std::move(built.unmatched);
+}
+
+bool CompiledQuery::update(const Catalog& catalog) {
+  // Views are immutable and the plan keeps them, so the same pointers are the same catalog.
+  if (plan()->providers == catalog.providers()) {
+    if (asker_ != nullptr && !is_part_) asker_->catch_up();
+    return false;
+  }
+  const std::shared_ptr<const QueryPlan> before = plan();
+  build(catalog.providers(), request_);
+  return !selects_the_same(*before, *plan());
+}
+
+bool CompiledQuery::asks() const noexcept {
+  return asker_ != nullptr && !is_part_ && asker_->asks();
+}
+
+std::shared_ptr<const std::vector<CallbackAnswer>> CompiledQuery::answers() const noexcept {
+  return asker_ == nullptr ? nullptr : asker_->answers();
+}
+
+AskCounts CompiledQuery::ask_counts() const noexcept {
+  return asker_ == nullptr ? AskCounts{} : asker_->counts();
+}
+
+void CompiledQuery::ask(MessageType type, std::chrono::nanoseconds timeout) {
+  if (asker_ == nullptr || is_part_) return;
+  asker_->ask(type, timeout);
+  if (!asker_->has_changed()) return;
+  build(plan()->providers, request_);
+  asker_->take_change();
+}
+
+bool CompiledQuery::enumerate(std::chrono::nanoseconds timeout) {
+  const std::shared_ptr<const QueryPlan> before = plan();
+  ask(MessageType::kEnumerate, timeout);
+  return before != plan() && !selects_the_same(*before, *plan());
+}
+
+void CompiledQuery::prepare(Sample& sample) const {
+  SampleContent& content = SampleAccess::of(sample);
+  // So that numbers can be looked at where no memory is left.
+  if (content.cursor == nullptr) content.cursor = std::make_shared<RowCursor>();
+  const bool is_other = collector_->prepare(content);
+  if (is_other) sample.callbacks = nullptr;
+}
+
+CollectSummary CompiledQuery::collect(Sample& sample, Timestamp time, Cut cut) noexcept {
+  CollectSummary summary;
+  try {
+    prepare(sample);
+  } catch (const std::bad_alloc&) {
+    summary.no_memory = true;
+    return summary;
+  }
+  sample.time = time;
+  summary = collector_->collect(SampleAccess::of(sample), cut);
+  if (asker_ == nullptr) return summary;
+  sample.callbacks = asker_->answers();
+  summary.unanswered = asker_->unanswered();
+  return summary;
+}
+
+CollectSummary CompiledQuery::collect(Sample& sample, std::chrono::nanoseconds timeout, Cut cut) {
+  ask(MessageType::kCollect, timeout);
+  prepare(sample);
+  return collect(sample, Timestamp::now(), cut);
+}
+
+std::vector<std::string> CompiledQuery::expanded(PathSpelling spelling) const {
+  Sample nothing;
+  prepare(nothing);
+  std::vector<std::string> paths;
+  for (const Row& row : nothing) {
+    for (const Value& value : row) paths.push_back(print_path(value.counter_path(spelling)));
+  }
+  return paths;
+}
+
+}  // namespace meterbank
