@@ -140,6 +140,8 @@ struct Row {
 
     Source() = default;
     Source(const Source& /*other*/) noexcept {}
+    // It keeps what it has, whatever is assigned.
+    // NOLINTNEXTLINE(bugprone-unhandled-self-assignment,cert-oop54-cpp)
     Source& operator=(const Source& /*other*/) noexcept { return *this; }
     ~Source() = default;
   };
