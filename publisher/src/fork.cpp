@@ -42,6 +42,8 @@ void OwnedSegment::unlock_after_fork() noexcept {
 
 void OwnedSegment::leave_to_parent() noexcept {
   for (OwnedExtent& extent : extents) extent.detach_after_fork();
+  if (door_ != nullptr) door_->leave_to_parent();
+  own_descriptors_.reset();
   if (callbacks != nullptr) callbacks->leave_to_parent();
 }
 

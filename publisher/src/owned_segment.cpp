@@ -3,10 +3,13 @@
 
 #include <fcntl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <new>
@@ -19,6 +22,7 @@
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/owner_mutex.hpp"
 #include "meterbank/shm/pointer_record.hpp"
+#include "notice.hpp"
 #include "owned_registration.hpp"
 
 namespace meterbank::detail {
@@ -57,7 +61,7 @@ Result<void> OwnedSegment::start() {
   new (extents.front().data()) SegmentHeader{};
   used = sizeof(SegmentHeader);
   write_header();
-  if (auto good = lock_as_owner(); !good) return good;
+  if (auto good = open_door(); !good) return good;
   if (auto good = start_keeper(); !good) return good;
   SegmentHeader& segment = header();
   segment.state.store(static_cast<std::uint32_t>(SegmentState::kLive), std::memory_order_relaxed);
@@ -70,6 +74,7 @@ Result<void> OwnedSegment::start() {
   pointer.boot_id = segment.boot_id;
   pointer.pid_namespace = own_pid_namespace();
   pointer.time_namespace = segment.time_namespace;
+  if (door_ != nullptr) pointer.door = door_name(segment.pid, extents.front().inode());
   pointer.descriptor = static_cast<std::uint32_t>(extents.front().descriptor());
   pointer.inode = extents.front().inode();
   pointer.bytes = extents.front().size();
@@ -115,7 +120,7 @@ Result<void> OwnedSegment::add_extent(std::uint64_t extent_bytes) {
                     std::to_string(options.bytes_max) + " bytes",
                 "raise ProviderOptions::bytes_max or close instances");
   }
-  auto extent = OwnedExtent::create(options.name, extent_bytes, options.mode);
+  auto extent = OwnedExtent::create(options.name, extent_bytes);
   if (!extent) return tl::make_unexpected(extent.error());
   bytes += extent->size();
   extents.push_back(std::move(*extent));
@@ -195,16 +200,6 @@ Result<void> OwnedSegment::usable() const {
   return {};
 }
 
-Result<void> OwnedSegment::lock_as_owner() const {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  if (::fcntl(extents.front().descriptor(), F_OFD_SETLK, &lock) != 0) {
-    return fail(ErrorCode::kSystem, "owner lock of '" + options.name + "'", {}, errno);
-  }
-  return {};
-}
-
 // The keeper holds the owner mutex for as long as the process lives.
 void* OwnedSegment::keep(void* argument) noexcept {
   auto& state = *static_cast<OwnedSegment*>(argument);
@@ -214,15 +209,84 @@ void* OwnedSegment::keep(void* argument) noexcept {
   // relaxed, here and below: liveness words order nothing.
   segment.heartbeat_period_ns.store(static_cast<std::uint64_t>(period.count()),
                                     std::memory_order_relaxed);
-  std::unique_lock lock(state.keeper_mutex_);
-  while (!state.keeper_stop_) {
+  for (;;) {
+    const auto next_beat = std::chrono::steady_clock::now() + period;
     segment.heartbeat_ns.store(clock_ns(CLOCK_MONOTONIC_COARSE), std::memory_order_relaxed);
-    state.keeper_ready_ = true;
-    state.keeper_changed_.notify_all();
-    state.keeper_changed_.wait_for(lock, period);
+    if (!state.keeper_goes_on()) break;
+    state.rest_until(next_beat);
   }
   release_owner_mutex(segment.owner_mutex);
   return nullptr;
+}
+
+bool OwnedSegment::keeper_goes_on() noexcept {
+  const std::lock_guard lock(keeper_mutex_);
+  keeper_ready_ = true;
+  keeper_changed_.notify_all();
+  return !keeper_stop_;
+}
+
+void OwnedSegment::rest_until(std::chrono::steady_clock::time_point next_beat) noexcept {
+  while (serves_door_) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        next_beat - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return;
+    constexpr std::chrono::milliseconds kLongest{WaitSet::kLookEveryMs};
+    const auto happened =
+        door_->wait(door_->due_in_ms(static_cast<int>(std::min(left, kLongest).count())));
+    if (happened.woke == WaitSet::Woke::kWoken) return;
+    const std::lock_guard lock(mutex);
+    serves_door_ = door_->serve(happened);
+  }
+  std::unique_lock lock(keeper_mutex_);
+  keeper_changed_.wait_until(lock, next_beat, [this] { return keeper_stop_; });
+}
+
+Result<void> OwnedSegment::open_door() {
+  if (options.heartbeat.count() <= 0) return {};  // no thread would serve it
+  const auto policy = ReadersPolicy::choose(options.readers, options.directory);
+  if (!policy) return tl::make_unexpected(policy.error());
+  if (auto good = try_to_open_door(*policy); !good) {
+    notice("only root and this user can read provider '" + options.name +
+           "': " + good.error().message());
+  }
+  return {};
+}
+
+Result<void> OwnedSegment::try_to_open_door(const ReadersPolicy& policy) {
+  own_descriptors_ =
+      KnownFd(UniqueFd(::open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC)));
+  if (!own_descriptors_) return fail(ErrorCode::kSystem, "open /proc/self/fd", "mount /proc", errno);
+  const std::string path =
+      options.directory + "/" + door_name(header().pid, extents.front().inode());
+  auto opened = Door::open(path, policy, *this);
+  if (!opened) return tl::make_unexpected(opened.error());
+  door_ = std::move(*opened);
+  serves_door_ = true;
+  return {};
+}
+
+std::uint32_t OwnedSegment::extents_count() const noexcept {
+  return static_cast<std::uint32_t>(extents.size());
+}
+
+// Opened anew, so that what a reader does with its description is nothing to the provider's, and
+// read-only. The inode decides, as the program may have closed the number and got it back.
+std::size_t OwnedSegment::open_extents(std::uint32_t first, std::span<UniqueFd> opened) noexcept {
+  std::size_t count = 0;
+  for (; count < opened.size() && first + count < extents.size(); ++count) {
+    const OwnedExtent& extent = extents[first + count];
+    std::array<char, 12> number{};
+    std::snprintf(number.data(), number.size(), "%d", extent.descriptor());
+    opened[count].reset(
+        ::openat(own_descriptors_.get(), number.data(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat facts {};
+    if (!opened[count] || ::fstat(opened[count].get(), &facts) != 0 ||
+        facts.st_ino != extent.inode()) {
+      break;
+    }
+  }
+  return count;
 }
 
 Result<void> OwnedSegment::start_keeper() {
@@ -245,6 +309,7 @@ void OwnedSegment::stop_keeper() noexcept {
     keeper_stop_ = true;
   }
   keeper_changed_.notify_all();
+  if (door_ != nullptr) door_->wake();
   ::pthread_join(keeper_, nullptr);
   keeper_runs_ = false;
 }
@@ -275,6 +340,10 @@ void OwnedSegment::close() noexcept {
   }
   if (!record.empty()) ::unlink(record.c_str());
   stop_keeper();
+  if (door_ != nullptr) {
+    const std::lock_guard lock(mutex);  // of forks
+    door_->close();
+  }
 }
 
 }  // namespace meterbank::detail

@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "cut_beat.hpp"
+#include "door/door.hpp"
 #include "meterbank/base/fork_watch.hpp"
+#include "meterbank/base/known_fd.hpp"
 #include "meterbank/base/one_process.hpp"
 #include "meterbank/publisher/provider.hpp"
 #include "meterbank/shm/segment.hpp"
@@ -25,7 +27,10 @@ class CallbackServer;
 struct OwnedRegistration;
 
 // Made by make_of_one_process(): a child never destroys what it inherited of its parent.
-struct OwnedSegment final : OfOneProcess, ForkWatcher, std::enable_shared_from_this<OwnedSegment> {
+struct OwnedSegment final : OfOneProcess,
+                            ForkWatcher,
+                            DoorMemory,
+                            std::enable_shared_from_this<OwnedSegment> {
   explicit OwnedSegment(ProviderOptions provider_options);
   ~OwnedSegment();
 
@@ -71,16 +76,30 @@ struct OwnedSegment final : OfOneProcess, ForkWatcher, std::enable_shared_from_t
  private:
   Result<void> add_extent(std::uint64_t extent_bytes);
   void write_header();
-  Result<void> lock_as_owner() const;
   Result<void> start_keeper();
   void stop_keeper() noexcept;
   static void* keep(void* state) noexcept;
+  // After a beat. The first one is what start() waits for.
+  [[nodiscard]] bool keeper_goes_on() noexcept;
+  // On the keeper's thread: serves readers, or sleeps if there is no door.
+  void rest_until(std::chrono::steady_clock::time_point next_beat) noexcept;
+
+  // Tells why on stderr if there is none: the provider can be read through procfs still.
+  // Errors: kInvalidArgument, of ProviderOptions::readers.
+  Result<void> open_door();
+  [[nodiscard]] Result<void> try_to_open_door(const ReadersPolicy& policy);
+  std::size_t open_extents(std::uint32_t first, std::span<UniqueFd> opened) noexcept override;
+  [[nodiscard]] std::uint32_t extents_count() const noexcept override;
 
   // ---- fork.cpp; until it is destroyed, because handles write to it for as long ----
   void watch_forks();
   bool lock_for_fork() noexcept override;
   void unlock_after_fork() noexcept override;
   void leave_to_parent() noexcept override;
+
+  std::unique_ptr<Door> door_;  // null: none
+  bool serves_door_ = false;    // the keeper's own: false once the program has closed it
+  KnownFd own_descriptors_;     // /proc/self/fd, which a later chroot() would hide
 
   std::mutex keeper_mutex_;
   std::condition_variable keeper_changed_;

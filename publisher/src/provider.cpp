@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "meterbank/base/without_cancellation.hpp"
-#include "meterbank/shm/utf8.hpp"
+#include "notice.hpp"
 #include "owned_registration.hpp"
 #include "owned_segment.hpp"
 
@@ -217,9 +217,7 @@ Provider Provider::create_or_disabled(ProviderOptions options) noexcept {
     auto provider = create(std::move(options));
     errno = kept;
     if (provider) return std::move(*provider);
-    const auto why =
-        escape_composed(provider.error().message(), Composed::kLine, charset_of(STDERR_FILENO));
-    std::fprintf(stderr, "meterbank: counters are not published: %s\n", why.c_str());
+    detail::notice("counters are not published: " + provider.error().message());
   } catch (...) {
     std::fputs("meterbank: counters are not published: out of memory\n", stderr);
   }

@@ -35,6 +35,12 @@ bool parse_id(std::string_view text, std::array<std::uint64_t, 2>& id) noexcept 
          parse_number(text.substr(16), id[1], 16);
 }
 
+// The name of a socket beside the record: nothing that leads anywhere else.
+bool is_plain_name(std::string_view value) noexcept {
+  return !value.empty() && value.size() <= NAME_MAX && value.front() != '.' &&
+         value.find('/') == std::string_view::npos;
+}
+
 // The bits of the required lines.
 constexpr unsigned kRequired = 0xff;
 
@@ -62,10 +68,20 @@ bool parse_line(std::string_view key, std::string_view value, PointerRecord& rec
   if (key == "timens") return take(9, parse_number(value, record.time_namespace));
   if (key == "socket") {
     record.socket = value;
-    return take(10, !value.empty() && value.size() <= NAME_MAX && value.front() != '.' &&
-                        value.find('/') == std::string_view::npos);
+    return take(10, is_plain_name(value));
+  }
+  if (key == "door") {
+    record.door = value;
+    return take(11, is_plain_name(value));
   }
   return true;
+}
+
+// Without the provider's name, because a socket's address has room for 107 bytes.
+std::string beside(std::uint32_t pid, std::uint64_t inode, std::string_view suffix) {
+  char name[48] = {};
+  std::snprintf(name, sizeof name, "%" PRIu32 "-%" PRIx64, pid, inode);
+  return name + std::string(suffix);
 }
 
 }  // namespace
@@ -81,6 +97,7 @@ std::string PointerRecord::text() const {
   if (pid_namespace != 0) text += "pidns " + std::to_string(pid_namespace) + "\n";
   if (time_namespace != 0) text += "timens " + std::to_string(time_namespace) + "\n";
   if (!socket.empty()) text += "socket " + socket + "\n";
+  if (!door.empty()) text += "door " + door + "\n";
   return text;
 }
 
@@ -109,11 +126,16 @@ Result<PointerRecord> PointerRecord::parse(std::string_view text) {
   return record;
 }
 
-// Without the provider's name, because a socket's address has room for 107 bytes.
 std::string socket_name(std::uint32_t pid, std::uint64_t inode) {
-  char name[48] = {};
-  std::snprintf(name, sizeof name, "%" PRIu32 "-%" PRIx64, pid, inode);
-  return name + std::string(kSocketSuffix);
+  return beside(pid, inode, kSocketSuffix);
+}
+
+std::string door_name(std::uint32_t pid, std::uint64_t inode) {
+  return beside(pid, inode, kDoorSuffix);
+}
+
+bool is_called_like_socket(std::string_view name) noexcept {
+  return name.ends_with(kSocketSuffix) || name.ends_with(kDoorSuffix);
 }
 
 Result<std::string> write_record(const std::string& directory, PointerRecord record) {

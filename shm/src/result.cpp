@@ -51,6 +51,8 @@ std::string_view name_of(ErrorCode code) noexcept {
       return "FORKED";
     case ErrorCode::kForeign:
       return "FOREIGN";
+    case ErrorCode::kTimeout:
+      return "TIMEOUT";
     case ErrorCode::kSystem:
       return "SYSTEM";
   }

@@ -34,6 +34,7 @@ class BareProvider {
     header->magic.store(kSegmentMagic, std::memory_order_release);  // [P1]
   }
 
+  [[nodiscard]] const OwnedExtent& memory() const noexcept { return extent_; }
   [[nodiscard]] PointerRecord record() const {
     const auto pid = static_cast<std::uint32_t>(::getpid());
     PointerRecord record;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -18,6 +19,8 @@
 namespace meterbank {
 namespace {
 
+// After a door did not answer.
+constexpr std::chrono::seconds kDoorRest{2};
 constexpr const char* kMoreDescriptors = "raise the limit of open files: ulimit -n";
 
 // A field of the header that is constant since the segment was published, as a copy of its own: the
@@ -101,7 +104,8 @@ Attachment::Attachment(const FoundRecord& found, bool trusted, ProcessTable& pro
       file_(found.file),
       record_(*found.record),
       process_(processes.watch(record_)),
-      verdict_(processes.verdict_on(record_, *process_)) {}
+      verdict_(processes.verdict_on(record_, *process_)),
+      shares_clock_(processes.shares_clock(record_)) {}
 
 void Attachment::claim_memory(MemoryOwners& memories) const {
   if (segment_ != nullptr) memories.emplace(memory_, this);
@@ -146,8 +150,61 @@ Result<MappedExtent> Attachment::map(UniqueFd opened, MappingBudget& budget) con
   return extent;
 }
 
-Result<void> Attachment::attach(MappingBudget& budget, const MemoryOwners& memories) {
-  auto opened = open_descriptor_of(record_.pid, record_.descriptor, record_.inode);
+Result<UniqueFd> Attachment::open_extent(std::uint32_t index, std::uint32_t descriptor,
+                                         std::uint64_t inode, DoorPatience& patience) {
+  auto opened = open_descriptor_of(record_.pid, descriptor, inode);
+  if (opened || record_.door.empty() || door_is_shut_) return opened;
+  auto handed = ask_for_extent(index, inode, patience);
+  if (handed) return handed;
+  // A pid that means nothing here has nothing to say either.
+  const bool door_knows = handed.error().code != ErrorCode::kGone;
+  return door_knows || verdict_.life != Life::kAlive ? std::move(handed) : std::move(opened);
+}
+
+void Attachment::take_door(DoorConnection door) noexcept {
+  door_ = std::move(door);
+  pid_here_ = static_cast<std::uint32_t>(door_.peer().pid);
+}
+
+Result<UniqueFd> Attachment::ask_for_extent(std::uint32_t index, std::uint64_t inode,
+                                            DoorPatience& patience) {
+  const auto has = [this, index] {
+    return index >= handed_out_.first && index - handed_out_.first < handed_out_.count;
+  };
+  if (!has()) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < door_rests_until_) {
+      return fail(ErrorCode::kTimeout, "the provider did not answer at its door a moment ago",
+                  "it is stopped or hung: see to its process");
+    }
+    if (!door_) {
+      auto connected = DoorConnection::connect(socket_beside(path_, record_.door));
+      if (!connected) {
+        door_is_shut_ = connected.error().code == ErrorCode::kGone;
+        return tl::make_unexpected(std::move(connected.error()));
+      }
+      take_door(std::move(*connected));
+    }
+    auto answer = door_.ask(index, owner_, patience);
+    if (!answer) {
+      door_ = {};
+      door_rests_until_ = now + kDoorRest;
+      return tl::make_unexpected(std::move(answer.error()));
+    }
+    handed_out_ = std::move(*answer);
+  }
+  if (!has()) return fail(ErrorCode::kGone, "the provider has no extent " + std::to_string(index));
+  UniqueFd opened = std::move(handed_out_.descriptors[index - handed_out_.first]);
+  struct stat facts {};
+  if (::fstat(opened.get(), &facts) != 0 || facts.st_ino != inode) {
+    return fail(ErrorCode::kCorrupt, "the provider's door handed out other memory than announced",
+                "restart the provider");
+  }
+  return opened;
+}
+
+Result<void> Attachment::attach(const RefreshMeans& means, const MemoryOwners& memories) {
+  auto opened = open_extent(0, record_.descriptor, record_.inode, means.patience);
   if (!opened) return tl::make_unexpected(std::move(opened.error()));
   struct stat facts {};
   if (::fstat(opened->get(), &facts) != 0) {
@@ -158,7 +215,7 @@ Result<void> Attachment::attach(MappingBudget& budget, const MemoryOwners& memor
     repeats_memory_ = true;
     return fail(ErrorCode::kExists, path_ + " repeats the memory of another record");
   }
-  auto extent = map(std::move(*opened), budget);
+  auto extent = map(std::move(*opened), means.budget);
   if (!extent) return tl::make_unexpected(std::move(extent.error()));
   auto segment = MappedSegment::attach(std::move(*extent));
   if (!segment) return tl::make_unexpected(std::move(segment.error()));
@@ -173,7 +230,7 @@ bool Attachment::has_extent(std::uint64_t inode) const noexcept {
   return false;
 }
 
-bool Attachment::add_extents(MappingBudget& budget) {
+bool Attachment::add_extents(const RefreshMeans& means) {
   // [Q2] pairs with [P2]. Without it the entry below could be read before it was written.
   const std::uint32_t listed = segment_->header().extents_count.load(std::memory_order_acquire);
   const std::uint32_t count = std::min(listed, kExtentsMax);
@@ -186,12 +243,13 @@ bool Attachment::add_extents(MappingBudget& budget) {
                 "restart the provider"};
       return false;
     }
-    auto opened = open_descriptor_of(record_.pid, entry.descriptor, entry.inode);
+    auto opened = open_extent(static_cast<std::uint32_t>(segment_->extents()), entry.descriptor,
+                              entry.inode, means.patience);
     if (!opened) {
       error_ = std::move(opened.error());
       return false;
     }
-    auto extent = map(std::move(*opened), budget);
+    auto extent = map(std::move(*opened), means.budget);
     if (!extent) {
       error_ = std::move(extent.error());
       return false;
@@ -204,16 +262,23 @@ bool Attachment::add_extents(MappingBudget& budget) {
 ProviderState Attachment::state() const noexcept {
   if (segment_ != nullptr && is_closed(segment_->header())) return ProviderState::kClosed;
   if (verdict_.life == Life::kGone) return ProviderState::kDead;
-  if (verdict_.life == Life::kForeign) return ProviderState::kForeign;
-  if (segment_ == nullptr) return ProviderState::kUnreadable;
-  if (verdict_.life == Life::kNotLooked) return ProviderState::kForeign;
+  const bool is_known = verdict_.life == Life::kAlive || door_;
+  if (segment_ == nullptr && (is_known || verdict_.life == Life::kNotLooked)) {
+    return ProviderState::kUnreadable;
+  }
+  if (!is_known) {
+    // Its thread has ended, the kernel says, and nothing listens at its door: so has the process.
+    const bool has_ended = segment_ != nullptr && door_is_shut_ && owner_died(segment_->header());
+    return has_ended ? ProviderState::kDead : ProviderState::kForeign;
+  }
   // The process lives, so a mark of death on its keeper says that the keeper alone has ended.
   if (owner_died(segment_->header())) return ProviderState::kHung;
   constexpr std::uint64_t kPeriods = 3;
   // relaxed: liveness words order nothing.
   const std::uint64_t period =
       segment_->header().heartbeat_period_ns.load(std::memory_order_relaxed);
-  const bool is_late = period != 0 && heartbeat_age_ns(segment_->header()) / kPeriods > period;
+  // Clocks of different time namespaces do not compare.
+  const bool is_late = shares_clock_ && period != 0 && heartbeat_age_ns(segment_->header()) / kPeriods > period;
   return is_late ? ProviderState::kHung : ProviderState::kLive;
 }
 
@@ -235,25 +300,53 @@ void Attachment::look_after_process(ProcessTable& processes) {
   verdict_ = verdict;
 }
 
-void Attachment::refresh(MappingBudget& budget, ProcessTable& processes, MemoryOwners& memories) {
-  look_after_process(processes);
+void Attachment::count_descriptors(ProcessTable& processes) const {
+  if (door_) processes.count_held(owner_);
+}
+
+bool Attachment::is_known_to_live() const noexcept {
+  return (verdict_.life == Life::kAlive || door_) && is_alive(view_->state);
+}
+
+// A connection is kept only where the pid says nothing: there it is the sign of life.
+void Attachment::look_after_door(const RefreshMeans& means) {
+  handed_out_ = {};
+  if (record_.door.empty() || segment_ == nullptr || verdict_.life == Life::kAlive) {
+    door_ = {};
+    return;
+  }
+  if (door_ && door_.has_ended()) door_ = {};
+  if (door_ || door_is_shut_) return;
+  if (!means.processes.may_hold(owner_)) return;
+  auto connected = DoorConnection::connect(socket_beside(path_, record_.door));
+  if (connected) {
+    take_door(std::move(*connected));
+    means.processes.count_held(owner_);
+  } else {
+    door_is_shut_ = connected.error().code == ErrorCode::kGone;
+  }
+}
+
+void Attachment::refresh(const RefreshMeans& means, MemoryOwners& memories) {
+  look_after_process(means.processes);
   const bool is_gone = verdict_.life == Life::kGone;
-  if (is_gone && view_ != nullptr && has_ended(view_->state)) return;
+  if ((is_gone || door_is_shut_) && view_ != nullptr && has_ended(view_->state)) return;
   if (repeats_memory_ && !is_gone && memories.contains(memory_)) return;
   repeats_memory_ = false;
   error_ = {};
   if (segment_ == nullptr && is_gone) {
     error_ = gone(record_);
   } else if (segment_ == nullptr) {
-    if (auto attached = attach(budget, memories); !attached) {
+    if (auto attached = attach(means, memories); !attached) {
       error_ = std::move(attached.error());
     } else {
       claim_memory(memories);
     }
   }
   // What is opened through procfs may be another process's by now; the inode decides.
-  if (segment_ != nullptr && !is_gone) static_cast<void>(add_extents(budget));
-  if (segment_ != nullptr && verdict_.life == Life::kAlive) processes.hold(*process_, owner_);
+  if (segment_ != nullptr && !is_gone) static_cast<void>(add_extents(means));
+  if (segment_ != nullptr && verdict_.life == Life::kAlive) means.processes.hold(*process_, owner_);
+  look_after_door(means);
   if (state() == ProviderState::kForeign) {
     Error foreign = why_foreign();
     if (error_.system_error != 0 || !error_.what.empty()) foreign.what += "; " + error_.what;
@@ -274,6 +367,7 @@ void Attachment::build_view(ProviderState state) {
   auto view = std::make_shared<ProviderView>();
   view->name = record_.name;
   view->pid = record_.pid;
+  view->pid_here = verdict_.life == Life::kAlive ? record_.pid : pid_here_;
   view->uid = owner_;
   view->trusted = trusted_;
   view->start_time = record_.start_time;

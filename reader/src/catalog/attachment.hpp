@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "door_connection.hpp"
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/reader/catalog.hpp"
@@ -45,6 +46,13 @@ class MappingBudget {
 
 class Attachment;
 
+// What one refresh of all attachments shares.
+struct RefreshMeans {
+  MappingBudget& budget;
+  ProcessTable& processes;
+  DoorPatience& patience;
+};
+
 // Which attachment has brought in which memory, by device and inode of the first extent: one memory
 // is one provider, however many records point at it.
 using MemoryOwners = std::map<std::pair<std::uint64_t, std::uint64_t>, const Attachment*>;
@@ -57,10 +65,14 @@ class Attachment {
   // Attaches if that was not possible before, opens extents that were added, looks after the
   // process, and decodes the directory if it changed. view() is another object exactly if something
   // changed. Never throws for anything a provider did.
-  void refresh(MappingBudget& budget, ProcessTable& processes, MemoryOwners& memories);
+  void refresh(const RefreshMeans& means, MemoryOwners& memories);
 
   // As of the last refresh(), or of the constructor.
   [[nodiscard]] Life life() const noexcept { return verdict_.life; }
+  // Its process is known to run: by its pid, or because its door is open.
+  [[nodiscard]] bool is_known_to_live() const noexcept;
+  // Before the first refresh() of all: what is held already leaves less for the others.
+  void count_descriptors(ProcessTable& processes) const;
   void claim_memory(MemoryOwners& memories) const;
   // Another attachment has brought its memory in.
   [[nodiscard]] bool repeats_memory() const noexcept { return repeats_memory_; }
@@ -81,12 +93,20 @@ class Attachment {
   }
 
  private:
-  [[nodiscard]] Result<void> attach(MappingBudget& budget, const MemoryOwners& memories);
+  [[nodiscard]] Result<void> attach(const RefreshMeans& means, const MemoryOwners& memories);
+  // The memory of extent `index`: through procfs, which costs the provider nothing, else at its
+  // door.
+  [[nodiscard]] Result<UniqueFd> open_extent(std::uint32_t index, std::uint32_t descriptor,
+                                             std::uint64_t inode, DoorPatience& patience);
+  [[nodiscard]] Result<UniqueFd> ask_for_extent(std::uint32_t index, std::uint64_t inode,
+                                                DoorPatience& patience);
+  void take_door(DoorConnection door) noexcept;
+  void look_after_door(const RefreshMeans& means);
   // Whether the same memory is mapped already: each byte of a segment is mapped and charged once.
   [[nodiscard]] bool has_extent(std::uint64_t inode) const noexcept;
   void look_after_process(ProcessTable& processes);
   // False: an extent that the header lists could not be had; error_ says why.
-  [[nodiscard]] bool add_extents(MappingBudget& budget);
+  [[nodiscard]] bool add_extents(const RefreshMeans& means);
   [[nodiscard]] Result<MappedExtent> map(UniqueFd opened, MappingBudget& budget) const;
   [[nodiscard]] ProviderState state() const noexcept;
   [[nodiscard]] Error why_foreign() const;
@@ -100,6 +120,13 @@ class Attachment {
   PointerRecord record_;
   ProcessTable::Watched process_;
   Verdict verdict_;
+  bool shares_clock_;  // its time stamps are of this process's clock
+
+  DoorConnection door_;  // empty: not connected at present
+  std::uint32_t pid_here_ = 0;  // of the process that listens at the door; 0: not known
+  HandedOut handed_out_;                           // not mapped yet
+  std::chrono::steady_clock::time_point door_rests_until_;  // it did not answer
+  bool door_is_shut_ = false;                      // nothing listens there any more
   std::pair<std::uint64_t, std::uint64_t> memory_;  // device and inode of the first extent
   bool repeats_memory_ = false;
   bool has_successor_ = false;

@@ -154,6 +154,7 @@ struct Catalog::Parts {
   };
 
   ProcessTable processes;
+  DoorPatience patience;
   std::map<std::string, RecordDirectory, std::less<>> directories;
   std::optional<Error> directory_error;  // of the last one that could not be scanned
   SegmentDirectories listed;
@@ -254,9 +255,11 @@ void Catalog::add(Found& found) {
   for (const auto& attachment : attachments_) {
     budget.count(attachment->owner(), attachment->mapped_bytes());
     attachment->claim_memory(memories);
+    attachment->count_descriptors(parts_->processes);
   }
+  const RefreshMeans means{budget, parts_->processes, parts_->patience};
   for (const auto& attachment : attachments_) {
-    attachment->refresh(budget, parts_->processes, memories);
+    attachment->refresh(means, memories);
     parts_->count(*attachment);
   }
   std::vector<std::pair<std::unique_ptr<Attachment>, FoundRecord>> added;
@@ -280,7 +283,7 @@ void Catalog::add(Found& found) {
       leave_out(LeftOutReason::kProvidersMax);
       continue;
     }
-    attachment->refresh(budget, parts_->processes, memories);
+    attachment->refresh(means, memories);
     if (attachment->mapped_bytes() == 0 && counts.without >= options_.providers_per_user_max) {
       leave_out(LeftOutReason::kRecordsMax);
       continue;
@@ -302,7 +305,7 @@ void Catalog::forget_predecessors() {
     return std::pair(attachment.owner(), attachment.pid_namespace());
   };
   for (const auto& attachment : attachments_) {
-    if (attachment->life() == Life::kAlive && !has_ended(attachment->view()->state))
+    if (attachment->is_known_to_live())
       living[of(*attachment)].insert(attachment->view()->name);
   }
   for (const auto& attachment : attachments_) {
@@ -353,12 +356,12 @@ Result<void> Catalog::refresh() {
 
 void Catalog::look_around() {
   parts_->processes.begin_refresh();
+  parts_->patience.begin_refresh();
   Found found = look_for_records();
   add(found);
   // A provider that is known to live stays even if its record was deleted.
   std::erase_if(attachments_, [&found](const auto& attachment) {
-    const bool lives = attachment->life() == Life::kAlive && is_alive(attachment->view()->state);
-    return !lives && !found.present.contains(attachment.get());
+    return !attachment->is_known_to_live() && !found.present.contains(attachment.get());
   });
   parts_->of_user.clear();
   for (const auto& attachment : attachments_) parts_->count(*attachment);

@@ -72,7 +72,7 @@ Verdict ProcessTable::verdict_on(const PointerRecord& record, WatchedProcess& pr
 }
 
 void ProcessTable::hold(WatchedProcess& process, std::uint32_t owner) {
-  if (process.pidfd_ || held_ >= held_max_ || held_by_[owner] >= held_by_one_max_) return;
+  if (process.pidfd_ || !may_hold(owner)) return;
   UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process.pid_), 0)));
   if (!pidfd) return;
   // The number may have passed to another process meanwhile: what is held is identified again.
@@ -80,8 +80,22 @@ void ProcessTable::hold(WatchedProcess& process, std::uint32_t owner) {
   if (look.found != ProcessLook::Found::kRunning || look.start_time != process.start_time_) return;
   process.pidfd_ = std::move(pidfd);
   process.pidfd_owner_ = owner;
+  count_held(owner);
+}
+
+bool ProcessTable::may_hold(std::uint32_t owner) const {
+  const auto held = held_by_.find(owner);
+  return held_ < held_max_ && (held == held_by_.end() || held->second < held_by_one_max_);
+}
+
+void ProcessTable::count_held(std::uint32_t owner) {
   ++held_;
   ++held_by_[owner];
+}
+
+bool ProcessTable::shares_clock(const PointerRecord& record) const noexcept {
+  return record.time_namespace == 0 || viewpoint_.time_namespace == 0 ||
+         record.time_namespace == viewpoint_.time_namespace;
 }
 
 }  // namespace meterbank

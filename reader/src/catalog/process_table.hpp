@@ -3,8 +3,8 @@
 // The processes of all records of a catalog, each looked at once a refresh however many records
 // name it.
 //
-// A process is looked at through procfs, which keeps no descriptor. A pidfd saves most of the cost
-// and is kept within a budget: a share of the soft limit of open files (RLIMIT_NOFILE), of which
+// A process is looked at through procfs, which keeps no descriptor. A pidfd saves most of the cost.
+// It is kept, as the connection to a door is, within a budget: a share of the soft limit of open files (RLIMIT_NOFILE), of which
 // one owner gets a share in turn. An owner beyond it costs more time and loses nothing.
 #pragma once
 
@@ -44,6 +44,12 @@ class ProcessTable {
   [[nodiscard]] Verdict verdict_on(const PointerRecord& record, WatchedProcess& process);
   // Takes hold of a process that was found alive, on the share of a user, if there is any left.
   void hold(WatchedProcess& process, std::uint32_t owner);
+  // The same share for other descriptors that are kept for a provider, counted anew each refresh.
+  [[nodiscard]] bool may_hold(std::uint32_t owner) const;
+  void count_held(std::uint32_t owner);
+
+  // Whether start times and monotonic clocks of its process count from the same moment as here.
+  [[nodiscard]] bool shares_clock(const PointerRecord& record) const noexcept;
 
  private:
   void look(WatchedProcess& process) const;

@@ -257,7 +257,7 @@ Result<RecordScan> RecordDirectory::scan(UserPolicy users, const KnowsRecord& kn
     if (name.starts_with('.')) continue;  // the directory itself, and records being written
     if (name.ends_with(kPointerRecordSuffix)) {
       visit(walk, item->d_name, item->d_ino);
-    } else if (!name.ends_with(kSocketSuffix)) {  // of a provider, found by its record
+    } else if (!is_called_like_socket(name)) {  // of a provider, found by its record
       ++other_objects_;
     }
   }

@@ -66,10 +66,12 @@ RecordRemoval remove_record(const ProviderView& provider) {
   const Verdict verdict = judge(*record, here, look_at_process(record->pid, here));
   if (verdict.life != Life::kGone) return RecordRemoval::kNotDead;
   const RecordRemoval removal = unlink_same(directory.get(), name, provider);
-  // Only the socket of this very provider: a record can name any.
-  if (removal == RecordRemoval::kRemoved &&
-      record->socket == socket_name(record->pid, record->inode)) {
-    ::unlinkat(directory.get(), record->socket.c_str(), 0);
+  // Only the sockets of this very provider: a record can name any.
+  if (removal == RecordRemoval::kRemoved) {
+    for (const auto& socket : {socket_name(record->pid, record->inode),
+                               door_name(record->pid, record->inode)}) {
+      ::unlinkat(directory.get(), socket.c_str(), 0);
+    }
   }
   return removal;
 }

@@ -90,8 +90,7 @@ void write_each_page(int descriptor, std::byte* memory, std::uint64_t bytes,
 
 }  // namespace
 
-Result<OwnedExtent> OwnedExtent::create(const std::string& name, std::uint64_t bytes,
-                                        std::uint32_t mode) {
+Result<OwnedExtent> OwnedExtent::create(const std::string& name, std::uint64_t bytes) {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   bytes = (bytes + page - 1) / page * page;
   OwnedExtent extent;
@@ -120,7 +119,9 @@ Result<OwnedExtent> OwnedExtent::create(const std::string& name, std::uint64_t b
               F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0) {
     return fail(ErrorCode::kSystem, "seal memory of " + name, "run Linux 5.1 or newer", errno);
   }
-  if (::fchmod(descriptor.get(), mode) != 0) {
+  // Who may read is decided by who gets a descriptor: through procfs the kernel gives one to the same
+  // user and root only.
+  if (::fchmod(descriptor.get(), 0444) != 0) {
     return fail(ErrorCode::kSystem, "mode of " + name, {}, errno);
   }
   struct stat facts {};

@@ -108,7 +108,7 @@ std::vector<OddObject> odd_objects(const std::string& directory) {
     const dirent* const item = ::readdir(opened.get());
     if (item == nullptr) break;
     const std::string_view name = item->d_name;
-    if (name.starts_with('.') || name.ends_with(kSocketSuffix)) continue;
+    if (name.starts_with('.') || is_called_like_socket(name)) continue;
     if (name == pmu::kArbiterSocket || name == pmu::kArbiterJournal) continue;
     const auto path = fmt::format("{}/{}", directory, escape_for_terminal(name));
     if (!name.ends_with(kPointerRecordSuffix)) {

@@ -42,7 +42,10 @@ struct ProviderOptions {
   std::uint64_t bytes_max = std::uint64_t{64} << 20;  // of the whole segment
   std::uint32_t instances_max = 16384;                // live at a time, all sets together
   std::uint32_t registrations_max = 64;
-  std::uint32_t mode = 0444;  // 0440: only owner and group may read
+  // Who may read besides root and this process's user: "owner" (nobody else), "group:NAME",
+  // "group:GID" or "everyone". Empty: the group of the runtime directory if that has its
+  // set-group-id bit, else "owner". METERBANK_READERS in the environment takes its place.
+  std::string readers = {};
   // How often the keeper thread says that the process is alive. Zero: no thread, and a hung
   // process cannot be told from an idle one; death is still noticed.
   std::chrono::milliseconds heartbeat{1000};

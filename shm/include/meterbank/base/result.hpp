@@ -47,6 +47,7 @@ enum class ErrorCode : std::uint32_t {
   kClosed,           // used after close
   kForked,           // used in the child of a fork
   kForeign,          // cannot be verified from here: another pid namespace, or no procfs
+  kTimeout,          // another process did not answer in time
   kSystem,           // any other system call failure, see system_error
 };
 

@@ -15,6 +15,8 @@
 //   pidns 4026531836             pid namespace of the pid, by its inode; not in version 0.1
 //   timens 4026531834            time namespace of the start time; not in version 0.1
 //   socket 48213-414.ask         beside the record; without callbacks there is no such file
+//   door 48213-414.door          beside the record: the socket that hands out the memory, door.hpp;
+//                                missing: the memory is found through procfs only
 //
 // Readers read() it, at most kPointerRecordBytesMax, and never map it.
 #pragma once
@@ -34,6 +36,7 @@ namespace meterbank {
 inline constexpr std::size_t kPointerRecordBytesMax = 4096;
 inline constexpr std::string_view kPointerRecordSuffix = ".provider";
 inline constexpr std::string_view kSocketSuffix = ".ask";
+inline constexpr std::string_view kDoorSuffix = ".door";
 
 struct PointerRecord {
   std::string name;
@@ -48,6 +51,7 @@ struct PointerRecord {
   std::string socket = {};           // a plain file name, may be empty
   std::uint64_t pid_namespace = 0;   // inode; 0: not known
   std::uint64_t time_namespace = 0;  // inode; 0: not known
+  std::string door = {};             // a plain file name, may be empty
 
   [[nodiscard]] std::string text() const;
   // Unknown lines are skipped (a newer minor adds some); missing or malformed ones are kCorrupt.
@@ -78,8 +82,11 @@ struct SegmentDirectories {
 [[nodiscard]] SegmentDirectories segment_directories(bool everyone,
                                                      const DirectoryRoots& roots = {});
 
-// What PointerRecord::socket says of this process and segment.
+// What PointerRecord::socket and PointerRecord::door say of this process and segment.
 [[nodiscard]] std::string socket_name(std::uint32_t pid, std::uint64_t inode);
+[[nodiscard]] std::string door_name(std::uint32_t pid, std::uint64_t inode);
+// Whether a file is called like one of these sockets.
+[[nodiscard]] bool is_called_like_socket(std::string_view name) noexcept;
 
 // Creates the directory if it is missing (mode 0755), and refuses one that is not ours or that
 // others may write to. Errors: kNoDirectory with the reason.

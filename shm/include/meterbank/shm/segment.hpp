@@ -26,9 +26,8 @@ namespace meterbank {
 class OwnedExtent {
  public:
   // `bytes` is rounded up to pages. Errors: kNoSpace (memory, tmpfs, RLIMIT_FSIZE), kSystem.
-  // Never raises SIGXFSZ. `mode` is 0444 or 0440.
-  static Result<OwnedExtent> create(const std::string& name, std::uint64_t bytes,
-                                    std::uint32_t mode = 0444);
+  // Never raises SIGXFSZ.
+  static Result<OwnedExtent> create(const std::string& name, std::uint64_t bytes);
   OwnedExtent(OwnedExtent&&) noexcept;
   OwnedExtent& operator=(OwnedExtent&&) noexcept;
   ~OwnedExtent();

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "door_connection.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace meterbank {
+namespace {
+
+using Clock = DoorPatience::Clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kOneWait{100};
+constexpr milliseconds kWaitsOfOneUser{250};
+constexpr milliseconds kFreeWait{5};
+
+bool is_read_only(int descriptor) noexcept {
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  return flags >= 0 && (flags & O_ACCMODE) == O_RDONLY;
+}
+
+tl::unexpected<Error> broken(const char* rule) {
+  return fail(ErrorCode::kCorrupt, std::string("the provider's door handed out ") + rule,
+              "restart the provider with a current library");
+}
+
+Result<HandedOut> check(const DoorAnswer& answer, HandedOut got) {
+  switch (static_cast<DoorStatus>(answer.status)) {
+    case DoorStatus::kHere:
+      break;
+    case DoorStatus::kNotAdmitted:
+      return fail(ErrorCode::kDenied, "the provider does not admit this user",
+                  "join the group that it admits, run as root, or start it with "
+                  "METERBANK_READERS=everyone");
+    case DoorStatus::kTooMany:
+      return fail(ErrorCode::kLimit, "this user asks the provider too often", "ask less often");
+    case DoorStatus::kNoDescriptors:
+      return fail(ErrorCode::kLimit, "the provider has no descriptor left to hand out",
+                  "raise its limit of open files: ulimit -n");
+    default:
+      return broken("an unknown status");
+  }
+  if (answer.count != got.count || answer.first_extent != got.first) {
+    return broken("another number of descriptors than it says");
+  }
+  for (const UniqueFd& descriptor : std::span(got.descriptors).first(got.count)) {
+    if (!is_read_only(descriptor.get())) return broken("a descriptor that is not read-only");
+  }
+  return got;
+}
+
+}  // namespace
+
+Clock::duration DoorPatience::for_user(std::uint32_t uid) const {
+  const auto waited = waited_.find(uid);
+  if (waited == waited_.end()) return kOneWait;
+  return std::clamp<Clock::duration>(kWaitsOfOneUser - waited->second, Clock::duration::zero(),
+                                     kOneWait);
+}
+
+void DoorPatience::charge(std::uint32_t uid, Clock::duration waited) {
+  if (waited > kFreeWait) waited_[uid] += waited;
+}
+
+Result<DoorConnection> DoorConnection::connect(const std::string& path) {
+  auto socket = PacketSocket::connect(path);
+  if (!socket) return tl::make_unexpected(std::move(socket.error()));
+  return DoorConnection(std::move(*socket));
+}
+
+Result<HandedOut> DoorConnection::ask(std::uint32_t first, std::uint32_t uid,
+                                      DoorPatience& patience) {
+  const auto ended = [] {
+    return fail(ErrorCode::kGone, "the provider's door was shut meanwhile", "try again");
+  };
+  const Clock::duration longest = patience.for_user(uid);
+  const auto too_late = [longest] {
+    const auto waited = std::chrono::duration_cast<milliseconds>(longest);
+    return fail(ErrorCode::kTimeout,
+                "the provider did not answer at its door within " +
+                    std::to_string(waited.count()) + " ms",
+                "it is stopped or hung: see to its process");
+  };
+  if (longest == Clock::duration::zero()) return too_late();
+  DoorRequest request;
+  request.first_extent = first;
+  if (socket_.send(std::as_bytes(std::span(&request, 1))) != PacketSocket::Sent::kAll) {
+    return ended();
+  }
+  const auto begin = Clock::now();
+  HandedOut got;
+  got.first = first;
+  for (;;) {
+    std::size_t count = 0;
+    switch (socket_.receive(patience.packet(), got.descriptors, count)) {
+      case PacketSocket::Got::kPacket: {
+        patience.charge(uid, Clock::now() - begin);
+        got.count = static_cast<std::uint32_t>(count);
+        const auto answer = decode_door<DoorAnswer>(patience.packet().bytes());
+        if (!answer) return broken("a packet that is not an answer");
+        return check(*answer, std::move(got));
+      }
+      case PacketSocket::Got::kEnd:
+        return ended();
+      case PacketSocket::Got::kMalformed:
+        return broken("too large a packet, or more descriptors than there is room for");
+      case PacketSocket::Got::kNothing:
+        break;
+    }
+    const auto left = std::chrono::ceil<milliseconds>(begin + longest - Clock::now());
+    pollfd answered{socket_.descriptor(), POLLIN, 0};
+    if (left.count() <= 0 || ::poll(&answered, 1, static_cast<int>(left.count())) == 0) {
+      patience.charge(uid, longest);
+      return too_late();
+    }
+  }
+}
+
+bool DoorConnection::has_ended() const noexcept {
+  pollfd ended{socket_.descriptor(), POLLRDHUP, 0};
+  return ::poll(&ended, 1, 0) != 0;
+}
+
+}  // namespace meterbank
