@@ -40,7 +40,8 @@ std::ptrdiff_t area_for_processors(const BlockForm& form, bool by_processor) noe
 
 void settle(const BlockWriter<StdAtomics>& writer) noexcept {
   const BlockParts<SharedWord> block = writer.parts();
-  const std::uint64_t seq = StdAtomics::load_relaxed(*block.seq);  // relaxed: who stored it is gone
+  const std::uint64_t seq =
+      StdAtomics::load_relaxed(*block.seq);  // relaxed: the thread that stored it has ended
   if ((seq & 1) == 0) return;
   // [W2] pairs with [R2]: a reader that sees a word stored below sees the odd number that the last
   // commit left.
@@ -76,7 +77,7 @@ struct BlockNow {
   [[nodiscard]] std::uint64_t value(std::uint32_t word) const noexcept {
     return StdAtomics::load_relaxed(current[word]);
   }
-  // Whether what value() returned belongs together. For who publishes, the sequence asks this.
+  // Whether what value() returned belongs together. Writers learn it from the sequence.
   [[nodiscard]] bool is_still() const noexcept {
     StdAtomics::fence_acquire();  // [R2] the second look at seq follows the copy
     return StdAtomics::load_relaxed(*block.seq) == seq;  // relaxed: fenced in by [R2]

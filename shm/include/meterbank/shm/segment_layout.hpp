@@ -270,7 +270,7 @@ struct RegistrationWord {
   }
 };
 inline constexpr std::uint64_t kRegistrationCallback = 1;  // rows are also computed on demand
-inline constexpr std::uint64_t kRegistrationInterest = 2;  // is told who is interested
+inline constexpr std::uint64_t kRegistrationInterest = 2;  // receives notice of interested readers
 
 // How the values of an instance hang together.
 enum class Consistency : std::uint32_t {
