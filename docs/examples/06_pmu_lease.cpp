@@ -19,7 +19,7 @@ int main() {
           .this_thread()
           .wait(std::chrono::seconds(5))  // other clients may have all counters
           .label("an example"));
-  // The sentence names who has it, and until when.
+  // The sentence names its holder, and until when.
   if (!lease) return std::printf("not granted: %s\n", lease.error().message().c_str()), 0;
 
   for (int write = 0; write < 1000; ++write) watched.store(1, std::memory_order_relaxed);

@@ -33,14 +33,14 @@ bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command
 
 // Under the mutex. False: the kernel refused the barrier, and nothing was settled.
 bool beat_locked() noexcept {
-  // relaxed: the barrier orders it. Every commit that begins after the barrier sees the new epoch,
+  // relaxed, both: only this function stores it, under the mutex, and the barrier orders it. Every
+  // commit that begins after the barrier sees the new epoch,
   // and what commits before it have published is visible before the store below.
   const std::uint64_t epoch = process_epoch.count.load(std::memory_order_relaxed) + 1;
-  // release: a thread that sees the epoch in another way sees what came before it; only we store
-  // it.
-  process_epoch.count.store(epoch, std::memory_order_release);
+  process_epoch.count.store(epoch, std::memory_order_relaxed);
   if (!membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return false;
-  // release: pairs with the acquire load of readers; what the barrier has shown comes with it.
+  // [E4] pairs with [R10]. Without it a reader could take the epoch for settled and miss a commit
+  // that was published before the barrier.
   for (SharedWord* word : beaten().settled) word->store(epoch, std::memory_order_release);
   beaten().last = Clock::now();
   return true;

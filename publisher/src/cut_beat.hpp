@@ -2,6 +2,13 @@
 //
 // The heartbeat of cuts: counts the epochs of this process and tells the readers of a segment which
 // of them are settled. docs/protocol.md, "Cuts", says why that takes a barrier in every thread.
+//
+//      the heartbeat                               readers
+//      epoch := e                  relaxed
+//      a barrier in every thread
+// [E4] settled := e                release         e := settled            acquire   [R10]
+//
+//      E4 pairs with R10: a reader that sees e sees what commits before the barrier published.
 #pragma once
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One registration as its owner sees it: its slots, who holds them, and which may be used again.
+// One registration as its owner sees it: its slots, their holders, and which may be used again.
 #pragma once
 
 #include <tsl/robin_set.h>

@@ -204,20 +204,27 @@ TEST_F(CallbackProvider, RunsCallsOfTwoReadersAtOnce) {
 }
 
 TEST_F(CallbackProvider, RunsOneCallAtATimeIfToldTo) {
+  Gate gate;
   std::atomic<int> inside{0}, most{0};
   const Registration registration = register_with(
       [&](CallbackRequest&) {
-        most = std::max(most.load(std::memory_order_relaxed), ++inside);
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        --inside;
+        const int now = inside.fetch_add(1, std::memory_order_seq_cst) + 1;
+        most.store(std::max(most.load(std::memory_order_seq_cst), now), std::memory_order_seq_cst);
+        gate.pass();
+        inside.fetch_sub(1, std::memory_order_seq_cst);
         return 0U;
       },
       {.serial = true});
   auto readers = four_readers();
   const ChannelRequest asked = request(MessageType::kCollect);
   for (AskingReader& reader : readers) reader.ask(asked);
+  gate.wait_for(1);
+  // What must not happen cannot be waited for: the other calls have this long to enter.
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(inside.load(std::memory_order_seq_cst), 1);
+  gate.open();
   for (AskingReader& reader : readers) EXPECT_EQ(reader.answer()->type, MessageType::kRows);
-  EXPECT_EQ(most, 1);
+  EXPECT_EQ(most.load(std::memory_order_seq_cst), 1);
 }
 
 TEST_F(CallbackProvider, TellsTheFifthCallerToComeAgain) {

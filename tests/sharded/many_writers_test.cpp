@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <iostream>
+#include <latch>
 #include <thread>
 
 #include "../support/sample_words.hpp"
@@ -36,11 +37,14 @@ void transact(ShardedInstance& queue) {
   });
 }
 
+// They begin when all of them run, so that none has ended before another one counts.
 class Writers {
  public:
-  Writers(ShardedInstance& queue, std::size_t threads, std::uint64_t each) {
+  Writers(ShardedInstance& queue, std::size_t threads, std::uint64_t each)
+      : begin_(static_cast<std::ptrdiff_t>(threads)) {
     for (std::size_t i = 0; i < threads; ++i) {
-      threads_.emplace_back([&queue, each] {
+      threads_.emplace_back([this, &queue, each] {
+        begin_.arrive_and_wait();
         for (std::uint64_t turn = 0; turn < each; ++turn) transact(queue);
       });
     }
@@ -50,6 +54,7 @@ class Writers {
   }
 
  private:
+  std::latch begin_;
   std::vector<std::thread> threads_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Question: what does a decision cost on a machine of 224 CPUs, and what do those who wait add?
+// Question: what does a decision cost on a machine of 224 CPUs, and what do waiting clients add?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using pmu::Token;
 
 constexpr std::uint32_t kCpus = 224;
 constexpr std::uint32_t kGeneral = 8;
-constexpr std::uint32_t kOnAll = 4;  // of them, of one who counts on all CPUs
+constexpr std::uint32_t kOnAll = 4;  // of them, of a client that counts on all CPUs
 constexpr std::string_view kTopology =
     R"([[pmu]]
 name = "cpu"
@@ -170,7 +170,7 @@ class MachineRows {
     std::size_t next = 0;
     pmu::Allocate again;
     row(
-        "free of 1 counter, and who is next gets it", 50e3,
+        "free of 1 counter, and the next waiter gets it", 50e3,
         [&](unsigned) {
           const std::size_t freed = next * 29 % single.size();
           again = one_of(static_cast<std::uint32_t>(freed / (kGeneral - kOnAll)), kAnything);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Question: how long does who wants one counter wait, and who wants all of them, where both come?
-// No time is measured: it is a simulation, the same in every run.
-// Beside it: strictly first come, first served; any request that fits is served; and no request
-// waits, all count in turns, as the kernel does without an arbiter.
+// Question: how long does a client that wants one counter wait, and one that wants all, where both
+// come? No time is measured: it is a simulation, the same in every run. Beside it: strictly first
+// come, first served; any request that fits is served; and no request waits, all count in turns, as
+// the kernel does without an arbiter.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -39,7 +39,7 @@ class HandleTable {
     const auto found = objects_.find(reinterpret_cast<std::uintptr_t>(handle));
     return found == objects_.end() ? nullptr : found->second;
   }
-  // For the one who closes it.
+  // For the thread that closes it.
   std::shared_ptr<Object> take(const void* handle) noexcept {
     return take(reinterpret_cast<std::uintptr_t>(handle));
   }

@@ -49,11 +49,20 @@ Result<void> CallbackServer::prepare() {
   set_.watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, false);
   const std::lock_guard lock(mutex_);
   // One to run the first callback, one to wait meanwhile.
-  if (start_thread_locked() && start_thread_locked()) return {};
-  return fail(ErrorCode::kSystem, "threads for callbacks", "raise RLIMIT_NPROC", errno);
+  for (int count = 0; count < 2; ++count) {
+    const int failed = start_thread_locked();
+    if (failed == ENOMEM) {
+      return fail(ErrorCode::kNoSpace, "thread for callbacks", "free memory or raise ulimit -v",
+                  failed);
+    }
+    if (failed != 0) {
+      return fail(ErrorCode::kSystem, "thread for callbacks", "raise RLIMIT_NPROC", failed);
+    }
+  }
+  return {};
 }
 
-bool CallbackServer::start_thread_locked() noexcept {
+int CallbackServer::start_thread_locked() noexcept {
   const WithoutSignals quiet;
   try {
     threads_.reserve(threads_.size() + 1);
@@ -61,9 +70,11 @@ bool CallbackServer::start_thread_locked() noexcept {
       server->serve(packet);
     });
     ::pthread_setname_np(threads_.back().native_handle(), "mb-callback");
-    return true;
-  } catch (const std::exception&) {
-    return false;
+    return 0;
+  } catch (const std::system_error& refused) {
+    return refused.code().value();
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
   }
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): the thread owns what std::thread made for it
 
@@ -386,7 +397,7 @@ void CallbackServer::handle_interest(const ConnectionPtr& connection,
 bool CallbackServer::begin_callback(uid_t uid) noexcept {
   const std::lock_guard lock(mutex_);
   if (stopping_ || running_ >= limits_.callbacks_max) return false;
-  if (threads_.size() - running_ < 2 && !start_thread_locked()) return false;
+  if (threads_.size() - running_ < 2 && start_thread_locked() != 0) return false;
   if (!users_.begin_call(uid)) return false;
   ++running_;
   return true;

@@ -72,7 +72,8 @@ class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
   };
 
   [[nodiscard]] Result<void> prepare();
-  [[nodiscard]] bool start_thread_locked() noexcept;
+  // 0, or the errno of the reason.
+  [[nodiscard]] int start_thread_locked() noexcept;
   void serve(PacketBuffer& packet) noexcept;
   void handle_event(std::uint64_t tag, PacketBuffer& packet) noexcept;
   void drop_all(bool has_descriptors) noexcept;

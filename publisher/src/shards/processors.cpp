@@ -40,18 +40,20 @@ std::ptrdiff_t area_for_processors(const BlockForm& form, bool by_processor) noe
 
 void settle(const BlockWriter<StdAtomics>& writer) noexcept {
   const BlockParts<SharedWord> block = writer.parts();
-  const std::uint64_t seq = StdAtomics::load_relaxed(*block.seq);  // relaxed: who stored it is gone
+  const std::uint64_t seq =
+      StdAtomics::load_relaxed(*block.seq);  // relaxed: the thread that stored it has ended
   if ((seq & 1) == 0) return;
-  // [W2] pairs with [R2]: a reader that sees a word stored below sees the odd number that the last
-  // commit left.
+  // [W2] pairs with [R2]. Without it a reader sent to copy 0 before the last commit could accept a
+  // mix of old words and those stored below.
   StdAtomics::fence_release();
   for (std::uint32_t word = 0; word < block.words; ++word) {
     // relaxed: published by [W3]
     StdAtomics::store_relaxed(block.copy0[word], StdAtomics::load_relaxed(block.copy1[word]));
   }
-  // [W3] pairs with [R1]: a reader that sees the even number sees the words of copy 0.
+  // [W3] pairs with [R1]. Without it a reader sees the even number and old words of copy 0.
   StdAtomics::store_release(*block.seq, seq + 1);
-  // [W4] pairs with [R2]: a reader that sees a word of the next commit sees the even number.
+  // [W4] pairs with [R2]. Without it a reader of the odd number could take words of the next commit
+  // for its own.
   StdAtomics::fence_release();
 }
 
@@ -76,7 +78,7 @@ struct BlockNow {
   [[nodiscard]] std::uint64_t value(std::uint32_t word) const noexcept {
     return StdAtomics::load_relaxed(current[word]);
   }
-  // Whether what value() returned belongs together. For who publishes, the sequence asks this.
+  // Whether what value() returned belongs together. Writers learn it from the sequence.
   [[nodiscard]] bool is_still() const noexcept {
     StdAtomics::fence_acquire();  // [R2] the second look at seq follows the copy
     return StdAtomics::load_relaxed(*block.seq) == seq;  // relaxed: fenced in by [R2]

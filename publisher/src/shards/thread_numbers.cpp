@@ -32,7 +32,8 @@ struct EndOfThread {
 constinit EndOfThread end_of_thread;
 
 void at_end_of_thread(void* value) noexcept {
-  // From here on the thread shares. A handler sees it before the number is free.
+  // From here on the thread shares. Without the fence a handler could count with a number that is
+  // free already, as a second writer.
   thread_number.usable = kThreadShares;
   std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] usable, then the number
   numbers.give_back(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(value) - 1));
@@ -63,7 +64,8 @@ void prepare_thread_numbers() noexcept {
 
 bool take_thread_number() noexcept {
   if (thread_number.usable != kNoThreadNumber || !end_of_thread.was_asked_for) return false;
-  // A handler that comes in between shares.
+  // A handler that comes in between shares. Without the fences it could find the number half taken
+  // and take a second one, or count with it before it is taken.
   thread_number.usable = kThreadInside;
   std::atomic_signal_fence(std::memory_order_seq_cst);  // [X3] usable, then the number
   const std::uint32_t number = end_of_thread.exists ? number_of_this_thread() : Numbers::kNone;

@@ -68,6 +68,7 @@ bool AnsweredRows::KeyEqual::operator()(const Key& left, const Key& right) const
 // relaxed, in all of this file: the words are private, this thread writes and reads them.
 AnsweredRows::AnsweredRows(const RegisteredSet& set)
     : set_(answered_form(*set.set)), serial_(next_serial()) {
+  // relaxed, as all accesses of this file: private memory of the thread that collects.
   const auto memory = zeroed_lines(sizeof(Record));
   record_ = {memory, new (memory.get()) Record{}};
   StdAtomics::store_relaxed(

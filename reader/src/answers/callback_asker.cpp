@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which registrations are touched, and who is told about it. Asking is in ask.cpp.
+// Which registrations are touched, and which providers are told about it. Asking is in ask.cpp.
 #include "callback_asker.hpp"
 
 #include <algorithm>

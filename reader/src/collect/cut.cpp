@@ -56,7 +56,7 @@ std::uint64_t settled_epoch(const QueryPlan::Selection& selection) noexcept {
   if (!is_numbered(selection) || selection.set->set->form.cut_pair == 0) return 0;
   const SegmentHeader& header = selection.provider->segment->header();
   if (is_final(selection) || is_closed(header) || owner_died(header)) return 0;
-  // acquire: pairs with the release store of the heartbeat, behind its barrier.
+  // [R10] pairs with [E4]. Without it the blocks could be read as they were before the barrier.
   return header.settled_epoch.load(std::memory_order_acquire);
 }
 

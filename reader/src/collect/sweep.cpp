@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Each kernel is the read attempt of block.hpp over many blocks at once: it loads the numbers [R1],
+// copies, fences [R2] and looks at the numbers again. Without [R1] a copy could be older than its
+// number; without [R2] words of the next commit would pass. What moved meanwhile is read alone.
 #include "sweep.hpp"
 
 #include <algorithm>

@@ -53,7 +53,7 @@ class MappedRegion {
 };
 
 // The first `bytes` bytes of what the descriptor stands for, shared with all processes that map it.
-// `place`: memory of the caller, who unmaps it in one piece with what lies around it; or null for
+// `place`: memory of the caller, which unmaps it in one piece with what lies around it; or null for
 // wherever there is room.
 inline Result<MappedRegion> map_region(int descriptor, std::uint64_t bytes, Access access,
                                        std::byte* place = nullptr) {

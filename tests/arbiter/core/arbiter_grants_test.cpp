@@ -217,7 +217,7 @@ TEST(ArbiterGrants, GuardsGiveWayBeforeAnythingIsOpenedAndComeBack) {
   policy.reserves.push_back({.pmu = "cpu", .cpus = CpuSet::range(0, 0), .counters = 1});
   ScriptedKernel world(small_machine(), policy);
   const ClientNumber root = world.connect();
-  EXPECT_EQ((world.guards[{0, 0}]), 3U) << "the reserve is left to those who do not ask";
+  EXPECT_EQ((world.guards[{0, 0}]), 3U) << "the reserve is left to processes without a lease";
   EXPECT_EQ((world.guards[{0, 1}]), 4U);
   EXPECT_EQ(pmu::state_of<pmu::SlotState>(world.arbiter.slot_words(0, 1)[0]),
             pmu::SlotState::kGuarded);
@@ -248,8 +248,9 @@ TEST(ArbiterGrants, OnlyAdministratorsReserveAndRevoke) {
   EXPECT_TRUE(world.answer<pmu::Done>(root, 2));
   world.say(root, 3, allocate({cycles()}));
   EXPECT_EQ(world.reason(root, 3), pmu::Reason::kForeign);
-  EXPECT_NE(world.answer<pmu::Refused>(root, 3)->sentence.find("kept for those who do not ask"),
-            std::string::npos);
+  EXPECT_NE(
+      world.answer<pmu::Refused>(root, 3)->sentence.find("kept for processes without a lease"),
+      std::string::npos);
   const std::uint64_t word = world.arbiter.slot_words(0, 0).at(0);
   EXPECT_EQ(pmu::flags_of(word), pmu::kSlotReserved);
   reserve.count = 0;

@@ -26,6 +26,7 @@ TEST_F(CliHelp, EveryVerbHasThreeExamplesThatParse) {
   for (const auto& verb : verb_names()) {
     const auto outcome = run_plainly({verb, "--help"});
     ASSERT_EQ(outcome.code, kExitDone) << verb;
+    EXPECT_EQ(outcome.out.find("…"), std::string::npos) << "names of options are whole: " << verb;
     const auto lines = outcome.lines();
     const auto head = std::find(lines.begin(), lines.end(), "Examples:");
     ASSERT_NE(head, lines.end()) << outcome.out;

@@ -239,7 +239,7 @@ class Arbiter {
   void heartbeat(ClientNumber client, Nanoseconds stamp);
 
   void opened(CarrierNumber carrier, const OpenOutcome& outcome, Nanoseconds now);
-  void sampled(CarrierNumber carrier, std::vector<Reading> readings, Nanoseconds now);
+  void sampled(CarrierNumber carrier, const std::vector<Reading>& readings, Nanoseconds now);
   void confirmed(CarrierNumber carrier, bool has_let_go, Nanoseconds now);
   // May also come without a request: when an outsider was seen.
   void surveyed(std::vector<Outsider> outsiders, Nanoseconds now);

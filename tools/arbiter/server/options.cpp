@@ -47,15 +47,17 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   std::string socket_mode = "0666";
   bool wants_version = false;
   line.server.directory = default_directory();
-  CLI::App app("Lends hardware performance counters to those who ask", "meterbank-pmud");
+  CLI::App app("Lend hardware performance counters to programs", "meterbank-pmud");
   app.footer(kFooter);
   app.add_option("--dir", line.server.directory, "Directory of the socket and the countersets")
       ->type_name("DIR")
       ->capture_default_str();
-  app.add_option("--policy", line.server.policy, "Who may have what, in TOML")->type_name("FILE");
+  app.add_option("--policy", line.server.policy, "Limits of users and groups, in TOML")
+      ->type_name("FILE");
   app.add_option("--journal", line.server.journal, "What was lent; default: DIR/pmud.journal")
       ->type_name("FILE");
-  app.add_option("--socket-mode", socket_mode, "Who may connect; default: 0666")->type_name("MODE");
+  app.add_option("--socket-mode", socket_mode, "Mode of the socket; default: 0666")
+      ->type_name("MODE");
   app.add_option("--topology", line.topology, "The counters of this machine, in TOML")
       ->type_name("FILE");
   app.add_option("--simulate", line.simulate, "Lend counters of a machine that a file describes")

@@ -15,6 +15,7 @@
 #include "arbiter/server/options.hpp"
 #include "arbiter/server/server.hpp"
 #include "meterbank/base/clock.hpp"
+#include "meterbank/base/unique_fd.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::arbiter {
@@ -94,10 +95,10 @@ int run(const std::vector<std::string>& arguments, std::ostream& out, std::ostre
   if (!line->check_policy.empty()) return check_policy(line->check_policy, out, err);
   std::optional<SavedServer> saved;
   if (line->resume) {
-    auto loaded = load_saved(*line->resume);
+    UniqueFd state(*line->resume);
+    auto loaded = load_saved(state.get());
     if (loaded) {
       saved.emplace(std::move(*loaded));
-      ::close(*line->resume);
     } else {
       complain(loaded.error(), err);
       forget_inherited_descriptors();

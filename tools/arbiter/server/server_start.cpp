@@ -188,7 +188,7 @@ void Server::resume_client(const SavedClient& saved) {
   PacketSocket socket{UniqueFd(saved.socket)};
   auto peer = processes_.peer_of(socket.descriptor());
   exchange_->adopt(saved.visitor, peer ? peer->identity : ClientIdentity());
-  // Who has ended meanwhile is told to the arbiter as any end is.
+  // The arbiter is told of clients that ended meanwhile as of any end.
   if (!peer || !admission_.enter(peer->identity.uid, now)) {
     exchange_->disconnected(client, now);
     return;

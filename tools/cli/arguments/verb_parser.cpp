@@ -14,6 +14,8 @@
 namespace meterbank::cli {
 namespace {
 
+constexpr std::size_t kNameColumns = 27;
+
 std::string options_text(const CLI::App& app) {
   std::string out;
   for (const CLI::Option* option : app.get_options()) {
@@ -25,7 +27,9 @@ std::string options_text(const CLI::App& app) {
     if (names.empty()) names = "    ";
     for (const auto& name : option->get_lnames()) names += "--" + name;
     if (option->get_type_size() > 0) names += " " + option->get_type_name();
-    out += "  " + fit(names, 26) + "  " + option->get_description() + "\n";
+    // A long name pushes its description to the right: a cut name would be wrong.
+    const std::string column = names.size() > kNameColumns ? names : fit(names, kNameColumns);
+    out += "  " + column + "  " + option->get_description() + "\n";
   }
   return out;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cooked rows as text, sample by sample, in each format of `meterbank help formats`. Writers only
-// make text; who prints it, and when, is the caller's business.
+// make text; the caller prints it.
 #pragma once
 
 #include <chrono>

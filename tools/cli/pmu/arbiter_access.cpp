@@ -154,7 +154,7 @@ RefusalRemedies remedies_of(const PmuOptions& options) {
 std::string refusal_text(const Refusal& refusal, const RefusalRemedies& remedies) {
   const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
   std::string text = refusal.message();
-  // The arbiter's own remedy is kept; who stands in the way is said before it.
+  // The arbiter's own remedy is kept; the holder that stands in the way is named before it.
   std::string remedy;
   if (const auto at = text.find("; try: "); at != std::string::npos) {
     remedy = text.substr(at + 7);

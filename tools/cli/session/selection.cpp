@@ -361,7 +361,7 @@ int report_unmatched(const Selection& selection, const Console& console,
 }
 
 int report_missing(const Selection& selection, const Console& console) {
-  // With samples to come, each says for itself who did not answer.
+  // With samples to come, each names the providers that did not answer.
   if (selection.query.selected().empty()) {
     const auto left_out = not_in_totals_text(not_in_totals_of(selection.query.left_out()));
     if (!left_out.empty()) complain(console, left_out);

@@ -70,7 +70,7 @@ int report_answers(const std::shared_ptr<const std::vector<CallbackAnswer>>& ans
 [[nodiscard]] int report_unmatched(const Selection& selection, const Console& console,
                                    const std::vector<std::string>& explained = {});
 
-// The same where values are to be shown: if nothing can be, also who did not answer.
+// The same where values are to be shown: if nothing can be, also the providers that did not answer.
 [[nodiscard]] int report_missing(const Selection& selection, const Console& console);
 
 // Names what exists and cannot be read although everything was asked for: providers that are

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "generator/command/arguments.hpp"
+#include "meterbank/base/unique_fd.hpp"
 
 namespace meterbank::generator {
 namespace {
@@ -38,11 +39,11 @@ int write_all(int descriptor, std::string_view text) {
 
 // Opens, writes and closes; 0, or the error.
 int write_to(const std::string& path, int flags, std::string_view text) {
-  const int descriptor = ::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666);
-  if (descriptor < 0) return errno;
-  const int error = write_all(descriptor, text);
+  UniqueFd file(::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666));
+  if (!file) return errno;
+  const int error = write_all(file.get(), text);
   // Some file systems notice only now that there is no room.
-  const int closed = ::close(descriptor) == 0 ? 0 : errno;
+  const int closed = ::close(file.release()) == 0 ? 0 : errno;
   return error != 0 ? error : closed;
 }
 

@@ -18,7 +18,7 @@ void check(const Manifest& manifest, Problems& problems) {
     check_structures(manifest, set, problems);
   }
   if (!problems.empty()) return;
-  // The last word has who will be asked when the program runs. What only it knows is how many words
+  // The library has the last word when the program runs. It alone knows how many words
   // an instance needs.
   std::vector<CounterSpec> counters;
   for (const Counterset& set : manifest.countersets) {

@@ -77,7 +77,7 @@ class FileReader {
   [[nodiscard]] bool list_numbers(std::string_view path, std::vector<std::uint32_t>& numbers);
 
   // How many names a directory holds, "." and ".." not counted. For the descriptors of a process
-  // newer kernels tell it as the size of the directory, even to those who may not list it.
+  // newer kernels tell it as the size of the directory, even to callers that may not list it.
   [[nodiscard]] std::optional<std::uint64_t> count_names(const DirectoryHandle& directory,
                                                          std::string_view name);
 

@@ -91,7 +91,7 @@ class CallbackRequest {
 };
 
 // Returns a code of its own; 0 is good. Empty: the rows are the created instances, but the
-// registration still counts who is interested.
+// registration still counts interested readers.
 using Callback = std::function<std::uint32_t(CallbackRequest&)>;
 
 struct CallbackOptions {

@@ -81,7 +81,7 @@ inline constexpr std::size_t kAreaProcessor = 4;
 inline constexpr std::size_t kAreaSequence = 8;
 
 // How far the areas of all threads lie from their thread pointers. 0: there are none, or they are
-// not to be used. Asks the environment, so its answer is kept by who needs it often.
+// not to be used. Asks the environment, so callers that need it often keep its answer.
 [[nodiscard]] std::ptrdiff_t rseq_area() noexcept;
 
 // Of publish_on().

@@ -20,7 +20,7 @@ namespace meterbank {
 
 namespace detail {
 
-// Into the shard that threads share: word by word, so that a reader who comes in between sees a
+// Into the shard that threads share: word by word, so that a reader in between sees a
 // count without its sum. RowConsistency::kSharedCounters says that this may be.
 [[gnu::noinline, gnu::cold]] void record_shared(const Shards& shards,
                                                 const DistributionPlace& place,

@@ -91,7 +91,7 @@ LARGE_INTEGER KeQueryPerformanceCounter(PLARGE_INTEGER frequency) {
 VOID KeInitializeEvent(PRKEVENT event, EVENT_TYPE /*type*/, BOOLEAN state) {
   *event = {state, nullptr};
 }
-// The order is that of the one who waits for it: what was done before is seen.
+// Orders like the wait itself: the waiter sees what was done before.
 LONG KeSetEvent(PRKEVENT event, KPRIORITY /*increment*/, BOOLEAN /*wait*/) {
   return __atomic_exchange_n(&event->SignalState, 1, __ATOMIC_ACQ_REL);
 }

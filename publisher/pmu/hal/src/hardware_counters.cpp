@@ -127,7 +127,7 @@ bool has_extended_configuration(Descriptors descriptors) noexcept {
   return false;
 }
 
-// ---- Who asks ----
+// ---- The caller ----
 
 thread_local std::string reason;
 

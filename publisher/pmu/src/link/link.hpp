@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A connection's innards: one socket, those who wait for answers, the leases that it carries.
+// A connection's innards: one socket, the threads that wait for answers, the leases that it
+// carries.
 //
 //     adrift --socket--> greeting --Welcome, ledger--> open --end, violation, hung up on--> adrift
 //        ^                   |                                                                |

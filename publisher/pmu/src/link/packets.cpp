@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packets in and out, and who waits for what.
+// Packets in and out, and the threads that wait for them.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -15,7 +15,7 @@
 namespace meterbank::pmu::detail {
 namespace {
 
-constexpr int kPacketsAtOnce = 64;  // then those who wait for the mutex have their turn
+constexpr int kPacketsAtOnce = 64;  // then threads that wait for the mutex have their turn
 
 }  // namespace
 

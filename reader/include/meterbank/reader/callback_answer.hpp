@@ -35,7 +35,7 @@ enum class AnswerOutcome : std::uint8_t {
   kGone,       // no process listens, or the provider ended meanwhile
   kRefused,    // CallbackAnswer::refusal
   kMalformed,  // what came breaks the rules of the channel or of the schema
-  kDenied,     // by the kernel; or who listens is not the user that publishes
+  kDenied,     // by the kernel; or another user than the provider's listens there
   kReentrant,  // asked from inside a callback of the same process, which could only wait for itself
 };
 [[nodiscard]] std::string_view name_of(AnswerOutcome outcome) noexcept;

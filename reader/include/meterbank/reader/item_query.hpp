@@ -82,7 +82,7 @@ struct EndedValues {
 };
 class ItemQuery {
  public:
-  // Perhaps no items to begin with. Items that ask for what is not there are kept, as patterns
+  // Perhaps no items to begin with. Items that match nothing are kept, as patterns
   // are. An item selects a base counter by its id only.
   static ItemQuery compile(const Catalog& catalog, std::vector<QueryItem> items);
   ItemQuery(ItemQuery&& other) noexcept;

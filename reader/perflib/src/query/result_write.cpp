@@ -31,7 +31,7 @@ std::byte* store_value(std::byte* target, std::uint64_t value, std::uint32_t byt
   return target + sizeof stored;
 }
 
-// A value as those know it who know whole numbers only: a real one is rounded, with a sign in two's
+// A value for callers that know whole numbers only: a real one is rounded, with a sign in two's
 // complement, as far as it goes. What is no number is zero.
 std::uint64_t whole(std::uint64_t stored, ValueForm form) noexcept {
   if (form != ValueForm::kReal) return stored;

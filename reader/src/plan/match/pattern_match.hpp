@@ -15,7 +15,7 @@
 
 namespace meterbank {
 
-// A base, or a counter without a number: copied for its neighbours, shown to those who name it.
+// A base, or a counter without a number: copied for its neighbours, shown to callers that name it.
 [[nodiscard]] bool is_hidden(const CounterView& counter) noexcept;
 
 // The short spelling's word: the symbol, or the name where there is none.

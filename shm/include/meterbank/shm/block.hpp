@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The block protocol: how one writer and any number of invisible readers agree on the values of
+// The block protocol: how one writer and any number of read-only readers agree on the values of
 // one instance. Read this header first, and segment_layout.hpp second.
 //
 // ---- The idea -----------------------------------------------------------------------------------
 //
 // A block holds two copies of the same words and one sequence word. The low bit of the sequence
-// says which copy a reader takes. A writer therefore never touches the copy that readers are being
-// sent to, and a writer that dies leaves a complete copy behind, at every instruction.
+// says which copy a reader takes. A writer therefore never touches the copy that seq tells readers
+// to take, and a writer that dies leaves a complete copy behind, at every instruction.
 //
 //        seq even: readers take copy 0             seq odd: readers take copy 1
 //        +-----+---------+---------+               +-----+---------+---------+
@@ -27,13 +27,13 @@
 // [W4] fence                       release
 //
 //      W1 and W3 pair with R1: a reader that sees the number sees the words it stands for.
-//      W2 and W4 pair with R2: a reader that sees a word of the next step sees that seq moved on.
+//      W2 and W4 pair with R2: a reader that sees a word of the next step also sees that seq
+//      changed.
 //
 // Fields         seq and the copies are written by the owner of the instance only. seq is never
-//                reset, not even when the slot gets a new life: 64 bits outlast 500 years of
-//                commits.
-// Crash          Death before W1: version n-1 is read. After W1: version n. There is no state in
-//                which a reader has to wait, and none that a successor has to repair.
+//                reset, even when the slot is reused: 64 bits outlast 500 years of commits.
+// Crash          Death before W1: version n-1 is read. After W1: version n. No state
+//                makes a reader wait, and no state needs repair.
 // Thread safety  One writing thread at a time per block: two are a bug of the caller. A signal
 //                handler that commits to the block its own thread is committing to is a second
 //                writer. Any number of readers, in any process, without permission to write.
@@ -52,8 +52,8 @@
 //   checkpoint.hpp  the checkpoint pair: older values for a reader that the writer outruns
 //   epoch_pair.hpp  the epoch pair: earlier values, for reads of many blocks at one moment
 //
-// docs/protocol.md has the proofs; tests/model/ checks this very source and the models of it, with
-// each ordering removed in turn.
+// docs/protocol.md has the proofs; tests/model/ checks this source and models of it, and shows that
+// removing any one ordering is found.
 #pragma once
 
 #include <algorithm>
@@ -72,9 +72,8 @@ inline constexpr std::uint32_t kCheckpointAttempts = 4;
 
 // ---- Writer ----
 
-// The owner's end of one block, 24 bytes: it is read at every commit, so it should not cost more
-// cache than the block does. A value: copying it copies the right to write, so the library keeps it
-// inside Instance.
+// The owner's end of one block. Every commit reads it, so it is small: 24 bytes. Copying it copies
+// the right to write; the library keeps it inside Instance.
 template <typename A>
 class BlockWriter {
  public:
@@ -92,7 +91,7 @@ class BlockWriter {
         words_plain_(parts.cut == nullptr ? words_ : std::uint16_t{0}) {}
 
   [[nodiscard]] std::uint32_t words() const noexcept { return words_; }
-  // All but the slot word and the epoch pair.
+  // Returns all parts except the slot word and the epoch pair.
   [[nodiscard]] BlockParts<Word> parts() const noexcept {
     Word* const checkpoint = checkpoint_ == 0 ? nullptr : seq_ + checkpoint_;
     return {
@@ -120,7 +119,7 @@ class BlockWriter {
   }
 
   // One commit of a few words that may lie far from each other. Precondition: each `word` < words,
-  // as those that a schema gives to the counters of its own blocks; and no update is open.
+  // as the schema guarantees, and no update is open.
   template <std::size_t kMost>
   void commit_words(const WordList<kMost>& list) const noexcept {
     if (words_plain_ != words_ && !look_at_epoch(list.entries[0].word)) return;
@@ -134,7 +133,7 @@ class BlockWriter {
     commit([&] { store_to(second); }, [&] { store_to(first); });
   }
 
-  // Several words, one commit: written into copy 1, which no reader is being sent to, until
+  // Several words, one commit: written into copy 1, which readers are not using, until
   // commit() or abort(). Before the commit nothing is visible, and a crash loses only this update.
   // Its second half rewrites all words from the first to the last that changed.
   class Update {
@@ -146,8 +145,8 @@ class BlockWriter {
       if (word < writer_.words_) {
         A::store_relaxed(writer_.copy1()[word], value);  // relaxed: published by [W1] of commit()
       }
-      // Noted even if the block does not have the word: then the range of constants is a constant.
-      // So last_ may be any number, and copy_changed() ends where the block does.
+      // Recorded even for words outside the block, so that constant arguments give a constant
+      // range. So last_ may be any number, and copy_changed() ends where the block does.
       first_ = std::min(first_, word);
       last_ = std::max(last_, word);
     }
@@ -174,7 +173,7 @@ class BlockWriter {
       const Word* const source = writer_.copy1();
       writer_.commit([] {}, [&] { copy_changed(target, source); });
     }
-    // In pieces, because an update whose address is taken lives in memory.
+    // Takes the fields one by one: passing `this` would force the update into memory.
     [[gnu::noinline]] static void publish_with_cut(Word* seq, std::uint32_t copy1,
                                                    std::uint32_t checkpoint, std::uint32_t copy0,
                                                    std::uint32_t words,
@@ -218,8 +217,8 @@ class BlockWriter {
     for (std::uint32_t word = 0; word < words_; ++word) update.set(word, value_of(word));
     update.commit();
     write_checkpoint(*this, A::load_relaxed(*seq_));  // relaxed: own last store
-    // At any epoch before this one, the instance is shown with the values that it begins with: what
-    // the pair holds of the slot's earlier life must not be taken for them.
+    // At any epoch before this one, the instance is shown with its first values. Otherwise a reader
+    // could take values of the slot's earlier life.
     if (words_plain_ != words_) save(*this, A::epoch(), 0);
   }
 
@@ -254,8 +253,8 @@ class BlockWriter {
            [&] { A::store_relaxed(*first, value); });  // relaxed: published by [W3]
   }
 
-  // Commits that look at the epoch first. One comparison with words_plain_ keeps them, and words
-  // outside the block, off the path of all others; the calls are the last thing there.
+  // Commits that look at the epoch first. One comparison with words_plain_ keeps this code,
+  // and words outside the block, off the common path. The calls are tail calls.
   [[gnu::noinline]] static void set_with_cut(const BlockWriter& block, std::uint32_t word,
                                              std::uint64_t value) noexcept {
     if (block.look_at_epoch(word)) block.set_one(word, value);
@@ -266,8 +265,8 @@ class BlockWriter {
   }
   [[nodiscard]] bool look_at_epoch(std::uint32_t word) const noexcept {
     if (word >= words_) return false;
-    // After everything that the caller saw, so that what it saw belongs to no later epoch than this
-    // commit; before the first store that the commit publishes.
+    // Loaded after everything that the caller has read, so that this commit's epoch is at least as
+    // late as what it read, and before the first store that the commit publishes.
     const std::uint64_t epoch = A::epoch();
     const std::uint64_t seen = A::load_relaxed(cut_pair()[kEpochSeen]);  // relaxed: own last store
     if (__builtin_expect(epoch != seen, 0) != 0) save(*this, epoch, seen);
@@ -276,7 +275,7 @@ class BlockWriter {
   [[gnu::noinline, gnu::cold]] static void save(BlockWriter block, std::uint64_t epoch,
                                                 std::uint64_t seen) noexcept {
     const std::uint64_t version = A::load_relaxed(*block.seq_) / 2;  // relaxed: own last store
-    // A function, not copy0(): a block taken apart at the call costs instructions in each commit.
+    // A function, not copy0(): passing the parts one by one would add instructions to each commit.
     store_epoch_copy<A>(block.cut_pair(), block.words_, version, epoch, seen,
                         [&block](std::uint32_t word) { return block.value(word); });
   }
@@ -309,7 +308,7 @@ class BlockWriter {
   std::uint16_t copy0_ = 0;
   std::uint16_t words_ = 0;
   std::uint16_t words_in_place_ = 0;  // all or none
-  std::uint16_t words_plain_ = 0;     // that a commit need not look at the epoch for: all or none
+  std::uint16_t words_plain_ = 0;     // changed without a look at the epoch: all or none
 };
 static_assert(sizeof(BlockWriter<StdAtomics>) == 24);
 
@@ -366,8 +365,9 @@ template <typename A>
 }
 
 // Bounded: at most kHotAttempts + kCheckpointAttempts attempts. A checkpoint older than
-// `version_at_least` (what this reader returned before) is not returned: time never runs backwards.
-// A fresh version needs no such test: the loads of one word by one reader never run backwards.
+// `version_at_least` (what this reader returned before) is not returned: a reader never sees an
+// older version than before. A fresh version needs no such test: the loads of one word by one
+// reader are in order.
 template <typename A>
 [[nodiscard]] ReadResult read_bounded(const BlockParts<const typename A::Word>& block,
                                       std::uint64_t* target,

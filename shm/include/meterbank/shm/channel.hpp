@@ -16,7 +16,8 @@
 //      kBusy or kRefused with that id. kCancel is not answered; the request that it names is.
 //   2. A packet is as long as its header says, and no longer than kPacketBytesMax.
 //   3. A packet carries no descriptor, but for kRows with kRowsInMemory, which carries one.
-//   4. Who sends what these rules do not allow is told kRefused where there is an id to answer to,
+//   4. A peer that sends what these rules do not allow is told kRefused where there is an id to
+//   answer to,
 //      and disconnected after the third time, or at once where packets can no longer be told apart.
 //   5. Numbers have the byte order of the machine: both ends run on it.
 //   6. Requests of a connection take effect in the order in which they were sent. Answers come as

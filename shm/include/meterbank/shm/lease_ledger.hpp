@@ -94,7 +94,7 @@ inline constexpr std::uint64_t kSlotHasSource = 2;  // and an event that is know
 inline constexpr std::uint64_t kSlotShared = 4;     // several leases count on it; this is the first
 inline constexpr std::uint64_t kSlotSliced = 8;     // it takes turns; this lease has it now
 inline constexpr std::uint64_t kSlotExact = 16;     // asked for by its number
-inline constexpr std::uint64_t kSlotReserved = 32;  // kept for those who do not ask
+inline constexpr std::uint64_t kSlotReserved = 32;  // kept for processes without a lease
 
 template <typename State>
 [[nodiscard]] constexpr std::uint64_t ledger_word(State state, std::uint64_t flags,

@@ -127,7 +127,7 @@ enum class Priority : std::uint32_t { kBatch, kMonitoring, kInteractive, kCritic
 enum class Grade : std::uint32_t {
   kLedger,    // in the books alone
   kVerified,  // every event was opened and has answered
-  kGuarded,   // verified, and what is not leased is kept from who does not ask
+  kGuarded,   // verified, and what is not leased is kept from processes without a lease
 };
 [[nodiscard]] std::string_view name_of(Grade grade) noexcept;
 

@@ -27,7 +27,8 @@
 //   3. Hello may carry a descriptor, Offer carries one; Welcome, Ledger and Counter carry one.
 //      No other packet does.
 //   4. Names end at their first NUL, which is there; reserved fields are zero.
-//   5. Who breaks a rule is told Rejected where there is an id to answer to, and disconnected after
+//   5. A client that breaks a rule is told Rejected where there is an id to answer to, and
+//   disconnected after
 //      the third time, or at once where packets cannot be told apart.
 //   6. Numbers have the byte order of the machine: both ends run on it. Times are nanoseconds of
 //      CLOCK_MONOTONIC; 0 stands for "never" or "not known", as said.
@@ -189,8 +190,8 @@ static_assert(offsetof(AdminRevoke, token) == 0);
 static_assert(offsetof(AdminRevoke, drain_ns) == 8);
 static_assert(sizeof(AdminRevoke) == 16);
 
-// Keeps `count` counters of a PMU on CPUs for those who do not ask; replaces what was said before
-// of those CPUs. Administrators only. Answer: Done, Refused.
+// Keeps `count` counters of a PMU on CPUs for processes without a lease; replaces an earlier
+// reserve of those CPUs. Administrators only. Answer: Done, Refused.
 struct AdminReserve {
   std::uint32_t flags = 0;  // kAllocateHasGroups
   std::uint32_t group_count = 0;

@@ -46,7 +46,7 @@ class LedgerOwner {
   }
   [[nodiscard]] std::uint32_t slot_count() const noexcept { return first_slots_.back(); }
 
-  // Wait-free. Ignored beyond the slots and leases there are. Seen at once by who looks; who waits
+  // Wait-free. Ignored beyond the slots and leases there are. Seen at once by readers; a waiter
   // is woken by publish().
   void set_slot(std::uint32_t position, std::uint64_t word) noexcept;
   void set_lease(std::uint32_t number, std::uint64_t word) noexcept;

@@ -18,15 +18,15 @@
 //        |  +--registrations--+  +-----+  +---next------------+
 //        +--extents: descriptor, inode, size of each
 //
-// A `Ref` names a place: extent << 32 | offset. Zero is "nothing" (it would be the header).
-// A reader turns a Ref into a pointer only through MappedSegment::at(), which knows the sizes that
-// the kernel vouched for; no number in a segment is believed about the segment.
+// A `Ref` names a place: extent << 32 | offset. Zero means none: offset 0 of extent 0 is the
+// header. A reader turns a Ref into a pointer only through MappedSegment::at(), which uses the
+// sizes that the kernel reports. A segment's own size fields are never trusted.
 //
 // ---- A group ------------------------------------------------------------------------------------
 //
 // The slots of one registration come in groups, each twice as large as the one before up to
-// kGroupSlotsMax, in a list. A group is four dense arrays; which value lies where follows from the
-// registration's form alone (struct BlockForm):
+// kGroupSlotsMax, in a list. A group is four dense arrays. The place of each value depends only
+// on the registration's form (struct BlockForm):
 //
 //   +-------------+----------------------+------------------+--------------+--------------------+
 //   | GroupHeader | heads: seq, slot     | second: copy 1   | checkpoints  | SlotDescriptor     |
@@ -63,17 +63,17 @@
 //     one writer     one writer           atomic adds of
 //     at a time      at a time            any thread
 //
-// The slot word of shard 0 is the slot's. Another shard is in use in the life that its own slot
-// word names, if that is LIVE; all of them hold the first values since the life began. The last
-// shard is shared: atomic adds to copy 0, no commits.
+// The slot word of shard 0 is the slot's. Another shard is in use if its own slot word is
+// LIVE in the current life. A life begins with its first values in all shards. The last shard is
+// shared: atomic adds to copy 0, no commits.
 //
 // ---- Who writes what ----------------------------------------------------------------------------
 //
-// Only the provider writes, under one private mutex for everything but values. A field without an
-// atomic is written once, before the word that publishes it, and never again. Every word that a
+// Only the provider writes. All writes but those of values hold one private mutex. A field without
+// an atomic is written once, before the word that publishes it, and never again. Every word that a
 // reader loads while the owner may store is an atomic of 8 or 4 bytes.
 //
-//      provider stores                 what is there then      reader loads
+//      provider stores                 what readers may use    reader loads
 // [P1] magic                release   the header              in attach    acquire   [Q1]
 // [P2] extents_count        release   the entry of the extent in refresh   acquire   [Q2]
 // [P3] registration word    release   the schema              in refresh   acquire   [Q3]
@@ -81,7 +81,8 @@
 // [P5] directory_version    release   any change of these     in collect   acquire   [Q5]
 // [P6] registrations_count  release   the record and its Ref  in refresh   acquire   [Q6]
 //
-// Each P pairs with the Q of its number: a reader that sees the word sees what is there then.
+// Each P pairs with the Q of its number: a reader that sees the word sees everything written
+// before it.
 //
 // Thread safety  As above: one provider writes, any number of readers load.
 // Errors         None here: the formulas below expect numbers that were checked before, by
@@ -175,14 +176,14 @@ struct alignas(kCacheLine) SegmentHeader {
   std::uint16_t layout_minor;               //   10
   std::uint32_t abi_mark;                   //   12  kAbiMark
   std::uint32_t header_bytes;               //   16  sizeof(SegmentHeader) of the writer
-  std::uint32_t pid;                        //   20  text for people, never an identity
+  std::uint32_t pid;                        //   20  informational, never an identity
   std::array<std::uint64_t, 2> segment_id;  //   24  random; differs at every provider start
   std::array<std::uint64_t, 2> boot_id;     //   40
   std::uint64_t start_time;                 //   56  of the process, clock ticks since boot
   std::uint64_t created_monotonic_ns;       //   64
   std::uint64_t created_realtime_ns;        //   72
   std::uint64_t time_namespace;             //   80  inode; monotonic stamps compare only within it
-  std::uint32_t uid;                        //   88  text for people; the kernel's st_uid decides
+  std::uint32_t uid;                        //   88  informational; the kernel's st_uid decides
   std::uint32_t name_bytes;                 //   92
   std::array<char, 64> name;                //   96  UTF-8, not terminated
   std::array<std::uint64_t, 4> reserved0;   //  160  zero
@@ -194,8 +195,8 @@ struct alignas(kCacheLine) SegmentHeader {
   SharedWord32 registrations_count;           //  208  [P6]
   std::uint32_t reserved1;                    //  212  zero
   std::array<SharedWord, kRefusals> refused;  // 216  creations refused, by Refusal
-  SharedWord channel_refused;                 //  280  callers and requests that were turned away
-  SharedWord settled_epoch;                   //  288  cuts at it may be read; 0: none yet
+  SharedWord channel_refused;                 //  280  rejected connections and requests
+  SharedWord settled_epoch;                   //  288  latest epoch at which cuts can be read
   std::array<std::uint64_t, 3> reserved2;     //  296  zero
 
   // Liveness: written by the keeper thread.
@@ -270,9 +271,9 @@ struct RegistrationWord {
   }
 };
 inline constexpr std::uint64_t kRegistrationCallback = 1;  // rows are also computed on demand
-inline constexpr std::uint64_t kRegistrationInterest = 2;  // is told who is interested
+inline constexpr std::uint64_t kRegistrationInterest = 2;  // receives notice of interested readers
 
-// How the values of an instance hang together.
+// How the values of an instance are kept consistent.
 enum class Consistency : std::uint32_t {
   kBlock = 0,        // one writer, all counters of an instance belong to one moment
   kIndependent = 1,  // each counter is exact by itself; the cheapest increment
@@ -332,7 +333,7 @@ static_assert(BlockForm{.words = 8, .checkpoint = 1, .cut_pair = 1}.checkpoint_s
 
 struct alignas(kCacheLine) RegistrationRecord {
   SharedWord word;            //   0  RegistrationWord [P3]
-  SharedWord membership;      //   8  bumped before any create [S2] or close [S1]
+  SharedWord membership;      //   8  incremented before each create [S2] or close [S1]
   SharedWord first_group;     //  16  Ref [P4]
   SharedWord live_instances;  //  24  advisory, for listings
   SharedWord interest;        //  32  connections that said they are interested
@@ -380,7 +381,7 @@ static_assert(offsetof(GroupHeader, reserved1) == 16);
 static_assert(sizeof(GroupHeader) == 64);
 
 // What a slot stands for. Rewritten at each life between [S2] and [S3]; every field is an atomic
-// because a reader may be copying it then, and the generation tells it afterwards.
+// because a reader may be copying it then; the generation check detects that.
 struct SlotDescriptor {
   SharedWord identity;                  //  0  instance id | name bytes << 32
   SharedWord name;                      //  8  Ref of a long name, 0: it is in name_here
@@ -395,7 +396,8 @@ static_assert(sizeof(SlotDescriptor) == 64);
 inline constexpr std::uint32_t kNameHereBytes = 40;
 
 inline constexpr std::uint32_t kAnyInstanceId = 0xffffffff;  // Windows: PCW_ANY_INSTANCE_ID
-inline constexpr std::uint32_t kInstanceIdMax = 0xfffffffd;  // the two above are reserved
+inline constexpr std::uint32_t kInstanceIdMax =
+    0xfffffffd;  // 0xfffffffe and 0xffffffff are reserved
 
 // Offsets of the arrays of a group from its header. Same formula for owner and reader.
 struct GroupLayout {

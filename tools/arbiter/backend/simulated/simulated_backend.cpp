@@ -95,7 +95,7 @@ SimulatedBackend::SimulatedBackend(Topology topology, KernelClock clock, KernelO
     : kernel_(std::move(topology), clock, std::move(options)),
       own_process_(kernel_.start_process("meterbank-pmud")),
       clock_(std::move(clock)) {
-  // Those who hold something unasked are found as on a real machine: by survey().
+  // Holders without a lease are found as on a real machine: by survey().
   machine_.topology = kernel_.topology();
   machine_.topology.foreign.clear();
   machine_.possible = kernel_.online();

@@ -26,7 +26,7 @@ namespace {
     case UnleasedKind::kKernel:
       return "used by " + use.name;
     case UnleasedKind::kReserve:
-      return "kept for those who do not ask";
+      return "kept for processes without a lease";
     case UnleasedKind::kLimbo:
       return fmt::format("used by {}, whose lease has ended; the kernel has not let go yet",
                          use.name);

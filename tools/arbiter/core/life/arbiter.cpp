@@ -53,7 +53,8 @@ void Arbiter::opened(CarrierNumber carrier, const OpenOutcome& outcome, Nanoseco
   path_->settle();
 }
 
-void Arbiter::sampled(CarrierNumber carrier, std::vector<Reading> readings, Nanoseconds now) {
+void Arbiter::sampled(CarrierNumber carrier, const std::vector<Reading>& readings,
+                      Nanoseconds now) {
   path_->at(now);
   path_->sampled(carrier, readings);
   path_->settle();

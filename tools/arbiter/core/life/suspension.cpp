@@ -142,7 +142,8 @@ std::optional<Decision> Arbiter::LeasePath::turn_refusal(const Lease& lease) con
   if (!lease.is_sliced()) return std::nullopt;
   const std::size_t members = turns_.members().size() + 1;
   bool is_content = lease.asked.head.duty_permille * members <= 1000;
-  Decision decision = scarce(Reason::kTaken, "those who take turns would have less than they need");
+  Decision decision =
+      scarce(Reason::kTaken, "leases that take turns would have less than they need");
   for (const LeaseNumber number : turns_.members()) {
     is_content = is_content && leases_.at(number).asked.head.duty_permille * members <= 1000;
     decision.leases.push_back(number);

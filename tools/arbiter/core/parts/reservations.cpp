@@ -42,7 +42,7 @@ void Reservations::book() {
     if (counters == 0) continue;
     holders_.push_back(next_holder_);
     (void)book_->book_unleased(next_holder_++, {.kind = UnleasedKind::kReserve,
-                                                .name = "the reserve for those who do not ask",
+                                                .name = "the reserve for processes without a lease",
                                                 .pmu = place.first,
                                                 .cpus = CpuSet::range(place.second, place.second),
                                                 .among = topology.pmus[place.first].counters(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is at the other end of a socket, as the kernel says, and what it says of that process.
+// The process at the other end of a socket, and what the kernel says about it.
 //
 // Everything is read relative to a descriptor of /proc that is held from the start: whatever is
 // mounted there later is not looked at.

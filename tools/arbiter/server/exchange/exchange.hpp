@@ -35,7 +35,7 @@
 
 namespace meterbank::arbiter {
 
-// Who carries out what leaves this process.
+// What carries out the actions that leave this process.
 class Outside {
  public:
   Outside() = default;
@@ -65,7 +65,7 @@ struct SavedVisitor {
 class Exchange {
  public:
   static constexpr std::uint32_t kFaultsMax = 3;
-  // Samples for those who read the published rows are not taken more often.
+  // Samples for readers of the published rows are not taken more often.
   static constexpr Nanoseconds kSamplePeriod = 100'000'000;
 
   // All that it is given outlives it.

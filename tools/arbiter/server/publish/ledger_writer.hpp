@@ -23,7 +23,7 @@ class LedgerWriter {
   // Errors: those of LedgerOwner::create().
   static Result<LedgerWriter> create(const Machine& machine, std::uint16_t epoch, Nanoseconds now);
 
-  // All words, and wakes who waits for a change.
+  // Writes all words, and wakes threads that wait for a change.
   void write(const Arbiter& arbiter);
   void set_alive(Nanoseconds now) noexcept { owner_->say_alive(now); }
   // No change after this.

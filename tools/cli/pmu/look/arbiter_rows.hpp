@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the arbiter publishes: leases, waiters and those who did not ask, as rows of its
+// What the arbiter publishes: leases, waiters and processes without a lease, as rows of its
 // countersets.
 #pragma once
 

@@ -51,7 +51,7 @@ struct PmuSummary {
   std::uint32_t general = 0, fixed = 0;  // of the CPU that has most
   std::string grade;
   std::array<std::uint64_t, 16> slots{};  // by SlotState, all CPUs together
-  std::uint64_t reserved = 0;             // for those who do not ask; in no state above
+  std::uint64_t reserved = 0;             // for processes without a lease; in no state above
   std::vector<std::string> outsiders;     // that have events open and no known number of counters
 
   [[nodiscard]] std::uint64_t of(SlotState state) const {

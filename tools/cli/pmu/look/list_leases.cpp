@@ -105,7 +105,8 @@ void sort_for_reading(std::vector<ArbiterRow>& rows, std::string_view by) {
 }  // namespace
 
 int pmu_leases(const Invocation& invocation, Console& console) {
-  // The rows alone would do; but who is not there has no leases, and a dead one leaves its rows.
+  // The rows alone would do; but an arbiter that is not there has no leases, and a dead one leaves
+  // its rows.
   const auto connection = connect_to_arbiter(invocation);
   if (!connection) return report_error(console, connection.error());
   auto rows = read_arbiter_rows(arbiter_directory(invocation));

@@ -45,7 +45,7 @@ bool receive(PacketSocket& socket, PacketBuffer& packet, UniqueFd& attached, int
 // They follow the grant at once.
 constexpr int kCounterTimeoutMs = 200;
 
-// Descriptors are for the last values of a process that has ended. Who may not have them asks
+// Descriptors are for the last values of a process that has ended. A caller without them asks
 // again without.
 bool wants_descriptors(const pmu::Allocate& asked) noexcept {
   return (asked.head.flags & pmu::kAllocateShares) == 0 && asked.head.duty_permille == 1000;

@@ -37,7 +37,7 @@ class CounterMembers {
   [[nodiscard]] std::vector<Member> members(MemberOf owner) const;
   // What the functions of the instance need. Nothing, with an empty name, for most.
   [[nodiscard]] Handle kept_handle() const;
-  // What is given to who asks for it: nothing for counters of 32 bits, whose width it would forget.
+  // What a getter returns: nothing for counters of 32 bits, whose width it would forget.
   [[nodiscard]] Handle given_handle() const;
   // "DemoOrdersCounter::kAccepted"
   [[nodiscard]] std::string position() const;

@@ -4,7 +4,7 @@
 //
 //   auto connection = pmu::Connection::connect({});
 //   auto lease = connection->acquire(pmu::Request().event("cycles").cpus("0"));
-//   if (!lease) print(lease.error().message());     // who has it, and until when
+//   if (!lease) print(lease.error().message());     // its holder, and until when
 //   auto values = lease->read();                    // each with its quality
 //
 // A lease can end at any time: a client of a higher class needs its counters, its hold is over, the

@@ -33,9 +33,9 @@ struct Refusal {
   [[nodiscard]] std::string message() const;
 };
 
-// What an arbiter's message of refusal says, for those who speak the protocol themselves. Positions
-// and CPUs that it leaves open are absent here; `error` is never set. The message has been checked
-// by decode_arbiter_message(). Any thread; throws only where memory has run out.
+// What an arbiter's message of refusal says, for clients that speak the protocol themselves.
+// Positions and CPUs that it leaves open are absent here; `error` is never set. The message has
+// been checked by decode_arbiter_message(). Any thread; throws only where memory has run out.
 [[nodiscard]] Refusal refusal_of(const Refused& refused);
 
 template <typename T>
