@@ -57,6 +57,17 @@ CounterPlace place_of(const SlotLife* life, std::uint32_t counter) noexcept {
   return place;
 }
 
+void say_not_published(const Error& why) noexcept {
+  const int kept = errno;
+  try {
+    const auto line = escape_composed(why.message(), Composed::kLine, charset_of(STDERR_FILENO));
+    std::fprintf(stderr, "meterbank: counters are not published: %s\n", line.c_str());
+  } catch (...) {
+    std::fputs("meterbank: counters are not published: out of memory\n", stderr);
+  }
+  errno = kept;
+}
+
 }  // namespace detail
 
 namespace {
@@ -217,11 +228,9 @@ Provider Provider::create_or_disabled(ProviderOptions options) noexcept {
     auto provider = create(std::move(options));
     errno = kept;
     if (provider) return std::move(*provider);
-    const auto why =
-        escape_composed(provider.error().message(), Composed::kLine, charset_of(STDERR_FILENO));
-    std::fprintf(stderr, "meterbank: counters are not published: %s\n", why.c_str());
+    detail::say_not_published(provider.error());
   } catch (...) {
-    std::fputs("meterbank: counters are not published: out of memory\n", stderr);
+    detail::say_not_published(out_of_memory());
   }
   errno = kept;
   return Provider(nullptr);

@@ -8,16 +8,17 @@
 //   }
 //
 // Handles. Providers, sets, catalogs, queries, samples and cursors are opaque pointers. Their value
-// is a number that is never used again, not an address. NULL, a closed handle and a handle of
-// another type are answered with MB_BAD_HANDLE; to close one of those does nothing.
+// is a number that is never used again, not an address. A closed handle and a handle of another
+// type are answered with MB_BAD_HANDLE, and so is NULL where the function does not say otherwise;
+// to close one of those does nothing.
 //
 // Structs. Options begin with their size, and each has an initialiser MB_..._INIT. A caller that
 // was compiled with an older header passes a smaller struct, and the members that it does not know
 // have their default. A caller with a newer header passes a larger one, which is accepted if all
 // bytes that this library does not know are zero.
 //
-// Text. All text is UTF-8 and ends with NUL, if a length does not stand beside it. Text that a
-// function takes is copied before it returns.
+// Text. All text is UTF-8 and ends with NUL, if a length does not stand beside it. NULL is the
+// empty text. Text that a function takes is copied before it returns.
 //
 // Thread safety  All functions may be called concurrently.
 // Errors         Functions that can fail return mb_status and take, last, the address of an

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stands behind the handles of publisher.h.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "meterbank/border/handle_table.hpp"
+#include "meterbank/c/publisher.h"
+#include "meterbank/publisher/provider.hpp"
+
+namespace meterbank::border {
+
+// A writer of an instance, with what C++ users of it do not need to see.
+class WriterParts : public InstanceWriter {
+ public:
+  explicit WriterParts(const InstanceWriter& writer) noexcept : InstanceWriter(writer) {}
+
+  [[nodiscard]] const BlockWriter<StdAtomics>& writer() const noexcept { return writer_; }
+  [[nodiscard]] CounterPlace place_of(std::uint32_t counter) const noexcept {
+    return detail::place_of(slot_.life(), counter);
+  }
+};
+
+// An instance that C code has a number for. It keeps the slot until it is destroyed, so that
+// structs which C code has copied count into nothing after close().
+class HeldInstance {
+ public:
+  explicit HeldInstance(Instance owner) noexcept
+      : owner_(std::move(owner)), parts_(owner_), id_(owner_.id()) {}
+  // One that was found, not created: another one owns it.
+  explicit HeldInstance(const InstanceWriter& found) noexcept : parts_(found) {}
+
+  void close() noexcept {
+    // relaxed: it only tells the first call from the others.
+    if (!is_closed_.exchange(true, std::memory_order_relaxed)) owner_.close();
+  }
+  [[nodiscard]] const WriterParts& parts() const noexcept { return parts_; }
+  [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
+
+ private:
+  std::atomic<bool> is_closed_{false};
+  Instance owner_;
+  const WriterParts parts_;
+  const std::uint32_t id_ = kAnyInstanceId;
+};
+
+extern HandleTable<Provider> providers;
+extern HandleTable<Registration> sets;
+extern HandleTable<HeldInstance> instances;
+
+[[nodiscard]] inline std::string_view text_of(const char* text) noexcept {
+  return text == nullptr ? std::string_view() : std::string_view(text);
+}
+
+// Sets what a function makes to nothing, before anything can fail. Error: it is NULL.
+template <typename Made>
+[[nodiscard]] Outcome<void> clear(Made* made, std::string_view name) {
+  if (made == nullptr) {
+    return refuse(MB_INVALID_ARGUMENT, std::string(name) + " is NULL",
+                  "pass where the result is to be stored");
+  }
+  *made = Made();
+  return {};
+}
+
+// The specification in C++ terms, which refers to the texts of `spec` and to `counters`.
+[[nodiscard]] Outcome<CountersetSpec> read_spec(const mb_counterset_spec* spec,
+                                                std::vector<CounterSpec>& counters);
+
+}  // namespace meterbank::border
