@@ -125,9 +125,16 @@ mb_status mb_provider_add(mb_provider* provider, const mb_counterset_spec* spec,
     std::vector<CounterSpec> counters;
     auto read = read_spec(spec, counters);
     if (!read) return tl::make_unexpected(read.error());
+    // Its number comes first: a set that is added and has none could not be closed.
+    const auto held = std::make_shared<Registration>();
+    const std::uint64_t number = sets.insert(held);
     auto added = (*found)->add(*read);
-    if (!added) return tl::make_unexpected(added.error());
-    *set = handle_of<mb_set>(sets.insert(std::make_shared<Registration>(std::move(*added))));
+    if (!added) {
+      static_cast<void>(sets.remove(number));
+      return tl::make_unexpected(added.error());
+    }
+    *held = std::move(*added);
+    *set = handle_of<mb_set>(number);
     return {};
   });
 }
