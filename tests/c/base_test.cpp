@@ -170,7 +170,7 @@ TEST(HandleTable, NeverGivesANumberAgain) {
   EXPECT_EQ(seen.count(0), 0U);
 }
 
-TEST(HandleTable, RefusesZeroOtherTypesAndNumbersThatNobodyHas) {
+TEST(HandleTable, RefusesZeroOtherTypesAndNumbersThatWereNeverGiven) {
   const auto name = names.insert(std::make_shared<std::string>("n"));
   for (const std::uint64_t number : {std::uint64_t{0}, name, name + 1000, ~std::uint64_t{0}}) {
     EXPECT_EQ(things.find(number).error().status, MB_BAD_HANDLE) << number;
