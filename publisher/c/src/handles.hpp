@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -96,6 +97,11 @@ template <typename Made>
   *made = Made();
   return {};
 }
+
+// The number of the new set, 0 of a disabled provider.
+[[nodiscard]] Outcome<std::uint64_t> add_set(
+    mb_provider* provider, const mb_counterset_spec* spec,
+    std::optional<std::pair<Callback, CallbackOptions>> with);
 
 [[nodiscard]] Outcome<InstanceOptions> read_options(const mb_instance_options* given);
 

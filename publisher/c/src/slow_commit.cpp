@@ -12,9 +12,9 @@ void mb_block_set_slow(const mb_block* block, uint32_t word, uint64_t value) {
 void mb_block_add_slow(const mb_block* block, uint32_t word, uint64_t delta) {
   add_slowly<StdAtomics>(*block, word, delta);
 }
-void mb_update_commit_slow(const mb_update* update) { commit_slowly<StdAtomics>(*update); }
-void mb_block_write_checkpoint(const mb_block* block, uint64_t seq) {
-  write_checkpoint<StdAtomics>(*block, seq);
+void mb_update_commit_slow(mb_update update) { commit_slowly<StdAtomics>(update); }
+void mb_block_write_checkpoint(mb_block block, uint64_t seq) {
+  write_checkpoint<StdAtomics>(block, seq);
 }
 void mb_recorder_record_slow(const mb_recorder* recorder, double value) {
   record_slowly<StdAtomics>(*recorder, value);

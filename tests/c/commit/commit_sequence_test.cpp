@@ -38,11 +38,11 @@ void mb_block_set_slow(const mb_block* block, uint32_t word, uint64_t value) {
 void mb_block_add_slow(const mb_block* block, uint32_t word, uint64_t delta) {
   meterbank::border::add_slowly<RecordingAtomics>(*block, word, delta);
 }
-void mb_update_commit_slow(const mb_update* update) {
-  meterbank::border::commit_slowly<RecordingAtomics>(*update);
+void mb_update_commit_slow(mb_update update) {
+  meterbank::border::commit_slowly<RecordingAtomics>(update);
 }
-void mb_block_write_checkpoint(const mb_block* block, uint64_t seq) {
-  meterbank::border::write_checkpoint<RecordingAtomics>(*block, seq);
+void mb_block_write_checkpoint(mb_block block, uint64_t seq) {
+  meterbank::border::write_checkpoint<RecordingAtomics>(block, seq);
 }
 void mb_recorder_record_slow(const mb_recorder* recorder, double value) {
   meterbank::border::record_slowly<RecordingAtomics>(*recorder, value);

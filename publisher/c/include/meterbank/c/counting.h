@@ -169,8 +169,8 @@ static inline void mb_update_copy_changed(mb_update* update, uint64_t* target,
   update->last = 0;
 }
 
-// Private, in the library.
-MB_API void mb_update_commit_slow(const mb_update* update);
+// Private, in the library. By value: an update whose address is taken lives in memory.
+MB_API void mb_update_commit_slow(mb_update update);
 
 static inline void mb_update_commit(mb_update* update) {
   uint64_t* const seq_word = update->block.seq;
@@ -181,7 +181,7 @@ static inline void mb_update_commit(mb_update* update) {
     mb_update_copy_changed(update, seq_word + update->block.copy0, seq_word + update->block.copy1);
     mb_block_publish_copy0(&update->block, seq_word, seq);
   } else {
-    mb_update_commit_slow(update);
+    mb_update_commit_slow(*update);
     update->first = MB_BLOCK_WORDS_MAX;
     update->last = 0;
   }
