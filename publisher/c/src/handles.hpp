@@ -4,9 +4,13 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "meterbank/border/handle_table.hpp"
 #include "meterbank/c/publisher.h"
@@ -27,26 +31,53 @@ class WriterParts : public InstanceWriter {
 
 // An instance that C code has a number for. It keeps the slot until it is destroyed, so that
 // structs which C code has copied count into nothing after close().
-class HeldInstance {
+template <typename Owner, typename Parts>
+class Held {
  public:
-  explicit HeldInstance(Instance owner) noexcept
-      : owner_(std::move(owner)), parts_(owner_), id_(owner_.id()) {}
+  explicit Held(Owner owner) : owner_(std::move(owner)), parts_(owner_), id_(owner_.id()) {}
   // One that was found, not created: another one owns it.
-  explicit HeldInstance(const InstanceWriter& found) noexcept : parts_(found) {}
+  template <typename Writer>
+  explicit Held(const Writer& found) : parts_(found) {}
 
   void close() noexcept {
     // relaxed: it only tells the first call from the others.
     if (!is_closed_.exchange(true, std::memory_order_relaxed)) owner_.close();
   }
-  [[nodiscard]] const WriterParts& parts() const noexcept { return parts_; }
+  [[nodiscard]] Parts& parts() noexcept { return parts_; }
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
 
  private:
   std::atomic<bool> is_closed_{false};
-  Instance owner_;
-  const WriterParts parts_;
+  Owner owner_;
+  Parts parts_;
   const std::uint32_t id_ = kAnyInstanceId;
 };
+
+template <typename H>
+void close_held(HandleTable<H>& table, std::uint64_t number) noexcept {
+  static_cast<void>(cross(nullptr, [&]() -> Outcome<void> {
+    if (const auto held = table.find(number)) (*held)->close();
+    return {};
+  }));
+}
+template <typename H>
+void free_held(HandleTable<H>& table, std::uint64_t number) noexcept {
+  static_cast<void>(cross(nullptr, [&]() -> Outcome<void> {
+    if (const auto held = table.remove(number)) held->close();
+    return {};
+  }));
+}
+template <typename H>
+[[nodiscard]] std::uint32_t id_of_held(HandleTable<H>& table, std::uint64_t number) noexcept {
+  std::uint32_t id = kAnyInstanceId;
+  static_cast<void>(cross(nullptr, [&]() -> Outcome<void> {
+    if (const auto held = table.find(number)) id = (*held)->id();
+    return {};
+  }));
+  return id;
+}
+
+using HeldInstance = Held<Instance, WriterParts>;
 
 extern HandleTable<Provider> providers;
 extern HandleTable<Registration> sets;
@@ -66,6 +97,13 @@ template <typename Made>
   *made = Made();
   return {};
 }
+
+// The number of the new set, 0 of a disabled provider.
+[[nodiscard]] Outcome<std::uint64_t> add_set(
+    mb_provider* provider, const mb_counterset_spec* spec,
+    std::optional<std::pair<Callback, CallbackOptions>> with);
+
+[[nodiscard]] Outcome<InstanceOptions> read_options(const mb_instance_options* given);
 
 // The specification in C++ terms, which refers to the texts of `spec` and to `counters`.
 [[nodiscard]] Outcome<CountersetSpec> read_spec(const mb_counterset_spec* spec,

@@ -12,8 +12,6 @@ namespace meterbank::border {
 
 constinit HandleTable<HeldInstance> instances("instance");
 
-namespace {
-
 Outcome<InstanceOptions> read_options(const mb_instance_options* given) {
   if (given == nullptr) return InstanceOptions();
   constexpr mb_instance_options kDefaults = MB_INSTANCE_OPTIONS_INIT;
@@ -24,7 +22,9 @@ Outcome<InstanceOptions> read_options(const mb_instance_options* given) {
   return options;
 }
 
-mb_block block_of(const HeldInstance& held) noexcept {
+namespace {
+
+mb_block block_of(HeldInstance& held) noexcept {
   return std::bit_cast<mb_block>(held.parts().writer());
 }
 
@@ -105,30 +105,17 @@ mb_status mb_set_find_instance(mb_set* set, const char* name, mb_instance* insta
 }
 
 void mb_instance_close(const mb_instance* instance) {
-  if (instance == nullptr) return;
-  static_cast<void>(cross(nullptr, [&]() -> Outcome<void> {
-    if (const auto held = instances.find(instance->number)) (*held)->close();
-    return {};
-  }));
+  if (instance != nullptr) close_held(instances, instance->number);
 }
 
 void mb_instance_free(mb_instance* instance) {
   if (instance == nullptr) return;
-  static_cast<void>(cross(nullptr, [&]() -> Outcome<void> {
-    if (const auto held = instances.remove(instance->number)) held->close();
-    return {};
-  }));
+  free_held(instances, instance->number);
   *instance = mb_instance();
 }
 
 uint32_t mb_instance_id(const mb_instance* instance) {
-  std::uint32_t id = kAnyInstanceId;
-  if (instance == nullptr) return id;
-  static_cast<void>(cross(nullptr, [&]() -> Outcome<void> {
-    if (const auto held = instances.find(instance->number)) id = (*held)->id();
-    return {};
-  }));
-  return id;
+  return instance == nullptr ? kAnyInstanceId : id_of_held(instances, instance->number);
 }
 
 mb_status mb_instance_gauge(const mb_instance* instance, uint32_t counter, mb_gauge* gauge,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "handles.hpp"
@@ -65,6 +66,28 @@ std::uint64_t create_or_say(const mb_provider_options* given) noexcept {
 }
 
 }  // namespace
+
+Outcome<std::uint64_t> add_set(mb_provider* provider, const mb_counterset_spec* spec,
+                               std::optional<std::pair<Callback, CallbackOptions>> with) {
+  if (provider == nullptr) return 0;
+  auto found = providers.find(number_of(provider));
+  if (!found) return tl::make_unexpected(found.error());
+  std::vector<CounterSpec> counters;
+  auto read = read_spec(spec, counters);
+  if (!read) return tl::make_unexpected(read.error());
+  // Its number comes first: a set that is added and has none could not be closed.
+  const auto held = std::make_shared<Registration>();
+  const std::uint64_t number = sets.insert(held);
+  auto added =
+      with ? (*found)->add(*read, std::move(with->first), with->second) : (*found)->add(*read);
+  if (!added) {
+    static_cast<void>(sets.remove(number));
+    return tl::make_unexpected(added.error());
+  }
+  *held = std::move(*added);
+  return number;
+}
+
 }  // namespace meterbank::border
 
 using namespace meterbank;
@@ -119,15 +142,9 @@ mb_status mb_provider_add(mb_provider* provider, const mb_counterset_spec* spec,
                           mb_error* error) {
   return cross(error, [&]() -> Outcome<void> {
     if (auto good = clear(set, "set"); !good) return good;
-    if (provider == nullptr) return {};
-    auto found = providers.find(number_of(provider));
-    if (!found) return tl::make_unexpected(found.error());
-    std::vector<CounterSpec> counters;
-    auto read = read_spec(spec, counters);
-    if (!read) return tl::make_unexpected(read.error());
-    auto added = (*found)->add(*read);
-    if (!added) return tl::make_unexpected(added.error());
-    *set = handle_of<mb_set>(sets.insert(std::make_shared<Registration>(std::move(*added))));
+    const auto number = add_set(provider, spec, std::nullopt);
+    if (!number) return tl::make_unexpected(number.error());
+    *set = handle_of<mb_set>(*number);
     return {};
   });
 }

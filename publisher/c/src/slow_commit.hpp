@@ -31,7 +31,8 @@ void add_slowly(const mb_block& block, std::uint32_t word, std::uint64_t delta) 
   writer_of<A>(block).add(word, delta);
 }
 template <typename A>
-void commit_slowly(const mb_update& update) noexcept {
+void commit_slowly(const mb_block& block, std::uint32_t changed) noexcept {
+  const mb_update update{block, changed & 0xffff, changed >> 16};
   std::bit_cast<typename BlockWriter<A>::Update>(update).commit();
 }
 template <typename A>
@@ -40,6 +41,19 @@ void write_checkpoint(const mb_block& block, std::uint64_t seq) noexcept {
   if (parts.checkpoint == nullptr) return;
   store_checkpoint<A>(parts.checkpoint, parts.copy0, parts.words, (seq + 1) / 2);
 }
+// What is passed in pieces. Not plain: what is called for it looks at the epoch.
+[[nodiscard]] inline mb_block block_of(std::uint64_t* seq_word, std::uint32_t copy1,
+                                       std::uint32_t checkpoint, std::uint32_t copy0,
+                                       std::uint32_t words) noexcept {
+  return {seq_word,
+          copy1,
+          checkpoint,
+          static_cast<std::uint16_t>(copy0),
+          static_cast<std::uint16_t>(words),
+          0,
+          0};
+}
+
 template <typename A>
 void record_slowly(const mb_recorder& recorder, double value) noexcept {
   if (recorder.count >= recorder.block.words) return;

@@ -38,11 +38,15 @@ void mb_block_set_slow(const mb_block* block, uint32_t word, uint64_t value) {
 void mb_block_add_slow(const mb_block* block, uint32_t word, uint64_t delta) {
   meterbank::border::add_slowly<RecordingAtomics>(*block, word, delta);
 }
-void mb_update_commit_slow(const mb_update* update) {
-  meterbank::border::commit_slowly<RecordingAtomics>(*update);
+void mb_update_commit_slow(uint64_t* seq_word, uint32_t copy1, uint32_t checkpoint, uint32_t copy0,
+                           uint32_t words, uint32_t changed) {
+  meterbank::border::commit_slowly<RecordingAtomics>(
+      meterbank::border::block_of(seq_word, copy1, checkpoint, copy0, words), changed);
 }
-void mb_block_write_checkpoint(const mb_block* block, uint64_t seq) {
-  meterbank::border::write_checkpoint<RecordingAtomics>(*block, seq);
+void mb_block_write_checkpoint(uint64_t* seq_word, uint32_t checkpoint, uint32_t copy0,
+                               uint32_t words, uint64_t seq) {
+  meterbank::border::write_checkpoint<RecordingAtomics>(
+      meterbank::border::block_of(seq_word, 0, checkpoint, copy0, words), seq);
 }
 void mb_recorder_record_slow(const mb_recorder* recorder, double value) {
   meterbank::border::record_slowly<RecordingAtomics>(*recorder, value);

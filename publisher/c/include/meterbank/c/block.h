@@ -41,7 +41,9 @@ typedef struct mb_block {
 // that a block does not have, come here, too.
 MB_API void mb_block_set_slow(const mb_block* block, uint32_t word, uint64_t value);
 MB_API void mb_block_add_slow(const mb_block* block, uint32_t word, uint64_t delta);
-MB_API void mb_block_write_checkpoint(const mb_block* block, uint64_t seq);
+// In pieces, because a block or an update whose address is taken lives in memory.
+MB_API void mb_block_write_checkpoint(uint64_t* seq_word, uint32_t checkpoint, uint32_t copy0,
+                                      uint32_t words, uint64_t seq);
 
 // Between the stores to copy 1 and those to copy 0.
 static inline void mb_block_publish_copy1(uint64_t* seq_word, uint64_t seq) {
@@ -62,7 +64,7 @@ static inline void mb_block_publish_copy0(const mb_block* block, uint64_t* seq_w
   mb_fence_release();
   // seq grows by two a commit.
   if (__builtin_expect(((seq + 2) & (2 * MB_CHECKPOINT_EVERY - 1)) == 0, 0)) {
-    mb_block_write_checkpoint(block, seq + 2);
+    mb_block_write_checkpoint(seq_word, block->checkpoint, block->copy0, block->words, seq + 2);
   }
 }
 

@@ -114,8 +114,14 @@ static inline void mb_counter_add_from_any_thread(const mb_counter* counter, uin
 // aborted must be aborted before the next change of the instance. Between, the instance must not be
 // written to in another way.
 static inline mb_update mb_update_begin(const mb_instance* instance) {
-  mb_update update;
-  update.block = instance->block;
+  mb_update update;  // member by member, so that the compiler may keep each in a register
+  update.block.seq = instance->block.seq;
+  update.block.copy1 = instance->block.copy1;
+  update.block.checkpoint = instance->block.checkpoint;
+  update.block.copy0 = instance->block.copy0;
+  update.block.words = instance->block.words;
+  update.block.words_in_place = instance->block.words_in_place;
+  update.block.words_plain = instance->block.words_plain;
   update.first = MB_BLOCK_WORDS_MAX;
   update.last = 0;
   return update;
@@ -169,8 +175,9 @@ static inline void mb_update_copy_changed(mb_update* update, uint64_t* target,
   update->last = 0;
 }
 
-// Private, in the library.
-MB_API void mb_update_commit_slow(const mb_update* update);
+// Private, in the library; in pieces, as the checkpoint. `changed` is last << 16 | first.
+MB_API void mb_update_commit_slow(uint64_t* seq_word, uint32_t copy1, uint32_t checkpoint,
+                                  uint32_t copy0, uint32_t words, uint32_t changed);
 
 static inline void mb_update_commit(mb_update* update) {
   uint64_t* const seq_word = update->block.seq;
@@ -181,7 +188,9 @@ static inline void mb_update_commit(mb_update* update) {
     mb_update_copy_changed(update, seq_word + update->block.copy0, seq_word + update->block.copy1);
     mb_block_publish_copy0(&update->block, seq_word, seq);
   } else {
-    mb_update_commit_slow(update);
+    const uint32_t last = update->last < MB_BLOCK_WORDS_MAX ? update->last : MB_BLOCK_WORDS_MAX;
+    mb_update_commit_slow(seq_word, update->block.copy1, update->block.checkpoint,
+                          update->block.copy0, update->block.words, last << 16 | update->first);
     update->first = MB_BLOCK_WORDS_MAX;
     update->last = 0;
   }
