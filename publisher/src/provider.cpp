@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "meterbank/base/report_no_memory.hpp"
 #include "meterbank/base/without_cancellation.hpp"
 #include "meterbank/shm/utf8.hpp"
 #include "owned_registration.hpp"
