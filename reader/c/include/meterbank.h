@@ -5,9 +5,11 @@
 #define METERBANK_H
 
 #include "meterbank/c/base.h"
+#include "meterbank/c/callback.h"
 #include "meterbank/c/counting.h"
 #include "meterbank/c/publisher.h"
 #include "meterbank/c/reader.h"
+#include "meterbank/c/sharded.h"
 #include "meterbank/c/values.h"
 
 #endif

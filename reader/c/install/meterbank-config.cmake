@@ -7,6 +7,7 @@
 #   meterbank::reader      hardware counters,
 #   meterbank::pmu         and programs written for Windows
 #   meterbank::perflib, meterbank::pcw, meterbank::hal
+# and the function meterbank_generate() for manifests, which needs the program meterbank-gen.
 # The C++ libraries need the package libexpected-dev (tl-expected); the first two need nothing.
 include(CMakeFindDependencyMacro)
 find_package(Threads QUIET)
@@ -15,3 +16,4 @@ if(NOT TARGET Threads::Threads)
   add_library(Threads::Threads INTERFACE IMPORTED)
 endif()
 include("${CMAKE_CURRENT_LIST_DIR}/meterbank-targets.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/MeterbankGenerate.cmake")
