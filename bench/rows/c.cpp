@@ -31,7 +31,8 @@ void must_be_ok(mb_status status, const mb_error& error) {
 // The same set in both languages: eight counts, and in a block set a distribution.
 class BothSets {
  public:
-  explicit BothSets(bool independent) : is_independent_(independent) {
+  explicit BothSets(bool independent, bool sharded = false)
+      : is_independent_(independent), is_sharded_(sharded) {
     mb_provider_options options = MB_PROVIDER_OPTIONS_INIT;
     options.name = "bench-c";
     options.directory = directory_.path().c_str();
@@ -52,6 +53,15 @@ class BothSets {
         mb_set_create_instance(set_, std::to_string(number).c_str(), nullptr, &instance, &error),
         error);
     return instance;
+  }
+  [[nodiscard]] mb_sharded c_sharded() const {
+    mb_sharded instance;
+    mb_error error;
+    must_be_ok(mb_set_create_sharded(set_, "one", nullptr, &instance, &error), error);
+    return instance;
+  }
+  [[nodiscard]] ShardedInstance cpp_sharded() const {
+    return must(registration_.create_sharded_instance("one"));
   }
   [[nodiscard]] Instance cpp_instance(std::size_t number) const {
     return must(registration_.create_instance(std::to_string(number)));
@@ -82,7 +92,7 @@ class BothSets {
     mb_counterset_spec spec = MB_COUNTERSET_SPEC_INIT;
     spec.name = "C";
     spec.symbol = "c";
-    spec.flags = is_independent_ ? MB_SET_INDEPENDENT : 0;
+    spec.flags = (is_independent_ ? MB_SET_INDEPENDENT : 0) | (is_sharded_ ? MB_SET_SHARDED : 0);
     spec.counters = counters.data();
     spec.counters_count = static_cast<std::uint32_t>(counters.size());
     mb_error error;
@@ -101,11 +111,14 @@ class BothSets {
                           .buckets = {.scale = 4, .least = 1e-6, .most = 10}});
     }
     const auto consistency = is_independent_ ? Consistency::kIndependent : Consistency::kBlock;
-    registration_ = must(cpp_provider_.add(
-        {.name = "Cpp", .symbol = "cpp", .consistency = consistency, .counters = counters}));
+    registration_ = must(cpp_provider_.add({.name = "Cpp",
+                                            .symbol = "cpp",
+                                            .consistency = consistency,
+                                            .sharded = is_sharded_,
+                                            .counters = counters}));
   }
 
-  bool is_independent_;
+  bool is_independent_, is_sharded_;
   test::TemporaryDirectory directory_;
   std::vector<std::string> names_;
   mb_provider* provider_ = nullptr;
@@ -130,6 +143,9 @@ class BothSets {
   }
 }
 [[gnu::noinline]] void add_hot(Instance& instance, std::uint64_t turns) {
+  for (std::uint64_t turn = 0; turn < turns; ++turn) instance.add(0, 1);
+}
+[[gnu::noinline]] void add_sharded(ShardedInstance& instance, std::uint64_t turns) {
   for (std::uint64_t turn = 0; turn < turns; ++turn) instance.add(0, 1);
 }
 [[gnu::noinline]] void add_turning(Instance* instances, std::size_t count, std::uint64_t turns) {
@@ -213,11 +229,28 @@ void commits(const Effort& effort, Table& table) {
       1.1);
 }
 
+// Not inline in C, so no figure is held: the ratio is the price of the call.
+void sharded(const Effort& effort, Table& table) {
+  const std::uint64_t turns = effort.operations;
+  for (const bool independent : {true, false}) {
+    const BothSets sets(independent, true);
+    const mb_sharded of_c = sets.c_sharded();
+    ShardedInstance of_cpp = sets.cpp_sharded();
+    table.ratio_row(independent ? "C: add to a sharded instance, independent (limit: C++)"
+                                : "C: add to a sharded instance, block (limit: C++)",
+                    compare(
+                        effort.rounds, turns, [&] { c_sharded_add_hot(&of_c, turns); },
+                        [&] { add_sharded(of_cpp, turns); }),
+                    {});
+  }
+}
+
 }  // namespace
 
 void c_rows(const Effort& effort, Table& table) {
   increments(effort, table);
   commits(effort, table);
+  sharded(effort, table);
 }
 
 }  // namespace meterbank::bench

@@ -16,6 +16,11 @@ void c_add_turning(const mb_instance* instances, size_t count, uint64_t turns) {
   for (turn = 0; turn < turns; ++turn) mb_instance_add(&instances[turn & (count - 1)], 0, 1);
 }
 
+void c_sharded_add_hot(const mb_sharded* instance, uint64_t turns) {
+  uint64_t turn;
+  for (turn = 0; turn < turns; ++turn) mb_sharded_add(instance, 0, 1);
+}
+
 void c_update_eight(const mb_instance* instance, uint64_t turns) {
   uint64_t turn;
   uint32_t word;

@@ -51,9 +51,10 @@ struct OrdersSpec {
 // A provider in a directory of its own.
 class OrdersProvider {
  public:
-  explicit OrdersProvider(std::uint64_t quarantine_ms = 5000) {
+  explicit OrdersProvider(std::uint64_t quarantine_ms = 5000, std::uint32_t heartbeat_ms = 1000) {
     mb_provider_options options = MB_PROVIDER_OPTIONS_INIT;
     options.quarantine_ms = quarantine_ms;
+    options.heartbeat_ms = heartbeat_ms;
     options.name = "orders";
     options.directory = directory_.path().c_str();
     mb_error error;

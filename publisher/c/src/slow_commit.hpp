@@ -32,8 +32,7 @@ void add_slowly(const mb_block& block, std::uint32_t word, std::uint64_t delta) 
 }
 template <typename A>
 void commit_slowly(const mb_block& block, std::uint32_t changed) noexcept {
-  const mb_update update{block, changed & 0xffff, changed >> 16};
-  std::bit_cast<typename BlockWriter<A>::Update>(update).commit();
+  typename BlockWriter<A>::Update(writer_of<A>(block), changed & 0xffff, changed >> 16).commit();
 }
 template <typename A>
 void write_checkpoint(const mb_block& block, std::uint64_t seq) noexcept {

@@ -7,6 +7,7 @@
 #include "meterbank/c/base.h"
 #include "meterbank/c/callback.h"
 #include "meterbank/c/counting.h"
+#include "meterbank/c/latency.h"
 #include "meterbank/c/publisher.h"
 #include "meterbank/c/reader.h"
 #include "meterbank/c/sharded.h"

@@ -54,30 +54,31 @@ extern "C" {
 // docs/errors.md lists the usual remedies. Later versions may add values.
 typedef enum mb_status {
   MB_OK = 0,
-  MB_INVALID_ARGUMENT = 1,   // a parameter, struct or schema breaks its documented rule
-  MB_BAD_HANDLE = 2,         // NULL, closed, or a handle of another type
-  MB_BAD_NAME = 3,           // empty, too long, not UTF-8, control characters
-  MB_BAD_PATH = 4,           // a counter path that does not parse
-  MB_EXISTS = 5,             // the name or the set is already taken
-  MB_NOT_FOUND = 6,          // nothing matches
-  MB_LIMIT = 7,              // a quota of this library
-  MB_NO_SPACE = 8,           // memory, tmpfs, RLIMIT_FSIZE or the like is exhausted
-  MB_NO_DIRECTORY = 9,       // the runtime directory is missing, unsafe or not writable
-  MB_DENIED = 10,            // the kernel refused permission
-  MB_NOT_SEALABLE = 11,      // not a memfd
-  MB_UNSEALED = 12,          // seals missing
-  MB_WRONG_FILESYSTEM = 13,  // huge pages or another filesystem
-  MB_BAD_SIZE = 14,          // zero, odd, or beyond the limit
-  MB_SPARSE = 15,            // holes in the memory
-  MB_NOT_A_SEGMENT = 16,     // no segment magic
-  MB_NEWER_LAYOUT = 17,      // written by a newer major layout version
-  MB_WRONG_ABI = 18,         // other byte order or word size
-  MB_CORRUPT = 19,           // a field contradicts the mapped size or a documented limit
-  MB_GONE = 20,              // the provider or its descriptor vanished meanwhile
-  MB_CLOSED = 21,            // used after its provider or set was closed
-  MB_FORKED = 22,            // a handle of the parent, used in the child of a fork
-  MB_FOREIGN = 23,           // cannot be verified from here: another pid namespace, or no procfs
-  MB_SYSTEM = 24             // any other failure of a system call; see system_error
+  MB_INVALID_ARGUMENT = 1,    // a parameter, struct or schema breaks its documented rule
+  MB_BAD_HANDLE = 2,          // NULL, closed, or a handle of another type
+  MB_BAD_NAME = 3,            // empty, too long, not UTF-8, control characters
+  MB_BAD_PATH = 4,            // a counter path that does not parse
+  MB_EXISTS = 5,              // the name or the set is already taken
+  MB_NOT_FOUND = 6,           // nothing matches
+  MB_LIMIT = 7,               // a quota of this library
+  MB_NO_SPACE = 8,            // memory, tmpfs, RLIMIT_FSIZE or the like is exhausted
+  MB_NO_DIRECTORY = 9,        // the runtime directory is missing, unsafe or not writable
+  MB_DENIED = 10,             // the kernel refused permission
+  MB_NOT_SEALABLE = 11,       // not a memfd
+  MB_UNSEALED = 12,           // seals missing
+  MB_WRONG_FILESYSTEM = 13,   // huge pages or another filesystem
+  MB_BAD_SIZE = 14,           // zero, odd, or beyond the limit
+  MB_SPARSE = 15,             // holes in the memory
+  MB_NOT_A_SEGMENT = 16,      // no segment magic
+  MB_NEWER_LAYOUT = 17,       // written by a newer major layout version
+  MB_WRONG_ABI = 18,          // other byte order or word size
+  MB_CORRUPT = 19,            // a field contradicts the mapped size or a documented limit
+  MB_GONE = 20,               // the provider or its descriptor vanished meanwhile
+  MB_CLOSED = 21,             // used after its provider or set was closed
+  MB_FORKED = 22,             // a handle of the parent, used in the child of a fork
+  MB_FOREIGN = 23,            // cannot be verified from here: another pid namespace, or no procfs
+  MB_SYSTEM = 24,             // any other failure of a system call; see system_error
+  MB_STATUS_MAX = 0x7fffffff  // never returned; makes room for values of later versions
 } mb_status;
 
 // Why a call failed. Nothing in it has to be freed. Texts that do not fit are cut between
