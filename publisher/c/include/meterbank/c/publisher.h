@@ -6,8 +6,7 @@
 //   enum { VENUE_ACCEPTED, VENUE_BYTES };
 //   static const mb_counter_spec venue_counters[] = {
 //       {.id = 1, .name = "Accepted/sec", .symbol = "accepted", .type = MB_TYPE_BULK_COUNT},
-//       {.id = 2, .name = "Bytes/sec", .symbol = "bytes", .type = MB_TYPE_BULK_COUNT, .unit =
-//       "By"},
+//       {.id = 2, .name = "Bytes/sec", .symbol = "bytes", .type = MB_TYPE_BULK_COUNT},
 //   };
 //   static const mb_counterset_spec venues = {
 //       .size = sizeof(mb_counterset_spec), .counter_size = sizeof(mb_counter_spec),
