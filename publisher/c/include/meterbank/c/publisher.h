@@ -86,9 +86,9 @@ MB_API mb_status mb_provider_create(const mb_provider_options* options, mb_provi
 // Never fails. If mb_provider_create() does, the reason goes to stderr and the result is NULL.
 MB_API mb_provider* mb_provider_create_or_disabled(const mb_provider_options* options);
 
-// Closes its sets, too; removes the record. Readers that have the memory keep the last values.
-// Idempotent; NULL is ignored. A process that ends without it leaves a record, by which readers
-// see that the provider is dead.
+// Closes its sets, too, and removes the record, when calls on it that are in progress have
+// returned. Readers that have the memory keep the last values. Idempotent; NULL is ignored. A
+// process that ends without it leaves a record, by which readers see that the provider is dead.
 MB_API void mb_provider_close(mb_provider* provider);
 
 // The path of the provider's record, empty if it is disabled. Errors: MB_LIMIT, if `bytes` do not
