@@ -37,7 +37,8 @@ const Interest* keep_interest(std::uint64_t set, const Registration& registratio
 Outcome<CallbackOptions> read_callback_options(const mb_callback_options* given) {
   if (given == nullptr) return CallbackOptions();
   constexpr mb_callback_options kDefaults = MB_CALLBACK_OPTIONS_INIT;
-  auto taken = take_versioned(given, kDefaults, sizeof(mb_callback_options), "mb_callback_options");
+  constexpr std::size_t kFirstBytes = 8;
+  auto taken = take_versioned(given, kDefaults, kFirstBytes, "mb_callback_options");
   if (!taken) return tl::make_unexpected(taken.error());
   if ((taken->flags & ~MB_CALLBACK_SERIAL) != 0) {
     return refuse(MB_INVALID_ARGUMENT,

@@ -15,7 +15,8 @@ constinit HandleTable<HeldInstance> instances("instance");
 Outcome<InstanceOptions> read_options(const mb_instance_options* given) {
   if (given == nullptr) return InstanceOptions();
   constexpr mb_instance_options kDefaults = MB_INSTANCE_OPTIONS_INIT;
-  auto taken = take_versioned(given, kDefaults, sizeof(mb_instance_options), "mb_instance_options");
+  constexpr std::size_t kFirstBytes = 12;
+  auto taken = take_versioned(given, kDefaults, kFirstBytes, "mb_instance_options");
   if (!taken) return tl::make_unexpected(taken.error());
   InstanceOptions options;
   if (taken->id.is_set != 0) options.id = taken->id.id;

@@ -26,7 +26,8 @@ Duration duration_of(std::uint64_t count) noexcept {
 
 Outcome<ProviderOptions> read_options(const mb_provider_options* given) {
   constexpr mb_provider_options kDefaults = MB_PROVIDER_OPTIONS_INIT;
-  auto taken = take_versioned(given, kDefaults, sizeof(mb_provider_options), "mb_provider_options");
+  constexpr std::size_t kFirstBytes = 64;
+  auto taken = take_versioned(given, kDefaults, kFirstBytes, "mb_provider_options");
   if (!taken) return tl::make_unexpected(taken.error());
   if (taken->reserved != 0) {
     return refuse(MB_INVALID_ARGUMENT, "mb_provider_options: reserved is not zero",

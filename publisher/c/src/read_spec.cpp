@@ -67,9 +67,9 @@ Outcome<std::vector<CounterSpec>> read_counters(const mb_counterset_spec& given)
   if (given.counters == nullptr && given.counters_count != 0) {
     return refuse_spec(name, "counters is NULL");
   }
+  constexpr std::size_t kFirstBytes = 128;
   const std::size_t stride = given.counter_size;
-  if (stride < sizeof(mb_counter_spec) || stride > kStructBytesMax ||
-      stride % alignof(mb_counter_spec) != 0) {
+  if (stride < kFirstBytes || stride > kStructBytesMax || stride % alignof(mb_counter_spec) != 0) {
     return refuse_spec(name, "counter_size is " + std::to_string(stride) +
                                  ", not that of any version of mb_counter_spec");
   }
@@ -81,10 +81,11 @@ Outcome<std::vector<CounterSpec>> read_counters(const mb_counterset_spec& given)
   counters.reserve(given.counters_count);
   for (std::size_t i = 0; i < given.counters_count; ++i) {
     const std::byte* const at = bytes + i * stride;
-    mb_counter_spec counter;
-    std::memcpy(&counter, at, sizeof counter);
-    const bool has_unknown = std::any_of(at + sizeof counter, at + stride,
-                                         [](std::byte byte) { return byte != std::byte{0}; });
+    mb_counter_spec counter{};
+    const std::size_t known = std::min(stride, sizeof counter);
+    std::memcpy(&counter, at, known);
+    const bool has_unknown =
+        std::any_of(at + known, at + stride, [](std::byte byte) { return byte != std::byte{0}; });
     if (has_unknown || counter.reserved != 0 || (counter.flags & ~kKnownFlags) != 0) {
       return refuse_spec(name, "counter " + std::to_string(counter.id) +
                                    " has members or flags that this library does not know");
@@ -102,7 +103,8 @@ Outcome<CountersetSpec> read_spec(const mb_counterset_spec* spec,
                                         MB_SET_STAMPED | MB_SET_CUTS | MB_SET_SHARDED |
                                         MB_SET_BY_PROCESSOR;
   constexpr mb_counterset_spec kDefaults = MB_COUNTERSET_SPEC_INIT;
-  auto taken = take_versioned(spec, kDefaults, sizeof(mb_counterset_spec), "mb_counterset_spec");
+  constexpr std::size_t kFirstBytes = 96;
+  auto taken = take_versioned(spec, kDefaults, kFirstBytes, "mb_counterset_spec");
   if (!taken) return tl::make_unexpected(taken.error());
   const std::string_view name = text_of(taken->name);
   const std::uint32_t flags = taken->flags;

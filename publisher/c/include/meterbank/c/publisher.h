@@ -6,8 +6,7 @@
 //   enum { VENUE_ACCEPTED, VENUE_BYTES };
 //   static const mb_counter_spec venue_counters[] = {
 //       {.id = 1, .name = "Accepted/sec", .symbol = "accepted", .type = MB_TYPE_BULK_COUNT},
-//       {.id = 2, .name = "Bytes/sec", .symbol = "bytes", .type = MB_TYPE_BULK_COUNT, .unit =
-//       "By"},
+//       {.id = 2, .name = "Bytes/sec", .symbol = "bytes", .type = MB_TYPE_BULK_COUNT},
 //   };
 //   static const mb_counterset_spec venues = {
 //       .size = sizeof(mb_counterset_spec), .counter_size = sizeof(mb_counter_spec),
@@ -87,9 +86,9 @@ MB_API mb_status mb_provider_create(const mb_provider_options* options, mb_provi
 // Never fails. If mb_provider_create() does, the reason goes to stderr and the result is NULL.
 MB_API mb_provider* mb_provider_create_or_disabled(const mb_provider_options* options);
 
-// Closes its sets, too; removes the record. Readers that have the memory keep the last values.
-// Idempotent; NULL is ignored. A process that ends without it leaves a record, by which readers
-// see that the provider is dead.
+// Closes its sets, too, and removes the record, when calls on it that are in progress have
+// returned. Readers that have the memory keep the last values. Idempotent; NULL is ignored. A
+// process that ends without it leaves a record, by which readers see that the provider is dead.
 MB_API void mb_provider_close(mb_provider* provider);
 
 // The path of the provider's record, empty if it is disabled. Errors: MB_LIMIT, if `bytes` do not
