@@ -272,8 +272,7 @@ TEST_F(CReaderMisuse, ServesThreadsThatUseOneObject) {
       }
     }
   };
-  std::vector<std::thread> threads;
-  for (int thread = 0; thread < 3; ++thread) threads.emplace_back(use);
+  std::array threads = {std::thread(use), std::thread(use), std::thread(use)};
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(unexpected, 0);
 }

@@ -8,8 +8,7 @@
 //   mb_cursor_start(cursor, newer, older, NULL);
 //   while (mb_cursor_next_row(cursor, &row, NULL) == MB_OK) {
 //     while (mb_cursor_next_value(cursor, &value, NULL) == MB_OK) {
-//       if (mb_has_value(value.status)) printf("%s %s %g\n", row.instance, value.symbol,
-//       value.cooked);
+//       if (mb_has_value(value.status)) printf("%s = %g\n", value.symbol, value.cooked);
 //     }
 //   }
 //
@@ -20,11 +19,10 @@
 //                one query or sample take turns, also if one of them waits for providers.
 // Errors         MB_BAD_HANDLE, MB_FORKED, MB_INVALID_ARGUMENT and MB_NO_SPACE can come from every
 //                function that returns a status.
-// Progress       mb_query_collect() makes no system call; it copies a bounded number of bytes
-//                whatever providers wrote.
-// Cost           Collecting, iterating and mb_sample_values() allocate nothing once sample and
-// cursor
-//                have their size. Totals of distributions of unequal shapes are the exception.
+// Progress       mb_query_collect() copies a bounded number of bytes whatever providers wrote, and
+//                makes no system call unless another thread uses the query or the sample.
+// Cost           Collecting, iterating and mb_sample_values() allocate nothing once samples and
+//                cursor have their size, but for totals of distributions of unequal shapes.
 // Lifetime       Text and numbers that a filled struct points to are valid until the object is used
 //                again in the way that its function names, or is closed. Queries, samples and
 //                cursors may be closed in any order.
@@ -119,8 +117,7 @@ MB_API const char* mb_provider_state_text(uint32_t state);
 typedef enum mb_cut {
   MB_CUT_NONE = 0,  // each row is whole, and of a moment of its own
   MB_CUT_TRY = 1,   // all rows of one moment, if no writer comes in between, three times
-  MB_CUT_EPOCH =
-      2  // as of one moment a little ago, which writers cannot prevent; else as MB_CUT_TRY
+  MB_CUT_EPOCH = 2  // as of one moment a little ago, whatever writers do; else as MB_CUT_TRY
 } mb_cut;
 
 typedef struct mb_collected {
@@ -244,7 +241,7 @@ typedef enum mb_row_cut {
   MB_ROW_CUT_EXACT = 2       // all were so at one moment
 } mb_row_cut;
 
-// One instance, or the total of several. The texts are valid until the cursor goes on.
+// One instance, or the total of several. The texts are valid until the cursor goes to another row.
 typedef struct mb_row {
   uint32_t size;
   uint32_t status;       // mb_row_status
