@@ -142,6 +142,38 @@ TEST(CallbackOfC, KeepsAnExceptionOfItsOwnCallbackInside) {
   mb_provider_close(provider.get());
 }
 
+// A set that its own callback closes, and the provider with it.
+struct Closing {
+  mb_provider* provider = nullptr;
+  std::atomic<mb_set*> set{nullptr};
+};
+
+std::uint32_t close_everything(mb_request* request, void* context) {
+  auto& closing = *static_cast<Closing*>(context);
+  if (mb_request_why(request) != MB_REQUEST_COLLECT) return 0;
+  mb_set_close(closing.set.load(std::memory_order_acquire));
+  mb_provider_close(closing.provider);
+  return 7;
+}
+
+TEST(CallbackOfC, MayCloseItsOwnSetAndProvider) {
+  const OrdersProvider provider;
+  Closing closing;
+  closing.provider = provider.get();
+  OrdersSpec spec;
+  mb_set* set = nullptr;
+  ASSERT_EQ(mb_provider_add_callback(provider.get(), spec.get(), close_everything, &closing,
+                                     nullptr, &set, nullptr),
+            MB_OK);
+  closing.set.store(set, std::memory_order_release);
+  Asking asking(provider);
+  asking.collect();
+  mb_instance eu;
+  EXPECT_EQ(mb_set_create_instance(set, "eu", nullptr, &eu, nullptr), MB_BAD_HANDLE);
+  mb_set* other = nullptr;
+  EXPECT_EQ(mb_provider_add(provider.get(), spec.get(), &other, nullptr), MB_BAD_HANDLE);
+}
+
 TEST(InterestOfC, SaysWhetherAnyReaderCollectsTheSet) {
   OrdersProvider provider;
   Answering answering;

@@ -33,7 +33,9 @@
 // Thread safety  All functions may be called concurrently, also on the same handle.
 // Errors         mb_status, and an mb_error with a sentence and a remedy; the functions name their
 //                codes. All of them may return MB_BAD_HANDLE, MB_INVALID_ARGUMENT where a pointer
-//                is NULL, MB_NO_SPACE for lack of memory and MB_FORKED in the child of a fork.
+//                is NULL, MB_NO_SPACE for lack of memory and MB_FORKED in the child of a fork. A
+//                remedy names options as C++ does: ProviderOptions::bytes_max is the member
+//                bytes_max of mb_provider_options.
 // Progress       Private mutexes, and the kernel. mb_set_close() waits for callbacks that run.
 // Cost           A provider: one memfd, one record, one thread unless `heartbeat_ms` is zero. An
 //                instance takes no system call but for growth.
