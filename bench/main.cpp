@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: meterbank_bench [--quick] [--large] [--peers] "
-    "[publish|snapshot|fresh|setup|bulk|perflib|callback|distribution|cut|shards|server|ledger|"
+    "[publish|c|c-reader|snapshot|fresh|setup|bulk|perflib|callback|distribution|cut|shards|server|"
+    "ledger|"
     "books|admission|waits|machine|leases]...\n"
     "  --quick  tiny inputs: shows that every row runs; its figures mean nothing\n"
     "  --large  bulk snapshots of 1,000,000 instances as well\n"
@@ -27,6 +28,8 @@ struct Group {
   Rows rows;
 };
 constexpr Group kGroups[] = {{"publish", meterbank::bench::publish_rows},
+                             {"c", meterbank::bench::c_rows},
+                             {"c-reader", meterbank::bench::c_reader_rows},
                              {"shards", meterbank::bench::shard_rows},
                              {"snapshot", meterbank::bench::snapshot_rows},
                              {"fresh", meterbank::bench::fresh_rows},

@@ -22,6 +22,8 @@ struct Effort {
 };
 
 void publish_rows(const Effort& effort, Table& table);
+void c_rows(const Effort& effort, Table& table);
+void c_reader_rows(const Effort& effort, Table& table);
 void shard_rows(const Effort& effort, Table& table);
 void snapshot_rows(const Effort& effort, Table& table);
 void fresh_rows(const Effort& effort, Table& table);

@@ -21,6 +21,12 @@ constexpr std::size_t kQuarantineSlotsMax = 1024;
 // A sharded group grows by bytes rather than by slots.
 constexpr std::uint64_t kShardedGroupBytes = 256 * 1024;
 
+// Case does not count.
+std::uint32_t name_hash(std::string_view name) noexcept {
+  const std::uint64_t hash = folded_hash(name);
+  return static_cast<std::uint32_t>(hash ^ hash >> 32);
+}
+
 const SchemaHeader& header_of(const std::vector<std::byte>& schema) noexcept {
   return *reinterpret_cast<const SchemaHeader*>(schema.data());
 }
@@ -268,14 +274,14 @@ Result<void> OwnedRegistration::may_create(std::string_view instance_name,
   if (single && !instance_name.empty()) {
     return refuse(ErrorCode::kBadName, "the set has one instance, without a name");
   }
-  if (by_name_.contains(instance_name)) {
+  if (find_locked(instance_name) != nullptr) {
     return refuse(ErrorCode::kExists, "it exists (case does not count)", "choose another name");
   }
   if (options.id && *options.id > kInstanceIdMax) {
     return refuse(ErrorCode::kInvalidArgument, "id " + std::to_string(*options.id) + " is reserved",
                   "ids end at " + std::to_string(kInstanceIdMax));
   }
-  if (options.id && ids_.contains(*options.id)) {
+  if (options.id && has_id(*options.id)) {
     return refuse(ErrorCode::kExists, "id " + std::to_string(*options.id) + " is taken");
   }
   if (segment->live_instances >= segment->options.instances_max) {
@@ -287,9 +293,13 @@ Result<void> OwnedRegistration::may_create(std::string_view instance_name,
   return {};
 }
 
+bool OwnedRegistration::has_id(std::uint32_t id) const noexcept {
+  return by_id_.find(id, [](const SlotLife&) { return true; }) != nullptr;
+}
+
 std::uint32_t OwnedRegistration::next_id() noexcept {
   // Fewer instances are live than there are ids, so this ends.
-  while (ids_.contains(next_id_)) next_id_ = next_id_ == kInstanceIdMax ? 0 : next_id_ + 1;
+  while (has_id(next_id_)) next_id_ = next_id_ == kInstanceIdMax ? 0 : next_id_ + 1;
   const std::uint32_t id = next_id_;
   next_id_ = id == kInstanceIdMax ? 0 : id + 1;
   return id;
@@ -312,15 +322,16 @@ Result<SlotReference> OwnedRegistration::create_locked(std::string_view instance
     }
     life.name = instance_name;
     auto kept = std::make_unique<const std::shared_ptr<OwnedRegistration>>(shared_from_this());
-    ids_.insert(id);
-    by_name_.insert(&life);
+    by_id_.make_room();
+    by_name_.make_room();
     life.kept = kept.release();
   } catch (const std::bad_alloc&) {
-    ids_.erase(id);
     unused_.push_back(&life);
     throw;
   }
   life.id = id;
+  by_id_.insert(id, life);
+  by_name_.insert(name_hash(life.name), life);
   begin_life(life);
   return SlotReference(life);
 }
@@ -370,7 +381,7 @@ void OwnedRegistration::begin_life(SlotLife& life) noexcept {
 }
 
 void OwnedRegistration::end_life_locked(SlotLife& life) noexcept {
-  ids_.erase(life.id);
+  by_id_.erase(life.id, life);
   life.live = false;
   slot_close<StdAtomics>(record->membership, *life.slot);
   life.closed_at = Clock::now();
@@ -380,7 +391,7 @@ void OwnedRegistration::end_life_locked(SlotLife& life) noexcept {
 
 void OwnedRegistration::close_instance_locked(SlotLife& life) noexcept {
   if (!life.live) return;
-  by_name_.erase(&life);
+  by_name_.erase(name_hash(life.name), life);
   end_life_locked(life);
   record->live_instances.store(by_name_.size(), std::memory_order_relaxed);  // relaxed: advisory
   segment->directory_changed();
@@ -402,7 +413,7 @@ void OwnedRegistration::finish_close_locked() noexcept {
   auto word = RegistrationWord::of(record->word.load(std::memory_order_relaxed));
   if (word.state != RegistrationState::kClosing) return;
   if (callable != nullptr) segment->callbacks->remove(place_);
-  for (SlotLife* life : by_name_) end_life_locked(*life);
+  by_name_.for_each([this](SlotLife& life) { end_life_locked(life); });
   by_name_.clear();
   record->live_instances.store(0, std::memory_order_relaxed);  // relaxed: advisory
   word.state = RegistrationState::kClosed;
@@ -425,9 +436,10 @@ void OwnedRegistration::close() noexcept {
   });
 }
 
-SlotLife* OwnedRegistration::find_locked(std::string_view instance_name) noexcept {
-  const auto found = by_name_.find(instance_name);
-  return found == by_name_.end() ? nullptr : *found;
+SlotLife* OwnedRegistration::find_locked(std::string_view instance_name) const noexcept {
+  return by_name_.find(name_hash(instance_name), [instance_name](const SlotLife& life) {
+    return equal_folded(instance_name, life.name);
+  });
 }
 
 bool OwnedRegistration::is_idle_locked() const noexcept {

@@ -3,8 +3,6 @@
 // One registration as its owner sees it: its slots, their holders, and which may be used again.
 #pragma once
 
-#include <tsl/robin_set.h>
-
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -17,6 +15,7 @@
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 #include "owned_segment.hpp"
+#include "slot_table.hpp"
 
 namespace meterbank::detail {
 
@@ -46,28 +45,6 @@ struct alignas(kCacheLine) SlotLife {
   [[nodiscard]] Shards shards_now(std::ptrdiff_t area) const noexcept;
 };
 
-// Live instances by their names; case does not count.
-struct NameHash {
-  [[nodiscard]] std::size_t operator()(std::string_view name) const noexcept {
-    return FoldedHash()(name);
-  }
-  [[nodiscard]] std::size_t operator()(const SlotLife* life) const noexcept {
-    return FoldedHash()(life->name);
-  }
-};
-struct NameEqual {
-  using is_transparent = void;
-  [[nodiscard]] bool operator()(std::string_view name, const SlotLife* life) const noexcept {
-    return equal_folded(name, life->name);
-  }
-  [[nodiscard]] bool operator()(const SlotLife* life, std::string_view name) const noexcept {
-    return equal_folded(name, life->name);
-  }
-  [[nodiscard]] bool operator()(const SlotLife* left, const SlotLife* right) const noexcept {
-    return left == right;
-  }
-};
-
 // Made by make_of_one_process(), as OwnedSegment.
 struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegistration> {
   OwnedRegistration(std::shared_ptr<OwnedSegment> owner, std::vector<std::byte> schema_bytes,
@@ -92,7 +69,7 @@ struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegis
   void close_instance_locked(SlotLife& life) noexcept;
   void begin_close_locked() noexcept;
   void finish_close_locked() noexcept;
-  [[nodiscard]] SlotLife* find_locked(std::string_view name) noexcept;
+  [[nodiscard]] SlotLife* find_locked(std::string_view name) const noexcept;
   // True if it is closed, or was never published, and no handle can write to any slot any more, so
   // that the memory may serve a successor.
   [[nodiscard]] bool is_idle_locked() const noexcept;
@@ -115,6 +92,7 @@ struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegis
   void make_callable(Call call);
   [[nodiscard]] Result<void> may_create(std::string_view instance_name,
                                         const InstanceOptions& options) const;
+  [[nodiscard]] bool has_id(std::uint32_t id) const noexcept;
   [[nodiscard]] std::uint32_t next_id() noexcept;
   void begin_life(SlotLife& life) noexcept;
   void end_life_locked(SlotLife& life) noexcept;
@@ -139,9 +117,8 @@ struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegis
   std::uint32_t next_group_slots_ = kGroupSlotsFirst;
   std::uint32_t groups_ = 0;
   std::uint32_t next_id_ = 0;
-  // The set keeps hashes, so that a search reads one line of it and one of what it finds.
-  tsl::robin_set<SlotLife*, NameHash, NameEqual, std::allocator<SlotLife*>, true> by_name_;
-  tsl::robin_set<std::uint32_t> ids_;
+  SlotTable by_name_;
+  SlotTable by_id_;  // an id is its own hash
 };
 
 }  // namespace meterbank::detail

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "meterbank/base/report_no_memory.hpp"
 #include "meterbank/base/without_cancellation.hpp"
 #include "notice.hpp"
 #include "owned_registration.hpp"
@@ -55,6 +56,16 @@ CounterPlace place_of(const SlotLife* life, std::uint32_t counter) noexcept {
                    record.more_words - DistributionShape::kBuckets};
   }
   return place;
+}
+
+void say_not_published(const Error& why) noexcept {
+  const int kept = errno;
+  try {
+    notice("counters are not published: " + why.message());
+  } catch (...) {
+    std::fputs("meterbank: counters are not published: out of memory\n", stderr);
+  }
+  errno = kept;
 }
 
 }  // namespace detail
@@ -217,9 +228,9 @@ Provider Provider::create_or_disabled(ProviderOptions options) noexcept {
     auto provider = create(std::move(options));
     errno = kept;
     if (provider) return std::move(*provider);
-    detail::notice("counters are not published: " + provider.error().message());
+    detail::say_not_published(provider.error());
   } catch (...) {
-    std::fputs("meterbank: counters are not published: out of memory\n", stderr);
+    detail::say_not_published(out_of_memory());
   }
   errno = kept;
   return Provider(nullptr);

@@ -10,6 +10,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "meterbank/base/report_no_memory.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/distribution.hpp"
 #include "meterbank/shm/names.hpp"

@@ -150,9 +150,12 @@ bool borrows_its_argument(std::string_view comment, const Label& label) {
 }
 
 // A call of a policy's fence is qualified; its definition, which is not, orders nothing by itself.
+// That of C is not qualified, but its definition has a type.
 bool is_fence_call(std::string_view code, std::size_t at, std::string_view name) {
   if (!arguments_behind(code, at + name.size())) return false;
-  return name.starts_with("atomic") || text_before(code, at).ends_with("::");
+  const std::string_view before = text_before(code, at);
+  if (name.starts_with("mb_")) return !before.ends_with("void");
+  return name.starts_with("atomic") || before.ends_with("::");
 }
 
 }  // namespace
@@ -180,8 +183,9 @@ Findings find_default_orders(const SourceFile& file) {
 }
 
 Findings find_unlabelled_fences(const SourceFile& file) {
-  constexpr std::array<std::string_view, 4> kFences = {"atomic_thread_fence", "atomic_signal_fence",
-                                                       "fence_release", "fence_acquire"};
+  constexpr std::array<std::string_view, 5> kFences = {"atomic_thread_fence", "atomic_signal_fence",
+                                                       "fence_release", "fence_acquire",
+                                                       "mb_fence_release"};
   Findings findings;
   const Layers layers = split_layers(file.text);
   const auto comments = lines_of(layers.comments);

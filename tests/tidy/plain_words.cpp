@@ -14,9 +14,9 @@ namespace {
 constexpr auto kNone = std::string_view::npos;
 
 // Uses of "publisher" that name the library, its folder, namespace, target or header.
-constexpr std::array<std::string_view, 9> kLibrary = {
-    "publisher/",  "/publisher", "::publisher",    "_publisher",   "`publisher`",
-    "publisher.h", "|publisher", "shm, publisher", "shm publisher"};
+constexpr std::array<std::string_view, 10> kLibrary = {
+    "-publisher",  "publisher/",  "/publisher", "::publisher",    "_publisher",
+    "`publisher`", "publisher.h", "|publisher", "shm, publisher", "shm publisher"};
 constexpr std::array<std::string_view, 4> kLibraryInWords = {
     "publisher library", "windows publisher", "# publisher", "publisher pcw"};
 constexpr std::array<std::string_view, 2> kThere = {"there is none", "there are none"};

@@ -78,6 +78,13 @@ TEST(Fences, NeedALabelNearby) {
             1U);
 }
 
+TEST(Fences, NeedALabelInTheHeadersOfCToo) {
+  EXPECT_EQ(count_of(find_unlabelled_fences(header("mb_fence_release();\n"))), 1U);
+  EXPECT_EQ(describe(find_unlabelled_fences(header("static inline void mb_fence_release(void) {}\n"
+                                                   "// [W2] why.\nmb_fence_release();\n"))),
+            "");
+}
+
 TEST(Fences, AreContentWithALabelOnTheLineOrAbove) {
   EXPECT_EQ(describe(find_unlabelled_fences(
                 header("// [W1] pairs with [R2].\n// Why.\nstd::atomic_thread_fence(order);\n"

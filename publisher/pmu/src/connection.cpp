@@ -6,6 +6,7 @@
 
 #include "cpu_groups.hpp"
 #include "link/link.hpp"
+#include "meterbank/base/report_no_memory.hpp"
 #include "refusals.hpp"
 
 namespace meterbank::pmu {

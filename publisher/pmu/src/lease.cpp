@@ -5,6 +5,7 @@
 
 #include "link/held.hpp"
 #include "link/link.hpp"
+#include "meterbank/base/report_no_memory.hpp"
 #include "refusals.hpp"
 
 namespace meterbank::pmu {

@@ -76,9 +76,10 @@ void Callable::give_up(const std::shared_ptr<RunningCall>& running) noexcept {
 void Callable::left_locked(std::unique_lock<std::mutex>& lock) noexcept {
   --inside_;
   if (inside_ == 0 && closed_) {
-    const auto closed = std::exchange(closed_, nullptr);
+    auto closed = std::exchange(closed_, nullptr);
     lock.unlock();
     closed();
+    closed = nullptr;  // not under the mutex: the provider may end with what this refers to
     lock.lock();
     ended_ = true;
   }

@@ -14,6 +14,7 @@
 #include "attachment.hpp"
 #include "liveness_words.hpp"
 #include "meterbank/base/clock.hpp"
+#include "meterbank/base/report_no_memory.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/pointer_record.hpp"
 #include "meterbank/shm/segment.hpp"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiled_query.hpp"
+#include "meterbank/base/report_no_memory.hpp"
 
 namespace meterbank {
 Query::Query(std::unique_ptr<CompiledQuery> compiled) noexcept : compiled_(std::move(compiled)) {}

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "meterbank/base/report_no_memory.hpp"
 #include "meterbank/shm/utf8.hpp"
 #include "path_syntax.hpp"
 

@@ -35,7 +35,7 @@ TEST_F(Command, RefusesToPrintATemplateThatThereIsNot) {
 
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.err,
-            "meterbank-gen: --print-template: no 'code'; try: cpp, code_user, code_kernel, "
+            "meterbank-gen: --print-template: no 'code'; try: cpp, c, code_user, code_kernel, "
             "symbols, resources, man, markdown\n");
 }
 

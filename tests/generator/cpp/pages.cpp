@@ -26,6 +26,7 @@ struct NamedOutput {
 };
 constexpr std::array kOutputs{
     NamedOutput{generator::cpp_header, "typed.hpp"},
+    NamedOutput{generator::c_header, "tables.h"},
     NamedOutput{generator::code_header, "code.h"},
     NamedOutput{generator::symbol_header, "symbols.h"},
     NamedOutput{generator::resource_script, "resources.rc"},

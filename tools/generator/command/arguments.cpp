@@ -158,7 +158,7 @@ Result<void> take_templates(const Typed& typed, Request& request) {
                                            [&](const auto& each) { return each.name == output; });
     if (known == kOutputs.end() || known->name == kMigrate) {
       return usage(fmt::format("--template: no output '{}'", output),
-                   "cpp, code, symbols, resources, man or markdown");
+                   "cpp, c, code, symbols, resources, man or markdown");
     }
     if (equals == std::string::npos || equals + 1 == value.size()) {
       return usage(fmt::format("--template {}: no file", value), fmt::format("{}=FILE", output));

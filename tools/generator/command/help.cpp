@@ -13,6 +13,7 @@ MANIFEST of - is standard input, a FILE of - standard output. All outputs are wr
 
 Outputs:
   --cpp FILE               Typed C++ header for the publisher library
+  --c FILE                 Header with tables and positions for the C interface
   --code FILE, -o          Header with Windows' provider functions, of user or kernel mode
   --symbols FILE, -ch      Header with names, GUIDs and ids, for consumers
   --resources FILE, -rc    Resource script with the names and descriptions
@@ -29,8 +30,8 @@ Options:
                            -NotificationCallback and -MemoryRoutines
   --depfile FILE           What the outputs depend on, in the syntax of make
   --template OUTPUT=FILE   A template in place of the built-in one (repeatable)
-  --print-template NAME    The built-in one: cpp, code_user, code_kernel, symbols, resources, man,
-                           markdown
+  --print-template NAME    The built-in one: cpp, c, code_user, code_kernel, symbols, resources,
+                           man, markdown
   --version, --help        These
 
 Options of CTRPP have one dash and may be written in any case. -backcompat has no effect; -legacy,

@@ -17,9 +17,13 @@ struct OutputWord {
 
 inline constexpr std::string_view kMigrate = "migrate";
 inline constexpr std::array kOutputs{
-    OutputWord{"cpp", cpp_header},        OutputWord{"code", code_header},
-    OutputWord{"symbols", symbol_header}, OutputWord{"resources", resource_script},
-    OutputWord{"man", manual_page},       OutputWord{"markdown", markdown},
+    OutputWord{"cpp", cpp_header},
+    OutputWord{"c", c_header},
+    OutputWord{"code", code_header},
+    OutputWord{"symbols", symbol_header},
+    OutputWord{"resources", resource_script},
+    OutputWord{"man", manual_page},
+    OutputWord{"markdown", markdown},
     OutputWord{kMigrate, toml_manifest},
 };
 

@@ -17,7 +17,7 @@ struct OutputOptions {
   std::string name_space;  // of the typed header; empty: the provider's symbol
   bool notification_callback =
       false;  // user mode: CounterInitialize takes callback, memory, context
-  // Templates that stand in for the built-in ones, by output ("cpp", "code", "symbols",
+  // Templates that stand in for the built-in ones, by output ("cpp", "c", "code", "symbols",
   // "resources", "man", "markdown").
   std::map<std::string, std::string> templates;
 };
@@ -25,6 +25,7 @@ struct OutputOptions {
 // Precondition of all: check() found nothing. Errors: kInvalidArgument, a template of the user's
 // that does not parse, or an output that this manifest has not what it takes for.
 [[nodiscard]] Result<std::string> cpp_header(const Manifest&, const OutputOptions&);
+[[nodiscard]] Result<std::string> c_header(const Manifest&, const OutputOptions&);
 [[nodiscard]] Result<std::string> code_header(const Manifest&,
                                               const OutputOptions&);  // by provider mode
 [[nodiscard]] Result<std::string> symbol_header(const Manifest&, const OutputOptions&);

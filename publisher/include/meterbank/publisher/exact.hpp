@@ -37,6 +37,9 @@ constexpr bool all_fit() noexcept {
 }
 template <typename From, typename To>
 concept AllFit = all_fit<From, To>();
+// Not defined: to call it in a constant expression is an error, with and without exceptions.
+void this_constant_does_not_fit_the_counter();
+
 template <typename From, typename To>
 concept SomeFit = Integer<From> && !all_fit<From, To>();
 
@@ -52,7 +55,7 @@ class Exact {
   template <detail::SomeFit<T> From>
   consteval Exact(From constant) : value_(static_cast<T>(constant)) {
     const bool is_same = static_cast<From>(value_) == constant && (value_ < 0) == (constant < 0);
-    if (!is_same) throw "this constant does not fit the counter";
+    if (!is_same) detail::this_constant_does_not_fit_the_counter();
   }
 
   [[nodiscard]] constexpr operator T() const noexcept { return value_; }

@@ -34,6 +34,9 @@ namespace meterbank {
 namespace detail {
 struct OwnedRegistration;
 struct OwnedSegment;
+
+// The line on stderr by which a program learns that it publishes nothing. Keeps errno.
+void say_not_published(const Error& why) noexcept;
 }  // namespace detail
 
 struct ProviderOptions {

@@ -66,6 +66,13 @@ class ValueHandle {
   return form == ValueForm::kReal ? bits_of(form, static_cast<double>(value)) : value;
 }
 
+// The other way round.
+[[nodiscard]] inline double real_of(ValueForm form, std::uint64_t bits) noexcept {
+  if (form == ValueForm::kReal) return std::bit_cast<double>(bits);
+  if (form == ValueForm::kSigned) return static_cast<double>(static_cast<std::int64_t>(bits));
+  return static_cast<double>(bits);
+}
+
 // The longest part of at most `bytes_max` bytes that ends with a whole character. Where there are
 // no characters, because this is not UTF-8, the first `bytes_max` bytes.
 [[nodiscard]] inline std::string_view cut_text(std::string_view text,
@@ -113,12 +120,7 @@ class Gauge : public detail::ValueHandle {
   }
   void add(double delta) noexcept { set(value() + delta); }
   [[nodiscard]] double value() const noexcept {
-    const std::uint64_t bits = writer_.value(place_.own);
-    if (place_.form == ValueForm::kReal) return std::bit_cast<double>(bits);
-    if (place_.form == ValueForm::kSigned) {
-      return static_cast<double>(static_cast<std::int64_t>(bits));
-    }
-    return static_cast<double>(bits);
+    return detail::real_of(place_.form, writer_.value(place_.own));
   }
 
  private:

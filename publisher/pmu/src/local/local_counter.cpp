@@ -15,6 +15,7 @@
 
 #include "counter_page.hpp"
 #include "local_state.hpp"
+#include "meterbank/base/report_no_memory.hpp"
 #include "registers.hpp"
 
 namespace meterbank::pmu {

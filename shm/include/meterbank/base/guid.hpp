@@ -70,10 +70,15 @@ constexpr std::optional<Guid> Guid::parse(std::string_view text) noexcept {
   return guid;
 }
 
+namespace detail {
+// Not defined: to call it in a constant expression is an error, with and without exceptions.
+void malformed_guid_literal();
+}  // namespace detail
+
 // For constants in source: a malformed literal does not compile.
 consteval Guid operator""_guid(const char* text, std::size_t size) {
   const auto guid = Guid::parse({text, size});
-  if (!guid) throw "malformed GUID literal";
+  if (!guid) detail::malformed_guid_literal();
   return *guid;
 }
 

@@ -15,7 +15,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <new>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -74,16 +73,6 @@ using Result = tl::expected<T, Error>;
 // Says that memory has run out without needing any: its texts fit into the strings themselves.
 [[nodiscard]] inline Error out_of_memory() noexcept {
   return Error{ErrorCode::kNoSpace, ENOMEM, "out of memory", "raise ulimit -v"};
-}
-
-// Calls a function that returns a Result. Where it runs out of memory that becomes an Error, too.
-template <typename F>
-[[nodiscard]] auto report_no_memory(F&& function) -> decltype(function()) {
-  try {
-    return function();
-  } catch (const std::bad_alloc&) {
-    return tl::make_unexpected(out_of_memory());
-  }
 }
 
 }  // namespace meterbank

@@ -139,6 +139,9 @@ class BlockWriter {
   class Update {
    public:
     explicit Update(const BlockWriter& writer) noexcept : writer_(writer) {}
+    // One that was begun elsewhere and has changed words from `first` to `last`.
+    Update(const BlockWriter& writer, std::uint32_t first, std::uint32_t last) noexcept
+        : writer_(writer), first_(first), last_(last) {}
 
     // Words outside the block are ignored, and read as zero.
     void set(std::uint32_t word, std::uint64_t value) noexcept {
@@ -184,9 +187,7 @@ class BlockWriter {
       writer.checkpoint_ = checkpoint;
       writer.copy0_ = static_cast<std::uint16_t>(copy0);
       writer.words_ = static_cast<std::uint16_t>(words);
-      Update update(writer);
-      update.first_ = changed & 0xffff;
-      update.last_ = changed >> 16;
+      Update update(writer, changed & 0xffff, changed >> 16);
       if (writer.look_at_epoch(update.first_)) update.publish();
     }
     // relaxed: to copy 0 published by [W3]; to copy 1 nothing is published.
