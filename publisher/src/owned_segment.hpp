@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cut_beat.hpp"
+#include "kept_record.hpp"
 #include "meterbank/base/fork_watch.hpp"
 #include "meterbank/base/one_process.hpp"
 #include "meterbank/publisher/provider.hpp"
@@ -88,6 +89,8 @@ struct OwnedSegment final : OfOneProcess, ForkWatcher, std::enable_shared_from_t
   bool keeper_runs_ = false;
   bool keeper_ready_ = false;
   bool keeper_stop_ = false;
+  KeptRecord kept_record_;  // under keeper_mutex_
+  StandardError stderr_;
 };
 
 }  // namespace meterbank::detail

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <vector>
@@ -264,6 +265,9 @@ TEST_F(CatalogTest, ListsASuccessorInPlaceOfItsDeadPredecessor) {
 
 TEST_F(CatalogTest, DoesNotBringValuesOfAPredecessorBackWhenItsSuccessorEnds) {
   const pid_t child = start_child("orders");
+  // Under a name by which its successor does not find it.
+  const std::string record = open().providers().front()->record;
+  std::filesystem::rename(record, directory_.path() + "/kept.provider");
   Catalog catalog = open();
   kill_child(child);
   catalog.refresh();

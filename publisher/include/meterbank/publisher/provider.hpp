@@ -43,8 +43,9 @@ struct ProviderOptions {
   std::uint32_t instances_max = 16384;                // live at a time, all sets together
   std::uint32_t registrations_max = 64;
   std::uint32_t mode = 0444;  // 0440: only owner and group may read
-  // How often the keeper thread says that the process is alive. Zero: no thread, and a hung
-  // process cannot be told from an idle one; death is still noticed.
+  // How often the keeper thread says that the process is alive, and writes the record again if it
+  // has vanished. Zero: no thread, and a hung process cannot be told from an idle one; death is
+  // still noticed.
   std::chrono::milliseconds heartbeat{1000};
   // How long a closed instance keeps its last values before its slot may be used again. Slots are
   // reused earlier rather than memory grown without end.
@@ -116,7 +117,10 @@ class Registration {
 class Provider {
  public:
   // Errors: kBadName, kNoDirectory, kNoSpace, kDenied, kSystem. Creates one memfd, one record in
-  // the runtime directory and, unless told otherwise, one thread that blocks all signals.
+  // the runtime directory and, unless told otherwise, one thread that blocks all signals. Removes
+  // the records of earlier providers of this name, user and pid namespace that are proved to have
+  // ended. Says once on stderr if readers of its own user cannot read it: record_removal.hpp and
+  // docs/security.md.
   static Result<Provider> create(ProviderOptions options);
   // Never fails: if create() does, the reason goes to stderr once and the provider leads nowhere,
   // harmlessly: everything registered with it counts into nothing.

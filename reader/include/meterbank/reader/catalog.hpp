@@ -33,6 +33,7 @@
 #include "meterbank/base/result.hpp"
 #include "meterbank/shm/counter_type.hpp"
 #include "meterbank/shm/distribution.hpp"
+#include "meterbank/shm/record_removal.hpp"
 #include "meterbank/shm/schema_layout.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 #include "meterbank/shm/shard_join.hpp"
@@ -224,12 +225,6 @@ struct ProviderView {
 // Removes the record of a provider that is proved to have ended, and its socket. Looks anew: the
 // file has to be the one that the view was made of, and the process has to be gone by the rules of
 // ProviderState::kDead at this moment.
-enum class RecordRemoval : std::uint8_t {
-  kRemoved,
-  kNotDead,  // alive, or not to be verified from here
-  kChanged,  // the file is gone or another one
-  kDenied,   // it belongs to another user, or the kernel refused
-};
 [[nodiscard]] RecordRemoval remove_record(const ProviderView& provider);
 
 class Catalog {
