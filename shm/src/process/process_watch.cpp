@@ -16,7 +16,11 @@ constexpr Verdict kAlive{Life::kAlive, {}};
 constexpr Verdict kGone{Life::kGone, {}};
 constexpr Verdict kNotLooked{Life::kNotLooked, "this process has no descriptor or memory left"};
 
-constexpr Verdict foreign(std::string_view why) noexcept { return {Life::kForeign, why}; }
+constexpr std::string_view kInside = "read it in its own container or namespace";
+
+constexpr Verdict foreign(std::string_view why, std::string_view remedy = kInside) noexcept {
+  return {Life::kForeign, why, remedy};
+}
 
 bool is_known(const BootId& id) noexcept { return id != BootId{}; }
 
@@ -35,7 +39,9 @@ Verdict judge_without_namespace(const PointerRecord& record, const Viewpoint& fr
   const bool is_same = has_start_time(look) && record.start_time != 0 &&
                        record.start_time == look.start_time && is_known(from.boot_id) &&
                        record.boot_id == from.boot_id;
-  if (!is_same) return foreign("its record does not say in which pid namespace it runs");
+  if (!is_same)
+    return foreign("its record does not say in which pid namespace it runs",
+                   "start it again with a library newer than version 0.1");
   return look.found == PidFound::kEnded ? kGone : kAlive;
 }
 
@@ -92,7 +98,8 @@ bool needs_look(const PointerRecord& record, const Viewpoint& from) noexcept {
 Verdict judge(const PointerRecord& record, const Viewpoint& from,
               const ProcessLook& look) noexcept {
   if (from.pid_namespace == 0) {
-    return foreign("procfs is not there to say in which pid namespace this reader runs");
+    return foreign("procfs is not there to say in which pid namespace this reader runs",
+                   "mount procfs at /proc for this reader");
   }
   if (record.pid_namespace == 0) return judge_without_namespace(record, from, look);
   if (record.pid_namespace != from.pid_namespace)
@@ -104,7 +111,9 @@ Verdict judge(const PointerRecord& record, const Viewpoint& from,
     case PidFound::kNotLooked:
       return kNotLooked;
     case PidFound::kHidden:
-      return foreign("procfs hides its process (hidepid, or it is that of another pid namespace)");
+      return foreign("procfs hides its process (hidepid, or it is that of another pid namespace)",
+                     "run as its user or as root, or in the group that the mount of /proc names "
+                     "with gid=");
     case PidFound::kRunning:
     case PidFound::kEnded:
       break;
