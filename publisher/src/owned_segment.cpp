@@ -80,10 +80,12 @@ Result<void> OwnedSegment::start() {
   pointer.bytes = extents.front().size();
   pointer.layout_major = kLayoutMajor;
   pointer.layout_minor = kLayoutMinor;
-  auto written = write_record(options.directory, pointer);
-  if (!written) return tl::make_unexpected(written.error());
-  record = std::move(*written);
-  return {};
+  record = options.directory + "/" + record_file_name(pointer);
+  const std::lock_guard keeper(keeper_mutex_);
+  auto written = kept_record_.write(options.directory, std::move(pointer));
+  if (!written) record.clear();
+  say_if_not_dumpable(options.name, stderr_);
+  return written;
 }
 
 void OwnedSegment::write_header() {
@@ -213,6 +215,11 @@ void* OwnedSegment::keep(void* argument) noexcept {
     const auto next_beat = std::chrono::steady_clock::now() + period;
     segment.heartbeat_ns.store(clock_ns(CLOCK_MONOTONIC_COARSE), std::memory_order_relaxed);
     if (!state.keeper_goes_on()) break;
+    {
+      const std::lock_guard keeper(state.keeper_mutex_);
+      state.kept_record_.look_after();
+      say_if_not_dumpable(state.options.name, state.stderr_);
+    }
     state.rest_until(next_beat);
   }
   release_owner_mutex(segment.owner_mutex);
@@ -338,8 +345,8 @@ void OwnedSegment::close() noexcept {
                          std::memory_order_release);
     directory_changed();
   }
-  if (!record.empty()) ::unlink(record.c_str());
-  stop_keeper();
+  stop_keeper();  // which could write the record again
+  kept_record_.remove();
   if (door_ != nullptr) {
     const std::lock_guard lock(mutex);  // of forks
     door_->close();

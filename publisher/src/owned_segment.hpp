@@ -15,6 +15,7 @@
 
 #include "cut_beat.hpp"
 #include "door/door.hpp"
+#include "kept_record.hpp"
 #include "meterbank/base/fork_watch.hpp"
 #include "meterbank/base/known_fd.hpp"
 #include "meterbank/base/one_process.hpp"
@@ -107,6 +108,8 @@ struct OwnedSegment final : OfOneProcess,
   bool keeper_runs_ = false;
   bool keeper_ready_ = false;
   bool keeper_stop_ = false;
+  KeptRecord kept_record_;  // under keeper_mutex_
+  StandardError stderr_;
 };
 
 }  // namespace meterbank::detail

@@ -138,21 +138,26 @@ bool is_called_like_socket(std::string_view name) noexcept {
   return name.ends_with(kSocketSuffix) || name.ends_with(kDoorSuffix);
 }
 
-Result<std::string> write_record(const std::string& directory, PointerRecord record) {
+std::string record_file_name(const PointerRecord& record) {
   char id[48] = {};
   std::snprintf(id, sizeof id, "@%" PRIu32 "-%" PRIx64, record.pid, record.inode);
-  // The name is for people who list the directory; what counts stands in the record.
   std::string name;
   for (const char c : record.name) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                        c == '-' || c == '_';
     name += plain ? c : '_';
   }
+  return name + id + std::string(kPointerRecordSuffix);
+}
+
+Result<std::string> write_record(const std::string& directory, PointerRecord record) {
   // All that can run out of memory comes before the first file.
-  std::string path = directory + "/" + name + id + std::string(kPointerRecordSuffix);
+  const std::string name = record_file_name(record);
+  std::string path = directory + "/" + name;
   record.socket = socket_name(record.pid, record.inode);
   const std::string text = record.text();
-  const std::string temporary = directory + "/." + name + id + ".new";
+  const std::string temporary =
+      directory + "/." + name.substr(0, name.size() - kPointerRecordSuffix.size()) + ".new";
   const auto refused = [&](const char* what) {
     const int reason = errno;
     ::unlink(temporary.c_str());

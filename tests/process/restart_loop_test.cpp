@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A provider that starts repeatedly under one name, after orderly ends and after kills.
+// A provider that starts repeatedly, after orderly ends and after kills. Each killed one leaves its
+// record, which a successor of the same name removes.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -25,7 +26,7 @@ using test::SegmentEye;
 // A provider in a process of its own, which lives until it is told how to end.
 class Life {
  public:
-  Life(const std::string& directory, std::uint64_t value) {
+  Life(const std::string& name, const std::string& directory, std::uint64_t value) {
     std::array<int, 2> to_us{};
     std::array<int, 2> to_child{};
     if (::pipe(to_us.data()) != 0 || ::pipe(to_child.data()) != 0) return;
@@ -33,7 +34,7 @@ class Life {
     if (pid_ == 0) {
       ::close(to_us[0]);
       ::close(to_child[1]);
-      ::_exit(live(directory, value, to_us[1], to_child[0]) ? 0 : 1);
+      ::_exit(live(name, directory, value, to_us[1], to_child[0]) ? 0 : 1);
     }
     ::close(to_us[1]);
     ::close(to_child[0]);
@@ -55,8 +56,9 @@ class Life {
   }
 
  private:
-  static bool live(const std::string& directory, std::uint64_t value, int to_us, int from_us) {
-    auto provider = Provider::create({.name = "phoenix", .directory = directory});
+  static bool live(const std::string& name, const std::string& directory, std::uint64_t value,
+                   int to_us, int from_us) {
+    auto provider = Provider::create({.name = name, .directory = directory});
     if (!provider) return false;
     const test::NumberedSet set(2);
     auto registration = provider->add(set.spec());
@@ -87,23 +89,23 @@ std::string judge(Result<SegmentEye> eye, std::uint64_t value) {
   return row[0] == value ? "" : "the value of another life";
 }
 
-TEST(RestartLoop, FindsEveryLifeDespiteStaleRecords) {
+// Lives one after the other. Returns how many of them were killed.
+std::size_t live_and_end(const std::string& directory, bool has_one_name) {
   const int lives = test::runs_long() ? 10'000 : 300;
   const int search_every = test::runs_long() ? 500 : 20;  // a search opens every stale record
-  const test::TemporaryDirectory directory;
   std::size_t killed = 0;
   std::size_t searches = 0;
   int failures = 0;
   std::set<std::array<std::uint64_t, 2>> identities;
   for (int round = 0; round < lives; ++round) {
     const auto value = static_cast<std::uint64_t>(round) + 1;
-    Life life(directory.path(), value);
-    ASSERT_NE(life.record(), "");
+    Life life(has_one_name ? "phoenix" : "phoenix" + std::to_string(round), directory, value);
+    EXPECT_NE(life.record(), "");
     auto eye = SegmentEye::of_record(life.record());
     if (eye) identities.insert(eye->header().segment_id);
     std::string fault = judge(std::move(eye), value);
     if (fault.empty() && round % search_every == 0) {
-      fault = judge(SegmentEye::of_directory(directory.path()), value);
+      fault = judge(SegmentEye::of_directory(directory), value);
       ++searches;
     }
     const bool orderly = round % 2 == 1;
@@ -116,10 +118,22 @@ TEST(RestartLoop, FindsEveryLifeDespiteStaleRecords) {
             << failures << " failures\n";
   EXPECT_EQ(failures, 0);
   EXPECT_EQ(identities.size(), static_cast<std::size_t>(lives));
+  return killed;
+}
+
+TEST(RestartLoop, FindsEveryLifeDespiteStaleRecords) {
+  const test::TemporaryDirectory directory;
+  const std::size_t killed = live_and_end(directory.path(), false);
   // A killed one leaves its record and an orderly one nothing, not even a temporary file.
   EXPECT_EQ(directory.files(), killed);
   EXPECT_EQ(test::records_in(directory.path()).size(), killed);
   EXPECT_EQ(SegmentEye::of_directory(directory.path()).error().code, ErrorCode::kNotFound);
+}
+
+TEST(RestartLoop, LeavesNothingOfLivesThatASuccessorFollowed) {
+  const test::TemporaryDirectory directory;
+  EXPECT_GT(live_and_end(directory.path(), true), 0U);
+  EXPECT_EQ(directory.files(), 0U);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <vector>
@@ -264,6 +265,9 @@ TEST_F(CatalogTest, ListsASuccessorInPlaceOfItsDeadPredecessor) {
 
 TEST_F(CatalogTest, DoesNotBringValuesOfAPredecessorBackWhenItsSuccessorEnds) {
   const pid_t child = start_child("orders");
+  // Under a name by which its successor does not find it.
+  const std::string record = open().providers().front()->record;
+  std::filesystem::rename(record, directory_.path() + "/kept.provider");
   Catalog catalog = open();
   kill_child(child);
   catalog.refresh();
@@ -329,9 +333,10 @@ TEST_F(CatalogTest, MapsNoMoreThanItsCapsAllow) {
   Provider provider = start();
   const Catalog small = open({.segment_bytes_max = 4096});
   ASSERT_EQ(small.providers().size(), 1U);
-  EXPECT_EQ(small.providers().front()->error.code, ErrorCode::kBadSize);
+  EXPECT_EQ(small.providers().front()->error.code, ErrorCode::kLimit);
+  EXPECT_EQ(small.providers().front()->limited_by, ReadLimit::kSegmentBytes);
   const Catalog poor = open({.user_bytes_max = 4096});
-  EXPECT_EQ(poor.providers().front()->error.code, ErrorCode::kLimit);
+  EXPECT_EQ(poor.providers().front()->limited_by, ReadLimit::kUserBytes);
   const Catalog none = open({.providers_per_user_max = 0});
   EXPECT_TRUE(none.providers().empty());
   EXPECT_EQ(none.skipped(), 1U);

@@ -19,6 +19,7 @@
 #include "cli/format/time_text.hpp"
 #include "cli/pmu/arbiter_access.hpp"
 #include "cli/session/exit_code.hpp"
+#include "cli/session/hung.hpp"
 #include "cli/session/left_out.hpp"
 #include "cli/session/output.hpp"
 #include "cli/session/runtime_directory.hpp"
@@ -81,7 +82,6 @@ void examine_objects(const std::string& directory, Findings& findings) {
 // ---- Providers ----
 
 Finding examine_provider(const ProviderView& provider) {
-  const auto age = print_duration(static_cast<double>(provider.heartbeat_age_ns()) / 1e9);
   Finding finding{"provider", {}, Verdict::kOk, {}};
   switch (provider.state) {
     case ProviderState::kLive: {
@@ -97,12 +97,13 @@ Finding examine_provider(const ProviderView& provider) {
       }
       return finding;
     }
-    case ProviderState::kHung:
-      finding.what = fmt::format("{}  alive, but silent for {}", provider.label(), age);
+    case ProviderState::kHung: {
+      HungCause cause = cause_of_hang(provider);
+      finding.what = fmt::format("{}  hung: {}", provider.label(), cause.what);
       finding.verdict = Verdict::kProblem;
-      finding.remedy =
-          fmt::format("look at process {}: stopped, or starved of processor time?", provider.pid);
+      finding.remedy = std::move(cause.remedy);
       return finding;
+    }
     case ProviderState::kDead:
       finding.what = fmt::format("{}  dead, its record was left behind", provider.label());
       finding.verdict = Verdict::kNote;
@@ -152,7 +153,8 @@ Finding examine_limits() {
     const char* name;
     rlim_t enough;
   };
-  // The default caps: 64 MiB a segment, some descriptors, address space for all that is mapped.
+  // For a provider: its default cap. For a reader: some descriptors, and address space for what a
+  // machine of many providers has.
   constexpr rlim_t kSegment = rlim_t{64} << 20;
   constexpr std::array kLimits{Limit{RLIMIT_FSIZE, "file size", kSegment},
                                Limit{RLIMIT_NOFILE, "open files", 256},
@@ -247,7 +249,15 @@ void examine_left_out(const Catalog& catalog, Findings& findings) {
   for (const LeftOut& each : catalog.left_out()) {
     findings.push_back({"left out", left_out_text(each),
                         hides_providers(each.reason) ? Verdict::kProblem : Verdict::kNote,
-                        std::string(remedy_for(each.reason))});
+                        remedy_for(each, catalog)});
+  }
+  for (const LeftOutNote& note : left_out_of(catalog).notes) {
+    if (note.providers + note.parts == 0 || note.reason == "providers-max") continue;
+    if (note.reason == "not-read-yet" || note.reason == "cannot-open") continue;
+    findings.push_back({"left out",
+                        fmt::format("{} providers wholly and {} in part: {}", note.providers,
+                                    note.parts, note.text),
+                        Verdict::kProblem, note.remedy});
   }
 }
 
@@ -267,7 +277,7 @@ std::string_view verdict_text(Verdict verdict) {
 
 Findings examine(const Invocation& invocation) {
   Findings findings;
-  auto catalog = Catalog::open({.directory = invocation.selection.directory});
+  auto catalog = Catalog::open(catalog_options(invocation.selection));
   if (!catalog) {
     findings.push_back(
         {"directory", named_cause(catalog.error()), Verdict::kProblem, remedy_of(catalog.error())});

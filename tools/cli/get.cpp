@@ -8,9 +8,11 @@
 #include "cli/format/kinds.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
+#include "cli/session/hung.hpp"
 #include "cli/session/left_out.hpp"
 #include "cli/session/output.hpp"
 #include "cli/verbs.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -49,9 +51,24 @@ int stop_code(const RowPlan& plan, const Waiter& waiter) {
   return plan.stop_is_success ? kExitDone : 128 + waiter.signal();
 }
 
+// Names the providers of the sample that are hung: what they show are their last values.
+bool report_hung(const Selection& selection, const Sampler& sampler, const Console& console) {
+  std::set<std::string> hung;
+  for (const SelectedSet& shown : sampler.newer().selected()) hung.insert(shown.provider().record);
+  bool any = false;
+  for (const auto& provider : selection.catalog.providers()) {
+    if (provider->state != ProviderState::kHung || !hung.contains(provider->record)) continue;
+    const HungCause cause = cause_of_hang(*provider);
+    complain(console, fmt::format("{} is hung: {}; try: {}", escape_for_terminal(provider->label()),
+                                  cause.what, cause.remedy));
+    any = true;
+  }
+  return any;
+}
+
 // What the last sample means for the exit code; `answered` is what its callbacks mean.
-int judge(const Invocation& invocation, const Sampler& sampler, bool complete, int answered,
-          const Console& console) {
+int judge(const Invocation& invocation, const Selection& selection, const Sampler& sampler,
+          bool complete, int answered, const Console& console) {
   if (all_are_gone(sampler)) {
     complain(console, "the provider is gone; these were its last values; try: meterbank list");
     return kExitNo;
@@ -60,6 +77,7 @@ int judge(const Invocation& invocation, const Sampler& sampler, bool complete, i
     complain(console, "not every path has a value; try: -n 2, or leave out --strict");
     return kExitNo;
   }
+  if (invocation.strict && report_hung(selection, sampler, console)) return kExitNo;
   return answered;
 }
 
@@ -167,6 +185,7 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
   int answered = kExitDone;
   std::set<std::string> said;
   std::string said_not_in_totals;
+  std::string said_hidden = left_out_of(selection.catalog).line();  // by the caller
   // A percentile is stored nowhere.
   PercentileRows with_percentiles(invocation.raw ? Percentiles() : invocation.percentiles);
   while (taken && wake == Wake::kDeadline) {
@@ -183,7 +202,12 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
     if (invocation.strict) complete = !lacks_values(known, invocation.raw);
     answered = report_answers(sampler.newer().callbacks, console, said);
     const RowWalk rows = [&](ValueSink take) { with_percentiles.each(known, take); };
-    writer->write({sampler.newer(), rows, sampler.interval()},
+    const auto hidden = left_out_of(selection.catalog);
+    if (auto line = hidden.line(); line != said_hidden) {
+      if (!line.empty()) complain(console, line);
+      said_hidden = std::move(line);
+    }
+    writer->write({sampler.newer(), rows, sampler.interval(), hidden},
                   [&](std::string_view text) { return taken = output->write(text); });
     // Derived rows say what they left out once they are made.
     auto left_out = not_in_totals_of(sampler.newer().left_out());
@@ -205,7 +229,8 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
     complain(console, "timed out; try: a longer --timeout");
     return output->finish(kExitTimeout, writer->end());
   }
-  return output->finish(judge(invocation, sampler, complete, answered, console), writer->end());
+  return output->finish(judge(invocation, selection, sampler, complete, answered, console),
+                        writer->end());
 }
 
 int get(const Invocation& invocation, Console& console) {
@@ -219,8 +244,9 @@ int get(const Invocation& invocation, Console& console) {
   }
   auto selection = Selection::open(options, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
-  report_left_out(selection->catalog, console);
-  const int missing = report_missing(*selection, console);
+  const int left_out = report_left_out(selection->catalog, console);
+  int missing = report_missing(*selection, console);
+  if (invocation.strict) missing = std::max(missing, left_out);
   if (missing != kExitDone && (invocation.strict || selection->query.selected().empty())) {
     return missing;
   }

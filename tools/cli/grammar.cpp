@@ -25,7 +25,7 @@ struct Words {
   CommonWords common;
   std::vector<std::string> topic;
   std::string wait, callback_timeout, format, units, json_int, interval, samples, duration, period,
-      seed, percentiles;
+      seed, percentiles, providers_max, segment_bytes_max, user_bytes_max;
   std::vector<std::string> expressions;
   bool cooked = false;
   bool version = false;
@@ -77,6 +77,7 @@ class Grammar {
         break;
       case Verb::kDoctor:
         options.flag("--clean", invocation_.clean, "Remove the records of your dead providers");
+        add_limit_options(options);
         break;
       case Verb::kVersion:
         add_format(options, "text or json");
@@ -102,9 +103,19 @@ class Grammar {
     options.text("--provider", selection.provider, "NAME", "Only this provider: NAME or NAME@PID");
     options.flag("--across-users", selection.across_users,
                  "Include other users' providers in totals and expressions");
+    add_limit_options(options);
     options.text("--wait", words_.wait, "SPAN", "Wait up to SPAN for missing counters");
     options.text("--callback-timeout", words_.callback_timeout, "SPAN",
                  "Wait up to SPAN for callbacks, default 1s");
+  }
+
+  void add_limit_options(OptionTable options) {
+    options.text("--providers-max", words_.providers_max, "N",
+                 "Providers read of one user, default 16384");
+    options.text("--segment-bytes-max", words_.segment_bytes_max, "BYTES",
+                 "Memory mapped of one provider, default 1G");
+    options.text("--user-bytes-max", words_.user_bytes_max, "BYTES",
+                 "Memory mapped of one user's providers, default 4G");
   }
 
   void add_format(OptionTable options, const char* description) {
@@ -121,6 +132,7 @@ class Grammar {
     add_selection_options(options);
     add_format(options, "table plain tsv csv json jsonl");
     options.text("-o,--output", v.output, "FILE", "Write FILE; it appears when it is complete");
+    options.flag("--strict", v.strict, "Fail if providers are left out");
   }
 
   void add_moment_options(OptionTable options, const char* samples) {
@@ -151,7 +163,7 @@ class Grammar {
     options.text("--json-int", words_.json_int, "FORM",
                  "64-bit integers as number (default) or string");
     options.text("-o,--output", v.output, "FILE", "Write FILE; it appears when it is complete");
-    options.flag("--strict", v.strict, "Fail if a path matches nothing or a value is missing");
+    options.flag("--strict", v.strict, "Fail if a path, a value or a provider is missing or hung");
   }
 
   void add_host_options(OptionTable options) {
@@ -216,6 +228,14 @@ class Grammar {
     }
     if (auto read = read_number(words_.samples, "-n", v.samples); !read) return read;
     if (auto read = read_number(words_.seed, "--seed", seed); !read) return read;
+    auto& selection = v.selection;
+    auto limits = read_number(words_.providers_max, "--providers-max", selection.providers_max);
+    if (!limits) return limits;
+    limits =
+        read_bytes(words_.segment_bytes_max, "--segment-bytes-max", selection.segment_bytes_max);
+    if (!limits) return limits;
+    limits = read_bytes(words_.user_bytes_max, "--user-bytes-max", selection.user_bytes_max);
+    if (!limits) return limits;
     v.seed = seed.value_or(v.seed);
     return {};
   }

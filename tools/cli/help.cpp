@@ -119,11 +119,12 @@ constexpr std::string_view kExitCodes =
     R"(0    done; also Ctrl-C where nothing else ends it: watch, host, demo, get -n 0,
      pmu hold
 1    ran, but the answer is no: nothing matched, the provider is gone or did
-     not answer in the last sample, doctor found a problem, pmu probe found no
-     counter, pmu hold lost its lease
+     not answer in the last sample, with --strict is hung, doctor found a
+     problem, pmu probe found no counter, pmu hold lost its lease
 2    usage: a bad option, path or number
 3    environment: permission, no directory, a newer layout, disk full, out of
-     memory; no arbiter, counters that others have
+     memory, with --strict providers that are left out; no arbiter, counters
+     that others have
 124  --timeout ran out; of pmu also --wait, and --for of pmu wait
 126  pmu run: the command could not be run
 127  pmu run: there is no such command

@@ -405,7 +405,8 @@ int list(const Invocation& invocation, Console& console) {
   } else {
     code = report_hidden(selection->catalog, console);
   }
-  report_left_out(selection->catalog, console);
+  const int left_out = report_left_out(selection->catalog, console);
+  if (invocation.strict) code = std::max(code, left_out);
   const bool show_providers = invocation.providers && !selection->catalog.providers().empty();
   if (!listed.empty() || show_providers) {
     print_listing(invocation, *selection, std::move(listed), console,

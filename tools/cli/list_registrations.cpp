@@ -8,6 +8,7 @@
 
 #include "cli/format/listing.hpp"
 #include "cli/session/exit_code.hpp"
+#include "cli/session/left_out.hpp"
 #include "cli/session/output.hpp"
 #include "cli/verbs.hpp"
 #include "meterbank/reader/glob.hpp"
@@ -63,8 +64,9 @@ int list_registrations(const Invocation& invocation, Console& console) {
     if (!path) return explain_failure(path.error(), waiter, console);
     paths.push_back(std::move(*path));
   }
-  const auto catalog = Catalog::open({.directory = invocation.selection.directory});
+  const auto catalog = Catalog::open(catalog_options(invocation.selection));
   if (!catalog) return explain_failure(catalog.error(), waiter, console);
+  const int left_out = report_left_out(*catalog, console);
   auto output = Output::open(console, invocation.output);
   if (!output) return explain_failure(output.error(), waiter, console);
   Listing listing({{"PROVIDER", "provider"},
@@ -83,7 +85,8 @@ int list_registrations(const Invocation& invocation, Console& console) {
   }
   if (!listing.empty()) {
     output->write(listing.print(style_of(invocation, console)));
-    return output->finish(report_hidden(*catalog, console));
+    return output->finish(
+        std::max(report_hidden(*catalog, console), invocation.strict ? left_out : kExitDone));
   }
   if (style_of(invocation, console).format == Format::kJson) output->write("[]\n");
   if (catalog->providers().empty()) return output->finish(report_no_provider(*catalog, console));

@@ -15,6 +15,7 @@
 #include "decode/directory_decoder.hpp"
 #include "liveness_words.hpp"
 #include "meterbank/shm/utf8.hpp"
+#include "why_denied.hpp"
 
 namespace meterbank {
 namespace {
@@ -59,20 +60,19 @@ std::string socket_beside(const std::string& record, const std::string& name) {
 // The file behind a descriptor of another process. Held by path first, so that nothing but the
 // expected regular file is ever opened.
 Result<UniqueFd> open_descriptor_of(std::uint32_t pid, std::uint32_t descriptor,
-                                    std::uint64_t inode) {
+                                    std::uint64_t inode, std::uint32_t owner) {
   const std::string there = "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(descriptor);
   const UniqueFd held(::open(there.c_str(), O_PATH | O_CLOEXEC));
   if (!held) {
     const int reason = errno;
-    const bool denied = reason == EACCES || reason == EPERM;
-    return fail(denied                ? ErrorCode::kDenied
-                : is_shortage(reason) ? ErrorCode::kSystem
-                                      : ErrorCode::kGone,
+    if (reason == EACCES || reason == EPERM) {
+      DeniedCause cause = why_denied(pid, owner);
+      return fail(ErrorCode::kDenied, "memory of process " + std::to_string(pid) + ": " + cause.why,
+                  std::move(cause.remedy), reason);
+    }
+    return fail(is_shortage(reason) ? ErrorCode::kSystem : ErrorCode::kGone,
                 "memory of process " + std::to_string(pid) + " (" + there + ")",
-                denied                ? "run as the provider's user or as root"
-                : is_shortage(reason) ? kMoreDescriptors
-                                      : "",
-                reason);
+                is_shortage(reason) ? kMoreDescriptors : "", reason);
   }
   struct stat facts {};
   if (::fstat(held.get(), &facts) != 0 || facts.st_ino != inode || !S_ISREG(facts.st_mode)) {
@@ -127,7 +127,24 @@ bool Attachment::has_record_file() const noexcept {
   return ::access(path_.c_str(), F_OK) == 0 || errno != ENOENT;
 }
 
-Result<MappedExtent> Attachment::map(UniqueFd opened, MappingBudget& budget) const {
+tl::unexpected<Error> Attachment::exceeds(ReadLimit limit, std::uint64_t bytes,
+                                          const MappingBudget& budget) {
+  limited_by_ = limit;
+  const bool is_user = limit == ReadLimit::kUserBytes;
+  const std::string whose = is_user ? "all providers of user " + std::to_string(owner_) + " publish"
+                                    : escape_for_terminal(record_.name) + "@" +
+                                          std::to_string(record_.pid) + " publishes";
+  const std::uint64_t held = mapped_bytes();
+  return fail(ErrorCode::kLimit,
+              whose + " more than the " +
+                  std::to_string(is_user ? budget.user_bytes_max() : budget.segment_bytes_max()) +
+                  " bytes that are mapped; its next " + std::to_string(bytes) +
+                  " bytes are left out, " + std::to_string(held) + " are read",
+              is_user ? "raise CatalogOptions::user_bytes_max if this user is trusted"
+                      : "raise CatalogOptions::segment_bytes_max");
+}
+
+Result<MappedExtent> Attachment::map(UniqueFd opened, MappingBudget& budget) {
   struct stat facts {};
   if (::fstat(opened.get(), &facts) != 0) {
     return fail(ErrorCode::kSystem, "owner of " + escape_for_terminal(record_.name), {}, errno);
@@ -140,11 +157,10 @@ Result<MappedExtent> Attachment::map(UniqueFd opened, MappingBudget& budget) con
                 "remove " + escape_for_terminal(path_));
   }
   const auto bytes = static_cast<std::uint64_t>(std::max<off_t>(facts.st_size, 0));
-  if (bytes > budget.room_of_user(owner_)) {
-    return fail(ErrorCode::kLimit,
-                "user " + std::to_string(owner_) + " publishes more than may be mapped",
-                "raise CatalogOptions::user_bytes_max if this user is trusted");
+  if (bytes > budget.room_in_segment(mapped_bytes())) {
+    return exceeds(ReadLimit::kSegmentBytes, bytes, budget);
   }
+  if (bytes > budget.room_of_user(owner_)) return exceeds(ReadLimit::kUserBytes, bytes, budget);
   auto extent = MappedExtent::map(std::move(opened), budget.room_in_segment(mapped_bytes()));
   if (extent) budget.count(owner_, extent->bytes().size());
   return extent;
@@ -152,7 +168,7 @@ Result<MappedExtent> Attachment::map(UniqueFd opened, MappingBudget& budget) con
 
 Result<UniqueFd> Attachment::open_extent(std::uint32_t index, std::uint32_t descriptor,
                                          std::uint64_t inode, DoorPatience& patience) {
-  auto opened = open_descriptor_of(record_.pid, descriptor, inode);
+  auto opened = open_descriptor_of(record_.pid, descriptor, inode, owner_);
   if (opened || record_.door.empty() || door_is_shut_) return opened;
   auto handed = ask_for_extent(index, inode, patience);
   if (handed) return handed;
@@ -287,7 +303,7 @@ Error Attachment::why_foreign() const {
               "process of " + escape_for_terminal(record_.name) + "@" +
                   std::to_string(record_.pid) +
                   " cannot be verified from here: " + std::string(verdict_.why),
-              "read it as its own user, in its own container"};
+              std::string(verdict_.remedy)};
   if (verdict_.life == Life::kNotLooked) error.remedy = kMoreDescriptors;
   return error;
 }
@@ -334,6 +350,7 @@ void Attachment::refresh(const RefreshMeans& means, MemoryOwners& memories) {
   if (repeats_memory_ && !is_gone && memories.contains(memory_)) return;
   repeats_memory_ = false;
   error_ = {};
+  limited_by_ = ReadLimit::kNone;
   if (segment_ == nullptr && is_gone) {
     error_ = gone(record_);
   } else if (segment_ == nullptr) {
@@ -345,6 +362,7 @@ void Attachment::refresh(const RefreshMeans& means, MemoryOwners& memories) {
   }
   // What is opened through procfs may be another process's by now; the inode decides.
   if (segment_ != nullptr && !is_gone) static_cast<void>(add_extents(means));
+  if (is_shortage(error_.system_error)) limited_by_ = ReadLimit::kOpenFiles;
   if (segment_ != nullptr && verdict_.life == Life::kAlive) means.processes.hold(*process_, owner_);
   look_after_door(means);
   if (state() == ProviderState::kForeign) {
@@ -354,7 +372,8 @@ void Attachment::refresh(const RefreshMeans& means, MemoryOwners& memories) {
   }
   const ProviderState state = this->state();
   const bool is_new = view_ == nullptr || view_->state != state || segment_ != decoded_ ||
-                      view_->error.code != error_.code || view_->error.what != error_.what;
+                      view_->error.code != error_.code || view_->error.what != error_.what ||
+                      view_->limited_by != limited_by_;
   // [Q5] pairs with [P5]. Without it a change could be missed that the version has announced.
   if (is_new || (segment_ != nullptr &&
                  segment_->header().directory_version.load(std::memory_order_acquire) !=
@@ -376,6 +395,7 @@ void Attachment::build_view(ProviderState state) {
   view->record_file = file_;
   view->socket = socket_beside(path_, record_.socket);
   view->error = error_;
+  view->limited_by = limited_by_;
   if (segment_ != nullptr) {
     static const std::vector<RegisteredSet> none;
     DecodedDirectory decoded = decode_directory(*segment_, view_ == nullptr ? none : view_->sets);

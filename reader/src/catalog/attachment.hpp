@@ -27,6 +27,8 @@ class MappingBudget {
   explicit MappingBudget(const CatalogOptions& options) noexcept
       : segment_bytes_max_(options.segment_bytes_max), user_bytes_max_(options.user_bytes_max) {}
 
+  [[nodiscard]] std::uint64_t segment_bytes_max() const noexcept { return segment_bytes_max_; }
+  [[nodiscard]] std::uint64_t user_bytes_max() const noexcept { return user_bytes_max_; }
   void count(std::uint32_t uid, std::uint64_t bytes) { used_[uid] += bytes; }
   // What one segment that has `held` bytes already may still map.
   [[nodiscard]] std::uint64_t room_in_segment(std::uint64_t held) const noexcept {
@@ -107,7 +109,10 @@ class Attachment {
   void look_after_process(ProcessTable& processes);
   // False: an extent that the header lists could not be had; error_ says why.
   [[nodiscard]] bool add_extents(const RefreshMeans& means);
-  [[nodiscard]] Result<MappedExtent> map(UniqueFd opened, MappingBudget& budget) const;
+  [[nodiscard]] Result<MappedExtent> map(UniqueFd opened, MappingBudget& budget);
+  // Notes which limit it is, and says so.
+  [[nodiscard]] tl::unexpected<Error> exceeds(ReadLimit limit, std::uint64_t bytes,
+                                              const MappingBudget& budget);
   [[nodiscard]] ProviderState state() const noexcept;
   [[nodiscard]] Error why_foreign() const;
   void build_view(ProviderState state);
@@ -133,6 +138,7 @@ class Attachment {
   std::shared_ptr<const MappedSegment> segment_;
   std::shared_ptr<const MappedSegment> decoded_;  // what view_ was decoded from
   Error error_;
+  ReadLimit limited_by_ = ReadLimit::kNone;
   std::shared_ptr<const ProviderView> view_;
 };
 

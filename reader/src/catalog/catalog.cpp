@@ -141,6 +141,10 @@ std::uint64_t ProviderView::interested(const RegisteredSet& set) const noexcept 
   return declared == nullptr ? 0 : declared->interest.load(std::memory_order_relaxed);
 }
 
+RecordRemoval remove_record(const ProviderView& provider) {
+  return remove_ended_record(provider.record, provider.record_file);
+}
+
 struct Catalog::Found {
   std::unordered_set<const Attachment*> present;  // of those known, with their record still there
   std::vector<FoundRecord> added;

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "meterbank/base/unique_fd.hpp"
-#include "process_watch.hpp"
+#include "meterbank/shm/process_watch.hpp"
 
 namespace meterbank {
 

@@ -46,7 +46,7 @@ class CatalogJunk : public test::SharedDirectoryTest {
 TEST_F(CatalogJunk, DeadRecordsHideNoLiveProviderOfTheSameUser) {
   write_dead_records(2000);
   start_providers("healthy", 3);
-  Catalog catalog = open();
+  Catalog catalog = open({.providers_per_user_max = 1024});
   EXPECT_EQ(states_of(catalog)["live"], 3);
   EXPECT_EQ(states_of(catalog)["dead"], 1024);
   EXPECT_EQ(left_out(catalog, LeftOutReason::kRecordsMax, ::geteuid()), 2000U - 1024U);

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "catalog/process_watch.hpp"
+#include "meterbank/shm/process_watch.hpp"
 
 namespace meterbank {
 namespace {

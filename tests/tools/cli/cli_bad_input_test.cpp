@@ -139,8 +139,22 @@ TEST_F(CliBadInput, RefusesSizesThatNoSegmentHas) {
   open_shop();
   expect_refusal(memory(0, true, kAllSeals), "BAD_SIZE");
   expect_refusal(memory(5000, true, kAllSeals), "BAD_SIZE");
-  expect_refusal(memory(std::uint64_t{128} << 20, false, kAllSeals), "BAD_SIZE");
-  expect_refusal(memory(std::uint64_t{1} << 40, false, kAllSeals), "LIMIT");
+  expect_refusal(memory(std::uint64_t{128} << 20, false, kAllSeals), "SPARSE");
+}
+
+TEST_F(CliBadInput, LeavesOutMemoryBeyondItsLimit) {
+  open_shop();
+  const auto huge = memory(std::uint64_t{1} << 40, false, kAllSeals);
+  ASSERT_TRUE(huge);
+  point_at(huge);
+
+  const auto outcome = meterbank({"get", "--raw"});
+
+  EXPECT_EQ(outcome.code, kExitEnvironment);
+  EXPECT_NE(outcome.out.find("shop_sales"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.err,
+            "meterbank: left out 1 of 2 providers: limit of one provider (1G); try: "
+            "--segment-bytes-max 2G\n");
 }
 
 TEST_F(CliBadInput, RefusesMemoryWithoutASegmentInIt) {

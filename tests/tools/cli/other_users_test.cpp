@@ -197,7 +197,8 @@ TEST_F(CliOtherUsers, TakeOverNoColumn) {
     return true;
   };
   const RowWalk all_rows = [&sampler](ValueSink take) { sampler.each_row(take); };
-  writer->write({sampler.newer(), all_rows, sampler.interval()}, to_log);
+  writer->write({sampler.newer(), all_rows, sampler.interval(), left_out_of(selection->catalog)},
+                to_log);
   other.go();
   selection->refresh();
   sampler.take();
@@ -216,7 +217,9 @@ TEST_F(CliOtherUsers, TakeOverNoColumn) {
       if (!take(*row)) return;
     }
   };
-  writer->write({sampler.newer(), in_this_order, sampler.interval()}, to_log);
+  writer->write(
+      {sampler.newer(), in_this_order, sampler.interval(), left_out_of(selection->catalog)},
+      to_log);
   EXPECT_NE(log.find("\"20\""), std::string::npos) << log;
 }
 

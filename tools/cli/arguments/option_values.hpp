@@ -25,6 +25,11 @@ namespace meterbank::cli {
                                      std::optional<std::chrono::nanoseconds>& target);
 [[nodiscard]] Result<void> read_number(std::string_view word, const char* option,
                                        std::optional<std::uint64_t>& target);
+// "64M": bytes with K, M, G or T for powers of 1,024, in either case.
+[[nodiscard]] Result<void> read_bytes(std::string_view word, const char* option,
+                                      std::optional<std::uint64_t>& target);
+// As read_bytes() takes it.
+[[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 // All of `word` as one number of this base; nothing if it is not a number or too great.
 [[nodiscard]] std::optional<std::uint64_t> whole_number(std::string_view word, int base = 10);
 

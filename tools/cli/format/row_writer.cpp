@@ -216,6 +216,7 @@ class JsonRowWriter final : public RowWriter {
       return text.size() < kBytesAtOnce || out(std::exchange(text, {}));
     });
     note_errors(moment);
+    left_out_ = moment.left_out.notes;
     out(text + (lines ? close() : json_.take()));
   }
 
@@ -239,6 +240,7 @@ class JsonRowWriter final : public RowWriter {
   std::string close() {
     json_.end_array();
     write_errors();
+    write_left_out();
     json_.end_object();
     auto text = json_.take() + "\n";
     json_ = JsonWriter(style_.integers_as_text, style_.charset);
@@ -252,6 +254,21 @@ class JsonRowWriter final : public RowWriter {
       if (answer.outcome == AnswerOutcome::kAnswered) continue;
       errors_.push_back({print_utc(moment.sample.time.realtime_ns), answer});
     }
+  }
+
+  // As of the last sample.
+  void write_left_out() {
+    if (left_out_.empty()) return;
+    json_.key("left_out").begin_array();
+    for (const LeftOutNote& note : left_out_) {
+      json_.begin_object().key("reason").text(note.reason);
+      json_.key("providers").number(note.providers);
+      json_.key("parts").number(note.parts);
+      json_.key("text").text(note.text);
+      json_.key("try").text(note.remedy).end_object();
+    }
+    json_.end_array();
+    left_out_.clear();
   }
 
   void write_errors() {
@@ -326,6 +343,7 @@ class JsonRowWriter final : public RowWriter {
   JsonWriter json_;
   bool open_ = false;
   std::vector<std::pair<std::string, CallbackAnswer>> errors_;
+  std::vector<LeftOutNote> left_out_;
 };
 
 }  // namespace

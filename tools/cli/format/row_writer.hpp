@@ -15,6 +15,7 @@
 
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/quantity.hpp"
+#include "cli/session/left_out.hpp"
 #include "cli/session/selection.hpp"
 #include "meterbank/reader/sample.hpp"
 #include "meterbank/shm/utf8.hpp"
@@ -56,6 +57,7 @@ struct Moment {
   const Sample& sample;
   const RowWalk& rows;
   double interval_s = 0;  // since the sample before; 0 for the first
+  const LeftOutSummary& left_out;
 };
 
 // Takes text; false: the receiver wants no more.

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <fstream>
 #include <iostream>
+#include <limits>
 
 #include "cli/format/kinds.hpp"
 #include "cli/session/exit_code.hpp"
@@ -71,7 +72,9 @@ int report_unreadable(const Catalog& catalog, const Console& console) {
   int code = kExitDone;
   for (const auto& provider : catalog.providers()) {
     if (is_readable(*provider) && !lacks_parts(*provider)) continue;
-    if (is_unreadable(*provider) || lacks_parts(*provider)) {
+    if (provider->limited_by != ReadLimit::kNone) {  // report_left_out() names it
+      code = kExitEnvironment;
+    } else if (is_unreadable(*provider) || lacks_parts(*provider)) {
       complain(console, fmt::format("{}: {}", escape_for_terminal(provider->label()),
                                     named_message(provider->error)));
       code = kExitEnvironment;
@@ -196,6 +199,13 @@ CatalogOptions catalog_options(const SelectionOptions& options) {
   CatalogOptions catalog;
   catalog.directory = options.directory;
   if (options.across_users) catalog.trust = UserPolicy::kEveryone;
+  if (options.providers_max) {
+    constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+    catalog.providers_per_user_max =
+        static_cast<std::uint32_t>(std::min(*options.providers_max, kMost));
+  }
+  catalog.segment_bytes_max = options.segment_bytes_max.value_or(catalog.segment_bytes_max);
+  catalog.user_bytes_max = options.user_bytes_max.value_or(catalog.user_bytes_max);
   return catalog;
 }
 
@@ -277,9 +287,10 @@ int report_hidden(const Catalog& catalog, const Console& console) {
   int code = kExitDone;
   for (const auto& provider : catalog.providers()) {
     if (!is_unreadable(*provider) && !lacks_parts(*provider)) continue;
+    code = kExitEnvironment;
+    if (provider->limited_by != ReadLimit::kNone) continue;  // report_left_out() names it
     complain(console, fmt::format("{}: {}", escape_for_terminal(provider->label()),
                                   named_message(provider->error)));
-    code = kExitEnvironment;
   }
   return std::max(code, report_odd_records(catalog, console));
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
@@ -26,7 +27,9 @@ struct SelectionOptions {
   std::vector<std::string> paths;
   std::string paths_from;  // a file of paths, one a line; "-" is standard input
   std::vector<std::string> excluded;
-  bool across_users = false;                     // totals are of all users
+  bool across_users = false;  // totals are of all users
+  // Of one user, of one provider, of one user; what is not set is as CatalogOptions has it.
+  std::optional<std::uint64_t> providers_max, segment_bytes_max, user_bytes_max;
   std::optional<std::chrono::nanoseconds> wait;  // for everything to appear
   std::chrono::nanoseconds callback_timeout = std::chrono::seconds(1);
 };

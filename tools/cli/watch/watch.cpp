@@ -7,6 +7,7 @@
 #include "cli/distribution/percentile_rows.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
+#include "cli/session/left_out.hpp"
 #include "cli/verbs.hpp"
 #include "cli/watch/live_table.hpp"
 #include "cli/watch/screen.hpp"
@@ -131,6 +132,9 @@ class LiveSession {
     if (const auto left_out = not_in_totals_text(not_in_totals_of(selection_.query.left_out()));
         !left_out.empty()) {
       text += (text.empty() ? "" : ", ") + left_out;
+    }
+    if (const auto line = left_out_of(selection_.catalog).line(); !line.empty()) {
+      text += (text.empty() ? "" : ", ") + line;
     }
     const auto answers = selection_.query.answers();
     if (answers == nullptr) return text;

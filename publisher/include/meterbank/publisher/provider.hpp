@@ -49,8 +49,9 @@ struct ProviderOptions {
   // "group:GID" or "everyone". Empty: the group of the runtime directory if that has its
   // set-group-id bit, else "owner". METERBANK_READERS in the environment takes its place.
   std::string readers = {};
-  // How often the keeper thread says that the process is alive. Zero: no thread, and a hung
-  // process cannot be told from an idle one; death is still noticed.
+  // How often the keeper thread says that the process is alive, and writes the record again if it
+  // has vanished. Zero: no thread, and a hung process cannot be told from an idle one; death is
+  // still noticed.
   std::chrono::milliseconds heartbeat{1000};
   // How long a closed instance keeps its last values before its slot may be used again. Slots are
   // reused earlier rather than memory grown without end.
@@ -122,7 +123,10 @@ class Registration {
 class Provider {
  public:
   // Errors: kBadName, kNoDirectory, kNoSpace, kDenied, kSystem. Creates one memfd, one record in
-  // the runtime directory and, unless told otherwise, one thread that blocks all signals.
+  // the runtime directory and, unless told otherwise, one thread that blocks all signals. Removes
+  // the records of earlier providers of this name, user and pid namespace that are proved to have
+  // ended. Says once on stderr if readers of its own user cannot read it: record_removal.hpp and
+  // docs/security.md.
   static Result<Provider> create(ProviderOptions options);
   // Never fails: if create() does, the reason goes to stderr once and the provider leads nowhere,
   // harmlessly: everything registered with it counts into nothing.

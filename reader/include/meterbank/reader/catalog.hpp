@@ -33,6 +33,7 @@
 #include "meterbank/base/result.hpp"
 #include "meterbank/shm/counter_type.hpp"
 #include "meterbank/shm/distribution.hpp"
+#include "meterbank/shm/record_removal.hpp"
 #include "meterbank/shm/schema_layout.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 #include "meterbank/shm/shard_join.hpp"
@@ -90,6 +91,14 @@ struct LeftOut {
   std::uint64_t count = 0;
 };
 
+// Which limit keeps a provider's memory, or a part of it, from being mapped.
+enum class ReadLimit : std::uint8_t {
+  kNone,
+  kSegmentBytes,  // CatalogOptions::segment_bytes_max
+  kUserBytes,     // CatalogOptions::user_bytes_max
+  kOpenFiles,     // this process, or the machine, lacks descriptors or memory
+};
+
 // A choice of users, by the kernel's word about who owns a provider's memory.
 enum class UserPolicy : std::uint8_t { kOwn, kOwnAndRoot, kEveryone };
 [[nodiscard]] bool includes(UserPolicy users, std::uint32_t uid) noexcept;
@@ -103,10 +112,12 @@ struct CatalogOptions {
   // See docs/decisions/0016-identity-and-trust.md.
   UserPolicy trust = UserPolicy::kOwnAndRoot;
   // What is mapped, and with it what a reader takes for itself: at most twice as much, and 32 MiB.
-  std::uint64_t segment_bytes_max = std::uint64_t{64} << 20;
-  std::uint64_t user_bytes_max = std::uint64_t{256} << 20;  // all segments of one uid
+  // The defaults are for one machine of 10,000 providers and 1,000,000 instances. Of a larger
+  // segment the extents that fit are mapped, and what lies in them is read.
+  std::uint64_t segment_bytes_max = std::uint64_t{1} << 30;
+  std::uint64_t user_bytes_max = std::uint64_t{4} << 30;  // all segments of one uid
   // Dead, unreadable and repeated records do not count.
-  std::uint32_t providers_per_user_max = 1024;
+  std::uint32_t providers_per_user_max = 16'384;
 };
 
 [[nodiscard]] std::string_view name_of(RegistrationState state) noexcept;
@@ -197,8 +208,9 @@ struct ProviderView {
   std::uint64_t created_realtime_ns = 0;
   std::uint64_t bytes = 0;  // mapped
   std::uint64_t directory_version = 0;
-  Error error;                // why it is kUnreadable or kForeign, or not wholly read
-  std::vector<Error> errors;  // sets and instances that were left out, and why
+  Error error;                              // why it is kUnreadable or kForeign, or not wholly read
+  ReadLimit limited_by = ReadLimit::kNone;  // if `error` says so because of a limit
+  std::vector<Error> errors;                // sets and instances that were left out, and why
   std::vector<RegisteredSet> sets;
   std::shared_ptr<const MappedSegment> segment;  // null if it could not be attached
 
@@ -225,12 +237,6 @@ struct ProviderView {
 // Removes the record of a provider that is proved to have ended, and its socket. Looks anew: the
 // file has to be the one that the view was made of, and the process has to be gone by the rules of
 // ProviderState::kDead at this moment.
-enum class RecordRemoval : std::uint8_t {
-  kRemoved,
-  kNotDead,  // alive, or not to be verified from here
-  kChanged,  // the file is gone or another one
-  kDenied,   // it belongs to another user, or the kernel refused
-};
 [[nodiscard]] RecordRemoval remove_record(const ProviderView& provider);
 
 class Catalog {
@@ -264,6 +270,7 @@ class Catalog {
       const noexcept {
     return predecessors_;
   }
+  [[nodiscard]] const CatalogOptions& options() const noexcept { return options_; }
   // The directories that were looked into, in order.
   [[nodiscard]] const std::vector<std::string>& directories() const noexcept {
     return directories_;

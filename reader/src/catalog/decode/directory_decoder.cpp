@@ -74,6 +74,11 @@ class DirectoryDecoder {
   // Each byte of a segment belongs to one thing at a time, so all things together cannot have more
   // bytes than the segment. False: these are too many, so things overlap.
   [[nodiscard]] bool charge(std::uint64_t bytes) noexcept;
+  // In an extent that the segment lists and this reader could not map, for lack of room for
+  // example. What lies there is left out; ProviderView::error has the reason.
+  [[nodiscard]] bool is_not_mapped(Ref ref) const noexcept {
+    return extent_of(ref) >= segment_.extents() && extent_of(ref) < extents_listed_;
+  }
   [[nodiscard]] const SharedWord* words_at(Ref ref, std::uint64_t count) const noexcept;
   [[nodiscard]] Result<std::shared_ptr<const Counterset>> schema_of(Ref registration,
                                                                     const RegistrationFacts& facts);
@@ -81,6 +86,7 @@ class DirectoryDecoder {
 
   const MappedSegment& segment_;
   const std::vector<RegisteredSet>& known_;
+  std::uint32_t extents_listed_ = 0;
   std::uint64_t bytes_left_;
   std::uint64_t unreadable_slots_ = 0;  // of the set that is being read
   std::string name_;                    // of the slot that was read last
@@ -104,6 +110,8 @@ DecodedDirectory DirectoryDecoder::decode() {
   // [Q5] pairs with [P5]. Without it a directory older than its version could be decoded, and the
   // change that the version announced would be missed for ever.
   result_.version = header.directory_version.load(std::memory_order_acquire);
+  // relaxed: a number to compare with; the entries are not read.
+  extents_listed_ = std::min(header.extents_count.load(std::memory_order_relaxed), kExtentsMax);
   // [Q6] pairs with [P6]. Without it a Ref or its record could be seen before it was written.
   std::uint32_t count = header.registrations_count.load(std::memory_order_acquire);
   if (count > kRegistrationsMax) {
@@ -113,7 +121,7 @@ DecodedDirectory DirectoryDecoder::decode() {
   for (std::uint32_t index = 0; index < count; ++index) {
     // relaxed: written before the count, which was loaded by [Q6].
     const Ref ref = header.registrations[index].load(std::memory_order_relaxed);
-    if (ref == 0) continue;
+    if (ref == 0 || is_not_mapped(ref)) continue;
     decode_registration(ref, index);
   }
   if (more_errors_ != 0) {
@@ -183,6 +191,7 @@ void DirectoryDecoder::decode_registration(Ref ref, std::uint32_t index) {
   if (word.state == RegistrationState::kFree) return;
   RegistrationFacts facts;
   if (Fault fault = load_facts(ref, facts); fault != nullptr) return report(index, fault);
+  if (is_not_mapped(facts.schema)) return;
   auto schema = schema_of(ref, facts);
   if (!schema) return report(index, std::move(schema.error().what));
 
@@ -214,7 +223,7 @@ DirectoryDecoder::Fault DirectoryDecoder::walk_groups(const RegistrationRecord& 
   for (std::uint32_t count = 0;; ++count) {
     // [Q4] pairs with [P4]. Without it the group's header could be read before it was written.
     const Ref ref = link->load(std::memory_order_acquire);
-    if (ref == 0) return nullptr;
+    if (ref == 0 || is_not_mapped(ref)) return nullptr;
     if (count == kGroupsMax) return "too many groups";
     // Asked before the group is charged: a cycle must not use up what other sets may visit.
     if (std::find(set.groups.begin(), set.groups.end(), ref) != set.groups.end()) {
@@ -290,9 +299,11 @@ bool DirectoryDecoder::read_slot(const BlockParts<const SharedWord>& block,
     if (!word.readable()) return false;
     // relaxed, here and in read_name: still_in() tells whether the words were of this life.
     const std::uint64_t identity = StdAtomics::load_relaxed(descriptor.identity);
-    const bool is_elsewhere = StdAtomics::load_relaxed(descriptor.name) != 0;
+    const Ref elsewhere = StdAtomics::load_relaxed(descriptor.name);
+    const bool is_elsewhere = elsewhere != 0;
     is_sound = read_name(descriptor, identity >> 32, name_);
     if (!still_in<StdAtomics>(*block.slot, word.generation)) continue;
+    if (is_not_mapped(elsewhere)) return false;
     // Names in the slot are part of the group.
     if (is_elsewhere) is_sound = is_sound && charge(identity >> 32);
     instance.name = name_;

@@ -92,6 +92,10 @@ struct SegmentDirectories {
 // others may write to. Errors: kNoDirectory with the reason.
 [[nodiscard]] Result<void> prepare_directory(const std::string& directory);
 
+// The name of the file that write_record() writes: "orders@48213-414.provider". It is for people
+// who list the directory; what counts is written in the record.
+[[nodiscard]] std::string record_file_name(const PointerRecord& record);
+
 // Writes under a temporary name, then renames. Fills in the name of the socket. Returns the final
 // path.
 // Errors: kNoDirectory kNoSpace kDenied kSystem.

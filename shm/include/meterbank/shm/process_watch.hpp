@@ -74,7 +74,8 @@ enum class Life : std::uint8_t { kAlive, kGone, kForeign, kNotLooked };
 
 struct Verdict {
   Life life = Life::kNotLooked;
-  std::string_view why;  // of kForeign and kNotLooked, for people
+  std::string_view why;          // of kForeign and kNotLooked, for people
+  std::string_view remedy = {};  // of kForeign
 };
 
 [[nodiscard]] Verdict judge(const PointerRecord& record, const Viewpoint& from,

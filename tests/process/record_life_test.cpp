@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A provider's record: found again after it vanished, and gone with the lives that left it behind.
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "../support/bare_provider.hpp"
+#include "../support/comes_true.hpp"
+#include "../support/depth.hpp"
+#include "../support/temporary_directory.hpp"
+#include "meterbank/publisher.hpp"
+#include "meterbank/reader/catalog.hpp"
+
+namespace meterbank {
+namespace {
+
+using namespace std::chrono_literals;
+using test::comes_true;
+
+constexpr uid_t kStranger = 65534;
+
+bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+std::string text_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::size_t occurrences(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+class RecordLife : public testing::Test {
+ protected:
+  [[nodiscard]] Provider create(const std::string& name,
+                                std::chrono::milliseconds heartbeat = 5ms) const {
+    return Provider::create_or_disabled(
+        {.name = name, .directory = directory_.path(), .heartbeat = heartbeat});
+  }
+  // What `act` makes its providers say.
+  template <typename F>
+  static std::string said_by(F&& act) {
+    testing::internal::CaptureStderr();
+    act();
+    return testing::internal::GetCapturedStderr();
+  }
+  [[nodiscard]] std::string state_of(const std::string& name) const {
+    const auto catalog = Catalog::open({.directory = directory_.path()});
+    if (!catalog) return catalog.error().message();
+    for (const auto& provider : catalog->providers()) {
+      if (provider->name == name) return std::string(name_of(provider->state));
+    }
+    return "absent";
+  }
+  // A process that creates a provider and ends without closing it.
+  [[nodiscard]] bool crash(const std::string& name) const {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const auto provider = create(name);
+      ::_exit(provider.is_disabled() ? 1 : 0);
+    }
+    int status = 0;
+    return ::waitpid(child, &status, 0) == child && status == 0;
+  }
+
+  test::TemporaryDirectory directory_;
+};
+
+TEST_F(RecordLife, IsWrittenAgainWhenItVanished) {
+  const Provider provider = create("orders");
+  const std::string text = text_of(provider.record());
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(::unlink(provider.record().c_str()), 0);
+    ASSERT_TRUE(comes_true([&] { return exists(provider.record()); }));
+  }
+  EXPECT_EQ(text_of(provider.record()), text);
+  EXPECT_EQ(state_of("orders"), "live");
+}
+
+TEST_F(RecordLife, IsWrittenAgainOverAFileOfItsOwnUser) {
+  const Provider provider = create("orders");
+  const std::string text = text_of(provider.record());
+  std::ofstream(directory_.path() + "/other") << "something else";
+  std::filesystem::rename(directory_.path() + "/other", provider.record());
+  EXPECT_TRUE(comes_true([&] { return text_of(provider.record()) == text; }));
+}
+
+TEST_F(RecordLife, IsNotWrittenAgainAfterClose) {
+  for (int round = 0; round < 100; ++round) {
+    const Provider provider = create("orders", 1ms);
+    ::unlink(provider.record().c_str());
+    if (round % 2 == 1) std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(directory_.files(), 0U);
+}
+
+TEST_F(RecordLife, IsNotWrittenByAChild) {
+  const Provider provider = create("orders", 200ms);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::unlink(provider.record().c_str());
+    std::this_thread::sleep_for(20ms);
+    ::_exit(exists(provider.record()) ? 1 : 0);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(comes_true([&] { return exists(provider.record()); }));
+}
+
+TEST_F(RecordLife, LeavesAFileOfAnotherUserAloneAndSaysSoOnce) {
+  if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
+  const std::string said = said_by([this] {
+    const Provider provider = create("orders");
+    const std::string other = directory_.path() + "/other";
+    std::ofstream(other) << "mine";
+    ASSERT_EQ(::chown(other.c_str(), kStranger, kStranger), 0);
+    std::filesystem::rename(other, provider.record());
+    std::this_thread::sleep_for(100ms);
+    EXPECT_EQ(text_of(provider.record()), "mine");
+  });
+  EXPECT_EQ(occurrences(said, "another file has taken its name"), 1U) << said;
+}
+
+TEST_F(RecordLife, MakesNoDirectoryAndSaysSoOnce) {
+  const std::string inner = directory_.path() + "/inner";
+  const std::string said = said_by([&] {
+    const Provider provider =
+        Provider::create_or_disabled({.name = "orders", .directory = inner, .heartbeat = 5ms});
+    std::filesystem::remove_all(inner);
+    std::this_thread::sleep_for(100ms);
+    EXPECT_FALSE(exists(inner));
+    // It comes back, as after the service that owns it was started again.
+    ASSERT_EQ(::mkdir(inner.c_str(), 0755), 0);
+    EXPECT_TRUE(comes_true([&] { return exists(provider.record()); }));
+  });
+  EXPECT_EQ(occurrences(said, "its directory is gone"), 1U) << said;
+}
+
+TEST_F(RecordLife, SaysOnceThatAProcessThatIsNotDumpableCannotBeRead) {
+  if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
+  ASSERT_EQ(::chmod(directory_.path().c_str(), 01777), 0);
+  for (const bool is_late : {false, true}) {
+    const std::string said = said_by([&] {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        if (::setresuid(kStranger, kStranger, kStranger) != 0) ::_exit(1);
+        ::prctl(PR_SET_DUMPABLE, is_late ? 1 : 0);
+        const Provider provider = create("orders"), second = create("second");
+        ::prctl(PR_SET_DUMPABLE, 0);
+        std::this_thread::sleep_for(100ms);
+        ::_exit(0);
+      }
+      int status = -1;
+      ASSERT_EQ(::waitpid(child, &status, 0), child);
+      EXPECT_EQ(status, 0);
+    });
+    EXPECT_EQ(occurrences(said, "not dumpable"), 1U) << said;
+  }
+}
+
+// ---- Lives before ----
+
+TEST_F(RecordLife, CrashLoopsLeaveABoundedDirectoryAndHideNoNeighbour) {
+  const auto deaths = test::depth(300, 10'000);
+  const Provider neighbour = create("healthy", 1000ms);
+  std::size_t files_max = 0;
+  for (std::uint64_t death = 0; death < deaths; ++death) {
+    ASSERT_TRUE(crash("phoenix")) << death;
+    files_max = std::max(files_max, directory_.files());
+    if (death % 50 == 0) {
+      ASSERT_EQ(state_of("healthy"), "live") << death;
+    }
+  }
+  EXPECT_LE(files_max, 2U);
+  EXPECT_EQ(state_of("healthy"), "live");
+  EXPECT_EQ(state_of("phoenix"), "dead");
+}
+
+TEST_F(RecordLife, ASuccessorRemovesAThousandPredecessorsAtOnce) {
+  PointerRecord record = test::BareProvider("phoenix").record();
+  record.pid = 0x7fffffff;
+  for (int i = 0; i < 1000; ++i) {
+    record.inode = static_cast<std::uint64_t>(i) + 1;
+    record.socket = socket_name(record.pid, record.inode);
+    ASSERT_TRUE(write_record(directory_.path(), record));
+    std::ofstream(directory_.path() + "/" + record.socket) << "";
+  }
+  const Provider provider = create("phoenix");
+  EXPECT_EQ(directory_.files(), 1U);
+}
+
+TEST_F(RecordLife, ASuccessorRemovesNothingThatItCannotProve) {
+  const test::BareProvider living("phoenix");
+  PointerRecord record = living.record();
+  ASSERT_TRUE(write_record(directory_.path(), record));  // of this process
+  record.pid = 0x7fffffff;
+  record.pid_namespace += 1;
+  record.inode += 1;
+  ASSERT_TRUE(write_record(directory_.path(), record));  // of another pid namespace
+  record.pid_namespace = 0;
+  record.inode += 1;
+  ASSERT_TRUE(write_record(directory_.path(), record));  // of version 0.1
+  record = living.record();
+  record.pid = 0x7fffffff;
+  record.name = "phoenix2";
+  ASSERT_TRUE(write_record(directory_.path(), record));
+  record.name = "phoenix!";
+  ASSERT_TRUE(write_record(directory_.path(), record));
+  // Called like one of its own, and of another name.
+  std::ofstream(directory_.path() + "/phoenix@2147483647-0.provider") << record.text();
+  std::ofstream(directory_.path() + "/phoenix@2147483647-1.provider") << "no record";
+  std::size_t expected = 7;
+  if (::geteuid() == 0) {
+    record.name = "phoenix";
+    const auto others = write_record(directory_.path(), record);
+    ASSERT_TRUE(others);
+    ASSERT_EQ(::chown(others->c_str(), kStranger, kStranger), 0);
+    ++expected;
+  }
+  ASSERT_EQ(directory_.files(), expected);
+
+  const Provider provider = create("phoenix");
+
+  EXPECT_EQ(directory_.files(), expected + 1);
+}
+
+}  // namespace
+}  // namespace meterbank
