@@ -76,13 +76,6 @@ BlockParts<const SharedWord> QueryPlan::block_of(std::size_t row) const noexcept
   return block_in(*selection.groups, *selection.set, instance_of(row));
 }
 
-bool Collector::is_prepared(const SampleContent& sample) const noexcept {
-  return sample.plan == plan_ && sample.values.size() == plan_->words &&
-         sample.status.size() == plan_->rows.size() &&
-         sample.consistency.size() == plan_->rows.size() &&
-         sample.cuts.capacity() >= plan_->selections.size();
-}
-
 bool Collector::prepare(SampleContent& sample) const {
   if (is_prepared(sample)) return false;
   // Without a plan, until it is complete: if memory runs out, the sample is empty.

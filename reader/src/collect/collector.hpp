@@ -25,6 +25,13 @@ class Collector {
   [[nodiscard]] const std::shared_ptr<const QueryPlan>& plan() const noexcept { return plan_; }
   [[nodiscard]] const std::vector<std::uint64_t>& versions() const noexcept { return versions_; }
 
+  // Whether prepare() would change nothing. Asked at every collect(), so it is here.
+  [[nodiscard]] bool is_prepared(const SampleContent& sample) const noexcept {
+    return sample.plan == plan_ && sample.values.size() == plan_->words &&
+           sample.status.size() == plan_->rows.size() &&
+           sample.consistency.size() == plan_->rows.size() &&
+           sample.cuts.capacity() >= plan_->selections.size();
+  }
   // Sizes the sample for the plan; false: it had its size. If it throws std::bad_alloc, the sample
   // is empty.
   bool prepare(SampleContent& sample) const;
@@ -32,7 +39,6 @@ class Collector {
   CollectSummary collect(SampleContent& sample, Cut cut) noexcept;
 
  private:
-  [[nodiscard]] bool is_prepared(const SampleContent& sample) const noexcept;
   std::size_t copy_rows(const QueryPlan::Selection& selection, SampleContent& sample) noexcept;
   std::size_t join_moved(const QueryPlan::Selection& selection, SampleContent& sample,
                          CollectSummary& summary) noexcept;

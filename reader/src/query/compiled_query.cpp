@@ -119,15 +119,20 @@ void CompiledQuery::prepare(Sample& sample) const {
 }
 
 CollectSummary CompiledQuery::collect(Sample& sample, Timestamp time, Cut cut) noexcept {
-  CollectSummary summary;
-  try {
-    prepare(sample);
-  } catch (const std::bad_alloc&) {
-    summary.no_memory = true;
-    return summary;
+  const SampleContent* const before = SampleAccess::find(sample);
+  const bool is_warm =
+      before != nullptr && before->cursor != nullptr && collector_->is_prepared(*before);
+  if (!is_warm) {
+    try {
+      prepare(sample);
+    } catch (const std::bad_alloc&) {
+      CollectSummary summary;
+      summary.no_memory = true;
+      return summary;
+    }
   }
   sample.time = time;
-  summary = collector_->collect(SampleAccess::of(sample), cut);
+  CollectSummary summary = collector_->collect(SampleAccess::of(sample), cut);
   if (asker_ == nullptr) return summary;
   sample.callbacks = asker_->answers();
   summary.unanswered = asker_->unanswered();

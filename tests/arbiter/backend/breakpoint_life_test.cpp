@@ -76,10 +76,10 @@ TEST_F(BreakpointTest, PausedOneHasNoSlotAndKeepsItsCount) {
 
 TEST_F(BreakpointTest, PauseOfACpusCounterIsTimeEnabledAndNotRunning) {
   ASSERT_EQ(open(1, {on(cpus_.front())}), OpenFault::kNone);
-  const Reading before = backend_->read(1).at(0);
   backend_->pause(1);
+  const Reading paused = backend_->read(1).at(0);
   ASSERT_TRUE(comes_true(
-      [&] { return backend_->read(1).at(0).enabled_ns > before.enabled_ns + 1'000'000; }));
+      [&] { return backend_->read(1).at(0).enabled_ns > paused.enabled_ns + 1'000'000; }));
   ASSERT_EQ(backend_->resume(1).fault, OpenFault::kNone);
   const Reading after = backend_->read(1).at(0);
   EXPECT_GT(after.enabled_ns - after.running_ns, 900'000U);

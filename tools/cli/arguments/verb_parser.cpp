@@ -14,7 +14,7 @@
 namespace meterbank::cli {
 namespace {
 
-constexpr std::size_t kNameColumns = 27;
+constexpr std::size_t kNameColumns = 26;
 
 std::string options_text(const CLI::App& app) {
   std::string out;
