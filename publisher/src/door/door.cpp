@@ -10,12 +10,12 @@
 namespace meterbank::detail {
 namespace {
 
-constexpr std::uint64_t kListener = 0;  // tag; connections have their numbers
-constexpr std::uint32_t kOnce = EPOLLONESHOT;
-constexpr int kBacklog = 128;
-constexpr int kAcceptsAtOnce = 32;
-constexpr int kRestMs = 50;
-constexpr std::size_t kUsersMax = 256;  // remembered without reason
+constexpr std::uint64_t kDoorListener = 0;  // tag; connections have their numbers
+constexpr std::uint32_t kWatchOnce = EPOLLONESHOT;
+constexpr int kDoorBacklog = 128;
+constexpr int kDoorAcceptsAtOnce = 32;
+constexpr int kDoorRestMs = 50;
+constexpr std::size_t kDoorUsersMax = 256;  // remembered without reason
 
 TokenBucket::Time now() noexcept { return std::chrono::steady_clock::now(); }
 
@@ -34,12 +34,12 @@ Door::Door(PacketListener listener, const ReadersPolicy& policy, DoorMemory& mem
       limits_(limits),
       listener_(std::move(listener)),
       accepts_(limits.accepts, now()),
-      users_(limits.requests, kUsersMax) {}
+      users_(limits.requests, kDoorUsersMax) {}
 
 Result<std::unique_ptr<Door>> Door::open(const std::string& path, const ReadersPolicy& policy,
                                          DoorMemory& memory, const DoorLimits& limits) {
   // Connecting needs write permission. Who is admitted, the policy says for each peer.
-  auto listener = PacketListener::listen(path, kBacklog, 0666);
+  auto listener = PacketListener::listen(path, kDoorBacklog, 0666);
   if (!listener) return tl::make_unexpected(listener.error());
   auto door = std::make_unique<Door>(std::move(*listener), policy, memory, limits);
   if (!door->prepare()) {
@@ -49,7 +49,7 @@ Result<std::unique_ptr<Door>> Door::open(const std::string& path, const ReadersP
 }
 
 bool Door::prepare() noexcept {
-  return set_.open() && set_.watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, false);
+  return set_.open() && set_.watch(listener_.descriptor(), kDoorListener, EPOLLIN | kWatchOnce, false);
 }
 
 Door::Happened Door::wait(int timeout_ms) const noexcept {
@@ -58,7 +58,7 @@ Door::Happened Door::wait(int timeout_ms) const noexcept {
   return happened;
 }
 
-int Door::due_in_ms(int most) const noexcept { return is_resting_ ? std::min(most, kRestMs) : most; }
+int Door::due_in_ms(int most) const noexcept { return is_resting_ ? std::min(most, kDoorRestMs) : most; }
 
 bool Door::serve(const Happened& happened) noexcept {
   if (happened.woke == WaitSet::Woke::kLost) {
@@ -69,7 +69,7 @@ bool Door::serve(const Happened& happened) noexcept {
   if (happened.woke != WaitSet::Woke::kReady) return true;
   for (std::size_t index = 0; index < happened.count; ++index) {
     const std::uint64_t tag = happened.events[index].data.u64;
-    if (tag == kListener) {
+    if (tag == kDoorListener) {
       accept_readers();
     } else {
       serve_connection(tag);
@@ -83,7 +83,7 @@ bool Door::serve(const Happened& happened) noexcept {
 void Door::accept_readers() noexcept {
   is_resting_ = false;
   const Time at = now();
-  for (int count = 0; count < kAcceptsAtOnce; ++count) {
+  for (int count = 0; count < kDoorAcceptsAtOnce; ++count) {
     if (!accepts_.take(at)) {
       is_resting_ = true;
       return;
@@ -98,7 +98,7 @@ void Door::accept_readers() noexcept {
       break;  // the reader sees its connection end and may come again
     }
   }
-  set_.watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, true);
+  set_.watch(listener_.descriptor(), kDoorListener, EPOLLIN | kWatchOnce, true);
 }
 
 void Door::admit(PacketSocket socket) {

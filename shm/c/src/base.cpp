@@ -17,7 +17,8 @@ const char* mb_status_text(mb_status status) {
       "EXISTS", "NOT_FOUND",        "LIMIT",        "NO_SPACE",         "NO_DIRECTORY",
       "DENIED", "NOT_SEALABLE",     "UNSEALED",     "WRONG_FILESYSTEM", "BAD_SIZE",
       "SPARSE", "NOT_A_SEGMENT",    "NEWER_LAYOUT", "WRONG_ABI",        "CORRUPT",
-      "GONE",   "CLOSED",           "FORKED",       "FOREIGN",          "SYSTEM"};
+      "GONE",   "CLOSED",           "FORKED",       "FOREIGN",          "TIMEOUT",
+      "SYSTEM"};
   static_assert(kNames.size() == MB_SYSTEM + 1);
   const auto position = static_cast<std::size_t>(status);
   return position < kNames.size() ? kNames[position] : "UNKNOWN";

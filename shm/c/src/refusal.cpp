@@ -73,6 +73,8 @@ mb_status status_of(ErrorCode code) noexcept {
       return MB_FORKED;
     case ErrorCode::kForeign:
       return MB_FOREIGN;
+    case ErrorCode::kTimeout:
+      return MB_TIMEOUT;
     case ErrorCode::kSystem:
       return MB_SYSTEM;
   }

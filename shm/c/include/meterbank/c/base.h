@@ -77,7 +77,8 @@ typedef enum mb_status {
   MB_CLOSED = 21,             // used after its provider or set was closed
   MB_FORKED = 22,             // a handle of the parent, used in the child of a fork
   MB_FOREIGN = 23,            // cannot be verified from here: another pid namespace, or no procfs
-  MB_SYSTEM = 24,             // any other failure of a system call; see system_error
+  MB_TIMEOUT = 24,            // another process did not answer in time
+  MB_SYSTEM = 25,             // any other failure of a system call; see system_error
   MB_STATUS_MAX = 0x7fffffff  // never returned; makes room for values of later versions
 } mb_status;
 
