@@ -84,7 +84,7 @@ Result<void> OwnedSegment::start() {
   const std::lock_guard keeper(keeper_mutex_);
   auto written = kept_record_.write(options.directory, std::move(pointer));
   if (!written) record.clear();
-  say_if_not_dumpable(options.name, stderr_);
+  if (door_ == nullptr) say_if_not_dumpable(options.name, stderr_);
   return written;
 }
 
@@ -218,7 +218,7 @@ void* OwnedSegment::keep(void* argument) noexcept {
     {
       const std::lock_guard keeper(state.keeper_mutex_);
       state.kept_record_.look_after();
-      say_if_not_dumpable(state.options.name, state.stderr_);
+      if (state.door_ == nullptr) say_if_not_dumpable(state.options.name, state.stderr_);
     }
     state.rest_until(next_beat);
   }
@@ -235,8 +235,8 @@ bool OwnedSegment::keeper_goes_on() noexcept {
 
 void OwnedSegment::rest_until(std::chrono::steady_clock::time_point next_beat) noexcept {
   while (serves_door_) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        next_beat - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(next_beat - std::chrono::steady_clock::now());
     if (left.count() <= 0) return;
     constexpr std::chrono::milliseconds kLongest{WaitSet::kLookEveryMs};
     const auto happened =
@@ -261,9 +261,9 @@ Result<void> OwnedSegment::open_door() {
 }
 
 Result<void> OwnedSegment::try_to_open_door(const ReadersPolicy& policy) {
-  own_descriptors_ =
-      KnownFd(UniqueFd(::open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC)));
-  if (!own_descriptors_) return fail(ErrorCode::kSystem, "open /proc/self/fd", "mount /proc", errno);
+  own_descriptors_ = KnownFd(UniqueFd(::open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC)));
+  if (!own_descriptors_)
+    return fail(ErrorCode::kSystem, "open /proc/self/fd", "mount /proc", errno);
   const std::string path =
       options.directory + "/" + door_name(header().pid, extents.front().inode());
   auto opened = Door::open(path, policy, *this);

@@ -362,7 +362,7 @@ TEST(ProviderOfC, SaysWhereItsRecordIs) {
   char path[4096];
   ASSERT_EQ(mb_provider_record(provider.get(), path, sizeof path, nullptr), MB_OK);
   EXPECT_EQ(std::string(path).find(provider.directory().path()), 0U);
-  EXPECT_EQ(provider.directory().files(), 1U);
+  EXPECT_EQ(provider.directory().files(), 2U);
   mb_error error;
   EXPECT_EQ(mb_provider_record(provider.get(), path, 5, &error), MB_LIMIT);
   EXPECT_STREQ(path, "");

@@ -445,14 +445,14 @@ TEST_F(CallbackProvider, MayCreateInstancesFromInside) {
 
 TEST_F(CallbackProvider, LeavesNoSocketBehind) {
   { const Registration registration = register_with(add_three_rows); }
-  EXPECT_EQ(directory_.files(), 2U);  // the record and the socket
+  EXPECT_EQ(directory_.files(), 3U);  // the record, its door and the socket
   provider_ = make({});
-  EXPECT_EQ(directory_.files(), 1U);
+  EXPECT_EQ(directory_.files(), 2U);
 }
 
 TEST_F(CallbackProvider, StartsNoThreadAndNoSocketWithoutACallback) {
   ASSERT_TRUE(provider_.add(test::kOrders));
-  EXPECT_EQ(directory_.files(), 1U);
+  EXPECT_EQ(directory_.files(), 2U);
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
+#include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 
@@ -104,7 +106,7 @@ TEST_F(DoorTest, KeepsOneDescriptorOfAProviderAtMost) {
   EXPECT_LE(test::open_descriptors() - before, kProviders);
 }
 
-TEST_F(DoorTest, AStoppedProviderIsNamedAndHoldsUpNobody) {
+TEST_F(DoorTest, AStoppedProviderIsNamedAndHoldsUpNoOther) {
   const pid_t child = start_child([this] {
     static auto provider = Provider::create({.name = "stopped", .directory = directory_.path()});
   });
@@ -140,10 +142,14 @@ TEST_F(DoorTest, GoesWithItsProvider) {
 
 TEST_F(DoorTest, IsNotKeptOpenByAChildOfItsProvider) {
   if (test::kHasSanitizer) GTEST_SKIP() << "a sanitizer starts no threads in a forked child";
-  const pid_t child = start_child([this] {
+  std::array<int, 2> until_closed{};
+  ASSERT_EQ(::pipe(until_closed.data()), 0);
+  const pid_t child = start_child([&] {
     static auto provider = Provider::create({.name = "orders", .directory = directory_.path()});
     if (::fork() == 0) {
-      for (;;) ::pause();
+      ::close(until_closed[1]);
+      char byte = 0;
+      ::_exit(::read(until_closed[0], &byte, 1) == 0 ? 0 : 1);
     }
   });
   show_all_outside();
@@ -152,16 +158,17 @@ TEST_F(DoorTest, IsNotKeptOpenByAChildOfItsProvider) {
   end(child);
   catalog.refresh();
   EXPECT_EQ(only(catalog).state, ProviderState::kDead);
+  for (const int end : until_closed) ::close(end);
 }
 
 // ---- Whom it admits ----
 
 struct Readers {
   std::string name;
-  std::string option;         // ProviderOptions::readers
-  mode_t directory = 01777;   // of the runtime directory, with group kAdmittedGroup
+  std::string option;        // ProviderOptions::readers
+  mode_t directory = 01777;  // of the runtime directory, with group kAdmittedGroup
   std::string environment = {};
-  bool in_group = false;      // the reader
+  bool in_group = false;  // the reader
   std::string state = "unreadable";
 
   friend void PrintTo(const Readers& readers, std::ostream* to) { *to << readers.name; }
@@ -175,8 +182,8 @@ TEST_P(DoorReaders, AreThoseOfThePolicy) {
   ASSERT_EQ(::chown(directory_.path().c_str(), 0, kAdmittedGroup), 0);
   ASSERT_EQ(::chmod(directory_.path().c_str(), test.directory), 0);
   if (!test.environment.empty()) ::setenv("METERBANK_READERS", test.environment.c_str(), 1);
-  const auto provider = Provider::create(
-      {.name = "orders", .directory = directory_.path(), .readers = test.option});
+  const auto provider =
+      Provider::create({.name = "orders", .directory = directory_.path(), .readers = test.option});
   ::unsetenv("METERBANK_READERS");
   ASSERT_TRUE(provider) << provider.error().message();
   const auto outcome = run_in_changed_child(
@@ -203,7 +210,7 @@ TEST_P(DoorReaders, AreThoseOfThePolicy) {
 INSTANTIATE_TEST_SUITE_P(
     Of, DoorReaders,
     testing::Values(
-        Readers{.name = "NobodyElseByDefault", .option = "", .in_group = true},
+        Readers{.name = "TheOwnerAloneByDefault", .option = "", .in_group = true},
         Readers{.name = "Owner", .option = "owner", .directory = 03777, .in_group = true},
         Readers{.name = "Everyone", .option = "everyone", .state = "live"},
         Readers{.name = "GroupOfTheDirectory",
@@ -224,8 +231,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(DoorTest, RefusesAPolicyThatDoesNotParse) {
   for (const char* const readers :
        {"all", "group:", "group:no-such-group-here", "Owner", "group:-1", "\x1b[2J"}) {
-    const auto provider = Provider::create(
-        {.name = "orders", .directory = directory_.path(), .readers = readers});
+    const auto provider =
+        Provider::create({.name = "orders", .directory = directory_.path(), .readers = readers});
     ASSERT_FALSE(provider) << readers;
     EXPECT_EQ(provider.error().code, ErrorCode::kInvalidArgument);
     EXPECT_EQ(provider.error().message().find('\x1b'), std::string::npos);
@@ -316,9 +323,9 @@ TEST_F(DoorCallers, ThatReadNoAnswersLeaveNoDescriptorsOpen) {
     auto socket = PacketSocket::connect(door_);
     ASSERT_TRUE(socket);
     const DoorRequest request;
-    for (int i = 0; i < 1000; ++i) {
-      if (socket->send(std::as_bytes(std::span(&request, 1))) == PacketSocket::Sent::kEnd) break;
-    }
+    EXPECT_TRUE(comes_true([&] {
+      return socket->send(std::as_bytes(std::span(&request, 1))) == PacketSocket::Sent::kEnd;
+    }));
     EXPECT_TRUE(is_hung_up_on(*socket));
   }
   EXPECT_TRUE(is_served());

@@ -125,8 +125,7 @@ const std::vector<Lie> kLies{
 // A provider whose memory is in order, and whose door does what a lie says.
 class LyingDoor {
  public:
-  LyingDoor(const std::string& directory, const Lie& lie)
-      : provider_("liar"), lie_(lie) {
+  LyingDoor(const std::string& directory, const Lie& lie) : provider_("liar"), lie_(lie) {
     PointerRecord record = provider_.record();
     record.door = "liar.door";
     record.pid = 0x7ffffff0;

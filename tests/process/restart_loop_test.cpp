@@ -124,8 +124,8 @@ std::size_t live_and_end(const std::string& directory, bool has_one_name) {
 TEST(RestartLoop, FindsEveryLifeDespiteStaleRecords) {
   const test::TemporaryDirectory directory;
   const std::size_t killed = live_and_end(directory.path(), false);
-  // A killed one leaves its record and an orderly one nothing, not even a temporary file.
-  EXPECT_EQ(directory.files(), killed);
+  // A killed one leaves its record and its door, an orderly one nothing, not even a temporary file.
+  EXPECT_EQ(directory.files(), 2 * killed);
   EXPECT_EQ(test::records_in(directory.path()).size(), killed);
   EXPECT_EQ(SegmentEye::of_directory(directory.path()).error().code, ErrorCode::kNotFound);
 }

@@ -250,7 +250,7 @@ TEST_F(CatalogTest, SaysThatTheMemoryOfADeadProviderIsGone) {
   EXPECT_EQ(view.state, ProviderState::kDead);
   EXPECT_EQ(view.error.code, ErrorCode::kGone);
   EXPECT_EQ(view.segment, nullptr);
-  EXPECT_EQ(directory_.files(), 1U);  // the record is not the reader's to remove
+  EXPECT_EQ(directory_.files(), 2U);  // record and door are not the reader's to remove
 }
 
 TEST_F(CatalogTest, ListsASuccessorInPlaceOfItsDeadPredecessor) {
@@ -309,7 +309,8 @@ TEST_F(CatalogTest, RefusesARecordWhoseDescriptorIsSomethingElse) {
   for (const auto& view : catalog.providers()) {
     if (view->state != ProviderState::kUnreadable) continue;
     ++unreadable;
-    EXPECT_EQ(view->error.code, ErrorCode::kGone);
+    // Its door lives, and hands out another segment than the record names.
+    EXPECT_EQ(view->error.code, ErrorCode::kCorrupt);
   }
   EXPECT_EQ(unreadable, 1U);
 }

@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, 4> kStreams{"out", "err", "out_", "err_"}
 struct Sink {
   std::string_view path, reason;
 };
-constexpr std::array<Sink, 16> kSinks{{
+constexpr std::array<Sink, 17> kSinks{{
+    {"publisher/src/notice.cpp", "what the library says on stderr"},
     {"tools/cli/session/console.cpp", "messages of meterbank"},
     {"tools/cli/session/output.cpp", "results of meterbank"},
     {"tools/cli/watch/screen.cpp", "the screen of meterbank watch"},

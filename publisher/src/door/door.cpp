@@ -49,7 +49,8 @@ Result<std::unique_ptr<Door>> Door::open(const std::string& path, const ReadersP
 }
 
 bool Door::prepare() noexcept {
-  return set_.open() && set_.watch(listener_.descriptor(), kDoorListener, EPOLLIN | kWatchOnce, false);
+  return set_.open() &&
+         set_.watch(listener_.descriptor(), kDoorListener, EPOLLIN | kWatchOnce, false);
 }
 
 Door::Happened Door::wait(int timeout_ms) const noexcept {
@@ -58,7 +59,9 @@ Door::Happened Door::wait(int timeout_ms) const noexcept {
   return happened;
 }
 
-int Door::due_in_ms(int most) const noexcept { return is_resting_ ? std::min(most, kDoorRestMs) : most; }
+int Door::due_in_ms(int most) const noexcept {
+  return is_resting_ ? std::min(most, kDoorRestMs) : most;
+}
 
 bool Door::serve(const Happened& happened) noexcept {
   if (happened.woke == WaitSet::Woke::kLost) {

@@ -66,8 +66,7 @@ Result<ReadersPolicy> ReadersPolicy::parse(std::string_view text, std::string_vi
   return policy;
 }
 
-Result<ReadersPolicy> ReadersPolicy::choose(std::string_view option,
-                                            const std::string& directory) {
+Result<ReadersPolicy> ReadersPolicy::choose(std::string_view option, const std::string& directory) {
   if (const char* named = ::secure_getenv("METERBANK_READERS"); named != nullptr && *named != 0) {
     return parse(named, "METERBANK_READERS");
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which users may read a provider: ProviderOptions::readers. Root and the provider's own user always
-// may, because they can read the memory of its process anyway.
+// Which users may read a provider: ProviderOptions::readers. Root and the provider's own user
+// always may, because they can read the memory of its process anyway.
 #pragma once
 
 #include <sys/types.h>

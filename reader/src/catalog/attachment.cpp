@@ -167,10 +167,10 @@ Result<MappedExtent> Attachment::map(UniqueFd opened, MappingBudget& budget) {
 }
 
 Result<UniqueFd> Attachment::open_extent(std::uint32_t index, std::uint32_t descriptor,
-                                         std::uint64_t inode, DoorPatience& patience) {
+                                         std::uint64_t inode, DoorTimeouts& timeouts) {
   auto opened = open_descriptor_of(record_.pid, descriptor, inode, owner_);
   if (opened || record_.door.empty() || door_is_shut_) return opened;
-  auto handed = ask_for_extent(index, inode, patience);
+  auto handed = ask_for_extent(index, inode, timeouts);
   if (handed) return handed;
   // A pid that means nothing here has nothing to say either.
   const bool door_knows = handed.error().code != ErrorCode::kGone;
@@ -183,7 +183,7 @@ void Attachment::take_door(DoorConnection door) noexcept {
 }
 
 Result<UniqueFd> Attachment::ask_for_extent(std::uint32_t index, std::uint64_t inode,
-                                            DoorPatience& patience) {
+                                            DoorTimeouts& timeouts) {
   const auto has = [this, index] {
     return index >= handed_out_.first && index - handed_out_.first < handed_out_.count;
   };
@@ -201,7 +201,7 @@ Result<UniqueFd> Attachment::ask_for_extent(std::uint32_t index, std::uint64_t i
       }
       take_door(std::move(*connected));
     }
-    auto answer = door_.ask(index, owner_, patience);
+    auto answer = door_.ask(index, owner_, timeouts);
     if (!answer) {
       door_ = {};
       door_rests_until_ = now + kDoorRest;
@@ -220,7 +220,7 @@ Result<UniqueFd> Attachment::ask_for_extent(std::uint32_t index, std::uint64_t i
 }
 
 Result<void> Attachment::attach(const RefreshMeans& means, const MemoryOwners& memories) {
-  auto opened = open_extent(0, record_.descriptor, record_.inode, means.patience);
+  auto opened = open_extent(0, record_.descriptor, record_.inode, means.timeouts);
   if (!opened) return tl::make_unexpected(std::move(opened.error()));
   struct stat facts {};
   if (::fstat(opened->get(), &facts) != 0) {
@@ -260,7 +260,7 @@ bool Attachment::add_extents(const RefreshMeans& means) {
       return false;
     }
     auto opened = open_extent(static_cast<std::uint32_t>(segment_->extents()), entry.descriptor,
-                              entry.inode, means.patience);
+                              entry.inode, means.timeouts);
     if (!opened) {
       error_ = std::move(opened.error());
       return false;
@@ -294,7 +294,8 @@ ProviderState Attachment::state() const noexcept {
   const std::uint64_t period =
       segment_->header().heartbeat_period_ns.load(std::memory_order_relaxed);
   // Clocks of different time namespaces do not compare.
-  const bool is_late = shares_clock_ && period != 0 && heartbeat_age_ns(segment_->header()) / kPeriods > period;
+  const bool is_late =
+      shares_clock_ && period != 0 && heartbeat_age_ns(segment_->header()) / kPeriods > period;
   return is_late ? ProviderState::kHung : ProviderState::kLive;
 }
 

@@ -52,7 +52,7 @@ class Attachment;
 struct RefreshMeans {
   MappingBudget& budget;
   ProcessTable& processes;
-  DoorPatience& patience;
+  DoorTimeouts& timeouts;
 };
 
 // Which attachment has brought in which memory, by device and inode of the first extent: one memory
@@ -99,9 +99,9 @@ class Attachment {
   // The memory of extent `index`: through procfs, which costs the provider nothing, else at its
   // door.
   [[nodiscard]] Result<UniqueFd> open_extent(std::uint32_t index, std::uint32_t descriptor,
-                                             std::uint64_t inode, DoorPatience& patience);
+                                             std::uint64_t inode, DoorTimeouts& timeouts);
   [[nodiscard]] Result<UniqueFd> ask_for_extent(std::uint32_t index, std::uint64_t inode,
-                                                DoorPatience& patience);
+                                                DoorTimeouts& timeouts);
   void take_door(DoorConnection door) noexcept;
   void look_after_door(const RefreshMeans& means);
   // Whether the same memory is mapped already: each byte of a segment is mapped and charged once.
@@ -127,12 +127,12 @@ class Attachment {
   Verdict verdict_;
   bool shares_clock_;  // its time stamps are of this process's clock
 
-  DoorConnection door_;  // empty: not connected at present
+  DoorConnection door_;         // empty: not connected at present
   std::uint32_t pid_here_ = 0;  // of the process that listens at the door; 0: not known
-  HandedOut handed_out_;                           // not mapped yet
+  HandedOut handed_out_;        // not mapped yet
   std::chrono::steady_clock::time_point door_rests_until_;  // it did not answer
-  bool door_is_shut_ = false;                      // nothing listens there any more
-  std::pair<std::uint64_t, std::uint64_t> memory_;  // device and inode of the first extent
+  bool door_is_shut_ = false;                               // nothing listens there any more
+  std::pair<std::uint64_t, std::uint64_t> memory_;          // device and inode of the first extent
   bool repeats_memory_ = false;
   bool has_successor_ = false;
   std::shared_ptr<const MappedSegment> segment_;

@@ -159,7 +159,7 @@ struct Catalog::Parts {
   };
 
   ProcessTable processes;
-  DoorPatience patience;
+  DoorTimeouts timeouts;
   std::map<std::string, RecordDirectory, std::less<>> directories;
   std::optional<Error> directory_error;  // of the last one that could not be scanned
   SegmentDirectories listed;
@@ -262,7 +262,7 @@ void Catalog::add(Found& found) {
     attachment->claim_memory(memories);
     attachment->count_descriptors(parts_->processes);
   }
-  const RefreshMeans means{budget, parts_->processes, parts_->patience};
+  const RefreshMeans means{budget, parts_->processes, parts_->timeouts};
   for (const auto& attachment : attachments_) {
     attachment->refresh(means, memories);
     parts_->count(*attachment);
@@ -310,8 +310,7 @@ void Catalog::forget_predecessors() {
     return std::pair(attachment.owner(), attachment.pid_namespace());
   };
   for (const auto& attachment : attachments_) {
-    if (attachment->is_known_to_live())
-      living[of(*attachment)].insert(attachment->view()->name);
+    if (attachment->is_known_to_live()) living[of(*attachment)].insert(attachment->view()->name);
   }
   for (const auto& attachment : attachments_) {
     const auto names = living.find(of(*attachment));
@@ -361,7 +360,7 @@ Result<void> Catalog::refresh() {
 
 void Catalog::look_around() {
   parts_->processes.begin_refresh();
-  parts_->patience.begin_refresh();
+  parts_->timeouts.begin_refresh();
   Found found = look_for_records();
   add(found);
   // A provider that is known to live stays even if its record was deleted.

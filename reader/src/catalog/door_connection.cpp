@@ -12,7 +12,7 @@
 namespace meterbank {
 namespace {
 
-using Clock = DoorPatience::Clock;
+using Clock = DoorTimeouts::Clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kOneWait{100};
@@ -56,14 +56,14 @@ Result<HandedOut> check(const DoorAnswer& answer, HandedOut got) {
 
 }  // namespace
 
-Clock::duration DoorPatience::for_user(std::uint32_t uid) const {
+Clock::duration DoorTimeouts::for_user(std::uint32_t uid) const {
   const auto waited = waited_.find(uid);
   if (waited == waited_.end()) return kOneWait;
   return std::clamp<Clock::duration>(kWaitsOfOneUser - waited->second, Clock::duration::zero(),
                                      kOneWait);
 }
 
-void DoorPatience::charge(std::uint32_t uid, Clock::duration waited) {
+void DoorTimeouts::charge(std::uint32_t uid, Clock::duration waited) {
   if (waited > kFreeWait) waited_[uid] += waited;
 }
 
@@ -74,17 +74,17 @@ Result<DoorConnection> DoorConnection::connect(const std::string& path) {
 }
 
 Result<HandedOut> DoorConnection::ask(std::uint32_t first, std::uint32_t uid,
-                                      DoorPatience& patience) {
+                                      DoorTimeouts& timeouts) {
   const auto ended = [] {
     return fail(ErrorCode::kGone, "the provider's door was shut meanwhile", "try again");
   };
-  const Clock::duration longest = patience.for_user(uid);
+  const Clock::duration longest = timeouts.for_user(uid);
   const auto too_late = [longest] {
     const auto waited = std::chrono::duration_cast<milliseconds>(longest);
-    return fail(ErrorCode::kTimeout,
-                "the provider did not answer at its door within " +
-                    std::to_string(waited.count()) + " ms",
-                "it is stopped or hung: see to its process");
+    return fail(
+        ErrorCode::kTimeout,
+        "the provider did not answer at its door within " + std::to_string(waited.count()) + " ms",
+        "it is stopped or hung: see to its process");
   };
   if (longest == Clock::duration::zero()) return too_late();
   DoorRequest request;
@@ -97,11 +97,11 @@ Result<HandedOut> DoorConnection::ask(std::uint32_t first, std::uint32_t uid,
   got.first = first;
   for (;;) {
     std::size_t count = 0;
-    switch (socket_.receive(patience.packet(), got.descriptors, count)) {
+    switch (socket_.receive(timeouts.packet(), got.descriptors, count)) {
       case PacketSocket::Got::kPacket: {
-        patience.charge(uid, Clock::now() - begin);
+        timeouts.charge(uid, Clock::now() - begin);
         got.count = static_cast<std::uint32_t>(count);
-        const auto answer = decode_door<DoorAnswer>(patience.packet().bytes());
+        const auto answer = decode_door<DoorAnswer>(timeouts.packet().bytes());
         if (!answer) return broken("a packet that is not an answer");
         return check(*answer, std::move(got));
       }
@@ -115,7 +115,7 @@ Result<HandedOut> DoorConnection::ask(std::uint32_t first, std::uint32_t uid,
     const auto left = std::chrono::ceil<milliseconds>(begin + longest - Clock::now());
     pollfd answered{socket_.descriptor(), POLLIN, 0};
     if (left.count() <= 0 || ::poll(&answered, 1, static_cast<int>(left.count())) == 0) {
-      patience.charge(uid, longest);
+      timeouts.charge(uid, longest);
       return too_late();
     }
   }

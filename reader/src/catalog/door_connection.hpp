@@ -29,7 +29,7 @@ struct HandedOut {
 };
 
 // How long one refresh waits at doors.
-class DoorPatience {
+class DoorTimeouts {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -61,7 +61,7 @@ class DoorConnection {
   // Asks for the extents from `first` on. Each descriptor that comes is read-only; nothing else is
   // known about them. Errors: kDenied, kLimit, kGone (the connection has ended), kCorrupt (the
   // answer breaks a rule), kTimeout.
-  Result<HandedOut> ask(std::uint32_t first, std::uint32_t uid, DoorPatience& patience);
+  Result<HandedOut> ask(std::uint32_t first, std::uint32_t uid, DoorTimeouts& timeouts);
 
   // Whether the provider has gone or hung up. One system call.
   [[nodiscard]] bool has_ended() const noexcept;

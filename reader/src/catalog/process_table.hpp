@@ -4,8 +4,9 @@
 // name it.
 //
 // A process is looked at through procfs, which keeps no descriptor. A pidfd saves most of the cost.
-// It is kept, as the connection to a door is, within a budget: a share of the soft limit of open files (RLIMIT_NOFILE), of which
-// one owner gets a share in turn. An owner beyond it costs more time and loses nothing.
+// It is kept, as the connection to a door is, within a budget: a share of the soft limit of open
+// files (RLIMIT_NOFILE), of which one owner gets a share in turn. An owner beyond it costs more
+// time and loses nothing.
 #pragma once
 
 #include <cstdint>

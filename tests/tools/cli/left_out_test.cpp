@@ -132,10 +132,23 @@ TEST_F(CliLeftOut, AStoppedProviderFailsAStrictGetAndIsCalledStopped) {
   EXPECT_NE(strict.err.find("try: kill -CONT " + std::to_string(bakery)), std::string::npos);
 }
 
-TEST_F(CliLeftOut, AProcessOfAnotherUserIsCalledThat) {
+TEST_F(CliLeftOut, AUserWhomTheProviderDoesNotAdmitIsToldSo) {
   if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
   ::chmod(directory_.c_str(), 0755);
   open_shop();
+
+  const auto outcome = as_stranger({"get"});
+
+  EXPECT_EQ(outcome.code, kExitEnvironment) << outcome.text;
+  EXPECT_NE(outcome.text.find("does not admit this user"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("METERBANK_READERS=everyone"), std::string::npos) << outcome.text;
+}
+
+TEST_F(CliLeftOut, AProcessOfAnotherUserWithoutADoorIsCalledThat) {
+  if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
+  ::chmod(directory_.c_str(), 0755);
+  const auto provider = *Provider::create(
+      {.name = "shop", .directory = directory_, .heartbeat = std::chrono::milliseconds(0)});
 
   const auto outcome = as_stranger({"get"});
 
@@ -144,7 +157,7 @@ TEST_F(CliLeftOut, AProcessOfAnotherUserIsCalledThat) {
   EXPECT_NE(outcome.text.find("try: run as uid 0 or as root"), std::string::npos) << outcome.text;
 }
 
-TEST_F(CliLeftOut, AProcessThatIsNotDumpableIsCalledThat) {
+TEST_F(CliLeftOut, AProcessThatIsNotDumpableAndHasNoDoorIsCalledThat) {
   if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
   ::chmod(directory_.c_str(), 0755);
   ASSERT_EQ(::chown(directory_.c_str(), kStranger, kStranger), 0);
@@ -154,7 +167,8 @@ TEST_F(CliLeftOut, AProcessThatIsNotDumpableIsCalledThat) {
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::setresuid(kStranger, kStranger, kStranger) != 0) ::_exit(1);
-    const auto provider = Provider::create_or_disabled({.name = "setuid", .directory = directory_});
+    const auto provider = Provider::create_or_disabled(
+        {.name = "setuid", .directory = directory_, .heartbeat = std::chrono::milliseconds(0)});
     static_cast<void>(!::write(ready[1], "r", 1));
     for (;;) ::pause();
   }

@@ -45,7 +45,7 @@ struct ProviderOptions {
   std::uint64_t bytes_max = std::uint64_t{64} << 20;  // of the whole segment
   std::uint32_t instances_max = 16384;                // live at a time, all sets together
   std::uint32_t registrations_max = 64;
-  // Who may read besides root and this process's user: "owner" (nobody else), "group:NAME",
+  // Who may read besides root and this process's user: "owner" (no other user), "group:NAME",
   // "group:GID" or "everyone". Empty: the group of the runtime directory if that has its
   // set-group-id bit, else "owner". METERBANK_READERS in the environment takes its place.
   std::string readers = {};

@@ -124,8 +124,10 @@ constexpr std::array kAttacks{
              with_memory(stage, {.bytes = 131072, .allocated = 126976, .beyond = 4096});
            },
            "error=SPARSE"},
-    Attack{"extent_larger_than_the_cap", "65 MiB: refused by its size.",
-           [](const Stage& stage) { with_memory(stage, {.bytes = 65 * kMebibyte}); },
+    Attack{"extent_larger_than_the_cap", "1,025 MiB: refused by its size.",
+           [](const Stage& stage) {
+             with_memory(stage, {.bytes = 1025 * kMebibyte, .allocated = 65536});
+           },
            "error=BAD_SIZE|error=LIMIT"},
     Attack{"extent_of_a_tebibyte", "Sparse and enormous: refused by its size, not by trying.",
            [](const Stage& stage) {
