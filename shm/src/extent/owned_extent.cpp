@@ -119,8 +119,8 @@ Result<OwnedExtent> OwnedExtent::create(const std::string& name, std::uint64_t b
               F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0) {
     return fail(ErrorCode::kSystem, "seal memory of " + name, "run Linux 5.1 or newer", errno);
   }
-  // Who may read is decided by who gets a descriptor: through procfs the kernel gives one to the same
-  // user and root only.
+  // Who may read is decided by who gets a descriptor: through procfs the kernel gives one to the
+  // same user and root only.
   if (::fchmod(descriptor.get(), 0444) != 0) {
     return fail(ErrorCode::kSystem, "mode of " + name, {}, errno);
   }

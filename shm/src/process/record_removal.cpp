@@ -76,8 +76,8 @@ RecordRemoval remove_if_ended(int directory, const std::string& name, const Want
       unlink_same(directory, name, {std::uint64_t{facts.st_dev}, facts.st_ino});
   // Only the sockets of this very provider: a record can name any.
   if (removal == RecordRemoval::kRemoved) {
-    for (const auto& socket : {socket_name(record->pid, record->inode),
-                               door_name(record->pid, record->inode)}) {
+    for (const auto& socket :
+         {socket_name(record->pid, record->inode), door_name(record->pid, record->inode)}) {
       ::unlinkat(directory, socket.c_str(), 0);
     }
   }
