@@ -205,7 +205,7 @@ METERBANK_HOST(sets_up_without_standard_streams) {
   return in_forked_child([&] {
     for (int i = 0; i < 3; ++i) ::close(i);
     set_up_and_count(directory);
-    set_up_and_count("/nowhere");  // says so nowhere
+    set_up_and_count("/proc/nowhere");  // says so nowhere
     return 0;
   })
              ? 0
