@@ -47,12 +47,15 @@ Result<void> OwnedSegment::start() {
     return fail(ErrorCode::kBadName, "provider name '" + options.name + "'",
                 "1 to 63 bytes of UTF-8 without control characters");
   }
-  if (options.directory.empty()) options.directory = provider_directory();
+  auto directory = prepare_first_directory(options.directory.empty()
+                                               ? provider_directories()
+                                               : std::vector<std::string>{options.directory});
+  if (!directory) return tl::make_unexpected(std::move(directory.error()));
+  options.directory = *std::move(directory);
   // The record is found again at the end, wherever the process works by then.
   std::error_code unknown;
   const auto whole = std::filesystem::absolute(options.directory, unknown);
   if (!unknown) options.directory = whole.string();
-  if (auto good = prepare_directory(options.directory); !good) return good;
   if (auto good = stay_loaded(); !good) return good;
   // Before the first descriptor that a child must not keep. Under the mutex: a fork takes it, too.
   watch_forks();

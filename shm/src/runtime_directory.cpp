@@ -20,8 +20,6 @@
 namespace meterbank {
 namespace {
 
-constexpr const char* kSystemDirectory = "/run/meterbank";
-constexpr const char* kSharedMemory = "/dev/shm";
 // Of all the directories of directories together.
 constexpr std::uint64_t kDirectoryObjectsMax = std::uint64_t{1} << 20;
 
@@ -84,22 +82,52 @@ void add_directories_of_users(const std::string& parent, std::string_view prefix
   }
 }
 
+std::string parent_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos || slash == 0 ? "/" : path.substr(0, slash);
+}
+
+bool is_usable_system_directory(const std::string& path) noexcept {
+  struct stat facts {};
+  return ::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == 0 &&
+         !is_open_to_removal(facts.st_mode, facts.st_uid) &&
+         ::faccessat(AT_FDCWD, path.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
+}
+
 }  // namespace
 
-std::string provider_directory() {
-  if (std::string named = from_environment("METERBANK_DIR"); !named.empty()) return named;
+std::vector<std::string> split_directories(std::string_view list) {
+  std::vector<std::string> parts;
+  while (!list.empty()) {
+    const auto end = std::min(list.find(':'), list.size());
+    if (end > 0) add_once(parts, std::string(list.substr(0, end)));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return parts;
+}
+
+bool is_open_to_removal(std::uint32_t mode, std::uint32_t owner) noexcept {
+  if ((mode & S_ISVTX) != 0) return false;
+  return (mode & S_IWOTH) != 0 || ((mode & S_IWGRP) != 0 && owner != 0);
+}
+
+std::vector<std::string> provider_directories(const DirectoryRoots& roots) {
+  if (auto named = split_directories(from_environment("METERBANK_DIR")); !named.empty()) {
+    return named;
+  }
   const uid_t user = ::geteuid();
+  if (is_usable_system_directory(roots.system)) return {roots.system};
   if (const std::string session = from_environment("XDG_RUNTIME_DIR");
       !session.empty() && is_tmpfs(session)) {
-    return session + "/meterbank";
+    return {session + "/meterbank"};
   }
-  if (user == 0 && is_tmpfs("/run")) return kSystemDirectory;
-  return std::string(kSharedMemory) + "/meterbank-" + std::to_string(user);
+  if (user == 0 && is_tmpfs(parent_of(roots.system))) return {roots.system};
+  return {roots.shared_memory + "/meterbank-" + std::to_string(user)};
 }
 
 SegmentDirectories segment_directories(bool everyone, const DirectoryRoots& roots) {
   SegmentDirectories found;
-  found.paths.push_back(provider_directory());
+  found.paths = provider_directories(roots);
   if (!everyone || !from_environment("METERBANK_DIR").empty()) return found;
   struct stat facts {};
   if (::lstat(roots.system.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) {
@@ -139,11 +167,11 @@ Result<void> prepare_directory(const std::string& directory) {
   }
   if (facts.st_uid != ::geteuid() && facts.st_uid != 0) {
     return fail(ErrorCode::kNoDirectory,
-                directory + " belongs to user " + std::to_string(facts.st_uid),
-                "remove it or set METERBANK_DIR");
+                "user " + std::to_string(facts.st_uid) + " has taken " + directory +
+                    ", where records of user " + std::to_string(::geteuid()) + " go",
+                "remove it as that user or as root, or set METERBANK_DIR");
   }
-  const bool others_write = (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-  if (others_write && (facts.st_mode & S_ISVTX) == 0) {
+  if (is_open_to_removal(facts.st_mode, facts.st_uid)) {
     return fail(ErrorCode::kNoDirectory, directory + " may be written by others",
                 "chmod go-w " + directory);
   }
@@ -152,6 +180,17 @@ Result<void> prepare_directory(const std::string& directory) {
                 "chmod u+wx it or set METERBANK_DIR", errno);
   }
   return {};
+}
+
+Result<std::string> prepare_first_directory(const std::vector<std::string>& directories) {
+  std::optional<Error> first;
+  for (const std::string& directory : directories) {
+    auto prepared = prepare_directory(directory);
+    if (prepared) return directory;
+    if (!first) first = std::move(prepared.error());
+  }
+  if (first) return tl::make_unexpected(*std::move(first));
+  return fail(ErrorCode::kNoDirectory, "no directory is named", "name one in METERBANK_DIR");
 }
 
 }  // namespace meterbank

@@ -25,6 +25,10 @@ class BareProvider {
     header->layout_major = kLayoutMajor;
     header->abi_mark = kAbiMark;
     header->header_bytes = sizeof(SegmentHeader);
+    header->pid = static_cast<std::uint32_t>(::getpid());
+    header->start_time = own_start_time();
+    header->boot_id = boot_id();
+    header->time_namespace = own_time_namespace();
     header->segment_id = {extent_.inode(), static_cast<std::uint64_t>(::getpid())};
     header->name_bytes = static_cast<std::uint32_t>(name_.size());
     std::memcpy(header->name.data(), name_.data(), name_.size());

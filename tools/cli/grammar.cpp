@@ -26,7 +26,7 @@ struct Words {
   std::vector<std::string> topic;
   std::string wait, callback_timeout, format, units, json_int, interval, samples, duration, period,
       seed, percentiles, providers_max, segment_bytes_max, user_bytes_max;
-  std::vector<std::string> expressions;
+  std::vector<std::string> expressions, where;
   bool cooked = false;
   bool version = false;
 };
@@ -77,6 +77,7 @@ class Grammar {
         break;
       case Verb::kDoctor:
         options.flag("--clean", invocation_.clean, "Remove the records of your dead providers");
+        add_search_options(options);
         add_limit_options(options);
         break;
       case Verb::kVersion:
@@ -103,10 +104,18 @@ class Grammar {
     options.text("--provider", selection.provider, "NAME", "Only this provider: NAME or NAME@PID");
     options.flag("--across-users", selection.across_users,
                  "Include other users' providers in totals and expressions");
+    add_search_options(options);
     add_limit_options(options);
     options.text("--wait", words_.wait, "SPAN", "Wait up to SPAN for missing counters");
     options.text("--callback-timeout", words_.callback_timeout, "SPAN",
                  "Wait up to SPAN for callbacks, default 1s");
+  }
+
+  void add_search_options(OptionTable options) {
+    options.flag("--all-namespaces", invocation_.selection.all_namespaces,
+                 "Look into all processes for providers, as root");
+    options.texts("--where", words_.where, "LABEL=GLOB",
+                  "Only where pid, uid, cgroup, container, pod or unit match");
   }
 
   void add_limit_options(OptionTable options) {
@@ -237,6 +246,12 @@ class Grammar {
     limits = read_bytes(words_.user_bytes_max, "--user-bytes-max", selection.user_bytes_max);
     if (!limits) return limits;
     v.seed = seed.value_or(v.seed);
+    for (const std::string& text : words_.where) {
+      auto pattern = LabelPattern::parse(text);
+      if (!pattern) return usage("--where: " + pattern.error().what, pattern.error().remedy);
+      selection.where.push_back(*std::move(pattern));
+    }
+    selection.outside_labels = v.providers || !selection.where.empty();
     return {};
   }
 
@@ -281,12 +296,6 @@ class Grammar {
     if (auto read = read_spans_and_numbers(); !read) return tl::make_unexpected(read.error());
     if (auto read = read_expressions(); !read) return tl::make_unexpected(read.error());
     if (auto read = read_distributions(); !read) return tl::make_unexpected(read.error());
-    // As good as --dir: what is wrong with it is then an error and not just a place less to look
-    // in.
-    const char* const directory = ::secure_getenv("METERBANK_DIR");
-    if (invocation_.selection.directory.empty() && directory != nullptr) {
-      invocation_.selection.directory = directory;
-    }
     if (words_.cooked && invocation_.raw) return usage("--raw and --cooked", "one of them");
     const int kinds = static_cast<int>(invocation_.instances) +
                       static_cast<int>(invocation_.providers) +

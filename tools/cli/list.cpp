@@ -288,7 +288,29 @@ void list_instances(const std::vector<ListedSet>& listed, const RowStyle& style,
   listing.finish();
 }
 
-void list_providers(const Catalog& catalog, const RowStyle& style, const TextSink& out) {
+Cell label_cell(const std::string& label, std::size_t shown = std::string::npos) {
+  return label.empty() ? Cell::text("-", label) : Cell::text(label.substr(0, shown), label);
+}
+
+void list_providers(const Catalog& catalog, bool details, const RowStyle& style,
+                    const TextSink& out) {
+  // What the outside says is a column where it says something.
+  const auto heading = [&catalog](const char* text, auto says) {
+    const auto& providers = catalog.providers();
+    return std::any_of(providers.begin(), providers.end(),
+                       [says](const auto& provider) { return says(*provider); })
+               ? text
+               : "";
+  };
+  const auto has_other_pid = [](const ProviderView& provider) {
+    return provider.pid_here != 0 && provider.pid_here != provider.pid;
+  };
+  const auto has_container = [](const ProviderView& provider) {
+    return !provider.outside.container.empty();
+  };
+  const auto has_pod = [](const ProviderView& provider) { return !provider.outside.pod.empty(); };
+  // As many digits as the programs that run containers print.
+  constexpr std::size_t kContainerShown = 12;
   std::vector<Property> properties{{"PROVIDER", "provider"},
                                    {"", "name"},
                                    {"", "pid"},
@@ -297,19 +319,28 @@ void list_providers(const Catalog& catalog, const RowStyle& style, const TextSin
                                    {"SETS", "sets", Align::kRight},
                                    {"INSTANCES", "instances", Align::kRight},
                                    {"MEMORY", "bytes", Align::kRight},
-                                   {"AGE", "age_s", Align::kRight}};
+                                   {"AGE", "age_s", Align::kRight},
+                                   {heading("PID HERE", has_other_pid), "pid_here", Align::kRight},
+                                   {heading("CONTAINER", has_container), "container"},
+                                   {heading("POD", has_pod), "pod"},
+                                   {details ? "UNIT" : "", "unit"},
+                                   {details ? "CGROUP" : "", "cgroup"}};
   ListingPrinter listing(std::move(properties), style, out);
   for (const auto& provider : catalog.providers()) {
     std::uint64_t instances = 0;
     for (const auto& set : provider->sets) instances += set.instances.size();
-    listing.add({Cell::text(provider->label()), Cell::text(provider->name),
-                 Cell::number(std::uint64_t{provider->pid}),
-                 Cell::number(std::uint64_t{provider->uid}),
-                 Cell::text(std::string(name_of(provider->state))),
-                 Cell::number(std::uint64_t{provider->sets.size()}), Cell::number(instances),
-                 Cell::number(static_cast<double>(provider->bytes),
-                              print_quantity(static_cast<double>(provider->bytes), "By")),
-                 age_cell(*provider)});
+    listing.add(
+        {Cell::text(provider->label()), Cell::text(provider->name),
+         Cell::number(std::uint64_t{provider->pid}), Cell::number(std::uint64_t{provider->uid}),
+         Cell::text(std::string(name_of(provider->state))),
+         Cell::number(std::uint64_t{provider->sets.size()}), Cell::number(instances),
+         Cell::number(static_cast<double>(provider->bytes),
+                      print_quantity(static_cast<double>(provider->bytes), "By")),
+         age_cell(*provider),
+         provider->pid_here == 0 ? Cell::absent() : Cell::number(std::uint64_t{provider->pid_here}),
+         label_cell(provider->outside.container, kContainerShown),
+         label_cell(provider->outside.pod), label_cell(provider->outside.unit),
+         label_cell(provider->outside.cgroup)});
   }
   listing.finish();
 }
@@ -373,7 +404,8 @@ void print_listing(const Invocation& invocation, const Selection& selection,
   sort_for_reading(listed);
   const auto style = style_of(invocation, console);
   const bool people = style.format == Format::kTable || invocation.format == Format::kAuto;
-  if (invocation.providers) return list_providers(selection.catalog, style, out);
+  if (invocation.providers)
+    return list_providers(selection.catalog, invocation.details, style, out);
   if (invocation.instances) return list_instances(listed, style, out);
   // Blocks of lines read the same in a pipe; a format that was asked for is kept.
   if (invocation.details && people) return describe_counters(listed, style, out);

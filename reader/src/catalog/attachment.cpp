@@ -103,9 +103,17 @@ Attachment::Attachment(const FoundRecord& found, bool trusted, ProcessTable& pro
       trusted_(trusted),
       file_(found.file),
       record_(*found.record),
-      process_(processes.watch(record_)),
-      verdict_(processes.verdict_on(record_, *process_)),
+      here_(found.process ? processes.as_seen_here(record_, *found.process) : record_),
+      process_(processes.watch(here_)),
+      verdict_(processes.verdict_on(here_, *process_)),
       shares_clock_(processes.shares_clock(record_)) {}
+
+void Attachment::found_in(const ProcessHere& process, ProcessTable& processes) {
+  if (verdict_.life == Life::kAlive || verdict_.life == Life::kGone) return;
+  here_ = processes.as_seen_here(record_, process);
+  process_ = processes.watch(here_);
+  verdict_ = processes.verdict_on(here_, *process_);
+}
 
 void Attachment::claim_memory(MemoryOwners& memories) const {
   if (segment_ != nullptr) memories.emplace(memory_, this);
@@ -168,7 +176,7 @@ Result<MappedExtent> Attachment::map(UniqueFd opened, MappingBudget& budget) {
 
 Result<UniqueFd> Attachment::open_extent(std::uint32_t index, std::uint32_t descriptor,
                                          std::uint64_t inode, DoorTimeouts& timeouts) {
-  auto opened = open_descriptor_of(record_.pid, descriptor, inode, owner_);
+  auto opened = open_descriptor_of(here_.pid, descriptor, inode, owner_);
   if (opened || record_.door.empty() || door_is_shut_) return opened;
   auto handed = ask_for_extent(index, inode, timeouts);
   if (handed) return handed;
@@ -311,7 +319,7 @@ Error Attachment::why_foreign() const {
 
 void Attachment::look_after_process(ProcessTable& processes) {
   if (verdict_.life == Life::kGone) return;  // for ever: its pid and start time do not come again
-  const Verdict verdict = processes.verdict_on(record_, *process_);
+  const Verdict verdict = processes.verdict_on(here_, *process_);
   // What was alive and cannot be looked at now is not known to have changed.
   if (verdict.life == Life::kNotLooked && verdict_.life == Life::kAlive) return;
   verdict_ = verdict;
@@ -371,10 +379,12 @@ void Attachment::refresh(const RefreshMeans& means, MemoryOwners& memories) {
     if (error_.system_error != 0 || !error_.what.empty()) foreign.what += "; " + error_.what;
     error_ = std::move(foreign);
   }
+  const std::uint32_t pid_here = verdict_.life == Life::kAlive ? here_.pid : pid_here_;
+  if (means.wants_labels && pid_here != outside_.pid) outside_ = read_outside_labels(pid_here);
   const ProviderState state = this->state();
   const bool is_new = view_ == nullptr || view_->state != state || segment_ != decoded_ ||
                       view_->error.code != error_.code || view_->error.what != error_.what ||
-                      view_->limited_by != limited_by_;
+                      view_->limited_by != limited_by_ || view_->outside.pid != outside_.pid;
   // [Q5] pairs with [P5]. Without it a change could be missed that the version has announced.
   if (is_new || (segment_ != nullptr &&
                  segment_->header().directory_version.load(std::memory_order_acquire) !=
@@ -387,7 +397,8 @@ void Attachment::build_view(ProviderState state) {
   auto view = std::make_shared<ProviderView>();
   view->name = record_.name;
   view->pid = record_.pid;
-  view->pid_here = verdict_.life == Life::kAlive ? record_.pid : pid_here_;
+  view->pid_here = verdict_.life == Life::kAlive ? here_.pid : pid_here_;
+  view->outside = outside_;
   view->uid = owner_;
   view->trusted = trusted_;
   view->start_time = record_.start_time;

@@ -53,6 +53,7 @@ struct RefreshMeans {
   MappingBudget& budget;
   ProcessTable& processes;
   DoorTimeouts& timeouts;
+  bool wants_labels = false;
 };
 
 // Which attachment has brought in which memory, by device and inode of the first extent: one memory
@@ -73,6 +74,13 @@ class Attachment {
   [[nodiscard]] Life life() const noexcept { return verdict_.life; }
   // Its process is known to run: by its pid, or because its door is open.
   [[nodiscard]] bool is_known_to_live() const noexcept;
+  // Its memory was found in the descriptors of this process.
+  void found_in(const ProcessHere& process, ProcessTable& processes);
+  [[nodiscard]] std::uint64_t inode() const noexcept { return record_.inode; }  // as announced
+  // Whether a record speaks of memory of this inode and owner.
+  [[nodiscard]] bool speaks_of(std::uint64_t inode, std::uint32_t owner) const noexcept {
+    return record_.inode == inode && owner_ == owner;
+  }
   // Before the first refresh() of all: what is held already leaves less for the others.
   void count_descriptors(ProcessTable& processes) const;
   void claim_memory(MemoryOwners& memories) const;
@@ -123,6 +131,7 @@ class Attachment {
   bool trusted_;
   std::array<std::uint64_t, 2> file_;
   PointerRecord record_;
+  PointerRecord here_;  // the same, with the numbers that its process has here if they are known
   ProcessTable::Watched process_;
   Verdict verdict_;
   bool shares_clock_;  // its time stamps are of this process's clock
@@ -135,6 +144,7 @@ class Attachment {
   std::pair<std::uint64_t, std::uint64_t> memory_;          // device and inode of the first extent
   bool repeats_memory_ = false;
   bool has_successor_ = false;
+  OutsideLabels outside_;
   std::shared_ptr<const MappedSegment> segment_;
   std::shared_ptr<const MappedSegment> decoded_;  // what view_ was decoded from
   Error error_;

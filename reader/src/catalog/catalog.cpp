@@ -14,11 +14,13 @@
 #include "attachment.hpp"
 #include "liveness_words.hpp"
 #include "meterbank/base/clock.hpp"
+#include "meterbank/base/process_facts.hpp"
 #include "meterbank/base/report_no_memory.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/pointer_record.hpp"
 #include "meterbank/shm/segment.hpp"
 #include "process_table.hpp"
+#include "process_walk.hpp"
 #include "record_scan.hpp"
 
 namespace meterbank {
@@ -62,6 +64,8 @@ std::string_view name_of(LeftOutReason reason) noexcept {
       return "records that cannot be opened";
     case LeftOutReason::kLargeDirectory:
       return "the rest of a directory with too many objects";
+    case LeftOutReason::kProcess:
+      return "processes whose descriptors may not be listed";
     case LeftOutReason::kSameMemory:
       return "records of memory that another record has brought in";
     case LeftOutReason::kNotARecord:
@@ -161,7 +165,8 @@ struct Catalog::Parts {
   ProcessTable processes;
   DoorTimeouts timeouts;
   std::map<std::string, RecordDirectory, std::less<>> directories;
-  std::optional<Error> directory_error;  // of the last one that could not be scanned
+  ProcessWalk walk;
+  std::vector<LeftOut> left_out_of_walk;
   SegmentDirectories listed;
   std::uint64_t listing_rests_until = 0;  // CLOCK_MONOTONIC
   std::unordered_map<std::uint32_t, Counts> of_user;
@@ -179,11 +184,17 @@ Catalog::~Catalog() = default;
 
 Result<Catalog> Catalog::open(CatalogOptions options) {
   return report_no_memory([&]() -> Result<Catalog> {
+    for (const LabelPattern& pattern : options.where) {
+      if (auto good = LabelPattern::parse(pattern.label + "=" + pattern.pattern); !good) {
+        return tl::make_unexpected(std::move(good.error()));
+      }
+    }
     Catalog catalog;
     catalog.options_ = std::move(options);
     catalog.look_around();
-    if (!catalog.options_.directory.empty() && catalog.parts_->directory_error) {
-      return tl::make_unexpected(*std::move(catalog.parts_->directory_error));
+    const auto& errors = catalog.directory_errors_;
+    if (!errors.empty() && errors.size() == catalog.directories_.size()) {
+      return tl::make_unexpected(errors.front());
     }
     return catalog;
   });
@@ -191,7 +202,7 @@ Result<Catalog> Catalog::open(CatalogOptions options) {
 
 void Catalog::find_directories() {
   if (!options_.directory.empty()) {
-    directories_ = {options_.directory};
+    directories_ = split_directories(options_.directory);
     return;
   }
   // As long as for the directories themselves, see record_scan.hpp.
@@ -221,12 +232,12 @@ Catalog::Found Catalog::look_for_records() {
   std::erase_if(parts_->directories, [this](const auto& known) {
     return std::find(directories_.begin(), directories_.end(), known.first) == directories_.end();
   });
-  parts_->directory_error.reset();
+  directory_errors_.clear();
   Found found;
   for (const std::string& path : directories_) {
     RecordDirectory& directory = parts_->directories.try_emplace(path, path).first->second;
     auto scan = directory.scan(options_.users, knows, has_room);
-    if (!scan) parts_->directory_error = scan.error();
+    if (!scan && !options_.directory.empty()) directory_errors_.push_back(scan.error());
     if (!scan && is_shortage(scan.error().system_error)) ++found.unopened;
     // Gone, or not safe: nothing in it may be believed.
     if (!scan && !is_shortage(scan.error().system_error)) continue;
@@ -251,19 +262,54 @@ Catalog::Found Catalog::look_for_records() {
   return found;
 }
 
+// Memory that no record speaks of.
+void Catalog::add_walked(Found& found) {
+  std::unordered_map<std::uint64_t, std::uint32_t> announced;  // inodes, with their owners
+  for (const auto& attachment : attachments_)
+    announced.emplace(attachment->inode(), attachment->owner());
+  for (const FoundRecord& record : found.added)
+    announced.emplace(record.record->inode, record.owner);
+  for (const auto& [inode, memory] : parts_->walk.memories()) {
+    if (!includes(options_.users, memory.owner)) continue;
+    const auto known = announced.find(inode);
+    if (known != announced.end() && known->second == memory.owner) continue;
+    // It may have ended since the walk.
+    if (process_start_time(memory.process.pid) != memory.process.start_time) continue;
+    FoundRecord record;
+    record.path = "/proc/" + std::to_string(memory.process.pid) + "/fd/" +
+                  std::to_string(memory.record.descriptor);
+    record.owner = memory.owner;
+    record.file = memory.file;
+    record.record = memory.record;
+    record.process = memory.process;
+    found.added.push_back(std::move(record));
+  }
+}
+
 // Those that live come first: a record that repeats another one's memory, or is one too many,
 // is one of which that is not known.
 void Catalog::add(Found& found) {
   MappingBudget budget(options_);
   MemoryOwners memories;
   parts_->of_user.clear();
+  parts_->left_out_of_walk.clear();
   for (const auto& attachment : attachments_) {
     budget.count(attachment->owner(), attachment->mapped_bytes());
     attachment->claim_memory(memories);
     attachment->count_descriptors(parts_->processes);
   }
-  const RefreshMeans means{budget, parts_->processes, parts_->timeouts};
+  const bool wants_labels =
+      options_.outside_labels || options_.all_namespaces || !options_.where.empty();
+  const RefreshMeans means{budget, parts_->processes, parts_->timeouts, wants_labels};
+  const auto& walked = parts_->walk.memories();
+  // Where the memory of a record was found in a process, that is the process of the record.
+  const auto find_process = [&](Attachment& attachment, std::uint64_t inode) {
+    const auto memory = walked.find(inode);
+    if (memory == walked.end() || !attachment.speaks_of(inode, memory->second.owner)) return;
+    attachment.found_in(memory->second.process, parts_->processes);
+  };
   for (const auto& attachment : attachments_) {
+    find_process(*attachment, attachment->inode());
     attachment->refresh(means, memories);
     parts_->count(*attachment);
   }
@@ -271,6 +317,7 @@ void Catalog::add(Found& found) {
   for (FoundRecord& record : found.added) {
     const bool trusted = includes(options_.trust, record.owner);
     auto attachment = std::make_unique<Attachment>(record, trusted, parts_->processes);
+    if (!record.process) find_process(*attachment, attachment->inode());
     added.emplace_back(std::move(attachment), std::move(record));
   }
   std::stable_sort(added.begin(), added.end(), [](const auto& left, const auto& right) {
@@ -280,7 +327,11 @@ void Catalog::add(Found& found) {
     const auto leave_out = [this, &record = record](LeftOutReason reason) {
       const auto directory =
           parts_->directories.find(std::string_view(record.path).substr(0, record.path.rfind('/')));
-      if (directory != parts_->directories.end()) directory->second.leave_out(record, reason);
+      if (directory != parts_->directories.end()) {
+        directory->second.leave_out(record, reason);
+      } else {
+        add_left_out(parts_->left_out_of_walk, record.owner, reason, 1);
+      }
     };
     const Parts::Counts& counts = parts_->of_user[record.owner];
     const bool is_gone = attachment->life() == Life::kGone;
@@ -325,9 +376,12 @@ void Catalog::list_providers(std::uint64_t unopened_directories) {
   left_out_.clear();
   predecessors_.clear();
   skipped_ = 0;
+  unchosen_ = 0;
   for (const auto& attachment : attachments_) {
     if (attachment->repeats_memory()) {
       add_left_out(left_out_, attachment->owner(), LeftOutReason::kSameMemory, 1);
+    } else if (!match_all(options_.where, attachment->view()->outside, attachment->owner())) {
+      ++unchosen_;
     } else {
       (attachment->has_successor() ? predecessors_ : listed).push_back(attachment->view());
     }
@@ -335,6 +389,12 @@ void Catalog::list_providers(std::uint64_t unopened_directories) {
   for (auto& [path, directory] : parts_->directories) {
     directory.count_left_out(left_out_);
     skipped_ += directory.other_objects();
+  }
+  for (const LeftOut& each : parts_->left_out_of_walk) {
+    add_left_out(left_out_, each.uid, each.reason, each.count);
+  }
+  for (const auto& [owner, count] : parts_->walk.refused()) {
+    add_left_out(left_out_, owner, LeftOutReason::kProcess, count);
   }
   for (const auto& [owner, count] : parts_->listed.squatted) {
     add_left_out(left_out_, owner, LeftOutReason::kSquatted, count);
@@ -362,6 +422,10 @@ void Catalog::look_around() {
   parts_->processes.begin_refresh();
   parts_->timeouts.begin_refresh();
   Found found = look_for_records();
+  if (options_.all_namespaces) {
+    parts_->walk.walk();
+    add_walked(found);
+  }
   add(found);
   // A provider that is known to live stays even if its record was deleted.
   std::erase_if(attachments_, [&found](const auto& attachment) {

@@ -93,6 +93,15 @@ void ProcessTable::count_held(std::uint32_t owner) {
   ++held_by_[owner];
 }
 
+PointerRecord ProcessTable::as_seen_here(PointerRecord record, const ProcessHere& process) const {
+  record.pid = process.pid;
+  record.start_time = process.start_time;
+  record.boot_id = viewpoint_.boot_id;
+  record.pid_namespace = viewpoint_.pid_namespace;
+  record.time_namespace = viewpoint_.time_namespace;
+  return record;
+}
+
 bool ProcessTable::shares_clock(const PointerRecord& record) const noexcept {
   return record.time_namespace == 0 || viewpoint_.time_namespace == 0 ||
          record.time_namespace == viewpoint_.time_namespace;

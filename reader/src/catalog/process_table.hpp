@@ -17,6 +17,7 @@
 
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/shm/process_watch.hpp"
+#include "process_walk.hpp"
 
 namespace meterbank {
 
@@ -48,6 +49,10 @@ class ProcessTable {
   // The same share for other descriptors that are kept for a provider, counted anew each refresh.
   [[nodiscard]] bool may_hold(std::uint32_t owner) const;
   void count_held(std::uint32_t owner);
+
+  // A record for a process that was found by its descriptors: with the numbers by which this
+  // process sees it.
+  [[nodiscard]] PointerRecord as_seen_here(PointerRecord record, const ProcessHere& process) const;
 
   // Whether start times and monotonic clocks of its process count from the same moment as here.
   [[nodiscard]] bool shares_clock(const PointerRecord& record) const noexcept;

@@ -48,7 +48,7 @@ const char* remedy_of(int reason) noexcept {
 
 struct DirectoryFacts {
   std::uint32_t owner = 0;
-  bool shared = false;  // sticky and writable by others: each user has records of his own there
+  bool shared = false;  // others may write, too: each user has records of his own there
 };
 
 Result<OpenDirectory> open_directory(const std::string& path, DirectoryFacts& facts) {
@@ -62,14 +62,12 @@ Result<OpenDirectory> open_directory(const std::string& path, DirectoryFacts& fa
   if (::fstat(opened.get(), &stats) != 0) {
     return fail(ErrorCode::kNoDirectory, "inspect " + path, {}, errno);
   }
-  const bool others_write = (stats.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-  const bool sticky = (stats.st_mode & S_ISVTX) != 0;
-  if (others_write && !sticky) {
+  if (is_open_to_removal(stats.st_mode, stats.st_uid)) {
     return fail(ErrorCode::kNoDirectory, "directory " + path + " may be changed by others",
                 "chmod go-w " + path);
   }
   facts.owner = stats.st_uid;
-  facts.shared = others_write;
+  facts.shared = (stats.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   OpenDirectory directory(::fdopendir(opened.get()));
   if (directory == nullptr) return fail(ErrorCode::kNoDirectory, "list " + path, {}, errno);
   static_cast<void>(opened.release());  // the stream closes it

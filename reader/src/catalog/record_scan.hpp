@@ -22,6 +22,7 @@
 #include "meterbank/base/result.hpp"
 #include "meterbank/reader/catalog.hpp"
 #include "meterbank/shm/pointer_record.hpp"
+#include "process_walk.hpp"
 
 namespace meterbank {
 
@@ -32,6 +33,7 @@ struct FoundRecord {
   std::uint64_t key = 0;                // of the file as it is
   std::array<std::uint64_t, 2> file{};  // its device and inode
   std::optional<PointerRecord> record;  // nothing: the caller knows this file
+  std::optional<ProcessHere> process;   // that was found to hold the memory
 };
 
 struct RecordScan {

@@ -3,6 +3,7 @@
 // What others leave in the directories costs them their own rows, and no one else's.
 #include <fcntl.h>
 
+#include "../../support/changed_child.hpp"
 #include "../../support/descriptors.hpp"
 #include "catalog/record_scan.hpp"
 #include "catalog_fixture.hpp"
@@ -214,6 +215,22 @@ class RuntimeDirectories : public testing::Test {
       EXPECT_EQ(::mkdir(path.c_str(), 0777), 0);
     }
   }
+  // Where a process of this user publishes, made by root with this mode and group.
+  [[nodiscard]] std::string published_by(uid_t uid, mode_t mode, gid_t group = 0) const {
+    ::rmdir(roots_.system.c_str());
+    EXPECT_EQ(::mkdir(roots_.system.c_str(), 0755), 0);
+    EXPECT_EQ(::chown(roots_.system.c_str(), 0, group), 0);
+    EXPECT_EQ(::chmod(roots_.system.c_str(), mode), 0);
+    EXPECT_EQ(::chmod(directory_.path().c_str(), 0755), 0);
+    return test::run_in_changed_child(
+               [uid] {
+                 return ::unsetenv("XDG_RUNTIME_DIR") == 0 && ::setresuid(uid, uid, uid) == 0;
+               },
+               [this] {
+                 return test::ChildOutcome{0, provider_directories(roots_).front()};
+               })
+        .text;
+  }
   void make(const std::string& name, uid_t owner) const {
     const std::string path = roots_.shared_memory + "/" + name;
     ASSERT_EQ(::mkdir(path.c_str(), 0755), 0);
@@ -246,6 +263,67 @@ TEST_F(RuntimeDirectories, CountOnlyIfTheyBelongToTheUserThatTheyAreCalledAfter)
   }
   const auto found = segment_directories(true, roots_);
   EXPECT_EQ(found.squatted, (std::map<std::uint32_t, std::uint64_t>{{kStranger, 1}}));
+}
+
+TEST_F(RuntimeDirectories, TheSystemDirectoryIsUsedByThoseWhomRootLetsWriteThere) {
+  if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
+  const std::string own = roots_.shared_memory + "/meterbank-65534";
+  EXPECT_EQ(published_by(0, 0755), roots_.system);
+  EXPECT_EQ(published_by(kStranger, 0755), own);
+  EXPECT_EQ(published_by(kStranger, 01777), roots_.system);
+  EXPECT_EQ(published_by(kStranger, 03775, ::getegid()), roots_.system);
+  EXPECT_EQ(published_by(kStranger, 02775, ::getegid()), roots_.system);
+  // Anybody could remove the records of others.
+  EXPECT_EQ(published_by(kStranger, 0777), own);
+}
+
+TEST_F(RuntimeDirectories, TheSystemDirectoryIsNotUsedIfAnotherUserMadeIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
+  ASSERT_EQ(::mkdir(roots_.system.c_str(), 0755), 0);
+  ASSERT_EQ(::chown(roots_.system.c_str(), kStranger, kStranger), 0);
+  EXPECT_NE(provider_directories(roots_).front(), roots_.system);
+}
+
+TEST_F(RuntimeDirectories, AreAListInTheEnvironment) {
+  ::setenv("METERBANK_DIR", ":/a::/b:/a", 1);
+  EXPECT_EQ(provider_directories(roots_), (std::vector<std::string>{"/a", "/b"}));
+  EXPECT_EQ(segment_directories(true, roots_).paths, (std::vector<std::string>{"/a", "/b"}));
+  ::setenv("METERBANK_DIR", ":", 1);
+  EXPECT_EQ(provider_directories(roots_).size(), 1U);
+  ::unsetenv("METERBANK_DIR");
+}
+
+TEST_F(RuntimeDirectories, TheFirstThatCanBeUsedIsPrepared) {
+  const std::string good = directory_.path() + "/good", bad = directory_.path() + "/missing/below";
+  EXPECT_EQ(*prepare_first_directory({bad, good}), good);
+  const auto refused = prepare_first_directory({bad, bad});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().what.find(bad), std::string::npos);
+  EXPECT_FALSE(prepare_first_directory({}));
+}
+
+TEST_F(RuntimeDirectories, AnErrorNamesWhoHasTakenOne) {
+  if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
+  make("meterbank-0", kStranger);
+  const auto refused = prepare_directory(roots_.shared_memory + "/meterbank-0");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().what.find("user 65534 has taken "), std::string::npos)
+      << refused.error().what;
+}
+
+TEST_F(RuntimeDirectories, SeveralAreReadTogetherAndAMissingOneIsNamed) {
+  const std::string left = directory_.path() + "/left", right = directory_.path() + "/right";
+  const test::BareProvider first("first"), second("second");
+  ASSERT_TRUE(prepare_directory(left));
+  ASSERT_TRUE(prepare_directory(right));
+  ASSERT_TRUE(write_record(left, first.record()));
+  ASSERT_TRUE(write_record(right, second.record()));
+  const auto catalog = Catalog::open({.directory = left + ":/not/there:" + right});
+  ASSERT_TRUE(catalog);
+  EXPECT_EQ(catalog->providers().size(), 2U);
+  ASSERT_EQ(catalog->directory_errors().size(), 1U);
+  EXPECT_NE(catalog->directory_errors().front().what.find("/not/there"), std::string::npos);
+  EXPECT_FALSE(Catalog::open({.directory = "/not/there:/nor/there"}));
 }
 
 TEST_F(RuntimeDirectories, ThoseOfThisUserAndRootComeFirstAndWithoutAWalk) {

@@ -184,5 +184,42 @@ TEST_F(CliLeftOut, AProcessThatIsNotDumpableAndHasNoDoorIsCalledThat) {
   ::waitpid(child, nullptr, 0);
 }
 
+TEST_F(CliLeftOut, SeveralDirectoriesAreReadTogetherAndAMissingOneIsNamed) {
+  open_shop();
+  const std::string other = directory_ + "/other";
+  ASSERT_EQ(::mkdir(other.c_str(), 0755), 0);
+  auto second = Provider::create({.name = "second", .directory = other});
+  ASSERT_TRUE(second);
+  const auto both = run_plainly({"list", "--providers", "--dir", directory_, "--dir", other});
+  EXPECT_EQ(both.code, kExitDone) << both.err;
+  EXPECT_NE(both.out.find("shop@"), std::string::npos) << both.out;
+  EXPECT_NE(both.out.find("second@"), std::string::npos) << both.out;
+  const auto part =
+      run_plainly({"list", "--providers", "--dir", directory_ + ":" + other + "/missing"});
+  EXPECT_EQ(part.code, kExitEnvironment);
+  EXPECT_NE(part.err.find("/other/missing"), std::string::npos) << part.err;
+  EXPECT_NE(part.out.find("shop@"), std::string::npos) << part.out;
+}
+
+TEST_F(CliLeftOut, WhatWhereDoesNotChooseIsCounted) {
+  open_shop();
+  const auto own = "pid=" + std::to_string(::getpid());
+  EXPECT_EQ(meterbank({"get", "shop_sales/*/stock", "--where", own}).code, kExitDone);
+  const auto none = meterbank({"list", "--where", "pid=1*", "--where", "uid=none"});
+  EXPECT_EQ(none.code, kExitNo);
+  EXPECT_NE(none.err.find("none of 1 providers matches --where"), std::string::npos) << none.err;
+  EXPECT_EQ(meterbank({"list", "--where", "colour=red"}).code, kExitUsage);
+}
+
+TEST_F(CliLeftOut, ProvidersHaveTheLabelsOfTheOutsideInJson) {
+  open_shop();
+  const auto outcome = meterbank({"list", "--providers", "-f", "json"});
+  const auto document = nlohmann::json::parse(outcome.out);
+  for (const char* key : {"pid_here", "container", "pod", "unit", "cgroup"}) {
+    EXPECT_TRUE(document[0].contains(key)) << key;
+  }
+  EXPECT_EQ(document[0]["pid_here"], ::getpid());
+}
+
 }  // namespace
 }  // namespace meterbank::cli

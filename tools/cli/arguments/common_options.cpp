@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/arguments/common_options.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdlib>
+
 #include "cli/arguments/option_values.hpp"
 
 namespace meterbank::cli {
@@ -10,12 +15,18 @@ Result<void> CommonWords::understand(Invocation& invocation) const {
       color, "--color",
       {{"auto", ColorWhen::kAuto}, {"always", ColorWhen::kAlways}, {"never", ColorWhen::kNever}},
       invocation.color);
-  return chosen ? read_span(timeout, "--timeout", invocation.timeout) : chosen;
+  if (!chosen) return chosen;
+  // As good as --dir: what is wrong with it is then an error and not just a place less to look in.
+  const char* const usual = ::secure_getenv("METERBANK_DIR");
+  auto& directory = invocation.selection.directory;
+  if (!directories.empty()) directory = fmt::format("{}", fmt::join(directories, ":"));
+  if (directory.empty() && usual != nullptr) directory = usual;
+  return read_span(timeout, "--timeout", invocation.timeout);
 }
 
 void add_common_options(OptionTable options, CommonWords& words, Invocation& invocation,
                         const CommonTexts& texts) {
-  options.text("--dir", invocation.selection.directory, "DIR", texts.directory);
+  options.texts("--dir", words.directories, "DIR", texts.directory);
   options.text("--color", words.color, "WHEN", "auto, always or never");
   options.text("--timeout", words.timeout, "SPAN", "Give up after SPAN with exit code 124");
   options.flag(texts.quiet, invocation.quiet, "Print results and errors only");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/arguments/verb_parser.hpp"
 #include "cli/invocation.hpp"
@@ -12,6 +13,7 @@ namespace meterbank::cli {
 
 // As typed.
 struct CommonWords {
+  std::vector<std::string> directories;
   std::string color, timeout;
 
   // Errors are usage errors.
@@ -21,7 +23,7 @@ struct CommonWords {
 // How they are called and described where that differs.
 struct CommonTexts {
   const char* quiet = "-q,--quiet";
-  const char* directory = "Where providers are found (METERBANK_DIR)";
+  const char* directory = "Where providers are found (repeatable; METERBANK_DIR)";
   const char* verbose = "More words: whole paths, errno, layout version";
 };
 void add_common_options(OptionTable options, CommonWords& words, Invocation& invocation,

@@ -34,6 +34,9 @@ std::string options_text(const CLI::App& app) {
   return out;
 }
 
+// Nearly always a variable of a script that was not set.
+std::string refuse_empty(const std::string& value) { return value.empty() ? "is empty" : ""; }
+
 }  // namespace
 
 void OptionTable::flag(const char* names, bool& target, const char* description) {
@@ -50,15 +53,15 @@ void OptionTable::text(const char* names, std::string& target, const char* place
   app_->add_option(names, target, description)
       ->type_name(placeholder)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-      ->check(
-          // Nearly always a variable of a script that was not set.
-          [](const std::string& value) { return std::string(value.empty() ? "is empty" : ""); },
-          "");
+      ->check(refuse_empty, "");
 }
 
 void OptionTable::texts(const char* names, std::vector<std::string>& target,
                         const char* placeholder, const char* description) {
-  app_->add_option(names, target, description)->type_name(placeholder)->allow_extra_args(false);
+  app_->add_option(names, target, description)
+      ->type_name(placeholder)
+      ->allow_extra_args(false)
+      ->check(refuse_empty, "");
 }
 
 void OptionTable::operands(std::vector<std::string>& target) {

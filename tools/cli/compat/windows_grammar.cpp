@@ -240,7 +240,7 @@ Result<bool> take_global_options(std::vector<std::string>& words, Invocation& v)
     const auto equals = word.find('=');
     const auto name = word.substr(0, equals);
     std::string* target = nullptr;
-    if (name == "--dir") target = &v.selection.directory;
+    if (name == "--dir") target = &common.directories.emplace_back();
     if (name == "--color") target = &common.color;
     if (name == "--timeout") target = &common.timeout;
     if (word == "--quiet" || word == "--verbose") {
@@ -271,8 +271,6 @@ Result<Invocation> parse_verb(const std::string& verb, std::vector<std::string> 
     v.topic = verb;
     return v;
   }
-  const char* const directory = ::secure_getenv("METERBANK_DIR");
-  if (v.selection.directory.empty() && directory != nullptr) v.selection.directory = directory;
   const bool typeperf = verb == "typeperf";
   if (typeperf) v.selection.across_users = std::erase(words, "--across-users") != 0;
   const auto forms = typeperf ? std::span<const OptionForm>(kTypeperfForms)

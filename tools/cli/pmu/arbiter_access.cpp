@@ -2,6 +2,7 @@
 #include "cli/pmu/arbiter_access.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
 #include "meterbank/base/clock.hpp"
+#include "meterbank/shm/pointer_record.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
@@ -88,9 +90,15 @@ std::string remedy_for(const Refusal& refusal, const RefusalRemedies& remedies) 
 }  // namespace
 
 std::string arbiter_socket(const Invocation& invocation) {
-  const auto& directory = invocation.selection.directory;
-  if (directory.empty()) return pmu::default_arbiter_socket();
-  return directory + "/" + std::string(pmu::kArbiterSocket);
+  const auto directories = split_directories(invocation.selection.directory);
+  if (directories.empty()) return pmu::default_arbiter_socket();
+  const auto in = [](const std::string& directory) {
+    return directory + "/" + std::string(pmu::kArbiterSocket);
+  };
+  for (const std::string& directory : directories) {
+    if (::access(in(directory).c_str(), F_OK) == 0) return in(directory);
+  }
+  return in(directories.front());
 }
 
 std::string arbiter_directory(const Invocation& invocation) {

@@ -67,14 +67,21 @@ int wait_for_end(const Invocation& invocation, Waiter& waiter, const Console& co
   }
 }
 
+Result<std::string> directory_to_publish_in(const Invocation& invocation) {
+  auto named = split_directories(invocation.selection.directory);
+  return prepare_first_directory(named.empty() ? provider_directories() : named);
+}
+
 }  // namespace
 
 int host(const Invocation& invocation, Console& console) {
   // Before any thread, so that every thread leaves the signals to this one.
   Waiter waiter(invocation.timeout);
+  const auto directory = directory_to_publish_in(invocation);
+  if (!directory) return explain_failure(directory.error(), waiter, console);
   host::HostOptions options;
   options.name = invocation.name;
-  options.directory = invocation.selection.directory;
+  options.directory = *directory;
   options.processes = invocation.processes;
   if (invocation.period) {
     options.period = std::chrono::duration_cast<std::chrono::milliseconds>(*invocation.period);
@@ -82,17 +89,18 @@ int host(const Invocation& invocation, Console& console) {
   const auto provider = host::HostProvider::start(options);
   if (!provider) return explain_failure(provider.error(), waiter, console);
   if (!invocation.quiet && console.err_is_terminal) {
-    const auto directory = options.directory.empty() ? provider_directory() : options.directory;
-    say(console,
-        fmt::format("publishing {}@{} in {}; stop with Ctrl-C, look with: meterbank watch",
-                    escape_for_terminal(options.name), ::getpid(), escape_for_terminal(directory)));
+    say(console, fmt::format("publishing {}@{} in {}; stop with Ctrl-C, look with: meterbank watch",
+                             escape_for_terminal(options.name), ::getpid(),
+                             escape_for_terminal(*directory)));
   }
   return wait_for_end(invocation, waiter, console);
 }
 
 int demo(const Invocation& invocation, Console& console) {
   Waiter waiter(invocation.timeout);
-  const auto& directory = invocation.selection.directory;
+  const auto prepared = directory_to_publish_in(invocation);
+  if (!prepared) return explain_failure(prepared.error(), waiter, console);
+  const std::string& directory = *prepared;
   host::HostOptions options;
   options.name = kHostName;
   options.directory = directory;

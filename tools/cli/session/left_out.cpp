@@ -26,6 +26,8 @@ std::string_view word_of(LeftOutReason reason) {
       return "not-read-yet";
     case LeftOutReason::kCannotOpen:
       return "cannot-open";
+    case LeftOutReason::kProcess:
+      return "processes";
     default:
       return "large-directory";
   }
@@ -77,6 +79,8 @@ std::string remedy_for(const LeftOut& left_out, const Catalog& catalog) {
       return "remove what does not belong into the directory";
     case LeftOutReason::kCannotOpen:
       return "as their owner or as root, or raise ulimit -n";
+    case LeftOutReason::kProcess:
+      return "as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH";
     case LeftOutReason::kSquatted:
       return "remove them, as their owner or as root";
     case LeftOutReason::kSameMemory:
@@ -91,7 +95,7 @@ LeftOutSummary left_out_of(const Catalog& catalog) {
   summary.known = catalog.providers().size();
   for (const LeftOut& each : catalog.left_out()) {
     if (!hides_providers(each.reason)) continue;
-    const bool is_counted = each.reason != LeftOutReason::kLargeDirectory;
+    const bool is_counted = each.reason < LeftOutReason::kLargeDirectory;
     summary.notes.push_back({word_of(each.reason), is_counted ? each.count : 0, 0,
                              left_out_text(each), remedy_for(each, catalog)});
     if (is_counted) summary.known += each.count;
@@ -126,8 +130,9 @@ std::string LeftOutSummary::line() const {
   std::string what;
   if (providers > 0) what = std::to_string(providers);
   if (parts > 0) what += fmt::format("{}parts of {}", what.empty() ? "" : " and ", parts);
-  if (what.empty()) what = "some";
-  return fmt::format("left out {} of {} providers: {}; try: {}", what, known, reasons, remedies);
+  const auto share = what.empty() ? fmt::format("there may be more than these {}", known)
+                                  : fmt::format("left out {} of {}", what, known);
+  return fmt::format("{} providers: {}; try: {}", share, reasons, remedies);
 }
 
 int report_left_out(const Catalog& catalog, const Console& console) {

@@ -85,8 +85,7 @@ std::optional<Error> directory_fault(const std::string& path) {
     return describe(ErrorCode::kNoDirectory, path + " is not a directory",
                     "METERBANK_DIR=another directory");
   }
-  const bool sticky = (facts.st_mode & S_ISVTX) != 0;
-  if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !sticky) {
+  if (is_open_to_removal(facts.st_mode, facts.st_uid)) {
     return describe(ErrorCode::kNoDirectory, path + " may be written by others",
                     "chmod go-w " + path);
   }

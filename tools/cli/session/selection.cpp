@@ -91,7 +91,12 @@ int report_unreadable(const Catalog& catalog, const Console& console) {
 // Names what keeps providers from being found at all. kExitDone if there is nothing like that.
 int report_odd_records(const Catalog& catalog, const Console& console) {
   int code = kExitDone;
+  for (const auto& error : catalog.directory_errors()) {
+    complain(console, error);
+    code = kExitEnvironment;
+  }
   for (const auto& directory : catalog.directories()) {
+    if (!catalog.directory_errors().empty()) break;
     if (const auto fault = directory_fault(directory)) {
       complain(console, *fault);
       code = kExitEnvironment;
@@ -198,6 +203,9 @@ void complain_of(const Unmatched& miss, const Catalog& catalog, const Console& c
 CatalogOptions catalog_options(const SelectionOptions& options) {
   CatalogOptions catalog;
   catalog.directory = options.directory;
+  catalog.all_namespaces = options.all_namespaces;
+  catalog.outside_labels = options.outside_labels;
+  catalog.where = options.where;
   if (options.across_users) catalog.trust = UserPolicy::kEveryone;
   if (options.providers_max) {
     constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
@@ -299,6 +307,12 @@ int report_no_provider(const Catalog& catalog, const Console& console) {
   int code = report_unreadable(catalog, console);
   code = std::max(code, report_odd_records(catalog, console));
   if (code != kExitDone) return code;
+  if (catalog.unchosen() > 0) {
+    complain(console, fmt::format("none of {} providers matches --where; try: meterbank list "
+                                  "--providers -l",
+                                  catalog.unchosen()));
+    return kExitNo;
+  }
   complain(console, fmt::format("no provider found in {}; try: meterbank demo",
                                 fmt::join(catalog.directories(), " or ")));
   return kExitNo;

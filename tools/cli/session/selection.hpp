@@ -22,8 +22,11 @@
 namespace meterbank::cli {
 
 struct SelectionOptions {
-  std::string directory;  // empty: the default of the reader
-  std::string provider;   // "orders", "orders@48213" or a glob; empty: all
+  std::string directory;  // or several with ':' between them; empty: the default of the reader
+  bool all_namespaces = false;
+  bool outside_labels = false;
+  std::vector<LabelPattern> where;
+  std::string provider;  // "orders", "orders@48213" or a glob; empty: all
   std::vector<std::string> paths;
   std::string paths_from;  // a file of paths, one a line; "-" is standard input
   std::vector<std::string> excluded;

@@ -31,6 +31,7 @@
 
 #include "meterbank/base/guid.hpp"
 #include "meterbank/base/result.hpp"
+#include "meterbank/reader/outside_labels.hpp"
 #include "meterbank/shm/counter_type.hpp"
 #include "meterbank/shm/distribution.hpp"
 #include "meterbank/shm/record_removal.hpp"
@@ -74,6 +75,7 @@ enum class LeftOutReason : std::uint8_t {
   kNotRead,         // called like a record; its user has too many of them, later refreshes read on
   kCannotOpen,      // a record or directory: it may not be read, or this process lacks descriptors
   kLargeDirectory,  // the rest of a directory with too many objects; later refreshes read on
+  kProcess,         // a process whose descriptors may not be listed, see all_namespaces
   kSameMemory,      // a record of memory that another record has brought in
   kNotARecord,      // called like a record, but not one
   kPolicy,          // a record of another user, see CatalogOptions::users
@@ -82,7 +84,7 @@ enum class LeftOutReason : std::uint8_t {
 [[nodiscard]] std::string_view name_of(LeftOutReason reason) noexcept;
 // Whether healthy providers may be among what was left out.
 [[nodiscard]] constexpr bool hides_providers(LeftOutReason reason) noexcept {
-  return reason <= LeftOutReason::kLargeDirectory && reason != LeftOutReason::kRecordsMax;
+  return reason <= LeftOutReason::kProcess && reason != LeftOutReason::kRecordsMax;
 }
 
 struct LeftOut {
@@ -104,8 +106,17 @@ enum class UserPolicy : std::uint8_t { kOwn, kOwnAndRoot, kEveryone };
 [[nodiscard]] bool includes(UserPolicy users, std::uint32_t uid) noexcept;
 
 struct CatalogOptions {
-  // Empty: METERBANK_DIR, else the directories of segment_directories().
+  // One directory, or several with ':' between them. Empty: METERBANK_DIR, else the directories of
+  // segment_directories().
   std::string directory = {};
+  // Also look for providers by their memory, in all processes that this one may look into: those of
+  // containers that share no directory with it. Their callbacks cannot be asked. What one walk over
+  // the processes costs is a thousandth of the time to the next; see docs/containers.md.
+  bool all_namespaces = false;
+  // Read ProviderView::outside. It costs one file a provider, once.
+  bool outside_labels = false;
+  // Only providers that match all of these are listed; the others are counted by unchosen().
+  std::vector<LabelPattern> where = {};
   // Whose providers are attached. Others are counted in Catalog::skipped().
   UserPolicy users = UserPolicy::kEveryone;
   // Whose providers are trusted: totals are made of their rows only, and names mean what they say.
@@ -195,6 +206,7 @@ struct ProviderView {
   std::string name;
   std::uint32_t pid = 0;         // in the provider's own pid namespace, as its record says
   std::uint32_t pid_here = 0;    // of the same process, as this one sees it; 0: not known
+  OutsideLabels outside;         // if CatalogOptions ask for it
   std::uint32_t uid = 0;         // from the kernel
   bool trusted = false;          // CatalogOptions::trust includes the uid
   std::uint64_t start_time = 0;  // clock ticks since boot
@@ -202,7 +214,8 @@ struct ProviderView {
   // The second number is 0, or that of memory with answered rows.
   std::array<std::uint64_t, 2> segment_id{};
   ProviderState state = ProviderState::kLive;
-  std::string record;                          // path of the pointer record
+  // Path of the pointer record; of memory that was found without one: its descriptor in procfs.
+  std::string record;
   std::array<std::uint64_t, 2> record_file{};  // its device and inode
   std::string socket;                          // path of where it is asked; empty: nowhere
   std::uint64_t created_realtime_ns = 0;
@@ -241,8 +254,8 @@ struct ProviderView {
 
 class Catalog {
  public:
-  // Errors: kNoDirectory, if a directory was named and is not there or not safe; kNoSpace. No
-  // provider is not an error.
+  // Errors: kNoDirectory, if directories were named and none of them is there and safe;
+  // kInvalidArgument (`where`); kNoSpace. No provider is not an error.
   static Result<Catalog> open(CatalogOptions options);
   Catalog(Catalog&&) noexcept;
   Catalog& operator=(Catalog&&) noexcept;
@@ -275,6 +288,12 @@ class Catalog {
   [[nodiscard]] const std::vector<std::string>& directories() const noexcept {
     return directories_;
   }
+  // Of directories that were named: why the last refresh could not look into some of them.
+  [[nodiscard]] const std::vector<Error>& directory_errors() const noexcept {
+    return directory_errors_;
+  }
+  // Providers that do not match CatalogOptions::where.
+  [[nodiscard]] std::uint64_t unchosen() const noexcept { return unchosen_; }
   // Objects in them that were no pointer records, or were left out by policy.
   [[nodiscard]] std::uint64_t skipped() const noexcept { return skipped_; }
   // What of these is called like a record or a directory of records, by owner and reason.
@@ -291,6 +310,7 @@ class Catalog {
   [[nodiscard]] Found look_for_records();
   void find_directories();
   void add(Found& found);
+  void add_walked(Found& found);
   void forget_predecessors();
   void list_providers(std::uint64_t unopened_directories);
 
@@ -301,6 +321,8 @@ class Catalog {
   std::vector<std::shared_ptr<const ProviderView>> providers_;
   std::vector<std::shared_ptr<const ProviderView>> predecessors_;
   std::vector<LeftOut> left_out_;
+  std::vector<Error> directory_errors_;
+  std::uint64_t unchosen_ = 0;
   std::uint64_t skipped_ = 0;
   std::uint64_t version_ = 0;
 };

@@ -58,17 +58,28 @@ struct PointerRecord {
   static Result<PointerRecord> parse(std::string_view text);
 };
 
-// Where records of this user go: METERBANK_DIR (ignored in set-uid programs), else the first of
-// $XDG_RUNTIME_DIR/meterbank, /run/meterbank (root), /dev/shm/meterbank-UID whose parent is a
-// tmpfs.
-[[nodiscard]] std::string provider_directory();
+// The directories of a list like that of PATH: "/run/meterbank:/srv/pods". Empty parts are skipped.
+[[nodiscard]] std::vector<std::string> split_directories(std::string_view list);
 
-// Where directories of other users are looked for.
+// Where directories are looked for.
 struct DirectoryRoots {
   std::string system = "/run/meterbank";
   std::string sessions = "/run/user";      // UID/meterbank
   std::string shared_memory = "/dev/shm";  // meterbank-UID
 };
+
+// Where records of this user go: those of METERBANK_DIR (a list; ignored in set-uid programs), else
+// the first of these, alone:
+//   /run/meterbank             if root made it and this user may write there
+//   $XDG_RUNTIME_DIR/meterbank if its parent is a tmpfs
+//   /run/meterbank             for root, who makes it
+//   /dev/shm/meterbank-UID
+[[nodiscard]] std::vector<std::string> provider_directories(const DirectoryRoots& roots = {});
+
+// Whether users who own neither the directory nor a record in it could remove that record. In a
+// sticky directory they cannot; members of a group that root has given a directory are trusted.
+[[nodiscard]] bool is_open_to_removal(std::uint32_t mode, std::uint32_t owner) noexcept;
+
 struct SegmentDirectories {
   std::vector<std::string> paths;  // own and root's first
   // By owner: directories that bear another user's uid.
@@ -76,9 +87,9 @@ struct SegmentDirectories {
   std::uint64_t objects = 0;  // entries that were looked at
   bool is_whole = true;       // false: there are more entries
 };
-// Where a reader looks: `METERBANK_DIR` alone if it is set, else provider_directory() and, with
-// `everyone`, the directories of the system and of the other users. A directory that bears a uid
-// counts only if it belongs to this user.
+// Where a reader looks: in those of METERBANK_DIR alone if it is set, else where this user's
+// records go and, with `everyone`, in the directories of the system and of the other users. A
+// directory that bears a uid counts only if it belongs to this user.
 [[nodiscard]] SegmentDirectories segment_directories(bool everyone,
                                                      const DirectoryRoots& roots = {});
 
@@ -88,9 +99,12 @@ struct SegmentDirectories {
 // Whether a file is called like one of these sockets.
 [[nodiscard]] bool is_called_like_socket(std::string_view name) noexcept;
 
-// Creates the directory if it is missing (mode 0755), and refuses one that is not ours or that
-// others may write to. Errors: kNoDirectory with the reason.
+// Creates the directory if it is missing (mode 0755), and refuses one that belongs to another user
+// than this one or root, or that is_open_to_removal(). Errors: kNoDirectory with the reason.
 [[nodiscard]] Result<void> prepare_directory(const std::string& directory);
+// Prepares the first of several for which that works, and says which. Errors: those of the first.
+[[nodiscard]] Result<std::string> prepare_first_directory(
+    const std::vector<std::string>& directories);
 
 // The name of the file that write_record() writes: "orders@48213-414.provider". It is for people
 // who list the directory; what counts is written in the record.

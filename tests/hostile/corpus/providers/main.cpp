@@ -31,7 +31,7 @@ int run(std::string_view name) {
         return 1;
       }
     }
-    attack.run(Stage(provider_directory()));
+    attack.run(Stage(provider_directories().front()));
     std::fputs("the attack ended\n", stderr);
     return 1;
   }
