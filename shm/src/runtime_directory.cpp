@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
@@ -10,10 +9,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <string_view>
 
+#include "meterbank/base/directory_stream.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/shm/pointer_record.hpp"
 
@@ -61,10 +60,7 @@ void add_directory_of(uid_t uid, std::string path, SegmentDirectories& found) {
 // only names that bear a uid cost more than their entry.
 void add_directories_of_users(const std::string& parent, std::string_view prefix,
                               std::string_view suffix, SegmentDirectories& found) {
-  struct Close {
-    void operator()(DIR* opened) const noexcept { ::closedir(opened); }
-  };
-  const std::unique_ptr<DIR, Close> directory(::opendir(parent.c_str()));
+  const DirectoryStream directory(::opendir(parent.c_str()));
   if (directory == nullptr) return;
   while (const dirent* item = ::readdir(directory.get())) {
     if (++found.objects > kDirectoryObjectsMax) {

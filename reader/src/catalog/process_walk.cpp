@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process_walk.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,11 +8,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "meterbank/base/clock.hpp"
+#include "meterbank/base/directory_stream.hpp"
 #include "meterbank/base/process_facts.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/shm/segment_layout.hpp"
@@ -30,11 +29,6 @@ constexpr std::size_t kProcessesMax = 1U << 17;
 constexpr std::size_t kDescriptorsMax = 1U << 16;  // that are looked at in one process
 constexpr std::size_t kMemoriesMax = 1U << 16;
 constexpr std::string_view kMemfdPrefix = "/memfd:meterbank:";
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
-using OpenDirectory = std::unique_ptr<DIR, CloseDirectory>;
 
 template <typename Number>
 std::optional<Number> parse_number(std::string_view text) noexcept {
@@ -144,7 +138,7 @@ void ProcessWalk::take(ProcessHere process, int descriptors, const char* number)
 
 bool ProcessWalk::look_into(ProcessHere process) {
   const std::string path = "/proc/" + std::to_string(process.pid) + "/fd";
-  const OpenDirectory directory(::opendir(path.c_str()));
+  const DirectoryStream directory(::opendir(path.c_str()));
   if (directory == nullptr) return errno != EACCES && errno != EPERM;
   std::size_t looked = 0;
   while (const dirent* item = ::readdir(directory.get())) {
@@ -177,7 +171,7 @@ void ProcessWalk::visit(std::uint32_t pid, std::uint64_t now_ns) {
 void ProcessWalk::walk() {
   const std::uint64_t started = clock_ns(CLOCK_MONOTONIC);
   if (started < rests_until_ns_) return;
-  const OpenDirectory processes(::opendir("/proc"));
+  const DirectoryStream processes(::opendir("/proc"));
   if (processes == nullptr) return;
   ++walks_;
   while (const dirent* item = ::readdir(processes.get())) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record_scan.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,10 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <memory>
 #include <utility>
 
 #include "meterbank/base/clock.hpp"
+#include "meterbank/base/directory_stream.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/shm/case_fold.hpp"
 
@@ -24,11 +23,6 @@ namespace {
 constexpr std::uint64_t kRestNsPerObject = 8000;
 // What is remembered of one directory: 16 MiB at most.
 constexpr std::size_t kJudgedMax = std::size_t{1} << 20;
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
-using OpenDirectory = std::unique_ptr<DIR, CloseDirectory>;
 
 const char* remedy_of(int reason) noexcept {
   switch (reason) {
@@ -51,7 +45,7 @@ struct DirectoryFacts {
   bool shared = false;  // others may write, too: each user has records of his own there
 };
 
-Result<OpenDirectory> open_directory(const std::string& path, DirectoryFacts& facts) {
+Result<DirectoryStream> open_directory(const std::string& path, DirectoryFacts& facts) {
   UniqueFd opened(
       ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!opened) {
@@ -68,9 +62,8 @@ Result<OpenDirectory> open_directory(const std::string& path, DirectoryFacts& fa
   }
   facts.owner = stats.st_uid;
   facts.shared = (stats.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-  OpenDirectory directory(::fdopendir(opened.get()));
+  DirectoryStream directory = directory_stream(std::move(opened));
   if (directory == nullptr) return fail(ErrorCode::kNoDirectory, "list " + path, {}, errno);
-  static_cast<void>(opened.release());  // the stream closes it
   return directory;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meterbank/shm/record_removal.hpp"
+#include "meterbank/base/directory_stream.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -113,13 +112,9 @@ std::size_t remove_predecessors(const std::string& directory, const PointerRecor
   constexpr std::size_t kEntriesMax = 65'536, kRemovedMax = 1024, kTakenPidsMax = 32;
   const Viewpoint here = Viewpoint::of_this_process();
   if (successor.pid_namespace == 0 || !here.is_complete()) return 0;
-  UniqueFd opened = open_directory(directory, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  struct Close {
-    void operator()(DIR* stream) const noexcept { ::closedir(stream); }
-  };
-  const std::unique_ptr<DIR, Close> stream(::fdopendir(opened.get()));
+  const DirectoryStream stream =
+      directory_stream(open_directory(directory, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   if (stream == nullptr) return 0;
-  static_cast<void>(opened.release());  // the stream closes it
   const int descriptor = ::dirfd(stream.get());
   const std::string own = record_file_name(successor);
   const std::string_view prefix = std::string_view(own).substr(0, own.find('@'));

@@ -215,11 +215,12 @@ class RuntimeDirectories : public testing::Test {
       EXPECT_EQ(::mkdir(path.c_str(), 0777), 0);
     }
   }
-  // Where a process of this user publishes, made by root with this mode and group.
-  [[nodiscard]] std::string published_by(uid_t uid, mode_t mode, gid_t group = 0) const {
+  // Where a process of this user publishes if the directory of the system is made like this.
+  [[nodiscard]] std::string published_by(uid_t uid, mode_t mode, gid_t group = 0,
+                                         uid_t owner = 0) const {
     ::rmdir(roots_.system.c_str());
     EXPECT_EQ(::mkdir(roots_.system.c_str(), 0755), 0);
-    EXPECT_EQ(::chown(roots_.system.c_str(), 0, group), 0);
+    EXPECT_EQ(::chown(roots_.system.c_str(), owner, group), 0);
     EXPECT_EQ(::chmod(roots_.system.c_str(), mode), 0);
     EXPECT_EQ(::chmod(directory_.path().c_str(), 0755), 0);
     return test::run_in_changed_child(
@@ -279,9 +280,7 @@ TEST_F(RuntimeDirectories, TheSystemDirectoryIsUsedByThoseWhomRootLetsWriteThere
 
 TEST_F(RuntimeDirectories, TheSystemDirectoryIsNotUsedIfAnotherUserMadeIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
-  ASSERT_EQ(::mkdir(roots_.system.c_str(), 0755), 0);
-  ASSERT_EQ(::chown(roots_.system.c_str(), kStranger, kStranger), 0);
-  EXPECT_NE(provider_directories(roots_).front(), roots_.system);
+  EXPECT_EQ(published_by(kStranger, 01777, 0, 65533), roots_.shared_memory + "/meterbank-65534");
 }
 
 TEST_F(RuntimeDirectories, AreAListInTheEnvironment) {

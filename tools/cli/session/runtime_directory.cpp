@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/session/runtime_directory.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -10,9 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <memory>
 #include <string_view>
 
+#include "meterbank/base/directory_stream.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/shm/lease_wire.hpp"
 #include "meterbank/shm/pointer_record.hpp"
@@ -98,10 +97,7 @@ std::optional<Error> directory_fault(const std::string& path) {
 
 std::vector<OddObject> odd_objects(const std::string& directory) {
   std::vector<OddObject> odd;
-  struct Close {
-    void operator()(DIR* opened) const noexcept { ::closedir(opened); }
-  };
-  const std::unique_ptr<DIR, Close> opened(::opendir(directory.c_str()));
+  const DirectoryStream opened(::opendir(directory.c_str()));
   if (opened == nullptr) return odd;
   while (odd.size() < kOddObjectsMax) {
     const dirent* const item = ::readdir(opened.get());

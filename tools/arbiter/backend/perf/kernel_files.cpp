@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arbiter/backend/perf/kernel_files.hpp"
+#include "meterbank/base/directory_stream.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <memory>
 #include <utility>
 
 namespace meterbank::arbiter {
@@ -57,11 +56,8 @@ std::optional<CpuSet> cpus_at(int directory, const std::string& path) {
 }
 
 std::vector<std::string> names_at(int directory, const char* path) {
-  UniqueFd opened = directory_at(directory, path);
-  if (!opened) return {};
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(opened.get()), &::closedir);
+  const DirectoryStream stream = directory_stream(directory_at(directory, path));
   if (stream == nullptr) return {};
-  static_cast<void>(opened.release());
   std::vector<std::string> names;
   while (names.size() < kKernelEntriesMax) {
     const dirent* const entry = ::readdir(stream.get());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arbiter/backend/perf/outsiders.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
 #include <sys/stat.h>
@@ -11,22 +10,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "arbiter/backend/perf/kernel_files.hpp"
+#include "meterbank/base/directory_stream.hpp"
 
 namespace meterbank::arbiter {
 namespace {
-
-using Stream = std::unique_ptr<DIR, int (*)(DIR*)>;
-
-[[nodiscard]] Stream stream_of(UniqueFd directory) {
-  Stream stream(directory ? ::fdopendir(directory.get()) : nullptr, &::closedir);
-  if (stream != nullptr) static_cast<void>(directory.release());
-  return stream;
-}
 
 // 0: the name is no number.
 [[nodiscard]] std::uint32_t number_of(const char* name, int& number) noexcept {
@@ -81,7 +72,7 @@ std::vector<Outsider> OutsiderSearch::run(const PerfMachine& machine, const CpuS
                                           std::span<const ClosedEvent> were_ours) const {
   std::vector<Outsider> found;
   add_watchdog(machine, online, found);
-  const Stream stream = stream_of(directory_at(proc_.get(), "."));
+  const DirectoryStream stream = directory_stream(directory_at(proc_.get(), "."));
   if (stream == nullptr) return found;
   Files files{.ours = ours, .were_ours = were_ours};
   for (std::uint32_t processes = 0; processes < kProcessesMax && files.left > 0;) {
@@ -98,7 +89,7 @@ std::vector<Outsider> OutsiderSearch::run(const PerfMachine& machine, const CpuS
 void OutsiderSearch::look_at(std::uint32_t pid, Files& files, std::vector<Outsider>& found) const {
   const UniqueFd process = directory_at(proc_.get(), std::to_string(pid).c_str());
   if (!process) return;
-  const Stream stream = stream_of(directory_at(process.get(), "fd"));
+  const DirectoryStream stream = directory_stream(directory_at(process.get(), "fd"));
   if (stream == nullptr) return;
   while (files.left > 0) {
     const dirent* const entry = ::readdir(stream.get());
