@@ -293,7 +293,7 @@ TEST(HandleInC, MayBeClosedTwiceAndByCopies) {
   mb_provider_close(provider.get());
 }
 
-TEST(HandleInC, OfAnotherTypeIsRefusedAndClosesNothing) {
+TEST(HandleInC, RefusesAnotherTypeAndClosesNothing) {
   OrdersProvider provider;
   OrdersSpec spec;
   mb_set* const set = provider.add(spec.get());

@@ -188,7 +188,7 @@ TEST_F(BreakpointTest, CountGoesOnInANewImageOfTheProgram) {
   EXPECT_EQ(WEXITSTATUS(status), 3 + 4) << "writes before and after; above 100: what went wrong";
 }
 
-TEST_F(BreakpointTest, WhatIsSavedIsClosedOnExecAgainOnceItIsAdopted) {
+TEST_F(BreakpointTest, ClosesSavedDescriptorsOnExecAgainOnceTheyAreAdopted) {
   ASSERT_EQ(open(1, {on(cpus_.front())}), OpenFault::kNone);
   const std::vector<SavedCarrier> saved = backend_->save();
   ASSERT_EQ(saved.size(), 1U);
@@ -230,7 +230,7 @@ TEST_F(BreakpointTest, LimboAndPausesAreCarriedOver) {
   EXPECT_TRUE(comes_true([&] { return backend_->has_let_go(1); }));
 }
 
-TEST_F(BreakpointTest, WhatAHolderKeptOpenIsTakenBackAndCountsOn) {
+TEST_F(BreakpointTest, TakesDescriptorsBackThatAHolderKeptAndTheyCountOn) {
   const std::vector<Opening> openings(slots_, of_task(::getpid(), watched_address()));
   const auto first = backend_->open(1, openings);
   ASSERT_EQ(first.fault, OpenFault::kNone);
@@ -252,7 +252,7 @@ TEST_F(BreakpointTest, WhatAHolderKeptOpenIsTakenBackAndCountsOn) {
   EXPECT_EQ(backend_->read(3).at(0).value, 21U);
 }
 
-TEST_F(BreakpointTest, WhatWasNotKeptOrCountsNoMoreIsOpened) {
+TEST_F(BreakpointTest, OpensCountersThatWereNotKeptOrCountNoMore) {
   const std::vector<Opening> openings(2, of_task(::getpid(), watched_address()));
   std::vector<UniqueFd> kept(2);
   kept[1] = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));

@@ -95,7 +95,7 @@ TEST_F(BreakpointTest, AllOfACarrierIsOpenedOrNothing) {
   EXPECT_TRUE(backend_->read(1).empty());
 }
 
-TEST_F(BreakpointTest, WhateverOpenFailsNothingIsHeld) {
+TEST_F(BreakpointTest, HoldsNothingAfterAnyFailedOpen) {
   const auto calls = std::make_shared<FailingOpen>();
   auto opened = PerfBackend::open({.calls = calls});
   ASSERT_TRUE(opened.has_value());

@@ -227,7 +227,7 @@ class SimulatedPreemption : public testing::Test {
   ClientNumber high = world.connect();
 };
 
-TEST_F(SimulatedPreemption, OfMonitoringForCriticalComesWithNoticeAndFinalValues) {
+TEST_F(SimulatedPreemption, TakesMonitoringForCriticalWithNoticeAndFinalValues) {
   const pmu::Token token = world.get(low, counters(6, 0));
   ASSERT_NE(token, 0U);
   world.pass(kSecond);

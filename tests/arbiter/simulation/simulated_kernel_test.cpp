@@ -83,7 +83,7 @@ TEST_F(SimulatedKernelPins, HoldNothingWhileDisabled) {
   EXPECT_FALSE(kernel.read(other));
 }
 
-TEST_F(SimulatedKernelPins, OfACpuPushThoseOfItsTaskOut) {
+TEST_F(SimulatedKernelPins, OnACpuPushOutTheEventsOfItsTask) {
   const std::uint32_t task = kernel.start_task(process);
   kernel.run(task, 0);
   const EventNumber of_task = open({.event = kInstructions, .task = task});
@@ -95,7 +95,7 @@ TEST_F(SimulatedKernelPins, OfACpuPushThoseOfItsTaskOut) {
   EXPECT_FALSE(kernel.read(of_task));
 }
 
-TEST_F(SimulatedKernelPins, OfATaskCountWhereverItRunsAndOnlyThen) {
+TEST_F(SimulatedKernelPins, ForATaskCountWhereverItRunsAndOnlyThen) {
   const std::uint32_t task = kernel.start_task(process);
   const EventNumber event = open({.event = kInstructions, .task = task});
   clock.advance(100);
@@ -111,7 +111,7 @@ TEST_F(SimulatedKernelPins, OfATaskCountWhereverItRunsAndOnlyThen) {
   EXPECT_EQ(kernel.read(event)->value, 200U * 2);  // 1 + 0x08 % 7 a nanosecond
 }
 
-TEST_F(SimulatedKernelPins, OfADeadTaskGiveTheirCountersBackThoughADescriptorIsKept) {
+TEST_F(SimulatedKernelPins, ForADeadTaskGiveTheirCountersBackThoughADescriptorIsKept) {
   const std::uint32_t task = kernel.start_task(process);
   kernel.run(task, 0);
   std::vector<EventNumber> events = open_many(6, {.event = kInstructions, .task = task});
@@ -249,14 +249,14 @@ TEST_F(SimulatedKernelBreakpoints, HoldTheirSlotWhenTheirTaskIsDead) {
   EXPECT_EQ(refused({.event = kWrites, .cpu = 0}), ENOSPC);
 }
 
-TEST_F(SimulatedKernelBreakpoints, OfATaskNeedRoomOnEveryCpuItMayRunOn) {
+TEST_F(SimulatedKernelBreakpoints, ForATaskNeedRoomOnEveryCpuItMayRunOn) {
   open_many(4, {.event = kWrites});
   const std::uint32_t task = kernel.start_task(process);
   EXPECT_EQ(refused({.event = kWrites, .task = task}), ENOSPC);
   EXPECT_EQ(refused({.event = kWrites, .cpu = 1, .task = task}), 0);
 }
 
-TEST_F(SimulatedKernelBreakpoints, OfTasksCountAsTheTaskThatHasMost) {
+TEST_F(SimulatedKernelBreakpoints, ForTasksCountAsTheTaskThatHasMost) {
   const std::uint32_t one = kernel.start_task(process);
   const std::uint32_t other = kernel.start_task(process);
   open_many(3, {.event = kWrites, .task = one});
@@ -405,7 +405,7 @@ Lost lost_by_greed(const Topology& topology, PmuIndex pmu, std::uint32_t sets) {
   return lost;
 }
 
-TEST(SimulatedPacking, OfTheKernelLosesNothingOnTodaysProcessors) {
+TEST(SimulatedPacking, ByTheKernelLosesNothingOnTodaysProcessors) {
   for (const char* name : {"skylake-sp", "icelake-sp", "sapphire-rapids-2s", "alder-lake", "zen2",
                            "zen3", "zen4", "zen5", "neoverse-n1", "lunar-lake"}) {
     const Topology topology = shipped_topology(name);
@@ -417,7 +417,7 @@ TEST(SimulatedPacking, OfTheKernelLosesNothingOnTodaysProcessors) {
   }
 }
 
-TEST(SimulatedPacking, OfTheKernelLosesSomethingWhereRulesOverlap) {
+TEST(SimulatedPacking, ByTheKernelLosesSomethingWhereRulesOverlap) {
   const std::vector<CounterMask> overlapping = {0x3, 0x9, 0x9};  // 0 or 1; 0 or 3
   EXPECT_FALSE(pack(overlapping, Packing::kGreedy));
   EXPECT_TRUE(pack(overlapping, Packing::kExact));

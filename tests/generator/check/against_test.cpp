@@ -58,9 +58,9 @@ std::string against(const std::string& text, std::string_view old = kOld) {
   return problems.text("new.toml");
 }
 
-TEST(Against, TheSameManifestThereIsNothingToSay) { EXPECT_EQ(against(std::string(kOld)), ""); }
+TEST(Against, AcceptsTheSameManifest) { EXPECT_EQ(against(std::string(kOld)), ""); }
 
-TEST(Against, WhatIsAddedOrOnlyReadByPeopleThereIsNothingToSay) {
+TEST(Against, AcceptsAdditionsAndChangesOfTextForPeople) {
   EXPECT_EQ(against(std::string(kOld) + "\n[[counterset.counter]]\nid = 5\nname = \"New\"\n"), "");
   EXPECT_EQ(against(replaced("unit = \"By\"", "unit = \"By\"\nhelp = \"Of an order.\"")), "");
   EXPECT_EQ(against(replaced("name = \"Depth\"", "name = \"DEPTH\"")), "");

@@ -34,7 +34,7 @@ TEST(Problems, AreToldOnce) {
             "f:2:1: error: same\nf:2:1: hint: another hint\n");
 }
 
-TEST(Problems, OfNoPlaceNameTheFile) {
+TEST(Problems, WithoutAPlaceNameTheFile) {
   Problems problems;
   problems.add({}, "nothing in it");
   EXPECT_EQ(problems.text("f"), "f: error: nothing in it\n");

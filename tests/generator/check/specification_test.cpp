@@ -65,7 +65,7 @@ unit = "{order}"
 help = "Orders waiting."
 )";
 
-TEST(Specification, OfATomlManifestIsTheOneWrittenByHand) {
+TEST(Specification, FromATomlManifestEqualsTheOneWrittenByHand) {
   EXPECT_EQ(schema_of(parsed(kOrders)), schema_of(meterbank::test::kOrders, "orders"));
 }
 
@@ -157,7 +157,7 @@ constexpr CountersetSpec kSea{.name = "Waves",
                               .counters = kSeaCounters};
 
 // M81: all attributes are kept.
-TEST(Specification, OfAnXmlManifestIsTheOneWrittenByHand) {
+TEST(Specification, FromAnXmlManifestEqualsTheOneWrittenByHand) {
   EXPECT_EQ(schema_of(parsed(kWaves, "sea.man")), schema_of(kSea, "sea"));
 }
 
@@ -268,7 +268,7 @@ void expect_sound(const std::filesystem::path& path) {
 }
 
 // M81.
-TEST(Specification, OfEveryGoodManifestIsSound) {
+TEST(Specification, FromEveryGoodManifestIsSound) {
   const std::filesystem::path source = METERBANK_SOURCE;
   for (const char* const name :
        {"docs/examples/geometric_waves.man", "docs/examples/request_server/request_server.toml",

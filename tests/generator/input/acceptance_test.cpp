@@ -151,7 +151,7 @@ TEST(ManifestAcceptance, EveryKeyOfTomlIsKept) {
   EXPECT_EQ(counter_of(set, 7).multi.value, 8U);
 }
 
-TEST(ManifestAcceptance, WhatOnlyTomlHasIsKept) {
+TEST(ManifestAcceptance, KeepsKeysThatOnlyTomlHas) {
   const Manifest manifest = good("everything.toml");
   ASSERT_EQ(manifest.countersets.size(), 5U);
   const Counterset& own = manifest.countersets[1];
@@ -176,7 +176,7 @@ TEST(ManifestAcceptance, WhatOnlyTomlHasIsKept) {
   EXPECT_EQ(manifest.countersets[3].shards.value, 4U);
 }
 
-TEST(ManifestAcceptance, WhatIsNotSaidHasItsDefaultAndNoPlace) {
+TEST(ManifestAcceptance, GivesOmittedKeysTheirDefaultsAndNoPlace) {
   const Manifest manifest = good("minimal.toml");
   EXPECT_TRUE(manifest.provider.guid.value.is_zero());
   EXPECT_FALSE(manifest.provider.symbol.is_said());

@@ -58,7 +58,7 @@ TEST(HostileXml, ReferencesStandForCharacters) {
   }
 }
 
-TEST(HostileXml, WhatOtherParsersRefuseIsRefused) {
+TEST(HostileXml, RefusesTextThatOtherParsersRefuse) {
   const std::string text = xml_counter(kPlainCounter);
   EXPECT_EQ(read_text(with(text, "symbol=\"S\"", "symbol=\"S\" name='t'")).said(),
             "m:6:34: error: attribute name is given twice\nm:6:34: hint: the first is in line 6\n");
@@ -123,7 +123,7 @@ TEST(HostileToml, BrokenTextsHaveAPlace) {
 }
 
 // toml++ takes for granted that neither comes to pass: see tomlplusplus.hpp.
-TEST(HostileToml, WhatCannotBeginAKeyIsRefused) {
+TEST(HostileToml, RefusesCharactersThatCannotBeginAKey) {
   EXPECT_EQ(read_text("[?").said().substr(0, 60),
             "m:1:2: error: expected bare key starting character or string");
   for (const char* const text : {"\u00e4 = 1", "[\u00e4]", "a\u00e4 = 1", "a = 1 \u00e4",

@@ -13,7 +13,7 @@ namespace {
 using generator::Manifest;
 using generator::Place;
 
-TEST(ManifestPlaces, OfXmlAreThoseOfTagsAndAttributeNames) {
+TEST(ManifestPlaces, PointAtTagsAndAttributeNamesInXml) {
   const ReadText read = read_text(
       xml_counter("\n    id=\"1\"\tname='a&amp;b' uri=\"u\"\n\n  type=\"perf_counter_rawcount\" "
                   "detailLevel=\"standard\""));
@@ -32,7 +32,7 @@ TEST(ManifestPlaces, OfXmlAreThoseOfTagsAndAttributeNames) {
   EXPECT_EQ(counter.type.place, (Place{10, 3}));
 }
 
-TEST(ManifestPlaces, OfTomlAreThoseOfBracketsAndKeys) {
+TEST(ManifestPlaces, PointAtBracketsAndKeysInToml) {
   const ReadText read = read_text(
       "\n[provider]\r\n  name = \"p\" # \u00e4\n[[counterset]]\nname = 's'\n  "
       "[[counterset.counter]]\n"
@@ -58,7 +58,7 @@ TEST(ManifestPlaces, CountColumnsInBytes) {
   EXPECT_EQ(read.said().substr(0, 7), "m:7:25:");
 }
 
-TEST(ManifestPlaces, OfUtf16AreThoseOfTheConvertedText) {
+TEST(ManifestPlaces, CountInTheConvertedTextOfUtf16) {
   std::string wide = "\xFF\xFE";
   for (const char c : xml_counter("id=\"x\" uri=\"u\" name=\"n\" detailLevel=\"standard\" "
                                   "type=\"perf_counter_rawcount\"")) {

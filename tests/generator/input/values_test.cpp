@@ -46,7 +46,7 @@ TEST(ManifestTypes, All37NamesAreTakenInBothLanguages) {
   }
 }
 
-TEST(ManifestTypes, WhatWindowsHasAndManifestsHaveNotIsRefusedByName) {
+TEST(ManifestTypes, RefusesTypesThatManifestsCannotDeclareByName) {
   EXPECT_EQ(xml_type("perf_counter_composite").said(),
             "m:7:19: error: type perf_counter_composite cannot be declared\n"
             "m:7:19: hint: no formula for it was ever published; declare its parts\n");
@@ -102,7 +102,7 @@ TEST(ManifestNumbers, AreDecimalOrUpToEightHexadecimalDigits) {
   }
 }
 
-TEST(ManifestNumbers, OfScalesHaveASign) {
+TEST(ManifestNumbers, AcceptASignInScalesOnly) {
   EXPECT_EQ(counter(xml_with(R"(defaultScale="-10")")).scale.value, -10);
   EXPECT_EQ(counter(xml_with(R"(defaultScale="10")")).scale.value, 10);
   EXPECT_EQ(counter(toml_with("scale = -3")).scale.value, -3);
@@ -162,7 +162,7 @@ TEST(ManifestWords, EveryOneIsTakenAndNoOther) {
             std::string::npos);
 }
 
-TEST(ManifestWords, OfCounterAttributesComeOnceEach) {
+TEST(ManifestWords, AllowEachCounterAttributeOnce) {
   const auto attributes = [](const std::string& words) {
     return read_text(
         xml_counter(kPlainCounter, "<counterAttributes>" + words + "</counterAttributes>"));
@@ -192,7 +192,7 @@ TEST(ManifestWords, OfCounterAttributesComeOnceEach) {
             std::string::npos);
 }
 
-TEST(ManifestWords, OfTruthStandWithoutQuotationMarks) {
+TEST(ManifestWords, RefuseQuotedBooleans) {
   EXPECT_TRUE(counter(toml_with("timed = true")).timed.value);
   EXPECT_EQ(toml_with("timed = \"true\"").said(),
             "m:8:1: error: timed cannot be 'true'\n"

@@ -31,7 +31,7 @@ TEST(SymbolHeader, CompilesAloneAndHasTheIdsThatConsumersHardCoded) {
   }
 }
 
-TEST(SymbolHeader, OfAnotherIdDoesNotCompileForThem) {
+TEST(SymbolHeader, WithAnotherIdDoesNotCompileForConsumers) {
   Manifest manifest = good_manifest("user_mode.man");
   manifest.countersets.at(1).counters.at(0).id.value = 17;
   WrittenFiles files;

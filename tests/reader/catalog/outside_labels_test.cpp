@@ -61,7 +61,7 @@ TEST(OutsideLabels, AreEmptyWhereNothingIsSaid) {
   }
 }
 
-TEST(OutsideLabels, OfThisProcessAreThoseThatProcfsShows) {
+TEST(OutsideLabels, MatchWhatProcfsShowsForThisProcess) {
   const auto own = read_outside_labels(static_cast<std::uint32_t>(::getpid()));
   EXPECT_EQ(own.pid, static_cast<std::uint32_t>(::getpid()));
   EXPECT_TRUE(own.cgroup.empty() || own.cgroup.front() == '/') << own.cgroup;

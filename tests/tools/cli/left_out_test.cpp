@@ -201,7 +201,7 @@ TEST_F(CliLeftOut, SeveralDirectoriesAreReadTogetherAndAMissingOneIsNamed) {
   EXPECT_NE(part.out.find("shop@"), std::string::npos) << part.out;
 }
 
-TEST_F(CliLeftOut, WhatWhereDoesNotChooseIsCounted) {
+TEST_F(CliLeftOut, CountsProvidersThatWhereDoesNotChoose) {
   open_shop();
   const auto own = "pid=" + std::to_string(::getpid());
   EXPECT_EQ(meterbank({"get", "shop_sales/*/stock", "--where", own}).code, kExitDone);

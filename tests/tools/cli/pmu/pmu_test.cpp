@@ -232,7 +232,7 @@ TEST_F(Pmu, WithoutLeasesTheListIsEmptyInEachFormat) {
   EXPECT_NE(pmu({"leases", "-f", "table"}).out.find("no leases"), std::string::npos);
 }
 
-TEST_F(Pmu, WhoNamesTheHolderOfEachCounter) {
+TEST_F(Pmu, NamesTheHolderOfEachCounter) {
   hold(2, "test");
   ASSERT_EQ(leases_when(1).size(), 1U);
 
