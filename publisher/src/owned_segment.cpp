@@ -56,10 +56,14 @@ Result<void> OwnedSegment::start() {
   std::error_code unknown;
   const auto whole = std::filesystem::absolute(options.directory, unknown);
   if (!unknown) options.directory = whole.string();
+  auto keeps = keeps_record(options.keep_record);
+  if (!keeps) return tl::make_unexpected(std::move(keeps.error()));
+  options.keep_record = *keeps;
   if (auto good = stay_loaded(); !good) return good;
   // Before the first descriptor that a child must not keep. Under the mutex: a fork takes it, too.
   watch_forks();
   const std::lock_guard lock(mutex);
+  kept_record_.choose(options.directory);
   if (auto good = add_extent(kExtentBytesMin); !good) return good;
   new (extents.front().data()) SegmentHeader{};
   used = sizeof(SegmentHeader);
@@ -85,7 +89,7 @@ Result<void> OwnedSegment::start() {
   pointer.layout_minor = kLayoutMinor;
   record = options.directory + "/" + record_file_name(pointer);
   const std::lock_guard keeper(keeper_mutex_);
-  auto written = kept_record_.write(options.directory, std::move(pointer));
+  auto written = kept_record_.write(std::move(pointer));
   if (!written) record.clear();
   if (door_ == nullptr) say_if_not_dumpable(options.name, stderr_);
   return written;
@@ -164,13 +168,15 @@ Result<OwnedSegment::Memory> OwnedSegment::allocate(std::uint64_t wanted, std::u
 Result<void> OwnedSegment::serve_callbacks() {
   if (callbacks != nullptr) return {};
   SegmentHeader& segment = header();
-  const std::string path =
-      options.directory + "/" + socket_name(segment.pid, extents.front().inode());
+  const std::string name = socket_name(segment.pid, extents.front().inode());
+  const std::string path = options.directory + "/" + name;
   ChannelLimits limits;
   limits.callbacks_max = std::max<std::uint32_t>(1, options.callbacks_max);
   auto server = CallbackServer::start(path, limits, segment.channel_refused);
   if (!server) return tl::make_unexpected(server.error());
   callbacks = std::move(*server);
+  const std::lock_guard keeper(keeper_mutex_);
+  kept_record_.add_socket(name);
   return {};
 }
 
@@ -221,12 +227,26 @@ void* OwnedSegment::keep(void* argument) noexcept {
     {
       const std::lock_guard keeper(state.keeper_mutex_);
       state.kept_record_.look_after();
+      if (!state.options.keep_record) state.kept_record_.say_if_not_removable();
       if (state.door_ == nullptr) say_if_not_dumpable(state.options.name, state.stderr_);
     }
     state.rest_until(next_beat);
   }
   release_owner_mutex(segment.owner_mutex);
+  state.end_outside();
+  state.wait_for_handles();
+  // Null where the provider waits for this thread.
+  const auto last = std::move(state.left_to_keeper_);
   return nullptr;
+}
+
+// The last owner of this object frees its memory, by system calls. If the provider was left
+// to the keeper, that must not be a thread that holds a handle.
+void OwnedSegment::wait_for_handles() noexcept {
+  std::unique_lock lock(keeper_mutex_);
+  while (left_to_keeper_ != nullptr && left_to_keeper_.use_count() > 1) {
+    keeper_changed_.wait_for(lock, std::chrono::nanoseconds(options.heartbeat));
+  }
 }
 
 bool OwnedSegment::keeper_goes_on() noexcept {
@@ -245,6 +265,10 @@ void OwnedSegment::rest_until(std::chrono::steady_clock::time_point next_beat) n
     const auto happened =
         door_->wait(door_->due_in_ms(static_cast<int>(std::min(left, kLongest).count())));
     if (happened.woke == WaitSet::Woke::kWoken) return;
+    {
+      const std::lock_guard keeper(keeper_mutex_);
+      if (keeper_stop_) return;  // leave_to_keeper() wakes no thread
+    }
     const std::lock_guard lock(mutex);
     serves_door_ = door_->serve(happened);
   }
@@ -267,11 +291,11 @@ Result<void> OwnedSegment::try_to_open_door(const ReadersPolicy& policy) {
   own_descriptors_ = KnownFd(UniqueFd(::open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC)));
   if (!own_descriptors_)
     return fail(ErrorCode::kSystem, "open /proc/self/fd", "mount /proc", errno);
-  const std::string path =
-      options.directory + "/" + door_name(header().pid, extents.front().inode());
-  auto opened = Door::open(path, policy, *this);
+  const std::string name = door_name(header().pid, extents.front().inode());
+  auto opened = Door::open(options.directory + "/" + name, policy, *this);
   if (!opened) return tl::make_unexpected(opened.error());
   door_ = std::move(*opened);
+  kept_record_.add_socket(name);
   serves_door_ = true;
   return {};
 }
@@ -325,22 +349,16 @@ void OwnedSegment::stop_keeper() noexcept {
 }
 
 void OwnedSegment::close() noexcept {
-  if (is_inherited()) return;
+  if (is_inherited()) return say_if_counted_here();
   std::vector<std::shared_ptr<OwnedRegistration>> ending;
-  std::shared_ptr<CallbackServer> serving;
-  std::unique_ptr<CutBeat> beating;
   {
     const std::lock_guard lock(mutex);
     if (closed) return;
     closed = true;
     ending.swap(registrations);  // they hold this object: a cycle that ends here
-    serving = callbacks;
-    beating = std::move(cut_beat);
     for (const auto& registration : ending) registration->begin_close_locked();
   }
   for (const auto& registration : ending) registration->close();
-  if (serving != nullptr) serving->stop();
-  beating.reset();
   if (!extents.empty()) {
     const std::lock_guard lock(mutex);
     // release: a reader that sees "closed" sees the final values.
@@ -348,12 +366,57 @@ void OwnedSegment::close() noexcept {
                          std::memory_order_release);
     directory_changed();
   }
-  stop_keeper();  // which could write the record again
-  kept_record_.remove();
+  if (options.keep_record && leave_to_keeper()) return;
+  stop_servers();
+  if (keeper_runs_) {
+    stop_keeper();
+  } else {
+    end_outside();
+  }
+}
+
+// The threads that serve readers. Waits for them.
+void OwnedSegment::stop_servers() noexcept {
+  std::shared_ptr<CallbackServer> serving;
+  std::unique_ptr<CutBeat> beating;
+  {
+    const std::lock_guard lock(mutex);
+    serving = callbacks;
+    beating = std::move(cut_beat);
+  }
+  if (serving != nullptr) serving->stop();
+  beating.reset();
+}
+
+// What other processes see of the provider beside its memory. On the keeper's thread if there is
+// one: what a program forbids its own threads does not concern that thread (filters of system
+// calls, Landlock, capabilities), and it blocks SIGPIPE.
+void OwnedSegment::end_outside() noexcept {
+  if (left_to_keeper_ != nullptr) stop_servers();
+  if (!options.keep_record || record.empty()) {
+    const std::lock_guard keeper(keeper_mutex_);
+    kept_record_.remove();
+  }
   if (door_ != nullptr) {
     const std::lock_guard lock(mutex);  // of forks
     door_->close();
   }
+}
+
+// With ProviderOptions::keep_record the caller makes no system call here, because it may be a
+// thread that a filter kills for it. The keeper ends by itself, at its next look; in a program that
+// exits it does not come to that. Without a keeper everything stays until the process ends.
+// False: this is not a whole provider, but one that could not start.
+bool OwnedSegment::leave_to_keeper() noexcept {
+  auto self = weak_from_this().lock();
+  if (self == nullptr || record.empty()) return false;
+  const std::lock_guard keeper(keeper_mutex_);
+  left_to_keeper_ = std::move(self);
+  if (!keeper_runs_) return true;
+  keeper_runs_ = false;
+  keeper_stop_ = true;
+  ::pthread_detach(keeper_);
+  return true;
 }
 
 }  // namespace meterbank::detail

@@ -79,6 +79,10 @@ struct OwnedSegment final : OfOneProcess,
   void write_header();
   Result<void> start_keeper();
   void stop_keeper() noexcept;
+  void stop_servers() noexcept;
+  void end_outside() noexcept;
+  void wait_for_handles() noexcept;
+  [[nodiscard]] bool leave_to_keeper() noexcept;
   static void* keep(void* state) noexcept;
   // After a beat. The first one is what start() waits for.
   [[nodiscard]] bool keeper_goes_on() noexcept;
@@ -97,6 +101,9 @@ struct OwnedSegment final : OfOneProcess,
   bool lock_for_fork() noexcept override;
   void unlock_after_fork() noexcept override;
   void leave_to_parent() noexcept override;
+  // At the end of a child that counted into its private pages.
+  void say_if_counted_here() noexcept;
+  [[nodiscard]] bool has_counted_here() const noexcept;
 
   std::unique_ptr<Door> door_;  // null: none
   bool serves_door_ = false;    // the keeper's own: false once the program has closed it
@@ -109,6 +116,10 @@ struct OwnedSegment final : OfOneProcess,
   bool keeper_ready_ = false;
   bool keeper_stop_ = false;
   KeptRecord kept_record_;  // under keeper_mutex_
+  // This object, if its last owner has left it to the keeper's thread, or to the end of the
+  // process.
+  std::shared_ptr<OwnedSegment> left_to_keeper_;
+  bool has_private_pages_ = false;  // in the child of a fork
   StandardError stderr_;
 };
 

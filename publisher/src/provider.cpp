@@ -10,6 +10,7 @@
 #include "notice.hpp"
 #include "owned_registration.hpp"
 #include "owned_segment.hpp"
+#include "standard_error.hpp"
 
 namespace meterbank {
 namespace detail {
@@ -63,6 +64,7 @@ void say_not_published(const Error& why) noexcept {
   try {
     notice("counters are not published: " + why.message());
   } catch (...) {
+    const WithoutPipeSignal quiet;
     std::fputs("meterbank: counters are not published: out of memory\n", stderr);
   }
   errno = kept;

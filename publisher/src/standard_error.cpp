@@ -4,12 +4,27 @@
 #include <poll.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
 #include <string>
 
 namespace meterbank::detail {
+
+WithoutPipeSignal::WithoutPipeSignal() noexcept {
+  sigset_t pending;
+  ::sigemptyset(&pipe_);
+  ::sigaddset(&pipe_, SIGPIPE);
+  was_pending_ = ::sigpending(&pending) == 0 && ::sigismember(&pending, SIGPIPE) == 1;
+  ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+}
+
+WithoutPipeSignal::~WithoutPipeSignal() {
+  const timespec now{};
+  if (!was_pending_) ::sigtimedwait(&pipe_, nullptr, &now);
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
 
 StandardError::StandardError() noexcept {
   struct stat facts {};
@@ -24,6 +39,7 @@ void StandardError::say(std::string_view text) const noexcept {
   if (facts.st_dev != device_ || facts.st_ino != inode_) return;
   pollfd writable{STDERR_FILENO, POLLOUT, 0};
   if (::poll(&writable, 1, 0) != 1 || (writable.revents & POLLOUT) == 0) return;
+  const WithoutPipeSignal quiet;
   std::string_view begin = "meterbank: ", end = "\n";
   std::array<iovec, 3> parts{};
   std::size_t count = 0;

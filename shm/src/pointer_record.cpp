@@ -150,17 +150,14 @@ std::string record_file_name(const PointerRecord& record) {
   return name + id + std::string(kPointerRecordSuffix);
 }
 
-Result<std::string> write_record(const std::string& directory, PointerRecord record) {
-  // All that can run out of memory comes before the first file.
-  const std::string name = record_file_name(record);
-  std::string path = directory + "/" + name;
-  record.socket = socket_name(record.pid, record.inode);
-  const std::string text = record.text();
-  const std::string temporary =
-      directory + "/." + name.substr(0, name.size() - kPointerRecordSuffix.size()) + ".new";
+namespace {
+
+// `where`: for people. Names are relative to the descriptor, or paths where that is AT_FDCWD.
+Result<void> write_file(int directory, const std::string& path, const std::string& temporary,
+                        const std::string& text, const std::string& where) {
   const auto refused = [&](const char* what) {
     const int reason = errno;
-    ::unlink(temporary.c_str());
+    ::unlinkat(directory, temporary.c_str(), 0);
     const ErrorCode code =
         reason == ENOSPC || reason == EDQUOT || reason == EFBIG  ? ErrorCode::kNoSpace
         : reason == EACCES || reason == EPERM || reason == EROFS ? ErrorCode::kDenied
@@ -168,14 +165,14 @@ Result<std::string> write_record(const std::string& directory, PointerRecord rec
                                                                  : ErrorCode::kSystem;
     const bool out_of_files = reason == EMFILE || reason == ENFILE;
     return fail(code, std::string(what) + " " + temporary,
-                out_of_files
-                    ? "raise the limit of open files: ulimit -n"
-                    : "check space and permissions of " + directory + ", or set METERBANK_DIR",
+                out_of_files ? "raise the limit of open files: ulimit -n"
+                             : "check space and permissions of " + where + ", or set METERBANK_DIR",
                 reason);
   };
-  ::unlink(temporary.c_str());  // of a predecessor with our pid that died in between
-  UniqueFd file(
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
+  // Of a predecessor with our pid that died in between.
+  ::unlinkat(directory, temporary.c_str(), 0);
+  UniqueFd file(::openat(directory, temporary.c_str(),
+                         O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!file) return refused("create");
   const auto written = ::write(file.get(), text.data(), text.size());
   if (written < 0) return refused("write");
@@ -184,8 +181,39 @@ Result<std::string> write_record(const std::string& directory, PointerRecord rec
     return refused("write");
   }
   if (::fchmod(file.get(), 0644) != 0) return refused("mode of");  // whatever the umask says
-  if (::rename(temporary.c_str(), path.c_str()) != 0) return refused("rename");
+  if (::renameat(directory, temporary.c_str(), directory, path.c_str()) != 0) {
+    return refused("rename");
+  }
+  return {};
+}
+
+std::string text_with_socket(PointerRecord record) {
+  record.socket = socket_name(record.pid, record.inode);
+  return record.text();
+}
+
+std::string temporary_name(const std::string& name) {
+  return "." + name.substr(0, name.size() - kPointerRecordSuffix.size()) + ".new";
+}
+
+}  // namespace
+
+// All that can run out of memory comes before the first file.
+Result<std::string> write_record(const std::string& directory, const PointerRecord& record) {
+  const std::string name = record_file_name(record);
+  std::string path = directory + "/" + name;
+  const std::string temporary = directory + "/" + temporary_name(name);
+  const std::string text = text_with_socket(record);
+  if (auto good = write_file(AT_FDCWD, path, temporary, text, directory); !good) {
+    return tl::make_unexpected(std::move(good.error()));
+  }
   return path;
+}
+
+Result<void> write_record_at(int directory, const PointerRecord& record) {
+  const std::string name = record_file_name(record);
+  return write_file(directory, name, temporary_name(name), text_with_socket(record),
+                    "the directory");
 }
 
 }  // namespace meterbank

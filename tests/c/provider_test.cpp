@@ -16,6 +16,21 @@
 namespace meterbank::test {
 namespace {
 
+TEST(ProviderInC, LeavesItsRecordBehindIfItIsToKeepIt) {
+  for (const std::uint32_t keep : {0U, 1U}) {
+    const TemporaryDirectory directory;
+    mb_provider_options options = MB_PROVIDER_OPTIONS_INIT;
+    options.name = "orders";
+    options.directory = directory.path().c_str();
+    options.heartbeat_ms = 0;
+    options.keep_record = keep;
+    mb_provider* provider = nullptr;
+    ASSERT_EQ(mb_provider_create(&options, &provider, nullptr), MB_OK);
+    mb_provider_close(provider);
+    EXPECT_EQ(directory.files(), keep);
+  }
+}
+
 class EverySort : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(EverySort, ShowsWhatWasCounted) {

@@ -133,6 +133,19 @@ TEST(DisabledProviderInC, SaysWhyOnceAndKeepsErrno) {
   }
 }
 
+TEST(StructInC, IsRefusedIfAYesOrNoIsNeither) {
+  const TemporaryDirectory directory;
+  mb_provider_options options = MB_PROVIDER_OPTIONS_INIT;
+  options.name = "orders";
+  options.directory = directory.path().c_str();
+  options.keep_record = 2;
+  mb_provider* made = nullptr;
+  mb_error error;
+  EXPECT_EQ(mb_provider_create(&options, &made, &error), MB_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(error.what).find("keep_record is 2"), std::string::npos) << error.what;
+  EXPECT_EQ(directory.files(), 0U);
+}
+
 TEST(StructInC, IsRefusedWithASizeOfNoVersion) {
   const OrdersProvider provider;
   for (const std::uint32_t size : {0U, 4U, 5000U}) {

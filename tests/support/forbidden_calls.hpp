@@ -22,6 +22,28 @@ struct ForbiddenCall {
   std::optional<std::uint32_t> third_argument = {};  // only calls with this one
 };
 
+// Installs a filter. False: filters are not to be had here.
+inline bool install_filter(const std::vector<sock_filter>& filter, unsigned long flags) {
+  auto* const first = const_cast<sock_filter*>(filter.data());
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), first};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0;
+}
+
+// Afterwards any call but these ends the process by SIGSYS, as a strict service has it.
+enum class Filtered { kThisThread, kAllThreads };
+inline bool allow_only(const std::vector<long>& calls, Filtered which) {
+  std::vector<sock_filter> filter;
+  const auto number = static_cast<std::uint32_t>(offsetof(seccomp_data, nr));
+  filter.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number));
+  for (const long call : calls) {
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1));
+    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  }
+  filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+  return install_filter(filter, which == Filtered::kAllThreads ? SECCOMP_FILTER_FLAG_TSYNC : 0UL);
+}
+
 // Afterwards all threads of this process, and its children, get these errors.
 // False: filters are not to be had here.
 inline bool forbid(const std::vector<ForbiddenCall>& calls) {
@@ -44,9 +66,7 @@ inline bool forbid(const std::vector<ForbiddenCall>& calls) {
     filter.push_back(BPF_STMT(BPF_RET | BPF_K, answer));
   }
   filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
-  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+  return install_filter(filter, SECCOMP_FILTER_FLAG_TSYNC);
 }
 
 }  // namespace meterbank::test

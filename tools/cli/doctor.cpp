@@ -107,7 +107,9 @@ Finding examine_provider(const ProviderView& provider) {
     case ProviderState::kDead:
       finding.what = fmt::format("{}  dead, its record was left behind", provider.label());
       finding.verdict = Verdict::kNote;
-      finding.remedy = "meterbank doctor --clean";
+      finding.remedy =
+          "meterbank doctor --clean; if its service runs, let it create the provider after "
+          "daemon()";
       return finding;
     case ProviderState::kForeign:
       finding.what = fmt::format("{}  foreign: {}", provider.label(), provider.error.what);

@@ -29,8 +29,10 @@ Outcome<ProviderOptions> read_options(const mb_provider_options* given) {
   constexpr std::size_t kFirstBytes = 64;
   auto taken = take_versioned(given, kDefaults, kFirstBytes, "mb_provider_options");
   if (!taken) return tl::make_unexpected(taken.error());
-  if (taken->reserved != 0) {
-    return refuse(MB_INVALID_ARGUMENT, "mb_provider_options: reserved is not zero",
+  if (taken->keep_record > 1) {
+    return refuse(MB_INVALID_ARGUMENT,
+                  "mb_provider_options: keep_record is " + std::to_string(taken->keep_record) +
+                      ", not 0 or 1",
                   "begin with MB_PROVIDER_OPTIONS_INIT");
   }
   ProviderOptions options;
@@ -42,6 +44,7 @@ Outcome<ProviderOptions> read_options(const mb_provider_options* given) {
   options.heartbeat = std::chrono::milliseconds(taken->heartbeat_ms);
   options.quarantine = duration_of<std::chrono::milliseconds>(taken->quarantine_ms);
   options.callbacks_max = taken->callbacks_max;
+  options.keep_record = taken->keep_record == 1;
   options.cut_period = duration_of<std::chrono::microseconds>(taken->cut_period_us);
   return options;
 }

@@ -36,10 +36,13 @@ Result<std::shared_ptr<CallbackServer>> CallbackServer::start(const std::string&
   auto server = std::make_shared<CallbackServer>(std::move(*listener), limits, refused);
   if (auto good = server->prepare(); !good) {
     server->stop();
+    server->listener_.close();
     return tl::make_unexpected(good.error());
   }
   return server;
 }
+
+CallbackServer::~CallbackServer() { listener_.abandon(); }
 
 Result<void> CallbackServer::prepare() {
   if (!set_.open()) {

@@ -42,11 +42,15 @@ namespace meterbank::detail {
 class CallbackServer : public std::enable_shared_from_this<CallbackServer> {
  public:
   // `refused` is counted up for each caller and request that is turned away; it outlives the
-  // server. Errors: kExists, kDenied, kNoDirectory, kLimit, kSystem.
+  // server. The name of the socket stays: KeptRecord::remove(). Errors: kExists, kDenied,
+  // kNoDirectory, kLimit, kSystem.
   static Result<std::shared_ptr<CallbackServer>> start(const std::string& path,
                                                        const ChannelLimits& limits,
                                                        SharedWord& refused);
   CallbackServer(PacketListener listener, const ChannelLimits& limits, SharedWord& refused);
+  CallbackServer(const CallbackServer&) = delete;
+  CallbackServer& operator=(const CallbackServer&) = delete;
+  ~CallbackServer();
 
   void add(Ref registration, std::uint64_t generation, std::shared_ptr<Callable> callable);
   void remove(Ref registration) noexcept;

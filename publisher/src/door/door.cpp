@@ -201,7 +201,7 @@ void Door::drop_all() noexcept {
 
 void Door::close() noexcept {
   drop_all();
-  listener_.close();
+  listener_.abandon();
 }
 
 void Door::leave_to_parent() noexcept {

@@ -76,7 +76,7 @@ class Door {
   // Milliseconds after which serve() has something to do even if nothing happened; at most `most`.
   [[nodiscard]] int due_in_ms(int most) const noexcept;
 
-  // The name goes, and all connections end.
+  // All connections end. The name stays: KeptRecord::remove().
   void close() noexcept;
   void leave_to_parent() noexcept;
 

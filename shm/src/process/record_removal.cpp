@@ -53,6 +53,17 @@ struct Wanted {
   std::optional<std::string_view> name = {};  // of the provider
 };
 
+// Whether the record is of this process and of memory that it does not have any more. exec() keeps
+// the number of a process and the time of its start, and closes the memory.
+bool was_left_by_exec(const PointerRecord& record, const Viewpoint& here) noexcept {
+  if (record.pid != static_cast<std::uint32_t>(::getpid())) return false;
+  if (here.pid_namespace == 0 || record.pid_namespace != here.pid_namespace) return false;
+  const std::uint64_t started = own_start_time();
+  if (started == 0 || record.start_time != started) return false;
+  struct ::stat facts {};
+  return ::fstat(static_cast<int>(record.descriptor), &facts) != 0 || facts.st_ino != record.inode;
+}
+
 RecordRemoval remove_if_ended(int directory, const std::string& name, const Wanted& wanted,
                               const Viewpoint& here) {
   const UniqueFd file(
@@ -70,7 +81,9 @@ RecordRemoval remove_if_ended(int directory, const std::string& name, const Want
   const auto record = PointerRecord::parse({text.data(), static_cast<std::size_t>(count)});
   if (!record || (wanted.name && record->name != *wanted.name)) return RecordRemoval::kChanged;
   const Verdict verdict = judge(*record, here, look_at_process(record->pid, here));
-  if (verdict.life != Life::kGone) return RecordRemoval::kNotDead;
+  if (verdict.life != Life::kGone && !was_left_by_exec(*record, here)) {
+    return RecordRemoval::kNotDead;
+  }
   const RecordRemoval removal =
       unlink_same(directory, name, {std::uint64_t{facts.st_dev}, facts.st_ino});
   // Only the sockets of this very provider: a record can name any.

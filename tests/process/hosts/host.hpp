@@ -96,7 +96,9 @@ struct AllRows {
 // What a provider may have running: keeper, cuts and callbacks.
 struct EveryThing {
   explicit EveryThing(const std::string& directory)
-      : provider(orders_provider(directory)),
+      : EveryThing(ProviderOptions{.name = "orders", .directory = directory}) {}
+  explicit EveryThing(const ProviderOptions& options)
+      : provider(*Provider::create(options)),
         orders(*provider.add(orders_with_cuts())),
         waves(*provider.add(kWaves, answer_nothing, CallbackOptions{.serial = true})),
         instance(*orders.create_instance("eu")),

@@ -255,9 +255,9 @@ METERBANK_HOST(sets_up_without_threads) {
 
 // Each system call that set-up may make fails in turn.
 METERBANK_HOST(sets_up_where_calls_fail) {
-#ifdef SYS_rename
-  constexpr std::array kOfFiles{SYS_rename, SYS_mkdir};
-#else  // machines newer than these calls
+#ifdef SYS_mkdir
+  constexpr std::array kOfFiles{SYS_renameat, SYS_mkdir};
+#else  // machines newer than this call
   constexpr std::array kOfFiles{SYS_renameat, SYS_mkdirat};
 #endif
   constexpr std::array kCalls{SYS_memfd_create, SYS_fallocate,     SYS_mmap,      SYS_madvise,

@@ -63,6 +63,12 @@ struct ProviderOptions {
   // first such set starts a thread that blocks all signals and, this often, interrupts every
   // running thread of the process for about a microsecond.
   std::chrono::microseconds cut_period{5000};
+  // Leaves the record and its sockets behind at the end, for services whose seccomp filter forbids
+  // unlink(): close and exit() then make no system call in the calling thread. Readers find the
+  // provider dead; its next start or `meterbank doctor --clean` removes the record. The keeper
+  // thread frees the memory within a second; without one it stays until the process ends.
+  // METERBANK_KEEP_RECORD=1 or 0 in the environment takes its place. See docs/daemons.md.
+  bool keep_record = false;
 };
 
 struct InstanceOptions {
@@ -112,9 +118,11 @@ class Registration {
 
 // All that this process publishes under one name. Owns the segment and its record.
 //
-// Processes    A child counts into private memory and gets kForked from everything else; it may
-//              create a provider of its own. The child of vfork() must not count: it runs in its
-//              parent's memory.
+// Processes    Create it after daemon(), setuid() and chroot(): docs/daemons.md. A child counts
+// into
+//              private memory, says so once on stderr if it ends in order, and gets kForked from
+//              everything else; it may create a provider of its own. The child of vfork() must not
+//              count: it runs in its parent's memory.
 // Descriptors  A program that closes all of them does so before create(). Done afterwards, handles
 //              count on and no descriptor of the program is touched, but new readers cannot attach,
 //              and callbacks end.
@@ -134,7 +142,9 @@ class Provider {
 
   Provider(Provider&&) noexcept;
   Provider& operator=(Provider&&) noexcept;
-  ~Provider();  // closes: removes the record; readers that hold the segment keep the last values
+  // Closes: removes the record, unless told to keep it; readers that hold the segment keep the last
+  // values.
+  ~Provider();
 
   // Errors: kInvalidArgument, kBadName, kExists (same GUID or name), kLimit, kNoSpace, kForked; of
   // a set with cuts also kSystem, where the kernel has no membarrier() for us.

@@ -113,6 +113,9 @@ struct SegmentDirectories {
 // Writes under a temporary name, then renames. Fills in the name of the socket. Returns the final
 // path.
 // Errors: kNoDirectory kNoSpace kDenied kSystem.
-[[nodiscard]] Result<std::string> write_record(const std::string& directory, PointerRecord record);
+[[nodiscard]] Result<std::string> write_record(const std::string& directory,
+                                               const PointerRecord& record);
+// The same in a directory that is open, wherever its path leads by now.
+[[nodiscard]] Result<void> write_record_at(int directory, const PointerRecord& record);
 
 }  // namespace meterbank

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Removes pointer records of providers that are proved to have ended: judge() of process_watch.hpp
-// says kGone at the moment of removal. What cannot be proved stays.
+// says kGone at the moment of removal, or the record is of this very process, which has lost that
+// memory by exec(). What cannot be proved stays.
 #pragma once
 
 #include <array>

@@ -72,7 +72,7 @@ typedef struct mb_provider_options {
   uint32_t instances_max;      // live at a time, all sets together
   uint32_t registrations_max;  // sets
   uint32_t callbacks_max;      // that run at a time, all sets together
-  uint32_t reserved;           // zero
+  uint32_t keep_record;        // 1: leaves its record behind at the end, without a system call
   uint64_t quarantine_ms;      // how long the slot of a closed instance keeps its last values
   uint64_t cut_period_us;      // how often the state of sets with cuts is marked
 } mb_provider_options;
@@ -88,9 +88,10 @@ MB_API mb_status mb_provider_create(const mb_provider_options* options, mb_provi
 // Never fails. If mb_provider_create() does, the reason goes to stderr and the result is NULL.
 MB_API mb_provider* mb_provider_create_or_disabled(const mb_provider_options* options);
 
-// Closes its sets, too, and removes the record, when calls on it that are in progress have
-// returned. Readers that have the memory keep the last values. Idempotent; NULL is ignored. A
-// process that ends without it leaves a record, by which readers see that the provider is dead.
+// Closes its sets, too, and removes the record unless it is to be kept, when calls on it that are
+// in progress have returned. Readers that have the memory keep the last values. Idempotent; NULL is
+// ignored. A process that ends without it leaves a record, by which readers see that the provider
+// is dead.
 MB_API void mb_provider_close(mb_provider* provider);
 
 // The path of the provider's record, empty if it is disabled. Errors: MB_LIMIT, if `bytes` do not
