@@ -6,6 +6,7 @@
 
 static const mb_catalog_options options = MB_CATALOG_OPTIONS_INIT;
 static const mb_catalog_summary summary = MB_CATALOG_SUMMARY_INIT;
+static const mb_left_out left_out = MB_LEFT_OUT_INIT;
 static const mb_listed_provider provider = MB_LISTED_PROVIDER_INIT;
 static const mb_collected collected = MB_COLLECTED_INIT;
 static const mb_unmatched unmatched = MB_UNMATCHED_INIT;
@@ -19,6 +20,6 @@ uint32_t sizes(void);
 
 uint32_t sizes(void) {
   return options.size + summary.size + provider.size + collected.size + unmatched.size +
-         answer.size + values.size + row.size + value.size + distribution.size +
+         answer.size + values.size + row.size + value.size + distribution.size + left_out.size +
          (mb_has_value(value.status) ? 1U : 0U);
 }

@@ -37,7 +37,7 @@ TEST(LayoutOfC, HasTheSizesThatProgramsAreCompiledWith) {
   EXPECT_EQ(sizeof(mb_sharded), 16U);
   EXPECT_EQ(sizeof(mb_sharded_change), 24U);
   EXPECT_EQ(sizeof(mb_link), 8U);
-  EXPECT_EQ(sizeof(mb_provider_options), 64U);
+  EXPECT_EQ(sizeof(mb_provider_options), 72U);
   EXPECT_EQ(sizeof(mb_instance_options), 12U);
   EXPECT_EQ(sizeof(mb_callback_options), 8U);
   EXPECT_EQ(sizeof(mb_counterset_spec), 96U);
@@ -64,6 +64,7 @@ TEST(LayoutOfC, HasItsMembersWhereProgramsLookForThem) {
   EXPECT_EQ(offsetof(mb_bucket_boundaries, below), 2064U);
   EXPECT_EQ(offsetof(mb_provider_options, name), 8U);
   EXPECT_EQ(offsetof(mb_provider_options, quarantine_ms), 48U);
+  EXPECT_EQ(offsetof(mb_provider_options, readers), 64U);  // the size of its first version
   EXPECT_EQ(offsetof(mb_counterset_spec, guid), 40U);
   EXPECT_EQ(offsetof(mb_counterset_spec, counters), 88U);
   EXPECT_EQ(offsetof(mb_counter_spec, base), 40U);

@@ -7,6 +7,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -29,6 +30,27 @@ TEST(ProviderInC, LeavesItsRecordBehindIfItIsToKeepIt) {
     mb_provider_close(provider);
     EXPECT_EQ(directory.files(), keep);
   }
+}
+
+TEST(ReadersInC, AreWhomTheProviderNames) {
+  const TemporaryDirectory directory;
+  mb_provider_options options = MB_PROVIDER_OPTIONS_INIT;
+  options.name = "orders";
+  options.directory = directory.path().c_str();
+  options.readers = "everyone";
+  mb_provider* provider = nullptr;
+  mb_error error;
+  ASSERT_EQ(mb_provider_create(&options, &provider, &error), MB_OK) << error.what;
+  mb_provider_close(provider);
+
+  options.readers = "every one";
+  EXPECT_EQ(mb_provider_create(&options, &provider, &error), MB_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(error.what).find("every one"), std::string::npos) << error.what;
+
+  // A caller that was compiled before the struct had this member.
+  options.size = offsetof(mb_provider_options, readers);
+  ASSERT_EQ(mb_provider_create(&options, &provider, &error), MB_OK) << error.what;
+  mb_provider_close(provider);
 }
 
 class EverySort : public testing::TestWithParam<std::uint32_t> {};

@@ -31,6 +31,7 @@ struct Answers {
     auto* const cursor = static_cast<mb_cursor*>(handle);
     mb_catalog_summary summary = MB_CATALOG_SUMMARY_INIT;
     mb_listed_provider listed = MB_LISTED_PROVIDER_INIT;
+    mb_left_out left_out = MB_LEFT_OUT_INIT;
     mb_unmatched unmatched = MB_UNMATCHED_INIT;
     mb_answer answer = MB_ANSWER_INIT;
     mb_values values = MB_VALUES_INIT;
@@ -40,6 +41,7 @@ struct Answers {
     double quantile = 0;
     return {{mb_catalog_refresh(catalog, nullptr), mb_catalog_summarize(catalog, &summary, nullptr),
              mb_catalog_provider(catalog, 0, &listed, nullptr),
+             mb_catalog_left_out(catalog, 0, &left_out, nullptr),
              mb_query_compile(catalog, nullptr, 0, nullptr, 0, &made, nullptr),
              mb_query_update(query, catalog, nullptr, nullptr),
              mb_query_unmatched(query, 0, &unmatched, nullptr),

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,22 @@ TEST_F(CReaderTest, ListsProvidersWithTheirState) {
   ASSERT_EQ(mb_catalog_summarize(catalog_, &summary, nullptr), MB_OK);
   EXPECT_GT(summary.version, before);
   EXPECT_EQ(summary.is_stale, 0U);
+}
+
+TEST_F(CReaderTest, NamesWhatTheCatalogLeftOut) {
+  mb_left_out left_out = MB_LEFT_OUT_INIT;
+  EXPECT_EQ(mb_catalog_left_out(catalog_, 0, &left_out, nullptr), MB_NOT_FOUND);
+  std::ofstream(directory_.path() + "/junk.provider") << "not a record";
+  ASSERT_EQ(mb_catalog_refresh(catalog_, nullptr), MB_OK);
+
+  ASSERT_EQ(mb_catalog_left_out(catalog_, 0, &left_out, nullptr), MB_OK);
+  EXPECT_EQ(left_out.count, 1U);
+  EXPECT_EQ(left_out.uid, ::geteuid());
+  EXPECT_EQ(left_out.hides_providers, 0U);
+  EXPECT_STREQ(left_out.reason, "files called like records that are not records");
+  EXPECT_EQ(mb_catalog_left_out(catalog_, 1, &left_out, nullptr), MB_NOT_FOUND);
+  left_out.size = 3;
+  EXPECT_EQ(mb_catalog_left_out(catalog_, 0, &left_out, nullptr), MB_INVALID_ARGUMENT);
 }
 
 TEST_F(CReaderTest, GivesRowsAndValuesOfEachForm) {

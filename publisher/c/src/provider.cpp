@@ -46,6 +46,7 @@ Outcome<ProviderOptions> read_options(const mb_provider_options* given) {
   options.callbacks_max = taken->callbacks_max;
   options.keep_record = taken->keep_record == 1;
   options.cut_period = duration_of<std::chrono::microseconds>(taken->cut_period_us);
+  options.readers = text_of(taken->readers);
   return options;
 }
 

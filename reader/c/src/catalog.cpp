@@ -127,6 +127,24 @@ mb_status mb_catalog_provider(mb_catalog* catalog, size_t index, mb_listed_provi
   });
 }
 
+mb_status mb_catalog_left_out(mb_catalog* catalog, size_t index, mb_left_out* left_out,
+                              mb_error* error) {
+  return cross(error, [&] {
+    return with(catalogs, catalog, [&](const HeldCatalog& held) -> Outcome<void> {
+      if (auto good = can_fill(left_out, "mb_left_out"); !good) return good;
+      const auto& all = held.catalog.left_out();
+      if (index >= all.size()) return refuse(MB_NOT_FOUND, "nothing more was left out");
+      mb_left_out filled = MB_LEFT_OUT_INIT;
+      filled.uid = all[index].uid;
+      filled.hides_providers = hides_providers(all[index].reason) ? 1 : 0;
+      filled.count = all[index].count;
+      filled.reason = name_of(all[index].reason).data();
+      fill_struct(left_out, filled);
+      return {};
+    });
+  });
+}
+
 const char* mb_provider_state_text(uint32_t state) {
   return state <= MB_PROVIDER_FOREIGN ? name_of(static_cast<ProviderState>(state)).data()
                                       : "unknown";

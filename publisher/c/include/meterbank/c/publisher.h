@@ -75,13 +75,20 @@ typedef struct mb_provider_options {
   uint32_t keep_record;        // 1: leaves its record behind at the end, without a system call
   uint64_t quarantine_ms;      // how long the slot of a closed instance keeps its last values
   uint64_t cut_period_us;      // how often the state of sets with cuts is marked
+  // Who may read besides root and this user: "owner", "group:NAME", "group:GID" or "everyone".
+  // NULL: the group of the runtime directory. METERBANK_READERS takes its place.
+  const char* readers;
 } mb_provider_options;
 
 // meterbank/publisher/provider.hpp says more of each.
-#define MB_PROVIDER_OPTIONS_INIT \
-  { sizeof(mb_provider_options), 1000, NULL, NULL, UINT64_C(64) << 20, 16384, 64, 8, 0, 5000, 5000 }
+#define MB_PROVIDER_OPTIONS_INIT                                                              \
+  {                                                                                           \
+    sizeof(mb_provider_options), 1000, NULL, NULL, UINT64_C(64) << 20, 16384, 64, 8, 0, 5000, \
+        5000, NULL                                                                            \
+  }
 
-// Errors: MB_BAD_NAME, MB_NO_DIRECTORY, MB_NO_SPACE, MB_DENIED, MB_SYSTEM.
+// Errors: MB_BAD_NAME, MB_NO_DIRECTORY, MB_NO_SPACE, MB_DENIED, MB_SYSTEM; MB_INVALID_ARGUMENT of
+// `readers`.
 MB_API mb_status mb_provider_create(const mb_provider_options* options, mb_provider** provider,
                                     mb_error* error);
 

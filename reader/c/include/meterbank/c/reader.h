@@ -71,6 +71,18 @@ typedef struct mb_catalog_summary {
 #define MB_CATALOG_SUMMARY_INIT \
   { sizeof(mb_catalog_summary), 0, 0, 0, 0 }
 
+// Why something in the directories is not among the providers.
+typedef struct mb_left_out {
+  uint32_t size;
+  uint32_t uid;              // its owner; 0xffffffff: of users beyond the first ones
+  uint32_t hides_providers;  // healthy providers may be among it
+  uint32_t reserved;
+  uint64_t count;
+  const char* reason;  // "records that cannot be opened"; constant
+} mb_left_out;
+#define MB_LEFT_OUT_INIT \
+  { sizeof(mb_left_out), 0, 0, 0, 0, NULL }
+
 typedef enum mb_provider_state {
   MB_PROVIDER_LIVE = 0,
   MB_PROVIDER_HUNG = 1,        // alive, but missed heartbeats
@@ -109,6 +121,9 @@ MB_API mb_status mb_catalog_summarize(mb_catalog* catalog, mb_catalog_summary* s
 // Errors: MB_NOT_FOUND behind the last provider.
 MB_API mb_status mb_catalog_provider(mb_catalog* catalog, size_t index,
                                      mb_listed_provider* provider, mb_error* error);
+// Errors: MB_NOT_FOUND behind the last reason.
+MB_API mb_status mb_catalog_left_out(mb_catalog* catalog, size_t index, mb_left_out* left_out,
+                                     mb_error* error);
 MB_API const char* mb_provider_state_text(uint32_t state);
 
 // ---- Query: what to copy ------------------------------------------------------------------------
