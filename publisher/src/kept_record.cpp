@@ -56,10 +56,11 @@ void KeptRecord::open_directory() noexcept {
 }
 
 Result<void> KeptRecord::write(PointerRecord record) {
+  // First, since there may be no memory for it, and a record without its name is not removed.
+  name_ = record_file_name(record);
   auto written = write_record(directory_, record);
   if (!written) return tl::make_unexpected(std::move(written.error()));
   path_ = std::move(*written);
-  name_ = record_file_name(record);
   record_ = std::move(record);
   file_ = file_at(path_);
   remove_predecessors(directory_, record_);

@@ -8,7 +8,7 @@ import meterbank as mb
 import support
 from support import ORDERS
 
-PUBLISHER = """
+PROVIDER = """
 pools = dict(name="Pools", symbol="pools", counters=[
     dict(name="A", symbol="a", type="large_raw_count")])
 provider = mb.Provider("ending", directory=directory)
@@ -109,7 +109,7 @@ class Fork(support.Case):
 
 class End(support.Case):
     def ends_well(self, script, wanted_errors=""):
-        code, out, err = support.run(PUBLISHER + script, self.directory)
+        code, out, err = support.run(PROVIDER + script, self.directory)
         self.assertEqual((code, err), (0, wanted_errors), out)
         self.assertEqual(os.listdir(self.directory), [])
 
@@ -181,7 +181,7 @@ sys.modules["kept"] = Late()
 """)
 
     def test_ends_well_after_an_exception(self):
-        code, _, err = support.run(PUBLISHER + """
+        code, _, err = support.run(PROVIDER + """
 with provider.add(pools).create("eu").update() as update:
     update.add("a", 1)
     raise ValueError("mine")

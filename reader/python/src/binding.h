@@ -40,7 +40,7 @@ int add_error(PyObject* module);
 // NULL, with a meterbank.Error as the exception.
 PyObject* raise_error(const mb_error* error);
 PyObject* raise_status(mb_status status, const char* try_, const char* format, ...)
-    __attribute__((format(printf, 3, 4)));
+    __attribute__((format(__printf__, 3, 4)));
 // "the query is closed"
 PyObject* raise_closed(const char* object);
 

@@ -65,7 +65,7 @@ bool is_kernel_thread(std::uint32_t pid) {
   return !file || ::read(file.get(), &first, 1) <= 0;
 }
 
-// The header of a segment, as bytes: a copy that nobody changes any more.
+// The header of a segment, as bytes: a copy that no other process changes any more.
 struct HeaderBytes {
   alignas(SegmentHeader) std::array<std::byte, offsetof(SegmentHeader, reserved0)> bytes{};
 

@@ -27,7 +27,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr uid_t kNobody = 65534;
+constexpr uid_t kOtherUser = 65534;
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
@@ -114,7 +114,7 @@ METERBANK_HOST(changes_user_and_says_that_its_record_stays) {
     const Provider provider = *Provider::create(quick(directory));
     const Provider second =
         *Provider::create(quick(directory, true));  // is to keep it: says nothing
-    if (::setgid(kNobody) != 0 || ::setuid(kNobody) != 0) ::_exit(wrong("setuid"));
+    if (::setgid(kOtherUser) != 0 || ::setuid(kOtherUser) != 0) ::_exit(wrong("setuid"));
     talk.tell_parent();
     ::_exit(talk.hear_parent() ? 0 : wrong("no word"));
   }

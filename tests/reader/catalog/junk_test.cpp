@@ -274,7 +274,7 @@ TEST_F(RuntimeDirectories, TheSystemDirectoryIsUsedByThoseWhomRootLetsWriteThere
   EXPECT_EQ(published_by(kStranger, 01777), roots_.system);
   EXPECT_EQ(published_by(kStranger, 03775, ::getegid()), roots_.system);
   EXPECT_EQ(published_by(kStranger, 02775, ::getegid()), roots_.system);
-  // Anybody could remove the records of others.
+  // Every user could remove the records of others.
   EXPECT_EQ(published_by(kStranger, 0777), own);
 }
 
