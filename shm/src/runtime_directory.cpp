@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "meterbank/base/directory_stream.hpp"
+#include "meterbank/base/process_facts.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/shm/pointer_record.hpp"
 
@@ -107,6 +108,10 @@ bool is_open_to_removal(std::uint32_t mode, std::uint32_t owner) noexcept {
   return (mode & S_IWOTH) != 0 || ((mode & S_IWGRP) != 0 && owner != 0);
 }
 
+std::string remedy_for_open_directory(const std::string& directory) {
+  return "chmod +t " + directory + ", or chmod go-w if only its owner writes there";
+}
+
 std::vector<std::string> provider_directories(const DirectoryRoots& roots) {
   if (auto named = split_directories(from_environment("METERBANK_DIR")); !named.empty()) {
     return named;
@@ -161,6 +166,13 @@ Result<void> prepare_directory(const std::string& directory) {
   if (::fstat(opened.get(), &facts) != 0) {
     return fail(ErrorCode::kNoDirectory, "inspect " + directory, {}, errno);
   }
+  // What the kernel says of an owner whom a user namespace does not have.
+  constexpr uid_t kOverflowUid = 65534;
+  if (facts.st_uid == kOverflowUid && facts.st_uid != ::geteuid() && is_in_user_namespace()) {
+    return fail(ErrorCode::kNoDirectory,
+                directory + " belongs to a user whom this user namespace does not have",
+                "give it to a user of this namespace (chown, from outside), or set METERBANK_DIR");
+  }
   if (facts.st_uid != ::geteuid() && facts.st_uid != 0) {
     return fail(ErrorCode::kNoDirectory,
                 "user " + std::to_string(facts.st_uid) + " has taken " + directory +
@@ -169,9 +181,9 @@ Result<void> prepare_directory(const std::string& directory) {
   }
   if (is_open_to_removal(facts.st_mode, facts.st_uid)) {
     return fail(ErrorCode::kNoDirectory, directory + " may be written by others",
-                "chmod go-w " + directory);
+                remedy_for_open_directory(directory));
   }
-  if (::access(directory.c_str(), W_OK | X_OK) != 0) {
+  if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
     return fail(ErrorCode::kNoDirectory, directory + " is not writable",
                 "chmod u+wx it or set METERBANK_DIR", errno);
   }

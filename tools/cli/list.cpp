@@ -429,6 +429,7 @@ int list(const Invocation& invocation, Console& console) {
   if (everything) add_answered(selection->query, listed);
   std::set<std::string> said;
   const int answered = report_answers(selection->query.answers(), console, said);
+  const int left_out = report_left_out(selection->catalog, console);
   int code = kExitDone;
   if (!everything) {
     code = report_unmatched(*selection, console, add_empty_sets(*selection, listed));
@@ -437,7 +438,6 @@ int list(const Invocation& invocation, Console& console) {
   } else {
     code = report_hidden(selection->catalog, console);
   }
-  const int left_out = report_left_out(selection->catalog, console);
   if (invocation.strict) code = std::max(code, left_out);
   const bool show_providers = invocation.providers && !selection->catalog.providers().empty();
   if (!listed.empty() || show_providers) {

@@ -14,6 +14,7 @@
 
 #include "decode/directory_decoder.hpp"
 #include "liveness_words.hpp"
+#include "meterbank/base/why_silent.hpp"
 #include "meterbank/shm/utf8.hpp"
 #include "why_denied.hpp"
 
@@ -176,13 +177,36 @@ Result<MappedExtent> Attachment::map(UniqueFd opened, MappingBudget& budget) {
 
 Result<UniqueFd> Attachment::open_extent(std::uint32_t index, std::uint32_t descriptor,
                                          std::uint64_t inode, DoorTimeouts& timeouts) {
-  auto opened = open_descriptor_of(here_.pid, descriptor, inode, owner_);
-  if (opened || record_.door.empty() || door_is_shut_) return opened;
+  const std::uint32_t tried = pid_here() != 0 ? pid_here() : here_.pid;
+  auto opened = open_descriptor_of(tried, descriptor, inode, owner_);
+  if (opened) return opened;
+  Error& why = opened.error();
+  // A number of another namespace is that of another process here, which has nothing to say.
+  if (verdict_.life == Life::kForeign && pid_here() == 0 && !is_shortage(why.system_error)) {
+    why = {ErrorCode::kForeign, 0, {}, std::string(verdict_.remedy)};
+  }
+  if (record_.door.empty() && (why.code == ErrorCode::kForeign || why.code == ErrorCode::kDenied)) {
+    why.remedy += ", or give the provider a heartbeat, and with it a door";
+  }
+  if (record_.door.empty() || door_is_shut_) return opened;
   auto handed = ask_for_extent(index, inode, timeouts);
   if (handed) return handed;
-  // A pid that means nothing here has nothing to say either.
+  // The kernel has said which process listens there. To root its memory may be open all the same.
+  if (pid_here() != 0 && pid_here() != tried) {
+    if (auto there = open_descriptor_of(pid_here(), descriptor, inode, owner_)) return there;
+  }
   const bool door_knows = handed.error().code != ErrorCode::kGone;
   return door_knows || verdict_.life != Life::kAlive ? std::move(handed) : std::move(opened);
+}
+
+std::uint32_t Attachment::pid_here() const noexcept {
+  return verdict_.life == Life::kAlive ? here_.pid : pid_here_;
+}
+
+Error Attachment::silent_at_door(std::string what) const {
+  Silence silence = why_silent(pid_here(), owner_);
+  if (!silence.why.empty()) what += ": it is " + silence.why;
+  return {ErrorCode::kTimeout, 0, std::move(what), std::move(silence.remedy)};
 }
 
 void Attachment::take_door(DoorConnection door) noexcept {
@@ -198,8 +222,8 @@ Result<UniqueFd> Attachment::ask_for_extent(std::uint32_t index, std::uint64_t i
   if (!has()) {
     const auto now = std::chrono::steady_clock::now();
     if (now < door_rests_until_) {
-      return fail(ErrorCode::kTimeout, "the provider did not answer at its door a moment ago",
-                  "it is stopped or hung: see to its process");
+      return tl::make_unexpected(
+          silent_at_door("the provider did not answer at its door a moment ago"));
     }
     if (!door_) {
       auto connected = DoorConnection::connect(socket_beside(path_, record_.door));
@@ -213,7 +237,10 @@ Result<UniqueFd> Attachment::ask_for_extent(std::uint32_t index, std::uint64_t i
     if (!answer) {
       door_ = {};
       door_rests_until_ = now + kDoorRest;
-      return tl::make_unexpected(std::move(answer.error()));
+      Error& why = answer.error();
+      const bool was_silent = why.code == ErrorCode::kTimeout && why.remedy.empty();
+      return tl::make_unexpected(was_silent ? silent_at_door(std::move(why.what))
+                                            : std::move(why));
     }
     handed_out_ = std::move(*answer);
   }
@@ -313,6 +340,9 @@ Error Attachment::why_foreign() const {
                   std::to_string(record_.pid) +
                   " cannot be verified from here: " + std::string(verdict_.why),
               std::string(verdict_.remedy)};
+  if (!error_.what.empty()) error.what += "; " + error_.what;
+  // What makes its memory readable is worth more than what tells whether it lives.
+  if (!error_.remedy.empty()) error.remedy = error_.remedy;
   if (verdict_.life == Life::kNotLooked) error.remedy = kMoreDescriptors;
   return error;
 }
@@ -374,13 +404,8 @@ void Attachment::refresh(const RefreshMeans& means, MemoryOwners& memories) {
   if (is_shortage(error_.system_error)) limited_by_ = ReadLimit::kOpenFiles;
   if (segment_ != nullptr && verdict_.life == Life::kAlive) means.processes.hold(*process_, owner_);
   look_after_door(means);
-  if (state() == ProviderState::kForeign) {
-    Error foreign = why_foreign();
-    if (error_.system_error != 0 || !error_.what.empty()) foreign.what += "; " + error_.what;
-    error_ = std::move(foreign);
-  }
-  const std::uint32_t pid_here = verdict_.life == Life::kAlive ? here_.pid : pid_here_;
-  if (means.wants_labels && pid_here != outside_.pid) outside_ = read_outside_labels(pid_here);
+  if (state() == ProviderState::kForeign) error_ = why_foreign();
+  if (means.wants_labels && pid_here() != outside_.pid) outside_ = read_outside_labels(pid_here());
   const ProviderState state = this->state();
   const bool is_new = view_ == nullptr || view_->state != state || segment_ != decoded_ ||
                       view_->error.code != error_.code || view_->error.what != error_.what ||
@@ -397,7 +422,7 @@ void Attachment::build_view(ProviderState state) {
   auto view = std::make_shared<ProviderView>();
   view->name = record_.name;
   view->pid = record_.pid;
-  view->pid_here = verdict_.life == Life::kAlive ? here_.pid : pid_here_;
+  view->pid_here = pid_here();
   view->outside = outside_;
   view->uid = owner_;
   view->trusted = trusted_;

@@ -104,12 +104,15 @@ class Attachment {
 
  private:
   [[nodiscard]] Result<void> attach(const RefreshMeans& means, const MemoryOwners& memories);
+  // The number that its process has here; 0: not known.
+  [[nodiscard]] std::uint32_t pid_here() const noexcept;
   // The memory of extent `index`: through procfs, which costs the provider nothing, else at its
-  // door.
+  // door, else through procfs by the pid that the kernel names at the door.
   [[nodiscard]] Result<UniqueFd> open_extent(std::uint32_t index, std::uint32_t descriptor,
                                              std::uint64_t inode, DoorTimeouts& timeouts);
   [[nodiscard]] Result<UniqueFd> ask_for_extent(std::uint32_t index, std::uint64_t inode,
                                                 DoorTimeouts& timeouts);
+  [[nodiscard]] Error silent_at_door(std::string what) const;
   void take_door(DoorConnection door) noexcept;
   void look_after_door(const RefreshMeans& means);
   // Whether the same memory is mapped already: each byte of a segment is mapped and charged once.

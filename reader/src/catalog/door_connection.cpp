@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "why_denied.hpp"
+
 namespace meterbank {
 namespace {
 
@@ -35,8 +37,8 @@ Result<HandedOut> check(const DoorAnswer& answer, HandedOut got) {
       break;
     case DoorStatus::kNotAdmitted:
       return fail(ErrorCode::kDenied, "the provider does not admit this user",
-                  "join the group that it admits, run as root, or start it with "
-                  "METERBANK_READERS=everyone");
+                  std::string("join the group that it admits, run as ") + name_of_root() +
+                      ", or start it with METERBANK_READERS=everyone");
     case DoorStatus::kTooMany:
       return fail(ErrorCode::kLimit, "this user asks the provider too often", "ask less often");
     case DoorStatus::kNoDescriptors:
@@ -81,12 +83,14 @@ Result<HandedOut> DoorConnection::ask(std::uint32_t first, std::uint32_t uid,
   const Clock::duration longest = timeouts.for_user(uid);
   const auto too_late = [longest] {
     const auto waited = std::chrono::duration_cast<milliseconds>(longest);
-    return fail(
-        ErrorCode::kTimeout,
-        "the provider did not answer at its door within " + std::to_string(waited.count()) + " ms",
-        "it is stopped or hung: see to its process");
+    return fail(ErrorCode::kTimeout, "the provider did not answer at its door within " +
+                                         std::to_string(waited.count()) + " ms");
   };
-  if (longest == Clock::duration::zero()) return too_late();
+  if (longest == Clock::duration::zero()) {
+    return fail(ErrorCode::kTimeout,
+                "the provider was not asked at its door: others of its user did not answer",
+                "see to those of its user that are stopped or hung");
+  }
   DoorRequest request;
   request.first_extent = first;
   if (socket_.send(std::as_bytes(std::span(&request, 1))) != PacketSocket::Sent::kAll) {

@@ -60,7 +60,7 @@ class DoorConnection {
 
   // Asks for the extents from `first` on. Each descriptor that comes is read-only; nothing else is
   // known about them. Errors: kDenied, kLimit, kGone (the connection has ended), kCorrupt (the
-  // answer breaks a rule), kTimeout.
+  // answer breaks a rule), kTimeout, which has no remedy if this provider is the one to blame.
   Result<HandedOut> ask(std::uint32_t first, std::uint32_t uid, DoorTimeouts& timeouts);
 
   // Whether the provider has gone or hung up. One system call.

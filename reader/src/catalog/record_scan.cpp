@@ -58,7 +58,7 @@ Result<DirectoryStream> open_directory(const std::string& path, DirectoryFacts& 
   }
   if (is_open_to_removal(stats.st_mode, stats.st_uid)) {
     return fail(ErrorCode::kNoDirectory, "directory " + path + " may be changed by others",
-                "chmod go-w " + path);
+                remedy_for_open_directory(path));
   }
   facts.owner = stats.st_uid;
   facts.shared = (stats.st_mode & (S_IWGRP | S_IWOTH)) != 0;

@@ -10,6 +10,8 @@
 //   |           | of another user        |                          |                     |
 //   | same user | files in /proc/PID are | capabilities, a security | root                |
 //   |           | of this user           | module                   |                     |
+//   | in a user | the last row, or root  | it is outside of the     | root outside        |
+//   | namespace |                        | reader's user namespace  |                     |
 #pragma once
 
 #include <cstdint>
@@ -23,5 +25,8 @@ struct DeniedCause {
 };
 // `owner` is the uid of the provider's record.
 [[nodiscard]] DeniedCause why_denied(std::uint32_t pid, std::uint32_t owner);
+
+// "root", as one who is asked to become it has to take it: root of a user namespace is not meant.
+[[nodiscard]] const char* name_of_root() noexcept;
 
 }  // namespace meterbank

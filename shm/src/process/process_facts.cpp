@@ -98,6 +98,21 @@ tl::expected<bool, int> procfs_has_own_pids() noexcept {
   return line.find('\t') == std::string_view::npos;
 }
 
+bool is_in_user_namespace() noexcept {
+  std::array<char, 256> buffer;
+  const auto text = read_file("/proc/self/uid_map", buffer);
+  if (!text) return false;
+  // First number inside, first number outside, how many.
+  constexpr std::array<std::string_view, 3> kWholeMachine{"0", "0", "4294967295"};
+  std::string_view rest = *text;
+  for (const std::string_view wanted : kWholeMachine) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \n"), rest.size()));
+    if (rest.substr(0, rest.find_first_of(" \n")) != wanted) return true;
+    rest.remove_prefix(wanted.size());
+  }
+  return false;
+}
+
 std::array<std::uint64_t, 2> boot_id() noexcept {
   std::array<std::uint64_t, 2> id{};
   std::array<char, 64> buffer;

@@ -16,7 +16,8 @@ constexpr Verdict kAlive{Life::kAlive, {}};
 constexpr Verdict kGone{Life::kGone, {}};
 constexpr Verdict kNotLooked{Life::kNotLooked, "this process has no descriptor or memory left"};
 
-constexpr std::string_view kInside = "read it in its own container or namespace";
+constexpr std::string_view kInside =
+    "read it in its own container or namespace, or from outside as root with --all-namespaces";
 
 constexpr Verdict foreign(std::string_view why, std::string_view remedy = kInside) noexcept {
   return {Life::kForeign, why, remedy};
@@ -112,8 +113,7 @@ Verdict judge(const PointerRecord& record, const Viewpoint& from,
       return kNotLooked;
     case PidFound::kHidden:
       return foreign("procfs hides its process (hidepid, or it is that of another pid namespace)",
-                     "run as its user or as root, or in the group that the mount of /proc names "
-                     "with gid=");
+                     "run as root, or as its user if that sees the process");
     case PidFound::kRunning:
     case PidFound::kEnded:
       break;

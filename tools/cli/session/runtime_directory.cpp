@@ -86,9 +86,9 @@ std::optional<Error> directory_fault(const std::string& path) {
   }
   if (is_open_to_removal(facts.st_mode, facts.st_uid)) {
     return describe(ErrorCode::kNoDirectory, path + " may be written by others",
-                    "chmod go-w " + path);
+                    remedy_for_open_directory(path));
   }
-  if (::access(path.c_str(), R_OK | X_OK) != 0) {
+  if (::faccessat(AT_FDCWD, path.c_str(), R_OK | X_OK, AT_EACCESS) != 0) {
     return describe(ErrorCode::kDenied, path + " may not be read",
                     "as its owner, or chmod o+rx " + path);
   }

@@ -11,6 +11,7 @@
 
 #include "cli/format/kinds.hpp"
 #include "cli/session/exit_code.hpp"
+#include "cli/session/left_out.hpp"
 #include "cli/session/runtime_directory.hpp"
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/path.hpp"
@@ -313,8 +314,10 @@ int report_no_provider(const Catalog& catalog, const Console& console) {
                                   catalog.unchosen()));
     return kExitNo;
   }
-  complain(console, fmt::format("no provider found in {}; try: meterbank demo",
-                                fmt::join(catalog.directories(), " or ")));
+  // There may be some among what is left out, which the caller reports.
+  const auto remedy = left_out_of(catalog).notes.empty() ? "; try: meterbank demo" : "";
+  complain(console, fmt::format("no provider found in {}{}",
+                                fmt::join(catalog.directories(), " or "), remedy));
   return kExitNo;
 }
 

@@ -307,7 +307,10 @@ int watch(const Invocation& invocation, Console& console) {
   Waiter waiter(invocation.timeout);
   auto selection = Selection::open(invocation.selection, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
-  const int missing = report_missing(*selection, console);
+  // On a screen, its second line says so as well.
+  const int left_out = report_left_out(selection->catalog, console);
+  int missing = report_missing(*selection, console);
+  if (invocation.strict) missing = std::max(missing, left_out);
   if (missing != kExitDone && (invocation.strict || selection->query.selected().empty())) {
     return missing;
   }

@@ -35,6 +35,10 @@ struct ProcessStat {
 // Whether /proc/N is what this process calls N. The error is an errno.
 [[nodiscard]] tl::expected<bool, int> procfs_has_own_pids() noexcept;
 
+// Whether users have other numbers here than on the machine, as in a container without privileges:
+// root of such a namespace is an ordinary user outside of it.
+[[nodiscard]] bool is_in_user_namespace() noexcept;
+
 // Of the machine, or what a container shows instead; 0: not known.
 [[nodiscard]] std::array<std::uint64_t, 2> boot_id() noexcept;
 

@@ -79,6 +79,8 @@ struct DirectoryRoots {
 // Whether users who own neither the directory nor a record in it could remove that record. In a
 // sticky directory they cannot; members of a group that root has given a directory are trusted.
 [[nodiscard]] bool is_open_to_removal(std::uint32_t mode, std::uint32_t owner) noexcept;
+// What helps against that.
+[[nodiscard]] std::string remedy_for_open_directory(const std::string& directory);
 
 struct SegmentDirectories {
   std::vector<std::string> paths;  // own and root's first
