@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
@@ -318,6 +319,32 @@ TEST_F(DoorCallers, GetNoExtentsThatDoNotExist) {
     EXPECT_EQ(answer->count, 0U);
     EXPECT_FALSE(attached);
   }
+}
+
+TEST_F(DoorCallers, GetMemoryThatTheyCannotChange) {
+  auto socket = PacketSocket::connect(door_);
+  ASSERT_TRUE(socket);
+  const DoorRequest request;
+  EXPECT_EQ(socket->send(std::as_bytes(std::span(&request, 1))), PacketSocket::Sent::kAll);
+  PacketBuffer packet;
+  UniqueFd handed;
+  ASSERT_TRUE(
+      comes_true([&] { return socket->receive(packet, handed) == PacketSocket::Got::kPacket; }));
+  ASSERT_TRUE(handed);
+  // Opened once more: root may do that whatever the mode.
+  const UniqueFd again(
+      ::open(("/proc/self/fd/" + std::to_string(handed.get())).c_str(), O_RDWR | O_CLOEXEC));
+  for (const int descriptor : {handed.get(), again.get()}) {
+    EXPECT_EQ(::mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), MAP_FAILED);
+    EXPECT_EQ(::pwrite(descriptor, "x", 1, 0), -1);
+    EXPECT_EQ(::ftruncate(descriptor, 0), -1);
+    EXPECT_EQ(::fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096), -1);
+    EXPECT_EQ(::fcntl(descriptor, F_ADD_SEALS, F_SEAL_WRITE), -1);
+  }
+  void* const read_only = ::mmap(nullptr, 1, PROT_READ, MAP_SHARED, handed.get(), 0);
+  ASSERT_NE(read_only, MAP_FAILED);
+  EXPECT_EQ(::mprotect(read_only, 1, PROT_READ | PROT_WRITE), -1);
+  ::munmap(read_only, 1);
 }
 
 TEST_F(DoorCallers, ThatReadNoAnswersLeaveNoDescriptorsOpen) {

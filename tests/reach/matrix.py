@@ -7,7 +7,7 @@ Starts providers and readers of every kind, and compares what the readers see wi
 named, and the others are as in PAGE.
 
 --write  puts the table into PAGE instead
---shut   the negative control: providers admit nobody, whatever the table says; it must differ
+--shut   the negative control: providers admit their owner alone; the table must differ
 """
 import re
 import sys
@@ -70,7 +70,8 @@ SERVICES = (
             readers={**COMMON, **ELSEWHERE}),
     replace(CHANGED, text="a stopped daemon that changed its user", stopped=True,
             heartbeat_ms=50),
-    replace(CONTAINED, text="a stopped service in a container", stopped=True, heartbeat_ms=50),
+    replace(CONTAINED, text="a stopped service in a container", stopped=True, heartbeat_ms=50,
+            readers={**CONTAINED.readers, **THROUGH_PROCFS}),
     replace(PLAIN, text="a service without a door", heartbeat_ms=0),
     replace(CHANGED, text="a daemon that changed its user, without a door", heartbeat_ms=0),
     replace(FILE, text="a program with file capabilities, without a door", heartbeat_ms=0),
@@ -204,18 +205,18 @@ CODE = re.compile(r" \[([A-Z_]+)\]")
 def table_of(rows):
     """The table, and what it says about refusals below it."""
     lines = ["| provider | reader | `readers` | " + " | ".join(COLUMNS) + " |", "|---" * 7 + "|"]
-    notes = {}  # without their code: the library has it apart
     texts = []
     last = None
     for provider, reader, policies, cells in rows:
         shown = []
-        for what, why in cells:
-            if why:
-                number = notes.setdefault(CODE.sub("", why), len(notes) + 1)
-                if number > len(texts):
-                    texts.append(why)
-                what += f" ({number})"
-            shown.append(what)
+        for column, (what, why) in zip(COLUMNS, cells):
+            known = texts
+            if column == "library":  # which has the code apart
+                known = [CODE.sub("", text) for text in texts]
+            if why and why not in known:
+                known = texts
+                texts.append(why)
+            shown.append(f"{what} ({known.index(why) + 1})" if why else what)
         first = provider if provider != last else ""
         lines.append(f"| {first} | {reader} | {policies} | " + " | ".join(shown) + " |")
         last = provider
@@ -234,9 +235,10 @@ def read_table(text):
             continue
         provider = cells[0] or provider
         shown = []
-        for cell in cells[3:]:
+        for column, cell in zip(COLUMNS, cells[3:]):
             what, _, number = cell.rstrip(")").partition(" (")
-            shown.append((what, CODE.sub("", notes.get(number, ""))))
+            why = notes.get(number, "")
+            shown.append((what, CODE.sub("", why) if column == "library" else why))
         rows.append((provider, cells[1], cells[2], tuple(shown)))
     return rows
 

@@ -2,6 +2,7 @@
 #include "meterbank/shm/pointer_record.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,10 +10,14 @@
 #include <fstream>
 #include <string>
 
+#include "../support/changed_child.hpp"
 #include "../support/temporary_directory.hpp"
+#include "meterbank/base/process_facts.hpp"
 
 namespace meterbank {
 namespace {
+
+constexpr uid_t kStranger = 65534;
 
 PointerRecord example() {
   PointerRecord record;
@@ -95,6 +100,47 @@ TEST_F(RuntimeDirectory, IsRefusedIfItIsALinkAFileOrOpenToOthers) {
     EXPECT_EQ(refused.error().code, ErrorCode::kNoDirectory) << name;
     EXPECT_FALSE(refused.error().remedy.empty());
   }
+}
+
+TEST_F(RuntimeDirectory, OpenToOthersIsSafeWithTheStickyBitThatTheRemedyNames) {
+  ASSERT_EQ(::chmod(path_.c_str(), 0777), 0);
+  const auto refused = prepare_directory(path_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().remedy.find("chmod +t " + path_), 0U) << refused.error().remedy;
+  ASSERT_EQ(::chmod(path_.c_str(), 01777), 0);
+  EXPECT_TRUE(prepare_directory(path_));
+}
+
+TEST_F(RuntimeDirectory, IsJudgedByTheEffectiveUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const auto outcome = test::run_in_changed_child(
+      [] { return ::setresuid(kStranger, 0, 0) == 0; },
+      [this] {
+        const auto prepared = prepare_directory(path_);
+        return test::ChildOutcome{0, prepared ? "prepared" : prepared.error().message()};
+      });
+  EXPECT_EQ(outcome.text, "prepared");
+}
+
+TEST_F(RuntimeDirectory, OfAUserWhomAUserNamespaceDoesNotHaveIsRefusedForThat) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
+  ASSERT_EQ(::chown(path_.c_str(), kStranger, kStranger), 0);
+  ASSERT_EQ(::chmod(path_.c_str(), 01777), 0);
+  EXPECT_FALSE(is_in_user_namespace());
+  const auto outcome = test::run_in_changed_child(
+      [] {
+        if (::unshare(CLONE_NEWUSER) != 0) return false;
+        return static_cast<bool>(std::ofstream("/proc/self/uid_map") << "1000 0 1" << std::flush);
+      },
+      [this] {
+        const auto prepared = prepare_directory(path_);
+        return test::ChildOutcome{is_in_user_namespace() ? 0 : 1,
+                                  prepared ? "prepared" : prepared.error().message()};
+      });
+  if (outcome.code == -1) GTEST_SKIP() << "no user namespace may be made here";
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_NE(outcome.text.find("whom this user namespace does not have"), std::string::npos)
+      << outcome.text;
 }
 
 TEST_F(RuntimeDirectory, ReceivesARecordInOneStep) {

@@ -23,12 +23,12 @@ void add_tests(std::string_view text, std::set<std::string>& names) {
   }
 }
 
-// What stands between `begin` and the next `end`, wherever it does.
-void add_entries(std::string_view text, std::string_view begin, char end,
+// What stands between `begin` and the next of the characters `end`, wherever it does.
+void add_entries(std::string_view text, std::string_view begin, std::string_view end,
                  std::set<std::string>& names) {
   for (std::size_t at = text.find(begin); at != kNone; at = text.find(begin, at + 1)) {
     const std::size_t name = at + begin.size();
-    names.insert(std::string(text.substr(name, text.find(end, name) - name)));
+    names.insert(std::string(text.substr(name, text.find_first_of(end, name) - name)));
   }
 }
 
@@ -44,13 +44,16 @@ std::string_view last_cell(std::string_view line) {
 Findings find_unknown_tests(const SourceFile& page, std::span<const SourceFile> files) {
   std::set<std::string> names;
   for (const SourceFile& file : files) {
-    if (!is_under(file.path, "tests") || !is_cpp(file.path)) continue;
+    if (!is_under(file.path, "tests")) continue;
+    if (file.path.ends_with("CMakeLists.txt"))
+      add_entries(file.text, "add_test(NAME ", " \n", names);
+    if (!is_cpp(file.path)) continue;
     add_tests(file.text, names);
     if (is_under(file.path, "tests/hostile/corpus")) {
-      add_entries(file.text, "Attack{\"", '"', names);
+      add_entries(file.text, "Attack{\"", "\"", names);
     }
     if (is_under(file.path, "tests/process/hosts")) {
-      add_entries(file.text, "METERBANK_HOST(", ')', names);
+      add_entries(file.text, "METERBANK_HOST(", ")", names);
     }
   }
   Findings findings;

@@ -107,8 +107,9 @@ struct PlainWord {
 [[nodiscard]] Findings find_unplain_words(const SourceFile& file);
 
 // Tests (named_tests.cpp).
-// A name between backticks in the last cell of a table that is neither a test, `Suite.Name`, nor an
-// entry of the hostile corpus, nor a host program; a page that names none.
+// A name between backticks in the last cell of a table that is neither a test, `Suite.Name`, of
+// GoogleTest or of add_test(), nor an entry of the hostile corpus, nor a host program; a page that
+// names none.
 [[nodiscard]] Findings find_unknown_tests(const SourceFile& page,
                                           std::span<const SourceFile> files);
 

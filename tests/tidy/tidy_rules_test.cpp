@@ -421,14 +421,20 @@ TEST(NamedTests, MustExist) {
       {"tests/shm/gate_test.cpp", "TEST(Gate, Holds) {}\nTEST_F(GateTest,\n       Opens) {}\n"},
       {"tests/hostile/corpus/a.cpp", "Attack{\"ring\", \"x\"}"},
       {"tests/process/hosts/b.cpp", "METERBANK_HOST(forks_often) {"},
+      {"tests/reach/CMakeLists.txt",
+       "add_test(NAME Reach.Goes COMMAND go)\nadd_test(NAME Reach.Far\n"},
+      {"CMakeLists.txt", "add_test(NAME Reach.Nowhere COMMAND go)"},
       {"shm/src/gate.cpp", "TEST(Not, One)"}};
   const auto page = [](const std::string& cell) {
     return SourceFile{"docs/security.md", "| a | b | " + cell + " |\n"};
   };
-  EXPECT_EQ(describe(find_unknown_tests(
-                page("`Gate.Holds`, `GateTest.Opens`; `ring`, `forks_often`"), files)),
-            "");
-  for (const char* const unknown : {"`Gate.Fails`", "`gate`", "`Not.One`", "words alone"}) {
+  EXPECT_EQ(
+      describe(find_unknown_tests(
+          page("`Gate.Holds`, `GateTest.Opens`; `ring`, `forks_often`, `Reach.Goes`, `Reach.Far`"),
+          files)),
+      "");
+  for (const char* const unknown :
+       {"`Gate.Fails`", "`gate`", "`Not.One`", "`Reach.Nowhere`", "words alone"}) {
     EXPECT_EQ(count_of(find_unknown_tests(page(unknown), files)), 1U) << unknown;
   }
 }

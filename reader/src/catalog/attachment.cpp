@@ -177,12 +177,11 @@ Result<MappedExtent> Attachment::map(UniqueFd opened, MappingBudget& budget) {
 
 Result<UniqueFd> Attachment::open_extent(std::uint32_t index, std::uint32_t descriptor,
                                          std::uint64_t inode, DoorTimeouts& timeouts) {
-  const std::uint32_t tried = pid_here() != 0 ? pid_here() : here_.pid;
-  auto opened = open_descriptor_of(tried, descriptor, inode, owner_);
+  auto opened = open_descriptor_of(here_.pid, descriptor, inode, owner_);
   if (opened) return opened;
   Error& why = opened.error();
   // A number of another namespace is that of another process here, which has nothing to say.
-  if (verdict_.life == Life::kForeign && pid_here() == 0 && !is_shortage(why.system_error)) {
+  if (verdict_.life == Life::kForeign && !is_shortage(why.system_error)) {
     why = {ErrorCode::kForeign, 0, {}, std::string(verdict_.remedy)};
   }
   if (record_.door.empty() && (why.code == ErrorCode::kForeign || why.code == ErrorCode::kDenied)) {
@@ -191,8 +190,9 @@ Result<UniqueFd> Attachment::open_extent(std::uint32_t index, std::uint32_t desc
   if (record_.door.empty() || door_is_shut_) return opened;
   auto handed = ask_for_extent(index, inode, timeouts);
   if (handed) return handed;
-  // The kernel has said which process listens there. To root its memory may be open all the same.
-  if (pid_here() != 0 && pid_here() != tried) {
+  // A provider in a user namespace does not know root of this one. The kernel has said which process
+  // listens at the door, and its memory is open to root.
+  if (handed.error().code == ErrorCode::kDenied && pid_here() != 0) {
     if (auto there = open_descriptor_of(pid_here(), descriptor, inode, owner_)) return there;
   }
   const bool door_knows = handed.error().code != ErrorCode::kGone;
@@ -239,8 +239,7 @@ Result<UniqueFd> Attachment::ask_for_extent(std::uint32_t index, std::uint64_t i
       door_rests_until_ = now + kDoorRest;
       Error& why = answer.error();
       const bool was_silent = why.code == ErrorCode::kTimeout && why.remedy.empty();
-      return tl::make_unexpected(was_silent ? silent_at_door(std::move(why.what))
-                                            : std::move(why));
+      return tl::make_unexpected(was_silent ? silent_at_door(std::move(why.what)) : std::move(why));
     }
     handed_out_ = std::move(*answer);
   }

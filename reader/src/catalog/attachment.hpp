@@ -107,7 +107,7 @@ class Attachment {
   // The number that its process has here; 0: not known.
   [[nodiscard]] std::uint32_t pid_here() const noexcept;
   // The memory of extent `index`: through procfs, which costs the provider nothing, else at its
-  // door, else through procfs by the pid that the kernel names at the door.
+  // door; where that does not admit this user, through procfs by the pid that listens there.
   [[nodiscard]] Result<UniqueFd> open_extent(std::uint32_t index, std::uint32_t descriptor,
                                              std::uint64_t inode, DoorTimeouts& timeouts);
   [[nodiscard]] Result<UniqueFd> ask_for_extent(std::uint32_t index, std::uint64_t inode,

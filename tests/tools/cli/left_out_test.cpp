@@ -9,6 +9,7 @@
 
 #include <array>
 #include <chrono>
+#include <filesystem>
 
 #include "../../support/changed_child.hpp"
 #include "../../support/comes_true.hpp"
@@ -95,6 +96,50 @@ TEST_F(CliLeftOut, IsAnErrorWithStrictAlone) {
     EXPECT_EQ(meterbank(words).code, kExitDone) << verb;
     EXPECT_EQ(meterbank(strict).code, kExitEnvironment) << verb;
   }
+}
+
+TEST_F(CliLeftOut, IsSaidByWatchToo) {
+  open_shop();
+  start_bakery();
+  const std::vector<std::string> words{"watch",           "*", "-n", "1", "-f", "plain",
+                                       "--providers-max", "1"};
+  auto strict = words;
+  strict.emplace_back("--strict");
+
+  const auto outcome = meterbank(words);
+
+  EXPECT_EQ(outcome.code, kExitDone);
+  EXPECT_EQ(outcome.err.find("meterbank: left out 1 of 2 providers: "), 0U) << outcome.err;
+  EXPECT_EQ(meterbank(strict).code, kExitEnvironment);
+}
+
+TEST_F(CliLeftOut, IsSaidWhereNothingCanBeReadInPlaceOfTheAdviceToPublish) {
+  if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
+  ::chmod(directory_.c_str(), 0755);
+  open_shop();
+  for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
+    ::chmod(entry.path().c_str(), 0600);
+  }
+  for (const char* const verb : {"list", "get", "watch"}) {
+    const auto outcome = as_stranger({verb});
+    EXPECT_NE(outcome.text.find("1 records that cannot be opened"), std::string::npos)
+        << verb << outcome.text;
+    EXPECT_EQ(outcome.text.find("meterbank demo"), std::string::npos) << verb << outcome.text;
+  }
+}
+
+TEST_F(CliLeftOut, ADirectoryIsJudgedByTheEffectiveUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
+  ::chmod(directory_.c_str(), 0700);
+  open_shop();
+  const auto outcome = test::run_in_changed_child([] { return ::setresuid(kStranger, 0, 0) == 0; },
+                                                  [this] {
+                                                    const auto seen = meterbank({"doctor"});
+                                                    return test::ChildOutcome{seen.code, seen.out};
+                                                  });
+  EXPECT_EQ(outcome.code, kExitDone) << outcome.text;
+  EXPECT_EQ(outcome.text.find("may not be read"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find(", writable"), std::string::npos) << outcome.text;
 }
 
 TEST_F(CliLeftOut, IsExplainedByDoctor) {
