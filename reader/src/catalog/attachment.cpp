@@ -342,6 +342,9 @@ Error Attachment::why_foreign() const {
   if (!error_.what.empty()) error.what += "; " + error_.what;
   // What makes its memory readable is worth more than what tells whether it lives.
   if (!error_.remedy.empty()) error.remedy = error_.remedy;
+  if (door_is_shut_) {
+    error.remedy = "if its container has ended, remove " + escape_for_terminal(path_);
+  }
   if (verdict_.life == Life::kNotLooked) error.remedy = kMoreDescriptors;
   return error;
 }

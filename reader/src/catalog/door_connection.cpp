@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "meterbank/base/process_facts.hpp"
 #include "why_denied.hpp"
 
 namespace meterbank {
@@ -31,13 +33,19 @@ tl::unexpected<Error> broken(const char* rule) {
               "restart the provider with a current library");
 }
 
+// How root is admitted that is not root for the provider: its user namespace has no such user.
+std::string way_of_root() {
+  if (::geteuid() == 0 && !is_in_user_namespace()) return "use --all-namespaces";
+  return std::string("run as ") + name_of_root();
+}
+
 Result<HandedOut> check(const DoorAnswer& answer, HandedOut got) {
   switch (static_cast<DoorStatus>(answer.status)) {
     case DoorStatus::kHere:
       break;
     case DoorStatus::kNotAdmitted:
       return fail(ErrorCode::kDenied, "the provider does not admit this user",
-                  std::string("join the group that it admits, run as ") + name_of_root() +
+                  "join the group that it admits, " + way_of_root() +
                       ", or start it with METERBANK_READERS=everyone");
     case DoorStatus::kTooMany:
       return fail(ErrorCode::kLimit, "this user asks the provider too often", "ask less often");

@@ -23,18 +23,19 @@ constexpr const char* kLabels[] = {"pid", "uid", "cgroup", "container", "pod", "
 
 bool is_hexadecimal(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-// The path in the hierarchy of systemd: the only one of version 2, a named one of version 1.
+// The path in the hierarchy of systemd: the only one of version 2, a named one of version 1. Where
+// there are both, version 2 may be mounted and not used: all processes are at its root.
 std::string_view path_in(std::string_view text) noexcept {
-  std::string_view named;
+  std::string_view named, only;
   while (!text.empty()) {
     const auto line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
-    if (line.starts_with("0::/")) return line.substr(3);
+    if (line.starts_with("0::/")) only = line.substr(3);
     const auto at = line.find(":name=systemd:/");
     if (at != std::string_view::npos)
       named = line.substr(at + std::string_view(":name=systemd:").size());
   }
-  return named;
+  return only.size() > 1 || named.empty() ? only : named;
 }
 
 // "cri-containerd-5b1e....scope", "libpod-5b1e....scope", "5b1e..."

@@ -58,6 +58,9 @@ std::uint64_t pid_namespace_of(std::uint32_t pid) {
   return ::stat(path.c_str(), &facts) == 0 ? facts.st_ino : 0;
 }
 
+// Whether a call failed for another reason than that this process may not make it.
+bool is_allowed(int reason) noexcept { return reason != EACCES && reason != EPERM; }
+
 bool is_kernel_thread(std::uint32_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/cmdline";
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -101,32 +104,34 @@ std::optional<PointerRecord> record_of(const HeaderBytes& header) {
 
 }  // namespace
 
-void ProcessWalk::take(ProcessHere process, int descriptors, const char* number) {
+bool ProcessWalk::take(ProcessHere process, int descriptors, const char* number) {
   std::array<char, 64> target{};
   const auto length = ::readlinkat(descriptors, number, target.data(), target.size());
-  if (length <= 0) return;
+  // CAP_DAC_READ_SEARCH alone lists the descriptors, but shows none of them.
+  if (length <= 0) return length == 0 || is_allowed(errno);
   if (!std::string_view(target.data(), static_cast<std::size_t>(length))
            .starts_with(kMemfdPrefix)) {
-    return;
+    return true;
   }
   // Held by path first: a file of such a name could be anything that acts when it is opened.
   struct stat facts {};
   const UniqueFd held(::openat(descriptors, number, O_PATH | O_CLOEXEC));
-  if (!held || ::fstat(held.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
+  if (!held || ::fstat(held.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return true;
   if (const auto known = memories_.find(facts.st_ino); known != memories_.end()) {
-    if (known->second.process == process) return;
+    if (known->second.process == process) return true;
   }
   const std::string path = "/proc/self/fd/" + std::to_string(held.get());
   const UniqueFd opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!opened) return is_allowed(errno);
   HeaderBytes header;
-  if (!opened || ::pread(opened.get(), header.bytes.data(), header.bytes.size(), 0) !=
-                     static_cast<ssize_t>(header.bytes.size())) {
-    return;
+  if (::pread(opened.get(), header.bytes.data(), header.bytes.size(), 0) !=
+      static_cast<ssize_t>(header.bytes.size())) {
+    return true;
   }
   auto record = record_of(header);
-  if (!record || record->pid != own_pid_of(process.pid)) return;
+  if (!record || record->pid != own_pid_of(process.pid)) return true;
   const auto descriptor = parse_number<std::uint32_t>(number);
-  if (!descriptor || memories_.size() >= kMemoriesMax) return;
+  if (!descriptor || memories_.size() >= kMemoriesMax) return true;
   record->descriptor = *descriptor;
   record->inode = facts.st_ino;
   record->bytes = static_cast<std::uint64_t>(std::max<off_t>(facts.st_size, 0));
@@ -134,19 +139,21 @@ void ProcessWalk::take(ProcessHere process, int descriptors, const char* number)
   memories_.insert_or_assign(
       facts.st_ino,
       WalkedMemory{process, facts.st_uid, {facts.st_dev, facts.st_ino}, *std::move(record)});
+  return true;
 }
 
 bool ProcessWalk::look_into(ProcessHere process) {
   const std::string path = "/proc/" + std::to_string(process.pid) + "/fd";
   const DirectoryStream directory(::opendir(path.c_str()));
-  if (directory == nullptr) return errno != EACCES && errno != EPERM;
+  if (directory == nullptr) return is_allowed(errno);
   std::size_t looked = 0;
+  bool may_look = true;
   while (const dirent* item = ::readdir(directory.get())) {
     if (item->d_name[0] == '.') continue;
     if (++looked > kDescriptorsMax) break;
-    take(process, ::dirfd(directory.get()), item->d_name);
+    if (!take(process, ::dirfd(directory.get()), item->d_name)) may_look = false;
   }
-  return true;
+  return may_look;
 }
 
 void ProcessWalk::visit(std::uint32_t pid, std::uint64_t now_ns) {
@@ -163,6 +170,10 @@ void ProcessWalk::visit(std::uint32_t pid, std::uint64_t now_ns) {
   const bool is_young = now_ns - known.first_seen_ns < kYoungNs;
   if (!is_new && !is_young && (pid + walks_) % kOldOneIn != 0) return;
   known.refused = !look_into({pid, stat->start_time}) && !is_kernel_thread(pid);
+  if (!known.refused) return;
+  // Procfs refuses to show what a process had that has just ended.
+  const auto still = read_process_stat(pid);
+  known.refused = still && still->start_time == stat->start_time && still->state != 'Z';
   if (!known.refused) return;
   struct stat facts {};
   if (::stat(("/proc/" + std::to_string(pid)).c_str(), &facts) == 0) known.uid = facts.st_uid;

@@ -64,9 +64,9 @@ class ProcessWalk {
   };
 
   void visit(std::uint32_t pid, std::uint64_t now_ns);
-  // False: this process may not list them.
+  // False: this process may not list them, or not look at all of them.
   [[nodiscard]] bool look_into(ProcessHere process);
-  void take(ProcessHere process, int descriptors, const char* number);
+  [[nodiscard]] bool take(ProcessHere process, int descriptors, const char* number);
 
   std::uint64_t walks_ = 0;
   std::uint64_t rests_until_ns_ = 0;

@@ -43,6 +43,14 @@ TEST(OutsideLabels, AreThoseOfTheHierarchyOfSystemdInVersionOne) {
   EXPECT_EQ(labels.cgroup, "/system.slice/orders.service");
 }
 
+TEST(OutsideLabels, AreThoseOfVersionOneWhereVersionTwoIsMountedAndNotUsed) {
+  const std::string docker = "3:name=systemd:/docker/" + kId + "\n";
+  EXPECT_EQ(parse_cgroup(docker + "0::/\n").container, kId);
+  EXPECT_EQ(parse_cgroup("0::/\n" + docker).container, kId);
+  EXPECT_EQ(parse_cgroup("0::/docker/" + kOtherId + "\n" + docker).container, kOtherId);
+  EXPECT_EQ(parse_cgroup("3:name=systemd:/\n0::/\n").cgroup, "/");
+}
+
 TEST(OutsideLabels, AreTheOutermostOnesWhereGroupsPoseAsOthers) {
   const auto labels = of("/system.slice/mine.service/kubepods/pod" + kPod + "/" + kId + "/docker-" +
                          kOtherId + ".scope/yours.service");

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -80,7 +81,9 @@ std::string remedy_for(const LeftOut& left_out, const Catalog& catalog) {
     case LeftOutReason::kCannotOpen:
       return "as their owner or as root, or raise ulimit -n";
     case LeftOutReason::kProcess:
-      return "as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH";
+      return ::geteuid() == 0 ? "with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH; a security module "
+                                "may protect a process all the same"
+                              : "as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH";
     case LeftOutReason::kSquatted:
       return "remove them, as their owner or as root";
     case LeftOutReason::kSameMemory:
