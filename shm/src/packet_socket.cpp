@@ -142,7 +142,11 @@ PacketSocket::Got PacketSocket::receive(PacketBuffer& packet, std::span<UniqueFd
   // An empty packet and the end look alike; a peer must not send one.
   if (size == 0 || !is_whole) {
     close_all(attached);
-    return size == 0 ? Got::kEnd : Got::kMalformed;
+    if (size == 0) return Got::kEnd;
+    // There is room for as many as one packet can have, so that the kernel can only have left some
+    // out for want of descriptors.
+    errno = (message.msg_flags & MSG_CTRUNC) != 0 ? EMFILE : EPROTO;
+    return Got::kMalformed;
   }
   count = passed;
   packet.bytes_ = static_cast<std::size_t>(size);

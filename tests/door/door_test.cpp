@@ -107,6 +107,36 @@ TEST_F(DoorTest, KeepsOneDescriptorOfAProviderAtMost) {
   EXPECT_LE(test::open_descriptors() - before, kProviders);
 }
 
+TEST_F(DoorTest, KeepsFewConnectionsWhereFewFilesMayBeOpenAndStillSeesDeaths) {
+  constexpr int kProviders = 20;
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  std::vector<pid_t> children;
+  for (int i = 0; i < kProviders; ++i) {
+    children.push_back(start_child([&] {
+      static auto provider =
+          Provider::create({.name = "orders" + std::to_string(i), .directory = directory_.path()});
+      static auto orders = provider->add(kOrders);
+    }));
+  }
+  show_all_outside();
+  const auto before = test::open_descriptors();
+  const rlimit low{64, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  Catalog catalog = open_outside();
+  EXPECT_EQ(test::states_of(catalog), (std::map<std::string, int>{{"live", kProviders}}));
+  EXPECT_LE(test::open_descriptors() - before, 64 / 16);
+  catalog.refresh();
+  EXPECT_EQ(test::states_of(catalog), (std::map<std::string, int>{{"live", kProviders}}));
+  for (std::size_t i = 0; i < children.size(); i += 2) end(children[i]);
+  EXPECT_TRUE(test::comes_true([&catalog] {
+    catalog.refresh();
+    return test::states_of(catalog) ==
+           std::map<std::string, int>{{"dead", kProviders / 2}, {"live", kProviders / 2}};
+  }));
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
 TEST_F(DoorTest, AStoppedProviderIsNamedAndHoldsUpNoOther) {
   const pid_t child = start_child([this] {
     static auto provider = Provider::create({.name = "stopped", .directory = directory_.path()});
@@ -121,6 +151,7 @@ TEST_F(DoorTest, AStoppedProviderIsNamedAndHoldsUpNoOther) {
   EXPECT_EQ(stopped.state, ProviderState::kForeign);
   EXPECT_NE(stopped.error.what.find("did not answer at its door"), std::string::npos)
       << stopped.error.message();
+  EXPECT_EQ(stopped.error.remedy, "it is stopped or hung: see to its process");
   ::kill(child, SIGCONT);
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -126,6 +127,7 @@ TEST_F(PacketSocketTest, TakesNoMoreDescriptorsThanItsCallerHasRoomFor) {
   }
   send_raw(8, std::vector<int>(4, null.get()));
   EXPECT_EQ(near_.receive(packet_, received, count), Got::kMalformed);
+  EXPECT_EQ(errno, EPROTO);
   EXPECT_EQ(count, 0U);
   EXPECT_EQ(open_descriptors(), before);
 }
@@ -143,6 +145,7 @@ TEST_F(PacketSocketTest, RefusesAPacketForWhoseDescriptorsThisProcessHasNoRoom) 
   std::array<UniqueFd, 4> received;
   std::size_t count = 7;
   EXPECT_EQ(near_.receive(packet_, received, count), Got::kMalformed);
+  EXPECT_EQ(errno, EMFILE);
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
   EXPECT_EQ(count, 0U);
   for (const UniqueFd& descriptor : received) EXPECT_FALSE(descriptor);

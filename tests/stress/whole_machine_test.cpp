@@ -20,68 +20,16 @@
 
 #include "../support/depth.hpp"
 #include "../support/temporary_directory.hpp"
+#include "limited_run.hpp"
 #include "meterbank/publisher.hpp"
 
 namespace meterbank {
 namespace {
 
+using test::run_with_few_files;
 using test::runs_long;
 
 constexpr std::uint32_t kCounters = 10;
-
-struct Outcome {
-  int code = -1;
-  std::size_t lines = 0;
-  std::string head, errors;  // first bytes of what was printed
-  double seconds = 0;
-  long mebibytes = 0;  // largest resident size, shared pages included
-};
-
-// Runs the program with 1,024 open files and counts the lines that it prints.
-Outcome run(const std::string& directory, std::vector<std::string> words) {
-  words.insert(words.begin(), METERBANK_PROGRAM);
-  words.insert(words.end(), {"--dir", directory});
-  std::array<int, 2> out{};
-  FILE* const errors = ::tmpfile();
-  if (errors == nullptr || ::pipe2(out.data(), O_CLOEXEC) != 0) return {};
-  const auto begin = std::chrono::steady_clock::now();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const rlimit files{1024, 1024};
-    ::setrlimit(RLIMIT_NOFILE, &files);
-    ::dup2(out[1], STDOUT_FILENO);
-    ::dup2(::fileno(errors), STDERR_FILENO);
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    ::execv(arguments.front(), arguments.data());
-    ::_exit(99);
-  }
-  ::close(out[1]);
-  Outcome outcome;
-  std::array<char, 65536> part;
-  for (;;) {
-    const auto count = ::read(out[0], part.data(), part.size());
-    if (count <= 0) break;
-    outcome.lines += static_cast<std::size_t>(std::count(part.data(), part.data() + count, '\n'));
-    if (outcome.head.size() < 4096)
-      outcome.head.append(part.data(), static_cast<std::size_t>(count));
-  }
-  ::close(out[0]);
-  int status = 0;
-  rusage used{};
-  ::wait4(child, &status, 0, &used);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  outcome.mebibytes = used.ru_maxrss / 1024;
-  ::rewind(errors);
-  const auto count = ::fread(part.data(), 1, part.size(), errors);
-  outcome.errors.assign(part.data(), count);
-  ::fclose(errors);
-  std::cout << "  " << words[1] << ": code " << outcome.code << ", " << outcome.lines << " lines, "
-            << outcome.seconds << " s, " << outcome.mebibytes << " MiB\n";
-  return outcome;
-}
 
 class WholeMachine : public testing::Test {
  protected:
@@ -172,12 +120,13 @@ TEST_F(WholeMachine, IsListedAndReadInFullWithin1024OpenFiles) {
   start("large", 1, large);
   const std::size_t providers = std::size_t{processes} * each + 1;
 
-  const auto listed = run(directory_.path(), {"list", "--providers", "-f", "plain"});
+  const auto listed = run_with_few_files(directory_.path(), {"list", "--providers", "-f", "plain"});
   EXPECT_EQ(listed.code, 0);
   EXPECT_EQ(listed.errors, "");
   EXPECT_EQ(listed.lines, providers);
 
-  const auto got = run(directory_.path(), {"get", "--raw", "--strict", "-f", "plain"});
+  const auto got =
+      run_with_few_files(directory_.path(), {"get", "--raw", "--strict", "-f", "plain"});
   EXPECT_EQ(got.code, 0);
   EXPECT_EQ(got.errors, "");
   EXPECT_EQ(got.lines, (providers - 1) * 10 * kCounters + std::size_t{large} * kCounters);
@@ -187,14 +136,15 @@ TEST_F(WholeMachine, SaysWhatALimitLeavesOut) {
   start("p", 20, 10);
   start("large", 1, 20'000);
 
-  const auto few =
-      run(directory_.path(), {"get", "--raw", "-f", "plain", "--providers-max", "5", "--strict"});
+  const auto few = run_with_few_files(
+      directory_.path(), {"get", "--raw", "-f", "plain", "--providers-max", "5", "--strict"});
   EXPECT_EQ(few.code, 3);
   EXPECT_EQ(few.errors.find("meterbank: left out 16 of 21 providers: "), 0U) << few.errors;
   EXPECT_NE(few.errors.find("try: --providers-max 21"), std::string::npos) << few.errors;
 
-  const auto small = run(directory_.path(), {"get", "--raw", "-f", "json", "--segment-bytes-max",
-                                             "4M", "large_rows/*/c0"});
+  const auto small = run_with_few_files(
+      directory_.path(),
+      {"get", "--raw", "-f", "json", "--segment-bytes-max", "4M", "large_rows/*/c0"});
   EXPECT_EQ(small.code, 0);
   EXPECT_EQ(small.errors.find("meterbank: left out parts of 1 of 21 providers: "), 0U)
       << small.errors;
@@ -202,8 +152,9 @@ TEST_F(WholeMachine, SaysWhatALimitLeavesOut) {
   EXPECT_GT(small.lines, 1'000U);
   EXPECT_LT(small.lines, 20'000U);
 
-  const auto one = run(directory_.path(), {"list", "--providers", "-f", "plain",
-                                           "--segment-bytes-max", "64K", "--user-bytes-max", "1M"});
+  const auto one = run_with_few_files(
+      directory_.path(), {"list", "--providers", "-f", "plain", "--segment-bytes-max", "64K",
+                          "--user-bytes-max", "1M"});
   EXPECT_EQ(one.code, 3);
   EXPECT_EQ(one.errors.find("CORRUPT"), std::string::npos) << one.errors;
   EXPECT_EQ(one.errors.find("demo"), std::string::npos) << one.errors;

@@ -235,7 +235,7 @@ Result<UniqueFd> Attachment::ask_for_extent(std::uint32_t index, std::uint64_t i
     }
     auto answer = door_.ask(index, owner_, timeouts);
     if (!answer) {
-      door_ = {};
+      let_door_go();
       door_rests_until_ = now + kDoorRest;
       Error& why = answer.error();
       const bool was_silent = why.code == ErrorCode::kTimeout && why.remedy.empty();
@@ -312,7 +312,7 @@ bool Attachment::add_extents(const RefreshMeans& means) {
 ProviderState Attachment::state() const noexcept {
   if (segment_ != nullptr && is_closed(segment_->header())) return ProviderState::kClosed;
   if (verdict_.life == Life::kGone) return ProviderState::kDead;
-  const bool is_known = verdict_.life == Life::kAlive || door_;
+  const bool is_known = verdict_.life == Life::kAlive || door_ || door_was_open_;
   if (segment_ == nullptr && (is_known || verdict_.life == Life::kNotLooked)) {
     return ProviderState::kUnreadable;
   }
@@ -358,30 +358,49 @@ void Attachment::look_after_process(ProcessTable& processes) {
 }
 
 void Attachment::count_descriptors(ProcessTable& processes) const {
-  if (door_) processes.count_held(owner_);
+  if (door_ && door_is_counted_) processes.count_held(owner_);
 }
 
 bool Attachment::is_known_to_live() const noexcept {
-  return (verdict_.life == Life::kAlive || door_) && is_alive(view_->state);
+  return (verdict_.life == Life::kAlive || door_ || door_was_open_) && is_alive(view_->state);
 }
 
-// A connection is kept only where the pid says nothing: there it is the sign of life.
+// A connection is kept only where the pid says nothing: there it is the sign of life. Where no more
+// may be kept, connecting is that sign, at a rate that costs the provider nothing to speak of.
 void Attachment::look_after_door(const RefreshMeans& means) {
   handed_out_ = {};
   if (record_.door.empty() || segment_ == nullptr || verdict_.life == Life::kAlive) {
-    door_ = {};
+    let_door_go();
     return;
   }
-  if (door_ && door_.has_ended()) door_ = {};
-  if (door_ || door_is_shut_) return;
-  if (!means.processes.may_hold(owner_)) return;
-  auto connected = DoorConnection::connect(socket_beside(path_, record_.door));
-  if (connected) {
+  if (door_ && door_.has_ended()) let_door_go();
+  if (door_is_shut_ || (door_ && door_is_counted_)) return;
+  const auto now = std::chrono::steady_clock::now();
+  const bool may_hold = means.processes.may_hold(owner_);
+  if (!door_) {
+    if (!may_hold && door_was_open_ && now < door_seen_until_) return;
+    door_was_open_ = false;
+    auto connected = DoorConnection::connect(socket_beside(path_, record_.door));
+    if (!connected) {
+      door_is_shut_ = connected.error().code == ErrorCode::kGone;
+      return;
+    }
     take_door(std::move(*connected));
-    means.processes.count_held(owner_);
-  } else {
-    door_is_shut_ = connected.error().code == ErrorCode::kGone;
   }
+  if (may_hold) {
+    means.processes.count_held(owner_);
+    door_is_counted_ = true;
+    return;
+  }
+  let_door_go();
+  door_was_open_ = true;
+  door_seen_until_ = now + kDoorRest;
+}
+
+void Attachment::let_door_go() noexcept {
+  door_ = {};
+  door_is_counted_ = false;
+  door_was_open_ = false;
 }
 
 void Attachment::refresh(const RefreshMeans& means, MemoryOwners& memories) {

@@ -115,6 +115,7 @@ class Attachment {
   [[nodiscard]] Error silent_at_door(std::string what) const;
   void take_door(DoorConnection door) noexcept;
   void look_after_door(const RefreshMeans& means);
+  void let_door_go() noexcept;
   // Whether the same memory is mapped already: each byte of a segment is mapped and charged once.
   [[nodiscard]] bool has_extent(std::uint64_t inode) const noexcept;
   void look_after_process(ProcessTable& processes);
@@ -144,7 +145,11 @@ class Attachment {
   HandedOut handed_out_;        // not mapped yet
   std::chrono::steady_clock::time_point door_rests_until_;  // it did not answer
   bool door_is_shut_ = false;                               // nothing listens there any more
-  std::pair<std::uint64_t, std::uint64_t> memory_;          // device and inode of the first extent
+  bool door_is_counted_ = false;  // door_ is one of the descriptors that may be kept
+  // Where none may be kept: it was connected to, and is again after that time.
+  bool door_was_open_ = false;
+  std::chrono::steady_clock::time_point door_seen_until_;
+  std::pair<std::uint64_t, std::uint64_t> memory_;  // device and inode of the first extent
   bool repeats_memory_ = false;
   bool has_successor_ = false;
   OutsideLabels outside_;

@@ -120,6 +120,10 @@ Result<HandedOut> DoorConnection::ask(std::uint32_t first, std::uint32_t uid,
       case PacketSocket::Got::kEnd:
         return ended();
       case PacketSocket::Got::kMalformed:
+        if (errno == EMFILE) {
+          return fail(ErrorCode::kLimit, "no descriptor is left for what the provider hands out",
+                      "raise the limit of open files: ulimit -n", EMFILE);
+        }
         return broken("too large a packet, or more descriptors than there is room for");
       case PacketSocket::Got::kNothing:
         break;

@@ -61,7 +61,7 @@ class PacketSocket {
     kNothing,  // at present
     kEnd,      // the peer has closed, or is gone
     // Longer than kPacketBytesMax, or with more descriptors than the caller takes or this process
-    // has room for: disconnect.
+    // has room for (errno is EMFILE): disconnect.
     kMalformed,
   };
 
