@@ -11,7 +11,8 @@
 //   --groups GID,...  supplementary groups
 //   --shifted         in a user namespace too, whose ids begin at 100,000 of this machine
 //   --cgroup PATH     start in this control group: a folder that is there
-//   --join PID        all namespaces and the root are those of this process: a container of its pod
+//   --join PID        all namespaces and the root are those of this process
+//   --share-pids PID  a container of its own, in the pid namespace of this process
 //   --node            no namespace and no root of its own: an agent of the machine
 //   --keep CAP,...    keep sys_ptrace, dac_read_search or net_admin (one that is of no use)
 //
@@ -51,7 +52,7 @@ constexpr unsigned kShiftedIds = 65'536;
 const std::string kRoot = "/mnt";
 
 struct Options {
-  std::string volume, cgroup, join;
+  std::string volume, cgroup, join, share_pids;
   uid_t user = 65532;
   std::vector<gid_t> groups;
   std::uint64_t capabilities = 0;
@@ -111,6 +112,8 @@ Options parse(char** words) {
       options.cgroup = value;
     } else if (word == "--join") {
       options.join = value;
+    } else if (word == "--share-pids") {
+      options.share_pids = value;
     } else if (word == "--user") {
       options.user = static_cast<uid_t>(std::stoul(value));
     } else if (word == "--groups") {
@@ -203,10 +206,10 @@ void drop_privileges(const Options& options) {
 
 // ---- Processes ----
 
-// Enters each namespace of the process that is not this process's own.
-void join(const std::string& pid) {
+// Enters these namespaces of the process that are not this process's own.
+void join(const std::string& pid, const std::vector<std::string>& names) {
   std::vector<std::pair<int, std::string>> found;
-  for (const std::string name : {"pid", "net", "ipc", "uts", "mnt", "user"}) {
+  for (const std::string& name : names) {
     const std::string path = "/proc/" + pid + "/ns/" + name;
     std::array<struct stat, 2> facts{};
     must(::stat(path.c_str(), &facts[0]) == 0, path);
@@ -214,7 +217,6 @@ void join(const std::string& pid) {
     if (facts[0].st_ino == facts[1].st_ino) continue;
     found.emplace_back(::open(path.c_str(), O_RDONLY | O_CLOEXEC), name);
   }
-  // The user namespace is the last one: it owns none of the others.
   for (const auto& [descriptor, name] : found) {
     must(::setns(descriptor, 0) == 0, "join " + name);
   }
@@ -272,10 +274,13 @@ int run(const Options& options) {
   must(::pipe2(pipes.down.data(), O_CLOEXEC) == 0 && ::pipe2(pipes.up.data(), O_CLOEXEC) == 0,
        "make pipes");
   const bool is_new = !options.is_node && options.join.empty();
-  if (!options.join.empty()) join(options.join);
+  // The user namespace is the last one: it owns none of the others.
+  if (!options.join.empty()) join(options.join, {"pid", "net", "ipc", "uts", "mnt", "user"});
+  if (!options.share_pids.empty()) join(options.share_pids, {"pid"});
   // The mount namespace is the child's alone, because this process needs the /proc of the machine.
-  constexpr int kNamespaces = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
-  if (is_new) must(::unshare(kNamespaces) == 0, "make namespaces");
+  const int pids = options.share_pids.empty() ? CLONE_NEWPID : 0;
+  const int namespaces = pids | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+  if (is_new) must(::unshare(namespaces) == 0, "make namespaces");
   const pid_t child = ::fork();
   must(child >= 0, "fork");
   if (child == 0) {

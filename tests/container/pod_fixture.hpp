@@ -36,9 +36,9 @@ inline Words operator+(Words left, const Words& right) {
 // A folder of this machine that pods share. Users of the group publish in it.
 class Volume {
  public:
-  explicit Volume(uid_t owner = 0, gid_t group = kPodUser) {
+  explicit Volume(uid_t owner = 0, gid_t group = kPodUser, mode_t mode = 03775) {
     EXPECT_EQ(::chown(path().c_str(), owner, group), 0);
-    EXPECT_EQ(::chmod(path().c_str(), 03775), 0);
+    EXPECT_EQ(::chmod(path().c_str(), mode), 0);
   }
   [[nodiscard]] const std::string& path() const { return folder_.path(); }
   [[nodiscard]] std::size_t files() const { return folder_.files(); }

@@ -181,5 +181,65 @@ TEST_F(Pod, ThatSharesNothingIsReadByItsSidecarAlone) {
   EXPECT_EQ(values_of(stranger), std::multiset<int>{});
 }
 
+// As with shareProcessNamespace of Kubernetes, or --pid=container:NAME of Docker: no folder is
+// shared.
+TEST_F(Pod, IsReadByItsMemoryInAnotherContainerThatSharesItsPidNamespace) {
+  const std::string pid = start(11);
+  const Words everywhere = get_ + Words{"--all-namespaces"};
+  const Words sidecar{"--share-pids", pid};
+  const Ended got = read_in_pod(sidecar, everywhere);
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(values_of(got), std::multiset<int>{11});
+  EXPECT_EQ(values_of(read_in_pod(sidecar, get_)), std::multiset<int>{});
+  EXPECT_EQ(values_of(read_in_pod(sidecar + Words{"--user", "1000"}, everywhere)),
+            std::multiset<int>{});
+}
+
+TEST_F(Pod, PublishesInTheFoldersThatRuntimesMake) {
+  const struct {
+    const char* what;
+    gid_t group;
+    mode_t mode;
+    Words publisher, reader;
+  } folders[] = {
+      {"emptyDir in memory", 0, 01777, {}, {}},
+      {"emptyDir in memory with fsGroup",
+       kPodUser,
+       03777,
+       {},
+       {"--user", "1", "--groups", "65532"}},
+      {"hostPath that the packages made",
+       kPodUser,
+       02775,
+       {"--user", "65530", "--groups", "65532"},
+       {"--user", "65531", "--groups", "65532"}},
+  };
+  for (const auto& folder : folders) {
+    const Volume volume(0, folder.group, folder.mode);
+    const Words shared{"--volume", volume.path()};
+    start(11, shared + folder.publisher);
+    EXPECT_EQ(volume.files(), 2U) << folder.what;
+    const Ended got = read_in_pod(shared + folder.reader, get_);
+    EXPECT_EQ(values_of(got), std::multiset<int>{11}) << folder.what << ": " << got.err;
+    end_all();
+  }
+}
+
+// A volume on a disk is open to all and has no sticky bit; a folder in it is the provider's own.
+TEST_F(Pod, PublishesInAFolderOfAVolumeThatIsOpenToAll) {
+  const Volume volume(0, kPodUser, 02777);
+  const Words shared{"--volume", volume.path()};
+  const Words own{"/usr/bin/env", "METERBANK_DIR=/run/meterbank/orders"};
+  const Ended refused = in_pod(shared, Words{"/usr/bin/env", "METERBANK_DIR=/run/meterbank",
+                                             METERBANK_POD_PROVIDER, name_, "11"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.err.find("/run/meterbank may be written by others"), std::string::npos)
+      << refused.err;
+  const Background provider(
+      METERBANK_POD, shared + Words{"--"} + own + Words{METERBANK_POD_PROVIDER, name_, "11"});
+  const Ended got = in_pod(shared, own + Words{METERBANK_PROGRAM} + get_);
+  EXPECT_EQ(values_of(got), std::multiset<int>{11}) << got.err;
+}
+
 }  // namespace
 }  // namespace meterbank::test
