@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pods that share nothing with anybody, seen from the machine they run on: found by their memory,
+// Pods that share nothing, seen from the machine: found by their memory,
 // and told apart by what the kernel says of their processes.
 #include <algorithm>
 #include <filesystem>

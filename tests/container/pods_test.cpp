@@ -99,7 +99,7 @@ TEST_P(SharedVolume, KeepsThemFromUsersWhoAreNotInItsGroup) {
 
 TEST_P(SharedVolume, KeepsEveryRecordFromEveryCleaner) {
   const Words clean{"doctor", "--clean"};
-  const auto everybody_cleans = [&] {
+  const auto all_clean = [&] {
     int removed = 0;
     for (const Ended& ended :
          {read(clean + volume()), read_on_node({"--user", user()}, clean + volume()),
@@ -108,7 +108,7 @@ TEST_P(SharedVolume, KeepsEveryRecordFromEveryCleaner) {
     }
     return removed;
   };
-  EXPECT_EQ(everybody_cleans(), 0);
+  EXPECT_EQ(all_clean(), 0);
   EXPECT_EQ(removed_by(read_beside(first_, clean)) + removed_by(read_beside(second_, clean)), 0);
   EXPECT_EQ(volume_.files(), 4U);  // two records, each with its door
   EXPECT_EQ(values_of(read_on_node(agent(), get_ + volume())), both_);
@@ -124,7 +124,7 @@ TEST_P(SharedVolume, KeepsEveryRecordFromEveryCleaner) {
   EXPECT_NE(ended.err.find("try: if its container has ended, remove " + volume_.path()),
             std::string::npos)
       << ended.err;
-  EXPECT_EQ(everybody_cleans(), 0);
+  EXPECT_EQ(all_clean(), 0);
   EXPECT_EQ(volume_.files(), 4U);
 }
 
@@ -200,7 +200,7 @@ TEST_F(Pod, PublishesInTheFoldersThatRuntimesMake) {
     const char* what;
     gid_t group;
     mode_t mode;
-    Words publisher, reader;
+    Words provider, reader;
   } folders[] = {
       {"emptyDir in memory", 0, 01777, {}, {}},
       {"emptyDir in memory with fsGroup",
@@ -217,7 +217,7 @@ TEST_F(Pod, PublishesInTheFoldersThatRuntimesMake) {
   for (const auto& folder : folders) {
     const Volume volume(0, folder.group, folder.mode);
     const Words shared{"--volume", volume.path()};
-    start(11, shared + folder.publisher);
+    start(11, shared + folder.provider);
     EXPECT_EQ(volume.files(), 2U) << folder.what;
     const Ended got = read_in_pod(shared + folder.reader, get_);
     EXPECT_EQ(values_of(got), std::multiset<int>{11}) << folder.what << ": " << got.err;
