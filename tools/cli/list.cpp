@@ -102,9 +102,24 @@ void add_answered(const Query& query, std::vector<ListedSet>& listed) {
   }
 }
 
+// The counters of a total are listed already where its rows are.
+bool has_rows_of(const std::vector<ListedSet>& listed, const SelectedSet& total) {
+  return std::any_of(listed.begin(), listed.end(), [&](const ListedSet& entry) {
+    const auto& counters = entry.counters;
+    return entry.registered == &total.registered() &&
+           std::all_of(total.counters().begin(), total.counters().end(), [&](std::uint32_t index) {
+             return std::find(counters.begin(), counters.end(), index) != counters.end();
+           });
+  });
+}
+
 std::vector<ListedSet> list_selected(const Query& query) {
   std::vector<ListedSet> listed;
-  for (const SelectedSet& selected : query.selected()) {
+  auto all = query.selected();
+  std::stable_partition(all.begin(), all.end(),
+                        [](const SelectedSet& selected) { return !selected.is_total(); });
+  for (const SelectedSet& selected : all) {
+    if (selected.is_total() && has_rows_of(listed, selected)) continue;
     auto* known = selected.is_on_demand() ? find_listed(listed, selected) : nullptr;
     if (known != nullptr && known->counters != selected.counters()) known = nullptr;
     if (known == nullptr) {

@@ -62,6 +62,22 @@ TEST_F(CliList, ListsTheCountersOfAPath) {
   EXPECT_EQ(counters[0]["windows_path"], "\\Shop Sales(*)\\Stock");
 }
 
+TEST_F(CliList, ListsEachCounterOnceOfASetThatHasATotal) {
+  open_shop();
+  open_bakery();
+
+  const auto of_set = meterbank({"list", "bakery", "-f", "json"});
+  const auto of_total = meterbank({"list", "bakery/_Total/loaves", "-f", "json"});
+  const auto instances = meterbank({"list", "--instances", "bakery", "-f", "json"});
+
+  ASSERT_EQ(of_set.code, kExitDone) << of_set.err;
+  EXPECT_EQ(parse_json(of_set.out).size(), 1U) << of_set.out;
+  ASSERT_EQ(of_total.code, kExitDone) << of_total.err;
+  EXPECT_EQ(parse_json(of_total.out).size(), 1U) << of_total.out;
+  ASSERT_EQ(instances.code, kExitDone) << instances.err;
+  EXPECT_EQ(parse_json(instances.out).size(), 2U) << instances.out;
+}
+
 TEST_F(CliList, LongFormTellsAllThatIsKnown) {
   open_shop();
 
