@@ -69,7 +69,8 @@ typedef enum mb_value_form {
   MB_FORM_DISTRIBUTION = 4  // with MB_TYPE_BULK_COUNT or MB_TYPE_LARGE_RAW_COUNT
 } mb_value_form;
 
-// What readers make of several instances, in the row _Total.
+// What readers make of several instances, in the row _Total: of sets whose instances aggregate, as
+// MB_INSTANCES_MULTIPLE_AGGREGATE.
 typedef enum mb_aggregate {
   MB_AGGREGATE_UNDEFINED = 0,  // nothing
   MB_AGGREGATE_SUM = 1,
@@ -83,7 +84,7 @@ typedef enum mb_instances {
   MB_INSTANCES_SINGLE = 0,                    // one row a provider, without a name
   MB_INSTANCES_MULTIPLE = 2,                  // rows with names
   MB_INSTANCES_GLOBAL_AGGREGATE = 4,          // one row: each provider has a share of it
-  MB_INSTANCES_MULTIPLE_AGGREGATE = 6,        // rows with names: each provider has a share of them
+  MB_INSTANCES_MULTIPLE_AGGREGATE = 6,        // rows with names, and _Total, which readers make
   MB_INSTANCES_GLOBAL_AGGREGATE_HISTORY = 12  // as global; providers that ended count on
 } mb_instances;
 
