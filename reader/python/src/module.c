@@ -57,7 +57,7 @@ static PyObject* version(PyObject* module, PyObject* unused) {
 }
 
 static PyMethodDef functions[] = {
-    {"version", version, METH_NOARGS, "The version of libmeterbank, for example '0.1.0'."},
+    {"version", version, METH_NOARGS, "The version of libmeterbank, for example '0.2.0'."},
     {"_end", end_publishing, METH_NOARGS,
      "Closes all providers. The interpreter calls it at exit."},
     {NULL, NULL, 0, NULL}};

@@ -41,7 +41,7 @@
 
 // Of this header. mb_version() says what the program was linked with.
 #define MB_VERSION_MAJOR 0
-#define MB_VERSION_MINOR 1
+#define MB_VERSION_MINOR 2
 #define MB_VERSION_PATCH 0
 
 #define MB_ERROR_WHAT_SIZE 376

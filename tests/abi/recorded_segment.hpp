@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Segments that are written down, and published again: readers of this version meet what a provider of
+// another one has written.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <istream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "meterbank/shm/pointer_record.hpp"
+#include "meterbank/shm/segment.hpp"
+
+namespace meterbank::test {
+
+// The first extent of a provider, which is all that it has. As text it is its number of words, then
+// the position and the value of each that is not zero, one a line, in hexadecimal.
+using SegmentWords = std::vector<std::uint64_t>;
+
+// What recorded_provider() in record_segment.cpp has published, and what a reader must see of it.
+inline constexpr const char* kRecordedName = "recorded";
+inline constexpr std::array<std::pair<const char*, double>, 6> kRecordedValues{
+    {{"recorded/eu/accepted", 1000},
+     {"recorded/eu/fill", -2.5},
+     {"recorded/eu/latency", 2},
+     {"recorded/us/accepted", 1},
+     {"recorded/us/fill", 0.5},
+     {"recorded/us/latency", 1}}};
+inline constexpr const char* kRecordedText = "serving";  // of the counter `state` of `eu`
+
+[[nodiscard]] SegmentWords read_words(std::istream& text);
+[[nodiscard]] SegmentWords record_provider();
+
+// Publishes it as memory of this process.
+class RecordedProvider {
+ public:
+  // With the version and the length of header that a provider says it has.
+  RecordedProvider(const SegmentWords& words, std::uint16_t layout_minor,
+                   std::uint32_t header_bytes = sizeof(SegmentHeader));
+  [[nodiscard]] PointerRecord record() const;
+
+ private:
+  std::uint16_t layout_minor_;
+  OwnedExtent extent_;
+};
+
+}  // namespace meterbank::test
