@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints a segment as this version writes it: segment_MAJOR_MINOR.txt, once for each layout version, when a
-// release has it first. Files of earlier versions stay as they are.
+// Prints a segment as this version writes it: segment_MAJOR_MINOR.txt, once for each layout
+// version, when a release has it first. Files of earlier versions stay as they are.
 #include <cstdio>
 
 #include "recorded_segment.hpp"

@@ -63,8 +63,8 @@ SegmentWords read_words(std::istream& text) {
 SegmentWords record_provider() {
   const TemporaryDirectory directory;
   // Without a heartbeat, or it would be hung when it is published again.
-  auto provider = *Provider::create(
-      {.name = kRecordedName, .directory = directory.path(), .heartbeat = {}});
+  auto provider =
+      *Provider::create({.name = kRecordedName, .directory = directory.path(), .heartbeat = {}});
   const Registration venues = *provider.add(kVenues);
   Instance eu = *venues.create_instance("eu");
   eu.add(Venue::kAccepted, 1000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Segments that are written down, and published again: readers of this version meet what a provider of
-// another one has written.
+// Segments that are written down, and published again: readers of this version meet what a provider
+// of another one has written.
 #pragma once
 
 #include <array>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Readers and providers of different versions: docs/versions.md promises that they understand each other.
+// Readers and providers of different versions: docs/versions.md promises that they understand each
+// other.
 #include "recorded_segment.hpp"
 
 #include <gtest/gtest.h>
