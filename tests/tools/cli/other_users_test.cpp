@@ -77,6 +77,27 @@ TEST_F(CliOtherUsers, TotalsLeaveThemOutAndSaySo) {
   }
 }
 
+TEST_F(CliOtherUsers, AreNamedWhereATotalHasNoOtherProvider) {
+  const OtherUser other(runs_a_bakery("shop"));
+  const auto outcome = meterbank({"get", "bakery/_Total/loaves"});
+  EXPECT_EQ(outcome.code, kExitNo);
+  EXPECT_NE(outcome.err.find("'bakery/_Total/loaves': its providers are of other users; try: "
+                             "--across-users\n"),
+            std::string::npos)
+      << outcome.err;
+}
+
+TEST_F(CliTotals, OfASetThatHasNoneAreExplained) {
+  open_shop();
+  for (const char* const path : {"shop_sales/_Total/sold", "\\Shop Sales(_total)\\Sold/sec"}) {
+    const auto outcome = meterbank({"get", path});
+    EXPECT_EQ(outcome.code, kExitNo);
+    EXPECT_NE(outcome.err.find("the set has no total; try: "), std::string::npos) << outcome.err;
+  }
+  const auto outcome = meterbank({"get", "shop_sales/_Total/sold"});
+  EXPECT_NE(outcome.err.find("try: shop_sales/*/sold\n"), std::string::npos) << outcome.err;
+}
+
 TEST_F(CliOtherUsers, AcrossUsersAddsThem) {
   const OtherUser other(runs_a_bakery("shop"));
   open_both(other);

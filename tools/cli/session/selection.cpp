@@ -15,6 +15,7 @@
 #include "cli/session/runtime_directory.hpp"
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/path.hpp"
+#include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
@@ -176,6 +177,34 @@ std::optional<std::string> percentile_remedy(CounterPath path, const Catalog& ca
   return fmt::format("{} -p {}", print_path(path), word.substr(mark + 2));
 }
 
+struct NoTotal {
+  std::string_view why;
+  std::string remedy;
+};
+
+// Why there is no row `_Total` that the path asks for. Nothing, if there could be one.
+std::optional<NoTotal> no_total(const Unmatched& miss, const CounterPath& path,
+                                const Catalog& catalog) {
+  if (miss.part != "instance" && !path.second_word) return std::nullopt;
+  CounterPath rows = path.second_word ? path.reading_as_instance() : path;
+  if (!rows.instance || !equal_folded(*rows.instance, kTotalName)) return std::nullopt;
+  const Glob set_name(path.set, {.backslash_escapes = true});
+  bool has_total = false;
+  for (const auto& provider : catalog.providers()) {
+    for (const RegisteredSet& registered : provider->sets) {
+      const Counterset& set = *registered.set;
+      if (registered.state != RegistrationState::kInserted) continue;
+      if (!set_name.matches(set.symbol) && !set_name.matches(set.name)) continue;
+      if (set.instances != InstanceKind::kMultipleAggregate) continue;
+      if (!provider->trusted) return NoTotal{"its providers are of other users", "--across-users"};
+      has_total = true;
+    }
+  }
+  if (has_total) return std::nullopt;
+  rows.instance = "*";
+  return NoTotal{"the set has no total", print_path(rows)};
+}
+
 // What to try: the nearest name, or the list where it must be.
 std::string remedy_of(const Unmatched& miss, const std::optional<CounterPath>& path) {
   if (!miss.suggestion.empty()) return repaired(miss);
@@ -192,6 +221,11 @@ void complain_of(const Unmatched& miss, const Catalog& catalog, const Console& c
   const auto path = parsed ? std::optional(*parsed) : std::nullopt;
   if (miss.part == "instance" && path && !path->instance) {
     complain(console, fmt::format("'{}' has no instances now; try: --wait 10s", miss.pattern));
+    return;
+  }
+  if (const auto none = path ? no_total(miss, *path, catalog) : std::nullopt) {
+    complain(console, fmt::format("no {} matches '{}': {}; try: {}", part_text(miss, path),
+                                  miss.pattern, none->why, none->remedy));
     return;
   }
   const auto percentile = path ? percentile_remedy(*path, catalog) : std::nullopt;
