@@ -14,9 +14,8 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: meterbank_bench [--quick] [--large] [--peers] "
-    "[publish|c|c-reader|snapshot|fresh|setup|bulk|perflib|callback|distribution|cut|shards|server|"
-    "ledger|"
-    "books|admission|waits|machine|leases]...\n"
+    "[publish|c|c-reader|snapshot|fresh|setup|bulk|perflib|callback|door|distribution|cut|shards|"
+    "server|ledger|books|admission|waits|machine|leases]...\n"
     "  --quick  tiny inputs: shows that every row runs; its figures mean nothing\n"
     "  --large  bulk snapshots of 1,000,000 instances as well\n"
     "  --peers  rows of other systems too, where this program was built with them\n"
@@ -37,6 +36,7 @@ constexpr Group kGroups[] = {{"publish", meterbank::bench::publish_rows},
                              {"bulk", meterbank::bench::catalog_rows},
                              {"perflib", meterbank::bench::perflib_rows},
                              {"callback", meterbank::bench::callback_rows},
+                             {"door", meterbank::bench::door_rows},
                              {"distribution", meterbank::bench::distribution_rows},
                              {"cut", meterbank::bench::cut_rows},
                              {"server", meterbank::bench::server_rows},

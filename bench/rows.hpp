@@ -32,6 +32,7 @@ void catalog_rows(const Effort& effort, Table& table);
 void perflib_rows(const Effort& effort, Table& table);
 void callback_rows(const Effort& effort, Table& table);
 void distribution_rows(const Effort& effort, Table& table);
+void door_rows(const Effort& effort, Table& table);
 void cut_rows(const Effort& effort, Table& table);
 void server_rows(const Effort& effort, Table& table);
 void lease_ledger_rows(const Effort& effort, Table& table);

@@ -5,12 +5,11 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "../reader/catalog/catalog_fixture.hpp"
 #include "../support/orders_schema.hpp"
+#include "../support/outside_record.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
 
@@ -22,19 +21,7 @@ class DoorTest : public SharedDirectoryTest {
 
   // Shows the provider of this record in outside(), with the same sockets.
   void show_outside(const std::string& record_path) const {
-    std::ifstream file(record_path);
-    std::stringstream text;
-    text << file.rdbuf();
-    auto record = PointerRecord::parse(text.str());
-    ASSERT_TRUE(record) << record.error().message();
-    record->pid = kNoPid;
-    record->pid_namespace += 1;
-    const std::filesystem::path inside(record_path);
-    std::error_code failed;
-    std::filesystem::create_symlink(inside.parent_path() / record->door,
-                                    std::filesystem::path(outside()) / record->door, failed);
-    ASSERT_FALSE(failed) << failed.message();
-    std::ofstream(outside() + "/" + inside.filename().string()) << record->text();
+    ASSERT_TRUE(test::show_outside(record_path, outside()));
   }
   void show_all_outside() const {
     for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
@@ -56,7 +43,6 @@ class DoorTest : public SharedDirectoryTest {
   }
 
  private:
-  static constexpr std::uint32_t kNoPid = 0x7ffffff0;  // beyond what a kernel gives to processes
   TemporaryDirectory outside_;
 };
 
