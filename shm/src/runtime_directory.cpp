@@ -169,9 +169,10 @@ Result<void> prepare_directory(const std::string& directory) {
   // What the kernel says of an owner whom a user namespace does not have.
   constexpr uid_t kOverflowUid = 65534;
   if (facts.st_uid == kOverflowUid && facts.st_uid != ::geteuid() && is_in_user_namespace()) {
-    return fail(ErrorCode::kNoDirectory,
-                directory + " belongs to a user whom this user namespace does not have",
-                "give it to a user of this namespace (chown, from outside), or set METERBANK_DIR");
+    return fail(
+        ErrorCode::kNoDirectory,
+        directory + " belongs to a user whom this user namespace does not have",
+        "chown it, from outside, to root of this namespace or this user, or set METERBANK_DIR");
   }
   if (facts.st_uid != ::geteuid() && facts.st_uid != 0) {
     return fail(ErrorCode::kNoDirectory,

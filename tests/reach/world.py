@@ -4,6 +4,7 @@
 import ctypes
 import os
 import pty
+import re
 import select
 import shutil
 import signal
@@ -22,6 +23,13 @@ IS_ROOT = os.geteuid() == 0
 # Numbers that no machine gives out. Containers have 65,536 of their own, from FIRST_INSIDE.
 OTHER, GROUP, FIRST_INSIDE, INSIDE = 64102, 64110, 200000, 65532
 OWNER = 64101 if IS_ROOT else os.geteuid()
+
+
+def may_look_at_all():
+    """Root of some containers may not: CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE."""
+    with open("/proc/self/status", encoding="ascii") as file:
+        capabilities = int(re.search(r"^CapEff:\s*(\w+)", file.read(), re.MULTILINE).group(1), 16)
+    return capabilities >> 2 & capabilities >> 19 & 1 == 1
 
 
 class CannotBeMade(Exception):
@@ -123,6 +131,8 @@ def prepare(place, says_pid):
 def start(place, command, says_pid=False, **options):
     if place.needs_root and not IS_ROOT:
         raise CannotBeMade("needs root")
+    if place.uid == 0 and not place.user_namespace and not may_look_at_all():
+        raise CannotBeMade("needs CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH")
     if place.ambient:
         user = [f"--reuid={place.uid}", f"--regid={place.uid}", "--clear-groups"]
         command = ["setpriv", *user, "--inh-caps=+net_raw", "--ambient-caps=+net_raw", *command]

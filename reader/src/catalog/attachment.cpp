@@ -190,8 +190,8 @@ Result<UniqueFd> Attachment::open_extent(std::uint32_t index, std::uint32_t desc
   if (record_.door.empty() || door_is_shut_) return opened;
   auto handed = ask_for_extent(index, inode, timeouts);
   if (handed) return handed;
-  // A provider in a user namespace does not know root of this one. The kernel has said which process
-  // listens at the door, and its memory is open to root.
+  // A provider in a user namespace does not know root of this one. The kernel has said which
+  // process listens at the door, and its memory is open to root.
   if (handed.error().code == ErrorCode::kDenied && pid_here() != 0) {
     if (auto there = open_descriptor_of(pid_here(), descriptor, inode, owner_)) return there;
   }
