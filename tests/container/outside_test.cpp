@@ -69,8 +69,8 @@ class Outside : public PodTest {
 };
 
 TEST_F(Outside, RootFindsProvidersOfOneNameAndPidThatShareNothing) {
+  // The exit code speaks of all providers of the machine, those of other tests too.
   const Ended listed = read(everywhere(kProviders) + nowhere_);
-  EXPECT_EQ(listed.code, 0) << listed.err;
   const auto found = providers_of(listed, name_);
   ASSERT_EQ(found.size(), 2U) << listed.out << listed.err;
   std::set<std::string> pids;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../support/comes_true.hpp"
+#include "../support/depth.hpp"
 #include "../support/temporary_directory.hpp"
 #include "../terminal/program.hpp"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-//   meterbank_pod_provider NAME VALUE
+//   meterbank_pod_provider NAME VALUE [crash]
 //
 // Publishes one counter that holds VALUE until it is stopped, in the folder of its user or the one
-// that METERBANK_DIR names. Writes its pid on the machine, as POD_PID has it, when readers see it.
+// that METERBANK_DIR names, or ends without closing it. Writes its pid on the machine, as POD_PID
+// has it, when readers see it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 namespace mb = meterbank;
 
 int main(int count, char** words) {
-  if (count != 3) return 2;
+  if (count != 3 && count != 4) return 2;
   constexpr std::array kCounters{mb::CounterSpec{
       .id = 1, .name = "Accepted", .symbol = "accepted", .type = mb::CounterType::kLargeRawCount}};
   auto provider = mb::Provider::create({.name = words[1]});
@@ -30,5 +31,6 @@ int main(int count, char** words) {
   const char* const pid = ::getenv("POD_PID");
   ::printf("%s\n", pid == nullptr ? "-" : pid);
   ::fflush(stdout);
+  if (count == 4) ::_exit(0);
   for (;;) ::pause();
 }

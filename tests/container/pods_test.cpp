@@ -128,6 +128,22 @@ TEST_P(SharedVolume, KeepsEveryRecordFromEveryCleaner) {
   EXPECT_EQ(volume_.files(), 4U);
 }
 
+TEST_P(SharedVolume, HoldsOneRecordOfAContainerThatCrashesInALoop) {
+  const auto deaths = depth(10, 1'000);
+  std::size_t files_max = 0;
+  for (std::uint64_t death = 0; death < deaths; ++death) {
+    const Ended crashed =
+        in_pod(new_pod(), {METERBANK_POD_PROVIDER, name_, std::to_string(death), "crash"});
+    ASSERT_EQ(crashed.code, 0) << crashed.err;
+    files_max = std::max(files_max, volume_.files());
+    if (death % 10 == 0) {
+      ASSERT_EQ(values_of(read_on_node(agent(), get_ + volume())), both_) << death;
+    }
+  }
+  EXPECT_LE(files_max, 6U);  // two neighbours of the same name and user, and the last life
+  EXPECT_EQ(values_of(read_on_node(agent(), get_ + volume())), both_);
+}
+
 using Pod = PodTest;
 
 TEST_F(Pod, HasNothingButItsVolume) {

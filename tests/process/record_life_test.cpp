@@ -3,7 +3,9 @@
 // A provider's record: found again after it vanished, and gone with the lives that left it behind.
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -203,6 +205,42 @@ TEST_F(RecordLife, ASuccessorRemovesAThousandPredecessorsAtOnce) {
   }
   const Provider provider = create("phoenix");
   EXPECT_EQ(directory_.files(), 2U);
+}
+
+TEST_F(RecordLife, ASuccessorRemovesThoseOfOtherNamespacesAtWhoseDoorNoProcessListens) {
+  const auto leave = [this](std::uint64_t inode, bool listens, std::uint64_t boot_change) {
+    PointerRecord record = test::BareProvider("phoenix").record();
+    record.pid_namespace += 1;
+    record.inode = inode;
+    record.boot_id[0] += boot_change;
+    record.door = door_name(record.pid, inode);
+    UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    sockaddr_un address{AF_UNIX, {}};
+    const std::string path = directory_.path() + "/" + record.door;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    EXPECT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    if (listens) static_cast<void>(::listen(socket.get(), 4));
+    EXPECT_TRUE(write_record(directory_.path(), record));
+    return std::pair{std::move(socket), path};
+  };
+  leave(1, false, 0);
+  const auto living = leave(2, true, 0);
+  leave(3, false, 1);                           // of another kernel, perhaps
+  ::unlink(leave(4, false, 0).second.c_str());  // without its door
+  ASSERT_EQ(directory_.files(), 7U);
+  {
+    const Provider other = create("phoenix2");
+    EXPECT_EQ(directory_.files(), 9U) << "of another name";
+  }
+
+  const Provider provider = create("phoenix");
+
+  EXPECT_EQ(directory_.files(), 7U);
+  for (const char* inode : {"2", "3", "4"}) {
+    EXPECT_TRUE(exists(directory_.path() + "/phoenix@" + std::to_string(::getpid()) + "-" + inode +
+                       ".provider"))
+        << inode;
+  }
 }
 
 TEST_F(RecordLife, ASuccessorRemovesNothingThatItCannotProve) {

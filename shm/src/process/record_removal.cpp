@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "meterbank/base/unique_fd.hpp"
+#include "meterbank/shm/packet_socket.hpp"
 #include "meterbank/shm/process_watch.hpp"
 
 namespace meterbank {
@@ -51,6 +52,8 @@ RecordRemoval unlink_same(int directory, const std::string& name, const FileId& 
 struct Wanted {
   std::optional<FileId> file = {};
   std::optional<std::string_view> name = {};  // of the provider
+  // The path of the directory. Records of other pid namespaces too, if nothing listens at the door.
+  std::optional<std::string_view> doors_in = {};
 };
 
 // Whether the record is of this process and of memory that it does not have any more. exec() keeps
@@ -62,6 +65,27 @@ bool was_left_by_exec(const PointerRecord& record, const Viewpoint& here) noexce
   if (started == 0 || record.start_time != started) return false;
   struct ::stat facts {};
   return ::fstat(static_cast<int>(record.descriptor), &facts) != 0 || facts.st_ino != record.inode;
+}
+
+// Whether the record is of a provider in another pid namespace of this boot, as a container leaves
+// it that starts again, and the kernel says that no process has its door any more. A provider
+// listens before it writes its record. One that has closed its descriptors while it goes on is
+// taken for ended, which costs it nothing: no reader could attach to it, and its keeper writes the
+// record again.
+bool has_left_its_door(int directory, std::string_view path, const PointerRecord& record,
+                       const Viewpoint& here) {
+  if (record.pid_namespace == 0 || record.pid_namespace == here.pid_namespace) return false;
+  // Another kernel may share the directory, and none of its sockets.
+  if (here.boot_id == std::array<std::uint64_t, 2>{} || record.boot_id != here.boot_id)
+    return false;
+  if (record.door.empty() || record.door != door_name(record.pid, record.inode)) return false;
+  struct ::stat facts {};
+  if (::fstatat(directory, record.door.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0 ||
+      !S_ISSOCK(facts.st_mode) || facts.st_uid != ::geteuid()) {
+    return false;
+  }
+  const auto connected = PacketSocket::connect(std::string(path) + "/" + record.door);
+  return !connected && connected.error().system_error == ECONNREFUSED;
 }
 
 RecordRemoval remove_if_ended(int directory, const std::string& name, const Wanted& wanted,
@@ -81,7 +105,8 @@ RecordRemoval remove_if_ended(int directory, const std::string& name, const Want
   const auto record = PointerRecord::parse({text.data(), static_cast<std::size_t>(count)});
   if (!record || (wanted.name && record->name != *wanted.name)) return RecordRemoval::kChanged;
   const Verdict verdict = judge(*record, here, look_at_process(record->pid, here));
-  if (verdict.life != Life::kGone && !was_left_by_exec(*record, here)) {
+  if (verdict.life != Life::kGone && !was_left_by_exec(*record, here) &&
+      !(wanted.doors_in && has_left_its_door(directory, *wanted.doors_in, *record, here))) {
     return RecordRemoval::kNotDead;
   }
   const RecordRemoval removal =
@@ -141,7 +166,7 @@ std::size_t remove_predecessors(const std::string& directory, const PointerRecor
     if (!pid) continue;
     const bool is_taken = ::kill(*pid, 0) == 0 || errno != ESRCH;
     if (is_taken && ++taken_pids > kTakenPidsMax) continue;
-    const Wanted wanted{.name = successor.name};
+    const Wanted wanted{.name = successor.name, .doors_in = directory};
     if (remove_if_ended(descriptor, item->d_name, wanted, here) == RecordRemoval::kRemoved) {
       ++removed;
     }
