@@ -27,8 +27,8 @@ enum class RecordRemoval : std::uint8_t {
                                                 const std::array<std::uint64_t, 2>& file);
 
 // Removes the records that earlier, failed lives of a provider left in `directory`: of the same
-// name, user and pid namespace; or of another pid namespace of this boot, if the kernel says that no
-// process listens at the door of the record, as when a container starts again. Returns how many.
+// name, user and pid namespace; or of another pid namespace of this boot, if the kernel says that
+// no process listens at the door of the record, as when a container starts again. Returns how many.
 // Progress: never waits for another process. One call walks over at most 65,536 entries, removes at
 // most 1,024 records and opens at most 32 of processes whose pid is taken.
 std::size_t remove_predecessors(const std::string& directory, const PointerRecord& successor);
