@@ -144,6 +144,7 @@ TEST_F(DoorTest, AStoppedProviderIsNamedAndHoldsUpNoOther) {
   auto other = *Provider::create({.name = "healthy", .directory = directory_.path()});
   show_all_outside();
   ::kill(child, SIGSTOP);
+  ASSERT_EQ(::waitpid(child, nullptr, WUNTRACED), child);
   const Catalog catalog = open_outside();
   ASSERT_EQ(catalog.providers().size(), 2U);
   EXPECT_EQ(catalog.providers()[0]->state, ProviderState::kLive);
@@ -151,7 +152,7 @@ TEST_F(DoorTest, AStoppedProviderIsNamedAndHoldsUpNoOther) {
   EXPECT_EQ(stopped.state, ProviderState::kForeign);
   EXPECT_NE(stopped.error.what.find("did not answer at its door"), std::string::npos)
       << stopped.error.message();
-  EXPECT_EQ(stopped.error.remedy, "it is stopped or hung: see to its process");
+  EXPECT_EQ(stopped.error.remedy, "kill -CONT " + std::to_string(child));
   ::kill(child, SIGCONT);
 }
 
