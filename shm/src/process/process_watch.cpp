@@ -25,10 +25,6 @@ constexpr Verdict foreign(std::string_view why, std::string_view remedy = kInsid
 
 bool is_known(const BootId& id) noexcept { return id != BootId{}; }
 
-bool have_different_boots(const PointerRecord& record, const Viewpoint& from) noexcept {
-  return is_known(record.boot_id) && is_known(from.boot_id) && record.boot_id != from.boot_id;
-}
-
 bool has_start_time(const ProcessLook& look) noexcept {
   return look.found == PidFound::kRunning || look.found == PidFound::kEnded;
 }
@@ -93,7 +89,7 @@ ProcessLook look_at_process(std::uint32_t pid, const Viewpoint& from) noexcept {
 bool needs_look(const PointerRecord& record, const Viewpoint& from) noexcept {
   if (from.pid_namespace == 0) return false;
   if (record.pid_namespace == 0) return true;
-  return record.pid_namespace == from.pid_namespace && !have_different_boots(record, from);
+  return record.pid_namespace == from.pid_namespace;
 }
 
 Verdict judge(const PointerRecord& record, const Viewpoint& from,
@@ -105,7 +101,6 @@ Verdict judge(const PointerRecord& record, const Viewpoint& from,
   if (record.pid_namespace == 0) return judge_without_namespace(record, from, look);
   if (record.pid_namespace != from.pid_namespace)
     return foreign("it runs in another pid namespace");
-  if (have_different_boots(record, from)) return kGone;
   switch (look.found) {
     case PidFound::kNone:
       return kGone;

@@ -14,20 +14,20 @@
 //   |   | the same boot id and, there, the start time    | has ended            | gone         |
 //   |   | otherwise                                      | was not looked at    | not looked   |
 //   |   | otherwise                                      | any                  | foreign      |
-//   | 4 | the same pid namespace, different boot ids     | any                  | gone         |
-//   | 5 | the same pid namespace                         | no such pid          | gone         |
-//   | 6 |                                                | was not looked at    | not looked   |
-//   | 7 |                                                | is hidden by procfs  | foreign      |
-//   | 8 | the record has no start time, or one of        | any                  | foreign      |
+//   | 4 | the same pid namespace                         | no such pid          | gone         |
+//   | 5 |                                                | was not looked at    | not looked   |
+//   | 6 |                                                | is hidden by procfs  | foreign      |
+//   | 7 | the record has no start time, or one of        | any                  | foreign      |
 //   |   | another time namespace                         |                      |              |
-//   | 9 | the start times differ                         | any                  | gone         |
-//   |10 | the same start time                            | has ended            | gone         |
-//   |11 | the same start time                            | runs                 | alive        |
+//   | 8 | the start times differ                         | any                  | gone         |
+//   | 9 | the same start time                            | has ended            | gone         |
+//   |10 | the same start time                            | runs                 | alive        |
 //
-// "Gone" is proved. Row 4 asks for the same pid namespace because containers may show a boot id of
-// their own. The inode of a pid namespace is given out again only after its last process has ended,
-// so an equal number proves either the same namespace or the end of the process. Row 3: records of
-// version 0.1. Row 8: /proc/PID/stat counts from the boot that the reader's time namespace shows.
+// "Gone" is proved. The inode of a pid namespace is given out again only after its last process has
+// ended, so an equal number proves either the same namespace or the end of the process. Boot ids
+// decide nothing there: containers may show a boot id of their own, and systemd shows another one to
+// services of such a container whose procfs it protects. Row 3: records of version 0.1. Row 7:
+// /proc/PID/stat counts from the boot that the reader's time namespace shows.
 #pragma once
 
 #include <array>
