@@ -322,6 +322,7 @@ TEST_F(CatalogTest, TakesARecordOfAnEarlierBootForDead) {
   PointerRecord record = *PointerRecord::parse(text);
   record.name = "earlier";
   record.boot_id[0] ^= 1;
+  record.start_time += 1;  // another process had the pid then
   write_file("earlier.provider", record.text());
   const Catalog catalog = open();
   ASSERT_EQ(catalog.providers().size(), 2U);
