@@ -23,7 +23,7 @@ namespace meterbank::test {
 
 inline constexpr std::string_view kDone = "done\n";
 // A process that takes longer hangs. It ends by the signal, in descendants too.
-inline constexpr unsigned kDeadlineSeconds = 20;
+inline constexpr unsigned kDeadlineSeconds = 60;
 
 using Host = int (*)(const std::string& directory);
 
