@@ -51,7 +51,7 @@ void OwnedSegment::unlock_after_fork() noexcept {
 void OwnedSegment::leave_to_parent() noexcept {
   has_private_pages_ = true;
   for (OwnedExtent& extent : extents) {
-    if (!extent.detach_after_fork()) has_private_pages_ = false;
+    if (!extent.detach()) has_private_pages_ = false;
   }
   kept_record_.leave_to_parent();
   if (door_ != nullptr) door_->leave_to_parent();

@@ -65,23 +65,6 @@ void store_text(SharedWord* words, std::size_t count, std::string_view text) noe
 
 }  // namespace
 
-Shards SlotLife::shards_now(std::ptrdiff_t area) const noexcept {
-  // relaxed: only the owner stores it, and its caller has a reference to the life.
-  const auto word = SlotWord::of(StdAtomics::load_relaxed(*slot));
-  Shards now;
-  now.first = shards.get();
-  now.live = SlotWord{word.generation, SlotState::kLive}.raw();
-  now.own = shards_count - 1;
-  now.rseq = area;
-  if (area != 0 && now.first->writer.is_in_place(0)) {
-    now.in_place = &now.first[0].writer.word(0);
-    now.stride = static_cast<std::uint64_t>(&now.first[1].writer.word(0) - now.in_place) *
-                 sizeof(SharedWord);
-    now.in_place_words = now.first->writer.words();
-  }
-  return now;
-}
-
 OwnedRegistration::OwnedRegistration(std::shared_ptr<OwnedSegment> owner,
                                      std::vector<std::byte> schema_bytes,
                                      const CountersetSpec& spec)
@@ -188,7 +171,8 @@ Result<void> OwnedRegistration::add_group() {
   header->slots = slots;
   auto lives = std::make_unique<SlotLife[]>(slots);
   unused_.reserve(unused_.size() + slots);
-  lives_.reserve(lives_.size() + 1);
+  auto& all = segment->handle_memory->lives;
+  all.reserve(all.size() + 1);
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
     const auto parts = block_parts(memory->data, form, layout, slot);
     lives[slot].writer = BlockWriter<StdAtomics>(parts);
@@ -199,7 +183,7 @@ Result<void> OwnedRegistration::add_group() {
   }
   // From here on nothing allocates, so that a slot is in use only with its group.
   for (std::uint32_t slot = slots; slot-- > 0;) unused_.push_back(&lives[slot]);
-  lives_.push_back(std::move(lives));
+  all.push_back(std::move(lives));
   SharedWord& link = last_group_ == nullptr ? record->first_group : last_group_->next;
   // [P4] pairs with [Q4]. Without it a reader follows the link into a group without a header.
   link.store(memory->ref, std::memory_order_release);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "callback/callable.hpp"
+#include "handle_memory.hpp"
 #include "meterbank/publisher/provider.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/segment_layout.hpp"
@@ -18,32 +19,6 @@
 #include "slot_table.hpp"
 
 namespace meterbank::detail {
-
-struct OwnedRegistration;
-
-// The process-private side of one slot. The first cache line is what a search by name reads.
-struct alignas(kCacheLine) SlotLife {
-  BlockWriter<StdAtomics> writer;
-  std::atomic<std::uint32_t> holders{0};  // handles that can still write to the slot
-  std::uint32_t id = 0;
-  std::string name;
-  // What the holders keep alive together: made at the beginning of a life, deleted by the
-  // holder that lets go last, and never replaced in between.
-  const std::shared_ptr<OwnedRegistration>* kept = nullptr;
-  bool live = false;
-  std::chrono::steady_clock::time_point closed_at;
-  SlotLife* closed_next = nullptr;
-  SharedWord* slot = nullptr;
-  SlotDescriptor* descriptor = nullptr;
-  std::byte* long_name = nullptr;  // memory for names beyond kNameHereBytes, kept for reuse
-  Ref long_name_ref = 0;
-  std::uint64_t long_name_bytes = 0;
-  std::unique_ptr<Shard[]> shards;  // of a sharded set, the shared one last
-  std::uint32_t shards_count = 0;
-
-  // As the writers of the present life need them; `area` is `rseq` of the registration.
-  [[nodiscard]] Shards shards_now(std::ptrdiff_t area) const noexcept;
-};
 
 // Made by make_of_one_process(), as OwnedSegment.
 struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegistration> {
@@ -107,8 +82,7 @@ struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegis
 
   Ref place_ = 0;                            // of the record
   std::vector<std::uint64_t> first_values_;  // of a sharded set, a word each; empty: all zero
-  std::vector<std::unique_ptr<SlotLife[]>> lives_;
-  std::vector<SlotLife*> unused_;  // never lived, next at the back
+  std::vector<SlotLife*> unused_;            // never lived, next at the back
   // Closed slots, oldest first. The links lie in the slots, because closing must not allocate.
   SlotLife* oldest_closed_ = nullptr;
   SlotLife* newest_closed_ = nullptr;

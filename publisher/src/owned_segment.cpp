@@ -39,6 +39,7 @@ OwnedSegment::OwnedSegment(ProviderOptions provider_options)
 OwnedSegment::~OwnedSegment() {
   close();
   unwatch_forks(*this);
+  keep_ended_memory(std::move(handle_memory));
 }
 
 Result<void> OwnedSegment::start() {

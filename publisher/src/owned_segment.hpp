@@ -15,6 +15,7 @@
 
 #include "cut_beat.hpp"
 #include "door/door.hpp"
+#include "handle_memory.hpp"
 #include "kept_record.hpp"
 #include "meterbank/base/fork_watch.hpp"
 #include "meterbank/base/known_fd.hpp"
@@ -64,7 +65,8 @@ struct OwnedSegment final : OfOneProcess,
 
   ProviderOptions options;
   std::mutex mutex;  // everything below but the keeper's part; never held on the publish path
-  std::vector<OwnedExtent> extents;
+  std::unique_ptr<HandleMemory> handle_memory = std::make_unique<HandleMemory>();
+  std::vector<OwnedExtent>& extents = handle_memory->extents;
   std::uint64_t used = 0;  // bytes of the last extent
   std::uint64_t bytes = 0;
   std::uint32_t live_instances = 0;

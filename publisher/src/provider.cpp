@@ -91,16 +91,10 @@ std::uint32_t id_of(const detail::SlotLife* life) noexcept {
 
 }  // namespace
 
-void Instance::close() noexcept {
-  close_slot(slot_.life());
-  base() = InstanceWriter();
-}
+void Instance::end() const noexcept { close_slot(slot_.life()); }
 std::uint32_t Instance::id() const noexcept { return id_of(slot_.life()); }
 
-void ShardedInstance::close() noexcept {
-  close_slot(slot_.life());
-  base() = ShardedWriter();
-}
+void ShardedInstance::end() const noexcept { close_slot(slot_.life()); }
 std::uint32_t ShardedInstance::id() const noexcept { return id_of(slot_.life()); }
 
 Result<detail::SlotReference> Registration::create(std::string_view name, InstanceOptions options,
@@ -217,6 +211,7 @@ Provider::~Provider() {
 Result<Provider> Provider::create(ProviderOptions options) {
   const WithoutCancellation whole;
   return report_no_memory([&]() -> Result<Provider> {
+    detail::free_ended_memory();
     auto segment = make_of_one_process<detail::OwnedSegment>(std::move(options));
     if (auto started = segment->start(); !started) return tl::make_unexpected(started.error());
     return Provider(std::move(segment));

@@ -140,7 +140,7 @@ bool OwnedExtent::has_descriptor() const noexcept { return mapping_->descriptor.
 KnownFd OwnedExtent::take_descriptor() noexcept { return std::move(mapping_->descriptor); }
 std::uint64_t OwnedExtent::inode() const noexcept { return mapping_->inode; }
 
-bool OwnedExtent::detach_after_fork() noexcept {
+bool OwnedExtent::detach() noexcept {
   mapping_->descriptor.reset();
   return ::mmap(data(), size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
                 0) != MAP_FAILED;

@@ -6,7 +6,7 @@
 //   this process   | no access | extent, not inherited | grows down |
 //   child          | no access |   <-- zero pages      | grows down |
 //
-// The child of a fork() replaces the extent by private memory (OwnedExtent::detach_after_fork). In
+// The child of a fork() replaces the extent by private memory (OwnedExtent::detach). In
 // the child of _Fork() or clone() nothing runs that could: there would be a hole, where a count
 // faults. So the next memory above is of the sort that stacks have. The kernel extends it downwards
 // over the hole, page by page as they are touched, and keeps the memory that the child maps at a

@@ -89,6 +89,15 @@ METERBANK_HOST(exits_while_threads_count_in_the_same_rows) {
   return in_forked_child([&] {
     static_all.emplace(directory);
     static std::atomic<int> counting{0};
+    std::thread([] {  // alone in rows of one writer
+      counting.fetch_add(1, kOrder);
+      for (;;) {
+        static_all->rows.block.add(Venue::kAccepted, 1);
+        static_all->rows.cut.add(Venue::kAccepted, 1);
+        static_all->instance.update([](Values& values) { values.add(Venue::kAccepted, 1); });
+      }
+    })
+        .detach();
     for (int i = 0; i < 4; ++i) {
       std::thread([] {
         counting.fetch_add(1, kOrder);
@@ -99,7 +108,7 @@ METERBANK_HOST(exits_while_threads_count_in_the_same_rows) {
         }
       }).detach();
     }
-    while (counting.load(kOrder) < 4) std::this_thread::yield();
+    while (counting.load(kOrder) < 5) std::this_thread::yield();
     std::exit(0);
     return 1;
   })

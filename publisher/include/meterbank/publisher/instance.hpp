@@ -264,10 +264,15 @@ class Instance : public InstanceWriter {
     }
     return *this;
   }
-  ~Instance() { close(); }
+  // Threads may go on counting through it where it lies in static memory, as during exit(): it
+  // forgets nothing, and what it counts into stays mapped.
+  ~Instance() { end(); }
 
   // Idempotent. Progress: waits for the provider's private mutex.
-  void close() noexcept;
+  void close() noexcept {
+    end();
+    base() = InstanceWriter();
+  }
   // Unique among the live instances of the registration; 0xffffffff for an instance that counts
   // into nothing.
   [[nodiscard]] std::uint32_t id() const noexcept;
@@ -275,6 +280,7 @@ class Instance : public InstanceWriter {
  private:
   friend class Registration;
   explicit Instance(const InstanceWriter& writer) noexcept : InstanceWriter(writer) {}
+  void end() const noexcept;
   [[nodiscard]] InstanceWriter& base() noexcept { return *this; }
 };
 static_assert(sizeof(Instance) == 32);

@@ -480,10 +480,13 @@ class ShardedInstance : public ShardedWriter {
     }
     return *this;
   }
-  ~ShardedInstance() { close(); }
+  ~ShardedInstance() { end(); }  // as ~Instance()
 
   // Not wait-free: takes the provider's private mutex. Later calls do nothing.
-  void close() noexcept;
+  void close() noexcept {
+    end();
+    base() = ShardedWriter();
+  }
   // Unique among the live instances of the registration; 0xffffffff for one that counts into
   // nothing.
   [[nodiscard]] std::uint32_t id() const noexcept;
@@ -491,6 +494,7 @@ class ShardedInstance : public ShardedWriter {
  private:
   friend class Registration;
   explicit ShardedInstance(const ShardedWriter& writer) noexcept : ShardedWriter(writer) {}
+  void end() const noexcept;
   [[nodiscard]] ShardedWriter& base() noexcept { return *this; }
 };
 

@@ -43,7 +43,7 @@ class Heartbeat {
   }
   [[nodiscard]] int descriptor() const noexcept { return extent_.descriptor(); }
   [[nodiscard]] bool has_descriptor() const noexcept { return extent_.has_descriptor(); }
-  void detach_after_fork() noexcept { extent_.detach_after_fork(); }
+  void detach() noexcept { extent_.detach(); }
 
  private:
   [[nodiscard]] SharedWord& word() const noexcept {

@@ -306,7 +306,7 @@ void Link::leave_to_parent() noexcept {
   unsent_.clear();
   pending_.clear();
   notices_.clear();
-  if (heartbeat_ != nullptr) heartbeat_->detach_after_fork();
+  if (heartbeat_ != nullptr) heartbeat_->detach();
   for (const auto& [token, weak] : leases_) {
     const auto held = weak.lock();
     if (held == nullptr) continue;

@@ -21,7 +21,7 @@ namespace meterbank {
 
 // One memfd of the owner: allocated and written to the last page, mapped writable, left out of core
 // dumps, sealed. Moving it does not move the memory. Children have private zero pages in its place:
-// those of fork() after detach_after_fork(), those of _Fork() and clone() as far as
+// those of fork() after detach(), those of _Fork() and clone() as far as
 // room_for_extent.hpp says.
 class OwnedExtent {
  public:
@@ -42,9 +42,10 @@ class OwnedExtent {
   // The caller's from now on. It keeps the memory when this object is gone.
   [[nodiscard]] KnownFd take_descriptor() noexcept;
 
-  // After fork, in the child: private zero pages take the place of the shared ones, and the
-  // descriptor is closed. Async-signal-safe. False: the kernel refused, and a count would fault.
-  bool detach_after_fork() noexcept;
+  // Private zero pages take the place of the shared ones, and the descriptor is closed: in the
+  // child of a fork, and at the end, while threads may still count. Async-signal-safe. False: the
+  // kernel refused, and the pages stay as they are.
+  bool detach() noexcept;
 
  private:
   struct Mapping;
