@@ -225,7 +225,7 @@ TEST_F(RecordLife, ASuccessorRemovesThoseOfOtherNamespacesAtWhoseDoorNoProcessLi
   };
   leave(1, false, 0);
   const auto living = leave(2, true, 0);
-  leave(3, false, 1);                           // of another kernel, perhaps
+  leave(3, false, 1);                           // has another boot id
   ::unlink(leave(4, false, 0).second.c_str());  // without its door
   ASSERT_EQ(directory_.files(), 7U);
   {

@@ -129,9 +129,8 @@ METERBANK_HOST(changes_user_and_says_that_its_record_stays) {
   // same.
   std::this_thread::sleep_for(100ms);
   const auto catalog = Catalog::open({.directory = directory});
-  const bool is_live = std::ranges::all_of(catalog->providers(), [](const auto& provider) {
-    return provider->state == ProviderState::kLive;
-  });
+  const bool is_live = std::ranges::all_of(
+      catalog->providers(), [](const auto& provider) { return is_alive(provider->state); });
   talk.tell_child();
   if (!ended_well(child)) return 1;
   if (!is_live || catalog->providers().size() != 2) return wrong("readers do not find it");
@@ -204,7 +203,7 @@ std::size_t live_in(const std::string& directory) {
   const auto catalog = Catalog::open({.directory = directory});
   if (!catalog) return 0;
   return static_cast<std::size_t>(std::ranges::count_if(
-      catalog->providers(), [](const auto& each) { return each->state == ProviderState::kLive; }));
+      catalog->providers(), [](const auto& each) { return is_alive(each->state); }));
 }
 
 // The new program runs while the old one drains, as nginx does it.

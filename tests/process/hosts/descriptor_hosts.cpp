@@ -51,6 +51,9 @@ int lose_descriptors(const std::string& directory, const std::function<void()>& 
     if (!reader->ask_and_wait(request)) return wrong("no connection");
     if (!comes_true(others_sleep)) return wrong("a thread does not wait");
     close_all();
+    // A thread that was woken by this has looked at its descriptors when it waits again. Between
+    // such a look and the wait no program can be told what became of a number.
+    if (!comes_true(others_sleep)) return wrong("a thread spins without descriptors");
     OwnFiles files(sort);
     reader.reset();
     for (int i = 0; i < 1000; ++i) asked->instance.add(Venue::kAccepted, 1);
