@@ -7,10 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <memory>
+#include <vector>
 
+#include "../../support/bare_provider.hpp"
 #include "../../support/changed_child.hpp"
 #include "../../support/comes_true.hpp"
 #include "cli/session/exit_code.hpp"
@@ -200,6 +204,25 @@ TEST_F(CliLeftOut, AProcessOfAnotherUserWithoutADoorIsCalledThat) {
   EXPECT_EQ(outcome.code, kExitEnvironment) << outcome.text;
   EXPECT_NE(outcome.text.find("another user (uid 0)"), std::string::npos) << outcome.text;
   EXPECT_NE(outcome.text.find("try: run as uid 0 or as root"), std::string::npos) << outcome.text;
+}
+
+TEST_F(CliLeftOut, OfOneReasonFewAreNamedAndTheOthersCounted) {
+  if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
+  ::chmod(directory_.c_str(), 0755);
+  std::vector<std::unique_ptr<test::BareProvider>> providers;
+  for (int number = 0; number < 30; ++number) {
+    providers.push_back(std::make_unique<test::BareProvider>("shop" + std::to_string(number)));
+    ASSERT_TRUE(write_record(directory_, providers.back()->record()));
+  }
+
+  const auto outcome = as_stranger({"get"});
+
+  EXPECT_EQ(outcome.code, kExitEnvironment) << outcome.text;
+  EXPECT_EQ(std::ranges::count(outcome.text, '\n'), 11) << outcome.text;
+  EXPECT_NE(outcome.text.find("meterbank: and 20 more providers [DENIED]; try: meterbank list "
+                              "--providers\n"),
+            std::string::npos)
+      << outcome.text;
 }
 
 TEST_F(CliLeftOut, AProcessThatIsNotDumpableAndHasNoDoorIsCalledThat) {

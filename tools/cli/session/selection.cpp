@@ -8,14 +8,15 @@
 #include <fstream>
 #include <iostream>
 #include <limits>
+#include <map>
 
 #include "cli/format/kinds.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/left_out.hpp"
 #include "cli/session/runtime_directory.hpp"
+#include "cli/session/unmatched.hpp"
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/path.hpp"
-#include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
@@ -68,17 +69,44 @@ bool names_unreadable(const std::string& pattern, const Catalog& catalog) {
   });
 }
 
+// Names providers that cannot be read, few for each kind of reason, and counts the others: on a
+// machine of thousands a line for each would hide everything else.
+class Unreadable {
+ public:
+  explicit Unreadable(const Console& console) : console_(console) {}
+
+  void name(const ProviderView& provider) {
+    constexpr unsigned kNamed = 10;
+    if (++counts_[provider.error.code] > kNamed) {
+      ++unnamed_[provider.error.code];
+      return;
+    }
+    complain(console_, fmt::format("{}: {}", escape_for_terminal(provider.label()),
+                                   named_message(provider.error)));
+  }
+  void count_others() const {
+    for (const auto& [code, count] : unnamed_) {
+      complain(console_, fmt::format("and {} more providers [{}]; try: meterbank list --providers",
+                                     count, name_of(code)));
+    }
+  }
+
+ private:
+  const Console& console_;
+  std::map<ErrorCode, std::size_t> counts_, unnamed_;
+};
+
 // Names the providers that nothing can be read from. Returns the exit code that this means:
 // kExitDone if there is none, kExitNo if they have all ended.
 int report_unreadable(const Catalog& catalog, const Console& console) {
   int code = kExitDone;
+  Unreadable unreadable(console);
   for (const auto& provider : catalog.providers()) {
     if (is_readable(*provider) && !lacks_parts(*provider)) continue;
     if (provider->limited_by != ReadLimit::kNone) {  // report_left_out() names it
       code = kExitEnvironment;
     } else if (is_unreadable(*provider) || lacks_parts(*provider)) {
-      complain(console, fmt::format("{}: {}", escape_for_terminal(provider->label()),
-                                    named_message(provider->error)));
+      unreadable.name(*provider);
       code = kExitEnvironment;
     } else {
       complain(console, fmt::format("{} has ended, and its counters with it; try: meterbank "
@@ -87,6 +115,7 @@ int report_unreadable(const Catalog& catalog, const Console& console) {
       code = std::max(code, kExitNo);
     }
   }
+  unreadable.count_others();
   return code;
 }
 
@@ -113,25 +142,6 @@ int report_odd_records(const Catalog& catalog, const Console& console) {
   return code;
 }
 
-// The pattern with what matched nothing replaced by what comes nearest to it.
-std::string repaired(const Unmatched& miss) {
-  auto path = parse_path(miss.pattern);
-  if (!path) return miss.suggestion;
-  const auto name = escape_glob(miss.suggestion);
-  if (miss.part == "provider") {
-    path->provider = name;
-    path->provider_pid.reset();
-  } else if (miss.part == "counterset") {
-    path->set = name;
-  } else if (miss.part == "counter" || path->second_word) {
-    path->second_word.reset();
-    path->counter = name;
-  } else {
-    path->instance = name;
-  }
-  return print_path(*path);
-}
-
 // A process on two processors has 200 % of one, so shares are not cut at 100. But the kernel counts
 // in ticks, and a share that is beyond its bounds by no more than two of them is at its bound.
 void round_share(double& percent, double seconds) {
@@ -139,98 +149,6 @@ void round_share(double& percent, double seconds) {
   if (percent < 0) percent = 0;
   if (percent <= 100 || seconds <= 0) return;
   if (percent - 100 <= 100 * kTwoTicks / seconds) percent = 100;
-}
-
-// What nothing was found for, in the words of this program.
-std::string_view part_text(const Unmatched& miss, const std::optional<CounterPath>& path) {
-  if (miss.part == "counter" && path && path->second_word) return "counter or instance";
-  return miss.part;
-}
-
-bool has_distribution(const Catalog& catalog, const Glob& set_name, const Glob& counter_name) {
-  for (const auto& provider : catalog.providers()) {
-    for (const RegisteredSet& registered : provider->sets) {
-      if (registered.state != RegistrationState::kInserted) continue;
-      const Counterset& set = *registered.set;
-      if (!set_name.matches(set.symbol) && !set_name.matches(set.name)) continue;
-      for (const CounterView& counter : set.counters) {
-        const bool is_one = counter.form == ValueForm::kDistribution;
-        if (is_one && counter_name.matches(counter.symbol)) return true;
-      }
-    }
-  }
-  return false;
-}
-
-// "set/latency -p 99", for a path that names a percentile as if it were a counter, as rows do.
-std::optional<std::string> percentile_remedy(CounterPath path, const Catalog& catalog) {
-  const auto word = path.second_word ? path.second_word->as_counter : path.counter.value_or("");
-  const auto mark = word.rfind(".p");
-  if (mark == std::string::npos || mark + 2 == word.size()) return std::nullopt;
-  if (word.find_first_not_of("0123456789.", mark + 2) != std::string::npos) return std::nullopt;
-  path.counter = word.substr(0, mark);
-  path.second_word.reset();
-  constexpr GlobOptions kEscapes{.backslash_escapes = true};
-  if (!has_distribution(catalog, Glob(path.set, kEscapes), Glob(*path.counter, kEscapes))) {
-    return std::nullopt;
-  }
-  return fmt::format("{} -p {}", print_path(path), word.substr(mark + 2));
-}
-
-struct NoTotal {
-  std::string_view why;
-  std::string remedy;
-};
-
-// Why there is no row `_Total` that the path asks for. Nothing, if there could be one.
-std::optional<NoTotal> no_total(const Unmatched& miss, const CounterPath& path,
-                                const Catalog& catalog) {
-  if (miss.part != "instance" && !path.second_word) return std::nullopt;
-  CounterPath rows = path.second_word ? path.reading_as_instance() : path;
-  if (!rows.instance || !equal_folded(*rows.instance, kTotalName)) return std::nullopt;
-  const Glob set_name(path.set, {.backslash_escapes = true});
-  bool has_total = false;
-  for (const auto& provider : catalog.providers()) {
-    for (const RegisteredSet& registered : provider->sets) {
-      const Counterset& set = *registered.set;
-      if (registered.state != RegistrationState::kInserted) continue;
-      if (!set_name.matches(set.symbol) && !set_name.matches(set.name)) continue;
-      if (set.instances != InstanceKind::kMultipleAggregate) continue;
-      if (!provider->trusted) return NoTotal{"its providers are of other users", "--across-users"};
-      has_total = true;
-    }
-  }
-  if (has_total) return std::nullopt;
-  rows.instance = "*";
-  return NoTotal{"the set has no total", print_path(rows)};
-}
-
-// What to try: the nearest name, or the list where it must be.
-std::string remedy_of(const Unmatched& miss, const std::optional<CounterPath>& path) {
-  if (!miss.suggestion.empty()) return repaired(miss);
-  if (miss.part == "provider") return "meterbank list --providers";
-  // A name that a shell would take apart is better not part of a command.
-  const bool plain = path && path->set.find_first_of(" \\'\"*?$`;&|<>()") == std::string::npos;
-  if (miss.part == "counterset" || !plain) return "meterbank list";
-  return fmt::format("meterbank list {}{}", miss.part == "instance" ? "--instances " : "",
-                     path->set);
-}
-
-void complain_of(const Unmatched& miss, const Catalog& catalog, const Console& console) {
-  const auto parsed = parse_path(miss.pattern);
-  const auto path = parsed ? std::optional(*parsed) : std::nullopt;
-  if (miss.part == "instance" && path && !path->instance) {
-    complain(console, fmt::format("'{}' has no instances now; try: --wait 10s", miss.pattern));
-    return;
-  }
-  if (const auto none = path ? no_total(miss, *path, catalog) : std::nullopt) {
-    complain(console, fmt::format("no {} matches '{}': {}; try: {}", part_text(miss, path),
-                                  miss.pattern, none->why, none->remedy));
-    return;
-  }
-  const auto percentile = path ? percentile_remedy(*path, catalog) : std::nullopt;
-  complain(console, fmt::format("no {} matches '{}'; try: {}", part_text(miss, path), miss.pattern,
-                                percentile ? *percentile : remedy_of(miss, path)));
 }
 
 }  // namespace
@@ -328,13 +246,14 @@ bool Selection::refresh() {
 
 int report_hidden(const Catalog& catalog, const Console& console) {
   int code = kExitDone;
+  Unreadable unreadable(console);
   for (const auto& provider : catalog.providers()) {
     if (!is_unreadable(*provider) && !lacks_parts(*provider)) continue;
     code = kExitEnvironment;
     if (provider->limited_by != ReadLimit::kNone) continue;  // report_left_out() names it
-    complain(console, fmt::format("{}: {}", escape_for_terminal(provider->label()),
-                                  named_message(provider->error)));
+    unreadable.name(*provider);
   }
+  unreadable.count_others();
   return std::max(code, report_odd_records(catalog, console));
 }
 

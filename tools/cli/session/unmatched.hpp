@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is said of a path that matches nothing: what is not there, why, and what comes nearest to it.
+#pragma once
+
+#include "cli/session/console.hpp"
+#include "meterbank/reader/catalog.hpp"
+#include "meterbank/reader/query.hpp"
+
+namespace meterbank::cli {
+
+void complain_of(const Unmatched& miss, const Catalog& catalog, const Console& console);
+
+}  // namespace meterbank::cli
