@@ -216,6 +216,12 @@ class Publish(support.Case):
             self.assertEqual(len(kept), 2)
             self.assertTrue(stat.S_ISREG(os.stat(provider.record).st_mode))
 
+    def test_leaves_its_record_behind_if_asked(self):
+        for keeps in (False, True):
+            with mb.Provider("p", directory=self.directory, keep_record=keeps) as provider:
+                record = provider.record
+            self.assertEqual(os.path.exists(record), keeps)
+
     def test_names_what_failed_and_what_to_try(self):
         error = self.refused("NO_DIRECTORY", mb.Provider, "p", directory="/nonexistent/folder")
         self.assertIn("/nonexistent/folder", error.what)

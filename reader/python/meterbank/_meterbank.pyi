@@ -28,7 +28,7 @@ class Provider:
         self, name: str, *, readers: Optional[str] = None, directory: Optional[_Path] = None,
         required: bool = True, bytes_max: int = ..., instances_max: int = ...,
         registrations_max: int = ..., callbacks_max: int = ..., heartbeat_ms: int = ...,
-        quarantine_ms: int = ..., cut_period_us: int = ...,
+        quarantine_ms: int = ..., cut_period_us: int = ..., keep_record: bool = False,
     ) -> None: ...
     def add(
         self, counterset: Any = ..., *,

@@ -23,7 +23,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards the three b
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 static uint32_t running;
 static bool has_ended;
-static uint64_t process = 1;  // of `running`: the child of a fork has none of these threads
+static uint64_t process = 1;  // in which `running` is true: a child of a fork has no such threads
 
 static _Thread_local uint32_t depth;  // calls that this thread is inside of
 

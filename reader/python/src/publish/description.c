@@ -13,7 +13,7 @@ typedef enum member_kind {
   SIGNED32,
   REAL,
   WORD,  // one of a table
-  BITS,  // of a table, into flags
+  BITS,  // several of a table, as flags
   FLAG,  // a bool, into flags
   GUID,
   LATER,  // read by other code

@@ -19,15 +19,28 @@ static void delist(ProviderObject* self) {
 
 static int read_options(PyObject* arguments, PyObject* keywords, mb_provider_options* options,
                         int* is_required, PyObject** directory) {
-  static char* names[] = {"name",         "readers",       "directory",         "required",
-                          "bytes_max",    "instances_max", "registrations_max", "callbacks_max",
-                          "heartbeat_ms", "quarantine_ms", "cut_period_us",     NULL};
-  return PyArg_ParseTupleAndKeywords(
-      arguments, keywords, "s|$zO&pO&O&O&O&O&O&O&:Provider", names, &options->name,
+  int keep_record = 0;
+  static char* names[] = {"name",
+                          "readers",
+                          "directory",
+                          "required",
+                          "bytes_max",
+                          "instances_max",
+                          "registrations_max",
+                          "callbacks_max",
+                          "heartbeat_ms",
+                          "quarantine_ms",
+                          "cut_period_us",
+                          "keep_record",
+                          NULL};
+  const int is_read = PyArg_ParseTupleAndKeywords(
+      arguments, keywords, "s|$zO&pO&O&O&O&O&O&O&p:Provider", names, &options->name,
       &options->readers, to_path, directory, is_required, to_uint64, &options->bytes_max, to_uint32,
       &options->instances_max, to_uint32, &options->registrations_max, to_uint32,
       &options->callbacks_max, to_uint32, &options->heartbeat_ms, to_uint64,
-      &options->quarantine_ms, to_uint64, &options->cut_period_us);
+      &options->quarantine_ms, to_uint64, &options->cut_period_us, &keep_record);
+  options->keep_record = keep_record != 0;
+  return is_read;
 }
 
 static int open_provider(ProviderObject* self, const mb_provider_options* options, bool required) {

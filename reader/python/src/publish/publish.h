@@ -35,7 +35,7 @@ typedef struct published_set {
   mb_set* handle;  // NULL: of a disabled provider
   PyObject* name;
   PyObject* positions;
-  size_t count;  // of counters
+  size_t count;  // how many counters it has
   struct counter_traits {
     uint32_t id;
     uint8_t form;  // mb_value_form
@@ -58,8 +58,8 @@ Py_ssize_t position_of(const published_set* set, PyObject* counter);
 int add_request_type(PyObject* module);
 // NULL: an exception.
 callback_context* new_context(PyObject* callable, published_set* set);
-// From here on, calls find no callable. Precondition of free: mb_set_close() has returned outside
-// of a callback.
+// clear_context(): from here on, calls find no callable. free_context(): call it only after
+// mb_set_close() has returned, and not inside a callback.
 void clear_context(callback_context* context);
 void free_context(callback_context* context);
 int visit_context(callback_context* context, visitproc visit, void* arg);
@@ -76,7 +76,7 @@ typedef struct ProviderObject {
   PyObject_HEAD enum { PROVIDER_NEW, PROVIDER_OPEN, PROVIDER_CLOSED } state;
   mb_provider* handle;  // NULL: disabled
   published_set* sets;
-  struct ProviderObject* next;  // of those that are open
+  struct ProviderObject* next;  // in the list of open providers
   struct ProviderObject* previous;
 } ProviderObject;
 
@@ -90,7 +90,7 @@ typedef struct InstanceObject {
   PyObject* name;
   bool is_open;
   mb_instance block;
-  mb_sharded sharded;  // of a sharded set
+  mb_sharded sharded;  // used instead of `block` if the set is sharded
 } InstanceObject;
 
 extern PyTypeObject* registration_type;

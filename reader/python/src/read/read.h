@@ -21,7 +21,7 @@ typedef struct QueryObject {
   CatalogObject* catalog;
   turn used;
   size_t expected;  // values of the last sample
-  // Of the last sample whose names were asked for: two tuples of str.
+  // Names of the layout that a sample last had when it was asked for them: two tuples of str.
   uint64_t named_layout;
   PyObject* paths;
   PyObject* units;
@@ -43,7 +43,7 @@ typedef struct columns {
   size_t count;
   Py_ssize_t shape;  // the count again, where views point to
   size_t capacity;
-  double* cooked;  // of the memory that the other two lie in as well
+  double* cooked;  // begins the memory, in which the other two lie behind it
   uint64_t* raw;
   uint8_t* status;
   uint64_t layout;
@@ -57,7 +57,7 @@ struct SampleObject;
 // What a Sample and a Difference have in common.
 typedef struct ValuesObject {
   PyObject_HEAD QueryObject* query;
-  struct SampleObject* newer;  // of a Sample: itself, not counted
+  struct SampleObject* newer;  // a Sample refers to itself here, without a reference count
   struct SampleObject* older;  // NULL: none
   uint64_t newer_collections;  // when they were compared
   uint64_t older_collections;
