@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "blocks.hpp"
-#include "c_loops.h"
+#include "loops.h"
 #include "rows.hpp"
 #include "workplace.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "c_loops.h"
+#include "loops.h"
 
 void c_add_hot(const mb_instance* instance, uint64_t turns) {
   uint64_t turn;
