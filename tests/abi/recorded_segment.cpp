@@ -10,6 +10,7 @@
 #include <ios>
 #include <iterator>
 
+#include "../support/own_record.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 
@@ -107,18 +108,8 @@ RecordedProvider::RecordedProvider(const SegmentWords& words, std::uint16_t layo
 }
 
 PointerRecord RecordedProvider::record() const {
-  PointerRecord record;
-  record.name = kRecordedName;
-  record.pid = static_cast<std::uint32_t>(::getpid());
-  record.start_time = process_start_time(record.pid);
-  record.boot_id = boot_id();
-  record.descriptor = static_cast<std::uint32_t>(extent_.descriptor());
-  record.inode = extent_.inode();
-  record.bytes = extent_.size();
-  record.layout_major = kLayoutMajor;
+  PointerRecord record = own_record(kRecordedName, extent_);
   record.layout_minor = layout_minor_;
-  record.pid_namespace = own_pid_namespace();
-  record.time_namespace = own_time_namespace();
   return record;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Segments that are written down, and published again: readers of this version meet what a provider
-// of another one has written.
+// Publishes segments again from a file, so that readers of this version meet what a provider of
+// another version has written.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ inline constexpr std::array<std::pair<const char*, double>, 6> kRecordedValues{
      {"recorded/us/accepted", 1},
      {"recorded/us/fill", 0.5},
      {"recorded/us/latency", 1}}};
-inline constexpr const char* kRecordedText = "serving";  // of the counter `state` of `eu`
+inline constexpr const char* kRecordedText = "serving";  // the value of counter `state` of instance `eu`
 
 [[nodiscard]] SegmentWords read_words(std::istream& text);
 [[nodiscard]] SegmentWords record_provider();

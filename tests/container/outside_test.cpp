@@ -73,15 +73,8 @@ TEST_F(Outside, RootFindsProvidersOfOneNameAndPidThatShareNothing) {
   const Ended listed = read(everywhere(kProviders) + nowhere_);
   const auto found = providers_of(listed, name_);
   ASSERT_EQ(found.size(), 2U) << listed.out << listed.err;
-  std::set<std::string> pids;
-  for (const auto& each : found) {
-    EXPECT_EQ(each["state"], "live");
-    EXPECT_EQ(each["pid"], 1);
-    EXPECT_EQ(each["uid"], kPodUser);
-    EXPECT_TRUE(each["cgroup"].is_string());
-    pids.insert(std::to_string(each["pid_here"].get<int>()));
-  }
-  EXPECT_EQ(pids, (std::set<std::string>{first_, second_}));
+  expect_first_processes(found, std::to_string(kPodUser), {first_, second_});
+  for (const auto& each : found) EXPECT_TRUE(each["cgroup"].is_string());
   EXPECT_EQ(values_of(read(everywhere(get_) + nowhere_)), (std::multiset<int>{11, 22}));
 
   // A control: without the walk there is nothing to be found.

@@ -6,7 +6,7 @@
 // capability, no new privileges, a system call filter, and pid, mount, network, IPC and UTS
 // namespaces of its own, in which the program is process 1.
 //
-//   --volume FOLDER   show this folder as /run/meterbank; without it there is none
+//   --volume FOLDER   show this folder as /run/meterbank; otherwise the pod has no /run/meterbank
 //   --user UID        user and group in the container, 65532 by default
 //   --groups GID,...  supplementary groups
 //   --shifted         in a user namespace too, whose ids begin at 100,000 of this machine

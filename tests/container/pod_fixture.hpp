@@ -26,7 +26,8 @@ namespace meterbank::test {
 using Words = std::vector<std::string>;
 
 constexpr uid_t kPodUser = 65532;
-constexpr uid_t kShift = 100'000;  // of a user namespace, as pod.cpp makes it
+constexpr uid_t kShift =
+    100'000;  // added to user numbers in the user namespaces that pod.cpp makes
 constexpr int kNoPods = 77;
 
 inline Words operator+(Words left, const Words& right) {
@@ -116,6 +117,20 @@ class PodTest : public testing::Test {
       if (each.is_object() && each["name"] == name) found.push_back(each);
     }
     return found;
+  }
+
+  // That these are live, each is process 1 of its pod, and all have this user and, outside, these
+  // pids.
+  static void expect_first_processes(const std::vector<nlohmann::json>& found,
+                                     const std::string& user, const std::set<std::string>& pids) {
+    std::set<std::string> found_pids;
+    for (const auto& each : found) {
+      EXPECT_EQ(each["state"], "live");
+      EXPECT_EQ(each["pid"], 1);
+      EXPECT_EQ(std::to_string(each["uid"].get<int>()), user);
+      found_pids.insert(std::to_string(each["pid_here"].get<int>()));
+    }
+    EXPECT_EQ(found_pids, pids);
   }
 
  private:

@@ -52,14 +52,7 @@ TEST_P(SharedVolume, ShowsProvidersOfOneNameAndPidToAnAgentOfTheMachine) {
   EXPECT_EQ(listed.code, 0) << listed.err;
   const auto found = providers_of(listed, name_);
   ASSERT_EQ(found.size(), 2U) << listed.out << listed.err;
-  std::set<std::string> pids;
-  for (const auto& each : found) {
-    EXPECT_EQ(each["state"], "live");
-    EXPECT_EQ(each["pid"], 1);
-    EXPECT_EQ(std::to_string(each["uid"].get<int>()), user());
-    pids.insert(std::to_string(each["pid_here"].get<int>()));
-  }
-  EXPECT_EQ(pids, (std::set<std::string>{first_, second_}));
+  expect_first_processes(found, user(), {first_, second_});
 
   const Ended got = read_on_node(agent(), get_ + volume());
   EXPECT_EQ(got.code, 0) << got.err;

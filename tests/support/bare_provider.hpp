@@ -14,6 +14,7 @@
 
 #include "meterbank/shm/pointer_record.hpp"
 #include "meterbank/shm/segment.hpp"
+#include "own_record.hpp"
 
 namespace meterbank::test {
 
@@ -39,22 +40,7 @@ class BareProvider {
   }
 
   [[nodiscard]] const OwnedExtent& memory() const noexcept { return extent_; }
-  [[nodiscard]] PointerRecord record() const {
-    const auto pid = static_cast<std::uint32_t>(::getpid());
-    PointerRecord record;
-    record.name = name_;
-    record.pid = pid;
-    record.start_time = process_start_time(pid);
-    record.boot_id = boot_id();
-    record.descriptor = static_cast<std::uint32_t>(extent_.descriptor());
-    record.inode = extent_.inode();
-    record.bytes = extent_.size();
-    record.layout_major = kLayoutMajor;
-    record.layout_minor = kLayoutMinor;
-    record.pid_namespace = own_pid_namespace();
-    record.time_namespace = own_time_namespace();
-    return record;
-  }
+  [[nodiscard]] PointerRecord record() const { return own_record(name_, extent_); }
 
  private:
   std::string name_;
