@@ -92,6 +92,22 @@ TEST_F(Outside, ChoosesPodsByPidAndUser) {
   EXPECT_EQ(get({"--where", "uid=1"}), std::multiset<int>{});
 }
 
+TEST_F(Outside, RowsAndPathsNameEachPodByItsPidHere) {
+  const std::string path = ":pod_orders/main/accepted";
+  const Words raw{"--raw", "-f", "plain"};
+  const auto get = [&](const std::string& provider) {
+    return read(everywhere({"get", provider + path}) + raw + nowhere_).out;
+  };
+  const std::string rows = get(name_);
+  for (const auto& pid : {first_, second_}) {
+    EXPECT_NE(rows.find(name_ + "@" + pid + path), std::string::npos) << rows;
+  }
+  const std::string row = get(name_ + "@" + first_);
+  EXPECT_TRUE(row.ends_with("\t" + name_ + "@" + first_ + path + "\t11\t\n")) << row;
+  EXPECT_EQ(std::ranges::count(row, '\n'), 1);
+  EXPECT_EQ(get(name_ + "@1"), "");
+}
+
 TEST_F(Outside, ShowsContainerAndPodOfTheControlGroup) {
   const ControlGroups groups;
   if (groups.path().empty()) GTEST_SKIP() << "no control group can be made here";

@@ -128,7 +128,9 @@ class PodTest : public testing::Test {
       EXPECT_EQ(each["state"], "live");
       EXPECT_EQ(each["pid"], 1);
       EXPECT_EQ(std::to_string(each["uid"].get<int>()), user);
-      found_pids.insert(std::to_string(each["pid_here"].get<int>()));
+      const std::string pid = std::to_string(each["pid_here"].get<int>());
+      EXPECT_EQ(each["provider"], each["name"].get<std::string>() + "@" + pid);
+      found_pids.insert(pid);
     }
     EXPECT_EQ(found_pids, pids);
   }

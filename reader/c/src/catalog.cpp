@@ -49,7 +49,7 @@ mb_catalog_summary summary_of(const Catalog& catalog) noexcept {
 mb_listed_provider listed(const ProviderView& view, const std::string& label) noexcept {
   mb_listed_provider provider = MB_LISTED_PROVIDER_INIT;
   provider.state = static_cast<std::uint32_t>(view.state);
-  provider.pid = view.pid;
+  provider.pid = view.named_pid();
   provider.uid = view.uid;
   provider.is_trusted = view.trusted ? 1 : 0;
   provider.sets = static_cast<std::uint32_t>(view.sets.size());

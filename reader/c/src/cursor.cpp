@@ -49,7 +49,7 @@ mb_row row_of(const Row& row, const std::string& instance) noexcept {
   filled.skew_ns = row.skew_ns;
   filled.instance_id = row.id();
   filled.is_total = row.is_total ? 1 : 0;
-  filled.pid = row.provider->pid;
+  filled.pid = row.provider->named_pid();
   filled.uid = row.provider->uid;
   filled.is_trusted = row.provider->trusted ? 1 : 0;
   filled.needs_provider = row.needs_provider() ? 1 : 0;

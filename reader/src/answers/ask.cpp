@@ -82,7 +82,7 @@ void CallbackAsker::start(Entry& entry) {
   entry.pause_ns = kFirstPauseNs;
   entry.was_busy = false;
   if (!is_inside_callback()) return;
-  const bool is_own = entry.touched.provider->pid == static_cast<std::uint32_t>(::getpid());
+  const bool is_own = entry.touched.provider->named_pid() == static_cast<std::uint32_t>(::getpid());
   if (is_own) settle(entry, AnswerOutcome::kReentrant);
 }
 

@@ -200,7 +200,8 @@ Result<UniqueFd> Attachment::open_extent(std::uint32_t index, std::uint32_t desc
 }
 
 std::uint32_t Attachment::pid_here() const noexcept {
-  return verdict_.life == Life::kAlive ? here_.pid : pid_here_;
+  const bool is_checked = verdict_.life == Life::kAlive || verdict_.life == Life::kGone;
+  return is_checked ? here_.pid : pid_here_;
 }
 
 Error Attachment::silent_at_door(std::string what) const {
@@ -430,7 +431,8 @@ void Attachment::refresh(const RefreshMeans& means, MemoryOwners& memories) {
   const ProviderState state = this->state();
   const bool is_new = view_ == nullptr || view_->state != state || segment_ != decoded_ ||
                       view_->error.code != error_.code || view_->error.what != error_.what ||
-                      view_->limited_by != limited_by_ || view_->outside.pid != outside_.pid;
+                      view_->limited_by != limited_by_ || view_->pid_here != pid_here() ||
+                      view_->outside.pid != outside_.pid;
   // [Q5] pairs with [P5]. Without it a change could be missed that the version has announced.
   if (is_new || (segment_ != nullptr &&
                  segment_->header().directory_version.load(std::memory_order_acquire) !=

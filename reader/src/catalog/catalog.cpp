@@ -29,7 +29,7 @@ namespace {
 bool is_listed_before(const std::shared_ptr<const ProviderView>& left,
                       const std::shared_ptr<const ProviderView>& right) noexcept {
   const auto names = compare_folded(left->name, right->name);
-  return names != 0 ? names < 0 : left->pid < right->pid;
+  return names != 0 ? names < 0 : left->named_pid() < right->named_pid();
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ const CounterView* Counterset::find(std::string_view name_or_symbol) const noexc
   return nullptr;
 }
 
-std::string ProviderView::label() const { return name + "@" + std::to_string(pid); }
+std::string ProviderView::label() const { return name + "@" + std::to_string(named_pid()); }
 
 std::uint64_t ProviderView::heartbeat_age_ns() const noexcept {
   return segment == nullptr ? 0 : meterbank::heartbeat_age_ns(segment->header());

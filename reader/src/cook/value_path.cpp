@@ -22,7 +22,7 @@ CounterPath Value::counter_path(PathSpelling spelling) const {
                              spelling);
   if (row->has_namesake || row->needs_provider()) {
     path.provider = escape_glob(provider().name);
-    path.provider_pid = provider().pid;
+    path.provider_pid = provider().named_pid();
   }
   return path;
 }

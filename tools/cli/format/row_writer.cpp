@@ -58,7 +58,7 @@ std::string unit_text(const Value& row, bool raw) {
 std::string path_with_provider(const Value& row) {
   CounterPath path = row.counter_path(PathSpelling::kShort);
   path.provider = escape_glob(row.provider().name);
-  path.provider_pid = row.provider().pid;
+  path.provider_pid = row.provider().named_pid();
   return print_short(path);
 }
 

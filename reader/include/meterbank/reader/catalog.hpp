@@ -227,6 +227,9 @@ struct ProviderView {
   std::vector<RegisteredSet> sets;
   std::shared_ptr<const MappedSegment> segment;  // null if it could not be attached
 
+  // The pid that labels and paths name it by: as this process sees it where that is known, so that
+  // two providers of one name in two containers differ, and `ps` knows it.
+  [[nodiscard]] std::uint32_t named_pid() const noexcept { return pid_here != 0 ? pid_here : pid; }
   // "orders@48213"
   [[nodiscard]] std::string label() const;
   // All three read the segment as it is now, and are 0 without one.

@@ -48,7 +48,7 @@ PatternMatch::PatternMatch(CounterPath path)
 }
 
 bool PatternMatch::matches(const ProviderView& provider) const noexcept {
-  if (path_.provider_pid && *path_.provider_pid != provider.pid) return false;
+  if (path_.provider_pid && *path_.provider_pid != provider.named_pid()) return false;
   return !provider_ || provider_->matches(provider.name);
 }
 

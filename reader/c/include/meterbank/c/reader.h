@@ -96,7 +96,7 @@ typedef enum mb_provider_state {
 typedef struct mb_listed_provider {
   uint32_t size;
   uint32_t state;  // mb_provider_state
-  uint32_t pid;
+  uint32_t pid;    // as this process sees it if that is known, else as the provider does
   uint32_t uid;         // from the kernel
   uint32_t is_trusted;  // mb_catalog_options.trust includes the uid
   uint32_t sets;        // countersets
@@ -266,7 +266,7 @@ typedef struct mb_row {
   uint64_t skew_ns;      // MB_ROW_CUT_PER_BLOCK: the first load was at most so long before the last
   uint32_t instance_id;
   uint32_t is_total;  // made by the reader; provider and set are those of its first share
-  uint32_t pid;
+  uint32_t pid;       // of the provider, see mb_listed_provider
   uint32_t uid;
   uint32_t is_trusted;
   uint32_t needs_provider;  // it would pass for a row of a trusted provider: show the provider
