@@ -30,7 +30,8 @@ Shards SlotLife::shards_now(std::ptrdiff_t area) const noexcept {
 void keep_ended_memory(std::unique_ptr<HandleMemory> memory) noexcept {
   for (OwnedExtent& extent : memory->extents) static_cast<void>(extent.detach());
   HandleMemory* const ended = memory.release();
-  // release: pairs with the acquire in free_ended_memory(). relaxed: a guess.
+  // release: pairs with the acquire in free_ended_memory(). Without it the thread that frees it
+  // could find an older `next_ended`, or extents that are not detached. relaxed: a guess.
   ended->next_ended = first_ended.load(std::memory_order_relaxed);
   while (!first_ended.compare_exchange_weak(ended->next_ended, ended, std::memory_order_release,
                                             std::memory_order_relaxed)) {

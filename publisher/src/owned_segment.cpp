@@ -362,7 +362,7 @@ void OwnedSegment::close() noexcept {
   for (const auto& registration : ending) registration->close();
   if (!extents.empty()) {
     const std::lock_guard lock(mutex);
-    // release: a reader that sees "closed" sees the final values.
+    // [P7] pairs with [Q7]. Without it a reader sees "closed" before the final values.
     header().state.store(static_cast<std::uint32_t>(SegmentState::kClosed),
                          std::memory_order_release);
     directory_changed();

@@ -30,7 +30,8 @@ inline constexpr std::array<std::pair<const char*, double>, 6> kRecordedValues{
      {"recorded/us/accepted", 1},
      {"recorded/us/fill", 0.5},
      {"recorded/us/latency", 1}}};
-inline constexpr const char* kRecordedText = "serving";  // the value of counter `state` of instance `eu`
+// The value of counter `state` of instance `eu`.
+inline constexpr const char* kRecordedText = "serving";
 
 [[nodiscard]] SegmentWords read_words(std::istream& text);
 [[nodiscard]] SegmentWords record_provider();

@@ -111,12 +111,16 @@ TEST_F(RecordLife, IsNotWrittenAgainAfterClose) {
 }
 
 TEST_F(RecordLife, IsNotWrittenByAChild) {
-  const Provider provider = create("orders", 200ms);
+  const Provider provider = create("orders", 5ms);
   const pid_t child = ::fork();
   if (child == 0) {
+    ::kill(::getppid(), SIGSTOP);       // so that its keeper does not write the record
+    std::this_thread::sleep_for(20ms);  // a write that was under way is done
     ::unlink(provider.record().c_str());
-    std::this_thread::sleep_for(20ms);
-    ::_exit(exists(provider.record()) ? 1 : 0);
+    std::this_thread::sleep_for(100ms);
+    const bool is_written = exists(provider.record());
+    ::kill(::getppid(), SIGCONT);
+    ::_exit(is_written ? 1 : 0);
   }
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);

@@ -155,7 +155,7 @@ bool is_fence_call(std::string_view code, std::size_t at, std::string_view name)
   if (!arguments_behind(code, at + name.size())) return false;
   const std::string_view before = text_before(code, at);
   if (name.starts_with("mb_")) return !before.ends_with("void");
-  return name.starts_with("atomic") || before.ends_with("::");
+  return name.starts_with("atomic") || name.starts_with("__atomic") || before.ends_with("::");
 }
 
 }  // namespace
@@ -183,9 +183,9 @@ Findings find_default_orders(const SourceFile& file) {
 }
 
 Findings find_unlabelled_fences(const SourceFile& file) {
-  constexpr std::array<std::string_view, 5> kFences = {"atomic_thread_fence", "atomic_signal_fence",
-                                                       "fence_release", "fence_acquire",
-                                                       "mb_fence_release"};
+  constexpr std::array<std::string_view, 6> kFences = {
+      "atomic_thread_fence", "__atomic_thread_fence", "atomic_signal_fence",
+      "fence_release",       "fence_acquire",         "mb_fence_release"};
   Findings findings;
   const Layers layers = split_layers(file.text);
   const auto comments = lines_of(layers.comments);

@@ -45,11 +45,10 @@ Result<std::shared_ptr<CallbackServer>> CallbackServer::start(const std::string&
 CallbackServer::~CallbackServer() { listener_.abandon(); }
 
 Result<void> CallbackServer::prepare() {
-  if (!set_.open()) {
-    return fail(ErrorCode::kSystem, "descriptors for callbacks", "raise the limit: ulimit -n",
-                errno);
+  if (!set_.open() || !set_.watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, false)) {
+    return fail(ErrorCode::kSystem, "descriptors for callbacks",
+                "raise ulimit -n or fs.epoll.max_user_watches", errno);
   }
-  set_.watch(listener_.descriptor(), kListener, EPOLLIN | kOnce, false);
   const std::lock_guard lock(mutex_);
   // One to run the first callback, one to wait meanwhile.
   for (int count = 0; count < 2; ++count) {
@@ -173,9 +172,10 @@ void CallbackServer::admit(PacketSocket socket) {
   if (connection == nullptr) return;
   const std::uint64_t tag = connection->number() * 2;
   if (connection->process() >= 0) {
+    // Without it the end of the process is seen when the socket says so.
     set_.watch(connection->process(), tag + 1, EPOLLIN | kOnce, false);
   }
-  set_.watch(connection->descriptor(), tag, EPOLLIN | kOnce, false);
+  if (!set_.watch(connection->descriptor(), tag, EPOLLIN | kOnce, false)) drop(connection);
 }
 
 // If there are too many connections, the oldest idle one is closed. Users are counted apart, so

@@ -63,8 +63,8 @@ namespace {
 struct BlockNow {
   explicit BlockNow(const Shard& shard) noexcept
       : block(shard.writer.parts()),
-        // [X6] pairs with the last store of publish_on(). Without it a thread that has moved could
-        // take words from before the commit whose number it sees.
+        // [X6] pairs with [X7] in publish_on(). Without it a thread that has moved could take
+        // words from before the commit whose number it sees.
         seq(StdAtomics::load_acquire(*block.seq)),
         current((seq & 1) == 0 ? block.copy0 : block.copy1),
         idle((seq & 1) == 0 ? block.copy1 : block.copy0) {
@@ -98,8 +98,8 @@ struct BlockNow {
   SharedWord* const pair = shard.writer.parts().checkpoint;
   if (pair == nullptr) return;
   for (std::uint32_t attempt = 0; attempt < kAttempts; ++attempt) {
-    // [X6] pairs with the last store of publish_on(). Without it the version that is read next
-    // could be older than the last checkpoint.
+    // [X6] pairs with [X7] in publish_on(). Without it the version that is read next could be
+    // older than the last checkpoint.
     const std::uint64_t cseq = StdAtomics::load_acquire(pair[0]);
     const BlockNow now(shard);  // [X5] of it pairs with [R4] as well
     std::array<std::uint64_t, 1 + kProcessorWordsMax> words;

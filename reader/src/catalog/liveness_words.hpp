@@ -11,7 +11,7 @@
 
 namespace meterbank {
 
-// acquire: a reader that sees "closed" sees the final values, which were stored before.
+// [Q7] pairs with [P7]. Without it the last values that a reader takes could be older than the end.
 [[nodiscard]] inline bool is_closed(const SegmentHeader& header) noexcept {
   return header.state.load(std::memory_order_acquire) ==
          static_cast<std::uint32_t>(SegmentState::kClosed);

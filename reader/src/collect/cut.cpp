@@ -102,11 +102,11 @@ std::size_t Collector::join_moved(const QueryPlan::Selection& selection, SampleC
     bool is_same = sample.status[at] == RowStatus::kFresh;
     for (std::uint32_t shard = 0; shard < set.form.shards && is_same; ++shard) {
       const auto block = shard_parts(first, set.form, shard);
+      // relaxed, both loads: the caller's fence comes between the copies and them. What was counted
+      // in a block that is not open yet cannot be in a row that was copied.
       const auto slot = SlotWord::of(StdAtomics::load_relaxed(*block.slot));
       const bool is_open = slot.generation == generation && slot.state == SlotState::kLive;
       if (shard != 0 && !is_open) continue;
-      // relaxed, both: the caller's fence comes between the copies and these loads. What was
-      // counted in a block that is not open yet cannot be in a row that was copied.
       const std::uint64_t seq = StdAtomics::load_relaxed(*block.seq);
       const bool is_shared = shard + 1 == set.form.shards;
       is_same = !is_shared && (seq + 1) / 2 == versions[shard];

@@ -42,7 +42,8 @@ bool is_before(const Source& left, const Source& right) noexcept {
 bool is_unchanged(const QueryParts::Registered& before, const ProviderView& provider,
                   const RegisteredSet& set) noexcept {
   const RegisteredSet& old = *before.set;
-  return before.provider->name == provider.name && before.provider->named_pid() == provider.named_pid() &&
+  return before.provider->name == provider.name &&
+         before.provider->named_pid() == provider.named_pid() &&
          before.provider->trusted == provider.trusted && old.set == set.set &&
          old.generation == set.generation && old.groups == set.groups &&
          old.group_slots == set.group_slots &&

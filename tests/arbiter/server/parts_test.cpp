@@ -5,6 +5,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -111,6 +112,18 @@ TEST(PmudJournal, StaysInBoundsAndKeepsHeldLeases) {
   EXPECT_EQ(kept[2].kind, Kind::kRefused);
   journal = Journal::open(directory.path() + "/other");  // lets go of the first
   EXPECT_FALSE(journal) << "one directory, one arbiter";
+}
+
+TEST(PmudJournal, IsNotWrittenAnewIfItCannotBeRead) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path() + "/journal";
+  std::filesystem::create_directory(path);  // opens, and fails at the first read
+  const auto journal = Journal::open(path);
+  ASSERT_FALSE(journal);
+  EXPECT_EQ(journal.error().system_error, EISDIR);
+  EXPECT_NE(journal.error().what.find("read the journal"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_directory(path));
+  EXPECT_EQ(directory.files(), 1U);
 }
 
 TEST(PmudAdmission, GivesUsersSharesAndRootMore) {

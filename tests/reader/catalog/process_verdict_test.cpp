@@ -90,8 +90,8 @@ TEST(ProcessVerdict, OnARecordWithoutPidNamespaceTrustsAnExactMatchAlone) {
   EXPECT_EQ(life(without_start, from, Found::kRunning, 0), Life::kForeign);
 }
 
-// After a reboot no process has the pid or the start time of before. A service in a container may see
-// another boot id than its readers beside it.
+// After a reboot no process has the pid or the start time of before. A service in a container may
+// see another boot id than its readers beside it.
 TEST(ProcessVerdict, FollowsTheFindingsInTheSamePidNamespaceWhateverTheBootId) {
   const Viewpoint from = viewpoint();
   for (const auto& boot : {kBoot, kOtherBoot, kNoBoot}) {

@@ -72,11 +72,11 @@ int Server::timeout_ms(Nanoseconds now) const {
   return static_cast<int>((next - now + 999'999) / 1'000'000);
 }
 
-void Server::watch(int descriptor, Source source, std::uint64_t number,
+bool Server::watch(int descriptor, Source source, std::uint64_t number,
                    std::uint32_t events) noexcept {
   const std::uint64_t tag = static_cast<std::uint64_t>(source) << kSourceShift | number;
-  if (set_.watch(descriptor, tag, events, false) || errno != EEXIST) return;
-  set_.watch(descriptor, tag, events, true);
+  if (set_.watch(descriptor, tag, events, false)) return true;
+  return errno == EEXIST && set_.watch(descriptor, tag, events, true);
 }
 
 // A lost counter says so once, and a counter that nothing is mapped of always says that it hung up:

@@ -73,7 +73,8 @@ class Server final : public Outside {
   Result<LedgerWriter> make_ledger(std::uint16_t epoch, Nanoseconds now);
 
   // ---- Loop ----
-  void watch(int descriptor, Source source, std::uint64_t number, std::uint32_t events) noexcept;
+  // False: errno says why.
+  bool watch(int descriptor, Source source, std::uint64_t number, std::uint32_t events) noexcept;
   void watch_counters();
   void handle(Source source, std::uint64_t number, std::uint32_t events);
   void accept_clients(Nanoseconds now);

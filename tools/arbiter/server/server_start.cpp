@@ -96,11 +96,11 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
 }
 
 Result<void> Server::prepare() {
-  if (!set_.open()) {
-    return fail(ErrorCode::kSystem, "descriptors to wait with", "raise LimitNOFILE", errno);
+  if (!set_.open() || !watch(listener_.descriptor(), Source::kListener, 0, EPOLLIN) ||
+      !watch(signals_.get(), Source::kSignals, 0, EPOLLIN)) {
+    return fail(ErrorCode::kSystem, "descriptors to wait with",
+                "raise LimitNOFILE or fs.epoll.max_user_watches", errno);
   }
-  watch(listener_.descriptor(), Source::kListener, 0, EPOLLIN);
-  watch(signals_.get(), Source::kSignals, 0, EPOLLIN);
   auto rows = Rows::create(options_.directory);
   if (!rows) return tl::make_unexpected(rows.error());
   rows_.emplace(std::move(*rows));

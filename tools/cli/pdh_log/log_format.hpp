@@ -29,8 +29,8 @@ struct LogRecord {
 
 inline constexpr const char* kLogLineEnd = "\r\n";
 
-// Complete lines, ending in CR LF. A quotation mark within a field is doubled. Paths are cleaned where
-// they are made or read; one that a spreadsheet would take for a formula is marked as text
+// Complete lines, ending in CR LF. A quotation mark within a field is doubled. Paths are cleaned
+// where they are made or read; one that a spreadsheet would take for a formula is marked as text
 // (separated_values.hpp). Windows' own begin with two backslashes.
 [[nodiscard]] std::string print_log_header(const LogHeader& header);
 // The same line in pieces: the title, each path, kLogLineEnd.

@@ -17,7 +17,7 @@ namespace meterbank::cli {
 namespace {
 
 // A device, a pipe, or another name of a descriptor that is open already, as /dev/stdout.
-bool is_no_plain_file(const std::string& path) {
+bool is_special_file(const std::string& path) {
   struct stat facts {};
   if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode)) return true;
   return path.starts_with("/dev/") || path.starts_with("/proc/");
@@ -34,7 +34,7 @@ Result<Output> Output::open(Console& console, const std::string& path) {
   std::free(resolved);
   // What cannot be replaced is written to. A file is replaced, from the same directory, because a
   // rename does not cross file systems.
-  const bool is_special = is_no_plain_file(path);
+  const bool is_special = is_special_file(path);
   const auto place = is_special ? path : fmt::format("{}.{}.part", output.path_, ::getpid());
   if (!is_special) output.temporary_ = place;
   errno = 0;

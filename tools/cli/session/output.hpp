@@ -30,8 +30,9 @@ class Output {
   void end_sample();
   [[nodiscard]] bool is_file() const noexcept { return !path_.empty(); }
 
-  // Writes what closes the document. Returns `exit_code`, or kExitEnvironment if something could not be written. A reader of a pipe
-  // that has seen enough (head) is no failure and no reason for words.
+  // Writes what closes the document. Returns `exit_code`, or kExitEnvironment if something could
+  // not be written. A reader of a pipe that has seen enough (head) is no failure, and nothing is
+  // said of it.
   int finish(int exit_code, std::string_view closing = {});
 
  private:

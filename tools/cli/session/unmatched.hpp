@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is said of a path that matches nothing: what is not there, why, and what comes nearest to it.
+// What is said of a path that matches nothing: what is not there, why, and what is nearest to it.
 #pragma once
 
 #include "cli/session/console.hpp"

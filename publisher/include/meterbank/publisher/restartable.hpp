@@ -34,7 +34,7 @@
 //        value := copy[s & 1][word], changed
 //      + seq = s?                    else again
 //      | copy[(s + 1) & 1] := copy[s & 1], but value at word
-//      + seq := s + 1, or s + 3 if s is odd   release
+// [X7] + seq := s + 1, or s + 3 if s is odd   release
 //
 // Several words at once are changed in a private copy, and the sequence copies that.
 //
@@ -45,10 +45,9 @@
 //
 //      X5 pairs with R2, where W2 and W4 do otherwise. The last commit may be another thread's.
 //      This one has seen its number before the fence; so a reader that sees a word of the copy
-//      that readers of the number before were sent to sees that seq has moved on. X6 pairs with the
-//      last commit. A thread may have moved and be looking from another processor: words older than
-//      the number would pass the comparison and undo a commit. The sequence's last store is a
-//      release, as W1.
+//      that readers of the number before were sent to sees that seq has moved on. X6 pairs with X7
+//      of the last commit. A thread may have moved and be looking from another processor: words
+//      older than the number would pass the comparison and undo a commit. X7 is a release, as W1.
 //
 // An abort leaves garbage in the copy that no reader is sent to. Therefore each commit writes all
 // of its words. The checkpoint pair is written in the same manner, by its own number, which is
@@ -183,7 +182,7 @@ left:
            "decq %%rcx\n\t"
            "jnz 14b\n\t"
            "movq %[value], (%[target],%[word],8)\n\t"
-           "movq %[next], %[number]"  // all stores of x86-64 are releases
+           "movq %[next], %[number]"  // [X7] all stores of x86-64 are releases
            METERBANK_SEQUENCE_END
            :
            : [area] "r"(area), [processor] "r"(processor), [number] "m"(*what.number),
@@ -279,7 +278,7 @@ left:
            "str x17, [%[target], x16, lsl #3]\n\t"
            "cbnz x16, 14b\n\t"
            "str %[value], [%[target], %[word], lsl #3]\n\t"
-           "stlr %[next], [%[number]]"  //
+           "stlr %[next], [%[number]]"  // [X7] stlr is a release
            METERBANK_SEQUENCE_END
            :
            : [area] "r"(area_of_thread(area)), [processor] "r"(processor),

@@ -487,8 +487,7 @@ class ShardedInstance : public ShardedWriter {
     end();
     base() = ShardedWriter();
   }
-  // Unique among the live instances of the registration; 0xffffffff for one that counts into
-  // nothing.
+  // Unique among the live instances of the registration; 0xffffffff: it counts into nothing.
   [[nodiscard]] std::uint32_t id() const noexcept;
 
  private:

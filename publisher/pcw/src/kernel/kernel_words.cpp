@@ -44,12 +44,13 @@ void init(UNICODE_STRING* string, const Character* text) noexcept {
 }
 
 bool is_set(const KEVENT& event) noexcept {
-  // relaxed, both: the event that a reader gave up orders nothing.
   if (event.Watched != nullptr) {
+    // relaxed: that a reader gave up orders nothing.
     const auto* const word = static_cast<const std::atomic<std::uint32_t>*>(event.Watched);
     return word->load(std::memory_order_relaxed) != 0;
   }
-  return __atomic_load_n(&event.SignalState, __ATOMIC_RELAXED) != 0;
+  // acquire: pairs with KeSetEvent(). Without it the waiter could miss what was done before that.
+  return __atomic_load_n(&event.SignalState, __ATOMIC_ACQUIRE) != 0;
 }
 
 }  // namespace
@@ -104,10 +105,7 @@ NTSTATUS KeWaitForSingleObject(PVOID object, KWAIT_REASON /*reason*/, KPROCESSOR
   const std::int64_t steps = timeout == nullptr ? 0 : timeout->QuadPart;
   const std::int64_t end = nanoseconds_of(CLOCK_MONOTONIC) - (steps < 0 ? steps * 100 : 0);
   for (;;) {
-    if (is_set(*event)) {
-      __atomic_thread_fence(__ATOMIC_ACQUIRE);
-      return STATUS_SUCCESS;
-    }
+    if (is_set(*event)) return STATUS_SUCCESS;
     if (timeout != nullptr && nanoseconds_of(CLOCK_MONOTONIC) >= end) return STATUS_TIMEOUT;
     const timespec step{0, 1'000'000};
     ::nanosleep(&step, nullptr);

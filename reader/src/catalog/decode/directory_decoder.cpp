@@ -69,7 +69,9 @@ class DirectoryDecoder {
   // False: the slot holds nothing that can be listed. The name is valid until the next call.
   [[nodiscard]] bool read_slot(const BlockParts<const SharedWord>& block,
                                const SlotDescriptor& descriptor, InstanceView& instance);
-  [[nodiscard]] bool read_name(const SlotDescriptor& descriptor, std::uint64_t bytes,
+  // `elsewhere`: what was loaded of descriptor.name. It is not loaded again, so that the memory that
+  // is read is the memory that is charged.
+  [[nodiscard]] bool read_name(const SlotDescriptor& descriptor, Ref elsewhere, std::uint64_t bytes,
                                std::string& name) const;
   // Each byte of a segment belongs to one thing at a time, so all things together cannot have more
   // bytes than the segment. False: these are too many, so things overlap.
@@ -301,7 +303,7 @@ bool DirectoryDecoder::read_slot(const BlockParts<const SharedWord>& block,
     const std::uint64_t identity = StdAtomics::load_relaxed(descriptor.identity);
     const Ref elsewhere = StdAtomics::load_relaxed(descriptor.name);
     const bool is_elsewhere = elsewhere != 0;
-    is_sound = read_name(descriptor, identity >> 32, name_);
+    is_sound = read_name(descriptor, elsewhere, identity >> 32, name_);
     if (!still_in<StdAtomics>(*block.slot, word.generation)) continue;
     if (is_not_mapped(elsewhere)) return false;
     // Names in the slot are part of the group.
@@ -324,9 +326,8 @@ const SharedWord* DirectoryDecoder::words_at(Ref ref, std::uint64_t count) const
       bytes.span_at(offset_of(ref), count * sizeof(SharedWord), alignof(SharedWord)));
 }
 
-bool DirectoryDecoder::read_name(const SlotDescriptor& descriptor, std::uint64_t bytes,
-                                 std::string& name) const {
-  const Ref elsewhere = StdAtomics::load_relaxed(descriptor.name);  // relaxed: see read_slot
+bool DirectoryDecoder::read_name(const SlotDescriptor& descriptor, Ref elsewhere,
+                                 std::uint64_t bytes, std::string& name) const {
   const std::size_t words = (bytes + 7) / 8;
   const SharedWord* source = descriptor.name_here.data();
   if (bytes > kNameBytesMax) return false;

@@ -35,8 +35,8 @@ static_assert(sizeof(std::atomic<std::uint64_t>) == 8);
 static_assert(alignof(std::atomic<std::uint64_t>) == 8);
 
 // Copies `count` words by 8-byte relaxed loads, through wide registers where that is known not to
-// tear inside an aligned 8-byte lane (x86-64 with AVX2). C++ has no name for such a load, hence
-// assembler; the scalar loop is the portable and the checked path. Wait-free.
+// tear inside an aligned 8-byte lane (x86-64; four words at once with AVX2). C++ has no name for
+// such a load, hence assembler; the scalar loop is the portable and the checked path. Wait-free.
 void copy_words_relaxed(std::uint64_t* target, const std::atomic<std::uint64_t>* source,
                         std::size_t count) noexcept;
 

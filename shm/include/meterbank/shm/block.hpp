@@ -37,7 +37,8 @@
 // Thread safety  One writing thread at a time per block: two are a bug of the caller. A signal
 //                handler that commits to the block its own thread is committing to is a second
 //                writer. Any number of readers, in any process, without permission to write.
-// Errors         A writer ignores words outside the block. A reader gets ReadStatus.
+// Errors         set(), add() and Update ignore words outside the block; word(), value() and
+//                commit_words() expect words inside it. A reader gets ReadStatus.
 // Progress       Writer: wait-free, no loop on shared state, no failure. Reader: each attempt is
 //                wait-free; read_bounded() ends after kHotAttempts + kCheckpointAttempts of them.
 // Cost           A commit of one word: four stores; on x86-64 no locked instruction and no fence.

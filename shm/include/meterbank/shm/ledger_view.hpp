@@ -70,7 +70,7 @@ class LedgerView {
   // it early. True: it is another.
   bool wait(std::uint32_t seen, std::chrono::nanoseconds timeout) const noexcept;
 
-  // kEnded for what is no state.
+  // kEnded if the word is not a valid state.
   [[nodiscard]] LedgerState state() const noexcept;
   // The arbiter died, says the kernel. A hostile arbiter can forge it.
   [[nodiscard]] bool has_owner_died() const noexcept {

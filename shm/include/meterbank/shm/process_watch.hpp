@@ -25,8 +25,8 @@
 //
 // "Gone" is proved. The inode of a pid namespace is given out again only after its last process has
 // ended, so an equal number proves either the same namespace or the end of the process. Boot ids
-// decide nothing there: containers may show a boot id of their own, and systemd shows another one to
-// services of such a container whose procfs it protects. Row 3: records of version 0.1. Row 7:
+// decide nothing there: containers may show a boot id of their own, and systemd shows another one
+// to services of such a container whose procfs it protects. Row 3: records of version 0.1. Row 7:
 // /proc/PID/stat counts from the boot that the reader's time namespace shows.
 #pragma once
 

@@ -69,9 +69,10 @@
 //
 // ---- Who writes what ----------------------------------------------------------------------------
 //
-// Only the provider writes. All writes but those of values hold one private mutex. A field without
-// an atomic is written once, before the word that publishes it, and never again. Every word that a
-// reader loads while the owner may store is an atomic of 8 or 4 bytes.
+// Only the provider writes. One private mutex guards what it writes, except values, the slot words
+// of shards, the words of liveness, and `settled_epoch`, `channel_refused` and `interest`. A field
+// without an atomic is written once, before the word that publishes it, and never again. Every word
+// that a reader loads while the owner may store is an atomic of 8 or 4 bytes.
 //
 //      provider stores                 what readers may use    reader loads
 // [P1] magic                release   the header              in attach    acquire   [Q1]
@@ -80,6 +81,7 @@
 // [P4] first_group, next    release   the group               in refresh   acquire   [Q4]
 // [P5] directory_version    release   any change of these     in collect   acquire   [Q5]
 // [P6] registrations_count  release   the record and its Ref  in refresh   acquire   [Q6]
+// [P7] state: closed        release   the final values        in collect   acquire   [Q7]
 //
 // Each P pairs with the Q of its number: a reader that sees the word sees everything written
 // before it.
@@ -190,7 +192,7 @@ struct alignas(kCacheLine) SegmentHeader {
 
   // Directory: changed by the provider under its mutex.
   SharedWord directory_version;               //  192  [P5] the one word a poll looks at
-  SharedWord32 state;                         //  200  SegmentState
+  SharedWord32 state;                         //  200  [P7] SegmentState
   SharedWord32 extents_count;                 //  204  [P2]
   SharedWord32 registrations_count;           //  208  [P6]
   std::uint32_t reserved1;                    //  212  zero

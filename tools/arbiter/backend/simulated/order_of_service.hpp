@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which events are on a PMU of a CPU when the kernel serves all events anew, as it does whenever a
-// pinned event comes: CPU-wide pinned events, pinned events of the task that runs, then the same two
-// of flexible ones; in each class the oldest first. Once one was left out, no event after it in its
-// class gets on.
+// pinned event comes: CPU-wide pinned events, pinned events of the task that runs, then the same
+// two of flexible ones; in each class the oldest first. Once one was left out, no event after it in
+// its class gets on.
 //
 // An exclusive event gets on where no event of its class is on, and shuts out all after it.
 #pragma once

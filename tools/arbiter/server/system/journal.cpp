@@ -62,16 +62,17 @@ tl::unexpected<Error> refused(const std::string& what, const std::string& path) 
   return fail(code_of(error), what + " the journal " + path, "--journal FILE", error);
 }
 
-std::vector<std::byte> read_all(int descriptor) {
-  std::vector<std::byte> bytes;
+// False: errno says why. What could not be read must not be written anew: it may hold leases.
+bool read_all(int descriptor, std::vector<std::byte>& bytes) {
   std::array<std::byte, 65536> part;
   while (bytes.size() < kFileBytesMax) {
     const ssize_t count = ::read(descriptor, part.data(), part.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;
+    if (count < 0) return false;
+    if (count == 0) break;
     bytes.insert(bytes.end(), part.begin(), part.begin() + count);
   }
-  return bytes;
+  return true;
 }
 
 }  // namespace
@@ -94,13 +95,15 @@ Result<Journal> Journal::open(const std::string& path) {
   if (!journal.directory_) return refused("open the directory of", path);
   // The file itself is replaced now and then; its directory is not.
   if (::flock(journal.directory_.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return refused("lock", path);
     return fail(ErrorCode::kExists, "another arbiter has its journal in " + directory,
                 "--dir DIR for one more");
   }
   const UniqueFd old(::openat(journal.directory_.get(), journal.name_.c_str(),
                               O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!old && errno != ENOENT) return refused("read", path);
-  const auto bytes = old ? read_all(old.get()) : std::vector<std::byte>();
+  std::vector<std::byte> bytes;
+  if (old && !read_all(old.get(), bytes)) return refused("read", path);
   std::size_t at = 0;
   for (; bytes.size() - at >= kRecordBytes; at += kRecordBytes) {
     JournalRecord record;
@@ -170,7 +173,9 @@ Result<void> Journal::rewrite() {
     return failure;
   }
   if (::renameat(directory_.get(), fresh.c_str(), directory_.get(), name_.c_str()) != 0) {
-    return refused("replace", name_);
+    auto failure = refused("replace", name_);
+    ::unlinkat(directory_.get(), fresh.c_str(), 0);
+    return failure;
   }
   file_ = std::move(file);
   written_ = all.size();
