@@ -5,9 +5,9 @@
 //
 // ---- The idea -----------------------------------------------------------------------------------
 //
-// A block holds two copies of the same words and one sequence word. The low bit of the sequence
-// says which copy a reader takes. A writer therefore never touches the copy that seq tells readers
-// to take, and a writer that dies leaves a complete copy behind, at every instruction.
+// A block holds two copies of the same words and one sequence word, seq. The low bit of seq says
+// which copy readers take. The writer only ever changes the other copy, so a writer that dies at
+// any instruction leaves a complete copy behind.
 //
 //        seq even: readers take copy 0             seq odd: readers take copy 1
 //        +-----+---------+---------+               +-----+---------+---------+
@@ -15,8 +15,8 @@
 //        +-----+---------+---------+               +-----+---------+---------+
 //                  ^ readers  ^ writer                       ^ writer  ^ readers
 //
-// A commit is *settled*: after it both copies are equal and the sequence is even, so that at rest a
-// reader only ever touches copy 0.
+// Every commit *settles* the block: after it both copies are equal and seq is even, so between
+// commits a reader touches copy 0 only.
 //
 //      writer: one per block                       readers: any number, mapped read-only
 //      copy 1 := new words         relaxed         s := seq                 acquire   [R1]
@@ -26,17 +26,17 @@
 // [W3] seq := 2n                   release         accept iff again = s; version = (s + 1) / 2
 // [W4] fence                       release
 //
-//      W1 and W3 pair with R1: a reader that sees the number sees the words it stands for.
+//      W1 and W3 pair with R1: a reader that sees the number also sees the words it stands for.
 //      W2 and W4 pair with R2: a reader that sees a word of the next step also sees that seq
 //      changed.
 //
-// Fields         seq and the copies are written by the owner of the instance only. seq is never
-//                reset, even when the slot is reused: 64 bits outlast 500 years of commits.
-// Crash          Death before W1: version n-1 is read. After W1: version n. No state
-//                makes a reader wait, and no state needs repair.
-// Thread safety  One writing thread at a time per block: two are a bug of the caller. A signal
-//                handler that commits to the block its own thread is committing to is a second
-//                writer. Any number of readers, in any process, without permission to write.
+// Fields         Only the owner of the instance writes seq and the copies. seq is never reset, even
+//                when the slot is reused: 64 bits outlast 500 years of commits.
+// Crash          If the writer dies before W1, readers get version n-1; after W1, version n. No
+//                state makes a reader wait, and no state needs repair.
+// Thread safety  One thread at a time may write a block; two are a bug of the caller. A signal
+//                handler is a second writer if it commits to the block that its own thread is
+//                committing to. Readers: any number, in any process, without permission to write.
 // Errors         set(), add() and Update ignore words outside the block; word(), value() and
 //                commit_words() expect words inside it. A reader gets ReadStatus.
 // Progress       Writer: wait-free, no loop on shared state, no failure. Reader: each attempt is
@@ -48,13 +48,13 @@
 // Units          (seq + 1) / 2 counts commits: the version. Both numbers of one commit name the
 //                same version.
 //
-// Three headers hold what goes with a block:
+// Three headers hold the rest of a block:
 //   slot.hpp        the slot word: which life of the slot the values belong to
 //   checkpoint.hpp  the checkpoint pair: older values for a reader that the writer outruns
 //   epoch_pair.hpp  the epoch pair: earlier values, for reads of many blocks at one moment
 //
-// docs/protocol.md has the proofs; tests/model/ checks this source and models of it, and shows that
-// removing any one ordering is found.
+// docs/protocol.md has the proofs. tests/model/ checks this source and models of it, and shows that
+// these checks notice if any one ordering is removed.
 #pragma once
 
 #include <algorithm>
@@ -134,13 +134,13 @@ class BlockWriter {
     commit([&] { store_to(second); }, [&] { store_to(first); });
   }
 
-  // Several words, one commit: written into copy 1, which readers are not using, until
-  // commit() or abort(). Before the commit nothing is visible, and a crash loses only this update.
-  // Its second half rewrites all words from the first to the last that changed.
+  // Changes several words in one commit. Until commit() or abort() the new values are in copy 1,
+  // which readers are not using. Before the commit nothing is visible, and a crash loses only this
+  // update. The second half of the commit rewrites all words from the first changed to the last.
   class Update {
    public:
     explicit Update(const BlockWriter& writer) noexcept : writer_(writer) {}
-    // One that was begun elsewhere and has changed words from `first` to `last`.
+    // An update that was begun elsewhere and has changed words from `first` to `last`.
     Update(const BlockWriter& writer, std::uint32_t first, std::uint32_t last) noexcept
         : writer_(writer), first_(first), last_(last) {}
 
@@ -150,7 +150,7 @@ class BlockWriter {
         A::store_relaxed(writer_.copy1()[word], value);  // relaxed: published by [W1] of commit()
       }
       // Recorded even for words outside the block, so that constant arguments give a constant
-      // range. So last_ may be any number, and copy_changed() ends where the block does.
+      // range. So last_ may lie outside the block, and copy_changed() stops at the block's end.
       first_ = std::min(first_, word);
       last_ = std::max(last_, word);
     }
@@ -191,7 +191,7 @@ class BlockWriter {
       Update update(writer, changed & 0xffff, changed >> 16);
       if (writer.look_at_epoch(update.first_)) update.publish();
     }
-    // relaxed: to copy 0 published by [W3]; to copy 1 nothing is published.
+    // relaxed: stores to copy 0 are published by [W3]; stores to copy 1 publish nothing.
     void copy_changed(Word* target, const Word* source) noexcept {
       const std::uint32_t end = last_ < writer_.words_ ? last_ + 1 : writer_.words_;
       std::uint32_t word = first_;
@@ -219,13 +219,13 @@ class BlockWriter {
     for (std::uint32_t word = 0; word < words_; ++word) update.set(word, value_of(word));
     update.commit();
     write_checkpoint(*this, A::load_relaxed(*seq_));  // relaxed: own last store
-    // At any epoch before this one, the instance is shown with its first values. Otherwise a reader
-    // could take values of the slot's earlier life.
+    // Readers at an earlier epoch get these first values. Otherwise they could get values of the
+    // slot's earlier life.
     if (words_plain_ != words_) save(*this, A::epoch(), 0);
   }
 
  private:
-  // The commit, the only one: `store_to_copy1()` stores the new words, `store_to_copy0()` the same
+  // All commits are made here. `store_to_copy1()` stores the new words, `store_to_copy0()` the same
   // words, both relaxed.
   template <typename StoreToCopy1, typename StoreToCopy0>
   [[gnu::always_inline]] void commit(StoreToCopy1&& store_to_copy1,
@@ -236,14 +236,14 @@ class BlockWriter {
     // [W1] pairs with [R1]: the commit point. Without it a reader sees the odd number and old words
     // of copy 1.
     A::store_release(*seq_word, seq + 1);
-    // [W2] pairs with [R2]. Without it a reader sent to copy 0 before could accept a mix of the
-    // old words and the next stores, because the odd number might become visible after them.
+    // [W2] pairs with [R2]. Without it a reader that was sent to copy 0 earlier could accept a mix
+    // of old words and the next stores, because these might become visible before the odd number.
     A::fence_release();
     store_to_copy0();
     // [W3] pairs with [R1]. Without it a reader sees the even number and old words of copy 0.
     A::store_release(*seq_word, seq + 2);
-    // [W4] pairs with [R2]. Without it the next commit's first store to copy 1 could be seen by a
-    // reader of the odd number that has not yet seen this even one.
+    // [W4] pairs with [R2]. Without it a reader of copy 1 could see the next commit's first store
+    // to that copy before it sees this even number, and accept it.
     A::fence_release();
     if (is_checkpoint_due(seq + 2)) write_checkpoint(*this, seq + 2);
   }
@@ -267,8 +267,8 @@ class BlockWriter {
   }
   [[nodiscard]] bool look_at_epoch(std::uint32_t word) const noexcept {
     if (word >= words_) return false;
-    // Loaded after everything that the caller has read, so that this commit's epoch is at least as
-    // late as what it read, and before the first store that the commit publishes.
+    // Loaded after everything that the caller has read, so that the commit's epoch is not earlier
+    // than that of any value the caller read; and before the first store that the commit publishes.
     const std::uint64_t epoch = A::epoch();
     const std::uint64_t seen = A::load_relaxed(cut_pair()[kEpochSeen]);  // relaxed: own last store
     if (__builtin_expect(epoch != seen, 0) != 0) save(*this, epoch, seen);
@@ -282,7 +282,7 @@ class BlockWriter {
                         [&block](std::uint32_t word) { return block.value(word); });
   }
 
-  // seq grows by two a commit.
+  // Each commit adds two to seq.
   [[nodiscard]] static bool is_checkpoint_due(std::uint64_t seq) noexcept {
     return (seq & (2 * A::kCheckpointEvery - 1)) == 0;
   }
@@ -325,10 +325,10 @@ enum class ReadStatus : std::uint8_t {
 struct ReadResult {
   ReadStatus status = ReadStatus::kBusy;
   std::uint64_t version = 0;   // commits in the life of the slot's memory; comparable per slot
-  std::uint32_t attempts = 0;  // failed ones
+  std::uint32_t attempts = 0;  // failed attempts
 };
 
-// One attempt. True: `target` holds version (s + 1) / 2, stored to `version`.
+// One attempt. Returns true if `target` holds one version of the block; `version` is its number.
 template <typename A>
 [[nodiscard, gnu::always_inline]] inline bool try_read(
     const BlockParts<const typename A::Word>& block, std::uint64_t* target,
@@ -336,11 +336,11 @@ template <typename A>
   // [R1] pairs with [W1] and [W3]. Without it the copy below could be older than the number.
   const std::uint64_t seq = A::load_acquire(*block.seq);
   A::copy_words(target, (seq & 1) == 0 ? block.copy0 : block.copy1, block.words);
-  // [R2] pairs with [W2] and [W4]. Without it the second look at seq could happen before the copy,
-  // and words of the next commit would pass. An acquire on that second load would not help.
+  // [R2] pairs with [W2] and [W4]. Without it seq could be loaded again before the copy is made,
+  // and words of the next commit would be accepted. An acquire on that second load would not help.
   A::fence_acquire();
   version = (seq + 1) / 2;
-  return A::load_relaxed(*block.seq) == seq;  // relaxed: fenced in by [R2]
+  return A::load_relaxed(*block.seq) == seq;  // relaxed: ordered by [R2]
 }
 
 // What read_bounded() does after its first attempt was overtaken.

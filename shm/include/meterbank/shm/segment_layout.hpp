@@ -4,10 +4,10 @@
 //
 // ---- A segment ----------------------------------------------------------------------------------
 //
-// All memory that one provider publishes. It consists of extents; an extent is one memfd, fully
-// allocated before it is mapped and then sealed against shrinking, growing and further writable
-// maps. Growth adds extents. Nothing ever moves, so a pointer of the owner and a mapping of a
-// reader stay valid for as long as they are held.
+// A segment is all memory that one provider publishes. It consists of extents. An extent is one
+// memfd, fully allocated before it is mapped, and then sealed against shrinking, growing and
+// further writable maps. Growth adds extents. Nothing ever moves, so a pointer of the owner and a
+// mapping of a reader stay valid for as long as they are held.
 //
 //   extent 0                                                extent 1, 2, ...
 //   +--------------+--------+-------+-------+----           +-------+-------+--------
@@ -18,15 +18,15 @@
 //        |  +--registrations--+  +-----+  +---next------------+
 //        +--extents: descriptor, inode, size of each
 //
-// A `Ref` names a place: extent << 32 | offset. Zero means none: offset 0 of extent 0 is the
-// header. A reader turns a Ref into a pointer only through MappedSegment::at(), which uses the
+// A `Ref` names a place: extent << 32 | offset. Zero means none, because offset 0 of extent 0 is
+// the header. A reader turns a Ref into a pointer only through MappedSegment::at(), which uses the
 // sizes that the kernel reports. A segment's own size fields are never trusted.
 //
 // ---- A group ------------------------------------------------------------------------------------
 //
-// The slots of one registration come in groups, each twice as large as the one before up to
-// kGroupSlotsMax, in a list. A group is four dense arrays. The place of each value depends only
-// on the registration's form (struct BlockForm):
+// A slot is the place of one instance. The slots of one registration are in a list of groups, each
+// twice as large as the one before, up to kGroupSlotsMax. A group is four dense arrays. The place
+// of each value depends only on the registration's form (struct BlockForm):
 //
 //   +-------------+----------------------+------------------+--------------+--------------------+
 //   | GroupHeader | heads: seq, slot     | second: copy 1   | checkpoints  | SlotDescriptor     |
@@ -47,8 +47,9 @@
 // ---- Shards -------------------------------------------------------------------------------------
 //
 // A set that any thread may write to is sharded: a slot has several blocks, each with one writer at
-// a time, and a reader joins their words. Block k of slot i is number i * shards + k in heads,
-// second and checkpoints, each rounded up to two lines, because processors fetch lines in pairs.
+// a time, and a reader joins their words. Block k of slot i has index i * shards + k in the arrays
+// heads, second and checkpoints. Its part of each array is rounded up to two lines, because
+// processors fetch lines in pairs.
 //
 //   |<--------------------- slot i --------------------->|<- slot i + 1 -
 //   +--------------+--------------+-- --+----------------+--------------+--
@@ -63,16 +64,16 @@
 //     one writer     one writer           atomic adds of
 //     at a time      at a time            any thread
 //
-// The slot word of shard 0 is the slot's. Another shard is in use if its own slot word is
-// LIVE in the current life. A life begins with its first values in all shards. The last shard is
-// shared: atomic adds to copy 0, no commits.
+// The slot word of shard 0 is the slot word of the whole slot. Another shard is in use if its own
+// slot word is LIVE in the current life. A life begins with its first values in all shards. All
+// threads share the last shard: they add atomically to copy 0 and make no commits.
 //
 // ---- Who writes what ----------------------------------------------------------------------------
 //
 // Only the provider writes. One private mutex guards what it writes, except values, the slot words
-// of shards, the words of liveness, and `settled_epoch`, `channel_refused` and `interest`. A field
-// without an atomic is written once, before the word that publishes it, and never again. Every word
-// that a reader loads while the owner may store is an atomic of 8 or 4 bytes.
+// of shards, the words of liveness, and `settled_epoch`, `channel_refused` and `interest`. A
+// non-atomic field is written once, before the word that publishes it, and never again. Every word
+// that a reader loads while the provider may store it is an atomic of 8 or 4 bytes.
 //
 //      provider stores                 what readers may use    reader loads
 // [P1] magic                release   the header              in attach    acquire   [Q1]
@@ -83,8 +84,8 @@
 // [P6] registrations_count  release   the record and its Ref  in refresh   acquire   [Q6]
 // [P7] state: closed        release   the final values        in collect   acquire   [Q7]
 //
-// Each P pairs with the Q of its number: a reader that sees the word sees everything written
-// before it.
+// Each P pairs with the Q of the same number: a reader that sees the word also sees everything
+// written before it.
 //
 // Thread safety  As above: one provider writes, any number of readers load.
 // Errors         None here: the formulas below expect numbers that were checked before, by
@@ -203,7 +204,7 @@ struct alignas(kCacheLine) SegmentHeader {
 
   // Liveness: written by the keeper thread.
   // A robust mutex that the keeper locks for as long as the process lives. At death the kernel sets
-  // bit 30 of its first 32-bit word. Hint only: a hostile provider can forge it.
+  // bit 30 of its first 32-bit word. This is only a hint: a hostile provider can forge it.
   alignas(kCacheLine) std::array<std::uint64_t, 8> owner_mutex;  //  320
   SharedWord heartbeat_ns;                 //  384  CLOCK_MONOTONIC_COARSE, once a period
   SharedWord heartbeat_period_ns;          //  392  0: this provider has no keeper
@@ -250,8 +251,8 @@ inline constexpr std::uint32_t kOwnerDied = 0x40000000;  // FUTEX_OWNER_DIED, li
 
 // ---- A registration: one provider's live declaration of a counterset ----
 
-// Our form of the ETW registration entry: the state moves inserted -> closing -> closed, never
-// back; a re-registration of the same schema is a new generation of the word.
+// Modelled on the ETW registration entry. The state moves inserted -> closing -> closed and never
+// back. Registering the same schema again starts a new generation of the word.
 enum class RegistrationState : std::uint64_t {
   kFree = 0,
   kInserted = 1,
@@ -287,7 +288,7 @@ struct BlockForm {
   std::uint32_t lanes = 1;  // slots that share a head: 1 = line, 8 = tile
   Consistency consistency = Consistency::kBlock;
   std::uint32_t checkpoint = 0;  // 1: each block has a checkpoint pair
-  std::uint32_t cut_pair = 0;    // 1: and behind it an epoch pair
+  std::uint32_t cut_pair = 0;    // 1: an epoch pair follows the checkpoint pair
   std::uint32_t shards = 1;      // blocks of a slot; 1: not sharded
 
   static constexpr std::uint64_t lines(std::uint64_t words) noexcept {
@@ -296,7 +297,7 @@ struct BlockForm {
   // Copy 1 of a narrow line shares the line of its head: 2 + 3 + 3 words.
   [[nodiscard]] constexpr bool inline_second() const noexcept { return lanes == 1 && words <= 3; }
   [[nodiscard]] constexpr bool sharded() const noexcept { return shards > 1; }
-  // The lines of one block, apart from those of other writers.
+  // The bytes of `block_words` words in whole lines; in a sharded set, in whole pairs of lines.
   [[nodiscard]] constexpr std::uint64_t stride(std::uint64_t block_words) const noexcept {
     const std::uint64_t bytes = lines(block_words);
     return sharded() ? (bytes + kLinePair - 1) / kLinePair * kLinePair : bytes;
@@ -338,7 +339,7 @@ struct alignas(kCacheLine) RegistrationRecord {
   SharedWord membership;      //   8  incremented before each create [S2] or close [S1]
   SharedWord first_group;     //  16  Ref [P4]
   SharedWord live_instances;  //  24  advisory, for listings
-  SharedWord interest;        //  32  connections that said they are interested
+  SharedWord interest;        //  32  connections that declared interest
   // Constant since [P6].
   Ref schema;                              //  40  SchemaHeader
   std::uint32_t schema_bytes;              //  48
@@ -382,8 +383,9 @@ static_assert(offsetof(GroupHeader, reserved0) == 12);
 static_assert(offsetof(GroupHeader, reserved1) == 16);
 static_assert(sizeof(GroupHeader) == 64);
 
-// What a slot stands for. Rewritten at each life between [S2] and [S3]; every field is an atomic
-// because a reader may be copying it then; the generation check detects that.
+// Describes the instance in a slot. The provider rewrites it at each life, between [S2] and [S3].
+// Every field is an atomic, because a reader may be copying it meanwhile; the reader's check of the
+// generation detects that.
 struct SlotDescriptor {
   SharedWord identity;                  //  0  instance id | name bytes << 32
   SharedWord name;                      //  8  Ref of a long name, 0: it is in name_here
@@ -401,7 +403,7 @@ inline constexpr std::uint32_t kAnyInstanceId = 0xffffffff;  // Windows: PCW_ANY
 inline constexpr std::uint32_t kInstanceIdMax =
     0xfffffffd;  // 0xfffffffe and 0xffffffff are reserved
 
-// Offsets of the arrays of a group from its header. Same formula for owner and reader.
+// Offsets of the arrays of a group from its header. Owner and reader use the same formula.
 struct GroupLayout {
   std::uint64_t heads = 0;
   std::uint64_t second = 0;
@@ -412,7 +414,7 @@ struct GroupLayout {
   static constexpr GroupLayout of(const BlockForm& form, std::uint64_t slots) noexcept {
     GroupLayout layout;
     const std::uint64_t heads = slots / form.lanes * form.shards;
-    // A sharded group begins at an even line, so that its pairs of lines are the processor's.
+    // Sharded heads begin at an even line, so that their pairs of lines are those of the processor.
     layout.heads = form.sharded() ? kLinePair : sizeof(GroupHeader);
     layout.second = layout.heads + heads * form.head_stride();
     layout.checkpoints = layout.second + heads * form.second_stride();
