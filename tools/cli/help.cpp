@@ -55,8 +55,8 @@ Short     set                        all counters of all instances
   'network_interface/*/bytes_*'
   orders@48213:demo_orders/eu/accepted
 
-  set/x is counter x in a set that has one, else instance x. A backslash makes one of
-  / * ? [ ] \ : # @ ordinary. Without wildcards, no quotes are needed in any shell.
+  set/x is counter x if the set has one, else instance x. A backslash before one of
+  / * ? [ ] \ : # @ makes it ordinary. Without wildcards, no quotes are needed in any shell.
 
 Windows   \Set\Counter               a set with a single instance
           \Set(instance)\Counter
@@ -86,8 +86,8 @@ blank (pdh-csv, pdh-tsv) or null (json); it is never 0. The status then says why
 rate needs two samples), no-value (none was recorded), dead, gone, busy, reset, zero-base ...
 
 A distribution has a row that counts its values, followed by a row for each percentile of -p:
-set/instance/latency.p99. They cover the time between two samples; the first sample covers all values.
-json has the whole distribution, and get --hist draws it. A text appears in place of a number.
+set/instance/latency.p99. Percentiles cover the time between two samples; in the first sample, all
+values. json has the whole distribution, and get --hist draws it. A text appears in place of a number.
 
 --units base        tables with base units
 --json-int string   64-bit integers as strings, for JavaScript
@@ -119,20 +119,20 @@ constexpr std::string_view kExitCodes =
     R"(0    done; also Ctrl-C where nothing else ends it: watch, host, demo, get -n 0,
      pmu hold
 1    ran, but the answer is no: nothing matched, the provider is gone or did
-     not answer in the last sample, with --strict is hung, doctor found a
+     not answer in the last sample, or with --strict is hung; doctor found a
      problem, pmu probe found no counter, pmu hold lost its lease
 2    usage: a bad option, path or number
 3    environment: permission, no directory, a newer layout, disk full, out of
-     memory, with --strict providers that are left out; no arbiter, counters
-     that others have
-124  --timeout ran out; of pmu also --wait, and --for of pmu wait
+     memory, with --strict also providers that are left out; no arbiter, or
+     counters that other programs hold
+124  --timeout expired; for pmu also --wait, and --for of pmu wait
 126  pmu run: the command could not be run
 127  pmu run: there is no such command
 130  Ctrl-C before the last sample of get -n N, or while pmu waits for counters
      (143: SIGTERM)
 
-pmu run otherwise ends with the code of its command, 128 and the signal if one
-killed it.
+pmu run otherwise ends with the code of its command, or with 128 plus the
+number of the signal that killed it.
 )";
 
 struct Topic {
