@@ -11,8 +11,8 @@ namespace meterbank::arbiter {
 namespace {
 
 constexpr const char* kFooter = R"(
-Signals: SIGTERM ends it, SIGHUP reads the policy file anew, SIGUSR2 goes on in a new
-image of the program.
+Signals: SIGTERM ends the arbiter, SIGHUP reloads the policy file, SIGUSR2 continues in a
+new image of the program.
 
 Exit codes: 0 ended as asked, or the policy file has no fault; 1 another arbiter has the
 directory, or a file was not found; 2 a faulty option, policy or topology; 3 the environment:
@@ -54,7 +54,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
       ->capture_default_str();
   app.add_option("--policy", line.server.policy, "Limits of users and groups, in TOML")
       ->type_name("FILE");
-  app.add_option("--journal", line.server.journal, "What was lent; default: DIR/pmud.journal")
+  app.add_option("--journal", line.server.journal, "File of the leases; default: DIR/pmud.journal")
       ->type_name("FILE");
   app.add_option("--socket-mode", socket_mode, "Mode of the socket; default: 0666")
       ->type_name("MODE");
@@ -62,9 +62,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
       ->type_name("FILE");
   app.add_option("--simulate", line.simulate, "Lend counters of a machine that a file describes")
       ->type_name("TOPOLOGY");
-  app.add_option("--check-policy", line.check_policy, "Say what is wrong with a file, and end")
+  app.add_option("--check-policy", line.check_policy, "Print the faults of a policy and exit")
       ->type_name("FILE");
-  app.add_flag("--version", wants_version, "Say the version, and end");
+  app.add_flag("--version", wants_version, "Print the version and exit");
   app.add_option("--resume", line.resume)->group("");  // of an upgrade; not for people
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

@@ -72,7 +72,7 @@ same name. Several files with the same counters become one log in time order.
 
 Options:
   -c PATH...         Keep these counters; * and ? in every part
-  -cf FILE           Read these from FILE, one path per line
+  -cf FILE           Read these paths from FILE, one per line
   -f CSV|TSV         Format of the result, default that of the first file
   -t N               Keep every Nth record, from the first on
   -b TIME, -e TIME   Begin and end, both included: M/D/YYYY [HH:MM:SS]

@@ -43,9 +43,9 @@ std::optional<Invocation> parse_gen_arguments(std::span<const std::string> argum
 std::string_view gen_help() {
   return R"(usage: meterbank gen MANIFEST OUTPUT... [OPTION...]
 
-Headers and documents of a manifest, which says what a program publishes: a .man file of Windows'
-CTRPP, or the same in TOML. This is meterbank-gen, found beside this program or on the PATH; its
-options stand behind the verb. All of them: meterbank-gen --help
+Generates headers and documents from a manifest, which says what a program publishes: a .man file
+of Windows' CTRPP, or TOML. Runs meterbank-gen, found beside this program or on the PATH, with the
+options after the verb. All options: meterbank-gen --help
 
 Outputs:
   --cpp FILE         Typed C++ header for the publisher library
@@ -55,7 +55,7 @@ Outputs:
   --man FILE         Manual page
   --markdown FILE    The same page in Markdown
   --migrate OUT      The manifest in TOML
-  --check            None: is the manifest good?
+  --check            Check the manifest and write nothing
 
 Examples:
   meterbank gen orders.toml --cpp orders.hpp

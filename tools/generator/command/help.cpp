@@ -22,17 +22,17 @@ Outputs:
   --migrate OUT, -migrate  The manifest in TOML; excludes all other options
 
 Options:
-  --check                  Check the manifest and write nothing; see the exit code
+  --check                  Check the manifest and write nothing
   --against OLD            Refuse changes that break readers of the manifest OLD
-  --namespace NAME         Of --cpp, also a::b; default: the provider's symbol
-  --prefix TEXT, -prefix   Of what --code and --symbols define
+  --namespace NAME         Namespace of --cpp, also a::b; default: the provider's symbol
+  --prefix TEXT, -prefix   Prefix of the names that --code and --symbols define
   --notification-callback  CounterInitialize takes a callback; user mode only. Also
                            -NotificationCallback and -MemoryRoutines
-  --depfile FILE           What the outputs depend on, in the syntax of make
-  --template OUTPUT=FILE   A template in place of the built-in one (repeatable)
-  --print-template NAME    The built-in one: cpp, c, code_user, code_kernel, symbols, resources,
-                           man, markdown
-  --version, --help        These
+  --depfile FILE           Write the dependencies of the outputs, in the syntax of make
+  --template OUTPUT=FILE   Use FILE instead of the built-in template (repeatable)
+  --print-template NAME    Print the built-in template: cpp, c, code_user, code_kernel, symbols,
+                           resources, man, markdown
+  --version, --help        Print the version, or this text
 
 Options of CTRPP have one dash and may be written in any case. -backcompat has no effect; -legacy,
 -sumPath and -summary are refused.

@@ -44,7 +44,8 @@ inline constexpr std::array kPmuActions{
     VerbWords<PmuAction>{
         PmuAction::kHold,
         {"hold", " N | -e EVENTS",
-         "Holds counters until stopped or until --for has passed. Prints its token first.",
+         "Prints the lease's token, then holds its counters until stopped or until --for\n"
+         "has passed.",
          "  meterbank pmu hold 2 --cpus 0-3\n"
          "  meterbank pmu hold -e cycles --for 10s --label 'nightly bench'\n"}},
     VerbWords<PmuAction>{
@@ -55,8 +56,8 @@ inline constexpr std::array kPmuActions{
     VerbWords<PmuAction>{
         PmuAction::kProbe,
         {"probe", " N | -e EVENT",
-         "Prints how many more counters could be leased now. Asks the kernel if it can\n"
-         "answer.",
+         "Prints how many more counters could be leased now. Where possible, asks the\n"
+         "kernel.",
          "  meterbank pmu probe -e cycles --cpus 0-3\n"
          "  meterbank pmu probe --pmu breakpoint 1\n"}},
     VerbWords<PmuAction>{
