@@ -74,6 +74,8 @@ TEST(Fences, NeedALabelNearby) {
                 header("// a fence\nstd::atomic_thread_fence(std::memory_order_release);\n"))),
             1U);
   EXPECT_EQ(count_of(find_unlabelled_fences(header("A::fence_release();\n"))), 1U);
+  EXPECT_EQ(count_of(find_unlabelled_fences(header("__atomic_thread_fence(__ATOMIC_ACQUIRE);\n"))),
+            1U);
   EXPECT_EQ(count_of(find_unlabelled_fences(header("// [W1]\n\n\n\n\n\n\nA::fence_acquire();\n"))),
             1U);
 }
