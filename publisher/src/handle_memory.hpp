@@ -41,7 +41,7 @@ struct alignas(kCacheLine) SlotLife {
   std::byte* long_name = nullptr;  // memory for names beyond kNameHereBytes, kept for reuse
   Ref long_name_ref = 0;
   std::uint64_t long_name_bytes = 0;
-  std::unique_ptr<Shard[]> shards;  // of a sharded set, the shared one last
+  std::unique_ptr<Shard[]> shards;  // none unless the set is sharded; the shared shard is the last
   std::uint32_t shards_count = 0;
 
   // As the writers of the present life need them; `area` is `rseq` of the registration.

@@ -182,8 +182,11 @@ void Server::admit(PacketSocket socket, Nanoseconds now) {
 }
 
 void Server::add_client(ClientNumber client, ClientConnection connection) {
-  watch(connection.peer.descriptor(), Source::kClient, client, EPOLLIN);
-  watch(connection.peer.process(), Source::kProcess, client, EPOLLIN);
+  // A client that cannot be heard would wait for ever, so it is dropped.
+  if (!watch(connection.peer.descriptor(), Source::kClient, client, EPOLLIN) ||
+      !watch(connection.peer.process(), Source::kProcess, client, EPOLLIN)) {
+    ending_.insert(client);
+  }
   connections_.emplace(client, std::move(connection));
 }
 

@@ -31,8 +31,8 @@ class Output {
   [[nodiscard]] bool is_file() const noexcept { return !path_.empty(); }
 
   // Writes what closes the document. Returns `exit_code`, or kExitEnvironment if something could
-  // not be written. A reader of a pipe that has seen enough (head) is no failure, and nothing is
-  // said of it.
+  // not be written. It is not an error if the process behind a pipe closes it early, as `head`
+  // does.
   int finish(int exit_code, std::string_view closing = {});
 
  private:

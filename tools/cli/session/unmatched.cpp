@@ -79,7 +79,7 @@ struct NoTotal {
   std::string remedy;
 };
 
-// Why there is no row `_Total` that the path asks for. Nothing, if there could be one.
+// Why the row `_Total` that the path names does not exist. No value: it may exist.
 std::optional<NoTotal> no_total(const Unmatched& miss, const CounterPath& path,
                                 const Catalog& catalog) {
   if (miss.part != "instance" && !path.second_word) return std::nullopt;

@@ -264,8 +264,8 @@ class Instance : public InstanceWriter {
     }
     return *this;
   }
-  // Threads may go on counting through it where it lies in static memory, as during exit(): it
-  // forgets nothing, and what it counts into stays mapped.
+  // Other threads may still count through a static instance while exit() destroys it. So the
+  // destructor leaves its members as they are, and the memory that they point to stays mapped.
   ~Instance() { end(); }
 
   // Idempotent. Progress: waits for the provider's private mutex.

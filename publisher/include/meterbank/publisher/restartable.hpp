@@ -46,8 +46,9 @@
 //      X5 pairs with R2, where W2 and W4 do otherwise. The last commit may be another thread's.
 //      This one has seen its number before the fence; so a reader that sees a word of the copy
 //      that readers of the number before were sent to sees that seq has moved on. X6 pairs with X7
-//      of the last commit. A thread may have moved and be looking from another processor: words
-//      older than the number would pass the comparison and undo a commit. X7 is a release, as W1.
+//      of the last commit. Without it a thread that has moved to another processor could load words
+//      that are older than the number; the comparison would succeed, and the commit would undo
+//      another one. X7 is a release, as W1.
 //
 // An abort leaves garbage in the copy that no reader is sent to. Therefore each commit writes all
 // of its words. The checkpoint pair is written in the same manner, by its own number, which is

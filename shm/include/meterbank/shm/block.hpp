@@ -237,7 +237,8 @@ class BlockWriter {
     // of copy 1.
     A::store_release(*seq_word, seq + 1);
     // [W2] pairs with [R2]. Without it a reader that was sent to copy 0 earlier could accept a mix
-    // of old words and the next stores, because these might become visible before the odd number.
+    // of old words and the next stores, because those stores might become visible before the
+    // odd number.
     A::fence_release();
     store_to_copy0();
     // [W3] pairs with [R1]. Without it a reader sees the even number and old words of copy 0.

@@ -70,10 +70,10 @@
 //
 // ---- Who writes what ----------------------------------------------------------------------------
 //
-// Only the provider writes. One private mutex guards what it writes, except values, the slot words
-// of shards, the words of liveness, and `settled_epoch`, `channel_refused` and `interest`. A
-// non-atomic field is written once, before the word that publishes it, and never again. Every word
-// that a reader loads while the provider may store it is an atomic of 8 or 4 bytes.
+// Only the provider writes. It holds one private mutex for every write but these: values, slot
+// words of shards, words of liveness, `settled_epoch`, `channel_refused` and `interest`. It writes
+// a non-atomic field once, before the word that publishes it, and never again. Every word that a
+// reader loads while the provider may store it is an atomic of 8 or 4 bytes.
 //
 //      provider stores                 what readers may use    reader loads
 // [P1] magic                release   the header              in attach    acquire   [Q1]

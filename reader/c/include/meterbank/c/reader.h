@@ -266,7 +266,7 @@ typedef struct mb_row {
   uint64_t skew_ns;      // MB_ROW_CUT_PER_BLOCK: the first load was at most so long before the last
   uint32_t instance_id;
   uint32_t is_total;  // made by the reader; provider and set are those of its first share
-  uint32_t pid;       // of the provider, see mb_listed_provider
+  uint32_t pid;       // that of the provider, as in mb_listed_provider
   uint32_t uid;
   uint32_t is_trusted;
   uint32_t needs_provider;  // it would pass for a row of a trusted provider: show the provider
