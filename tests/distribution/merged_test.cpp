@@ -20,7 +20,7 @@
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
 
-namespace meterbank {
+namespace meterbank::merged_test {
 namespace {
 
 enum class Call : std::uint32_t { kLatency };
@@ -209,4 +209,4 @@ INSTANTIATE_TEST_SUITE_P(OfOneThreadAndOfMany, MergedDistributions, testing::Boo
                          [](const auto& made) { return made.param ? "Many" : "One"; });
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::merged_test

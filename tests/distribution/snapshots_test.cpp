@@ -18,7 +18,7 @@
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
 
-namespace meterbank {
+namespace meterbank::snapshots_test {
 namespace {
 
 using test::RecordedPattern;
@@ -244,4 +244,4 @@ TEST_F(Snapshots, ControlOfARecorderWithTwoCommitsFindsThemApart) {
 }
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::snapshots_test

@@ -9,7 +9,7 @@
 
 #include "pcw_fixture.hpp"
 
-namespace meterbank {
+namespace meterbank::instance_test {
 namespace {
 
 using namespace test;
@@ -210,4 +210,4 @@ TEST_F(PcwInstances, AreNotAllocatedInAnotherLayout) {
 }
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::instance_test

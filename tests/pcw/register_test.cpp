@@ -11,7 +11,7 @@
 
 #include "pcw_fixture.hpp"
 
-namespace meterbank {
+namespace meterbank::register_test {
 namespace {
 
 using namespace test;
@@ -309,4 +309,4 @@ TEST_F(PcwRegisterTest, IgnoresAnInstanceThatUnregisterClosed) {
 }
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::register_test

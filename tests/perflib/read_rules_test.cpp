@@ -11,7 +11,7 @@
 #include "meterbank/perflib/scan_interval.hpp"
 #include "perf_fixture.hpp"
 
-namespace meterbank::test {
+namespace meterbank::test::read_rules_test {
 namespace {
 
 constexpr ULONG kInstanceNotFound = ERROR_WMI_INSTANCE_NOT_FOUND;
@@ -382,4 +382,4 @@ TEST_F(PerfRead, CopiesAllOfASetWhereManyNamesAreAskedFor) {
 }
 
 }  // namespace
-}  // namespace meterbank::test
+}  // namespace meterbank::test::read_rules_test

@@ -23,7 +23,7 @@
 #include "meterbank/reader.hpp"
 #include "numbered_set.hpp"
 
-namespace meterbank {
+namespace meterbank::interrupted_count_test {
 namespace {
 
 using test::SteppedChild;
@@ -186,4 +186,4 @@ TEST(InterruptedCount, LosesNoValueOfADistributionWhenAHandlerRecordsToo) {
 }
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::interrupted_count_test

@@ -19,7 +19,7 @@
 #include "numbered_set.hpp"
 #include "segment_eye.hpp"
 
-namespace meterbank {
+namespace meterbank::kill_storm_test {
 namespace {
 
 using test::SeenSlot;
@@ -208,4 +208,4 @@ TEST(KillStormControl, AReaderThatDoesNotLookAgainSeesTornRows) {
 }
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::kill_storm_test

@@ -20,7 +20,7 @@
 #include "numbered_set.hpp"
 #include "segment_eye.hpp"
 
-namespace meterbank {
+namespace meterbank::strict_seccomp_test {
 namespace {
 
 using test::SeenSlot;
@@ -147,4 +147,4 @@ TEST(StrictSeccompControl, AnyOtherSystemCallIsDeath) {
 }
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::strict_seccomp_test

@@ -11,7 +11,7 @@
 #include "../support/sanitizers.hpp"
 #include "../support/temporary_directory.hpp"
 
-namespace meterbank {
+namespace meterbank::fork_test {
 namespace {
 
 using test::Venue;
@@ -133,4 +133,4 @@ TEST(Fork, NoChildInheritsALockThatAnotherThreadHeld) {
 }
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::fork_test

@@ -20,7 +20,7 @@
 #include "meterbank/reader/cook.hpp"
 #include "meterbank/reader/item_query.hpp"
 
-namespace meterbank {
+namespace meterbank::identity_test {
 namespace {
 
 using test::OtherUser;
@@ -502,4 +502,4 @@ TEST_F(IdentityOfSegments, ACopiedIdentityAnswersForNoOtherProvider) {
 }
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::identity_test

@@ -20,7 +20,7 @@
 #include "meterbank/reader/item_query.hpp"
 #include "plan/build_plan.hpp"
 
-namespace meterbank {
+namespace meterbank::query_item_test {
 namespace {
 
 using test::Venue;
@@ -361,4 +361,4 @@ TEST_F(QueryItems, NameTheirStatuses) {
 }
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::query_item_test

@@ -18,7 +18,7 @@
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/cook.hpp"
 
-namespace meterbank {
+namespace meterbank::query_test {
 namespace {
 
 using test::Venue;
@@ -467,4 +467,4 @@ TEST_F(QueryTest, NamesEachRowStatus) {
 }
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::query_test

@@ -11,7 +11,7 @@
 #include "../support/cooked_values.hpp"
 #include "processors.hpp"
 
-namespace meterbank {
+namespace meterbank::processor_blocks_test {
 namespace {
 
 using test::Blocks;
@@ -257,4 +257,4 @@ TEST(ProcessorRecorders, CountEverythingOfAllThreads) {
 }
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::processor_blocks_test

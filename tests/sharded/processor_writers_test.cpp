@@ -17,7 +17,7 @@
 #include "../support/sample_words.hpp"
 #include "processors.hpp"
 
-namespace meterbank {
+namespace meterbank::processor_writers_test {
 namespace {
 
 using test::Blocks;
@@ -375,4 +375,4 @@ INSTANTIATE_TEST_SUITE_P(OfEachConsistency, ProcessorWriters,
                          });
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::processor_writers_test

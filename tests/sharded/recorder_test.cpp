@@ -15,7 +15,7 @@
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
 
-namespace meterbank {
+namespace meterbank::recorder_test {
 namespace {
 
 enum class Call : std::uint32_t { kLatency, kServed };
@@ -193,4 +193,4 @@ TEST_P(ShardedRecorderTest, AgreesInEverySnapshot) {
 INSTANTIATE_TEST_SUITE_P(Shards, ShardedRecorderTest, testing::Values(16U, 1U));
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::recorder_test

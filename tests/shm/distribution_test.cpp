@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "../support/depth.hpp"
 #include "../support/value_kinds.hpp"
 
 namespace meterbank {
@@ -68,7 +69,7 @@ TEST(Buckets, HoldTheirUpperEndAndNotTheirLower) {
 TEST(Buckets, AreThoseOfTheLogarithm) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> exponents(-1074, 1023.99);
-  for (int i = 0; i < 1'000'000; ++i) {
+  for (std::uint64_t i = 0; i < test::tries(1'000'000); ++i) {
     const double value = std::exp2(exponents(random));
     if (value == 0) continue;
     for (const std::int32_t scale : {-4, -1, 0, 3, 8}) {

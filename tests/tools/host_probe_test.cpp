@@ -14,7 +14,7 @@
 #include "host/probe/process.hpp"
 #include "host/probe/system.hpp"
 
-namespace meterbank::host {
+namespace meterbank::host::host_probe_test {
 namespace {
 
 constexpr std::uint64_t kTicks = 100;
@@ -293,4 +293,4 @@ TEST(DisplayableName, EndsBeforeTheFirstCharacterThatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace meterbank::host
+}  // namespace meterbank::host::host_probe_test

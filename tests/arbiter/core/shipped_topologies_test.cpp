@@ -15,7 +15,7 @@
 #include "../../support/sanitizers.hpp"
 #include "arbiter/core/topology.hpp"
 
-namespace meterbank::arbiter {
+namespace meterbank::arbiter::shipped_topologies_test {
 namespace {
 
 constexpr int kDamagedFiles = test::kHasSanitizer ? 200 : 3000;
@@ -209,4 +209,4 @@ TEST(ShippedTopologies, KnowTheWatchdogWhereThereIsOne) {
 }
 
 }  // namespace
-}  // namespace meterbank::arbiter
+}  // namespace meterbank::arbiter::shipped_topologies_test

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace meterbank::arbiter {
+namespace meterbank::arbiter::topology_test {
 namespace {
 
 // Lines 1 to 6 of most texts here. Tables of the PMU follow.
@@ -434,4 +434,4 @@ TEST(Topology, FindsPmusByName) {
 }
 
 }  // namespace
-}  // namespace meterbank::arbiter
+}  // namespace meterbank::arbiter::topology_test

@@ -12,7 +12,7 @@
 
 #include "simulated_world.hpp"
 
-namespace meterbank::arbiter {
+namespace meterbank::arbiter::queue_test {
 namespace {
 
 using pmu::Priority;
@@ -288,4 +288,4 @@ TEST_F(SimulatedPreemption, IsNotForEqualsNorOfThoseWhoDoNotGiveWay) {
 }
 
 }  // namespace
-}  // namespace meterbank::arbiter
+}  // namespace meterbank::arbiter::queue_test

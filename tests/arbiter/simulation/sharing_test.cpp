@@ -9,7 +9,7 @@
 
 #include "simulated_world.hpp"
 
-namespace meterbank::arbiter {
+namespace meterbank::arbiter::sharing_test {
 namespace {
 
 constexpr Event kCycles = {.code = 0x3c};
@@ -170,4 +170,4 @@ TEST_F(SimulatedSlices, EndWithoutATrace) {
 }
 
 }  // namespace
-}  // namespace meterbank::arbiter
+}  // namespace meterbank::arbiter::sharing_test

@@ -11,7 +11,7 @@
 #include "arbiter/backend/simulated/simulated_backend.hpp"
 #include "simulated_machine.hpp"
 
-namespace meterbank::arbiter {
+namespace meterbank::arbiter::simulated_backend_test {
 namespace {
 
 constexpr Event kCycles = {.code = 0x3c};
@@ -295,4 +295,4 @@ TEST_F(SimulatedBackendTest, LetsGoOfCountersThatAnotherProcessHasADescriptorOf)
 }
 
 }  // namespace
-}  // namespace meterbank::arbiter
+}  // namespace meterbank::arbiter::simulated_backend_test

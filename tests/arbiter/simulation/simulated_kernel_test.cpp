@@ -12,7 +12,7 @@
 #include "arbiter/backend/simulated/simulated_kernel.hpp"
 #include "simulated_machine.hpp"
 
-namespace meterbank::arbiter {
+namespace meterbank::arbiter::simulated_kernel_test {
 namespace {
 
 constexpr Event kCycles = {.code = 0x11};
@@ -439,4 +439,4 @@ TEST(SimulatedPacking, GivesEachEventACounterOfItsOwnThatItCanBeOn) {
 }
 
 }  // namespace
-}  // namespace meterbank::arbiter
+}  // namespace meterbank::arbiter::simulated_kernel_test

@@ -9,7 +9,7 @@
 #include "generator/output/output.hpp"
 #include "samples.hpp"
 
-namespace meterbank::generator::test {
+namespace meterbank::generator::test::markdown_test {
 namespace {
 
 std::string made_of(const Manifest& manifest) { return markdown(manifest, {}).value_or("nothing"); }
@@ -115,4 +115,4 @@ TEST(Markdown, RefusesATemplateThatDoesNotEnd) {
 }
 
 }  // namespace
-}  // namespace meterbank::generator::test
+}  // namespace meterbank::generator::test::markdown_test

@@ -17,7 +17,7 @@
 #include "meterbank/publisher.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 
-namespace meterbank {
+namespace meterbank::crash_sweep_shards_test {
 namespace {
 
 using test::SeenSlot;
@@ -269,4 +269,4 @@ TEST(CrashSweepControl, ABlockThatIsFoldedIntoAnotherIsFoundCountedTwice) {
 }
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::crash_sweep_shards_test

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "../../support/depth.hpp"
 #include "../../support/descriptors.hpp"
 #include "hostile_answer.hpp"
 
@@ -49,24 +50,24 @@ void damage(std::vector<std::byte>& packet, std::minstd_rand& random) {
   if (packet.size() >= 12 && below(4) != 0) std::memcpy(packet.data() + 8, &bytes, sizeof bytes);
 }
 
-TEST(CallbackHostile, AMillionDamagedAnswersBreakNoPromise) {
-  constexpr int kAnswers = 1'000'000;
+TEST(CallbackHostile, DamagedAnswersBreakNoPromise) {
+  const std::uint64_t answers = test::tries(1'000'000);
   const std::ptrdiff_t before = open_descriptors();
   HostileAnswer reader;
   std::minstd_rand random(20'261'121);  // the same each time
   std::vector<std::vector<std::byte>> sound;
   for (const std::uint32_t rows : {0U, 1U, 3U, 12U}) sound.push_back(HostileAnswer::sound(rows));
   bool kept = true;
-  int taken = 0;
+  std::uint64_t taken = 0;
   std::vector<std::byte> packet;
-  for (int answer = 0; answer < kAnswers && kept; ++answer) {
-    packet = sound[static_cast<std::size_t>(answer) % sound.size()];
+  for (std::uint64_t answer = 0; answer < answers && kept; ++answer) {
+    packet = sound[answer % sound.size()];
     if (answer % 16 != 0) damage(packet, random);
     if (reader.take(packet, kept)) ++taken;
   }
   EXPECT_TRUE(kept);
-  EXPECT_GT(taken, kAnswers / 16);  // damage to a value or a name does not show
-  EXPECT_LT(taken, kAnswers);
+  EXPECT_GT(taken, answers / 16);  // damage to a value or a name does not show
+  EXPECT_LT(taken, answers);
   EXPECT_EQ(open_descriptors(), before);
 }
 

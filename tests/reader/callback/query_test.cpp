@@ -8,7 +8,7 @@
 #include "../../support/sample_words.hpp"
 #include "callback_fixture.hpp"
 
-namespace meterbank {
+namespace meterbank::callback_query_test {
 namespace {
 
 using test::CallbackQuery;
@@ -354,4 +354,4 @@ TEST_F(CallbackQuery, RowsOfAClosedRegistrationAreClosed) {
 }
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::callback_query_test

@@ -10,7 +10,7 @@
 #include "../../support/sample_words.hpp"
 #include "callback_fixture.hpp"
 
-namespace meterbank {
+namespace meterbank::callback_request_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -199,4 +199,4 @@ TEST_F(CallbackInterest, ReachesAProviderThatStartsLate) {
 }
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::callback_request_test

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "../../support/cooked_values.hpp"
+#include "../../support/depth.hpp"
 #include "../../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
@@ -253,7 +254,8 @@ TEST(CookRules, AgreeWithTheBookOnRandomPairs) {
   RandomSymbols random;
   std::size_t values = 0;
   std::size_t refusals = 0;
-  for (int turn = 0; turn < 100'000; ++turn) {
+  const std::uint64_t pairs = test::tries(100'000);
+  for (std::uint64_t turn = 0; turn < pairs; ++turn) {
     const Symbols s = random.next();
     for (const std::uint32_t type : kShown) {
       const CookedValue ours = cooked(type, s);
@@ -268,14 +270,14 @@ TEST(CookRules, AgreeWithTheBookOnRandomPairs) {
       ASSERT_NEAR(ours.value, *book, size * 1e-12) << name_of(static_cast<CounterType>(type));
     }
   }
-  EXPECT_GT(values, 1'000'000U);
-  EXPECT_GT(refusals, 100'000U);
+  EXPECT_GT(values, 10 * pairs);
+  EXPECT_GT(refusals, pairs);
 }
 
 TEST(CookRules, GiveNoNanOrInfinityForAnyPairOfAnyType) {
   RandomSymbols random;
   std::mt19937_64 types(1);
-  for (int turn = 0; turn < 1'000'000; ++turn) {
+  for (std::uint64_t turn = 0; turn < test::tries(1'000'000); ++turn) {
     const Symbols s = random.next();
     const auto type =
         turn % 2 == 0 ? kShown[types() % kShown.size()] : static_cast<std::uint32_t>(types());

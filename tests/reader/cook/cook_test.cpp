@@ -11,7 +11,7 @@
 
 #include "cook/cook_formula.hpp"
 
-namespace meterbank {
+namespace meterbank::cook_test {
 namespace {
 
 constexpr CookOptions kUncapped{.cap_percent = false};
@@ -254,4 +254,4 @@ TEST(CookStatus, HasANameForEachOutcome) {
 }
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::cook_test

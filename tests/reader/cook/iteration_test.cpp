@@ -14,7 +14,7 @@
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
 
-namespace meterbank {
+namespace meterbank::iteration_test {
 namespace {
 
 enum Stage : std::uint32_t { kServed, kLatency, kState };
@@ -182,4 +182,4 @@ INSTANTIATE_TEST_SUITE_P(OfNamedInstances, SampleRows,
                          testing::Values(InstanceKind::kMultipleAggregate));
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::iteration_test

@@ -16,7 +16,7 @@
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/cook.hpp"
 
-namespace meterbank {
+namespace meterbank::total_form_test {
 namespace {
 
 constexpr Timestamp kStart{1'000'000'000, 0};
@@ -152,4 +152,4 @@ INSTANTIATE_TEST_SUITE_P(OfShares, TotalFormHistory,
                          testing::Values(InstanceKind::kGlobalAggregateHistory));
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::total_form_test

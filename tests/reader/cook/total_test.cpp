@@ -13,7 +13,7 @@
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/cook.hpp"
 
-namespace meterbank {
+namespace meterbank::total_test {
 namespace {
 
 constexpr Timestamp kStart{1'000'000'000, 0};
@@ -373,4 +373,4 @@ TEST_F(TotalTest, LeavesANewInstanceOutOfARate) {
 }
 
 }  // namespace
-}  // namespace meterbank
+}  // namespace meterbank::total_test

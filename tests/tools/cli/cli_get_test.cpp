@@ -15,7 +15,7 @@
 #include "cli_fixture.hpp"
 #include "cli_json.hpp"
 
-namespace meterbank::cli {
+namespace meterbank::cli::cli_get_test {
 namespace {
 
 class CliGet : public CliTest {};
@@ -449,4 +449,4 @@ TEST_F(CliGet, WritesThroughALinkAndKeepsIt) {
 }
 
 }  // namespace
-}  // namespace meterbank::cli
+}  // namespace meterbank::cli::cli_get_test

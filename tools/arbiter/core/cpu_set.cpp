@@ -20,12 +20,12 @@ Result<std::uint32_t> read_cpu(std::string_view text, std::string_view part) {
   const auto cpu = is_decimal ? read_number<std::uint64_t>(text) : std::nullopt;
   if (!cpu) {
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("CPU set: {} is neither a number nor a range", quoted(part)),
+                fmt::format("CPU set: {} is neither a number nor a range", in_quotes(part)),
                 "write CPUs as 0-15,18");
   }
   if (*cpu >= kCpusMax) {
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("CPU set: {} is beyond the last CPU there can be", quoted(part)),
+                fmt::format("CPU set: {} is beyond the last CPU there can be", in_quotes(part)),
                 fmt::format("CPUs are numbered 0 to {}", kCpusMax - 1));
   }
   return static_cast<std::uint32_t>(*cpu);
@@ -46,7 +46,7 @@ Result<CpuSet> CpuSet::parse(std::string_view text) {
     if (!last) return tl::make_unexpected(last.error());
     if (*last < *first) {
       return fail(ErrorCode::kInvalidArgument,
-                  fmt::format("CPU set: {} ends before it begins", quoted(part)),
+                  fmt::format("CPU set: {} ends before it begins", in_quotes(part)),
                   fmt::format("write {}-{}", *last, *first));
     }
     set.add_range(*first, *last);

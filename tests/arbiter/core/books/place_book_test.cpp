@@ -15,7 +15,7 @@
 #include "../../../support/depth.hpp"
 #include "../../../support/sanitizers.hpp"
 
-namespace meterbank::arbiter {
+namespace meterbank::arbiter::place_book_test {
 namespace {
 
 constexpr CounterMask kAll = 0xf;
@@ -237,4 +237,4 @@ TEST(PlaceBook, AgreesWithASearchOfAllCombinations) {
 }
 
 }  // namespace
-}  // namespace meterbank::arbiter
+}  // namespace meterbank::arbiter::place_book_test

@@ -14,7 +14,7 @@
 #include "cli/session/machine.hpp"
 #include "log_fixture.hpp"
 
-namespace meterbank::cli {
+namespace meterbank::cli::typeperf_test {
 namespace {
 
 class Typeperf : public CliTest {};
@@ -338,4 +338,4 @@ TEST_F(Typeperf, UnderstandsTheExamplesOfTheWindowsDocumentation) {
 }
 
 }  // namespace
-}  // namespace meterbank::cli
+}  // namespace meterbank::cli::typeperf_test

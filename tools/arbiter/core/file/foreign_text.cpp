@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kQuotedBytesMax = 40;
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   if (text.size() <= kQuotedBytesMax) return fmt::format("'{}'", escape_for_terminal(text));
   auto front = text.substr(0, kQuotedBytesMax);
   // A code point that was cut is not one that was wrong.

@@ -30,7 +30,7 @@ template <typename T>
 }
 
 // Cleaned for a terminal, in quotation marks, and cut where it is too long to be read.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string in_quotes(std::string_view text);
 
 // The parts between separators, empty ones included: one more than there are separators.
 [[nodiscard]] std::vector<std::string_view> parts_of(std::string_view text, char separator);

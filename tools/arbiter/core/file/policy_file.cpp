@@ -70,7 +70,7 @@ template <typename Find>
   const std::string name = rule.text(key);
   const auto id = find(name);
   if (!id) {
-    rule.refuse(key, fmt::format("there is no {} {}", key, quoted(name)),
+    rule.refuse(key, fmt::format("there is no {} {}", key, in_quotes(name)),
                 "name one of this machine, or write its number without quotation marks");
   }
   return id;
@@ -83,7 +83,7 @@ template <typename Find>
   const auto glob = [&table](std::string_view key) {
     std::string path = table.text(key);
     if (!path.empty() && path.front() != '/' && path.front() != '*') {
-      table.refuse(key, fmt::format("{} is not a path from the root", quoted(path)),
+      table.refuse(key, fmt::format("{} is not a path from the root", in_quotes(path)),
                    "begin it with / or *");
     }
     return path;
@@ -99,10 +99,10 @@ template <typename Find>
   for (const std::string& word : rule.texts(key)) {
     const auto right = std::ranges::find(kRightWords, word, &RightWord::word);
     if (right == kRightWords.end()) {
-      rule.refuse(key, fmt::format("there is no right {}", quoted(word)),
+      rule.refuse(key, fmt::format("there is no right {}", in_quotes(word)),
                   "rights are whole-cpu, kernel, exclusive, buffer and delegate");
     } else if (std::ranges::find(all, word, &RightWord::word) != all.end()) {
-      rule.refuse(key, fmt::format("{} twice", quoted(word)), "name each right once");
+      rule.refuse(key, fmt::format("{} twice", in_quotes(word)), "name each right once");
     } else {
       all.push_back(*right);
     }
@@ -136,7 +136,7 @@ template <typename Find>
     const std::string name = table.text("priority");
     const auto priority = priority_of(name);
     if (!priority) {
-      table.refuse("priority", fmt::format("there is no class {}", quoted(name)),
+      table.refuse("priority", fmt::format("there is no class {}", in_quotes(name)),
                    "classes are batch, monitoring, interactive and critical");
     }
     rights.priority_max = priority.value_or(pmu::Priority::kBatch);
@@ -158,7 +158,7 @@ template <typename Find>
   PolicyRule rule = subject_of(table);
   if (table.has_text("deny")) {
     if (const std::string word = table.text("deny"); word != "everything") {
-      table.refuse("deny", fmt::format("deny = {} is unknown", quoted(word)),
+      table.refuse("deny", fmt::format("deny = {} is unknown", in_quotes(word)),
                    R"(write deny = "everything", or a list of rights)");
     }
     rule.rights.is_denied = true;
@@ -214,7 +214,7 @@ template <typename Find>
   for (const auto& [unit, nanoseconds] : kUnits) {
     if (number && text.substr(digits) == unit) return *number * nanoseconds;
   }
-  table.refuse("hold", fmt::format("hold = {} is not a time", quoted(text)), kRemedy);
+  table.refuse("hold", fmt::format("hold = {} is not a time", in_quotes(text)), kRemedy);
   return 0;
 }
 
@@ -227,7 +227,7 @@ template <typename Find>
     percent = read_number<std::uint32_t>(std::string_view(text).substr(0, text.size() - 1));
   }
   if (!percent || *percent > 100) {
-    table.refuse("quota", fmt::format("quota = {} is not a share", quoted(text)),
+    table.refuse("quota", fmt::format("quota = {} is not a share", in_quotes(text)),
                  R"(write "0%" to "100%")");
     return 0;
   }
@@ -272,7 +272,7 @@ void read_classes(const TomlTable& file, Policy& policy) {
   if (file.has("outsiders")) {
     const std::string word = file.text("outsiders");
     if (word != "refuse" && word != "allow") {
-      file.refuse("outsiders", fmt::format("outsiders = {} is unknown", quoted(word)),
+      file.refuse("outsiders", fmt::format("outsiders = {} is unknown", in_quotes(word)),
                   R"(write "refuse" or "allow")");
     }
     policy.mixes_exact_with_outsiders = word == "allow";

@@ -76,7 +76,7 @@ void TomlTable::refuse(std::string_view key, std::string what, std::string remed
 void TomlTable::refuse_kind(const Entry& entry, std::string_view wanted,
                             std::string_view example) const {
   faults_->add(entry.place, ErrorCode::kInvalidArgument,
-               fmt::format("{} is not {}", quoted(entry.name), wanted),
+               fmt::format("{} is not {}", in_quotes(entry.name), wanted),
                fmt::format("write {}", example));
 }
 
@@ -89,7 +89,7 @@ void TomlTable::check(const TableForm& form) const {
     };
     switch (expected) {
       case Sort::kUnknown:
-        return refuse_as(fmt::format("{} has no {}", shown_, quoted(name)),
+        return refuse_as(fmt::format("{} has no {}", shown_, in_quotes(name)),
                          fmt::format("it can have {}", shown_names(form)));
       case Sort::kValue:
         return refuse_as(fmt::format("'{}' is not a table", name),
@@ -284,10 +284,10 @@ std::vector<TomlTable> TomlTable::named(std::string_view name, std::string_view 
   for (const Element& child : within->element_->children) {
     if (child.listed) {
       faults_->add(child.place, ErrorCode::kInvalidArgument,
-                   fmt::format("{} {} is not a list", shown, quoted(child.name)),
+                   fmt::format("{} {} is not a list", shown, in_quotes(child.name)),
                    "write single brackets, and each name once");
     }
-    all.emplace_back(child, fmt::format("{} {}", shown, quoted(child.name)), *faults_);
+    all.emplace_back(child, fmt::format("{} {}", shown, in_quotes(child.name)), *faults_);
   }
   std::ranges::stable_sort(all, {}, [](const TomlTable& one) { return one.element_->place; });
   return all;

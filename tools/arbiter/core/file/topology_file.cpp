@@ -45,7 +45,7 @@ constexpr std::uint32_t kCodeMax = 0xffff'ffff;
 
 void check_name(const TomlTable& table, std::string_view key, std::string_view name) {
   if (!is_name(name)) {
-    table.refuse(key, fmt::format("{} is not a name", quoted(name)),
+    table.refuse(key, fmt::format("{} is not a name", in_quotes(name)),
                  "use letters, digits, _, - and . only");
   } else if (name.size() > kNameBytesMax) {
     table.refuse(key, fmt::format("a name of {} bytes", name.size()),
@@ -56,9 +56,10 @@ void check_name(const TomlTable& table, std::string_view key, std::string_view n
 [[nodiscard]] CpuSet cpus_within(const TomlTable& table, const Pmu& pmu) {
   CpuSet cpus = table.cpus("cpus");
   if (!cpus.is_within(pmu.cpus)) {
-    table.refuse("cpus",
-                 fmt::format("cpus = {} goes beyond the CPUs of {}", quoted(cpus.text()), pmu.name),
-                 fmt::format("stay within {}", quoted(pmu.cpus.text())));
+    table.refuse(
+        "cpus",
+        fmt::format("cpus = {} goes beyond the CPUs of {}", in_quotes(cpus.text()), pmu.name),
+        fmt::format("stay within {}", in_quotes(pmu.cpus.text())));
   }
   return cpus;
 }
@@ -69,7 +70,7 @@ void check_name(const TomlTable& table, std::string_view key, std::string_view n
   if (text == "core") return Scope::kCore;
   if (text == "pmu") return Scope::kPmu;
   if (text != "cpu") {
-    table.refuse("scope", fmt::format("scope = {} is unknown", quoted(text)),
+    table.refuse("scope", fmt::format("scope = {} is unknown", in_quotes(text)),
                  R"(write "cpu", "core" or "pmu")");
   }
   return Scope::kCpu;
@@ -151,7 +152,8 @@ void TopologyReader::read_pmu(const TomlTable& table) {
   pmu.name = table.text("name");
   if (table.has("name")) check_name(table, "name", pmu.name);
   if (topology_.find_pmu(pmu.name)) {
-    table.refuse("name", fmt::format("{} is there already", quoted(pmu.name)), "take another name");
+    table.refuse("name", fmt::format("{} is there already", in_quotes(pmu.name)),
+                 "take another name");
   }
   pmu.cpus = table.cpus("cpus");
   pmu.general = table.number("general", 0, 0, kGeneralMax);
@@ -160,7 +162,7 @@ void TopologyReader::read_pmu(const TomlTable& table) {
   for (const std::string& flag : table.texts("flags")) {
     const auto known = std::ranges::find(kFlags, flag, [](const auto& one) { return one.first; });
     if (known == kFlags.end()) {
-      table.refuse("flags", fmt::format("flag {} is unknown", quoted(flag)),
+      table.refuse("flags", fmt::format("flag {} is unknown", in_quotes(flag)),
                    "flags are overflow, userread, named and closed");
     } else {
       pmu.*known->second = true;
@@ -181,13 +183,13 @@ void TopologyReader::read_cores(const TomlTable& table, const Pmu& pmu) {
     if (!siblings.is_within(pmu.cpus)) {
       faults_.add(
           place, ErrorCode::kInvalidArgument,
-          fmt::format("core {} goes beyond the CPUs of {}", quoted(siblings.text()), pmu.name),
-          fmt::format("stay within {}", quoted(pmu.cpus.text())));
+          fmt::format("core {} goes beyond the CPUs of {}", in_quotes(siblings.text()), pmu.name),
+          fmt::format("stay within {}", in_quotes(pmu.cpus.text())));
     }
     const CpuSet again = siblings.common_with(in_cores_);
     if (!again.empty()) {
       faults_.add(place, ErrorCode::kInvalidArgument,
-                  fmt::format("CPU {} is in a core already", quoted(again.text())),
+                  fmt::format("CPU {} is in a core already", in_quotes(again.text())),
                   "name each CPU in one core");
     }
     for (const std::uint32_t cpu : siblings.numbers()) in_cores_.add(cpu);
@@ -247,7 +249,7 @@ void TopologyReader::read_unit(const TomlTable& table, PmuIndex index) {
   rule.count = table.number("count", 1, 1, kUnitCountMax);
   rule.is_shareable = table.has("shareable");
   if (const std::string how = table.text("shareable"); !how.empty() && how != "threshold-min") {
-    table.refuse("shareable", fmt::format("shareable = {} is unknown", quoted(how)),
+    table.refuse("shareable", fmt::format("shareable = {} is unknown", in_quotes(how)),
                  R"(write "threshold-min")");
   }
   rule.conflicts = table.texts("conflicts");
@@ -272,7 +274,7 @@ void TopologyReader::join_conflicts(const TomlTable& table, PmuIndex index) {
     const auto found = units_.find(std::pair(index, other));
     if (found == units_.end()) {
       table.refuse("conflicts",
-                   fmt::format("no unit {} of {}", quoted(other), topology_.pmus[index].name),
+                   fmt::format("no unit {} of {}", in_quotes(other), topology_.pmus[index].name),
                    "describe it in [pmu.unit], or leave the conflict out");
       continue;
     }
@@ -298,9 +300,9 @@ void TopologyReader::read_event(const TomlTable& table, PmuIndex index) {
   const std::string name = table.text("class");
   const auto found = classes_.find(std::pair(index, name));
   if (found == classes_.end()) {
-    return table.refuse("class",
-                        fmt::format("no class {} of {}", quoted(name), topology_.pmus[index].name),
-                        "describe it in [pmu.class]");
+    return table.refuse(
+        "class", fmt::format("no class {} of {}", in_quotes(name), topology_.pmus[index].name),
+        "describe it in [pmu.class]");
   }
   const auto [earlier, is_new] =
       event_lines_.emplace(std::tuple(index, first, last, mask), table.line());
