@@ -23,4 +23,11 @@ namespace meterbank::test {
   return runs_long() ? full * depth_factor() : soon;
 }
 
+// How often a function of one thread is to be tried with random arguments. .ci/run sets
+// METERBANK_FEWER_TRIES under an emulator and the thread sanitizer, which are thirty times as slow:
+// there a twentieth has to do.
+[[nodiscard]] inline std::uint64_t tries(std::uint64_t usual) {
+  return std::getenv("METERBANK_FEWER_TRIES") != nullptr ? usual / 20 : usual;
+}
+
 }  // namespace meterbank::test
