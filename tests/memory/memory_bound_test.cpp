@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What readers take of memory beside providers that fill theirs with what costs readers most: at
-// most twice what they map, and 32 MiB, whatever the shape. With METERBANK_LONG the providers have
-// all memory that a reader maps of one user, else an eighth of it.
+// most twice what they map, and 32 MiB, whatever the shape. The providers have 32 MiB; with
+// METERBANK_LONG they have 128 MiB for each time that it says, and at most 512.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
@@ -31,7 +31,9 @@ namespace {
 
 constexpr std::uint64_t kMebibyte = 1024 * 1024;
 
-std::uint64_t mebibytes_published() { return test::runs_long() ? 256 : 32; }
+std::uint64_t mebibytes_published() {
+  return std::min<std::uint64_t>(test::depth(32, 128), 512);
+}
 
 std::uint64_t bound(std::uint64_t mapped) { return 2 * mapped + 32 * kMebibyte; }
 

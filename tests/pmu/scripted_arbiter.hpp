@@ -22,9 +22,9 @@
 #include <variant>
 #include <vector>
 
-#include "meterbank/shm/lease_wire.hpp"
-#include "meterbank/shm/ledger_owner.hpp"
 #include "meterbank/shm/packet_socket.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
+#include "meterbank/shm/pmu/ledger_owner.hpp"
 #include "meterbank/shm/segment.hpp"
 
 namespace meterbank::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meterbank/shm/lease_ledger.hpp"
+#include "meterbank/shm/pmu/lease_ledger.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -15,9 +15,9 @@
 
 #include "../support/sanitizers.hpp"
 #include "meterbank/base/clock.hpp"
-#include "meterbank/shm/ledger_owner.hpp"
-#include "meterbank/shm/ledger_view.hpp"
 #include "meterbank/shm/packet_socket.hpp"
+#include "meterbank/shm/pmu/ledger_owner.hpp"
+#include "meterbank/shm/pmu/ledger_view.hpp"
 
 namespace meterbank::pmu {
 namespace {
@@ -55,14 +55,14 @@ TEST(Ledger, ShowsWhatItsOwnerSaid) {
   EXPECT_EQ(view->find_place("cpu_core", 2), nullptr);
   EXPECT_EQ(view->find_place("cpu", 1), nullptr);
   for (std::uint32_t slot = 0; slot < view->slot_count(); ++slot) {
-    EXPECT_EQ(state_of<SlotState>(view->slot_word(slot)), SlotState::kFree);
+    EXPECT_EQ(state_of<CounterState>(view->slot_word(slot)), CounterState::kFree);
   }
   EXPECT_EQ(view->state(), LedgerState::kLive);
   EXPECT_FALSE(view->has_owner_died());
 
   const Token token = make_token(7, 3, 99);
-  owner.set_slot(5, ledger_word(SlotState::kLeased, kSlotTagged | kSlotShared, token));
-  EXPECT_EQ(state_of<SlotState>(view->slot_word(5)), SlotState::kLeased);
+  owner.set_slot(5, ledger_word(CounterState::kLeased, kSlotTagged | kSlotShared, token));
+  EXPECT_EQ(state_of<CounterState>(view->slot_word(5)), CounterState::kLeased);
   EXPECT_EQ(flags_of(view->slot_word(5)), kSlotTagged | kSlotShared);
   EXPECT_EQ(low_token_of(view->slot_word(5)), token & 0xffffffffffff);
 }
@@ -160,7 +160,7 @@ TEST(Ledger, AReaderThatSeesACounterOfALeaseSeesTheLease) {
   for (std::uint32_t generation = 1; !is_over.load(std::memory_order_acquire); ++generation) {
     const Token token = make_token(7, 1, generation);
     owner.set_lease(1, ledger_word(LeaseState::kActive, 0, token));
-    owner.set_slot(3, ledger_word(SlotState::kLeased, 0, token));
+    owner.set_slot(3, ledger_word(CounterState::kLeased, 0, token));
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
 
 namespace meterbank::pmu::test {
 

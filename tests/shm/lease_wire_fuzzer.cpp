@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
 
 namespace meterbank::pmu {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "lease_messages.hpp"
-#include "meterbank/shm/lease_ledger.hpp"
+#include "meterbank/shm/pmu/lease_ledger.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::pmu {
@@ -434,7 +434,7 @@ TEST(Words, AreThereForEveryValue) {
   expect_words(Rejection::kMalformed, Rejection::kNotAllowed);
   expect_words(NoticeKind::kRevoking, NoticeKind::kResumed);
   expect_words(Cause::kNone, Cause::kPolicyChanged);
-  expect_words(SlotState::kFree, SlotState::kRevoking);
+  expect_words(CounterState::kFree, CounterState::kRevoking);
   expect_words(LeaseState::kNone, LeaseState::kLimbo);
   EXPECT_EQ(name_of(Answer::kInsufficientResources), "insufficient-resources");
   EXPECT_EQ(name_of(Reason::kTooHard), "too-hard");

@@ -25,7 +25,7 @@
 #include "cli/session/output.hpp"
 #include "cli/session/runtime_directory.hpp"
 #include "cli/verbs.hpp"
-#include "meterbank/shm/ledger_view.hpp"
+#include "meterbank/shm/pmu/ledger_view.hpp"
 
 namespace meterbank::cli {
 namespace {

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "meterbank/pmu/connection.hpp"
-#include "meterbank/shm/ledger_view.hpp"
+#include "meterbank/shm/pmu/ledger_view.hpp"
 #include "other_process.hpp"
 #include "rows.hpp"
 #include "workplace.hpp"

@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "meterbank/shm/ledger_owner.hpp"
-#include "meterbank/shm/ledger_view.hpp"
+#include "meterbank/shm/pmu/ledger_owner.hpp"
+#include "meterbank/shm/pmu/ledger_view.hpp"
 #include "rows.hpp"
 #include "workplace.hpp"
 
@@ -35,7 +35,7 @@ LedgerOwner full_ledger() {
   LedgerOwner owner = must(LedgerOwner::create(kEpoch, places));
   for (std::uint32_t slot = 0; slot < owner.slot_count(); ++slot) {
     const Token token = pmu::make_token(kEpoch, static_cast<std::uint16_t>(slot + 1), 7);
-    owner.set_slot(slot, pmu::ledger_word(pmu::SlotState::kLeased, 0, token));
+    owner.set_slot(slot, pmu::ledger_word(pmu::CounterState::kLeased, 0, token));
     owner.set_lease(slot + 1, pmu::ledger_word(pmu::LeaseState::kActive, 0, token));
   }
   owner.publish();

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
 
 namespace meterbank::pmu::detail {
 

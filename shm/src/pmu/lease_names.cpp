@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <string_view>
 
-#include "meterbank/shm/lease_ledger.hpp"
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/pmu/lease_ledger.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
 
 namespace meterbank::pmu {
 namespace {
@@ -94,7 +94,7 @@ std::string_view name_of(Cause cause) noexcept {
   return word_of(kWords, cause);
 }
 
-std::string_view name_of(SlotState state) noexcept {
+std::string_view name_of(CounterState state) noexcept {
   constexpr std::array<std::string_view, 9> kWords = {
       "free", "guarded", "leased", "foreign", "kernel", "limbo", "offline", "broken", "revoking"};
   return word_of(kWords, state);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meterbank/shm/ledger_owner.hpp"
+#include "meterbank/shm/pmu/ledger_owner.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

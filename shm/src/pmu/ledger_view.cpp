@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meterbank/shm/ledger_view.hpp"
+#include "meterbank/shm/pmu/ledger_view.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -40,7 +40,7 @@ TEST(ArbiterGrants, WaitForTheKernel) {
   for (const pmu::GrantedCounter& counter : granted->counters) {
     const auto words = world.arbiter.slot_words(0, counter.cpu);
     const std::uint64_t word = words.at(counter.slot - world.arbiter.first_slot(0, counter.cpu));
-    EXPECT_EQ(pmu::state_of<pmu::SlotState>(word), pmu::SlotState::kLeased);
+    EXPECT_EQ(pmu::state_of<pmu::CounterState>(word), pmu::CounterState::kLeased);
     EXPECT_EQ(pmu::low_token_of(word), granted->head.token & 0xffffffffffff);
   }
 }
@@ -219,8 +219,8 @@ TEST(ArbiterGrants, GuardsGiveWayBeforeAnythingIsOpenedAndComeBack) {
   const ClientNumber root = world.connect();
   EXPECT_EQ((world.guards[{0, 0}]), 3U) << "the reserve is left to processes without a lease";
   EXPECT_EQ((world.guards[{0, 1}]), 4U);
-  EXPECT_EQ(pmu::state_of<pmu::SlotState>(world.arbiter.slot_words(0, 1)[0]),
-            pmu::SlotState::kGuarded);
+  EXPECT_EQ(pmu::state_of<pmu::CounterState>(world.arbiter.slot_words(0, 1)[0]),
+            pmu::CounterState::kGuarded);
   world.say(root, 1, allocate({cycles(2)}));
   const auto granted = world.answer<pmu::Granted>(root, 1);
   ASSERT_TRUE(granted);

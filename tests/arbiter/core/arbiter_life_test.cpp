@@ -49,7 +49,7 @@ TEST_F(ArbiterLife, LimboLastsUntilTheKernelHasLetGo) {
   world.keeps = 3;
   world.say(root, 90, pmu::Free{token});
   EXPECT_EQ(world.state(token), pmu::LeaseState::kLimbo);
-  EXPECT_EQ(world.slots(0, pmu::SlotState::kLimbo), 4U);
+  EXPECT_EQ(world.slots(0, pmu::CounterState::kLimbo), 4U);
   const ClientNumber other = world.connect();
   world.say(other, 91, allocate({cycles()}));
   const auto refused = world.answer<pmu::Refused>(other, 91);

@@ -86,7 +86,7 @@ TEST_F(ArbiterQueue, OutsidersAreNamed) {
   ASSERT_EQ(refused->blockers.size(), 1U);
   EXPECT_EQ(refused->blockers[0].pid, 77U);
   EXPECT_NE(refused->sentence.find("perf@77"), std::string::npos) << refused->sentence;
-  EXPECT_EQ(world.slots(0, pmu::SlotState::kForeign), 3U);
+  EXPECT_EQ(world.slots(0, pmu::CounterState::kForeign), 3U);
   world.say(root, 2, asking(1, kMonitoring, 0));
   EXPECT_TRUE(is_granted(root, 2)) << "one is left";
   // What is known of outsiders is looked at again before it is a reason to refuse.
@@ -112,13 +112,13 @@ TEST_F(ArbiterQueue, OutsidersOfUnknownSizeAreBookedWhenTheyAreInTheWay) {
   world.thieves[{0, 0}] = 2;
   const ClientNumber root = world.connect();
   world.pass(kSecond);
-  EXPECT_EQ(world.slots(0, pmu::SlotState::kForeign), 0U);
+  EXPECT_EQ(world.slots(0, pmu::CounterState::kForeign), 0U);
   world.say(root, 1, asking(3, kMonitoring, 0));
   const auto refused = world.answer<pmu::Refused>(root, 1);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->head.reason, pmu::Reason::kForeign);
   EXPECT_NE(refused->sentence.find("perf@77"), std::string::npos) << refused->sentence;
-  EXPECT_EQ(world.slots(0, pmu::SlotState::kForeign), 1U);
+  EXPECT_EQ(world.slots(0, pmu::CounterState::kForeign), 1U);
   world.say(root, 2, asking(2, kMonitoring, 0));
   EXPECT_TRUE(is_granted(root, 2));
 }

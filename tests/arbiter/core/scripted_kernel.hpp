@@ -158,11 +158,11 @@ class ScriptedKernel {
     run();
   }
   // How many slot words of a place are in this state.
-  [[nodiscard]] std::size_t slots(std::uint32_t cpu, pmu::SlotState state) const {
+  [[nodiscard]] std::size_t slots(std::uint32_t cpu, pmu::CounterState state) const {
     const auto words = arbiter.slot_words(0, cpu);
     return static_cast<std::size_t>(std::count_if(
         words.begin(), words.end(),
-        [&](std::uint64_t word) { return pmu::state_of<pmu::SlotState>(word) == state; }));
+        [&](std::uint64_t word) { return pmu::state_of<pmu::CounterState>(word) == state; }));
   }
   [[nodiscard]] std::uint32_t free_at(PmuIndex pmu, std::uint32_t cpu) const {
     const auto taken = used(pmu, cpu);

@@ -20,7 +20,7 @@
 #include "competitor.hpp"
 #include "kernel_counter.hpp"
 #include "meterbank/pmu/connection.hpp"
-#include "meterbank/shm/ledger_view.hpp"
+#include "meterbank/shm/pmu/ledger_view.hpp"
 
 namespace meterbank::emulated {
 namespace {

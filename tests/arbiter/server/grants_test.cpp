@@ -39,7 +39,7 @@ TEST(PmudGrants, LendsCountersThatTheLedgerShowsUntilTheyAreFreed) {
   ASSERT_EQ(counters.size(), 4U);
   for (const auto& counter : counters) {
     const std::uint64_t word = client.ledger()->slot_word(counter.slot);
-    EXPECT_EQ(pmu::state_of<pmu::SlotState>(word), pmu::SlotState::kLeased);
+    EXPECT_EQ(pmu::state_of<pmu::CounterState>(word), pmu::CounterState::kLeased);
     EXPECT_EQ(pmu::low_token_of(word), token & 0xffffffffffff);
   }
   ASSERT_NE(client.ask(pmu::Free{token})->as<pmu::Done>(), nullptr);

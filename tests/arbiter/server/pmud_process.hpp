@@ -18,9 +18,9 @@
 
 #include "comes_true.hpp"
 #include "meterbank/base/unique_fd.hpp"
-#include "meterbank/shm/lease_wire.hpp"
-#include "meterbank/shm/ledger_view.hpp"
 #include "meterbank/shm/packet_socket.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
+#include "meterbank/shm/pmu/ledger_view.hpp"
 #include "meterbank/shm/segment.hpp"
 #include "temporary_directory.hpp"
 

@@ -320,9 +320,9 @@ void ExchangeScript::finish() {
   if (!left.carriers().empty()) broken("counters are open without a lease");
   for (const std::uint32_t cpu : {0U, 1U}) {
     for (const std::uint64_t word : left.slot_words(0, cpu)) {
-      const auto state = pmu::state_of<pmu::SlotState>(word);
+      const auto state = pmu::state_of<pmu::CounterState>(word);
       const bool is_reserved = (pmu::flags_of(word) & pmu::kSlotReserved) != 0;
-      if (state != pmu::SlotState::kFree && !is_reserved) broken("a counter is not free");
+      if (state != pmu::CounterState::kFree && !is_reserved) broken("a counter is not free");
     }
   }
 }

@@ -38,7 +38,7 @@
 #include "arbiter/core/lease.hpp"
 #include "arbiter/core/policy.hpp"
 #include "meterbank/base/result.hpp"
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
 
 namespace meterbank::arbiter {
 

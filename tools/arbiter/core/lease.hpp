@@ -24,8 +24,8 @@
 #include "arbiter/core/books/machine_book.hpp"
 #include "arbiter/core/policy.hpp"
 #include "arbiter/core/request.hpp"
-#include "meterbank/shm/lease_ledger.hpp"
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/pmu/lease_ledger.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
 
 namespace meterbank::arbiter {
 

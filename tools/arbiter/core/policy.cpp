@@ -5,7 +5,7 @@
 #include <array>
 
 #include "arbiter/core/policy_words.hpp"
-#include "meterbank/shm/lease_ledger.hpp"
+#include "meterbank/shm/pmu/lease_ledger.hpp"
 
 namespace meterbank::arbiter {
 namespace {

@@ -65,7 +65,7 @@
 
 #include "arbiter/core/cpu_set.hpp"
 #include "meterbank/base/result.hpp"
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
 
 namespace meterbank::arbiter {
 

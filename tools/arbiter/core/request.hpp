@@ -24,7 +24,7 @@
 #include "arbiter/core/books/counter_book.hpp"
 #include "arbiter/core/cpu_set.hpp"
 #include "arbiter/core/topology.hpp"
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
 
 namespace meterbank::arbiter {
 

@@ -13,7 +13,7 @@
 
 #include "meterbank/base/directory_stream.hpp"
 #include "meterbank/base/unique_fd.hpp"
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
 #include "meterbank/shm/pointer_record.hpp"
 #include "meterbank/shm/utf8.hpp"
 

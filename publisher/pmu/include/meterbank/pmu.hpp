@@ -8,4 +8,4 @@
 #include "meterbank/pmu/local_counter.hpp"
 #include "meterbank/pmu/refusal.hpp"
 #include "meterbank/pmu/request.hpp"
-#include "meterbank/shm/ledger_view.hpp"
+#include "meterbank/shm/pmu/ledger_view.hpp"

@@ -21,7 +21,7 @@
 
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/pmu/lease.hpp"
-#include "meterbank/shm/ledger_view.hpp"
+#include "meterbank/shm/pmu/ledger_view.hpp"
 #include "meterbank/shm/segment.hpp"
 
 namespace meterbank::pmu::detail {

@@ -36,10 +36,10 @@ class LedgerWordsTest : public testing::Test {
     book.touch(lease->plan);
   }
   // How many slots of CPU 0 are in this state.
-  std::size_t count(pmu::SlotState state) {
+  std::size_t count(pmu::CounterState state) {
     std::size_t found = 0;
     for (const std::uint64_t word : words.slot_words(0, 0)) {
-      if (state_of<pmu::SlotState>(word) == state) ++found;
+      if (state_of<pmu::CounterState>(word) == state) ++found;
     }
     return found;
   }
@@ -69,12 +69,12 @@ TEST_F(LedgerWordsTest, ShowALeaseUntilItHasEnded) {
 
 TEST_F(LedgerWordsTest, ShowWhoHasACounterAsSoonAsTheBookIsToldOfTheChange) {
   begin();
-  EXPECT_EQ(count(pmu::SlotState::kLeased), 1U);
-  EXPECT_EQ(count(pmu::SlotState::kFree), 3U);
+  EXPECT_EQ(count(pmu::CounterState::kLeased), 1U);
+  EXPECT_EQ(count(pmu::CounterState::kFree), 3U);
   EXPECT_TRUE(leases.become(*lease, pmu::LeaseState::kRevoking));
-  EXPECT_EQ(count(pmu::SlotState::kRevoking), 0U);
+  EXPECT_EQ(count(pmu::CounterState::kRevoking), 0U);
   book.touch(lease->plan);
-  EXPECT_EQ(count(pmu::SlotState::kRevoking), 1U);
+  EXPECT_EQ(count(pmu::CounterState::kRevoking), 1U);
 }
 
 TEST_F(LedgerWordsTest, ShowReservesAsFreeAndGuardsAsGuarded) {
@@ -83,8 +83,8 @@ TEST_F(LedgerWordsTest, ShowReservesAsFreeAndGuardsAsGuarded) {
   guarded.reserves = {{.pmu = "cpu", .cpus = CpuSet::range(0, 0), .counters = 1}};
   reservations.adopt(guarded);
   EXPECT_TRUE(reservations.settle_guards(false));
-  EXPECT_EQ(count(pmu::SlotState::kGuarded), 2U);
-  EXPECT_EQ(count(pmu::SlotState::kFree), 1U);
+  EXPECT_EQ(count(pmu::CounterState::kGuarded), 2U);
+  EXPECT_EQ(count(pmu::CounterState::kFree), 1U);
 }
 
 TEST_F(LedgerWordsTest, SlotsStandByCpu) {

@@ -16,7 +16,7 @@
 #include "arbiter/core/file/toml_table.hpp"
 #include "arbiter/core/policy.hpp"
 #include "arbiter/core/policy_words.hpp"
-#include "meterbank/shm/lease_ledger.hpp"
+#include "meterbank/shm/pmu/lease_ledger.hpp"
 
 namespace meterbank::arbiter {
 namespace {

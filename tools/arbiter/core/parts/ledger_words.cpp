@@ -8,33 +8,33 @@
 namespace meterbank::arbiter {
 namespace {
 
-[[nodiscard]] pmu::SlotState slot_state_of(const CounterOwner& owner) {
-  if (owner.kind == OwnerKind::kOffline) return pmu::SlotState::kOffline;
-  if (!owner.unleased) return pmu::SlotState::kFree;
+[[nodiscard]] pmu::CounterState slot_state_of(const CounterOwner& owner) {
+  if (owner.kind == OwnerKind::kOffline) return pmu::CounterState::kOffline;
+  if (!owner.unleased) return pmu::CounterState::kFree;
   switch (*owner.unleased) {
     case UnleasedKind::kOutsider:
-      return pmu::SlotState::kForeign;
+      return pmu::CounterState::kForeign;
     case UnleasedKind::kKernel:
-      return pmu::SlotState::kKernel;
+      return pmu::CounterState::kKernel;
     case UnleasedKind::kReserve:
-      return pmu::SlotState::kFree;
+      return pmu::CounterState::kFree;
     case UnleasedKind::kLimbo:
-      return pmu::SlotState::kLimbo;
+      return pmu::CounterState::kLimbo;
     case UnleasedKind::kBroken:
-      return pmu::SlotState::kBroken;
+      return pmu::CounterState::kBroken;
   }
-  return pmu::SlotState::kFree;
+  return pmu::CounterState::kFree;
 }
 
-[[nodiscard]] pmu::SlotState slot_state_of(const Lease& lease) {
+[[nodiscard]] pmu::CounterState slot_state_of(const Lease& lease) {
   switch (lease.state()) {
     case pmu::LeaseState::kRevoking:
-      return pmu::SlotState::kRevoking;
+      return pmu::CounterState::kRevoking;
     case pmu::LeaseState::kFenced:
     case pmu::LeaseState::kLimbo:
-      return pmu::SlotState::kLimbo;
+      return pmu::CounterState::kLimbo;
     default:
-      return pmu::SlotState::kLeased;
+      return pmu::CounterState::kLeased;
   }
 }
 
@@ -194,10 +194,10 @@ std::vector<std::uint64_t> LedgerWords::new_slot_words(PmuIndex pmu, std::uint32
   for (const CounterOwner& owner : of_.book.owners(pmu, cpu).counters) {
     const Lease* lease = owner.lease == 0 ? nullptr : shown_holder(owner, {pmu, cpu});
     if (lease == nullptr) {
-      pmu::SlotState state = slot_state_of(owner);
+      pmu::CounterState state = slot_state_of(owner);
       const bool is_reserved = owner.unleased == UnleasedKind::kReserve;
       if (owner.kind == OwnerKind::kFree && guarded != 0) {
-        state = pmu::SlotState::kGuarded;
+        state = pmu::CounterState::kGuarded;
         --guarded;
       }
       words.push_back(pmu::ledger_word(state, is_reserved ? pmu::kSlotReserved : 0, 0));
@@ -211,8 +211,8 @@ std::vector<std::uint64_t> LedgerWords::new_slot_words(PmuIndex pmu, std::uint32
       const auto placement = of_.book.placement(owner.lease, pmu, cpu);
       if (placement && (placement->exact >> owner.counter & 1) != 0) flags |= pmu::kSlotExact;
     }
-    words.push_back(pmu::ledger_word(is_offline ? pmu::SlotState::kOffline : slot_state_of(*lease),
-                                     flags, lease->token));
+    words.push_back(pmu::ledger_word(
+        is_offline ? pmu::CounterState::kOffline : slot_state_of(*lease), flags, lease->token));
   }
   return words;
 }

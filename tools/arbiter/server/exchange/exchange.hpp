@@ -30,7 +30,7 @@
 #include "arbiter/server/client/process_table.hpp"
 #include "arbiter/server/publish/ledger_writer.hpp"
 #include "meterbank/base/unique_fd.hpp"
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
 #include "meterbank/shm/segment.hpp"
 
 namespace meterbank::arbiter {

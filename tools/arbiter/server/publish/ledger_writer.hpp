@@ -14,7 +14,7 @@
 
 #include "arbiter/core/arbiter.hpp"
 #include "meterbank/base/result.hpp"
-#include "meterbank/shm/ledger_owner.hpp"
+#include "meterbank/shm/pmu/ledger_owner.hpp"
 
 namespace meterbank::arbiter {
 

@@ -17,19 +17,19 @@
 namespace meterbank::arbiter {
 namespace {
 
+using pmu::CounterState;
 using pmu::Reason;
-using pmu::SlotState;
 
 constexpr std::string_view kTotal = "_Total";
 
-// What the slot words of one place or of all of them say, by SlotState.
+// What the slot words of one place or of all of them say, by CounterState.
 struct SlotCounts {
   std::array<std::uint64_t, 16> of = {};
-  [[nodiscard]] std::uint64_t operator[](SlotState state) const noexcept {
+  [[nodiscard]] std::uint64_t operator[](CounterState state) const noexcept {
     return of[static_cast<std::size_t>(state)];
   }
   void add(std::uint64_t word) noexcept {
-    ++of[static_cast<std::size_t>(pmu::state_of<SlotState>(word))];
+    ++of[static_cast<std::size_t>(pmu::state_of<CounterState>(word))];
   }
   void add(const SlotCounts& other) noexcept {
     for (std::size_t i = 0; i < of.size(); ++i) of[i] += other.of[i];
@@ -43,14 +43,14 @@ struct SlotCounts {
 
 void show_slots(pmud::PmuArbiterUpdate& row, const SlotCounts& slots) noexcept {
   row.set_counters(slots.all());
-  row.set_leased(slots[SlotState::kLeased] + slots[SlotState::kRevoking]);
-  row.set_free(slots[SlotState::kFree]);
-  row.set_guarded(slots[SlotState::kGuarded]);
-  row.set_foreign(slots[SlotState::kForeign]);
-  row.set_kernel(slots[SlotState::kKernel]);
-  row.set_limbo(slots[SlotState::kLimbo]);
-  row.set_offline(slots[SlotState::kOffline]);
-  row.set_broken(slots[SlotState::kBroken]);
+  row.set_leased(slots[CounterState::kLeased] + slots[CounterState::kRevoking]);
+  row.set_free(slots[CounterState::kFree]);
+  row.set_guarded(slots[CounterState::kGuarded]);
+  row.set_foreign(slots[CounterState::kForeign]);
+  row.set_kernel(slots[CounterState::kKernel]);
+  row.set_limbo(slots[CounterState::kLimbo]);
+  row.set_offline(slots[CounterState::kOffline]);
+  row.set_broken(slots[CounterState::kBroken]);
 }
 
 std::uint64_t refusals(const Statistics& statistics, std::initializer_list<Reason> reasons) {

@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
 
 namespace meterbank::arbiter {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/pmu/grammar/event_words.hpp"
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
 
 namespace meterbank::cli {
 

@@ -19,14 +19,14 @@
 #include "cli/session/exit_code.hpp"
 #include "meterbank/base/clock.hpp"
 #include "meterbank/reader/suggest.hpp"
-#include "meterbank/shm/ledger_view.hpp"
+#include "meterbank/shm/pmu/ledger_view.hpp"
 
 namespace meterbank::cli {
 namespace {
 
+using pmu::CounterState;
 using pmu::LedgerPlace;
 using pmu::LedgerView;
-using pmu::SlotState;
 
 constexpr std::uint32_t kFixedFirst = 32;  // as in an Item
 
@@ -50,11 +50,11 @@ struct PmuSummary {
   std::set<std::uint32_t> cpus;
   std::uint32_t general = 0, fixed = 0;  // of the CPU that has most
   std::string grade;
-  std::array<std::uint64_t, 16> slots{};  // by SlotState, all CPUs together
+  std::array<std::uint64_t, 16> slots{};  // by CounterState, all CPUs together
   std::uint64_t reserved = 0;             // for processes without a lease; in no state above
   std::vector<std::string> outsiders;     // that have events open and no known number of counters
 
-  [[nodiscard]] std::uint64_t of(SlotState state) const {
+  [[nodiscard]] std::uint64_t of(CounterState state) const {
     return slots.at(static_cast<std::size_t>(state));
   }
   [[nodiscard]] std::uint64_t all() const {
@@ -82,8 +82,9 @@ std::vector<PmuSummary> summaries_of(const LedgerView& ledger) {
       const auto word = ledger.slot_word(place.first_slot + i);
       const bool is_reserved = (pmu::flags_of(word) & pmu::kSlotReserved) != 0;
       auto& counters =
-          is_reserved ? found->reserved
-                      : found->slots.at(static_cast<std::size_t>(pmu::state_of<SlotState>(word)));
+          is_reserved
+              ? found->reserved
+              : found->slots.at(static_cast<std::size_t>(pmu::state_of<CounterState>(word)));
       ++counters;
     }
   }
@@ -104,7 +105,7 @@ void add_outsiders(std::vector<PmuSummary>& summaries, const std::vector<Arbiter
 
 void explain_outsiders(const std::vector<PmuSummary>& summaries, const Console& console) {
   for (const PmuSummary& pmu : summaries) {
-    if (pmu.outsiders.empty() || pmu.of(SlotState::kFree) == 0) continue;
+    if (pmu.outsiders.empty() || pmu.of(CounterState::kFree) == 0) continue;
     complain(console,
              fmt::format("free counters of {} may be in use by {}, which has no lease; try: "
                          "meterbank pmu probe",
@@ -113,7 +114,7 @@ void explain_outsiders(const std::vector<PmuSummary>& summaries, const Console& 
 }
 
 Cell free_cell(const PmuSummary& pmu) {
-  const std::uint64_t free = pmu.of(SlotState::kFree);
+  const std::uint64_t free = pmu.of(CounterState::kFree);
   Cell cell = Cell::number(free);
   if (!pmu.outsiders.empty() && free != 0) cell.human = fmt::format("<={}", free);
   return cell;
@@ -121,7 +122,7 @@ Cell free_cell(const PmuSummary& pmu) {
 
 Listing list_pmus(const std::vector<PmuSummary>& summaries) {
   // Rare states have a column if a PMU has counters in them.
-  const auto rare = [&](const char* heading, SlotState state) {
+  const auto rare = [&](const char* heading, CounterState state) {
     const bool is_there = std::any_of(summaries.begin(), summaries.end(),
                                       [&](const auto& pmu) { return pmu.of(state) > 0; });
     return std::string(is_there ? heading : "");
@@ -139,25 +140,25 @@ Listing list_pmus(const std::vector<PmuSummary>& summaries) {
                    {"FOREIGN", "foreign", Align::kRight},
                    {has_reserve ? "RESERVED" : "", "reserved", Align::kRight},
                    {"", "unknown_outsiders"},
-                   {rare("KERNEL", SlotState::kKernel), "kernel", Align::kRight},
-                   {rare("LIMBO", SlotState::kLimbo), "limbo", Align::kRight},
-                   {rare("GUARDED", SlotState::kGuarded), "guarded", Align::kRight},
-                   {rare("OFFLINE", SlotState::kOffline), "offline", Align::kRight},
-                   {rare("BROKEN", SlotState::kBroken), "broken", Align::kRight},
+                   {rare("KERNEL", CounterState::kKernel), "kernel", Align::kRight},
+                   {rare("LIMBO", CounterState::kLimbo), "limbo", Align::kRight},
+                   {rare("GUARDED", CounterState::kGuarded), "guarded", Align::kRight},
+                   {rare("OFFLINE", CounterState::kOffline), "offline", Align::kRight},
+                   {rare("BROKEN", CounterState::kBroken), "broken", Align::kRight},
                    {"GRADE", "grade"}});
   for (const auto& pmu : summaries) {
     const auto each = pmu.fixed == 0 ? fmt::format("{}", pmu.general)
                                      : fmt::format("{} + {} fixed", pmu.general, pmu.fixed);
-    listing.add({Cell::text(pmu.name), Cell::text(cpus_text(pmu.cpus)), Cell::text(each),
-                 Cell::number(std::uint64_t{pmu.general}), Cell::number(std::uint64_t{pmu.fixed}),
-                 Cell::number(pmu.all()), free_cell(pmu),
-                 Cell::number(pmu.of(SlotState::kLeased) + pmu.of(SlotState::kRevoking)),
-                 Cell::number(pmu.of(SlotState::kForeign)), Cell::number(pmu.reserved),
-                 Cell::number(std::uint64_t{pmu.outsiders.size()}),
-                 Cell::number(pmu.of(SlotState::kKernel)), Cell::number(pmu.of(SlotState::kLimbo)),
-                 Cell::number(pmu.of(SlotState::kGuarded)),
-                 Cell::number(pmu.of(SlotState::kOffline)),
-                 Cell::number(pmu.of(SlotState::kBroken)), Cell::text(pmu.grade)});
+    listing.add(
+        {Cell::text(pmu.name), Cell::text(cpus_text(pmu.cpus)), Cell::text(each),
+         Cell::number(std::uint64_t{pmu.general}), Cell::number(std::uint64_t{pmu.fixed}),
+         Cell::number(pmu.all()), free_cell(pmu),
+         Cell::number(pmu.of(CounterState::kLeased) + pmu.of(CounterState::kRevoking)),
+         Cell::number(pmu.of(CounterState::kForeign)), Cell::number(pmu.reserved),
+         Cell::number(std::uint64_t{pmu.outsiders.size()}),
+         Cell::number(pmu.of(CounterState::kKernel)), Cell::number(pmu.of(CounterState::kLimbo)),
+         Cell::number(pmu.of(CounterState::kGuarded)), Cell::number(pmu.of(CounterState::kOffline)),
+         Cell::number(pmu.of(CounterState::kBroken)), Cell::text(pmu.grade)});
   }
   return listing;
 }
@@ -273,8 +274,8 @@ std::string owner_text(const pmu::CounterOwner& owner, std::optional<std::uint64
   if (owner.kind == pmu::OwnerKind::kUntagged) return "leased";
   if (owner.kind == pmu::OwnerKind::kForeign && slot) {
     if ((pmu::flags_of(*slot) & pmu::kSlotReserved) != 0) return "reserved";
-    const auto state = pmu::state_of<SlotState>(*slot);
-    if (state == SlotState::kKernel || state == SlotState::kBroken) {
+    const auto state = pmu::state_of<CounterState>(*slot);
+    if (state == CounterState::kKernel || state == CounterState::kBroken) {
       return std::string(name_of(state));
     }
   }

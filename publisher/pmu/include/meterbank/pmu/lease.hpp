@@ -32,8 +32,8 @@
 #include "meterbank/base/result.hpp"
 #include "meterbank/pmu/local_counter.hpp"
 #include "meterbank/pmu/refusal.hpp"
-#include "meterbank/shm/lease_ledger.hpp"
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/pmu/lease_ledger.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
 
 namespace meterbank::pmu {
 

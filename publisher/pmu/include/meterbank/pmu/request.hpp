@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include "meterbank/shm/lease_wire.hpp"
+#include "meterbank/shm/pmu/lease_wire.hpp"
 
 namespace meterbank::pmu {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "meterbank/base/result.hpp"
-#include "meterbank/shm/lease_ledger.hpp"
+#include "meterbank/shm/pmu/lease_ledger.hpp"
 #include "meterbank/shm/segment.hpp"
 
 namespace meterbank::pmu {

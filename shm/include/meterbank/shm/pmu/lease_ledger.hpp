@@ -50,7 +50,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "meterbank/shm/lease_parts.hpp"
+#include "meterbank/shm/pmu/lease_parts.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 
 namespace meterbank::pmu {
@@ -63,7 +63,8 @@ inline constexpr std::uint32_t kLedgerSlotsMax = 1u << 18;
 inline constexpr std::uint32_t kLedgerLeasesMax = 1u << 12;
 inline constexpr std::uint32_t kLedgerCountersMax = 32;  // general ones of a place; fixed ones
 
-enum class SlotState : std::uint64_t {
+// Of a slot: of one hardware counter of one CPU.
+enum class CounterState : std::uint64_t {
   kFree,
   kGuarded,  // kept from outsiders by the arbiter
   kLeased,
@@ -85,7 +86,7 @@ enum class LeaseState : std::uint64_t {
   kFenced,     // has ended: no value with this token is accepted any more
   kLimbo,      // given back, and the kernel has not let go yet
 };
-[[nodiscard]] std::string_view name_of(SlotState state) noexcept;
+[[nodiscard]] std::string_view name_of(CounterState state) noexcept;
 [[nodiscard]] std::string_view name_of(LeaseState state) noexcept;
 
 // Flags of either word.
@@ -99,7 +100,7 @@ inline constexpr std::uint64_t kSlotReserved = 32;  // kept for processes withou
 template <typename State>
 [[nodiscard]] constexpr std::uint64_t ledger_word(State state, std::uint64_t flags,
                                                   Token token) noexcept {
-  static_assert(std::is_same_v<State, SlotState> || std::is_same_v<State, LeaseState>);
+  static_assert(std::is_same_v<State, CounterState> || std::is_same_v<State, LeaseState>);
   return static_cast<std::uint64_t>(state) << 60 | (flags & 0xfff) << 48 | (token & 0xffffffffffff);
 }
 template <typename State>

@@ -18,8 +18,8 @@
 
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
-#include "meterbank/shm/lease_ledger.hpp"
 #include "meterbank/shm/owner_mutex.hpp"
+#include "meterbank/shm/pmu/lease_ledger.hpp"
 #include "meterbank/shm/segment.hpp"
 
 namespace meterbank::pmu {

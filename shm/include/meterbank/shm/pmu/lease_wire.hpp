@@ -49,7 +49,7 @@
 #include <vector>
 
 #include "meterbank/shm/channel.hpp"
-#include "meterbank/shm/lease_parts.hpp"
+#include "meterbank/shm/pmu/lease_parts.hpp"
 
 namespace meterbank::pmu {
 
