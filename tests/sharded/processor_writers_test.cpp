@@ -158,7 +158,7 @@ TEST_P(ProcessorWriters, LoseNothingToAStormOfSignals) {
   };
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGUSR1, &action, nullptr);
-  const std::uint64_t enough = test::depth(20'000, 100'000);
+  const std::uint64_t enough = test::depth(5'000, 100'000);
   std::atomic<bool> over{false};
   std::uint64_t done = 0;
   std::thread writer([&] {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "../../../support/depth.hpp"
 #include "../../../support/sanitizers.hpp"
 #include "../providers/attack.hpp"
 
@@ -16,9 +17,9 @@ namespace meterbank::hostile {
 
 struct Programs {
   std::string cli, provider, healthy, small_reader, perflib_reader;
-  // Each attack meets every verb. Under a sanitizer, where a program takes ten times as long to
-  // begin, it otherwise meets a third of them, and the attack after it the next third.
-  bool every_verb = !test::kHasSanitizer;
+  // At full depth each attack meets every verb. Otherwise, and under a sanitizer, where a program
+  // takes ten times as long to begin, it meets a third of them, and the attack after it the next.
+  bool every_verb = test::runs_long() && !test::kHasSanitizer;
 };
 
 struct SceneResult {
