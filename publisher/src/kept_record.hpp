@@ -19,7 +19,7 @@
 #include "meterbank/base/known_fd.hpp"
 #include "meterbank/base/result.hpp"
 #include "meterbank/shm/pointer_record.hpp"
-#include "standard_error.hpp"
+#include "notice/standard_error.hpp"
 
 namespace meterbank::detail {
 

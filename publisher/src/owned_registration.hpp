@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "callback/callable.hpp"
-#include "handle_memory.hpp"
 #include "meterbank/publisher/provider.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 #include "owned_segment.hpp"
-#include "slot_table.hpp"
+#include "slots/handle_memory.hpp"
+#include "slots/slot_table.hpp"
 
 namespace meterbank::detail {
 

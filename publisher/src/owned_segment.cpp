@@ -22,7 +22,7 @@
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/owner_mutex.hpp"
 #include "meterbank/shm/pointer_record.hpp"
-#include "notice.hpp"
+#include "notice/notice.hpp"
 #include "owned_registration.hpp"
 
 namespace meterbank::detail {

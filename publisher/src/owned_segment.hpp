@@ -15,13 +15,13 @@
 
 #include "cut_beat.hpp"
 #include "door/door.hpp"
-#include "handle_memory.hpp"
 #include "kept_record.hpp"
 #include "meterbank/base/fork_watch.hpp"
 #include "meterbank/base/known_fd.hpp"
 #include "meterbank/base/one_process.hpp"
 #include "meterbank/publisher/provider.hpp"
 #include "meterbank/shm/segment.hpp"
+#include "slots/handle_memory.hpp"
 
 namespace meterbank::detail {
 

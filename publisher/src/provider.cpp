@@ -7,10 +7,10 @@
 
 #include "meterbank/base/report_no_memory.hpp"
 #include "meterbank/base/without_cancellation.hpp"
-#include "notice.hpp"
+#include "notice/notice.hpp"
+#include "notice/standard_error.hpp"
 #include "owned_registration.hpp"
 #include "owned_segment.hpp"
-#include "standard_error.hpp"
 
 namespace meterbank {
 namespace detail {

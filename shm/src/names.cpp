@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "eight_bytes.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank {
@@ -11,8 +12,6 @@ namespace {
 
 // Length of the run of ASCII without control characters at the front, in steps of eight bytes.
 std::size_t plain_words(std::string_view text) noexcept {
-  constexpr std::uint64_t kEachByte = 0x0101010101010101U;
-  constexpr std::uint64_t kHighBits = kEachByte * 0x80U;
   std::size_t offset = 0;
   for (; text.size() - offset >= sizeof(std::uint64_t); offset += sizeof(std::uint64_t)) {
     std::uint64_t word = 0;

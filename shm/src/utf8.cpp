@@ -3,10 +3,10 @@
 
 #include <cstring>
 
+#include "eight_bytes.hpp"
+
 namespace meterbank {
 namespace {
-
-constexpr std::uint64_t kHighBits = 0x8080808080808080U;
 
 [[nodiscard]] unsigned byte_at(std::string_view text, std::size_t offset) noexcept {
   return static_cast<unsigned char>(text[offset]);

@@ -21,7 +21,7 @@ struct Sink {
   std::string_view path, reason;
 };
 constexpr std::array<Sink, 17> kSinks{{
-    {"publisher/src/notice.cpp", "what the library says on stderr"},
+    {"publisher/src/notice/notice.cpp", "what the library says on stderr"},
     {"tools/cli/session/console.cpp", "messages of meterbank"},
     {"tools/cli/session/output.cpp", "results of meterbank"},
     {"tools/cli/watch/screen.cpp", "the screen of meterbank watch"},
@@ -32,7 +32,7 @@ constexpr std::array<Sink, 17> kSinks{{
     {"tools/arbiter/server/run.cpp", "messages of meterbank-pmud"},
     {"tools/arbiter/server/main.cpp", "names the streams"},
     {"publisher/src/provider.cpp", "says why there are no counters"},
-    {"publisher/src/standard_error.cpp", "says what keeps readers from a provider"},
+    {"publisher/src/notice/standard_error.cpp", "says what keeps readers from a provider"},
     {"publisher/pcw/src/kernel/start_driver.cpp", "says why a driver does not start"},
     {"tools/arbiter/server/system/log.cpp", "the log of meterbank-pmud"},
     {"shm/windows/src/start_wmain.cpp", "a text without foreign parts"},

@@ -133,11 +133,11 @@ class PlanBuilder {
 
   void find_what_is_known() {
     // Where a registration lies in this process.
-    using Place = std::pair<const MappedSegment*, Ref>;
+    using Address = std::pair<const MappedSegment*, Ref>;
     const auto place_of = [](const QueryParts::Registered& registered) {
-      return Place(registered.provider->segment.get(), registered.set->registration);
+      return Address(registered.provider->segment.get(), registered.set->registration);
     };
-    std::map<Place, const QueryParts::Registered*> known;
+    std::map<Address, const QueryParts::Registered*> known;
     for (const auto& registered : before_->registered) {
       known.emplace(place_of(registered), &registered);
     }
@@ -217,19 +217,20 @@ class PlanBuilder {
 
   // Puts all pieces in their order, one behind the other.
   std::vector<std::shared_ptr<const PlanPiece>> lay_out() {
-    struct Place {
+    struct LaidPiece {
       Source* source;
       const PlanPart::Piece* piece;
     };
-    std::vector<Place> places;
+    std::vector<LaidPiece> places;
     for (Source& source : sources_) {
       for (const auto& piece : source.part->pieces) places.push_back({&source, &piece});
     }
-    std::stable_sort(places.begin(), places.end(), [](const Place& left, const Place& right) {
-      return left.piece->asked < right.piece->asked;
-    });
+    std::stable_sort(places.begin(), places.end(),
+                     [](const LaidPiece& left, const LaidPiece& right) {
+                       return left.piece->asked < right.piece->asked;
+                     });
     std::size_t rows = 0;
-    for (const Place& place : places) rows += place.piece->piece->instances.size();
+    for (const LaidPiece& place : places) rows += place.piece->piece->instances.size();
     plan_->rows.reserve(rows);
     plan_->selections.reserve(places.size());
     std::vector<std::shared_ptr<const PlanPiece>> pieces;

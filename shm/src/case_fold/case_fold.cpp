@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 
+#include "../eight_bytes.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank {
@@ -74,8 +75,6 @@ constexpr Distances fill_pages() {
 constexpr Distances kDistances = fill_pages();
 
 constexpr std::size_t kWordSize = sizeof(std::uint64_t);
-constexpr std::uint64_t kEachByte = 0x0101010101010101U;
-constexpr std::uint64_t kHighBits = kEachByte * 0x80U;
 
 template <typename Word>
 [[nodiscard]] std::uint64_t load(const char* bytes) noexcept {

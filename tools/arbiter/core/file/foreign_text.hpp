@@ -6,12 +6,15 @@
 
 #include <charconv>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "syntax/in_quotes.hpp"
+
 namespace meterbank::arbiter {
+
+using syntax::in_quotes;
 
 // All of `text` as a number of T without sign: digits, or 0x and hexadecimal digits. Nothing if
 // it is something else or too large.
@@ -28,9 +31,6 @@ template <typename T>
   if (error != std::errc{} || stop != end || text.empty()) return std::nullopt;
   return value;
 }
-
-// Cleaned for a terminal, in quotation marks, and cut where it is too long to be read.
-[[nodiscard]] std::string in_quotes(std::string_view text);
 
 // The parts between separators, empty ones included: one more than there are separators.
 [[nodiscard]] std::vector<std::string_view> parts_of(std::string_view text, char separator);

@@ -70,7 +70,7 @@ template <typename Find>
   const std::string name = rule.text(key);
   const auto id = find(name);
   if (!id) {
-    rule.refuse(key, fmt::format("there is no {} {}", key, in_quotes(name)),
+    rule.refuse(key, fmt::format("{} {} is unknown", key, in_quotes(name)),
                 "name one of this machine, or write its number without quotation marks");
   }
   return id;
@@ -99,7 +99,7 @@ template <typename Find>
   for (const std::string& word : rule.texts(key)) {
     const auto right = std::ranges::find(kRightWords, word, &RightWord::word);
     if (right == kRightWords.end()) {
-      rule.refuse(key, fmt::format("there is no right {}", in_quotes(word)),
+      rule.refuse(key, fmt::format("right {} is unknown", in_quotes(word)),
                   "rights are whole-cpu, kernel, exclusive, buffer and delegate");
     } else if (std::ranges::find(all, word, &RightWord::word) != all.end()) {
       rule.refuse(key, fmt::format("{} twice", in_quotes(word)), "name each right once");
@@ -136,7 +136,7 @@ template <typename Find>
     const std::string name = table.text("priority");
     const auto priority = priority_of(name);
     if (!priority) {
-      table.refuse("priority", fmt::format("there is no class {}", in_quotes(name)),
+      table.refuse("priority", fmt::format("priority = {} is unknown", in_quotes(name)),
                    "classes are batch, monitoring, interactive and critical");
     }
     rights.priority_max = priority.value_or(pmu::Priority::kBatch);

@@ -8,7 +8,7 @@
 namespace meterbank::arbiter {
 namespace {
 
-[[nodiscard]] pmu::CounterState slot_state_of(const CounterOwner& owner) {
+[[nodiscard]] pmu::CounterState counter_state_of(const CounterOwner& owner) {
   if (owner.kind == OwnerKind::kOffline) return pmu::CounterState::kOffline;
   if (!owner.unleased) return pmu::CounterState::kFree;
   switch (*owner.unleased) {
@@ -26,7 +26,7 @@ namespace {
   return pmu::CounterState::kFree;
 }
 
-[[nodiscard]] pmu::CounterState slot_state_of(const Lease& lease) {
+[[nodiscard]] pmu::CounterState counter_state_of(const Lease& lease) {
   switch (lease.state()) {
     case pmu::LeaseState::kRevoking:
       return pmu::CounterState::kRevoking;
@@ -194,7 +194,7 @@ std::vector<std::uint64_t> LedgerWords::new_slot_words(PmuIndex pmu, std::uint32
   for (const CounterOwner& owner : of_.book.owners(pmu, cpu).counters) {
     const Lease* lease = owner.lease == 0 ? nullptr : shown_holder(owner, {pmu, cpu});
     if (lease == nullptr) {
-      pmu::CounterState state = slot_state_of(owner);
+      pmu::CounterState state = counter_state_of(owner);
       const bool is_reserved = owner.unleased == UnleasedKind::kReserve;
       if (owner.kind == OwnerKind::kFree && guarded != 0) {
         state = pmu::CounterState::kGuarded;
@@ -212,7 +212,7 @@ std::vector<std::uint64_t> LedgerWords::new_slot_words(PmuIndex pmu, std::uint32
       if (placement && (placement->exact >> owner.counter & 1) != 0) flags |= pmu::kSlotExact;
     }
     words.push_back(pmu::ledger_word(
-        is_offline ? pmu::CounterState::kOffline : slot_state_of(*lease), flags, lease->token));
+        is_offline ? pmu::CounterState::kOffline : counter_state_of(*lease), flags, lease->token));
   }
   return words;
 }

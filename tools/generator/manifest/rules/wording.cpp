@@ -4,15 +4,8 @@
 #include <fmt/format.h>
 
 #include "generator/manifest/vocabulary.hpp"
-#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::generator {
-
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t kShownBytesMax = 64;
-  const RepairedText shown = repair_utf8(text, kShownBytesMax);
-  return fmt::format("'{}{}'", escape_for_terminal(shown.text), shown.shortened ? "..." : "");
-}
 
 std::string which(const Counter& counter) {
   if (counter.name.value.empty()) return fmt::format("counter {}", counter.id.value);

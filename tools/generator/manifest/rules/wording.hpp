@@ -8,11 +8,12 @@
 #include <string_view>
 
 #include "generator/manifest/manifest.hpp"
+#include "syntax/in_quotes.hpp"
 
 namespace meterbank::generator {
 
-// 'text', shortened if it is long.
-[[nodiscard]] std::string in_quotes(std::string_view text);
+using syntax::in_quotes;
+
 // counter 3 'Average Latency', or counter 3 if it has no name.
 [[nodiscard]] std::string which(const Counter& counter);
 // counterset 'Demo Orders'

@@ -63,7 +63,7 @@ inline constexpr std::uint32_t kLedgerSlotsMax = 1u << 18;
 inline constexpr std::uint32_t kLedgerLeasesMax = 1u << 12;
 inline constexpr std::uint32_t kLedgerCountersMax = 32;  // general ones of a place; fixed ones
 
-// Of a slot: of one hardware counter of one CPU.
+// Who has one hardware counter of one CPU, in its slot word.
 enum class CounterState : std::uint64_t {
   kFree,
   kGuarded,  // kept from outsiders by the arbiter
