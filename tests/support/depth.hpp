@@ -23,9 +23,8 @@ namespace meterbank::test {
   return runs_long() ? full * depth_factor() : soon;
 }
 
-// How often a function of one thread is to be tried with random arguments. .ci/run sets
-// METERBANK_FEWER_TRIES under an emulator and the thread sanitizer, which are thirty times as slow:
-// there a twentieth has to do.
+// How often a function of one thread is to be tried with random arguments: a twentieth as often
+// where METERBANK_FEWER_TRIES is set, as .ci/run does under an emulator and the thread sanitizer.
 [[nodiscard]] inline std::uint64_t tries(std::uint64_t usual) {
   return std::getenv("METERBANK_FEWER_TRIES") != nullptr ? usual / 20 : usual;
 }

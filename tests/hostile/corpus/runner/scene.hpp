@@ -18,7 +18,8 @@ namespace meterbank::hostile {
 struct Programs {
   std::string cli, provider, healthy, small_reader, perflib_reader;
   // At full depth each attack meets every verb. Otherwise, and under a sanitizer, where a program
-  // takes ten times as long to begin, it meets a third of them, and the attack after it the next.
+  // takes ten times as long to begin, it meets a third of the verbs, and the next attack meets the
+  // next third.
   bool every_verb = test::runs_long() && !test::kHasSanitizer;
 };
 
