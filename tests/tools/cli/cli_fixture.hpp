@@ -6,8 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/run.hpp"
@@ -60,6 +63,16 @@ inline constexpr CountersetSpec kBakery{.name = "Bakery",
                                         .symbol = "bakery",
                                         .instances = InstanceKind::kMultipleAggregate,
                                         .counters = kBakeryCounters};
+
+// A stream's target that calls a function at each flush; the flush fails if that is not 0.
+class FlushTrap : public std::stringbuf {
+ public:
+  explicit FlushTrap(std::function<int()> at_flush) : at_flush_(std::move(at_flush)) {}
+  int sync() override { return at_flush_(); }
+
+ private:
+  std::function<int()> at_flush_;
+};
 
 class CliTest : public ::testing::Test {
  protected:

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -14,6 +17,7 @@
 #include "cli/session/exit_code.hpp"
 #include "cli_fixture.hpp"
 #include "cli_json.hpp"
+#include "meterbank/base/unique_fd.hpp"
 
 namespace meterbank::cli::cli_get_test {
 namespace {
@@ -173,9 +177,26 @@ TEST_F(CliGet, EndsWithCode124WhenTheTimeoutRunsOut) {
   EXPECT_NE(outcome.err.find("--timeout"), std::string::npos);
 }
 
+// The listings of a directory, by any process.
+class DirectoryListings {
+ public:
+  explicit DirectoryListings(const std::string& directory) : events_(::inotify_init1(IN_CLOEXEC)) {
+    ::inotify_add_watch(events_.get(), directory.c_str(), IN_CLOSE_NOWRITE | IN_ONLYDIR);
+  }
+  // Until one has ended since this was made.
+  void wait_for_one() const {
+    std::array<std::byte, 4096> event{};
+    EXPECT_GT(::read(events_.get(), event.data(), event.size()), 0);
+  }
+
+ private:
+  UniqueFd events_;
+};
+
 TEST_F(CliGet, WaitsForAProviderThatIsNotThereYet) {
-  std::thread later([this] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  const DirectoryListings listings(directory_);
+  std::thread later([&] {
+    listings.wait_for_one();
     open_shop();
   });
 
@@ -222,17 +243,6 @@ TEST_F(CliGet, StrictRefusesToPrintPartOfAnAnswer) {
 }
 
 // ---- Where output goes ----
-
-// A target that does something at the first flush.
-template <typename AtFlush>
-class FlushTrap : public std::stringbuf {
- public:
-  explicit FlushTrap(AtFlush at_flush) : at_flush_(std::move(at_flush)) {}
-  int sync() override { return at_flush_(); }
-
- private:
-  AtFlush at_flush_;
-};
 
 TEST_F(CliGet, EndsQuietlyWhenTheReaderOfAPipeHasSeenEnough) {
   open_shop();
