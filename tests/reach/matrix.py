@@ -11,6 +11,7 @@ named, and the others are as in PAGE.
 """
 import os
 import re
+import subprocess
 import sys
 import time
 from dataclasses import dataclass, field, replace
@@ -249,8 +250,12 @@ def main():
     words = sys.argv[1:]
     # Of the machine's own processes, some may be closed even to root. The rows are not about them.
     if os.geteuid() == 0 and ALONE not in words:
-        os.execvp("unshare", ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc",
-                              sys.executable, sys.argv[0], ALONE, *words])
+        alone = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        probe = subprocess.run([*alone, "true"], stderr=subprocess.PIPE, text=True, check=False)
+        if probe.returncode != 0:  # in a chroot, for instance, mounts cannot be private
+            print("skipped:", probe.stderr.strip())
+            sys.exit(77)
+        os.execvp("unshare", [*alone, sys.executable, sys.argv[0], ALONE, *words])
     page, *paths = words[-4:]
     is_shut = "--shut" in words
     policies = dict.fromkeys(POLICIES, "owner") if is_shut else POLICIES
