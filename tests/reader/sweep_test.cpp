@@ -74,10 +74,10 @@ class SweepTest : public testing::TestWithParam<Shape> {
   }
   [[nodiscard]] bool is_tile() const { return form_.lanes == 8; }
   std::size_t sweep() {
-    const SweepKernels& kernels = GetParam().best ? best_kernels() : portable_kernels();
-    const SweepTarget target{values_.data(), versions_.data(), status_.data()};
-    return (is_tile() ? kernels.tiles : kernels.lines)(run_, rows_->blocks(), form_.consistency,
-                                                       target);
+    const SweepRun sweep_run = GetParam().best
+                                   ? best_sweep(run_.kind, form_.consistency, form_.words)
+                                   : portable_sweep(run_.kind, form_.consistency);
+    return sweep_run(run_, rows_->blocks(), {values_.data(), versions_.data(), status_.data()});
   }
   void expect_row(std::uint32_t slot, std::uint64_t version, RowStatus status) const {
     SCOPED_TRACE(slot);
@@ -170,11 +170,10 @@ TEST(SweepOfIndependentCounters, CopiesThemAsTheyAre) {
                            QueryPlan::Run::Kind::kTiles};
   std::vector<std::uint64_t> values(24), versions(8);
   std::vector<RowStatus> status(8, RowStatus::kBusy);
-  for (const SweepKernels& kernels : {portable_kernels(), best_kernels()}) {
+  for (const SweepRun sweep_run : {portable_sweep(run.kind, form.consistency),
+                                   best_sweep(run.kind, form.consistency, form.words)}) {
     std::fill(values.begin(), values.end(), 0);
-    EXPECT_EQ(kernels.tiles(run, rows.blocks(), form.consistency,
-                            {values.data(), versions.data(), status.data()}),
-              0U);
+    EXPECT_EQ(sweep_run(run, rows.blocks(), {values.data(), versions.data(), status.data()}), 0U);
     for (std::uint32_t slot = 0; slot < 8; ++slot) {
       EXPECT_EQ(status[slot], RowStatus::kFresh);
       for (std::uint32_t word = 0; word < 3; ++word)

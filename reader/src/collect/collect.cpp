@@ -76,6 +76,18 @@ BlockParts<const SharedWord> QueryPlan::block_of(std::size_t row) const noexcept
   return block_in(*selection.groups, *selection.set, instance_of(row));
 }
 
+Collector::Collector(std::shared_ptr<const QueryPlan> plan, std::vector<std::uint64_t> versions)
+    : plan_(std::move(plan)), versions_(std::move(versions)), one_shard_(plan_->widest_shard) {
+  sweeps_.reserve(plan_->runs.size());
+  for (const QueryPlan::Selection& selection : plan_->selections) {
+    const Counterset& set = *selection.set->set;
+    for (std::size_t run = 0; run < selection.runs; ++run) {
+      const auto kind = plan_->runs[selection.first_run + run].kind;
+      sweeps_.push_back(best_sweep(kind, set.consistency, set.form.words));
+    }
+  }
+}
+
 bool Collector::prepare(SampleContent& sample) const {
   if (is_prepared(sample)) return false;
   // Without a plan, until it is complete: if memory runs out, the sample is empty.
@@ -113,8 +125,6 @@ std::size_t Collector::join_shards(const QueryPlan::Selection& selection,
 std::size_t Collector::copy_rows(const QueryPlan::Selection& selection,
                                  SampleContent& sample) noexcept {
   const QueryPlan& plan = *plan_;
-  const SweepKernels& kernels = best_kernels();
-  const Consistency consistency = selection.set->set->consistency;
   std::size_t failed = 0;
   for (std::size_t index = selection.first_run; index < selection.first_run + selection.runs;
        ++index) {
@@ -124,13 +134,7 @@ std::size_t Collector::copy_rows(const QueryPlan::Selection& selection,
     const SweepTarget target{sample.values.data() + plan.value_of(run.first_row),
                              versions_.data() + selection.first_version + in_selection,
                              sample.status.data() + run.first_row};
-    if (run.kind == QueryPlan::Run::Kind::kTiles) {
-      failed += kernels.tiles(run, blocks, consistency, target);
-    } else if (run.kind == QueryPlan::Run::Kind::kLines) {
-      failed += kernels.lines(run, blocks, consistency, target);
-    } else {
-      failed += portable_kernels().lines(run, blocks, consistency, target);
-    }
+    failed += sweeps_[index](run, blocks, target);
   }
   return failed;
 }

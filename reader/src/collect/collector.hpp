@@ -9,18 +9,17 @@
 
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "../plan/query_plan.hpp"
+#include "sweep.hpp"
 
 namespace meterbank {
 
 class Collector {
  public:
   // `versions` has one a block of the plan: what was returned of it last, 0: nothing.
-  Collector(std::shared_ptr<const QueryPlan> plan, std::vector<std::uint64_t> versions)
-      : plan_(std::move(plan)), versions_(std::move(versions)), one_shard_(plan_->widest_shard) {}
+  Collector(std::shared_ptr<const QueryPlan> plan, std::vector<std::uint64_t> versions);
 
   [[nodiscard]] const std::shared_ptr<const QueryPlan>& plan() const noexcept { return plan_; }
   [[nodiscard]] const std::vector<std::uint64_t>& versions() const noexcept { return versions_; }
@@ -58,6 +57,7 @@ class Collector {
   std::shared_ptr<const QueryPlan> plan_;
   std::vector<std::uint64_t> versions_;   // returned last, one a block
   std::vector<std::uint64_t> one_shard_;  // room for the words of a block
+  std::vector<SweepRun> sweeps_;          // one a run of the plan
 };
 
 }  // namespace meterbank

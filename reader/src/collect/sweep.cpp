@@ -52,21 +52,23 @@ SweepTarget target_of(const SweepTarget& first, std::size_t row, std::size_t wor
   return failed;
 }
 
-std::size_t copy_independent(const QueryPlan::Run& run, std::size_t lanes, std::size_t words,
+// Of independent counters: each is exact by itself, so there is nothing to look at again.
+template <std::size_t kLanesOfHead>
+std::size_t copy_independent(const QueryPlan::Run& run, const RowBlocks& blocks,
                              const SweepTarget& target) noexcept {
-  const SharedWord* source = run.head + 2 * lanes;
-  for (std::size_t row = 0; row < run.rows; row += lanes, source += run.head_words) {
-    StdAtomics::copy_words(target.values + row * words, source, lanes * words);
+  const std::size_t words = blocks.words();
+  const SharedWord* source = run.head + 2 * kLanesOfHead;
+  for (std::size_t row = 0; row < run.rows; row += kLanesOfHead, source += run.head_words) {
+    StdAtomics::copy_words(target.values + row * words, source, kLanesOfHead * words);
   }
   std::fill_n(target.versions, run.rows, std::uint64_t{0});
   std::fill_n(target.status, run.rows, RowStatus::kFresh);
   return 0;
 }
 
-std::size_t sweep_tiles(const QueryPlan::Run& run, const RowBlocks& blocks, Consistency consistency,
+std::size_t sweep_tiles(const QueryPlan::Run& run, const RowBlocks& blocks,
                         const SweepTarget& target) noexcept {
   const std::size_t words = blocks.words();
-  if (consistency == Consistency::kIndependent) return copy_independent(run, kLanes, words, target);
   std::size_t failed = 0;
   for (std::size_t row = 0; row < run.rows; row += kLanes) {
     const SharedWord* head = run.head + row / kLanes * run.head_words;
@@ -86,11 +88,12 @@ std::size_t sweep_tiles(const QueryPlan::Run& run, const RowBlocks& blocks, Cons
   return failed;
 }
 
-std::size_t sweep_lines(const QueryPlan::Run& run, const RowBlocks& blocks, Consistency consistency,
-                        const SweepTarget& target) noexcept {
+template <Consistency kConsistency>
+std::size_t sweep_rows(const QueryPlan::Run& run, const RowBlocks& blocks,
+                       const SweepTarget& target) noexcept {
   std::size_t failed = 0;
   for (std::size_t row = 0; row < run.rows; ++row) {
-    failed += read_row(blocks[row], consistency, target_of(target, row, blocks.words()));
+    failed += read_row(blocks[row], kConsistency, target_of(target, row, blocks.words()));
   }
   return failed;
 }
@@ -214,30 +217,14 @@ template <std::size_t kWords>
   return failed;
 }
 
-using SweepBlocks = std::size_t (*)(const QueryPlan::Run&, const RowBlocks&,
-                                    const SweepTarget&) noexcept;
 struct WidthKernels {
-  std::array<SweepBlocks, kUnrolledWords + 1> tiles, lines;
+  std::array<SweepRun, kUnrolledWords + 1> tiles, lines;
 };
 template <std::size_t... kWidths>
 constexpr WidthKernels kernels_of(std::index_sequence<kWidths...>) noexcept {
   return {{tiles_of_width<kWidths>...}, {lines_of_width<kWidths>...}};
 }
 constexpr WidthKernels kOfWidth = kernels_of(std::make_index_sequence<kUnrolledWords + 1>());
-
-std::size_t sweep_tiles_avx2(const QueryPlan::Run& run, const RowBlocks& blocks,
-                             Consistency consistency, const SweepTarget& target) noexcept {
-  const std::size_t words = blocks.words();
-  if (consistency == Consistency::kIndependent) return copy_independent(run, kLanes, words, target);
-  return kOfWidth.tiles[words <= kUnrolledWords ? words : 0](run, blocks, target);
-}
-
-std::size_t sweep_lines_avx2(const QueryPlan::Run& run, const RowBlocks& blocks,
-                             Consistency consistency, const SweepTarget& target) noexcept {
-  const std::size_t words = blocks.words();
-  if (consistency == Consistency::kIndependent) return copy_independent(run, 1, words, target);
-  return kOfWidth.lines[words <= kUnrolledWords ? words : 0](run, blocks, target);
-}
 
 #endif
 
@@ -324,18 +311,25 @@ std::size_t read_sharded_row(const BlockParts<const SharedWord>& first, std::uin
   return failed;
 }
 
-const SweepKernels& portable_kernels() noexcept {
-  static constexpr SweepKernels kPortable{sweep_tiles, sweep_lines};
-  return kPortable;
+SweepRun portable_sweep(QueryPlan::Run::Kind kind, Consistency consistency) noexcept {
+  using Kind = QueryPlan::Run::Kind;
+  const bool is_independent = consistency == Consistency::kIndependent;
+  if (kind == Kind::kTiles) return is_independent ? copy_independent<kLanes> : sweep_tiles;
+  if (!is_independent) return sweep_rows<Consistency::kBlock>;
+  return kind == Kind::kLines ? copy_independent<1> : sweep_rows<Consistency::kIndependent>;
 }
 
-const SweepKernels& best_kernels() noexcept {
+SweepRun best_sweep(QueryPlan::Run::Kind kind, Consistency consistency,
+                    std::size_t words) noexcept {
 #ifdef METERBANK_VECTOR_LOADS
-  static constexpr SweepKernels kAvx2{sweep_tiles_avx2, sweep_lines_avx2};
+  using Kind = QueryPlan::Run::Kind;
   static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-  if (has_avx2) return kAvx2;
+  if (has_avx2 && consistency == Consistency::kBlock && kind != Kind::kScattered) {
+    const auto& of_width = kind == Kind::kTiles ? kOfWidth.tiles : kOfWidth.lines;
+    return of_width[words <= kUnrolledWords ? words : 0];
+  }
 #endif
-  return portable_kernels();
+  return portable_sweep(kind, consistency);
 }
 
 }  // namespace meterbank

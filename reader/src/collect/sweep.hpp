@@ -36,17 +36,13 @@ std::size_t read_sharded_row(const BlockParts<const SharedWord>& first, std::uin
                              const Counterset& set, std::uint64_t* one_shard,
                              const SweepTarget& target, RowConsistency& consistency) noexcept;
 
-// A run of the kind that the function is for; `blocks` are those of its rows. Returns the failed
-// attempts.
+// The loop for runs of one kind, `blocks` being those of its rows. Returns the failed attempts.
 using SweepRun = std::size_t (*)(const QueryPlan::Run& run, const RowBlocks& blocks,
-                                 Consistency consistency, const SweepTarget& target) noexcept;
-struct SweepKernels {
-  SweepRun tiles;
-  SweepRun lines;
-};
-
-// The portable loops, and what this processor runs best.
-[[nodiscard]] const SweepKernels& portable_kernels() noexcept;
-[[nodiscard]] const SweepKernels& best_kernels() noexcept;
+                                 const SweepTarget& target) noexcept;
+// For blocks of `words` words: the loop that this processor runs best, and the one that every
+// processor can run.
+[[nodiscard]] SweepRun best_sweep(QueryPlan::Run::Kind kind, Consistency consistency,
+                                  std::size_t words) noexcept;
+[[nodiscard]] SweepRun portable_sweep(QueryPlan::Run::Kind kind, Consistency consistency) noexcept;
 
 }  // namespace meterbank
