@@ -71,6 +71,8 @@ std::string_view name_of(CounterType type) noexcept {
       return "perf_counter_nodata";
     case CounterType::kText:
       return "perf_counter_text";
+    case CounterType::kComposite:
+      return "perf_counter_composite";
     case CounterType::kSampleBase:
       return "perf_sample_base";
     case CounterType::kAverageBase:

@@ -44,6 +44,7 @@ constexpr auto kRows = std::to_array<TypeRow>({
     {CounterType::kAverageBulk, Formula::kAverage, Clock::kNone, 4},
     {CounterType::kElapsedTime, Formula::kElapsed, Clock::kObject, 0},
     {CounterType::kNoData, Formula::kNone, Clock::kNone, 0},
+    {CounterType::kComposite, Formula::kNone, Clock::kNone, 0},
     {CounterType::kSampleBase, Formula::kNone, Clock::kNone, 0},
     {CounterType::kAverageBase, Formula::kNone, Clock::kNone, 0},
     {CounterType::kRawBase, Formula::kNone, Clock::kNone, 0},

@@ -26,7 +26,8 @@ RawValue raw_of(const SampleContent& sample, std::uint64_t time_ns, std::size_t 
   raw.value = cut(values[counter.word], counter);
   raw.base = linked(set, values, counter.base, 0);
   if (counter.base != kNoCounter) raw.base_bytes = width_of(set.counters[counter.base].type);
-  raw.multi = linked(set, values, counter.multi, 1);
+  // Manifests of Windows name the number of components by either link.
+  raw.multi = linked(set, values, counter.multi != kNoCounter ? counter.multi : counter.base, 1);
   // An object without a clock of its own lives by the performance clock.
   raw.object_time = linked(set, values, counter.time, raw.time_ns);
   raw.object_frequency = linked(set, values, counter.frequency, kNanosecondsPerSecond);

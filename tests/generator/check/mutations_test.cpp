@@ -101,12 +101,12 @@ class Mutator {
   }
   std::uint32_t id() { return one_of(std::array{0U, 1U, 2U, 3U, 4U, 5U, 70000U, kNoCounter}); }
   CounterType type() {
-    return one_of(std::array{CounterType::kRawCount, CounterType::kLargeRawCount,
-                             CounterType::kBulkCount, CounterType::kAverageBulk,
-                             CounterType::kAverageBase, CounterType::kRawFraction,
-                             CounterType::kRawBase, CounterType::kElapsedTime,
-                             CounterType::kMultiTimer, CounterType::kMultiBase,
-                             CounterType::kNoData, CounterType::kText, CounterType::kLargeRawBase});
+    return one_of(std::array{
+        CounterType::kRawCount, CounterType::kLargeRawCount, CounterType::kBulkCount,
+        CounterType::kAverageBulk, CounterType::kAverageBase, CounterType::kRawFraction,
+        CounterType::kRawBase, CounterType::kElapsedTime, CounterType::kMultiTimer,
+        CounterType::kMultiBase, CounterType::kNoData, CounterType::kText, CounterType::kComposite,
+        CounterType::kMultiTimerInverse, CounterType::kLargeRawBase});
   }
 
   void change_set(Counterset& set) {

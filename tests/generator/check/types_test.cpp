@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each of the 37 types of a manifest, with and without the counters that it needs beside it.
+// Each of the 38 types of a manifest, with and without the counters that it needs beside it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ struct Type {
   bool has_components = false;
 };
 
-constexpr std::array<Type, 37> kTypes{{
+constexpr std::array<Type, 38> kTypes{{
     {"perf_counter_rawcount"},
     {"perf_counter_large_rawcount"},
     {"perf_counter_rawcount_hex"},
@@ -53,6 +53,7 @@ constexpr std::array<Type, 37> kTypes{{
     {"perf_average_bulk", "perf_average_base"},
     {"perf_elapsed_time", "", true},
     {"perf_counter_text"},
+    {"perf_counter_composite"},
     {"perf_sample_base"},
     {"perf_average_base"},
     {"perf_raw_base"},
@@ -128,6 +129,24 @@ TEST(Types, AreRefusedWithABaseOfAnotherType) {
           faults_of_counters(with_neighbours(type.name, links_of(type), base));
       EXPECT_EQ(faults.empty(), base == type.base) << type.name << " with " << base;
     }
+  }
+}
+
+// M84. Windows documents both links, each for a type of its own.
+TEST(Types, OfSeveralComponentsTakeTheirNumberByEitherLink) {
+  const auto faults = [](std::string_view type, const std::string& links) {
+    return faults_of_counters(with_neighbours(type, links, "perf_counter_rawcount"));
+  };
+  for (const Type& type : kTypes) {
+    if (!type.has_components) continue;
+    EXPECT_EQ(faults(type.name, R"(baseID="5")"), "") << type.name;
+    EXPECT_EQ(faults(type.name, R"(multiCounterID="2")"), "") << type.name;
+    EXPECT_EQ(faults(type.name, R"(baseID="5" multiCounterID="2")"), "") << type.name;
+    EXPECT_NE(faults(type.name, R"(baseID="2")")
+                  .find("has the type perf_counter_rawcount, and not "
+                        "perf_counter_multi_base"),
+              std::string::npos)
+        << type.name;
   }
 }
 

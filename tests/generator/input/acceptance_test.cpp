@@ -91,6 +91,34 @@ TEST(ManifestAcceptance, AUserModeManifestKeepsItsSymbolsAndDefaults) {
   EXPECT_EQ(manifest.countersets[1].counters[0].id.value, 16U);
 }
 
+TEST(ManifestAcceptance, ALibraryOfWindowsMayHaveAPathAndCountersOfAllSorts) {
+  const Manifest manifest = good("ferry_library.man");
+  EXPECT_EQ(manifest.provider.application.value, R"(%SystemRoot%\System32\ferry.dll)");
+  ASSERT_EQ(manifest.countersets.size(), 2U);
+  const Counterset& line = manifest.countersets[0];
+  EXPECT_EQ(line.instances.value, InstanceKind::kGlobalAggregate);
+  EXPECT_EQ(counter_of(line, 3).aggregate.value, kAggregateUndefined);
+  EXPECT_EQ(counter_of(line, 4).base.value, 3U);
+  const Counterset& engines = manifest.countersets[1];
+  EXPECT_EQ(counter_of(engines, 16).uri.value, counter_of(line, 1).uri.value);
+  EXPECT_EQ(counter_of(engines, 16).type.value, CounterType::kMultiTimerInverse);
+  EXPECT_EQ(counter_of(engines, 16).base.value, 17U);
+  EXPECT_EQ(counter_of(engines, 16).multi.value, kNoCounter);
+  EXPECT_EQ(counter_of(engines, 18).base.value, 17U);
+  EXPECT_EQ(counter_of(engines, 18).multi.value, 19U);
+  EXPECT_EQ(counter_of(engines, 20).type.value, CounterType::kComposite);
+}
+
+TEST(ManifestAcceptance, ADriverMayFillInStructAndRepeatUris) {
+  const Manifest manifest = good("ferry_driver.man");
+  EXPECT_EQ(manifest.provider.application.value, R"(..\bin\ferry.sys)");
+  ASSERT_EQ(manifest.countersets.size(), 2U);
+  const Counter& cars = counter_of(manifest.countersets[0], 1);
+  EXPECT_EQ(cars.structure.value, "cars");
+  EXPECT_EQ(manifest.countersets[0].structs[0].name.value, "RampValues");
+  EXPECT_EQ(cars.uri.value, counter_of(manifest.countersets[1], 1).uri.value);
+}
+
 TEST(ManifestAcceptance, EveryElementAndAttributeOfXmlIsKept) {
   const Manifest manifest = good("everything.man");
   EXPECT_EQ(manifest.schema_version.value, 20U);
@@ -145,10 +173,22 @@ TEST(ManifestAcceptance, EveryKeyOfTomlIsKept) {
   EXPECT_EQ(answered.unit.value, "{request}");
   EXPECT_EQ(answered.scale.value, -2);
   EXPECT_EQ(answered.attributes.value, 1U | 4U);
-  EXPECT_EQ(answered.structure.value, "Work");
   EXPECT_EQ(answered.form.value, ValueForm::kUnsigned);
   EXPECT_EQ(counter_of(set, 4).frequency.value, 6U);
   EXPECT_EQ(counter_of(set, 7).multi.value, 8U);
+}
+
+TEST(ManifestAcceptance, EveryKeyOfKernelModeIsKept) {
+  const Manifest manifest = good("kernel_mode.toml");
+  EXPECT_EQ(manifest.provider.mode.value, ProviderMode::kKernel);
+  ASSERT_EQ(manifest.countersets.size(), 1U);
+  const Counterset& set = manifest.countersets[0];
+  ASSERT_EQ(set.structs.size(), 1U);
+  EXPECT_EQ(set.structs[0].name.value, "Queue");
+  EXPECT_EQ(set.structs[0].type.value, "QUEUE_COUNTERS");
+  EXPECT_EQ(counter_of(set, 1).structure.value, "Queue");
+  EXPECT_EQ(counter_of(set, 1).field.value, "Packets");
+  EXPECT_FALSE(counter_of(set, 2).structure.is_said());
 }
 
 TEST(ManifestAcceptance, KeepsKeysThatOnlyTomlHas) {

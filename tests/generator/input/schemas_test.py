@@ -57,7 +57,7 @@ def toml_faults(manifest):
         (lambda m: m["counterset"][0], "instances", "globalAggregate"),
         (lambda m: m["counterset"][0], "stamped", "true"),
         (lambda m: m["counterset"][0]["counter"][0], "id", -1),
-        (lambda m: m["counterset"][0]["counter"][0], "type", "perf_counter_composite"),
+        (lambda m: m["counterset"][0]["counter"][0], "type", "perf_counter_nodata"),
         (lambda m: m["counterset"][0]["counter"][0], "scale", 11),
         (lambda m: m["counterset"][0]["counter"][0], "attributes", ["reference", "reference"]),
         (lambda m: m["counterset"][0]["counter"][0], "buckets", {"least": 1}),

@@ -35,7 +35,7 @@ const Counter& counter(const ReadText& read) {
 }
 
 // M83
-TEST(ManifestTypes, All37NamesAreTakenInBothLanguages) {
+TEST(ManifestTypes, All38NamesAreTakenInBothLanguages) {
   for (const auto& [type, enumerator] : generator::kTypes) {
     const std::string name(name_of(type));
     EXPECT_EQ(xml_type(name).said(), "");
@@ -47,9 +47,9 @@ TEST(ManifestTypes, All37NamesAreTakenInBothLanguages) {
 }
 
 TEST(ManifestTypes, RefusesTypesThatManifestsCannotDeclareByName) {
-  EXPECT_EQ(xml_type("perf_counter_composite").said(),
-            "m:7:19: error: type perf_counter_composite cannot be declared\n"
-            "m:7:19: hint: no formula for it was ever published; declare its parts\n");
+  EXPECT_EQ(xml_type("perf_counter_nodata").said(),
+            "m:7:19: error: type perf_counter_nodata cannot be declared\n"
+            "m:7:19: hint: it has no value; leave the counter out\n");
   for (const char* const name :
        {"perf_counter_nodata", "perf_precision_timestamp", "perf_counter_histogram_type"}) {
     EXPECT_NE(xml_type(name).said().find("cannot be declared"), std::string::npos) << name;

@@ -72,9 +72,12 @@ typedef struct { ULONG Letters; } PUMP_NAME;
 typedef struct { ULONG Square; ULONG Triangle; } GEOMETRIC_WAVE_VALUES;
 typedef struct { ULONG Constant; ULONG Cosine; ULONG Sine; } TRIGONOMETRIC_WAVE_VALUES;
 typedef struct { ULONG64 Packets; ULONG Length; } QUEUE_COUNTERS;
+typedef struct { ULONG64 cars; ULONG waiting; } ferry_ramp_counters;
+typedef struct { ULONG64 cars; } ferry_deck_counters;
 #include "pumps.h"
 #include "waves.h"
 #include "queues.h"
+#include "ferry.h"
 
 PPCW_REGISTRATION* variable = &MyPump;
 VOID (*init_of)(PPCW_CALLBACK, PVOID, PPCW_REGISTRATION_INFORMATION) =
@@ -88,6 +91,8 @@ NTSTATUS (*add_of)(PPCW_BUFFER, PCUNICODE_STRING, ULONG, const PUMP_FLOW*, const
                    const PUMP_NAME*) = MyAddPump;
 NTSTATUS (*create_wave)(PPCW_INSTANCE*, PCUNICODE_STRING, const GEOMETRIC_WAVE_VALUES*) =
     WaveCreateGeometricWave;
+NTSTATUS (*create_ramp)(PPCW_INSTANCE*, PCUNICODE_STRING, const ferry_ramp_counters*) =
+    CreateFerryRamp;
 NTSTATUS (*add_queue)(PPCW_BUFFER, PCUNICODE_STRING, ULONG, const QUEUE_COUNTERS*) = AddQueues;
 )";
 
@@ -98,6 +103,7 @@ class KernelHeader : public testing::Test {
     files_.write("waves.h",
                  text_of(code_header(good_manifest("geometric_waves.man"), with_prefix("Wave"))));
     files_.write("queues.h", text_of(code_header(good_manifest("kernel_mode.toml"), {})));
+    files_.write("ferry.h", text_of(code_header(good_manifest("ferry_driver.man"), {})));
     files_.write("driver.c", kDriver);
   }
 

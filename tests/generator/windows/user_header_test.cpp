@@ -51,6 +51,16 @@ TEST(UserHeader, HasTheNamesAndParametersThatProvidersExpect) {
   }
 }
 
+// M83: no header of Windows has a name for the last type.
+TEST(UserHeader, CompilesWithEveryTypeThatAManifestMayName) {
+  WrittenFiles files;
+  files.write("ferry.h", text_of(code_header(good_manifest("ferry_library.man"), {})));
+  files.write("ferry.c", "#include \"ferry.h\"\n");
+  for (const Outcome& outcome : files.compile("ferry.c")) {
+    EXPECT_TRUE(outcome.is_good) << outcome.said;
+  }
+}
+
 // M88
 TEST(UserHeader, TakesACallbackWhereTheManifestSaysCustom) {
   Manifest manifest = good_manifest("user_mode.man");

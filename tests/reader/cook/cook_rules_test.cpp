@@ -331,6 +331,55 @@ TEST(CookRules, TakeWidthsFromTheTypesOfNumeratorAndBase) {
   EXPECT_DOUBLE_EQ(cooked(0x20610500, low).value, 100);
 }
 
+// Manifests of Windows name the number of components as a base, as a multiplier, or as both.
+TEST(CookRules, CountComponentsByEitherLinkOfTheSchema) {
+  static constexpr std::array kCounters{
+      CounterSpec{.id = 1,
+                  .name = "By Base",
+                  .symbol = "by_base",
+                  .type = CounterType::kMultiTimer100NsInverse,
+                  .base = 4},
+      CounterSpec{.id = 2,
+                  .name = "By Multiplier",
+                  .symbol = "by_multiplier",
+                  .type = CounterType::kMultiTimer100NsInverse,
+                  .multi = 5},
+      CounterSpec{.id = 3,
+                  .name = "By Both",
+                  .symbol = "by_both",
+                  .type = CounterType::kMultiTimer100NsInverse,
+                  .base = 4,
+                  .multi = 5},
+      CounterSpec{.id = 4, .type = CounterType::kMultiBase},
+      CounterSpec{.id = 5, .name = "Parts", .symbol = "parts", .type = CounterType::kRawCount}};
+  const test::TemporaryDirectory directory;
+  auto provider = *Provider::create({.name = "parts", .directory = directory.path()});
+  const Registration set = *provider.add({.name = "Parts",
+                                          .symbol = "parts",
+                                          .instances = InstanceKind::kSingle,
+                                          .counters = kCounters});
+  Instance row = *set.create_instance("");
+  const auto write = [&row](std::uint64_t busy) {
+    row.update([=](Values& values) noexcept {
+      for (const std::uint32_t word : {0U, 1U, 2U}) values.set(word, busy);
+      values.set(3, std::uint64_t{4});
+      values.set(4, std::uint64_t{8});
+    });
+  };
+  auto query = *Query::compile(*Catalog::open({.directory = directory.path()}), {});
+  Sample before;
+  Sample after;
+  write(0);
+  query.collect(before, Timestamp{1'000'000'000, 1});
+  write(20'000'000);  // two of the components for one second
+  query.collect(after, Timestamp{2'000'000'000, 1'000'000'001});
+  const auto rows = test::cooked_values(before, after);
+  ASSERT_GE(rows.size(), 3U);
+  EXPECT_DOUBLE_EQ(rows[0].cooked.value, 50);
+  EXPECT_DOUBLE_EQ(rows[1].cooked.value, 75);
+  EXPECT_DOUBLE_EQ(rows[2].cooked.value, 75);
+}
+
 // A set with an object clock of its own, read through the library.
 TEST(CookRules, ReadTheObjectsClockFromTheCountersThatTheSchemaNames) {
   static constexpr std::array kCounters{

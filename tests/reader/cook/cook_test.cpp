@@ -68,6 +68,7 @@ constexpr auto kGolden = std::to_array<Golden>({
     {CounterType::kAverageBulk, 2, 100},
     {CounterType::kElapsedTime, 1, 3},
     {CounterType::kNoData, 0, 0},
+    {CounterType::kComposite, 0, 0},
     {CounterType::kSampleBase, 0, 0},
     {CounterType::kAverageBase, 0, 0},
     {CounterType::kRawBase, 0, 0},
@@ -114,9 +115,9 @@ TEST(CookFormulas, ExistForEveryTypeOfTheTableAndNoOther) {
     EXPECT_TRUE(rows.insert(bits_of(row.type)).second) << name_of(row.type) << " stands twice";
   }
   EXPECT_EQ(golden, rows);
-  const auto composite = static_cast<CounterType>(0x80000000);
-  EXPECT_EQ(status_of(composite, &kOlder, kNewer), CookStatus::kNotCookable);
-  EXPECT_FALSE(needs_two_samples(composite));
+  const auto histogram = static_cast<CounterType>(0x80000000);
+  EXPECT_EQ(status_of(histogram, &kOlder, kNewer), CookStatus::kNotCookable);
+  EXPECT_FALSE(needs_two_samples(histogram));
 }
 
 TEST(CookFormulas, TakeA32BitDeltaAcrossAWrap) {

@@ -66,6 +66,8 @@ KindWords kind_of(CounterType type) noexcept {
       return {"time", "since a start"};
     case CounterType::kText:
       return {"text", "text as stored"};
+    case CounterType::kComposite:
+      return {"none", "number without a formula"};
     case CounterType::kNoData:
       return {"none", "no number"};
     case CounterType::kSampleBase:

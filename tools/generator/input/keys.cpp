@@ -11,8 +11,7 @@ namespace meterbank::generator {
 namespace {
 
 // Names that Windows has and a manifest has not, and what to do instead.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kRefusedTypes{{
-    {"perf_counter_composite", "no formula for it was ever published; declare its parts"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kRefusedTypes{{
     {"perf_counter_nodata", "it has no value; leave the counter out"},
     {"perf_precision_timestamp", "use perf_large_raw_base, which is the same type"},
     {"perf_counter_histogram_type",

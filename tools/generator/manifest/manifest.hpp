@@ -95,7 +95,7 @@ struct Provider {  // <provider> / [provider]
   Placed<std::string> name;         // providerName / name
   Placed<std::string> symbol;       // variable of the handle in user mode; C++ namespace by default
   Placed<Guid> guid;                // providerGuid / guid
-  Placed<std::string> application;  // applicationIdentity / application
+  Placed<std::string> application;  // applicationIdentity / application: a name or a path
   Placed<ProviderMode> mode;        // providerType / mode = "user" | "kernel"
   Placed<bool> custom_callback;     // callback="custom" / callback = "custom"
   Placed<std::uint32_t> resource_base;

@@ -70,7 +70,7 @@ inline constexpr std::array kAttributeWords{
     Word<std::uint64_t>{"displayAsHex", "display_as_hex", 16},
 };
 
-// The 37 types of the manifest schema, and their names in C++. PERF_COUNTER_NODATA has no value to
+// The 38 types of the manifest schema, and their names in C++. PERF_COUNTER_NODATA has no value to
 // declare.
 struct TypeName {
   CounterType type;
@@ -109,13 +109,14 @@ inline constexpr std::array kTypes{
     TypeName{CounterType::kAverageBulk, "kAverageBulk"},
     TypeName{CounterType::kElapsedTime, "kElapsedTime"},
     TypeName{CounterType::kText, "kText"},
+    TypeName{CounterType::kComposite, "kComposite"},
     TypeName{CounterType::kSampleBase, "kSampleBase"},
     TypeName{CounterType::kAverageBase, "kAverageBase"},
     TypeName{CounterType::kRawBase, "kRawBase"},
     TypeName{CounterType::kLargeRawBase, "kLargeRawBase"},
     TypeName{CounterType::kMultiBase, "kMultiBase"},
 };
-static_assert(kTypes.size() == 37);
+static_assert(kTypes.size() == 38);
 
 // "perf_counter_bulk_count" is bulk_count, "perf_average_bulk" is average_bulk.
 [[nodiscard]] std::string_view short_name_of(CounterType type) noexcept;

@@ -43,6 +43,9 @@ enum class CounterType : std::uint32_t {
   kElapsedTime = 0x30240500,
   kNoData = 0x40000200,
   kText = 0x00000b00,
+  // Windows' schema of manifests has the name, and no header a code or a formula. These bits say
+  // what a reader has to know: eight bytes, a number, not to be shown.
+  kComposite = 0x40010100,
   kSampleBase = 0x40030401,
   kAverageBase = 0x40030402,
   kRawBase = 0x40030403,

@@ -43,6 +43,11 @@ constexpr LinkRule base_rule(CounterType type) noexcept {
     case CounterType::kPrecision100NsTimer:
     case CounterType::kPrecisionObjectTimer:
       return to(Need::kMust, CounterType::kLargeRawBase);
+    case CounterType::kMultiTimer:  // the number of components, see multi_rule()
+    case CounterType::kMultiTimerInverse:
+    case CounterType::kMultiTimer100Ns:
+    case CounterType::kMultiTimer100NsInverse:
+      return to(Need::kMay, CounterType::kMultiBase);
     default:
       return {};
   }
@@ -64,13 +69,17 @@ constexpr LinkRule clock_rule(CounterType type, Language language) noexcept {
   }
 }
 
-constexpr LinkRule multi_rule(CounterType type) noexcept {
+// Windows' page of the counter element has the number of components twice: as baseID, of type
+// perf_counter_multi_base, and as multiCounterID, of type perf_counter_rawcount. Manifests have
+// either or both.
+constexpr LinkRule multi_rule(CounterType type, bool has_base) noexcept {
   switch (type) {
     case CounterType::kMultiTimer:
     case CounterType::kMultiTimerInverse:
     case CounterType::kMultiTimer100Ns:
     case CounterType::kMultiTimer100NsInverse:
-      return {Need::kMust, {CounterType::kMultiBase, CounterType::kRawCount}};
+      return {has_base ? Need::kMay : Need::kMust,
+              {CounterType::kMultiBase, CounterType::kRawCount}};
     default:
       return {};
   }
@@ -85,10 +94,12 @@ struct Link {
 std::array<Link, 4> links_of(Language language, const Counter& counter) noexcept {
   const CounterType type = counter.type.value;
   const LinkRule clock = clock_rule(type, language);
-  return {{{word_of(language, "baseID", "base"), &counter.base, base_rule(type)},
-           {word_of(language, "perfTimeID", "time"), &counter.time, clock},
-           {word_of(language, "perfFreqID", "frequency"), &counter.frequency, clock},
-           {word_of(language, "multiCounterID", "multi"), &counter.multi, multi_rule(type)}}};
+  const bool has_base = counter.base.is_said() || counter.base.value != kNoCounter;
+  return {
+      {{word_of(language, "baseID", "base"), &counter.base, base_rule(type)},
+       {word_of(language, "perfTimeID", "time"), &counter.time, clock},
+       {word_of(language, "perfFreqID", "frequency"), &counter.frequency, clock},
+       {word_of(language, "multiCounterID", "multi"), &counter.multi, multi_rule(type, has_base)}}};
 }
 
 class SetLinks {

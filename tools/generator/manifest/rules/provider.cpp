@@ -60,12 +60,8 @@ void check_application(const Manifest& manifest, Problems& problems) {
   const std::string_view word = word_of(manifest.language, "applicationIdentity", "application");
   if (!check_name(application.value, NameKind::kProvider).ok()) {
     problems.add(application.place,
-                 fmt::format("{} {} is not a file name", word, in_quotes(application.value)),
+                 fmt::format("{} {} is not the path of a file", word, in_quotes(application.value)),
                  "at most 1023 bytes of UTF-8 without control characters");
-  } else if (application.value.find_first_of("/\\") != std::string::npos) {
-    problems.add(application.place,
-                 fmt::format("{} {} is a path", word, in_quotes(application.value)),
-                 "the name of the file alone: where it lies is known when it is installed");
   }
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <utility>
 
 #include "generator/manifest/rules/rules.hpp"
 #include "generator/manifest/rules/wording.hpp"
@@ -40,17 +41,16 @@ Structs check_structs(const Counterset& set, Problems& problems) {
 }
 
 void check_reference(const Counterset& set, const Structs& known, const Counter& counter,
-                     bool is_kernel, Problems& problems) {
+                     Problems& problems) {
   const Place place = first_known({counter.structure.place, counter.place});
   if (!counter.structure.value.empty()) {
-    if (known.contains(counter.structure.value)) return;
+    // As CTRPP, which takes any name where there is no choice.
+    if (known.contains(counter.structure.value) || set.structs.size() == 1) return;
     problems.add(place,
                  fmt::format("{} refers to a struct {} that {} has not", which(counter),
                              in_quotes(counter.structure.value), which(set)),
-                 known.size() == 1
-                     ? fmt::format("its only struct is {}", in_quotes(known.begin()->first))
-                     : std::string("declare it in this set, or refer to one that is declared"));
-  } else if (is_kernel && set.structs.size() > 1) {
+                 "declare it in this set, or refer to one that is declared");
+  } else if (set.structs.size() > 1) {
     problems.add(place, fmt::format("{} does not say in which struct its field is", which(counter)),
                  "`struct` can be left out only where a set has a single one");
   }
@@ -79,22 +79,51 @@ void check_kernel_counter(const Counter& counter, Problems& problems) {
   }
 }
 
-}  // namespace
-
-void check_structures(const Manifest& manifest, const Counterset& counterset, Problems& problems) {
-  const bool is_kernel = manifest.provider.mode.value == ProviderMode::kKernel;
+void check_kernel_mode(const Counterset& counterset, Problems& problems) {
   const Structs known = check_structs(counterset, problems);
-  if (is_kernel && known.empty()) {
+  if (known.empty()) {
     problems.add(counterset.place, which(counterset) + " has no struct",
                  "in kernel mode values are members of structs, which it has to declare");
   }
   for (const Counter& counter : counterset.counters) {
-    check_reference(counterset, known, counter, is_kernel && !known.empty(), problems);
+    if (!known.empty()) check_reference(counterset, known, counter, problems);
     if (!counter.field.value.empty()) {
       check_identifier(counter.field, counter.place, fmt::format("the field of {}", which(counter)),
                        problems);
     }
-    if (is_kernel) check_kernel_counter(counter, problems);
+    check_kernel_counter(counter, problems);
+  }
+}
+
+// In user mode a provider sets each value by a call, and the schema of Windows allows no structs.
+void check_user_mode(const Manifest& manifest, const Counterset& counterset, Problems& problems) {
+  const std::string_view kernel = word_of(
+      manifest.language, R"(providerType="kernelMode" for the provider)", R"(mode = "kernel")");
+  for (const StructSpec& each : counterset.structs) {
+    problems.add(
+        first_known({each.place, each.name.place}),
+        fmt::format("{} declares a struct, and its provider is in user mode", which(counterset)),
+        fmt::format("leave it out, or say  {}", kernel));
+  }
+  for (const Counter& counter : counterset.counters) {
+    for (const auto& [attribute, word] :
+         {std::pair(&counter.structure, "struct"), std::pair(&counter.field, "field")}) {
+      if (attribute->value.empty()) continue;
+      problems.add(
+          first_known({attribute->place, counter.place}),
+          fmt::format("{} has a {}, and its provider is in user mode", which(counter), word),
+          fmt::format("leave it out, or say  {}", kernel));
+    }
+  }
+}
+
+}  // namespace
+
+void check_structures(const Manifest& manifest, const Counterset& counterset, Problems& problems) {
+  if (manifest.provider.mode.value == ProviderMode::kKernel) {
+    check_kernel_mode(counterset, problems);
+  } else {
+    check_user_mode(manifest, counterset, problems);
   }
 }
 

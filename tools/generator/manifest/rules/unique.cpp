@@ -104,6 +104,7 @@ void check_counters(const Manifest& manifest, const Counterset& set, Problems& p
   std::map<std::uint32_t, Place> ids;
   Folded names;
   Exact symbols;
+  Exact uris;  // CTRPP takes them again in another set
   Words words("counters");
   for (const Counter& counter : set.counters) {
     const Place place = first_known({counter.id.place, counter.place});
@@ -116,6 +117,7 @@ void check_counters(const Manifest& manifest, const Counterset& set, Problems& p
     }
     const bool name_twice =
         refuse_second(names, counter.name, counter.place, "counter name", problems);
+    refuse_second(uris, counter.uri, counter.place, "counter uri", problems);
     if (manifest.language == Language::kToml) {
       refuse_second(symbols, counter.symbol, counter.place, "counter symbol", problems);
     }
@@ -128,7 +130,6 @@ void check_counters(const Manifest& manifest, const Counterset& set, Problems& p
 // what is called by the symbols of the provider and of the sets.
 void check_document(const Manifest& manifest, Problems& problems) {
   const bool has_macros = manifest.language == Language::kXml;
-  Exact uris;
   Exact symbols;
   Exact variables;
   const Placed<std::string>& provider = manifest.provider.symbol;
@@ -138,7 +139,6 @@ void check_document(const Manifest& manifest, Problems& problems) {
   }
   for (const Counterset& set : manifest.countersets) {
     for (const Counter& counter : set.counters) {
-      refuse_second(uris, counter.uri, counter.place, "counter uri", problems);
       if (!has_macros || counter.symbol.value.empty()) continue;
       if (refuse_second(symbols, counter.symbol, counter.place, "counter symbol", problems)) {
         continue;

@@ -30,8 +30,11 @@ std::string guid_arguments(const Guid& guid) {
   return text;
 }
 
-// perf_counter_rawcount is PERF_COUNTER_RAWCOUNT in winperf.h.
-std::string macro_of(CounterType type) { return upper_case(name_of(type)); }
+// perf_counter_rawcount is PERF_COUNTER_RAWCOUNT in winperf.h, which has no perf_counter_composite.
+std::string macro_of(CounterType type) {
+  if (type == CounterType::kComposite) return fmt::format("{:#010x}", bits_of(type));
+  return upper_case(name_of(type));
+}
 
 // As the manifest writes it, but a word like `bytes` must not become a macro.
 std::string macro_of(const Counterset& counterset, const Counter& counter) {
@@ -190,10 +193,10 @@ data struct_list(const Counterset& counterset) {
   return list;
 }
 
-// The struct that holds a counter; the only one need not be said.
+// The struct that holds a counter; where there is a single one it is that, whatever is said.
 const StructSpec* struct_of(const Counterset& counterset, const Counter& counter) noexcept {
   const auto& structs = counterset.structs;
-  if (counter.structure.value.empty()) return structs.size() == 1 ? structs.data() : nullptr;
+  if (structs.size() == 1) return structs.data();
   const auto found = std::find_if(structs.begin(), structs.end(), [&](const StructSpec& each) {
     return each.name.value == counter.structure.value;
   });
