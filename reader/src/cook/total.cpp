@@ -66,9 +66,10 @@ void Total::add(const Value& value) {
   // A first sample has no rate, and a distribution all the same.
   if (value.distribution != nullptr) sum->add(*value.distribution);
   if (value.cooked.status != CookStatus::kNotFinite) {
-    sum->value.raw.value = sum->stored++ == 0
-                               ? value.raw.value
-                               : joined_in_form(first, sum->value.raw.value, value.raw.value);
+    sum->value.raw.value =
+        sum->stored++ == 0
+            ? value.raw.value
+            : joined_in_form(first.form, first.aggregate, sum->value.raw.value, value.raw.value);
   }
   if (has_value(value.cooked.status)) {
     const std::uint32_t aggregate = sum->value.counter->aggregate;
@@ -97,7 +98,8 @@ void Total::add(const EndedValues& ended, bool of_interval) {
     if (sum.stored == 0) continue;
     const bool is_rate = needs_two_samples(counter.type);
     if (is_rate && counter.aggregate != kAggregateSum) continue;
-    sum.value.raw.value = joined_in_form(counter, sum.value.raw.value, value.raw);
+    sum.value.raw.value =
+        joined_in_form(counter.form, counter.aggregate, sum.value.raw.value, value.raw);
     if (is_rate || sum.values == 0) continue;
     sum.value.cooked.value = joined(counter.aggregate, sum.value.cooked.value, value.cooked);
     sum.values += value.count;

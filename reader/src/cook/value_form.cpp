@@ -57,19 +57,17 @@ CookedValue cooked_in_form(const CounterView& counter, CookedValue plain,
                               : CookedValue{0, CookStatus::kNotFinite};
 }
 
-std::uint64_t joined_in_form(const CounterView& counter, std::uint64_t so_far,
+std::uint64_t joined_in_form(ValueForm form, std::uint32_t aggregate, std::uint64_t so_far,
                              std::uint64_t next) noexcept {
-  const bool is_ordered =
-      counter.aggregate == kAggregateMinimum || counter.aggregate == kAggregateMaximum;
-  if (counter.form == ValueForm::kReal) {
+  const bool is_ordered = aggregate == kAggregateMinimum || aggregate == kAggregateMaximum;
+  if (form == ValueForm::kReal) {
     return std::bit_cast<std::uint64_t>(
-        joined(counter.aggregate, std::bit_cast<double>(so_far), std::bit_cast<double>(next)));
+        joined(aggregate, std::bit_cast<double>(so_far), std::bit_cast<double>(next)));
   }
-  if (counter.form == ValueForm::kSigned && is_ordered) {
-    return static_cast<std::uint64_t>(
-        joined(counter.aggregate, signed_of(so_far), signed_of(next)));
+  if (form == ValueForm::kSigned && is_ordered) {
+    return static_cast<std::uint64_t>(joined(aggregate, signed_of(so_far), signed_of(next)));
   }
-  return joined(counter.aggregate, so_far, next);  // sums wrap the same with and without a sign
+  return joined(aggregate, so_far, next);  // sums wrap the same with and without a sign
 }
 
 std::uint64_t divided_in_form(const CounterView& counter, std::uint64_t sum,

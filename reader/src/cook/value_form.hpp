@@ -17,9 +17,9 @@ using Words = std::span<const std::uint64_t>;
 [[nodiscard]] CookedValue cooked_in_form(const CounterView& counter, CookedValue plain,
                                          std::uint64_t word) noexcept;
 
-// Two stored words as one by CounterView::aggregate, and a sum of `count` of them divided by it.
-[[nodiscard]] std::uint64_t joined_in_form(const CounterView& counter, std::uint64_t so_far,
-                                           std::uint64_t next) noexcept;
+// Two stored words as one by an aggregate function, and a sum of `count` of them divided by it.
+[[nodiscard]] std::uint64_t joined_in_form(ValueForm form, std::uint32_t aggregate,
+                                           std::uint64_t so_far, std::uint64_t next) noexcept;
 [[nodiscard]] std::uint64_t divided_in_form(const CounterView& counter, std::uint64_t sum,
                                             std::uint64_t count) noexcept;
 

@@ -95,7 +95,8 @@ void fold(const RegisteredSet& registered, const SampleContent& last, std::size_
     if (cooked.status == CookStatus::kNotFinite) continue;
     EndedValues::Value& value = ended.values[index];
     const bool is_first = value.count++ == 0;
-    value.raw = is_first ? raw.value : joined_in_form(known, value.raw, raw.value);
+    value.raw =
+        is_first ? raw.value : joined_in_form(known.form, known.joined_by, value.raw, raw.value);
     value.cooked = is_first ? cooked.value : joined(known.aggregate, value.cooked, cooked.value);
     if (counter->form == ValueForm::kDistribution) {
       const Words words{last.row(row), registered.set->form.words};

@@ -148,6 +148,9 @@ struct CounterView {
   std::uint32_t frequency = kNoCounter;
   std::uint32_t multi = kNoCounter;
   std::uint32_t aggregate = 0;
+  // `aggregate`; for a base, clock or number of components without one, that of the first counter
+  // that refers to it and has one. A ratio of joined values is then of values joined alike.
+  std::uint32_t joined_by = 0;
   // What the words are; see schema_layout.hpp. `more` of them lie behind the words of all counters.
   ValueForm form = ValueForm::kUnsigned;
   bool timed = false;       // the last of them says when the value was set

@@ -32,7 +32,7 @@ class ResultPlan {
   struct Column {
     const CounterView* counter = nullptr;  // null: this registration has no such
     std::uint32_t bytes = 0;               // 4, 8, or 0 without a value
-    std::uint32_t aggregate = 0;
+    std::uint32_t joined_by = 0;
     ValueForm form = ValueForm::kUnsigned;
   };
   struct Row {

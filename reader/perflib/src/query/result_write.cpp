@@ -176,7 +176,8 @@ bool ResultPlan::any_good(const Range& range, const Sample& sample) const noexce
                      [&](const Row& row) { return is_good(row, sample); });
 }
 
-// Over the good rows that have the column. Without a function there is no aggregate, so no value.
+// Over the good rows that have the column. Without a function it is the value of the first of them,
+// which is of the oldest provider.
 std::uint64_t ResultPlan::sum(const Block& block, std::size_t column, const Sample& sample,
                               std::uint32_t& bytes) const noexcept {
   std::uint64_t result = 0;
@@ -190,22 +191,21 @@ std::uint64_t ResultPlan::sum(const Block& block, std::size_t column, const Samp
     std::uint64_t value = whole(sample.stored(row.row)[*place.counter], place.form);
     if (place.bytes == 4) value &= 0xffffffff;
     if (count == 0) {
-      function = place.aggregate;
+      function = place.joined_by;
       form = place.form;
       bytes = place.bytes;
       result = value;
-    } else {
+    } else if (function != kAggregateUndefined) {
       // Modulo the width, as the counters themselves.
       result = joined_whole(function, form, result, value);
     }
     ++count;
   }
-  if (count != 0 && block.ended.count != 0) {
+  if (count != 0 && function != kAggregateUndefined && block.ended.count != 0) {
     const EndedValues::Value& ended = ended_[block.ended.first + column];
     if (ended.count != 0) result = joined_whole(function, form, result, whole(ended.raw, form));
     count += ended.count;
   }
-  if (function == kAggregateUndefined || function > kAggregateMaximum) bytes = 0;
   return function == kAggregateAverage && count != 0 ? divided(result, count, form) : result;
 }
 

@@ -50,6 +50,7 @@ class SchemaDecoder {
   [[nodiscard]] Fault decode_counter(std::uint32_t word, CounterView& counter);
   [[nodiscard]] bool decode_form(const CounterRecord& from, CounterView& counter);
   [[nodiscard]] Fault resolve_links();
+  void pass_aggregates_on();
   [[nodiscard]] bool take_text(TextRef ref, std::size_t bytes_max, std::string& text);
   [[nodiscard]] CounterRecord record(std::uint32_t word) const noexcept;
 
@@ -188,6 +189,18 @@ SchemaDecoder::Fault SchemaDecoder::resolve_links() {
   return nullptr;
 }
 
+void SchemaDecoder::pass_aggregates_on() {
+  for (CounterView& counter : set_.counters) counter.joined_by = counter.aggregate;
+  for (const CounterView& counter : set_.counters) {
+    for (const std::uint32_t link :
+         {counter.base, counter.time, counter.frequency, counter.multi}) {
+      if (link == kNoCounter) continue;
+      std::uint32_t& joined_by = set_.counters[link].joined_by;
+      if (joined_by == kAggregateUndefined) joined_by = counter.aggregate;
+    }
+  }
+}
+
 Result<Counterset> SchemaDecoder::decode(const BlockForm& form) {
   if (Fault fault = decode_header(form); fault != nullptr) {
     return fail(ErrorCode::kCorrupt, std::string("schema: ") + fault);
@@ -218,6 +231,7 @@ Result<Counterset> SchemaDecoder::decode(const BlockForm& form) {
     return fail(ErrorCode::kCorrupt,
                 "schema of '" + escape_for_terminal(set_.name) + "': " + fault);
   }
+  pass_aggregates_on();
   return std::move(set_);
 }
 
