@@ -112,19 +112,27 @@ TEST_F(PerfCallback, ABlockOfASetWithoutAnswersSaysWhy) {
 class PerfFailingCallback : public PerfCallback {
  protected:
   // The status of the block, and of the enumeration.
-  std::pair<ULONG, ULONG> statuses(const Callback& callback, std::u16string name = u"*") {
+  std::pair<ULONG, ULONG> statuses(const Callback& callback, std::u16string name = u"*",
+                                   ULONG added = kSuccess) {
     Provider provider = this->provider("waves");
     const Registration waves = *provider.add(kGeometric, callback);
     Handle handle;
-    EXPECT_EQ(handle.add({.pattern = std::move(name)}), kSuccess);
+    EXPECT_EQ(handle.add({.pattern = std::move(name)}), added);
     const auto blocks = seen(handle);
     EXPECT_EQ(blocks.size(), 1U);
     return {blocks.at(0).status, instances_of(kGeometric).first};
   }
+  // Told of interest, it has no objection.
+  static bool asks_for_rows(const CallbackRequest& request) {
+    return request.reason() == CallbackReason::kCollect ||
+           request.reason() == CallbackReason::kEnumerate;
+  }
 };
 
 TEST_F(PerfFailingCallback, ItsCodeIsTheStatusWhereItAddedNoRow) {
-  const Callback fails = [](CallbackRequest&) { return ULONG{ERROR_ACCESS_DENIED}; };
+  const Callback fails = [](CallbackRequest& request) {
+    return asks_for_rows(request) ? ULONG{ERROR_ACCESS_DENIED} : 0U;
+  };
   for (const char16_t* const name : {u"*", u"Small Wave"}) {
     EXPECT_EQ(statuses(fails, name),
               std::pair(ULONG{ERROR_ACCESS_DENIED}, ULONG{ERROR_ACCESS_DENIED}))
@@ -135,7 +143,7 @@ TEST_F(PerfFailingCallback, ItsCodeIsTheStatusWhereItAddedNoRow) {
 TEST_F(PerfFailingCallback, ItsRowsCountForMoreThanItsCode) {
   const auto [block, instances] = statuses([](CallbackRequest& request) {
     two_waves()(request);
-    return ULONG{ERROR_ACCESS_DENIED};
+    return asks_for_rows(request) ? ULONG{ERROR_ACCESS_DENIED} : 0U;
   });
   EXPECT_EQ(block, kSuccess);
   EXPECT_EQ(instances, kSuccess);
@@ -152,11 +160,28 @@ TEST_F(PerfFailingCallback, AnExceptionIsAnInternalError) {
   EXPECT_EQ(statuses(throws).first, static_cast<ULONG>(ERROR_INTERNAL_ERROR));
 }
 
-TEST_F(PerfFailingCallback, ItsResultIsTheStatusOfACounterWithoutRows) {
+TEST_F(PerfFailingCallback, ItsRefusalIsTheStatusOfTheCounterAndOfItsBlock) {
   const Callback refuses = [](CallbackRequest& request) -> std::uint32_t {
     return request.reason() == CallbackReason::kAddInterest ? ERROR_INVALID_DATA : 0;
   };
-  EXPECT_EQ(statuses(refuses).first, static_cast<ULONG>(ERROR_INVALID_DATA));
+  constexpr ULONG kRefusal = ERROR_INVALID_DATA;
+  EXPECT_EQ(statuses(refuses, u"*", kRefusal).first, kRefusal);
+}
+
+// As on Windows it has a second.
+TEST_F(PerfCallback, ARefusalThatComesTooLateRefusesNothing) {
+  std::atomic<bool> is_over{false};
+  Provider provider = this->provider("waves");
+  const Registration waves = *provider.add(kGeometric, [&](CallbackRequest& request) {
+    if (request.reason() != CallbackReason::kAddInterest) return two_waves()(request);
+    is_over.wait(false, std::memory_order_acquire);  // acquire: pairs with the store below
+    return ULONG{ERROR_ACCESS_DENIED};
+  });
+  Handle handle;
+  EXPECT_EQ(handle.add({}), kSuccess);
+  is_over.store(true, std::memory_order_release);  // release: pairs with the wait above
+  is_over.notify_all();
+  EXPECT_EQ(seen(handle)[0].rows.size(), 2U);
 }
 
 TEST_F(PerfCallback, ATimeoutIsErrorTimeout) {

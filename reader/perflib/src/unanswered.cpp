@@ -4,13 +4,6 @@
 namespace meterbank {
 namespace {
 
-// User-mode providers return codes of Win32, which a consumer gets to see. What a kernel provider
-// returns is an NTSTATUS, which changes nothing.
-bool is_for_consumers(std::uint32_t code) noexcept {
-  constexpr std::uint32_t kWin32Max = 0xFFFF;
-  return code != 0 && code <= kWin32Max;
-}
-
 // The status for a callback that ran and added no rows.
 PerfError error_of_empty(const CallbackAnswer& answer) noexcept {
   if (is_for_consumers(answer.interest_code)) return PerfError{answer.interest_code};
@@ -52,6 +45,11 @@ PerfError error_of(const CallbackAnswer& answer) noexcept {
 }
 
 }  // namespace
+
+bool is_for_consumers(std::uint32_t code) noexcept {
+  constexpr std::uint32_t kFirstOfStatuses = 0x8000'0000;
+  return code != 0 && code < kFirstOfStatuses;
+}
 
 PerfError error_of_unanswered(const std::vector<CallbackAnswer>* answers, const Guid& set,
                               bool trusted_only) noexcept {

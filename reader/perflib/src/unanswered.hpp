@@ -12,6 +12,11 @@
 
 namespace meterbank {
 
+// Whether a consumer gets to see what a callback returned: a code of Win32, as user-mode providers
+// return. What a kernel-mode provider returns is an NTSTATUS, whose errors and warnings begin at
+// 0x80000000, and changes nothing.
+[[nodiscard]] bool is_for_consumers(std::uint32_t code) noexcept;
+
 // The status for the first registration of the set that did not answer, or whose callback failed
 // and added no rows. kSuccess if there is no such registration.
 // `trusted_only`: what other users' providers do not say is nothing that the set lacks.

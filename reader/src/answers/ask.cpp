@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One call of CallbackAsker::ask().
+// One call of CallbackAsker::ask() or hear_interest().
 #include <poll.h>
 #include <unistd.h>
 
@@ -39,6 +39,10 @@ AnswerOutcome outcome_of(const ChannelAnswer& answer, bool is_cut) noexcept {
   }
   const bool is_whole = (answer.flags & kRowsIncomplete) == 0 && !is_cut;
   return is_whole ? AnswerOutcome::kAnswered : AnswerOutcome::kIncomplete;
+}
+
+bool is_of_this_process(const ProviderView& provider) noexcept {
+  return provider.named_pid() == static_cast<std::uint32_t>(::getpid());
 }
 
 RowStatus status_of(AnswerOutcome outcome) noexcept {
@@ -81,9 +85,36 @@ void CallbackAsker::start(Entry& entry) {
   entry.next_try_ns = 0;
   entry.pause_ns = kFirstPauseNs;
   entry.was_busy = false;
-  if (!is_inside_callback()) return;
-  const bool is_own = entry.touched.provider->named_pid() == static_cast<std::uint32_t>(::getpid());
-  if (is_own) settle(entry, AnswerOutcome::kReentrant);
+  if (is_inside_callback() && is_of_this_process(*entry.touched.provider)) {
+    settle(entry, AnswerOutcome::kReentrant);
+  }
+}
+
+std::vector<InterestAnswer> CallbackAsker::hear_interest(std::chrono::nanoseconds timeout) {
+  const auto limit_ns = timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count()) : 0;
+  const std::uint64_t deadline_ns = monotonic_ns() + std::min(limit_ns, kTimeoutMaxNs);
+  const auto is_waited_for = [this](const auto& sent) {
+    return is_worth_hearing(sent.first, sent.second);
+  };
+  while (std::any_of(sent_.begin(), sent_.end(), is_waited_for)) {
+    const std::uint64_t now = monotonic_ns();
+    if (now >= deadline_ns) break;
+    poll_channels(deadline_ns - now);
+    receive_all();
+  }
+  heard_id_ = last_id_;
+  std::vector<InterestAnswer> answers;
+  for (const Entry& entry : entries_) {
+    if (!entry.told) continue;
+    answers.push_back({entry.touched.provider, entry.touched.set, entry.told_code});
+  }
+  return answers;
+}
+
+// A callback that asks its own process could wait for itself.
+bool CallbackAsker::is_worth_hearing(std::uint64_t id, const Sent& sent) const noexcept {
+  if (sent.type != MessageType::kAddInterest || id <= heard_id_) return false;
+  return !is_inside_callback() || !is_of_this_process(*sent.entry->touched.provider);
 }
 
 void CallbackAsker::send_due(std::uint64_t now_ns) {
@@ -142,11 +173,6 @@ bool CallbackAsker::is_finished(std::uint64_t now_ns) const noexcept {
 
 // Waits until a message arrives, an entry may be tried again, or the timeout expires.
 void CallbackAsker::wait(std::uint64_t now_ns) {
-  std::vector<pollfd> sockets;
-  sockets.reserve(channels_.size());
-  for (const auto& [key, channel] : channels_) {
-    if (channel.is_open()) sockets.push_back({channel.descriptor(), POLLIN, 0});
-  }
   std::uint64_t until = now_ns;
   for (const Entry& entry : entries_) {
     if (entry.phase != Phase::kAnswered) until = std::max(until, deadline_of(entry));
@@ -155,9 +181,17 @@ void CallbackAsker::wait(std::uint64_t now_ns) {
     const bool is_paused = entry.phase == Phase::kToSend && entry.under_way == 0;
     if (is_paused) until = std::min(until, std::max(now_ns, entry.next_try_ns));
   }
-  const std::uint64_t left = until - std::min(until, now_ns);
-  const timespec limit{static_cast<time_t>(left / kNanosecondsPerSecond),
-                       static_cast<long>(left % kNanosecondsPerSecond)};
+  poll_channels(until - std::min(until, now_ns));
+}
+
+void CallbackAsker::poll_channels(std::uint64_t nanoseconds) {
+  std::vector<pollfd> sockets;
+  sockets.reserve(channels_.size());
+  for (const auto& [key, channel] : channels_) {
+    if (channel.is_open()) sockets.push_back({channel.descriptor(), POLLIN, 0});
+  }
+  const timespec limit{static_cast<time_t>(nanoseconds / kNanosecondsPerSecond),
+                       static_cast<long>(nanoseconds % kNanosecondsPerSecond)};
   static_cast<void>(::ppoll(sockets.data(), sockets.size(), &limit, nullptr));
 }
 

@@ -89,6 +89,7 @@ void CallbackAsker::tell_interest(Entry& entry) {
   if (entry.channel->connect()) return;  // there is a next time
   if (entry.told && !tell(entry, MessageType::kRemoveInterest)) return;
   entry.told.reset();
+  entry.told_code = 0;
   if (tell(entry, MessageType::kAddInterest)) entry.told = entry.touched.asked.counter_mask;
 }
 

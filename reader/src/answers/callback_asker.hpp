@@ -53,6 +53,10 @@ class CallbackAsker final : public AnsweredSets {
   // What adapt() could not say then is said, what came since is read. Does not wait.
   void catch_up();
 
+  // What the providers return for the interest that they were told of. Waits for those that were
+  // not waited for before, to the last answer or the end of the timeout.
+  [[nodiscard]] std::vector<InterestAnswer> hear_interest(std::chrono::nanoseconds timeout);
+
   // kEnumerate or kCollect to all of them, to the last answer or the end of the timeout.
   void ask(MessageType type, std::chrono::nanoseconds timeout);
 
@@ -112,6 +116,9 @@ class CallbackAsker final : public AnsweredSets {
   // Each entry has answered, or is not waited for any longer.
   [[nodiscard]] bool is_finished(std::uint64_t now_ns) const noexcept;
   void wait(std::uint64_t now_ns);
+  // Until a message arrives, but no longer than that.
+  void poll_channels(std::uint64_t nanoseconds);
+  [[nodiscard]] bool is_worth_hearing(std::uint64_t id, const Sent& sent) const noexcept;
   void receive_all();
   void receive_from(ProviderChannel& channel);
   void take_answer(ProviderChannel& channel, const ChannelAnswer& answer, UniqueFd attached);
@@ -128,7 +135,8 @@ class CallbackAsker final : public AnsweredSets {
   std::map<ProviderKey, ProviderChannel> channels_;
   std::list<Entry> entries_;  // in the order of the catalog
   std::unordered_map<std::uint64_t, Sent> sent_;
-  std::uint64_t last_id_ = 0;  // never used twice, whatever becomes of the connection
+  std::uint64_t last_id_ = 0;   // never used twice, whatever becomes of the connection
+  std::uint64_t heard_id_ = 0;  // hear_interest() has waited for requests up to this one
   MessageType type_ = MessageType::kCollect;
   std::uint64_t timeout_ns_ = 0;
   std::uint64_t asked_ns_ = 0;  // when the last ask() began

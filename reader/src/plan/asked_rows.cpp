@@ -40,6 +40,8 @@ class Asked {
     if (id_ != id) id_ = kAnyInstanceId;
     any_ = true;
   }
+  // Counters are wanted as what the set has, not by their ids.
+  void may_mean_every_counter() noexcept { names_each_ = false; }
 
   [[nodiscard]] std::optional<AskedRows> rows() && {
     if (!any_) return std::nullopt;
@@ -49,9 +51,10 @@ class Asked {
     }
     const bool is_usable = has_instance_names(set_.set->instances) && !pattern_.empty() &&
                            pattern_.size() <= kNameBytesMax && is_valid_utf8(pattern_);
-    return AskedRows{counter_mask_of(*set_.set, counters), id_,
-                     is_usable ? std::move(pattern_) : std::string("*"),
-                     has_instance_names(set_.set->instances)};
+    return AskedRows{
+        names_each_ ? mask_of_each(*set_.set, counters) : counter_mask_of(*set_.set, counters), id_,
+        is_usable ? std::move(pattern_) : std::string("*"),
+        has_instance_names(set_.set->instances)};
   }
 
  private:
@@ -60,11 +63,13 @@ class Asked {
   std::string pattern_;
   std::uint32_t id_ = kAnyInstanceId;
   bool any_ = false;
+  bool names_each_ = true;
 };
 
 void add_pattern(const PatternMatch& match, const std::vector<std::uint32_t>& counters,
                  const RegisteredSet& set, Asked& asked) {
   const auto instance = match.path().whole_instance();
+  asked.may_mean_every_counter();
   // What `name#7` means is a matter of all instances, and so is a total.
   const bool needs_all = !instance || match.has_number() || match.wants_total(set);
   asked.add(counters, needs_all ? "*" : without_escapes(*instance), kAnyInstanceId);
@@ -89,6 +94,7 @@ void add_item(const QueryRequest::Item& asked_item, const RegisteredSet& set, As
     if (is_asked) counters.push_back(index);
   }
   if (counters.empty()) return;
+  if (item.counter_id == kAnyCounterId) asked.may_mean_every_counter();
   const bool needs_all = wants_total(asked_item, set.set->instances);
   asked.add(counters, needs_all ? "*" : item.instances,
             needs_all ? kAnyInstanceId : item.instance_id);

@@ -110,6 +110,11 @@ bool CompiledQuery::enumerate(std::chrono::nanoseconds timeout) {
   return before != plan() && !selects_the_same(*before, *plan());
 }
 
+std::vector<InterestAnswer> CompiledQuery::hear_interest(std::chrono::nanoseconds timeout) {
+  if (asker_ == nullptr || is_part_) return {};
+  return asker_->hear_interest(timeout);
+}
+
 void CompiledQuery::prepare(Sample& sample) const {
   SampleContent& content = SampleAccess::of(sample);
   // So that numbers can be looked at where no memory is left.

@@ -32,6 +32,7 @@ class CompiledQuery {
   CollectSummary collect(Sample& sample, Timestamp time, Cut cut) noexcept;
   CollectSummary collect(Sample& sample, std::chrono::nanoseconds timeout, Cut cut);
   [[nodiscard]] bool enumerate(std::chrono::nanoseconds timeout);
+  [[nodiscard]] std::vector<InterestAnswer> hear_interest(std::chrono::nanoseconds timeout);
 
   [[nodiscard]] bool asks() const noexcept;
   [[nodiscard]] std::shared_ptr<const std::vector<CallbackAnswer>> answers() const noexcept;

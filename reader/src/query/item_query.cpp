@@ -118,6 +118,10 @@ bool ItemQuery::enumerate(std::chrono::nanoseconds timeout) {
   return compiled_->enumerate(timeout);
 }
 
+std::vector<InterestAnswer> ItemQuery::hear_interest(std::chrono::nanoseconds timeout) {
+  return compiled_->hear_interest(timeout);
+}
+
 bool ItemQuery::asks() const noexcept { return compiled_->asks(); }
 
 std::shared_ptr<const std::vector<CallbackAnswer>> ItemQuery::answers() const noexcept {

@@ -59,4 +59,11 @@ struct CallbackAnswer {
   [[nodiscard]] std::string reason() const;
 };
 
+// What the callback of a registration returned when it was told of the interest of a query.
+struct InterestAnswer {
+  std::shared_ptr<const ProviderView> provider;
+  const RegisteredSet* set = nullptr;  // in *provider
+  std::uint32_t code = 0;              // 0 too where it has not answered in time
+};
+
 }  // namespace meterbank

@@ -117,6 +117,9 @@ class ItemQuery {
   }
   CollectSummary collect(Sample& sample, std::chrono::nanoseconds timeout, Cut cut = Cut::kNone);
   bool enumerate(std::chrono::nanoseconds timeout);
+  // Providers are told of interest when the items or the catalog change, without waiting. This
+  // waits for what their callbacks return, no longer than the timeout, and for each once.
+  [[nodiscard]] std::vector<InterestAnswer> hear_interest(std::chrono::nanoseconds timeout);
   [[nodiscard]] bool asks() const noexcept;
   [[nodiscard]] AskCounts ask_counts() const noexcept;
   [[nodiscard]] std::shared_ptr<const std::vector<CallbackAnswer>> answers() const noexcept;

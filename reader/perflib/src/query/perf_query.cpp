@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "../unanswered.hpp"
 #include "meterbank/perflib/scan_interval.hpp"
 #include "meterbank/shm/utf8.hpp"
 #include "meterbank/windows/wide_text.hpp"
@@ -18,8 +19,9 @@ namespace {
 
 std::atomic<std::int64_t> scan_interval_ns{1'000'000'000};
 
-// As on Windows, for values.
+// As on Windows: for values, and for what a callback returns when it is told of a counter.
 constexpr std::chrono::seconds kTimeout{5};
+constexpr std::chrono::seconds kInterestTimeout{1};
 constexpr std::uint64_t kFetchWithinNs = 1'000'000'000;
 
 void write_status(std::span<std::byte> bytes, std::size_t identifier, PerfError status) noexcept {
@@ -47,6 +49,24 @@ std::optional<QueryItem> item_of(const FoundIdentifier& identifier, CharacterWid
   if (!pattern) return std::nullopt;
   const IdentifierHeader& header = identifier.header;
   return QueryItem{header.set, std::move(*pattern), header.instance, header.counter};
+}
+
+// What the providers of a set say to an item of it. One that counts it is enough, and one that
+// needs not be told does; so does one whose callback takes too long.
+PerfError refusal_of(const FoundSet& set, std::span<const InterestAnswer> answers) noexcept {
+  PerfError refusal = PerfError::kSuccess;
+  const bool trusted_only = set.registrations.front().provider->trusted;
+  for (const FoundRegistration& registration : set.registrations) {
+    const ProviderView& provider = *registration.provider;
+    if (!is_alive(provider.state) || (trusted_only && !provider.trusted)) continue;
+    const auto answer =
+        std::find_if(answers.begin(), answers.end(), [&registration](const InterestAnswer& each) {
+          return each.provider == registration.provider && each.set == registration.set;
+        });
+    if (answer == answers.end() || !is_for_consumers(answer->code)) return PerfError::kSuccess;
+    if (refusal == PerfError::kSuccess) refusal = PerfError{answer->code};
+  }
+  return refusal;
 }
 
 std::size_t bytes_of(const QueryItem& item, CharacterWidth width) noexcept {
@@ -83,10 +103,13 @@ PerfError PerfQuery::add(std::span<std::byte> bytes) {
   const std::size_t items_before = items_.size(), bytes_before = items_bytes_;
   try {
     IdentifierWalker walker(bytes, width_);
+    std::vector<std::size_t> added;
     while (const auto identifier = walker.next()) {
-      write_status(bytes, identifier->offset, add_one(*identifier, sets));
+      const PerfError status = add_one(*identifier, sets);
+      write_status(bytes, identifier->offset, status);
+      if (status == PerfError::kSuccess) added.push_back(identifier->offset);
     }
-    show_interest();
+    hear_refusals(bytes, added, sets);
   } catch (const std::bad_alloc&) {
     // All or nothing: another try must not add the first ones twice.
     items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(items_before), items_.end());
@@ -113,10 +136,40 @@ PerfError PerfQuery::add_one(const FoundIdentifier& identifier, const std::vecto
   if (!fits(*item, set.instances)) return PerfError::kInvalidParameter;
   const std::size_t item_bytes = bytes_of(*item, width_);
   if (item_bytes > kIdentifierBytesMax - items_bytes_) return PerfError::kNoSystemResources;
-  items_.push_back(std::move(*item));
+  items_.push_back({std::move(*item)});
   items_bytes_ += item_bytes;
   ready_ = false;
   return PerfError::kSuccess;
+}
+
+// A callback answers for all counters that it is told of at once. Where it refuses, each item is
+// told alone, beside those that were accepted.
+void PerfQuery::hear_refusals(std::span<std::byte> bytes, const std::vector<std::size_t>& offsets,
+                              const std::vector<FoundSet>& sets) {
+  const auto is_refused = [&](const Item& item, std::span<const InterestAnswer> answers) {
+    return refusal_of(*find_set(sets, item.asked.set), answers) != PerfError::kSuccess;
+  };
+  show_interest();
+  auto answers = query_.hear_interest(kInterestTimeout);
+  const auto first = items_.end() - static_cast<std::ptrdiff_t>(offsets.size());
+  if (std::none_of(first, items_.end(),
+                   [&](const Item& item) { return is_refused(item, answers); })) {
+    return;
+  }
+  std::vector<Item> fresh(first, items_.end());
+  items_.erase(first, items_.end());
+  for (std::size_t index = 0; index < fresh.size(); ++index) {
+    items_.push_back(fresh[index]);
+    ready_ = false;
+    if (fresh.size() > 1) {
+      show_interest();
+      answers = query_.hear_interest(kInterestTimeout);
+    }
+    items_.back().refusal = refusal_of(*find_set(sets, fresh[index].asked.set), answers);
+    write_status(bytes, offsets[index], items_.back().refusal);
+  }
+  ready_ = false;
+  show_interest();
 }
 
 PerfError PerfQuery::remove(std::span<std::byte> bytes) {
@@ -133,9 +186,9 @@ PerfError PerfQuery::remove(std::span<std::byte> bytes) {
 PerfError PerfQuery::remove_one(const FoundIdentifier& identifier) {
   const auto item_to_remove = item_of(identifier, width_);
   if (!item_to_remove) return PerfError::kInvalidParameter;
-  const std::size_t removed = std::erase_if(items_, [&](const QueryItem& item) {
-    const bool matches = is_same(item, *item_to_remove);
-    if (matches) items_bytes_ -= bytes_of(item, width_);
+  const std::size_t removed = std::erase_if(items_, [&](const Item& item) {
+    const bool matches = is_same(item.asked, *item_to_remove);
+    if (matches) items_bytes_ -= bytes_of(item.asked, width_);
     return matches;
   });
   if (removed == 0) return PerfError::kNotFound;
@@ -151,7 +204,7 @@ PerfError PerfQuery::list(const CallerBuffer& buffer) const {
   std::vector<std::byte> block;
   block.reserve(items_bytes_);
   for (std::size_t index = 0; index < items_.size(); ++index) {
-    const QueryItem& item = items_[index];
+    const QueryItem& item = items_[index].asked;
     const std::size_t end = block.size() + bytes_of(item, width_);
     IdentifierHeader header{};
     header.set = item.set;
@@ -188,7 +241,11 @@ bool PerfQuery::is_waiting(std::uint64_t now_ns) const noexcept {
 
 void PerfQuery::make_ready() {
   if (!ready_) {
-    query_.replace(catalog_, items_);
+    std::vector<QueryItem> accepted;
+    for (const Item& item : items_) {
+      if (item.refusal == PerfError::kSuccess) accepted.push_back(item.asked);
+    }
+    query_.replace(catalog_, std::move(accepted));
   } else {
     query_.update(catalog_);
   }
@@ -197,8 +254,17 @@ void PerfQuery::make_ready() {
   ready_ = true;
 }
 
+void PerfQuery::lay_out_blocks() {
+  std::vector<ResultPlan::Refused> refused;
+  for (std::size_t index = 0; index < items_.size(); ++index) {
+    const PerfError refusal = items_[index].refusal;
+    if (refusal != PerfError::kSuccess) refused.push_back({index, refusal});
+  }
+  plan_ = ResultPlan(query_, width_, refused);
+}
+
 void PerfQuery::lay_out() {
-  plan_ = ResultPlan(query_, width_);
+  lay_out_blocks();
   query_.prepare(sample_);
   is_unfetched_ = false;
 }
@@ -220,7 +286,7 @@ PerfError PerfQuery::read(const CallerBuffer& buffer) {
   } else if (!is_waiting(now.monotonic_ns)) {
     const std::uint64_t before = query_.version();
     query_.collect(sample_, kTimeout);
-    if (query_.version() != before) plan_ = ResultPlan(query_, width_);
+    if (query_.version() != before) lay_out_blocks();
   }
   const std::size_t bytes = plan_.measure(sample_);
   const PerfError error = buffer.announce(bytes);

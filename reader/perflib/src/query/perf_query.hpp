@@ -52,14 +52,26 @@ class PerfQuery {
   [[nodiscard]] PerfError read(const CallerBuffer& buffer);
 
  private:
+  struct Item {
+    QueryItem asked;
+    // What the provider returned when it was told; then the query does without the item, whose
+    // block says so.
+    PerfError refusal = PerfError::kSuccess;
+  };
+
   [[nodiscard]] PerfError add_one(const FoundIdentifier& identifier,
                                   const std::vector<FoundSet>& sets);
+  // Writes into `bytes` that a provider refused one of the last items; `offsets` says where their
+  // identifiers are.
+  void hear_refusals(std::span<std::byte> bytes, const std::vector<std::size_t>& offsets,
+                     const std::vector<FoundSet>& sets);
   [[nodiscard]] PerfError remove_one(const FoundIdentifier& identifier);
   void look_around(std::uint64_t now_ns);
   void make_ready();
   // Tells providers that want to know which counters are in the query now.
   void show_interest();
   void lay_out();
+  void lay_out_blocks();
   // Whether the sample was taken a moment ago for a buffer that had no room for it: then the next
   // buffer gets it, and no provider is asked twice for one answer.
   [[nodiscard]] bool is_waiting(std::uint64_t now_ns) const noexcept;
@@ -67,7 +79,7 @@ class PerfQuery {
   mutable std::mutex mutex_;
   Catalog catalog_;
   const CharacterWidth width_;
-  std::vector<QueryItem> items_;
+  std::vector<Item> items_;
   std::size_t items_bytes_ = 0;      // of list()
   bool ready_ = false;               // the four below belong to the items and the catalog
   std::uint64_t ready_version_ = 0;  // of the catalog

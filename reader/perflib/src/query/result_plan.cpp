@@ -158,11 +158,22 @@ class ResultPlan::Builder {
   CharacterWidth width_;
 };
 
-ResultPlan::ResultPlan(const ItemQuery& query, CharacterWidth width) {
+ResultPlan::ResultPlan(const ItemQuery& query, CharacterWidth width,
+                       std::span<const Refused> refused) {
   Builder builder(*this, query, width);
-  blocks_.reserve(query.item_answers().size());
+  blocks_.reserve(query.item_answers().size() + refused.size());
+  const auto add_refused = [this, &refused] {
+    for (; !refused.empty() && refused.front().index == blocks_.size();
+         refused = refused.subspan(1)) {
+      Block block;
+      block.error = refused.front().error;
+      blocks_.push_back(block);
+    }
+  };
+  add_refused();
   for (const ItemAnswer& answer : query.item_answers()) {
     builder.add(answer);
+    add_refused();
     too_large_ = rows_.size() * sizeof(Row) + text_.size() > kResultBytesMax;
     if (too_large_) break;
   }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "../error_codes.hpp"
@@ -17,9 +18,16 @@ namespace meterbank {
 
 class ResultPlan {
  public:
+  // An item that the query does not have, because its provider refused it: its block is an error.
+  struct Refused {
+    std::size_t index = 0;  // of its block
+    PerfError error = PerfError::kSuccess;
+  };
+
   ResultPlan() = default;
-  // Valid until the query changes. The width is that of the names.
-  ResultPlan(const ItemQuery& query, CharacterWidth width);
+  // Valid until the query changes. The width is that of the names. `refused` is in the order of
+  // the blocks.
+  ResultPlan(const ItemQuery& query, CharacterWidth width, std::span<const Refused> refused = {});
 
   // The bytes that write() will write for this sample. Beyond kResultBytesMax where laying it out
   // would take more memory than that; then there is nothing to write.

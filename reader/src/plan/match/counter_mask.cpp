@@ -21,6 +21,11 @@ std::vector<std::uint64_t> counter_mask_of(const Counterset& set,
     return is_shown(set.counters[index]);
   });
   if (shown == all && all > 1) return {kEveryCounter};
+  return mask_of_each(set, counters);
+}
+
+std::vector<std::uint64_t> mask_of_each(const Counterset& set,
+                                        const std::vector<std::uint32_t>& counters) {
   std::vector<std::uint64_t> mask{0};
   for (const std::uint32_t index : counters) {
     const CounterView& counter = set.counters[index];

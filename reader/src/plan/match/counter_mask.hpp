@@ -18,4 +18,8 @@ inline constexpr std::uint64_t kEveryCounter = ~std::uint64_t{0};
 [[nodiscard]] std::vector<std::uint64_t> counter_mask_of(
     const Counterset& set, const std::vector<std::uint32_t>& counters);
 
+// The same for counters that are named one by one: kEveryCounter only where an id has no place.
+[[nodiscard]] std::vector<std::uint64_t> mask_of_each(const Counterset& set,
+                                                      const std::vector<std::uint32_t>& counters);
+
 }  // namespace meterbank
