@@ -130,5 +130,32 @@ TEST_F(PerfValueForms, ATotalKnowsSigns) {
   EXPECT_EQ(seen(handle)[0].rows, (Rows{{"", {{1, minus(3)}, {2, minus(3)}, {4, 1}}}}));
 }
 
+// Windows has a name for it and no formula: consumers get its bytes, and a type not to be shown.
+using PerfComposite = PerfTest;
+TEST_F(PerfComposite, IsDescribedAndCarriesItsBytes) {
+  static constexpr std::array kCounters{
+      CounterSpec{.id = 5, .name = "Health", .symbol = "health", .type = CounterType::kComposite}};
+  constexpr CountersetSpec kSet{.name = "Composite",
+                                .symbol = "composite",
+                                .guid = "{4e9b6d02-1c8f-4a35-b7d1-60f2a9c83e57}"_guid,
+                                .instances = InstanceKind::kSingle,
+                                .counters = kCounters};
+  Provider provider = this->provider("composite");
+  const Registration set = *provider.add(kSet);
+  Instance row = *set.create_instance("");
+  row.set(0, 0x1'0000'0002);
+  Handle handle;
+  ASSERT_EQ(handle.add({kSet.guid, u"", 5}), kSuccess);
+  EXPECT_EQ(seen(handle)[0].rows, (Rows{{"", {{0, 0x1'0000'0002}}}}));
+  const GUID guid = guid_of(kSet.guid);
+  PERF_COUNTER_REG_INFO described{};
+  DWORD bytes = 0;
+  ASSERT_EQ(meterbank_utf16_PerfQueryCounterSetRegistrationInfo(
+                nullptr, &guid, PERF_REG_COUNTER_STRUCT, 5, reinterpret_cast<LPBYTE>(&described),
+                sizeof described, &bytes),
+            kSuccess);
+  EXPECT_EQ(described.Type, 0x40010100U);
+}
+
 }  // namespace
 }  // namespace meterbank::test
