@@ -47,7 +47,7 @@ PerfError error_of(const CallbackAnswer& answer) noexcept {
 }  // namespace
 
 bool is_for_consumers(std::uint32_t code) noexcept {
-  constexpr std::uint32_t kFirstOfStatuses = 0x8000'0000;
+  constexpr std::uint32_t kFirstOfStatuses = 0x4000'0000;
   return code != 0 && code < kFirstOfStatuses;
 }
 

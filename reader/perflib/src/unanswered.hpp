@@ -13,8 +13,8 @@
 namespace meterbank {
 
 // Whether a consumer gets to see what a callback returned: a code of Win32, as user-mode providers
-// return. What a kernel-mode provider returns is an NTSTATUS, whose errors and warnings begin at
-// 0x80000000, and changes nothing.
+// return. What a kernel-mode provider returns is an NTSTATUS, where all but success begins at
+// 0x40000000, and changes nothing.
 [[nodiscard]] bool is_for_consumers(std::uint32_t code) noexcept;
 
 // The status for the first registration of the set that did not answer, or whose callback failed

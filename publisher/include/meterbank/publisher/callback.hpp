@@ -17,6 +17,7 @@
 //                this library.
 // Errors         A callback returns 0 or a code of its own, or throws. Readers are shown the code
 //                or the exception's text; rows that were added before are delivered all the same.
+//                To PerfLib's consumers a code for kAddInterest refuses the counters.
 // Progress       A callback may take its time: readers wait until their deadline, other providers
 //                and the publish path do not. A close() of its own registration from inside a
 //                callback takes effect when the last call has returned.

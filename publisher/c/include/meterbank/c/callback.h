@@ -20,8 +20,9 @@
 //                interest may be used by any thread. A callback may call all functions of this
 //                library.
 // Errors         A callback returns 0 or a code of its own, which readers are shown. Rows that were
-//                added before are delivered all the same. A callback must return: it must not be
-//                left by longjmp or by an exception.
+//                added before are delivered all the same. To PerfLib's consumers a code for
+//                MB_REQUEST_ADD_INTEREST refuses the counters. A callback must return: it must
+//                not be left by longjmp or by an exception.
 // Progress       A callback may take its time: readers wait until their deadline, other providers
 //                do not.
 // Cost           mb_interest_wanted(): a call and one load.
