@@ -74,6 +74,7 @@ OwnedRegistration::OwnedRegistration(std::shared_ptr<OwnedSegment> owner,
       guid(header_of(schema).guid),
       form(form_of(spec)),
       single(!has_instance_names(spec.instances)),
+      identity(identity_of(spec)),
       rseq(form.sharded() ? area_for_processors(form, spec.by_processor) : 0) {
   if (!form.sharded()) return;
   first_values_ = first_values_of(schema, form);
@@ -258,15 +259,16 @@ Result<void> OwnedRegistration::may_create(std::string_view instance_name,
   if (single && !instance_name.empty()) {
     return refuse(ErrorCode::kBadName, "the set has one instance, without a name");
   }
-  if (find_locked(instance_name) != nullptr) {
+  if (identity == InstanceIdentity::kUnique && find_locked(instance_name) != nullptr) {
     return refuse(ErrorCode::kExists, "it exists (case does not count)", "choose another name");
   }
   if (options.id && *options.id > kInstanceIdMax) {
     return refuse(ErrorCode::kInvalidArgument, "id " + std::to_string(*options.id) + " is reserved",
                   "ids end at " + std::to_string(kInstanceIdMax));
   }
-  if (options.id && has_id(*options.id)) {
-    return refuse(ErrorCode::kExists, "id " + std::to_string(*options.id) + " is taken");
+  if (options.id && is_taken(instance_name, *options.id)) {
+    return refuse(ErrorCode::kExists, "id " + std::to_string(*options.id) + " is taken",
+                  "choose another id");
   }
   if (segment->live_instances >= segment->options.instances_max) {
     segment->count_refusal(Refusal::kInstanceLimit);
@@ -277,13 +279,16 @@ Result<void> OwnedRegistration::may_create(std::string_view instance_name,
   return {};
 }
 
-bool OwnedRegistration::has_id(std::uint32_t id) const noexcept {
+bool OwnedRegistration::is_taken(std::string_view instance_name, std::uint32_t id) const noexcept {
+  if (identity == InstanceIdentity::kNameAndId) return find_locked(instance_name, id) != nullptr;
   return by_id_.find(id, [](const SlotLife&) { return true; }) != nullptr;
 }
 
-std::uint32_t OwnedRegistration::next_id() noexcept {
+std::uint32_t OwnedRegistration::next_id(std::string_view instance_name) noexcept {
   // Fewer instances are live than there are ids, so this ends.
-  while (has_id(next_id_)) next_id_ = next_id_ == kInstanceIdMax ? 0 : next_id_ + 1;
+  while (is_taken(instance_name, next_id_)) {
+    next_id_ = next_id_ == kInstanceIdMax ? 0 : next_id_ + 1;
+  }
   const std::uint32_t id = next_id_;
   next_id_ = id == kInstanceIdMax ? 0 : id + 1;
   return id;
@@ -297,7 +302,7 @@ Result<SlotReference> OwnedRegistration::create_locked(std::string_view instance
   auto taken = take_slot();
   if (!taken) return tl::make_unexpected(taken.error());
   SlotLife& life = **taken;
-  const std::uint32_t id = options.id ? *options.id : next_id();
+  const std::uint32_t id = options.id ? *options.id : next_id(instance_name);
   // Everything that can fail comes before the first word that readers see.
   try {
     if (auto good = write_name(life, instance_name); !good) {
@@ -306,7 +311,7 @@ Result<SlotReference> OwnedRegistration::create_locked(std::string_view instance
     }
     life.name = instance_name;
     auto kept = std::make_unique<const std::shared_ptr<OwnedRegistration>>(shared_from_this());
-    by_id_.make_room();
+    if (identity == InstanceIdentity::kUnique) by_id_.make_room();
     by_name_.make_room();
     life.kept = kept.release();
   } catch (const std::bad_alloc&) {
@@ -314,8 +319,8 @@ Result<SlotReference> OwnedRegistration::create_locked(std::string_view instance
     throw;
   }
   life.id = id;
-  by_id_.insert(id, life);
-  by_name_.insert(name_hash(life.name), life);
+  if (identity == InstanceIdentity::kUnique) by_id_.insert(id, life);
+  by_name_.insert(hash_of(life.name, id), life);
   begin_life(life);
   return SlotReference(life);
 }
@@ -365,7 +370,7 @@ void OwnedRegistration::begin_life(SlotLife& life) noexcept {
 }
 
 void OwnedRegistration::end_life_locked(SlotLife& life) noexcept {
-  by_id_.erase(life.id, life);
+  if (identity == InstanceIdentity::kUnique) by_id_.erase(life.id, life);
   life.live = false;
   slot_close<StdAtomics>(record->membership, *life.slot);
   life.closed_at = Clock::now();
@@ -375,7 +380,7 @@ void OwnedRegistration::end_life_locked(SlotLife& life) noexcept {
 
 void OwnedRegistration::close_instance_locked(SlotLife& life) noexcept {
   if (!life.live) return;
-  by_name_.erase(name_hash(life.name), life);
+  by_name_.erase(hash_of(life.name, life.id), life);
   end_life_locked(life);
   record->live_instances.store(by_name_.size(), std::memory_order_relaxed);  // relaxed: advisory
   segment->directory_changed();
@@ -420,10 +425,33 @@ void OwnedRegistration::close() noexcept {
   });
 }
 
-SlotLife* OwnedRegistration::find_locked(std::string_view instance_name) const noexcept {
-  return by_name_.find(name_hash(instance_name), [instance_name](const SlotLife& life) {
-    return equal_folded(instance_name, life.name);
+// Where many instances have one name or one id, neither alone would spread them over the table.
+std::uint32_t OwnedRegistration::hash_of(std::string_view instance_name,
+                                         std::uint32_t id) const noexcept {
+  constexpr std::uint32_t kOdd = 0x9e3779b1;
+  const std::uint32_t of_name = name_hash(instance_name);
+  return identity == InstanceIdentity::kNameAndId ? of_name ^ id * kOdd : of_name;
+}
+
+SlotLife* OwnedRegistration::find_locked(std::string_view instance_name,
+                                         std::uint32_t id) const noexcept {
+  return by_name_.find(hash_of(instance_name, id), [&](const SlotLife& life) {
+    return life.id == id && equal_folded(instance_name, life.name);
   });
+}
+
+SlotLife* OwnedRegistration::find_locked(std::string_view instance_name) const noexcept {
+  if (identity == InstanceIdentity::kUnique) {
+    return by_name_.find(name_hash(instance_name), [instance_name](const SlotLife& life) {
+      return equal_folded(instance_name, life.name);
+    });
+  }
+  SlotLife* found = nullptr;
+  by_name_.for_each([&](SlotLife& life) {
+    const bool is_better = found == nullptr || life.id < found->id;
+    if (is_better && equal_folded(instance_name, life.name)) found = &life;
+  });
+  return found;
 }
 
 bool OwnedRegistration::is_idle_locked() const noexcept {

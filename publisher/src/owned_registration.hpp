@@ -44,7 +44,9 @@ struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegis
   void close_instance_locked(SlotLife& life) noexcept;
   void begin_close_locked() noexcept;
   void finish_close_locked() noexcept;
+  // Of several with the name, the one with the smallest id.
   [[nodiscard]] SlotLife* find_locked(std::string_view name) const noexcept;
+  [[nodiscard]] SlotLife* find_locked(std::string_view name, std::uint32_t id) const noexcept;
   // True if it is closed, or was never published, and no handle can write to any slot any more, so
   // that the memory may serve a successor.
   [[nodiscard]] bool is_idle_locked() const noexcept;
@@ -55,6 +57,7 @@ struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegis
   const Guid guid;
   const BlockForm form;
   const bool single;
+  const InstanceIdentity identity;
   const std::ptrdiff_t rseq;  // Shards::rseq of all its instances
   RegistrationRecord* record = nullptr;
   bool inserted = false;
@@ -67,8 +70,12 @@ struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegis
   void make_callable(Call call);
   [[nodiscard]] Result<void> may_create(std::string_view instance_name,
                                         const InstanceOptions& options) const;
-  [[nodiscard]] bool has_id(std::uint32_t id) const noexcept;
-  [[nodiscard]] std::uint32_t next_id() noexcept;
+  // Whether a new instance of this name cannot have the id.
+  [[nodiscard]] bool is_taken(std::string_view instance_name, std::uint32_t id) const noexcept;
+  [[nodiscard]] std::uint32_t next_id(std::string_view instance_name) noexcept;
+  // Where an instance stands in by_name_.
+  [[nodiscard]] std::uint32_t hash_of(std::string_view instance_name,
+                                      std::uint32_t id) const noexcept;
   void begin_life(SlotLife& life) noexcept;
   void end_life_locked(SlotLife& life) noexcept;
   void push_closed(SlotLife& life) noexcept;
@@ -91,8 +98,8 @@ struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegis
   std::uint32_t next_group_slots_ = kGroupSlotsFirst;
   std::uint32_t groups_ = 0;
   std::uint32_t next_id_ = 0;
-  SlotTable by_name_;
-  SlotTable by_id_;  // an id is its own hash
+  SlotTable by_name_;  // by name and id, where only both are unique
+  SlotTable by_id_;    // an id is its own hash; empty where ids may repeat
 };
 
 }  // namespace meterbank::detail

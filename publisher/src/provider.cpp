@@ -134,25 +134,29 @@ Result<ShardedInstance> Registration::create_sharded_instance(std::string_view n
   return ShardedInstance(ShardedWriter(shards, *slot));
 }
 
-std::optional<detail::SlotReference> Registration::find(std::string_view name, bool sharded) const {
+std::optional<detail::SlotReference> Registration::find_slot(std::string_view name,
+                                                             std::optional<std::uint32_t> id,
+                                                             bool sharded) const {
   if (!state_ || state_->form.sharded() != sharded) return std::nullopt;
   detail::OwnedSegment& segment = *state_->segment;
   if (segment.is_inherited()) return std::nullopt;
   const std::lock_guard lock(segment.mutex);
-  detail::SlotLife* life = state_->find_locked(name);
+  detail::SlotLife* life = id ? state_->find_locked(name, *id) : state_->find_locked(name);
   if (life == nullptr) return std::nullopt;
   return detail::SlotReference(*life);
 }
 
-std::optional<InstanceWriter> Registration::find(std::string_view name) const {
-  auto slot = find(name, false);
+std::optional<InstanceWriter> Registration::find(std::string_view name,
+                                                 std::optional<std::uint32_t> id) const {
+  auto slot = find_slot(name, id, false);
   if (!slot) return std::nullopt;
   const BlockWriter<StdAtomics> writer = slot->life()->writer;
   return InstanceWriter(writer, *slot);
 }
 
-std::optional<ShardedWriter> Registration::find_sharded(std::string_view name) const {
-  auto slot = find(name, true);
+std::optional<ShardedWriter> Registration::find_sharded(std::string_view name,
+                                                        std::optional<std::uint32_t> id) const {
+  auto slot = find_slot(name, id, true);
   if (!slot) return std::nullopt;
   const detail::Shards shards = slot->life()->shards_now(state_->rseq);
   return ShardedWriter(shards, *slot);

@@ -198,6 +198,7 @@ Result<void> check(const CountersetSpec& spec) {
   if (spec.counters.size() > kCountersMax) {
     return broken(spec, "more than " + std::to_string(kCountersMax) + " counters");
   }
+  if (spec.identity > InstanceIdentity::kNameAndId) return broken(spec, "unknown identity");
   if (spec.cuts && spec.consistency != Consistency::kBlock) {
     return broken(spec, "cuts need block consistency: independent counters have no commits");
   }
@@ -224,6 +225,11 @@ Result<void> check(const CountersetSpec& spec) {
                             " are the most: fewer counters or coarser distributions");
   }
   return is_sharded(spec) ? check_sharded(spec) : Result<void>();
+}
+
+std::uint32_t flags_of(const CountersetSpec& spec) noexcept {
+  return (spec.stamped ? kSchemaStamped : 0) |
+         (identity_of(spec) == InstanceIdentity::kNameAndId ? kSchemaNameAndId : 0);
 }
 
 // Appends strings behind the records and says where they lie.
@@ -272,6 +278,10 @@ CounterRecord record_of(const CounterSpec& counter, TextPool& pool) {
 
 }  // namespace
 
+InstanceIdentity identity_of(const CountersetSpec& spec) noexcept {
+  return has_instance_names(spec.instances) ? spec.identity : InstanceIdentity::kUnique;
+}
+
 BlockForm form_of(const CountersetSpec& spec) noexcept {
   const bool independent = spec.consistency == Consistency::kIndependent;
   const std::uint32_t chosen = spec.shards != 0 ? spec.shards : default_shards();
@@ -314,7 +324,7 @@ Result<std::vector<std::byte>> encode_schema(const CountersetSpec& spec,
     header.symbol = pool.add(spec.symbol);
     header.help = pool.add(spec.help);
     header.label = pool.add(spec.label);
-    header.flags = spec.stamped ? kSchemaStamped : 0;
+    header.flags = flags_of(spec);
     std::vector<CounterRecord> counters;
     counters.reserve(spec.counters.size());
     for (const CounterSpec& counter : spec.counters) counters.push_back(record_of(counter, pool));

@@ -51,6 +51,13 @@ constexpr CountersetSpec kVenues{.name = "Recorded",
                                  .label = "venue",
                                  .counters = kVenueCounters};
 
+constexpr std::array kWaveCounters{CounterSpec{
+    .id = 1, .name = "Height", .symbol = "height", .type = CounterType::kLargeRawCount}};
+constexpr CountersetSpec kWaves{.name = "Recorded Waves",
+                                .symbol = "recorded_waves",
+                                .identity = InstanceIdentity::kNameAndId,
+                                .counters = kWaveCounters};
+
 }  // namespace
 
 SegmentWords read_words(std::istream& text) {
@@ -77,6 +84,11 @@ SegmentWords record_provider() {
   us.add(Venue::kAccepted, 1);
   us.gauge(Venue::kFill).set(0.5);
   us.recorder(Venue::kLatency).record(2);
+  const Registration waves = *provider.add(kWaves);
+  Instance one = *waves.create_instance("wave", {.id = 1});
+  one.set(0, 10);
+  Instance two = *waves.create_instance("wave", {.id = 2});
+  two.set(0, 20);
   std::ifstream file(provider.record());
   const PointerRecord record =
       *PointerRecord::parse(std::string{std::istreambuf_iterator<char>(file), {}});

@@ -30,6 +30,9 @@ inline constexpr std::array<std::pair<const char*, double>, 6> kRecordedValues{
      {"recorded/us/accepted", 1},
      {"recorded/us/fill", 0.5},
      {"recorded/us/latency", 1}}};
+// What layout 1.1 added: instances that are what name and id are together.
+inline constexpr std::array<std::pair<const char*, double>, 2> kRecordedSince1_1{
+    {{"recorded_waves/wave#1/height", 10}, {"recorded_waves/wave#2/height", 20}}};
 // The value of counter `state` of instance `eu`.
 inline constexpr const char* kRecordedText = "serving";
 

@@ -20,10 +20,11 @@ using test::RecordedProvider;
 using test::SegmentWords;
 using Numbers = std::map<std::string, double>;
 
-SegmentWords words_of_layout_1_0() {
-  std::ifstream file(METERBANK_ABI_FOLDER "/segment_1_0.txt");
+SegmentWords words_of(const std::string& layout) {
+  std::ifstream file(METERBANK_ABI_FOLDER "/segment_" + layout + ".txt");
   return test::read_words(file);
 }
+SegmentWords words_of_layout_1_0() { return words_of("1_0"); }
 
 // What a reader sees of the provider: its numbers by short path, and its text.
 struct Seen {
@@ -55,8 +56,10 @@ Seen read(const RecordedProvider& provider) {
   return seen;
 }
 
-void expect_recorded_values(const Seen& seen) {
-  EXPECT_EQ(seen.values, Numbers(test::kRecordedValues.begin(), test::kRecordedValues.end()));
+void expect_recorded_values(const Seen& seen, int minor = 0) {
+  Numbers values(test::kRecordedValues.begin(), test::kRecordedValues.end());
+  if (minor >= 1) values.insert(test::kRecordedSince1_1.begin(), test::kRecordedSince1_1.end());
+  EXPECT_EQ(seen.values, values);
   EXPECT_EQ(seen.text, test::kRecordedText);
 }
 
@@ -66,9 +69,16 @@ TEST(RecordedSegment, OfTheFirstReleaseIsReadAsEverAfter) {
   expect_recorded_values(read(RecordedProvider(words, 0)));
 }
 
+TEST(RecordedSegment, OfTheNextLayoutIsReadAsEverAfter) {
+  const SegmentWords words = words_of("1_1");
+  ASSERT_FALSE(words.empty());
+  expect_recorded_values(read(RecordedProvider(words, 1)), 1);
+}
+
 // What tells that the recording is of a provider, not of what readers of today expect.
 TEST(RecordedSegment, OfTodayIsReadAlike) {
-  expect_recorded_values(read(RecordedProvider(test::record_provider(), kLayoutMinor)));
+  expect_recorded_values(read(RecordedProvider(test::record_provider(), kLayoutMinor)),
+                         kLayoutMinor);
 }
 
 TEST(RecordedSegment, OfANewerMinorVersionIsRead) {

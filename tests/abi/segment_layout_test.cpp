@@ -176,7 +176,8 @@ void print_numbers(std::ostream& out) {
       << number(InstanceKind::kGlobalAggregate) << ", multiple aggregate "
       << number(InstanceKind::kMultipleAggregate) << ", global aggregate history "
       << number(InstanceKind::kGlobalAggregateHistory) << "\n";
-  out << "schema flag stamped " << kSchemaStamped << ", no counter " << kNoCounter << "\n";
+  out << "schema flags stamped " << kSchemaStamped << ", name and id " << kSchemaNameAndId
+      << ", no counter " << kNoCounter << "\n";
   using D = DistributionShape;
   out << "forms unsigned " << number(ValueForm::kUnsigned) << ", signed "
       << number(ValueForm::kSigned) << ", real " << number(ValueForm::kReal) << ", text "

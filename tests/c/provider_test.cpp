@@ -372,6 +372,27 @@ TEST(InstanceOfC, IsFoundByNameWhileItLives) {
   EXPECT_EQ(found.block.words, 0U);
 }
 
+TEST(InstanceOfC, MayShareItsNameOrItsIdWhereTheSetSaysSo) {
+  const OrdersProvider provider;
+  OrdersSpec spec(MB_SET_NAME_AND_ID);
+  mb_set* const set = provider.add(spec.get());
+  const auto create = [set](const char* name, std::uint32_t id, mb_instance& instance) {
+    mb_instance_options options = MB_INSTANCE_OPTIONS_INIT;
+    options.id = MB_LINK(id);
+    return mb_set_create_instance(set, name, &options, &instance, nullptr);
+  };
+  mb_instance nine, four, other, again, found;
+  ASSERT_EQ(create("eu", 9, nine), MB_OK);
+  ASSERT_EQ(create("eu", 4, four), MB_OK);
+  ASSERT_EQ(create("us", 9, other), MB_OK);
+  EXPECT_EQ(create("EU", 9, again), MB_EXISTS);
+  EXPECT_EQ(mb_instance_id(&nine), 9U);
+  EXPECT_EQ(mb_instance_id(&other), 9U);
+  ASSERT_EQ(mb_set_find_instance(set, "eu", &found, nullptr), MB_OK);
+  mb_instance_add(&found, kAccepted, 2);  // the one with the smallest id
+  EXPECT_EQ(mb_instance_value(&four, kAccepted), 2U);
+}
+
 TEST(InstanceOfC, GoesAtCloseAndItsMemoryAtFree) {
   const OrdersProvider provider(0);
   OrdersSpec spec;

@@ -162,6 +162,21 @@ class Publish(support.Case):
         self.assertEqual(venues.create("eu", id=77).id, 77)
         self.assertEqual(venues.name, "Order Venues")
 
+    def test_lets_names_and_ids_repeat_where_the_set_says_so(self):
+        waves = self.provider().add({"name": "Waves", "symbol": "waves", "name_and_id": True,
+                                     "counters": [{"name": "Height", "symbol": "height",
+                                                   "type": "large_raw_count"}]})
+        kept = []
+        for name, number in (("wave", 1), ("wave", 2), ("other", 1)):
+            kept.append(waves.create(name, id=number))
+            kept[-1].set("height", 10 * len(kept))
+        with self.assertRaises(mb.Error) as raised:
+            waves.create("WAVE", id=2)
+        self.assertEqual(raised.exception.code, "EXISTS")
+        self.assertEqual({path: value.raw for path, value in self.read("waves").items()},
+                         {"waves/wave#1/height": 10, "waves/wave#2/height": 20,
+                          "waves/other/height": 30})
+
     def test_writes_to_instances_that_it_finds(self):
         venues = self.provider().add(ORDERS)
         eu = venues.create("eu")

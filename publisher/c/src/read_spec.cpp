@@ -101,7 +101,7 @@ Outcome<CountersetSpec> read_spec(const mb_counterset_spec* spec,
                                   std::vector<CounterSpec>& counters) {
   constexpr std::uint32_t kKnownFlags = MB_SET_INDEPENDENT | MB_SET_MANY | MB_SET_NO_CHECKPOINT |
                                         MB_SET_STAMPED | MB_SET_CUTS | MB_SET_SHARDED |
-                                        MB_SET_BY_PROCESSOR;
+                                        MB_SET_BY_PROCESSOR | MB_SET_NAME_AND_ID;
   constexpr mb_counterset_spec kDefaults = MB_COUNTERSET_SPEC_INIT;
   constexpr std::size_t kFirstBytes = 96;
   auto taken = take_versioned(spec, kDefaults, kFirstBytes, "mb_counterset_spec");
@@ -124,6 +124,8 @@ Outcome<CountersetSpec> read_spec(const mb_counterset_spec* spec,
                         .guid = read_guid(taken->guid),
                         .provider_guid = read_guid(taken->provider_guid),
                         .instances = static_cast<InstanceKind>(taken->instances),
+                        .identity = (flags & MB_SET_NAME_AND_ID) != 0 ? InstanceIdentity::kNameAndId
+                                                                      : InstanceIdentity::kUnique,
                         .consistency = (flags & MB_SET_INDEPENDENT) != 0 ? Consistency::kIndependent
                                                                          : Consistency::kBlock,
                         .many = (flags & MB_SET_MANY) != 0,

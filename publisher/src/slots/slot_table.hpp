@@ -10,8 +10,9 @@ namespace meterbank::detail {
 
 struct SlotLife;
 
-// The live slots of a registration by a hash, of their name or their id. A search reads one line of
-// the table in most cases, and then what `matches` reads of the slots with the same hash: one.
+// The live slots of a registration by a hash, of their name, their id or both. A search reads one
+// line of the table in most cases, and then what `matches` reads of the slots with the same hash:
+// one.
 //
 // Thread safety  One thread at a time.
 // Errors         make_room(): std::bad_alloc. The others do not allocate.

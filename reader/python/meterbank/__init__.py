@@ -122,4 +122,5 @@ class Counterset:
     stamped: bool = False  # Update.stamp() says when the values were true
     cuts: bool = False  # readers can have all instances as of one moment
     by_processor: bool = False
+    name_and_id: bool = False  # names and ids may repeat; only both together are new
     shards: Optional[int] = None

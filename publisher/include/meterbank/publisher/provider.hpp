@@ -72,7 +72,8 @@ struct ProviderOptions {
 };
 
 struct InstanceOptions {
-  std::optional<std::uint32_t> id = {};  // one that no live instance has; else chosen
+  // One that no live instance has, or none of this name: InstanceIdentity. Empty: it is chosen.
+  std::optional<std::uint32_t> id = {};
 };
 
 // One live declaration of a counterset; copies are the same registration. It is open until close(),
@@ -82,18 +83,23 @@ class Registration {
   // A registration that leads nowhere: its instances count into nothing.
   Registration() noexcept = default;
 
-  // Errors: kBadName, kExists (names are compared by Unicode simple case folding), kLimit,
-  // kNoSpace, kClosed, kForked. Every refusal is counted where readers see it.
+  // Errors: kBadName, kExists (CountersetSpec::identity says what must be new; names are compared
+  // by Unicode simple case folding), kLimit, kNoSpace, kClosed, kForked. Every refusal is counted
+  // where readers see it.
   [[nodiscard]] Result<Instance> create_instance(std::string_view name,
                                                  InstanceOptions options = {}) const;
-  // A live instance of this registration, to write to; its owner closes it.
-  [[nodiscard]] std::optional<InstanceWriter> find(std::string_view name) const;
+  // A live instance of this registration, to write to; its owner closes it. Without an id: of
+  // several with this name, the one with the smallest id. Cost: a look into a table, but without an
+  // id all instances of a set of InstanceIdentity::kNameAndId.
+  [[nodiscard]] std::optional<InstanceWriter> find(std::string_view name,
+                                                   std::optional<std::uint32_t> id = {}) const;
 
   // The same two of a sharded set. Each sort of set has its own sort of instance: asked for the
   // other, they answer kInvalidArgument, and that there is none.
   [[nodiscard]] Result<ShardedInstance> create_sharded_instance(std::string_view name,
                                                                 InstanceOptions options = {}) const;
-  [[nodiscard]] std::optional<ShardedWriter> find_sharded(std::string_view name) const;
+  [[nodiscard]] std::optional<ShardedWriter> find_sharded(
+      std::string_view name, std::optional<std::uint32_t> id = {}) const;
 
   // Closes all instances; handles stay harmless. Idempotent. Progress: waits for callbacks that
   // run, however long they take; called from inside one, it closes when they have returned.
@@ -108,8 +114,9 @@ class Registration {
   friend class Provider;
   [[nodiscard]] Result<detail::SlotReference> create(std::string_view name, InstanceOptions options,
                                                      bool sharded) const;
-  [[nodiscard]] std::optional<detail::SlotReference> find(std::string_view name,
-                                                          bool sharded) const;
+  [[nodiscard]] std::optional<detail::SlotReference> find_slot(std::string_view name,
+                                                               std::optional<std::uint32_t> id,
+                                                               bool sharded) const;
   explicit Registration(std::shared_ptr<detail::OwnedRegistration> state) noexcept
       : state_(std::move(state)) {}
 

@@ -63,6 +63,8 @@ struct CountersetSpec {
   Guid guid = {};               // zero: derived from the provider's name and the set's
   Guid provider_guid = {};
   InstanceKind instances = InstanceKind::kMultiple;
+  // Sets of meterbank::pcw have kNameAndId. See docs/decisions/0022-identity-of-instances.md.
+  InstanceIdentity identity = InstanceIdentity::kUnique;
   Consistency consistency = Consistency::kBlock;
   bool many = false;       // many instances, created and written by one thread: tile form
   bool checkpoint = true;  // bounded reads against a writer that never pauses; block sets only
@@ -85,6 +87,9 @@ struct CountersetSpec {
 // Whether rows of it can be computed on demand: an answer has one word a counter, which excludes
 // distributions, texts and timed values. Precondition: encode_schema() takes it.
 [[nodiscard]] Result<void> check_callback(const CountersetSpec& spec);
+
+// The rule that its instances keep: a set of one row has no names to share.
+[[nodiscard]] InstanceIdentity identity_of(const CountersetSpec& spec) noexcept;
 
 // The block form that a specification leads to. Precondition: encode_schema() takes it.
 [[nodiscard]] BlockForm form_of(const CountersetSpec& spec) noexcept;

@@ -166,6 +166,8 @@ struct Counterset {
   Guid guid, provider_guid;
   std::string name, symbol, help, label;
   InstanceKind instances = InstanceKind::kSingle;
+  // What the provider says. A set that says kUnique may have instances of one name all the same.
+  InstanceIdentity identity = InstanceIdentity::kUnique;
   Consistency consistency = Consistency::kBlock;
   BlockForm form;
   std::vector<ShardJoin> joins;           // of a sharded set, one a word of its blocks

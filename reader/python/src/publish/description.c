@@ -71,6 +71,7 @@ static const member set_members[] = {
     {"stamped", FLAG, COUNTERSET(flags), NULL, MB_SET_STAMPED},
     {"cuts", FLAG, COUNTERSET(flags), NULL, MB_SET_CUTS},
     {"by_processor", FLAG, COUNTERSET(flags), NULL, MB_SET_BY_PROCESSOR},
+    {"name_and_id", FLAG, COUNTERSET(flags), NULL, MB_SET_NAME_AND_ID},
     {"shards", NUMBER32, COUNTERSET(shards), NULL, 0},
     {"counters", LATER, 0, NULL, 0},
     {NULL, LATER, 0, NULL, 0}};

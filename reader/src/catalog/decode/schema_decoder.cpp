@@ -97,6 +97,10 @@ SchemaDecoder::Fault SchemaDecoder::decode_header(const BlockForm& form) {
   set_.guid = header_.guid;
   set_.provider_guid = header_.provider_guid;
   set_.instances = static_cast<InstanceKind>(header_.instances);
+  // Only a set with names can let them repeat, whatever else it says.
+  if ((header_.flags & kSchemaNameAndId) != 0 && has_instance_names(set_.instances)) {
+    set_.identity = InstanceIdentity::kNameAndId;
+  }
   set_.consistency = form.consistency;
   set_.form = form;
   if ((header_.flags & kSchemaStamped) != 0) set_.stamp_word = form.words - 1;

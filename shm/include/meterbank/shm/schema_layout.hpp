@@ -64,6 +64,12 @@ enum class InstanceKind : std::uint32_t {  // values of Windows' PERF_COUNTERSET
   return (static_cast<std::uint32_t>(kind) & kHistoryBit) != 0;
 }
 
+// What tells the live instances of one registration apart. Means something where they have names.
+enum class InstanceIdentity : std::uint32_t {
+  kUnique = 0,     // a name belongs to one instance, and so does an id
+  kNameAndId = 1,  // both together do, as on Windows: names and ids may repeat
+};
+
 // CounterRecord::aggregate: what a reader makes of several rows. Values of PERF_AGGREGATE_...
 inline constexpr std::uint32_t kAggregateUndefined = 0;  // no row is made
 inline constexpr std::uint32_t kAggregateSum = 1;
@@ -87,7 +93,10 @@ inline constexpr std::uint32_t kCounterAnyThread = 2;  // added to atomically, b
 inline constexpr std::uint32_t kTextBytesMax = 256;  // of a text as a value
 inline constexpr std::uint32_t kBucketsMax = 2048;   // of one distribution
 
-inline constexpr std::uint32_t kSchemaStamped = 1;  // SchemaHeader::flags
+// SchemaHeader::flags
+inline constexpr std::uint32_t kSchemaStamped = 1;
+inline constexpr std::uint32_t kSchemaNameAndId = 2;  // InstanceIdentity::kNameAndId; since 1.1
+
 inline constexpr std::uint32_t kNoCounter = 0xffffffff;
 
 struct SchemaHeader {
@@ -101,7 +110,7 @@ struct SchemaHeader {
   TextRef symbol;               // 56  "processor_information"
   TextRef help;                 // 64
   TextRef label;                // 72  what an instance is: "venue"
-  std::uint32_t flags;          // 80
+  std::uint32_t flags;          // 80  kSchema...
   std::uint32_t reserved[3];    // 84  zero
 };
 static_assert(offsetof(SchemaHeader, bytes) == 0);

@@ -116,7 +116,7 @@ static_assert(sizeof(SharedWord32) == 4);
 
 inline constexpr std::uint64_t kSegmentMagic = 0x0a6b6e6162746d89;  // "\x89mtbank\n"
 inline constexpr std::uint16_t kLayoutMajor = 1;                    // a reader refuses a newer one
-inline constexpr std::uint16_t kLayoutMinor = 0;       // adds at the end; older readers skip it
+inline constexpr std::uint16_t kLayoutMinor = 1;       // adds at the end; older readers skip it
 inline constexpr std::uint32_t kAbiMark = 0x01020308;  // byte order, and 8-byte words
 
 inline constexpr std::size_t kCacheLine = 64;  // ours: a layout must not depend on a compiler

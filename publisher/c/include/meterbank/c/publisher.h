@@ -154,6 +154,8 @@ typedef struct mb_counter_spec {
 #define MB_SET_CUTS 16U          // readers can have all instances as of one moment; block sets
 #define MB_SET_SHARDED 32U       // any thread may write: sharded.h
 #define MB_SET_BY_PROCESSOR 64U  // a sharded block set has blocks of processors, where possible
+#define MB_SET_NAME_AND_ID \
+  128U  // names and ids of instances may repeat; only both together are new
 
 // One set. meterbank/publisher/schema.hpp says more of each member.
 typedef struct mb_counterset_spec {
@@ -193,7 +195,7 @@ MB_API void mb_set_close(mb_set* set);
 
 typedef struct mb_instance_options {
   uint32_t size;
-  mb_link id;  // one that no live instance has; else chosen
+  mb_link id;  // one that no live instance has; else chosen. With MB_SET_NAME_AND_ID: of its name
 } mb_instance_options;
 
 #define MB_INSTANCE_OPTIONS_INIT          \
@@ -208,7 +210,8 @@ MB_API mb_status mb_set_create_instance(mb_set* set, const char* name,
                                         const mb_instance_options* options, mb_instance* instance,
                                         mb_error* error);
 
-// A live instance, to write to. mb_instance_close() of it does nothing: the one that was created
+// A live instance, to write to; of several with the name, the one with the smallest id.
+// mb_instance_close() of it does nothing: the one that was created
 // closes. It is freed apart from that one. Errors: MB_NOT_FOUND.
 MB_API mb_status mb_set_find_instance(mb_set* set, const char* name, mb_instance* instance,
                                       mb_error* error);
@@ -222,7 +225,8 @@ MB_API void mb_instance_close(const mb_instance* instance);
 // instances as long as it runs calls it for each; nothing else has to. Idempotent, also by copies.
 MB_API void mb_instance_free(mb_instance* instance);
 
-// Unique among the live instances of the set; 0xffffffff for an instance that counts into nothing.
+// Unique among the live instances of the set unless that has MB_SET_NAME_AND_ID; 0xffffffff for an
+// instance that counts into nothing.
 MB_API uint32_t mb_instance_id(const mb_instance* instance);
 
 // What values.h uses, of the counter at position `counter`. It is valid as long as the instance.
