@@ -7,6 +7,8 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include "cli/verbs.hpp"
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/path.hpp"
+#include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
@@ -192,6 +195,10 @@ std::string_view instance_kind_text(InstanceKind kind) {
   return "unknown";
 }
 
+std::string_view identity_text(InstanceIdentity identity) {
+  return identity == InstanceIdentity::kNameAndId ? "name-and-id" : "unique";
+}
+
 void list_sets(const std::vector<ListedSet>& listed, const RowStyle& style, const TextSink& out) {
   std::vector<Property> properties{{"SET", "set"},
                                    {"", "name"},
@@ -201,7 +208,8 @@ void list_sets(const std::vector<ListedSet>& listed, const RowStyle& style, cons
                                    {"COUNTERS", "counters", Align::kRight},
                                    {"PROVIDER", "provider"},
                                    {"", "provider_state"},
-                                   {"AGE", "age_s", Align::kRight}};
+                                   {"AGE", "age_s", Align::kRight},
+                                   {"", "identity"}};
   ListingPrinter listing(std::move(properties), style, out);
   for (const auto& entry : listed) {
     auto instances = Cell::number(std::uint64_t{entry.instances_count});
@@ -211,8 +219,8 @@ void list_sets(const std::vector<ListedSet>& listed, const RowStyle& style, cons
                  Cell::text(std::string(instance_kind_text(entry.set().instances))),
                  std::move(instances), Cell::number(std::uint64_t{entry.counters.size()}),
                  Cell::text(provider_text(*entry.provider), entry.provider->label()),
-                 Cell::text(std::string(name_of(entry.provider->state))),
-                 age_cell(*entry.provider)});
+                 Cell::text(std::string(name_of(entry.provider->state))), age_cell(*entry.provider),
+                 Cell::text(std::string(identity_text(entry.set().identity)))});
   }
   listing.finish();
 }
@@ -364,10 +372,16 @@ std::string instance_names(const ListedSet& entry) {
   constexpr std::size_t kShown = 12;
   std::string text;
   std::size_t seen = 0;
+  std::unordered_map<std::string_view, std::size_t, KeyedFoldedHash, FoldedEqual> named;
+  if (entry.set().identity == InstanceIdentity::kNameAndId) {
+    entry.each_instance([&](const InstanceView& instance) { ++named[instance.name]; });
+  }
   entry.each_instance([&](const InstanceView& instance) {
     if (seen++ >= kShown) return;
     if (!text.empty()) text += "  ";
     text += instance.name.empty() ? "-" : instance.name;
+    const auto same = named.find(instance.name);
+    if (same != named.end() && same->second > 1) text += fmt::format("#{}", instance.id);
   });
   if (entry.instances_count > kShown) {
     text += fmt::format("  ... {} in all", entry.instances_count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which rows consumers are shown that know a row by its set and name alone.
+// Which rows consumers are shown that mostly ask for a row by its set and name alone.
 #pragma once
 
 #include <string_view>

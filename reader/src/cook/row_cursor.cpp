@@ -13,6 +13,13 @@ Words words_of(const SampleContent& sample, std::size_t row) noexcept {
   return {sample.row(row), sample.plan->selection_of(row).set->set->form.words};
 }
 
+// Whether one is what the other was created anew as.
+bool is_same_identity(const Counterset& set, const InstanceView& left,
+                      const InstanceView& right) noexcept {
+  const bool is_unique = set.identity == InstanceIdentity::kUnique;
+  return left.name == right.name && (is_unique || left.id == right.id);
+}
+
 const SampleContent* collected(const Sample* sample) noexcept {
   const SampleContent* const content = sample == nullptr ? nullptr : SampleAccess::find(*sample);
   return content == nullptr || content->plan == nullptr ? nullptr : content;
@@ -137,6 +144,7 @@ void RowCursor::show(std::size_t row, const Counters& counters) {
   const bool is_stamped = holds && set.stamp_word != kNoCounter;
   row_.time_ns = is_stamped ? newer_->row(row)[set.stamp_word] : newer_time_ns_;
   row_.has_namesake = plan.rows[row].has_namesake;
+  row_.shares_name = plan.rows[row].shares_name;
   row_.is_apart = selection.is_apart;
   has_older_ = holds && older_rows_.find(plan, row, before_);
 }
@@ -206,7 +214,7 @@ CookedValue RowCursor::cook_pair(const CounterView& counter, std::uint32_t index
   const QueryPlan& old_plan = *older_->plan;
   const InstanceView& old_instance = old_plan.instance_of(before_);
   if (old_instance.generation != row_.instance->generation) {
-    const bool is_anew = old_instance.name == row_.instance->name;
+    const bool is_anew = is_same_identity(row_.set(), old_instance, *row_.instance);
     if (is_anew && needs_two_samples(counter.type)) return {0, CookStatus::kReset};
     return meterbank::cook(counter.type, nullptr, value_.raw, options_);
   }

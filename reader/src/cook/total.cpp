@@ -21,7 +21,7 @@ void Total::Sum::begin(const Value& first) {
   row = *first.row;
   row.instance = &total_instance(first.set());
   row.is_total = true;
-  row.has_namesake = false;
+  row.has_namesake = row.shares_name = false;
   value = first;
   value.raw = {};
   value.distribution = nullptr;

@@ -12,6 +12,12 @@ bool Row::needs_provider() const noexcept {
   return !provider->trusted || is_called_total(set(), *instance);
 }
 
+std::string Row::instance_label() const {
+  std::string label(instance->name);
+  if (shares_name) label.append("#").append(std::to_string(instance->id));
+  return label;
+}
+
 CounterPath Value::counter_path(PathSpelling spelling) const {
   const std::string& long_name = counter->name.empty() ? counter->symbol : counter->name;
   const bool is_short = spelling == PathSpelling::kShort;
@@ -20,6 +26,7 @@ CounterPath Value::counter_path(PathSpelling spelling) const {
                               instance().name,
                               is_short ? word_of(*counter) : long_name},
                              spelling);
+  if (row->shares_name) path.index = instance().id;
   if (row->has_namesake || row->needs_provider()) {
     path.provider = escape_glob(provider().name);
     path.provider_pid = provider().named_pid();

@@ -13,6 +13,7 @@
 #include "match/set_descriptions.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/segment.hpp"
+#include "namesakes.hpp"
 
 namespace meterbank {
 namespace {
@@ -86,7 +87,7 @@ class PlanBuilder {
     }
     parts->pieces = lay_out();
     chain_shares();
-    find_namesakes();
+    mark_namesakes(parts->registered, *plan_);
     for (std::size_t index = 0; index < request_->items.size(); ++index) answer(index);
     find_left_out();
     plan_->providers = providers_;
@@ -157,8 +158,9 @@ class PlanBuilder {
   }
 
   // `name#7` is an id if an instance of that name has it, else a name if one is called so, else a
-  // position among those of the name, counted through all providers of the set. Trusted providers
-  // come first, so that the others cannot change what it means among these.
+  // position among those of the name, counted through all providers of the set and in each of them
+  // in the order of ids. Trusted providers come first, so that the others cannot change what it
+  // means among these.
   void choose_instances(std::size_t index, const PatternMatch& match) {
     has_numbers_ = true;
     const auto with_id = [&match](const RegisteredSet& set) {
@@ -172,6 +174,7 @@ class PlanBuilder {
     ByName<ByName<std::uint32_t>> seen;  // by set, as paths know sets by their names
     const auto at_position = [&](const RegisteredSet& set) {
       auto found = match.instances_of(set);
+      sort_by_id(set, found);
       std::erase_if(found, [&](auto one) {
         return seen[set.set->name][set.instances[one].name]++ != match.number();
       });
@@ -291,60 +294,6 @@ class PlanBuilder {
       if (!is_first) plan_->selections[known->second].next_share = index;
       known->second = index;
     }
-  }
-
-  // See QueryPlan::Row::has_namesake. In one provider names are unique. Names are compared by their
-  // keyed hashes: a list of them takes less memory than the instances themselves.
-  void find_namesakes() {
-    struct Registrations {
-      std::size_t count = 0;
-      std::vector<std::size_t> names;
-    };
-    ByName<Registrations> sets;
-    for (const Source& source : sources_) {
-      if (source.provider->trusted) ++sets[source.set->set->name].count;
-    }
-    for (auto& [set, registrations] : sets) {
-      if (registrations.count > 1) registrations.names = names_in(set);
-    }
-    for (const QueryPlan::Selection& selection : plan_->selections) {
-      const std::size_t end = selection.first_row + selection.rows;
-      if (!selection.provider->trusted) {
-        for (std::size_t index = selection.first_row; index < end; ++index) {
-          plan_->rows[index].has_namesake = true;
-        }
-        continue;
-      }
-      const Registrations& registrations = sets.find(selection.set->set->name)->second;
-      if (registrations.count == 1) continue;
-      for (std::size_t index = selection.first_row; index < end; ++index) {
-        const auto [first, last] =
-            std::equal_range(registrations.names.begin(), registrations.names.end(),
-                             KeyedFoldedHash{}(plan_->instance_of(index).name));
-        plan_->rows[index].has_namesake = last - first > 1;
-      }
-    }
-  }
-
-  // The names of all living instances of trusted sets that are called so, hashed and in order.
-  [[nodiscard]] std::vector<std::size_t> names_in(std::string_view set) const {
-    const auto is_meant = [set](const Source& source) {
-      return source.provider->trusted && equal_folded(source.set->set->name, set);
-    };
-    std::size_t count = 0;
-    for (const Source& source : sources_) {
-      if (is_meant(source)) count += source.set->instances.size();
-    }
-    std::vector<std::size_t> names;
-    names.reserve(count);
-    for (const Source& source : sources_) {
-      if (!is_meant(source)) continue;
-      for (const InstanceView& instance : source.set->instances) {
-        if (!instance.closed) names.push_back(KeyedFoldedHash{}(instance.name));
-      }
-    }
-    std::sort(names.begin(), names.end());
-    return names;
   }
 
   void find_left_out() {

@@ -30,6 +30,7 @@ class Instances {
       const auto [first, last] = by_name().equal_range(asked.item.instances);
       for (auto each = first; each != last; ++each) found.push_back(each->second);
       std::sort(found.begin(), found.end());
+      sort_by_id(set_, found);
     } else {
       std::copy_if(live_.begin(), live_.end(), std::back_inserter(found), [&](std::uint32_t index) {
         return asked.name.matches(set_.instances[index].name);

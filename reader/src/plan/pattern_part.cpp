@@ -52,6 +52,11 @@ class Choice {
         text.assign(set).append("/").append(word);
         if (std::any_of(globs.begin(), globs.end(), is_excluded)) return true;
         text.assign(set).append("/").append(shown_as(instance)).append("/").append(word);
+        if (std::any_of(globs.begin(), globs.end(), is_excluded)) return true;
+        if (total_) return false;
+        const std::string id = std::to_string(set_.instances[instance].id);
+        text.resize(text.size() - word.size() - 1);
+        text.append("#").append(id).append("/").append(word);
         return std::any_of(globs.begin(), globs.end(), is_excluded);
       });
       if (kept.size() != lists_[list_of_[instance]].size()) list_of_[instance] = number_of(kept);

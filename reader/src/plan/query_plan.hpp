@@ -16,13 +16,14 @@ namespace meterbank {
 struct QueryPlan {
   // Small, because a plan has one for each selected instance. The functions below have the rest.
   struct Row {
-    static constexpr std::uint32_t kInstanceMask = 0x7fffffff;
+    static constexpr std::uint32_t kInstanceMask = 0x3fffffff;
 
     std::uint32_t selection = 0;
-    std::uint32_t instance : 31 = 0;  // index in RegisteredSet::instances
+    std::uint32_t instance : 30 = 0;  // index in RegisteredSet::instances
     // Another provider has an instance of this name in a set so called. Only trusted providers
     // count for the rows of one; rows of other providers always have it.
     bool has_namesake : 1 = false;
+    bool shares_name : 1 = false;  // another instance of its own provider has its name in the set
   };
   // Where a group of the registration is mapped.
   struct Group {

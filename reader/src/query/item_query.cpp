@@ -98,6 +98,7 @@ Row ItemQuery::row(std::size_t number) const noexcept {
   row.registered = selection.set;
   row.instance = &plan.instance_of(number);
   row.has_namesake = plan.rows[number].has_namesake;
+  row.shares_name = plan.rows[number].shares_name;
   row.is_apart = selection.is_apart;
   return row;
 }

@@ -85,6 +85,25 @@ TEST_F(LiveTableTest, FilterLeavesWhatMatches) {
   EXPECT_NE(drawn(80, 24).find("no rows"), std::string::npos);
 }
 
+TEST_F(LiveTableTest, ShowsTheIdOfRowsThatShareAName) {
+  provider_.emplace(*Provider::create({.name = "shop", .directory = directory_}));
+  CountersetSpec spec = kSales;
+  spec.identity = InstanceIdentity::kNameAndId;
+  sales_ = *provider_->add(spec);
+  for (const std::uint32_t id : {1U, 2U}) {
+    aisles_.push_back(*sales_.create_instance("fruit", {.id = id}));
+    aisles_.back().set(Sales::kStock, 10 * id);
+  }
+  look();
+  view_.filter = "fruit#2";
+
+  const std::string text = drawn(120, 24);
+
+  EXPECT_EQ(table_.shown(view_).size(), 3U);
+  EXPECT_EQ(text.find("fruit#1"), std::string::npos) << text;
+  EXPECT_NE(text.find("20"), std::string::npos) << text;
+}
+
 TEST_F(LiveTableTest, HidesZerosOnRequest) {
   open_shop({"fruit"});
   look();

@@ -76,6 +76,8 @@ Term term_of(const Value& row) {
   Term term;
   term.provider = &provider;
   term.instance = row.instance().name;
+  term.id = row.instance().id;
+  term.shares_name = row.row->shares_name;
   term.key = fmt::format("{}\n{}\n{}", provider.label(), row.instance().name, row.instance().id);
   if (row.text.has_value()) {
     term.status = CookStatus::kNotCookable;
@@ -211,13 +213,14 @@ void Derivation::show(const Formula& formula, const Term& term, bool plain,
                                     [](const SelectedSet& one) { return one.provider().trusted; });
   no_provider_.trusted = true;
   InstanceView instance;
-  if (!plain) instance.name = names_.emplace_back(term.instance);
+  if (!plain) instance = {.name = names_.emplace_back(term.instance), .id = term.id};
   Row row;
   row.provider = term.provider;
   row.is_total = term.provider == nullptr;
   if (row.is_total) row.provider = trusted == selected.end() ? &no_provider_ : &trusted->provider();
   row.registered = plain ? &formula.plain : &formula.by_instance;
   row.instance = &instances_.emplace_back(instance);
+  row.shares_name = !plain && term.shares_name;
   row.status = RowStatus::kFresh;
   Value value;
   value.counter = &row.set().counters.front();

@@ -33,6 +33,8 @@ struct Term {
   const ProviderView* provider = nullptr;
   double value = 0;
   CookStatus status = CookStatus::kNew;
+  std::uint32_t id = 0;      // of the instance
+  bool shares_name = false;  // Row::shares_name of it
 };
 // One term that goes with everything, or a term an instance.
 struct Terms {

@@ -84,7 +84,7 @@ class TableWriter final : public RowWriter {
     std::vector<std::string> cells{std::move(time)};
     if (providers_) cells.push_back(provider_of(row));
     cells.push_back(counter_text(row));
-    if (instances_) cells.emplace_back(row.instance().name);
+    if (instances_) cells.push_back(row.row->instance_label());
     cells.push_back(value_text(row, style_));
     cells.push_back(note_of(row));
     table_.add(std::move(cells));
@@ -178,10 +178,10 @@ class LineWriter final : public RowWriter {
         const auto path = providers && !is_of_all(row) ? path_with_provider(row) : row.short_path();
         lines += line({time, path, value.value_or("-"), unit});
       } else {
-        lines += line({time, provider_of(row), symbol_or_name(set_of(row).symbol, set_of(row).name),
-                       std::string(row.instance().name),
-                       symbol_or_name(row.counter->symbol, row.counter->name), value.value_or(""),
-                       unit, std::string(status_word(row))});
+        lines +=
+            line({time, provider_of(row), symbol_or_name(set_of(row).symbol, set_of(row).name),
+                  row.row->instance_label(), symbol_or_name(row.counter->symbol, row.counter->name),
+                  value.value_or(""), unit, std::string(status_word(row))});
       }
       return lines.size() < kBytesAtOnce || out(std::exchange(lines, {}));
     });

@@ -30,7 +30,7 @@ std::string path_of(const Value& row) {
   const Counterset& set = row.set();
   const auto counter = name_of(*row.counter);
   if (!has_instance_names(set.instances)) return fmt::format("\\{}\\{}", set.name, counter);
-  return fmt::format("\\{}({})\\{}", set.name, row.instance().name, counter);
+  return fmt::format("\\{}({})\\{}", set.name, row.row->instance_label(), counter);
 }
 
 // What path_of() is made of. Texts of a row live as long as the row.
@@ -49,15 +49,19 @@ struct Path {
 };
 
 // A provider that was started anew goes on in its old columns, so its process does not count, but
-// its user does.
+// its user does. So does a row that was created anew, which has its old id only where that is part
+// of what it is.
 struct ColumnKey {
   Path path;
   std::string_view provider;  // empty: of all
   std::uint32_t uid = 0;
+  std::uint32_t id = 0;  // 0 where the name is enough
 
   static ColumnKey of(const Value& row) {
-    if (is_of_all(row)) return {Path::of(row), {}, 0};
-    return {Path::of(row), row.provider().name, row.provider().uid};
+    if (is_of_all(row)) return {Path::of(row), {}, 0, 0};
+    const bool is_unique = row.set().identity == InstanceIdentity::kUnique;
+    return {Path::of(row), row.provider().name, row.provider().uid,
+            is_unique ? 0 : row.instance().id};
   }
 };
 
@@ -67,7 +71,10 @@ struct KeyHash {
     const KeyedFoldedHash hash;
     return (hash(path.set) * kSpread ^ hash(path.instance)) * kSpread ^ hash(path.counter);
   }
-  std::size_t operator()(const ColumnKey& key) const noexcept { return (*this)(key.path); }
+  std::size_t operator()(const ColumnKey& key) const noexcept {
+    constexpr std::size_t kOdd = 0x9e3779b97f4a7c15;
+    return (*this)(key.path) ^ key.id * kOdd;
+  }
 };
 
 struct KeyEqual {
@@ -76,8 +83,8 @@ struct KeyEqual {
            equal_folded(left.counter, right.counter) && equal_folded(left.set, right.set);
   }
   bool operator()(const ColumnKey& left, const ColumnKey& right) const noexcept {
-    return left.uid == right.uid && equal_folded(left.provider, right.provider) &&
-           (*this)(left.path, right.path);
+    return left.uid == right.uid && left.id == right.id &&
+           equal_folded(left.provider, right.provider) && (*this)(left.path, right.path);
   }
 };
 
@@ -91,7 +98,9 @@ class TextPool {
   Path kept(const Path& path) {
     return {kept(path.set), kept(path.instance), kept(path.counter), path.has_instance};
   }
-  ColumnKey kept(const ColumnKey& key) { return {kept(key.path), kept(key.provider), key.uid}; }
+  ColumnKey kept(const ColumnKey& key) {
+    return {kept(key.path), kept(key.provider), key.uid, key.id};
+  }
 
  private:
   std::unordered_set<std::string, KeyedFoldedHash, FoldedEqual> texts_;

@@ -33,7 +33,7 @@ LiveRow describe(const Value& row, bool raw, Charset charset) {
   LiveRow live;
   live.key = key_of(row);
   live.counter = clean(counter_text(row));
-  live.instance = clean(row.instance().name);
+  live.instance = clean(row.row->instance_label());
   live.provider = clean(provider_of(row));
   live.unit = clean(raw ? stored_unit(*row.counter) : cooked_unit(*row.counter));
   // Last words are not what is NOW; get and list have them.
@@ -60,7 +60,8 @@ LiveRow describe(const Value& row, bool raw, Charset charset) {
 
 // What a filter is held against.
 std::string filtered_text(const Value& row) {
-  return escape_for_terminal(counter_text(row)) + " " + escape_for_terminal(row.instance().name);
+  return escape_for_terminal(counter_text(row)) + " " +
+         escape_for_terminal(row.row->instance_label());
 }
 
 std::string right(const std::string& text, std::size_t width) {

@@ -62,7 +62,8 @@ struct ItemAnswer {
   const RegisteredSet* set = nullptr;  // of the first provider; null: kCountersetAbsent
   bool alive = false;                  // that provider lives
   bool trusted = false;                // and is trusted
-  // Shared by items that differ in the counter alone, never null.
+  // Those of one name are in the order of their ids in each registration, those of a pattern in the
+  // order of their slots. Shared by items that differ in the counter alone, never null.
   std::shared_ptr<const std::vector<std::uint32_t>> rows;
   // The rows that become one, `_Total`, behind the others.
   std::shared_ptr<const std::vector<std::uint32_t>> summed;

@@ -82,12 +82,14 @@ class Query {
   // pattern that matches nothing now is kept, reported by unmatched(), and matched again by
   // update(). Base counters are copied with their numerators but not selected by wildcards.
   //
-  // Sets and counters are matched by name or symbol. `name#7` is the instance with id 7, else the
-  // one called so, else the eighth of that name among all providers; untrusted providers are looked
-  // at only if trusted ones have none of these. `set/x` is counter x in each set that has one, and
+  // Sets and counters are matched by name or symbol. `name#7` is the instance of this name with id
+  // 7, else the one called so, else the eighth of that name among all providers, in the order of
+  // ids in each; untrusted providers are looked at only if trusted ones have none of these. `name`
+  // alone is one instance of each registration, the one with the smallest id; `name#*` are all of
+  // this name. `set/x` is counter x in each set that has one, and
   // instance x in the others. Instances that were closed before are not selected; those
-  // that close later keep their rows until update(). `excluded` are globs over set/instance/counter
-  // and set/counter, in symbols.
+  // that close later keep their rows until update(). `excluded` are globs over
+  // set/instance/counter, set/instance#id/counter and set/counter, in symbols.
   static Result<Query> compile(const Catalog& catalog, const std::vector<std::string>& patterns,
                                const std::vector<std::string>& excluded = {});
   // A part of another query: it sends no request, registers no interest, and finds the rows of the

@@ -114,12 +114,15 @@ struct Row {
   // Another provider has an instance of this name in a set so called. Only trusted providers
   // count for the rows of one; rows of other providers always have it.
   bool has_namesake = false;
-  bool is_total = false;  // made by this reader; provider and set are those of the first share
-  bool is_apart = false;  // the name of the set stands for another description of it
+  bool shares_name = false;  // another instance of its own provider has its name in the set
+  bool is_total = false;     // made by this reader; provider and set are those of the first share
+  bool is_apart = false;     // the name of the set stands for another description of it
 
   [[nodiscard]] const Counterset& set() const noexcept { return *registered->set; }
   [[nodiscard]] std::string_view name() const noexcept { return instance->name; }
   [[nodiscard]] std::uint32_t id() const noexcept { return instance->id; }
+  // "eu", or "eu#7" with the id where it shares its name: as paths have it.
+  [[nodiscard]] std::string instance_label() const;
   [[nodiscard]] std::string provider_label() const { return provider->label(); }
   // What one instance of the set is called: "venue".
   [[nodiscard]] const std::string& set_label() const noexcept { return set().label; }
@@ -171,7 +174,7 @@ struct Value {
   [[nodiscard]] const std::string& help() const noexcept { return counter->help; }
 
   // Names the provider where Row::needs_provider(), and where another one calls an instance the
-  // same.
+  // same; has the id where another instance of the same provider is called the same.
   [[nodiscard]] CounterPath counter_path(PathSpelling spelling) const;
   // "\Processor Information(_Total)\% Processor Time", the printed counter_path().
   [[nodiscard]] std::string path() const;

@@ -90,6 +90,12 @@ std::vector<std::uint32_t> summed_instances(const RegisteredSet& set) {
   return summed;
 }
 
+void sort_by_id(const RegisteredSet& set, std::vector<std::uint32_t>& instances) {
+  std::stable_sort(instances.begin(), instances.end(), [&set](auto left, auto right) {
+    return set.instances[left].id < set.instances[right].id;
+  });
+}
+
 std::vector<std::uint32_t> PatternMatch::named(const RegisteredSet& set, const Glob& name) const {
   std::vector<std::uint32_t> found;
   for (std::uint32_t index = 0; index < set.instances.size(); ++index) {
@@ -100,7 +106,12 @@ std::vector<std::uint32_t> PatternMatch::named(const RegisteredSet& set, const G
 }
 
 std::vector<std::uint32_t> PatternMatch::instances_of(const RegisteredSet& set) const {
-  return named(set, instance_ ? *instance_ : pattern("*"));
+  if (!instance_) return named(set, pattern("*"));
+  auto found = named(set, *instance_);
+  const bool is_one_name = instance_->is_literal() && !path_.index;
+  if (!is_one_name || found.size() < 2) return found;
+  sort_by_id(set, found);
+  return {found.front()};
 }
 
 std::vector<std::uint32_t> PatternMatch::instances_with_hash(const RegisteredSet& set) const {

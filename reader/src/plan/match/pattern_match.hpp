@@ -26,6 +26,8 @@ namespace meterbank {
 [[nodiscard]] std::vector<std::uint32_t> live_instances(const RegisteredSet& set);
 // Those of them that are added up.
 [[nodiscard]] std::vector<std::uint32_t> summed_instances(const RegisteredSet& set);
+// The order in which instances of one name are counted.
+void sort_by_id(const RegisteredSet& set, std::vector<std::uint32_t>& instances);
 
 class PatternMatch {
  public:
@@ -42,8 +44,9 @@ class PatternMatch {
   // Whether the row is asked for that a reader makes out of all instances. Sets of which each
   // provider holds a share are one row, unless a provider is named.
   [[nodiscard]] bool wants_total(const RegisteredSet& set) const noexcept;
-  // Indexes in RegisteredSet::instances, in slot order; never a closed instance. Of a pattern with
-  // a number: all that have the name.
+  // Indexes in RegisteredSet::instances, in slot order; never a closed instance. Of several with
+  // the one name that a pattern names, the one with the smallest id; of a pattern with a number:
+  // all that have the name.
   [[nodiscard]] std::vector<std::uint32_t> instances_of(const RegisteredSet& set) const;
 
   // What `name#7` may mean: an id, part of a name, a position.

@@ -296,6 +296,37 @@ TEST_F(Typeperf, ColumnsStayAsTheyWereWhenTheLogWasOpened) {
   EXPECT_EQ(log.column(1), (std::vector<std::string>{"17", ""}));
 }
 
+TEST_F(Typeperf, AColumnBelongsToTheNameAndTheIdWhereBothMakeTheRow) {
+  provider_.emplace(*Provider::create({.name = "shop", .directory = directory_}));
+  CountersetSpec spec = kSales;
+  spec.identity = InstanceIdentity::kNameAndId;
+  sales_ = *provider_->add(spec);
+  const auto create = [this](std::uint32_t id) {
+    aisles_.push_back(*sales_.create_instance("fruit", {.id = id}));
+    aisles_.back().set(Sales::kStock, id);
+  };
+  for (const std::uint32_t id : {1U, 2U}) create(id);
+  std::ostringstream err;
+  // The second record is taken after fruit#1 went and fruit#3 came.
+  FlushTrap target([&] {
+    aisles_.front().close();
+    create(3);
+  });
+  std::ostream out(&target);
+  const std::vector<std::string> arguments{
+      "typeperf", R"(\Shop Sales(*)\Stock)", "-sc", "2", "-si", "0.01", "--dir", directory_};
+
+  ASSERT_EQ(run(arguments, out, err), kExitDone) << err.str();
+  std::ofstream(file("x.csv")) << target.str();
+
+  const auto log = read_whole_log(file("x.csv"));
+  ASSERT_EQ(log.header.paths.size(), 2U);
+  EXPECT_NE(log.header.paths[0].find(R"(\Shop Sales(fruit#1)\Stock)"), std::string::npos);
+  EXPECT_NE(log.header.paths[1].find(R"(\Shop Sales(fruit#2)\Stock)"), std::string::npos);
+  EXPECT_EQ(log.column(0), (std::vector<std::string>{"1", ""}));
+  EXPECT_EQ(log.column(1), (std::vector<std::string>{"2", "2"}));
+}
+
 TEST_F(Typeperf, GetWritesTheSameLogs) {
   open_shop({"fruit"});
 
