@@ -222,6 +222,18 @@ TEST_F(PcwCallback, StandsBesideCreatedRows) {
   EXPECT_NE(rows.find("created")->second.id, 0U);
 }
 
+TEST_F(PcwCallback, MayAddSeveralNamesOnOneIdAndSeveralIdsOfOneName) {
+  on_call([](auto, auto* info) {
+    add(info, L"small", 0, {1, 2, 3});
+    add(info, L"large", 0, {4, 5, 6});
+    return add(info, L"large", 7, {7, 8, 9});
+  });
+  const SeenRows rows = collect(kPools);
+  EXPECT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows.count("large"), 2U);
+  EXPECT_EQ(values_of(rows, "small"), (std::vector<std::uint64_t>{1, 3}));
+}
+
 TEST_F(PcwCallback, StopsAtTheFirstRowWhereOneIsEnough) {
   std::vector<NTSTATUS> statuses;
   on_call([&](auto, auto* info) {

@@ -109,14 +109,27 @@ TEST_F(PcwInstances, KeepTheRulesOfNames) {
   const Pool pool{};
   EXPECT_EQ(create(nullptr, block_of(pool)), STATUS_INVALID_PARAMETER_3);
   EXPECT_EQ(create(Name(L"Ärger"), block_of(pool)), STATUS_SUCCESS);
-  EXPECT_EQ(create(Name(L"äRGER"), block_of(pool)), STATUS_OBJECT_NAME_COLLISION);
   EXPECT_EQ(create(Name(L"a\nb"), block_of(pool)), STATUS_INVALID_PARAMETER_3);
   // The set does not say whether its rows have names.
   EXPECT_EQ(create(Name(L""), block_of(pool)), STATUS_SUCCESS);
-  EXPECT_EQ(create(Name(L""), block_of(pool)), STATUS_OBJECT_NAME_COLLISION);
   const SeenRows rows = collect(kPools);
   EXPECT_EQ(rows.count("Ärger"), 1U);
   EXPECT_EQ(rows.count("default"), 1U);
+}
+
+TEST_F(PcwInstances, ShareANameAndHaveIdsOfTheirOwn) {
+  const Pool first{1, 0, 10}, second{2, 0, 20};
+  ASSERT_EQ(create(Name(L"Ärger"), block_of(first)), STATUS_SUCCESS);
+  PPCW_INSTANCE const one = last_;
+  ASSERT_EQ(create(Name(L"äRGER"), block_of(second)), STATUS_SUCCESS);
+  SeenRows rows = collect(kPools);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows.find("Ärger")->second.id, 0U);
+  EXPECT_EQ(rows.find("äRGER")->second.id, 1U);
+  PcwCloseInstance(one);
+  rows = collect(kPools);
+  EXPECT_EQ(values_of(rows, "äRGER"), (std::vector<std::uint64_t>{2, 20}));
+  EXPECT_EQ(rows.size(), 1U);
 }
 
 TEST_F(PcwInstances, KeepTheRulesOfTheirDescription) {
@@ -144,12 +157,13 @@ TEST_F(PcwInstances, KeepTheRulesOfTheirDescription) {
   EXPECT_EQ(collect("One").begin()->first, "");
 }
 
-TEST_F(PcwInstances, GiveTheirNameFreeWhenTheyAreClosed) {
+TEST_F(PcwInstances, AreGoneOnceTheyAreClosed) {
   const Pool pool{};
   ASSERT_EQ(create(Name(L"a"), block_of(pool)), STATUS_SUCCESS);
   PcwCloseInstance(last_);
   EXPECT_EQ(collect(kPools).size(), 0U);
   EXPECT_EQ(create(Name(L"A"), block_of(pool)), STATUS_SUCCESS);
+  EXPECT_EQ(collect(kPools).size(), 1U);
 }
 
 TEST_F(PcwInstances, AreNotReadOnceCloseHasReturned) {
@@ -189,10 +203,9 @@ TEST_F(PcwInstances, LieInSharedMemoryWhereTheyAreAllocated) {
   const ULONGLONG data[2] = {};
   PCW_DATA outside = block_of(data);
   PPCW_INSTANCE other = nullptr;
-  EXPECT_EQ(PcwCreateInstance(&other, registration.get(), Name(L"A"), 1, &outside),
-            STATUS_OBJECT_NAME_COLLISION);
-  PcwCloseInstance(instance);
   EXPECT_EQ(PcwCreateInstance(&other, registration.get(), Name(L"A"), 1, &outside), STATUS_SUCCESS);
+  EXPECT_EQ(collect("Words").find("A")->second.id, 1U);  // that of the other one is 0
+  PcwCloseInstance(instance);
 }
 
 TEST_F(PcwInstances, AreNotAllocatedInAnotherLayout) {

@@ -66,6 +66,25 @@ TEST_F(PcwQuery, GetsTheSameFromACallbackThatFiltersAndOneThatDoesNot) {
   EXPECT_EQ(collect_values("heedful").size(), 6U);
 }
 
+TEST_F(PcwQuery, KnowsARowByItsNameAndItsId) {
+  Information info(L"Words", {{1, 0, 0, 8}},
+                   [](PCW_CALLBACK_TYPE, PPCW_CALLBACK_INFORMATION call, PVOID) -> NTSTATUS {
+                     const std::array<ULONG, 4> ids{0, 1, 1, 0};
+                     const Name names[] = {Name(L"a"), Name(L"a"), Name(L"A"), Name(L"b")};
+                     for (ULONGLONG row = 0; row < 4; ++row) {
+                       PCW_DATA block = block_of(row);
+                       PcwAddInstance(call->CollectData.Buffer, names[row], ids[row], 1, &block);
+                     }
+                     return STATUS_SUCCESS;
+                   });
+  const Registered registration(info);
+  collect_values("words");  // the first answer says what there is
+  EXPECT_EQ(
+      collect_values("words"),
+      (Values{{"words/a#0/counter_1", 0}, {"words/a#1/counter_1", 1}, {"words/b/counter_1", 3}}));
+  EXPECT_EQ(collect_values("words/a#1/counter_1"), (Values{{"words/a#1/counter_1", 1}}));
+}
+
 TEST_F(PcwQuery, SeesCreatedComputedAndSharedRowsTogether) {
   Information info(L"Words", {{1, 0, 0, 8}},
                    [](PCW_CALLBACK_TYPE, PPCW_CALLBACK_INFORMATION call, PVOID) -> NTSTATUS {

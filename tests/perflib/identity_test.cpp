@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows' consumers know a row by its set and name alone. What another user publishes must not
-// pass for what this user's providers do.
+// Windows' consumers mostly ask for a row by its set and name alone. What another user publishes
+// must not pass for what this user's providers do.
 #include <algorithm>
 #include <optional>
 

@@ -40,6 +40,7 @@ OwnedSpec::OwnedSpec(const CountersetSpec& spec) : spec_(spec) {
   spec_.label = keep(spec.label);
   // The values are words that stand alone: they lie in the caller's memory, or are shared in place.
   spec_.consistency = Consistency::kIndependent;
+  spec_.identity = InstanceIdentity::kNameAndId;  // the rule of Windows
   spec_.checkpoint = false;
   spec_.many = false;
   spec_.stamped = false;

@@ -107,7 +107,6 @@ void PcwRegistration::unregister() noexcept {
   {
     const std::lock_guard lock(mutex_);
     instances.swap(instances_);
-    names_.clear();
   }
   for (const auto& [id, instance] : instances) {
     HandleTable<PcwInstance>::shared().take(instance->handle);
@@ -134,11 +133,20 @@ std::uint32_t PcwRegistration::next_id_locked() noexcept {
   return next_id_++;
 }
 
-// Makes the instance findable and gives it a handle. No other instance has its name.
+// Names may repeat: the id that a row gets makes it another one.
+NTSTATUS PcwRegistration::may_create_locked() const {
+  if (closed_) return refuse(STATUS_INVALID_PARAMETER_2, "the registration is closed");
+  const bool single = !has_instance_names(parts_.spec->spec().instances);
+  if (single && !instances_.empty()) {
+    return refuse(STATUS_OBJECT_NAME_COLLISION, "the set has one row, and it exists");
+  }
+  return STATUS_SUCCESS;
+}
+
+// Makes the instance findable and gives it a handle. No other instance has its id.
 NTSTATUS PcwRegistration::enter_locked(const std::shared_ptr<PcwInstance>& instance) {
   instance->owner = weak_from_this();
   instances_.emplace(instance->id, instance);
-  names_.insert(instance->name);
   instance->handle = HandleTable<PcwInstance>::shared().insert(instance);
   return STATUS_SUCCESS;
 }
@@ -152,10 +160,7 @@ NTSTATUS PcwRegistration::create(const UNICODE_STRING* name, std::span<const PCW
   instance->name = std::move(*text);
   instance->blocks.assign(blocks.begin(), blocks.end());
   const std::lock_guard lock(mutex_);
-  if (closed_) return refuse(STATUS_INVALID_PARAMETER_2, "the registration is closed");
-  if (names_.contains(instance->name)) {
-    return refuse(STATUS_OBJECT_NAME_COLLISION, "'" + instance->name + "' exists");
-  }
+  if (const NTSTATUS status = may_create_locked(); !NT_SUCCESS(status)) return status;
   instance->id = next_id_locked();
   const NTSTATUS status = enter_locked(instance);
   handle = instance->handle;
@@ -173,10 +178,7 @@ NTSTATUS PcwRegistration::create_in_place(const UNICODE_STRING* name, std::uintp
   auto instance = std::make_shared<PcwInstance>();
   instance->name = std::move(*text);
   const std::lock_guard lock(mutex_);
-  if (closed_) return refuse(STATUS_INVALID_PARAMETER_2, "the registration is closed");
-  if (names_.contains(instance->name)) {
-    return refuse(STATUS_OBJECT_NAME_COLLISION, "'" + instance->name + "' exists");
-  }
+  if (const NTSTATUS status = may_create_locked(); !NT_SUCCESS(status)) return status;
   instance->id = next_id_locked();
   auto made = published_.registration.create_instance(instance->name, {.id = instance->id});
   if (!made) return refuse(made.error());
@@ -192,7 +194,6 @@ NTSTATUS PcwRegistration::create_in_place(const UNICODE_STRING* name, std::uintp
 void PcwRegistration::close(const std::shared_ptr<PcwInstance>& instance) noexcept {
   const std::lock_guard lock(mutex_);
   if (instances_.erase(instance->id) == 0) return;
-  names_.erase(instance->name);
   instance->in_place.close();
 }
 

@@ -16,13 +16,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "counted_text.hpp"
 #include "counter_layout.hpp"
 #include "meterbank/publisher/provider.hpp"
-#include "meterbank/shm/case_fold.hpp"
 #include "process_providers.hpp"
 #include "wdm.h"
 
@@ -79,6 +77,7 @@ class PcwRegistration : public std::enable_shared_from_this<PcwRegistration> {
   NTSTATUS call(CallbackRequest& request);
   // The name under which a row is shown. Nothing: the set cannot have it.
   [[nodiscard]] std::optional<std::string> row_name(const UNICODE_STRING* name) const;
+  [[nodiscard]] NTSTATUS may_create_locked() const;
   NTSTATUS enter_locked(const std::shared_ptr<PcwInstance>& instance);
   [[nodiscard]] std::uint32_t next_id_locked() noexcept;
 
@@ -87,7 +86,6 @@ class PcwRegistration : public std::enable_shared_from_this<PcwRegistration> {
   bool closed_ = false;
   Published published_;
   std::map<std::uint32_t, std::shared_ptr<PcwInstance>> instances_;  // by id
-  std::unordered_set<std::string, FoldedHash, FoldedEqual> names_;
   std::uint32_t next_id_ = 0;
 };
 

@@ -15,7 +15,8 @@ namespace meterbank::pcw {
 
 // Holds for registrations of this name (of this GUID, for PerfSetCounterSetInfo) from now on, in
 // this process, and replaces what was said of the name before. Everything is copied. The order of
-// the counters is that of the columns; consistency and layout are the library's choice.
+// the counters is that of the columns; consistency and layout are the library's choice, and the
+// identity of instances is InstanceIdentity::kNameAndId.
 // Errors: those of Provider::add.
 Result<void> describe(const CountersetSpec& spec);
 

@@ -134,9 +134,10 @@ NTSTATUS NTAPI PcwRegister(PPCW_REGISTRATION* Registration, PPCW_REGISTRATION_IN
 VOID NTAPI PcwUnregister(PPCW_REGISTRATION Registration);
 
 // The blocks are referenced: they are read until PcwCloseInstance or PcwUnregister returns.
-// STATUS_INVALID_PARAMETER_3: bad name. STATUS_OBJECT_NAME_COLLISION: the name is taken; case does
-// not count. STATUS_INVALID_PARAMETER_4: fewer blocks than descriptors need. _5: no blocks.
-// STATUS_INVALID_BUFFER_SIZE: a block ends before a counter does.
+// Each gets an id of its own, so names may repeat: docs/windows-compatibility.md.
+// STATUS_INVALID_PARAMETER_3: bad name. STATUS_OBJECT_NAME_COLLISION: a second instance of a set
+// that is described as having one. STATUS_INVALID_PARAMETER_4: fewer blocks than descriptors need.
+// _5: no blocks. STATUS_INVALID_BUFFER_SIZE: a block ends before a counter does.
 NTSTATUS NTAPI PcwCreateInstance(PPCW_INSTANCE* Instance, PPCW_REGISTRATION Registration,
                                  PCUNICODE_STRING Name, ULONG Count, PPCW_DATA Data);
 VOID NTAPI PcwCloseInstance(PPCW_INSTANCE Instance);
