@@ -60,11 +60,11 @@ TEST_F(CliNameAndId, RowsAreToldApartInEveryFormat) {
 }
 
 TEST_F(CliNameAndId, PrintedPathsSelectTheirRow) {
-  const auto paths = fields({"get", "shop_sales", "-f", "plain"}, 1);
+  const auto paths = fields({"get", "shop_sales", "--raw", "-f", "plain"}, 1);
   ASSERT_EQ(paths.size(), 9U);
   EXPECT_EQ(std::set<std::string>(paths.begin(), paths.end()).size(), 9U);
   for (const std::string& path : paths) {
-    EXPECT_EQ(fields({"get", path, "-f", "plain"}, 1), Texts{path});
+    EXPECT_EQ(fields({"get", path, "--raw", "-f", "plain"}, 1), Texts{path});
   }
 }
 
