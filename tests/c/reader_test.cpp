@@ -212,6 +212,31 @@ TEST_F(CReaderTest, SaysByANumberWhetherTheColumnsAreTheSame) {
   EXPECT_NE(layout(), with_stew) << "it is another instance of the same name";
 }
 
+TEST_F(CReaderTest, SaysByANumberWhetherThePathsAreTheSame) {
+  CountersetSpec spec{.name = "Waves",
+                      .symbol = "waves",
+                      .identity = InstanceIdentity::kNameAndId,
+                      .counters = std::span(kCounters).first(1)};
+  const Registration set = *provider_.add(spec);
+  const Instance second = *set.create_instance("wave", {.id = 2});
+  refresh();
+  mb_query* query = nullptr;
+  const char* const path = "waves/wave#2/served";
+  ASSERT_EQ(mb_query_compile(catalog_, &path, 1, nullptr, 0, &query, nullptr), MB_OK);
+  const auto layout = [&] {
+    EXPECT_EQ(mb_query_collect(query, newer_, MB_CUT_NONE, nullptr, nullptr), MB_OK);
+    mb_values values = MB_VALUES_INIT;
+    EXPECT_EQ(mb_sample_values(newer_, nullptr, &values, nullptr), MB_OK);
+    return values.layout;
+  };
+  const std::uint64_t alone = layout();
+  const Instance first = *set.create_instance("wave", {.id = 1});
+  EXPECT_EQ(mb_catalog_refresh(catalog_, nullptr), MB_OK);
+  EXPECT_EQ(mb_query_update(query, catalog_, nullptr, nullptr), MB_OK);
+  EXPECT_NE(layout(), alone) << "it is waves/wave#2/served now";
+  mb_query_close(query);
+}
+
 TEST_F(CReaderTest, SelectsByPathsAndNamesThoseThatSelectNothing) {
   const std::array<const char*, 2> paths = {"stages/soup/served", "stages/soup/servd"};
   mb_query* query = nullptr;

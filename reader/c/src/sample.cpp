@@ -54,6 +54,9 @@ class Layout {
     add(std::uint64_t{row.instance->id} << 32 | row.instance->slot);
     // Rows that are computed on demand take the slots of others.
     add(std::hash<std::string_view>()(row.name()));
+    // What decides, besides names and ids, about the paths that a cursor gives.
+    add(std::uint64_t{row.has_namesake} << 2 | std::uint64_t{row.shares_name} << 1 |
+        std::uint64_t{row.is_apart});
   }
   void add(const CounterView& counter) noexcept {
     add(std::uint64_t{counter.id} << 32 | static_cast<std::uint32_t>(counter.type));

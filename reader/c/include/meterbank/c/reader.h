@@ -264,9 +264,9 @@ typedef struct mb_row {
   uint32_t cut;          // mb_row_cut
   uint64_t time_ns;      // CLOCK_MONOTONIC: when the values were stored, or else collected
   uint64_t skew_ns;      // MB_ROW_CUT_PER_BLOCK: the first load was at most so long before the last
-  uint32_t instance_id;
-  uint32_t is_total;  // made by the reader; provider and set are those of its first share
-  uint32_t pid;       // that of the provider, as in mb_listed_provider
+  uint32_t instance_id;  // with `instance`, what the row is: paths have it where names repeat
+  uint32_t is_total;     // made by the reader; provider and set are those of its first share
+  uint32_t pid;          // that of the provider, as in mb_listed_provider
   uint32_t uid;
   uint32_t is_trusted;
   uint32_t needs_provider;  // it would pass for a row of a trusted provider: show the provider
