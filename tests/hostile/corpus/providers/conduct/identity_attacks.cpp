@@ -18,6 +18,20 @@ constexpr auto kRelaxedOrder =
   stage.hold();
 }
 
+// Three rows of the healthy set that are called as a healthy one, with one id.
+[[noreturn]] void rows_of_one_name_and_id(const Stage& stage, InstanceIdentity identity) {
+  CountersetSpec spec = kHealthyVenues;
+  spec.identity = identity;
+  PatchedProvider provider(stage, spec, {"x", "y", "z"});
+  const std::uint64_t bytes = 2;
+  for (std::uint32_t slot = 0; slot < 3; ++slot) {
+    provider.put_name(slot, "eu");
+    provider.descriptor(slot).identity.store(bytes << 32, kRelaxedOrder);
+  }
+  provider.announce();
+  stage.hold();
+}
+
 constexpr std::array kAttacks{
     Attack{"same_set_same_rows",
            "The healthy set once more, with rows of the same names: both have theirs.",
@@ -68,6 +82,13 @@ constexpr std::array kAttacks{
              stage.hold();
            },
            "rows>|left_out>", Place::kOwnDirectory, kTotalLie},
+    Attack{"repeated_pair_in_a_unique_set",
+           "Rows that only differ in their slots, in a set that says that names are unique.",
+           [](const Stage& stage) { rows_of_one_name_and_id(stage, InstanceIdentity::kUnique); },
+           "rows>", Place::kOwnDirectory, 1 + 2 + 3},
+    Attack{"repeated_pair", "The same in a set that says that name and id together are unique.",
+           [](const Stage& stage) { rows_of_one_name_and_id(stage, InstanceIdentity::kNameAndId); },
+           "rows>", Place::kOwnDirectory, 1 + 2 + 3},
     Attack{"segment_id_of_the_healthy_provider", "A segment with the healthy one's random id.",
            [](const Stage& stage) {
              const PatchedProvider provider(stage);
