@@ -143,6 +143,17 @@ TEST_F(PcwCallback, IsHeardWhateverItReturns) {
   EXPECT_EQ(answer->rows.size(), 2U);
 }
 
+TEST_F(PcwCallback, SucceedsWithEveryStatusOfSuccess) {
+  on_call([](auto, auto* info) {
+    add(info, L"a", 1, {1, 2, 3});
+    return STATUS_PENDING;
+  });
+  const auto answer = connect_one(kPools).ask(MessageType::kCollect);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->outcome, CallbackOutcome::kFinished);
+  EXPECT_EQ(answer->code, 0U);
+}
+
 TEST_F(PcwCallback, NeedsDataToCollectAndNoneToEnumerate) {
   std::vector<NTSTATUS> statuses;
   on_call([&](auto, auto* info) {

@@ -213,7 +213,8 @@ std::uint32_t PcwRegistration::answer(CallbackRequest& request) {
                              request.reason() == CallbackReason::kEnumerate;
   if (is_about_rows) add_created_rows(request);
   if (parts_.callback == nullptr) return 0;
-  return static_cast<std::uint32_t>(call(request));
+  const NTSTATUS status = call(request);
+  return NT_SUCCESS(status) ? 0 : static_cast<std::uint32_t>(status);
 }
 
 void PcwRegistration::add_created_rows(CallbackRequest& request) {
