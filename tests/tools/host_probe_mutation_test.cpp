@@ -11,10 +11,13 @@
 
 #include "host/probe/cpu_text.hpp"
 #include "host/probe/disk.hpp"
+#include "host/probe/file_system.hpp"
 #include "host/probe/memory.hpp"
 #include "host/probe/network.hpp"
+#include "host/probe/paging_file.hpp"
 #include "host/probe/process.hpp"
 #include "host/probe/system.hpp"
+#include "host/probe/transport.hpp"
 #include "host_tree.hpp"
 
 namespace meterbank::host {
@@ -116,6 +119,32 @@ void parse_device_text(std::string_view text) {
   }
 }
 
+void parse_lines(std::string_view text) {
+  LineScanner lines(text);
+  std::string_view line;
+  while (lines.next(line)) {
+    if (const auto mount = parse_mount_line(line)) {
+      ASSERT_EQ(mount->point.view().substr(0, 1), "/");
+      ASSERT_FALSE(mount->type.empty());
+      ASSERT_FALSE(mount->source.empty());
+    }
+    if (const auto file = parse_swap_line(line)) {
+      ASSERT_TRUE(file->values.has(PagingField::kSizeBytes));
+      ASSERT_TRUE(file->values.has(PagingField::kUsedBytes));
+    }
+  }
+}
+
+void parse_transport_text(std::string_view text) {
+  TcpValues tcp;
+  UdpValues udp;
+  const bool has_snmp = parse_snmp(text, tcp, udp);
+  ASSERT_EQ(has_snmp, (tcp.present() | udp.present()) != 0);
+  udp.clear();
+  const bool has_snmp6 = parse_snmp6(text, udp);
+  ASSERT_EQ(has_snmp6, udp.present() != 0);
+}
+
 // What a parser says is what it left behind. The answers are taken first: the arguments of a
 // check may be evaluated in any order.
 void parse_other_text(std::string_view text) {
@@ -146,7 +175,7 @@ TEST(Parsers, KeepTheirBoundsOnDamagedText) {
   for (const auto& [path, content] : load_host_files()) {
     if (path.rfind("proc/", 0) == 0) files.emplace_back(path, content);
   }
-  ASSERT_GE(files.size(), 15U);
+  ASSERT_GE(files.size(), 19U);
   for (int round = 0; round < kRounds; ++round) {
     CpuTable cpus;
     for (const std::uint32_t index : {0U, 1U, 2U, 5U, 9U}) cpus.append(index);
@@ -157,6 +186,8 @@ TEST(Parsers, KeepTheirBoundsOnDamagedText) {
     const std::string_view view(bytes.data(), bytes.size());
     parse_cpu_text(path, view, cpus);
     parse_device_text(view);
+    parse_lines(view);
+    parse_transport_text(view);
     parse_other_text(view);
     if (testing::Test::HasFatalFailure()) FAIL() << "round " << round << " of " << path;
   }

@@ -232,6 +232,8 @@ TEST_F(HostProbeTree, ReadsProcessesAndSkipsTheOneThatIsAlreadyGone) {
   EXPECT_EQ(init->values.get(ProcessField::kPageFaults), 5060U);
   EXPECT_EQ(init->values.get(ProcessField::kResidentBytes), 12000 * kKibibyte);
   EXPECT_EQ(init->values.get(ProcessField::kResidentPeakBytes), 14000 * kKibibyte);
+  EXPECT_EQ(init->values.get(ProcessField::kPrivateDataBytes), 20000 * kKibibyte);
+  EXPECT_EQ(init->values.get(ProcessField::kPrivateStackBytes), 132 * kKibibyte);
   EXPECT_EQ(init->values.get(ProcessField::kReadBytes), 1000U);
   EXPECT_EQ(init->values.get(ProcessField::kStorageWriteBytes), 8192U);
   EXPECT_EQ(init->values.get(ProcessField::kHandles), 3U);
@@ -288,7 +290,10 @@ TEST(HostProbe, ReportsNothingAvailableWhereThereIsNothing) {
   EXPECT_FALSE(probe.sample_cpu_and_system());
   EXPECT_FALSE(probe.sample_memory());
   EXPECT_FALSE(probe.sample_disks());
+  EXPECT_FALSE(probe.sample_file_systems());
+  EXPECT_FALSE(probe.sample_paging_files());
   EXPECT_FALSE(probe.sample_network());
+  EXPECT_FALSE(probe.sample_transport());
   EXPECT_FALSE(probe.sample_processes());
   const Availability available = probe.availability();
   EXPECT_EQ(available.cpu | available.system | available.memory | available.disk |

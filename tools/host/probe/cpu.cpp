@@ -114,6 +114,7 @@ bool CpuReader::sample() {
   }
   if (sources_.frequency) read_frequencies();
   hold_small_steps_back();
+  advance_work();
   advance_groups();
   return true;
 }
@@ -134,10 +135,17 @@ void CpuReader::load_traits() {
   for (const CpuReading& cpu : now_.rows()) {
     Traits& traits = traits_[cpu.index];
     if (sources_.idle_states) load_idle_states(cpu.index, traits);
-    if (sources_.frequency) {
-      traits.maximum_khz = files_.read_u64(cpu_path(cpu.index, "/cpufreq/cpuinfo_max_freq").view());
-    }
+    if (sources_.frequency) load_frequencies(cpu.index, traits);
   }
+}
+
+// The maximum is no substitute for the nominal frequency: it is that of one processor alone.
+void CpuReader::load_frequencies(std::uint32_t cpu, Traits& traits) {
+  traits.maximum_khz = files_.read_u64(cpu_path(cpu, "/cpufreq/cpuinfo_max_freq").view());
+  traits.nominal_khz = files_.read_u64(cpu_path(cpu, "/cpufreq/base_frequency").view());
+  if (traits.nominal_khz) return;
+  const auto megahertz = files_.read_u64(cpu_path(cpu, "/acpi_cppc/nominal_freq").view());
+  if (megahertz) traits.nominal_khz = multiply_saturated(*megahertz, 1000);
 }
 
 // A kernel without nodes has no such folder; all processors are then of node 0.
@@ -189,6 +197,7 @@ void CpuReader::read_frequencies() {
     has_cpufreq = true;
     cpu.values.set(CpuField::kFrequencyKhz, current);
     cpu.values.set(CpuField::kFrequencyMaximumKhz, traits_[cpu.index].maximum_khz);
+    cpu.values.set(CpuField::kFrequencyNominalKhz, traits_[cpu.index].nominal_khz);
     cpu.values.set(CpuField::kFrequencyLimitKhz,
                    files_.read_u64(cpu_path(cpu.index, "/cpufreq/scaling_max_freq").view()));
   }
@@ -211,6 +220,30 @@ void CpuReader::hold_small_steps_back() noexcept {
         cpu.values.set(field, old_value);
       }
     }
+  }
+}
+
+// A processor that is new, or was reset, did an unknown amount of work before.
+void CpuReader::advance_work() noexcept {
+  std::size_t hint = 0;
+  for (CpuReading& cpu : now_.rows()) {
+    const auto khz = cpu.values.find(CpuField::kFrequencyKhz);
+    const auto nominal_khz = cpu.values.find(CpuField::kFrequencyNominalKhz);
+    if (!khz || nominal_khz.value_or(0) == 0) continue;
+    cpu.values.set(CpuField::kWork100ns, 0);
+    cpu.values.set(CpuField::kPrivilegedWork100ns, 0);
+    const CpuReading* const before = before_.find(cpu.index, hint);
+    if (before == nullptr || !before->values.has(CpuField::kWork100ns)) continue;
+    const std::uint64_t khz_before = before->values.get(CpuField::kFrequencyKhz);
+    const std::uint64_t mean_khz = add_saturated(*khz, khz_before) / 2;
+    const auto advance = [&](CpuField field, std::uint64_t from, std::uint64_t to) {
+      const std::uint64_t busy = to > from ? to - from : 0;
+      cpu.values.set(field, add_saturated(before->values.get(field),
+                                          multiply_saturated(busy, mean_khz) / *nominal_khz));
+    };
+    advance(CpuField::kWork100ns, busy_100ns(before->values), busy_100ns(cpu.values));
+    advance(CpuField::kPrivilegedWork100ns, privileged_100ns(before->values),
+            privileged_100ns(cpu.values));
   }
 }
 

@@ -86,6 +86,7 @@ class CpuReader {
     std::uint32_t idle_states = 0;
     std::array<IdleDepth, kIdleStatesMax> depths{};
     std::optional<std::uint64_t> maximum_khz;
+    std::optional<std::uint64_t> nominal_khz;
   };
 
   [[nodiscard]] bool has_same_cpus_as_before() const noexcept;
@@ -93,8 +94,10 @@ class CpuReader {
   void load_nodes();
   void load_idle_states(std::uint32_t cpu, Traits& traits);
   void read_idle_states(CpuReading& cpu, const Traits& traits);
+  void load_frequencies(std::uint32_t cpu, Traits& traits);
   void read_frequencies();
   void hold_small_steps_back() noexcept;
+  void advance_work() noexcept;
   void advance_groups();
 
   FileReader& files_;

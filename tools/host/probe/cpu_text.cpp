@@ -105,6 +105,7 @@ GroupRule group_rule(CpuField field) noexcept {
     case CpuField::kFrequencyKhz:
     case CpuField::kFrequencyMaximumKhz:
     case CpuField::kFrequencyLimitKhz:
+    case CpuField::kFrequencyNominalKhz:
       return GroupRule::kMeanOfLevels;
     default:
       return GroupRule::kMeanOfSteps;
@@ -123,6 +124,10 @@ std::uint64_t privileged_100ns(const CpuValues& values) noexcept {
 
 std::uint64_t idle_100ns(const CpuValues& values) noexcept {
   return add_saturated(values.get(CpuField::kIdle100ns), values.get(CpuField::kIowait100ns));
+}
+
+std::uint64_t busy_100ns(const CpuValues& values) noexcept {
+  return add_saturated(user_100ns(values), privileged_100ns(values));
 }
 
 CpuReading* CpuTable::append(std::uint32_t index) {

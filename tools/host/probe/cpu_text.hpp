@@ -45,7 +45,13 @@ enum class CpuField : std::uint8_t {
   // Levels.
   kFrequencyKhz,
   kFrequencyMaximumKhz,
-  kFrequencyLimitKhz,  // the highest frequency that policy allows now
+  kFrequencyLimitKhz,    // the highest frequency that policy allows now
+  kFrequencyNominalKhz,  // what the maker promises all processors at once; faster is a bonus
+  // Busy time since the first sample, as if at the nominal frequency: a second at twice that is
+  // two.
+  // The frequency between two samples is taken to be the mean of what the kernel said at both.
+  kWork100ns,
+  kPrivilegedWork100ns,  // of it, the time in the kernel
   kCount
 };
 
@@ -60,6 +66,7 @@ enum class GroupRule { kMeanOfSteps, kSumOfSteps, kMeanOfLevels };
 [[nodiscard]] std::uint64_t user_100ns(const CpuValues& values) noexcept;        // user, nice
 [[nodiscard]] std::uint64_t privileged_100ns(const CpuValues& values) noexcept;  // system, irqs
 [[nodiscard]] std::uint64_t idle_100ns(const CpuValues& values) noexcept;        // idle, iowait
+[[nodiscard]] std::uint64_t busy_100ns(const CpuValues& values) noexcept;        // user, privileged
 
 struct CpuReading {
   std::uint32_t index = 0;  // the kernel's number; it stays the same while others come and go

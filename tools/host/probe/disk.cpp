@@ -114,11 +114,15 @@ void DiskReader::read_life(DiskReading& disk) {
 
 // Both samples of a time lie on one 64-bit line: the new one is the smallest value at or above
 // the old one that agrees with the printed low part.
-void DiskReader::carry_times(DiskReading& disk) const noexcept {
-  const auto before = std::find_if(before_.begin(), before_.end(), [&](const DiskReading& old) {
-    return is_same_device(old, disk);
-  });
-  if (before == before_.end()) return;
+void DiskReader::carry_times(DiskReading& disk, std::size_t position) const noexcept {
+  const auto is_same = [&](const DiskReading& old) { return is_same_device(old, disk); };
+  auto before = devices_before_.begin();
+  if (position < devices_before_.size() && is_same(devices_before_[position])) {
+    before += static_cast<std::ptrdiff_t>(position);
+  } else {
+    before = std::find_if(devices_before_.begin(), devices_before_.end(), is_same);
+  }
+  if (before == devices_before_.end()) return;
   for (const DiskField field : kTimes) {
     if (!disk.values.has(field)) continue;
     const std::uint64_t old_value = before->values.get(field);
@@ -138,16 +142,33 @@ void DiskReader::carry_times(DiskReading& disk) const noexcept {
 bool DiskReader::sample() {
   const auto text = files_.read("proc/diskstats");
   if (!text) return false;
-  std::swap(before_, disks_);
-  parse_diskstats(*text, disks_);
-  for (const DiskReading& disk : disks_) present_fields_ |= disk.values.present();
-  const auto is_other = [this](const DiskReading& disk) { return !is_physical(disk); };
-  disks_.erase(std::remove_if(disks_.begin(), disks_.end(), is_other), disks_.end());
-  for (DiskReading& disk : disks_) {
-    read_life(disk);
-    carry_times(disk);
+  std::swap(devices_before_, devices_);
+  std::swap(disks_before_, disks_);
+  parse_diskstats(*text, devices_);
+  disks_.clear();
+  for (std::size_t position = 0; position < devices_.size(); ++position) {
+    DiskReading& device = devices_[position];
+    present_fields_ |= device.values.present();
+    const bool has_hardware = is_physical(device);
+    if (has_hardware) read_life(device);
+    carry_times(device, position);
+    if (has_hardware) disks_.push_back(device);
   }
+  total_.advance<DiskReading>(disks_before_, disks_);
   return true;
+}
+
+void DiskTotal::take(DiskField field, const Step& step) noexcept {
+  if (step.members == 0) return;
+  if (is_level(field)) {
+    values_.set(field, step.sum);
+  } else if (field == DiskField::kBusyTime100ns) {
+    const std::uint64_t sum = add_saturated(step.sum, busy_remainder_);
+    values_.add(field, sum / step.members);
+    busy_remainder_ = sum % step.members;
+  } else {
+    values_.add(field, step.sum);
+  }
 }
 
 }  // namespace meterbank::host

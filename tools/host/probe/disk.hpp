@@ -3,6 +3,7 @@
 // Disks: /proc/diskstats, narrowed to devices with hardware (or a hypervisor) behind them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -36,6 +37,9 @@ enum class DiskField : std::uint8_t {
   kDiscardTime100ns,
   kFlushes,
   kFlushTime100ns,
+  // Levels of a file system on the device, not of diskstats.
+  kUsableBytes,  // what programs may fill altogether
+  kFreeBytes,    // what they may still fill
   kCount
 };
 
@@ -49,6 +53,31 @@ struct DiskReading {
   // Another number means another device, even under the same name; zero on kernels without it.
   std::uint64_t life = 0;
   DiskValues values;
+};
+
+// How the values of several disks, or file systems, become one. Requests, bytes, and the times of
+// requests are added up; the time a device was busy is the mean, so that it stays below the clock.
+//
+// As with processors, a total is not the sum of what its members show: it advances by what they
+// gained between two samples, so it does not run backwards when a disk is pulled out. A disk that
+// is plugged in counts from its second sample on.
+class DiskTotal {
+ public:
+  // Takes one sample. Readings of one thing have the same name and life.
+  template <typename Reading>
+  void advance(std::span<const Reading> before, std::span<const Reading> now) noexcept;
+
+  [[nodiscard]] const DiskValues& values() const noexcept { return values_; }
+
+ private:
+  struct Step {
+    std::uint64_t sum = 0;
+    std::uint64_t members = 0;
+  };
+  void take(DiskField field, const Step& step) noexcept;
+
+  DiskValues values_;
+  std::uint64_t busy_remainder_ = 0;  // of the mean, so that it does not lag behind
 };
 
 // One line of diskstats. No value: it lacks a name or one of the first eleven numbers.
@@ -68,6 +97,11 @@ class DiskReader {
 
   // Whole physical disks, in the order of the kernel.
   [[nodiscard]] std::span<const DiskReading> disks() const noexcept { return disks_; }
+  // All of them.
+  [[nodiscard]] const DiskTotal& total() const noexcept { return total_; }
+
+  // Every block device, partitions and mapped devices included, in the order of the kernel.
+  [[nodiscard]] std::span<const DiskReading> devices() const noexcept { return devices_; }
 
   // The fields this kernel prints for any block device, so that a schema can be drawn up on a
   // machine whose first disk is plugged in later.
@@ -76,12 +110,54 @@ class DiskReader {
  private:
   [[nodiscard]] bool is_physical(const DiskReading& disk);
   void read_life(DiskReading& disk);
-  void carry_times(DiskReading& disk) const noexcept;
+  // `position`: where the device is now, and was before if none came or went.
+  void carry_times(DiskReading& disk, std::size_t position) const noexcept;
 
   FileReader& files_;
+  std::vector<DiskReading> devices_;
+  std::vector<DiskReading> devices_before_;
   std::vector<DiskReading> disks_;
-  std::vector<DiskReading> before_;
+  std::vector<DiskReading> disks_before_;
+  DiskTotal total_;
   std::uint64_t present_fields_ = 0;
 };
+
+[[nodiscard]] constexpr bool is_level(DiskField field) noexcept {
+  return field == DiskField::kInFlight || field == DiskField::kUsableBytes ||
+         field == DiskField::kFreeBytes;
+}
+
+template <typename Reading>
+void DiskTotal::advance(std::span<const Reading> before, std::span<const Reading> now) noexcept {
+  const auto old_of = [&](const Reading& reading, std::size_t position) -> const Reading* {
+    const auto is_same = [&](const Reading& old) {
+      return old.life == reading.life && old.name.view() == reading.name.view();
+    };
+    if (position < before.size() && is_same(before[position])) return &before[position];
+    for (const Reading& old : before) {
+      if (is_same(old)) return &old;
+    }
+    return nullptr;
+  };
+  std::array<Step, DiskValues::kFields> steps{};
+  for (std::size_t position = 0; position < now.size(); ++position) {
+    const Reading& reading = now[position];
+    const Reading* const old = old_of(reading, position);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const auto field = static_cast<DiskField>(i);
+      if (!reading.values.has(field)) continue;
+      std::uint64_t gained = reading.values.get(field);
+      if (!is_level(field) && values_.has(field)) {
+        if (old == nullptr || !old->values.has(field)) continue;
+        // A device that was reset gained an unknown amount: count none.
+        const std::uint64_t old_value = old->values.get(field);
+        gained = gained > old_value ? gained - old_value : 0;
+      }
+      steps[i].sum = add_saturated(steps[i].sum, gained);
+      ++steps[i].members;
+    }
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) take(static_cast<DiskField>(i), steps[i]);
+}
 
 }  // namespace meterbank::host

@@ -48,6 +48,8 @@ ssize_t read_retrying(int descriptor, char* target, std::size_t size) noexcept {
   return count;
 }
 
+bool is_octal(char c) noexcept { return c >= '0' && c <= '7'; }
+
 bool is_dot_name(std::string_view name) noexcept { return name == "." || name == ".."; }
 
 // Calls `visit` for each name; false: the kernel stopped with an error.
@@ -78,6 +80,20 @@ MachineUnits MachineUnits::of_this_machine() noexcept {
   const long page = ::sysconf(_SC_PAGESIZE);
   if (page > 0) units.page_bytes = static_cast<std::uint64_t>(page);
   return units;
+}
+
+void append_unescaped(std::string_view printed, PathText& target) noexcept {
+  while (!printed.empty()) {
+    const bool is_escape = printed.size() >= 4 && printed[0] == '\\' && printed[1] <= '3' &&
+                           is_octal(printed[1]) && is_octal(printed[2]) && is_octal(printed[3]);
+    char byte = printed[0];
+    if (is_escape) {
+      byte =
+          static_cast<char>((printed[1] - '0') * 64 + (printed[2] - '0') * 8 + (printed[3] - '0'));
+    }
+    target.append(std::string_view(&byte, 1));
+    printed.remove_prefix(is_escape ? 4 : 1);
+  }
 }
 
 bool is_path_component(std::string_view name) noexcept {
@@ -196,6 +212,18 @@ bool FileReader::exists(const DirectoryHandle& directory, std::string_view name)
 
 DirectoryHandle FileReader::open_directory(std::string_view path) {
   return DirectoryHandle(open_below(root_.descriptor(), path, O_RDONLY | O_DIRECTORY));
+}
+
+std::optional<struct statvfs> FileReader::space(std::string_view folder) {
+  const std::string_view path = folder == "/" ? std::string_view(".") : folder;
+  const DirectoryHandle directory(open_below(root_.descriptor(), path, O_PATH | O_DIRECTORY));
+  struct statvfs status {};
+  if (!directory.is_open()) return std::nullopt;
+  if (::fstatvfs(directory.descriptor(), &status) != 0) {
+    remember_failure(errno);
+    return std::nullopt;
+  }
+  return status;
 }
 
 bool FileReader::list_numbers(std::string_view path, std::vector<std::uint32_t>& numbers) {

@@ -10,6 +10,8 @@
 // while a file is the largest one seen yet. A reader belongs to one thread.
 #pragma once
 
+#include <sys/statvfs.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -73,6 +75,10 @@ class FileReader {
 
   [[nodiscard]] DirectoryHandle open_directory(std::string_view path);
 
+  // Sizes of the file system on which the folder lies. No value: there is no such folder, or this
+  // user may not reach it.
+  [[nodiscard]] std::optional<struct statvfs> space(std::string_view folder);
+
   // Replaces `numbers` by the names in `path` that are whole numbers below 2^32, ascending.
   [[nodiscard]] bool list_numbers(std::string_view path, std::vector<std::uint32_t>& numbers);
 
@@ -94,6 +100,9 @@ class FileReader {
   std::vector<char> file_bytes_;
   std::vector<char> directory_bytes_;
 };
+
+// Appends a path as kernel tables print it, with "\040" and the like as the bytes they stand for.
+void append_unescaped(std::string_view printed, PathText& target) noexcept;
 
 // Whether a name found in a file may be used as one part of a path.
 [[nodiscard]] bool is_path_component(std::string_view name) noexcept;

@@ -8,7 +8,10 @@ HostProbe::HostProbe(const ProbeOptions& options)
       cpu_(files_, options.cpu, options.units),
       memory_(files_),
       disks_(files_),
+      file_systems_(files_, disks_),
+      paging_files_(files_),
       network_(files_),
+      transport_(files_),
       processes_(files_, options.process, options.units) {}
 
 bool HostProbe::sample_cpu_and_system() {
@@ -24,7 +27,10 @@ void HostProbe::sample() {
   static_cast<void>(sample_cpu_and_system());
   static_cast<void>(sample_memory());
   static_cast<void>(sample_disks());
+  static_cast<void>(sample_file_systems());
+  static_cast<void>(sample_paging_files());
   static_cast<void>(sample_network());
+  static_cast<void>(sample_transport());
   static_cast<void>(sample_processes());
 }
 

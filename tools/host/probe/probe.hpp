@@ -15,10 +15,13 @@
 #include "host/probe/cpu.hpp"
 #include "host/probe/disk.hpp"
 #include "host/probe/file_reader.hpp"
+#include "host/probe/file_system.hpp"
 #include "host/probe/memory.hpp"
 #include "host/probe/network.hpp"
+#include "host/probe/paging_file.hpp"
 #include "host/probe/process.hpp"
 #include "host/probe/system.hpp"
+#include "host/probe/transport.hpp"
 
 namespace meterbank::host {
 
@@ -56,7 +59,11 @@ class HostProbe {
   [[nodiscard]] bool sample_cpu_and_system();
   [[nodiscard]] bool sample_memory() { return memory_.sample(); }
   [[nodiscard]] bool sample_disks() { return disks_.sample(); }
+  // Block devices are those of the disks sampled last.
+  [[nodiscard]] bool sample_file_systems() { return file_systems_.sample(); }
+  [[nodiscard]] bool sample_paging_files() { return paging_files_.sample(); }
   [[nodiscard]] bool sample_network() { return network_.sample(); }
+  [[nodiscard]] bool sample_transport() { return transport_.sample(); }
   [[nodiscard]] bool sample_processes() { return processes_.sample(); }
 
   // All of them; a set without a source stays empty.
@@ -66,7 +73,10 @@ class HostProbe {
   [[nodiscard]] const SystemValues& system() const noexcept { return system_; }
   [[nodiscard]] const MemoryReader& memory() const noexcept { return memory_; }
   [[nodiscard]] const DiskReader& disks() const noexcept { return disks_; }
+  [[nodiscard]] const FileSystemReader& file_systems() const noexcept { return file_systems_; }
+  [[nodiscard]] const PagingFileReader& paging_files() const noexcept { return paging_files_; }
   [[nodiscard]] const NetworkReader& network() const noexcept { return network_; }
+  [[nodiscard]] const TransportReader& transport() const noexcept { return transport_; }
   [[nodiscard]] const ProcessReader& processes() const noexcept { return processes_; }
 
   // As of the samples taken last.
@@ -77,7 +87,10 @@ class HostProbe {
   CpuReader cpu_;
   MemoryReader memory_;
   DiskReader disks_;
+  FileSystemReader file_systems_;
+  PagingFileReader paging_files_;
   NetworkReader network_;
+  TransportReader transport_;
   ProcessReader processes_;
   SystemValues system_;
 };

@@ -15,13 +15,15 @@ struct Key {
   ProcessField field;
 };
 
-constexpr std::array<Key, 6> kStatusKeys = {{
+constexpr std::array<Key, 8> kStatusKeys = {{
     {"VmPeak", ProcessField::kVirtualPeakBytes},
     {"VmSize", ProcessField::kVirtualBytes},
     {"VmHWM", ProcessField::kResidentPeakBytes},
     {"VmRSS", ProcessField::kResidentBytes},
     {"RssAnon", ProcessField::kResidentPrivateBytes},
     {"VmSwap", ProcessField::kSwapBytes},
+    {"VmData", ProcessField::kPrivateDataBytes},
+    {"VmStk", ProcessField::kPrivateStackBytes},
 }};
 
 constexpr std::array<Key, 6> kIoKeys = {{

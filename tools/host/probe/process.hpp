@@ -34,6 +34,8 @@ enum class ProcessField : std::uint8_t {
   kResidentPeakBytes,
   kResidentPrivateBytes,  // resident and backed by no file
   kSwapBytes,
+  kPrivateDataBytes,   // of the address space: what can be written and is not shared,
+  kPrivateStackBytes,  // and of it the main thread's stack, which the kernel counts apart
   kThreads,
   kHandles,  // open file descriptors
   kParentPid,
