@@ -8,8 +8,12 @@
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
+#include <span>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "host/process_names.hpp"
 #include "host/sets/sets.hpp"
 #include "meterbank/base/clock.hpp"
 #include "meterbank/base/unique_fd.hpp"
@@ -29,6 +33,8 @@ ProbeOptions probe_options(const HostOptions& options) {
   if (!options.processes) probe.process = {.status = false, .io = false, .handles = false};
   return probe;
 }
+
+constexpr std::string_view kTotal = "_Total";
 
 // The fields that every one of `readings` has: a field that one of them lacks cannot be a counter.
 template <typename Readings>
@@ -55,22 +61,39 @@ struct HostProvider::Running {
   }
 
   Result<void> register_sets();
+  Result<void> register_devices();
+  Result<void> register_processes();
+  template <typename Values>
+  Result<void> add(PublishedSet<Values>& set, const CountersetSpec& spec,
+                   std::span<const Column<Values>> columns, std::uint64_t available);
   void sample_processors();
   void sample_devices();
+  void sample_network();
   void sample_processes();
+  void sample_file_systems();
   void run();
 
   HostOptions options;
   Provider provider;
   HostProbe probe;
+  ProcessNames process_names;
+  PublishedSet<CpuValues> processor_information;
   PublishedSet<CpuValues> processors;
   PublishedSet<SystemRow> system;
+  PublishedSet<SystemRow> objects;
   PublishedSet<MemoryValues> memory;
+  PublishedSet<PagingValues> paging_files;
   PublishedSet<DiskValues> disks;
+  PublishedSet<DiskValues> logical_disks;
   PublishedSet<NetworkValues> network;
   PublishedSet<NetworkValues> links;
+  PublishedSet<TcpValues> tcp;
+  PublishedSet<UdpValues> udp4;
+  PublishedSet<UdpValues> udp6;
+  PublishedSet<ProcessReading> processes_v2;
   PublishedSet<ProcessReading> processes;
   PublishedSet<ProcessReading> process_io;
+  std::vector<std::string> left_out;
   std::string name;  // reused from row to row
 
   std::mutex mutex;
@@ -79,29 +102,68 @@ struct HostProvider::Running {
   std::thread thread;
 };
 
+template <typename Values>
+Result<void> HostProvider::Running::add(PublishedSet<Values>& set, const CountersetSpec& spec,
+                                        std::span<const Column<Values>> columns,
+                                        std::uint64_t available) {
+  auto good = set.start(provider, spec, columns, available);
+  if (auto text = set.left_out(); good && !text.empty()) left_out.push_back(std::move(text));
+  return good;
+}
+
+// In the order in which readers list them: what most people look for first, then the sets that
+// exist for the sake of Windows' older names.
 Result<void> HostProvider::Running::register_sets() {
   probe.sample();
-  const Availability available = probe.availability();
   const std::uint64_t cpu_fields = common_fields(probe.cpu().cpus());
   if (cpu_fields == 0) {
     return fail(ErrorCode::kNotFound, "no processor statistics under " + options.root,
                 "mount procfs");
   }
-  // A set without any source is not registered: there are machines without disks.
-  auto good = processors.start(provider, processor_information(), processor_columns(), cpu_fields);
-  if (good) good = system.start(provider, system_set(), system_columns(), available.system);
-  if (good) good = memory.start(provider, memory_set(), memory_columns(), available.memory);
-  if (good) good = disks.start(provider, disk_set(), disk_columns(), available.disk);
+  const std::uint64_t system_fields = probe.availability().system;
+  auto good = add(processor_information, processor_information_set(),
+                  processor_information_columns(), cpu_fields);
+  if (good) good = add(system, system_set(), system_columns(), system_fields);
+  if (good) good = register_devices();
+  if (good && options.processes) good = register_processes();
+  if (good) good = add(processors, processor_set(), processor_columns(), cpu_fields);
+  if (good) good = add(objects, objects_set(), objects_columns(), system_fields);
+  return good;
+}
+
+// A set without any source is not registered: there are machines without disks.
+Result<void> HostProvider::Running::register_devices() {
+  const Availability available = probe.availability();
+  auto good = add(memory, memory_set(), memory_columns(), available.memory);
+  if (good) good = add(disks, disk_set(), disk_columns(), available.disk);
   if (good) {
-    good = network.start(provider, network_set(), network_columns(),
-                         common_fields(probe.network().interfaces()));
+    good = add(logical_disks, logical_disk_set(), logical_disk_columns(),
+               common_fields(probe.file_systems().file_systems()));
   }
-  if (good) good = links.start(provider, link_set(), link_columns(), available.network);
-  if (!good || !options.processes) return good;
-  good = processes.start(provider, process_set(), process_columns(),
-                         common_fields(probe.processes().processes()));
-  if (!good) return good;
-  return process_io.start(provider, process_io_set(), process_io_columns(), available.process);
+  if (good) {
+    good =
+        add(network, network_set(), network_columns(), common_fields(probe.network().interfaces()));
+  }
+  if (good) good = add(links, link_set(), link_columns(), available.network);
+  const TransportReader& transport = probe.transport();
+  if (good) good = add(tcp, tcp_set(), tcp_columns(), transport.tcp().present());
+  if (good) good = add(udp4, udp4_set(), udp4_columns(), transport.udp4().present());
+  if (good) good = add(udp6, udp6_set(), udp6_columns(), transport.udp6().present());
+  if (good) {
+    good = add(paging_files, paging_file_set(), paging_file_columns(),
+               probe.paging_files().present_fields());
+  }
+  return good;
+}
+
+Result<void> HostProvider::Running::register_processes() {
+  const std::uint64_t common = common_fields(probe.processes().processes());
+  auto good = add(processes_v2, process_v2_set(), process_v2_columns(), common);
+  if (good) {
+    good = add(process_io, process_io_set(), process_io_columns(), probe.availability().process);
+  }
+  if (good) good = add(processes, process_set(), process_columns(), common);
+  return good;
 }
 
 void HostProvider::Running::sample_processors() {
@@ -109,18 +171,25 @@ void HostProvider::Running::sample_processors() {
   const Moment moment = Moment::now();
   const CpuReader& cpu = probe.cpu();
   for (const CpuReading& processor : cpu.cpus()) {
-    name = std::to_string(processor.node) + "," + std::to_string(processor.index);
+    name = std::to_string(processor.index);
     processors.row(name, 0, processor.values, moment);
+    name.insert(0, std::to_string(processor.node) + ",");
+    processor_information.row(name, 0, processor.values, moment);
   }
   for (const CpuGroup& node : cpu.nodes()) {
     if (node.cpus() == 0) continue;
     name = std::to_string(node.node()) + ",_Total";
-    processors.row(name, 0, node.values(), moment);
+    processor_information.row(name, 0, node.values(), moment);
   }
-  processors.row("_Total", 0, cpu.machine().values(), moment);
+  processor_information.row(kTotal, 0, cpu.machine().values(), moment);
+  processor_information.end_round();
+  processors.row(kTotal, 0, cpu.machine().values(), moment);
   processors.end_round();
-  system.row("", 0, {&probe.system(), probe.processes().processes().size()}, moment);
+  const SystemRow row{&probe.system(), probe.processes().processes().size()};
+  system.row("", 0, row, moment);
   system.end_round();
+  objects.row("", 0, row, moment);
+  objects.end_round();
 }
 
 void HostProvider::Running::sample_devices() {
@@ -133,8 +202,15 @@ void HostProvider::Running::sample_devices() {
     for (const DiskReading& disk : probe.disks().disks()) {
       disks.row(disk.name.view(), disk.life, disk.values, moment);
     }
+    if (!probe.disks().disks().empty()) {
+      disks.row(kTotal, 0, probe.disks().total().values(), moment);
+    }
     disks.end_round();
   }
+  sample_network();
+}
+
+void HostProvider::Running::sample_network() {
   if (probe.sample_network()) {
     const Moment moment = Moment::now();
     for (const InterfaceReading& interface : probe.network().interfaces()) {
@@ -144,35 +220,72 @@ void HostProvider::Running::sample_devices() {
     network.end_round();
     links.end_round();
   }
+  if (probe.sample_transport()) {
+    const Moment moment = Moment::now();
+    tcp.row("", 0, probe.transport().tcp(), moment);
+    udp4.row("", 0, probe.transport().udp4(), moment);
+    udp6.row("", 0, probe.transport().udp6(), moment);
+  }
 }
 
 void HostProvider::Running::sample_processes() {
-  if (!probe.sample_processes()) return;
+  if (!probe.sample_processes() || !options.processes) return;
   const Moment moment = Moment::now();
   for (const ProcessReading& process : probe.processes().processes()) {
     name.assign(displayable_name(process.name.view()).view());
     name += ':';
     name += std::to_string(process.pid);
-    processes.row(name, process.start_ticks, process, moment);
+    processes_v2.row(name, process.start_ticks, process, moment);
     process_io.row(name, process.start_ticks, process, moment);
+    // A name without a pid passes from one process to another; the pid, which is below 2^22, and
+    // the start tell them apart.
+    const std::uint64_t life = process.start_ticks << 22U | process.pid;
+    processes.row(process_names.name_of(process), life, process, moment);
   }
-  processes.end_round();
+  process_names.end_round();
+  processes_v2.end_round();
   process_io.end_round();
+  processes.end_round();
+}
+
+// Block devices are as of the last look at the disks.
+void HostProvider::Running::sample_file_systems() {
+  if (probe.sample_file_systems()) {
+    const Moment moment = Moment::now();
+    for (const FileSystemReading& file_system : probe.file_systems().file_systems()) {
+      logical_disks.row(file_system.name.view(), file_system.life, file_system.values, moment);
+    }
+    if (!probe.file_systems().file_systems().empty()) {
+      logical_disks.row(kTotal, 0, probe.file_systems().total().values(), moment);
+    }
+    logical_disks.end_round();
+  }
+  if (probe.sample_paging_files()) {
+    const Moment moment = Moment::now();
+    for (const PagingReading& file : probe.paging_files().files()) {
+      paging_files.row(file.name.view(), 0, file.values, moment);
+    }
+    if (!probe.paging_files().files().empty()) {
+      paging_files.row(kTotal, 0, probe.paging_files().total(), moment);
+    }
+    paging_files.end_round();
+  }
 }
 
 void HostProvider::Running::run() {
   using Clock = std::chrono::steady_clock;
   Clock::time_point due = Clock::now();
-  Clock::time_point processes_due = due;
+  Clock::time_point slow_due = due;
   std::unique_lock lock(mutex);
   while (!stop) {
     lock.unlock();
     sample_processors();
     sample_devices();
-    if (Clock::now() >= processes_due) {
+    if (Clock::now() >= slow_due) {
       sample_processes();
-      processes_due += options.process_period;
-      processes_due = std::max(processes_due, Clock::now());
+      sample_file_systems();
+      slow_due += options.process_period;
+      slow_due = std::max(slow_due, Clock::now());
     }
     lock.lock();
     // Absolute deadlines do not drift; a machine that cannot keep up skips beats.
@@ -210,6 +323,7 @@ Result<HostProvider> HostProvider::start(HostOptions options) {
   // The first round is published before a reader can learn that the provider runs.
   running->sample_processors();
   running->sample_devices();
+  running->sample_file_systems();
   if (running->options.processes) running->sample_processes();
   running->thread = std::thread([state = running.get()] { state->run(); });
   return HostProvider(std::move(running));
@@ -220,5 +334,7 @@ HostProvider::HostProvider(std::unique_ptr<Running> running) noexcept
 HostProvider::HostProvider(HostProvider&&) noexcept = default;
 HostProvider& HostProvider::operator=(HostProvider&&) noexcept = default;
 HostProvider::~HostProvider() = default;
+
+std::span<const std::string> HostProvider::left_out() const noexcept { return running_->left_out; }
 
 }  // namespace meterbank::host

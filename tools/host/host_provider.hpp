@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// This machine as an ordinary provider: processors, system, memory, disks, network, processes.
+// This machine as an ordinary provider: processors, system, memory, disks, file systems, network,
+// processes.
 #pragma once
 
 #include <chrono>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "meterbank/base/result.hpp"
@@ -13,9 +15,9 @@ namespace meterbank::host {
 
 struct HostOptions {
   std::string name = "host";
-  std::string directory;                  // empty: the default of this user
-  std::chrono::milliseconds period{250};  // between samples of everything but processes
-  std::chrono::milliseconds process_period{1000};
+  std::string directory;                           // empty: the default of this user
+  std::chrono::milliseconds period{250};           // between samples of everything but what follows
+  std::chrono::milliseconds process_period{1000};  // processes, file systems, paging files
   bool processes = true;
   std::string root = "/";  // where proc and sys lie
 };
@@ -29,6 +31,10 @@ class HostProvider {
   HostProvider(HostProvider&&) noexcept;
   HostProvider& operator=(HostProvider&&) noexcept;
   ~HostProvider();
+
+  // The sets and counters that have no source on this machine and are in no schema, a text for each
+  // set: "paging_file" or "processor_information (c1_time, c2_time)".
+  [[nodiscard]] std::span<const std::string> left_out() const noexcept;
 
  private:
   struct Running;

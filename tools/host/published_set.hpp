@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -61,17 +62,37 @@ class PublishedSet {
                      std::span<const Column<Values>> columns, std::uint64_t available) {
     std::vector<CounterSpec> counters;
     for (const Column<Values>& column : columns) {
-      if ((column.needs & ~available) != 0) continue;
+      const CounterSpec& counter = spec.counters[column.counter];
+      if ((column.needs & ~available) != 0) {
+        // Bases have no names, and are left out with their counters.
+        if (!counter.name.empty()) left_out_.emplace_back(counter.symbol);
+        continue;
+      }
       columns_.push_back(&column);
       needs_ |= column.needs;
-      counters.push_back(spec.counters[column.counter]);
+      counters.push_back(counter);
     }
+    symbol_ = spec.symbol;
     if (counters.empty()) return {};
     spec.counters = counters;
     auto registration = provider.add(spec);
     if (!registration) return tl::make_unexpected(registration.error());
     registration_ = std::move(*registration);
     return {};
+  }
+
+  // The set and its counters that have no source on this machine, such as
+  // "memory (oom_kills)", or the set alone if it is not registered. Empty: it has all of them.
+  [[nodiscard]] std::string left_out() const {
+    if (left_out_.empty()) return {};
+    std::string text = symbol_;
+    if (columns_.empty()) return text;
+    const char* before = " (";
+    for (const std::string& symbol : left_out_) {
+      text += before + symbol;
+      before = ", ";
+    }
+    return text += ')';
   }
 
   // One round: row() for everything that exists now, then end_round() closes the rest. `life`
@@ -109,6 +130,8 @@ class PublishedSet {
   };
   std::vector<const Column<Values>*> columns_;
   std::uint64_t needs_ = 0;  // of all columns
+  std::string symbol_;
+  std::vector<std::string> left_out_;
   Registration registration_;
   std::unordered_map<std::string, Row> rows_;
   std::string key_;
@@ -128,6 +151,14 @@ constexpr std::uint64_t bit(Field field) {
 template <auto kField, typename Values, CounterName C>
 constexpr Column<Values> plain(C name) noexcept {
   return {name, bit(kField), field<kField, Values>};
+}
+
+// Two tables as one.
+template <typename Values, std::size_t kFirst, std::size_t kSecond>
+constexpr auto joined(const std::array<Column<Values>, kFirst>& first,
+                      const std::array<Column<Values>, kSecond>& second) noexcept {
+  return std::apply([](const auto&... columns) { return std::array{columns...}; },
+                    std::tuple_cat(first, second));
 }
 
 // Each counter of the manifest has its column, in the same order, and rows have room for a stamp.

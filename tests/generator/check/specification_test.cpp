@@ -273,7 +273,8 @@ TEST(Specification, FromEveryGoodManifestIsSound) {
   for (const char* const name :
        {"docs/examples/geometric_waves.man", "docs/examples/request_server/request_server.toml",
         "tools/cli/publish/demo_orders.toml", "tools/host/host.toml",
-        "tools/host/processor_information.toml"}) {
+        "tools/host/logical_disk.toml", "tools/host/process.toml", "tools/host/processor.toml",
+        "tools/host/processor_information.toml", "tools/host/transport.toml"}) {
     expect_sound(source / name);
   }
   const auto good = std::filesystem::directory_iterator(source / "tests/generator/manifests/good");

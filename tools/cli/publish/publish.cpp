@@ -92,6 +92,10 @@ int host(const Invocation& invocation, Console& console) {
     say(console, fmt::format("publishing {}@{} in {}; stop with Ctrl-C, look with: meterbank watch",
                              escape_for_terminal(options.name), ::getpid(),
                              escape_for_terminal(*directory)));
+    if (!provider->left_out().empty()) {
+      say(console, fmt::format("left out, because this machine has no source for it: {}",
+                               fmt::join(provider->left_out(), ", ")));
+    }
   }
   return wait_for_end(invocation, waiter, console);
 }

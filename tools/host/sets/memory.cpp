@@ -36,6 +36,11 @@ constexpr std::array kColumns{
     plain<F::kPageTablesBytes, V>(C::kPageTableBytes),
     plain<F::kSwapTotalBytes, V>(C::kSwapTotalBytes),
     plain<F::kSwapFreeBytes, V>(C::kSwapFreeBytes),
+    Column<V>{C::kAvailableKbytes, bit(F::kAvailableBytes),
+              [](const V& values, const Moment&) { return values.get(F::kAvailableBytes) >> 10U; }},
+    Column<V>{C::kAvailableMbytes, bit(F::kAvailableBytes),
+              [](const V& values, const Moment&) { return values.get(F::kAvailableBytes) >> 20U; }},
+    plain<F::kFreeBytes, V>(C::kFreeAndZeroPageListBytes),
     plain<F::kPageFaults, V>(C::kPageFaults),
     plain<F::kMajorPageFaults, V>(C::kPageReads),
     plain<F::kSwappedInPages, V>(C::kPagesInput),
@@ -45,6 +50,10 @@ constexpr std::array kColumns{
     plain<F::kReclaimedPages, V>(C::kPagesReclaimed),
     plain<F::kRefaultedPages, V>(C::kTransitionFaults),
     plain<F::kOomKills, V>(C::kOomKills),
+    Column<V>{C::kPages, bit(F::kSwappedInPages) | bit(F::kSwappedOutPages),
+              [](const V& values, const Moment&) {
+                return values.get(F::kSwappedInPages) + values.get(F::kSwappedOutPages);
+              }},
 };
 static_assert(is_whole(kColumns, host_counters::kMemorySet));
 

@@ -1,70 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-
 #include "host.hpp"
+#include "host/sets/disk_columns.hpp"
 #include "host/sets/sets.hpp"
 
 namespace meterbank::host {
 namespace {
 
-using C = host_counters::PhysicalDiskCounter;
-using F = DiskField;
-using V = DiskValues;
-
-constexpr std::uint64_t kTransfers = bit(F::kReads) | bit(F::kWrites);
-
-constexpr std::array kColumns{
-    plain<F::kReads, V>(C::kDiskReads),
-    plain<F::kWrites, V>(C::kDiskWrites),
-    Column<V>{C::kDiskTransfers, kTransfers,
-              [](const V& values, const Moment&) {
-                return values.get(F::kReads) + values.get(F::kWrites);
-              }},
-    plain<F::kReadBytes, V>(C::kDiskReadBytes),
-    plain<F::kWriteBytes, V>(C::kDiskWriteBytes),
-    Column<V>{C::kDiskBytes, bit(F::kReadBytes) | bit(F::kWriteBytes),
-              [](const V& values, const Moment&) {
-                return values.get(F::kReadBytes) + values.get(F::kWriteBytes);
-              }},
-    plain<F::kInFlight, V>(C::kCurrentDiskQueueLength),
-    plain<F::kBusyTime100ns, V>(C::kDiskTime),
-    Column<V>{C::kIdleTime, bit(F::kBusyTime100ns),
-              [](const V& values, const Moment& moment) {
-                const std::uint64_t now = moment.monotonic_ns / 100;
-                const std::uint64_t busy = values.get(F::kBusyTime100ns);
-                return now - busy;
-              }},
-    plain<F::kQueueTime100ns, V>(C::kAvgDiskQueueLength),
-    Column<V>{C::kAvgDiskBytesPerRead, bit(F::kReadBytes) | bit(F::kReads),
-              field<F::kReadBytes, V>},
-    Column<V>{C::kAvgDiskBytesPerWrite, bit(F::kWriteBytes) | bit(F::kWrites),
-              field<F::kWriteBytes, V>},
-    Column<V>{C::kAvgDiskSecPerRead, bit(F::kReadTime100ns) | bit(F::kReads),
-              [](const V& values, const Moment&) { return values.get(F::kReadTime100ns) * 100; }},
-    Column<V>{C::kAvgDiskSecPerWrite, bit(F::kWriteTime100ns) | bit(F::kWrites),
-              [](const V& values, const Moment&) { return values.get(F::kWriteTime100ns) * 100; }},
-    plain<F::kReadsMerged, V>(C::kReadsMerged),
-    plain<F::kWritesMerged, V>(C::kWritesMerged),
-    plain<F::kDiscards, V>(C::kDiscards),
-    plain<F::kFlushes, V>(C::kFlushes),
-    Column<V>{C::kAvgDiskBytesPerTransfer, kTransfers | bit(F::kReadBytes) | bit(F::kWriteBytes),
-              [](const V& values, const Moment&) {
-                return values.get(F::kReadBytes) + values.get(F::kWriteBytes);
-              }},
-    Column<V>{C::kAvgDiskSecPerTransfer,
-              kTransfers | bit(F::kReadTime100ns) | bit(F::kWriteTime100ns),
-              [](const V& values, const Moment&) {
-                return (values.get(F::kReadTime100ns) + values.get(F::kWriteTime100ns)) * 100;
-              }},
-    Column<V>{C::kDiskTimeBase, bit(F::kBusyTime100ns),
-              [](const V&, const Moment& moment) { return moment.monotonic_ns / 100; }},
-    plain<F::kReads, V>(C::kAvgDiskBytesPerReadBase),
-    plain<F::kWrites, V>(C::kAvgDiskBytesPerWriteBase),
-    Column<V>{C::kAvgDiskBytesPerTransferBase, kTransfers,
-              [](const V& values, const Moment&) {
-                return values.get(F::kReads) + values.get(F::kWrites);
-              }},
-};
+constexpr auto kColumns = disk_columns_of<host_counters::PhysicalDiskCounter>();
 static_assert(is_whole(kColumns, host_counters::kPhysicalDiskSet));
 
 }  // namespace

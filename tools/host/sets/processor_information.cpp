@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
+#include "host/sets/processor_columns.hpp"
 #include "host/sets/sets.hpp"
 #include "processor_information.hpp"
 
@@ -16,25 +17,17 @@ std::uint64_t percent(std::uint64_t khz, const V& values) {
   return maximum == 0 ? 0 : khz * 100 / maximum;
 }
 
-constexpr std::array kColumns{
-    Column<V>{C::kProcessorTime, bit(F::kIdle100ns),
-              [](const V& values, const Moment&) { return idle_100ns(values); }},
-    Column<V>{C::kUserTime, bit(F::kUser100ns),
-              [](const V& values, const Moment&) { return user_100ns(values); }},
-    Column<V>{C::kPrivilegedTime, bit(F::kSystem100ns),
-              [](const V& values, const Moment&) { return privileged_100ns(values); }},
-    plain<F::kInterrupts, V>(C::kInterrupts),
-    plain<F::kSoftirq100ns, V>(C::kDpcTime),
-    plain<F::kIrq100ns, V>(C::kInterruptTime),
-    plain<F::kSoftirqs, V>(C::kDpcsQueued),
-    Column<V>{C::kIdleTime, bit(F::kIdle100ns),
-              [](const V& values, const Moment&) { return idle_100ns(values); }},
-    plain<F::kC1Time100ns, V>(C::kC1Time),
-    plain<F::kC2Time100ns, V>(C::kC2Time),
-    plain<F::kC3Time100ns, V>(C::kC3Time),
-    plain<F::kC1Entries, V>(C::kC1Transitions),
-    plain<F::kC2Entries, V>(C::kC2Transitions),
-    plain<F::kC3Entries, V>(C::kC3Transitions),
+constexpr std::uint64_t kWork = bit(F::kWork100ns) | bit(F::kPrivilegedWork100ns);
+constexpr std::uint64_t kMillisecond100ns = 10'000;
+
+// The bases of these have 32 bits, which milliseconds fill in 49 days and units of 100 ns in seven
+// minutes.
+template <CpuField kField>
+std::uint64_t percent_milliseconds(const V& values, const Moment&) {
+  return values.get(kField) / (kMillisecond100ns / 100);
+}
+
+constexpr std::array kFurtherColumns{
     Column<V>{C::kProcessorFrequency, bit(F::kFrequencyKhz),
               [](const V& values, const Moment&) { return values.get(F::kFrequencyKhz) / 1000; }},
     Column<V>{C::kPercentOfMaximumFrequency, bit(F::kFrequencyKhz) | bit(F::kFrequencyMaximumKhz),
@@ -43,6 +36,14 @@ constexpr std::array kColumns{
               }},
     plain<F::kClockInterrupts, V>(C::kClockInterrupts),
     plain<F::kIdleEntries, V>(C::kIdleBreakEvents),
+    Column<V>{C::kProcessorPerformance, kWork, percent_milliseconds<F::kWork100ns>},
+    Column<V>{
+        C::kProcessorPerformanceBase, kWork,
+        [](const V& values, const Moment&) { return busy_100ns(values) / kMillisecond100ns; }},
+    Column<V>{C::kProcessorUtility, kWork, percent_milliseconds<F::kWork100ns>},
+    Column<V>{C::kProcessorUtilityBase, kWork,
+              [](const V&, const Moment& moment) { return moment.monotonic_ns / 1'000'000; }},
+    Column<V>{C::kPrivilegedUtility, kWork, percent_milliseconds<F::kPrivilegedWork100ns>},
     Column<V>{C::kPerformanceLimit, bit(F::kFrequencyLimitKhz) | bit(F::kFrequencyMaximumKhz),
               [](const V& values, const Moment&) {
                 return percent(values.get(F::kFrequencyLimitKhz), values);
@@ -51,13 +52,14 @@ constexpr std::array kColumns{
     plain<F::kIowait100ns, V>(C::kIowaitTime),
     plain<F::kNice100ns, V>(C::kNiceTime),
 };
+constexpr auto kColumns = joined(processor_columns_of<C>(), kFurtherColumns);
 static_assert(is_whole(kColumns, processor_counters::kProcessorInformationSet));
 
 }  // namespace
 
-const CountersetSpec& processor_information() noexcept {
+const CountersetSpec& processor_information_set() noexcept {
   return processor_counters::kProcessorInformationSet;
 }
-std::span<const Column<CpuValues>> processor_columns() noexcept { return kColumns; }
+std::span<const Column<CpuValues>> processor_information_columns() noexcept { return kColumns; }
 
 }  // namespace meterbank::host

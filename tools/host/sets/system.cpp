@@ -34,9 +34,19 @@ constexpr std::array kColumns{
 };
 static_assert(is_whole(kColumns, host_counters::kSystemSet));
 
+using O = host_counters::ObjectsCounter;
+
+constexpr std::array kObjectColumns{
+    Column<V>{O::kProcesses, 0, [](const V& values, const Moment&) { return values.processes; }},
+    plain<F::kThreads, V>(O::kThreads),
+};
+static_assert(is_whole(kObjectColumns, host_counters::kObjectsSet));
+
 }  // namespace
 
 const CountersetSpec& system_set() noexcept { return host_counters::kSystemSet; }
 std::span<const Column<SystemRow>> system_columns() noexcept { return kColumns; }
+const CountersetSpec& objects_set() noexcept { return host_counters::kObjectsSet; }
+std::span<const Column<SystemRow>> objects_columns() noexcept { return kObjectColumns; }
 
 }  // namespace meterbank::host
