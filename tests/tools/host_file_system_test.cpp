@@ -84,7 +84,7 @@ TEST(FreeSpace, LeavesOutWhatOnlyRootMayFill) {
 
 TEST_F(FileSystems, AreThoseOfBlockDevicesOnceEachAndTheRoot) {
   ASSERT_TRUE(sample());
-  EXPECT_EQ(names(), (std::vector<std::string>{"/", "/boot", "/mnt/with blank", "/home"}));
+  EXPECT_EQ(names(), (std::vector<std::string>{"/", "/boot", "/home", "/mnt/with blank"}));
   EXPECT_EQ(find("/")->values.get(DiskField::kReads), 5U);
   EXPECT_EQ(find("/boot")->values.get(DiskField::kReads), 900U);
   EXPECT_EQ(find("/boot")->life, (std::uint64_t{259} << 32U) + 1);
@@ -148,14 +148,20 @@ TEST_F(FileSystems, HaveATotalThatDoesNotRunBackwardsWhenOneIsUnmounted) {
 }
 
 TEST_F(FileSystems, AreAsManyAsThereIsRoomFor) {
-  std::string table;
-  for (std::size_t i = 0; i < kFileSystemsMax + 10; ++i) {
-    const std::string number = std::to_string(i);
-    table += number + " 1 259:1 / /m" + number + " rw - ext4 /dev/nvme0n1p1 rw\n";
-  }
-  tree_.write("proc/self/mountinfo", table);
+  const auto table_of = [](std::size_t others) {
+    std::string table;
+    for (std::size_t i = 0; i < others; ++i) {
+      const std::string number = std::to_string(i);
+      table += "7 1 9:" + number + " / /m" + number + " rw - ext4 /dev/md" + number + " rw\n";
+    }
+    return table + "7 1 259:1 / /boot rw - ext4 /dev/nvme0n1p1 rw\n";
+  };
+  tree_.write("proc/self/mountinfo", table_of(kFileSystemsMax - 1));
   ASSERT_TRUE(sample());
-  EXPECT_TRUE(names().empty());  // none of the folders exists
+  EXPECT_EQ(names(), std::vector<std::string>{"/boot"});  // the others have no device
+  tree_.write("proc/self/mountinfo", table_of(kFileSystemsMax));
+  ASSERT_TRUE(sample());
+  EXPECT_TRUE(names().empty());
 }
 
 class DiskTotals : public testing::Test {

@@ -53,6 +53,12 @@ TEST_F(ProcessNamesTest, WithoutAPidAreTakenByTheNextProcessOnceTheyAreFree) {
   EXPECT_EQ(round({{7, "sh"}, {11, "sh"}, {12, "sh"}}), (Names{"sh:7", "sh", "sh:12"}));
 }
 
+TEST_F(ProcessNamesTest, AreFreeOnceTheProcessOfTheLargestPidHasEnded) {
+  static_cast<void>(round({{5, "sh"}, {9, "cat"}}));
+  static_cast<void>(round({{5, "sh"}}));
+  EXPECT_EQ(round({{5, "sh"}, {10, "cat"}}), (Names{"sh", "cat"}));
+}
+
 TEST_F(ProcessNamesTest, ChangeWhenAProcessBecomesAnotherProgram) {
   EXPECT_EQ(round({{5, "sh"}, {7, "sh"}}), (Names{"sh", "sh:7"}));
   EXPECT_EQ(round({{5, "ls"}, {7, "sh"}, {8, "sh"}}), (Names{"ls", "sh:7", "sh"}));

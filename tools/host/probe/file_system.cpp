@@ -59,7 +59,9 @@ void set_space(const struct statvfs& status, DiskValues& target) noexcept {
   target.set(DiskField::kFreeBytes, multiply_saturated(status.f_bavail, status.f_frsize));
 }
 
-// A later mount hides an earlier one at the same point, whatever it is.
+// Keeps one mount of each device number, so that a machine with thousands of bind mounts costs no
+// more than one with a few: the first that shows all of the file system, else the first. A later
+// mount hides an earlier one at the same point, whatever it is.
 void FileSystemReader::list_mounts(std::string_view text) {
   mounts_.clear();
   LineScanner lines(text);
@@ -71,6 +73,13 @@ void FileSystemReader::list_mounts(std::string_view text) {
                   [&](const Mount& old) { return old.point.view() == read->point.view(); });
     const bool may_have_device = read->major != 0 || begins_with(read->source, kDevices);
     if (is_image(read->type) || (!may_have_device && !is_root(read->point))) continue;
+    const auto same_device = std::find_if(mounts_.begin(), mounts_.end(), [&](const Mount& old) {
+      return old.major == read->major && old.minor == read->minor;
+    });
+    if (same_device != mounts_.end()) {
+      if (same_device->is_whole || !read->is_whole) continue;
+      mounts_.erase(same_device);
+    }
     mounts_.push_back(Mount{.point = read->point,
                             .source = PathText(read->source),
                             .major = read->major,
@@ -114,9 +123,6 @@ void FileSystemReader::read(const Mount& mount) {
   const std::uint32_t major = device != nullptr ? device->major : mount.major;
   const std::uint32_t minor = device != nullptr ? device->minor : mount.minor;
   reading.life = std::uint64_t{major} << 32U | minor;
-  const auto same_device = std::find_if(
-      now_.begin(), now_.end(), [&](const auto& other) { return other.life == reading.life; });
-  if (same_device != now_.end()) return;
   const auto space = files_.space(mount.point.view());
   if (!space) return;
   if (device != nullptr) reading.values = device->values;
@@ -130,12 +136,7 @@ bool FileSystemReader::sample() {
   list_mounts(*text);
   std::swap(before_, now_);
   now_.clear();
-  // Of several mounts of a device, the one that shows all of it.
-  for (const bool is_whole : {true, false}) {
-    for (const Mount& mount : mounts_) {
-      if (mount.is_whole == is_whole) read(mount);
-    }
-  }
+  for (const Mount& mount : mounts_) read(mount);
   total_.advance<FileSystemReading>(before_, now_);
   return true;
 }
