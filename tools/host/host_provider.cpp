@@ -314,7 +314,7 @@ Result<void> check_descriptors() {
 
 Result<HostProvider> HostProvider::start(HostOptions options) {
   if (auto enough = check_descriptors(); !enough) return tl::make_unexpected(enough.error());
-  constexpr std::uint32_t kInstancesMax = 65536;
+  constexpr std::uint32_t kInstancesMax = 131072;  // a process has up to three
   auto provider = Provider::create(
       {.name = options.name, .directory = options.directory, .instances_max = kInstancesMax});
   if (!provider) return tl::make_unexpected(provider.error());
