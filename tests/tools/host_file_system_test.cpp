@@ -126,6 +126,9 @@ TEST_F(FileSystems, HaveARootOnWhateverItLies) {
   EXPECT_EQ(names(), std::vector<std::string>{"/"});
   EXPECT_FALSE(find("/")->values.has(DiskField::kReads));
   EXPECT_TRUE(find("/")->values.has(DiskField::kFreeBytes));
+  tree_.write("proc/self/mountinfo", "1 0 7:0 / / ro - squashfs /dev/loop0 ro\n");
+  ASSERT_TRUE(sample());
+  EXPECT_EQ(find("/")->values.get(DiskField::kReads), 11U);
 }
 
 TEST_F(FileSystems, StayAsTheyWereWhileTheTableCannotBeRead) {

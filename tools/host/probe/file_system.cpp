@@ -14,12 +14,20 @@ constexpr std::array<std::string_view, 6> kImageTypes = {"squashfs", "erofs",  "
 constexpr std::string_view kDevices = "/dev/";
 constexpr std::string_view kMapped = "/dev/mapper/";
 
+bool begins_with(std::string_view text, std::string_view start) noexcept {
+  return text.substr(0, start.size()) == start;
+}
+
 bool is_image(std::string_view type) noexcept {
   return std::find(kImageTypes.begin(), kImageTypes.end(), type) != kImageTypes.end();
 }
 
-bool begins_with(std::string_view text, std::string_view start) noexcept {
-  return text.substr(0, start.size()) == start;
+// Some of them have a block device, but a program answers for them.
+bool is_of_user_space(std::string_view type) noexcept { return begins_with(type, "fuse"); }
+
+bool may_lie_on_device(const MountLine& mount) noexcept {
+  if (is_image(mount.type) || is_of_user_space(mount.type)) return false;
+  return mount.major != 0 || begins_with(mount.source, kDevices);
 }
 
 bool is_root(const PathText& point) noexcept { return point.view() == "/"; }
@@ -71,8 +79,7 @@ void FileSystemReader::list_mounts(std::string_view text) {
     if (!read) continue;
     std::erase_if(mounts_,
                   [&](const Mount& old) { return old.point.view() == read->point.view(); });
-    const bool may_have_device = read->major != 0 || begins_with(read->source, kDevices);
-    if (is_image(read->type) || (!may_have_device && !is_root(read->point))) continue;
+    if (!is_root(read->point) && !may_lie_on_device(*read)) continue;
     const auto same_device = std::find_if(mounts_.begin(), mounts_.end(), [&](const Mount& old) {
       return old.major == read->major && old.minor == read->minor;
     });
@@ -99,7 +106,7 @@ const DiskReading* FileSystemReader::mapped_device(std::string_view name) {
   return nullptr;
 }
 
-// File systems that spread over devices, and those of user space, have numbers of their own.
+// File systems that can spread over devices have numbers of their own.
 const DiskReading* FileSystemReader::device_of(const Mount& mount) {
   const auto devices = disks_.devices();
   const auto by_number = std::find_if(devices.begin(), devices.end(), [&](const DiskReading& disk) {
