@@ -273,6 +273,7 @@ TEST_F(HostProbeTree, SaysWhichFieldsHaveASource) {
   EXPECT_TRUE(is_available(available.disk, DiskField::kFlushes));
   EXPECT_TRUE(is_available(available.process, ProcessField::kReadBytes));
   EXPECT_TRUE(is_available(available.system, SystemField::kThreads));
+  EXPECT_EQ(probe_.system().get(SystemField::kProcesses), 3U);
 }
 
 TEST_F(HostProbeTree, AllocatesNothingOnceItHasSeenTheMachine) {

@@ -360,6 +360,22 @@ TEST_F(HostValues, OfProcessAreThoseOfProcessV2UnderTheNameOfTheProgram) {
   EXPECT_EQ(value(R"(\Process(systemd:78)\ID Process)"), 78U);
 }
 
+TEST_F(HostValues, OfProcessesAreThereWhereProcHoldsNothingElse) {
+  for (const char* const file :
+       {"proc/stat", "proc/loadavg", "proc/uptime", "proc/meminfo", "proc/vmstat", "proc/cpuinfo",
+        "proc/interrupts", "proc/softirqs", "proc/diskstats", "proc/swaps"}) {
+    tree_.remove(file);
+  }
+  start();
+  EXPECT_EQ(find("processor_information"), nullptr);
+  EXPECT_EQ(find("processor"), nullptr);
+  EXPECT_EQ(find("memory"), nullptr);
+  EXPECT_FALSE(has_counter("system", "context_switches"));
+  EXPECT_EQ(value(R"(\System\Processes)"), 3U);
+  EXPECT_EQ(instances("process").size(), 3U);
+  EXPECT_FALSE(instances("logical_disk").empty());
+}
+
 TEST_F(HostValues, OfMissingFilesAreInNoSchemaAndNamed) {
   for (const char* const file :
        {"proc/net/snmp", "proc/net/snmp6", "proc/swaps", "proc/vmstat", "proc/self/mountinfo"}) {

@@ -79,8 +79,8 @@ struct HostProvider::Running {
   ProcessNames process_names;
   PublishedSet<CpuValues> processor_information;
   PublishedSet<CpuValues> processors;
-  PublishedSet<SystemRow> system;
-  PublishedSet<SystemRow> objects;
+  PublishedSet<SystemValues> system;
+  PublishedSet<SystemValues> objects;
   PublishedSet<MemoryValues> memory;
   PublishedSet<PagingValues> paging_files;
   PublishedSet<DiskValues> disks;
@@ -116,11 +116,11 @@ Result<void> HostProvider::Running::add(PublishedSet<Values>& set, const Counter
 Result<void> HostProvider::Running::register_sets() {
   probe.sample();
   const std::uint64_t cpu_fields = common_fields(probe.cpu().cpus());
-  if (cpu_fields == 0) {
-    return fail(ErrorCode::kNotFound, "no processor statistics under " + options.root,
+  const std::uint64_t system_fields = probe.availability().system;
+  if (cpu_fields == 0 && system_fields == 0) {
+    return fail(ErrorCode::kNotFound, "neither processors nor processes under " + options.root,
                 "mount procfs");
   }
-  const std::uint64_t system_fields = probe.availability().system;
   auto good = add(processor_information, processor_information_set(),
                   processor_information_columns(), cpu_fields);
   if (good) good = add(system, system_set(), system_columns(), system_fields);
@@ -167,7 +167,10 @@ Result<void> HostProvider::Running::register_processes() {
 }
 
 void HostProvider::Running::sample_processors() {
-  if (!probe.sample_cpu_and_system()) return;
+  const bool has_cpus = probe.sample_cpu_and_system();
+  // A table that cannot be read for once leaves the rows as they are. One that never could be read,
+  // where procfs shows processes only, has no counter in the schema.
+  if (!has_cpus && !probe.cpu().cpus().empty()) return;
   const Moment moment = Moment::now();
   const CpuReader& cpu = probe.cpu();
   for (const CpuReading& processor : cpu.cpus()) {
@@ -185,10 +188,9 @@ void HostProvider::Running::sample_processors() {
   processor_information.end_round();
   processors.row(kTotal, 0, cpu.machine().values(), moment);
   processors.end_round();
-  const SystemRow row{&probe.system(), probe.processes().processes().size()};
-  system.row("", 0, row, moment);
+  system.row("", 0, probe.system(), moment);
   system.end_round();
-  objects.row("", 0, row, moment);
+  objects.row("", 0, probe.system(), moment);
   objects.end_round();
 }
 

@@ -23,6 +23,12 @@ bool HostProbe::sample_cpu_and_system() {
   return has_cpus;
 }
 
+bool HostProbe::sample_processes() {
+  if (!processes_.sample()) return false;
+  system_.set(SystemField::kProcesses, processes_.processes().size());
+  return true;
+}
+
 void HostProbe::sample() {
   static_cast<void>(sample_cpu_and_system());
   static_cast<void>(sample_memory());

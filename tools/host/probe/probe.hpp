@@ -64,7 +64,7 @@ class HostProbe {
   [[nodiscard]] bool sample_paging_files() { return paging_files_.sample(); }
   [[nodiscard]] bool sample_network() { return network_.sample(); }
   [[nodiscard]] bool sample_transport() { return transport_.sample(); }
-  [[nodiscard]] bool sample_processes() { return processes_.sample(); }
+  [[nodiscard]] bool sample_processes();
 
   // All of them; a set without a source stays empty.
   void sample();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The machine as a whole: what /proc/stat, /proc/loadavg and /proc/uptime say besides processors.
+// The machine as a whole: what /proc/stat, /proc/loadavg and /proc/uptime say besides
+// processors, and how many processes there are.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ enum class SystemField : std::uint8_t {
   kLoad1Hundredths,  // load averages times 100
   kLoad5Hundredths,
   kLoad15Hundredths,
+  kProcesses,  // folders of /proc when it was listed last
   kCount
 };
 

@@ -10,16 +10,6 @@
 
 namespace meterbank::host {
 
-// What a row of System is computed from.
-struct SystemRow {
-  const SystemValues* system = nullptr;
-  std::uint64_t processes = 0;
-};
-
-inline std::uint64_t present_fields(const SystemRow& row) noexcept { return row.system->present(); }
-inline std::uint64_t value_of(const SystemRow& row, SystemField field) noexcept {
-  return row.system->get(field);
-}
 inline std::uint64_t present_fields(const ProcessReading& reading) noexcept {
   return reading.values.present();
 }
@@ -32,9 +22,9 @@ inline std::uint64_t value_of(const ProcessReading& reading, ProcessField field)
 [[nodiscard]] const CountersetSpec& processor_set() noexcept;
 [[nodiscard]] std::span<const Column<CpuValues>> processor_columns() noexcept;
 [[nodiscard]] const CountersetSpec& system_set() noexcept;
-[[nodiscard]] std::span<const Column<SystemRow>> system_columns() noexcept;
+[[nodiscard]] std::span<const Column<SystemValues>> system_columns() noexcept;
 [[nodiscard]] const CountersetSpec& objects_set() noexcept;
-[[nodiscard]] std::span<const Column<SystemRow>> objects_columns() noexcept;
+[[nodiscard]] std::span<const Column<SystemValues>> objects_columns() noexcept;
 [[nodiscard]] const CountersetSpec& memory_set() noexcept;
 [[nodiscard]] std::span<const Column<MemoryValues>> memory_columns() noexcept;
 [[nodiscard]] const CountersetSpec& paging_file_set() noexcept;

@@ -9,14 +9,14 @@ namespace {
 
 using C = host_counters::SystemCounter;
 using F = SystemField;
-using V = SystemRow;
+using V = SystemValues;
 
 constexpr std::array kColumns{
     plain<F::kContextSwitches, V>(C::kContextSwitches),
     plain<F::kInterrupts, V>(C::kInterrupts),
     plain<F::kSoftirqs, V>(C::kSoftInterrupts),
     plain<F::kForks, V>(C::kForks),
-    Column<V>{C::kProcesses, 0, [](const V& values, const Moment&) { return values.processes; }},
+    plain<F::kProcesses, V>(C::kProcesses),
     plain<F::kThreads, V>(C::kThreads),
     plain<F::kRunnable, V>(C::kProcessorQueueLength),
     plain<F::kBlocked, V>(C::kBlockedThreads),
@@ -24,7 +24,7 @@ constexpr std::array kColumns{
               field<F::kBootUnix100ns, V>},
     Column<V>{C::kSystemUpTimeTime, bit(F::kBootUnix100ns) | bit(F::kUptime100ns),
               [](const V& values, const Moment&) {
-                return values.system->get(F::kBootUnix100ns) + values.system->get(F::kUptime100ns);
+                return values.get(F::kBootUnix100ns) + values.get(F::kUptime100ns);
               }},
     Column<V>{C::kSystemUpTimeFrequency, bit(F::kBootUnix100ns) | bit(F::kUptime100ns),
               [](const V&, const Moment&) { return std::uint64_t{10'000'000}; }},
@@ -37,7 +37,7 @@ static_assert(is_whole(kColumns, host_counters::kSystemSet));
 using O = host_counters::ObjectsCounter;
 
 constexpr std::array kObjectColumns{
-    Column<V>{O::kProcesses, 0, [](const V& values, const Moment&) { return values.processes; }},
+    plain<F::kProcesses, V>(O::kProcesses),
     plain<F::kThreads, V>(O::kThreads),
 };
 static_assert(is_whole(kObjectColumns, host_counters::kObjectsSet));
@@ -45,8 +45,8 @@ static_assert(is_whole(kObjectColumns, host_counters::kObjectsSet));
 }  // namespace
 
 const CountersetSpec& system_set() noexcept { return host_counters::kSystemSet; }
-std::span<const Column<SystemRow>> system_columns() noexcept { return kColumns; }
+std::span<const Column<SystemValues>> system_columns() noexcept { return kColumns; }
 const CountersetSpec& objects_set() noexcept { return host_counters::kObjectsSet; }
-std::span<const Column<SystemRow>> objects_columns() noexcept { return kObjectColumns; }
+std::span<const Column<SystemValues>> objects_columns() noexcept { return kObjectColumns; }
 
 }  // namespace meterbank::host
