@@ -40,7 +40,8 @@ using Findings = std::vector<Finding>;
 // or two; and one that borrows its argument ("as in set()", "see x.hpp", "as above") instead of
 // saying what it orders.
 [[nodiscard]] Findings find_label_mistakes(std::span<const SourceFile> files);
-// `volatile` other than in assembler and on the flag of a signal handler.
+// `volatile` other than in assembler, on the flag of a signal handler, and in the one header whose
+// functions Windows declares so.
 [[nodiscard]] Findings find_volatile(const SourceFile& file);
 
 // Output (printing_rules.cpp).

@@ -62,20 +62,6 @@ EXTERN_C DRIVER_INITIALIZE DriverEntry;
 #define KdPrint(arguments) METERBANK_CAST(void, 0)
 #define KdPrintEx(arguments) METERBANK_CAST(void, 0)
 
-// ---- Counting from any thread; the targets may be volatile, as they often are ----
-
-#define InterlockedIncrement(target) __atomic_add_fetch((target), 1, __ATOMIC_SEQ_CST)
-#define InterlockedDecrement(target) __atomic_sub_fetch((target), 1, __ATOMIC_SEQ_CST)
-#define InterlockedAdd(target, value) __atomic_add_fetch((target), (value), __ATOMIC_SEQ_CST)
-#define InterlockedExchange(target, value) __atomic_exchange_n((target), (value), __ATOMIC_SEQ_CST)
-#define InterlockedExchangeAdd(target, value) \
-  __atomic_fetch_add((target), (value), __ATOMIC_SEQ_CST)
-#define InterlockedIncrement64 InterlockedIncrement
-#define InterlockedDecrement64 InterlockedDecrement
-#define InterlockedAdd64 InterlockedAdd
-#define InterlockedExchange64 InterlockedExchange
-#define InterlockedExchangeAdd64 InterlockedExchangeAdd
-
 // Code in user space may use floating point numbers at any time.
 typedef struct _KFLOATING_SAVE {
   ULONG Dummy;

@@ -12,8 +12,8 @@ typedef struct _GUID {
   BYTE Data4[8];
 } GUID, *LPGUID, *PGUID;
 typedef const GUID* LPCGUID;
-typedef GUID IID, CLSID, UUID;
-typedef GUID *LPIID, *LPCLSID;
+typedef GUID IID, CLSID, UUID, FMTID;
+typedef GUID *LPIID, *LPCLSID, *LPFMTID;
 static_assert(sizeof(GUID) == 16, "as on Windows");
 
 #if defined(__cplusplus)
@@ -40,8 +40,9 @@ inline bool operator!=(REFGUID left, REFGUID right) noexcept { return !(left == 
 #else
 typedef const GUID *REFGUID, *REFIID, *REFCLSID;
 
+// Weak, for the same reason.
 #define DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8) \
-  static const GUID name = {l, w1, w2, {b1, b2, b3, b4, b5, b6, b7, b8}}
+  DECLSPEC_SELECTANY const GUID name = {l, w1, w2, {b1, b2, b3, b4, b5, b6, b7, b8}}
 #define IsEqualGUID(left, right) (memcmp((left), (right), sizeof(GUID)) == 0)
 #define InlineIsEqualGUID IsEqualGUID
 #endif

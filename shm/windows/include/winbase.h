@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time, sleeping, the last error and plain memory. One thread's last error is its own.
+// Time, sleeping, the last error, strings, modules and plain memory. One thread's last error is its
+// own.
 #pragma once
 
 #include <string.h>
 
 #include "windef.h"
 
-typedef struct _FILETIME {
-  DWORD dwLowDateTime;
-  DWORD dwHighDateTime;
-} FILETIME, *PFILETIME, *LPFILETIME;
+#if defined(__cplusplus)
+#define INVALID_HANDLE_VALUE (reinterpret_cast<HANDLE>(static_cast<LONG_PTR>(-1)))
+#else
+#define INVALID_HANDLE_VALUE ((HANDLE)(LONG_PTR)-1)
+#endif
+#define INFINITE 0xffffffffU
 
 typedef struct _SYSTEMTIME {
   WORD wYear;
@@ -23,6 +26,19 @@ typedef struct _SYSTEMTIME {
   WORD wMilliseconds;
 } SYSTEMTIME, *PSYSTEMTIME, *LPSYSTEMTIME;
 static_assert(sizeof(FILETIME) == 8 && sizeof(SYSTEMTIME) == 16, "as on Windows");
+
+#define DUPLICATE_CLOSE_SOURCE 0x1
+#define DUPLICATE_SAME_ACCESS 0x2
+
+#define DONT_RESOLVE_DLL_REFERENCES 0x1
+#define LOAD_LIBRARY_AS_DATAFILE 0x2
+#define LOAD_WITH_ALTERED_SEARCH_PATH 0x8
+#define LOAD_LIBRARY_AS_IMAGE_RESOURCE 0x20
+#define LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR 0x100
+#define LOAD_LIBRARY_SEARCH_APPLICATION_DIR 0x200
+#define LOAD_LIBRARY_SEARCH_USER_DIRS 0x400
+#define LOAD_LIBRARY_SEARCH_SYSTEM32 0x800
+#define LOAD_LIBRARY_SEARCH_DEFAULT_DIRS 0x1000
 
 EXTERN_C_START
 
@@ -45,9 +61,74 @@ BOOL WINAPI FileTimeToSystemTime(const FILETIME* time, LPSYSTEMTIME system);
 BOOL WINAPI SystemTimeToFileTime(const SYSTEMTIME* system, LPFILETIME time);
 LONG WINAPI CompareFileTime(const FILETIME* left, const FILETIME* right);
 
+// ---- This process ----
+
 DWORD WINAPI GetCurrentProcessId(VOID);
+DWORD WINAPI GetCurrentThreadId(VOID);
+// A handle that always means this process; CloseHandle leaves it alone.
+HANDLE WINAPI GetCurrentProcess(VOID);
+// 0, and ERROR_INVALID_HANDLE: not a handle of a process.
+DWORD WINAPI GetProcessId(HANDLE process);
+// Handles of this process can be duplicated, by this process and for it. Those of providers and
+// queries are no kernel objects, as on Windows: FALSE, and ERROR_INVALID_HANDLE. Access and
+// inheritance are ignored.
+BOOL WINAPI DuplicateHandle(HANDLE source_process, HANDLE source, HANDLE target_process,
+                            LPHANDLE target, DWORD access, BOOL inherits, DWORD options);
+// FALSE, and ERROR_INVALID_HANDLE: not a handle that DuplicateHandle gave, or closed already.
+BOOL WINAPI CloseHandle(HANDLE handle);
+
+// ---- Modules: functions by name ----
+//
+// There are no libraries to load: advapi32, kernel32, kernelbase, ntdll, ole32 and pdh are names
+// for the functions of these headers that the program is linked with. With meterbank::perflib those
+// are PerfLib's consumer functions, with meterbank::pcw its provider functions, named in the
+// program or not. A name may have a path in front and ".dll" behind, in any case. Null is the
+// program itself, which has no functions.
+//
+// Errors: ERROR_MOD_NOT_FOUND, the module; ERROR_PROC_NOT_FOUND, the function;
+// ERROR_INVALID_ORDINAL, a number instead of a name: there are none here.
+
+// Null: see above. The handle needs no release.
+HMODULE WINAPI GetModuleHandleA(LPCSTR name);
+HMODULE WINAPI GetModuleHandleW(LPCWSTR name) METERBANK_WIDE_SYMBOL(GetModuleHandleW);
+// ERROR_INVALID_PARAMETER: a null or empty name, a file, or LOAD_WITH_ALTERED_SEARCH_PATH together
+// with LOAD_LIBRARY_SEARCH flags. Other flags change nothing.
+HMODULE WINAPI LoadLibraryA(LPCSTR name);
+HMODULE WINAPI LoadLibraryW(LPCWSTR name) METERBANK_WIDE_SYMBOL(LoadLibraryW);
+HMODULE WINAPI LoadLibraryExA(LPCSTR name, HANDLE file, DWORD flags);
+HMODULE WINAPI LoadLibraryExW(LPCWSTR name, HANDLE file, DWORD flags)
+    METERBANK_WIDE_SYMBOL(LoadLibraryExW);
+BOOL WINAPI FreeLibrary(HMODULE module);
+FARPROC WINAPI GetProcAddress(HMODULE module, LPCSTR name) METERBANK_WIDE_SYMBOL(GetProcAddress);
+
+// ---- Strings ----
+
+// By code points, the i ones by those of folded case; Windows goes by the language of the user. A
+// null string comes before any other, and its length is 0. -1, 0 or 1.
+int WINAPI lstrcmpA(LPCSTR left, LPCSTR right);
+int WINAPI lstrcmpW(LPCWSTR left, LPCWSTR right) METERBANK_WIDE_SYMBOL(lstrcmpW);
+int WINAPI lstrcmpiA(LPCSTR left, LPCSTR right);
+int WINAPI lstrcmpiW(LPCWSTR left, LPCWSTR right) METERBANK_WIDE_SYMBOL(lstrcmpiW);
+int WINAPI lstrlenA(LPCSTR text);
+int WINAPI lstrlenW(LPCWSTR text) METERBANK_WIDE_SYMBOL(lstrlenW);
 
 EXTERN_C_END
+
+#if defined(UNICODE)
+#define GetModuleHandle GetModuleHandleW
+#define LoadLibrary LoadLibraryW
+#define LoadLibraryEx LoadLibraryExW
+#define lstrcmp lstrcmpW
+#define lstrcmpi lstrcmpiW
+#define lstrlen lstrlenW
+#else
+#define GetModuleHandle GetModuleHandleA
+#define LoadLibrary LoadLibraryA
+#define LoadLibraryEx LoadLibraryExA
+#define lstrcmp lstrcmpA
+#define lstrcmpi lstrcmpiA
+#define lstrlen lstrlenA
+#endif
 
 #define ZeroMemory RtlZeroMemory
 #define FillMemory RtlFillMemory

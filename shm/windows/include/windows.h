@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a consumer of performance counters uses of <windows.h>. Enough to compile such programs, not
-// to write others: docs/windows-compatibility.md lists what there is and where it differs.
+// What programs that read or publish performance counters use of <windows.h>. Enough to compile
+// such programs, not to write others: docs/windows-compatibility.md lists what there is and where
+// it differs.
 //
 // There are no min and max macros, as if NOMINMAX were defined. The console and the checked string
-// functions are for C++ only; providers written in C need neither.
+// functions are for C++ only.
 #pragma once
 
 #include "basetsd.h"
 #include "guiddef.h"
+#include "meterbank/windows/crt.h"
 #include "sal.h"
 #include "winbase.h"
 #include "windef.h"

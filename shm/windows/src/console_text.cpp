@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "format_text.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::crt {
@@ -19,8 +20,95 @@ struct Field {
   std::wstring flags;
   int width = 0;
   int precision = -1;
-  int bits = 0;  // the size that was written; 0: none
+  int bits = 0;      // the size that was written; 0: none
+  wchar_t size = 0;  // the first letter of it
   wchar_t conversion = 0;
+};
+
+// Where a format takes its arguments from.
+class Arguments {
+ public:
+  Arguments() = default;
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+  virtual ~Arguments() = default;
+  // False: there is none left.
+  virtual bool next(const Field& field, Argument& argument) noexcept = 0;
+};
+
+// Arguments whose types the compiler knew; what the field says of them changes nothing.
+class TypedArguments final : public Arguments {
+ public:
+  TypedArguments(const Argument* arguments, std::size_t count) noexcept
+      : next_(arguments), end_(arguments + count) {}
+  bool next(const Field& /*field*/, Argument& argument) noexcept override {
+    if (next_ == end_) return false;
+    argument = *next_++;
+    return true;
+  }
+
+ private:
+  const Argument* next_;
+  const Argument* end_;
+};
+
+// Arguments of a variadic function, which are what the field says: on Windows a long has 32 bits.
+class VariadicArguments final : public Arguments {
+ public:
+  VariadicArguments(std::va_list arguments, Argument::Kind text_kind) noexcept
+      : text_kind_(text_kind) {
+    va_copy(arguments_, arguments);
+  }
+  ~VariadicArguments() override { va_end(arguments_); }
+  VariadicArguments(const VariadicArguments&) = delete;
+  VariadicArguments& operator=(const VariadicArguments&) = delete;
+
+  bool next(const Field& field, Argument& argument) noexcept override {
+    switch (field.conversion) {
+      case L's':
+      case L'S':
+        argument = Argument::of(va_arg(arguments_, const char*));
+        argument.kind = kind_of_text(field);
+        return true;
+      case L'p':
+        argument = Argument::of(va_arg(arguments_, const void*));
+        return true;
+      case L'c':
+      case L'C':
+        argument = Argument::of(va_arg(arguments_, int));
+        return true;
+      case L'd':
+      case L'i':
+        argument = field.bits == 64 ? Argument::of(va_arg(arguments_, long long))
+                                    : Argument::of(va_arg(arguments_, int));
+        return true;
+      case L'o':
+      case L'u':
+      case L'x':
+      case L'X':
+        argument = field.bits == 64 ? Argument::of(va_arg(arguments_, unsigned long long))
+                                    : Argument::of(va_arg(arguments_, unsigned int));
+        return true;
+      default:
+        argument = field.size == L'L'
+                       ? Argument::of(static_cast<double>(va_arg(arguments_, long double)))
+                       : Argument::of(va_arg(arguments_, double));
+        return true;
+    }
+  }
+
+ private:
+  // %s has the width of the format and %S the other, unless a size says which.
+  [[nodiscard]] Argument::Kind kind_of_text(const Field& field) const noexcept {
+    using Kind = Argument::Kind;
+    if (field.size == L'h') return Kind::kNarrow;
+    if (field.size == L'l' || field.size == L'w') return Kind::kWide;
+    if (field.conversion == L's') return text_kind_;
+    return text_kind_ == Kind::kWide ? Kind::kNarrow : Kind::kWide;
+  }
+
+  std::va_list arguments_;
+  const Argument::Kind text_kind_;
 };
 
 // Numbers keep the bits they have, unless the format says fewer.
@@ -82,7 +170,7 @@ std::wstring widened(const char* text, std::size_t limit) {
   return wide;
 }
 
-std::wstring text_of(const Argument& argument, const Field& field) {
+std::wstring string_text(const Argument& argument, const Field& field) {
   const std::size_t limit = field.precision < 0 ? std::numeric_limits<std::size_t>::max()
                                                 : static_cast<std::size_t>(field.precision);
   if (argument.pointer == nullptr) return std::wstring(L"(null)").substr(0, limit);
@@ -121,7 +209,7 @@ std::wstring number_text(const Argument& argument, Field field) {
 std::wstring field_text(const Argument& argument, const Field& field) {
   using Kind = Argument::Kind;
   const bool is_text = argument.kind == Kind::kNarrow || argument.kind == Kind::kWide;
-  if (is_text && field.conversion != L'p') return in_field(field, text_of(argument, field));
+  if (is_text && field.conversion != L'p') return in_field(field, string_text(argument, field));
   const bool is_number = argument.kind == Kind::kSigned || argument.kind == Kind::kUnsigned;
   if (is_number && (field.conversion == L'c' || field.conversion == L'C')) {
     return in_field(field, std::wstring(1, static_cast<wchar_t>(argument.number)));
@@ -137,8 +225,7 @@ std::wstring field_text(const Argument& argument, const Field& field) {
 // Walks a format once.
 class Formatter {
  public:
-  Formatter(const wchar_t* format, const Argument* arguments, std::size_t count)
-      : at_(format), arguments_(arguments), count_(count) {}
+  Formatter(const wchar_t* format, Arguments& arguments) : at_(format), arguments_(arguments) {}
 
   // False: the format is invalid, or asks for more arguments than there are.
   bool run(std::wstring& out) {
@@ -153,8 +240,9 @@ class Formatter {
         continue;
       }
       Field field;
-      if (!read(field) || next_ == count_) return false;
-      out += field_text(arguments_[next_++], field);
+      Argument argument{};
+      if (!read(field) || !arguments_.next(field, argument)) return false;
+      out += field_text(argument, field);
     }
     return true;
   }
@@ -172,8 +260,11 @@ class Formatter {
   bool read_number(int& number) {
     if (*at_ == L'*') {
       ++at_;
-      if (next_ == count_) return false;
-      const auto value = static_cast<std::int64_t>(number_in(arguments_[next_++], {}, true));
+      Field whole;
+      whole.conversion = L'd';
+      Argument argument{};
+      if (!arguments_.next(whole, argument)) return false;
+      const auto value = static_cast<std::int64_t>(number_in(argument, {}, true));
       number = static_cast<int>(std::clamp<std::int64_t>(value, -kWidthMax, kWidthMax));
       return true;
     }
@@ -207,23 +298,42 @@ class Formatter {
       const wchar_t* word;
       int bits;
     };
-    // A long has 32 bits there; an argument that has 64 is printed whole all the same, because a
-    // size only says less for short numbers.
+    // A long has 32 bits there; an argument that is known to have 64 is printed whole all the same,
+    // because a size only says less for short numbers.
     static constexpr Size kSizes[] = {{L"I64", 64}, {L"I32", 32}, {L"ll", 64}, {L"hh", 8},
-                                      {L"h", 16},   {L"l", 0},    {L"w", 0},   {L"I", 0},
-                                      {L"z", 0},    {L"j", 0},    {L"t", 0},   {L"L", 0}};
+                                      {L"h", 16},   {L"l", 0},    {L"w", 0},   {L"I", 64},
+                                      {L"z", 64},   {L"j", 64},   {L"t", 64},  {L"L", 0}};
     for (const Size& size : kSizes) {
       if (!skip(size.word)) continue;
       field.bits = size.bits;
+      field.size = size.word[0];
       return;
     }
   }
 
   const wchar_t* at_;
-  const Argument* arguments_;
-  std::size_t count_;
-  std::size_t next_ = 0;
+  Arguments& arguments_;
 };
+
+// Nothing: the format is malformed, or asks for more arguments than there are.
+std::optional<std::wstring> text_of(const wchar_t* format, Arguments& arguments) {
+  std::wstring text;
+  if (!Formatter(format, arguments).run(text)) {
+    errno = EINVAL;
+    return std::nullopt;
+  }
+  return text;
+}
+
+std::wstring widened(const char* text) {
+  return widened(text, std::numeric_limits<std::size_t>::max());
+}
+
+std::string narrowed(const std::wstring& text) {
+  std::string narrow;
+  for (const wchar_t unit : text) append_utf8(static_cast<char32_t>(unit), narrow);
+  return narrow;
+}
 
 template <typename Character, typename Text>
 int keep(Character* target, std::size_t capacity, std::size_t limit, const Text& text) noexcept {
@@ -248,12 +358,9 @@ int format_to(wchar_t* target, std::size_t capacity, std::size_t limit, const wc
   if (target == nullptr || capacity == 0) return -1;
   target[0] = 0;
   if (format == nullptr) return -1;
-  std::wstring text;
-  if (!Formatter(format, arguments, count).run(text)) {
-    errno = EINVAL;
-    return -1;
-  }
-  return keep(target, capacity, limit, text);
+  TypedArguments list(arguments, count);
+  const auto text = text_of(format, list);
+  return text ? keep(target, capacity, limit, *text) : -1;
 }
 
 int format_to(char* target, std::size_t capacity, std::size_t limit, const char* format,
@@ -261,26 +368,30 @@ int format_to(char* target, std::size_t capacity, std::size_t limit, const char*
   if (target == nullptr || capacity == 0) return -1;
   target[0] = 0;
   if (format == nullptr) return -1;
-  const std::wstring wide = widened(format, std::numeric_limits<std::size_t>::max());
-  std::wstring text;
-  if (!Formatter(wide.c_str(), arguments, count).run(text)) {
-    errno = EINVAL;
-    return -1;
-  }
-  std::string narrow;
-  for (const wchar_t unit : text) append_utf8(static_cast<char32_t>(unit), narrow);
-  return keep(target, capacity, limit, narrow);
+  TypedArguments list(arguments, count);
+  const auto text = text_of(widened(format).c_str(), list);
+  return text ? keep(target, capacity, limit, narrowed(*text)) : -1;
 }
 
 int format_to(FILE* stream, const wchar_t* format, const Argument* arguments,
               std::size_t count) noexcept {
   if (format == nullptr) return -1;
-  std::wstring text;
-  if (!Formatter(format, arguments, count).run(text)) {
-    errno = EINVAL;
-    return -1;
-  }
-  return std::fputws(text.c_str(), stream) < 0 ? -1 : static_cast<int>(text.size());
+  TypedArguments list(arguments, count);
+  const auto text = text_of(format, list);
+  if (!text) return -1;
+  return std::fputws(text->c_str(), stream) < 0 ? -1 : static_cast<int>(text->size());
+}
+
+std::optional<std::wstring> formatted(const wchar_t* format, std::va_list arguments) {
+  VariadicArguments list(arguments, Argument::Kind::kWide);
+  return text_of(format, list);
+}
+
+std::optional<std::string> formatted(const char* format, std::va_list arguments) {
+  VariadicArguments list(arguments, Argument::Kind::kNarrow);
+  const auto text = text_of(widened(format).c_str(), list);
+  if (!text) return std::nullopt;
+  return narrowed(*text);
 }
 
 }  // namespace meterbank::crt

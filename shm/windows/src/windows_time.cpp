@@ -108,6 +108,4 @@ LONG CompareFileTime(const FILETIME* left, const FILETIME* right) {
   return first < second ? -1 : first > second ? 1 : 0;
 }
 
-DWORD GetCurrentProcessId(VOID) { return static_cast<DWORD>(::getpid()); }
-
 }  // extern "C"

@@ -7,7 +7,6 @@
 
 #include "meterbank/base/clock.hpp"
 #include "meterbank/pcw/clock.hpp"
-#include "meterbank/pcw/utf16_functions.h"
 #include "meterbank/windows/perf_time.hpp"
 #include "wdm.h"
 
@@ -25,22 +24,6 @@ std::int64_t system_time() noexcept {
   const SystemClock clock = system_clock.load(std::memory_order_acquire);
   if (clock != nullptr) return clock();
   return windows_time_of(static_cast<std::uint64_t>(nanoseconds_of(CLOCK_REALTIME)));
-}
-
-// The longest string that a counted one can hold, with its NUL.
-constexpr std::size_t kBytesMax = 0xfffc;
-
-template <typename Character>
-void init(UNICODE_STRING* string, const Character* text) noexcept {
-  *string = {0, 0, nullptr};
-  if (text == nullptr) return;
-  std::size_t bytes = 0;
-  for (const Character* at = text; *at != 0 && bytes + 2 * sizeof *at <= kBytesMax; ++at) {
-    bytes += sizeof *at;
-  }
-  string->Length = static_cast<USHORT>(bytes);
-  string->MaximumLength = static_cast<USHORT>(bytes + sizeof(Character));
-  string->Buffer = reinterpret_cast<PWSTR>(const_cast<Character*>(text));
 }
 
 bool is_set(const KEVENT& event) noexcept {
@@ -65,11 +48,6 @@ void set_system_clock(SystemClock clock) noexcept {
 using namespace meterbank::pcw;
 
 extern "C" {
-
-VOID RtlInitUnicodeString(PUNICODE_STRING string, PCWSTR text) { init(string, text); }
-VOID meterbank_utf16_RtlInitUnicodeString(PUNICODE_STRING string, const char16_t* text) {
-  init(string, text);
-}
 
 ULONG DbgPrint(PCSTR /*format*/, ...) { return 0; }
 ULONG DbgPrintEx(ULONG /*component*/, ULONG /*level*/, PCSTR /*format*/, ...) { return 0; }

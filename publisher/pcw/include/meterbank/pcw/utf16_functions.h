@@ -11,8 +11,5 @@ EXTERN_C_START
 
 NTSTATUS NTAPI meterbank_utf16_PcwRegister(PPCW_REGISTRATION* registration,
                                            PPCW_REGISTRATION_INFORMATION info);
-#if defined(__cplusplus)
-VOID NTAPI meterbank_utf16_RtlInitUnicodeString(PUNICODE_STRING string, const char16_t* text);
-#endif
 
 EXTERN_C_END

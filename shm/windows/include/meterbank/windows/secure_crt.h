@@ -12,14 +12,10 @@
 #include <wchar.h>
 #include <wctype.h>
 
-typedef int errno_t;
-typedef size_t rsize_t;
+#include "meterbank/windows/crt.h"
 
 #define _TRUNCATE (static_cast<size_t>(-1))
 #define STRUNCATE 80
-#ifndef _countof
-#define _countof(array) (sizeof(array) / sizeof((array)[0]))
-#endif
 
 namespace meterbank::crt {
 

@@ -30,7 +30,7 @@
 
 #include "windef.h"
 
-// Shared with <ntdef.h> and <ntstatus.h> of meterbank::pcw; the compiler refuses what differs.
+// Shared with <ntdef.h> and <ntstatus.h>; the compiler refuses what differs.
 #define NT_SUCCESS(status) (METERBANK_CAST(NTSTATUS, status) >= 0)
 #define STATUS_SUCCESS METERBANK_CAST(NTSTATUS, 0x00000000)
 #define STATUS_INVALID_PARAMETER METERBANK_CAST(NTSTATUS, 0xC000000DU)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words of kernel-mode sources that windef.h does not have: counted strings, status tests.
+// The words of native code that winnt.h does not have: counted strings, status tests. Kernel-mode
+// sources find them through <wdm.h>, user-mode ones through <winternl.h>.
 #pragma once
 
 #include "windef.h"
@@ -10,7 +11,6 @@
 #define NT_WARNING(status) ((METERBANK_CAST(ULONG, status) >> 30) == 2)
 #define NT_ERROR(status) ((METERBANK_CAST(ULONG, status) >> 30) == 3)
 
-typedef char CCHAR;
 typedef LONG KPRIORITY;
 typedef UCHAR KIRQL, *PKIRQL;
 typedef char KPROCESSOR_MODE;
@@ -31,31 +31,17 @@ typedef struct _STRING {
 typedef const STRING *PCSTRING, *PCANSI_STRING;
 static_assert(sizeof(UNICODE_STRING) == 16, "as on Windows");
 
-#define UNICODE_NULL METERBANK_CAST(WCHAR, 0)
-
-#define RTL_NUMBER_OF(array) (sizeof(array) / sizeof((array)[0]))
 #if defined(__cplusplus)
-#define RTL_FIELD_TYPE(type, field) decltype(type::field)
-#define RTL_FIELD_SIZE(type, field) (sizeof(type::field))
-template <typename Record>
-Record* meterbank_record_around(void* field, size_t offset) noexcept {
-  return reinterpret_cast<Record*>(static_cast<char*>(field) - offset);
-}
-#define CONTAINING_RECORD(address, type, field) \
-  (meterbank_record_around<type>((address), offsetof(type, field)))
 // A string of either width, as the strings above have it.
+extern "C++" {
 template <typename Character>
 constexpr Character* meterbank_without_const(const Character* text) noexcept {
   return const_cast<Character*>(text);
 }
+}
 #else
-#define RTL_FIELD_TYPE(type, field) __typeof__(((type*)0)->field)
-#define RTL_FIELD_SIZE(type, field) (sizeof(((type*)0)->field))
-#define CONTAINING_RECORD(address, type, field) ((type*)((char*)(address)-offsetof(type, field)))
 #define meterbank_without_const(text) ((void*)(text))
 #endif
-#define RTL_SIZEOF_THROUGH_FIELD(type, field) \
-  (FIELD_OFFSET(type, field) + RTL_FIELD_SIZE(type, field))
 
 #define RTL_CONSTANT_STRING(text) \
   { sizeof(text) - sizeof((text)[0]), sizeof(text), meterbank_without_const(text) }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The basic types and macros, each used once. C and C++; the build compiles it by each standard,
+// once narrow and once with UNICODE.
+unsigned __int64 known_without_a_header;
+__int8 known_8;
+__int16 known_16;
+unsigned __int32 known_32;
+
+#include <conio.h>
+#include <initguid.h>
+#include <minwindef.h>
+#include <ntstatus.h>
+#include <perflib.h>
+#include <strsafe.h>
+#include <tchar.h>
+#include <windows.h>
+#include <winnt.h>
+#include <winternl.h>
+
+// clang-format off
+#define BYTES(type, bytes) static_assert(sizeof(type) == (bytes), #type)
+#define IS(type, other) static_assert(sizeof(type) == sizeof(other), #type)
+#define POINTERS(P) \
+  P(LPVOID) P(LPCVOID) P(PVOID) P(PVOID64) P(PCVOID) P(PBOOL) P(LPBOOL) P(PBYTE) P(LPBYTE) P(PCHAR) P(PSHORT) P(PINT) \
+  P(LPINT) P(PLONG) P(LPLONG) P(PUCHAR) P(PUSHORT) P(PUINT) P(PULONG) P(PWORD) P(LPWORD) P(PDWORD) P(LPDWORD) \
+  P(PBOOLEAN) P(PFLOAT) P(PDOUBLE) P(PLONGLONG) P(PULONGLONG) P(PDWORDLONG) P(PLCID) P(PLANGID) P(PHANDLE) \
+  P(LPHANDLE) P(SPHANDLE) P(PHKEY) P(PNTSTATUS) P(PINT8) P(PINT16) P(PINT32) P(PINT64) P(PUINT8) P(PUINT16) P(PUINT32) \
+  P(PUINT64) P(PLONG32) P(PULONG32) P(PDWORD32) P(PLONG64) P(PULONG64) P(PDWORD64) P(PINT_PTR) P(PUINT_PTR) \
+  P(PLONG_PTR) P(PULONG_PTR) P(PDWORD_PTR) P(PHALF_PTR) P(PUHALF_PTR) P(PSIZE_T) P(PSSIZE_T) P(PKAFFINITY) \
+  P(LPSTR) P(PSTR) P(NPSTR) P(PSZ) P(LPCH) P(PCH) P(PNZCH) P(PZZSTR) P(PZPSTR) P(PCZPSTR) P(PZPCSTR) P(LPCSTR) P(PCSTR) P(PCSZ) \
+  P(LPCCH) P(PCCH) P(PCNZCH) P(PCZZSTR) P(PWCHAR) P(LPWSTR) P(PWSTR) P(NWPSTR) P(LPWCH) P(PWCH) P(PNZWCH) P(PZZWSTR) \
+  P(LPUWSTR) P(PUWSTR) P(PUZZWSTR) P(PUNZWCH) P(LPCWSTR) P(PCWSTR) P(LPCWCH) P(PCWCH) P(LPCWCHAR) P(PCWCHAR) P(PCNZWCH) \
+  P(PCZZWSTR) P(LPCUWSTR) P(PCUWSTR) P(LPCUWCHAR) P(PCUWCHAR) P(PCUZZWSTR) P(PCUNZWCH) P(PZPWSTR) P(PCZPWSTR) \
+  P(PZPCWSTR) P(LPOLESTR) P(LPCOLESTR) P(PTCHAR) P(PTBYTE) P(LPTSTR) P(PTSTR) P(LPTCH) P(PTCH) P(PUTSTR) P(LPUTSTR) \
+  P(PZZTSTR) P(PUZZTSTR) P(PNZTCH) P(PUNZTCH) P(LPCTSTR) P(PCTSTR) P(LPCTCH) P(PCTCH) P(PCUTSTR) P(LPCUTSTR) \
+  P(PCZZTSTR) P(PCUZZTSTR) P(PCNZTCH) P(PCUNZTCH) P(HANDLE) P(HMODULE) P(HINSTANCE) P(HLOCAL) P(HGLOBAL) P(GLOBALHANDLE) \
+  P(LOCALHANDLE) P(HKEY) P(FARPROC) P(NEARPROC) P(PROC) P(PLARGE_INTEGER) P(PULARGE_INTEGER) P(PLUID) P(PLIST_ENTRY) \
+  P(PSINGLE_LIST_ENTRY) P(PFILETIME) P(LPFILETIME) P(PSYSTEMTIME) P(LPSYSTEMTIME) P(LPGUID) P(LPCGUID) P(LPIID) P(LPCLSID) \
+  P(PUNICODE_STRING) P(PCUNICODE_STRING) P(PANSI_STRING) P(PSTRING) P(PPROCESSOR_NUMBER) P(STRSAFE_LPSTR) \
+  P(STRSAFE_LPCSTR) P(STRSAFE_LPWSTR) P(STRSAFE_LPCWSTR)
+#define POINTER(type) BYTES(type, sizeof(void*));
+POINTERS(POINTER)
+
+BYTES(INT8, 1); BYTES(UINT8, 1); BYTES(CHAR, 1); BYTES(CCHAR, 1); BYTES(UCHAR, 1); BYTES(BYTE, 1); BYTES(BOOLEAN, 1);
+BYTES(INT16, 2); BYTES(UINT16, 2); BYTES(SHORT, 2); BYTES(USHORT, 2); BYTES(WORD, 2); BYTES(LANGID, 2); BYTES(ATOM, 2);
+BYTES(INT32, 4); BYTES(UINT32, 4); BYTES(LONG32, 4); BYTES(ULONG32, 4); BYTES(DWORD32, 4); BYTES(INT, 4); BYTES(UINT, 4);
+BYTES(LONG, 4); BYTES(ULONG, 4); BYTES(DWORD, 4); BYTES(BOOL, 4); BYTES(HRESULT, 4); BYTES(NTSTATUS, 4); BYTES(LCID, 4);
+BYTES(FLOAT, 4); BYTES(HFILE, 4); BYTES(HALF_PTR, 4); BYTES(UHALF_PTR, 4);
+BYTES(INT64, 8); BYTES(UINT64, 8); BYTES(LONG64, 8); BYTES(ULONG64, 8); BYTES(DWORD64, 8); BYTES(LONGLONG, 8);
+BYTES(ULONGLONG, 8); BYTES(DWORDLONG, 8); BYTES(USN, 8); BYTES(DOUBLE, 8); BYTES(LARGE_INTEGER, 8); BYTES(ULARGE_INTEGER, 8);
+BYTES(LUID, 8); BYTES(FILETIME, 8); BYTES(GUID, 16); BYTES(IID, 16); BYTES(CLSID, 16); BYTES(SYSTEMTIME, 16);
+BYTES(UNICODE_STRING, 16); BYTES(ANSI_STRING, 16); BYTES(LIST_ENTRY, 16);
+IS(INT_PTR, void*); IS(UINT_PTR, void*); IS(LONG_PTR, void*); IS(ULONG_PTR, void*); IS(DWORD_PTR, void*); IS(SIZE_T, void*);
+IS(SSIZE_T, void*); IS(WPARAM, void*); IS(LPARAM, void*); IS(LRESULT, void*); IS(KAFFINITY, void*);
+IS(WCHAR, wchar_t); IS(OLECHAR, wchar_t);
+// clang-format on
+#if defined(UNICODE)
+IS(TCHAR, wchar_t);
+IS(TBYTE, wchar_t);
+#else
+IS(TCHAR, char);
+IS(TBYTE, char);
+#endif
+
+typedef struct _RECORD {
+  ULONG Size;
+  LIST_ENTRY Entry;
+  WCHAR Name[8];
+} RECORD;
+C_ASSERT(FIELD_OFFSET(RECORD, Entry) == 8);
+C_ASSERT(UFIELD_OFFSET(RECORD, Name) == 24);
+C_ASSERT(RTL_FIELD_SIZE(RECORD, Entry) == 16);
+C_ASSERT(RTL_SIZEOF_THROUGH_FIELD(RECORD, Entry) == 24);
+C_ASSERT(RTL_NUMBER_OF_FIELD(RECORD, Name) == 8);
+C_ASSERT(RTL_BITS_OF(ULONG) == 32 && RTL_BITS_OF_FIELD(RECORD, Size) == 32);
+C_ASSERT(MAKEWORD(0x34, 0x12) == 0x1234);
+C_ASSERT(MAKELONG(0x5678, 0x1234) == 0x12345678);
+C_ASSERT(LOWORD(0x12345678) == 0x5678 && HIWORD(0x12345678) == 0x1234);
+C_ASSERT(LOBYTE(0x1234) == 0x34 && HIBYTE(0x1234) == 0x12);
+C_ASSERT(MAXDWORD == 0xffffffff && MAX_PATH == 260 && TRUE && !FALSE);
+C_ASSERT(PRIMARYLANGID(MAKELANGID(LANG_ENGLISH, SUBLANG_ENGLISH_US)) == LANG_ENGLISH);
+
+DEFINE_GUID(GUID_OF_A_TEST, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
+
+EXTERN_C FORCEINLINE BOOL UseEach(_In_ RECORD* Record, _In_ PLIST_ENTRY Entry) {
+  static const TCHAR Text[] = TEXT("text");
+  volatile LONG Count = 0;
+  BYTE* Memory = (BYTE*)_malloca(16);
+  const BOOL Sound = CONTAINING_RECORD(Entry, RECORD, Entry) == Record &&
+                     Record->Name[0] == UNICODE_NULL &&
+                     RTL_CONTAINS_FIELD(Record, sizeof(ULONG), Size) &&
+                     ARRAYSIZE(Text) == RTL_NUMBER_OF(Text) && InterlockedIncrement(&Count) == 1 &&
+                     InterlockedCompareExchange(&Count, 2, 1) == 1 && ReadNoFence(&Count) == 2 &&
+                     NT_SUCCESS(STATUS_SUCCESS) && Memory != NULL && GUID_OF_A_TEST.Data1 == 1;
+  UNREFERENCED_PARAMETER(Text);
+  ZeroMemory(Memory, 16);
+  _freea(Memory);
+  return Sound;
+}
+
+__forceinline BOOL UseTheRest(void) {
+  RECORD Record;
+  LARGE_INTEGER Number;
+  ZeroMemory(&Record, sizeof(Record));
+  Number.QuadPart = 1;
+  MemoryBarrier();
+  return UseEach(&Record, &Record.Entry) && Number.LowPart == 1 && Number.u.HighPart == 0;
+}
+
+int main(void) { return UseTheRest() ? 0 : 1; }
