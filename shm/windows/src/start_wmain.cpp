@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// main for programs that begin with wmain. It lies in an object of its own: the linker takes it out
-// of the library only where nothing before it has defined main. The arguments become wide by the
-// locale of the environment, which output needs as well.
+// main for programs that begin with wmain, in C or C++. It lies in an object of its own: the linker
+// takes it out of the library only where nothing before it has defined main. The arguments become
+// wide by the locale of the environment, which output needs as well.
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +12,16 @@
 #include <vector>
 
 // The forms in which programs write it. Weak: the program defines one of them.
+//
+// The name of a function of C says nothing of its parameters, so that one gets all there are: one
+// that takes fewer finds its own in the same registers.
+extern "C" [[gnu::weak]] int meterbank_wmain_of_c(int count, wchar_t** arguments,
+                                                  wchar_t** environment) __asm__("wmain");
 [[gnu::weak]] int wmain();
 [[gnu::weak]] int wmain(int count, wchar_t** arguments);
 [[gnu::weak]] int wmain(int count, const wchar_t** arguments);
 [[gnu::weak]] int wmain(int count, wchar_t** arguments, wchar_t** environment);
+[[gnu::weak]] int wmain(int count, const wchar_t** arguments, const wchar_t** environment);
 
 namespace {
 
@@ -51,17 +57,21 @@ int main(int count, char** arguments, char** environment) {
     ::setlocale(LC_CTYPE, "C.UTF-8");
   }
   WideList wide(arguments);
+  WideList variables(environment);
+  wchar_t** const texts = wide.pointers.data();
+  wchar_t** const settings = variables.pointers.data();
   int (*const plain)() = wmain;
   int (*const with_arguments)(int, wchar_t**) = wmain;
   int (*const with_constants)(int, const wchar_t**) = wmain;
   int (*const with_environment)(int, wchar_t**, wchar_t**) = wmain;
-  if (with_arguments != nullptr) return with_arguments(count, wide.pointers.data());
-  if (with_environment != nullptr) {
-    WideList variables(environment);
-    return with_environment(count, wide.pointers.data(), variables.pointers.data());
-  }
-  if (with_constants != nullptr) {
-    return with_constants(count, const_cast<const wchar_t**>(wide.pointers.data()));
+  int (*const with_all_constant)(int, const wchar_t**, const wchar_t**) = wmain;
+  if (meterbank_wmain_of_c != nullptr) return meterbank_wmain_of_c(count, texts, settings);
+  if (with_arguments != nullptr) return with_arguments(count, texts);
+  if (with_environment != nullptr) return with_environment(count, texts, settings);
+  if (with_constants != nullptr) return with_constants(count, const_cast<const wchar_t**>(texts));
+  if (with_all_constant != nullptr) {
+    return with_all_constant(count, const_cast<const wchar_t**>(texts),
+                             const_cast<const wchar_t**>(settings));
   }
   if (plain != nullptr) return plain();
   ::fputs("this program defines neither main nor wmain\n", stderr);
