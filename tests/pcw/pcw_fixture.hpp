@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
+#include <chrono>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -140,11 +141,22 @@ class PcwTest : public testing::Test {
 
   // The value of a row that lies in shared memory.
   [[nodiscard]] std::optional<std::uint64_t> shared_value(const std::string& path) const {
+    return value_of(path, [](Query& query, Sample& sample) { query.collect(sample); });
+  }
+  // The value of a row that its provider is asked for.
+  [[nodiscard]] std::optional<std::uint64_t> asked_value(const std::string& path) const {
+    return value_of(
+        path, [](Query& query, Sample& sample) { query.collect(sample, std::chrono::seconds(5)); });
+  }
+
+  template <typename Collect>
+  [[nodiscard]] std::optional<std::uint64_t> value_of(const std::string& path,
+                                                      Collect&& collect_into) const {
     const Catalog catalog = this->catalog();
     auto query = Query::compile(catalog, {path});
     if (!query) return std::nullopt;
     Sample sample;
-    query->collect(sample);
+    collect_into(*query, sample);
     for (const test::KeptValue& row : test::cooked_values(nullptr, sample)) {
       return row.raw.value;
     }

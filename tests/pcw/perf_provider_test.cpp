@@ -4,6 +4,8 @@
 #include <perflib.h>
 #include <windows.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -60,6 +62,9 @@ class PerfProviderTest : public PcwTest {
     EXPECT_EQ(create(name, id, set), nullptr);
     return GetLastError();
   }
+
+  // Of the row called "a", in the order of the schema.
+  std::vector<std::uint64_t> values_of_a() const { return values_of(collect(kQueuesName), "a"); }
 
   // What a ControlCallback is called with; it has no context, so there is one of them.
   struct Call {
@@ -132,6 +137,7 @@ TEST_F(PerfProviderTest, ChecksTheContext) {
   context.MemFreeRoutine = nullptr;
   EXPECT_EQ(PerfStartProviderEx(nullptr, &context, &handle), kInvalid);
   EXPECT_EQ(PerfStartProviderEx(&guid, &context, nullptr), kInvalid);
+  context.ContextSize = sizeof context + 8;  // of a later version
   ASSERT_EQ(PerfStartProviderEx(&guid, &context, &provider_), kGood);
 }
 
@@ -139,13 +145,15 @@ TEST_F(PerfProviderTest, ChecksTheTemplate) {
   start();
   Template info = queues();
   EXPECT_EQ(PerfSetCounterSetInfo(provider_, &info.set, sizeof info - 1), kInvalid);
-  EXPECT_EQ(PerfSetCounterSetInfo(provider_, &info.set, sizeof info + 32), kInvalid);
   EXPECT_EQ(PerfSetCounterSetInfo(provider_, nullptr, sizeof info), kInvalid);
   EXPECT_EQ(PerfSetCounterSetInfo(nullptr, &info.set, sizeof info), kInvalid);
   info.set.NumCounters = 0;
   EXPECT_EQ(PerfSetCounterSetInfo(provider_, &info.set, sizeof info.set), kInvalid);
   info = queues();
-  info.counters[0].Size = 8;
+  info.counters[0].Type = PERF_COUNTER_NODATA;
+  EXPECT_EQ(set_info(info), kInvalid);
+  info = queues();
+  info.counters[0].CounterId = 0x10000;
   EXPECT_EQ(set_info(info), kInvalid);
   info = queues();
   info.counters[0].CounterId = 2;
@@ -154,6 +162,24 @@ TEST_F(PerfProviderTest, ChecksTheTemplate) {
   EXPECT_EQ(set_info(info), kInvalid);
   EXPECT_EQ(set_info(queues()), kGood);
   EXPECT_EQ(set_info(queues()), kTaken);
+}
+
+TEST_F(PerfProviderTest, TakesATemplateAsToolsAndProgramsLeaveIt) {
+  start();
+  struct {
+    Template info = queues();
+    PERF_COUNTER_INFO behind[2] = {};
+  } longer;
+  longer.info.counters[0].Size = sizeof(PERF_COUNTER_INFO);
+  longer.info.counters[0].Offset = 0xdeadbeef;
+  longer.info.counters[1].Size = 0;
+  longer.info.counters[1].Offset = 3;
+  longer.info.set.ProviderGuid = kOther;
+  ASSERT_EQ(PerfSetCounterSetInfo(provider_, &longer.info.set, sizeof longer), kGood);
+  const auto row = create(L"a", 1);
+  EXPECT_EQ(PerfSetULongCounterValue(provider_, row, 1, 5), kGood);
+  EXPECT_EQ(PerfSetULongLongCounterValue(provider_, row, 2, ~ULONGLONG{0}), kGood);
+  EXPECT_EQ(values_of_a(), (std::vector<std::uint64_t>{5, ~std::uint64_t{0}}));
 }
 
 TEST_F(PerfProviderTest, TakesNamesFromADescriptionOfItsGuid) {
@@ -168,7 +194,7 @@ TEST_F(PerfProviderTest, TakesNamesFromADescriptionOfItsGuid) {
   ASSERT_EQ(set_info(queues()), kGood);
   const auto row = create(L"a", 1);
   ASSERT_EQ(PerfSetULongCounterValue(provider_, row, 1, 5), kGood);
-  EXPECT_EQ(shared_value("queues/a/length"), 5U);
+  EXPECT_EQ(asked_value("queues/a/length"), 5U);
 }
 
 TEST_F(PerfProviderTest, ChecksInstances) {
@@ -225,10 +251,110 @@ TEST_F(PerfProviderTest, DescribesAnInstance) {
   EXPECT_EQ(row->CounterSetGuid, kQueues);
   EXPECT_EQ(row->InstanceId, 7U);
   EXPECT_EQ(row->InstanceNameSize, 4 * sizeof(WCHAR));
-  EXPECT_GE(row->InstanceNameOffset, sizeof *row + 16);
-  EXPECT_GE(row->dwSize, row->InstanceNameOffset + row->InstanceNameSize);
+  EXPECT_EQ(row->InstanceNameOffset, sizeof *row + 2 * sizeof(UINT64));
+  EXPECT_EQ(row->dwSize, (row->InstanceNameOffset + row->InstanceNameSize + 7) / 8 * 8);
   const auto* const bytes = reinterpret_cast<const char*>(row);
   EXPECT_EQ(std::memcmp(bytes + row->InstanceNameOffset, L"abc", row->InstanceNameSize), 0);
+}
+
+TEST_F(PerfProviderTest, ShowsWhatTheProgramStoresInTheBlock) {
+  start();
+  ASSERT_EQ(set_info(queues()), kGood);
+  const auto row = create(L"a", 1);
+  ASSERT_NE(row, nullptr);
+  auto* const slots = reinterpret_cast<ULONGLONG*>(row + 1);
+  EXPECT_EQ(PerfSetULongCounterValue(provider_, row, 1, 5), kGood);
+  EXPECT_EQ(slots[0], 5U);
+  // relaxed, all: the answer orders.
+  std::atomic_ref(slots[1]).store(9, std::memory_order_relaxed);
+  EXPECT_EQ(PerfIncrementULongLongCounterValue(provider_, row, 2, 1), kGood);
+  EXPECT_EQ(values_of_a(), (std::vector<std::uint64_t>{5, 10}));
+  std::atomic_ref(slots[0]).fetch_add(2, std::memory_order_relaxed);
+  EXPECT_EQ(values_of_a(), (std::vector<std::uint64_t>{7, 10}));
+}
+
+TEST_F(PerfProviderTest, HasReferencesInTheBlock) {
+  start();
+  ASSERT_EQ(set_info(queues(PERF_COUNTERSET_MULTI_INSTANCES, PERF_ATTRIB_BY_REFERENCE)), kGood);
+  const auto row = create(L"a", 1);
+  ASSERT_NE(row, nullptr);
+  ULONGLONG first = 11;
+  ULONGLONG second = 12;
+  auto* const slots = reinterpret_cast<const void**>(row + 1);
+  EXPECT_EQ(PerfSetCounterRefValue(provider_, row, 2, &first), kGood);
+  EXPECT_EQ(slots[1], &first);
+  EXPECT_EQ(PerfSetCounterRefValue(provider_, row, 0, &first), kMissing);
+  std::atomic_ref(slots[1]).store(&second,
+                                  std::memory_order_relaxed);  // relaxed: the answer orders
+  EXPECT_EQ(values_of_a(), (std::vector<std::uint64_t>{0, 12}));
+}
+
+TEST_F(PerfProviderTest, KeepsTheNameOfTheOnlyRowOfItsSet) {
+  start();
+  ASSERT_EQ(set_info(queues(PERF_COUNTERSET_SINGLE_INSTANCE)), kGood);
+  SetLastError(0xdeadbeef);
+  const auto row = PerfCreateInstance(provider_, &kQueues, L"11", 1);
+  ASSERT_NE(row, nullptr) << pcw::last_refusal();
+  EXPECT_EQ(GetLastError(), 0xdeadbeefU);  // success says nothing
+  EXPECT_EQ(lstrcmpW(reinterpret_cast<PCWSTR>(reinterpret_cast<const BYTE*>(row) +
+                                              row->InstanceNameOffset),
+                     L"11"),
+            0);
+  EXPECT_EQ(PerfQueryInstance(provider_, &kQueues, L"11", 1), row);
+  EXPECT_EQ(error_of_create(L"12", 2), kTaken);
+  EXPECT_EQ(PerfSetULongCounterValue(provider_, row, 1, 5), kGood);
+  EXPECT_EQ(only_values(collect(kQueuesName)), (std::vector<std::uint64_t>{5, 0}));
+}
+
+TEST_F(PerfProviderTest, TakesBlocksFromTheMemoryOfTheProvider) {
+  struct Memory {
+    int allocated = 0, freed = 0;
+  } memory;
+  GUID guid = kProvider;
+  PERF_PROVIDER_CONTEXT context{};
+  context.ContextSize = sizeof context;
+  context.pMemContext = &memory;
+  context.MemAllocRoutine = [](SIZE_T bytes, LPVOID mine) -> LPVOID {
+    ++static_cast<Memory*>(mine)->allocated;
+    return std::malloc(bytes);
+  };
+  context.MemFreeRoutine = [](LPVOID block, LPVOID mine) {
+    ++static_cast<Memory*>(mine)->freed;
+    std::free(block);
+  };
+  ASSERT_EQ(PerfStartProviderEx(&guid, &context, &provider_), kGood);
+  ASSERT_EQ(set_info(queues()), kGood);
+  const auto row = create(L"a", 1);
+  ASSERT_NE(row, nullptr);
+  ASSERT_NE(create(L"b", 2), nullptr);
+  EXPECT_EQ(PerfDeleteInstance(provider_, row), kGood);
+  EXPECT_EQ(memory.allocated, 2);
+  EXPECT_EQ(memory.freed, 1);
+  stop();
+  EXPECT_EQ(memory.freed, 2);
+}
+
+TEST_F(PerfProviderTest, SaysWhenTheProviderHasNoMemory) {
+  GUID guid = kProvider;
+  PERF_PROVIDER_CONTEXT context{};
+  context.ContextSize = sizeof context;
+  context.MemAllocRoutine = [](SIZE_T, LPVOID) -> LPVOID { return nullptr; };
+  ASSERT_EQ(PerfStartProviderEx(&guid, &context, &provider_), kGood);
+  ASSERT_EQ(set_info(queues()), kGood);
+  EXPECT_EQ(error_of_create(L"a", 1), static_cast<DWORD>(ERROR_NOT_ENOUGH_MEMORY));
+}
+
+TEST_F(PerfProviderTest, RefusesNullWhereAnInstanceBelongs) {
+  start();
+  ASSERT_EQ(set_info(queues()), kGood);
+  EXPECT_EQ(PerfDeleteInstance(provider_, nullptr), kInvalid);
+  EXPECT_EQ(PerfSetULongCounterValue(provider_, nullptr, 1, 1), kInvalid);
+  EXPECT_EQ(PerfSetULongLongCounterValue(provider_, nullptr, 2, 1), kInvalid);
+  EXPECT_EQ(PerfIncrementULongCounterValue(provider_, nullptr, 1, 1), kInvalid);
+  EXPECT_EQ(PerfIncrementULongLongCounterValue(provider_, nullptr, 2, 1), kInvalid);
+  EXPECT_EQ(PerfDecrementULongCounterValue(provider_, nullptr, 1, 1), kInvalid);
+  EXPECT_EQ(PerfDecrementULongLongCounterValue(provider_, nullptr, 2, 1), kInvalid);
+  EXPECT_EQ(PerfSetCounterRefValue(provider_, nullptr, 1, nullptr), kInvalid);
 }
 
 TEST_F(PerfProviderTest, FindsItsOwnRows) {
@@ -245,8 +371,8 @@ TEST_F(PerfProviderTest, CountsExactlyAndWrapsAtTheWidth) {
   start();
   ASSERT_EQ(set_info(queues()), kGood);
   const auto row = create(L"a", 1);
-  const auto length = [&] { return shared_value("\\" + kQueuesName + "(a)\\Counter 1"); };
-  const auto bytes = [&] { return shared_value("\\" + kQueuesName + "(a)\\Counter 2"); };
+  const auto length = [&] { return values_of_a().at(0); };
+  const auto bytes = [&] { return values_of_a().at(1); };
   EXPECT_EQ(PerfSetULongCounterValue(provider_, row, 1, 0xfffffffe), kGood);
   EXPECT_EQ(PerfIncrementULongCounterValue(provider_, row, 1, 5), kGood);
   EXPECT_EQ(length(), 3U);
@@ -283,8 +409,8 @@ TEST_F(PerfProviderTest, LosesNoIncrementOfSeveralThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(shared_value("\\" + kQueuesName + "(a)\\Counter 1"), 1U * kThreads * kTimes);
-  EXPECT_EQ(shared_value("\\" + kQueuesName + "(a)\\Counter 2"), 3U * kThreads * kTimes);
+  EXPECT_EQ(values_of_a(),
+            (std::vector<std::uint64_t>{1U * kThreads * kTimes, 3U * kThreads * kTimes}));
 }
 
 TEST_F(PerfProviderTest, FetchesAReferencedValueWhenItIsWanted) {
@@ -406,12 +532,7 @@ TEST_F(PerfProviderTest, ShowsTheSameRowOfTwoProviders) {
   start();
   ASSERT_EQ(set_info(queues()), kGood);
   ASSERT_NE(create(L"X", 1), nullptr);
-  std::size_t rows = 0;
-  const Catalog catalog = this->catalog();
-  for (const auto& provider : catalog.providers()) {
-    for (const RegisteredSet& set : provider->sets) rows += set.instances.size();
-  }
-  EXPECT_EQ(rows, 2U);
+  EXPECT_EQ(collect(kQueuesName).count("X"), 2U);
   PerfStopProvider(first);
 }
 

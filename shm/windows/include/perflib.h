@@ -190,7 +190,9 @@ typedef struct _PERF_COUNTER_INFO {
   ULONG Offset;
 } PERF_COUNTER_INFO, *PPERF_COUNTER_INFO;
 
-// Of the library. The name, with its NUL, lies InstanceNameOffset bytes behind the beginning.
+// Of the library. Behind it lie 8 bytes for each counter, in the order of the template whatever its
+// Offset says: the value, or the address of a by-reference counter. A program may store there
+// itself. Behind those, InstanceNameOffset bytes behind the beginning, lies the name with its NUL.
 typedef struct _PERF_COUNTERSET_INSTANCE {
   GUID CounterSetGuid;
   ULONG dwSize;
@@ -242,8 +244,8 @@ typedef struct _PROVIDER_CONTEXT {
   DWORD ContextSize;
   DWORD Reserved;
   PERFLIBREQUEST ControlCallback;
-  PERF_MEM_ALLOC MemAllocRoutine;  // never called: rows lie in memory that readers see
-  PERF_MEM_FREE MemFreeRoutine;
+  PERF_MEM_ALLOC MemAllocRoutine;  // for the blocks of instances; null: the heap
+  PERF_MEM_FREE MemFreeRoutine;    // null: blocks are not freed
   LPVOID pMemContext;
 } PERF_PROVIDER_CONTEXT, *PPERF_PROVIDER_CONTEXT;
 
@@ -268,7 +270,7 @@ PPERF_COUNTERSET_INSTANCE WINAPI PerfQueryInstance(HANDLE handle, LPCGUID set, L
     METERBANK_WIDE_SYMBOL(PerfQueryInstance);
 ULONG WINAPI PerfDeleteInstance(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance);
 
-// Wait-free, from any thread: one store, or one atomic add, on what readers see.
+// Wait-free, from any thread: one store, or one atomic add, on the block of the instance.
 ULONG WINAPI PerfSetULongCounterValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance,
                                       ULONG counter, ULONG value);
 ULONG WINAPI PerfSetULongLongCounterValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance,

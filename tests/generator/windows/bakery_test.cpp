@@ -29,8 +29,8 @@ TEST_F(Bakery, PublishesUnderTheNamesOfItsManifest) {
   EXPECT_EQ(PerfSetULongCounterValue(MyBakeryProvider, left, OvenTemperature, 220), kGood);
   EXPECT_EQ(PerfSetULongLongCounterValue(MyBakeryProvider, left, OvenLoaves, 12), kGood);
 
-  EXPECT_EQ(shared_value("\\Bakery Ovens(Left)\\Temperature"), 220U);
-  EXPECT_EQ(shared_value("ovens/Left/oven_loaves"), 12U);
+  EXPECT_EQ(asked_value("\\Bakery Ovens(Left)\\Temperature"), 220U);
+  EXPECT_EQ(asked_value("ovens/Left/oven_loaves"), 12U);
   const auto ovens = find_set("Bakery Ovens");
   ASSERT_NE(ovens, nullptr);
   EXPECT_EQ(ovens->guid, std::bit_cast<Guid>(MyOvensGUID));

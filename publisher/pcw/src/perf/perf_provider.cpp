@@ -27,11 +27,14 @@ std::optional<InstanceKind> kind_of(ULONG type) noexcept {
   }
 }
 
-// Whether a counter of a template holds together.
+std::uint32_t width_of(const PERF_COUNTER_INFO& counter) noexcept {
+  return meterbank::width_of(static_cast<CounterType>(counter.Type));
+}
+
+// Whether a counter of a template holds together. Size and Offset are not looked at, as on Windows:
+// by its documentation the one is that of the struct, and tools leave the other 0.
 bool is_sound(const PERF_COUNTER_INFO& counter) noexcept {
-  const auto type = static_cast<CounterType>(counter.Type);
-  if (counter.Size != 4 && counter.Size != 8) return false;
-  return counter.Size == width_of(type) && counter.CounterId <= 0xffff;
+  return width_of(counter) != 0 && counter.CounterId <= 0xffff;
 }
 
 // The template's counters, as far as it goes; names come from nowhere.
@@ -63,9 +66,10 @@ void append(std::vector<std::byte>& bytes, const void* source, std::size_t count
 }  // namespace
 
 PerfProvider::PerfProvider(Provider provider, const Guid& guid, PERFLIBREQUEST callback,
-                           CharacterWidth width)
+                           PerfMemory memory, CharacterWidth width)
     : guid_(guid),
       callback_(callback),
+      memory_(memory),
       width_(width),
       provider_(std::make_shared<Provider>(std::move(provider))) {}
 
@@ -92,19 +96,18 @@ std::optional<PerfSet::Parts> PerfProvider::parts_of(const PERF_COUNTERSET_INFO&
   parts.spec = described(guid_of(info.CounterSetGuid));
   if (!std::all_of(counters.begin(), counters.end(), is_sound)) return std::nullopt;
   if (parts.spec == nullptr) parts.spec = plain_spec_of(info, counters);
-  parts.on_demand = callback_ != nullptr;
+  parts.memory = memory_;
   for (const PERF_COUNTER_INFO& counter : counters) {
     const auto specs = parts.spec->spec().counters;
     const auto found = std::find_if(specs.begin(), specs.end(), [&](const CounterSpec& spec) {
-      return spec.id == counter.CounterId && width_of(spec.type) == counter.Size;
+      return spec.id == counter.CounterId && meterbank::width_of(spec.type) == width_of(counter);
     });
     if (found == specs.end()) return std::nullopt;
-    const bool by_reference = (counter.Attrib & PERF_ATTRIB_BY_REFERENCE) != 0;
-    parts.columns.push_back({counter.CounterId, static_cast<std::uint32_t>(found - specs.begin()),
-                             counter.Size, by_reference});
-    parts.on_demand = parts.on_demand || by_reference;
-    const std::uint32_t end = std::min(counter.Offset, std::uint32_t{0xffff}) + counter.Size;
-    parts.data_bytes = std::max(parts.data_bytes, end);
+    parts.columns.push_back({.id = counter.CounterId,
+                             .value = static_cast<std::uint32_t>(found - specs.begin()),
+                             .slot = static_cast<std::uint32_t>(parts.columns.size()),
+                             .bytes = width_of(counter),
+                             .by_reference = (counter.Attrib & PERF_ATTRIB_BY_REFERENCE) != 0});
   }
   if (parts.columns.size() != parts.spec->spec().counters.size()) return std::nullopt;
   return parts;
@@ -115,7 +118,7 @@ DWORD PerfProvider::add_set(const PERF_COUNTERSET_INFO* info, std::size_t bytes)
   if (info == nullptr || bytes < sizeof *info) return bad("a template of no size");
   const std::size_t counters = info->NumCounters;
   if (counters == 0 || counters > kCountersMax) return bad("no counters, or too many");
-  if (bytes != sizeof *info + counters * sizeof(PERF_COUNTER_INFO)) return bad("size of template");
+  if (bytes < sizeof *info + counters * sizeof(PERF_COUNTER_INFO)) return bad("size of template");
   const Guid guid = guid_of(info->CounterSetGuid);
   const std::lock_guard lock(mutex_);
   if (provider_ == nullptr) return bad("the provider was stopped");

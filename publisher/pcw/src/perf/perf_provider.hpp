@@ -17,7 +17,8 @@ namespace meterbank::pcw {
 
 class PerfProvider : public std::enable_shared_from_this<PerfProvider> {
  public:
-  PerfProvider(Provider provider, const Guid& guid, PERFLIBREQUEST callback, CharacterWidth width);
+  PerfProvider(Provider provider, const Guid& guid, PERFLIBREQUEST callback, PerfMemory memory,
+               CharacterWidth width);
 
   void stop() noexcept;
   void set_handle(std::uintptr_t handle) noexcept { handle_ = handle; }
@@ -37,6 +38,7 @@ class PerfProvider : public std::enable_shared_from_this<PerfProvider> {
 
   const Guid guid_;
   const PERFLIBREQUEST callback_;
+  const PerfMemory memory_;
   const CharacterWidth width_;
   std::uintptr_t handle_ = 0;
   std::mutex turn_;   // requests are served one at a time, as by the one thread on Windows

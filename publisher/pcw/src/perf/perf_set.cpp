@@ -20,6 +20,10 @@ struct RowMark {
 static_assert(sizeof(RowMark) % alignof(PERF_COUNTERSET_INSTANCE) == 0);
 constexpr std::uint64_t kAlive = 0x776f'7266'7265'704d;
 
+constexpr std::size_t kSlotBytes = 8;
+static_assert(sizeof(const void*) <= kSlotBytes);
+static_assert(sizeof(PERF_COUNTERSET_INSTANCE) % kSlotBytes == 0);
+
 RowMark* mark_of(PPERF_COUNTERSET_INSTANCE instance) noexcept {
   return reinterpret_cast<RowMark*>(instance) - 1;
 }
@@ -52,8 +56,21 @@ const PerfColumns::Column* PerfColumns::find(std::uint32_t id) const noexcept {
   return found == columns_.end() || found->id != id ? nullptr : &*found;
 }
 
+void PerfMemory::operator()(std::byte* block) const noexcept {
+  if (allocate == nullptr) {
+    delete[] block;
+  } else if (release != nullptr) {
+    release(block, context);
+  }
+}
+
 PPERF_COUNTERSET_INSTANCE PerfRow::instance() const noexcept {
   return reinterpret_cast<PPERF_COUNTERSET_INSTANCE>(block.get() + sizeof(RowMark));
+}
+
+std::byte* PerfRow::slot(const PerfColumns::Column& column) const noexcept {
+  return block.get() + sizeof(RowMark) + sizeof(PERF_COUNTERSET_INSTANCE) +
+         column.slot * kSlotBytes;
 }
 
 PerfRow* PerfRow::of(PPERF_COUNTERSET_INSTANCE instance) noexcept {
@@ -65,7 +82,7 @@ PerfRow* PerfRow::of(PPERF_COUNTERSET_INSTANCE instance) noexcept {
 PerfSet::PerfSet(Parts parts) : parts_(std::move(parts)), columns_(parts_.columns) {}
 
 Result<void> PerfSet::publish(Provider& provider, const Callback& callback) {
-  auto made = parts_.on_demand ? provider.add(spec(), callback) : provider.add(spec());
+  auto made = provider.add(spec(), callback);
   if (!made) return tl::make_unexpected(made.error());
   const std::lock_guard lock(mutex_);
   registration_ = std::move(*made);
@@ -92,13 +109,20 @@ bool PerfSet::is_taken_locked(std::string_view name, std::uint32_t id) const noe
   });
 }
 
-// The data area stays zero: values lie where readers see them.
-std::unique_ptr<std::byte[]> PerfSet::make_block(const PerfRow& row) const {
+// Sizes and offsets are those of Windows; only a WCHAR may be wider.
+PerfBlock PerfSet::make_block(const PerfRow& row) const {
   std::vector<std::byte> name;
   append_wide(row.name, parts_.width, name);
-  const std::size_t head = sizeof(PERF_COUNTERSET_INSTANCE) + (parts_.data_bytes + 7U) / 8 * 8;
+  const std::size_t head = sizeof(PERF_COUNTERSET_INSTANCE) + columns_.all().size() * kSlotBytes;
   const std::size_t bytes = (head + name.size() + 7) / 8 * 8;
-  auto block = std::make_unique<std::byte[]>(sizeof(RowMark) + bytes);
+  const PerfMemory& memory = parts_.memory;
+  const std::size_t whole = sizeof(RowMark) + bytes;
+  PerfBlock block(memory.allocate == nullptr
+                      ? new std::byte[whole]
+                      : static_cast<std::byte*>(memory.allocate(whole, memory.context)),
+                  memory);
+  if (block == nullptr) throw std::bad_alloc();
+  std::memset(block.get(), 0, whole);
   auto* const instance = new (block.get() + sizeof(RowMark)) PERF_COUNTERSET_INSTANCE{};
   std::memcpy(&instance->CounterSetGuid, &spec().guid, sizeof(GUID));
   instance->dwSize = static_cast<ULONG>(bytes);
@@ -110,8 +134,9 @@ std::unique_ptr<std::byte[]> PerfSet::make_block(const PerfRow& row) const {
 }
 
 PPERF_COUNTERSET_INSTANCE PerfSet::create(std::string_view name, std::uint32_t id, DWORD& error) {
+  // The row of a set of one may have a name, which only its provider sees.
   const bool single = !has_instance_names(spec().instances);
-  const auto kind = single ? NameKind::kSingleInstance : NameKind::kInstance;
+  const auto kind = single && name.empty() ? NameKind::kSingleInstance : NameKind::kInstance;
   if (!check_name(name, kind).ok() || id > kInstanceIdMax) {
     error = refuse_as(ERROR_INVALID_PARAMETER, "a name or an id that a row cannot have");
     return nullptr;
@@ -126,20 +151,6 @@ PPERF_COUNTERSET_INSTANCE PerfSet::create(std::string_view name, std::uint32_t i
   if (is_taken_locked(name, id)) {
     error = refuse_as(ERROR_ALREADY_EXISTS, "the row exists");
     return nullptr;
-  }
-  if (parts_.on_demand) {
-    const std::size_t words = columns_.all().size();
-    row->own = std::make_unique<SharedWord[]>(words);
-    row->references = std::make_unique<const void*[]>(words);
-    row->words = row->own.get();
-  } else {
-    auto made = registration_.create_instance(single ? std::string_view() : name, {.id = id});
-    if (!made) {
-      error = refuse_as_error(made.error());
-      return nullptr;
-    }
-    row->in_place = std::move(*made);
-    row->words = row->in_place.words_in_place().data();
   }
   const PPERF_COUNTERSET_INSTANCE instance = row->instance();
   new (mark_of(instance)) RowMark{kAlive, row.get()};
@@ -172,20 +183,22 @@ bool PerfSet::remove(PPERF_COUNTERSET_INSTANCE instance) noexcept {
 
 void PerfSet::set_reference(PerfRow& row, const PerfColumns::Column& column,
                             const void* address) noexcept {
-  const std::lock_guard lock(mutex_);
-  row.references[column.word] = address;
+  const std::lock_guard lock(mutex_);  // when this returns, nothing reads the address before
+  // relaxed: the lock orders; the program may look at the block meanwhile.
+  __atomic_store_n(reinterpret_cast<const void**>(row.slot(column)), address, __ATOMIC_RELAXED);
 }
 
 bool PerfSet::copy_row(const PerfRow& row, const CallbackRequest& request,
                        std::vector<std::uint64_t>& values) const noexcept {
   bool complete = true;
   for (const PerfColumns::Column& column : columns_.all()) {
-    std::uint64_t& value = values[column.word];
+    std::uint64_t& value = values[column.value];
     if (!column.by_reference) {
-      value = row.words[column.word].load(std::memory_order_relaxed);  // relaxed: orders nothing
+      value = fetch(row.slot(column), column.bytes);
       continue;
     }
-    const void* const address = row.references[column.word];
+    const auto place = static_cast<std::uintptr_t>(fetch(row.slot(column), kSlotBytes));
+    const auto* const address = reinterpret_cast<const void*>(place);
     value = address == nullptr ? 0 : fetch(address, column.bytes);
     if (address == nullptr && request.wants(column.id)) complete = false;
   }

@@ -2,10 +2,11 @@
 //
 // One counterset of a user-mode provider, and its rows.
 //
-// A row lies in the segment, and counting is an atomic instruction on it: readers need no answer
-// from this process. Where a value must be fetched when it is wanted (by-reference counters), or
-// the provider wants to be told (a ControlCallback), rows lie in this process and are copied when a
-// reader collects.
+// A row lies in the block that PerfCreateInstance returns, because programs write there: on Windows
+// the values follow the struct, 8 bytes for each counter in the order of the template, and a
+// by-reference counter has an address in its place. Counting is an atomic instruction on the block,
+// and a reader that collects gets a copy of it: no store of the program could tell that it was
+// made, so nothing short of the block can be up to date. docs/decisions/0022 says what that costs.
 #pragma once
 
 #include <perflib.h>
@@ -31,7 +32,8 @@ class PerfColumns {
  public:
   struct Column {
     std::uint32_t id = 0;
-    std::uint32_t word = 0;
+    std::uint32_t value = 0;  // its place among the values of a row, as the schema has it
+    std::uint32_t slot = 0;   // its place in the block, as the template has it
     std::uint32_t bytes = 0;
     bool by_reference = false;
   };
@@ -44,19 +46,27 @@ class PerfColumns {
   std::vector<Column> columns_;  // by id
 };
 
+// Where blocks come from: the routines of PerfStartProviderEx, or the heap where they are null.
+struct PerfMemory {
+  PERF_MEM_ALLOC allocate = nullptr;
+  PERF_MEM_FREE release = nullptr;
+  LPVOID context = nullptr;
+
+  void operator()(std::byte* block) const noexcept;  // frees it
+};
+using PerfBlock = std::unique_ptr<std::byte[], PerfMemory>;
+
 // What a PERF_COUNTERSET_INSTANCE belongs to.
 struct PerfRow {
   std::uintptr_t provider = 0;  // handle
   const PerfColumns* columns = nullptr;
-  SharedWord* words = nullptr;  // those of `in_place`, or `own`
   std::string name;
   std::uint32_t id = 0;
-  Instance in_place;
-  std::unique_ptr<SharedWord[]> own;
-  std::unique_ptr<const void*[]> references;  // of by-reference counters; under the set's mutex
-  std::unique_ptr<std::byte[]> block;         // a RowMark, then what the provider sees
+  PerfBlock block;  // a RowMark, then what the provider sees
 
   [[nodiscard]] PPERF_COUNTERSET_INSTANCE instance() const noexcept;
+  // Where the value of the column lies, or the address of it. Aligned to 8.
+  [[nodiscard]] std::byte* slot(const PerfColumns::Column& column) const noexcept;
   // Null: not one that is alive. What is no instance at all is the caller's misfortune, as ever.
   [[nodiscard]] static PerfRow* of(PPERF_COUNTERSET_INSTANCE instance) noexcept;
 };
@@ -68,8 +78,7 @@ class PerfSet {
     CharacterWidth width{};
     std::shared_ptr<const OwnedSpec> spec;
     std::vector<PerfColumns::Column> columns;
-    std::uint32_t data_bytes = 0;  // of the data area in an instance's block
-    bool on_demand = false;
+    PerfMemory memory;
   };
   explicit PerfSet(Parts parts);
 
@@ -91,7 +100,7 @@ class PerfSet {
 
  private:
   [[nodiscard]] bool is_taken_locked(std::string_view name, std::uint32_t id) const noexcept;
-  [[nodiscard]] std::unique_ptr<std::byte[]> make_block(const PerfRow& row) const;
+  [[nodiscard]] PerfBlock make_block(const PerfRow& row) const;
   bool copy_row(const PerfRow& row, const CallbackRequest& request,
                 std::vector<std::uint64_t>& values) const noexcept;
 

@@ -29,12 +29,13 @@ DWORD guarded(Function function) noexcept {
   }
 }
 
-DWORD start(const GUID* guid, PERFLIBREQUEST callback, HANDLE* handle, CharacterWidth width) {
+DWORD start(const GUID* guid, PERFLIBREQUEST callback, PerfMemory memory, HANDLE* handle,
+            CharacterWidth width) {
   if (guid == nullptr || handle == nullptr) return invalid("no GUID, or nowhere for the handle");
-  *handle = nullptr;
   auto made = make_own_provider();
   if (!made) return refuse_as_error(made.error());
-  auto provider = std::make_shared<PerfProvider>(std::move(*made), guid_of(*guid), callback, width);
+  auto provider =
+      std::make_shared<PerfProvider>(std::move(*made), guid_of(*guid), callback, memory, width);
   const std::uintptr_t number = Providers::shared().insert(provider);
   provider->set_handle(number);
   *handle = reinterpret_cast<HANDLE>(number);
@@ -43,14 +44,15 @@ DWORD start(const GUID* guid, PERFLIBREQUEST callback, HANDLE* handle, Character
 
 DWORD start_with(const GUID* guid, const PERF_PROVIDER_CONTEXT* context, HANDLE* handle,
                  CharacterWidth width) {
-  if (context == nullptr) return start(guid, nullptr, handle, width);
-  if (context->ContextSize != sizeof *context || context->Reserved != 0) {
+  if (context == nullptr) return start(guid, nullptr, {}, handle, width);
+  if (context->ContextSize < sizeof *context || context->Reserved != 0) {
     return invalid("size or reserved member of the context");
   }
   if (context->MemAllocRoutine == nullptr && context->MemFreeRoutine != nullptr) {
     return invalid("a routine that frees, and none that allocates");
   }
-  return start(guid, context->ControlCallback, handle, width);
+  const PerfMemory memory{context->MemAllocRoutine, context->MemFreeRoutine, context->pMemContext};
+  return start(guid, context->ControlCallback, memory, handle, width);
 }
 
 template <typename Character>
@@ -125,11 +127,6 @@ DWORD find_place(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance, ULONG counte
   return place.column == nullptr ? ERROR_NOT_FOUND : ERROR_SUCCESS;
 }
 
-// What lies in the first half of a word, which is all that a counter of 4 bytes has.
-std::uint32_t* half_of(SharedWord& word) noexcept {
-  return reinterpret_cast<std::uint32_t*>(&word);
-}
-
 template <typename Value, typename Change>
 DWORD change(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance, ULONG counter,
              Change&& how) noexcept {
@@ -140,8 +137,9 @@ DWORD change(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance, ULONG counter,
   if (place.column->bytes != sizeof(Value) || place.column->by_reference) {
     return ERROR_INVALID_PARAMETER;
   }
-  SharedWord& word = place.row->words[place.column->word];
-  how(reinterpret_cast<Value*>(half_of(word)));
+  // The program stores there, too, by whatever type it has.
+  using InBlock [[gnu::may_alias]] = Value;
+  how(reinterpret_cast<InBlock*>(place.row->slot(*place.column)));
   return ERROR_SUCCESS;
 }
 
@@ -150,19 +148,19 @@ template <typename Value>
 DWORD set_value(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance, ULONG counter,
                 Value value) noexcept {
   return change<Value>(handle, instance, counter,
-                       [&](Value* at) { __atomic_store_n(at, value, __ATOMIC_RELAXED); });
+                       [&](auto* at) { __atomic_store_n(at, value, __ATOMIC_RELAXED); });
 }
 template <typename Value>
 DWORD add_value(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance, ULONG counter,
                 Value value) noexcept {
   return change<Value>(handle, instance, counter,
-                       [&](Value* at) { __atomic_fetch_add(at, value, __ATOMIC_RELAXED); });
+                       [&](auto* at) { __atomic_fetch_add(at, value, __ATOMIC_RELAXED); });
 }
 template <typename Value>
 DWORD subtract_value(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance, ULONG counter,
                      Value value) noexcept {
   return change<Value>(handle, instance, counter,
-                       [&](Value* at) { __atomic_fetch_sub(at, value, __ATOMIC_RELAXED); });
+                       [&](auto* at) { __atomic_fetch_sub(at, value, __ATOMIC_RELAXED); });
 }
 
 DWORD set_reference(HANDLE handle, PPERF_COUNTERSET_INSTANCE instance, ULONG counter,
@@ -194,10 +192,10 @@ constexpr auto kOwn = static_cast<CharacterWidth>(sizeof(wchar_t));
 extern "C" {
 
 ULONG PerfStartProvider(LPGUID provider, PERFLIBREQUEST callback, HANDLE* handle) {
-  return guarded([&] { return start(provider, callback, handle, kOwn); });
+  return guarded([&] { return start(provider, callback, {}, handle, kOwn); });
 }
 ULONG meterbank_utf16_PerfStartProvider(LPGUID provider, PERFLIBREQUEST callback, HANDLE* handle) {
-  return guarded([&] { return start(provider, callback, handle, CharacterWidth::kTwo); });
+  return guarded([&] { return start(provider, callback, {}, handle, CharacterWidth::kTwo); });
 }
 ULONG PerfStartProviderEx(LPGUID provider, PPERF_PROVIDER_CONTEXT context, HANDLE* handle) {
   return guarded([&] { return start_with(provider, context, handle, kOwn); });
