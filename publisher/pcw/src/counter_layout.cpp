@@ -54,11 +54,13 @@ std::optional<CounterLayout> CounterLayout::of(std::span<const PCW_COUNTER_DESCR
       return std::nullopt;
     }
     const PCW_COUNTER_DESCRIPTOR& descriptor = *found->second;
-    if (width_of(counter.type) != descriptor.Size) {
-      why = which + "its type and its size differ in width";
+    const auto width = static_cast<std::uint16_t>(width_of(counter.type));
+    if (width == 0) {
+      why = which + "its type has no value";
       return std::nullopt;
     }
-    layout.columns_.push_back({descriptor.StructIndex, descriptor.Offset, descriptor.Size});
+    layout.columns_.push_back({descriptor.StructIndex, descriptor.Offset, descriptor.Size,
+                               std::min(width, descriptor.Size)});
     layout.blocks_ = std::max(layout.blocks_, std::size_t{descriptor.StructIndex} + 1);
   }
   if (layout.columns_.size() != by_id.size()) {
@@ -72,6 +74,7 @@ bool CounterLayout::is_plain_words() const noexcept {
   for (std::size_t index = 0; index < columns_.size(); ++index) {
     const Column& column = columns_[index];
     if (column.block != 0 || column.offset != 8 * index) return false;
+    if (column.bytes != column.value_bytes) return false;
   }
   return true;
 }
@@ -98,7 +101,7 @@ void CounterLayout::read(std::span<const PCW_DATA> blocks,
   for (std::size_t index = 0; index < columns_.size(); ++index) {
     const Column& column = columns_[index];
     const auto* const at = static_cast<const std::byte*>(blocks[column.block].Data) + column.offset;
-    values[index] = column.bytes == 4 ? load<CallersWord32>(at) : load<CallersWord64>(at);
+    values[index] = column.value_bytes == 4 ? load<CallersWord32>(at) : load<CallersWord64>(at);
   }
 }
 

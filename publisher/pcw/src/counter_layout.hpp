@@ -20,7 +20,8 @@ class CounterLayout {
   struct Column {
     std::uint16_t block = 0;
     std::uint16_t offset = 0;
-    std::uint16_t bytes = 0;  // 4 or 8
+    std::uint16_t bytes = 0;        // 4 or 8, of the field
+    std::uint16_t value_bytes = 0;  // 4 or 8, of what is read: no more than field or type has
   };
 
   // Nothing, and a sentence: the descriptors contradict themselves, or the description if there is
@@ -29,7 +30,7 @@ class CounterLayout {
                                          const CountersetSpec& spec, std::string& why);
 
   [[nodiscard]] std::size_t columns() const noexcept { return columns_.size(); }
-  // Column x is the x-th word of 8 bytes of the only block.
+  // Column x is the x-th word of 8 bytes of the only block, and has no more bytes than its type.
   [[nodiscard]] bool is_plain_words() const noexcept;
 
   // STATUS_SUCCESS: every value lies within its block.

@@ -118,8 +118,15 @@ TEST_F(KernelHeader, HasTheNamesAndParametersThatDriversExpect) {
 }
 
 // M87; the control is the test before.
-TEST_F(KernelHeader, DoesNotCompileWithAFieldOfTheWrongWidth) {
+TEST_F(KernelHeader, ChecksTheWidthOfFieldsWhereTheProgramAsksForIt) {
   for (const Outcome& outcome : files_.compile("driver.c", "-DWRONG")) {
+    EXPECT_TRUE(outcome.is_good) << outcome.said;
+  }
+  for (const Outcome& outcome : files_.compile("driver.c", "-DCTRPP_VERIFY_COUNTER_SIZES=1")) {
+    EXPECT_TRUE(outcome.is_good) << outcome.said;
+  }
+  for (const Outcome& outcome :
+       files_.compile("driver.c", "-DWRONG -DCTRPP_VERIFY_COUNTER_SIZES=1")) {
     EXPECT_FALSE(outcome.is_good);
     EXPECT_NE(outcome.said.find("PUMP_NAME.Letters: perf_counter_rawcount has 4 bytes"),
               std::string::npos)

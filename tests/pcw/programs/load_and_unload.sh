@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-#   load_and_unload.sh DRIVER
+#   load_and_unload.sh DRIVER [METERBANK PATH VALUE]
 #
-# Fails unless the driver publishes while it runs and leaves nothing behind when it is told to end.
+# Fails unless the driver publishes while it runs, the program METERBANK reads VALUE at PATH if they
+# are given, and the driver leaves nothing behind when it is told to end.
 set -eu
 METERBANK_DIR=$(mktemp -d)
 export METERBANK_DIR
@@ -15,6 +16,10 @@ until grep -q '^loaded' "$METERBANK_DIR.out"; do
   sleep 0.05
 done
 [ -n "$(ls "$METERBANK_DIR")" ] || { echo "nothing is published"; exit 1; }
+if [ $# -gt 1 ]; then
+  "$2" get --raw "$3" | tee "$METERBANK_DIR.out"
+  grep -qw -- "$4" "$METERBANK_DIR.out" || { echo "no $4 at $3"; exit 1; }
+fi
 kill -TERM "$driver"
 wait "$driver" || { echo "the driver failed"; exit 1; }
 [ -z "$(ls "$METERBANK_DIR")" ] || { echo "left behind: $(ls "$METERBANK_DIR")"; exit 1; }

@@ -57,12 +57,12 @@ PERFLIB_NAMES(DECLARE_WEAK_SAME, DECLARE_WEAK_WIDE)
 namespace meterbank::windows {
 namespace {
 
-const NamedFunction kKernel[] = {KERNEL_NAMES(SAME_ROW, WIDE_ROW)};
-const NamedFunction kNative[] = {NATIVE_NAMES(SAME_ROW, WIDE_ROW)};
-const NamedFunction kOle[] = {OLE_NAMES(SAME_ROW, WIDE_ROW)};
-const NamedFunction kPerfLib[] = {PERFLIB_NAMES(SAME_ROW, WIDE_ROW)};
+constexpr NamedFunction kKernel[] = {KERNEL_NAMES(SAME_ROW, WIDE_ROW)};
+constexpr NamedFunction kNative[] = {NATIVE_NAMES(SAME_ROW, WIDE_ROW)};
+constexpr NamedFunction kOle[] = {OLE_NAMES(SAME_ROW, WIDE_ROW)};
+constexpr NamedFunction kPerfLib[] = {PERFLIB_NAMES(SAME_ROW, WIDE_ROW)};
 
-const Module kModules[] = {
+constexpr Module kModules[] = {
     {"advapi32", kPerfLib}, {"api-ms-win-core-perfcounters-l1-1-0", kPerfLib},
     {"kernel32", kKernel},  {"kernelbase", kKernel},
     {"ntdll", kNative},     {"ole32", kOle},
