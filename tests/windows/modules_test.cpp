@@ -84,6 +84,7 @@ TEST(FunctionsByName, RefuseWhatIsNotLinkedOrHasNoName) {
   const HMODULE module = LoadLibraryA("advapi32");
   EXPECT_EQ(error_of(GetProcAddress(module, "PerfStartProvider")), kNoFunction);
   EXPECT_EQ(error_of(GetProcAddress(module, "RegOpenKeyExW")), kNoFunction);
+  EXPECT_EQ(error_of(GetProcAddress(LoadLibraryA("pdh"), "PdhOpenQueryW")), kNoFunction);
   EXPECT_EQ(error_of(GetProcAddress(module, "perfaddcounters")), kNoFunction);
   EXPECT_EQ(error_of(GetProcAddress(nullptr, "Sleep")), kNoFunction);
   const auto* const ordinal = reinterpret_cast<LPCSTR>(std::uintptr_t{7});

@@ -1,40 +1,142 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions are only names here: a declaration with their parameters would clash with none, and
-// tell this table nothing. Those of other libraries are weak, so that a program which reads does
-// not have to be linked with what publishes, and the other way round; meterbank::perflib and
-// meterbank::pcw ask the linker for theirs.
+// Functions are only names here, declared without their parameters; so no header that declares them
+// may be included. Those of other libraries are weak: a program that reads need not be linked with
+// what publishes, and the other way round. A weak name takes nothing out of an archive, so the
+// targets of those libraries ask the linker for one function of each of their objects.
 #include "function_table.hpp"
 
+// clang-format off: a name a line.
 // NAMES(SAME, WIDE): SAME for one body, WIDE for one of each width of wchar_t.
-#define KERNEL_NAMES(SAME, WIDE)                                                              \
-  SAME(CloseHandle)                                                                           \
-  SAME(CompareFileTime) SAME(DuplicateHandle) SAME(FileTimeToSystemTime) SAME(FreeLibrary)    \
-      SAME(GetCurrentProcess) SAME(GetCurrentProcessId) SAME(GetCurrentThreadId)              \
-          SAME(GetLastError) SAME(GetLocalTime) SAME(GetModuleHandleA) WIDE(GetModuleHandleW) \
-              WIDE(GetProcAddress) SAME(GetProcessId) SAME(GetSystemTime)                     \
-                  SAME(GetSystemTimeAsFileTime) SAME(GetSystemTimePreciseAsFileTime)          \
-                      SAME(GetTickCount) SAME(GetTickCount64) SAME(LoadLibraryA)              \
-                          SAME(LoadLibraryExA) WIDE(LoadLibraryExW) WIDE(LoadLibraryW)        \
-                              SAME(QueryPerformanceCounter) SAME(QueryPerformanceFrequency)   \
-                                  SAME(SetLastError) SAME(Sleep) SAME(SystemTimeToFileTime)   \
-                                      SAME(lstrcmpA) WIDE(lstrcmpW) SAME(lstrcmpiA)           \
-                                          WIDE(lstrcmpiW) SAME(lstrlenA) WIDE(lstrlenW)
-#define NATIVE_NAMES(SAME, WIDE) SAME(NtQuerySystemTime) WIDE(RtlInitUnicodeString)
-#define OLE_NAMES(SAME, WIDE) WIDE(CLSIDFromString) WIDE(IIDFromString) WIDE(StringFromGUID2)
-#define PERFLIB_NAMES(SAME, WIDE)                                                                 \
-  WIDE(PerfStartProvider)                                                                         \
-  WIDE(PerfStartProviderEx) SAME(PerfStopProvider) SAME(PerfSetCounterSetInfo)                    \
-      WIDE(PerfCreateInstance) WIDE(PerfQueryInstance) SAME(PerfDeleteInstance)                   \
-          SAME(PerfSetULongCounterValue) SAME(PerfSetULongLongCounterValue)                       \
-              SAME(PerfIncrementULongCounterValue) SAME(PerfIncrementULongLongCounterValue)       \
-                  SAME(PerfDecrementULongCounterValue) SAME(PerfDecrementULongLongCounterValue)   \
-                      SAME(PerfSetCounterRefValue) WIDE(PerfEnumerateCounterSet)                  \
-                          WIDE(PerfEnumerateCounterSetInstances)                                  \
-                              WIDE(PerfQueryCounterSetRegistrationInfo) WIDE(PerfOpenQueryHandle) \
-                                  SAME(PerfCloseQueryHandle) SAME(PerfAddCounters)                \
-                                      SAME(PerfDeleteCounters) SAME(PerfQueryCounterInfo)         \
-                                          SAME(PerfQueryCounterData)
+#define KERNEL_NAMES(SAME, WIDE)       \
+  SAME(CloseHandle)                    \
+  SAME(CompareFileTime)                \
+  SAME(DuplicateHandle)                \
+  SAME(FileTimeToSystemTime)           \
+  SAME(FreeLibrary)                    \
+  SAME(GetCurrentProcess)              \
+  SAME(GetCurrentProcessId)            \
+  SAME(GetCurrentThreadId)             \
+  SAME(GetLastError)                   \
+  SAME(GetLocalTime)                   \
+  SAME(GetModuleHandleA)               \
+  WIDE(GetModuleHandleW)               \
+  WIDE(GetProcAddress)                 \
+  SAME(GetProcessId)                   \
+  SAME(GetSystemTime)                  \
+  SAME(GetSystemTimeAsFileTime)        \
+  SAME(GetSystemTimePreciseAsFileTime) \
+  SAME(GetTickCount)                   \
+  SAME(GetTickCount64)                 \
+  SAME(LoadLibraryA)                   \
+  SAME(LoadLibraryExA)                 \
+  WIDE(LoadLibraryExW)                 \
+  WIDE(LoadLibraryW)                   \
+  SAME(QueryPerformanceCounter)        \
+  SAME(QueryPerformanceFrequency)      \
+  SAME(SetLastError)                   \
+  SAME(Sleep)                          \
+  SAME(SystemTimeToFileTime)           \
+  SAME(lstrcmpA)                       \
+  WIDE(lstrcmpW)                       \
+  SAME(lstrcmpiA)                      \
+  WIDE(lstrcmpiW)                      \
+  SAME(lstrlenA)                       \
+  WIDE(lstrlenW)
+#define NATIVE_NAMES(SAME, WIDE) \
+  SAME(NtQuerySystemTime)        \
+  WIDE(RtlInitUnicodeString)
+#define OLE_NAMES(SAME, WIDE) \
+  WIDE(CLSIDFromString)       \
+  WIDE(IIDFromString)         \
+  WIDE(StringFromGUID2)
+#define PERFLIB_NAMES(SAME, WIDE)           \
+  WIDE(PerfStartProvider)                   \
+  WIDE(PerfStartProviderEx)                 \
+  SAME(PerfStopProvider)                    \
+  SAME(PerfSetCounterSetInfo)               \
+  WIDE(PerfCreateInstance)                  \
+  WIDE(PerfQueryInstance)                   \
+  SAME(PerfDeleteInstance)                  \
+  SAME(PerfSetULongCounterValue)            \
+  SAME(PerfSetULongLongCounterValue)        \
+  SAME(PerfIncrementULongCounterValue)      \
+  SAME(PerfIncrementULongLongCounterValue)  \
+  SAME(PerfDecrementULongCounterValue)      \
+  SAME(PerfDecrementULongLongCounterValue)  \
+  SAME(PerfSetCounterRefValue)              \
+  WIDE(PerfEnumerateCounterSet)             \
+  WIDE(PerfEnumerateCounterSetInstances)    \
+  WIDE(PerfQueryCounterSetRegistrationInfo) \
+  WIDE(PerfOpenQueryHandle)                 \
+  SAME(PerfCloseQueryHandle)                \
+  SAME(PerfAddCounters)                     \
+  SAME(PerfDeleteCounters)                  \
+  SAME(PerfQueryCounterInfo)                \
+  SAME(PerfQueryCounterData)
+
+#define PDH_NAMES(SAME, WIDE)           \
+  SAME(PdhAddCounterA)                  \
+  WIDE(PdhAddCounterW)                  \
+  SAME(PdhAddEnglishCounterA)           \
+  WIDE(PdhAddEnglishCounterW)           \
+  SAME(PdhBindInputDataSourceA)         \
+  WIDE(PdhBindInputDataSourceW)         \
+  SAME(PdhCalculateCounterFromRawValue) \
+  SAME(PdhCloseLog)                     \
+  SAME(PdhCloseQuery)                   \
+  SAME(PdhCollectQueryData)             \
+  SAME(PdhCollectQueryDataWithTime)     \
+  SAME(PdhComputeCounterStatistics)     \
+  SAME(PdhConnectMachineA)              \
+  WIDE(PdhConnectMachineW)              \
+  SAME(PdhEnumMachinesA)                \
+  WIDE(PdhEnumMachinesW)                \
+  SAME(PdhEnumObjectItemsA)             \
+  WIDE(PdhEnumObjectItemsW)             \
+  SAME(PdhEnumObjectsA)                 \
+  WIDE(PdhEnumObjectsW)                 \
+  SAME(PdhExpandCounterPathA)           \
+  WIDE(PdhExpandCounterPathW)           \
+  SAME(PdhExpandWildCardPathA)          \
+  WIDE(PdhExpandWildCardPathW)          \
+  SAME(PdhFormatFromRawValue)           \
+  SAME(PdhGetCounterInfoA)              \
+  WIDE(PdhGetCounterInfoW)              \
+  SAME(PdhGetCounterTimeBase)           \
+  SAME(PdhGetDataSourceTimeRangeA)      \
+  SAME(PdhGetDataSourceTimeRangeH)      \
+  WIDE(PdhGetDataSourceTimeRangeW)      \
+  SAME(PdhGetDllVersion)                \
+  SAME(PdhGetFormattedCounterArrayA)    \
+  WIDE(PdhGetFormattedCounterArrayW)    \
+  SAME(PdhGetFormattedCounterValue)     \
+  SAME(PdhGetLogFileSize)               \
+  SAME(PdhGetRawCounterArrayA)          \
+  WIDE(PdhGetRawCounterArrayW)          \
+  SAME(PdhGetRawCounterValue)           \
+  SAME(PdhIsRealTimeQuery)              \
+  SAME(PdhMakeCounterPathA)             \
+  WIDE(PdhMakeCounterPathW)             \
+  SAME(PdhOpenLogA)                     \
+  WIDE(PdhOpenLogW)                     \
+  SAME(PdhOpenQueryA)                   \
+  SAME(PdhOpenQueryH)                   \
+  WIDE(PdhOpenQueryW)                   \
+  SAME(PdhParseCounterPathA)            \
+  WIDE(PdhParseCounterPathW)            \
+  SAME(PdhParseInstanceNameA)           \
+  WIDE(PdhParseInstanceNameW)           \
+  SAME(PdhRemoveCounter)                \
+  SAME(PdhSetCounterScaleFactor)        \
+  SAME(PdhSetQueryTimeRange)            \
+  SAME(PdhUpdateLogA)                   \
+  WIDE(PdhUpdateLogW)                   \
+  SAME(PdhValidatePathA)                \
+  SAME(PdhValidatePathExA)              \
+  WIDE(PdhValidatePathExW)              \
+  WIDE(PdhValidatePathW)
+// clang-format on
 
 #define DECLARE_SAME(name) void name();
 #define DECLARE_WIDE(name) \
@@ -52,6 +154,7 @@ KERNEL_NAMES(DECLARE_SAME, DECLARE_WIDE)
 NATIVE_NAMES(DECLARE_SAME, DECLARE_WIDE)
 OLE_NAMES(DECLARE_SAME, DECLARE_WIDE)
 PERFLIB_NAMES(DECLARE_WEAK_SAME, DECLARE_WEAK_WIDE)
+PDH_NAMES(DECLARE_WEAK_SAME, DECLARE_WEAK_WIDE)
 }
 
 namespace meterbank::windows {
@@ -61,11 +164,13 @@ constexpr NamedFunction kKernel[] = {KERNEL_NAMES(SAME_ROW, WIDE_ROW)};
 constexpr NamedFunction kNative[] = {NATIVE_NAMES(SAME_ROW, WIDE_ROW)};
 constexpr NamedFunction kOle[] = {OLE_NAMES(SAME_ROW, WIDE_ROW)};
 constexpr NamedFunction kPerfLib[] = {PERFLIB_NAMES(SAME_ROW, WIDE_ROW)};
+constexpr NamedFunction kPdh[] = {PDH_NAMES(SAME_ROW, WIDE_ROW)};
 
 constexpr Module kModules[] = {
     {"advapi32", kPerfLib}, {"api-ms-win-core-perfcounters-l1-1-0", kPerfLib},
     {"kernel32", kKernel},  {"kernelbase", kKernel},
     {"ntdll", kNative},     {"ole32", kOle},
+    {"pdh", kPdh},
 };
 
 }  // namespace
