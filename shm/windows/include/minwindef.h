@@ -42,6 +42,13 @@ typedef struct _FILETIME {
   DWORD dwHighDateTime;
 } FILETIME, *PFILETIME, *LPFILETIME;
 
+#if defined(__cplusplus)
+#define INVALID_HANDLE_VALUE (reinterpret_cast<HANDLE>(static_cast<LONG_PTR>(-1)))
+#else
+#define INVALID_HANDLE_VALUE ((HANDLE)(LONG_PTR)-1)
+#endif
+#define INFINITE 0xffffffffU
+
 #define MAKEWORD(low, high)                                                          \
   METERBANK_CAST(WORD, METERBANK_CAST(BYTE, METERBANK_CAST(DWORD_PTR, low) & 0xff) | \
                            (METERBANK_CAST(WORD, METERBANK_CAST(DWORD_PTR, high) & 0xff) << 8))

@@ -8,13 +8,6 @@
 
 #include "windef.h"
 
-#if defined(__cplusplus)
-#define INVALID_HANDLE_VALUE (reinterpret_cast<HANDLE>(static_cast<LONG_PTR>(-1)))
-#else
-#define INVALID_HANDLE_VALUE ((HANDLE)(LONG_PTR)-1)
-#endif
-#define INFINITE 0xffffffffU
-
 typedef struct _SYSTEMTIME {
   WORD wYear;
   WORD wMonth;

@@ -148,9 +148,9 @@ std::optional<std::string> foreign_part(const CountersetSpec& set) {
   return std::nullopt;
 }
 
-data counter_data(const CounterSpec& counter, std::uint32_t& offset) {
+// PerfLib gives each counter 8 bytes, behind the struct of an instance, whatever its width.
+data counter_data(const CounterSpec& counter, std::size_t index) {
   const std::uint32_t width = width_of(counter.type);
-  if (width == 8) offset = (offset + 7) / 8 * 8;
   data object(data::type::object);
   object.set("id", std::to_string(counter.id));
   object.set("type", macro_of(counter.type));
@@ -161,8 +161,7 @@ data counter_data(const CounterSpec& counter, std::uint32_t& offset) {
   object.set("attributes", attributes_of(counter.attributes));
   object.set("detail", detail_of(counter.detail));
   object.set("scale", std::to_string(counter.scale));
-  object.set("offset", std::to_string(offset));
-  offset += width;
+  object.set("offset", std::to_string(8 * index));
   return object;
 }
 
@@ -257,9 +256,8 @@ Result<data> code_data(const Manifest& manifest, const Counterset& counterset) {
   }
   const bool is_kernel = manifest.provider.mode.value == ProviderMode::kKernel;
   data counters(data::type::list);
-  std::uint32_t offset = 0;
   for (std::size_t index = 0; index < specs.size(); ++index) {
-    data object = counter_data(specs[index], offset);
+    data object = counter_data(specs[index], index);
     if (is_kernel) {
       const Counter& counter = counterset.counters[index];
       const StructSpec* const holder = struct_of(counterset, counter);
