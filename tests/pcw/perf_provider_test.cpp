@@ -195,6 +195,8 @@ TEST_F(PerfProviderTest, TakesNamesFromADescriptionOfItsGuid) {
   const auto row = create(L"a", 1);
   ASSERT_EQ(PerfSetULongCounterValue(provider_, row, 1, 5), kGood);
   EXPECT_EQ(asked_value("queues/a/length"), 5U);
+  // The block is in the order of the template, whatever the description has first.
+  EXPECT_EQ(*reinterpret_cast<const ULONGLONG*>(row + 1), 5U);
 }
 
 TEST_F(PerfProviderTest, ChecksInstances) {

@@ -116,6 +116,18 @@ TEST(ProcessHandle, IsTheOnlyKindThereIs) {
   EXPECT_EQ(GetLastError(), kNoHandle);
 }
 
+TEST(BadMemory, IsWhatTheProcessHasNoRightTo) {
+  static const char kConstant[] = "text";
+  char text[4] = {};
+  EXPECT_FALSE(IsBadReadPtr(kConstant, sizeof kConstant));
+  EXPECT_TRUE(IsBadWritePtr(const_cast<char*>(kConstant), sizeof kConstant));
+  EXPECT_FALSE(IsBadWritePtr(text, sizeof text));
+  EXPECT_TRUE(IsBadReadPtr(nullptr, 1));
+  EXPECT_TRUE(IsBadReadPtr(text, ~UINT_PTR{0}));
+  EXPECT_TRUE(IsBadWritePtr(text, UINT_PTR{1} << 46));
+  EXPECT_FALSE(IsBadReadPtr(nullptr, 0));
+}
+
 TEST(NativeTime, IsTheTimeOfTheSystem) {
   LARGE_INTEGER native;
   FILETIME time;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -33,6 +34,14 @@ class HandleTable {
     objects_.emplace(handle, std::move(object));
     return handle;
   }
+  // The same for handles that are addresses on Windows, where programs may look at the memory
+  // there. It is 8 bytes, and never given back, so that the handle is never given twice.
+  std::uintptr_t insert_at_address(std::shared_ptr<Object> object) {
+    const std::lock_guard lock(mutex_);
+    const auto handle = reinterpret_cast<std::uintptr_t>(&addresses_.emplace_back(0));
+    objects_.emplace(handle, std::move(object));
+    return handle;
+  }
   // Null: the handle is invalid or closed.
   [[nodiscard]] std::shared_ptr<Object> find(const void* handle) const {
     const std::lock_guard lock(mutex_);
@@ -55,6 +64,7 @@ class HandleTable {
  private:
   mutable std::mutex mutex_;
   std::unordered_map<std::uintptr_t, std::shared_ptr<Object>> objects_;
+  std::deque<std::uint64_t> addresses_;  // which never moves what it holds
 };
 
 }  // namespace meterbank::pcw

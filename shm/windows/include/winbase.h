@@ -70,6 +70,11 @@ BOOL WINAPI DuplicateHandle(HANDLE source_process, HANDLE source, HANDLE target_
 // FALSE, and ERROR_INVALID_HANDLE: not a handle that DuplicateHandle gave, or closed already.
 BOOL WINAPI CloseHandle(HANDLE handle);
 
+// Whether the process lacks the right to some of the bytes at this moment; a system call or more.
+// No bytes are never bad.
+BOOL WINAPI IsBadReadPtr(LPCVOID address, UINT_PTR bytes);
+BOOL WINAPI IsBadWritePtr(LPVOID address, UINT_PTR bytes);
+
 // ---- Modules: functions by name ----
 //
 // There are no libraries to load: advapi32, kernel32, kernelbase, ntdll, ole32 and pdh are names

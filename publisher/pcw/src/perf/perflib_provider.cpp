@@ -36,7 +36,7 @@ DWORD start(const GUID* guid, PERFLIBREQUEST callback, PerfMemory memory, HANDLE
   if (!made) return refuse_as_error(made.error());
   auto provider =
       std::make_shared<PerfProvider>(std::move(*made), guid_of(*guid), callback, memory, width);
-  const std::uintptr_t number = Providers::shared().insert(provider);
+  const std::uintptr_t number = Providers::shared().insert_at_address(provider);
   provider->set_handle(number);
   *handle = reinterpret_cast<HANDLE>(number);
   return ERROR_SUCCESS;

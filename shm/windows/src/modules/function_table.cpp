@@ -28,6 +28,8 @@
   SAME(GetSystemTimePreciseAsFileTime) \
   SAME(GetTickCount)                   \
   SAME(GetTickCount64)                 \
+  SAME(IsBadReadPtr)                   \
+  SAME(IsBadWritePtr)                  \
   SAME(LoadLibraryA)                   \
   SAME(LoadLibraryExA)                 \
   WIDE(LoadLibraryExW)                 \
