@@ -6,7 +6,7 @@
 // the values follow the struct, 8 bytes for each counter in the order of the template, and a
 // by-reference counter has an address in its place. Counting is an atomic instruction on the block,
 // and a reader that collects gets a copy of it: no store of the program could tell that it was
-// made, so nothing short of the block can be up to date. docs/decisions/0022 says what that costs.
+// made, so nothing short of the block can be up to date. docs/decisions/0023 says what that costs.
 #pragma once
 
 #include <perflib.h>
