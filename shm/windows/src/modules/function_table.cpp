@@ -7,52 +7,52 @@
 #include "function_table.hpp"
 
 // clang-format off: a name a line.
-// NAMES(SAME, WIDE): SAME for one body, WIDE for one of each width of wchar_t.
-#define KERNEL_NAMES(SAME, WIDE)       \
-  SAME(CloseHandle)                    \
-  SAME(CompareFileTime)                \
-  SAME(DuplicateHandle)                \
-  SAME(FileTimeToSystemTime)           \
-  SAME(FreeLibrary)                    \
-  SAME(GetCurrentProcess)              \
-  SAME(GetCurrentProcessId)            \
-  SAME(GetCurrentThreadId)             \
-  SAME(GetLastError)                   \
-  SAME(GetLocalTime)                   \
-  SAME(GetModuleHandleA)               \
-  WIDE(GetModuleHandleW)               \
-  WIDE(GetProcAddress)                 \
-  SAME(GetProcessId)                   \
-  SAME(GetSystemTime)                  \
-  SAME(GetSystemTimeAsFileTime)        \
-  SAME(GetSystemTimePreciseAsFileTime) \
-  SAME(GetTickCount)                   \
-  SAME(GetTickCount64)                 \
-  SAME(IsBadReadPtr)                   \
-  SAME(IsBadWritePtr)                  \
-  SAME(LoadLibraryA)                   \
-  SAME(LoadLibraryExA)                 \
-  WIDE(LoadLibraryExW)                 \
-  WIDE(LoadLibraryW)                   \
-  SAME(QueryPerformanceCounter)        \
-  SAME(QueryPerformanceFrequency)      \
-  SAME(SetLastError)                   \
-  SAME(Sleep)                          \
-  SAME(SystemTimeToFileTime)           \
-  SAME(lstrcmpA)                       \
-  WIDE(lstrcmpW)                       \
-  SAME(lstrcmpiA)                      \
-  WIDE(lstrcmpiW)                      \
-  SAME(lstrlenA)                       \
+// ..._NAMES(SAME, WIDE): SAME for one body, WIDE for one of each width of wchar_t.
+#define METERBANK_KERNEL_NAMES(SAME, WIDE) \
+  SAME(CloseHandle)                        \
+  SAME(CompareFileTime)                    \
+  SAME(DuplicateHandle)                    \
+  SAME(FileTimeToSystemTime)               \
+  SAME(FreeLibrary)                        \
+  SAME(GetCurrentProcess)                  \
+  SAME(GetCurrentProcessId)                \
+  SAME(GetCurrentThreadId)                 \
+  SAME(GetLastError)                       \
+  SAME(GetLocalTime)                       \
+  SAME(GetModuleHandleA)                   \
+  WIDE(GetModuleHandleW)                   \
+  WIDE(GetProcAddress)                     \
+  SAME(GetProcessId)                       \
+  SAME(GetSystemTime)                      \
+  SAME(GetSystemTimeAsFileTime)            \
+  SAME(GetSystemTimePreciseAsFileTime)     \
+  SAME(GetTickCount)                       \
+  SAME(GetTickCount64)                     \
+  SAME(IsBadReadPtr)                       \
+  SAME(IsBadWritePtr)                      \
+  SAME(LoadLibraryA)                       \
+  SAME(LoadLibraryExA)                     \
+  WIDE(LoadLibraryExW)                     \
+  WIDE(LoadLibraryW)                       \
+  SAME(QueryPerformanceCounter)            \
+  SAME(QueryPerformanceFrequency)          \
+  SAME(SetLastError)                       \
+  SAME(Sleep)                              \
+  SAME(SystemTimeToFileTime)               \
+  SAME(lstrcmpA)                           \
+  WIDE(lstrcmpW)                           \
+  SAME(lstrcmpiA)                          \
+  WIDE(lstrcmpiW)                          \
+  SAME(lstrlenA)                           \
   WIDE(lstrlenW)
-#define NATIVE_NAMES(SAME, WIDE) \
-  SAME(NtQuerySystemTime)        \
+#define METERBANK_NATIVE_NAMES(SAME, WIDE) \
+  SAME(NtQuerySystemTime)                  \
   WIDE(RtlInitUnicodeString)
-#define OLE_NAMES(SAME, WIDE) \
-  WIDE(CLSIDFromString)       \
-  WIDE(IIDFromString)         \
+#define METERBANK_OLE_NAMES(SAME, WIDE) \
+  WIDE(CLSIDFromString)                 \
+  WIDE(IIDFromString)                   \
   WIDE(StringFromGUID2)
-#define PERFLIB_NAMES(SAME, WIDE)           \
+#define METERBANK_PERFLIB_NAMES(SAME, WIDE) \
   WIDE(PerfStartProvider)                   \
   WIDE(PerfStartProviderEx)                 \
   SAME(PerfStopProvider)                    \
@@ -77,7 +77,7 @@
   SAME(PerfQueryCounterInfo)                \
   SAME(PerfQueryCounterData)
 
-#define PDH_NAMES(SAME, WIDE)           \
+#define METERBANK_PDH_NAMES(SAME, WIDE) \
   SAME(PdhAddCounterA)                  \
   WIDE(PdhAddCounterW)                  \
   SAME(PdhAddEnglishCounterA)           \
@@ -140,33 +140,36 @@
   WIDE(PdhValidatePathW)
 // clang-format on
 
-#define DECLARE_SAME(name) void name();
-#define DECLARE_WIDE(name) \
-  void name();             \
+#define METERBANK_DECLARE_SAME(name) void name();
+#define METERBANK_DECLARE_WIDE(name) \
+  void name();                       \
   void meterbank_utf16_##name();
-#define DECLARE_WEAK_SAME(name) [[gnu::weak]] void name();
-#define DECLARE_WEAK_WIDE(name) \
-  [[gnu::weak]] void name();    \
+#define METERBANK_DECLARE_WEAK_SAME(name) [[gnu::weak]] void name();
+#define METERBANK_DECLARE_WEAK_WIDE(name) \
+  [[gnu::weak]] void name();              \
   [[gnu::weak]] void meterbank_utf16_##name();
-#define SAME_ROW(name) {#name, name, name},
-#define WIDE_ROW(name) {#name, name, meterbank_utf16_##name},
+#define METERBANK_SAME_ROW(name) {#name, name, name},
+#define METERBANK_WIDE_ROW(name) {#name, name, meterbank_utf16_##name},
 
 extern "C" {
-KERNEL_NAMES(DECLARE_SAME, DECLARE_WIDE)
-NATIVE_NAMES(DECLARE_SAME, DECLARE_WIDE)
-OLE_NAMES(DECLARE_SAME, DECLARE_WIDE)
-PERFLIB_NAMES(DECLARE_WEAK_SAME, DECLARE_WEAK_WIDE)
-PDH_NAMES(DECLARE_WEAK_SAME, DECLARE_WEAK_WIDE)
+METERBANK_KERNEL_NAMES(METERBANK_DECLARE_SAME, METERBANK_DECLARE_WIDE)
+METERBANK_NATIVE_NAMES(METERBANK_DECLARE_SAME, METERBANK_DECLARE_WIDE)
+METERBANK_OLE_NAMES(METERBANK_DECLARE_SAME, METERBANK_DECLARE_WIDE)
+METERBANK_PERFLIB_NAMES(METERBANK_DECLARE_WEAK_SAME, METERBANK_DECLARE_WEAK_WIDE)
+METERBANK_PDH_NAMES(METERBANK_DECLARE_WEAK_SAME, METERBANK_DECLARE_WEAK_WIDE)
 }
 
 namespace meterbank::windows {
 namespace {
 
-constexpr NamedFunction kKernel[] = {KERNEL_NAMES(SAME_ROW, WIDE_ROW)};
-constexpr NamedFunction kNative[] = {NATIVE_NAMES(SAME_ROW, WIDE_ROW)};
-constexpr NamedFunction kOle[] = {OLE_NAMES(SAME_ROW, WIDE_ROW)};
-constexpr NamedFunction kPerfLib[] = {PERFLIB_NAMES(SAME_ROW, WIDE_ROW)};
-constexpr NamedFunction kPdh[] = {PDH_NAMES(SAME_ROW, WIDE_ROW)};
+constexpr NamedFunction kKernel[] = {
+    METERBANK_KERNEL_NAMES(METERBANK_SAME_ROW, METERBANK_WIDE_ROW)};
+constexpr NamedFunction kNative[] = {
+    METERBANK_NATIVE_NAMES(METERBANK_SAME_ROW, METERBANK_WIDE_ROW)};
+constexpr NamedFunction kOle[] = {METERBANK_OLE_NAMES(METERBANK_SAME_ROW, METERBANK_WIDE_ROW)};
+constexpr NamedFunction kPerfLib[] = {
+    METERBANK_PERFLIB_NAMES(METERBANK_SAME_ROW, METERBANK_WIDE_ROW)};
+constexpr NamedFunction kPdh[] = {METERBANK_PDH_NAMES(METERBANK_SAME_ROW, METERBANK_WIDE_ROW)};
 
 constexpr Module kModules[] = {
     {"advapi32", kPerfLib}, {"api-ms-win-core-perfcounters-l1-1-0", kPerfLib},
