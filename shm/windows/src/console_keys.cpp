@@ -16,11 +16,18 @@ namespace {
 
 constexpr int kNoKey = -1;
 
+// The kernel stops a program that runs in the background if it changes its terminal.
+bool is_in_background() noexcept {
+  const pid_t foreground = ::tcgetpgrp(STDIN_FILENO);
+  return foreground > 0 && foreground != ::getpgrp();
+}
+
 // A terminal without lines and echo, as long as this lives. Signals of keys stay, so that Ctrl-C
 // ends a program that waits for a key.
 class KeyByKey {
  public:
-  KeyByKey() noexcept : is_terminal_(::tcgetattr(STDIN_FILENO, &before_) == 0) {
+  KeyByKey() noexcept
+      : is_terminal_(!is_in_background() && ::tcgetattr(STDIN_FILENO, &before_) == 0) {
     if (!is_terminal_) return;
     termios keys = before_;
     keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
@@ -63,6 +70,7 @@ extern "C" {
 
 // Asks for bytes, not for readiness: a pipe that has ended is ready for ever.
 int _kbhit(void) {
+  if (is_in_background()) return 0;  // its keys go to another program
   const KeyByKey keys;
   int waiting = 0;
   return ::ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting > 0 ? 1 : 0;
