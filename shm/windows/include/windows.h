@@ -18,8 +18,11 @@
 #include "winperf.h"
 
 #if defined(__cplusplus)
+// Some sources include this header between the braces of extern "C".
+extern "C++" {
 #include "meterbank/windows/console_text.h"
 #include "meterbank/windows/secure_crt.h"
+}
 #endif
 
 #if !defined(WIN32_LEAN_AND_MEAN)
