@@ -15,8 +15,8 @@
 #include "ntstatus.h"
 
 #if defined(__cplusplus)
-// Drivers are mostly C, where abs takes what it is given; C++ alone would find this ambiguous. Those
-// in C++ include this header between the braces of extern "C".
+// Drivers are mostly C, where abs takes what it is given; C++ alone would find this ambiguous.
+// Those in C++ include this header between the braces of extern "C".
 extern "C++" {
 inline int abs(unsigned int value) noexcept { return abs(static_cast<int>(value)); }
 }
