@@ -6,15 +6,13 @@
 #include "perflib.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstring>
 #include <new>
 
-#include "meterbank/shm/case_fold.hpp"
+#include "meterbank/windows/machine_name.hpp"
 #include "meterbank/windows/utf16_functions.h"
 #include "meterbank/windows/wide_text.hpp"
 #include "query/query_handles.hpp"
@@ -50,7 +48,7 @@ CharacterWidth width_of_text(const char16_t*) noexcept { return CharacterWidth::
 constexpr std::size_t kMachineMax = 256;
 
 template <typename Character>
-std::optional<std::string> machine_name(const Character* machine) {
+std::optional<std::string> text_of_machine(const Character* machine) {
   std::size_t length = 0;
   while (length < kMachineMax && machine[length] != 0) ++length;
   if (length == kMachineMax) return std::nullopt;
@@ -60,12 +58,8 @@ std::optional<std::string> machine_name(const Character* machine) {
 template <typename Character>
 bool is_this_machine(const Character* machine) {
   if (machine == nullptr) return true;
-  auto name = machine_name(machine);
-  if (!name) return false;
-  if (name->starts_with("\\\\")) name->erase(0, 2);
-  if (name->empty() || *name == "." || equal_folded(*name, "localhost")) return true;
-  std::array<char, kMachineMax> own{};
-  return ::gethostname(own.data(), own.size() - 1) == 0 && equal_folded(*name, own.data());
+  const auto name = text_of_machine(machine);
+  return name && names_this_machine(*name);
 }
 
 Guid guid_of(const GUID& guid) noexcept {
