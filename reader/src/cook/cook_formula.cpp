@@ -198,6 +198,23 @@ bool needs_two_samples(CounterType type) noexcept {
   return row != nullptr && row->formula != Formula::kNone && !is_of_one_sample(row->formula);
 }
 
+SecondInput second_input_of(CounterType type) noexcept {
+  const TypeRow* row = row_of(type);
+  if (row == nullptr) return SecondInput::kNone;
+  if (row->base_bytes != 0) return SecondInput::kBase;
+  switch (row->clock) {
+    case Clock::kPerformance:
+      return SecondInput::kPerformanceClock;
+    case Clock::k100Ns:
+      return SecondInput::k100NsClock;
+    case Clock::kObject:
+      return SecondInput::kObjectClock;
+    case Clock::kNone:
+      break;
+  }
+  return SecondInput::kNone;
+}
+
 CookedValue cook(CounterType type, const RawValue* older, const RawValue& newer,
                  CookOptions options) noexcept {
   const TypeRow* row = row_of(type);

@@ -57,6 +57,16 @@ CookedValue cooked_in_form(const CounterView& counter, CookedValue plain,
                               : CookedValue{0, CookStatus::kNotFinite};
 }
 
+std::uint64_t whole_of(std::uint64_t stored, ValueForm form) noexcept {
+  if (form != ValueForm::kReal) return stored;
+  constexpr double kBeyond = 0x1p63;
+  const double rounded = std::round(std::bit_cast<double>(stored));
+  if (std::isnan(rounded)) return 0;
+  if (rounded >= kBeyond) return std::uint64_t{1} << 63 ^ ~std::uint64_t{0};
+  if (rounded < -kBeyond) return std::uint64_t{1} << 63;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(rounded));
+}
+
 std::uint64_t joined_in_form(ValueForm form, std::uint32_t aggregate, std::uint64_t so_far,
                              std::uint64_t next) noexcept {
   const bool is_ordered = aggregate == kAggregateMinimum || aggregate == kAggregateMaximum;

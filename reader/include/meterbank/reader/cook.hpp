@@ -71,6 +71,20 @@ struct CookedValue {
 // True if the type needs two samples.
 [[nodiscard]] bool needs_two_samples(CounterType type) noexcept;
 
+// What the formula of a type takes of a RawValue besides the value itself.
+enum class SecondInput : std::uint8_t {
+  kNone,
+  kBase,
+  kPerformanceClock,  // time_ns
+  k100NsClock,        // time_ns, in steps of 100
+  kObjectClock,       // object_time
+};
+[[nodiscard]] SecondInput second_input_of(CounterType type) noexcept;
+
+// A stored value for callers that know whole numbers only: a real one is rounded, half away from
+// zero, with a sign in two's complement, as far as 64 bits go. What is not a number is zero.
+[[nodiscard]] std::uint64_t whole_of(std::uint64_t stored, ValueForm form) noexcept;
+
 // Two values as one by CounterView::aggregate. An average is a sum until it is divided.
 template <typename T>
 [[nodiscard]] T joined(std::uint32_t aggregate, T so_far, T next) noexcept {

@@ -2,8 +2,6 @@
 //
 // The hot half of ResultPlan: a sample becomes a result. No system call, no allocation.
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
 
 #include "../unanswered.hpp"
@@ -29,18 +27,6 @@ std::byte* store_value(std::byte* target, std::uint64_t value, std::uint32_t byt
   const StoredValue stored{{bytes, kValueBytes}, value};
   std::memcpy(target, &stored, sizeof stored);
   return target + sizeof stored;
-}
-
-// A value for callers that know whole numbers only: a real one is rounded, with a sign in two's
-// complement, as far as it goes. What is no number is zero.
-std::uint64_t whole(std::uint64_t stored, ValueForm form) noexcept {
-  if (form != ValueForm::kReal) return stored;
-  constexpr double kBeyond = 0x1p63;
-  const double rounded = std::round(std::bit_cast<double>(stored));
-  if (std::isnan(rounded)) return 0;
-  if (rounded >= kBeyond) return std::uint64_t{1} << 63 ^ ~std::uint64_t{0};
-  if (rounded < -kBeyond) return std::uint64_t{1} << 63;
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(rounded));
 }
 
 bool has_sign(ValueForm form) noexcept {
@@ -126,7 +112,7 @@ class ResultPlan::Writer {
     for (std::size_t index = 0; index < columns; ++index) {
       const Column& column = first[index];
       const std::uint64_t value =
-          column.counter == nullptr ? 0 : whole(values[*column.counter], column.form);
+          column.counter == nullptr ? 0 : whole_of(values[*column.counter], column.form);
       target = store_value(target, value, column.bytes);
     }
     target_ = target;
@@ -188,7 +174,7 @@ std::uint64_t ResultPlan::sum(const Block& block, std::size_t column, const Samp
     const Row& row = rows_[block.summed.first + index];
     const Column& place = columns_[row.first_column + column];
     if (place.counter == nullptr || place.bytes == 0 || !is_good(row, sample)) continue;
-    std::uint64_t value = whole(sample.stored(row.row)[*place.counter], place.form);
+    std::uint64_t value = whole_of(sample.stored(row.row)[*place.counter], place.form);
     if (place.bytes == 4) value &= 0xffffffff;
     if (count == 0) {
       function = place.joined_by;
@@ -203,7 +189,7 @@ std::uint64_t ResultPlan::sum(const Block& block, std::size_t column, const Samp
   }
   if (count != 0 && function != kAggregateUndefined && block.ended.count != 0) {
     const EndedValues::Value& ended = ended_[block.ended.first + column];
-    if (ended.count != 0) result = joined_whole(function, form, result, whole(ended.raw, form));
+    if (ended.count != 0) result = joined_whole(function, form, result, whole_of(ended.raw, form));
     count += ended.count;
   }
   return function == kAggregateAverage && count != 0 ? divided(result, count, form) : result;
