@@ -9,7 +9,7 @@
 #include "cli/format/separated_values.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
-#include "cli/pdh_log/log_format.hpp"
+#include "meterbank/pdh_log/log_format.hpp"
 #include "cli/session/waiter.hpp"
 #include "cli/watch/screen.hpp"
 #include "cli_json.hpp"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cli/compat/output_file.hpp"
-#include "cli/pdh_log/log_filter.hpp"
-#include "cli/pdh_log/log_merge.hpp"
+#include "meterbank/pdh_log/log_filter.hpp"
+#include "meterbank/pdh_log/log_merge.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/output.hpp"
 #include "cli/verbs.hpp"

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fields of csv, tsv and of the Windows logs.
-//
-// A spreadsheet takes a cell that begins with = + - or @ for a formula, and a formula can send the
-// other cells somewhere or start a program. So a cell or heading that begins with one of them, or
-// with its fullwidth form, behind any number of blanks, gets an apostrophe in front, which
-// spreadsheets read as "this is text". Numbers keep their sign. Tabs and line ends are escaped.
+// Fields of csv and tsv. What a spreadsheet would take for a formula is marked as text
+// (meterbank/pdh_log/spreadsheet_text.hpp). Tabs and line ends are escaped.
 #pragma once
 
 #include <string>
@@ -14,9 +10,6 @@
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
-
-// `shown` is cleaned text.
-[[nodiscard]] std::string spreadsheet_text(std::string shown);
 
 // Foreign text as RFC 4180 wants it: quoted if it must be, quotation marks doubled.
 [[nodiscard]] std::string csv_field(std::string_view text, Charset charset = Charset::kUtf8);

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cli/format/kinds.hpp"
-#include "cli/pdh_log/log_format.hpp"
+#include "meterbank/pdh_log/log_format.hpp"
 #include "cli/session/machine.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/utf8.hpp"

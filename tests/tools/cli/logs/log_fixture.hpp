@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/pdh_log/log_reader.hpp"
+#include "meterbank/pdh_log/log_reader.hpp"
 
 namespace meterbank::cli {
 

@@ -9,7 +9,7 @@
 
 #include "meterbank/base/result.hpp"
 
-namespace meterbank::cli {
+namespace meterbank {
 
 struct LogColumns {
   std::vector<std::size_t> columns;    // in the order of the log, each once
@@ -22,4 +22,4 @@ struct LogColumns {
 [[nodiscard]] Result<LogColumns> choose_log_columns(const std::vector<std::string>& paths,
                                                     const std::vector<std::string>& patterns);
 
-}  // namespace meterbank::cli
+}  // namespace meterbank

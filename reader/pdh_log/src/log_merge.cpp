@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/pdh_log/log_merge.hpp"
-
-#include <fmt/format.h>
+#include "meterbank/pdh_log/log_merge.hpp"
 
 #include <deque>
 #include <unordered_map>
@@ -9,7 +7,7 @@
 
 #include "meterbank/shm/case_fold.hpp"
 
-namespace meterbank::cli {
+namespace meterbank {
 namespace {
 
 // For each path of `other`, its place in `first`; a path that is there twice is taken in order.
@@ -24,15 +22,15 @@ Result<std::vector<std::size_t>> match_paths(const std::vector<std::string>& fir
     const auto place = places.find(path);
     if (place == places.end() || place->second.empty()) {
       return fail(ErrorCode::kInvalidArgument,
-                  fmt::format("{}: different counters: only the second has '{}'", names, path),
-                  remedy);
+                  names + ": different counters: only the second has '" + path + "'", remedy);
     }
     columns.push_back(place->second.front());
     place->second.pop_front();
   }
   if (other.size() < first.size()) {
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: different counters: {} and {}", names, first.size(), other.size()),
+                names + ": different counters: " + std::to_string(first.size()) + " and " +
+                    std::to_string(other.size()),
                 remedy);
   }
   return columns;
@@ -42,8 +40,7 @@ Result<std::vector<std::size_t>> match_paths(const std::vector<std::string>& fir
 
 Result<LogMerge::Source> LogMerge::join(LogReader log, const LogHeader& first,
                                         const std::string& first_name) {
-  auto columns = match_paths(first.paths, log.header().paths,
-                             fmt::format("{} and {}", first_name, log.name()));
+  auto columns = match_paths(first.paths, log.header().paths, first_name + " and " + log.name());
   if (!columns) return tl::make_unexpected(columns.error());
   std::chrono::minutes shift{0};
   const auto& zone = log.header().zone;
@@ -79,6 +76,11 @@ Result<void> LogMerge::advance(Source& source) {
 }
 
 Result<bool> LogMerge::next(LogRecord& record) {
+  // Not when it was taken: a fault behind a record is no fault of that record.
+  if (taken_) {
+    if (auto head = advance(sources_[*taken_]); !head) return tl::make_unexpected(head.error());
+    taken_.reset();
+  }
   Source* earliest = nullptr;
   for (auto& source : sources_) {
     if (!source.has_head) continue;
@@ -90,8 +92,8 @@ Result<bool> LogMerge::next(LogRecord& record) {
   for (std::size_t i = 0; i < earliest->columns.size(); ++i) {
     record.values[earliest->columns[i]] = earliest->head.values[i];
   }
-  if (auto head = advance(*earliest); !head) return tl::make_unexpected(head.error());
+  taken_ = static_cast<std::size_t>(earliest - sources_.data());
   return true;
 }
 
-}  // namespace meterbank::cli
+}  // namespace meterbank

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/pdh_log/log_time.hpp"
+#include "meterbank/pdh_log/log_time.hpp"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <ctime>
 
-namespace meterbank::cli {
+namespace meterbank {
 namespace {
 
 // Takes a number of `digits_min` to `digits_max` digits off the front.
@@ -27,6 +26,11 @@ bool take(std::string_view& text, char expected) {
   if (text.empty() || text.front() != expected) return false;
   text.remove_prefix(1);
   return true;
+}
+
+void append_padded(std::int64_t number, std::size_t digits, std::string& text) {
+  const std::string plain = std::to_string(number);
+  text.append(digits - std::min(digits, plain.size()), '0').append(plain);
 }
 
 std::tm fields_of(std::uint64_t realtime_ns) {
@@ -64,10 +68,15 @@ std::string print_log_time(LogTime time) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date(day);
   const auto of_day = std::chrono::duration_cast<std::chrono::milliseconds>(time - day).count();
-  return fmt::format("{:02}/{:02}/{:04} {:02}:{:02}:{:02}.{:03}",
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     static_cast<int>(date.year()), of_day / 3'600'000, of_day / 60'000 % 60,
-                     of_day / 1000 % 60, of_day % 1000);
+  std::string text;
+  append_padded(static_cast<unsigned>(date.month()), 2, text);
+  append_padded(static_cast<unsigned>(date.day()), 2, text.append("/"));
+  append_padded(static_cast<int>(date.year()), 4, text.append("/"));
+  append_padded(of_day / 3'600'000, 2, text.append(" "));
+  append_padded(of_day / 60'000 % 60, 2, text.append(":"));
+  append_padded(of_day / 1000 % 60, 2, text.append(":"));
+  append_padded(of_day % 1000, 3, text.append("."));
+  return text;
 }
 
 std::optional<LogTime> parse_log_time(std::string_view text) {
@@ -97,4 +106,4 @@ LogZone log_zone_at(std::uint64_t realtime_ns) {
   return {fields.tm_zone, static_cast<int>(-fields.tm_gmtoff / 60)};
 }
 
-}  // namespace meterbank::cli
+}  // namespace meterbank

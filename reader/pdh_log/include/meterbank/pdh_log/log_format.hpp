@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/pdh_log/log_time.hpp"
+#include "meterbank/pdh_log/log_time.hpp"
 
-namespace meterbank::cli {
+namespace meterbank {
 
 enum class LogFormat : std::uint8_t { kCsv, kTsv };
 
@@ -31,7 +31,7 @@ inline constexpr const char* kLogLineEnd = "\r\n";
 
 // Complete lines, ending in CR LF. A quotation mark within a field is doubled. Paths are cleaned
 // where they are made or read; one that a spreadsheet would take for a formula is marked as text
-// (separated_values.hpp). Windows' own begin with two backslashes.
+// (spreadsheet_text.hpp). Windows' own begin with two backslashes.
 [[nodiscard]] std::string print_log_header(const LogHeader& header);
 // The same line in pieces: the title, each path, kLogLineEnd.
 [[nodiscard]] std::string print_log_title(LogFormat format, const std::optional<LogZone>& zone);
@@ -39,4 +39,4 @@ void append_log_path(LogFormat format, std::string_view path, std::string& line)
 
 [[nodiscard]] std::string print_log_record(LogFormat format, const LogRecord& record);
 
-}  // namespace meterbank::cli
+}  // namespace meterbank

@@ -6,10 +6,10 @@
 #include <fstream>
 #include <string>
 
-#include "cli/pdh_log/log_format.hpp"
+#include "meterbank/pdh_log/log_format.hpp"
 
 int main(int argc, char** argv) {
-  using namespace meterbank::cli;
+  using namespace meterbank;
   if (argc != 2) return 2;
   const LogTime time = parse_log_time("11/21/2026 09:04:39.002").value_or(LogTime());
   for (const auto format : {LogFormat::kCsv, LogFormat::kTsv}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/pdh_log/log_filter.hpp"
+#include "meterbank/pdh_log/log_filter.hpp"
 
 #include <cstdint>
 #include <numeric>
@@ -10,7 +10,7 @@
 #include "meterbank/reader/path.hpp"
 #include "meterbank/shm/case_fold.hpp"
 
-namespace meterbank::cli {
+namespace meterbank {
 namespace {
 
 Glob glob_of(const std::optional<std::string>& pattern) {
@@ -106,4 +106,4 @@ Result<LogColumns> choose_log_columns(const std::vector<std::string>& paths,
   return choice;
 }
 
-}  // namespace meterbank::cli
+}  // namespace meterbank

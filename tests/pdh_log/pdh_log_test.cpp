@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/pdh_log/log_filter.hpp"
-#include "cli/pdh_log/log_reader.hpp"
+#include "meterbank/pdh_log/log_filter.hpp"
+#include "meterbank/pdh_log/log_reader.hpp"
 
-namespace meterbank::cli {
+namespace meterbank {
 namespace {
 
 constexpr const char* kHeader = "\"(PDH-CSV 4.0) (UTC)(0)\",\"\\\\vm\\Shop(a)\\Sold\"";
@@ -255,4 +255,4 @@ TEST(PdhLogFilter, IsAnErrorForAPatternThatIsNoPath) {
 }
 
 }  // namespace
-}  // namespace meterbank::cli
+}  // namespace meterbank

@@ -15,11 +15,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/format/separated_values.hpp"
-#include "cli/pdh_log/log_filter.hpp"
-#include "cli/pdh_log/log_reader.hpp"
+#include "meterbank/pdh_log/log_filter.hpp"
+#include "meterbank/pdh_log/log_reader.hpp"
+#include "meterbank/pdh_log/spreadsheet_text.hpp"
 
-namespace meterbank::cli {
+namespace meterbank {
 namespace {
 
 struct ReadLog {
@@ -110,10 +110,10 @@ void read_believing(std::string_view text) {
 #endif
 
 }  // namespace
-}  // namespace meterbank::cli
+}  // namespace meterbank
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace meterbank::cli;
+  using namespace meterbank;
   const std::string text(reinterpret_cast<const char*>(data), size);
   if (const auto log = read_log(text)) {
     demand_the_same_again(*log, LogFormat::kCsv);

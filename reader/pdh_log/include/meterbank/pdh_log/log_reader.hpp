@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/pdh_log/log_format.hpp"
 #include "meterbank/base/result.hpp"
+#include "meterbank/pdh_log/log_format.hpp"
 
-namespace meterbank::cli {
+namespace meterbank {
 
 inline constexpr std::size_t kLogLineBytesMax = std::size_t{16} << 20;
 inline constexpr std::size_t kLogPathBytesMax = std::size_t{12} << 10;
@@ -76,4 +76,4 @@ class LogReader {
   std::string field_;
 };
 
-}  // namespace meterbank::cli
+}  // namespace meterbank

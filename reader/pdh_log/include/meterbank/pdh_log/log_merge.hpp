@@ -3,17 +3,19 @@
 // Several logs of the same counters as one, in order of time.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "cli/pdh_log/log_reader.hpp"
+#include "meterbank/pdh_log/log_reader.hpp"
 
-namespace meterbank::cli {
+namespace meterbank {
 
 class LogMerge {
  public:
-  // Opens all files at once. Fails if one is no log, or has other counters than the first; their
+  // Opens all files at once. Fails if one is not a log, or has other counters than the first; their
   // order and the case of their paths do not matter.
   [[nodiscard]] static Result<LogMerge> open(std::span<const std::string> files);
 
@@ -25,7 +27,8 @@ class LogMerge {
   }
 
   // The earliest record that is left; of equally early ones, that of the first file. Within a file
-  // the order stays as it is. Times of another zone are moved to that of the first file.
+  // the order stays as it is. Times of another zone are moved to that of the first file. An error is
+  // about the record behind the last one; there is nothing to read after it.
   [[nodiscard]] Result<bool> next(LogRecord& record);
 
  private:
@@ -42,6 +45,7 @@ class LogMerge {
   [[nodiscard]] static Result<void> advance(Source& source);
 
   std::vector<Source> sources_;
+  std::optional<std::size_t> taken_;  // the source whose head was returned last
 };
 
-}  // namespace meterbank::cli
+}  // namespace meterbank

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/pdh_log/log_reader.hpp"
-
-#include <fmt/format.h>
+#include "meterbank/pdh_log/log_reader.hpp"
 
 #include <cerrno>
 #include <charconv>
@@ -9,10 +7,10 @@
 #include <fstream>
 #include <utility>
 
-#include "cli/format/separated_values.hpp"
+#include "meterbank/pdh_log/spreadsheet_text.hpp"
 #include "meterbank/shm/utf8.hpp"
 
-namespace meterbank::cli {
+namespace meterbank {
 namespace {
 
 constexpr std::string_view kCsvMark = "(PDH-CSV 4.0)";
@@ -24,6 +22,10 @@ std::string_view trimmed(std::string_view text) {
   const auto begin = text.find_first_not_of(' ');
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
+std::string more_than(std::size_t limit, std::string_view what) {
+  return "more than " + std::to_string(limit) + " " + std::string(what);
 }
 
 bool is_finite_number(std::string_view text) {
@@ -66,7 +68,7 @@ Result<LogReader> LogReader::open(const std::string& file) {
   // A directory opens, and says at the first byte that it cannot be read.
   const bool readable = stream->is_open() && (stream->peek(), !stream->bad());
   if (!readable) {
-    return fail(ErrorCode::kInvalidArgument, fmt::format("cannot read {}", file), kTextLog, errno);
+    return fail(ErrorCode::kInvalidArgument, "cannot read " + file, kTextLog, errno);
   }
   stream->clear();
   return read(std::move(stream), file);
@@ -81,14 +83,16 @@ Result<LogReader> LogReader::read(std::unique_ptr<std::istream> stream, std::str
 tl::unexpected<Error> LogReader::fault(LogFault fault, std::size_t offset, std::string_view what,
                                        std::string remedy) const {
   if (remedy.empty() && line_number_ > 1) {
-    remedy = fmt::format("head -n {} {}, which ends before that", line_number_ - 1, name_);
+    remedy =
+        "head -n " + std::to_string(line_number_ - 1) + " " + name_ + ", which ends before that";
   } else if (remedy.empty()) {
     remedy = kTextLog;
   }
   const auto before = std::string_view(line_).substr(0, offset);
   return fail(ErrorCode::kInvalidArgument,
-              fmt::format("{}:{}:{}: {}: {}", name_, line_number_, count_code_points(before) + 1,
-                          name_of(fault), what),
+              name_ + ":" + std::to_string(line_number_) + ":" +
+                  std::to_string(count_code_points(before) + 1) + ": " +
+                  std::string(name_of(fault)) + ": " + std::string(what),
               std::move(remedy));
 }
 
@@ -108,7 +112,7 @@ Result<bool> LogReader::read_line() {
       }
       if (line_.size() == kLogLineBytesMax) {
         return fault(LogFault::kLineTooLong, line_.size(),
-                     fmt::format("more than {} bytes in a line", kLogLineBytesMax));
+                     more_than(kLogLineBytesMax, "bytes in a line"));
       }
       line_ += static_cast<char>(byte);
     }
@@ -137,15 +141,14 @@ Result<void> LogReader::take_field(std::size_t bytes_max) {
       ++cursor_;
     }
     if (field_.size() == bytes_max) {
-      return fault(LogFault::kFieldTooLong, field_begin_,
-                   fmt::format("more than {} bytes in a field", bytes_max));
+      return fault(LogFault::kFieldTooLong, field_begin_, more_than(bytes_max, "bytes in a field"));
     }
     field_ += c;
   }
   if (cursor_ < line_.size() && line_[cursor_] != separator_) {
     return fault(LogFault::kMissingQuote, cursor_,
-                 fmt::format("expected {} or the end of the line behind a field",
-                             separator_ == ',' ? "a comma" : "a tab"));
+                 separator_ == ',' ? "expected a comma or the end of the line behind a field"
+                                   : "expected a tab or the end of the line behind a field");
   }
   ++cursor_;
   return {};
@@ -167,7 +170,7 @@ Result<void> LogReader::read_zone(std::string_view text) {
     const auto name = escape_composed(text.substr(1, open - 2), Composed::kLine);
     if (name.size() > kLogZoneBytesMax) {
       return fault(LogFault::kFieldTooLong, field_begin_ + kCsvMark.size(),
-                   fmt::format("more than {} bytes in the name of a time zone", kLogZoneBytesMax));
+                   more_than(kLogZoneBytesMax, "bytes in the name of a time zone"));
     }
     if (whole && bias >= -kBiasMax && bias <= kBiasMax) {
       header_.zone = LogZone{name, bias};
@@ -182,12 +185,12 @@ Result<void> LogReader::read_header() {
   const auto line = read_line();
   if (!line) return tl::make_unexpected(line.error());
   const auto text = std::string_view(line_);
-  const bool csv = text.substr(0, 1 + kCsvMark.size()) == fmt::format("\"{}", kCsvMark);
-  const bool tsv = text.substr(0, 1 + kTsvMark.size()) == fmt::format("\"{}", kTsvMark);
+  const bool quoted = text.starts_with('"');
+  const bool csv = quoted && text.substr(1).starts_with(kCsvMark);
+  const bool tsv = quoted && text.substr(1).starts_with(kTsvMark);
   if (!*line || (!csv && !tsv)) {
     return fault(LogFault::kNoHeader, 0,
-                 fmt::format("expected \"{} (zone)(minutes)\" or the same with TSV", kCsvMark),
-                 kTextLog);
+                 "expected \"(PDH-CSV 4.0) (zone)(minutes)\" or the same with TSV", kTextLog);
   }
   header_.format = csv ? LogFormat::kCsv : LogFormat::kTsv;
   separator_ = csv ? ',' : '\t';
@@ -195,15 +198,14 @@ Result<void> LogReader::read_header() {
   if (auto zone = read_zone(std::string_view(field_).substr(kCsvMark.size())); !zone) return zone;
   while (!at_end()) {
     if (header_.paths.size() == kLogColumnsMax) {
-      return fault(LogFault::kTooManyColumns, cursor_,
-                   fmt::format("more than {} counters", kLogColumnsMax));
+      return fault(LogFault::kTooManyColumns, cursor_, more_than(kLogColumnsMax, "counters"));
     }
     if (auto field = take_field(kLogPathBytesMax); !field) return field;
     auto path = escape_composed(field_, Composed::kLine);
     // What is read must still be readable when it is written.
     if (spreadsheet_text(path).size() > kLogPathBytesMax) {
       return fault(LogFault::kFieldTooLong, field_begin_,
-                   fmt::format("more than {} bytes in a path", kLogPathBytesMax));
+                   more_than(kLogPathBytesMax, "bytes in a path"));
     }
     header_.paths.push_back(std::move(path));
   }
@@ -229,7 +231,7 @@ Result<bool> LogReader::next(LogRecord& record) {
   while (!at_end()) {
     if (record.values.size() == header_.paths.size()) {
       return fault(LogFault::kColumnCount, cursor_,
-                   fmt::format("more values than the {} counters", header_.paths.size()));
+                   "more values than the " + std::to_string(header_.paths.size()) + " counters");
     }
     if (auto field = take_field(kLogValueBytesMax); !field) {
       return tl::make_unexpected(field.error());
@@ -241,9 +243,9 @@ Result<bool> LogReader::next(LogRecord& record) {
     record.values.emplace_back(value);
   }
   if (record.values.size() == header_.paths.size()) return true;
-  return fault(
-      LogFault::kColumnCount, line_.size(),
-      fmt::format("{} values for {} counters", record.values.size(), header_.paths.size()));
+  return fault(LogFault::kColumnCount, line_.size(),
+               std::to_string(record.values.size()) + " values for " +
+                   std::to_string(header_.paths.size()) + " counters");
 }
 
-}  // namespace meterbank::cli
+}  // namespace meterbank

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace meterbank::cli {
+namespace meterbank {
 
 using LogTime = std::chrono::local_time<std::chrono::milliseconds>;
 
@@ -32,4 +32,4 @@ struct LogZone {
 [[nodiscard]] LogTime log_time_of(std::uint64_t realtime_ns);
 [[nodiscard]] LogZone log_zone_at(std::uint64_t realtime_ns);
 
-}  // namespace meterbank::cli
+}  // namespace meterbank

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/pdh_log/log_format.hpp"
+#include "meterbank/pdh_log/log_format.hpp"
 
-#include <fmt/format.h>
+#include "meterbank/pdh_log/spreadsheet_text.hpp"
+#include "meterbank/shm/utf8.hpp"
 
-#include "cli/format/separated_values.hpp"
-
-namespace meterbank::cli {
+namespace meterbank {
 namespace {
 
 void put_field(std::string& line, std::string_view text) {
@@ -24,8 +23,8 @@ constexpr char separator_of(LogFormat format) { return format == LogFormat::kCsv
 std::string print_log_title(LogFormat format, const std::optional<LogZone>& zone) {
   std::string title = format == LogFormat::kCsv ? "(PDH-CSV 4.0)" : "(PDH-TSV 4.0)";
   if (zone) {
-    title +=
-        fmt::format(" ({})({})", escape_composed(zone->name, Composed::kLine), zone->bias_minutes);
+    title.append(" (").append(escape_composed(zone->name, Composed::kLine)).append(")(");
+    title.append(std::to_string(zone->bias_minutes)).append(")");
   }
   std::string line;
   put_field(line, title);
@@ -53,4 +52,4 @@ std::string print_log_record(LogFormat format, const LogRecord& record) {
   return line + kLogLineEnd;
 }
 
-}  // namespace meterbank::cli
+}  // namespace meterbank
