@@ -6,7 +6,7 @@
 #   meterbank::publisher   the C++ libraries, archives: publishing, reading,
 #   meterbank::reader      hardware counters,
 #   meterbank::pmu         and programs written for Windows
-#   meterbank::perflib, meterbank::pcw, meterbank::hal
+#   meterbank::perflib, meterbank::pdh, meterbank::pcw, meterbank::hal
 # and the function meterbank_generate() for manifests, which needs the program meterbank-gen.
 # The C++ libraries need the package libexpected-dev (tl-expected); the first two need nothing.
 include(CMakeFindDependencyMacro)

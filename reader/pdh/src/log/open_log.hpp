@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a log handle stands for.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "log_writer.hpp"
+
+namespace meterbank::pdh {
+
+struct OpenLog {
+  std::vector<std::string> files;     // to be read
+  std::unique_ptr<LogWriter> writer;  // null: the log is read
+};
+
+}  // namespace meterbank::pdh
