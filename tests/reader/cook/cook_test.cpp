@@ -86,6 +86,27 @@ CookStatus status_of(CounterType type, const RawValue* older, const RawValue& ne
   return cook(type, older, newer, kUncapped).status;
 }
 
+// The input that second_input_of() names is the one that changes the result, and no other is.
+TEST(CookFormulas, NameTheSecondInputThatTheyTake) {
+  const auto takes = [](CounterType type, auto change) {
+    RawValue changed = kNewer;
+    change(changed);
+    return cook(type, &kOlder, changed, kUncapped).value !=
+           cook(type, &kOlder, kNewer, kUncapped).value;
+  };
+  for (const TypeRow& row : type_rows()) {
+    if (row.formula == Formula::kNone) continue;
+    const SecondInput second = second_input_of(row.type);
+    EXPECT_EQ(takes(row.type, [](RawValue& raw) { raw.base += 10; }), second == SecondInput::kBase);
+    EXPECT_EQ(takes(row.type, [](RawValue& raw) { raw.object_time += 100; }),
+              second == SecondInput::kObjectClock);
+    EXPECT_EQ(takes(row.type, [](RawValue& raw) { raw.time_ns += 1'000'000; }),
+              second == SecondInput::kPerformanceClock || second == SecondInput::k100NsClock);
+  }
+  EXPECT_EQ(second_input_of(CounterType::kTimer100Ns), SecondInput::k100NsClock);
+  EXPECT_EQ(second_input_of(static_cast<CounterType>(0x12345678)), SecondInput::kNone);
+}
+
 TEST(CookFormulas, GiveTheGoldenValueOfEachType) {
   for (const Golden& golden : kGolden) {
     SCOPED_TRACE(name_of(golden.type));
