@@ -223,6 +223,7 @@ TEST_F(PdhLists, ValidatePaths) {
       {"Test Clock", PDH_CSTATUS_BAD_COUNTERNAME},
       {"\\Test Disks\\Reads/sec", PDH_INVALID_PATH}};
   for (const auto& [path, code] : codes) EXPECT_EQ(PdhValidatePathA(path), code) << path;
+  for (const auto& [path, code] : codes) EXPECT_EQ(PdhValidatePathExA(nullptr, path), code) << path;
   EXPECT_EQ(PdhValidatePathA(nullptr), PDH_INVALID_ARGUMENT);
 }
 

@@ -189,10 +189,13 @@ TEST_F(PdhLogs, OfTheSameCountersAreOneSource) {
   EXPECT_EQ(PdhGetDataSourceTimeRangeH(source, &entries, &range, &bytes), kDone);
   EXPECT_EQ(range.SampleCount, 4U);
   EXPECT_EQ(PdhUpdateLogA(source, nullptr), PDH_INVALID_HANDLE) << "it is read";
+  EXPECT_EQ(PdhValidatePathExA(source, "\\Disk(a)\\Reads"), kDone);
+  EXPECT_EQ(PdhValidatePathExA(source, "\\Disk(c)\\Reads"), PDH_ENTRY_NOT_IN_LOG_FILE);
   EXPECT_EQ(PdhCloseQuery(query), kDone);
   EXPECT_EQ(PdhCloseLog(source, 0), kDone);
   EXPECT_EQ(PdhCloseLog(source, 0), PDH_INVALID_HANDLE);
   EXPECT_EQ(PdhOpenQueryH(source, 0, &query), PDH_INVALID_HANDLE);
+  EXPECT_EQ(PdhValidatePathExW(source, L"\\Disk(a)\\Reads"), PDH_INVALID_HANDLE);
   EXPECT_EQ(PdhBindInputDataSourceA(&source, ""), PDH_INVALID_ARGUMENT);
   EXPECT_EQ(PdhBindInputDataSourceA(nullptr, golden.c_str()), PDH_INVALID_ARGUMENT);
   ASSERT_EQ(PdhBindInputDataSourceA(&source, nullptr), kDone);

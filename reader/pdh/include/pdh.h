@@ -391,6 +391,10 @@ PDH_FUNCTION PdhExpandCounterPathW(LPCWSTR path, LPWSTR list, LPDWORD characters
 
 PDH_FUNCTION PdhValidatePathA(LPCSTR path);
 PDH_FUNCTION PdhValidatePathW(LPCWSTR path) METERBANK_WIDE_SYMBOL(PdhValidatePathW);
+// `source` is of PdhBindInputDataSource, or null.
+PDH_FUNCTION PdhValidatePathExA(PDH_HLOG source, LPCSTR path);
+PDH_FUNCTION PdhValidatePathExW(PDH_HLOG source, LPCWSTR path)
+    METERBANK_WIDE_SYMBOL(PdhValidatePathExW);
 
 EXTERN_C_END
 
@@ -435,3 +439,4 @@ EXTERN_C_END
 #define PdhExpandWildCardPath METERBANK_PDH_FORM(PdhExpandWildCardPath)
 #define PdhExpandCounterPath METERBANK_PDH_FORM(PdhExpandCounterPath)
 #define PdhValidatePath METERBANK_PDH_FORM(PdhValidatePath)
+#define PdhValidatePathEx METERBANK_PDH_FORM(PdhValidatePathEx)

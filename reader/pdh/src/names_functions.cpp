@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "calls.hpp"
+#include "log/log_source.hpp"
 #include "meterbank/pdh/utf16_functions.h"
 #include "meterbank/reader/glob.hpp"
 #include "names/expand_path.hpp"
@@ -116,19 +117,34 @@ PDH_STATUS expand(const Character* source, const Character* path, Character* lis
   });
 }
 
+PDH_STATUS find_now(const PathElements& path) {
+  std::optional<Catalog> catalog;
+  PDH_STATUS status = open_catalog(catalog);
+  FoundCounter found;
+  if (status == ERROR_SUCCESS) status = find_counter(*catalog, path, found);
+  if (status != ERROR_SUCCESS || has_instance(*catalog, found)) return status;
+  return PDH_CSTATUS_NO_INSTANCE;
+}
+
+PDH_STATUS find_in(PDH_HLOG handle, const PathElements& path) {
+  const auto log = PdhHandles::all().log(number_of(handle));
+  if (log == nullptr || log->writer != nullptr) return PDH_INVALID_HANDLE;
+  std::optional<LogMerge> logs;
+  const PDH_STATUS status = open_logs(log->files, logs);
+  if (status != ERROR_SUCCESS) return status;
+  FoundCounter found;
+  return LogSource(log->files, std::move(*logs)).find(path, found);
+}
+
+// A null log is the machine as it is now.
 template <typename Character>
-PDH_STATUS validate(const Character* path) noexcept {
+PDH_STATUS validate(PDH_HLOG log, const Character* path) noexcept {
   return guarded([&]() -> PDH_STATUS {
     if (path == nullptr) return PDH_INVALID_ARGUMENT;
     const auto text = text_of(path, PDH_MAX_COUNTER_PATH);
     const auto elements = text ? parse_elements(*text) : std::nullopt;
     if (!elements) return PDH_CSTATUS_BAD_COUNTERNAME;
-    std::optional<Catalog> catalog;
-    PDH_STATUS status = open_catalog(catalog);
-    FoundCounter found;
-    if (status == ERROR_SUCCESS) status = find_counter(*catalog, *elements, found);
-    if (status != ERROR_SUCCESS || has_instance(*catalog, found)) return status;
-    return PDH_CSTATUS_NO_INSTANCE;
+    return log == nullptr ? find_now(*elements) : find_in(log, *elements);
   });
 }
 
@@ -217,10 +233,20 @@ PDH_STATUS meterbank_utf16_PdhExpandCounterPathW(const char16_t* path, char16_t*
   return meterbank::pdh::expand<char16_t>(nullptr, path, list, characters, 0);
 }
 
-PDH_STATUS PdhValidatePathA(LPCSTR path) { return meterbank::pdh::validate(path); }
-PDH_STATUS PdhValidatePathW(LPCWSTR path) { return meterbank::pdh::validate(path); }
+PDH_STATUS PdhValidatePathA(LPCSTR path) { return meterbank::pdh::validate(nullptr, path); }
+PDH_STATUS PdhValidatePathW(LPCWSTR path) { return meterbank::pdh::validate(nullptr, path); }
 PDH_STATUS meterbank_utf16_PdhValidatePathW(const char16_t* path) {
-  return meterbank::pdh::validate(path);
+  return meterbank::pdh::validate(nullptr, path);
+}
+
+PDH_STATUS PdhValidatePathExA(PDH_HLOG log, LPCSTR path) {
+  return meterbank::pdh::validate(log, path);
+}
+PDH_STATUS PdhValidatePathExW(PDH_HLOG log, LPCWSTR path) {
+  return meterbank::pdh::validate(log, path);
+}
+PDH_STATUS meterbank_utf16_PdhValidatePathExW(PDH_HLOG log, const char16_t* path) {
+  return meterbank::pdh::validate(log, path);
 }
 
 }  // extern "C"

@@ -55,5 +55,6 @@ PDH_FUNCTION meterbank_utf16_PdhExpandWildCardPathW(const char16_t* source, cons
 PDH_FUNCTION meterbank_utf16_PdhExpandCounterPathW(const char16_t* path, char16_t* list,
                                                    LPDWORD characters);
 PDH_FUNCTION meterbank_utf16_PdhValidatePathW(const char16_t* path);
+PDH_FUNCTION meterbank_utf16_PdhValidatePathExW(PDH_HLOG source, const char16_t* path);
 
 EXTERN_C_END
