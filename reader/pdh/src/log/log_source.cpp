@@ -6,7 +6,6 @@
 #include <charconv>
 #include <chrono>
 
-#include "../names/row_numbers.hpp"
 #include "meterbank/pdh_log/log_filter.hpp"
 #include "meterbank/windows/perf_time.hpp"
 

@@ -54,12 +54,18 @@ bool LiveSource::has_data() const noexcept {
 
 PDH_STATUS LiveSource::collect(std::vector<FoundCounter> counters) {
   if (const PDH_STATUS status = look_around(); status != ERROR_SUCCESS) return status;
+  const std::uint64_t version = query_.version();
   make_ready(counters);
   const CollectSummary summary =
       query_.asks() ? query_.collect(older_, kTimeout) : query_.collect(older_, Timestamp::now());
   // What was the older sample has the values that were just collected.
   std::swap(older_, newer_);
+  const bool is_renumbered = rows_.size() != counters.size() || version != query_.version();
   counters_ = std::move(counters);
+  if (is_renumbered) {
+    rows_.clear();
+    rows_ = number_rows(query_);
+  }
   if (summary.no_memory) return PDH_MEMORY_ALLOCATION_FAILURE;
   return has_data() ? ERROR_SUCCESS : PDH_NO_DATA;
 }
@@ -67,7 +73,7 @@ PDH_STATUS LiveSource::collect(std::vector<FoundCounter> counters) {
 std::int64_t LiveSource::local_time() const noexcept { return local_time_of(newer_.time); }
 
 std::vector<std::vector<Reading>> LiveSource::readings(CookOptions options) const {
-  return read_samples(older_, newer_, counters_, options);
+  return read_samples(older_, newer_, counters_, rows_, options);
 }
 
 DWORD LiveSource::why_absent(std::size_t counter) const noexcept {

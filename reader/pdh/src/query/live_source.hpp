@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "counter_source.hpp"
@@ -35,7 +37,8 @@ class LiveSource final : public CounterSource {
   ItemQuery query_;
   std::uint64_t looked_ns_ = 0;
   Sample older_, newer_;
-  std::vector<FoundCounter> counters_;  // what the items of the newer sample are
+  std::vector<FoundCounter> counters_;                     // what the items of the newer sample are
+  std::vector<std::shared_ptr<const NumberedRows>> rows_;  // theirs
 };
 
 }  // namespace meterbank::pdh

@@ -53,11 +53,9 @@ PDH_STATUS PdhQuery::collect_locked(std::int64_t& local_time) {
   counters.reserve(counters_.size());
   for (const Counter& counter : counters_) counters.push_back(counter.facts.found);
   readings_ = {};
+  for (Counter& counter : counters_) counter.sampled_as.reset();
   const PDH_STATUS status = source_->collect(std::move(counters));
-  if (status != ERROR_SUCCESS && status != PDH_NO_DATA) {
-    for (Counter& counter : counters_) counter.sampled_as.reset();
-    return status;
-  }
+  if (status != ERROR_SUCCESS && status != PDH_NO_DATA) return status;
   local_time = source_->local_time();
   for (std::size_t index = 0; index < counters_.size(); ++index) {
     counters_[index].sampled_as = index;

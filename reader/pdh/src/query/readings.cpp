@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "../names/found_counter.hpp"
-#include "../names/row_numbers.hpp"
 #include "format_value.hpp"
 
 namespace meterbank::pdh {
@@ -42,20 +41,41 @@ bool is_asked(const Reading& reading, const FoundCounter& counter) noexcept {
   return !counter.index || *counter.index == reading.number;
 }
 
+// Goes through the numbered rows of an item beside the rows of a sample, which are in their order.
+class NumberWalk {
+ public:
+  explicit NumberWalk(const NumberedRows& rows) : rows_(&rows) {}
+
+  std::uint32_t number_of(const Row& row) noexcept {
+    if (row.is_total) return 0;
+    while (at_ < rows_->size() && (*rows_)[at_].instance != row.instance) ++at_;
+    return at_ < rows_->size() ? (*rows_)[at_].number : 0;
+  }
+
+ private:
+  const NumberedRows* rows_;
+  std::size_t at_ = 0;
+};
+
 }  // namespace
 
-std::vector<std::vector<Reading>> read_samples(const Sample& older, const Sample& newer,
-                                               const std::vector<FoundCounter>& counters,
-                                               CookOptions options) {
+std::vector<std::vector<Reading>> read_samples(
+    const Sample& older, const Sample& newer, const std::vector<FoundCounter>& counters,
+    const std::vector<std::shared_ptr<const NumberedRows>>& rows, CookOptions options) {
   std::vector<std::vector<Reading>> readings(counters.size());
-  std::vector<RowNumbers> numbers(counters.size());
+  std::vector<NumberWalk> walks;
+  for (std::size_t item = 0; item < counters.size(); ++item) {
+    readings[item].reserve(rows[item]->size() + 1);
+    walks.emplace_back(*rows[item]);
+  }
   for (const Row& row : newer.since(older, options)) {
-    const FoundCounter& counter = counters[row.item];
     if (!is_shown(row)) continue;
+    const FoundCounter& counter = counters[row.item];
+    const std::uint32_t number = walks[row.item].number_of(row);
     for (const Value& value : row) {
       if (!is_of_type(value, *counter.counter)) continue;
       Reading reading = reading_of(value, newer.time);
-      reading.number = numbers[row.item].next(reading.name);
+      reading.number = number;
       if (is_asked(reading, counter)) readings[row.item].push_back(reading);
     }
   }

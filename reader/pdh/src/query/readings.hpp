@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
+#include "../names/row_numbers.hpp"
 #include "meterbank/reader/sample.hpp"
 #include "pdh.h"
 
@@ -25,9 +27,10 @@ struct Reading {
   RawValue raw;
 };
 
-// By counter, in the order of `counters`, which are those of the sample.
+// By counter, in the order of `counters`, which are those of the sample; `rows` are those of the
+// query that it was collected by.
 [[nodiscard]] std::vector<std::vector<Reading>> read_samples(
     const Sample& older, const Sample& newer, const std::vector<FoundCounter>& counters,
-    CookOptions options);
+    const std::vector<std::shared_ptr<const NumberedRows>>& rows, CookOptions options);
 
 }  // namespace meterbank::pdh
