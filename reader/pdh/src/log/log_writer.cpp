@@ -9,6 +9,7 @@
 #include <charconv>
 #include <ctime>
 #include <unordered_map>
+#include <utility>
 
 #include "../query/format_value.hpp"
 #include "log_source.hpp"
@@ -34,11 +35,10 @@ std::string column_path(const CounterFacts& facts, const Reading* reading) {
   if (path.machine.empty()) path.machine = machine_name();
   if (reading != nullptr && facts.found.is_wildcard) {
     const auto instance = parse_instance(numbered_name(reading->name, reading->number));
-    if (instance) {
-      path.instance = instance->instance;
-      path.parent = instance->parent;
-      path.index = instance->index;
-    }
+    if (!instance) return {};
+    path.instance = instance->instance;
+    path.parent = instance->parent;
+    path.index = instance->index;
   }
   return print_elements(path).value_or("");
 }
@@ -49,14 +49,17 @@ PDH_STATUS LogWriter::update() {
   const std::lock_guard lock(mutex_);
   std::vector<Column> columns;
   std::int64_t local_time = 0;
+  // An instance whose name cannot stand in a path has no column.
+  const auto add = [&columns](std::string path, std::string value) {
+    if (!path.empty()) columns.push_back({std::move(path), std::move(value)});
+  };
   const PDH_STATUS status =
       query_->collect_all(local_time, [&](const CounterFacts& facts, const LastValues& last) {
         const bool is_absent = last.readings.empty() && !facts.found.is_wildcard;
-        if (is_absent) columns.push_back({column_path(facts, nullptr), {}});
+        if (is_absent) add(column_path(facts, nullptr), {});
         for (const Reading& reading : last.readings) {
-          const bool is_value = is_good(reading.status);
-          columns.push_back({column_path(facts, &reading),
-                             is_value ? digits_of(scaled(reading.value, 0, facts.scale)) : ""});
+          const double value = scaled(reading.value, 0, facts.scale);
+          add(column_path(facts, &reading), is_good(reading.status) ? digits_of(value) : "");
         }
       });
   if (status != ERROR_SUCCESS && status != PDH_NO_DATA) return status;

@@ -27,8 +27,8 @@ class LogMerge {
   }
 
   // The earliest record that is left; of equally early ones, that of the first file. Within a file
-  // the order stays as it is. Times of another zone are moved to that of the first file. An error is
-  // about the record behind the last one; there is nothing to read after it.
+  // the order stays as it is. Times of another zone are moved to that of the first file. An error
+  // is about the record behind the last one; there is nothing to read after it.
   [[nodiscard]] Result<bool> next(LogRecord& record);
 
  private:
