@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: meterbank_bench [--quick] [--large] [--peers] "
-    "[publish|c|c-reader|snapshot|fresh|setup|bulk|perflib|callback|door|distribution|cut|shards|"
+    "[publish|c|c-reader|snapshot|fresh|setup|bulk|perflib|pdh|callback|door|distribution|cut|shards|"
     "server|ledger|books|admission|waits|machine|leases]...\n"
     "  --quick  tiny inputs: shows that every row runs; its figures mean nothing\n"
     "  --large  bulk snapshots of 1,000,000 instances as well\n"
@@ -35,6 +35,7 @@ constexpr Group kGroups[] = {{"publish", meterbank::bench::publish_rows},
                              {"setup", meterbank::bench::setup_rows},
                              {"bulk", meterbank::bench::catalog_rows},
                              {"perflib", meterbank::bench::perflib_rows},
+                             {"pdh", meterbank::bench::pdh_rows},
                              {"callback", meterbank::bench::callback_rows},
                              {"door", meterbank::bench::door_rows},
                              {"distribution", meterbank::bench::distribution_rows},

@@ -30,6 +30,7 @@ void fresh_rows(const Effort& effort, Table& table);
 void setup_rows(const Effort& effort, Table& table);
 void catalog_rows(const Effort& effort, Table& table);
 void perflib_rows(const Effort& effort, Table& table);
+void pdh_rows(const Effort& effort, Table& table);
 void callback_rows(const Effort& effort, Table& table);
 void distribution_rows(const Effort& effort, Table& table);
 void door_rows(const Effort& effort, Table& table);
