@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What there is: machines, objects, their items, wildcards, validation.
-#include "meterbank/windows/machine_name.hpp"
+#include "meterbank/base/machine_name.hpp"
 #include "pdh_fixture.hpp"
 
 namespace meterbank::test {

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <regex>
 
-#include "meterbank/windows/machine_name.hpp"
+#include "meterbank/base/machine_name.hpp"
 #include "pdh_fixture.hpp"
 
 namespace meterbank::test {

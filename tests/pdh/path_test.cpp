@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Paths in parts, and the description of a counter. Nothing is looked up but by the last.
-#include "meterbank/windows/machine_name.hpp"
+#include "meterbank/base/machine_name.hpp"
 #include "pdh_fixture.hpp"
 
 namespace meterbank::test {

@@ -10,8 +10,8 @@
 #include <string>
 #include <type_traits>
 
+#include "meterbank/base/machine_name.hpp"
 #include "meterbank/reader/catalog.hpp"
-#include "meterbank/windows/machine_name.hpp"
 #include "pdh.h"
 #include "query/pdh_handles.hpp"
 #include "query/raw_counter.hpp"

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <new>
 
-#include "meterbank/windows/machine_name.hpp"
+#include "meterbank/base/machine_name.hpp"
 #include "meterbank/windows/utf16_functions.h"
 #include "meterbank/windows/wide_text.hpp"
 #include "query/query_handles.hpp"

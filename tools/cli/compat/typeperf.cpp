@@ -6,9 +6,9 @@
 
 #include "cli/compat/output_file.hpp"
 #include "cli/session/exit_code.hpp"
-#include "cli/session/machine.hpp"
 #include "cli/session/output.hpp"
 #include "cli/verbs.hpp"
+#include "meterbank/base/machine_name.hpp"
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/query.hpp"
 #include "meterbank/reader/suggest.hpp"
@@ -23,8 +23,8 @@ namespace {
 std::string without_machine(const std::string& path) {
   if (!path.starts_with("\\\\")) return path;
   const auto end = path.find('\\', 2);
-  if (end == std::string::npos) return path;
-  return is_this_machine(std::string_view(path).substr(0, end)) ? path.substr(end) : path;
+  if (end == std::string::npos || end == 2) return path;
+  return names_this_machine(std::string_view(path).substr(0, end)) ? path.substr(end) : path;
 }
 
 // Each path once, in order; providers of the same set have the same ones.

@@ -11,7 +11,7 @@
 #include "cli/arguments/option_values.hpp"
 #include "cli/compat/option_words.hpp"
 #include "cli/format/time_text.hpp"
-#include "cli/session/machine.hpp"
+#include "meterbank/base/machine_name.hpp"
 #include "meterbank/shm/case_fold.hpp"
 
 namespace meterbank::cli {
@@ -146,7 +146,7 @@ Result<void> understand_typeperf(const OptionWords& words, Invocation& v) {
   if (!format) return tl::make_unexpected(format.error());
   v.format = *format == LogFormat::kTsv ? Format::kPdhTsv : Format::kPdhCsv;
   if (auto read = refuse_binary_name("typeperf", words); !read) return read;
-  if (const auto host = words.value("s"); host && !is_this_machine(*host)) {
+  if (const auto host = words.value("s"); host && !names_this_machine(*host)) {
     return usage(
         fmt::format("typeperf -s {}: only this machine, {}, can be read", *host, machine_name()),
         "the same command there, by ssh");

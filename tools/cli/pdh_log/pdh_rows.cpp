@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "cli/format/kinds.hpp"
+#include "meterbank/base/machine_name.hpp"
 #include "meterbank/pdh_log/log_format.hpp"
-#include "cli/session/machine.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/utf8.hpp"
 

@@ -13,7 +13,7 @@
 
 #include "../query/format_value.hpp"
 #include "log_source.hpp"
-#include "meterbank/windows/machine_name.hpp"
+#include "meterbank/base/machine_name.hpp"
 
 namespace meterbank::pdh {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "meterbank/base/machine_name.hpp"
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/path.hpp"
 #include "meterbank/shm/case_fold.hpp"
-#include "meterbank/windows/machine_name.hpp"
 
 namespace meterbank::pdh {
 namespace {

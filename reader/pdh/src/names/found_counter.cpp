@@ -6,9 +6,9 @@
 #include <map>
 #include <utility>
 
+#include "meterbank/base/machine_name.hpp"
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/shm/case_fold.hpp"
-#include "meterbank/windows/machine_name.hpp"
 #include "row_numbers.hpp"
 
 namespace meterbank::pdh {

@@ -11,8 +11,8 @@
 #include "../cli_fixture.hpp"
 #include "cli/grammar.hpp"
 #include "cli/session/exit_code.hpp"
-#include "cli/session/machine.hpp"
 #include "log_fixture.hpp"
+#include "meterbank/base/machine_name.hpp"
 
 namespace meterbank::cli::typeperf_test {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meterbank/windows/machine_name.hpp"
+#include "meterbank/base/machine_name.hpp"
 
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ std::string machine_name() {
 }
 
 bool names_this_machine(std::string_view machine) {
-  if (machine.starts_with("\\\\")) machine.remove_prefix(2);
+  while (machine.starts_with('\\')) machine.remove_prefix(1);
   return machine.empty() || machine == "." || equal_folded(machine, "localhost") ||
          equal_folded(machine, machine_name());
 }
