@@ -8,7 +8,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <type_traits>
 
 #include "meterbank/base/machine_name.hpp"
 #include "meterbank/reader/catalog.hpp"
@@ -34,19 +33,13 @@ PDH_STATUS guarded(F&& body) noexcept {
 // The structures of the ...A and ...W functions.
 template <typename Character>
 struct Forms {
-  using Text = LPWSTR;
   using Elements = PDH_COUNTER_PATH_ELEMENTS_W;
   using Info = PDH_COUNTER_INFO_W;
-  using FormattedItem = PDH_FMT_COUNTERVALUE_ITEM_W;
-  using RawItem = PDH_RAW_COUNTER_ITEM_W;
 };
 template <>
 struct Forms<char> {
-  using Text = LPSTR;
   using Elements = PDH_COUNTER_PATH_ELEMENTS_A;
   using Info = PDH_COUNTER_INFO_A;
-  using FormattedItem = PDH_FMT_COUNTERVALUE_ITEM_A;
-  using RawItem = PDH_RAW_COUNTER_ITEM_A;
 };
 
 // Longer is no name of a machine; the caller's string is not read further.
