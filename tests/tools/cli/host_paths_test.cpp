@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "cli/session/exit_code.hpp"
-#include "cli/session/machine.hpp"
 #include "cli_fixture.hpp"
 #include "host/host_provider.hpp"
+#include "meterbank/base/machine_name.hpp"
 
 namespace meterbank::cli::host_paths_test {
 namespace {
