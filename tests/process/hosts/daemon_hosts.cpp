@@ -323,9 +323,10 @@ METERBANK_HOST(exits_under_a_filter_of_all_threads) {
 #ifdef SYS_epoll_wait
   allowed.push_back(SYS_epoll_wait);
 #endif
-  for (const long call : {SYS_epoll_pwait, SYS_epoll_ctl, SYS_newfstatat, SYS_geteuid,
-                          SYS_membarrier, SYS_fstat, SYS_clock_nanosleep, SYS_getpid, SYS_sendto,
-                          SYS_rt_sigprocmask, SYS_set_robust_list, SYS_rseq}) {
+  for (const long call :
+       {SYS_epoll_pwait, SYS_epoll_ctl, SYS_newfstatat, SYS_geteuid, SYS_membarrier, SYS_fstat,
+        SYS_clock_nanosleep, SYS_getpid, SYS_sendto, SYS_mmap, SYS_mprotect, SYS_rt_sigprocmask,
+        SYS_set_robust_list, SYS_rseq}) {
     allowed.push_back(call);
   }
   return leaves_a_record(directory, exit_under(quick(directory, true), [&] {
