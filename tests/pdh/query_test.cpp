@@ -28,6 +28,7 @@ std::vector<PDH_STATUS> call_all(HANDLE handle) {
           PdhAddEnglishCounterW(handle, L"\\Test Clock\\Ticks", 0, &counter),
           PdhCollectQueryData(handle),
           PdhCollectQueryDataWithTime(handle, &time),
+          PdhCollectQueryDataEx(handle, 1, nullptr),
           PdhCloseQuery(handle),
           PdhRemoveCounter(handle),
           PdhGetFormattedCounterValue(handle, PDH_FMT_LONG, nullptr, &value),

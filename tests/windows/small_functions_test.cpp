@@ -97,7 +97,7 @@ TEST(ProcessHandle, IsDuplicatedAndClosed) {
   EXPECT_EQ(GetProcessId(self), GetCurrentProcessId());
 }
 
-TEST(ProcessHandle, IsTheOnlyKindThereIs) {
+TEST(ProcessHandle, IsToldFromEverythingElse) {
   constexpr DWORD kNoHandle = ERROR_INVALID_HANDLE;
   const HANDLE self = GetCurrentProcess();
   int object = 0;

@@ -11,8 +11,7 @@
 //                PDH_INVALID_HANDLE, whatever its value; lack of memory is
 //                PDH_MEMORY_ALLOCATION_FAILURE.
 // Progress       Collecting is bounded; where providers compute rows on demand, it waits for them
-// at
-//                most 5 s.
+//                at most 5 s.
 // Cost           Values are computed once after each collection, when the first of them is asked
 //                for.
 // Lifetime       Closing a query closes its counters. What is stored in a caller's buffer is the
@@ -259,6 +258,11 @@ PDH_FUNCTION PdhRemoveCounter(PDH_HCOUNTER counter);
 
 // PDH_NO_DATA: there is no counter, or none of them has data.
 PDH_FUNCTION PdhCollectQueryData(PDH_HQUERY query);
+// Returns at once. From then on a thread collects every so many seconds, the first time when as
+// many have passed, and sets the event, which may be null, each time. The next call for this query
+// ends that thread first; so does a call with 0 seconds, which does nothing else, and
+// PdhCloseQuery. These wait for a collection that runs. PDH_NO_DATA: the query has no counter.
+PDH_FUNCTION PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE event);
 // `time` is that of the sample, in local time.
 PDH_FUNCTION PdhCollectQueryDataWithTime(PDH_HQUERY query, LONGLONG* time);
 

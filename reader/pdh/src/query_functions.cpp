@@ -112,6 +112,24 @@ PDH_STATUS collect(PDH_HQUERY handle, LONGLONG* time) noexcept {
   });
 }
 
+PDH_STATUS collect_repeatedly(PDH_HQUERY handle, DWORD seconds, HANDLE event) noexcept {
+  return guarded([&]() -> PDH_STATUS {
+    const auto query = PdhHandles::all().query(number_of(handle));
+    return query == nullptr ? PDH_INVALID_HANDLE : query->collect_repeatedly(seconds, event);
+  });
+}
+
+// Its thread ends here, even if another thread is still inside a call about the query.
+PDH_STATUS close_query(PDH_HQUERY handle) noexcept {
+  return guarded([&]() -> PDH_STATUS {
+    const auto query = PdhHandles::all().query(number_of(handle));
+    if (query == nullptr || !PdhHandles::all().close_query(number_of(handle))) {
+      return PDH_INVALID_HANDLE;
+    }
+    return query->collect_repeatedly(0, nullptr);
+  });
+}
+
 }  // namespace
 }  // namespace meterbank::pdh
 
@@ -139,9 +157,7 @@ PDH_STATUS meterbank_utf16_PdhOpenQueryW(const char16_t* source, DWORD_PTR user,
 PDH_STATUS PdhOpenQueryH(PDH_HLOG source, DWORD_PTR user, PDH_HQUERY* query) {
   return meterbank::pdh::open_bound(source, user, query);
 }
-PDH_STATUS PdhCloseQuery(PDH_HQUERY query) {
-  return PdhHandles::all().close_query(number_of(query)) ? ERROR_SUCCESS : PDH_INVALID_HANDLE;
-}
+PDH_STATUS PdhCloseQuery(PDH_HQUERY query) { return meterbank::pdh::close_query(query); }
 BOOL PdhIsRealTimeQuery(PDH_HQUERY query) {
   const auto found = PdhHandles::all().query(number_of(query));
   return found != nullptr && found->is_real_time() ? TRUE : FALSE;
@@ -174,6 +190,9 @@ PDH_STATUS PdhRemoveCounter(PDH_HCOUNTER counter) {
 }
 
 PDH_STATUS PdhCollectQueryData(PDH_HQUERY query) { return meterbank::pdh::collect(query, nullptr); }
+PDH_STATUS PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE event) {
+  return meterbank::pdh::collect_repeatedly(query, seconds, event);
+}
 PDH_STATUS PdhCollectQueryDataWithTime(PDH_HQUERY query, LONGLONG* time) {
   return time == nullptr ? PDH_INVALID_ARGUMENT : meterbank::pdh::collect(query, time);
 }

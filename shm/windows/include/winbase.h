@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time, sleeping, the last error, strings, modules and plain memory. One thread's last error is its
-// own.
+// Time, sleeping, events, the last error, strings, modules and plain memory. One thread's last
+// error is its own.
 #pragma once
 
 #include <string.h>
@@ -19,6 +19,16 @@ typedef struct _SYSTEMTIME {
   WORD wMilliseconds;
 } SYSTEMTIME, *PSYSTEMTIME, *LPSYSTEMTIME;
 static_assert(sizeof(FILETIME) == 8 && sizeof(SYSTEMTIME) == 16, "as on Windows");
+
+typedef struct _SECURITY_ATTRIBUTES {
+  DWORD nLength;
+  LPVOID lpSecurityDescriptor;
+  BOOL bInheritHandle;
+} SECURITY_ATTRIBUTES, *PSECURITY_ATTRIBUTES, *LPSECURITY_ATTRIBUTES;
+
+#define MAXIMUM_WAIT_OBJECTS 64
+#define WAIT_OBJECT_0 METERBANK_CAST(DWORD, 0)
+#define WAIT_FAILED METERBANK_CAST(DWORD, 0xffffffffU)
 
 #define DUPLICATE_CLOSE_SOURCE 0x1
 #define DUPLICATE_SAME_ACCESS 0x2
@@ -62,13 +72,39 @@ DWORD WINAPI GetCurrentThreadId(VOID);
 HANDLE WINAPI GetCurrentProcess(VOID);
 // 0, and ERROR_INVALID_HANDLE: not a handle of a process.
 DWORD WINAPI GetProcessId(HANDLE process);
-// Handles of this process can be duplicated, by this process and for it. Those of providers and
-// queries are no kernel objects, as on Windows: FALSE, and ERROR_INVALID_HANDLE. Access and
-// inheritance are ignored.
+// Handles of this process and of events can be duplicated, by this process and for it. Those of
+// providers and queries are no kernel objects, as on Windows: FALSE, and ERROR_INVALID_HANDLE.
+// Access and inheritance are ignored.
 BOOL WINAPI DuplicateHandle(HANDLE source_process, HANDLE source, HANDLE target_process,
                             LPHANDLE target, DWORD access, BOOL inherits, DWORD options);
-// FALSE, and ERROR_INVALID_HANDLE: not a handle that DuplicateHandle gave, or closed already.
+// FALSE, and ERROR_INVALID_HANDLE: not a handle of such an object, or closed already.
 BOOL WINAPI CloseHandle(HANDLE handle);
+
+// ---- Events ----
+//
+// They are seen by this process alone, those with names, too; attributes are ignored. `stays_set`:
+// the event is set until it is reset; else the thread whose wait it ends resets it.
+//
+// Thread safety  All functions may be called concurrently. Progress: waiting blocks, by the
+// monotonic
+//                clock, until the time is over; the others are short.
+// Errors         ERROR_INVALID_HANDLE: not an event, or closed already.
+
+// With a name that an event of this process has: another handle of that event, whatever the state
+// that is asked for, and ERROR_ALREADY_EXISTS as the last error; else that is ERROR_SUCCESS. Null,
+// and ERROR_NOT_ENOUGH_MEMORY.
+HANDLE WINAPI CreateEventA(LPSECURITY_ATTRIBUTES attributes, BOOL stays_set, BOOL is_set,
+                           LPCSTR name);
+HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES attributes, BOOL stays_set, BOOL is_set,
+                           LPCWSTR name) METERBANK_WIDE_SYMBOL(CreateEventW);
+BOOL WINAPI SetEvent(HANDLE event);
+BOOL WINAPI ResetEvent(HANDLE event);
+// WAIT_OBJECT_0, with the position of the event that is set added, or WAIT_TIMEOUT. WAIT_FAILED,
+// and ERROR_INVALID_HANDLE or, for no objects or more than MAXIMUM_WAIT_OBJECTS,
+// ERROR_INVALID_PARAMETER. A process does not end while it waits for itself.
+DWORD WINAPI WaitForSingleObject(HANDLE handle, DWORD milliseconds);
+DWORD WINAPI WaitForMultipleObjects(DWORD count, const HANDLE* handles, BOOL all,
+                                    DWORD milliseconds);
 
 // Whether the process lacks the right to some of the bytes at this moment; a system call or more.
 // No bytes are never bad.
@@ -113,6 +149,7 @@ int WINAPI lstrlenW(LPCWSTR text) METERBANK_WIDE_SYMBOL(lstrlenW);
 EXTERN_C_END
 
 #if defined(UNICODE)
+#define CreateEvent CreateEventW
 #define GetModuleHandle GetModuleHandleW
 #define LoadLibrary LoadLibraryW
 #define LoadLibraryEx LoadLibraryExW
@@ -120,6 +157,7 @@ EXTERN_C_END
 #define lstrcmpi lstrcmpiW
 #define lstrlen lstrlenW
 #else
+#define CreateEvent CreateEventA
 #define GetModuleHandle GetModuleHandleA
 #define LoadLibrary LoadLibraryA
 #define LoadLibraryEx LoadLibraryExA

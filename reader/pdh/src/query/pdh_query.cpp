@@ -2,6 +2,11 @@
 #include "pdh_query.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <new>
+#include <system_error>
+
+#include "winbase.h"
 
 namespace meterbank::pdh {
 
@@ -44,6 +49,32 @@ PDH_STATUS PdhQuery::set_scale(std::uintptr_t number, LONG scale) {
 PDH_STATUS PdhQuery::collect(std::int64_t& local_time) {
   const std::lock_guard lock(mutex_);
   return collect_locked(local_time);
+}
+
+PDH_STATUS PdhQuery::collect_repeatedly(DWORD seconds, HANDLE event) {
+  // Whatever comes of a collection, the program looks at the status of its counters.
+  const auto collect_and_tell = [this, event] {
+    try {
+      std::int64_t local_time = 0;
+      static_cast<void>(collect(local_time));
+    } catch (const std::bad_alloc&) {  // the counters have no values until the next collection
+    }
+    if (event != nullptr) SetEvent(event);
+  };
+  const std::lock_guard lock(repeating_);
+  repeated_.reset();
+  if (seconds == 0) return ERROR_SUCCESS;
+  {
+    const std::lock_guard counters_lock(mutex_);
+    if (counters_.empty()) return PDH_NO_DATA;
+  }
+  try {
+    repeated_ =
+        std::make_unique<RepeatedCollection>(std::chrono::seconds(seconds), collect_and_tell);
+  } catch (const std::system_error&) {
+    return PDH_MEMORY_ALLOCATION_FAILURE;
+  }
+  return ERROR_SUCCESS;
 }
 
 PDH_STATUS PdhQuery::collect_locked(std::int64_t& local_time) {

@@ -14,6 +14,7 @@
 
 #include "counter_source.hpp"
 #include "pdh.h"
+#include "repeated_collection.hpp"
 
 namespace meterbank::pdh {
 
@@ -57,6 +58,10 @@ class PdhQuery {
   // The time is that of the sample, even where there is no data.
   [[nodiscard]] PDH_STATUS collect(std::int64_t& local_time);
 
+  // On a thread of its own, every so many seconds, each time setting the event. Ends the thread of
+  // an earlier call; 0 seconds: that alone.
+  [[nodiscard]] PDH_STATUS collect_repeatedly(DWORD seconds, HANDLE event);
+
   // Calls `use(facts, last)` with the last values of a counter. The result is that of `use`.
   template <typename F>
   [[nodiscard]] PDH_STATUS read(std::uintptr_t number, CookOptions options, F&& use) {
@@ -92,6 +97,9 @@ class PdhQuery {
   const std::uintptr_t user_;
   std::vector<Counter> counters_;
   std::array<std::optional<Readings>, 2> readings_;  // of the sample, without a cap and with it
+
+  std::mutex repeating_;                          // for the next member
+  std::unique_ptr<RepeatedCollection> repeated_;  // last: its thread uses the others
 };
 
 }  // namespace meterbank::pdh

@@ -11,6 +11,8 @@
 #define METERBANK_KERNEL_NAMES(SAME, WIDE) \
   SAME(CloseHandle)                        \
   SAME(CompareFileTime)                    \
+  SAME(CreateEventA)                       \
+  WIDE(CreateEventW)                       \
   SAME(DuplicateHandle)                    \
   SAME(FileTimeToSystemTime)               \
   SAME(FreeLibrary)                        \
@@ -36,9 +38,13 @@
   WIDE(LoadLibraryW)                       \
   SAME(QueryPerformanceCounter)            \
   SAME(QueryPerformanceFrequency)          \
+  SAME(ResetEvent)                         \
+  SAME(SetEvent)                           \
   SAME(SetLastError)                       \
   SAME(Sleep)                              \
   SAME(SystemTimeToFileTime)               \
+  SAME(WaitForMultipleObjects)             \
+  SAME(WaitForSingleObject)                \
   SAME(lstrcmpA)                           \
   WIDE(lstrcmpW)                           \
   SAME(lstrcmpiA)                          \
@@ -88,6 +94,7 @@
   SAME(PdhCloseLog)                     \
   SAME(PdhCloseQuery)                   \
   SAME(PdhCollectQueryData)             \
+  SAME(PdhCollectQueryDataEx)           \
   SAME(PdhCollectQueryDataWithTime)     \
   SAME(PdhComputeCounterStatistics)     \
   SAME(PdhConnectMachineA)              \

@@ -39,6 +39,8 @@ int WINAPI meterbank_utf16_StringFromGUID2(REFGUID guid, char16_t* text, int cap
 HRESULT WINAPI meterbank_utf16_CLSIDFromString(const char16_t* text, CLSID* guid);
 HRESULT WINAPI meterbank_utf16_IIDFromString(const char16_t* text, IID* guid);
 
+HANDLE WINAPI meterbank_utf16_CreateEventW(LPSECURITY_ATTRIBUTES attributes, BOOL stays_set,
+                                           BOOL is_set, const char16_t* name);
 HMODULE WINAPI meterbank_utf16_GetModuleHandleW(const char16_t* name);
 HMODULE WINAPI meterbank_utf16_LoadLibraryW(const char16_t* name);
 HMODULE WINAPI meterbank_utf16_LoadLibraryExW(const char16_t* name, HANDLE file, DWORD flags);
