@@ -349,15 +349,29 @@ TEST_F(HostValues, OfProcessAreThoseOfProcessV2UnderTheNameOfTheProgram) {
   tree_.write("proc/78/status", tree_.read("proc/1/status"));
   start();
   EXPECT_EQ(instances("process"),
-            (std::vector<std::string>{"a) R 1 (b_c", "kthreadd", "systemd", "systemd:78"}));
+            (std::vector<std::string>{"a) R 1 (b_c", "kthreadd", "systemd", "systemd"}));
   EXPECT_EQ(value(R"(\Process(kthreadd)\ID Process)"), 2U);
-  EXPECT_EQ(value(R"(\Process(systemd:78)\ID Process)"), 78U);
-  EXPECT_EQ(value(R"(\Process(systemd)\Working Set)"),
+  EXPECT_EQ(value(R"(\Process(systemd#78)\ID Process)"), 78U);
+  EXPECT_EQ(value(R"(\Process(systemd)\ID Process)"), 1U);
+  EXPECT_EQ(value(R"(\Process(systemd#1)\Working Set)"),
             value(R"(\Process V2(systemd:1)\Working Set)"));
 
   tree_.remove("proc/1");
   look_until([&] { return instances("process").size() == 3; });
-  EXPECT_EQ(value(R"(\Process(systemd:78)\ID Process)"), 78U);
+  EXPECT_EQ(value(R"(\Process(systemd#78)\ID Process)"), 78U);
+  EXPECT_EQ(value(R"(\Process(systemd)\ID Process)"), 78U);
+
+  // A process becomes another program: a row ends, and another one begins.
+  tree_.write("proc/78/stat", tree_.read("proc/2/stat"));
+  look_until([&] { return instances("process").back() == "kthreadd"; });
+  EXPECT_EQ(value(R"(\Process(kthreadd#78)\ID Process)"), 78U);
+}
+
+TEST_F(HostValues, OfAProcessWithoutANameAreThere) {
+  std::string stat = tree_.read("proc/2/stat");
+  tree_.write("proc/2/stat", stat.replace(stat.find("kthreadd"), 8, ""));
+  start();
+  EXPECT_EQ(value(R"(\Process(_#2)\ID Process)"), 2U);
 }
 
 TEST_F(HostValues, OfProcessesAreThereWhereProcHoldsNothingElse) {

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "host/process_names.hpp"
 #include "host/sets/sets.hpp"
 #include "meterbank/base/clock.hpp"
 #include "meterbank/base/unique_fd.hpp"
@@ -76,7 +75,6 @@ struct HostProvider::Running {
   HostOptions options;
   Provider provider;
   HostProbe probe;
-  ProcessNames process_names;
   PublishedSet<CpuValues> processor_information;
   PublishedSet<CpuValues> processors;
   PublishedSet<SystemValues> system;
@@ -234,17 +232,15 @@ void HostProvider::Running::sample_processes() {
   if (!probe.sample_processes() || !options.processes) return;
   const Moment moment = Moment::now();
   for (const ProcessReading& process : probe.processes().processes()) {
-    name.assign(displayable_name(process.name.view()).view());
+    const ProcessName program = displayable_name(process.name.view());
+    const std::string_view plain = program.view().empty() ? "_" : program.view();
+    processes.row(plain, process.start_ticks, process, moment, process.pid);
+    name.assign(program.view());
     name += ':';
     name += std::to_string(process.pid);
     processes_v2.row(name, process.start_ticks, process, moment);
     process_io.row(name, process.start_ticks, process, moment);
-    // A name without a pid passes from one process to another; the pid, which is below 2^22, and
-    // the start tell them apart.
-    const std::uint64_t life = process.start_ticks << 22U | process.pid;
-    processes.row(process_names.name_of(process), life, process, moment);
   }
-  process_names.end_round();
   processes_v2.end_round();
   process_io.end_round();
   processes.end_round();

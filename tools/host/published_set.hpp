@@ -7,6 +7,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -95,16 +97,18 @@ class PublishedSet {
     return text += ')';
   }
 
-  // One round: row() for everything that exists now, then end_round() closes the rest. `life`
-  // tells a thing from its predecessor of the same name. A row that lacks a value of the schema is
-  // as good as not there: a zero in its place would be a lie.
-  void row(std::string_view name, std::uint64_t life, const Values& values, const Moment& moment) {
+  // One round: row() for everything that exists now, then end_round() closes the rest. Without an
+  // id, names are unique. `life` tells a thing from its predecessor of the same name and id. A row
+  // that lacks a value of the schema is as good as not there: a zero in its place would be a lie.
+  void row(std::string_view name, std::uint64_t life, const Values& values, const Moment& moment,
+           std::optional<std::uint32_t> id = {}) {
     if (columns_.empty() || (needs_ & ~present_fields(values)) != 0) return;
-    key_.assign(name);
+    key_.name.assign(name);
+    key_.id = id;
     Row& row = rows_[key_];
     if (row.round != 0 && row.life != life) row = {};
     if (row.round == 0) {
-      auto created = registration_.create_instance(name);
+      auto created = registration_.create_instance(name, {.id = id});
       if (created) row.instance = std::move(*created);  // refused: counts into nothing
       row.life = life;
     }
@@ -123,6 +127,17 @@ class PublishedSet {
 
  private:
   using Values_ = meterbank::Values;
+  struct Key {
+    std::string name;
+    std::optional<std::uint32_t> id;
+
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const noexcept {
+      return std::hash<std::string>()(key.name) ^ std::hash<std::optional<std::uint32_t>>()(key.id);
+    }
+  };
   struct Row {
     Instance instance;
     std::uint64_t life = 0;
@@ -133,8 +148,8 @@ class PublishedSet {
   std::string symbol_;
   std::vector<std::string> left_out_;
   Registration registration_;
-  std::unordered_map<std::string, Row> rows_;
-  std::string key_;
+  std::unordered_map<Key, Row, KeyHash> rows_;
+  Key key_;  // reused from row to row
   std::uint64_t round_ = 1;
 };
 

@@ -50,7 +50,8 @@ void add(Text& text, const Counterset& s) {
   text.word(s.word);
   text("name", s.name)("symbol", s.symbol)("uri", s.uri)("help", s.help)("label", s.label);
   text("guid", s.guid)("instances", s.instances)("name_id", s.name_id);
-  text("description_id", s.description_id)("consistency", s.consistency)("many", s.many);
+  text("description_id", s.description_id)("identity", s.identity);
+  text("consistency", s.consistency)("many", s.many);
   text("checkpoint", s.checkpoint)("stamped", s.stamped)("cuts", s.cuts)("sharded", s.sharded);
   text("shards", s.shards)("by_processor", s.by_processor);
   for (const auto& each : s.structs) {

@@ -168,6 +168,7 @@ TEST(ManifestAcceptance, EveryKeyOfTomlIsKept) {
   EXPECT_EQ(set.instances.value, InstanceKind::kMultipleAggregate);
   EXPECT_EQ(set.name_id.value, 2U);
   EXPECT_TRUE(set.stamped.value && set.cuts.value && set.checkpoint.value);
+  EXPECT_EQ(set.identity.value, InstanceIdentity::kNameAndId);
   EXPECT_TRUE(set.consistency.is_said() && set.many.is_said() && set.shards.is_said());
   const Counter& answered = counter_of(set, 1);
   EXPECT_EQ(answered.unit.value, "{request}");

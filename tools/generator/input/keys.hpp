@@ -68,7 +68,7 @@ inline constexpr std::array<Key<Provider>, 7> kProviderKeys{{
     {"resourceBase", "resource_base", take<&Provider::resource_base, number_of>},
 }};
 
-inline constexpr std::array<Key<Counterset>, 17> kCountersetKeys{{
+inline constexpr std::array<Key<Counterset>, 18> kCountersetKeys{{
     {"name", "name", take<&Counterset::name, text_of>, Needed::kAlways},
     {"symbol", "symbol", take<&Counterset::symbol, text_of>, Needed::kInXml},
     {"guid", "guid", take<&Counterset::guid, guid_in>, Needed::kInXml},
@@ -78,6 +78,7 @@ inline constexpr std::array<Key<Counterset>, 17> kCountersetKeys{{
     {"nameID", "name_id", take<&Counterset::name_id, number_of>},
     {"descriptionID", "description_id", take<&Counterset::description_id, number_of>},
     {"", "label", take<&Counterset::label, text_of>},
+    {"", "identity", take<&Counterset::identity, word_of<kIdentityWords>>},
     {"", "consistency", take<&Counterset::consistency, word_of<kConsistencyWords>>},
     {"", "many", take<&Counterset::many, boolean_of>},
     {"", "checkpoint", take<&Counterset::checkpoint, boolean_of>},

@@ -78,6 +78,7 @@ struct Counterset {  // <counterSet> / [[counterset]]
   Placed<std::uint32_t> name_id;
   Placed<std::uint32_t> description_id;
   // Only in TOML; CountersetSpec says what they mean.
+  Placed<InstanceIdentity> identity;
   Placed<Consistency> consistency;
   Placed<bool> many;
   Placed<bool> checkpoint{true, {}};

@@ -50,6 +50,10 @@ inline constexpr std::array kAggregateWords{
     Word<std::uint32_t>{"max", "max", kAggregateMaximum},
     Word<std::uint32_t>{"undefined", "undefined", kAggregateUndefined},
 };
+inline constexpr std::array kIdentityWords{
+    Word<InstanceIdentity>{"", "unique", InstanceIdentity::kUnique},
+    Word<InstanceIdentity>{"", "name_and_id", InstanceIdentity::kNameAndId},
+};
 inline constexpr std::array kConsistencyWords{
     Word<Consistency>{"", "block", Consistency::kBlock},
     Word<Consistency>{"", "independent", Consistency::kIndependent},

@@ -69,7 +69,8 @@ std::string c_flags_of(const CounterSpec& counter) {
       {{counter.timed, "MB_COUNTER_TIMED"}, {counter.any_thread, "MB_COUNTER_ANY_THREAD"}});
 }
 std::string c_flags_of(const CountersetSpec& set) {
-  return joined({{set.consistency == Consistency::kIndependent, "MB_SET_INDEPENDENT"},
+  return joined({{identity_of(set) == InstanceIdentity::kNameAndId, "MB_SET_NAME_AND_ID"},
+                 {set.consistency == Consistency::kIndependent, "MB_SET_INDEPENDENT"},
                  {set.many, "MB_SET_MANY"},
                  {!set.checkpoint, "MB_SET_NO_CHECKPOINT"},
                  {set.stamped, "MB_SET_STAMPED"},

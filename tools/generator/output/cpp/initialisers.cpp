@@ -100,6 +100,9 @@ std::vector<Initialiser> initialisers_of(const CountersetSpec& set) {
   if (set.instances != usual.instances) {
     all.add_constant("instances", "InstanceKind::", enumerator_of(set.instances));
   }
+  if (set.identity != usual.identity) {
+    all.add_constant("identity", "InstanceIdentity::", "kNameAndId");
+  }
   if (set.consistency != usual.consistency) {
     all.add_constant("consistency", "Consistency::", "kIndependent");
   }

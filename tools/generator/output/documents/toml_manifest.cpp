@@ -111,6 +111,7 @@ void write(TomlText& toml, const Counterset& set) {
   toml("help", set.help);
   toml("name_id", set.name_id);
   toml("description_id", set.description_id);
+  toml("identity", set.identity, kIdentityWords);
   toml("consistency", set.consistency, kConsistencyWords);
   toml("many", set.many);
   toml("checkpoint", set.checkpoint);
