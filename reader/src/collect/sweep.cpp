@@ -320,7 +320,7 @@ SweepRun portable_sweep(QueryPlan::Run::Kind kind, Consistency consistency) noex
 }
 
 SweepRun best_sweep(QueryPlan::Run::Kind kind, Consistency consistency,
-                    std::size_t words) noexcept {
+                    [[maybe_unused]] std::size_t words) noexcept {
 #ifdef METERBANK_VECTOR_LOADS
   using Kind = QueryPlan::Run::Kind;
   static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
