@@ -235,6 +235,35 @@ TEST_F(PdhValues, OfOneNameAreToldApartByTheirPosition) {
   EXPECT_EQ(formatted(called_so).value, 3.0);
 }
 
+TEST_F(PdhValues, OfOneNameInOneProviderAreCountedByTheirIds) {
+  CountersetSpec spec = kClock;
+  spec.name = "Test Waves";
+  spec.symbol = "test_waves";
+  spec.guid = "{9f0f6f0e-30d1-4c5e-8f8e-0c6f3a1c2b03}"_guid;
+  spec.instances = InstanceKind::kMultiple;
+  spec.identity = InstanceIdentity::kNameAndId;
+  const Registration waves = *provider_.add(spec);
+  std::vector<Instance> instances;
+  for (const std::uint32_t id : {9U, 5U, 3U}) {
+    instances.push_back(*waves.create_instance("wave", {.id = id}));
+    instances.back().update([id](Values& values) noexcept { values.set(0, id); });
+  }
+  OpenQuery query;
+  const PDH_HCOUNTER all = query.add("\\Test Waves(*)\\Ticks");
+  const PDH_HCOUNTER first = query.add("\\Test Waves(wave)\\Ticks");
+  const PDH_HCOUNTER second = query.add("\\Test Waves(wave#1)\\Ticks");
+  const PDH_HCOUNTER third = query.add("\\Test Waves(wave#2)\\Ticks");
+  ASSERT_EQ(query.collect(), kDone);
+  EXPECT_EQ(formatted(first).value, 3.0);
+  EXPECT_EQ(formatted(second).value, 5.0);
+  EXPECT_EQ(formatted(third).value, 9.0);
+  const auto values = array_of(all);
+  ASSERT_EQ(values.size(), 3U);
+  EXPECT_EQ(values.at("wave").value, 3.0);
+  EXPECT_EQ(values.at("wave#1").value, 5.0);
+  EXPECT_EQ(values.at("wave#2").value, 9.0);
+}
+
 class PdhTotals : public PdhTest {
  protected:
   static CountersetSpec spec() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of one name are told apart by their position among them.
+// Rows of one name are told apart by their position among them: registration by registration, and
+// there in the order of ids.
 #pragma once
 
 #include <cstdint>
