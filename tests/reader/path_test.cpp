@@ -121,6 +121,16 @@ TEST(PathParser, AllowsParenthesesAndBackslashesInsideAnInstance) {
   EXPECT_EQ(literal_of(*path.instance), R"(C:\)");
 }
 
+TEST(PathParser, TakesParenthesesBehindASpaceForThoseOfTheSet) {
+  const CounterPath one = parsed(R"(\Ferry Line (All)\Passengers)");
+  EXPECT_EQ(one.set, "Ferry Line (All)");
+  EXPECT_EQ(one.instance, std::nullopt);
+  const CounterPath many = parsed(R"(\Diagnostics (Per-CPU) (x)(0 (a)#1)\Drops)");
+  EXPECT_EQ(many.set, "Diagnostics (Per-CPU) (x)");
+  EXPECT_EQ(many.instance, "0 (a)");
+  EXPECT_EQ(many.index, 1U);
+}
+
 TEST(PathParser, AllowsAnythingButABackslashInACounter) {
   EXPECT_EQ(parsed(R"(\Set\Bytes/sec (total) #1)").counter, "Bytes/sec (total) #1");
 }
@@ -237,6 +247,10 @@ TEST(PathParser, NamesTheColumnAndWhatIsMissing) {
             R"(column 5: expected '(' or the counter as the last part, found '\')");
   EXPECT_EQ(complaint(R"(\Seti)\C)"),
             "column 6: expected '(' or the counter as the last part, found ')'");
+  EXPECT_EQ(complaint(R"(\Set (i\C)"),
+            R"(column 8: expected ')' after the parenthesis of the counterset, found '\')");
+  EXPECT_EQ(complaint(R"(\Set (i))\C)"),
+            "column 9: expected '(' or the counter as the last part, found ')'");
   EXPECT_EQ(complaint(R"(\\p\\C)"), R"(column 5: expected a counterset, found '\')");
 }
 
@@ -310,6 +324,7 @@ TEST(PathPrinter, RoundTripsIndexZeroWildcardsAndFileNames) {
   for (const std::string_view text :
        {R"(\Set(inst#0)\Counter)", R"(\Set(*)\*)", R"(\\*\*(*/*#*)\*)", R"(\S?t(in?t*)\C*)",
         R"(\Set(/var/lib)\Counter)", R"(\Set(C:\)\Counter)", R"(\Set((sd-pam))\Counter)",
+        R"(\Ferry Line (All)\Passengers)", R"(\Diagnostics (Per-CPU)(0)\Drops)",
         R"(\\web@17\Set(C#)\Bytes/sec)", "\\Stra\u00DFe(\u4E2D)\\\u03A3"}) {
     EXPECT_EQ(print_path(parsed(text)), text);
   }

@@ -149,6 +149,26 @@ Result<CounterPath> PathParser::parse_windows() {
   return parse_windows_body(*std::move(named), end + 1);
 }
 
+// Where the instance's parenthesis opens: names of sets have parentheses behind spaces, as in
+// "TCPIP Performance Diagnostics (Per-CPU)".
+std::size_t find_instance(std::string_view head) noexcept {
+  std::size_t open = head.find('(');
+  while (open != kNowhere && open != 0 && head[open - 1] == ' ') open = head.find('(', open + 1);
+  return open;
+}
+
+// A character that no set's name has: a backslash, a parenthesis without its other half.
+std::size_t find_odd(std::string_view set) noexcept {
+  std::size_t open = kNowhere;
+  for (std::size_t at = 0; at < set.size(); ++at) {
+    const bool is_odd = set[at] == '\\' || (set[at] == ')' && open == kNowhere);
+    if (is_odd) return at;
+    if (set[at] == '(') open = at;
+    if (set[at] == ')') open = kNowhere;
+  }
+  return open;
+}
+
 // `begin` is where the counterset begins. The counter is taken off the end first, and what is left
 // must be a set, or a set and an instance in parentheses.
 Result<CounterPath> PathParser::parse_windows_body(CounterPath path, std::size_t begin) {
@@ -169,10 +189,14 @@ Result<CounterPath> PathParser::parse_windows_body(CounterPath path, std::size_t
   path.counter = windows_word(last + 1, text_.size()).pattern;
 
   const std::string_view head = text_.substr(begin, last - begin);
-  const std::size_t open = head.find('(');
+  const std::size_t open = find_instance(head);
   const std::string_view set = head.substr(0, open);
   if (set.empty()) return fail_at(begin, "a counterset before '('", std::string(kWindowsShape));
-  const std::size_t odd = set.find_first_of(R"(\))");
+  const std::size_t odd = find_odd(set);
+  if (odd != kNowhere && set[odd] == '(') {
+    return fail_at(begin + set.size(), "')' after the parenthesis of the counterset",
+                   std::string(kWindowsShape));
+  }
   if (odd != kNowhere) {
     return fail_at(begin + odd, R"('(' or the counter as the last part)",
                    std::string(kWindowsShape));

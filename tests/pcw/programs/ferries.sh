@@ -37,6 +37,7 @@ wait_for large "$large"
 
 value_of() { "$meterbank" get "ferry_line_set/$1" -f plain --units base | cut -f 3; }
 [ "$(value_of passengers)" = 8 ] || fail "a sum: $(value_of passengers)"
+"$meterbank" typeperf '\Ferry Line (All)\Passengers' -sc 1 | grep -q '"8' || fail "its Windows path"
 # The largest number of seats that are taken, of the largest number of seats.
 [ "$(value_of occupancy)" = 60 ] || fail "a ratio of maxima: $(value_of occupancy)"
 
