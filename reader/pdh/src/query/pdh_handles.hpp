@@ -43,7 +43,7 @@ class PdhHandles {
   static constexpr std::uintptr_t kStep = 4;  // the low bits of a handle are zero, as on Windows
 
   mutable std::mutex mutex_;
-  std::uintptr_t last_ = 0;
+  std::uintptr_t last_ = std::uintptr_t{0x706468} << 32;  // far from handles of kernel objects
   std::unordered_map<std::uintptr_t, std::shared_ptr<PdhQuery>> queries_;
   std::unordered_map<std::uintptr_t, std::uintptr_t> counters_;  // to their queries
   std::unordered_map<std::uintptr_t, std::shared_ptr<OpenLog>> logs_;
