@@ -38,6 +38,7 @@
 //
 // relaxed: that is what NoFence asks for. acquire and release: what the caller pairs them with is
 // the caller's to say.
+// NOLINTBEGIN(bugprone-macro-parentheses): a type cannot stand in parentheses
 #define METERBANK_ORDERED_ACCESS(type_name, width, type)                                          \
   EXTERN_C FORCEINLINE type Read##type_name##NoFence##width(type const volatile* source) {        \
     return __atomic_load_n(source, __ATOMIC_RELAXED);                                             \
@@ -57,6 +58,7 @@
   EXTERN_C FORCEINLINE void Write##type_name##Release##width(type volatile* target, type value) { \
     __atomic_store_n(target, value, __ATOMIC_RELEASE);                                            \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 
 METERBANK_ORDERED_ACCESS(, 8, char)
 METERBANK_ORDERED_ACCESS(, 16, short)
