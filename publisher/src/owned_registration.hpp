@@ -44,7 +44,7 @@ struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegis
   void close_instance_locked(SlotLife& life) noexcept;
   void begin_close_locked() noexcept;
   void finish_close_locked() noexcept;
-  // Of several with the name, the one with the smallest id.
+  // If several instances have the name: the one with the smallest id.
   [[nodiscard]] SlotLife* find_locked(std::string_view name) const noexcept;
   [[nodiscard]] SlotLife* find_locked(std::string_view name, std::uint32_t id) const noexcept;
   // True if it is closed, or was never published, and no handle can write to any slot any more, so

@@ -68,7 +68,7 @@ typedef HANDLE PDH_HLOG, HLOG;
 #define PDH_MAX_SCALE 7
 #define PDH_MIN_SCALE (-7)
 
-// Of logs there are the text forms, CSV and TSV; they are created, or opened to be read.
+// Logs are text, CSV or TSV: PdhOpenLog creates one, or opens it for reading.
 #define PDH_LOG_READ_ACCESS METERBANK_CAST(DWORD, 0x00010000)
 #define PDH_LOG_WRITE_ACCESS METERBANK_CAST(DWORD, 0x00020000)
 #define PDH_LOG_UPDATE_ACCESS METERBANK_CAST(DWORD, 0x00040000)
@@ -90,8 +90,8 @@ typedef HANDLE PDH_HLOG, HLOG;
 #define PDH_REFRESHCOUNTERS 4
 
 // Values as they are stored. `SecondValue` is the base of a fraction or an average, or the time
-// that the type's formula takes: nanoseconds for the performance clock, steps of 100 ns, or ticks
-// of the object's clock.
+// that the formula of the type uses: nanoseconds, steps of 100 ns, or ticks of the clock that the
+// counter names.
 typedef struct _PDH_RAW_COUNTER {
   DWORD CStatus;
   FILETIME TimeStamp;  // local time
@@ -256,20 +256,20 @@ PDH_FUNCTION PdhAddEnglishCounterW(PDH_HQUERY query, LPCWSTR path, DWORD_PTR use
     METERBANK_WIDE_SYMBOL(PdhAddEnglishCounterW);
 PDH_FUNCTION PdhRemoveCounter(PDH_HCOUNTER counter);
 
-// PDH_NO_DATA: there is no counter, or none of them has data.
+// PDH_NO_DATA: the query has no counters, or all of its counters lack data.
 PDH_FUNCTION PdhCollectQueryData(PDH_HQUERY query);
-// Returns at once. From then on a thread collects every so many seconds, the first time when as
-// many have passed, and sets the event, which may be null, each time. The next call for this query
-// ends that thread first; so does a call with 0 seconds, which does nothing else, and
-// PdhCloseQuery. These wait for a collection that runs. PDH_NO_DATA: the query has no counter.
+// Starts a thread that collects once every `seconds` and sets the event each time; returns at once.
+// The first collection is one interval later. The event may be null. The next call for this query,
+// a call with 0 seconds and PdhCloseQuery end the thread, and wait if it is collecting.
+// PDH_NO_DATA: the query has no counters.
 PDH_FUNCTION PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE event);
 // `time` is that of the sample, in local time.
 PDH_FUNCTION PdhCollectQueryDataWithTime(PDH_HQUERY query, LONGLONG* time);
 
 // ---- Values ----
 
-// `type` may be null. Where there is no value, the status of `value` says why, and so does the
-// result: PDH_INVALID_DATA or PDH_CALC_NEGATIVE_...
+// `type` may be null. If the value cannot be computed, the result is PDH_INVALID_DATA or
+// PDH_CALC_NEGATIVE_..., and the status of `value` gives the reason.
 PDH_FUNCTION PdhGetFormattedCounterValue(PDH_HCOUNTER counter, DWORD format, LPDWORD type,
                                          PPDH_FMT_COUNTERVALUE value);
 PDH_FUNCTION PdhGetRawCounterValue(PDH_HCOUNTER counter, LPDWORD type, PPDH_RAW_COUNTER value);
@@ -319,7 +319,7 @@ PDH_FUNCTION PdhOpenLogW(LPCWSTR file, DWORD access, LPDWORD type, PDH_HQUERY qu
 // Collects and appends a record. The columns are those of the first one. `text` is ignored.
 PDH_FUNCTION PdhUpdateLogA(PDH_HLOG log, LPCSTR text);
 PDH_FUNCTION PdhUpdateLogW(PDH_HLOG log, LPCWSTR text) METERBANK_WIDE_SYMBOL(PdhUpdateLogW);
-// Of a log that is written.
+// The log must be open for writing.
 PDH_FUNCTION PdhGetLogFileSize(PDH_HLOG log, LONGLONG* bytes);
 PDH_FUNCTION PdhCloseLog(PDH_HLOG log, DWORD flags);
 

@@ -42,7 +42,7 @@ struct Forms<char> {
   using Info = PDH_COUNTER_INFO_A;
 };
 
-// Longer is no name of a machine; the caller's string is not read further.
+// The name of a machine is shorter. A caller's string is not read beyond this.
 inline constexpr std::size_t kMachineCharactersMax = 256;
 
 // Of the name of a file, with its folders.

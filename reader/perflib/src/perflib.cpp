@@ -44,7 +44,7 @@ PerfError error_of(const Error& error) noexcept {
 CharacterWidth width_of_text(const wchar_t*) noexcept { return CharacterWidth::kFour; }
 CharacterWidth width_of_text(const char16_t*) noexcept { return CharacterWidth::kTwo; }
 
-// Longer is no name of a machine; the caller's string is not read further.
+// The name of a machine is shorter. A caller's string is not read beyond this.
 constexpr std::size_t kMachineMax = 256;
 
 template <typename Character>
