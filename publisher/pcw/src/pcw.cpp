@@ -4,18 +4,18 @@
 #include <cstring>
 #include <exception>
 
-#include "handle_table.hpp"
 #include "meterbank/pcw/utf16_functions.h"
 #include "meterbank/shm/names.hpp"
+#include "meterbank/windows/handle_table.hpp"
 #include "pcw_registration.hpp"
 #include "refusal.hpp"
 
 namespace meterbank::pcw {
 namespace {
 
-using Registrations = HandleTable<PcwRegistration>;
-using Instances = HandleTable<PcwInstance>;
-using Buffers = HandleTable<PcwBuffer>;
+using Registrations = windows::HandleTable<PcwRegistration>;
+using Instances = windows::HandleTable<PcwInstance>;
+using Buffers = windows::HandleTable<PcwBuffer>;
 
 // No exception leaves a function of C.
 template <typename Function>

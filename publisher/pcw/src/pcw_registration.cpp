@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pcw_registration.hpp"
 
-#include "handle_table.hpp"
 #include "meterbank/shm/names.hpp"
+#include "meterbank/windows/handle_table.hpp"
 #include "refusal.hpp"
 
 namespace meterbank::pcw {
@@ -43,12 +43,12 @@ class OpenBuffer {
       : buffer_(std::make_shared<PcwBuffer>()) {
     buffer_->request = &request;
     buffer_->registration = std::move(registration);
-    handle_ = HandleTable<PcwBuffer>::shared().insert(buffer_);
+    handle_ = windows::HandleTable<PcwBuffer>::shared().insert(buffer_);
   }
   OpenBuffer(const OpenBuffer&) = delete;
   OpenBuffer& operator=(const OpenBuffer&) = delete;
   ~OpenBuffer() {
-    HandleTable<PcwBuffer>::shared().take(handle_);
+    windows::HandleTable<PcwBuffer>::shared().take(handle_);
     const std::lock_guard lock(buffer_->mutex);
     buffer_->request = nullptr;
   }
@@ -109,7 +109,7 @@ void PcwRegistration::unregister() noexcept {
     instances.swap(instances_);
   }
   for (const auto& [id, instance] : instances) {
-    HandleTable<PcwInstance>::shared().take(instance->handle);
+    windows::HandleTable<PcwInstance>::shared().take(instance->handle);
     instance->in_place.close();
   }
   ended.registration = Registration();
@@ -147,7 +147,7 @@ NTSTATUS PcwRegistration::may_create_locked() const {
 NTSTATUS PcwRegistration::enter_locked(const std::shared_ptr<PcwInstance>& instance) {
   instance->owner = weak_from_this();
   instances_.emplace(instance->id, instance);
-  instance->handle = HandleTable<PcwInstance>::shared().insert(instance);
+  instance->handle = windows::HandleTable<PcwInstance>::shared().insert(instance);
   return STATUS_SUCCESS;
 }
 

@@ -9,6 +9,7 @@
 
 #include "calls.hpp"
 #include "log/log_source.hpp"
+#include "log/open_log.hpp"
 #include "meterbank/pdh/utf16_functions.h"
 #include "text/caller_buffer.hpp"
 
@@ -74,7 +75,7 @@ PDH_STATUS open_log(const Character* file, DWORD access, LPDWORD type, PDH_HQUER
     const bool is_read = access == (PDH_LOG_READ_ACCESS | PDH_LOG_OPEN_EXISTING);
     const PDH_STATUS status =
         is_read ? open_to_read({*name}, type, *log) : create_log(*name, access, *type, query, *log);
-    if (status == ERROR_SUCCESS) *handle = handle_of(PdhHandles::all().insert_log(std::move(log)));
+    if (status == ERROR_SUCCESS) *handle = handle_of(LogHandles::shared().insert(std::move(log)));
     return status;
   });
 }
@@ -83,7 +84,7 @@ PDH_STATUS open_log(const Character* file, DWORD access, LPDWORD type, PDH_HQUER
 template <typename F>
 PDH_STATUS with_writer(PDH_HLOG handle, F&& body) noexcept {
   return guarded([&]() -> PDH_STATUS {
-    const auto log = PdhHandles::all().log(number_of(handle));
+    const auto log = LogHandles::shared().find(handle);
     if (log == nullptr || log->writer == nullptr) return PDH_INVALID_HANDLE;
     return body(*log->writer);
   });
@@ -92,10 +93,8 @@ PDH_STATUS with_writer(PDH_HLOG handle, F&& body) noexcept {
 PDH_STATUS close_log(PDH_HLOG handle, DWORD flags) noexcept {
   return guarded([&]() -> PDH_STATUS {
     if ((flags & ~PDH_FLAGS_CLOSE_QUERY) != 0) return PDH_INVALID_ARGUMENT;
-    const auto log = PdhHandles::all().log(number_of(handle));
-    if (log == nullptr || !PdhHandles::all().close_log(number_of(handle))) {
-      return PDH_INVALID_HANDLE;
-    }
+    const auto log = LogHandles::shared().take(handle);
+    if (log == nullptr) return PDH_INVALID_HANDLE;
     const bool closes_query = (flags & PDH_FLAGS_CLOSE_QUERY) != 0 && log->writer != nullptr;
     // Another thread may have closed it.
     if (closes_query) {
@@ -129,7 +128,7 @@ PDH_STATUS bind_source(PDH_HLOG* handle, const Character* list) noexcept {
     if (!files || files->empty()) return PDH_INVALID_ARGUMENT;
     auto log = std::make_shared<OpenLog>();
     const PDH_STATUS status = open_to_read(*std::move(files), nullptr, *log);
-    if (status == ERROR_SUCCESS) *handle = handle_of(PdhHandles::all().insert_log(std::move(log)));
+    if (status == ERROR_SUCCESS) *handle = handle_of(LogHandles::shared().insert(std::move(log)));
     return status;
   });
 }
@@ -174,7 +173,7 @@ PDH_STATUS get_bound_range(PDH_HLOG handle, LPDWORD entries, PPDH_TIME_INFO rang
     const CallerBuffer buffer{range, bytes};
     if (entries == nullptr || !buffer.is_sound()) return PDH_INVALID_ARGUMENT;
     if (handle == nullptr) return PDH_DATA_SOURCE_IS_REAL_TIME;
-    const auto log = PdhHandles::all().log(number_of(handle));
+    const auto log = LogHandles::shared().find(handle);
     if (log == nullptr || log->writer != nullptr) return PDH_INVALID_HANDLE;
     return fill_range(log->files, entries, buffer);
   });

@@ -7,6 +7,7 @@
 
 #include "calls.hpp"
 #include "log/log_source.hpp"
+#include "log/open_log.hpp"
 #include "meterbank/pdh/utf16_functions.h"
 #include "meterbank/reader/glob.hpp"
 #include "names/expand_path.hpp"
@@ -127,7 +128,7 @@ PDH_STATUS find_now(const PathElements& path) {
 }
 
 PDH_STATUS find_in(PDH_HLOG handle, const PathElements& path) {
-  const auto log = PdhHandles::all().log(number_of(handle));
+  const auto log = LogHandles::shared().find(handle);
   if (log == nullptr || log->writer != nullptr) return PDH_INVALID_HANDLE;
   std::optional<LogMerge> logs;
   const PDH_STATUS status = open_logs(log->files, logs);

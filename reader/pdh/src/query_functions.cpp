@@ -7,7 +7,9 @@
 
 #include "calls.hpp"
 #include "log/log_source.hpp"
+#include "log/open_log.hpp"
 #include "meterbank/pdh/utf16_functions.h"
+#include "meterbank/windows/handle_table.hpp"
 #include "query/live_source.hpp"
 
 namespace meterbank::pdh {
@@ -55,7 +57,7 @@ PDH_STATUS open_named(const Character* file, std::uintptr_t user, PDH_HQUERY* qu
 PDH_STATUS open_bound(PDH_HLOG log, std::uintptr_t user, PDH_HQUERY* query) noexcept {
   return open_query(user, query, [log](std::unique_ptr<CounterSource>& source) -> PDH_STATUS {
     if (log == nullptr) return open_live(source);
-    const auto found = PdhHandles::all().log(number_of(log));
+    const auto found = LogHandles::shared().find(log);
     if (found == nullptr || found->writer != nullptr) return PDH_INVALID_HANDLE;
     return open_files(found->files, source);
   });
@@ -86,7 +88,7 @@ PDH_STATUS add_counter(PDH_HQUERY handle, const Character* path, std::uintptr_t 
     const bool has_wildcards =
         elements && (has_wildcard(elements->object) || has_wildcard(elements->counter));
     if (!elements || has_wildcards) return PDH_CSTATUS_BAD_COUNTERNAME;
-    const std::uintptr_t number = PdhHandles::all().next_counter();
+    const std::uintptr_t number = windows::next_handle();
     PDH_STATUS status = query->add(number, *elements, user);
     if (status == ERROR_SUCCESS) status = insert_counter(*query, number, handle);
     if (status == ERROR_SUCCESS) *counter = handle_of(number);
@@ -119,17 +121,6 @@ PDH_STATUS collect_repeatedly(PDH_HQUERY handle, DWORD seconds, HANDLE event) no
   });
 }
 
-// Its thread ends here, even if another thread is still inside a call about the query.
-PDH_STATUS close_query(PDH_HQUERY handle) noexcept {
-  return guarded([&]() -> PDH_STATUS {
-    const auto query = PdhHandles::all().query(number_of(handle));
-    if (query == nullptr || !PdhHandles::all().close_query(number_of(handle))) {
-      return PDH_INVALID_HANDLE;
-    }
-    return query->collect_repeatedly(0, nullptr);
-  });
-}
-
 }  // namespace
 }  // namespace meterbank::pdh
 
@@ -157,7 +148,9 @@ PDH_STATUS meterbank_utf16_PdhOpenQueryW(const char16_t* source, DWORD_PTR user,
 PDH_STATUS PdhOpenQueryH(PDH_HLOG source, DWORD_PTR user, PDH_HQUERY* query) {
   return meterbank::pdh::open_bound(source, user, query);
 }
-PDH_STATUS PdhCloseQuery(PDH_HQUERY query) { return meterbank::pdh::close_query(query); }
+PDH_STATUS PdhCloseQuery(PDH_HQUERY query) {
+  return PdhHandles::all().close_query(number_of(query)) ? ERROR_SUCCESS : PDH_INVALID_HANDLE;
+}
 BOOL PdhIsRealTimeQuery(PDH_HQUERY query) {
   const auto found = PdhHandles::all().query(number_of(query));
   return found != nullptr && found->is_real_time() ? TRUE : FALSE;

@@ -13,13 +13,16 @@
 #include <new>
 
 #include "meterbank/base/machine_name.hpp"
+#include "meterbank/windows/handle_table.hpp"
 #include "meterbank/windows/utf16_functions.h"
 #include "meterbank/windows/wide_text.hpp"
-#include "query/query_handles.hpp"
+#include "query/perf_query.hpp"
 #include "registration_blocks.hpp"
 
 namespace meterbank {
 namespace {
+
+using QueryHandles = windows::HandleTable<PerfQuery>;
 
 static_assert(sizeof(wchar_t) == 4, "this file is compiled with the platform's wchar_t");
 
@@ -94,7 +97,7 @@ class SharedCatalog {
     return {find_sets(*catalog_), any_denied(*catalog_)};
   }
 
-  // Never destroyed, as QueryHandles::all().
+  // Never destroyed, as QueryHandles::shared().
   static SharedCatalog& instance() {
     static SharedCatalog& shared = *new SharedCatalog;
     return shared;
@@ -191,7 +194,7 @@ ULONG open_query(const Character* machine, HANDLE* query) noexcept {
     if (!is_this_machine(machine)) return PerfError::kServerUnavailable;
     auto catalog = Catalog::open({});
     if (!catalog) return error_of(catalog.error());
-    const auto handle = QueryHandles::all().insert(
+    const auto handle = QueryHandles::shared().insert(
         std::make_shared<PerfQuery>(std::move(*catalog), width_of_text(machine)));
     *query = reinterpret_cast<HANDLE>(handle);
     return PerfError::kSuccess;
@@ -202,7 +205,7 @@ ULONG open_query(const Character* machine, HANDLE* query) noexcept {
 template <typename F>
 ULONG with_query(HANDLE query, F&& body) noexcept {
   return guarded([&] {
-    const auto found = QueryHandles::all().find(reinterpret_cast<std::uintptr_t>(query));
+    const auto found = QueryHandles::shared().find(query);
     return found == nullptr ? PerfError::kInvalidHandle : body(*found);
   });
 }
@@ -258,7 +261,7 @@ ULONG meterbank_utf16_PerfOpenQueryHandle(const char16_t* machine, HANDLE* query
 }
 
 ULONG PerfCloseQueryHandle(HANDLE query) {
-  const bool closed = meterbank::QueryHandles::all().erase(reinterpret_cast<std::uintptr_t>(query));
+  const bool closed = meterbank::QueryHandles::shared().take(query) != nullptr;
   return closed ? ERROR_SUCCESS : ERROR_INVALID_HANDLE;
 }
 ULONG PerfAddCounters(HANDLE query, PPERF_COUNTER_IDENTIFIER counters, DWORD bytes) {

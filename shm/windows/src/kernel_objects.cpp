@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "meterbank/windows/handle_table.hpp"
 #include "meterbank/windows/utf16_functions.h"
 #include "meterbank/windows/wide_text.hpp"
 #include "winbase.h"
@@ -111,10 +112,9 @@ class Objects {
 
  private:
   HANDLE add_locked(ObjectPtr object) {
-    constexpr std::uintptr_t kStep = 4;  // the low bits of a handle are zero, as on Windows
-    open_.emplace(last_ + kStep, std::move(object));
-    last_ += kStep;
-    return reinterpret_cast<HANDLE>(last_);
+    const std::uintptr_t handle = meterbank::windows::next_handle();
+    open_.emplace(handle, std::move(object));
+    return reinterpret_cast<HANDLE>(handle);
   }
   ObjectPtr find_locked(HANDLE handle) {
     if (handle == kThisProcess) return process_;
@@ -125,7 +125,6 @@ class Objects {
   const ObjectPtr process_ = std::make_shared<Object>(Object{.is_process = true});
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::uintptr_t last_ = 0;  // numbers are never used twice
   std::map<std::uintptr_t, ObjectPtr> open_;
   std::map<std::string, std::weak_ptr<Object>> names_;
 };

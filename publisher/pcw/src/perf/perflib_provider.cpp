@@ -4,16 +4,16 @@
 #include <bit>
 #include <exception>
 
-#include "../handle_table.hpp"
 #include "../process_providers.hpp"
 #include "../refusal.hpp"
+#include "meterbank/windows/handle_table.hpp"
 #include "meterbank/windows/utf16_functions.h"
 #include "perf_provider.hpp"
 
 namespace meterbank::pcw {
 namespace {
 
-using Providers = HandleTable<PerfProvider>;
+using Providers = windows::HandleTable<PerfProvider>;
 using Column = PerfColumns::Column;
 
 Guid guid_of(const GUID& guid) noexcept { return std::bit_cast<Guid>(guid); }

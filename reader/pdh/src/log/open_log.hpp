@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "log_writer.hpp"
+#include "meterbank/windows/handle_table.hpp"
 
 namespace meterbank::pdh {
 
@@ -15,5 +16,6 @@ struct OpenLog {
   std::vector<std::string> files;     // to be read
   std::unique_ptr<LogWriter> writer;  // null: the log is read
 };
+using LogHandles = windows::HandleTable<OpenLog>;
 
 }  // namespace meterbank::pdh

@@ -51,6 +51,11 @@ PDH_STATUS PdhQuery::collect(std::int64_t& local_time) {
   return collect_locked(local_time);
 }
 
+void PdhQuery::end_repetition() noexcept {
+  const std::lock_guard lock(repeating_);
+  repeated_.reset();
+}
+
 PDH_STATUS PdhQuery::collect_repeatedly(DWORD seconds, HANDLE event) {
   // Whatever comes of a collection, the program looks at the status of its counters.
   const auto collect_and_tell = [this, event] {

@@ -61,6 +61,8 @@ class PdhQuery {
   // On a thread of its own, every so many seconds, each time setting the event. Ends the thread of
   // an earlier call; 0 seconds: that alone.
   [[nodiscard]] PDH_STATUS collect_repeatedly(DWORD seconds, HANDLE event);
+  // Ends that thread, and waits for a collection that runs.
+  void end_repetition() noexcept;
 
   // Calls `use(facts, last)` with the last values of a counter. The result is that of `use`.
   template <typename F>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Handles that can be used after their end: numbers, never given twice, that lead to an object
-// while it is open.
+// while it is open. All handles that programs for Windows hold here are numbered by next_handle(),
+// so that one of a query is never one of an event.
 #pragma once
 
 #include <atomic>
@@ -11,7 +12,7 @@
 #include <mutex>
 #include <unordered_map>
 
-namespace meterbank::pcw {
+namespace meterbank::windows {
 
 // Unlike any other handle of this process, and unlike the small numbers that mistakes are made of.
 inline std::uintptr_t next_handle() noexcept {
@@ -67,4 +68,4 @@ class HandleTable {
   std::deque<std::uint64_t> addresses_;  // which never moves what it holds
 };
 
-}  // namespace meterbank::pcw
+}  // namespace meterbank::windows
