@@ -14,20 +14,16 @@ constexpr std::array<std::string_view, 6> kImageTypes = {"squashfs", "erofs",  "
 constexpr std::string_view kDevices = "/dev/";
 constexpr std::string_view kMapped = "/dev/mapper/";
 
-bool begins_with(std::string_view text, std::string_view start) noexcept {
-  return text.substr(0, start.size()) == start;
-}
-
 bool is_image(std::string_view type) noexcept {
   return std::find(kImageTypes.begin(), kImageTypes.end(), type) != kImageTypes.end();
 }
 
 // Some of them have a block device, but a program answers for them.
-bool is_of_user_space(std::string_view type) noexcept { return begins_with(type, "fuse"); }
+bool is_of_user_space(std::string_view type) noexcept { return type.starts_with("fuse"); }
 
 bool may_lie_on_device(const MountLine& mount) noexcept {
   if (is_image(mount.type) || is_of_user_space(mount.type)) return false;
-  return mount.major != 0 || begins_with(mount.source, kDevices);
+  return mount.major != 0 || mount.source.starts_with(kDevices);
 }
 
 bool is_root(const PathText& point) noexcept { return point.view() == "/"; }
@@ -50,7 +46,7 @@ std::optional<MountLine> parse_mount_line(std::string_view line) noexcept {
   mount.minor = *minor;
   mount.is_whole = fields.next() == "/";
   append_unescaped(fields.next(), mount.point);
-  if (mount.point.is_cut() || !begins_with(mount.point.view(), "/")) return std::nullopt;
+  if (mount.point.is_cut() || !mount.point.view().starts_with("/")) return std::nullopt;
   std::string_view field = fields.next();
   while (!field.empty() && field != "-") field = fields.next();
   mount.type = fields.next();
@@ -98,7 +94,7 @@ void FileSystemReader::list_mounts(std::string_view text) {
 // Device mapper names its devices by number; their own names are links that only udev makes.
 const DiskReading* FileSystemReader::mapped_device(std::string_view name) {
   for (const DiskReading& disk : disks_.devices()) {
-    if (!begins_with(disk.name.view(), "dm-")) continue;
+    if (!disk.name.view().starts_with("dm-")) continue;
     const PathText path = PathText("sys/block/").append(disk.name.view()).append("/dm/name");
     const auto text = files_.read(path.view());
     if (text && trim(*text) == name) return &disk;
@@ -114,8 +110,8 @@ const DiskReading* FileSystemReader::device_of(const Mount& mount) {
   });
   if (by_number != devices.end()) return &*by_number;
   const std::string_view source = mount.source.view();
-  if (begins_with(source, kMapped)) return mapped_device(source.substr(kMapped.size()));
-  if (!begins_with(source, kDevices)) return nullptr;
+  if (source.starts_with(kMapped)) return mapped_device(source.substr(kMapped.size()));
+  if (!source.starts_with(kDevices)) return nullptr;
   const auto by_name = std::find_if(devices.begin(), devices.end(), [&](const DiskReading& disk) {
     return disk.name.view() == source.substr(kDevices.size());
   });

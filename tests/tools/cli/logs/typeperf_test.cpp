@@ -17,19 +17,23 @@
 namespace meterbank::cli::typeperf_test {
 namespace {
 
-class Typeperf : public CliTest {};
-
-// A target that does something at the first flush.
-class FlushTrap : public std::stringbuf {
- public:
-  explicit FlushTrap(std::function<void()> at_first) : at_first_(std::move(at_first)) {}
-  int sync() override {
-    if (at_first_) std::exchange(at_first_, nullptr)();
-    return 0;
+class Typeperf : public CliTest {
+ protected:
+  // A log of all stocks with two records, between which something happens.
+  [[nodiscard]] WholeLog two_records(const std::function<void()>& between) const {
+    bool is_first = true;
+    FlushTrap target([&] {
+      if (std::exchange(is_first, false)) between();
+      return 0;
+    });
+    std::ostream out(&target);
+    std::ostringstream err;
+    const std::vector<std::string> arguments{
+        "typeperf", R"(\Shop Sales(*)\Stock)", "-sc", "2", "-si", "0.01", "--dir", directory_};
+    EXPECT_EQ(run(arguments, out, err), kExitDone) << err.str();
+    std::ofstream(file("x.csv")) << target.str();
+    return read_whole_log(file("x.csv"));
   }
-
- private:
-  std::function<void()> at_first_;
 };
 
 constexpr const char* kStock = R"(\Shop Sales(fruit)\Stock)";
@@ -274,22 +278,13 @@ TEST_F(Typeperf, NamesACounterThatIsNotThere) {
 
 TEST_F(Typeperf, ColumnsStayAsTheyWereWhenTheLogWasOpened) {
   open_shop({"fruit", "bread"});
-  std::ostringstream err;
   // The second record is taken after bread went and milk came.
-  FlushTrap target([this] {
+  const auto log = two_records([this] {
     aisles_.pop_back();
     auto milk = sales_.create_instance("milk");
     ASSERT_TRUE(milk);
     aisles_.push_back(std::move(*milk));
   });
-  std::ostream out(&target);
-  const std::vector<std::string> arguments{
-      "typeperf", R"(\Shop Sales(*)\Stock)", "-sc", "2", "-si", "0.01", "--dir", directory_};
-
-  ASSERT_EQ(run(arguments, out, err), kExitDone) << err.str();
-  std::ofstream(file("x.csv")) << target.str();
-
-  const auto log = read_whole_log(file("x.csv"));
   ASSERT_EQ(log.header.paths.size(), 2U);
   ASSERT_EQ(log.records.size(), 2U);
   EXPECT_EQ(log.column(0), (std::vector<std::string>{"17", "17"}));
@@ -306,20 +301,11 @@ TEST_F(Typeperf, AColumnBelongsToTheNameAndTheIdWhereBothMakeTheRow) {
     aisles_.back().set(Sales::kStock, id);
   };
   for (const std::uint32_t id : {1U, 2U}) create(id);
-  std::ostringstream err;
   // The second record is taken after fruit#1 went and fruit#3 came.
-  FlushTrap target([&] {
+  const auto log = two_records([&] {
     aisles_.front().close();
     create(3);
   });
-  std::ostream out(&target);
-  const std::vector<std::string> arguments{
-      "typeperf", R"(\Shop Sales(*)\Stock)", "-sc", "2", "-si", "0.01", "--dir", directory_};
-
-  ASSERT_EQ(run(arguments, out, err), kExitDone) << err.str();
-  std::ofstream(file("x.csv")) << target.str();
-
-  const auto log = read_whole_log(file("x.csv"));
   ASSERT_EQ(log.header.paths.size(), 2U);
   EXPECT_NE(log.header.paths[0].find(R"(\Shop Sales(fruit#1)\Stock)"), std::string::npos);
   EXPECT_NE(log.header.paths[1].find(R"(\Shop Sales(fruit#2)\Stock)"), std::string::npos);
