@@ -1,113 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // User-mode providers: rows 31 to 41 of the checklist.
-#include <perflib.h>
-#include <windows.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <thread>
 
 #include "meterbank/windows/utf16_functions.h"
-#include "pcw_fixture.hpp"
+#include "perf_provider_fixture.hpp"
 
 namespace meterbank {
 namespace {
 
 using namespace test;
-
-constexpr GUID kProvider = {0xec9fa54c, 0xab41, 0x4f1e, {0x9a, 0x8a, 0xcf, 0x9b, 0x7f, 0x8e, 1, 2}};
-constexpr GUID kQueues = {
-    0x51d1685c, 0x35ed, 0x45be, {0x99, 0xfe, 0x17, 0x26, 0x1a, 0x4f, 0x27, 3}};
-constexpr GUID kOther = {0x51d1685c, 0x35ed, 0x45be, {0x99, 0xfe, 0x17, 0x26, 0x1a, 0x4f, 0x27, 4}};
-const std::string kQueuesName = "{51d1685c-35ed-45be-99fe-17261a4f2703}";
-constexpr DWORD kGood = ERROR_SUCCESS;
-constexpr DWORD kInvalid = ERROR_INVALID_PARAMETER;
-constexpr DWORD kMissing = ERROR_NOT_FOUND;
-constexpr DWORD kTaken = ERROR_ALREADY_EXISTS;
-
-// As the generator for Windows lays it out.
-struct Template {
-  PERF_COUNTERSET_INFO set;
-  PERF_COUNTER_INFO counters[2];
-};
-Template queues(ULONG kind = PERF_COUNTERSET_MULTI_INSTANCES, ULONGLONG attributes = 0) {
-  return {
-      {kQueues, kProvider, 2, kind},
-      {{1, PERF_COUNTER_RAWCOUNT, 0, sizeof(ULONG), PERF_DETAIL_NOVICE, 0, 0},
-       {2, PERF_COUNTER_LARGE_RAWCOUNT, attributes, sizeof(ULONGLONG), PERF_DETAIL_NOVICE, 0, 8}}};
-}
-
-class PerfProviderTest : public PcwTest {
- protected:
-  PerfProviderTest() { forget_calls(); }
-  ~PerfProviderTest() override { stop(); }
-
-  void start(PERFLIBREQUEST callback = nullptr) {
-    GUID guid = kProvider;
-    ASSERT_EQ(PerfStartProvider(&guid, callback, &provider_), kGood) << pcw::last_refusal();
-  }
-  void stop() {
-    if (provider_ != nullptr) PerfStopProvider(std::exchange(provider_, nullptr));
-  }
-  DWORD set_info(Template info) { return PerfSetCounterSetInfo(provider_, &info.set, sizeof info); }
-  PPERF_COUNTERSET_INSTANCE create(PCWSTR name, ULONG id, const GUID& set = kQueues) {
-    SetLastError(0);
-    return PerfCreateInstance(provider_, &set, name, id);
-  }
-  DWORD error_of_create(PCWSTR name, ULONG id, const GUID& set = kQueues) {
-    EXPECT_EQ(create(name, id, set), nullptr);
-    return GetLastError();
-  }
-
-  // Of the row called "a", in the order of the schema.
-  std::vector<std::uint64_t> values_of_a() const { return values_of(collect(kQueuesName), "a"); }
-
-  // What a ControlCallback is called with; it has no context, so there is one of them.
-  struct Call {
-    ULONG code = 0;
-    std::vector<std::byte> buffer;
-  };
-  static std::vector<Call> calls() {
-    const std::lock_guard lock(mutex_);
-    return calls_;
-  }
-  static void forget_calls() {
-    const std::lock_guard lock(mutex_);
-    calls_.clear();
-  }
-  static std::vector<ULONG> codes() {
-    std::vector<ULONG> codes;
-    for (const Call& call : calls()) codes.push_back(call.code);
-    return codes;
-  }
-  static inline std::function<ULONG(ULONG)> answer_;
-  static ULONG WINAPI control(ULONG code, PVOID buffer, ULONG bytes) {
-    const auto* const begin = static_cast<const std::byte*>(buffer);
-    {
-      const std::lock_guard lock(mutex_);
-      calls_.push_back({code, {begin, begin + bytes}});
-    }
-    return answer_ ? answer_(code) : kGood;
-  }
-
-  HANDLE provider_ = nullptr;
-
- private:
-  // The threads of the provider write it, also while a test reads what it has.
-  static inline std::mutex mutex_;
-  static inline std::vector<Call> calls_;
-};
-
-static_assert(sizeof(PERF_COUNTERSET_INFO) == 40 && sizeof(PERF_COUNTER_INFO) == 32);
-static_assert(sizeof(PERF_COUNTERSET_INSTANCE) == 32 && sizeof(PERF_COUNTER_IDENTITY) == 40);
-static_assert(sizeof(PERF_PROVIDER_CONTEXT) == 40 && sizeof(WNODE_HEADER) == 48);
-static_assert(offsetof(PERF_COUNTER_INFO, Attrib) == 8 &&
-              offsetof(PERF_COUNTER_INFO, Offset) == 28);
-static_assert(offsetof(PERF_COUNTERSET_INSTANCE, InstanceNameOffset) == 24);
 
 TEST_F(PerfProviderTest, StartsStopsAndStartsAgain) {
   for (int turn = 0; turn < 2; ++turn) {
@@ -249,106 +155,6 @@ TEST_F(PerfProviderTest, DescribesAnInstance) {
   EXPECT_EQ(row->dwSize, (row->InstanceNameOffset + row->InstanceNameSize + 7) / 8 * 8);
   const auto* const bytes = reinterpret_cast<const char*>(row);
   EXPECT_EQ(std::memcmp(bytes + row->InstanceNameOffset, L"abc", row->InstanceNameSize), 0);
-}
-
-TEST_F(PerfProviderTest, ShowsWhatTheProgramStoresInTheBlock) {
-  start();
-  ASSERT_EQ(set_info(queues()), kGood);
-  const auto row = create(L"a", 1);
-  ASSERT_NE(row, nullptr);
-  auto* const slots = reinterpret_cast<ULONGLONG*>(row + 1);
-  EXPECT_EQ(PerfSetULongCounterValue(provider_, row, 1, 5), kGood);
-  EXPECT_EQ(slots[0], 5U);
-  // relaxed, all: the answer orders.
-  std::atomic_ref(slots[1]).store(9, std::memory_order_relaxed);
-  EXPECT_EQ(PerfIncrementULongLongCounterValue(provider_, row, 2, 1), kGood);
-  EXPECT_EQ(values_of_a(), (std::vector<std::uint64_t>{5, 10}));
-  std::atomic_ref(slots[0]).fetch_add(2, std::memory_order_relaxed);
-  EXPECT_EQ(values_of_a(), (std::vector<std::uint64_t>{7, 10}));
-}
-
-TEST_F(PerfProviderTest, HasReferencesInTheBlock) {
-  start();
-  ASSERT_EQ(set_info(queues(PERF_COUNTERSET_MULTI_INSTANCES, PERF_ATTRIB_BY_REFERENCE)), kGood);
-  const auto row = create(L"a", 1);
-  ASSERT_NE(row, nullptr);
-  ULONGLONG first = 11;
-  ULONGLONG second = 12;
-  auto* const slots = reinterpret_cast<const void**>(row + 1);
-  EXPECT_EQ(PerfSetCounterRefValue(provider_, row, 2, &first), kGood);
-  EXPECT_EQ(slots[1], &first);
-  EXPECT_EQ(PerfSetCounterRefValue(provider_, row, 0, &first), kMissing);
-  std::atomic_ref(slots[1]).store(&second,
-                                  std::memory_order_relaxed);  // relaxed: the answer orders
-  EXPECT_EQ(values_of_a(), (std::vector<std::uint64_t>{0, 12}));
-}
-
-TEST_F(PerfProviderTest, KeepsTheNameOfTheOnlyRowOfItsSet) {
-  start();
-  ASSERT_EQ(set_info(queues(PERF_COUNTERSET_SINGLE_INSTANCE)), kGood);
-  SetLastError(0xdeadbeef);
-  const auto row = PerfCreateInstance(provider_, &kQueues, L"11", 1);
-  ASSERT_NE(row, nullptr) << pcw::last_refusal();
-  EXPECT_EQ(GetLastError(), 0xdeadbeefU);  // success says nothing
-  EXPECT_EQ(lstrcmpW(reinterpret_cast<PCWSTR>(reinterpret_cast<const BYTE*>(row) +
-                                              row->InstanceNameOffset),
-                     L"11"),
-            0);
-  EXPECT_EQ(PerfQueryInstance(provider_, &kQueues, L"11", 1), row);
-  EXPECT_EQ(error_of_create(L"12", 2), kTaken);
-  EXPECT_EQ(PerfSetULongCounterValue(provider_, row, 1, 5), kGood);
-  EXPECT_EQ(only_values(collect(kQueuesName)), (std::vector<std::uint64_t>{5, 0}));
-}
-
-TEST_F(PerfProviderTest, TakesBlocksFromTheMemoryOfTheProvider) {
-  struct Memory {
-    int allocated = 0, freed = 0;
-  } memory;
-  GUID guid = kProvider;
-  PERF_PROVIDER_CONTEXT context{};
-  context.ContextSize = sizeof context;
-  context.pMemContext = &memory;
-  context.MemAllocRoutine = [](SIZE_T bytes, LPVOID mine) -> LPVOID {
-    ++static_cast<Memory*>(mine)->allocated;
-    return std::malloc(bytes);
-  };
-  context.MemFreeRoutine = [](LPVOID block, LPVOID mine) {
-    ++static_cast<Memory*>(mine)->freed;
-    std::free(block);
-  };
-  ASSERT_EQ(PerfStartProviderEx(&guid, &context, &provider_), kGood);
-  ASSERT_EQ(set_info(queues()), kGood);
-  const auto row = create(L"a", 1);
-  ASSERT_NE(row, nullptr);
-  ASSERT_NE(create(L"b", 2), nullptr);
-  EXPECT_EQ(PerfDeleteInstance(provider_, row), kGood);
-  EXPECT_EQ(memory.allocated, 2);
-  EXPECT_EQ(memory.freed, 1);
-  stop();
-  EXPECT_EQ(memory.freed, 2);
-}
-
-TEST_F(PerfProviderTest, SaysWhenTheProviderHasNoMemory) {
-  GUID guid = kProvider;
-  PERF_PROVIDER_CONTEXT context{};
-  context.ContextSize = sizeof context;
-  context.MemAllocRoutine = [](SIZE_T, LPVOID) -> LPVOID { return nullptr; };
-  ASSERT_EQ(PerfStartProviderEx(&guid, &context, &provider_), kGood);
-  ASSERT_EQ(set_info(queues()), kGood);
-  EXPECT_EQ(error_of_create(L"a", 1), static_cast<DWORD>(ERROR_NOT_ENOUGH_MEMORY));
-}
-
-TEST_F(PerfProviderTest, RefusesNullWhereAnInstanceBelongs) {
-  start();
-  ASSERT_EQ(set_info(queues()), kGood);
-  EXPECT_EQ(PerfDeleteInstance(provider_, nullptr), kInvalid);
-  EXPECT_EQ(PerfSetULongCounterValue(provider_, nullptr, 1, 1), kInvalid);
-  EXPECT_EQ(PerfSetULongLongCounterValue(provider_, nullptr, 2, 1), kInvalid);
-  EXPECT_EQ(PerfIncrementULongCounterValue(provider_, nullptr, 1, 1), kInvalid);
-  EXPECT_EQ(PerfIncrementULongLongCounterValue(provider_, nullptr, 2, 1), kInvalid);
-  EXPECT_EQ(PerfDecrementULongCounterValue(provider_, nullptr, 1, 1), kInvalid);
-  EXPECT_EQ(PerfDecrementULongLongCounterValue(provider_, nullptr, 2, 1), kInvalid);
-  EXPECT_EQ(PerfSetCounterRefValue(provider_, nullptr, 1, nullptr), kInvalid);
 }
 
 TEST_F(PerfProviderTest, FindsItsOwnRows) {
