@@ -32,7 +32,10 @@ TEST_F(PdhRawValues, GiveWhatTheQueryGave) {
   count(sda_, 10, 1);
   ASSERT_EQ(query.collect(), kDone);
   std::vector<PDH_RAW_COUNTER> older;
-  for (const PDH_HCOUNTER counter : counters) older.push_back(raw(counter));
+  for (const PDH_HCOUNTER counter : counters) {
+    older.push_back(raw(counter));
+    EXPECT_EQ(older.back().MultiCount, 1U);  // also of an average, whose base is no such number
+  }
   count(sda_, 30, 2);
   sda_.update([](Values& values) noexcept {
     values.set(Disk::kTemperature, static_cast<std::uint64_t>(-3));

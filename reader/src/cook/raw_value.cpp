@@ -14,6 +14,12 @@ std::uint64_t linked(const Counterset& set, const std::uint64_t* values, std::ui
   return word == kNoCounter ? otherwise : cut(values[word], set.counters[word]);
 }
 
+// The counter that is the number of components: manifests of Windows name it by either link.
+std::uint32_t components_of(const Counterset& set, const CounterView& counter) noexcept {
+  if (counter.multi != kNoCounter || counter.base == kNoCounter) return counter.multi;
+  return set.counters[counter.base].type == CounterType::kMultiBase ? counter.base : kNoCounter;
+}
+
 }  // namespace
 
 RawValue raw_of(const SampleContent& sample, std::uint64_t time_ns, std::size_t row,
@@ -26,8 +32,7 @@ RawValue raw_of(const SampleContent& sample, std::uint64_t time_ns, std::size_t 
   raw.value = cut(values[counter.word], counter);
   raw.base = linked(set, values, counter.base, 0);
   if (counter.base != kNoCounter) raw.base_bytes = width_of(set.counters[counter.base].type);
-  // Manifests of Windows name the number of components by either link.
-  raw.multi = linked(set, values, counter.multi != kNoCounter ? counter.multi : counter.base, 1);
+  raw.multi = linked(set, values, components_of(set, counter), 1);
   // An object without a clock of its own lives by the performance clock.
   raw.object_time = linked(set, values, counter.time, raw.time_ns);
   raw.object_frequency = linked(set, values, counter.frequency, kNanosecondsPerSecond);
