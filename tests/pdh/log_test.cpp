@@ -3,11 +3,13 @@
 // Text logs: written byte by byte as Windows' tools do, read record by record, and refused by code.
 #include <time.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
 
+#include "../support/file_size_limit.hpp"
 #include "meterbank/base/machine_name.hpp"
 #include "pdh_fixture.hpp"
 
@@ -325,6 +327,27 @@ TEST_F(PdhWrittenLogs, SayWhenARecordCannotBeWritten) {
             kDone);
   EXPECT_EQ(PdhUpdateLogA(log, nullptr), static_cast<PDH_STATUS>(ERROR_WRITE_FAULT));
   EXPECT_EQ(PdhCloseLog(log, 0), kDone);
+}
+
+TEST_F(PdhWrittenLogs, KeepWholeRecordsOnADiskThatIsFullForAWhile) {
+  OpenQuery query;
+  static_cast<void>(query.add("\\Test Clock\\Ticks"));
+  PDH_HLOG log = nullptr;
+  ASSERT_EQ(open(file("full.csv"), kCreate, PDH_LOG_TYPE_CSV, query.get(), log), kDone);
+  ASSERT_EQ(PdhUpdateLogA(log, nullptr), kDone);
+  const std::string before = text_of("full.csv");
+  {
+    const FileSizeLimit limit(before.size() + 3);
+    EXPECT_EQ(PdhUpdateLogA(log, nullptr), static_cast<PDH_STATUS>(ERROR_WRITE_FAULT));
+    EXPECT_EQ(text_of("full.csv"), before);
+  }
+  EXPECT_EQ(PdhUpdateLogA(log, nullptr), kDone);
+  EXPECT_EQ(PdhCloseLog(log, 0), kDone);
+  const std::string after = text_of("full.csv");
+  EXPECT_EQ(after.substr(0, before.size()), before);
+  const std::string record = after.substr(before.size());
+  EXPECT_EQ(std::count(record.begin(), record.end(), '\n'), 1);
+  EXPECT_EQ(record.front(), '"');
 }
 
 TEST_F(PdhWrittenLogs, OpenedToBeReadTellTheirType) {

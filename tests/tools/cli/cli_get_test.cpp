@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
 #include <sys/inotify.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "../../support/file_size_limit.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli_fixture.hpp"
 #include "cli_json.hpp"
@@ -273,32 +273,11 @@ TEST_F(CliGet, ReportsAFullDisk) {
   EXPECT_NE(err.str().find("cannot write"), std::string::npos);
 }
 
-// Files of this process end here.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    handler_ = ::signal(SIGXFSZ, SIG_IGN);
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    ::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_{};
-  sighandler_t handler_;
-};
-
 class CliFullDisk : public CliGet {
  protected:
   // A recording that does not fit. Returns the name of what was kept of it.
   std::string record(const std::string& format, rlim_t room, Outcome& outcome) {
-    const FileSizeLimit limit(room);
+    const test::FileSizeLimit limit(room);
     outcome = meterbank({"get", "shop_sales/stock", "-n", "0", "-i", "1ms", "--timeout", "60s",
                          "-f", format, "-o", file("out")});
     const auto part = file("out." + std::to_string(::getpid()) + ".part");

@@ -84,13 +84,19 @@ PDH_STATUS LogWriter::update() {
   return written;
 }
 
-PDH_STATUS LogWriter::append(std::string_view text) const {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file_.get(), text.data(), text.size());
+PDH_STATUS LogWriter::append(std::string_view text) {
+  for (std::string_view left = text; !left.empty();) {
+    const ssize_t written = ::write(file_.get(), left.data(), left.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return ERROR_WRITE_FAULT;
-    text.remove_prefix(static_cast<std::size_t>(written));
+    if (written <= 0) {
+      // Or the next record would stand behind a part of this one. Pipes and devices cannot be cut.
+      const auto end = static_cast<off_t>(end_);
+      if (::ftruncate(file_.get(), end) == 0) ::lseek(file_.get(), end, SEEK_SET);
+      return ERROR_WRITE_FAULT;
+    }
+    left.remove_prefix(static_cast<std::size_t>(written));
   }
+  end_ += text.size();
   return ERROR_SUCCESS;
 }
 

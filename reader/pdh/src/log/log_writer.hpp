@@ -26,14 +26,15 @@ class LogWriter {
         query_handle_(query_handle) {}
 
   // Collects and appends a record. The columns are those of the first one: what comes later is left
-  // out, what goes is blank until it is back. ERROR_WRITE_FAULT: the record is not in the file, or
-  // not whole.
+  // out, what goes is blank until it is back. ERROR_WRITE_FAULT: nothing of the record is in the
+  // file.
   [[nodiscard]] PDH_STATUS update();
   [[nodiscard]] PDH_STATUS size(LONGLONG& bytes) const;
   [[nodiscard]] std::uintptr_t query_handle() const noexcept { return query_handle_; }
 
  private:
-  [[nodiscard]] PDH_STATUS append(std::string_view text) const;
+  // ERROR_WRITE_FAULT: the file is as it was.
+  [[nodiscard]] PDH_STATUS append(std::string_view text);
 
   mutable std::mutex mutex_;
   const UniqueFd file_;
@@ -41,6 +42,7 @@ class LogWriter {
   const std::shared_ptr<PdhQuery> query_;
   const std::uintptr_t query_handle_;
   bool has_header_ = false;
+  std::size_t end_ = 0;  // of the last whole record
   std::vector<std::string> paths_;
 };
 
