@@ -40,6 +40,11 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
+bool is_stopped(pid_t process) {
+  const std::string stat = text_of("/proc/" + std::to_string(process) + "/stat");
+  return stat.find(") T ") != std::string::npos;
+}
+
 std::size_t occurrences(const std::string& text, const std::string& part) {
   std::size_t count = 0;
   for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
@@ -67,6 +72,23 @@ class RecordLife : public testing::Test {
       if (provider->name == name) return std::string(name_of(provider->state));
     }
     return "absent";
+  }
+  // The memory of a provider that lives.
+  [[nodiscard]] std::shared_ptr<const MappedSegment> memory_of(const std::string& directory) const {
+    const auto catalog = Catalog::open({.directory = directory});
+    if (!catalog || catalog->providers().empty()) return nullptr;
+    return catalog->providers().front()->segment;
+  }
+  // Waits until the keeper has ticked some times more: each time it looks after its record.
+  [[nodiscard]] static bool ticks_on(const MappedSegment& memory) {
+    const auto heartbeat = [&memory] {
+      return memory.header().heartbeat_ns.load(std::memory_order_relaxed);  // a clock, no more
+    };
+    for (int tick = 0; tick < 10; ++tick) {
+      const std::uint64_t seen = heartbeat();
+      if (!comes_true([&] { return heartbeat() != seen; })) return false;
+    }
+    return true;
   }
   // A process that creates a provider and ends without closing it.
   [[nodiscard]] bool crash(const std::string& name) const {
@@ -114,8 +136,8 @@ TEST_F(RecordLife, IsNotWrittenByAChild) {
   const Provider provider = create("orders", 5ms);
   const pid_t child = ::fork();
   if (child == 0) {
-    ::kill(::getppid(), SIGSTOP);       // so that its keeper does not write the record
-    std::this_thread::sleep_for(20ms);  // a write that was under way is done
+    ::kill(::getppid(), SIGSTOP);  // so that its keeper does not write the record
+    if (!comes_true([] { return is_stopped(::getppid()); })) ::_exit(2);
     ::unlink(provider.record().c_str());
     std::this_thread::sleep_for(100ms);
     const bool is_written = exists(provider.record());
@@ -132,11 +154,13 @@ TEST_F(RecordLife, LeavesAFileOfAnotherUserAloneAndSaysSoOnce) {
   if (::geteuid() != 0) GTEST_SKIP() << "another user is needed";
   const std::string said = said_by([this] {
     const Provider provider = create("orders");
+    const auto memory = memory_of(directory_.path());
+    ASSERT_NE(memory, nullptr);
     const std::string other = directory_.path() + "/other";
     std::ofstream(other) << "mine";
     ASSERT_EQ(::chown(other.c_str(), kStranger, kStranger), 0);
     std::filesystem::rename(other, provider.record());
-    std::this_thread::sleep_for(100ms);
+    ASSERT_TRUE(ticks_on(*memory));
     EXPECT_EQ(text_of(provider.record()), "mine");
   });
   EXPECT_EQ(occurrences(said, "another file has taken its name"), 1U) << said;
@@ -147,8 +171,10 @@ TEST_F(RecordLife, MakesNoDirectoryAndSaysSoOnce) {
   const std::string said = said_by([&] {
     const Provider provider =
         Provider::create_or_disabled({.name = "orders", .directory = inner, .heartbeat = 5ms});
+    const auto memory = memory_of(inner);
+    ASSERT_NE(memory, nullptr);
     std::filesystem::remove_all(inner);
-    std::this_thread::sleep_for(100ms);
+    ASSERT_TRUE(ticks_on(*memory));
     EXPECT_FALSE(exists(inner));
     // It comes back, as after the service that owns it was started again.
     ASSERT_EQ(::mkdir(inner.c_str(), 0755), 0);

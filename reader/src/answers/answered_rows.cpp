@@ -166,26 +166,22 @@ void AnsweredRows::close(std::uint32_t index) {
   slot.is_live = false;
 }
 
-bool AnsweredRows::make_segment(const ProviderView& provider) {
-  if (base_ == provider.segment && segment_groups_ == groups_.size()) return true;
-  if (provider.segment == nullptr) return false;
-  // Of the provider's memory only the header: where these rows lie must not change when it grows.
-  auto segment = MappedSegment::attach(MappedExtent::over(provider.segment->extent(0).bytes()));
-  if (!segment) return false;
+void AnsweredRows::make_segment(const ProviderView& provider) {
+  if (base_ == provider.segment && segment_groups_ == groups_.size()) return;
   const auto* const record = reinterpret_cast<const std::byte*>(record_.get());
-  segment_ = (*segment)->with(MappedExtent::over({record, sizeof(Record)}));
+  // Of the provider's memory only the header: where these rows lie must not change when it grows.
+  segment_ = provider.segment->first_alone()->with(MappedExtent::over({record, sizeof(Record)}));
   for (const Group& group : groups_) {
     segment_ = segment_->with(MappedExtent::over({group.memory.get(), group.layout.bytes}));
   }
   base_ = provider.segment;
   segment_groups_ = groups_.size();
-  return true;
 }
 
 std::shared_ptr<const ProviderView> AnsweredRows::view(
     const std::shared_ptr<const ProviderView>& provider, const RegisteredSet& set) {
   if (viewed_ == provider && viewed_version_ == version_) return view_;
-  if (!make_segment(*provider)) return nullptr;
+  make_segment(*provider);
   auto kept = std::make_shared<KeptView>();
   kept->provider = provider;
   kept->memory.emplace_back(record_);

@@ -39,7 +39,8 @@ class AnsweredRows {
   // What collect() makes of the rows: kFresh: the answer was good.
   void set_status(RowStatus status) noexcept;
 
-  // The provider with nothing but these rows; null if its header does not hold together any more.
+  // The provider with nothing but these rows. Precondition: it has a segment, as each has whose
+  // registrations are known.
   [[nodiscard]] std::shared_ptr<const ProviderView> view(
       const std::shared_ptr<const ProviderView>& provider, const RegisteredSet& set);
   // RowStatus of all rows, as set last.
@@ -80,7 +81,7 @@ class AnsweredRows {
   void add_group(std::size_t slots_at_least);
   void begin(Slot& slot) noexcept;
   void close(std::uint32_t index);
-  [[nodiscard]] bool make_segment(const ProviderView& provider);
+  void make_segment(const ProviderView& provider);
 
   std::shared_ptr<const Counterset> set_;  // the registration's, in the form of these blocks
   std::uint64_t serial_;                   // of this object in this process

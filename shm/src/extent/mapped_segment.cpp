@@ -138,6 +138,12 @@ std::shared_ptr<const MappedSegment> MappedSegment::with(MappedExtent next) cons
   return grown;
 }
 
+std::shared_ptr<const MappedSegment> MappedSegment::first_alone() const {
+  auto first = std::shared_ptr<MappedSegment>(new MappedSegment(*this));
+  first->extents_.resize(1);
+  return first;
+}
+
 std::uint64_t MappedSegment::bytes() const noexcept {
   std::uint64_t sum = 0;
   for (const auto& extent : extents_) sum += extent->bytes().size();

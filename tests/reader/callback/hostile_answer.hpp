@@ -57,6 +57,11 @@ class HostileAnswer {
     return encode(answer);
   }
 
+  // The provider damages its header after it was read.
+  void damage_header() {
+    reinterpret_cast<SegmentHeader*>(memory_.data())->magic.store(0, std::memory_order_relaxed);
+  }
+
   // True: it was taken. Every promise about what was taken is checked; false in `kept` breaks one.
   bool take(std::span<const std::byte> packet, bool& kept) {
     // The copy is aligned, and no longer than it says: a sanitizer sees every byte beyond.

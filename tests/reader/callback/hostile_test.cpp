@@ -71,5 +71,13 @@ TEST(CallbackHostile, DamagedAnswersBreakNoPromise) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
+TEST(CallbackHostile, AHeaderThatIsDamagedLaterLosesNoRows) {
+  HostileAnswer reader;
+  bool kept = true;
+  reader.damage_header();
+  EXPECT_TRUE(reader.take(HostileAnswer::sound(3), kept));
+  EXPECT_TRUE(kept);
+}
+
 }  // namespace
 }  // namespace meterbank

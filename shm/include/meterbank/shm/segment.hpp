@@ -98,6 +98,8 @@ class MappedSegment {
   // Checks magic, ABI, layout version. Errors: kNotASegment kWrongAbi kNewerLayout kCorrupt.
   static Result<std::shared_ptr<const MappedSegment>> attach(MappedExtent first);
   [[nodiscard]] std::shared_ptr<const MappedSegment> with(MappedExtent next) const;
+  // The first extent alone, which has the header. It was checked by attach() and is not read again.
+  [[nodiscard]] std::shared_ptr<const MappedSegment> first_alone() const;
 
   [[nodiscard]] const SegmentHeader& header() const noexcept { return *header_; }
   [[nodiscard]] std::size_t extents() const noexcept { return extents_.size(); }
