@@ -57,14 +57,13 @@ CookedValue cooked_in_form(const CounterView& counter, CookedValue plain,
                               : CookedValue{0, CookStatus::kNotFinite};
 }
 
-std::uint64_t whole_of(std::uint64_t stored, ValueForm form) noexcept {
-  if (form != ValueForm::kReal) return stored;
+std::uint64_t rounded(std::uint64_t stored_real) noexcept {
   constexpr double kBeyond = 0x1p63;
-  const double rounded = std::round(std::bit_cast<double>(stored));
-  if (std::isnan(rounded)) return 0;
-  if (rounded >= kBeyond) return std::uint64_t{1} << 63 ^ ~std::uint64_t{0};
-  if (rounded < -kBeyond) return std::uint64_t{1} << 63;
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(rounded));
+  const double whole = std::round(std::bit_cast<double>(stored_real));
+  if (std::isnan(whole)) return 0;
+  if (whole >= kBeyond) return std::uint64_t{1} << 63 ^ ~std::uint64_t{0};
+  if (whole < -kBeyond) return std::uint64_t{1} << 63;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(whole));
 }
 
 std::uint64_t joined_in_form(ValueForm form, std::uint32_t aggregate, std::uint64_t so_far,

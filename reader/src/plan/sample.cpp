@@ -48,11 +48,10 @@ std::span<const std::shared_ptr<const ProviderView>> Sample::left_out() const no
   return content_->plan->left_out;
 }
 
-std::size_t Sample::stored_rows() const noexcept {
-  return empty() ? 0 : content_->plan->rows.size();
+std::span<const RowStatus> Sample::statuses() const noexcept {
+  if (empty()) return {};
+  return content_->status;
 }
-
-RowStatus Sample::status(std::size_t row) const noexcept { return content_->status[row]; }
 
 StoredRow Sample::stored(std::size_t row) const noexcept { return StoredRow(content_->row(row)); }
 

@@ -83,7 +83,10 @@ enum class SecondInput : std::uint8_t {
 
 // A stored value for callers that know whole numbers only: a real one is rounded, half away from
 // zero, with a sign in two's complement, as far as 64 bits go. What is not a number is zero.
-[[nodiscard]] std::uint64_t whole_of(std::uint64_t stored, ValueForm form) noexcept;
+[[nodiscard]] std::uint64_t rounded(std::uint64_t stored_real) noexcept;
+[[nodiscard]] inline std::uint64_t whole_of(std::uint64_t stored, ValueForm form) noexcept {
+  return form == ValueForm::kReal ? rounded(stored) : stored;
+}
 
 // Two values as one by CounterView::aggregate. An average is a sum until it is divided.
 template <typename T>

@@ -275,9 +275,9 @@ class SelectedSet {
 // The values of one row as they were stored.
 class StoredRow {
  public:
-  // A counter of the row's set. Of a value of more than one part, the first.
-  [[nodiscard]] std::uint64_t operator[](const CounterView& counter) const noexcept {
-    return values_[counter.word];
+  // CounterView::word of a counter of the row's set. Of a value of more than one part, the first.
+  [[nodiscard]] std::uint64_t operator[](std::uint32_t word) const noexcept {
+    return values_[word];
   }
 
  private:
@@ -319,8 +319,7 @@ struct Sample {
   [[nodiscard]] std::span<const std::shared_ptr<const ProviderView>> left_out() const noexcept;
 
   // By number: that of an ItemAnswer. Shares of a total are rows here.
-  [[nodiscard]] std::size_t stored_rows() const noexcept;
-  [[nodiscard]] RowStatus status(std::size_t row) const noexcept;
+  [[nodiscard]] std::span<const RowStatus> statuses() const noexcept;
   [[nodiscard]] StoredRow stored(std::size_t row) const noexcept;
 
  private:

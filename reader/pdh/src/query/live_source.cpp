@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <utility>
 
 #include "raw_counter.hpp"
@@ -45,11 +46,10 @@ void LiveSource::make_ready(const std::vector<FoundCounter>& counters) {
 }
 
 bool LiveSource::has_data() const noexcept {
-  for (std::size_t row = 0; row < newer_.stored_rows(); ++row) {
-    const RowStatus status = newer_.status(row);
-    if (status == RowStatus::kFresh || status == RowStatus::kCheckpoint) return true;
-  }
-  return false;
+  const std::span<const RowStatus> statuses = newer_.statuses();
+  return std::any_of(statuses.begin(), statuses.end(), [](RowStatus status) {
+    return status == RowStatus::kFresh || status == RowStatus::kCheckpoint;
+  });
 }
 
 PDH_STATUS LiveSource::collect(std::vector<FoundCounter> counters) {

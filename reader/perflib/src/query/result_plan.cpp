@@ -128,7 +128,7 @@ class ResultPlan::Builder {
     for (const std::uint32_t id : ids) {
       Column column;
       if (const CounterView* const counter = registered.set->find(id)) {
-        column = {counter, width_of(counter->type), counter->joined_by, counter->form};
+        column = {counter->word, width_of(counter->type), counter->joined_by, counter->form};
       }
       plan_.columns_.push_back(column);
     }

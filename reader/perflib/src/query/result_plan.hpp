@@ -37,9 +37,13 @@ class ResultPlan {
   void write(const Sample& sample, std::size_t bytes, std::byte* target) const noexcept;
 
  private:
+  using Statuses = std::span<const RowStatus>;  // of a sample's rows, by their numbers
+
   struct Column {
-    const CounterView* counter = nullptr;  // null: this registration has no such
-    std::uint32_t bytes = 0;               // 4, 8, or 0 without a value
+    static constexpr std::uint32_t kNoCounter = 0xffffffff;  // this registration has no such
+
+    std::uint32_t word = kNoCounter;  // CounterView::word
+    std::uint32_t bytes = 0;          // 4, 8, or 0 without a value
     std::uint32_t joined_by = 0;
     ValueForm form = ValueForm::kUnsigned;
   };
@@ -79,14 +83,19 @@ class ResultPlan {
     std::size_t bytes = 0;
     bool summed = false;
   };
-  [[nodiscard]] static bool is_good(const Row& row, const Sample& sample) noexcept;
+  // Rows that ended are not shown, as on Windows; in a set with history they go on counting.
+  [[nodiscard]] static bool is_good(const Row& row, Statuses statuses) noexcept {
+    const RowStatus status = statuses[row.row];
+    if (status == RowStatus::kFresh || status == RowStatus::kCheckpoint) return true;
+    return row.keeps_history && (status == RowStatus::kClosed || status == RowStatus::kDead);
+  }
   [[nodiscard]] Outcome outcome_of(const Block& block, const Sample& sample) const noexcept;
   void outcome_of_one(const Block& block, const Sample& sample, Outcome& outcome) const noexcept;
   // In place of "there are no rows": that some registration was asked and did not answer.
   [[nodiscard]] static PerfError error_without_rows(const Block& block,
                                                     const Sample& sample) noexcept;
-  [[nodiscard]] bool any_busy(const Range& range, const Sample& sample) const noexcept;
-  [[nodiscard]] bool any_good(const Range& range, const Sample& sample) const noexcept;
+  [[nodiscard]] bool any_busy(const Range& range, Statuses statuses) const noexcept;
+  [[nodiscard]] bool any_good(const Range& range, Statuses statuses) const noexcept;
   [[nodiscard]] std::uint64_t sum(const Block& block, std::size_t column, const Sample& sample,
                                   std::uint32_t& bytes) const noexcept;
 

@@ -60,7 +60,7 @@ std::byte* store(std::byte* target, const T& value) noexcept {
 class ResultPlan::Writer {
  public:
   Writer(const ResultPlan& plan, const Sample& sample, std::byte* target) noexcept
-      : plan_(plan), sample_(sample), target_(target) {}
+      : plan_(plan), sample_(sample), statuses_(sample.statuses()), target_(target) {}
 
   void header(std::size_t bytes) noexcept {
     ResultHeader header{};
@@ -89,7 +89,7 @@ class ResultPlan::Writer {
                                         static_cast<std::uint32_t>(outcome.rows)});
     const Row* const rows = plan_.rows_.data() + block.rows.first;
     for (std::size_t index = 0; index < block.rows.count; ++index) {
-      if (!is_good(rows[index], sample_)) continue;
+      if (!is_good(rows[index], statuses_)) continue;
       text(rows[index].header, rows[index].header_bytes);
       row(rows[index], block.columns);
     }
@@ -112,7 +112,7 @@ class ResultPlan::Writer {
     for (std::size_t index = 0; index < columns; ++index) {
       const Column& column = first[index];
       const std::uint64_t value =
-          column.counter == nullptr ? 0 : whole_of(values[*column.counter], column.form);
+          column.word == Column::kNoCounter ? 0 : whole_of(values[column.word], column.form);
       target = store_value(target, value, column.bytes);
     }
     target_ = target;
@@ -128,27 +128,14 @@ class ResultPlan::Writer {
 
   const ResultPlan& plan_;
   const Sample& sample_;
+  Statuses statuses_;
   std::byte* target_;
 };
 
-// Rows that ended are not shown, as on Windows; in a set with history they go on counting.
-bool ResultPlan::is_good(const Row& row, const Sample& sample) noexcept {
-  switch (sample.status(row.row)) {
-    case RowStatus::kFresh:
-    case RowStatus::kCheckpoint:
-      return true;
-    case RowStatus::kClosed:
-    case RowStatus::kDead:
-      return row.keeps_history;
-    default:
-      return false;
-  }
-}
-
-bool ResultPlan::any_busy(const Range& range, const Sample& sample) const noexcept {
+bool ResultPlan::any_busy(const Range& range, Statuses statuses) const noexcept {
   const Row* const first = rows_.data() + range.first;
   return std::any_of(first, first + range.count,
-                     [&](const Row& row) { return sample.status(row.row) == RowStatus::kBusy; });
+                     [&](const Row& row) { return statuses[row.row] == RowStatus::kBusy; });
 }
 
 PerfError ResultPlan::error_without_rows(const Block& block, const Sample& sample) noexcept {
@@ -156,16 +143,17 @@ PerfError ResultPlan::error_without_rows(const Block& block, const Sample& sampl
   return error != PerfError::kSuccess ? error : PerfError::kInstanceNotFound;
 }
 
-bool ResultPlan::any_good(const Range& range, const Sample& sample) const noexcept {
+bool ResultPlan::any_good(const Range& range, Statuses statuses) const noexcept {
   const Row* const first = rows_.data() + range.first;
   return std::any_of(first, first + range.count,
-                     [&](const Row& row) { return is_good(row, sample); });
+                     [&](const Row& row) { return is_good(row, statuses); });
 }
 
 // Over the good rows that have the column. Without a function it is the value of the first of them,
 // which is of the oldest provider.
 std::uint64_t ResultPlan::sum(const Block& block, std::size_t column, const Sample& sample,
                               std::uint32_t& bytes) const noexcept {
+  const Statuses statuses = sample.statuses();
   std::uint64_t result = 0;
   std::uint64_t count = 0;
   std::uint32_t function = kAggregateUndefined;
@@ -173,8 +161,8 @@ std::uint64_t ResultPlan::sum(const Block& block, std::size_t column, const Samp
   for (std::size_t index = 0; index < block.summed.count; ++index) {
     const Row& row = rows_[block.summed.first + index];
     const Column& place = columns_[row.first_column + column];
-    if (place.counter == nullptr || place.bytes == 0 || !is_good(row, sample)) continue;
-    std::uint64_t value = whole_of(sample.stored(row.row)[*place.counter], place.form);
+    if (place.word == Column::kNoCounter || place.bytes == 0 || !is_good(row, statuses)) continue;
+    std::uint64_t value = whole_of(sample.stored(row.row)[place.word], place.form);
     if (place.bytes == 4) value &= 0xffffffff;
     if (count == 0) {
       function = place.joined_by;
@@ -197,15 +185,16 @@ std::uint64_t ResultPlan::sum(const Block& block, std::size_t column, const Samp
 
 void ResultPlan::outcome_of_one(const Block& block, const Sample& sample,
                                 Outcome& outcome) const noexcept {
+  const Statuses statuses = sample.statuses();
   const Row* const first = rows_.data() + block.rows.first;
   for (std::size_t index = 0; index < block.rows.count; ++index) {
-    if (!is_good(first[index], sample)) continue;
+    if (!is_good(first[index], statuses)) continue;
     if (outcome.row == nullptr) outcome.row = first + index;
     ++outcome.rows;
   }
   if (outcome.rows == 0) {
     outcome.error =
-        any_busy(block.rows, sample) ? PerfError::kRetry : error_without_rows(block, sample);
+        any_busy(block.rows, statuses) ? PerfError::kRetry : error_without_rows(block, sample);
   } else if (outcome.rows > 1 && block.choice == Choice::kOnly) {
     outcome.error = PerfError::kContradictsRegistration;
   }
@@ -213,6 +202,7 @@ void ResultPlan::outcome_of_one(const Block& block, const Sample& sample,
 
 ResultPlan::Outcome ResultPlan::outcome_of(const Block& block,
                                            const Sample& sample) const noexcept {
+  const Statuses statuses = sample.statuses();
   Outcome outcome;
   outcome.bytes = sizeof(BlockHeader);
   const std::size_t values_bytes = block.columns * kValueBytes;
@@ -223,15 +213,15 @@ ResultPlan::Outcome ResultPlan::outcome_of(const Block& block,
   // A sum without one of its shares would be a wrong number.
   const PerfError unanswered =
       error_of_unanswered(sample.callbacks.get(), block.set, block.trusted);
-  const bool is_busy = any_busy(block.summed, sample);
-  outcome.summed = !is_busy && unanswered == PerfError::kSuccess && any_good(block.summed, sample);
+  const bool is_busy = any_busy(block.summed, statuses);
+  outcome.summed = !is_busy && unanswered == PerfError::kSuccess && any_good(block.summed, statuses);
   if (block.choice == Choice::kSum) {
     if (!outcome.summed) outcome.error = error_without_rows(block, sample);
     if (is_busy) outcome.error = PerfError::kRetry;
   } else if (block.choice != Choice::kAll) {
     outcome.summed = false;
     outcome_of_one(block, sample, outcome);
-  } else if (!outcome.summed && !any_good(block.rows, sample)) {
+  } else if (!outcome.summed && !any_good(block.rows, statuses)) {
     // A set without rows is no error while its provider lives and has said so.
     if (!block.alive || unanswered != PerfError::kSuccess) {
       outcome.error = error_without_rows(block, sample);
@@ -246,7 +236,7 @@ ResultPlan::Outcome ResultPlan::outcome_of(const Block& block,
   outcome.bytes += sizeof(RowsHeader);
   const Row* const first = rows_.data() + block.rows.first;
   for (std::size_t index = 0; index < block.rows.count; ++index) {
-    if (!is_good(first[index], sample)) continue;
+    if (!is_good(first[index], statuses)) continue;
     outcome.bytes += first[index].header_bytes + values_bytes;
     ++outcome.rows;
   }
