@@ -304,7 +304,7 @@ TEST_F(QueryItems, RememberWhatWasReturnedOfABlockWhenThePlanChanges) {
   ASSERT_EQ(now.plan->compiled, 1U);
   const auto versions =
       carried_versions({*before.plan, *before.parts}, {7, 9}, {*now.plan, *now.parts});
-  EXPECT_EQ(versions, (std::vector<std::uint64_t>{7, 0, 9}));  // eu, asia, us
+  EXPECT_EQ(versions, (SampleWords{7, 0, 9}));  // eu, asia, us
 }
 
 TEST_F(QueryItems, AreToldApartByTheProviderWhereNamesAreAlike) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bulk kernels, on blocks made here. What holds for the portable one holds for the best one.
+// The bulk kernels, on blocks made here. What holds for the portable one holds for those of each
+// width of registers that this processor has.
 #include "collect/sweep.hpp"
 
 #include <gtest/gtest.h>
@@ -49,7 +50,7 @@ class RowsOfAGroup {
 
 struct Shape {
   BlockForm form;
-  bool best;
+  SweepWidth width;
 };
 
 class SweepTest : public testing::TestWithParam<Shape> {
@@ -72,11 +73,13 @@ class SweepTest : public testing::TestWithParam<Shape> {
     versions_.assign(kSlots, 77);
     status_.assign(kSlots, RowStatus::kBusy);
   }
+  void SetUp() override {
+    if (GetParam().width > widest_sweep()) GTEST_SKIP() << "this processor has no such registers";
+  }
   [[nodiscard]] bool is_tile() const { return form_.lanes == 8; }
   std::size_t sweep() {
-    const SweepRun sweep_run = GetParam().best
-                                   ? best_sweep(run_.kind, form_.consistency, form_.words)
-                                   : portable_sweep(run_.kind, form_.consistency);
+    const SweepRun sweep_run =
+        sweep_of(run_.kind, form_.consistency, form_.words, GetParam().width);
     return sweep_run(run_, rows_->blocks(), {values_.data(), versions_.data(), status_.data()});
   }
   void expect_row(std::uint32_t slot, std::uint64_t version, RowStatus status) const {
@@ -134,21 +137,25 @@ TEST_P(SweepTest, StaysInsideItsRows) {
 
 std::vector<Shape> shapes() {
   std::vector<Shape> all;
-  for (const bool best : {false, true}) {
+  for (const SweepWidth width :
+       {SweepWidth::kOneWord, SweepWidth::kFourWords, SweepWidth::kEightWords}) {
     for (const std::uint32_t lanes : {1U, 8U}) {
       for (const std::uint32_t words : {1U, 2U, 3U, 4U, 6U, 7U, 8U, 17U, 64U}) {
-        all.push_back({{.words = words, .lanes = lanes}, best});
+        all.push_back({{.words = words, .lanes = lanes}, width});
       }
     }
   }
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(AllForms, SweepTest, testing::ValuesIn(shapes()), [](const auto& made) {
-  const Shape& shape = made.param;
-  return std::string(shape.best ? "Best" : "Portable") + (shape.form.lanes == 8 ? "Tile" : "Line") +
-         std::to_string(shape.form.words);
-});
+std::string name_of_shape(const testing::TestParamInfo<Shape>& made) {
+  static constexpr std::array kNames{"OneWord", "FourWords", "EightWords"};
+  const auto& [form, width] = made.param;
+  return std::string(kNames[static_cast<std::size_t>(width)]) +
+         (form.lanes == 8 ? "Tile" : "Line") + std::to_string(form.words);
+}
+
+INSTANTIATE_TEST_SUITE_P(AllForms, SweepTest, testing::ValuesIn(shapes()), name_of_shape);
 
 TEST(SweepOfIndependentCounters, CopiesThemAsTheyAre) {
   const BlockForm form{.words = 3, .lanes = 8, .consistency = Consistency::kIndependent};
@@ -170,8 +177,8 @@ TEST(SweepOfIndependentCounters, CopiesThemAsTheyAre) {
                            QueryPlan::Run::Kind::kTiles};
   std::vector<std::uint64_t> values(24), versions(8);
   std::vector<RowStatus> status(8, RowStatus::kBusy);
-  for (const SweepRun sweep_run : {portable_sweep(run.kind, form.consistency),
-                                   best_sweep(run.kind, form.consistency, form.words)}) {
+  for (const SweepWidth width : {SweepWidth::kOneWord, widest_sweep()}) {
+    const SweepRun sweep_run = sweep_of(run.kind, form.consistency, form.words, width);
     std::fill(values.begin(), values.end(), 0);
     EXPECT_EQ(sweep_run(run, rows.blocks(), {values.data(), versions.data(), status.data()}), 0U);
     for (std::uint32_t slot = 0; slot < 8; ++slot) {

@@ -76,14 +76,14 @@ BlockParts<const SharedWord> QueryPlan::block_of(std::size_t row) const noexcept
   return block_in(*selection.groups, *selection.set, instance_of(row));
 }
 
-Collector::Collector(std::shared_ptr<const QueryPlan> plan, std::vector<std::uint64_t> versions)
+Collector::Collector(std::shared_ptr<const QueryPlan> plan, SampleWords versions)
     : plan_(std::move(plan)), versions_(std::move(versions)), one_shard_(plan_->widest_shard) {
   sweeps_.reserve(plan_->runs.size());
   for (const QueryPlan::Selection& selection : plan_->selections) {
     const Counterset& set = *selection.set->set;
     for (std::size_t run = 0; run < selection.runs; ++run) {
       const auto kind = plan_->runs[selection.first_run + run].kind;
-      sweeps_.push_back(best_sweep(kind, set.consistency, set.form.words));
+      sweeps_.push_back(sweep_of(kind, set.consistency, set.form.words, widest_sweep()));
     }
   }
 }

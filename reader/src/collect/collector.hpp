@@ -19,10 +19,10 @@ namespace meterbank {
 class Collector {
  public:
   // `versions` has one a block of the plan: what was returned of it last, 0: nothing.
-  Collector(std::shared_ptr<const QueryPlan> plan, std::vector<std::uint64_t> versions);
+  Collector(std::shared_ptr<const QueryPlan> plan, SampleWords versions);
 
   [[nodiscard]] const std::shared_ptr<const QueryPlan>& plan() const noexcept { return plan_; }
-  [[nodiscard]] const std::vector<std::uint64_t>& versions() const noexcept { return versions_; }
+  [[nodiscard]] const SampleWords& versions() const noexcept { return versions_; }
 
   // Whether prepare() would change nothing. Asked at every collect(), so it is here.
   [[nodiscard]] bool is_prepared(const SampleContent& sample) const noexcept {
@@ -55,7 +55,7 @@ class Collector {
                          CollectSummary& summary) noexcept;
 
   std::shared_ptr<const QueryPlan> plan_;
-  std::vector<std::uint64_t> versions_;   // returned last, one a block
+  SampleWords versions_;                  // returned last, one a block
   std::vector<std::uint64_t> one_shard_;  // room for the words of a block
   std::vector<SweepRun> sweeps_;          // one a run of the plan
 };

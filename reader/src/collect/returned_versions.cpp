@@ -18,9 +18,8 @@ std::size_t blocks_of(const Selection& selection) noexcept {
 
 // The versions of one selection are taken over from another of the same registration. Rows of both
 // are in the order of their slots.
-void merge_versions(const QueryPlan& old_plan, const Selection& old,
-                    const std::vector<std::uint64_t>& versions, const QueryPlan& new_plan,
-                    const Selection& now, std::vector<std::uint64_t>& carried) {
+void merge_versions(const QueryPlan& old_plan, const Selection& old, const SampleWords& versions,
+                    const QueryPlan& new_plan, const Selection& now, SampleWords& carried) {
   const std::size_t shards = now.set->set->form.shards;
   std::size_t row = 0;
   for (std::size_t to = 0; to < now.rows; ++to) {
@@ -37,14 +36,13 @@ void merge_versions(const QueryPlan& old_plan, const Selection& old,
 
 }  // namespace
 
-std::vector<std::uint64_t> carried_versions(const PlanWithParts& before,
-                                            const std::vector<std::uint64_t>& versions,
-                                            const PlanWithParts& now) {
+SampleWords carried_versions(const PlanWithParts& before, const SampleWords& versions,
+                             const PlanWithParts& now) {
   std::unordered_map<const PlanPiece*, const Selection*> known_pieces;
   for (std::size_t index = 0; index < before.parts.pieces.size(); ++index) {
     known_pieces.emplace(before.parts.pieces[index].get(), &before.plan.selections[index]);
   }
-  std::vector<std::uint64_t> carried(now.plan.blocks);
+  SampleWords carried(now.plan.versions);
   std::vector<const Selection*> others;
   for (std::size_t index = 0; index < now.parts.pieces.size(); ++index) {
     const Selection& selection = now.plan.selections[index];

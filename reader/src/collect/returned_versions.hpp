@@ -18,8 +18,7 @@ struct PlanWithParts {
 // `versions` has one a block of the plan before; the result one a block of the plan `now`, 0 for
 // those that the plan before did not have. What `now` took over is copied; other blocks are looked
 // up.
-[[nodiscard]] std::vector<std::uint64_t> carried_versions(
-    const PlanWithParts& before, const std::vector<std::uint64_t>& versions,
-    const PlanWithParts& now);
+[[nodiscard]] SampleWords carried_versions(const PlanWithParts& before, const SampleWords& versions,
+                                           const PlanWithParts& now);
 
 }  // namespace meterbank

@@ -100,108 +100,84 @@ std::size_t sweep_rows(const QueryPlan::Run& run, const RowBlocks& blocks,
 
 #ifdef METERBANK_VECTOR_LOADS
 
-constexpr std::size_t kUnrolledWords = 8;  // kernels up to this width know it when compiled
+// Kernels of blocks of up to eight words know when compiled how many they are; the first one does
+// not.
+constexpr std::size_t kUnrolledWords = 8;
+using Widths = std::make_index_sequence<kUnrolledWords + 1>;
+using KernelsOfWidth = std::array<SweepRun, kUnrolledWords + 1>;
 
 // Vector loads of words that another process stores to: assembler, because the compiler may not
 // split, repeat or merge them. Both vendors document that an aligned 8-byte lane is read as a
 // whole. Volatile assembler keeps its order; the clobber orders it with everything else.
-[[gnu::target("avx2"), gnu::always_inline]] inline __m256i load_four(
-    const SharedWord* source) noexcept {
-  __m256i four;
-  asm volatile("vmovdqu (%1), %0" : "=x"(four) : "r"(source) : "memory");
-  return four;
-}
+namespace avx2 {
 
-[[gnu::target("avx2"), gnu::always_inline]] inline void store_four(std::uint64_t* target,
-                                                                   __m256i four) noexcept {
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(target), four);
-}
+#define METERBANK_LANES [[gnu::target("avx2")]]
 
-// Blocks that did not change leave the memory of their versions as it is: reading costs less.
-[[gnu::target("avx2"), gnu::always_inline]] inline void store_if_new(std::uint64_t* target,
-                                                                     __m256i four) noexcept {
+struct Lanes {
+  __m256i low, high;
+};
+
+METERBANK_LANES [[gnu::always_inline]] inline __m256i load_half(const SharedWord* source) noexcept {
+  __m256i half;
+  asm volatile("vmovdqu (%1), %0" : "=x"(half) : "r"(source) : "memory");
+  return half;
+}
+METERBANK_LANES [[gnu::always_inline]] inline Lanes load(const SharedWord* source) noexcept {
+  const __m256i low = load_half(source);
+  return {low, load_half(source + kLanes / 2)};
+}
+METERBANK_LANES [[gnu::always_inline]] inline void store_half(std::uint64_t* target,
+                                                              __m256i half) noexcept {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(target), half);
+}
+METERBANK_LANES [[gnu::always_inline]] inline void store(std::uint64_t* target,
+                                                         const Lanes& lanes) noexcept {
+  store_half(target, lanes.low);
+  store_half(target + kLanes / 2, lanes.high);
+}
+METERBANK_LANES [[gnu::always_inline]] inline bool are_even_and_equal(const Lanes& left,
+                                                                      const Lanes& right) noexcept {
+  const __m256i differ = _mm256_or_si256(_mm256_xor_si256(left.low, right.low),
+                                         _mm256_xor_si256(left.high, right.high));
+  const __m256i odd = _mm256_and_si256(_mm256_or_si256(left.low, left.high), _mm256_set1_epi64x(1));
+  const __m256i wrong = _mm256_or_si256(differ, odd);
+  return _mm256_testz_si256(wrong, wrong) != 0;
+}
+METERBANK_LANES [[gnu::always_inline]] inline void store_half_if_new(std::uint64_t* target,
+                                                                     __m256i half) noexcept {
   const __m256i known = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(target));
-  const __m256i changed = _mm256_xor_si256(known, four);
-  if (_mm256_testz_si256(changed, changed) == 0) store_four(target, four);
+  const __m256i changed = _mm256_xor_si256(known, half);
+  if (_mm256_testz_si256(changed, changed) == 0) store_half(target, half);
+}
+// Blocks that did not change leave the memory of their versions as it is: reading costs less.
+METERBANK_LANES [[gnu::always_inline]] inline void store_halves_if_new(
+    std::uint64_t* target, const Lanes& lanes) noexcept {
+  store_half_if_new(target, _mm256_srli_epi64(lanes.low, 1));
+  store_half_if_new(target + kLanes / 2, _mm256_srli_epi64(lanes.high, 1));
 }
 
-[[gnu::target("avx2"), gnu::always_inline]] inline void copy_wide(std::uint64_t* target,
-                                                                  const SharedWord* source,
-                                                                  std::size_t count) noexcept {
+#include "sweep_tiles.inc"
+
+METERBANK_LANES [[gnu::always_inline]] inline void copy_words(std::uint64_t* target,
+                                                              const SharedWord* source,
+                                                              std::size_t count) noexcept {
   std::size_t word = 0;
-  for (; word + 16 <= count; word += 16) {
-    const __m256i first = load_four(source + word);
-    const __m256i second = load_four(source + word + 4);
-    const __m256i third = load_four(source + word + 8);
-    const __m256i fourth = load_four(source + word + 12);
-    store_four(target + word, first);
-    store_four(target + word + 4, second);
-    store_four(target + word + 8, third);
-    store_four(target + word + 12, fourth);
-  }
-  for (; word + 4 <= count; word += 4) store_four(target + word, load_four(source + word));
+  for (; word + kLanes <= count; word += kLanes) store(target + word, load(source + word));
+  for (; word + 4 <= count; word += 4) store_half(target + word, load_half(source + word));
   for (; word < count; ++word) target[word] = StdAtomics::load_relaxed(source[word]);
 }
 
-// kWords 0: known at run time only.
 template <std::size_t kWords>
-[[gnu::target("avx2")]] std::size_t tiles_of_width(const QueryPlan::Run& run,
-                                                   const RowBlocks& blocks,
-                                                   const SweepTarget& target) noexcept {
+METERBANK_LANES std::size_t lines_of_width(const QueryPlan::Run& run, const RowBlocks& blocks,
+                                           const SweepTarget& target) noexcept {
   const std::size_t words = kWords != 0 ? kWords : blocks.words();
   const std::size_t head_words = run.head_words;
-  const std::size_t count = run.rows;
-  const SharedWord* head = run.head;
-  std::uint64_t* values = target.values;
-  std::uint64_t* versions = target.versions;
-  RowStatus* status = target.status;
-  std::size_t failed = 0;
-  for (std::size_t row = 0; row < count; row += kLanes) {
-    // [R1] the words follow their numbers: an ordinary load acquires on this processor.
-    const __m256i low = load_four(head);
-    const __m256i high = load_four(head + 4);
-    copy_wide(values, head + 2 * kLanes, kLanes * words);
-    StdAtomics::fence_acquire();  // [R2] the second look follows the copy
-    const __m256i low_again = load_four(head);
-    const __m256i high_again = load_four(head + 4);
-    const __m256i moved =
-        _mm256_or_si256(_mm256_xor_si256(low, low_again), _mm256_xor_si256(high, high_again));
-    const __m256i odd = _mm256_and_si256(_mm256_or_si256(low, high), _mm256_set1_epi64x(1));
-    const __m256i wrong = _mm256_or_si256(moved, odd);
-    if (__builtin_expect(_mm256_testz_si256(wrong, wrong), 1) != 0) {
-      store_if_new(versions, _mm256_srli_epi64(low, 1));
-      store_if_new(versions + 4, _mm256_srli_epi64(high, 1));
-      std::fill_n(status, kLanes, RowStatus::kFresh);
-    } else {
-      std::uint64_t before[kLanes];
-      std::uint64_t again[kLanes];
-      store_four(before, low);
-      store_four(before + 4, high);
-      store_four(again, low_again);
-      store_four(again + 4, high_again);
-      failed += patch_tile(before, again, blocks, row, {values, versions, status});
-    }
-    head += head_words;
-    values += kLanes * words;
-    versions += kLanes;
-    status += kLanes;
-  }
-  return failed;
-}
-
-template <std::size_t kWords>
-[[gnu::target("avx2")]] std::size_t lines_of_width(const QueryPlan::Run& run,
-                                                   const RowBlocks& blocks,
-                                                   const SweepTarget& target) noexcept {
-  const std::size_t words = kWords != 0 ? kWords : blocks.words();
-  const std::size_t head_words = run.head_words;
-  const std::size_t count = run.rows;
   const SharedWord* head = run.head;
   std::uint64_t* values = target.values;
   std::size_t failed = 0;
-  for (std::size_t row = 0; row < count; ++row) {
+  for (std::size_t row = 0; row < run.rows; ++row) {
     const std::uint64_t before = StdAtomics::load_acquire(*head);  // [R1] words after it
-    copy_wide(values, head + 2, words);
+    copy_words(values, head + 2, words);
     StdAtomics::fence_acquire();  // [R2] the second look follows the copy
     const std::uint64_t again = StdAtomics::load_relaxed(*head);  // relaxed: fenced in by [R2]
     if (__builtin_expect(((before ^ again) | (before & 1)) == 0, 1) != 0) {
@@ -217,14 +193,47 @@ template <std::size_t kWords>
   return failed;
 }
 
-struct WidthKernels {
-  std::array<SweepRun, kUnrolledWords + 1> tiles, lines;
-};
 template <std::size_t... kWidths>
-constexpr WidthKernels kernels_of(std::index_sequence<kWidths...>) noexcept {
-  return {{tiles_of_width<kWidths>...}, {lines_of_width<kWidths>...}};
+constexpr KernelsOfWidth lines_of(std::index_sequence<kWidths...>) noexcept {
+  return {lines_of_width<kWidths>...};
 }
-constexpr WidthKernels kOfWidth = kernels_of(std::make_index_sequence<kUnrolledWords + 1>());
+
+#undef METERBANK_LANES
+
+}  // namespace avx2
+
+namespace avx512 {
+
+#define METERBANK_LANES [[gnu::target("avx512f,avx512dq")]]
+
+using Lanes = __m512i;
+
+METERBANK_LANES [[gnu::always_inline]] inline Lanes load(const SharedWord* source) noexcept {
+  Lanes lanes;
+  asm volatile("vmovdqu64 (%1), %0" : "=v"(lanes) : "r"(source) : "memory");
+  return lanes;
+}
+METERBANK_LANES [[gnu::always_inline]] inline void store(std::uint64_t* target,
+                                                         Lanes lanes) noexcept {
+  _mm512_storeu_si512(target, lanes);
+}
+METERBANK_LANES [[gnu::always_inline]] inline bool are_even_and_equal(Lanes left,
+                                                                      Lanes right) noexcept {
+  const __mmask8 differ = _mm512_cmpneq_epi64_mask(left, right);
+  const __mmask8 odd = _mm512_test_epi64_mask(left, _mm512_set1_epi64(1));
+  return _kortestz_mask8_u8(differ, odd) != 0;
+}
+// Blocks that did not change leave the memory of their versions as it is: reading costs less.
+METERBANK_LANES [[gnu::always_inline]] inline void store_halves_if_new(std::uint64_t* target,
+                                                                       Lanes lanes) noexcept {
+  const Lanes halves = _mm512_maskz_srli_epi64(0xff, lanes, 1);  // unmasked, GCC 12 warns: PR105593
+  if (_mm512_cmpneq_epi64_mask(halves, _mm512_loadu_si512(target)) != 0) store(target, halves);
+}
+
+#include "sweep_tiles.inc"
+#undef METERBANK_LANES
+
+}  // namespace avx512
 
 #endif
 
@@ -311,25 +320,34 @@ std::size_t read_sharded_row(const BlockParts<const SharedWord>& first, std::uin
   return failed;
 }
 
-SweepRun portable_sweep(QueryPlan::Run::Kind kind, Consistency consistency) noexcept {
-  using Kind = QueryPlan::Run::Kind;
-  const bool is_independent = consistency == Consistency::kIndependent;
-  if (kind == Kind::kTiles) return is_independent ? copy_independent<kLanes> : sweep_tiles;
-  if (!is_independent) return sweep_rows<Consistency::kBlock>;
-  return kind == Kind::kLines ? copy_independent<1> : sweep_rows<Consistency::kIndependent>;
+SweepWidth widest_sweep() noexcept {
+#ifdef METERBANK_VECTOR_LOADS
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  static const bool has_avx512 =
+      __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0;
+  if (has_avx2) return has_avx512 ? SweepWidth::kEightWords : SweepWidth::kFourWords;
+#endif
+  return SweepWidth::kOneWord;
 }
 
-SweepRun best_sweep(QueryPlan::Run::Kind kind, Consistency consistency,
-                    [[maybe_unused]] std::size_t words) noexcept {
-#ifdef METERBANK_VECTOR_LOADS
+SweepRun sweep_of(QueryPlan::Run::Kind kind, Consistency consistency,
+                  [[maybe_unused]] std::size_t words, [[maybe_unused]] SweepWidth width) noexcept {
   using Kind = QueryPlan::Run::Kind;
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-  if (has_avx2 && consistency == Consistency::kBlock && kind != Kind::kScattered) {
-    const auto& of_width = kind == Kind::kTiles ? kOfWidth.tiles : kOfWidth.lines;
-    return of_width[words <= kUnrolledWords ? words : 0];
+  const bool is_block = consistency == Consistency::kBlock;
+#ifdef METERBANK_VECTOR_LOADS
+  if (is_block && kind != Kind::kScattered && width != SweepWidth::kOneWord) {
+    // Lines win nothing by registers of eight: the words of a block end in the middle of one.
+    static constexpr KernelsOfWidth kLines = avx2::lines_of(Widths());
+    static constexpr KernelsOfWidth kTilesByFour = avx2::tiles_of(Widths());
+    static constexpr KernelsOfWidth kTilesByEight = avx512::tiles_of(Widths());
+    const std::size_t known = words <= kUnrolledWords ? words : 0;
+    if (kind == Kind::kLines) return kLines[known];
+    return (width == SweepWidth::kEightWords ? kTilesByEight : kTilesByFour)[known];
   }
 #endif
-  return portable_sweep(kind, consistency);
+  if (kind == Kind::kTiles) return is_block ? sweep_tiles : copy_independent<kLanes>;
+  if (is_block) return sweep_rows<Consistency::kBlock>;
+  return kind == Kind::kLines ? copy_independent<1> : sweep_rows<Consistency::kIndependent>;
 }
 
 }  // namespace meterbank

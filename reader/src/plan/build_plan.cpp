@@ -260,11 +260,12 @@ class PlanBuilder {
     selection.answered = source.answered;
     selection.first_row = plan_->rows.size();
     selection.rows = piece.instances.size();
+    if (selection.rows > 1) begin_line();
     selection.first_value = plan_->words;
     selection.groups = piece.groups;
     const BlockForm& form = source.set->set->form;
-    selection.first_version = plan_->blocks;
-    plan_->blocks += selection.rows * form.shards;
+    selection.first_version = plan_->versions;
+    plan_->versions += selection.rows * form.shards;
     if (form.sharded()) {
       plan_->widest_shard = std::max<std::size_t>(plan_->widest_shard, form.words);
     }
@@ -281,6 +282,13 @@ class PlanBuilder {
     }
     plan_->words += selection.rows * form.words;
     plan_->selections.push_back(std::move(selection));
+  }
+
+  // What comes next begins at a cache line, in a sample and in the versions.
+  void begin_line() noexcept {
+    constexpr std::size_t kLast = kCacheLine / sizeof(std::uint64_t) - 1;
+    plan_->words = (plan_->words + kLast) & ~kLast;
+    plan_->versions = (plan_->versions + kLast) & ~kLast;
   }
 
   // Totals are made among registrations of one description.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "meterbank/reader/item_query.hpp"
+#include "sample_memory.hpp"
 
 namespace meterbank {
 
@@ -75,8 +76,9 @@ struct QueryPlan {
   std::uint64_t ended_left_out = 0;  // instances that ended beyond that
   // Those whose rows would be in a total if they were trusted.
   std::vector<std::shared_ptr<const ProviderView>> left_out;
+  // Sizes of what is copied; the rows of each selection begin at a cache line.
   std::size_t words = 0;
-  std::size_t blocks = 0;        // of all rows, which have one, or one a shard
+  std::size_t versions = 0;      // of all blocks: a row has one, or one a shard
   std::size_t widest_shard = 0;  // words of a block in a sharded set
   // Registrations that were held against the request for this plan. The parts of the others were
   // taken over from the plan before.
@@ -107,7 +109,7 @@ struct SelectionCut {
 
 struct SampleContent {
   std::shared_ptr<const QueryPlan> plan;      // null: nothing was collected
-  std::vector<std::uint64_t> values;          // the words of each row, see QueryPlan::value_of()
+  SampleWords values;                         // the words of each row, see QueryPlan::value_of()
   std::vector<RowStatus> status;              // one a row
   std::vector<RowConsistency> consistency;    // one a row
   std::vector<SelectionCut> cuts;             // one a selection; empty if no cut was asked for

@@ -46,7 +46,7 @@ bool selects_the_same(const QueryPlan& left, const QueryPlan& right) noexcept {
 // What can fail comes first.
 void CompiledQuery::build(const Providers& providers, std::shared_ptr<const QueryRequest> request) {
   BuiltPlan built = build_plan(providers, request, parts_.get(), asker_.get());
-  std::vector<std::uint64_t> versions(built.plan->blocks);
+  SampleWords versions(built.plan->versions);
   if (collector_ != nullptr) {
     const QueryPlan& before = *plan();
     built.plan->ended = before.ended;
