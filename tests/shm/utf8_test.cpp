@@ -266,5 +266,19 @@ TEST(Utf8, NoByteStringMakesTheTerminalTextUnsafe) {
   }
 }
 
+TEST(PlainBytes, EndAtEachByteThatIsNotPrintingAsciiWhereverItStands) {
+  for (int value = 0; value < 256; ++value) {
+    const bool is_plain = value >= ' ' && value <= '~';
+    for (const char neighbour : {' ', 'a', '~'}) {
+      for (std::size_t at = 0; at < 20; ++at) {
+        std::string text(20, neighbour);
+        text[at] = static_cast<char>(value);
+        EXPECT_EQ(plain_bytes(text), is_plain ? text.size() : at) << value;
+      }
+    }
+  }
+  EXPECT_EQ(plain_bytes(""), 0U);
+}
+
 }  // namespace
 }  // namespace meterbank

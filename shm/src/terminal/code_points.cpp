@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include "meterbank/shm/utf8.hpp"
@@ -49,7 +50,26 @@ bool contains(const Range (&ranges)[size], char32_t code_point) noexcept {
   return behind != std::begin(ranges) && code_point <= std::prev(behind)->last;
 }
 
+constexpr bool is_plain(char byte) noexcept { return byte >= ' ' && byte <= '~'; }
+
+// Eight bytes at once: a byte below ' ' borrows into its top bit, DEL carries into it, and what is
+// not ASCII has it. Only a byte that is not plain borrows from or carries to its neighbour.
+constexpr bool are_plain(std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t kEach = 0x0101010101010101;
+  return (((bytes - ' ' * kEach) | (bytes + kEach) | bytes) & (0x80 * kEach)) == 0;
+}
+
 }  // namespace
+
+std::size_t plain_bytes(std::string_view text) noexcept {
+  std::size_t count = 0;
+  for (std::uint64_t bytes = 0; count + sizeof bytes <= text.size(); count += sizeof bytes) {
+    std::memcpy(&bytes, text.data() + count, sizeof bytes);
+    if (!are_plain(bytes)) break;
+  }
+  while (count < text.size() && is_plain(text[count])) ++count;
+  return count;
+}
 
 bool is_hidden(char32_t code_point) noexcept {
   const bool is_no_character = (code_point & 0xFFFEU) == 0xFFFE;

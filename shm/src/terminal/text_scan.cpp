@@ -21,8 +21,6 @@ bool is_of_joining_script(char32_t code_point) noexcept {
          (code_point >= 0xFE70 && code_point <= 0xFEFC);
 }
 
-constexpr bool is_plain(char byte) noexcept { return byte >= ' ' && byte <= '~'; }
-
 }  // namespace
 
 bool TextScan::shows(const DecodedCodePoint& decoded) noexcept {
@@ -48,10 +46,10 @@ bool TextScan::next(TextPart& part) noexcept {
   if (rest_.empty()) return false;
   const std::string_view text = rest_;
   while (!rest_.empty()) {
-    if (is_plain(rest_.front())) {
-      previous_ = static_cast<unsigned char>(rest_.front());
+    if (const std::size_t plain = plain_bytes(rest_); plain != 0) {
+      previous_ = static_cast<unsigned char>(rest_[plain - 1]);
       marks_ = 0;
-      rest_.remove_prefix(1);
+      rest_.remove_prefix(plain);
       continue;
     }
     const auto decoded = decode_utf8(rest_);

@@ -25,32 +25,46 @@ void append_json_escape(char32_t code_point, std::string& out) {
   }
 }
 
+void append_shown(std::string_view shown, std::string& out) {
+  std::size_t copied = 0;
+  for (std::size_t at = 0; at < shown.size(); ++at) {
+    if (shown[at] != '"' && shown[at] != '\\') continue;
+    out.append(shown, copied, at - copied).push_back('\\');
+    copied = at;
+  }
+  out.append(shown, copied);
+}
+
+void append_part(const TextPart& part, Charset charset, std::string& out) {
+  switch (part.kind) {
+    case TextPart::Kind::kHidden:
+      return append_json_escape(part.code_point, out);
+    case TextPart::Kind::kNotUtf8:
+      if (charset == Charset::kAscii) return append_json_escape(kReplacementCharacter, out);
+      append_utf8(kReplacementCharacter, out);
+      return;
+    case TextPart::Kind::kShown:
+      return append_shown(part.bytes, out);
+  }
+}
+
+void append_json_text(std::string_view text, Charset charset, std::string& out) {
+  out += '"';
+  if (plain_bytes(text) == text.size()) {
+    append_shown(text, out);  // all keys, and almost all names
+  } else {
+    TextScan scan(text, charset);
+    for (TextPart part; scan.next(part);) append_part(part, charset, out);
+  }
+  out += '"';
+}
+
 }  // namespace
 
 std::string json_text(std::string_view text, Charset charset) {
-  std::string out = "\"";
-  TextScan scan(text, charset);
-  for (TextPart part; scan.next(part);) {
-    switch (part.kind) {
-      case TextPart::Kind::kHidden:
-        append_json_escape(part.code_point, out);
-        break;
-      case TextPart::Kind::kNotUtf8:
-        if (charset == Charset::kAscii) {
-          append_json_escape(kReplacementCharacter, out);
-        } else {
-          append_utf8(kReplacementCharacter, out);
-        }
-        break;
-      case TextPart::Kind::kShown:
-        for (const char c : part.bytes) {
-          if (c == '"' || c == '\\') out += '\\';
-          out += c;
-        }
-        break;
-    }
-  }
-  return out + '"';
+  std::string out;
+  append_json_text(text, charset, out);
+  return out;
 }
 
 void JsonWriter::before_value() {
@@ -94,19 +108,29 @@ JsonWriter& JsonWriter::end_array() {
 }
 
 JsonWriter& JsonWriter::key(std::string_view name) {
-  put(json_text(name, charset_));
+  before_value();
+  append_json_text(name, charset_, out_);
   out_ += ':';
   after_key_ = true;
   return *this;
 }
 
-JsonWriter& JsonWriter::text(std::string_view value) { return put(json_text(value, charset_)); }
+JsonWriter& JsonWriter::text(std::string_view value) {
+  before_value();
+  append_json_text(value, charset_, out_);
+  return *this;
+}
 JsonWriter& JsonWriter::number(double value) { return put(print_exact(value)); }
 JsonWriter& JsonWriter::number(std::uint64_t value) {
-  return put(integers_as_text_ ? fmt::format("\"{}\"", value) : fmt::format("{}", value));
+  const fmt::format_int digits(value);
+  return integer({digits.data(), digits.size()});
 }
 JsonWriter& JsonWriter::number(std::int64_t value) {
-  return put(integers_as_text_ ? fmt::format("\"{}\"", value) : fmt::format("{}", value));
+  const fmt::format_int digits(value);
+  return integer({digits.data(), digits.size()});
+}
+JsonWriter& JsonWriter::integer(std::string_view digits) {
+  return integers_as_text_ ? text(digits) : put(digits);
 }
 JsonWriter& JsonWriter::number_or_null(double value) {
   return std::isfinite(value) ? number(value) : null();

@@ -45,6 +45,7 @@ class JsonWriter {
  private:
   void before_value();
   JsonWriter& put(std::string_view literal);
+  JsonWriter& integer(std::string_view digits);
 
   std::string out_;
   std::vector<bool> has_values_{false};  // one a level

@@ -157,6 +157,23 @@ class TableWriter final : public RowWriter {
   bool instances_ = false;
 };
 
+// provider_of() each row: rows of one provider stand together, and its label is made once.
+class Labels {
+ public:
+  const std::string& of(const Value& row) {
+    const ProviderView* const provider = is_of_all(row) ? nullptr : &row.provider();
+    if (!provider_ || *provider_ != provider) label_ = provider_of(row);
+    provider_ = provider;
+    return label_;
+  }
+  // The views of the rows that follow are others, perhaps at the same addresses.
+  void clear() noexcept { provider_.reset(); }
+
+ private:
+  std::optional<const ProviderView*> provider_;
+  std::string label_;
+};
+
 // Lines of fields: plain, tsv and csv differ in columns, separator and quoting only.
 class LineWriter final : public RowWriter {
  public:
@@ -164,38 +181,44 @@ class LineWriter final : public RowWriter {
 
   std::string begin() override {
     if (style_.format == Format::kPlain) return {};
-    return line({"time", "provider", "set", "instance", "counter", "value", "unit", "status"});
+    FieldLine line(style_);
+    for (const char* const heading :
+         {"time", "provider", "set", "instance", "counter", "value", "unit", "status"}) {
+      line.add(heading);
+    }
+    return line.take();
   }
 
   void write(const Moment& moment, const TextSink& out) override {
     const auto time = print_utc(moment.sample.time.realtime_ns);
     std::string lines;
+    labels_.clear();
     const bool providers = spans_providers(moment);
     moment.rows([&](const Value& row) {
-      const auto value = exact_text(row, style_.raw);
-      const auto unit = unit_text(row, style_.raw);
+      FieldLine line(style_, std::move(lines));
+      line.add(time);
       if (style_.format == Format::kPlain) {
-        const auto path = providers && !is_of_all(row) ? path_with_provider(row) : row.short_path();
-        lines += line({time, path, value.value_or("-"), unit});
+        line.add(providers && !is_of_all(row) ? path_with_provider(row) : row.short_path());
+        line.add(exact_text(row, style_.raw).value_or("-"));
+        line.add(unit_text(row, style_.raw));
       } else {
-        lines +=
-            line({time, provider_of(row), symbol_or_name(set_of(row).symbol, set_of(row).name),
-                  row.row->instance_label(), symbol_or_name(row.counter->symbol, row.counter->name),
-                  value.value_or(""), unit, std::string(status_word(row))});
+        line.add(labels_.of(row));
+        line.add(symbol_or_name(set_of(row).symbol, set_of(row).name));
+        line.add(row.row->instance_label());
+        line.add(symbol_or_name(row.counter->symbol, row.counter->name));
+        line.add(exact_text(row, style_.raw).value_or(""));
+        line.add(unit_text(row, style_.raw));
+        line.add(status_word(row));
       }
+      lines = line.take();
       return lines.size() < kBytesAtOnce || out(std::exchange(lines, {}));
     });
     out(lines);
   }
 
  private:
-  [[nodiscard]] std::string line(const std::vector<std::string>& fields) const {
-    FieldLine line(style_);
-    for (const std::string& field : fields) line.add(field);
-    return line.take();
-  }
-
   RowStyle style_;
+  Labels labels_;
 };
 
 // One object a sample (jsonl), or one document whose rows carry their time (json). Both have the
@@ -208,6 +231,8 @@ class JsonRowWriter final : public RowWriter {
   void write(const Moment& moment, const TextSink& out) override {
     const bool lines = style_.format == Format::kJsonLines;
     if (lines || !open_) open(moment);
+    time_ = print_utc(moment.sample.time.realtime_ns);
+    labels_.clear();
     std::string text;
     moment.rows([&](const Value& row) {
       if (!lines) json_.line_break();
@@ -292,12 +317,12 @@ class JsonRowWriter final : public RowWriter {
   void write_row(const Value& row, const Moment& moment) {
     const auto& set = set_of(row);
     json_.begin_object().key("path").text(row.short_path());
-    json_.key("time").text(print_utc(moment.sample.time.realtime_ns));
+    json_.key("time").text(time_);
     json_.key("set").text(symbol_or_name(set.symbol, set.name));
     json_.key("instance").text(row.instance().name);
     json_.key("instance_id").number(std::uint64_t{row.instance().id});
     json_.key("counter").text(symbol_or_name(row.counter->symbol, row.counter->name));
-    json_.key("provider").text(provider_of(row));
+    json_.key("provider").text(labels_.of(row));
     if (!row.provider().trusted) json_.key("trusted").boolean(false);
     json_.key("kind").text(style_.raw ? "raw" : kind_of(*row.counter).kind);
     json_.key("unit").text(unit_text(row, style_.raw));
@@ -341,6 +366,8 @@ class JsonRowWriter final : public RowWriter {
 
   RowStyle style_;
   JsonWriter json_;
+  std::string time_;  // of the sample that is written
+  Labels labels_;
   bool open_ = false;
   std::vector<std::pair<std::string, CallbackAnswer>> errors_;
   std::vector<LeftOutNote> left_out_;

@@ -79,10 +79,12 @@ class RowWriter {
 // A line of fields in plain, tsv or csv, which differ in separator and quoting only.
 class FieldLine {
  public:
-  explicit FieldLine(const RowStyle& style) : format_(style.format), charset_(style.charset) {}
+  // The line is appended to `before`.
+  explicit FieldLine(const RowStyle& style, std::string before = {})
+      : format_(style.format), charset_(style.charset), text_(std::move(before)) {}
 
   void add(std::string_view text);
-  // Call once. With its line end.
+  // Call once. With what stood before it, and its line end.
   [[nodiscard]] std::string take();
 
  private:
