@@ -7,7 +7,7 @@
 #include "logical_disk.hpp"
 
 namespace meterbank::host {
-namespace {
+namespace logical_disk {
 
 using C = logical_disk_counters::LogicalDiskCounter;
 using F = DiskField;
@@ -24,9 +24,11 @@ constexpr std::array kSpaceColumns{
 constexpr auto kColumns = joined(disk_columns_of<C>(), kSpaceColumns);
 static_assert(is_whole(kColumns, logical_disk_counters::kLogicalDiskSet));
 
-}  // namespace
+}  // namespace logical_disk
 
 const CountersetSpec& logical_disk_set() noexcept { return logical_disk_counters::kLogicalDiskSet; }
-std::span<const Column<DiskValues>> logical_disk_columns() noexcept { return kColumns; }
+std::span<const Column<DiskValues>> logical_disk_columns() noexcept {
+  return logical_disk::kColumns;
+}
 
 }  // namespace meterbank::host

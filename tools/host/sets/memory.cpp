@@ -5,7 +5,7 @@
 #include "host/sets/sets.hpp"
 
 namespace meterbank::host {
-namespace {
+namespace memory {
 
 using C = host_counters::MemoryCounter;
 using F = MemoryField;
@@ -57,9 +57,9 @@ constexpr std::array kColumns{
 };
 static_assert(is_whole(kColumns, host_counters::kMemorySet));
 
-}  // namespace
+}  // namespace memory
 
 const CountersetSpec& memory_set() noexcept { return host_counters::kMemorySet; }
-std::span<const Column<MemoryValues>> memory_columns() noexcept { return kColumns; }
+std::span<const Column<MemoryValues>> memory_columns() noexcept { return memory::kColumns; }
 
 }  // namespace meterbank::host

@@ -5,7 +5,7 @@
 #include "host/sets/sets.hpp"
 
 namespace meterbank::host {
-namespace {
+namespace network_interface {
 
 using C = host_counters::NetworkInterfaceCounter;
 using L = host_counters::NetworkLinkCounter;
@@ -39,11 +39,15 @@ constexpr std::array kLinkColumns{
 };
 static_assert(is_whole(kLinkColumns, host_counters::kNetworkLinkSet));
 
-}  // namespace
+}  // namespace network_interface
 
 const CountersetSpec& network_set() noexcept { return host_counters::kNetworkInterfaceSet; }
-std::span<const Column<NetworkValues>> network_columns() noexcept { return kColumns; }
+std::span<const Column<NetworkValues>> network_columns() noexcept {
+  return network_interface::kColumns;
+}
 const CountersetSpec& link_set() noexcept { return host_counters::kNetworkLinkSet; }
-std::span<const Column<NetworkValues>> link_columns() noexcept { return kLinkColumns; }
+std::span<const Column<NetworkValues>> link_columns() noexcept {
+  return network_interface::kLinkColumns;
+}
 
 }  // namespace meterbank::host

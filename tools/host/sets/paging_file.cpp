@@ -5,7 +5,7 @@
 #include "host/sets/sets.hpp"
 
 namespace meterbank::host {
-namespace {
+namespace paging_file {
 
 using C = host_counters::PagingFileCounter;
 using F = PagingField;
@@ -17,9 +17,11 @@ constexpr std::array kColumns{
 };
 static_assert(is_whole(kColumns, host_counters::kPagingFileSet));
 
-}  // namespace
+}  // namespace paging_file
 
 const CountersetSpec& paging_file_set() noexcept { return host_counters::kPagingFileSet; }
-std::span<const Column<PagingValues>> paging_file_columns() noexcept { return kColumns; }
+std::span<const Column<PagingValues>> paging_file_columns() noexcept {
+  return paging_file::kColumns;
+}
 
 }  // namespace meterbank::host

@@ -6,7 +6,7 @@
 #include "host/sets/sets.hpp"
 
 namespace meterbank::host {
-namespace {
+namespace process_v2 {
 
 using I = host_counters::ProcessIoCounter;
 using F = ProcessField;
@@ -35,11 +35,15 @@ constexpr std::array kIoColumns{
 };
 static_assert(is_whole(kIoColumns, host_counters::kProcessIoSet));
 
-}  // namespace
+}  // namespace process_v2
 
 const CountersetSpec& process_v2_set() noexcept { return host_counters::kProcessV2Set; }
-std::span<const Column<ProcessReading>> process_v2_columns() noexcept { return kColumns; }
+std::span<const Column<ProcessReading>> process_v2_columns() noexcept {
+  return process_v2::kColumns;
+}
 const CountersetSpec& process_io_set() noexcept { return host_counters::kProcessIoSet; }
-std::span<const Column<ProcessReading>> process_io_columns() noexcept { return kIoColumns; }
+std::span<const Column<ProcessReading>> process_io_columns() noexcept {
+  return process_v2::kIoColumns;
+}
 
 }  // namespace meterbank::host

@@ -6,7 +6,7 @@
 #include "processor_information.hpp"
 
 namespace meterbank::host {
-namespace {
+namespace processor_information {
 
 using C = processor_counters::ProcessorInformationCounter;
 using F = CpuField;
@@ -55,11 +55,13 @@ constexpr std::array kFurtherColumns{
 constexpr auto kColumns = joined(processor_columns_of<C>(), kFurtherColumns);
 static_assert(is_whole(kColumns, processor_counters::kProcessorInformationSet));
 
-}  // namespace
+}  // namespace processor_information
 
 const CountersetSpec& processor_information_set() noexcept {
   return processor_counters::kProcessorInformationSet;
 }
-std::span<const Column<CpuValues>> processor_information_columns() noexcept { return kColumns; }
+std::span<const Column<CpuValues>> processor_information_columns() noexcept {
+  return processor_information::kColumns;
+}
 
 }  // namespace meterbank::host

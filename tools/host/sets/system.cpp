@@ -5,7 +5,7 @@
 #include "host/sets/sets.hpp"
 
 namespace meterbank::host {
-namespace {
+namespace system {
 
 using C = host_counters::SystemCounter;
 using F = SystemField;
@@ -42,11 +42,11 @@ constexpr std::array kObjectColumns{
 };
 static_assert(is_whole(kObjectColumns, host_counters::kObjectsSet));
 
-}  // namespace
+}  // namespace system
 
 const CountersetSpec& system_set() noexcept { return host_counters::kSystemSet; }
-std::span<const Column<SystemValues>> system_columns() noexcept { return kColumns; }
+std::span<const Column<SystemValues>> system_columns() noexcept { return system::kColumns; }
 const CountersetSpec& objects_set() noexcept { return host_counters::kObjectsSet; }
-std::span<const Column<SystemValues>> objects_columns() noexcept { return kObjectColumns; }
+std::span<const Column<SystemValues>> objects_columns() noexcept { return system::kObjectColumns; }
 
 }  // namespace meterbank::host

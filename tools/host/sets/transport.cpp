@@ -5,7 +5,7 @@
 #include "transport.hpp"
 
 namespace meterbank::host {
-namespace {
+namespace transport {
 
 using T = transport_counters::Tcpv4Counter;
 
@@ -49,13 +49,13 @@ constexpr auto kUdp6Columns = udp_columns_of<transport_counters::Udpv6Counter>()
 static_assert(is_whole(kUdp4Columns, transport_counters::kUdpv4Set));
 static_assert(is_whole(kUdp6Columns, transport_counters::kUdpv6Set));
 
-}  // namespace
+}  // namespace transport
 
 const CountersetSpec& tcp_set() noexcept { return transport_counters::kTcpv4Set; }
-std::span<const Column<TcpValues>> tcp_columns() noexcept { return kTcpColumns; }
+std::span<const Column<TcpValues>> tcp_columns() noexcept { return transport::kTcpColumns; }
 const CountersetSpec& udp4_set() noexcept { return transport_counters::kUdpv4Set; }
-std::span<const Column<UdpValues>> udp4_columns() noexcept { return kUdp4Columns; }
+std::span<const Column<UdpValues>> udp4_columns() noexcept { return transport::kUdp4Columns; }
 const CountersetSpec& udp6_set() noexcept { return transport_counters::kUdpv6Set; }
-std::span<const Column<UdpValues>> udp6_columns() noexcept { return kUdp6Columns; }
+std::span<const Column<UdpValues>> udp6_columns() noexcept { return transport::kUdp6Columns; }
 
 }  // namespace meterbank::host
