@@ -16,7 +16,6 @@
 namespace meterbank {
 namespace {
 
-using Clock = DoorTimeouts::Clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kOneWait{100};
@@ -66,7 +65,7 @@ Result<HandedOut> check(const DoorAnswer& answer, HandedOut got) {
 
 }  // namespace
 
-Clock::duration DoorTimeouts::for_user(std::uint32_t uid) const {
+DoorTimeouts::Clock::duration DoorTimeouts::for_user(std::uint32_t uid) const {
   const auto waited = waited_.find(uid);
   if (waited == waited_.end()) return kOneWait;
   return std::clamp<Clock::duration>(kWaitsOfOneUser - waited->second, Clock::duration::zero(),
@@ -88,13 +87,13 @@ Result<HandedOut> DoorConnection::ask(std::uint32_t first, std::uint32_t uid,
   const auto ended = [] {
     return fail(ErrorCode::kGone, "the provider's door was shut meanwhile", "try again");
   };
-  const Clock::duration longest = timeouts.for_user(uid);
+  const DoorTimeouts::Clock::duration longest = timeouts.for_user(uid);
   const auto too_late = [longest] {
     const auto waited = std::chrono::duration_cast<milliseconds>(longest);
     return fail(ErrorCode::kTimeout, "the provider did not answer at its door within " +
                                          std::to_string(waited.count()) + " ms");
   };
-  if (longest == Clock::duration::zero()) {
+  if (longest == DoorTimeouts::Clock::duration::zero()) {
     return fail(ErrorCode::kTimeout,
                 "the provider was not asked at its door: others of its user did not answer",
                 "see to those of its user that are stopped or hung");
@@ -104,14 +103,14 @@ Result<HandedOut> DoorConnection::ask(std::uint32_t first, std::uint32_t uid,
   if (socket_.send(std::as_bytes(std::span(&request, 1))) != PacketSocket::Sent::kAll) {
     return ended();
   }
-  const auto begin = Clock::now();
+  const auto begin = DoorTimeouts::Clock::now();
   HandedOut got;
   got.first = first;
   for (;;) {
     std::size_t count = 0;
     switch (socket_.receive(timeouts.packet(), got.descriptors, count)) {
       case PacketSocket::Got::kPacket: {
-        timeouts.charge(uid, Clock::now() - begin);
+        timeouts.charge(uid, DoorTimeouts::Clock::now() - begin);
         got.count = static_cast<std::uint32_t>(count);
         const auto answer = decode_door<DoorAnswer>(timeouts.packet().bytes());
         if (!answer) return broken("a packet that is not an answer");
@@ -128,7 +127,7 @@ Result<HandedOut> DoorConnection::ask(std::uint32_t first, std::uint32_t uid,
       case PacketSocket::Got::kNothing:
         break;
     }
-    const auto left = std::chrono::ceil<milliseconds>(begin + longest - Clock::now());
+    const auto left = std::chrono::ceil<milliseconds>(begin + longest - DoorTimeouts::Clock::now());
     pollfd answered{socket_.descriptor(), POLLIN, 0};
     if (left.count() <= 0 || ::poll(&answered, 1, static_cast<int>(left.count())) == 0) {
       timeouts.charge(uid, longest);

@@ -2,10 +2,11 @@
 #include "arbiter/server/options.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+
+#include "arbiter/server/system/environment.hpp"
 
 namespace meterbank::arbiter {
 namespace {
@@ -18,11 +19,6 @@ Exit codes: 0 ended as asked, or the policy file has no fault; 1 another arbiter
 directory, or a file was not found; 2 a faulty option, policy or topology; 3 the environment:
 permission, directory, memory.
 )";
-
-std::string variable(const char* name) {
-  const char* const value = ::secure_getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 Result<std::uint32_t> mode_of(const std::string& text) {
   std::uint32_t mode = 0;

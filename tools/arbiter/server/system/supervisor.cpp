@@ -11,16 +11,13 @@
 #include <charconv>
 #include <cstddef>
 
+#include "arbiter/server/system/environment.hpp"
+
 namespace meterbank::arbiter {
 namespace {
 
 constexpr int kPassedFirst = 3;  // SD_LISTEN_FDS_START
 constexpr std::uint64_t kPassedMax = 16;
-
-std::string variable(const char* name) {
-  const char* const value = ::secure_getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 std::uint64_t number_in(const char* name) {
   const std::string text = variable(name);

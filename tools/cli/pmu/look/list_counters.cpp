@@ -264,7 +264,7 @@ Result<Places> read_places(const Invocation& invocation, const LedgerView& ledge
   return places;
 }
 
-std::string counter_text(std::uint32_t counter) {
+std::string hardware_counter_text(std::uint32_t counter) {
   return counter < kFixedFirst ? fmt::format("c{}", counter)
                                : fmt::format("f{}", counter - kFixedFirst);
 }
@@ -307,7 +307,8 @@ class OwnerListing {
       event = fmt::format("{:#x}:{:#x}", owner.code, owner.unit_mask);
     }
     const bool is_known = lease != leases_.end();
-    listing_.add({Cell::number(std::uint64_t{cpu}), Cell::text(counter_text(owner.counter)),
+    listing_.add({Cell::number(std::uint64_t{cpu}),
+                  Cell::text(hardware_counter_text(owner.counter)),
                   Cell::text(owner_text(owner, slot)),
                   is_known ? Cell::text(holder_text(lease->text("holder"), lease->number("pid")))
                            : Cell::absent(),

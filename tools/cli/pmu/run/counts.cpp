@@ -13,7 +13,6 @@ namespace meterbank::cli {
 namespace {
 
 using pmu::Quality;
-using pmu::Value;
 
 // "9,234,123,456"
 std::string grouped(std::uint64_t value) {
@@ -23,25 +22,25 @@ std::string grouped(std::uint64_t value) {
 }
 
 // Of a moment in which nothing was to be counted nothing is missing, either.
-bool has_number(const Value& value, Quality quality) noexcept {
+bool has_number(const pmu::Value& value, Quality quality) noexcept {
   if (quality == Quality::kStarved) return false;
   return value.enabled_ns == 0 || value.running_ns > 0 || value.value > 0;
 }
 
-double share_of(const Value& value) noexcept {
+double share_of(const pmu::Value& value) noexcept {
   if (value.enabled_ns == 0) return 1;
   return std::min(1.0,
                   static_cast<double>(value.running_ns) / static_cast<double>(value.enabled_ns));
 }
 
-std::string event_text(const Value& value, const std::vector<EventWord>& events) {
+std::string event_text(const pmu::Value& value, const std::vector<EventWord>& events) {
   return value.item < events.size() ? events[value.item].text : fmt::format("#{}", value.item);
 }
 
-const Value* find(const Counts& counts, const std::vector<EventWord>& events,
-                  std::string_view name) {
+const pmu::Value* find(const Counts& counts, const std::vector<EventWord>& events,
+                       std::string_view name) {
   const auto found =
-      std::find_if(counts.values.begin(), counts.values.end(), [&](const Value& value) {
+      std::find_if(counts.values.begin(), counts.values.end(), [&](const pmu::Value& value) {
         if (value.item >= events.size()) return false;
         const std::string_view text = events[value.item].text;
         return text == name || (text.starts_with(name) && text.substr(name.size()) == ":u");
@@ -55,8 +54,8 @@ Counts since(const Counts& before, const Counts& after) {
   if (before.values.size() != after.values.size()) return {};
   Counts between = after;
   for (std::size_t i = 0; i < between.values.size(); ++i) {
-    Value& value = between.values[i];
-    const Value& old = before.values[i];
+    pmu::Value& value = between.values[i];
+    const pmu::Value& old = before.values[i];
     if (old.item != value.item || old.cpu != value.cpu) return {};
     value.value -= std::min(old.value, value.value);
     value.enabled_ns -= std::min(old.enabled_ns, value.enabled_ns);
@@ -67,9 +66,9 @@ Counts since(const Counts& before, const Counts& after) {
 
 Counts added_up(const Counts& counts) {
   Counts sums{.quality = counts.quality, .values = {}};
-  for (const Value& value : counts.values) {
+  for (const pmu::Value& value : counts.values) {
     const auto found = std::find_if(sums.values.begin(), sums.values.end(),
-                                    [&](const Value& sum) { return sum.item == value.item; });
+                                    [&](const pmu::Value& sum) { return sum.item == value.item; });
     if (found == sums.values.end()) {
       sums.values.push_back(value);
       sums.values.back().cpu = pmu::kNoCpu;
@@ -87,8 +86,9 @@ std::string print_counts(const Counts& counts, const std::vector<EventWord>& eve
   const bool has_gaps = std::any_of(counts.values.begin(), counts.values.end(), [&](const auto& v) {
     return has_number(v, counts.quality) && share_of(v) < 0.995;
   });
-  const bool has_cpus = std::any_of(counts.values.begin(), counts.values.end(),
-                                    [](const Value& value) { return value.cpu != pmu::kNoCpu; });
+  const bool has_cpus =
+      std::any_of(counts.values.begin(), counts.values.end(),
+                  [](const pmu::Value& value) { return value.cpu != pmu::kNoCpu; });
   Listing listing({{moment.elapsed_s ? "TIME" : "", "elapsed_s", Align::kRight},
                    {has_cpus ? "CPU" : "", "cpu", Align::kRight},
                    {"VALUE", "value", Align::kRight},
@@ -97,7 +97,7 @@ std::string print_counts(const Counts& counts, const std::vector<EventWord>& eve
                    {"QUALITY", "quality"},
                    {has_gaps ? "COUNTED" : "", "counted_share", Align::kRight},
                    {has_gaps ? "ESTIMATE" : "", "estimate", Align::kRight}});
-  for (const Value& value : counts.values) {
+  for (const pmu::Value& value : counts.values) {
     const bool is_there = has_number(value, counts.quality);
     const auto quality = is_there ? counts.quality : Quality::kStarved;
     const double share = share_of(value);
@@ -125,8 +125,8 @@ std::string print_counts(const Counts& counts, const std::vector<EventWord>& eve
 
 std::string print_ratio(const Counts& counts, const std::vector<EventWord>& events) {
   const Counts sums = added_up(counts);
-  const Value* const cycles = find(sums, events, "cycles");
-  const Value* const instructions = find(sums, events, "instructions");
+  const pmu::Value* const cycles = find(sums, events, "cycles");
+  const pmu::Value* const instructions = find(sums, events, "instructions");
   if (cycles == nullptr || instructions == nullptr) return {};
   if (!has_number(*cycles, counts.quality) || !has_number(*instructions, counts.quality)) return {};
   if (cycles->value == 0) return {};
