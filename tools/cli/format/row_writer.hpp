@@ -79,12 +79,12 @@ class RowWriter {
 // A line of fields in plain, tsv or csv, which differ in separator and quoting only.
 class FieldLine {
  public:
-  // The line is appended to `before`.
-  explicit FieldLine(const RowStyle& style, std::string before = {})
-      : format_(style.format), charset_(style.charset), text_(std::move(before)) {}
+  // The line is appended to `so_far`.
+  explicit FieldLine(const RowStyle& style, std::string so_far = {})
+      : format_(style.format), charset_(style.charset), text_(std::move(so_far)) {}
 
   void add(std::string_view text);
-  // Call once. With what stood before it, and its line end.
+  // Call once. With what was so far, and its line end.
   [[nodiscard]] std::string take();
 
  private:
