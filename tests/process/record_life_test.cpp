@@ -73,13 +73,14 @@ class RecordLife : public testing::Test {
     }
     return "absent";
   }
-  // The memory of a provider that lives.
-  [[nodiscard]] std::shared_ptr<const MappedSegment> memory_of(const std::string& directory) const {
+  // The memory of the only provider in `directory`; null if there is none.
+  [[nodiscard]] static std::shared_ptr<const MappedSegment> memory_of(
+      const std::string& directory) {
     const auto catalog = Catalog::open({.directory = directory});
     if (!catalog || catalog->providers().empty()) return nullptr;
     return catalog->providers().front()->segment;
   }
-  // Waits until the keeper has ticked some times more: each time it looks after its record.
+  // Waits for ten more ticks of the keeper: at each it checks its record.
   [[nodiscard]] static bool ticks_on(const MappedSegment& memory) {
     const auto heartbeat = [&memory] {
       return memory.header().heartbeat_ns.load(std::memory_order_relaxed);  // a clock, no more

@@ -290,6 +290,33 @@ TEST_F(QueryItems, SayInAMaskWhichCountersAreWanted) {
   EXPECT_EQ(mask({kMood.guid, ""}), ~std::uint64_t{0});                            // id above 63
 }
 
+TEST_F(QueryItems, SelectionsOfSeveralRowsBeginAtACacheLine) {
+  Registration first = start("first"), second = start("second");
+  std::vector<Instance> rows;
+  for (const char* const name : {"eu", "us", "asia"}) {
+    rows.push_back(*first.create_instance(name));
+    rows.push_back(*second.create_instance(name));
+  }
+  const auto plan = plan_of(ItemQuery::compile(open(), {orders("*")}));
+  ASSERT_EQ(plan->selections.size(), 2U);
+  for (const QueryPlan::Selection& selection : plan->selections) {
+    EXPECT_EQ(selection.rows, 3U);
+    EXPECT_EQ(selection.first_value % 8, 0U);
+    EXPECT_EQ(selection.first_version % 8, 0U);
+  }
+  EXPECT_NE(plan->selections.back().first_version, 0U);
+}
+
+TEST(SampleWords, BeginAtACacheLineAndLargeOnesAtAHugePage) {
+  constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
+  for (const std::size_t count : {std::size_t{1}, std::size_t{100}, std::size_t{300'000}}) {
+    const SampleWords words(count, 7);
+    const auto address = reinterpret_cast<std::uintptr_t>(words.data());
+    const bool is_large = count * sizeof(std::uint64_t) >= kHugePage;
+    EXPECT_EQ(address % (is_large ? kHugePage : kCacheLine), 0U);
+  }
+}
+
 // Time must not run backwards for a reader because an instance came or went.
 TEST_F(QueryItems, RememberWhatWasReturnedOfABlockWhenThePlanChanges) {
   Registration first = start("first"), second = start("second");

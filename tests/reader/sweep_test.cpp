@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bulk kernels, on blocks made here. What holds for the portable one holds for those of each
-// width of registers that this processor has.
+// The bulk kernels, on blocks made here. All tests hold for each width that this processor
+// supports.
 #include "collect/sweep.hpp"
 
 #include <gtest/gtest.h>
@@ -74,7 +74,9 @@ class SweepTest : public testing::TestWithParam<Shape> {
     status_.assign(kSlots, RowStatus::kBusy);
   }
   void SetUp() override {
-    if (GetParam().width > widest_sweep()) GTEST_SKIP() << "this processor has no such registers";
+    if (GetParam().width > widest_sweep()) {
+      GTEST_SKIP() << "this processor, or this build, does not load so many words at once";
+    }
   }
   [[nodiscard]] bool is_tile() const { return form_.lanes == 8; }
   std::size_t sweep() {

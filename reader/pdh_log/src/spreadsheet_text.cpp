@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 8> kFormulaMarks{"=",      "+",      "-",      "@",
                                                         "\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"};
+constexpr std::string_view kFirstBytes = "=+-@\xEF";  // of these marks
 
 bool is_number(std::string_view text) noexcept {
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -21,13 +22,17 @@ bool is_number(std::string_view text) noexcept {
 
 }  // namespace
 
-std::string spreadsheet_text(std::string shown) {
-  auto front = std::string_view(shown);
+bool is_spreadsheet_formula(std::string_view shown) noexcept {
+  auto front = shown;
   front.remove_prefix(std::min(front.find_first_not_of(' '), front.size()));
-  const bool is_formula =
-      std::any_of(kFormulaMarks.begin(), kFormulaMarks.end(),
-                  [front](std::string_view mark) { return front.starts_with(mark); });
-  if (is_formula && !is_number(shown)) shown.insert(shown.begin(), '\'');
+  if (front.empty() || kFirstBytes.find(front.front()) == std::string_view::npos) return false;
+  return std::any_of(kFormulaMarks.begin(), kFormulaMarks.end(),
+                     [front](std::string_view mark) { return front.starts_with(mark); }) &&
+         !is_number(shown);
+}
+
+std::string spreadsheet_text(std::string shown) {
+  if (is_spreadsheet_formula(shown)) shown.insert(shown.begin(), '\'');
   return shown;
 }
 

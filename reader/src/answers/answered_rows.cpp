@@ -169,7 +169,8 @@ void AnsweredRows::close(std::uint32_t index) {
 void AnsweredRows::make_segment(const ProviderView& provider) {
   if (base_ == provider.segment && segment_groups_ == groups_.size()) return;
   const auto* const record = reinterpret_cast<const std::byte*>(record_.get());
-  // Of the provider's memory only the header: where these rows lie must not change when it grows.
+  // Only the first extent of the provider: its memory may grow, and the extents of these rows keep
+  // their numbers.
   segment_ = provider.segment->first_alone()->with(MappedExtent::over({record, sizeof(Record)}));
   for (const Group& group : groups_) {
     segment_ = segment_->with(MappedExtent::over({group.memory.get(), group.layout.bytes}));

@@ -18,7 +18,7 @@ namespace meterbank {
 
 class Collector {
  public:
-  // `versions` has one a block of the plan: what was returned of it last, 0: nothing.
+  // `versions`: what was returned last of each block, 0 for nothing; see Selection::first_version.
   Collector(std::shared_ptr<const QueryPlan> plan, SampleWords versions);
 
   [[nodiscard]] const std::shared_ptr<const QueryPlan>& plan() const noexcept { return plan_; }

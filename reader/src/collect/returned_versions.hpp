@@ -15,9 +15,8 @@ struct PlanWithParts {
   const QueryParts& parts;
 };
 
-// `versions` has one a block of the plan before; the result one a block of the plan `now`, 0 for
-// those that the plan before did not have. What `now` took over is copied; other blocks are looked
-// up.
+// `versions` belongs to the plan before; the result to the plan `now`, with 0 for blocks that the
+// plan before did not have. What `now` took over is copied; other blocks are looked up.
 [[nodiscard]] SampleWords carried_versions(const PlanWithParts& before, const SampleWords& versions,
                                            const PlanWithParts& now);
 

@@ -100,8 +100,7 @@ std::size_t sweep_rows(const QueryPlan::Run& run, const RowBlocks& blocks,
 
 #ifdef METERBANK_VECTOR_LOADS
 
-// Kernels of blocks of up to eight words know when compiled how many they are; the first one does
-// not.
+// There is a kernel for each number of words up to this one. Kernel 0 reads the number at run time.
 constexpr std::size_t kUnrolledWords = 8;
 using Widths = std::make_index_sequence<kUnrolledWords + 1>;
 using KernelsOfWidth = std::array<SweepRun, kUnrolledWords + 1>;
@@ -149,7 +148,7 @@ METERBANK_LANES [[gnu::always_inline]] inline void store_half_if_new(std::uint64
   const __m256i changed = _mm256_xor_si256(known, half);
   if (_mm256_testz_si256(changed, changed) == 0) store_half(target, half);
 }
-// Blocks that did not change leave the memory of their versions as it is: reading costs less.
+// Versions that did not change are not stored again: a load costs less than a store.
 METERBANK_LANES [[gnu::always_inline]] inline void store_halves_if_new(
     std::uint64_t* target, const Lanes& lanes) noexcept {
   store_half_if_new(target, _mm256_srli_epi64(lanes.low, 1));
@@ -223,10 +222,10 @@ METERBANK_LANES [[gnu::always_inline]] inline bool are_even_and_equal(Lanes left
   const __mmask8 odd = _mm512_test_epi64_mask(left, _mm512_set1_epi64(1));
   return _kortestz_mask8_u8(differ, odd) != 0;
 }
-// Blocks that did not change leave the memory of their versions as it is: reading costs less.
+// Versions that did not change are not stored again: a load costs less than a store.
 METERBANK_LANES [[gnu::always_inline]] inline void store_halves_if_new(std::uint64_t* target,
                                                                        Lanes lanes) noexcept {
-  const Lanes halves = _mm512_maskz_srli_epi64(0xff, lanes, 1);  // unmasked, GCC 12 warns: PR105593
+  const Lanes halves = _mm512_maskz_srli_epi64(0xff, lanes, 1);  // not _mm512_srli: GCC bug 105593
   if (_mm512_cmpneq_epi64_mask(halves, _mm512_loadu_si512(target)) != 0) store(target, halves);
 }
 
@@ -336,7 +335,8 @@ SweepRun sweep_of(QueryPlan::Run::Kind kind, Consistency consistency,
   const bool is_block = consistency == Consistency::kBlock;
 #ifdef METERBANK_VECTOR_LOADS
   if (is_block && kind != Kind::kScattered && width != SweepWidth::kOneWord) {
-    // Lines win nothing by registers of eight: the words of a block end in the middle of one.
+    // Wider registers do not speed up lines: their words start 16 bytes into a cache line, so each
+    // load of 64 bytes would touch two lines.
     static constexpr KernelsOfWidth kLines = avx2::lines_of(Widths());
     static constexpr KernelsOfWidth kTilesByFour = avx2::tiles_of(Widths());
     static constexpr KernelsOfWidth kTilesByEight = avx512::tiles_of(Widths());

@@ -39,10 +39,12 @@ std::size_t read_sharded_row(const BlockParts<const SharedWord>& first, std::uin
 // The loop for runs of one kind, `blocks` being those of its rows. Returns the failed attempts.
 using SweepRun = std::size_t (*)(const QueryPlan::Run& run, const RowBlocks& blocks,
                                  const SweepTarget& target) noexcept;
-// What a processor loads at once: x86-64 alone has more than a word, with AVX2 and AVX-512.
+// How many words a kernel loads at once. More than one only on x86-64: four need AVX2, eight need
+// AVX-512.
 enum class SweepWidth : std::uint8_t { kOneWord, kFourWords, kEightWords };
-[[nodiscard]] SweepWidth widest_sweep() noexcept;  // of this processor
-// For blocks of `words` words, on a processor that has registers of this width.
+// The widest that this processor supports.
+[[nodiscard]] SweepWidth widest_sweep() noexcept;
+// For blocks of `words` words. Precondition: the processor supports `width`.
 [[nodiscard]] SweepRun sweep_of(QueryPlan::Run::Kind kind, Consistency consistency,
                                 std::size_t words, SweepWidth width) noexcept;
 

@@ -57,9 +57,9 @@ CookedValue cooked_in_form(const CounterView& counter, CookedValue plain,
                               : CookedValue{0, CookStatus::kNotFinite};
 }
 
-std::uint64_t rounded(std::uint64_t stored_real) noexcept {
+std::uint64_t rounded(std::uint64_t real_bits) noexcept {
   constexpr double kBeyond = 0x1p63;
-  const double whole = std::round(std::bit_cast<double>(stored_real));
+  const double whole = std::round(std::bit_cast<double>(real_bits));
   if (std::isnan(whole)) return 0;
   if (whole >= kBeyond) return std::uint64_t{1} << 63 ^ ~std::uint64_t{0};
   if (whole < -kBeyond) return std::uint64_t{1} << 63;

@@ -284,7 +284,7 @@ class PlanBuilder {
     plan_->selections.push_back(std::move(selection));
   }
 
-  // What comes next begins at a cache line, in a sample and in the versions.
+  // The next selection begins at a cache line, in a sample and in the versions.
   void begin_line() noexcept {
     constexpr std::size_t kLast = kCacheLine / sizeof(std::uint64_t) - 1;
     plan_->words = (plan_->words + kLast) & ~kLast;

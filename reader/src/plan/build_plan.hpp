@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "asked_rows.hpp"
-#include "plan_part.hpp"
+#include "parts/plan_part.hpp"
 #include "query_plan.hpp"
 #include "query_request.hpp"
 

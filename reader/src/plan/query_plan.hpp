@@ -76,9 +76,10 @@ struct QueryPlan {
   std::uint64_t ended_left_out = 0;  // instances that ended beyond that
   // Those whose rows would be in a total if they were trusted.
   std::vector<std::shared_ptr<const ProviderView>> left_out;
-  // Sizes of what is copied; the rows of each selection begin at a cache line.
+  // Sizes of SampleContent::values and of the versions. A selection of several rows begins at a
+  // cache line in both, so there may be gaps.
   std::size_t words = 0;
-  std::size_t versions = 0;      // of all blocks: a row has one, or one a shard
+  std::size_t versions = 0;
   std::size_t widest_shard = 0;  // words of a block in a sharded set
   // Registrations that were held against the request for this plan. The parts of the others were
   // taken over from the plan before.

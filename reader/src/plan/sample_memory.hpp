@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory for what is copied of many blocks. It begins at a cache line, so that a register of a
-// whole line is stored to one line. What is larger than a huge page begins at one and asks for huge
-// pages: first touch and address translation cost a share of it.
+// Memory for the words of samples and for versions. It begins at a cache line, so that storing a
+// register of 64 bytes writes to one line. Memory of at least one huge page begins at a huge page,
+// and the kernel is asked to use huge pages for it.
 #pragma once
 
 #include <sys/mman.h>
@@ -27,7 +27,7 @@ struct LineAllocator {
   [[nodiscard]] T* allocate(std::size_t count) {
     const std::size_t bytes = count * sizeof(T);
     void* const memory = ::operator new(bytes, alignment_of(bytes));
-    // A kernel without huge pages refuses, and the memory is as good.
+    // Without huge pages the kernel refuses, which does no harm.
     if (bytes >= kHugePage) static_cast<void>(::madvise(memory, bytes, MADV_HUGEPAGE));
     return static_cast<T*>(memory);
   }

@@ -139,8 +139,9 @@ std::shared_ptr<const MappedSegment> MappedSegment::with(MappedExtent next) cons
 }
 
 std::shared_ptr<const MappedSegment> MappedSegment::first_alone() const {
-  auto first = std::shared_ptr<MappedSegment>(new MappedSegment(*this));
-  first->extents_.resize(1);
+  auto first = std::shared_ptr<MappedSegment>(new MappedSegment);
+  first->extents_.push_back(extents_.front());
+  first->header_ = header_;
   return first;
 }
 

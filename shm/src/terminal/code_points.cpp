@@ -3,6 +3,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "../eight_bytes.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank {
@@ -52,11 +53,10 @@ bool contains(const Range (&ranges)[size], char32_t code_point) noexcept {
 
 constexpr bool is_plain(char byte) noexcept { return byte >= ' ' && byte <= '~'; }
 
-// Eight bytes at once: a byte below ' ' borrows into its top bit, DEL carries into it, and what is
-// not ASCII has it. Only a byte that is not plain borrows from or carries to its neighbour.
+// Of eight bytes. Subtracting ' ' sets the high bit of a smaller byte, adding one sets that of DEL,
+// and bytes beyond ASCII have it set. Only such bytes borrow from, or carry to, the next byte.
 constexpr bool are_plain(std::uint64_t bytes) noexcept {
-  constexpr std::uint64_t kEach = 0x0101010101010101;
-  return (((bytes - ' ' * kEach) | (bytes + kEach) | bytes) & (0x80 * kEach)) == 0;
+  return (((bytes - ' ' * kEachByte) | (bytes + kEachByte) | bytes) & kHighBits) == 0;
 }
 
 }  // namespace

@@ -9,10 +9,10 @@
 #include "cli/format/separated_values.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
-#include "meterbank/pdh_log/log_format.hpp"
 #include "cli/session/waiter.hpp"
 #include "cli/watch/screen.hpp"
 #include "cli_json.hpp"
+#include "meterbank/pdh_log/log_format.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -241,6 +241,18 @@ TEST(JsonText, KeepsEachCodePointAndShowsNoHiddenOne) {
   EXPECT_NE(shown.find("\\udb40\\udc41"), std::string::npos) << shown;
   EXPECT_EQ(json_text("\u015b", Charset::kAscii), "\"\\u015b\"");
 }
+
+// Appended to a line that a quotation mark and a formula stand in, which stays as it is.
+using AppendField = void (*)(std::string_view, Charset, std::string&);
+std::string field(AppendField append, std::string_view text) {
+  const std::string line = "=\"before\",";
+  std::string out = line;
+  append(text, Charset::kUtf8, out);
+  EXPECT_TRUE(out.starts_with(line)) << out;
+  return out.substr(line.size());
+}
+std::string csv_field(std::string_view text) { return field(append_csv_field, text); }
+std::string tsv_field(std::string_view text) { return field(append_tsv_field, text); }
 
 TEST(CsvField, QuotesOnlyWhatNeedsIt) {
   EXPECT_EQ(csv_field("plain text"), "plain text");

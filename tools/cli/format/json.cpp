@@ -50,12 +50,8 @@ void append_part(const TextPart& part, Charset charset, std::string& out) {
 
 void append_json_text(std::string_view text, Charset charset, std::string& out) {
   out += '"';
-  if (plain_bytes(text) == text.size()) {
-    append_shown(text, out);  // all keys, and almost all names
-  } else {
-    TextScan scan(text, charset);
-    for (TextPart part; scan.next(part);) append_part(part, charset, out);
-  }
+  TextScan scan(text, charset);
+  for (TextPart part; scan.next(part);) append_part(part, charset, out);
   out += '"';
 }
 

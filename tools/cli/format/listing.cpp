@@ -160,11 +160,11 @@ void ListingPrinter::add_json(const std::vector<Cell>& cells) {
 
 template <typename Fields, typename TextOf>
 void ListingPrinter::add_line(const Fields& fields, TextOf text_of) {
-  FieldLine line(style_);
+  FieldLine line(style_, text_);
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (!properties_[i].key.empty()) line.add(text_of(fields[i]));
   }
-  text_ += line.take();
+  line.end();
 }
 
 // ---- Listing ----

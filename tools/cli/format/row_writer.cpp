@@ -157,20 +157,23 @@ class TableWriter final : public RowWriter {
   bool instances_ = false;
 };
 
-// provider_of() each row: rows of one provider stand together, and its label is made once.
-class Labels {
+// The texts that many rows of one sample share, made once. Rows of one provider follow each other.
+class SampleTexts {
  public:
-  const std::string& of(const Value& row) {
+  explicit SampleTexts(const Moment& moment) : time_(print_utc(moment.sample.time.realtime_ns)) {}
+
+  [[nodiscard]] const std::string& time() const noexcept { return time_; }
+  // provider_of()
+  const std::string& provider_of_row(const Value& row) {
     const ProviderView* const provider = is_of_all(row) ? nullptr : &row.provider();
     if (!provider_ || *provider_ != provider) label_ = provider_of(row);
     provider_ = provider;
     return label_;
   }
-  // The views of the rows that follow are others, perhaps at the same addresses.
-  void clear() noexcept { provider_.reset(); }
 
  private:
-  std::optional<const ProviderView*> provider_;
+  std::string time_;
+  std::optional<const ProviderView*> provider_;  // label_ is that of this one
   std::string label_;
 };
 
@@ -181,28 +184,29 @@ class LineWriter final : public RowWriter {
 
   std::string begin() override {
     if (style_.format == Format::kPlain) return {};
-    FieldLine line(style_);
+    std::string text;
+    FieldLine line(style_, text);
     for (const char* const heading :
          {"time", "provider", "set", "instance", "counter", "value", "unit", "status"}) {
       line.add(heading);
     }
-    return line.take();
+    line.end();
+    return text;
   }
 
   void write(const Moment& moment, const TextSink& out) override {
-    const auto time = print_utc(moment.sample.time.realtime_ns);
+    SampleTexts texts(moment);
     std::string lines;
-    labels_.clear();
     const bool providers = spans_providers(moment);
     moment.rows([&](const Value& row) {
-      FieldLine line(style_, std::move(lines));
-      line.add(time);
+      FieldLine line(style_, lines);
+      line.add(texts.time());
       if (style_.format == Format::kPlain) {
         line.add(providers && !is_of_all(row) ? path_with_provider(row) : row.short_path());
         line.add(exact_text(row, style_.raw).value_or("-"));
         line.add(unit_text(row, style_.raw));
       } else {
-        line.add(labels_.of(row));
+        line.add(texts.provider_of_row(row));
         line.add(symbol_or_name(set_of(row).symbol, set_of(row).name));
         line.add(row.row->instance_label());
         line.add(symbol_or_name(row.counter->symbol, row.counter->name));
@@ -210,7 +214,7 @@ class LineWriter final : public RowWriter {
         line.add(unit_text(row, style_.raw));
         line.add(status_word(row));
       }
-      lines = line.take();
+      line.end();
       return lines.size() < kBytesAtOnce || out(std::exchange(lines, {}));
     });
     out(lines);
@@ -218,7 +222,6 @@ class LineWriter final : public RowWriter {
 
  private:
   RowStyle style_;
-  Labels labels_;
 };
 
 // One object a sample (jsonl), or one document whose rows carry their time (json). Both have the
@@ -231,12 +234,11 @@ class JsonRowWriter final : public RowWriter {
   void write(const Moment& moment, const TextSink& out) override {
     const bool lines = style_.format == Format::kJsonLines;
     if (lines || !open_) open(moment);
-    time_ = print_utc(moment.sample.time.realtime_ns);
-    labels_.clear();
+    SampleTexts texts(moment);
     std::string text;
     moment.rows([&](const Value& row) {
       if (!lines) json_.line_break();
-      write_row(row, moment);
+      write_row(row, moment, texts);
       text += json_.take();
       return text.size() < kBytesAtOnce || out(std::exchange(text, {}));
     });
@@ -314,15 +316,15 @@ class JsonRowWriter final : public RowWriter {
     errors_.clear();
   }
 
-  void write_row(const Value& row, const Moment& moment) {
+  void write_row(const Value& row, const Moment& moment, SampleTexts& texts) {
     const auto& set = set_of(row);
     json_.begin_object().key("path").text(row.short_path());
-    json_.key("time").text(time_);
+    json_.key("time").text(texts.time());
     json_.key("set").text(symbol_or_name(set.symbol, set.name));
     json_.key("instance").text(row.instance().name);
     json_.key("instance_id").number(std::uint64_t{row.instance().id});
     json_.key("counter").text(symbol_or_name(row.counter->symbol, row.counter->name));
-    json_.key("provider").text(labels_.of(row));
+    json_.key("provider").text(texts.provider_of_row(row));
     if (!row.provider().trusted) json_.key("trusted").boolean(false);
     json_.key("kind").text(style_.raw ? "raw" : kind_of(*row.counter).kind);
     json_.key("unit").text(unit_text(row, style_.raw));
@@ -366,8 +368,6 @@ class JsonRowWriter final : public RowWriter {
 
   RowStyle style_;
   JsonWriter json_;
-  std::string time_;  // of the sample that is written
-  Labels labels_;
   bool open_ = false;
   std::vector<std::pair<std::string, CallbackAnswer>> errors_;
   std::vector<LeftOutNote> left_out_;
@@ -431,19 +431,17 @@ std::string counter_text(const Value& row) {
 }
 
 void FieldLine::add(std::string_view text) {
-  const bool csv = format_ == Format::kCsv;
-  if (!std::exchange(is_empty_, false)) text_ += csv ? ',' : '\t';
+  if (!std::exchange(is_empty_, false)) text_ += format_ == Format::kCsv ? ',' : '\t';
   if (format_ == Format::kPlain) {
     escape_for_terminal(text, text_, charset_);
+  } else if (format_ == Format::kCsv) {
+    append_csv_field(text, charset_, text_);
   } else {
-    text_ += csv ? csv_field(text, charset_) : tsv_field(text, charset_);
+    append_tsv_field(text, charset_, text_);
   }
 }
 
-std::string FieldLine::take() {
-  text_ += format_ == Format::kCsv ? "\r\n" : "\n";
-  return std::move(text_);
-}
+void FieldLine::end() { text_ += format_ == Format::kCsv ? "\r\n" : "\n"; }
 
 bool is_of_all(const Value& row) { return row.row->is_total && !row.row->needs_provider(); }
 

@@ -79,19 +79,19 @@ class RowWriter {
 // A line of fields in plain, tsv or csv, which differ in separator and quoting only.
 class FieldLine {
  public:
-  // The line is appended to `so_far`.
-  explicit FieldLine(const RowStyle& style, std::string so_far = {})
-      : format_(style.format), charset_(style.charset), text_(std::move(so_far)) {}
+  // Appends to `text`.
+  FieldLine(const RowStyle& style, std::string& text)
+      : format_(style.format), charset_(style.charset), text_(text) {}
 
   void add(std::string_view text);
-  // Call once. With what was so far, and its line end.
-  [[nodiscard]] std::string take();
+  // Call once, after the last field.
+  void end();
 
  private:
   Format format_;
   Charset charset_;
   bool is_empty_ = true;
-  std::string text_;
+  std::string& text_;
 };
 
 // "18.4 k/s", a text, or "-" where there is neither.

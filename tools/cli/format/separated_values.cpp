@@ -2,6 +2,7 @@
 #include "cli/format/separated_values.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "meterbank/pdh_log/spreadsheet_text.hpp"
 
@@ -9,35 +10,32 @@ namespace meterbank::cli {
 
 namespace {
 
-// Printing ASCII that begins with a letter or digit and has nothing that any format escapes: almost
-// all names and numbers.
-bool is_simple(std::string_view text) noexcept {
-  if (text.empty()) return true;
-  const char front = text.front();
-  const bool is_digit = front >= '0' && front <= '9';
-  const bool is_letter = (front >= 'a' && front <= 'z') || (front >= 'A' && front <= 'Z');
-  if (!is_digit && !is_letter) return false;
-  const auto is_escaped = [](char c) { return c == ',' || c == '"' || c == '\\'; };
-  return plain_bytes(text) == text.size() && std::none_of(text.begin(), text.end(), is_escaped);
-}
-
-}  // namespace
-
-std::string csv_field(std::string_view text, Charset charset) {
-  if (is_simple(text)) return std::string(text);
-  auto shown = spreadsheet_text(escape_for_terminal(text, charset));
-  if (shown.find_first_of(",\"") == std::string::npos) return shown;
-  std::string out = "\"";
+// Replaces what `out` has from `begin` on by the same text between quotation marks.
+void quote(std::string& out, std::size_t begin) {
+  const std::string shown = out.substr(begin);
+  out.resize(begin);
+  out += '"';
   for (const char c : shown) {
     if (c == '"') out += '"';
     out += c;
   }
-  return out + '"';
+  out += '"';
 }
 
-std::string tsv_field(std::string_view text, Charset charset) {
-  if (is_simple(text)) return std::string(text);
-  return spreadsheet_text(escape_for_terminal(text, charset));
+}  // namespace
+
+void append_csv_field(std::string_view text, Charset charset, std::string& out) {
+  const std::size_t begin = out.size();
+  append_tsv_field(text, charset, out);
+  const bool is_quoted = std::any_of(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(),
+                                     [](char c) { return c == ',' || c == '"'; });
+  if (is_quoted) quote(out, begin);
+}
+
+void append_tsv_field(std::string_view text, Charset charset, std::string& out) {
+  const std::size_t begin = out.size();
+  escape_for_terminal(text, out, charset);
+  if (is_spreadsheet_formula(std::string_view(out).substr(begin))) out.insert(begin, 1, '\'');
 }
 
 }  // namespace meterbank::cli

@@ -12,8 +12,8 @@
 namespace meterbank::cli {
 
 // Foreign text as RFC 4180 wants it: quoted if it must be, quotation marks doubled.
-[[nodiscard]] std::string csv_field(std::string_view text, Charset charset = Charset::kUtf8);
+void append_csv_field(std::string_view text, Charset charset, std::string& out);
 // A tab or line end in a name becomes \u{9}, \u{a}, so that a line is a row.
-[[nodiscard]] std::string tsv_field(std::string_view text, Charset charset = Charset::kUtf8);
+void append_tsv_field(std::string_view text, Charset charset, std::string& out);
 
 }  // namespace meterbank::cli

@@ -81,9 +81,10 @@ enum class SecondInput : std::uint8_t {
 };
 [[nodiscard]] SecondInput second_input_of(CounterType type) noexcept;
 
-// A stored value for callers that know whole numbers only: a real one is rounded, half away from
-// zero, with a sign in two's complement, as far as 64 bits go. What is not a number is zero.
-[[nodiscard]] std::uint64_t rounded(std::uint64_t stored_real) noexcept;
+// The bits of a double, rounded half away from zero: a signed number in two's complement, limited
+// to 64 bits. NaN becomes zero.
+[[nodiscard]] std::uint64_t rounded(std::uint64_t real_bits) noexcept;
+// A stored value for callers that accept whole numbers only: a real one is rounded.
 [[nodiscard]] inline std::uint64_t whole_of(std::uint64_t stored, ValueForm form) noexcept {
   return form == ValueForm::kReal ? rounded(stored) : stored;
 }

@@ -275,7 +275,8 @@ class SelectedSet {
 // The values of one row as they were stored.
 class StoredRow {
  public:
-  // CounterView::word of a counter of the row's set. Of a value of more than one part, the first.
+  // `word`: CounterView::word of a counter of the row's set. If a value has several parts, this is
+  // the first one.
   [[nodiscard]] std::uint64_t operator[](std::uint32_t word) const noexcept {
     return values_[word];
   }
@@ -318,7 +319,7 @@ struct Sample {
   // Providers whose rows would be in a total if they were trusted.
   [[nodiscard]] std::span<const std::shared_ptr<const ProviderView>> left_out() const noexcept;
 
-  // By number: that of an ItemAnswer. Shares of a total are rows here.
+  // Indexed by row number, as an ItemAnswer gives it. Each share of a total is a row here.
   [[nodiscard]] std::span<const RowStatus> statuses() const noexcept;
   [[nodiscard]] StoredRow stored(std::size_t row) const noexcept;
 

@@ -37,12 +37,10 @@ class ResultPlan {
   void write(const Sample& sample, std::size_t bytes, std::byte* target) const noexcept;
 
  private:
-  using Statuses = std::span<const RowStatus>;  // of a sample's rows, by their numbers
+  using Statuses = std::span<const RowStatus>;  // Sample::statuses()
 
   struct Column {
-    static constexpr std::uint32_t kNoCounter = 0xffffffff;  // this registration has no such
-
-    std::uint32_t word = kNoCounter;  // CounterView::word
+    std::uint32_t word = kNoCounter;  // CounterView::word; kNoCounter: not in this registration
     std::uint32_t bytes = 0;          // 4, 8, or 0 without a value
     std::uint32_t joined_by = 0;
     ValueForm form = ValueForm::kUnsigned;

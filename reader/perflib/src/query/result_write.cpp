@@ -112,7 +112,7 @@ class ResultPlan::Writer {
     for (std::size_t index = 0; index < columns; ++index) {
       const Column& column = first[index];
       const std::uint64_t value =
-          column.word == Column::kNoCounter ? 0 : whole_of(values[column.word], column.form);
+          column.word == kNoCounter ? 0 : whole_of(values[column.word], column.form);
       target = store_value(target, value, column.bytes);
     }
     target_ = target;
@@ -161,7 +161,7 @@ std::uint64_t ResultPlan::sum(const Block& block, std::size_t column, const Samp
   for (std::size_t index = 0; index < block.summed.count; ++index) {
     const Row& row = rows_[block.summed.first + index];
     const Column& place = columns_[row.first_column + column];
-    if (place.word == Column::kNoCounter || place.bytes == 0 || !is_good(row, statuses)) continue;
+    if (place.word == kNoCounter || place.bytes == 0 || !is_good(row, statuses)) continue;
     std::uint64_t value = whole_of(sample.stored(row.row)[place.word], place.form);
     if (place.bytes == 4) value &= 0xffffffff;
     if (count == 0) {
@@ -214,7 +214,8 @@ ResultPlan::Outcome ResultPlan::outcome_of(const Block& block,
   const PerfError unanswered =
       error_of_unanswered(sample.callbacks.get(), block.set, block.trusted);
   const bool is_busy = any_busy(block.summed, statuses);
-  outcome.summed = !is_busy && unanswered == PerfError::kSuccess && any_good(block.summed, statuses);
+  outcome.summed =
+      !is_busy && unanswered == PerfError::kSuccess && any_good(block.summed, statuses);
   if (block.choice == Choice::kSum) {
     if (!outcome.summed) outcome.error = error_without_rows(block, sample);
     if (is_busy) outcome.error = PerfError::kRetry;

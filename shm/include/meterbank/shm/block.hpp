@@ -73,9 +73,9 @@ inline constexpr std::uint32_t kCheckpointAttempts = 4;
 
 // ---- Writer ----
 
-// The owner's end of one block: a view, as InstanceWriter and Counter are, which hold one each. The
-// owner is Instance. Copies write to the same block, so one thread at a time uses any of them. Every
-// commit reads it, so it is small: 24 bytes.
+// Write access to one block. It does not own the block: Instance does. Copies write to the same
+// block, so only one thread at a time may use any of them. Every commit reads it, so it is small:
+// 24 bytes.
 template <typename A>
 class BlockWriter {
  public:

@@ -98,7 +98,7 @@ class MappedSegment {
   // Checks magic, ABI, layout version. Errors: kNotASegment kWrongAbi kNewerLayout kCorrupt.
   static Result<std::shared_ptr<const MappedSegment>> attach(MappedExtent first);
   [[nodiscard]] std::shared_ptr<const MappedSegment> with(MappedExtent next) const;
-  // The first extent alone, which has the header. It was checked by attach() and is not read again.
+  // Only the first extent, which holds the header. attach() checked it, so this cannot fail.
   [[nodiscard]] std::shared_ptr<const MappedSegment> first_alone() const;
 
   [[nodiscard]] const SegmentHeader& header() const noexcept { return *header_; }

@@ -104,7 +104,7 @@ enum class Charset : std::uint8_t { kUtf8, kAscii };
 // kAscii if `descriptor` is a terminal and the locale is not one of UTF-8.
 [[nodiscard]] Charset charset_of(int descriptor) noexcept;
 
-// Bytes at the front of `text` that are printing ASCII, which every terminal shows as it is.
+// How many bytes at the front of `text` are printing ASCII. Every terminal shows these as they are.
 [[nodiscard]] std::size_t plain_bytes(std::string_view text) noexcept;
 
 struct TextPart {

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace meterbank {
 
-// `shown` is cleaned text.
+// Both take cleaned text.
+[[nodiscard]] bool is_spreadsheet_formula(std::string_view shown) noexcept;
 [[nodiscard]] std::string spreadsheet_text(std::string shown);
 
 }  // namespace meterbank

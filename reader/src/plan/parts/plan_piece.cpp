@@ -5,9 +5,9 @@
 #include <iterator>
 #include <utility>
 
-#include "match/counter_mask.hpp"
+#include "../match/counter_mask.hpp"
+#include "../row_blocks.hpp"
 #include "meterbank/shm/segment.hpp"
-#include "row_blocks.hpp"
 
 namespace meterbank {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <cstring>
 
-#include "../../tests/support/allocation_count.hpp"
-#include "../../tests/support/sample_words.hpp"
+#include "../../../tests/support/allocation_count.hpp"
+#include "../../../tests/support/sample_words.hpp"
 #include "blocks.hpp"
 #include "meterbank/perflib/block_walker.hpp"
 #include "meterbank/reader.hpp"

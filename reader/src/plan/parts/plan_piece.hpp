@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "query_plan.hpp"
+#include "../query_plan.hpp"
 
 namespace meterbank {
 

@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "../query_request.hpp"
 #include "plan_piece.hpp"
-#include "query_request.hpp"
 
 namespace meterbank {
 
