@@ -9,8 +9,6 @@
 namespace meterbank {
 namespace {
 
-constexpr double kTicksPerSecond = 1e9;  // the performance clock counts nanoseconds
-
 constexpr auto kRows = std::to_array<TypeRow>({
     {CounterType::kRawCountHex, Formula::kValue, Clock::kNone, 0},
     {CounterType::kLargeRawCountHex, Formula::kValue, Clock::kNone, 0},
@@ -51,12 +49,6 @@ constexpr auto kRows = std::to_array<TypeRow>({
     {CounterType::kLargeRawBase, Formula::kNone, Clock::kNone, 0},
     {CounterType::kMultiBase, Formula::kNone, Clock::kNone, 0},
 });
-
-const TypeRow* row_of(CounterType type) noexcept {
-  const auto row = std::find_if(kRows.begin(), kRows.end(),
-                                [type](const TypeRow& each) { return each.type == type; });
-  return row == kRows.end() ? nullptr : &*row;
-}
 
 bool is_of_one_sample(Formula formula) noexcept {
   return formula == Formula::kValue || formula == Formula::kRawPercent ||
@@ -193,13 +185,19 @@ class Cooking {
 
 std::span<const TypeRow> type_rows() noexcept { return kRows; }
 
+const TypeRow* type_row_of(CounterType type) noexcept {
+  const auto row = std::find_if(kRows.begin(), kRows.end(),
+                                [type](const TypeRow& each) { return each.type == type; });
+  return row == kRows.end() ? nullptr : &*row;
+}
+
 bool needs_two_samples(CounterType type) noexcept {
-  const TypeRow* row = row_of(type);
+  const TypeRow* row = type_row_of(type);
   return row != nullptr && row->formula != Formula::kNone && !is_of_one_sample(row->formula);
 }
 
 SecondInput second_input_of(CounterType type) noexcept {
-  const TypeRow* row = row_of(type);
+  const TypeRow* row = type_row_of(type);
   if (row == nullptr) return SecondInput::kNone;
   if (row->base_bytes != 0) return SecondInput::kBase;
   switch (row->clock) {
@@ -215,11 +213,16 @@ SecondInput second_input_of(CounterType type) noexcept {
   return SecondInput::kNone;
 }
 
+CookedValue cook(const TypeRow& row, const RawValue* older, const RawValue& newer,
+                 CookOptions options) noexcept {
+  return Cooking(row, older, newer, options).cook();
+}
+
 CookedValue cook(CounterType type, const RawValue* older, const RawValue& newer,
                  CookOptions options) noexcept {
-  const TypeRow* row = row_of(type);
+  const TypeRow* row = type_row_of(type);
   if (row == nullptr) return {0, CookStatus::kNotCookable};
-  return Cooking(*row, older, newer, options).cook();
+  return cook(*row, older, newer, options);
 }
 
 std::string_view name_of(CookStatus status) noexcept {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "meterbank/shm/counter_type.hpp"
+#include "meterbank/reader/cook.hpp"
 
 namespace meterbank {
 
@@ -28,6 +28,8 @@ enum class Formula : std::uint8_t {
   kElapsed,         // (object time - N) in seconds
 };
 
+inline constexpr double kTicksPerSecond = 1e9;  // the performance clock counts nanoseconds
+
 enum class Clock : std::uint8_t { kNone, kPerformance, k100Ns, kObject };
 
 struct TypeRow {
@@ -38,5 +40,10 @@ struct TypeRow {
 };
 
 [[nodiscard]] std::span<const TypeRow> type_rows() noexcept;
+// Null: the type has no row.
+[[nodiscard]] const TypeRow* type_row_of(CounterType type) noexcept;
+// cook() of a type whose row was found before.
+[[nodiscard]] CookedValue cook(const TypeRow& row, const RawValue* older, const RawValue& newer,
+                               CookOptions options) noexcept;
 
 }  // namespace meterbank

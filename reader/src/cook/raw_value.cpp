@@ -4,6 +4,9 @@
 namespace meterbank {
 namespace {
 
+// Of CLOCK_MONOTONIC, in Hz.
+constexpr std::uint64_t kPerformanceFrequency = 1'000'000'000;
+
 // A writer may keep more than the 32 bits that a counter has; what it counts is the lower half.
 std::uint64_t cut(std::uint64_t value, const CounterView& counter) noexcept {
   return width_of(counter.type) == 4 ? value & 0xffffffff : value;
@@ -24,7 +27,6 @@ std::uint32_t components_of(const Counterset& set, const CounterView& counter) n
 
 RawValue raw_of(const SampleContent& sample, std::uint64_t time_ns, std::size_t row,
                 const Counterset& set, const CounterView& counter) noexcept {
-  constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
   const std::uint64_t* values = sample.row(row);
   RawValue raw;
   raw.stamped = set.stamp_word != kNoCounter;
@@ -35,7 +37,20 @@ RawValue raw_of(const SampleContent& sample, std::uint64_t time_ns, std::size_t 
   raw.multi = linked(set, values, components_of(set, counter), 1);
   // An object without a clock of its own lives by the performance clock.
   raw.object_time = linked(set, values, counter.time, raw.time_ns);
-  raw.object_frequency = linked(set, values, counter.frequency, kNanosecondsPerSecond);
+  raw.object_frequency = linked(set, values, counter.frequency, kPerformanceFrequency);
+  return raw;
+}
+
+bool is_unlinked(const Counterset& set, const CounterView& counter) noexcept {
+  return set.stamp_word == kNoCounter && counter.base == kNoCounter &&
+         counter.multi == kNoCounter && counter.time == kNoCounter &&
+         counter.frequency == kNoCounter;
+}
+
+RawValue unlinked(std::uint64_t time_ns) noexcept {
+  RawValue raw;
+  raw.time_ns = raw.object_time = time_ns;
+  raw.object_frequency = kPerformanceFrequency;
   return raw;
 }
 

@@ -14,4 +14,9 @@ namespace meterbank {
 [[nodiscard]] RawValue raw_of(const SampleContent& sample, std::uint64_t time_ns, std::size_t row,
                               const Counterset& set, const CounterView& counter) noexcept;
 
+// A counter without links in a set whose values carry no time: two raw values of one moment differ
+// in nothing but the value, and are otherwise as unlinked() says.
+[[nodiscard]] bool is_unlinked(const Counterset& set, const CounterView& counter) noexcept;
+[[nodiscard]] RawValue unlinked(std::uint64_t time_ns) noexcept;
+
 }  // namespace meterbank

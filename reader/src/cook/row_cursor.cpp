@@ -20,12 +20,33 @@ bool is_same_identity(const Counterset& set, const InstanceView& left,
   return left.name == right.name && (is_unique || left.id == right.id);
 }
 
+// kNone: it takes more than its word and the time between two samples.
+Formula plain_formula_of(const Counterset& set, const CounterView& counter) noexcept {
+  const bool is_alone =
+      counter.form == ValueForm::kUnsigned && !counter.timed && is_unlinked(set, counter);
+  const TypeRow* const row = type_row_of(counter.type);
+  if (!is_alone || row == nullptr) return Formula::kNone;
+  const bool is_plain = row->formula == Formula::kValue || row->formula == Formula::kDelta ||
+                        row->formula == Formula::kRate;
+  return is_plain ? row->formula : Formula::kNone;
+}
+
 const SampleContent* collected(const Sample* sample) noexcept {
   const SampleContent* const content = sample == nullptr ? nullptr : SampleAccess::find(*sample);
   return content == nullptr || content->plan == nullptr ? nullptr : content;
 }
 
 }  // namespace
+
+void RowCursor::reserve(const QueryPlan& plan) {
+  std::size_t most = 0;
+  for (const QueryPlan::Selection& selection : plan.selections) {
+    const bool is_of_patterns = plan.answers.empty();
+    most = std::max(
+        most, is_of_patterns ? selection.counters.size() : selection.set->set->counters.size());
+  }
+  counters_.reserve(most);
+}
 
 void RowCursor::start(const Sample* older, const Sample& newer, CookOptions options) {
   was_used_ = true;
@@ -35,8 +56,13 @@ void RowCursor::start(const Sample* older, const Sample& newer, CookOptions opti
   newer_time_ns_ = newer.time.monotonic_ns;
   options_ = options;
   older_rows_.pair(older_, *newer_);
+  is_of_one_plan_ = older_ == nullptr || older_->plan == newer_->plan;
+  const bool time_passed = newer_time_ns_ > older_time_ns_;
+  ticks_ = time_passed ? static_cast<double>(newer_time_ns_ - older_time_ns_) : 0;
   selection_ = answer_ = next_ = item_ = 0;
   counters_set_ = nullptr;
+  shown_ = nullptr;
+  is_plain_ = false;
   const std::shared_ptr<const QueryPlan>& plan = newer_->plan;
   if (!ended_plan_.owner_before(plan) && !plan.owner_before(ended_plan_)) return;
   ended_.clear();
@@ -57,7 +83,8 @@ bool RowCursor::next_of_selections() {
     const QueryPlan::Selection& selection = plan.selections[selection_];
     if (!selection.total) {
       if (next_ == selection.rows) continue;
-      show(selection.first_row + next_++, selection.counters);
+      if (next_ == 0) use_counters_of(selection);
+      show(selection.first_row + next_++);
       return true;
     }
     if (!selection.is_first_share || next_ != 0) continue;
@@ -65,8 +92,9 @@ bool RowCursor::next_of_selections() {
     total_.clear();
     for (std::size_t index = selection_; index != QueryPlan::kNoShare;) {
       const QueryPlan::Selection& share = plan.selections[index];
+      use_counters_of(share);
       for (std::size_t row = 0; row < share.rows; ++row) {
-        add_to_total(share.first_row + row, share.counters, true);
+        add_to_total(share.first_row + row, true);
       }
       index = share.next_share;
     }
@@ -92,46 +120,61 @@ bool RowCursor::next_of_answers() {
 bool RowCursor::next_of_answer(const ItemAnswer& answer) {
   if (next_ < answer.rows->size()) {
     const std::size_t row = (*answer.rows)[next_++];
-    show(row, counters_of(answer, row));
+    use_counters_of(answer, row);
+    show(row);
     return true;
   }
   if (next_ > answer.rows->size() || answer.summed->empty()) return false;
   ++next_;
   total_.clear();
   for (const std::uint32_t row : *answer.summed) {
-    add_to_total(row, counters_of(answer, row), false);
+    use_counters_of(answer, row);
+    add_to_total(row, false);
   }
   add_ended(*answer.set->set);
   return show_total();
 }
 
+void RowCursor::add_counter(const Counterset& set, std::uint32_t index) {
+  const CounterView& counter = set.counters[index];
+  const std::uint64_t mask = width_of(counter.type) == 4 ? 0xffffffff : ~std::uint64_t{0};
+  counters_.push_back({&counter, index, plain_formula_of(set, counter), counter.word, mask});
+}
+
+void RowCursor::use_counters_of(const QueryPlan::Selection& selection) {
+  counters_.clear();
+  for (const std::uint32_t index : selection.counters) add_counter(*selection.set->set, index);
+}
+
 // Providers may have declared the set each in their own way.
-const RowCursor::Counters& RowCursor::counters_of(const ItemAnswer& answer, std::size_t row) {
+void RowCursor::use_counters_of(const ItemAnswer& answer, std::size_t row) {
   const Counterset& set = *newer_->plan->selection_of(row).set->set;
-  if (&set == counters_set_) return item_counters_;
+  if (&set == counters_set_) return;
   counters_set_ = &set;
-  item_counters_.clear();
+  counters_.clear();
   const std::uint32_t id = answer.item.counter_id;
   for (std::uint32_t index = 0; index < set.counters.size(); ++index) {
     const CounterView& counter = set.counters[index];
     const bool is_asked = id == kAnyCounterId ? !is_hidden(counter) : id == counter.id;
-    if (is_asked) item_counters_.push_back(index);
+    if (is_asked) add_counter(set, index);
   }
-  return item_counters_;
 }
 
-void RowCursor::show(std::size_t row, const Counters& counters) {
+void RowCursor::show(std::size_t row) {
   const QueryPlan& plan = *newer_->plan;
   const QueryPlan::Selection& selection = plan.selection_of(row);
   const Counterset& set = *selection.set->set;
   is_total_ = false;
   number_ = row;
-  counters_ = &counters;
-  row_ = Row();
-  row_.source_.cursor = this;
+  if (shown_ != &selection) {
+    shown_ = &selection;
+    row_ = Row();
+    row_.source_.cursor = this;
+    row_.provider = selection.provider.get();
+    row_.registered = selection.set;
+    row_.is_apart = selection.is_apart;
+  }
   row_.item = item_;
-  row_.provider = selection.provider.get();
-  row_.registered = selection.set;
   row_.instance = &plan.instance_of(row);
   row_.status = newer_->status[row];
   row_.consistency = newer_->consistency[row];
@@ -142,25 +185,30 @@ void RowCursor::show(std::size_t row, const Counters& counters) {
   }
   const bool holds = holds_values(row_.status);
   const bool is_stamped = holds && set.stamp_word != kNoCounter;
-  row_.time_ns = is_stamped ? newer_->row(row)[set.stamp_word] : newer_time_ns_;
+  words_ =
+      newer_->values.data() + selection.first_value + (row - selection.first_row) * set.form.words;
+  row_.time_ns = is_stamped ? words_[set.stamp_word] : newer_time_ns_;
   row_.has_namesake = plan.rows[row].has_namesake;
   row_.shares_name = plan.rows[row].shares_name;
-  row_.is_apart = selection.is_apart;
   has_older_ = holds && older_rows_.find(plan, row, before_);
+  words_before_ = has_older_ ? older_->row(before_) : nullptr;
+  has_plain_ = holds && is_of_one_plan_;
 }
 
 bool RowCursor::show_total() {
   if (total_.size() == 0) return false;
   is_total_ = true;
+  has_plain_ = false;
+  shown_ = nullptr;
   row_ = total_.row();
   row_.source_.cursor = this;
   return true;
 }
 
-void RowCursor::add_to_total(std::size_t row, const Counters& counters, bool with_undefined) {
-  show(row, counters);
-  for (std::size_t index = 0; index < counters.size(); ++index) {
-    const CounterView& counter = row_.set().counters[counters[index]];
+void RowCursor::add_to_total(std::size_t row, bool with_undefined) {
+  show(row);
+  for (std::size_t index = 0; index < counters_.size(); ++index) {
+    const CounterView& counter = *counters_[index].view;
     if (!with_undefined && counter.aggregate == kAggregateUndefined) continue;
     cook(index);
     total_.add(value_);
@@ -181,11 +229,13 @@ void RowCursor::add_ended(const Counterset& set) {
   }
 }
 
-void RowCursor::cook(std::size_t index) {
+void RowCursor::cook_in_full(std::size_t index) {
+  is_plain_ = false;
   if (is_total_) return total_.give(index, value_);
-  const std::uint32_t at = (*counters_)[index];
+  const Counter& shown = counters_[index];
+  const std::uint32_t at = shown.index;
   const Counterset& set = row_.set();
-  const CounterView& counter = set.counters[at];
+  const CounterView& counter = *shown.view;
   value_ = Value();
   value_.row = &row_;
   value_.counter = &counter;
@@ -196,6 +246,14 @@ void RowCursor::cook(std::size_t index) {
   if (counter.form == ValueForm::kUnsigned && !counter.timed) return;
   add_form(words_of(*newer_, number_), has_older_ ? older_words(counter, at) : Words(), room_,
            value_);
+}
+
+// What plain values of one sample have in common.
+void RowCursor::share_plain() noexcept {
+  is_plain_ = true;
+  value_ = Value();
+  value_.row = &row_;
+  value_.raw = unlinked(newer_time_ns_);
 }
 
 // Of the same counter of the same life in the older sample; empty: there are none.

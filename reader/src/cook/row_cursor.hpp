@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../plan/query_plan.hpp"
+#include "cook_formula.hpp"
 #include "older_rows.hpp"
 #include "total.hpp"
 #include "value_form.hpp"
@@ -18,6 +19,8 @@ namespace meterbank {
 
 class RowCursor {
  public:
+  // Memory for the counters of any row of the plan.
+  void reserve(const QueryPlan& plan);
   // Before the first row. Precondition: the newer sample has a plan; the older one has, or is null.
   void start(const Sample* older, const Sample& newer, CookOptions options);
   // To the next row that has values; false: there is none.
@@ -28,23 +31,40 @@ class RowCursor {
 
   [[nodiscard]] const Row& row() const noexcept { return row_; }
   [[nodiscard]] std::size_t values() const noexcept {
-    return is_total_ ? total_.size() : counters_->size();
+    return is_total_ ? total_.size() : counters_.size();
   }
   // Cooks a value of the row.
-  void cook(std::size_t index);
+  void cook(std::size_t index) {
+    const bool is_plain = has_plain_ && counters_[index].plain != Formula::kNone;
+    return is_plain ? cook_plain(counters_[index]) : cook_in_full(index);
+  }
   [[nodiscard]] const Value& value() const noexcept { return value_; }
 
  private:
-  using Counters = std::vector<std::uint32_t>;  // indexes in Counterset::counters
+  // A counter of the rows that follow, with what each value of it would look up again.
+  struct Counter {
+    const CounterView* view;
+    std::uint32_t index;  // in Counterset::counters
+    // Of an unsigned number that is_unlinked(): kValue, kDelta or kRate. Others: kNone.
+    Formula plain;
+    std::uint32_t word;  // CounterView::word
+    std::uint64_t mask;  // the bits of its word that count, if it is plain
+  };
 
   [[nodiscard]] bool next_of_selections();
   [[nodiscard]] bool next_of_answers();
   [[nodiscard]] bool next_of_answer(const ItemAnswer& answer);
-  void show(std::size_t row, const Counters& counters);
+  void show(std::size_t row);
   [[nodiscard]] bool show_total();
-  void add_to_total(std::size_t row, const Counters& counters, bool with_undefined);
+  void add_to_total(std::size_t row, bool with_undefined);
   void add_ended(const Counterset& set);
-  [[nodiscard]] const Counters& counters_of(const ItemAnswer& answer, std::size_t row);
+  void add_counter(const Counterset& set, std::uint32_t index);
+  void use_counters_of(const QueryPlan::Selection& selection);
+  void use_counters_of(const ItemAnswer& answer, std::size_t row);
+  void share_plain() noexcept;
+  void cook_plain(const Counter& counter) noexcept;
+  [[nodiscard]] CookedValue cooked_plain(const Counter& counter, std::uint64_t now) const noexcept;
+  void cook_in_full(std::size_t index);
   [[nodiscard]] Words older_words(const CounterView& counter, std::uint32_t index) const noexcept;
   [[nodiscard]] CookedValue cook_pair(const CounterView& counter, std::uint32_t index) const;
 
@@ -65,20 +85,55 @@ class RowCursor {
   std::size_t selection_ = 0, answer_ = 0;
   std::size_t next_ = 0;  // row of the selection, or of the answer
   std::size_t item_ = 0;  // that the answer is about
+  // Those of the selection, or of the answer in the set.
+  std::vector<Counter> counters_;
   const Counterset* counters_set_ = nullptr;
-  Counters item_counters_;  // of counters_set_, for the present answer
 
   Row row_;
+  const QueryPlan::Selection* shown_ = nullptr;  // whose provider and set row_ has
   bool is_total_ = false;
   std::size_t number_ = 0;  // of the row in the newer sample
   bool has_older_ = false;
   std::size_t before_ = 0;  // its number in the older one
-  const Counters* counters_ = nullptr;
+  // The words of the row; before: those of the same row in the older sample, null if it has none.
+  const std::uint64_t* words_ = nullptr;
+  const std::uint64_t* words_before_ = nullptr;
+  // The samples have one plan, or there is one sample: no row changed its life, no counter its
+  // type.
+  bool is_of_one_plan_ = false;
+  double ticks_ = 0;  // between the samples, of the performance clock; 0: no time passed
   Value value_;
+  bool has_plain_ = false;  // values of the row, which holds values, may be cooked so
+  bool is_plain_ = false;   // value_ has what plain values share
   FormRoom room_;
   Total total_;
   std::weak_ptr<const QueryPlan> ended_plan_;  // that the next are of
   std::vector<EndedOfSet> ended_;
 };
+
+inline void RowCursor::cook_plain(const Counter& counter) noexcept {
+  if (!is_plain_) share_plain();
+  value_.counter = counter.view;
+  value_.raw.value = words_[counter.word] & counter.mask;
+  value_.cooked = cooked_plain(counter, value_.raw.value);
+}
+
+// What cook() makes of it, without what these formulas do not look at.
+inline CookedValue RowCursor::cooked_plain(const Counter& counter,
+                                           std::uint64_t now) const noexcept {
+  if (words_before_ == nullptr) {
+    if (counter.plain != Formula::kValue) return {0, CookStatus::kFirstSample};
+    return {static_cast<double>(now), CookStatus::kNew};
+  }
+  const std::uint64_t before = words_before_[counter.word] & counter.mask;
+  const CookStatus status = now == before ? CookStatus::kUnchanged : CookStatus::kNew;
+  if (counter.plain == Formula::kValue) return {static_cast<double>(now), status};
+  const bool wraps = counter.mask != ~std::uint64_t{0};
+  if (now < before && !wraps) return {0, CookStatus::kReset};
+  const auto difference = static_cast<double>((now - before) & counter.mask);
+  if (counter.plain == Formula::kDelta) return {difference, status};
+  if (ticks_ == 0) return {0, CookStatus::kNegativeTime};
+  return {difference / ticks_ * kTicksPerSecond, status};
+}
 
 }  // namespace meterbank

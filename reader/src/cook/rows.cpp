@@ -61,11 +61,10 @@ Row::Iterator Row::begin() const { return Iterator(source_.cursor); }
 
 Row::Iterator::Iterator(RowCursor* cursor) : cursor_(cursor) {
   if (cursor == nullptr) return;
+  value_ = &cursor->value();
   count_ = cursor->values();
   if (count_ != 0) cursor->cook(0);
 }
-
-const Value& Row::Iterator::operator*() const noexcept { return cursor_->value(); }
 
 Row::Iterator& Row::Iterator::operator++() {
   if (++index_ != count_) cursor_->cook(index_);

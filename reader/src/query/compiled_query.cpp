@@ -119,6 +119,7 @@ void CompiledQuery::prepare(Sample& sample) const {
   SampleContent& content = SampleAccess::of(sample);
   // So that numbers can be looked at where no memory is left.
   if (content.cursor == nullptr) content.cursor = std::make_shared<RowCursor>();
+  content.cursor->reserve(*plan());
   const bool is_other = collector_->prepare(content);
   if (is_other) sample.callbacks = nullptr;
 }

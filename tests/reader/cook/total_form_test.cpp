@@ -14,7 +14,7 @@
 #include "../../support/cooked_values.hpp"
 #include "../../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
-#include "meterbank/reader/cook.hpp"
+#include "meterbank/reader.hpp"
 
 namespace meterbank::total_form_test {
 namespace {

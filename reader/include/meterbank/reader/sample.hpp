@@ -192,8 +192,8 @@ class Row::Iterator {
   Iterator() = default;
   explicit Iterator(RowCursor* cursor);
 
-  [[nodiscard]] const Value& operator*() const noexcept;
-  [[nodiscard]] const Value* operator->() const noexcept { return &**this; }
+  [[nodiscard]] const Value& operator*() const noexcept { return *value_; }
+  [[nodiscard]] const Value* operator->() const noexcept { return value_; }
   Iterator& operator++();
   void operator++(int) { ++*this; }
   friend bool operator==(const Iterator& left, std::default_sentinel_t /*end*/) noexcept {
@@ -202,6 +202,7 @@ class Row::Iterator {
 
  private:
   RowCursor* cursor_ = nullptr;
+  const Value* value_ = nullptr;
   std::size_t index_ = 0;
   std::size_t count_ = 0;
 };
