@@ -74,6 +74,22 @@ std::string escape_for_terminal(std::string_view text, Charset charset) {
   return out;
 }
 
+// The loop has no branch, so that compilers take many bytes at a time.
+bool is_plain_page(std::string_view text) noexcept {
+  unsigned char others = 0;
+  for (const char each : text) {
+    const auto byte = static_cast<unsigned char>(each);
+    const bool is_printable = static_cast<unsigned char>(byte - ' ') < '\x7f' - ' ';
+    const bool is_layout = (byte == '\n') | (byte == '\t') | (byte == '\r');
+    others |= static_cast<unsigned char>(!(is_printable | is_layout));
+  }
+  if (others != 0 || text.ends_with('\r')) return false;
+  for (auto at = text.find('\r'); at != std::string_view::npos; at = text.find('\r', at + 1)) {
+    if (text[at + 1] != '\n') return false;
+  }
+  return true;
+}
+
 std::string escape_composed(std::string_view text, Composed form, Charset charset) {
   std::string out;
   out.reserve(text.size());

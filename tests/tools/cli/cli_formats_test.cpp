@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <locale>
@@ -11,6 +12,8 @@
 #include "cli/session/exit_code.hpp"
 #include "cli_fixture.hpp"
 #include "cli_json.hpp"
+#include "meterbank/reader.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -85,6 +88,52 @@ TEST_F(CliFormats, PlainRowsOfSeveralProvidersArePathsThatCanBeAskedFor) {
     ASSERT_EQ(one.code, kExitDone) << asked << ": " << one.err;
     EXPECT_EQ(one.lines().size(), 2U) << asked;
   }
+}
+
+// Paths are put together from a part of the row and one of the counter, each made once.
+TEST_F(CliFormats, PathsAreThoseOfTheValuesWhateverTheNames) {
+  auto provider = *Provider::create({.name = "odd:names@7", .directory = directory_});
+  auto aisles = *provider.add(kSales);
+  constexpr CountersetSpec kLone{.name = "Lone",
+                                 .symbol = "lone",
+                                 .instances = InstanceKind::kSingle,
+                                 .counters = kSalesCounters};
+  auto lone = *provider.add(kLone);
+  std::vector<Instance> live;
+  for (const char* const name : {"a/b", "c#7", "\u202e\u0301", "_Total", "a \\ *", "\"q\", [x]"}) {
+    live.push_back(*aisles.create_instance(name));
+  }
+  live.push_back(*lone.create_instance(""));
+
+  const Catalog catalog = *Catalog::open({.directory = directory_});
+  Query query = *Query::compile(catalog, {});
+  Sample sample;
+  query.collect(sample);
+  std::vector<std::string> expected, printed;
+  for (const Row& row : sample) {
+    for (const Value& value : row) expected.push_back(value.short_path());
+  }
+  ASSERT_EQ(expected.size(), 21U);
+
+  const auto json = meterbank({"get", "*/*", "*/*/*", "--raw", "-f", "json"});
+  ASSERT_EQ(json.code, kExitDone) << json.err;
+  const Json document = parse_json(json.out);
+  for (const auto& row : document["samples"]) printed.push_back(row["path"].get<std::string>());
+  std::sort(expected.begin(), expected.end());
+  std::sort(printed.begin(), printed.end());
+  printed.erase(std::unique(printed.begin(), printed.end()), printed.end());
+  EXPECT_EQ(printed, expected);
+
+  std::vector<std::string> plain, escaped;
+  for (const auto& line : meterbank({"get", "*/*", "*/*/*", "--raw", "-f", "plain"}).lines()) {
+    const auto from = line.find('\t') + 1;
+    plain.push_back(line.substr(from, line.find('\t', from) - from));
+  }
+  for (const auto& path : expected) escaped.push_back(escape_for_terminal(path));
+  std::sort(escaped.begin(), escaped.end());
+  std::sort(plain.begin(), plain.end());
+  plain.erase(std::unique(plain.begin(), plain.end()), plain.end());
+  EXPECT_EQ(plain, escaped);
 }
 
 TEST_F(CliFormats, ATableGetsAColumnWhenASecondProviderComes) {

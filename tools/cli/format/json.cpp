@@ -116,7 +116,11 @@ JsonWriter& JsonWriter::text(std::string_view value) {
   append_json_text(value, charset_, out_);
   return *this;
 }
-JsonWriter& JsonWriter::number(double value) { return put(print_exact(value)); }
+JsonWriter& JsonWriter::number(double value) {
+  before_value();
+  append_exact(value, out_);
+  return *this;
+}
 JsonWriter& JsonWriter::number(std::uint64_t value) {
   const fmt::format_int digits(value);
   return integer({digits.data(), digits.size()});
@@ -133,6 +137,18 @@ JsonWriter& JsonWriter::number_or_null(double value) {
 }
 JsonWriter& JsonWriter::boolean(bool value) { return put(value ? "true" : "false"); }
 JsonWriter& JsonWriter::null() { return put("null"); }
+
+JsonWriter& JsonWriter::members(std::initializer_list<std::string_view> json) {
+  for (const std::string_view each : json) out_ += each;
+  has_values_.back() = true;
+  after_key_ = false;
+  return *this;
+}
+JsonWriter& JsonWriter::up_to_value(std::initializer_list<std::string_view> json) {
+  members(json);
+  after_key_ = true;
+  return *this;
+}
 
 JsonWriter& JsonWriter::line_break() {
   break_line_ = true;

@@ -3,7 +3,9 @@
 // JSON as it is written, piece by piece: commas and escapes are taken care of, nothing is stored.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,11 +38,16 @@ class JsonWriter {
   JsonWriter& number_or_null(double value);
   JsonWriter& boolean(bool value);
   JsonWriter& null();
+  // Text that is JSON already: members of the innermost object, or a part of one that ends where
+  // its value belongs.
+  JsonWriter& members(std::initializer_list<std::string_view> json);
+  JsonWriter& up_to_value(std::initializer_list<std::string_view> json);
   // A line end for readers, between two values of the innermost array or object.
   JsonWriter& line_break();
 
   // What was written since the last call.
   [[nodiscard]] std::string take();
+  [[nodiscard]] std::size_t size() const noexcept { return out_.size(); }  // of it
 
  private:
   void before_value();

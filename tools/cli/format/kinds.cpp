@@ -108,15 +108,19 @@ std::string stored_unit(const CounterView& counter) {
   return counter.form == ValueForm::kDistribution ? "1" : counter.unit;
 }
 
+void append_stored(const Value& row, std::string& out) {
+  if (row.counter->form == ValueForm::kReal) return append_exact(row.cooked.value, out);
+  const bool is_signed = row.counter->form == ValueForm::kSigned;
+  const fmt::format_int digits = is_signed
+                                     ? fmt::format_int(static_cast<std::int64_t>(row.raw.value))
+                                     : fmt::format_int(row.raw.value);
+  out.append(digits.data(), digits.size());
+}
+
 std::string stored_text(const Value& row) {
-  switch (row.counter->form) {
-    case ValueForm::kReal:
-      return print_exact(row.cooked.value);
-    case ValueForm::kSigned:
-      return fmt::format("{}", static_cast<std::int64_t>(row.raw.value));
-    default:
-      return fmt::format("{}", row.raw.value);
-  }
+  std::string text;
+  append_stored(row, text);
+  return text;
 }
 
 double stored_number(const Value& row) noexcept {

@@ -32,6 +32,7 @@ struct KindWords {
 
 // The stored value by the form of its counter, with all its digits. Not of a text.
 [[nodiscard]] std::string stored_text(const Value& row);
+void append_stored(const Value& row, std::string& out);
 [[nodiscard]] double stored_number(const Value& row) noexcept;
 
 // One word for scripts: "ok", "no-rate-yet", "dead" ... docs/cli.md lists them.

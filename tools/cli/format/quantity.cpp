@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <span>
+#include <utility>
 
 #include "cli/format/time_text.hpp"
 
@@ -98,17 +100,22 @@ std::string print_digits(double value) {
   return fmt::format("{:.2g}", value);
 }
 
-Quantity in_base_unit(double value, std::string_view unit) {
+BaseUnit base_unit_of(std::string_view unit) {
   const auto per = rate_suffix(unit);
   const auto code = unit.substr(0, unit.size() - per.size());
   for (const auto& meaning : kMeanings) {
     if (code != meaning.code) continue;
     // Dividing by a whole number is exact where multiplying by its inverse is not.
-    const double divisor = std::round(1 / meaning.factor);
-    return {meaning.factor < 1 ? value / divisor : value * meaning.factor,
-            std::string(meaning.base).append(per)};
+    const bool is_part = meaning.factor < 1;
+    return {std::string(meaning.base).append(per), is_part ? 1 : meaning.factor,
+            is_part ? std::round(1 / meaning.factor) : 1};
   }
-  return {value, std::string(unit)};
+  return {std::string(unit)};
+}
+
+Quantity in_base_unit(double value, std::string_view unit) {
+  BaseUnit base = base_unit_of(unit);
+  return {base.of(value), std::move(base.unit)};
 }
 
 std::string print_quantity(double value, std::string_view unit, UnitStyle style) {
@@ -128,6 +135,22 @@ std::string print_quantity(double value, std::string_view unit, UnitStyle style)
   return scaled(value, kDecimal, symbol_of(unit), per);
 }
 
-std::string print_exact(double value) { return fmt::format("{}", value); }
+void append_exact(double value, std::string& out) {
+  // Up to here fmt prints a whole number without an exponent.
+  constexpr double kWholeMax = 1e15;
+  const bool is_whole = value == std::trunc(value) && std::fabs(value) < kWholeMax;
+  if (is_whole && (value != 0 || !std::signbit(value))) {
+    const fmt::format_int digits(static_cast<std::int64_t>(value));
+    out.append(digits.data(), digits.size());
+  } else {
+    fmt::format_to(std::back_inserter(out), "{}", value);
+  }
+}
+
+std::string print_exact(double value) {
+  std::string text;
+  append_exact(value, text);
+  return text;
+}
 
 }  // namespace meterbank::cli

@@ -67,7 +67,9 @@ bool Output::write(std::string_view text) {
   if (text.empty()) return true;
   std::ostream& target = is_file() ? static_cast<std::ostream&>(file_) : console_->out;
   const auto charset = is_file() ? Charset::kUtf8 : out_charset(*console_);
-  const std::string clean = escape_composed(text, Composed::kPage, charset);
+  const bool is_clean = is_plain_page(text);
+  const std::string escaped = is_clean ? "" : escape_composed(text, Composed::kPage, charset);
+  const std::string_view clean = is_clean ? text : escaped;
   errno = 0;
   target << clean;
   target.flush();

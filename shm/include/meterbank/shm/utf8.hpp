@@ -147,6 +147,9 @@ enum class Composed : std::uint8_t {
   kLine,  // a message
   kPage,  // line ends, tabs and colours (ESC [ number m) stay
 };
+// A page of nothing but printable ASCII, tabs and line ends: escape_composed() changes nothing in
+// it.
+[[nodiscard]] bool is_plain_page(std::string_view text) noexcept;
 [[nodiscard]] std::string escape_composed(std::string_view text, Composed form,
                                           Charset charset = Charset::kUtf8);
 
