@@ -3,23 +3,36 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <iterator>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "report/changes.hpp"
+#include "report/conditions.hpp"
+#include "report/results_file.hpp"
 #include "rows.hpp"
 #include "workplace.hpp"
 
 namespace {
 
 constexpr const char* kUsage =
-    "usage: meterbank_bench [--quick] [--large] [--peers] "
-    "[publish|c|c-reader|snapshot|fresh|setup|bulk|perflib|pdh|callback|door|distribution|cut|shards|"
-    "server|ledger|books|admission|waits|machine|leases]...\n"
-    "  --quick  tiny inputs: shows that every row runs; its figures mean nothing\n"
-    "  --large  bulk snapshots of 1,000,000 instances as well\n"
-    "  --peers  rows of other systems too, where this program was built with them\n"
-    "  words    these groups of rows only\n";
+    "usage: meterbank_bench [--quick] [--large] [--peers] [--json FILE] [GROUP]...\n"
+    "       meterbank_bench --compare OLD.json NEW.json\n"
+    "  --quick      tiny inputs: shows that every row runs; its figures mean nothing\n"
+    "  --large      bulk snapshots of 1,000,000 instances as well, and scale up to 5,000 "
+    "providers\n"
+    "  --peers      rows of other systems too, where this program was built with them\n"
+    "  --json FILE  write the results to FILE as well\n"
+    "  --compare    print which rows changed beyond noise between two files of results\n"
+    "  GROUP        these groups of rows only: publish, c, c-reader, shards, snapshot, fresh, "
+    "setup,\n"
+    "               bulk, perflib, pdh, callback, door, distribution, cut, server, ledger, books,\n"
+    "               admission, waits, machine, leases, scale\n"
+    "exit status: 0; 1 if the machine refuses, or --compare finds a slower or larger row; 2 for\n"
+    "invalid arguments, and files that cannot be read or written\n";
 
 using Rows = void (*)(const meterbank::bench::Effort&, meterbank::bench::Table&);
 struct Group {
@@ -46,7 +59,8 @@ constexpr Group kGroups[] = {{"publish", meterbank::bench::publish_rows},
                              {"admission", meterbank::bench::lease_admission_rows},
                              {"waits", meterbank::bench::lease_wait_rows},
                              {"machine", meterbank::bench::lease_machine_rows},
-                             {"leases", meterbank::bench::lease_daemon_rows}};
+                             {"leases", meterbank::bench::lease_daemon_rows},
+                             {"scale", meterbank::bench::scale_rows}};
 
 // One processor for all loops of this thread. Where the machine has only one, nothing is gained.
 void stay_here() {
@@ -56,51 +70,113 @@ void stay_here() {
   static_cast<void>(::sched_setaffinity(0, sizeof here, &here));
 }
 
+struct Options {
+  meterbank::bench::Effort effort;
+  bool quick = false, large = false;
+  std::string json;                  // empty: no file
+  std::vector<std::string> compare;  // two files, or none
+  std::vector<Group> groups;         // empty: all
+};
+
+[[noreturn]] void refuse(const std::string& why) {
+  std::fprintf(stderr, "meterbank_bench: %s\n%s", why.c_str(), kUsage);
+  std::exit(2);
+}
+
+// Takes `count` words behind `option`.
+std::vector<std::string> values_of(std::string_view option, std::span<char*>& words,
+                                   std::size_t count) {
+  if (words.size() < count) {
+    refuse(std::string(option) + (count == 1 ? " needs a file" : " needs two files"));
+  }
+  std::vector<std::string> values(words.begin(),
+                                  words.begin() + static_cast<std::ptrdiff_t>(count));
+  words = words.subspan(count);
+  return values;
+}
+
+Options options_of(std::span<char*> words) {
+  Options options;
+  while (!words.empty()) {
+    const std::string_view word = words.front();
+    words = words.subspan(1);
+    if (word == "--help") {
+      std::fputs(kUsage, stdout);
+      std::exit(0);
+    } else if (word == "--quick") {
+      options.quick = true;
+    } else if (word == "--large") {
+      options.large = true;
+    } else if (word == "--peers") {
+      options.effort.peers = true;
+    } else if (word == "--json") {
+      options.json = values_of(word, words, 1).front();
+    } else if (word == "--compare") {
+      options.compare = values_of(word, words, 2);
+    } else if (const auto* group = std::ranges::find(kGroups, word, &Group::name);
+               group != std::end(kGroups)) {
+      options.groups.push_back(*group);
+    } else {
+      refuse("unknown argument '" + std::string(word) + "'");
+    }
+  }
+  if (options.quick) options.effort.become_quick();
+  if (options.large) options.effort.become_large();
+  return options;
+}
+
+void peer_rows([[maybe_unused]] const meterbank::bench::Effort& effort,
+               meterbank::bench::Table& table) {
+  table.begin("peers");
+#ifdef METERBANK_BENCH_PCP
+  meterbank::bench::pcp_mmv_rows(effort, table);
+#else
+  table.note_row("PCP MMV", "built without libpcp-mmv1-dev");
+#endif
+#ifdef METERBANK_BENCH_VARNISH
+  meterbank::bench::varnish_rows(effort, table);
+#else
+  table.note_row("Varnish VSC", "built without libvarnishapi-dev");
+#endif
+}
+
+// A missed figure is a result, not a failure of the benchmark.
+int measure(const Options& options) {
+  using meterbank::bench::give_up;
+  if (!options.json.empty()) {
+    const auto tried = meterbank::bench::try_file(options.json);
+    if (!tried) give_up(tried.error(), 2);
+  }
+  stay_here();
+  meterbank::bench::Results results;
+  results.conditions = meterbank::bench::Conditions::here();
+  results.quick = options.quick;
+  print(results.conditions);
+  meterbank::bench::Table table;
+  table.head();
+  std::span<const Group> groups = kGroups;
+  if (!options.groups.empty()) groups = options.groups;
+  for (const Group& group : groups) {
+    table.begin(group.name);
+    group.rows(options.effort, table);
+  }
+  if (options.effort.peers) peer_rows(options.effort, table);
+  std::printf("%u rows miss their figure\n", table.misses());
+  if (!options.json.empty()) {
+    results.rows = table.rows();
+    const auto written = meterbank::bench::write_results(options.json, results);
+    if (!written) give_up(written.error(), 2);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
-  meterbank::bench::Effort effort;
-  std::vector<Group> chosen;
-  for (int index = 1; index < count; ++index) {
-    const std::string_view argument = arguments[index];
-    if (argument == "--quick") {
-      effort = {.rounds = 3,
-                .operations = 4096,
-                .many = 2048,
-                .live = 256,
-                .bulk = {64, 1000},
-                .fresh_reads = 20,
-                .fresh_rounds = 2};
-    } else if (argument == "--large") {
-      effort.bulk.push_back(1'000'000);
-    } else if (argument == "--peers") {
-      effort.peers = true;
-    } else if (const auto* group = std::ranges::find(kGroups, argument, &Group::name);
-               group != std::end(kGroups)) {
-      chosen.push_back(*group);
-    } else {
-      std::fputs(kUsage, argument == "--help" ? stdout : stderr);
-      return argument == "--help" ? 0 : 2;
-    }
-  }
-  stay_here();
-  meterbank::bench::Table table;
-  table.head();
-  if (chosen.empty()) chosen.assign(std::begin(kGroups), std::end(kGroups));
-  for (const Group& group : chosen) group.rows(effort, table);
-  if (effort.peers) {
-#ifdef METERBANK_BENCH_PCP
-    meterbank::bench::pcp_mmv_rows(effort, table);
-#else
-    table.note_row("PCP MMV", "built without libpcp-mmv1-dev");
-#endif
-#ifdef METERBANK_BENCH_VARNISH
-    meterbank::bench::varnish_rows(effort, table);
-#else
-    table.note_row("Varnish VSC", "built without libvarnishapi-dev");
-#endif
-  }
-  // A missed figure is a result, not a failure of the benchmark.
-  std::printf("%u rows miss their figure\n", table.misses());
-  return 0;
+  const Options options = options_of(std::span(arguments + 1, static_cast<std::size_t>(count - 1)));
+  if (options.compare.empty()) return measure(options);
+  const bool measures = !options.json.empty() || !options.groups.empty() || options.quick ||
+                        options.large || options.effort.peers;
+  if (measures) refuse("--compare measures nothing: it takes two files and no other argument");
+  return meterbank::bench::compare_files(options.compare[0], options.compare[1]);
 }

@@ -9,7 +9,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
+
+#include "instructions/count.hpp"
 
 namespace meterbank::bench {
 
@@ -23,6 +26,8 @@ struct Comparison {
   Spread measured;  // ns an operation
   Spread limit;
   Spread ratio;
+  // Of what is measured, an operation; missing where they cannot be counted, or where it waits.
+  std::optional<double> instructions = {};
 };
 
 // The value at `share` (0..1) of sorted samples.
@@ -62,7 +67,7 @@ class Rounds {
     ratio_.push_back(measured / limit);
   }
   [[nodiscard]] Comparison comparison() const {
-    return {Spread::of(measured_), Spread::of(limit_), Spread::of(ratio_)};
+    return {Spread::of(measured_), Spread::of(limit_), Spread::of(ratio_), {}};
   }
 
  private:
@@ -83,7 +88,9 @@ Comparison compare(unsigned rounds, std::uint64_t operations, F&& work, G&& limi
     if (round % 2 != 0) spent_limit = nanoseconds_each(operations, limit, clock);
     result.add(spent, spent_limit);
   }
-  return result.comparison();
+  Comparison comparison = result.comparison();
+  if (clock == Clock::kProcessor) comparison.instructions = instructions_each(operations, work);
+  return comparison;
 }
 
 // The limit of a round is the slower of two loops that do the same.
@@ -99,7 +106,9 @@ Comparison compare_to_slower(unsigned rounds, std::uint64_t operations, F&& work
     const double spent = nanoseconds_each(operations, work);
     result.add(spent, std::max(one, nanoseconds_each(operations, other_limit)));
   }
-  return result.comparison();
+  Comparison comparison = result.comparison();
+  comparison.instructions = instructions_each(operations, work);
+  return comparison;
 }
 
 }  // namespace meterbank::bench

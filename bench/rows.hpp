@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "table.hpp"
+#include "report/table.hpp"
 
 namespace meterbank::bench {
 
@@ -18,7 +18,27 @@ struct Effort {
   std::vector<std::size_t> bulk = {1'000, 10'000, 100'000};
   unsigned fresh_reads = 400;  // a round
   unsigned fresh_rounds = 7;
+  std::vector<std::size_t> scale_instances = {1'000, 10'000, 100'000};
+  std::vector<std::size_t> scale_providers = {1, 100, 1'000};
   bool peers = false;
+
+  // Tiny inputs, which show that every row runs.
+  void become_quick() {
+    rounds = 3;
+    operations = 4096;
+    many = 2048;
+    live = 256;
+    bulk = {64, 1000};
+    fresh_reads = 20;
+    fresh_rounds = 2;
+    scale_instances = {16, 64, 256};
+    scale_providers = {1, 3, 9};
+  }
+  void become_large() {
+    bulk.push_back(1'000'000);
+    scale_instances.push_back(1'000'000);
+    scale_providers.push_back(5'000);
+  }
 };
 
 void publish_rows(const Effort& effort, Table& table);
@@ -42,6 +62,7 @@ void lease_admission_rows(const Effort& effort, Table& table);
 void lease_wait_rows(const Effort& effort, Table& table);
 void lease_machine_rows(const Effort& effort, Table& table);
 void lease_daemon_rows(const Effort& effort, Table& table);
+void scale_rows(const Effort& effort, Table& table);
 #ifdef METERBANK_BENCH_PCP
 void pcp_mmv_rows(const Effort& effort, Table& table);
 #endif

@@ -9,9 +9,9 @@
 
 namespace meterbank::bench {
 
-void give_up(const std::string& why) {
+void give_up(const std::string& why, int status) {
   std::fprintf(stderr, "meterbank_bench: %s\n", why.c_str());
-  std::exit(1);
+  std::exit(status);
 }
 
 std::string program_beside(std::string_view name) {

@@ -46,7 +46,8 @@ class Workplace {
   unsigned sets_ = 0;
 };
 
-[[noreturn]] void give_up(const std::string& why);
+// Ends the program.
+[[noreturn]] void give_up(const std::string& why, int status = 1);
 
 // Path of a program of the same build. Empty: it is not built.
 [[nodiscard]] std::string program_beside(std::string_view name);

@@ -92,6 +92,40 @@ void poll_one(const Effort& effort, Table& table) {
                   {});
 }
 
+// Two samples of one plan, each value a rate.
+void cook_all(const Effort& effort, Table& table) {
+  constexpr std::size_t kInstances = 1000;
+  const SetShape shape{.many = true};
+  Workplace workplace;
+  const Registration set = workplace.add(shape);
+  const std::vector<Instance> live = workplace.fill(set, shape, kInstances);
+  const Catalog catalog = open_catalog(workplace);
+  Query query = query_all(catalog);
+  Sample older, newer;
+  query.collect(older, {.monotonic_ns = 1'000'000'000});
+  query.collect(newer, {.monotonic_ns = 2'000'000'000});
+  const std::size_t values = kInstances * shape.counters;
+  const std::uint64_t turns = std::max<std::uint64_t>(1, effort.operations / values);
+  table.time_row("cook a plain counter, 1,000 instances of 8 (limit: collecting it)",
+                 compare(
+                     effort.rounds, turns * values,
+                     [&] {
+                       for (std::uint64_t turn = 0; turn < turns; ++turn) {
+                         double sum = 0;
+                         for (const Row& row : newer.since(older)) {
+                           for (const Value& value : row) sum += value.cooked.value;
+                         }
+                         keep(sum);
+                       }
+                     },
+                     [&] {
+                       for (std::uint64_t turn = 0; turn < turns; ++turn) {
+                         keep(query.collect(older, {.monotonic_ns = 1'000'000'000}).rows);
+                       }
+                     }),
+                 4.0);
+}
+
 // What a monitor pays when an instance comes or goes among many registrations that stand still.
 void follow_a_change(const Effort& effort, Table& table) {
   constexpr std::size_t kRegistrations = 32;
@@ -182,6 +216,7 @@ void catalog_rows(const Effort& effort, Table& table) {
     }
   }
   attach(effort, table);
+  cook_all(effort, table);
   follow_a_change(effort, table);
 }
 

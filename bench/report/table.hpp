@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one table that a run prints.
+// The one table that a run prints. It keeps its rows for the file of results.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "measure.hpp"
+#include "report/results.hpp"
 
 namespace meterbank::bench {
 
 class Table {
  public:
+  // The group of the rows that follow.
+  void begin(std::string_view group) { group_ = group; }
+
   // Judged by the median ratio.
   void ratio_row(std::string_view what, const Comparison& result, std::optional<double> hold);
   // Judged by the measured nanoseconds; the limit is there to compare with.
@@ -27,16 +31,26 @@ class Table {
   void seconds_row(std::string_view what, double measured, double other);
   void note_row(std::string_view what, std::string_view why);
 
+  // Of tables of another form, which their group prints itself.
+  void record(ResultRow row);
+
   void head() const;
   [[nodiscard]] unsigned misses() const noexcept { return misses_; }
+  [[nodiscard]] const std::vector<ResultRow>& rows() const noexcept { return rows_; }
 
  private:
   std::string verdict(double measured, std::optional<double> hold);
+  // Prints the row too.
+  void add(ResultRow row);
 
+  std::string group_;
+  std::vector<ResultRow> rows_;
   unsigned misses_ = 0;
 };
 
 // 0.62 ns, 12.3 us.
 [[nodiscard]] std::string time_text(double nanoseconds);
+// In the unit of a row: 0.62 ns, 256 B, 12.3 %.
+[[nodiscard]] std::string value_text(double value, std::string_view unit);
 
 }  // namespace meterbank::bench
