@@ -9,11 +9,11 @@ namespace {
 
 void put_field(std::string& line, std::string_view text) {
   line += '"';
-  for (const char c : text) {
-    if (c == '"') line += '"';
-    line += c;
+  for (auto at = text.find('"'); at != std::string_view::npos; at = text.find('"')) {
+    line.append(text.substr(0, at)).append(2, '"');
+    text.remove_prefix(at + 1);
   }
-  line += '"';
+  line.append(text).push_back('"');
 }
 
 constexpr char separator_of(LogFormat format) { return format == LogFormat::kCsv ? ',' : '\t'; }
@@ -33,6 +33,8 @@ std::string print_log_title(LogFormat format, const std::optional<LogZone>& zone
 
 void append_log_path(LogFormat format, std::string_view path, std::string& line) {
   line += separator_of(format);
+  const bool is_plain = plain_bytes(path) == path.size() && !is_spreadsheet_formula(path);
+  if (is_plain) return put_field(line, path);
   put_field(line, spreadsheet_text(escape_composed(path, Composed::kLine)));
 }
 
@@ -44,12 +46,18 @@ std::string print_log_header(const LogHeader& header) {
 
 std::string print_log_record(LogFormat format, const LogRecord& record) {
   std::string line;
-  put_field(line, print_log_time(record.time));
-  for (const auto& value : record.values) {
-    line += separator_of(format);
-    put_field(line, value.empty() ? " " : value);
-  }
+  append_log_time(record.time, line);
+  for (const auto& value : record.values) append_log_value(format, value, line);
   return line + kLogLineEnd;
+}
+
+void append_log_time(const LogTime& time, std::string& line) {
+  put_field(line, print_log_time(time));
+}
+
+void append_log_value(LogFormat format, std::string_view value, std::string& line) {
+  line += separator_of(format);
+  put_field(line, value.empty() ? " " : value);
 }
 
 }  // namespace meterbank

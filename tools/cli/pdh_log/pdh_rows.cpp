@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/pdh_log/pdh_rows.hpp"
 
-#include <fmt/format.h>
-
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "cli/format/kinds.hpp"
+#include "cli/format/quantity.hpp"
+#include "cli/format/rows/shared_texts.hpp"
 #include "meterbank/base/machine_name.hpp"
 #include "meterbank/pdh_log/log_format.hpp"
 #include "meterbank/shm/case_fold.hpp"
@@ -26,65 +28,80 @@ std::string_view name_of(const CounterView& counter) {
   return counter.name.empty() ? counter.symbol : counter.name;
 }
 
-std::string path_of(const Value& row) {
+// "\Set(instance)\Counter"
+void append_path(const Value& row, std::string& out) {
   const Counterset& set = row.set();
-  const auto counter = name_of(*row.counter);
-  if (!has_instance_names(set.instances)) return fmt::format("\\{}\\{}", set.name, counter);
-  return fmt::format("\\{}({})\\{}", set.name, row.row->instance_label(), counter);
+  out.append("\\").append(set.name);
+  if (has_instance_names(set.instances)) {
+    out.append("(").append(row.row->instance_label()).append(")");
+  }
+  out.append("\\").append(name_of(*row.counter));
 }
 
-// What path_of() is made of. Texts of a row live as long as the row.
-struct Path {
+// What a row is called, in the order of a path. Texts of a row live as long as the row.
+struct RowName {
   std::string_view set;
   std::string_view instance;
-  std::string_view counter;
   bool has_instance = false;
 
-  static Path of(const Value& row) {
+  static RowName of(const Value& row) {
     const Counterset& set = row.set();
     const bool has_instance = has_instance_names(set.instances);
-    return {set.name, has_instance ? row.instance().name : std::string_view(),
-            name_of(*row.counter), has_instance};
+    return {set.name, has_instance ? row.instance().name : std::string_view(), has_instance};
   }
 };
 
 // A provider that was started anew goes on in its old columns, so its process does not count, but
 // its user does. So does a row that was created anew, which has its old id only where that is part
 // of what it is.
-struct ColumnKey {
-  Path path;
+struct ColumnsKey {
+  RowName name;
   std::string_view provider;  // empty: of all
   std::uint32_t uid = 0;
   std::uint32_t id = 0;  // 0 where the name is enough
 
-  static ColumnKey of(const Value& row) {
-    if (is_of_all(row)) return {Path::of(row), {}, 0, 0};
+  static ColumnsKey of(const Value& row) {
+    if (is_of_all(row)) return {RowName::of(row), {}, 0, 0};
     const bool is_unique = row.set().identity == InstanceIdentity::kUnique;
-    return {Path::of(row), row.provider().name, row.provider().uid,
+    return {RowName::of(row), row.provider().name, row.provider().uid,
             is_unique ? 0 : row.instance().id};
   }
 };
 
+// A counter of whatever row is called so.
+struct CounterKey {
+  RowName row;
+  std::string_view counter;
+
+  static CounterKey of(const Value& row) { return {RowName::of(row), name_of(*row.counter)}; }
+};
+
 struct KeyHash {
-  std::size_t operator()(const Path& path) const noexcept {
-    constexpr std::size_t kSpread = 0x9e3779b97f4a7c15;
+  static constexpr std::size_t kOdd = 0x9e3779b97f4a7c15;
+
+  std::size_t operator()(const RowName& name) const noexcept {
     const KeyedFoldedHash hash;
-    return (hash(path.set) * kSpread ^ hash(path.instance)) * kSpread ^ hash(path.counter);
+    return hash(name.set) * kOdd ^ hash(name.instance);
   }
-  std::size_t operator()(const ColumnKey& key) const noexcept {
-    constexpr std::size_t kOdd = 0x9e3779b97f4a7c15;
-    return (*this)(key.path) ^ key.id * kOdd;
+  std::size_t operator()(const ColumnsKey& key) const noexcept {
+    return (*this)(key.name) ^ key.id * kOdd;
+  }
+  std::size_t operator()(const CounterKey& key) const noexcept {
+    return (*this)(key.row) * kOdd ^ KeyedFoldedHash()(key.counter);
   }
 };
 
 struct KeyEqual {
-  bool operator()(const Path& left, const Path& right) const noexcept {
+  bool operator()(const RowName& left, const RowName& right) const noexcept {
     return left.has_instance == right.has_instance && equal_folded(left.instance, right.instance) &&
-           equal_folded(left.counter, right.counter) && equal_folded(left.set, right.set);
+           equal_folded(left.set, right.set);
   }
-  bool operator()(const ColumnKey& left, const ColumnKey& right) const noexcept {
+  bool operator()(const ColumnsKey& left, const ColumnsKey& right) const noexcept {
     return left.uid == right.uid && left.id == right.id &&
-           equal_folded(left.provider, right.provider) && (*this)(left.path, right.path);
+           equal_folded(left.provider, right.provider) && (*this)(left.name, right.name);
+  }
+  bool operator()(const CounterKey& left, const CounterKey& right) const noexcept {
+    return equal_folded(left.counter, right.counter) && (*this)(left.row, right.row);
   }
 };
 
@@ -95,15 +112,55 @@ class TextPool {
     const auto known = texts_.find(text);
     return known != texts_.end() ? *known : *texts_.emplace(text).first;
   }
-  Path kept(const Path& path) {
-    return {kept(path.set), kept(path.instance), kept(path.counter), path.has_instance};
+  RowName kept(const RowName& name) {
+    return {kept(name.set), kept(name.instance), name.has_instance};
   }
-  ColumnKey kept(const ColumnKey& key) {
-    return {kept(key.path), kept(key.provider), key.uid, key.id};
+  ColumnsKey kept(const ColumnsKey& key) {
+    return {kept(key.name), kept(key.provider), key.uid, key.id};
   }
+  CounterKey kept(const CounterKey& key) { return {kept(key.row), kept(key.counter)}; }
 
  private:
   std::unordered_set<std::string, KeyedFoldedHash, FoldedEqual> texts_;
+};
+
+// The columns of the rows of one key, in order.
+class RowColumns {
+ public:
+  void add(std::string_view counter, std::uint32_t column) {
+    columns_.push_back({counter, column, 0});
+  }
+
+  // The first column of the counter that record number `record` has no value of. Namesakes are told
+  // apart by their order, as on Windows.
+  std::optional<std::uint32_t> next(std::string_view counter, std::uint64_t record) {
+    if (std::exchange(record_, record) != record) {
+      next_ = 0;
+      is_in_order_ = true;
+    }
+    const auto is_free = [&](const Column& column) {
+      return column.record != record && equal_folded(column.counter, counter);
+    };
+    // As long as the counters come in the order of the first sample, no column was passed over.
+    auto found = columns_.begin() + static_cast<std::ptrdiff_t>(next_);
+    is_in_order_ = is_in_order_ && found != columns_.end() && is_free(*found);
+    if (!is_in_order_) found = std::find_if(columns_.begin(), columns_.end(), is_free);
+    if (found == columns_.end()) return std::nullopt;
+    found->record = record;
+    next_ = static_cast<std::size_t>(found - columns_.begin()) + 1;
+    return found->number;
+  }
+
+ private:
+  struct Column {
+    std::string_view counter;
+    std::uint32_t number;
+    std::uint64_t record;  // that has a value here
+  };
+  std::vector<Column> columns_;
+  std::size_t next_ = 0;
+  bool is_in_order_ = true;
+  std::uint64_t record_ = 0;
 };
 
 class PdhWriter final : public RowWriter {
@@ -115,45 +172,60 @@ class PdhWriter final : public RowWriter {
   // A record is one line, whose columns are all rows of the first sample.
   void write(const Moment& moment, const TextSink& out) override {
     if (!is_open_) open(moment, out);
-    ++moments_;
-    LogRecord record;
-    record.time = log_time_of(moment.sample.time.realtime_ns);
-    record.values.resize(count_);
+    ++records_;
+    digits_.clear();
+    values_.assign(count_, {});
+    Places places;
     moment.rows([&](const Value& row) {
-      const auto found = columns_.find(ColumnKey::of(row));
-      if (found == columns_.end()) return true;
-      const auto column = found->second.next(moments_);
-      if (column) record.values[*column] = value_of(row);
+      RowColumns* const columns = columns_of(row, places);
+      if (columns == nullptr) return true;
+      const auto column = columns->next(name_of(*row.counter), records_);
+      if (column) values_[*column] = value_of(row);
       return true;
     });
-    out(print_log_record(format_, record));
+    std::string line;
+    append_log_time(log_time_of(moment.sample.time.realtime_ns), line);
+    for (const Digits& value : values_) {
+      append_log_value(format_, std::string_view(digits_).substr(value.begin, value.size), line);
+      if (line.size() >= kBytesAtOnce && !out(std::exchange(line, {}))) return;
+    }
+    out(line + kLogLineEnd);
   }
 
  private:
-  // The columns of one key. Namesakes are told apart by their order, as on Windows.
-  struct Columns {
-    std::vector<std::uint32_t> in_order;
-    std::uint32_t used = 0;  // in the record of `moment`
-    std::uint64_t moment = 0;
-
-    std::optional<std::uint32_t> next(std::uint64_t now) {
-      if (moment != now) used = 0;
-      moment = now;
-      if (used == in_order.size()) return std::nullopt;
-      return in_order[used++];
-    }
+  // The columns of a row are looked up once for its values.
+  using Places = SharedTexts<RowColumns*, std::string_view>;
+  // Of a value, in digits_.
+  struct Digits {
+    std::size_t begin = 0, size = 0;
   };
+
+  // Null: the first sample had no such row.
+  RowColumns* columns_of(const Value& row, Places& places) {
+    return places.of_row(row, [this](const Value& one) -> RowColumns* {
+      const auto found = columns_.find(ColumnsKey::of(one));
+      return found == columns_.end() ? nullptr : &found->second;
+    });
+  }
 
   void open(const Moment& moment, const TextSink& out) {
     is_open_ = true;
     const auto needs_label = rows_that_need_a_label(moment);
     const auto machine = machine_name();
     std::string line = print_log_title(format_, log_zone_at(moment.sample.time.realtime_ns));
+    std::string path, shown;
+    Places places;
     moment.rows([&](const Value& row) {
-      columns_[texts_.kept(ColumnKey::of(row))].in_order.push_back(count_);
-      const auto place = needs_label[count_] ? row.provider().label() : machine;
-      append_log_path(format_, escape_for_terminal(fmt::format("\\\\{}{}", place, path_of(row))),
-                      line);
+      RowColumns* const columns = places.of_row(
+          row, [this](const Value& one) { return &columns_[texts_.kept(ColumnsKey::of(one))]; });
+      const std::string_view counter = places.of_counter(
+          row, [this](const Value& one) { return texts_.kept(name_of(*one.counter)); });
+      columns->add(counter, count_);
+      path.assign("\\\\").append(needs_label[count_] ? row.provider().label() : machine);
+      append_path(row, path);
+      shown.clear();
+      escape_for_terminal(path, shown);
+      append_log_path(format_, shown, line);
       ++count_;
       return line.size() < kBytesAtOnce || out(std::exchange(line, {}));
     });
@@ -163,35 +235,43 @@ class PdhWriter final : public RowWriter {
   // Where providers offer the same, the machine's place says whose column it is.
   std::vector<bool> rows_that_need_a_label(const Moment& moment) {
     const bool has_others = spans_providers(moment);
-    std::unordered_map<Path, std::uint32_t, KeyHash, KeyEqual> offers;
+    std::unordered_map<CounterKey, std::uint32_t, KeyHash, KeyEqual> offers;
     if (has_others) {
       moment.rows([&](const Value& row) {
-        if (!row.row->needs_provider()) ++offers[texts_.kept(Path::of(row))];
+        if (!row.row->needs_provider()) ++offers[texts_.kept(CounterKey::of(row))];
         return true;
       });
     }
     std::vector<bool> needs_label;
     moment.rows([&](const Value& row) {
       needs_label.push_back(row.row->needs_provider() ||
-                            (has_others && offers.at(Path::of(row)) > 1));
+                            (has_others && offers.at(CounterKey::of(row)) > 1));
       return true;
     });
     return needs_label;
   }
 
-  [[nodiscard]] std::string value_of(const Value& row) const {
-    // A log has numbers only.
+  // A log has numbers only.
+  Digits value_of(const Value& row) {
     if (row.text.has_value() || !row_has_value(row, raw_)) return {};
-    return raw_ ? stored_text(row) : print_exact(row.cooked.value);
+    const std::size_t begin = digits_.size();
+    if (raw_) {
+      append_stored(row, digits_);
+    } else {
+      append_exact(row.cooked.value, digits_);
+    }
+    return {begin, digits_.size() - begin};
   }
 
   LogFormat format_;
   bool raw_;
-  std::unordered_map<ColumnKey, Columns, KeyHash, KeyEqual> columns_;
+  std::unordered_map<ColumnsKey, RowColumns, KeyHash, KeyEqual> columns_;
   TextPool texts_;  // of the keys
   bool is_open_ = false;
-  std::uint32_t count_ = 0;    // of columns
-  std::uint64_t moments_ = 0;  // written
+  std::uint32_t count_ = 0;     // of columns
+  std::uint64_t records_ = 0;   // written
+  std::vector<Digits> values_;  // of the record, one a column
+  std::string digits_;          // of all of them
 };
 
 }  // namespace

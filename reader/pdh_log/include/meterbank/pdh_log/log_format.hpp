@@ -38,5 +38,8 @@ inline constexpr const char* kLogLineEnd = "\r\n";
 void append_log_path(LogFormat format, std::string_view path, std::string& line);
 
 [[nodiscard]] std::string print_log_record(LogFormat format, const LogRecord& record);
+// The same line in pieces: the time, each value, kLogLineEnd.
+void append_log_time(const LogTime& time, std::string& line);
+void append_log_value(LogFormat format, std::string_view value, std::string& line);
 
 }  // namespace meterbank
