@@ -26,7 +26,8 @@ struct Comparison {
   Spread measured;  // ns an operation
   Spread limit;
   Spread ratio;
-  // Of what is measured, an operation; missing where they cannot be counted, or where it waits.
+  // Instructions of one measured operation. Missing if the machine cannot count them, or if the
+  // operation waits.
   std::optional<double> instructions = {};
 };
 

@@ -22,7 +22,7 @@ struct ChangedRow {
 struct Changes {
   std::vector<ChangedRow> rows;  // slower ones first; point into the compared results
   std::size_t unchanged = 0;
-  // Of these: rows of which either the measured cost or the ratio changed, but not both.
+  // How many of the unchanged rows changed in the measured cost or in the ratio, but not in both.
   std::size_t changed_in_part = 0;
   std::size_t not_compared = 0;  // measured once, and not in bytes
 

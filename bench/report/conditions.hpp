@@ -13,13 +13,13 @@ struct Conditions {
   std::string processor;  // "AMD EPYC"; "unknown" where /proc/cpuinfo names none
   // Numbers of /proc/cpuinfo, or for AArch64 the implementer and part. "-": not there.
   std::string family = "-", model = "-";
-  unsigned vector_bits = 64;  // of the loads with which Query::collect copies tiles
+  unsigned vector_bits = 64;  // width of the loads that copy tiles in Query::collect
   unsigned processors = 1;    // online
   std::string kernel;         // name and release
   std::string compiler;       // name and version
   std::string build;          // type and flags
 
-  // Of this process.
+  // Describes this process and its machine.
   static Conditions here();
 };
 

@@ -19,7 +19,7 @@ struct ResultRow {
   std::optional<Spread> measured = {};  // missing: the row could not be measured
   bool once = false;                    // measured without rounds: the three values are equal
   std::optional<Spread> limit = {}, ratio = {};
-  std::optional<double> instructions = {};  // of what is measured
+  std::optional<double> instructions = {};  // of one measured operation
   std::optional<double> hold = {};          // the figure
   bool hold_is_ratio = false;               // else it has the unit of the row
   std::string verdict = {};  // "holds", "misses", "-", or why the row could not be measured

@@ -38,6 +38,15 @@ std::string hold_cell(const ResultRow& row) {
 
 Spread one_value(double value) noexcept { return {value, value, value}; }
 
+ResultRow compared(std::string_view what, const Comparison& result) {
+  return {.name = std::string(what),
+          .unit = "ns",
+          .measured = result.measured,
+          .limit = result.limit,
+          .ratio = result.ratio,
+          .instructions = result.instructions};
+}
+
 }  // namespace
 
 std::string time_text(double nanoseconds) {
@@ -79,27 +88,19 @@ void Table::head() const {
 }
 
 void Table::ratio_row(std::string_view what, const Comparison& result, std::optional<double> hold) {
-  add({.name = std::string(what),
-       .unit = "ns",
-       .measured = result.measured,
-       .limit = result.limit,
-       .ratio = result.ratio,
-       .instructions = result.instructions,
-       .hold = hold,
-       .hold_is_ratio = true,
-       .verdict = verdict(result.ratio.median, hold)});
+  ResultRow row = compared(what, result);
+  row.hold = hold;
+  row.hold_is_ratio = true;
+  row.verdict = verdict(result.ratio.median, hold);
+  add(std::move(row));
 }
 
 void Table::time_row(std::string_view what, const Comparison& result,
                      std::optional<double> hold_ns) {
-  add({.name = std::string(what),
-       .unit = "ns",
-       .measured = result.measured,
-       .limit = result.limit,
-       .ratio = result.ratio,
-       .instructions = result.instructions,
-       .hold = hold_ns,
-       .verdict = verdict(result.measured.median, hold_ns)});
+  ResultRow row = compared(what, result);
+  row.hold = hold_ns;
+  row.verdict = verdict(result.measured.median, hold_ns);
+  add(std::move(row));
 }
 
 void Table::plain_row(std::string_view what, double measured, std::string_view unit,

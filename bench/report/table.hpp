@@ -24,14 +24,14 @@ class Table {
   // Judged by a number of `unit`.
   void plain_row(std::string_view what, double measured, std::string_view unit,
                  std::optional<double> hold);
-  // Of times that nothing is compared with.
+  // A time without a limit.
   void time_alone_row(std::string_view what, const Spread& measured, std::optional<double> hold_ns);
   // Of simulations: beside what another way of doing it gives. Shares of a whole; seconds.
   void share_row(std::string_view what, double measured, double other);
   void seconds_row(std::string_view what, double measured, double other);
   void note_row(std::string_view what, std::string_view why);
 
-  // Of tables of another form, which their group prints itself.
+  // Keeps a row without printing it: its group prints a table of another form.
   void record(ResultRow row);
 
   void head() const;

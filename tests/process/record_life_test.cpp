@@ -73,7 +73,7 @@ class RecordLife : public testing::Test {
     }
     return "absent";
   }
-  // The memory of the only provider in `directory`; null if there is none.
+  // Returns the memory of the only provider in `directory`, or null if there is no provider.
   [[nodiscard]] static std::shared_ptr<const MappedSegment> memory_of(
       const std::string& directory) {
     const auto catalog = Catalog::open({.directory = directory});

@@ -15,6 +15,7 @@
 #include "cli/format/kinds.hpp"
 #include "cli/format/listing.hpp"
 #include "cli/format/quantity.hpp"
+#include "cli/format/rows/row_words.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
@@ -65,9 +66,7 @@ struct ListedSet {
   }
 
   [[nodiscard]] const Counterset& set() const { return *registered->set; }
-  [[nodiscard]] std::string symbol() const {
-    return set().symbol.empty() ? set().name : set().symbol;
-  }
+  [[nodiscard]] std::string symbol() const { return word_of(set()); }
   [[nodiscard]] bool single() const { return !has_instance_names(set().instances); }
 };
 
@@ -226,11 +225,9 @@ void list_sets(const std::vector<ListedSet>& listed, const RowStyle& style, cons
 }
 
 std::string path_text(const ListedSet& entry, const CounterView& counter) {
-  return print_short(path_of({.provider = {},
-                              .set = entry.symbol(),
-                              .instance = {},
-                              .counter = counter.symbol.empty() ? counter.name : counter.symbol},
-                             PathSpelling::kShort));
+  return print_short(
+      path_of({.provider = {}, .set = entry.symbol(), .instance = {}, .counter = word_of(counter)},
+              PathSpelling::kShort));
 }
 
 std::string windows_text(const ListedSet& entry, const CounterView& counter) {

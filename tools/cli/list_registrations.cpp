@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/format/listing.hpp"
+#include "cli/format/rows/row_words.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/left_out.hpp"
 #include "cli/session/output.hpp"
@@ -45,9 +46,8 @@ void add_row(const ProviderView& provider, const RegisteredSet& registered, List
   const auto flags = flags_text(registered.flags);
   auto interested = Cell::number(provider.interested(registered));
   if (flags.empty()) interested = Cell::absent();
-  listing.add({Cell::text(provider.label()), Cell::text(set.symbol.empty() ? set.name : set.symbol),
-               Cell::text(set.name), Cell::text(set.guid.text()),
-               Cell::text(std::string(name_of(registered.state))),
+  listing.add({Cell::text(provider.label()), Cell::text(word_of(set)), Cell::text(set.name),
+               Cell::text(set.guid.text()), Cell::text(std::string(name_of(registered.state))),
                Cell::number(registered.generation), Cell::text(flags.empty() ? "-" : flags, flags),
                std::move(interested), Cell::number(live)});
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Question: how does what a reader pays grow with the number of instances, and of providers?
-// There is no limit to compare with. The exponent of the growth is the result: 1 is proportional.
+// There is no limit to compare with. The result is the exponent of the growth: at 1 the cost is
+// proportional to the size.
 #include <fmt/format.h>
 
 #include <cmath>

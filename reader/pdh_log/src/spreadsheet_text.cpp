@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 8> kFormulaMarks{"=",      "+",      "-",      "@",
                                                         "\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"};
-constexpr std::string_view kFirstBytes = "=+-@\xEF";  // of these marks
+constexpr std::string_view kFirstBytes = "=+-@\xEF";  // the first bytes of kFormulaMarks
 
 bool is_number(std::string_view text) noexcept {
   if (text.starts_with('+')) text.remove_prefix(1);

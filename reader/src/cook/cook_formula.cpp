@@ -213,16 +213,11 @@ SecondInput second_input_of(CounterType type) noexcept {
   return SecondInput::kNone;
 }
 
-CookedValue cook(const TypeRow& row, const RawValue* older, const RawValue& newer,
-                 CookOptions options) noexcept {
-  return Cooking(row, older, newer, options).cook();
-}
-
 CookedValue cook(CounterType type, const RawValue* older, const RawValue& newer,
                  CookOptions options) noexcept {
   const TypeRow* row = type_row_of(type);
   if (row == nullptr) return {0, CookStatus::kNotCookable};
-  return cook(*row, older, newer, options);
+  return Cooking(*row, older, newer, options).cook();
 }
 
 std::string_view name_of(CookStatus status) noexcept {

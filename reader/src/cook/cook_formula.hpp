@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "meterbank/reader/cook.hpp"
+#include "meterbank/shm/counter_type.hpp"
 
 namespace meterbank {
 
@@ -42,8 +42,5 @@ struct TypeRow {
 [[nodiscard]] std::span<const TypeRow> type_rows() noexcept;
 // Null: the type has no row.
 [[nodiscard]] const TypeRow* type_row_of(CounterType type) noexcept;
-// cook() of a type whose row was found before.
-[[nodiscard]] CookedValue cook(const TypeRow& row, const RawValue* older, const RawValue& newer,
-                               CookOptions options) noexcept;
 
 }  // namespace meterbank

@@ -4,12 +4,11 @@
 namespace meterbank {
 namespace {
 
-// Of CLOCK_MONOTONIC, in Hz.
+// CLOCK_MONOTONIC ticks a second.
 constexpr std::uint64_t kPerformanceFrequency = 1'000'000'000;
 
-// A writer may keep more than the 32 bits that a counter has; what it counts is the lower half.
 std::uint64_t cut(std::uint64_t value, const CounterView& counter) noexcept {
-  return width_of(counter.type) == 4 ? value & 0xffffffff : value;
+  return value & value_mask(counter);
 }
 
 std::uint64_t linked(const Counterset& set, const std::uint64_t* values, std::uint32_t word,
@@ -25,19 +24,18 @@ std::uint32_t components_of(const Counterset& set, const CounterView& counter) n
 
 }  // namespace
 
-RawValue raw_of(const SampleContent& sample, std::uint64_t time_ns, std::size_t row,
-                const Counterset& set, const CounterView& counter) noexcept {
-  const std::uint64_t* values = sample.row(row);
-  RawValue raw;
-  raw.stamped = set.stamp_word != kNoCounter;
-  raw.time_ns = raw.stamped ? values[set.stamp_word] : time_ns;
-  raw.value = cut(values[counter.word], counter);
-  raw.base = linked(set, values, counter.base, 0);
-  if (counter.base != kNoCounter) raw.base_bytes = width_of(set.counters[counter.base].type);
-  raw.multi = linked(set, values, components_of(set, counter), 1);
+RawValue raw_of(const std::uint64_t* words, std::uint64_t time_ns, const Counterset& set,
+                const CounterView& counter) noexcept {
+  const bool is_stamped = set.stamp_word != kNoCounter;
   // An object without a clock of its own lives by the performance clock.
-  raw.object_time = linked(set, values, counter.time, raw.time_ns);
-  raw.object_frequency = linked(set, values, counter.frequency, kPerformanceFrequency);
+  RawValue raw = unlinked(is_stamped ? words[set.stamp_word] : time_ns);
+  raw.stamped = is_stamped;
+  raw.value = cut(words[counter.word], counter);
+  raw.base = linked(set, words, counter.base, raw.base);
+  if (counter.base != kNoCounter) raw.base_bytes = width_of(set.counters[counter.base].type);
+  raw.multi = linked(set, words, components_of(set, counter), raw.multi);
+  raw.object_time = linked(set, words, counter.time, raw.object_time);
+  raw.object_frequency = linked(set, words, counter.frequency, raw.object_frequency);
   return raw;
 }
 
@@ -52,6 +50,11 @@ RawValue unlinked(std::uint64_t time_ns) noexcept {
   raw.time_ns = raw.object_time = time_ns;
   raw.object_frequency = kPerformanceFrequency;
   return raw;
+}
+
+// A writer may keep more than the 32 bits that a counter has; what it counts is the lower half.
+std::uint64_t value_mask(const CounterView& counter) noexcept {
+  return width_of(counter.type) == 4 ? 0xffffffff : ~std::uint64_t{0};
 }
 
 }  // namespace meterbank

@@ -9,10 +9,6 @@
 namespace meterbank {
 namespace {
 
-Words words_of(const SampleContent& sample, std::size_t row) noexcept {
-  return {sample.row(row), sample.plan->selection_of(row).set->set->form.words};
-}
-
 // Whether one is what the other was created anew as.
 bool is_same_identity(const Counterset& set, const InstanceView& left,
                       const InstanceView& right) noexcept {
@@ -137,8 +133,7 @@ bool RowCursor::next_of_answer(const ItemAnswer& answer) {
 
 void RowCursor::add_counter(const Counterset& set, std::uint32_t index) {
   const CounterView& counter = set.counters[index];
-  const std::uint64_t mask = width_of(counter.type) == 4 ? 0xffffffff : ~std::uint64_t{0};
-  counters_.push_back({&counter, index, plain_formula_of(set, counter), counter.word, mask});
+  counters_.push_back({&counter, index, plain_formula_of(set, counter), value_mask(counter)});
 }
 
 void RowCursor::use_counters_of(const QueryPlan::Selection& selection) {
@@ -165,7 +160,6 @@ void RowCursor::show(std::size_t row) {
   const QueryPlan::Selection& selection = plan.selection_of(row);
   const Counterset& set = *selection.set->set;
   is_total_ = false;
-  number_ = row;
   if (shown_ != &selection) {
     shown_ = &selection;
     row_ = Row();
@@ -185,20 +179,19 @@ void RowCursor::show(std::size_t row) {
   }
   const bool holds = holds_values(row_.status);
   const bool is_stamped = holds && set.stamp_word != kNoCounter;
-  words_ =
-      newer_->values.data() + selection.first_value + (row - selection.first_row) * set.form.words;
+  words_ = newer_->row(row);
   row_.time_ns = is_stamped ? words_[set.stamp_word] : newer_time_ns_;
   row_.has_namesake = plan.rows[row].has_namesake;
   row_.shares_name = plan.rows[row].shares_name;
-  has_older_ = holds && older_rows_.find(plan, row, before_);
-  words_before_ = has_older_ ? older_->row(before_) : nullptr;
-  has_plain_ = holds && is_of_one_plan_;
+  const bool has_older = holds && older_rows_.find(plan, row, before_);
+  words_before_ = has_older ? older_->row(before_) : nullptr;
+  may_cook_plain_ = holds && is_of_one_plan_;
 }
 
 bool RowCursor::show_total() {
   if (total_.size() == 0) return false;
   is_total_ = true;
-  has_plain_ = false;
+  may_cook_plain_ = false;
   shown_ = nullptr;
   row_ = total_.row();
   row_.source_.cursor = this;
@@ -240,12 +233,12 @@ void RowCursor::cook_in_full(std::size_t index) {
   value_.row = &row_;
   value_.counter = &counter;
   if (!holds_values(row_.status)) return;
-  value_.raw = raw_of(*newer_, newer_time_ns_, number_, set, counter);
-  value_.cooked = has_older_ ? cook_pair(counter, at)
-                             : meterbank::cook(counter.type, nullptr, value_.raw, options_);
+  value_.raw = raw_of(words_, newer_time_ns_, set, counter);
+  const bool has_older = words_before_ != nullptr;
+  value_.cooked = has_older ? cook_pair(counter, at)
+                            : meterbank::cook(counter.type, nullptr, value_.raw, options_);
   if (counter.form == ValueForm::kUnsigned && !counter.timed) return;
-  add_form(words_of(*newer_, number_), has_older_ ? older_words(counter, at) : Words(), room_,
-           value_);
+  add_form({words_, set.form.words}, has_older ? older_words(counter, at) : Words(), room_, value_);
 }
 
 // What plain values of one sample have in common.
@@ -265,7 +258,7 @@ Words RowCursor::older_words(const CounterView& counter, std::uint32_t index) co
   const CounterView& known = old_set.counters[index];
   const bool is_same = known.form == counter.form && known.more == counter.more &&
                        known.more_words == counter.more_words;
-  return is_same ? words_of(*older_, before_) : Words();
+  return is_same ? Words{words_before_, old_set.form.words} : Words();
 }
 
 CookedValue RowCursor::cook_pair(const CounterView& counter, std::uint32_t index) const {
@@ -280,7 +273,7 @@ CookedValue RowCursor::cook_pair(const CounterView& counter, std::uint32_t index
   if (index >= old_set.counters.size() || old_set.counters[index].type != counter.type) {
     return {0, CookStatus::kTypeChanged};
   }
-  const RawValue raw = raw_of(*older_, older_time_ns_, before_, old_set, old_set.counters[index]);
+  const RawValue raw = raw_of(words_before_, older_time_ns_, old_set, old_set.counters[index]);
   return meterbank::cook(counter.type, &raw, value_.raw, options_);
 }
 

@@ -35,7 +35,7 @@ class RowCursor {
   }
   // Cooks a value of the row.
   void cook(std::size_t index) {
-    const bool is_plain = has_plain_ && counters_[index].plain != Formula::kNone;
+    const bool is_plain = may_cook_plain_ && counters_[index].plain != Formula::kNone;
     return is_plain ? cook_plain(counters_[index]) : cook_in_full(index);
   }
   [[nodiscard]] const Value& value() const noexcept { return value_; }
@@ -45,10 +45,10 @@ class RowCursor {
   struct Counter {
     const CounterView* view;
     std::uint32_t index;  // in Counterset::counters
-    // Of an unsigned number that is_unlinked(): kValue, kDelta or kRate. Others: kNone.
+    // kValue, kDelta or kRate if the counter is plain: an unsigned number that is_unlinked(). Else
+    // kNone.
     Formula plain;
-    std::uint32_t word;  // CounterView::word
-    std::uint64_t mask;  // the bits of its word that count, if it is plain
+    std::uint64_t mask;  // value_mask()
   };
 
   [[nodiscard]] bool next_of_selections();
@@ -92,19 +92,16 @@ class RowCursor {
   Row row_;
   const QueryPlan::Selection* shown_ = nullptr;  // whose provider and set row_ has
   bool is_total_ = false;
-  std::size_t number_ = 0;  // of the row in the newer sample
-  bool has_older_ = false;
-  std::size_t before_ = 0;  // its number in the older one
-  // The words of the row; before: those of the same row in the older sample, null if it has none.
-  const std::uint64_t* words_ = nullptr;
-  const std::uint64_t* words_before_ = nullptr;
-  // The samples have one plan, or there is one sample: no row changed its life, no counter its
-  // type.
+  std::size_t before_ = 0;                // number of the row in the older sample, if that has it
+  const std::uint64_t* words_ = nullptr;  // of the row
+  const std::uint64_t* words_before_ = nullptr;  // of the same row in the older sample; null: none
+  // Both samples have the same plan, or there is one sample. Then each row is of the same life in
+  // both, and each counter of the same type.
   bool is_of_one_plan_ = false;
   double ticks_ = 0;  // between the samples, of the performance clock; 0: no time passed
   Value value_;
-  bool has_plain_ = false;  // values of the row, which holds values, may be cooked so
-  bool is_plain_ = false;   // value_ has what plain values share
+  bool may_cook_plain_ = false;  // the plain counters of the row
+  bool is_plain_ = false;        // value_ has what share_plain() writes
   FormRoom room_;
   Total total_;
   std::weak_ptr<const QueryPlan> ended_plan_;  // that the next are of
@@ -114,18 +111,18 @@ class RowCursor {
 inline void RowCursor::cook_plain(const Counter& counter) noexcept {
   if (!is_plain_) share_plain();
   value_.counter = counter.view;
-  value_.raw.value = words_[counter.word] & counter.mask;
+  value_.raw.value = words_[counter.view->word] & counter.mask;
   value_.cooked = cooked_plain(counter, value_.raw.value);
 }
 
-// What cook() makes of it, without what these formulas do not look at.
+// The result of cook(), by the three formulas that need no more than this.
 inline CookedValue RowCursor::cooked_plain(const Counter& counter,
                                            std::uint64_t now) const noexcept {
   if (words_before_ == nullptr) {
     if (counter.plain != Formula::kValue) return {0, CookStatus::kFirstSample};
     return {static_cast<double>(now), CookStatus::kNew};
   }
-  const std::uint64_t before = words_before_[counter.word] & counter.mask;
+  const std::uint64_t before = words_before_[counter.view->word] & counter.mask;
   const CookStatus status = now == before ? CookStatus::kUnchanged : CookStatus::kNew;
   if (counter.plain == Formula::kValue) return {static_cast<double>(now), status};
   const bool wraps = counter.mask != ~std::uint64_t{0};

@@ -89,7 +89,7 @@ void fold(const RegisteredSet& registered, const SampleContent& last, std::size_
     const CounterView& known = ended.set->counters[index];
     const CounterView* const counter = registered.set->find(known.id);
     if (counter == nullptr || counter->type != known.type || counter->form != known.form) continue;
-    const RawValue raw = raw_of(last, 0, row, *registered.set, *counter);
+    const RawValue raw = raw_of(last.row(row), 0, *registered.set, *counter);
     const CookedValue cooked =
         cooked_in_form(*counter, cook(counter->type, nullptr, raw), raw.value);
     if (cooked.status == CookStatus::kNotFinite) continue;

@@ -53,8 +53,9 @@ bool contains(const Range (&ranges)[size], char32_t code_point) noexcept {
 
 constexpr bool is_plain(char byte) noexcept { return byte >= ' ' && byte <= '~'; }
 
-// Of eight bytes. Subtracting ' ' sets the high bit of a smaller byte, adding one sets that of DEL,
-// and bytes beyond ASCII have it set. Only such bytes borrow from, or carry to, the next byte.
+// Tests eight bytes at once. Subtracting ' ' sets the high bit of a smaller byte, adding one sets
+// that of DEL, and bytes beyond ASCII have it set. Only such bytes borrow from, or carry to, the
+// next byte.
 constexpr bool are_plain(std::uint64_t bytes) noexcept {
   return (((bytes - ' ' * kEachByte) | (bytes + kEachByte) | bytes) & kHighBits) == 0;
 }

@@ -111,7 +111,7 @@ TEST_F(PlainValues, AreWhatCookMakesOfTheSameRawValues) {
   }
 }
 
-TEST_F(PlainValues, AreCookedSoAfterARowOfTheTotalToo) {
+TEST_F(PlainValues, AreRightBehindARowOfTheTotal) {
   constexpr std::array kCounters{CounterSpec{.id = 1, .name = "Done", .symbol = "done"}};
   const Registration set =
       *provider_.add({.name = "Behind", .symbol = "behind", .counters = kCounters});

@@ -177,7 +177,7 @@ std::string counter_text(const Value& row) {
 }
 
 void FieldLine::add(std::string_view text) {
-  if (!std::exchange(is_empty_, false)) text_ += format_ == Format::kCsv ? ',' : '\t';
+  if (!std::exchange(is_empty_, false)) text_ += field_separator(format_);
   if (format_ == Format::kPlain) {
     escape_for_terminal(text, text_, charset_);
   } else if (format_ == Format::kCsv) {

@@ -77,6 +77,9 @@ class RowWriter {
 [[nodiscard]] std::unique_ptr<RowWriter> make_row_writer(const RowStyle& style);
 
 // A line of fields in plain, tsv or csv, which differ in separator and quoting only.
+[[nodiscard]] constexpr char field_separator(Format format) noexcept {
+  return format == Format::kCsv ? ',' : '\t';
+}
 class FieldLine {
  public:
   // Appends to `text`.

@@ -124,43 +124,61 @@ class TextPool {
   std::unordered_set<std::string, KeyedFoldedHash, FoldedEqual> texts_;
 };
 
-// The columns of the rows of one key, in order.
+// The columns of the rows of one key, in the order of the first sample.
 class RowColumns {
  public:
   void add(std::string_view counter, std::uint32_t column) {
-    columns_.push_back({counter, column, 0});
+    columns_.push_back({counter, column});
   }
 
   // The first column of the counter that record number `record` has no value of. Namesakes are told
-  // apart by their order, as on Windows.
+  // apart by their order, as on Windows. Counters mostly come in the order of the columns; where a
+  // provider has changed it, they are looked up.
   std::optional<std::uint32_t> next(std::string_view counter, std::uint64_t record) {
     if (std::exchange(record_, record) != record) {
-      next_ = 0;
+      in_order_ = 0;
       is_in_order_ = true;
     }
-    const auto is_free = [&](const Column& column) {
-      return column.record != record && equal_folded(column.counter, counter);
-    };
-    // As long as the counters come in the order of the first sample, no column was passed over.
-    auto found = columns_.begin() + static_cast<std::ptrdiff_t>(next_);
-    is_in_order_ = is_in_order_ && found != columns_.end() && is_free(*found);
-    if (!is_in_order_) found = std::find_if(columns_.begin(), columns_.end(), is_free);
-    if (found == columns_.end()) return std::nullopt;
-    found->record = record;
-    next_ = static_cast<std::size_t>(found - columns_.begin()) + 1;
-    return found->number;
+    is_in_order_ = is_in_order_ && in_order_ != columns_.size() &&
+                   equal_folded(columns_[in_order_].counter, counter);
+    if (is_in_order_) return columns_[in_order_++].number;
+    return next_looked_up(counter);
   }
 
  private:
   struct Column {
     std::string_view counter;
     std::uint32_t number;
-    std::uint64_t record;  // that has a value here
   };
+  struct OfCounter {
+    std::vector<std::size_t> places;  // in columns_, rising
+    std::size_t used = 0;             // of them, by `record`
+    std::uint64_t record = 0;
+  };
+
+  std::optional<std::uint32_t> next_looked_up(std::string_view counter) {
+    if (by_counter_.empty()) {
+      for (std::size_t place = 0; place < columns_.size(); ++place) {
+        by_counter_[columns_[place].counter].places.push_back(place);
+      }
+    }
+    const auto found = by_counter_.find(counter);
+    if (found == by_counter_.end()) return std::nullopt;
+    auto& [places, used, record] = found->second;
+    if (std::exchange(record, record_) != record_) {
+      const auto behind = std::lower_bound(places.begin(), places.end(), in_order_);
+      used = static_cast<std::size_t>(behind - places.begin());
+    }
+    if (used == places.size()) return std::nullopt;
+    return columns_[places[used++]].number;
+  }
+
   std::vector<Column> columns_;
-  std::size_t next_ = 0;
-  bool is_in_order_ = true;
   std::uint64_t record_ = 0;
+  std::size_t in_order_ = 0;  // columns of it that were taken in their order
+  bool is_in_order_ = true;
+  // Made for the first record in another order.
+  std::unordered_map<std::string_view, OfCounter, KeyedFoldedHash, FoldedEqual> by_counter_;
 };
 
 class PdhWriter final : public RowWriter {

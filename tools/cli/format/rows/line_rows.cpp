@@ -26,7 +26,7 @@ std::string path_with_provider(const Value& row) {
 class LineWriter final : public RowWriter {
  public:
   explicit LineWriter(const RowStyle& style)
-      : style_(style), separator_(style.format == Format::kCsv ? ',' : '\t') {}
+      : style_(style), separator_(field_separator(style.format)) {}
 
   std::string begin() override {
     if (is_plain()) return {};
@@ -67,8 +67,7 @@ class LineWriter final : public RowWriter {
   }
 
  private:
-  // A line is what its row begins it with, the counter, the value, and what the counter ends it
-  // with.
+  // A line has the texts of its row, the name or path of the counter, the value, and `end`.
   struct RowTexts {
     std::string begin;
     PathPart path;  // plain

@@ -16,9 +16,9 @@
 
 namespace meterbank::cli {
 
-// A short path is the part of the row and, behind its last slash, that of the counter. Neither is
-// known of a path without a slash, that of a counter without a name, or where the counter's name
-// may begin with a mark for the character before it.
+// A short path is the row's part up to the last slash, then the counter's part. A path without a
+// slash (the counter has no name) has no known parts. A counter's part that begins beyond ASCII is
+// not known either: what a combining mark looks like depends on the character before it.
 struct PathPart {
   std::string text;
   bool is_known = false;
@@ -114,7 +114,7 @@ class SharedTexts {
   OfRow row_;
   std::vector<std::pair<CounterKey, OfCounter>> counters_;
   std::map<CounterKey, std::size_t> places_;  // in counters_
-  std::size_t first_ = 0, next_ = 0;          // of the row: its first counter, the one expected
+  std::size_t first_ = 0, next_ = 0;  // in counters_: the first of the row, the one expected next
   bool row_begins_ = false;
 };
 
