@@ -28,28 +28,6 @@ constexpr std::array kBinary{Prefix{kKibi * kKibi * kKibi * kKibi * kKibi * kKib
                              Prefix{kKibi * kKibi, "Mi"},
                              Prefix{kKibi, "Ki"}};
 
-// What a code means: a base unit and how many of it.
-struct Meaning {
-  std::string_view code;
-  std::string_view base;
-  double factor;
-};
-constexpr std::array kMeanings{Meaning{"10*-2", "1", 0.01},
-                               Meaning{"10*-3", "1", 0.001},
-                               Meaning{"ns", "s", 1e-9},
-                               Meaning{"us", "s", 1e-6},
-                               Meaning{"ms", "s", 1e-3},
-                               Meaning{"min", "s", 60},
-                               Meaning{"h", "s", 3600},
-                               Meaning{"d", "s", 86400},
-                               Meaning{"kBy", "By", 1e3},
-                               Meaning{"MBy", "By", 1e6},
-                               Meaning{"KiBy", "By", kKibi},
-                               Meaning{"MiBy", "By", kKibi* kKibi},
-                               Meaning{"GiBy", "By", kKibi* kKibi* kKibi},
-                               Meaning{"MHz", "Hz", 1e6},
-                               Meaning{"kHz", "Hz", 1e3}};
-
 std::string scaled(double value, std::span<const Prefix> prefixes, std::string_view symbol,
                    std::string_view per) {
   std::string_view prefix;
@@ -76,12 +54,6 @@ std::string print_unscaled(double value) {
   return size >= 1 ? fmt::format("{:.3f}", value) : fmt::format("{:.4g}", value);
 }
 
-std::string_view rate_suffix(std::string_view unit) {
-  constexpr std::string_view kPerSecond = "/s";
-  if (unit.size() < kPerSecond.size()) return {};
-  return unit.substr(unit.size() - 2) == kPerSecond ? kPerSecond : std::string_view{};
-}
-
 // An annotation like "{order}" says what is counted; the counter's name already does.
 std::string_view symbol_of(std::string_view unit) {
   if (unit == "1" || (!unit.empty() && unit.front() == '{')) return {};
@@ -100,19 +72,6 @@ std::string print_digits(double value) {
   return fmt::format("{:.2g}", value);
 }
 
-BaseUnit base_unit_of(std::string_view unit) {
-  const auto per = rate_suffix(unit);
-  const auto code = unit.substr(0, unit.size() - per.size());
-  for (const auto& meaning : kMeanings) {
-    if (code != meaning.code) continue;
-    // Dividing by a whole number is exact where multiplying by its inverse is not.
-    const bool is_part = meaning.factor < 1;
-    return {std::string(meaning.base).append(per), is_part ? 1 : meaning.factor,
-            is_part ? std::round(1 / meaning.factor) : 1};
-  }
-  return {std::string(unit)};
-}
-
 Quantity in_base_unit(double value, std::string_view unit) {
   BaseUnit base = base_unit_of(unit);
   return {base.of(value), std::move(base.unit)};
@@ -127,7 +86,7 @@ std::string print_quantity(double value, std::string_view unit, UnitStyle style)
   if (unit == "%") return fmt::format("{:.1f} %", value);
   if (unit.empty() && value == std::trunc(value)) return print_unscaled(value);
   const auto base = in_base_unit(value, unit);
-  const auto per = rate_suffix(unit);
+  const auto per = per_second(unit);
   value = base.value;
   unit = std::string_view(base.unit).substr(0, base.unit.size() - per.size());
   if (unit == "s" && per.empty()) return print_duration(value);

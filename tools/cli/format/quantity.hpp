@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "units/base_unit.hpp"
+
 namespace meterbank::cli {
 
 enum class UnitStyle : std::uint8_t {
@@ -16,16 +18,6 @@ enum class UnitStyle : std::uint8_t {
 
 // Three significant digits, but all digits of a whole number below 1,000: "7.40", "31.2", "112".
 [[nodiscard]] std::string print_digits(double value);
-
-// The unit that programs get instead of another: seconds, bytes, Hz. "250 MHz" is 250000000 Hz, a
-// value in hundredths ("10*-2") a plain number; units without a base stay as they are.
-struct BaseUnit {
-  std::string unit;
-  double factor = 1, divisor = 1;
-
-  [[nodiscard]] double of(double value) const noexcept { return value * factor / divisor; }
-};
-[[nodiscard]] BaseUnit base_unit_of(std::string_view unit);
 
 struct Quantity {
   double value = 0;

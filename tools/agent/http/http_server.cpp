@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/http/http_server.hpp"
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+
+#include <cerrno>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "agent/http/body.hpp"
+#include "agent/http/deadlines.hpp"
+#include "agent/http/negotiation.hpp"
+#include "agent/http/page_request.hpp"
+#include "agent/pages/schema_page.hpp"
+
+namespace meterbank::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What a client may take: for a request line and for the headers behind it; for the answer; until
+// it sends another request.
+constexpr auto kRequestTime = 10s;
+constexpr auto kAnswerTime = 60s;
+constexpr auto kIdleTime = 120s;
+constexpr unsigned kConnectionsMax = 512;
+constexpr unsigned kConnectionsOfOneAddressMax = 128;
+constexpr std::size_t kRequestBytesMax = std::size_t{32} << 10;  // request line and headers
+constexpr unsigned kPagesMax = 16;  // that are written at one time; each keeps its snapshot
+constexpr std::size_t kReadBytes = std::size_t{64} << 10;
+
+constexpr std::string_view kPlain = "text/plain; charset=utf-8";
+constexpr std::string_view kIndex =
+    "meterbank-agent: performance counters as metrics\n"
+    "\n"
+    "/metrics        metrics of all providers but the host's\n"
+    "/metrics/host   metrics of this machine, if `meterbank host` runs\n"
+    "/schema         the metrics and the counters that they are made of, as JSON\n"
+    "/-/healthy      200 while this program runs\n"
+    "/-/ready        200 if providers can be read\n"
+    "\n"
+    "Parameters of /metrics: set, instance, provider and name[], all of them globs and "
+    "repeatable;\n"
+    "shard=I/N for one of N parts; buckets=B,B,... for histograms with these buckets in text.\n";
+
+enum class Path : std::uint8_t { kMetrics, kHostMetrics, kSchema, kReady, kOther };
+
+Path path_of(std::string_view path) noexcept {
+  if (path == "/metrics") return Path::kMetrics;
+  if (path == "/metrics/host") return Path::kHostMetrics;
+  if (path == "/schema") return Path::kSchema;
+  if (path == "/-/ready") return Path::kReady;
+  return Path::kOther;
+}
+
+struct Answer {
+  unsigned status = MHD_HTTP_OK;
+  std::string text;
+  std::string_view type = kPlain;
+};
+
+}  // namespace
+
+struct HttpServer::State {
+  // One request, from its headers to the end of its answer.
+  struct Request {
+    State* state = nullptr;
+    MHD_Connection* connection = nullptr;
+    Path path = Path::kOther;
+    exposition::PageOptions options;
+    exposition::PageFormat format{};
+    Encoding encoding{};
+    std::shared_ptr<const exposition::Snapshot> snapshot;
+    bool has_asked = false;
+    bool is_page = false;
+    std::unique_ptr<Body> body;
+  };
+
+  State(ServerOptions server_options, SnapshotService& snapshots, PageCounts& page_counts)
+      : options(server_options), service(snapshots), counts(page_counts) {}
+  ~State() {
+    if (daemon != nullptr) MHD_stop_daemon(daemon);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  MHD_Result begin(MHD_Connection* connection, std::string_view path, std::string_view method,
+                   void** context);
+  MHD_Result go_on(Request& request);
+  MHD_Result answer_page(Request& request);
+  MHD_Result answer(MHD_Connection* connection, const Answer& answer, bool is_refusal);
+  void end(Request& request, bool is_complete) noexcept;
+  [[nodiscard]] Encoding encoding_for(MHD_Connection* connection) const;
+
+  static MHD_Result on_request(void* cls, MHD_Connection* connection, const char* url,
+                               const char* method, const char* version, const char* upload,
+                               std::size_t* upload_size, void** context) noexcept;
+  static void on_completed(void* cls, MHD_Connection* connection, void** context,
+                           MHD_RequestTerminationCode code) noexcept;
+  static void on_connection(void* cls, MHD_Connection* connection, void** context,
+                            MHD_ConnectionNotificationCode code) noexcept;
+  static void* on_request_line(void* cls, const char* uri, MHD_Connection* connection) noexcept;
+  static ssize_t on_read(void* cls, std::uint64_t position, char* out, std::size_t bytes) noexcept;
+
+  ServerOptions options;
+  SnapshotService& service;
+  PageCounts& counts;
+  Deadlines deadlines;
+  unsigned pages = 0;  // that are being written
+  MHD_Daemon* daemon = nullptr;
+};
+
+namespace {
+
+std::string_view header(MHD_Connection* connection, const char* name) noexcept {
+  const char* const value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+Parameters parameters_of(MHD_Connection* connection) {
+  Parameters parameters;
+  MHD_get_connection_values(
+      connection, MHD_GET_ARGUMENT_KIND,
+      [](void* list, MHD_ValueKind /*kind*/, const char* name, const char* value) {
+        static_cast<Parameters*>(list)->emplace_back(name, value == nullptr ? "" : value);
+        return MHD_YES;
+      },
+      &parameters);
+  return parameters;
+}
+
+bool is_loopback(MHD_Connection* connection) noexcept {
+  const MHD_ConnectionInfo* const info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  if (info == nullptr || info->client_addr == nullptr) return false;
+  constexpr std::uint32_t kNet = 127;
+  if (info->client_addr->sa_family == AF_INET) {
+    const auto* const address = reinterpret_cast<const sockaddr_in*>(info->client_addr);
+    return ntohl(address->sin_addr.s_addr) >> 24 == kNet;
+  }
+  if (info->client_addr->sa_family != AF_INET6) return false;
+  const auto* const address = reinterpret_cast<const sockaddr_in6*>(info->client_addr);
+  const std::uint8_t* const bytes = address->sin6_addr.s6_addr;
+  constexpr std::size_t kMappedAt = 12;  // of an IPv4 address in one of IPv6
+  const bool is_mapped = IN6_IS_ADDR_V4MAPPED(&address->sin6_addr) != 0;
+  return IN6_IS_ADDR_LOOPBACK(&address->sin6_addr) != 0 || (is_mapped && bytes[kMappedAt] == kNet);
+}
+
+}  // namespace
+
+MHD_Result HttpServer::State::on_request(void* cls, MHD_Connection* connection, const char* url,
+                                         const char* method, const char* /*version*/,
+                                         const char* /*upload*/, std::size_t* upload_size,
+                                         void** context) noexcept {
+  State& state = *static_cast<State*>(cls);
+  try {
+    if (*context == nullptr) return state.begin(connection, url, method, context);
+    // A body is of no use here; it is read and forgotten, as far as the deadline lets it.
+    if (*upload_size != 0) {
+      *upload_size = 0;
+      return MHD_YES;
+    }
+    return state.go_on(*static_cast<Request*>(*context));
+  } catch (const std::bad_alloc&) {
+    state.counts.overloaded();
+    return MHD_NO;  // closes the connection
+  }
+}
+
+// The headers are here. Nothing may be answered before the rest of the request is.
+MHD_Result HttpServer::State::begin(MHD_Connection* connection, std::string_view path,
+                                    std::string_view method, void** context) {
+  deadlines.extend(connection, kAnswerTime);
+  auto request = std::make_unique<Request>();
+  request->state = this;
+  request->connection = connection;
+  const bool is_get = method == MHD_HTTP_METHOD_GET || method == MHD_HTTP_METHOD_HEAD;
+  const auto refuse = [&](Answer refusal) { return answer(connection, refusal, true); };
+  if (!is_get) return refuse({MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed\n"});
+  request->path = path_of(path);
+  if (request->path == Path::kOther) {
+    if (path == "/-/healthy") return answer(connection, {MHD_HTTP_OK, "healthy\n"}, false);
+    if (path == "/") return answer(connection, {MHD_HTTP_OK, std::string(kIndex)}, false);
+    return refuse({MHD_HTTP_NOT_FOUND, "not found; / lists the paths\n"});
+  }
+  auto parsed = parse_page_request(parameters_of(connection));
+  if (!parsed) return refuse({MHD_HTTP_BAD_REQUEST, parsed.error().message() + "\n"});
+  request->options = std::move(*parsed);
+  request->format = choose_format(header(connection, MHD_HTTP_HEADER_ACCEPT));
+  request->encoding = encoding_for(connection);
+  *context = request.release();
+  return MHD_YES;
+}
+
+MHD_Result HttpServer::State::go_on(Request& request) {
+  if (!request.has_asked) {
+    const bool is_page = request.path == Path::kMetrics || request.path == Path::kHostMetrics;
+    if (is_page && pages >= kPagesMax) {
+      counts.overloaded();
+      return answer(request.connection,
+                    {MHD_HTTP_SERVICE_UNAVAILABLE, "too many pages are being written; try again\n"},
+                    false);
+    }
+    request.has_asked = true;
+    request.is_page = is_page;
+    if (is_page) {
+      ++pages;
+      counts.page_begun();
+    }
+    MHD_suspend_connection(request.connection);
+    service.ask([&request](std::shared_ptr<const exposition::Snapshot> snapshot) {
+      request.snapshot = std::move(snapshot);
+      MHD_resume_connection(request.connection);
+    });
+    return MHD_YES;
+  }
+  if (request.snapshot == nullptr) {
+    counts.overloaded();
+    return answer(request.connection, {MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory; try again\n"},
+                  false);
+  }
+  switch (request.path) {
+    case Path::kReady:
+      return answer(request.connection, {MHD_HTTP_OK, "ready\n"}, false);
+    case Path::kSchema:
+      return answer(request.connection,
+                    {MHD_HTTP_OK, schema_page(*request.snapshot->layout), "application/json"},
+                    false);
+    default:
+      return answer_page(request);
+  }
+}
+
+MHD_Result HttpServer::State::answer_page(Request& request) {
+  const bool is_of_host = request.path == Path::kHostMetrics;
+  request.options.host = is_of_host ? exposition::HostRows::kAlone : exposition::HostRows::kWithout;
+  request.body = make_body(
+      exposition::make_page_writer(request.format, request.snapshot, std::move(request.options)),
+      request.encoding);
+  MHD_Response* const response = MHD_create_response_from_callback(
+      MHD_SIZE_UNKNOWN, kReadBytes, &State::on_read, &request, nullptr);
+  if (response == nullptr) throw std::bad_alloc();
+  const std::string type(exposition::content_type_of(request.format));
+  MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type.c_str());
+  MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding");
+  if (request.encoding != Encoding::kIdentity) {
+    const std::string encoding(name_of(request.encoding));
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, encoding.c_str());
+  }
+  const MHD_Result queued = MHD_queue_response(request.connection, MHD_HTTP_OK, response);
+  MHD_destroy_response(response);
+  return queued;
+}
+
+ssize_t HttpServer::State::on_read(void* cls, std::uint64_t /*position*/, char* out,
+                                   std::size_t bytes) noexcept {
+  Request& request = *static_cast<Request*>(cls);
+  try {
+    const std::size_t read = request.body->read(out, bytes);
+    if (read == 0) return MHD_CONTENT_READER_END_OF_STREAM;
+    request.state->counts.sent(read);
+    return static_cast<ssize_t>(read);
+  } catch (const std::bad_alloc&) {
+    return MHD_CONTENT_READER_END_WITH_ERROR;
+  }
+}
+
+MHD_Result HttpServer::State::answer(MHD_Connection* connection, const Answer& answer,
+                                     bool is_refusal) {
+  if (is_refusal) counts.refused();
+  MHD_Response* const response = MHD_create_response_from_buffer(
+      answer.text.size(), const_cast<char*>(answer.text.data()), MHD_RESPMEM_MUST_COPY);
+  if (response == nullptr) throw std::bad_alloc();
+  const std::string type(answer.type);
+  MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type.c_str());
+  MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+  if (answer.status == MHD_HTTP_METHOD_NOT_ALLOWED) {
+    MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+  }
+  if (answer.status == MHD_HTTP_SERVICE_UNAVAILABLE) {
+    MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+  }
+  const MHD_Result queued = MHD_queue_response(connection, answer.status, response);
+  MHD_destroy_response(response);
+  return queued;
+}
+
+Encoding HttpServer::State::encoding_for(MHD_Connection* connection) const {
+  const bool is_wanted = options.compression == Compression::kAlways ||
+                         (options.compression == Compression::kRemote && !is_loopback(connection));
+  return is_wanted ? choose_encoding(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING))
+                   : Encoding::kIdentity;
+}
+
+void HttpServer::State::on_completed(void* cls, MHD_Connection* connection, void** context,
+                                     MHD_RequestTerminationCode code) noexcept {
+  State& state = *static_cast<State*>(cls);
+  state.deadlines.extend(connection, kIdleTime);
+  const std::unique_ptr<Request> request(static_cast<Request*>(*context));
+  *context = nullptr;
+  if (request == nullptr || !request->is_page) return;
+  --state.pages;
+  const std::uint64_t bytes = request->body == nullptr ? 0 : request->body->page_bytes();
+  state.counts.page_ended(bytes, code != MHD_REQUEST_TERMINATED_COMPLETED_OK);
+}
+
+void HttpServer::State::on_connection(void* cls, MHD_Connection* connection, void** /*context*/,
+                                      MHD_ConnectionNotificationCode code) noexcept {
+  State& state = *static_cast<State*>(cls);
+  if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+    state.deadlines.forget(connection);
+    return;
+  }
+  const MHD_ConnectionInfo* const info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  if (info != nullptr) state.deadlines.add(connection, info->connect_fd, kRequestTime);
+}
+
+void* HttpServer::State::on_request_line(void* cls, const char* /*uri*/,
+                                         MHD_Connection* connection) noexcept {
+  static_cast<State*>(cls)->deadlines.extend(connection, kRequestTime);
+  return nullptr;
+}
+
+Result<HttpServer> HttpServer::start(UniqueFd listener, ServerOptions options,
+                                     SnapshotService& snapshots, PageCounts& counts) {
+  auto state = std::make_unique<State>(options, snapshots, counts);
+  constexpr unsigned kFlags =
+      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
+  state->daemon =
+      MHD_start_daemon(kFlags, 0, nullptr, nullptr, &State::on_request, state.get(),             //
+                       MHD_OPTION_LISTEN_SOCKET, listener.get(),                                 //
+                       MHD_OPTION_CONNECTION_LIMIT, kConnectionsMax,                             //
+                       MHD_OPTION_PER_IP_CONNECTION_LIMIT, kConnectionsOfOneAddressMax,          //
+                       MHD_OPTION_CONNECTION_MEMORY_LIMIT, kRequestBytesMax,                     //
+                       MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(kIdleTime.count()),  //
+                       MHD_OPTION_NOTIFY_COMPLETED, &State::on_completed, state.get(),           //
+                       MHD_OPTION_NOTIFY_CONNECTION, &State::on_connection, state.get(),         //
+                       MHD_OPTION_URI_LOG_CALLBACK, &State::on_request_line, state.get(),        //
+                       MHD_OPTION_END);
+  if (state->daemon == nullptr) {
+    return fail(ErrorCode::kSystem, "start the HTTP server", {}, errno);
+  }
+  // It closes the socket when it stops.
+  static_cast<void>(listener.release());
+  return HttpServer(std::move(state));
+}
+
+HttpServer::HttpServer(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+HttpServer::HttpServer(HttpServer&&) noexcept = default;
+HttpServer& HttpServer::operator=(HttpServer&&) noexcept = default;
+HttpServer::~HttpServer() = default;
+
+}  // namespace meterbank::agent

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The HTTP server of the exporter. One thread writes all answers, piece by piece, so that a large
+// page delays no other answer for longer than a piece takes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "agent/pages/page_counts.hpp"
+#include "agent/pages/snapshot_service.hpp"
+#include "meterbank/base/result.hpp"
+#include "meterbank/base/unique_fd.hpp"
+
+namespace meterbank::agent {
+
+// Whether pages are compressed for clients that accept it. Between two processes of one machine it
+// costs more than it spares.
+enum class Compression : std::uint8_t { kRemote, kAlways, kNever };
+
+struct ServerOptions {
+  Compression compression = Compression::kRemote;
+};
+
+class HttpServer {
+ public:
+  // Serves on a listening socket until it is destroyed. `snapshots` and `counts` must outlive it,
+  // and the service must be stopped before. Errors: kSystem.
+  static Result<HttpServer> start(UniqueFd listener, ServerOptions options,
+                                  SnapshotService& snapshots, PageCounts& counts);
+  HttpServer(HttpServer&&) noexcept;
+  HttpServer& operator=(HttpServer&&) noexcept;
+  ~HttpServer();
+
+ private:
+  struct State;
+  explicit HttpServer(std::unique_ptr<State> state) noexcept;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace meterbank::agent

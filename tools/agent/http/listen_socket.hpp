@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "meterbank/base/result.hpp"
+#include "meterbank/base/unique_fd.hpp"
+
+namespace meterbank::agent {
+
+struct ListenSocket {
+  UniqueFd socket;
+  std::string address;  // with the port that it has: "127.0.0.1:19400", "[::1]:19400"
+};
+
+// Listens on "127.0.0.1:19400", "[::1]:19400" or "localhost:19400". Errors: kInvalidArgument (the
+// text), kDenied, kExists (the port is taken), kSystem.
+[[nodiscard]] Result<ListenSocket> open_listen_socket(const std::string& text);
+
+}  // namespace meterbank::agent

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Takes snapshots in a thread of its own, so that a provider that answers late delays the pages
+// that wait for it and nothing else. Requests that wait at the same time get the same snapshot, and
+// never one that was begun before they came.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "exposition/snapshot/snapshots.hpp"
+
+namespace meterbank::agent {
+
+class SnapshotService {
+ public:
+  // Null: there was no memory for one, or the service has ended. Called in the service's thread, or
+  // in that of the caller of stop(); must not throw.
+  using Ready = std::function<void(std::shared_ptr<const exposition::Snapshot>)>;
+  // Called behind each snapshot with what it took, in ns, and how many requests get it.
+  using Taken = std::function<void(std::uint64_t duration_ns, std::size_t requests)>;
+
+  SnapshotService(exposition::Snapshots snapshots, Taken taken);
+  ~SnapshotService();
+
+  void ask(Ready ready);
+  // Answers all that wait, and ends the thread. ask() answers at once from then on.
+  void stop();
+
+ private:
+  void run();
+
+  exposition::Snapshots snapshots_;  // of the thread
+  Taken taken_;
+  std::mutex mutex_;
+  std::condition_variable asked_;
+  std::vector<Ready> waiting_;
+  bool is_stopped_ = false;
+  std::thread thread_;
+};
+
+}  // namespace meterbank::agent

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A metric family: what one counter of a counterset becomes for Prometheus and its relatives.
+// docs/exporter.md has the table of counter types.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meterbank/reader/catalog.hpp"
+
+namespace meterbank::exposition {
+
+enum class FamilyType : std::uint8_t { kCounter, kGauge, kSummary, kHistogram, kInfo };
+
+// What samples have behind the name of their family: "_total", "_info" or nothing.
+[[nodiscard]] constexpr std::string_view suffix_of(FamilyType type) noexcept {
+  if (type == FamilyType::kCounter) return "_total";
+  return type == FamilyType::kInfo ? "_info" : "";
+}
+
+// How one number is computed from the words of a row.
+struct NumberSource {
+  enum class Rule : std::uint8_t {
+    kUnsigned,   // value & mask, times factor / divisor
+    kSigned,     // two's complement
+    kReal,       // the bits of a double
+    kShare,      // value / other
+    kOfClock,    // value / frequency: ticks of the set's own clock as seconds
+    kStartTime,  // value is when something began, on the clock `other`; seconds since 1970
+  };
+  Rule rule = Rule::kUnsigned;
+  std::uint32_t word = kNoCounter;
+  std::uint64_t mask = ~std::uint64_t{0};
+  std::uint32_t other = kNoCounter;
+  std::uint64_t other_mask = ~std::uint64_t{0};
+  std::uint32_t frequency = kNoCounter;
+  double factor = 1, divisor = 1;
+
+  // A whole number, printed with all its digits.
+  [[nodiscard]] bool is_whole() const noexcept {
+    return (rule == Rule::kUnsigned || rule == Rule::kSigned) && factor == 1 && divisor == 1;
+  }
+};
+
+struct Family {
+  std::string name;  // without "_total" and "_info"
+  FamilyType type = FamilyType::kGauge;
+  std::string unit;  // the last words of the name, or empty
+  std::string help;
+  NumberSource value;  // of a summary: the sum
+  NumberSource count;  // of a summary
+  // Of a distribution or a text; in the counterset that the family was made of.
+  const CounterView* counter = nullptr;
+};
+
+// The families of these counters, given as indexes in Counterset::counters, in their order.
+// Counters without a number make none. Names start with `prefix` and may be equal: see PageLayout.
+[[nodiscard]] std::vector<Family> families_of(const Counterset& set,
+                                              std::span<const std::uint32_t> counters,
+                                              std::string_view prefix);
+
+}  // namespace meterbank::exposition

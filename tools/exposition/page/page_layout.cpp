@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exposition/page/page_layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <set>
+#include <unordered_set>
+
+#include "exposition/family/metric_name.hpp"
+
+namespace meterbank::exposition {
+namespace {
+
+// Rows that a provider published as the total of others: "_Total", and "0,_Total" of a node.
+bool is_published_total(std::string_view instance) noexcept {
+  return instance == kTotalName || instance.ends_with(",_Total");
+}
+
+// What a page says of its providers and of itself.
+constexpr std::array<std::string_view, 9> kReservedNames = {"provider",
+                                                            "provider_info",
+                                                            "provider_up",
+                                                            "provider_start_time_seconds",
+                                                            "snapshot_skew_seconds",
+                                                            "snapshot_rows",
+                                                            "snapshot_rows_repeated",
+                                                            "snapshot_families_renamed",
+                                                            "snapshot_providers_left_out"};
+
+std::string instance_label_of(const Counterset& set) {
+  if (!has_instance_names(set.instances)) return {};
+  std::string label = snake_case(set.label);
+  return is_free_label(label) ? label : "instance_name";
+}
+
+// Every name that samples of the family have.
+std::vector<std::string> sample_names_of(const std::string& name, FamilyType type) {
+  switch (type) {
+    case FamilyType::kCounter:
+      return {name, name + "_total", name + "_created"};
+    case FamilyType::kGauge:
+      return {name};
+    case FamilyType::kSummary:
+      return {name, name + "_sum", name + "_count", name + "_created"};
+    case FamilyType::kHistogram:
+      return {name, name + "_sum", name + "_count", name + "_bucket", name + "_created"};
+    case FamilyType::kInfo:
+      return {name, name + "_info"};
+  }
+  return {name};
+}
+
+// Countersets of one symbol whose counters share families. A set that was declared without a GUID
+// has one of its own in each provider, so GUIDs do not decide; a provider's second set of the
+// symbol does not belong to the group of the first.
+struct Group {
+  std::shared_ptr<const Counterset> set;        // the first one
+  std::map<std::string, std::size_t> families;  // by name, type and unit
+  std::set<std::vector<std::string>> labels;    // values of the common labels of its blocks
+};
+
+std::vector<std::string> values_of(const std::vector<Label>& labels) {
+  std::vector<std::string> values;
+  values.reserve(labels.size());
+  for (const Label& label : labels) values.push_back(label.value);
+  return values;
+}
+
+class LayoutBuilder {
+ public:
+  LayoutBuilder(const std::vector<SelectedSet>& selected, std::string_view prefix,
+                StartTimes& starts, std::uint64_t last_look_ns)
+      : selected_(selected), prefix_(prefix), starts_(starts), last_look_ns_(last_look_ns) {}
+
+  PageLayout build();
+
+ private:
+  void count_names();
+  void add(const SelectedSet& selected, std::size_t first_row);
+  [[nodiscard]] Group& group_of(const RowBlock& block);
+  [[nodiscard]] RowBlock block_of(const SelectedSet& selected, std::size_t first_row);
+  void add_common_labels(const SelectedSet& selected, RowBlock& block);
+  static void tell_apart(Group& group, RowBlock& block);
+  static void add_rows(const SelectedSet& selected, RowBlock& block);
+  void add_families(const SelectedSet& selected, Group& group, std::size_t block);
+  [[nodiscard]] std::size_t new_family(const Family& family, const Counterset& set);
+  [[nodiscard]] bool take_names(const std::string& name, FamilyType type);
+
+  const std::vector<SelectedSet>& selected_;
+  std::string prefix_;
+  StartTimes& starts_;
+  std::uint64_t last_look_ns_;
+  PageLayout layout_;
+  std::map<std::string, std::set<const ProviderView*>> providers_;  // by name
+  std::multimap<std::string, Group> groups_;                        // by symbol
+  std::unordered_set<std::string> names_;
+};
+
+PageLayout LayoutBuilder::build() {
+  for (const std::string_view reserved : kReservedNames)
+    names_.insert(prefix_ + std::string(reserved));
+  count_names();
+  std::vector<std::size_t> first_rows(selected_.size());
+  std::vector<std::size_t> order;
+  std::size_t row = 0;
+  for (std::size_t index = 0; index < selected_.size(); ++index) {
+    first_rows[index] = row;
+    row += selected_[index].instances();
+    // The shares of a shared set are its rows; what else is added up has rows of its own.
+    const bool is_repeated =
+        selected_[index].is_total() && !is_shared(selected_[index].set().instances);
+    if (!is_repeated) order.push_back(index);
+  }
+  std::stable_sort(order.begin(), order.end(), [this](std::size_t left, std::size_t right) {
+    return comes_before(selected_[left].provider(), selected_[right].provider());
+  });
+  for (const std::size_t index : order) add(selected_[index], first_rows[index]);
+  starts_.forget_others();
+  for (const RowBlock& block : layout_.blocks) layout_.repeated += block.repeated;
+  return std::move(layout_);
+}
+
+void LayoutBuilder::count_names() {
+  for (const SelectedSet& selected : selected_) {
+    const ProviderView& provider = selected.provider();
+    providers_[clean_text(provider.name)].insert(&provider);
+  }
+}
+
+void LayoutBuilder::add(const SelectedSet& selected, std::size_t first_row) {
+  RowBlock block = block_of(selected, first_row);
+  add_common_labels(selected, block);
+  Group& group = group_of(block);
+  tell_apart(group, block);
+  add_rows(selected, block);
+  layout_.blocks.push_back(std::move(block));
+  add_families(selected, group, layout_.blocks.size() - 1);
+}
+
+Group& LayoutBuilder::group_of(const RowBlock& block) {
+  const std::string symbol = snake_case(block.set->symbol);
+  const auto [begin, end] = groups_.equal_range(symbol);
+  for (auto known = begin; known != end; ++known) {
+    Group& group = known->second;
+    const bool is_same = group.set->guid == block.set->guid;
+    if (is_same ? agree(*group.set, *block.set) : !group.labels.contains(values_of(block.common))) {
+      return group;
+    }
+  }
+  return groups_.emplace(symbol, Group{block.set, {}, {}})->second;
+}
+
+RowBlock LayoutBuilder::block_of(const SelectedSet& selected, std::size_t first_row) {
+  RowBlock block;
+  block.first_row = first_row;
+  block.set = selected.registered().set;
+  block.set_symbol = clean_text(selected.set().symbol);
+  block.provider_name = clean_text(selected.provider().name);
+  block.starts_ns = starts_.of(selected, last_look_ns_);
+  block.instance_label = instance_label_of(selected.set());
+  return block;
+}
+
+void LayoutBuilder::add_common_labels(const SelectedSet& selected, RowBlock& block) {
+  const ProviderView& provider = selected.provider();
+  block.common.push_back({"provider", block.provider_name});
+  if (providers_[block.provider_name].size() > 1) {
+    block.common.push_back({"pid", std::to_string(provider.named_pid())});
+  }
+  if (!provider.trusted) block.common.push_back({"uid", std::to_string(provider.uid)});
+}
+
+void LayoutBuilder::tell_apart(Group& group, RowBlock& block) {
+  std::vector<std::string> values = values_of(block.common);
+  if (group.labels.insert(values).second) return;
+  values.emplace_back();
+  std::size_t number = 2;
+  do {
+    values.back() = std::to_string(number++);
+  } while (!group.labels.insert(values).second);
+  block.common.push_back({"registration", values.back()});
+}
+
+void LayoutBuilder::add_rows(const SelectedSet& selected, RowBlock& block) {
+  std::string common;
+  for (const Label& label : block.common) append_label(common, label.name, label.value);
+  const std::size_t rows = selected.instances();
+  block.places.resize(rows, RowPlace::kShown);
+  if (block.instance_label.empty()) {
+    // One row; what a hostile provider adds to it would have its labels.
+    block.texts.assign(rows, common);
+    for (std::size_t row = 1; row < rows; ++row) block.places[row] = RowPlace::kRepeated;
+    block.repeated = rows > 1 ? rows - 1 : 0;
+    return;
+  }
+  block.instances.reserve(rows);
+  for (std::size_t row = 0; row < rows; ++row) {
+    block.instances.push_back(clean_text(selected.instance(row).name));
+  }
+  const auto has_names_twice = [&block] {
+    std::unordered_set<std::string_view> names;
+    names.reserve(block.instances.size());
+    return std::any_of(block.instances.begin(), block.instances.end(),
+                       [&names](const std::string& name) { return !names.insert(name).second; });
+  };
+  const bool has_ids = selected.set().identity == InstanceIdentity::kNameAndId || has_names_twice();
+  block.texts.reserve(rows);
+  std::unordered_set<std::string_view> seen;
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::string text = common;
+    append_label(text, block.instance_label, block.instances[row]);
+    if (has_ids) {
+      block.ids.push_back(std::to_string(selected.instance(row).id));
+      append_label(text, "id", block.ids[row]);
+    }
+    block.texts.push_back(std::move(text));
+    // The texts were reserved, so views of them stay valid.
+    const bool is_repeated = has_ids && !seen.insert(block.texts.back()).second;
+    if (is_repeated) {
+      ++block.repeated;
+      block.places[row] = RowPlace::kRepeated;
+    } else if (is_published_total(block.instances[row])) {
+      block.places[row] = RowPlace::kTotal;
+    }
+  }
+}
+
+void LayoutBuilder::add_families(const SelectedSet& selected, Group& group, std::size_t block) {
+  std::map<std::string, std::size_t> uses;
+  for (const Family& family : families_of(selected.set(), selected.counters(), prefix_)) {
+    std::string key =
+        fmt::format("{} {} {}", family.name, static_cast<unsigned>(family.type), family.unit);
+    // Counters of one set may have one name.
+    if (const std::size_t number = ++uses[key]; number > 1) key += fmt::format(" {}", number);
+    const auto known = group.families.find(key);
+    const bool is_known = known != group.families.end();
+    const std::size_t index = is_known ? known->second : new_family(family, selected.set());
+    if (!is_known) group.families.emplace(key, index);
+    layout_.families[index].parts.push_back({block, family.value, family.count, family.counter});
+  }
+}
+
+std::size_t LayoutBuilder::new_family(const Family& family, const Counterset& set) {
+  PageFamily made;
+  made.name = family.name;
+  if (!take_names(made.name, family.type)) {
+    ++layout_.renamed;
+    // First what tells sets apart, then what tells counters of one set apart, then a number.
+    constexpr std::size_t kGuidDigits = 8;
+    const std::string symbol = prefix_ + snake_case(set.symbol);
+    const std::string digits = snake_case(set.guid.text()).substr(0, kGuidDigits);
+    const std::string rest =
+        family.name.starts_with(symbol) ? family.name.substr(symbol.size()) : "_" + family.name;
+    made.name = fmt::format("{}_{}{}", symbol, digits, rest);
+    const std::string base = made.name;
+    if (!take_names(made.name, family.type)) {
+      made.name = fmt::format("{}_{}", base, family.counter->id);
+      for (std::size_t number = 2; !take_names(made.name, family.type); ++number) {
+        made.name = fmt::format("{}_{}_{}", base, family.counter->id, number);
+      }
+    }
+  }
+  made.type = family.type;
+  made.unit = made.name.ends_with(family.unit) ? family.unit : std::string();
+  made.help = clean_text(family.help);
+  if (made.type == FamilyType::kInfo) {
+    const std::string label = snake_case(family.counter->symbol);
+    const bool is_free = is_free_label(label) && label != instance_label_of(set);
+    made.text_label = is_free ? label : "value";
+  }
+  layout_.families.push_back(std::move(made));
+  return layout_.families.size() - 1;
+}
+
+bool LayoutBuilder::take_names(const std::string& name, FamilyType type) {
+  const std::vector<std::string> wanted = sample_names_of(name, type);
+  const bool is_free = std::none_of(wanted.begin(), wanted.end(), [this](const std::string& taken) {
+    return names_.contains(taken);
+  });
+  if (is_free) names_.insert(wanted.begin(), wanted.end());
+  return is_free;
+}
+
+}  // namespace
+
+PageLayout make_page_layout(const std::vector<SelectedSet>& selected, std::string_view prefix,
+                            StartTimes& starts, std::uint64_t last_look_ns) {
+  return LayoutBuilder(selected, prefix, starts, last_look_ns).build();
+}
+
+}  // namespace meterbank::exposition

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a page is to contain, beyond what its query selects.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "exposition/page/page_layout.hpp"
+#include "exposition/page/plain_family.hpp"
+#include "meterbank/reader/glob.hpp"
+
+namespace meterbank::exposition {
+
+// The provider of this machine's counters, which `meterbank host` is unless it is given a name.
+inline constexpr std::string_view kHostProvider = "host";
+enum class HostRows : std::uint8_t { kWith, kWithout, kAlone };
+
+// Each list: any of its patterns matches; an empty list matches everything.
+class PageOptions {
+ public:
+  std::vector<Glob> sets;       // name or symbol of the counterset
+  std::vector<Glob> names;      // name of a family, with or without "_total"
+  std::vector<Glob> instances;  // rows without a name are left out, if there are any
+  std::vector<Glob> providers;
+  HostRows host = HostRows::kWith;
+  // One of `shards` parts of all rows. A row is always in the same part.
+  std::uint32_t shard = 0, shards = 1;
+  // Upper ends of the buckets of histograms in text formats, ascending, in the unit of the
+  // histogram. The bucket of everything is always there.
+  std::vector<double> buckets;
+
+  [[nodiscard]] bool has(const RowBlock& block) const noexcept;
+  [[nodiscard]] bool has_name(std::string_view family, std::string_view sample) const noexcept;
+  // Precondition: has(block).
+  [[nodiscard]] bool has(const RowBlock& block, std::size_t row) const noexcept;
+  // What is not about a row is in the first part.
+  [[nodiscard]] bool has(const PlainSeries& series) const noexcept;
+
+ private:
+  [[nodiscard]] bool has_provider(std::string_view name) const noexcept;
+};
+
+}  // namespace meterbank::exposition

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exposition/page/page_writer.hpp"
+
+#include <utility>
+
+#include "exposition/protobuf/protobuf_page.hpp"
+#include "exposition/text/text_page.hpp"
+
+namespace meterbank::exposition {
+
+std::string_view content_type_of(PageFormat format) noexcept {
+  switch (format) {
+    case PageFormat::kText:
+      break;
+    case PageFormat::kOpenMetrics:
+      return "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    case PageFormat::kProtobuf:
+      return "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "
+             "encoding=delimited";
+  }
+  return "text/plain; version=0.0.4; charset=utf-8";
+}
+
+std::unique_ptr<PageWriter> make_page_writer(PageFormat format,
+                                             std::shared_ptr<const Snapshot> snapshot,
+                                             PageOptions options) {
+  if (format == PageFormat::kProtobuf) {
+    return make_protobuf_page(std::move(snapshot), std::move(options));
+  }
+  const bool is_open_metrics = format == PageFormat::kOpenMetrics;
+  return make_text_page(is_open_metrics, std::move(snapshot), std::move(options));
+}
+
+}  // namespace meterbank::exposition

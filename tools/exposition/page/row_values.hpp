@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "exposition/page/number.hpp"
+#include "exposition/page/row_walk.hpp"
+#include "meterbank/shm/distribution.hpp"
+
+namespace meterbank::exposition {
+
+// What one row has of one family. Reading the next row uses the memory of the last one.
+struct RowValues {
+  Number value, count;        // counter, gauge; summary
+  std::string text;           // info; valid UTF-8
+  Distribution distribution;  // histogram
+
+  // Of the row that the walk is at. False: it has no value at this moment, or words that contradict
+  // each other. May throw std::bad_alloc.
+  [[nodiscard]] bool read(const RowWalk& walk);
+
+ private:
+  [[nodiscard]] bool read_distribution(const CounterView& counter, const StoredRow& row);
+  void read_text(const CounterView& counter, const StoredRow& row);
+
+  std::vector<std::uint64_t> words_;
+};
+
+// How many values are known not to exceed a bound. Values of the bucket that contains the bound
+// count if it is their bucket's upper end.
+[[nodiscard]] std::uint64_t count_up_to(const Distribution& distribution, double bound) noexcept;
+
+}  // namespace meterbank::exposition
