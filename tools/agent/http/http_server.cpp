@@ -21,13 +21,6 @@
 namespace meterbank::agent {
 namespace {
 
-using namespace std::chrono_literals;
-
-// What a client may take: for a request line and for the headers behind it; for the answer; until
-// it sends another request.
-constexpr auto kRequestTime = 10s;
-constexpr auto kAnswerTime = 60s;
-constexpr auto kIdleTime = 120s;
 constexpr unsigned kConnectionsMax = 512;
 constexpr unsigned kConnectionsOfOneAddressMax = 128;
 constexpr std::size_t kRequestBytesMax = std::size_t{32} << 10;  // request line and headers
@@ -50,6 +43,7 @@ constexpr std::string_view kIndex =
 
 enum class Path : std::uint8_t { kMetrics, kHostMetrics, kSchema, kReady, kOther };
 
+// Of paths that need a snapshot.
 Path path_of(std::string_view path) noexcept {
   if (path == "/metrics") return Path::kMetrics;
   if (path == "/metrics/host") return Path::kHostMetrics;
@@ -62,6 +56,10 @@ struct Answer {
   unsigned status = MHD_HTTP_OK;
   std::string text;
   std::string_view type = kPlain;
+
+  [[nodiscard]] bool is_refusal() const noexcept {
+    return status >= MHD_HTTP_BAD_REQUEST && status < MHD_HTTP_INTERNAL_SERVER_ERROR;
+  }
 };
 
 }  // namespace
@@ -71,7 +69,9 @@ struct HttpServer::State {
   struct Request {
     State* state = nullptr;
     MHD_Connection* connection = nullptr;
-    Path path = Path::kOther;
+    // What can be said without a snapshot.
+    std::optional<Answer> answer;
+    Path path = Path::kMetrics;
     exposition::PageOptions options;
     exposition::PageFormat format{};
     Encoding encoding{};
@@ -93,8 +93,7 @@ struct HttpServer::State {
                    void** context);
   MHD_Result go_on(Request& request);
   MHD_Result answer_page(Request& request);
-  MHD_Result answer(MHD_Connection* connection, const Answer& answer, bool is_refusal);
-  void end(Request& request, bool is_complete) noexcept;
+  MHD_Result answer(MHD_Connection* connection, const Answer& answer);
   [[nodiscard]] Encoding encoding_for(MHD_Connection* connection) const;
 
   static MHD_Result on_request(void* cls, MHD_Connection* connection, const char* url,
@@ -132,6 +131,16 @@ Parameters parameters_of(MHD_Connection* connection) {
       },
       &parameters);
   return parameters;
+}
+
+std::optional<Answer> answer_at_once(std::string_view path, std::string_view method) {
+  if (method != MHD_HTTP_METHOD_GET && method != MHD_HTTP_METHOD_HEAD) {
+    return Answer{MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed\n"};
+  }
+  if (path == "/-/healthy") return Answer{MHD_HTTP_OK, "healthy\n"};
+  if (path == "/") return Answer{MHD_HTTP_OK, std::string(kIndex)};
+  if (path_of(path) != Path::kOther) return std::nullopt;
+  return Answer{MHD_HTTP_NOT_FOUND, "not found; / lists the paths\n"};
 }
 
 bool is_loopback(MHD_Connection* connection) noexcept {
@@ -172,39 +181,37 @@ MHD_Result HttpServer::State::on_request(void* cls, MHD_Connection* connection, 
   }
 }
 
-// The headers are here. Nothing may be answered before the rest of the request is.
+// The headers are here. An answer before the whole request has been read would end the connection.
 MHD_Result HttpServer::State::begin(MHD_Connection* connection, std::string_view path,
                                     std::string_view method, void** context) {
-  deadlines.extend(connection, kAnswerTime);
+  deadlines.extend(connection, options.answer_time);
   auto request = std::make_unique<Request>();
   request->state = this;
   request->connection = connection;
-  const bool is_get = method == MHD_HTTP_METHOD_GET || method == MHD_HTTP_METHOD_HEAD;
-  const auto refuse = [&](Answer refusal) { return answer(connection, refusal, true); };
-  if (!is_get) return refuse({MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed\n"});
-  request->path = path_of(path);
-  if (request->path == Path::kOther) {
-    if (path == "/-/healthy") return answer(connection, {MHD_HTTP_OK, "healthy\n"}, false);
-    if (path == "/") return answer(connection, {MHD_HTTP_OK, std::string(kIndex)}, false);
-    return refuse({MHD_HTTP_NOT_FOUND, "not found; / lists the paths\n"});
+  request->answer = answer_at_once(path, method);
+  if (!request->answer) {
+    request->path = path_of(path);
+    auto parsed = parse_page_request(parameters_of(connection));
+    if (parsed) {
+      request->options = std::move(*parsed);
+    } else {
+      request->answer = Answer{MHD_HTTP_BAD_REQUEST, parsed.error().message() + "\n"};
+    }
+    request->format = choose_format(header(connection, MHD_HTTP_HEADER_ACCEPT));
+    request->encoding = encoding_for(connection);
   }
-  auto parsed = parse_page_request(parameters_of(connection));
-  if (!parsed) return refuse({MHD_HTTP_BAD_REQUEST, parsed.error().message() + "\n"});
-  request->options = std::move(*parsed);
-  request->format = choose_format(header(connection, MHD_HTTP_HEADER_ACCEPT));
-  request->encoding = encoding_for(connection);
   *context = request.release();
   return MHD_YES;
 }
 
 MHD_Result HttpServer::State::go_on(Request& request) {
+  if (request.answer) return answer(request.connection, *request.answer);
   if (!request.has_asked) {
     const bool is_page = request.path == Path::kMetrics || request.path == Path::kHostMetrics;
     if (is_page && pages >= kPagesMax) {
       counts.overloaded();
-      return answer(request.connection,
-                    {MHD_HTTP_SERVICE_UNAVAILABLE, "too many pages are being written; try again\n"},
-                    false);
+      return answer(request.connection, {MHD_HTTP_SERVICE_UNAVAILABLE,
+                                         "too many pages are being written; try again\n"});
     }
     request.has_asked = true;
     request.is_page = is_page;
@@ -221,16 +228,14 @@ MHD_Result HttpServer::State::go_on(Request& request) {
   }
   if (request.snapshot == nullptr) {
     counts.overloaded();
-    return answer(request.connection, {MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory; try again\n"},
-                  false);
+    return answer(request.connection, {MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory; try again\n"});
   }
   switch (request.path) {
     case Path::kReady:
-      return answer(request.connection, {MHD_HTTP_OK, "ready\n"}, false);
+      return answer(request.connection, {MHD_HTTP_OK, "ready\n"});
     case Path::kSchema:
       return answer(request.connection,
-                    {MHD_HTTP_OK, schema_page(*request.snapshot->layout), "application/json"},
-                    false);
+                    {MHD_HTTP_OK, schema_page(*request.snapshot->layout), "application/json"});
     default:
       return answer_page(request);
   }
@@ -270,9 +275,8 @@ ssize_t HttpServer::State::on_read(void* cls, std::uint64_t /*position*/, char* 
   }
 }
 
-MHD_Result HttpServer::State::answer(MHD_Connection* connection, const Answer& answer,
-                                     bool is_refusal) {
-  if (is_refusal) counts.refused();
+MHD_Result HttpServer::State::answer(MHD_Connection* connection, const Answer& answer) {
+  if (answer.is_refusal()) counts.refused();
   MHD_Response* const response = MHD_create_response_from_buffer(
       answer.text.size(), const_cast<char*>(answer.text.data()), MHD_RESPMEM_MUST_COPY);
   if (response == nullptr) throw std::bad_alloc();
@@ -300,7 +304,7 @@ Encoding HttpServer::State::encoding_for(MHD_Connection* connection) const {
 void HttpServer::State::on_completed(void* cls, MHD_Connection* connection, void** context,
                                      MHD_RequestTerminationCode code) noexcept {
   State& state = *static_cast<State*>(cls);
-  state.deadlines.extend(connection, kIdleTime);
+  state.deadlines.extend(connection, state.options.idle_time);
   const std::unique_ptr<Request> request(static_cast<Request*>(*context));
   *context = nullptr;
   if (request == nullptr || !request->is_page) return;
@@ -318,12 +322,14 @@ void HttpServer::State::on_connection(void* cls, MHD_Connection* connection, voi
   }
   const MHD_ConnectionInfo* const info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-  if (info != nullptr) state.deadlines.add(connection, info->connect_fd, kRequestTime);
+  if (info != nullptr)
+    state.deadlines.add(connection, info->connect_fd, state.options.request_time);
 }
 
 void* HttpServer::State::on_request_line(void* cls, const char* /*uri*/,
                                          MHD_Connection* connection) noexcept {
-  static_cast<State*>(cls)->deadlines.extend(connection, kRequestTime);
+  State& state = *static_cast<State*>(cls);
+  state.deadlines.extend(connection, state.options.request_time);
   return nullptr;
 }
 
@@ -333,15 +339,14 @@ Result<HttpServer> HttpServer::start(UniqueFd listener, ServerOptions options,
   constexpr unsigned kFlags =
       MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
   state->daemon =
-      MHD_start_daemon(kFlags, 0, nullptr, nullptr, &State::on_request, state.get(),             //
-                       MHD_OPTION_LISTEN_SOCKET, listener.get(),                                 //
-                       MHD_OPTION_CONNECTION_LIMIT, kConnectionsMax,                             //
-                       MHD_OPTION_PER_IP_CONNECTION_LIMIT, kConnectionsOfOneAddressMax,          //
-                       MHD_OPTION_CONNECTION_MEMORY_LIMIT, kRequestBytesMax,                     //
-                       MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(kIdleTime.count()),  //
-                       MHD_OPTION_NOTIFY_COMPLETED, &State::on_completed, state.get(),           //
-                       MHD_OPTION_NOTIFY_CONNECTION, &State::on_connection, state.get(),         //
-                       MHD_OPTION_URI_LOG_CALLBACK, &State::on_request_line, state.get(),        //
+      MHD_start_daemon(kFlags, 0, nullptr, nullptr, &State::on_request, state.get(),       //
+                       MHD_OPTION_LISTEN_SOCKET, listener.get(),                           //
+                       MHD_OPTION_CONNECTION_LIMIT, kConnectionsMax,                       //
+                       MHD_OPTION_PER_IP_CONNECTION_LIMIT, kConnectionsOfOneAddressMax,    //
+                       MHD_OPTION_CONNECTION_MEMORY_LIMIT, kRequestBytesMax,               //
+                       MHD_OPTION_NOTIFY_COMPLETED, &State::on_completed, state.get(),     //
+                       MHD_OPTION_NOTIFY_CONNECTION, &State::on_connection, state.get(),   //
+                       MHD_OPTION_URI_LOG_CALLBACK, &State::on_request_line, state.get(),  //
                        MHD_OPTION_END);
   if (state->daemon == nullptr) {
     return fail(ErrorCode::kSystem, "start the HTTP server", {}, errno);

@@ -4,6 +4,7 @@
 // page delays no other answer for longer than a piece takes.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -20,6 +21,11 @@ enum class Compression : std::uint8_t { kRemote, kAlways, kNever };
 
 struct ServerOptions {
   Compression compression = Compression::kRemote;
+  // What a client may take: for a request line, and for the headers behind it; for the answer;
+  // until it sends another request.
+  std::chrono::milliseconds request_time{10'000};
+  std::chrono::milliseconds answer_time{60'000};
+  std::chrono::milliseconds idle_time{120'000};
 };
 
 class HttpServer {

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/http/http_server.hpp"
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include <atomic>
+#include <future>
+#include <thread>
+#include <vector>
+
+#include "../exposition/exposition_fixture.hpp"
+#include "agent/http/listen_socket.hpp"
+#include "http_client.hpp"
+
+namespace meterbank::agent {
+namespace {
+
+using namespace std::chrono_literals;
+using exposition::kShop;
+using exposition::Shop;
+
+class HttpServerTest : public exposition::PageTest {
+ protected:
+  HttpServerTest() : shop_(*provider_->add(kShop)), fruit_(*shop_.create_instance("fruit")) {
+    fruit_.add(Shop::kSold, 7U);
+  }
+  ~HttpServerTest() override {
+    if (service_) service_->stop();
+  }
+
+  void start(ServerOptions options = {}) {
+    auto listener = open_listen_socket("127.0.0.1:0");
+    ASSERT_TRUE(listener) << listener.error().message();
+    port_ = static_cast<std::uint16_t>(
+        std::stoul(listener->address.substr(listener->address.rfind(':') + 1)));
+    service_.emplace(*exposition::Snapshots::open(
+                         {.catalog = {.directory = directory_.path()}, .timeout = 300ms}),
+                     [this](std::uint64_t /*duration_ns*/, std::size_t requests) {
+                       snapshots_.fetch_add(1, std::memory_order_relaxed);
+                       requests_.fetch_add(requests, std::memory_order_relaxed);
+                     });
+    auto server = HttpServer::start(std::move(listener->socket), options, *service_, counts_);
+    ASSERT_TRUE(server) << server.error().message();
+    server_.emplace(std::move(*server));
+  }
+  [[nodiscard]] HttpAnswer get(std::string_view target, std::string_view more = {},
+                               std::string_view method = "GET") const {
+    return HttpClient::get(port_, target, more, method);
+  }
+
+  test::TemporaryDirectory own_directory_;
+  Registration shop_;
+  Instance fruit_;
+  PageCounts counts_{own_directory_.path()};
+  std::optional<SnapshotService> service_;
+  std::optional<HttpServer> server_;  // ends after the service has been stopped
+  std::uint16_t port_ = 0;
+  std::atomic<std::size_t> snapshots_{0}, requests_{0};  // relaxed: read when answers have come
+};
+
+constexpr std::string_view kSold =
+    "meterbank_shop_sold_total{provider=\"corner\",aisle=\"fruit\"} 7\n";
+
+TEST_F(HttpServerTest, ServesPagesToOldAndNewClients) {
+  start();
+  const HttpAnswer answer = get("/metrics");
+  EXPECT_EQ(answer.status(), 200);
+  EXPECT_TRUE(answer.is_whole);
+  EXPECT_TRUE(answer.has("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
+  EXPECT_NE(answer.body.find(kSold), std::string::npos);
+
+  const HttpClient old(port_);
+  old.send("GET /metrics HTTP/1.0\r\n\r\n");
+  const std::string text = old.read_all();
+  EXPECT_EQ(text.find("chunked"), std::string::npos);
+  EXPECT_NE(text.find(kSold), std::string::npos);
+}
+
+TEST_F(HttpServerTest, AnswersHeadWithoutABody) {
+  start();
+  const HttpAnswer answer = get("/metrics", {}, "HEAD");
+  EXPECT_EQ(answer.status(), 200);
+  EXPECT_TRUE(answer.has("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
+  EXPECT_EQ(answer.body, "");
+}
+
+TEST_F(HttpServerTest, AnswersRequestsThatWereSentTogetherInTheirOrder) {
+  start();
+  const HttpClient client(port_);
+  client.send(
+      "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n"
+      "GET /metrics?name[]=meterbank_shop_sold_total HTTP/1.1\r\nHost: x\r\n\r\n"
+      "GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  const std::string text = client.read_all();
+  const std::size_t healthy = text.find("healthy\n");
+  const std::size_t page = text.find(kSold);
+  const std::size_t nothing = text.find("404 Not Found");
+  EXPECT_LT(healthy, page);
+  EXPECT_LT(page, nothing);
+  EXPECT_NE(nothing, std::string::npos);
+}
+
+TEST_F(HttpServerTest, RefusesWhatItDoesNotKnowWithAReason) {
+  start();
+  const HttpAnswer method = get("/metrics", "Content-Length: 0\r\n", "POST");
+  EXPECT_EQ(method.status(), 405);
+  EXPECT_TRUE(method.has("Allow: GET, HEAD\r\n"));
+  EXPECT_EQ(get("/metricz").status(), 404);
+  EXPECT_EQ(get("/metricz").body, "not found; / lists the paths\n");
+  const HttpAnswer parameter = get("/metrics?shard=4/4");
+  EXPECT_EQ(parameter.status(), 400);
+  EXPECT_EQ(parameter.body, "invalid shard: 4/4; try: I/N, with I from 0 to N-1: shard=0/4\n");
+  const HttpAnswer large = get("/metrics", "X: " + std::string(70'000, 'x') + "\r\n");
+  EXPECT_NE(large.status(), 200);
+  EXPECT_EQ(get("/metrics").status(), 200);
+}
+
+TEST_F(HttpServerTest, ListsWhatItServes) {
+  start();
+  EXPECT_NE(get("/").body.find("/metrics/host"), std::string::npos);
+  EXPECT_EQ(get("/-/healthy").body, "healthy\n");
+  EXPECT_EQ(get("/-/ready").body, "ready\n");
+  const HttpAnswer schema = get("/schema");
+  EXPECT_TRUE(schema.has("Content-Type: application/json\r\n"));
+  EXPECT_NE(schema.body.find("\"name\": \"meterbank_shop_sold_total\""), std::string::npos);
+}
+
+TEST_F(HttpServerTest, CompressesForClientsThatAcceptIt) {
+  start({.compression = Compression::kAlways});
+  constexpr std::string_view kTarget = "/metrics?name[]=meterbank_shop*";
+  const std::string plain = get(kTarget).body;
+  const HttpAnswer zstd = get(kTarget, "Accept-Encoding: gzip, zstd\r\n");
+  EXPECT_TRUE(zstd.has("Content-Encoding: zstd\r\n"));
+  std::string text(1'000'000, '\0');
+  text.resize(ZSTD_decompress(text.data(), text.size(), zstd.body.data(), zstd.body.size()));
+  EXPECT_EQ(text, plain);
+
+  HttpAnswer gzip = get(kTarget, "Accept-Encoding: gzip\r\n");
+  EXPECT_TRUE(gzip.has("Content-Encoding: gzip\r\n"));
+  text.resize(1'000'000);
+  z_stream stream{};
+  constexpr int kGzipWindow = 15 + 16;
+  ASSERT_EQ(inflateInit2(&stream, kGzipWindow), Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(gzip.body.data());
+  stream.avail_in = static_cast<uInt>(gzip.body.size());
+  stream.next_out = reinterpret_cast<Bytef*>(text.data());
+  stream.avail_out = static_cast<uInt>(text.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  text.resize(stream.total_out);
+  inflateEnd(&stream);
+  EXPECT_EQ(text, plain);
+}
+
+TEST_F(HttpServerTest, DoesNotCompressForTheSameMachineUnlessToldTo) {
+  start();
+  EXPECT_FALSE(get("/metrics", "Accept-Encoding: gzip\r\n").has("Content-Encoding"));
+}
+
+TEST_F(HttpServerTest, ClosesAConnectionThatSendsItsRequestByteByByte) {
+  start({.request_time = 300ms});
+  const HttpClient slow(port_);
+  const std::string request = "GET /metrics HTTP/1.1\r\nHost: x\r\nX: " + std::string(1000, 'x');
+  // Others are served meanwhile.
+  EXPECT_EQ(get("/-/healthy").status(), 200);
+  std::size_t sent = 0;
+  while (sent < request.size() && slow.send(request.substr(sent, 1)) && !slow.is_closed()) {
+    ++sent;
+    std::this_thread::sleep_for(5ms);
+  }
+  EXPECT_LT(sent, request.size());
+}
+
+TEST_F(HttpServerTest, BreaksOffAPageThatIsNotRead) {
+  std::vector<Instance> aisles;
+  for (int number = 0; number < 15'000; ++number) {
+    aisles.push_back(*shop_.create_instance("aisle number " + std::to_string(number)));
+  }
+  start({.answer_time = 500ms});
+  const HttpClient lazy(port_);
+  lazy.send("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+  // What the agent counts of itself is how one sees it from outside.
+  exposition::Snapshots own =
+      *exposition::Snapshots::open({.catalog = {.directory = own_directory_.path()}});
+  constexpr std::string_view kBrokenOff =
+      "meterbank_agent_exporter_broken_off_total{provider=\"agent\"} 1\n";
+  while (page_of(own.take(), exposition::PageFormat::kText).find(kBrokenOff) == std::string::npos) {
+    std::this_thread::sleep_for(5ms);
+  }
+  const HttpAnswer part = HttpClient::parse(lazy.read_all());
+  EXPECT_EQ(part.status(), 200);
+  EXPECT_FALSE(part.is_whole);
+  // The next one gets all.
+  const HttpAnswer whole = get("/metrics");
+  EXPECT_TRUE(whole.is_whole);
+  EXPECT_GT(whole.body.size(), part.body.size());
+}
+
+constexpr std::array kLateCounters{CounterSpec{.id = 1, .name = "Late", .symbol = "late"}};
+constexpr CountersetSpec kLate{.name = "Late", .symbol = "late", .counters = kLateCounters};
+
+TEST_F(HttpServerTest, AnswersWhileAProviderLetsPagesWait) {
+  std::promise<void> released;
+  const std::shared_future<void> release = released.get_future().share();
+  std::promise<void> asked;
+  std::atomic<bool> was_asked{false};
+  const Registration late =
+      *provider_->add(kLate, [&, release](CallbackRequest& request) -> std::uint32_t {
+        if (request.reason() != CallbackReason::kCollect) return 0;
+        // relaxed: of one thread
+        if (!was_asked.exchange(true, std::memory_order_relaxed)) asked.set_value();
+        release.wait();
+        return 0;
+      });
+  start();
+  std::future<HttpAnswer> first =
+      std::async(std::launch::async, [this] { return get("/metrics"); });
+  asked.get_future().wait();
+  // These come while the first one waits, and share the snapshot behind it.
+  std::vector<std::future<HttpAnswer>> others;
+  for (int number = 0; number < 5; ++number) {
+    others.push_back(std::async(std::launch::async, [this] { return get("/metrics"); }));
+  }
+  EXPECT_EQ(get("/-/healthy").status(), 200);
+  released.set_value();
+  EXPECT_NE(first.get().body.find(kSold), std::string::npos);
+  for (auto& other : others) EXPECT_NE(other.get().body.find(kSold), std::string::npos);
+  EXPECT_EQ(requests_.load(std::memory_order_relaxed), 6U);
+  EXPECT_LE(snapshots_.load(std::memory_order_relaxed), 6U);
+}
+
+TEST_F(HttpServerTest, GoesOnWithoutTheRowsOfAProviderThatHangs) {
+  std::promise<void> released;
+  const std::shared_future<void> release = released.get_future().share();
+  const Registration late =
+      *provider_->add(kLate, [release](CallbackRequest& request) -> std::uint32_t {
+        if (request.reason() == CallbackReason::kCollect) release.wait();
+        return 0;
+      });
+  start();
+  const HttpAnswer answer = get("/metrics");
+  EXPECT_NE(answer.body.find(kSold), std::string::npos);
+  EXPECT_TRUE(answer.is_whole);
+  released.set_value();
+}
+
+TEST_F(HttpServerTest, EndsWhileRequestsWait) {
+  std::promise<void> asked;
+  std::atomic<bool> was_asked{false};
+  std::promise<void> released;
+  const std::shared_future<void> release = released.get_future().share();
+  const Registration late =
+      *provider_->add(kLate, [&, release](CallbackRequest& request) -> std::uint32_t {
+        if (request.reason() != CallbackReason::kCollect) return 0;
+        // relaxed: of one thread
+        if (!was_asked.exchange(true, std::memory_order_relaxed)) asked.set_value();
+        release.wait();
+        return 0;
+      });
+  start();
+  std::future<HttpAnswer> first =
+      std::async(std::launch::async, [this] { return get("/metrics"); });
+  asked.get_future().wait();
+  std::future<HttpAnswer> second =
+      std::async(std::launch::async, [this] { return get("/metrics"); });
+  service_->stop();
+  server_.reset();
+  released.set_value();
+  static_cast<void>(first.get());
+  EXPECT_NE(second.get().status(), 200);
+}
+
+TEST_F(HttpServerTest, ServesManyClientsAtOnce) {
+  start();
+  std::vector<std::future<std::size_t>> clients;
+  for (int number = 0; number < 16; ++number) {
+    clients.push_back(std::async(std::launch::async, [this] {
+      std::size_t served = 0;
+      for (int page = 0; page < 20; ++page) {
+        const HttpAnswer answer = get("/metrics");
+        served += answer.is_whole && answer.body.find(kSold) != std::string::npos ? 1U : 0U;
+      }
+      return served;
+    }));
+  }
+  for (auto& client : clients) EXPECT_EQ(client.get(), 20U);
+}
+
+TEST(ListenSocket, SaysWhatIsWrongWithAnAddress) {
+  for (const std::string text :
+       {"", "19400", ":19400", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536",
+        "::1:19400", "[::1]", "no.such.name.invalid:1"}) {
+    const auto socket = open_listen_socket(text);
+    ASSERT_FALSE(socket) << text;
+    EXPECT_EQ(socket.error().code, ErrorCode::kInvalidArgument) << text;
+  }
+  const auto taken = open_listen_socket("127.0.0.1:0");
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(open_listen_socket(taken->address).error().code, ErrorCode::kExists);
+}
+
+}  // namespace
+}  // namespace meterbank::agent
