@@ -11,7 +11,7 @@
 #include "cli/arguments/option_values.hpp"
 #include "cli/arguments/verb_parser.hpp"
 #include "cli/compat/windows_grammar.hpp"
-#include "cli/gen/gen.hpp"
+#include "cli/beside/program_verbs.hpp"
 #include "cli/pmu/grammar/pmu_grammar.hpp"
 #include "cli/verb_words.hpp"
 #include "meterbank/reader/suggest.hpp"
@@ -41,7 +41,7 @@ class Grammar {
       parser_.add(words.text,
                   [this, verb = words.verb](OptionTable own) { add_options(own, verb); });
     }
-    parser_.add_elsewhere(kGen);
+    for (const auto& verb : program_verbs()) parser_.add_elsewhere(verb);
     parser_.add_elsewhere(kPmu);
     for (const auto& verb : windows_verbs()) parser_.add_elsewhere(verb);
   }
@@ -88,6 +88,7 @@ class Grammar {
         break;
       // Not of this grammar: others took them before.
       case Verb::kGen:
+      case Verb::kServe:
       case Verb::kPmu:
       case Verb::kTypeperf:
       case Verb::kRelog:
@@ -314,14 +315,14 @@ class Grammar {
 }  // namespace
 
 Result<Invocation> parse_arguments(std::span<const std::string> arguments) {
-  if (auto parsed = parse_gen_arguments(arguments)) return *std::move(parsed);
+  if (auto parsed = parse_program_arguments(arguments)) return *std::move(parsed);
   if (auto parsed = parse_pmu_arguments(arguments)) return *std::move(parsed);
   if (auto parsed = parse_windows_arguments(arguments)) return *std::move(parsed);
   return std::make_unique<Grammar>()->parse(arguments);
 }
 
 std::optional<std::string> verb_help(std::string_view verb) {
-  if (verb == kGen) return std::string(gen_help());
+  if (const auto text = program_help(verb); !text.empty()) return std::string(text);
   if (auto text = pmu_help(verb)) return text;
   if (const auto text = windows_verb_help(verb); !text.empty()) return std::string(text);
   const auto* const words = find_verb(kVerbs, verb);
@@ -331,8 +332,7 @@ std::optional<std::string> verb_help(std::string_view verb) {
 
 std::vector<std::string> verb_names() {
   auto names = windows_verbs();
-  names.reserve(names.size() + std::size(kVerbs) + 2);
-  names.emplace_back(kGen);
+  for (auto& verb : program_verbs()) names.push_back(std::move(verb));
   names.emplace_back(kPmu);
   for (const auto& words : kVerbs) names.emplace_back(words.text.name);
   return names;

@@ -25,6 +25,7 @@ Windows typeperf   write samples as a text log, with the options of the Windows 
         relog      cut, thin, filter and convert such logs
 Publish host       publish this machine's counters until stopped
         demo       publish this machine and a small order gateway, and show them live
+Collect serve      serve counters to Prometheus
 Machine pmu        lease hardware counters, and show who has them
 Build   gen        generate headers and documents from a manifest
 Other   doctor     find out why something does not work

@@ -28,6 +28,7 @@ enum class Verb : std::uint8_t {
   kHost,
   kDemo,
   kGen,
+  kServe,
   kPmu,
   kDoctor,
   kVersion,
@@ -93,7 +94,7 @@ struct Invocation {
   bool processes = true;
   std::uint64_t seed = 1;
 
-  std::vector<std::string> generator_words;  // gen: what the generator is called with
+  std::vector<std::string> program_words;  // gen, serve: what the program is called with
 
   PmuOptions pmu;
 

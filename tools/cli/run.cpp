@@ -30,6 +30,8 @@ int run(std::span<const std::string> arguments, Console& console) {
       return demo(*invocation, console);
     case Verb::kGen:
       return gen(*invocation, console);
+    case Verb::kServe:
+      return serve(*invocation, console);
     case Verb::kPmu:
       return pmu_command(*invocation, console);
     case Verb::kDoctor:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "exposition/page/page_options.hpp"
 #include "exposition/snapshot/snapshot.hpp"
@@ -12,29 +13,51 @@ namespace meterbank::exposition {
 class RowWalk {
  public:
   RowWalk(const Snapshot& snapshot, const PageOptions& options, const PageFamily& family) noexcept
-      : snapshot_(&snapshot), options_(&options), family_(&family) {}
+      : snapshot_(&snapshot),
+        options_(&options),
+        family_(&family),
+        statuses_(snapshot.sample.statuses()),
+        has_all_rows_(options.has_all_rows()) {}
 
   // To the first row, then to the next one. False: there is none.
-  bool next() noexcept;
+  bool next() noexcept {
+    while (true) {
+      while (next_row_ < rows_) {
+        row_ = next_row_++;
+        if (is_shown()) return true;
+      }
+      if (!next_part()) return false;
+    }
+  }
 
   [[nodiscard]] const PageFamily& family() const noexcept { return *family_; }
-  [[nodiscard]] const FamilyPart& part() const noexcept { return family_->parts[part_]; }
-  [[nodiscard]] const RowBlock& block() const noexcept {
-    return snapshot_->layout->blocks[part().block];
-  }
+  [[nodiscard]] const FamilyPart& part() const noexcept { return *part_; }
+  [[nodiscard]] const RowBlock& block() const noexcept { return *block_; }
   [[nodiscard]] std::size_t row() const noexcept { return row_; }  // in the block
+  [[nodiscard]] const std::string& labels() const noexcept { return block_->texts[row_]; }
   [[nodiscard]] StoredRow stored() const noexcept {
-    return snapshot_->sample.stored(block().first_row + row_);
+    return snapshot_->sample.stored(block_->first_row + row_);
   }
   [[nodiscard]] const Timestamp& time() const noexcept { return snapshot_->sample.time; }
 
  private:
+  // Rows of providers that have ended are missing: a scraper marks their series as stale.
+  [[nodiscard]] bool is_shown() const noexcept {
+    const RowStatus status = statuses_[block_->first_row + row_];
+    if (!holds_values(status) || status == RowStatus::kDead) return false;
+    return has_all_rows_ ? block_->places[row_] == RowPlace::kShown : options_->has(*block_, row_);
+  }
+  bool next_part() noexcept;
+
   const Snapshot* snapshot_;
   const PageOptions* options_;
   const PageFamily* family_;
-  std::size_t part_ = 0;
-  std::size_t row_ = 0;
-  std::size_t next_row_ = 0;
+  std::span<const RowStatus> statuses_;
+  bool has_all_rows_;
+  const FamilyPart* part_ = nullptr;
+  const RowBlock* block_ = nullptr;
+  std::size_t next_part_ = 0;
+  std::size_t row_ = 0, next_row_ = 0, rows_ = 0;
 };
 
 }  // namespace meterbank::exposition

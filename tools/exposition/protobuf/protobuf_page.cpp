@@ -5,23 +5,19 @@
 #include <protozero/pbf_builder.hpp>
 #include <protozero/varint.hpp>
 #include <utility>
+#include <vector>
 
 #include "exposition/page/row_values.hpp"
 #include "exposition/page/row_walk.hpp"
+#include "exposition/protobuf/encoded_labels.hpp"
 #include "exposition/protobuf/metric_fields.hpp"
 #include "exposition/protobuf/native_histogram.hpp"
+#include "exposition/protobuf/plain_metric.hpp"
 
 namespace meterbank::exposition {
 namespace {
 
 using MetricBuilder = protozero::pbf_builder<field::Metric>;
-
-void add_label(std::string& metric, std::string_view name, std::string_view value) {
-  MetricBuilder builder(metric);
-  protozero::pbf_builder<field::LabelPair> pair(builder, field::Metric::kLabel);
-  pair.add_string(field::LabelPair::kName, name.data(), name.size());
-  pair.add_string(field::LabelPair::kValue, value.data(), value.size());
-}
 
 void add_varint(std::string& out, std::uint64_t value) {
   protozero::write_varint(std::back_inserter(out), value);
@@ -32,6 +28,10 @@ std::size_t field_bytes(std::size_t message_bytes) noexcept {
   constexpr std::size_t kTagBytes = 1;
   return kTagBytes + static_cast<std::size_t>(protozero::length_of_varint(message_bytes)) +
          message_bytes;
+}
+
+bool is_number(FamilyType type) noexcept {
+  return type == FamilyType::kCounter || type == FamilyType::kGauge;
 }
 
 field::MetricType type_of(FamilyType type) noexcept {
@@ -50,7 +50,9 @@ field::MetricType type_of(FamilyType type) noexcept {
 class ProtobufPage final : public PageWriter {
  public:
   ProtobufPage(std::shared_ptr<const Snapshot> snapshot, PageOptions options)
-      : snapshot_(std::move(snapshot)), options_(std::move(options)) {}
+      : snapshot_(std::move(snapshot)),
+        options_(std::move(options)),
+        labels_(snapshot_->layout->blocks.size()) {}
 
   bool write(std::string& out, std::size_t bytes) override;
 
@@ -59,10 +61,14 @@ class ProtobufPage final : public PageWriter {
   void write_about(std::string& out, const PlainFamily& family);
   [[nodiscard]] static std::string head_of(std::string_view name, FamilyType type,
                                            std::string_view unit, std::string_view help);
-  // The next row's Metric message, in metric_. False: there is no more.
-  bool next_metric();
+  // The next row that has a value. False: there is none.
+  bool next_row();
+  [[nodiscard]] std::size_t metric_bytes();
+  void append_metric(std::string& out);
+  [[nodiscard]] PlainMetric plain_metric() const;
+  [[nodiscard]] const EncodedLabels& labels_of_block();
+  // The whole Metric message of a row that is more than a number.
   void encode_metric();
-  void add_labels();
   void add_histogram(MetricBuilder& metric);
   template <typename Builder, typename Tag>
   void add_start(Builder& builder, Tag tag) const;
@@ -75,8 +81,8 @@ class ProtobufPage final : public PageWriter {
   bool is_done_ = false;
   RowValues values_;
   NativeHistogram histogram_;
-  std::string metric_, common_;
-  const RowBlock* common_of_ = nullptr;
+  std::string metric_;
+  std::vector<EncodedLabels> labels_;  // of each block, made when it is first needed
 };
 
 bool ProtobufPage::write(std::string& out, std::size_t bytes) {
@@ -85,10 +91,7 @@ bool ProtobufPage::write(std::string& out, std::size_t bytes) {
   const PageLayout& layout = *snapshot_->layout;
   for (; family_ < layout.families.size(); ++family_) {
     if (!walk_ && !begin_family(out, layout.families[family_])) continue;
-    while (out.size() < end && next_metric()) {
-      protozero::pbf_builder<field::MetricFamily> builder(out);
-      builder.add_message(field::MetricFamily::kMetric, metric_);
-    }
+    while (out.size() < end && next_row()) append_metric(out);
     if (out.size() >= end) return true;
     walk_.reset();
   }
@@ -111,14 +114,14 @@ std::string ProtobufPage::head_of(std::string_view name, FamilyType type, std::s
   return head;
 }
 
-// The length of a family stands before it, so its metrics are encoded twice, and no family is ever
-// in memory as a whole.
+// The length of a family stands before it, so its rows are read twice, and no family is ever in
+// memory as a whole.
 bool ProtobufPage::begin_family(std::string& out, const PageFamily& family) {
   const std::string name = family.full_name();
   if (!options_.has_name(family.name, name)) return false;
   walk_.emplace(*snapshot_, options_, family);
   std::size_t metrics_bytes = 0;
-  while (next_metric()) metrics_bytes += field_bytes(metric_.size());
+  while (next_row()) metrics_bytes += metric_bytes();
   walk_.reset();
   if (metrics_bytes == 0) return false;
   const std::string head = head_of(name, family.type, family.unit, family.help);
@@ -128,47 +131,54 @@ bool ProtobufPage::begin_family(std::string& out, const PageFamily& family) {
   return true;
 }
 
-bool ProtobufPage::next_metric() {
+bool ProtobufPage::next_row() {
   while (walk_->next()) {
-    if (!values_.read(*walk_)) continue;
-    encode_metric();
-    return true;
+    if (values_.read(*walk_)) return true;
   }
   return false;
 }
 
-void ProtobufPage::add_labels() {
-  const RowBlock& block = walk_->block();
-  if (common_of_ != &block) {
-    common_of_ = &block;
-    common_.clear();
-    for (const Label& label : block.common) add_label(common_, label.name, label.value);
+std::size_t ProtobufPage::metric_bytes() {
+  if (is_number(walk_->family().type)) {
+    return plain_metric().field_bytes(labels_of_block().of(walk_->row()));
   }
-  metric_ = common_;
-  const std::size_t row = walk_->row();
-  if (row < block.instances.size()) {
-    add_label(metric_, block.instance_label, block.instances[row]);
+  encode_metric();
+  return field_bytes(metric_.size());
+}
+
+void ProtobufPage::append_metric(std::string& out) {
+  if (is_number(walk_->family().type)) {
+    return plain_metric().append_field(out, labels_of_block().of(walk_->row()));
   }
-  if (row < block.ids.size()) add_label(metric_, "id", block.ids[row]);
+  encode_metric();
+  protozero::pbf_builder<field::MetricFamily> builder(out);
+  builder.add_message(field::MetricFamily::kMetric, metric_);
+}
+
+PlainMetric ProtobufPage::plain_metric() const {
+  const bool is_counter = walk_->family().type == FamilyType::kCounter;
+  const std::uint64_t start = is_counter ? walk_->block().starts_ns[walk_->row()] : 0;
+  return {is_counter, values_.value.as_double(), start};
+}
+
+const EncodedLabels& ProtobufPage::labels_of_block() {
+  EncodedLabels& labels = labels_[walk_->part().block];
+  if (labels.empty()) labels = EncodedLabels(walk_->block());
+  return labels;
 }
 
 void ProtobufPage::encode_metric() {
-  add_labels();
+  metric_ = labels_of_block().of(walk_->row());
   const PageFamily& family = walk_->family();
-  if (family.type == FamilyType::kInfo) add_label(metric_, family.text_label, values_.text);
+  if (family.type == FamilyType::kInfo) append_label_pair(metric_, family.text_label, values_.text);
   MetricBuilder metric(metric_);
   switch (family.type) {
-    case FamilyType::kCounter: {
-      protozero::pbf_builder<field::Counter> counter(metric, field::Metric::kCounter);
-      counter.add_double(field::Counter::kValue, values_.value.as_double());
-      add_start(counter, field::Counter::kCreatedTimestamp);
-      return;
-    }
+    case FamilyType::kCounter:
     case FamilyType::kGauge:
+      return;  // PlainMetric
     case FamilyType::kInfo: {
-      const bool is_info = family.type == FamilyType::kInfo;
       protozero::pbf_builder<field::Gauge> gauge(metric, field::Metric::kGauge);
-      gauge.add_double(field::Gauge::kValue, is_info ? 1 : values_.value.as_double());
+      gauge.add_double(field::Gauge::kValue, 1);
       return;
     }
     case FamilyType::kSummary: {
@@ -222,15 +232,8 @@ void ProtobufPage::write_about(std::string& out, const PlainFamily& family) {
     if (!options_.has(series)) continue;
     is_empty = false;
     metric_.clear();
-    for (const Label& label : series.labels) add_label(metric_, label.name, label.value);
-    {
-      // They are all gauges.
-      MetricBuilder metric(metric_);
-      protozero::pbf_builder<field::Gauge> gauge(metric, field::Metric::kGauge);
-      gauge.add_double(field::Gauge::kValue, series.value);
-    }
-    protozero::pbf_builder<field::MetricFamily> builder(message);
-    builder.add_message(field::MetricFamily::kMetric, metric_);
+    for (const Label& label : series.labels) append_label_pair(metric_, label.name, label.value);
+    PlainMetric(false, series.value, 0).append_field(message, metric_);
   }
   if (is_empty) return;
   add_varint(out, message.size());

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <utility>
@@ -15,22 +18,30 @@
 namespace meterbank::exposition {
 namespace {
 
-void append_real(std::string& out, double value) {
-  if (std::isnan(value)) {
-    out += "NaN";
-  } else if (std::isinf(value)) {
-    out += value > 0 ? "+Inf" : "-Inf";
-  } else {
-    fmt::format_to(std::back_inserter(out), "{}", value);
+// At most 26 bytes.
+char* put_number(char* at, const Number& number) {
+  const auto put = [at](std::string_view text) {
+    std::memcpy(at, text.data(), text.size());
+    return at + text.size();
+  };
+  if (number.kind == Number::Kind::kReal) {
+    if (std::isfinite(number.real)) return fmt::format_to(at, "{}", number.real);
+    if (std::isnan(number.real)) return put("NaN");
+    return put(number.real > 0 ? "+Inf" : "-Inf");
   }
-}
-
-void append_number(std::string& out, const Number& number) {
-  if (number.kind == Number::Kind::kReal) return append_real(out, number.real);
   const fmt::format_int digits = number.kind == Number::Kind::kSigned
                                      ? fmt::format_int(static_cast<std::int64_t>(number.whole))
                                      : fmt::format_int(number.whole);
-  out.append(digits.data(), digits.size());
+  return put({digits.data(), digits.size()});
+}
+
+void append_number(std::string& out, const Number& number) {
+  std::array<char, 32> text;
+  out.append(text.data(), put_number(text.data(), number));
+}
+
+void append_real(std::string& out, double value) {
+  append_number(out, {Number::Kind::kReal, 0, value});
 }
 
 void append_whole(std::string& out, std::uint64_t value) {
@@ -59,6 +70,7 @@ class TextPage final : public PageWriter {
 
  private:
   void write_rows(std::string& out, std::size_t end);
+  void write_numbers(std::string& out, std::size_t end);
   void write_row(std::string& out);
   void write_number(std::string& out);
   void write_summary(std::string& out);
@@ -108,7 +120,39 @@ bool TextPage::write(std::string& out, std::size_t bytes) {
 }
 
 void TextPage::write_rows(std::string& out, std::size_t end) {
-  while (out.size() < end && walk_->next()) write_row(out);
+  const PageFamily& family = walk_->family();
+  const bool is_number = family.type == FamilyType::kCounter || family.type == FamilyType::kGauge;
+  if (is_number && has_head_) return write_numbers(out, end);
+  while (out.size() < end && walk_->next()) {
+    write_row(out);
+    if (is_number && has_head_) return write_numbers(out, end);
+  }
+}
+
+// Most of every page. Room for a line is made once, and everything is copied to its place.
+void TextPage::write_numbers(std::string& out, std::size_t end) {
+  constexpr std::size_t kNumberBytesMax = 32;
+  const std::string name = walk_->family().full_name();
+  while (out.size() < end && walk_->next()) {
+    if (!values_.read(*walk_)) continue;
+    const std::string& labels = walk_->labels();
+    const std::size_t begin = out.size();
+    const std::size_t most = name.size() + labels.size() + kNumberBytesMax;
+    if (out.capacity() - begin < most) out.reserve(std::max(2 * out.capacity(), begin + most));
+    out.resize(begin + most);
+    char* at = out.data() + begin;
+    const auto put = [&at](std::string_view text) {
+      std::memcpy(at, text.data(), text.size());
+      at += text.size();
+    };
+    put(name);
+    *at++ = '{';
+    put(labels);
+    put("} ");
+    at = put_number(at, values_.value);
+    *at++ = '\n';
+    out.resize(static_cast<std::size_t>(at - out.data()));
+  }
 }
 
 void TextPage::write_row(std::string& out) {
@@ -144,14 +188,14 @@ void TextPage::begin_line(std::string& out, std::string_view name, std::string_v
 
 void TextPage::write_number(std::string& out) {
   const PageFamily& family = walk_->family();
-  begin_line(out, family.name, suffix_of(family.type), walk_->block().texts[walk_->row()]);
+  begin_line(out, family.name, suffix_of(family.type), walk_->labels());
   append_number(out, values_.value);
   out += '\n';
 }
 
 void TextPage::write_summary(std::string& out) {
   const std::string& name = walk_->family().name;
-  const std::string& labels = walk_->block().texts[walk_->row()];
+  const std::string& labels = walk_->labels();
   begin_line(out, name, "_sum", labels);
   append_number(out, values_.value);
   out += '\n';
@@ -164,13 +208,13 @@ void TextPage::write_info(std::string& out) {
   const PageFamily& family = walk_->family();
   std::string label;
   append_label(label, family.text_label, values_.text);
-  begin_line(out, family.name, suffix_of(family.type), walk_->block().texts[walk_->row()], label);
+  begin_line(out, family.name, suffix_of(family.type), walk_->labels(), label);
   out += "1\n";
 }
 
 void TextPage::write_histogram(std::string& out) {
   const std::string& name = walk_->family().name;
-  const std::string& labels = walk_->block().texts[walk_->row()];
+  const std::string& labels = walk_->labels();
   const Distribution& distribution = values_.distribution;
   for (std::size_t index = 0; index < bound_texts_.size(); ++index) {
     begin_line(out, name, "_bucket", labels, fmt::format("le=\"{}\"", bound_texts_[index]));

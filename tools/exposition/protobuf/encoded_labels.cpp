@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exposition/protobuf/encoded_labels.hpp"
+
+#include <protozero/pbf_builder.hpp>
+
+#include "exposition/protobuf/metric_fields.hpp"
+
+namespace meterbank::exposition {
+
+void append_label_pair(std::string& metric, std::string_view name, std::string_view value) {
+  std::string pair;
+  protozero::pbf_builder<field::LabelPair> builder(pair);
+  builder.add_string(field::LabelPair::kName, name.data(), name.size());
+  builder.add_string(field::LabelPair::kValue, value.data(), value.size());
+  protozero::pbf_builder<field::Metric>(metric).add_message(field::Metric::kLabel, pair);
+}
+
+EncodedLabels::EncodedLabels(const RowBlock& block) {
+  std::string common;
+  for (const Label& label : block.common) append_label_pair(common, label.name, label.value);
+  ends_.reserve(block.rows());
+  for (std::size_t row = 0; row < block.rows(); ++row) {
+    bytes_ += common;
+    if (row < block.instances.size()) {
+      append_label_pair(bytes_, block.instance_label, block.instances[row]);
+    }
+    if (row < block.ids.size()) append_label_pair(bytes_, "id", block.ids[row]);
+    ends_.push_back(bytes_.size());
+  }
+}
+
+}  // namespace meterbank::exposition
