@@ -16,6 +16,10 @@ namespace meterbank::exposition {
 
 enum class FamilyType : std::uint8_t { kCounter, kGauge, kSummary, kHistogram, kInfo };
 
+[[nodiscard]] constexpr bool is_number(FamilyType type) noexcept {
+  return type == FamilyType::kCounter || type == FamilyType::kGauge;
+}
+
 // What samples have behind the name of their family: "_total", "_info" or nothing.
 [[nodiscard]] constexpr std::string_view suffix_of(FamilyType type) noexcept {
   if (type == FamilyType::kCounter) return "_total";
@@ -40,10 +44,9 @@ struct NumberSource {
   std::uint32_t frequency = kNoCounter;
   double factor = 1, divisor = 1;
 
-  // A whole number, printed with all its digits.
-  [[nodiscard]] bool is_whole() const noexcept {
-    return (rule == Rule::kUnsigned || rule == Rule::kSigned) && factor == 1 && divisor == 1;
-  }
+  [[nodiscard]] bool is_scaled() const noexcept { return factor != 1 || divisor != 1; }
+  // The word itself: what most counters are.
+  [[nodiscard]] bool is_plain() const noexcept { return rule == Rule::kUnsigned && !is_scaled(); }
 };
 
 struct Family {

@@ -49,7 +49,7 @@ double Number::as_double() const noexcept {
 
 Number number_of(const NumberSource& source, const StoredRow& row, const Timestamp& time) noexcept {
   const std::uint64_t value = row[source.word] & source.mask;
-  const bool is_scaled = source.factor != 1 || source.divisor != 1;
+  const bool is_scaled = source.is_scaled();
   const auto scaled = [&source](double stored) {
     return real(stored * source.factor / source.divisor);
   };

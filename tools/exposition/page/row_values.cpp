@@ -9,7 +9,7 @@
 
 namespace meterbank::exposition {
 
-bool RowValues::read(const RowWalk& walk) {
+bool RowValues::read_other(const RowWalk& walk) {
   const StoredRow row = walk.stored();
   const FamilyPart& part = walk.part();
   switch (walk.family().type) {

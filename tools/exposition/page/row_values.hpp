@@ -19,9 +19,15 @@ struct RowValues {
 
   // Of the row that the walk is at. False: it has no value at this moment, or words that contradict
   // each other. May throw std::bad_alloc.
-  [[nodiscard]] bool read(const RowWalk& walk);
+  [[nodiscard]] bool read(const RowWalk& walk) {
+    const NumberSource& source = walk.part().value;
+    if (!walk.is_plain()) return read_other(walk);
+    value = {Number::Kind::kUnsigned, walk.stored()[source.word] & source.mask, 0};
+    return true;
+  }
 
  private:
+  [[nodiscard]] bool read_other(const RowWalk& walk);
   [[nodiscard]] bool read_distribution(const CounterView& counter, const StoredRow& row);
   void read_text(const CounterView& counter, const StoredRow& row);
 

@@ -8,6 +8,7 @@ bool RowWalk::next_part() noexcept {
     part_ = &family_->parts[next_part_++];
     block_ = &snapshot_->layout->blocks[part_->block];
     if (!options_->has(*block_)) continue;
+    is_plain_ = is_number(family_->type) && part_->value.is_plain();
     next_row_ = 0;
     rows_ = block_->rows();
     return true;

@@ -32,6 +32,8 @@ class RowWalk {
 
   [[nodiscard]] const PageFamily& family() const noexcept { return *family_; }
   [[nodiscard]] const FamilyPart& part() const noexcept { return *part_; }
+  // One number, which is a word of the row.
+  [[nodiscard]] bool is_plain() const noexcept { return is_plain_; }
   [[nodiscard]] const RowBlock& block() const noexcept { return *block_; }
   [[nodiscard]] std::size_t row() const noexcept { return row_; }  // in the block
   [[nodiscard]] const std::string& labels() const noexcept { return block_->texts[row_]; }
@@ -56,6 +58,7 @@ class RowWalk {
   bool has_all_rows_;
   const FamilyPart* part_ = nullptr;
   const RowBlock* block_ = nullptr;
+  bool is_plain_ = false;
   std::size_t next_part_ = 0;
   std::size_t row_ = 0, next_row_ = 0, rows_ = 0;
 };

@@ -20,55 +20,65 @@ using Wire = protozero::pbf_wire_type;
 
 constexpr std::uint8_t kMetricTag = tag_of(field::MetricFamily::kMetric, Wire::length_delimited);
 
-std::size_t varint_bytes(std::uint64_t value) noexcept {
-  return static_cast<std::size_t>(protozero::length_of_varint(value));
+constexpr std::uint64_t kNsPerStampSecond = 1'000'000'000;
+constexpr std::size_t kValueBytes = 1 + sizeof(double);
+
+constexpr std::size_t varint_bytes(std::uint64_t value) noexcept {
+  constexpr std::size_t kBitsOfAByte = 7;
+  return (static_cast<std::size_t>(std::bit_width(value | 1)) + kBitsOfAByte - 1) / kBitsOfAByte;
+}
+
+// Seconds and nanoseconds, each behind a tag.
+constexpr std::size_t stamp_bytes(std::uint64_t start_ns) noexcept {
+  return 2 + varint_bytes(start_ns / kNsPerStampSecond) +
+         varint_bytes(start_ns % kNsPerStampSecond);
+}
+
+constexpr std::size_t number_bytes(bool is_counter, std::uint64_t start_ns) noexcept {
+  return kValueBytes + (is_counter && start_ns != 0 ? 2 + stamp_bytes(start_ns) : 0);
 }
 
 }  // namespace
 
 PlainMetric::PlainMetric(bool is_counter, double value, std::uint64_t start_ns) noexcept {
   static_assert(field::Gauge::kValue == static_cast<field::Gauge>(field::Counter::kValue));
-  constexpr std::uint64_t kSecond = 1'000'000'000;  // ns
-  const std::uint64_t seconds = start_ns / kSecond, nanos = start_ns % kSecond;
-  const bool has_start = is_counter && start_ns != 0;
-  const std::size_t stamp_bytes = 2 + varint_bytes(seconds) + varint_bytes(nanos);
-  constexpr std::size_t kNumberBytes = 1 + sizeof(double);
-  put_varint(
-      tag_of(is_counter ? field::Metric::kCounter : field::Metric::kGauge, Wire::length_delimited));
-  put_varint(kNumberBytes + (has_start ? 2 + stamp_bytes : 0));
-  put_varint(tag_of(field::Counter::kValue, Wire::fixed64));
+  put(tag_of(is_counter ? field::Metric::kCounter : field::Metric::kGauge, Wire::length_delimited));
+  put(number_bytes(is_counter, start_ns));
+  put(tag_of(field::Counter::kValue, Wire::fixed64));
   static_assert(std::endian::native == std::endian::little, "fixed64 is little-endian");
   std::memcpy(bytes_.data() + size_, &value, sizeof(value));
   size_ += sizeof(value);
-  if (!has_start) return;
-  put_varint(tag_of(field::Counter::kCreatedTimestamp, Wire::length_delimited));
-  put_varint(stamp_bytes);
-  put_varint(tag_of(field::Timestamp::kSeconds, Wire::varint));
-  put_varint(seconds);
-  put_varint(tag_of(field::Timestamp::kNanos, Wire::varint));
-  put_varint(nanos);
+  if (!is_counter || start_ns == 0) return;
+  put(tag_of(field::Counter::kCreatedTimestamp, Wire::length_delimited));
+  put(stamp_bytes(start_ns));
+  put(tag_of(field::Timestamp::kSeconds, Wire::varint));
+  put(start_ns / kNsPerStampSecond);
+  put(tag_of(field::Timestamp::kNanos, Wire::varint));
+  put(start_ns % kNsPerStampSecond);
 }
 
-void PlainMetric::put_varint(std::uint64_t value) noexcept {
+void PlainMetric::put(std::uint64_t varint) noexcept {
   constexpr std::uint64_t kMore = 0x80;
-  while (value >= kMore) {
-    bytes_[size_++] = static_cast<char>(value | kMore);
-    value >>= 7;
+  while (varint >= kMore) {
+    bytes_[size_++] = static_cast<char>(varint | kMore);
+    varint >>= 7;
   }
-  bytes_[size_++] = static_cast<char>(value);
+  bytes_[size_++] = static_cast<char>(varint);
 }
 
-std::size_t PlainMetric::field_bytes(std::string_view labels) const noexcept {
-  const std::size_t message = labels.size() + size_;
+std::size_t PlainMetric::field_bytes(std::string_view labels, bool is_counter,
+                                     std::uint64_t start_ns) noexcept {
+  // The number has a tag and a length of one byte each.
+  const std::size_t message = labels.size() + 2 + number_bytes(is_counter, start_ns);
   return 1 + varint_bytes(message) + message;
 }
 
 void PlainMetric::append_field(std::string& family, std::string_view labels) const {
   std::array<char, 11> head;
-  char* at = head.data();
-  *at++ = static_cast<char>(kMetricTag);
-  at += protozero::add_varint_to_buffer(at, labels.size() + size_);
-  family.append(head.data(), at).append(labels).append(bytes());
+  head[0] = static_cast<char>(kMetricTag);
+  const int length = protozero::add_varint_to_buffer(&head[1], labels.size() + size_);
+  family.append(head.data(), 1 + static_cast<std::size_t>(length));
+  family.append(labels).append(bytes_.data(), size_);
 }
 
 }  // namespace meterbank::exposition

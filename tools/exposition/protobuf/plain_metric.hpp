@@ -14,19 +14,19 @@ namespace meterbank::exposition {
 //   | labels | 3 (counter) or 2 (gauge) | length | 1: double | 3: Timestamp, of a counter |
 class PlainMetric {
  public:
-  // `start_ns` 0: there is none, or it is a gauge.
+  // `start_ns`: of a counter; 0: not known.
   PlainMetric(bool is_counter, double value, std::uint64_t start_ns) noexcept;
 
-  // Behind the labels.
-  [[nodiscard]] std::string_view bytes() const noexcept { return {bytes_.data(), size_}; }
-  // The whole message as a field of its family: tag, length, labels and bytes().
+  // The whole message as a field of its family: tag, length, labels and number.
   void append_field(std::string& family, std::string_view labels) const;
-  [[nodiscard]] std::size_t field_bytes(std::string_view labels) const noexcept;
+  // What append_field() appends, whatever the value is.
+  [[nodiscard]] static std::size_t field_bytes(std::string_view labels, bool is_counter,
+                                               std::uint64_t start_ns) noexcept;
 
  private:
-  void put_varint(std::uint64_t value) noexcept;
+  void put(std::uint64_t varint) noexcept;
 
-  std::array<char, 40> bytes_;
+  std::array<char, 40> bytes_;  // behind the labels
   std::size_t size_ = 0;
 };
 

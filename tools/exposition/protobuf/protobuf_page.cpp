@@ -30,10 +30,6 @@ std::size_t field_bytes(std::size_t message_bytes) noexcept {
          message_bytes;
 }
 
-bool is_number(FamilyType type) noexcept {
-  return type == FamilyType::kCounter || type == FamilyType::kGauge;
-}
-
 field::MetricType type_of(FamilyType type) noexcept {
   switch (type) {
     case FamilyType::kCounter:
@@ -66,6 +62,12 @@ class ProtobufPage final : public PageWriter {
   [[nodiscard]] std::size_t metric_bytes();
   void append_metric(std::string& out);
   [[nodiscard]] PlainMetric plain_metric() const;
+  [[nodiscard]] bool is_counter() const noexcept {
+    return walk_->family().type == FamilyType::kCounter;
+  }
+  [[nodiscard]] std::uint64_t start_ns() const noexcept {
+    return walk_->block().starts_ns[walk_->row()];
+  }
   [[nodiscard]] const EncodedLabels& labels_of_block();
   // The whole Metric message of a row that is more than a number.
   void encode_metric();
@@ -140,7 +142,7 @@ bool ProtobufPage::next_row() {
 
 std::size_t ProtobufPage::metric_bytes() {
   if (is_number(walk_->family().type)) {
-    return plain_metric().field_bytes(labels_of_block().of(walk_->row()));
+    return PlainMetric::field_bytes(labels_of_block().of(walk_->row()), is_counter(), start_ns());
   }
   encode_metric();
   return field_bytes(metric_.size());
@@ -156,9 +158,7 @@ void ProtobufPage::append_metric(std::string& out) {
 }
 
 PlainMetric ProtobufPage::plain_metric() const {
-  const bool is_counter = walk_->family().type == FamilyType::kCounter;
-  const std::uint64_t start = is_counter ? walk_->block().starts_ns[walk_->row()] : 0;
-  return {is_counter, values_.value.as_double(), start};
+  return {is_counter(), values_.value.as_double(), start_ns()};
 }
 
 const EncodedLabels& ProtobufPage::labels_of_block() {
@@ -216,7 +216,7 @@ void ProtobufPage::add_histogram(MetricBuilder& metric) {
 template <typename Builder, typename Tag>
 void ProtobufPage::add_start(Builder& builder, Tag tag) const {
   constexpr std::uint64_t kSecond = 1'000'000'000;  // ns
-  const std::uint64_t start = walk_->block().starts_ns[walk_->row()];
+  const std::uint64_t start = start_ns();
   if (start == 0) return;
   protozero::pbf_builder<field::Timestamp> stamp(builder, tag);
   stamp.add_int64(field::Timestamp::kSeconds, static_cast<std::int64_t>(start / kSecond));
