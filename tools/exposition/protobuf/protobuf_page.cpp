@@ -207,9 +207,8 @@ void ProtobufPage::add_histogram(MetricBuilder& metric) {
     message.add_sint32(field::BucketSpan::kOffset, span.offset);
     message.add_uint32(field::BucketSpan::kLength, span.length);
   }
-  for (const std::int64_t delta : histogram_.deltas) {
-    builder.add_sint64(field::Histogram::kPositiveDelta, delta);
-  }
+  builder.add_packed_sint64(field::Histogram::kPositiveDelta, histogram_.deltas.begin(),
+                            histogram_.deltas.end());
   add_start(builder, field::Histogram::kCreatedTimestamp);
 }
 

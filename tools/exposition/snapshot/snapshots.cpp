@@ -20,13 +20,16 @@ Result<Snapshots> Snapshots::open(SnapshotOptions options) {
 }
 
 Snapshots::Snapshots(SnapshotOptions options, Catalog catalog, Query query)
-    : options_(std::move(options)), catalog_(std::move(catalog)), query_(std::move(query)) {}
+    : options_(std::move(options)),
+      catalog_(std::move(catalog)),
+      query_(std::move(query)),
+      spare_(std::make_shared<SpareSnapshot>()) {}
 
 std::shared_ptr<const Snapshot> Snapshots::take() {
   // A refresh that failed goes on with what the catalog lists; the next one tries again.
   static_cast<void>(catalog_.refresh());
   const bool has_changed = query_.update(catalog_);
-  auto snapshot = std::make_shared<Snapshot>();
+  const std::shared_ptr<Snapshot> snapshot = SpareSnapshot::take(spare_);
   const Timestamp before = Timestamp::now();
   const CollectSummary summary = query_.asks() ? query_.collect(snapshot->sample, options_.timeout)
                                                : query_.collect(snapshot->sample, before);

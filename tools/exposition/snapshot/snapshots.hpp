@@ -12,6 +12,7 @@
 
 #include "exposition/snapshot/about_providers.hpp"
 #include "exposition/snapshot/snapshot.hpp"
+#include "exposition/snapshot/spare_snapshot.hpp"
 #include "meterbank/reader/catalog.hpp"
 #include "meterbank/reader/query.hpp"
 
@@ -46,6 +47,7 @@ class Snapshots {
   Query query_;
   AboutProviders about_providers_;
   StartTimes starts_;
+  std::shared_ptr<SpareSnapshot> spare_;
   std::shared_ptr<const PageLayout> layout_;
   std::uint64_t last_look_ns_ = 0;
 };
