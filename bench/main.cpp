@@ -30,7 +30,7 @@ constexpr const char* kUsage =
     "  GROUP        these groups of rows only: publish, c, c-reader, shards, snapshot, fresh, "
     "setup,\n"
     "               bulk, perflib, pdh, callback, door, distribution, cut, server, ledger, books,\n"
-    "               admission, waits, machine, leases, scale\n"
+    "               admission, waits, machine, leases, pages, scale\n"
     "exit status: 0; 1 if the machine refuses, or --compare finds a slower or larger row; 2 for\n"
     "invalid arguments, and files that cannot be read or written\n";
 
@@ -60,6 +60,9 @@ constexpr Group kGroups[] = {{"publish", meterbank::bench::publish_rows},
                              {"waits", meterbank::bench::lease_wait_rows},
                              {"machine", meterbank::bench::lease_machine_rows},
                              {"leases", meterbank::bench::lease_daemon_rows},
+#ifdef METERBANK_BENCH_PAGES
+                             {"pages", meterbank::bench::page_rows},
+#endif
                              {"scale", meterbank::bench::scale_rows}};
 
 // One processor for all loops of this thread. Where the machine has only one, nothing is gained.
@@ -132,6 +135,11 @@ void peer_rows([[maybe_unused]] const meterbank::bench::Effort& effort,
   meterbank::bench::pcp_mmv_rows(effort, table);
 #else
   table.note_row("PCP MMV", "built without libpcp-mmv1-dev");
+#endif
+#ifdef METERBANK_BENCH_PROMETHEUS_CPP
+  meterbank::bench::prometheus_cpp_rows(effort, table);
+#else
+  table.note_row("prometheus-cpp", "built without prometheus-cpp-dev");
 #endif
 #ifdef METERBANK_BENCH_VARNISH
   meterbank::bench::varnish_rows(effort, table);

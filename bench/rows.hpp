@@ -63,8 +63,14 @@ void lease_wait_rows(const Effort& effort, Table& table);
 void lease_machine_rows(const Effort& effort, Table& table);
 void lease_daemon_rows(const Effort& effort, Table& table);
 void scale_rows(const Effort& effort, Table& table);
+#ifdef METERBANK_BENCH_PAGES
+void page_rows(const Effort& effort, Table& table);
+#endif
 #ifdef METERBANK_BENCH_PCP
 void pcp_mmv_rows(const Effort& effort, Table& table);
+#endif
+#ifdef METERBANK_BENCH_PROMETHEUS_CPP
+void prometheus_cpp_rows(const Effort& effort, Table& table);
 #endif
 #ifdef METERBANK_BENCH_VARNISH
 void varnish_rows(const Effort& effort, Table& table);
