@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 4> kStreams{"out", "err", "out_", "err_"}
 struct Sink {
   std::string_view path, reason;
 };
-constexpr std::array<Sink, 17> kSinks{{
+constexpr std::array<Sink, 19> kSinks{{
     {"publisher/src/notice/notice.cpp", "what the library says on stderr"},
     {"tools/cli/session/console.cpp", "messages of meterbank"},
     {"tools/cli/session/output.cpp", "results of meterbank"},
@@ -31,6 +31,8 @@ constexpr std::array<Sink, 17> kSinks{{
     {"tools/generator/command/main.cpp", "names the streams"},
     {"tools/arbiter/server/run.cpp", "messages of meterbank-pmud"},
     {"tools/arbiter/server/main.cpp", "names the streams"},
+    {"tools/agent/run.cpp", "messages of meterbank-agent"},
+    {"tools/agent/main.cpp", "names the streams"},
     {"publisher/src/provider.cpp", "says why there are no counters"},
     {"publisher/src/notice/standard_error.cpp", "says what keeps readers from a provider"},
     {"publisher/pcw/src/kernel/start_driver.cpp", "says why a driver does not start"},

@@ -122,8 +122,8 @@ void find_forbidden_name(const SourceFile& file, Findings& findings) {
 // One line of packages.txt: "group name", the name as Debian allows it.
 std::string package_mistake(std::span<const std::string_view> words) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789+-.";
-  constexpr std::array<std::string_view, 9> kGroups = {
-      "build", "test", "bench", "python", "package", "bare", "full", "embed", "peers"};
+  constexpr std::array<std::string_view, 10> kGroups = {
+      "build", "agent", "test", "bench", "python", "package", "bare", "full", "embed", "peers"};
   if (words.size() != 2) return "not a group and a package";
   if (std::find(kGroups.begin(), kGroups.end(), words[0]) == kGroups.end()) {
     return "unknown group " + std::string(words[0]);

@@ -60,7 +60,7 @@ Options:
 Examples:
   meterbank serve
   meterbank serve --listen 0.0.0.0:19400 'demo_orders/*/*'
-  curl http://127.0.0.1:19400/metrics
+  meterbank serve --dir /dev/shm/meterbank-1000
 )"}};
 
 const ProgramVerb* find_program_verb(std::string_view name) noexcept {
