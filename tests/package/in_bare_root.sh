@@ -81,7 +81,10 @@ if [[ $manager == systemd ]]; then
     sh -c 'systemctl is-enabled meterbank-host.service && systemctl is-active meterbank-host.service'
   promise "the arbiter's service and socket are enabled and run" \
     sh -c 'systemctl is-enabled meterbank-pmud.socket && systemctl is-active meterbank-pmud.socket meterbank-pmud.service'
-  for unit in meterbank-host meterbank-pmud; do
+  promise "the agent is enabled and serves what the group may read" \
+    sh -c 'systemctl is-enabled meterbank-agent.service && systemctl is-active meterbank-agent.service &&
+      systemctl show --value --property=StatusText meterbank-agent.service | grep "^Serving http://127.0.0.1:19400/metrics"'
+  for unit in meterbank-agent meterbank-host meterbank-pmud; do
     promise "$unit.service is exposed by no more than 2.0" systemd-analyze security --threshold=20 $unit.service
   done
 fi
@@ -133,4 +136,4 @@ if [[ $manager == systemd ]]; then
   promise "no unit is left" fails sh -c 'systemctl list-units --all --plain --no-legend | grep meterbank'
 fi
 promise "users and the group stay, as Debian keeps them, so that no other user gets their numbers" \
-  getent passwd meterbank-host meterbank-pmud
+  getent passwd meterbank-agent meterbank-host meterbank-pmud

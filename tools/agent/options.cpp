@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <map>
+#include <array>
+#include <string_view>
 
 namespace meterbank::agent {
 namespace {
@@ -29,11 +30,36 @@ bool is_prefix(const std::string& text) noexcept {
   return text.empty() || (text[0] >= 'a' && text[0] <= 'z');
 }
 
+template <typename Value>
+struct NamedValue {
+  std::string_view name;
+  Value value;
+};
+constexpr std::array kCompressions{NamedValue<Compression>{"remote", Compression::kRemote},
+                                   NamedValue<Compression>{"always", Compression::kAlways},
+                                   NamedValue<Compression>{"never", Compression::kNever}};
+constexpr std::array kUsers{NamedValue<UserPolicy>{"own", UserPolicy::kOwn},
+                            NamedValue<UserPolicy>{"root", UserPolicy::kOwnAndRoot},
+                            NamedValue<UserPolicy>{"everyone", UserPolicy::kEveryone}};
+
+template <typename Value>
+Result<void> choose(std::string_view option, const std::string& word,
+                    const std::array<NamedValue<Value>, 3>& choices, Value& value) {
+  for (const NamedValue<Value>& choice : choices) {
+    if (choice.name != word) continue;
+    value = choice.value;
+    return {};
+  }
+  return fail(ErrorCode::kInvalidArgument, fmt::format("invalid {} {}", option, word),
+              fmt::format("{}, {} or {}", choices[0].name, choices[1].name, choices[2].name));
+}
+
 }  // namespace
 
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments) {
   CommandLine line;
   bool wants_version = false;
+  std::string compress = "remote", trust = "root";
   std::int64_t timeout_ms = line.snapshots.timeout.count();
   CLI::App app("Serve performance counters to Prometheus and its relatives", "meterbank-agent");
   app.footer(kFooter);
@@ -51,16 +77,15 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   app.add_option("--timeout", timeout_ms,
                  "Wait up to so many milliseconds for rows that providers compute on demand")
       ->type_name("MS")
-      ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
-  const std::map<std::string, Compression> kCompressions = {{"remote", Compression::kRemote},
-                                                            {"always", Compression::kAlways},
-                                                            {"never", Compression::kNever}};
-  app.add_option("--compress", line.server.compression,
+  app.add_option("--compress", compress,
                  "Compress pages for clients that accept it: remote, always or never")
       ->type_name("WHEN")
-      ->transform(CLI::CheckedTransformer(kCompressions, CLI::ignore_case))
-      ->default_str("remote");
+      ->capture_default_str();
+  app.add_option("--trust", trust,
+                 "Whose providers need no label uid: own, root (own and root's) or everyone")
+      ->type_name("USERS")
+      ->capture_default_str();
   app.add_flag("--version", wants_version, "Print the version and exit");
   app.add_option("PATH", line.snapshots.patterns, "Counters to serve; default: all");
   try {
@@ -72,10 +97,22 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
     return fail(ErrorCode::kInvalidArgument, error.what(), "meterbank-agent --help");
   }
   if (wants_version) line.text = fmt::format("meterbank-agent {}\n", METERBANK_VERSION);
+  constexpr std::int64_t kTimeoutMax = 10'000;
+  if (timeout_ms < 1 || timeout_ms > kTimeoutMax) {
+    return fail(ErrorCode::kInvalidArgument, fmt::format("invalid --timeout {}", timeout_ms),
+                "1 to 10000 milliseconds");
+  }
   if (!is_prefix(line.snapshots.prefix)) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("invalid --prefix {}", line.snapshots.prefix),
                 "a letter, then letters, digits and _: --prefix acme_");
+  }
+  if (auto chosen = choose("--compress", compress, kCompressions, line.server.compression);
+      !chosen) {
+    return tl::make_unexpected(chosen.error());
+  }
+  if (auto chosen = choose("--trust", trust, kUsers, line.snapshots.catalog.trust); !chosen) {
+    return tl::make_unexpected(chosen.error());
   }
   line.snapshots.timeout = std::chrono::milliseconds(timeout_ms);
   return line;

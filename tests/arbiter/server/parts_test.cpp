@@ -16,7 +16,7 @@
 #include "arbiter/server/client/process_table.hpp"
 #include "arbiter/server/run.hpp"
 #include "arbiter/server/system/journal.hpp"
-#include "arbiter/server/system/supervisor.hpp"
+#include "service/supervisor.hpp"
 #include "arbiter/server/upgrade/saved_server.hpp"
 #include "meterbank/base/peer_process.hpp"
 #include "pmud_process.hpp"
@@ -183,7 +183,7 @@ TEST(PmudSupervisor, IsToldWhereItListens) {
   ASSERT_EQ(::bind(manager.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
   ::setenv("WATCHDOG_USEC", "3000000", 1);
-  const Supervisor told;
+  const service::Supervisor told;
   ::unsetenv("NOTIFY_SOCKET");
   ::unsetenv("WATCHDOG_USEC");
   told.tell("READY=1");
@@ -191,7 +191,7 @@ TEST(PmudSupervisor, IsToldWhereItListens) {
   EXPECT_EQ(::recv(manager.get(), text.data(), text.size(), MSG_DONTWAIT), 7);
   EXPECT_STREQ(text.data(), "READY=1");
   EXPECT_EQ(told.watchdog_ns(), 3'000'000'000U);
-  Supervisor().tell("READY=1");  // there is no supervisor
+  service::Supervisor().tell("READY=1");  // there is no supervisor
 }
 
 TEST(PmudSavedServer, IsReadAsItWasWritten) {

@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <array>
 #include <cerrno>
@@ -71,6 +72,31 @@ tl::unexpected<Error> cannot_listen(const std::string& text, int error) {
 
 }  // namespace
 
+ListenSocket adopt_listen_socket(UniqueFd socket) {
+  std::string address = address_of(socket.get());
+  return {std::move(socket), std::move(address)};
+}
+
+bool is_answering(int listening_socket) {
+  sockaddr_storage address{};
+  socklen_t bytes = sizeof(address);
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  if (::getsockname(listening_socket, generic, &bytes) != 0) return false;
+  const UniqueFd client(::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const timeval second{1, 0};
+  ::setsockopt(client.get(), SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
+  ::setsockopt(client.get(), SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
+  if (::connect(client.get(), generic, bytes) != 0) return false;
+  constexpr std::string_view kRequest = "GET /-/healthy HTTP/1.0\r\n\r\n";
+  if (::send(client.get(), kRequest.data(), kRequest.size(), MSG_NOSIGNAL) < 0) return false;
+  std::array<char, 64> answer{};
+  const ssize_t count = ::recv(client.get(), answer.data(), answer.size(), 0);
+  constexpr std::string_view kStatus = " 200 ";
+  return count > 0 &&
+         std::string_view(answer.data(), static_cast<std::size_t>(count)).find(kStatus) !=
+             std::string_view::npos;
+}
+
 Result<ListenSocket> open_listen_socket(const std::string& text) {
   const auto parts = split(text);
   if (!parts) return tl::make_unexpected(parts.error());
@@ -94,8 +120,7 @@ Result<ListenSocket> open_listen_socket(const std::string& text) {
       ::listen(socket.get(), SOMAXCONN) != 0) {
     return cannot_listen(text, errno);
   }
-  std::string address = address_of(socket.get());
-  return ListenSocket{std::move(socket), std::move(address)};
+  return adopt_listen_socket(std::move(socket));
 }
 
 }  // namespace meterbank::agent

@@ -13,6 +13,11 @@ struct ListenSocket {
   std::string address;  // with the port that it has: "127.0.0.1:19400", "[::1]:19400"
 };
 
+// Whether a server answers at the address of this socket, within a second.
+[[nodiscard]] bool is_answering(int listening_socket);
+
+// A listening socket that was made elsewhere.
+[[nodiscard]] ListenSocket adopt_listen_socket(UniqueFd socket);
 // Listens on "127.0.0.1:19400", "[::1]:19400" or "localhost:19400". Errors: kInvalidArgument (the
 // text), kDenied, kExists (the port is taken), kSystem.
 [[nodiscard]] Result<ListenSocket> open_listen_socket(const std::string& text);

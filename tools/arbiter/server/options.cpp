@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 
-#include "arbiter/server/system/environment.hpp"
+#include "service/environment.hpp"
 
 namespace meterbank::arbiter {
 namespace {
@@ -33,8 +33,8 @@ Result<std::uint32_t> mode_of(const std::string& text) {
 }  // namespace
 
 std::string default_directory() {
-  if (std::string named = variable("METERBANK_PMUD_DIR"); !named.empty()) return named;
-  if (std::string named = variable("METERBANK_DIR"); !named.empty()) return named;
+  if (std::string named = service::variable("METERBANK_PMUD_DIR"); !named.empty()) return named;
+  if (std::string named = service::variable("METERBANK_DIR"); !named.empty()) return named;
   return "/run/meterbank";
 }
 

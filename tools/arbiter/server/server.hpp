@@ -28,7 +28,7 @@
 #include "arbiter/server/system/listener.hpp"
 #include "arbiter/server/system/log.hpp"
 #include "arbiter/server/system/program.hpp"
-#include "arbiter/server/system/supervisor.hpp"
+#include "service/supervisor.hpp"
 #include "arbiter/server/upgrade/saved_server.hpp"
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
@@ -110,7 +110,7 @@ class Server final : public Outside {
   Journal journal_;
   PolicyFile policy_;
   Listener listener_;
-  Supervisor supervisor_;
+  service::Supervisor supervisor_;
   Log log_;
   Admission admission_;
   WaitSet set_;

@@ -51,7 +51,7 @@ Result<Listener> make_listener(const ServerOptions& options, const SavedServer* 
     return Listener::adopt(UniqueFd(saved->listener), options.directory,
                            saved->listener_name_stays);
   }
-  if (auto passed = take_passed_listener()) {
+  if (auto passed = service::take_passed_listener(SOCK_SEQPACKET)) {
     return Listener::adopt(std::move(*passed), options.directory, true);
   }
   return Listener::listen(options.directory, options.socket_mode);

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace meterbank::arbiter {
+namespace meterbank::service {
 
 // A variable of the environment; empty where it is not set, or must not be believed
 // (secure_getenv(3)).
@@ -14,4 +14,4 @@ namespace meterbank::arbiter {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-}  // namespace meterbank::arbiter
+}  // namespace meterbank::service

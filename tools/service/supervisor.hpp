@@ -10,7 +10,7 @@
 
 #include "meterbank/base/unique_fd.hpp"
 
-namespace meterbank::arbiter {
+namespace meterbank::service {
 
 // Where the manager listens, as NOTIFY_SOCKET says; to no one where that says nothing.
 class Supervisor {
@@ -28,8 +28,8 @@ class Supervisor {
   std::uint64_t watchdog_ns_ = 0;
 };
 
-// The listening SOCK_SEQPACKET socket that the manager made for this process. Takes the variables
-// out of the environment, which no child is to believe.
-[[nodiscard]] std::optional<UniqueFd> take_passed_listener();
+// The listening socket of this type (SOCK_STREAM, SOCK_SEQPACKET) that the manager made for this
+// process. Takes the variables out of the environment, which no child is to believe.
+[[nodiscard]] std::optional<UniqueFd> take_passed_listener(int type);
 
-}  // namespace meterbank::arbiter
+}  // namespace meterbank::service

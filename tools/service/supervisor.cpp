@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arbiter/server/system/supervisor.hpp"
+#include "service/supervisor.hpp"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include <charconv>
 #include <cstddef>
 
-#include "arbiter/server/system/environment.hpp"
+#include "service/environment.hpp"
 
-namespace meterbank::arbiter {
+namespace meterbank::service {
 namespace {
 
 constexpr int kPassedFirst = 3;  // SD_LISTEN_FDS_START
@@ -26,13 +26,13 @@ std::uint64_t number_in(const char* name) {
   return end.ec == std::errc() && end.ptr == text.data() + text.size() ? number : 0;
 }
 
-bool is_listener(int descriptor) noexcept {
+bool is_listener(int descriptor, int wanted_type) noexcept {
   int type = 0, listens = 0;
   socklen_t bytes = sizeof type;
   if (::getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &bytes) != 0) return false;
   bytes = sizeof listens;
   if (::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) != 0) return false;
-  return type == SOCK_SEQPACKET && listens != 0;
+  return type == wanted_type && listens != 0;
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ void Supervisor::tell(std::string_view state) const noexcept {
   static_cast<void>(::send(socket_.get(), state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
-std::optional<UniqueFd> take_passed_listener() {
+std::optional<UniqueFd> take_passed_listener(int type) {
   const bool is_for_us = number_in("LISTEN_PID") == static_cast<std::uint64_t>(::getpid());
   const std::uint64_t count = std::min(number_in("LISTEN_FDS"), kPassedMax);
   for (const char* name : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}) ::unsetenv(name);
@@ -68,7 +68,7 @@ std::optional<UniqueFd> take_passed_listener() {
   std::optional<UniqueFd> listener;
   for (int descriptor = kPassedFirst; descriptor < kPassedFirst + static_cast<int>(count);
        ++descriptor) {
-    if (listener || !is_listener(descriptor)) continue;
+    if (listener || !is_listener(descriptor, type)) continue;
     ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
     listener.emplace(descriptor);
@@ -76,4 +76,4 @@ std::optional<UniqueFd> take_passed_listener() {
   return listener;
 }
 
-}  // namespace meterbank::arbiter
+}  // namespace meterbank::service

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""meterbank-agent as a program: exit codes, signals, and the protocol of a service manager.
+
+usage: agent_program.py PATH-OF-METERBANK-AGENT
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+AGENT = sys.argv[1]
+WAIT_S = 20
+
+
+def check(is_true, what):
+    if not is_true:
+        sys.exit(f"FAILED: {what}")
+
+
+def run(*arguments):
+    result = subprocess.run([AGENT, *arguments], text=True, capture_output=True, check=False,
+                            timeout=WAIT_S)
+    return result.returncode, result.stdout, result.stderr
+
+
+def check_exit_codes():
+    check(run("--version")[0] == 0 and "meterbank-agent" in run("--version")[1], "--version")
+    check(run("--help")[0] == 0 and "Exit codes" in run("--help")[1], "--help")
+    for arguments, words in ((["--no-such-option"], "try: meterbank-agent --help"),
+                             (["--listen", "19400"], "invalid address: 19400"),
+                             (["--prefix", "Acme-"], "invalid --prefix Acme-"),
+                             (["--compress", "often"], "invalid --compress often; try: remote, always or never"),
+                             (["--timeout", "0"], "--timeout"),
+                             (["--trust", "us"], "invalid --trust us; try: own, root or everyone"),
+                             (["--listen", "127.0.0.1:0", "a/b/c/d/e"], "try:")):
+        code, out, err = run(*arguments)
+        check(code == 2 and words in err and out == "", f"{arguments}: {code} {err}")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        code, _, err = run("--listen", f"127.0.0.1:{taken.getsockname()[1]}")
+        check(code == 3 and "try: another port" in err, f"a port that is taken: {code} {err}")
+
+
+def check_service():
+    """What a service manager sees from the start to the end."""
+    with tempfile.TemporaryDirectory() as folder, \
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, \
+            socket.socket() as listener:
+        path = os.path.join(folder, "notify")
+        manager.bind(path)
+        manager.settimeout(WAIT_S)
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        # The shell is the process that becomes the agent, so its pid is the one that is meant.
+        agent = subprocess.Popen(
+            ["/bin/sh", "-c",
+             f'LISTEN_PID=$$ exec "{AGENT}" --dir "{folder}" 3<&{listener.fileno()}'],
+            pass_fds=[listener.fileno()], stderr=subprocess.DEVNULL,
+            env={**os.environ, "NOTIFY_SOCKET": path, "WATCHDOG_USEC": "200000",
+                 "LISTEN_FDS": "1"})
+        try:
+            ready = manager.recv(4096).decode()
+            check(ready == f"READY=1\nSTATUS=Serving http://127.0.0.1:{port}/metrics", ready)
+            for _ in range(3):
+                check(manager.recv(4096) == b"WATCHDOG=1", "the watchdog is told")
+            page = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read()
+            check(b"meterbank_agent_exporter_pages_total" in page, "the agent counts itself")
+            agent.send_signal(signal.SIGTERM)
+            while (word := manager.recv(4096)) == b"WATCHDOG=1":
+                pass
+            check(word == b"STOPPING=1", f"the end is told: {word}")
+            check(agent.wait(WAIT_S) == 0, "SIGTERM ends it in order")
+        finally:
+            agent.kill()
+            agent.wait()
+
+
+check_exit_codes()
+check_service()
+print("exit codes, signals and notifications are as documented")
