@@ -4,54 +4,47 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
-#include <string_view>
+#include <cerrno>
+#include <fstream>
 
 namespace meterbank::agent {
 namespace {
 
+constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
+
 constexpr const char* kFooter = R"(
-Prometheus scrapes http://ADDRESS/metrics; http://ADDRESS/ lists what else there is.
+Options take the place of what the file says. Prometheus scrapes http://ADDRESS/metrics;
+http://ADDRESS/ lists what else there is.
 
-Signals: SIGTERM and SIGINT end the agent.
+Signals: SIGTERM and SIGINT end the agent. SIGHUP reads the file again; if that has a fault,
+the agent says so and goes on as before. A new address needs a restart.
 
-Exit codes: 0 ended as asked; 2 a faulty option; 3 the environment: address, permission,
-directory, memory.
+Exit codes: 0 ended as asked, or the file has no fault; 2 a faulty option or file; 3 the
+environment: address, permission, directory, memory.
 )";
 
-bool is_prefix(const std::string& text) noexcept {
-  constexpr std::size_t kBytesMax = 64;
-  if (text.size() > kBytesMax) return false;
-  for (const char character : text) {
-    const bool is_letter = character >= 'a' && character <= 'z';
-    const bool is_digit = character >= '0' && character <= '9';
-    if (!is_letter && !is_digit && character != '_') return false;
+Result<std::string> read_file(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    const auto code = errno == ENOENT   ? ErrorCode::kNotFound
+                      : errno == EACCES ? ErrorCode::kDenied
+                                        : ErrorCode::kSystem;
+    return fail(code, "read the file " + path, "--config FILE", errno);
   }
-  return text.empty() || (text[0] >= 'a' && text[0] <= 'z');
+  std::string text(kFileBytesMax + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kFileBytesMax) return fail(ErrorCode::kLimit, path + ": more than 1 MiB");
+  return text;
 }
 
-template <typename Value>
-struct NamedValue {
-  std::string_view name;
-  Value value;
-};
-constexpr std::array kCompressions{NamedValue<Compression>{"remote", Compression::kRemote},
-                                   NamedValue<Compression>{"always", Compression::kAlways},
-                                   NamedValue<Compression>{"never", Compression::kNever}};
-constexpr std::array kUsers{NamedValue<UserPolicy>{"own", UserPolicy::kOwn},
-                            NamedValue<UserPolicy>{"root", UserPolicy::kOwnAndRoot},
-                            NamedValue<UserPolicy>{"everyone", UserPolicy::kEveryone}};
-
-template <typename Value>
-Result<void> choose(std::string_view option, const std::string& word,
-                    const std::array<NamedValue<Value>, 3>& choices, Value& value) {
-  for (const NamedValue<Value>& choice : choices) {
-    if (choice.name != word) continue;
-    value = choice.value;
-    return {};
-  }
-  return fail(ErrorCode::kInvalidArgument, fmt::format("invalid {} {}", option, word),
-              fmt::format("{}, {} or {}", choices[0].name, choices[1].name, choices[2].name));
+// Takes over a value that stands on the command line.
+template <typename Target, typename Parsed>
+Result<void> take(std::optional<Target>& target, const Parsed& parsed) {
+  if (!parsed) return tl::make_unexpected(parsed.error());
+  target = *parsed;
+  return {};
 }
 
 }  // namespace
@@ -59,35 +52,37 @@ Result<void> choose(std::string_view option, const std::string& word,
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments) {
   CommandLine line;
   bool wants_version = false;
-  std::string compress = "remote", trust = "root";
-  std::int64_t timeout_ms = line.snapshots.timeout.count();
+  std::optional<std::string> compress, trust, prefix;
+  std::optional<std::int64_t> timeout_ms;
   CLI::App app("Serve performance counters to Prometheus and its relatives", "meterbank-agent");
   app.footer(kFooter);
-  app.add_option("--listen", line.address, "Address and port to serve on; port 0 takes a free one")
-      ->type_name("ADDRESS")
-      ->capture_default_str();
-  app.add_option("--dir", line.snapshots.catalog.directory,
+  app.add_option("--config", line.config, "What to do, in TOML: /etc/meterbank/agent.toml")
+      ->type_name("FILE");
+  app.add_flag("--check", line.check, "Print the faults of the file and exit");
+  app.add_option("--listen", line.address,
+                 "Address and port to serve on; port 0 takes a free one; default: 127.0.0.1:19400")
+      ->type_name("ADDRESS");
+  app.add_option("--dir", line.directory,
                  "Directory of the providers; default: METERBANK_DIR, else those of this machine")
       ->type_name("DIR");
-  app.add_flag("--all-namespaces", line.snapshots.catalog.all_namespaces,
+  app.add_flag("--all-namespaces", line.all_namespaces,
                "Also read providers of containers that share no directory");
-  app.add_option("--prefix", line.snapshots.prefix, "What the names of metrics begin with")
-      ->type_name("TEXT")
-      ->capture_default_str();
+  app.add_option("--prefix", prefix, "What the names of metrics begin with; default: meterbank_")
+      ->type_name("TEXT");
   app.add_option("--timeout", timeout_ms,
-                 "Wait up to so many milliseconds for rows that providers compute on demand")
-      ->type_name("MS")
-      ->capture_default_str();
+                 "Wait up to so many milliseconds for rows that providers compute on demand; "
+                 "default: 500")
+      ->type_name("MS");
   app.add_option("--compress", compress,
-                 "Compress pages for clients that accept it: remote, always or never")
-      ->type_name("WHEN")
-      ->capture_default_str();
+                 "Compress pages for clients that accept it: remote, always or never; default: "
+                 "remote")
+      ->type_name("WHEN");
   app.add_option("--trust", trust,
-                 "Whose providers need no label uid: own, root (own and root's) or everyone")
-      ->type_name("USERS")
-      ->capture_default_str();
+                 "Whose providers need no label uid: own, root (own and root's) or everyone; "
+                 "default: root")
+      ->type_name("USERS");
   app.add_flag("--version", wants_version, "Print the version and exit");
-  app.add_option("PATH", line.snapshots.patterns, "Counters to serve; default: all");
+  app.add_option("PATH", line.patterns, "Counters to serve; default: all");
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
@@ -97,25 +92,36 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
     return fail(ErrorCode::kInvalidArgument, error.what(), "meterbank-agent --help");
   }
   if (wants_version) line.text = fmt::format("meterbank-agent {}\n", METERBANK_VERSION);
-  constexpr std::int64_t kTimeoutMax = 10'000;
-  if (timeout_ms < 1 || timeout_ms > kTimeoutMax) {
-    return fail(ErrorCode::kInvalidArgument, fmt::format("invalid --timeout {}", timeout_ms),
-                "1 to 10000 milliseconds");
+  Result<void> taken;
+  if (taken && compress) taken = take(line.compression, parse_compression(*compress));
+  if (taken && trust) taken = take(line.trust, parse_trust(*trust));
+  if (taken && prefix) taken = take(line.prefix, parse_prefix(*prefix));
+  if (taken && timeout_ms) taken = take(line.timeout, parse_timeout(*timeout_ms));
+  if (!taken) return tl::make_unexpected(taken.error());
+  if (line.check && line.config.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "--check needs a file", "--config FILE");
   }
-  if (!is_prefix(line.snapshots.prefix)) {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("invalid --prefix {}", line.snapshots.prefix),
-                "a letter, then letters, digits and _: --prefix acme_");
-  }
-  if (auto chosen = choose("--compress", compress, kCompressions, line.server.compression);
-      !chosen) {
-    return tl::make_unexpected(chosen.error());
-  }
-  if (auto chosen = choose("--trust", trust, kUsers, line.snapshots.catalog.trust); !chosen) {
-    return tl::make_unexpected(chosen.error());
-  }
-  line.snapshots.timeout = std::chrono::milliseconds(timeout_ms);
   return line;
+}
+
+Result<std::optional<Settings>> load_settings(const CommandLine& line, syntax::Problems& problems) {
+  std::optional<Settings> settings = Settings();
+  if (!line.config.empty()) {
+    const auto text = read_file(line.config);
+    if (!text) return tl::make_unexpected(text.error());
+    settings = parse_settings(*text, problems);
+    if (!settings) return settings;
+  }
+  exposition::SnapshotOptions& snapshots = settings->snapshots;
+  if (line.address) settings->address = *line.address;
+  if (line.compression) settings->server.compression = *line.compression;
+  if (line.directory) snapshots.catalog.directory = *line.directory;
+  if (line.all_namespaces) snapshots.catalog.all_namespaces = true;
+  if (line.trust) snapshots.catalog.trust = *line.trust;
+  if (line.prefix) snapshots.names.prefix = *line.prefix;
+  if (line.timeout) snapshots.timeout = *line.timeout;
+  if (!line.patterns.empty()) snapshots.patterns = line.patterns;
+  return settings;
 }
 
 }  // namespace meterbank::agent

@@ -1,25 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "agent/http/http_server.hpp"
-#include "exposition/snapshot/snapshots.hpp"
+#include "agent/config/settings.hpp"
 #include "meterbank/base/result.hpp"
 
 namespace meterbank::agent {
 
-inline constexpr const char* kDefaultAddress = "127.0.0.1:19400";
-
 struct CommandLine {
-  std::string text;  // to print and exit, if not empty
-  std::string address = kDefaultAddress;
-  ServerOptions server;
-  exposition::SnapshotOptions snapshots;
+  std::string text;    // to print and exit, if not empty
+  std::string config;  // path of the file; empty: none
+  bool check = false;  // the file, and exit
+  // What takes the place of the file's values.
+  std::optional<std::string> address, directory, prefix;
+  std::optional<Compression> compression;
+  std::optional<UserPolicy> trust;
+  std::optional<std::chrono::milliseconds> timeout;
+  std::vector<std::string> patterns;
+  bool all_namespaces = false;
 };
 
 // Errors: kInvalidArgument.
 [[nodiscard]] Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments);
+
+// Reads the file, if there is one, as it is now. Errors: kNotFound, kDenied, kSystem, kLimit.
+// Faults of the text are in `problems`, and nothing is returned.
+[[nodiscard]] Result<std::optional<Settings>> load_settings(const CommandLine& line,
+                                                            syntax::Problems& problems);
 
 }  // namespace meterbank::agent

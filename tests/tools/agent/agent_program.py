@@ -33,10 +33,11 @@ def check_exit_codes():
     check(run("--help")[0] == 0 and "Exit codes" in run("--help")[1], "--help")
     for arguments, words in ((["--no-such-option"], "try: meterbank-agent --help"),
                              (["--listen", "19400"], "invalid address: 19400"),
-                             (["--prefix", "Acme-"], "invalid --prefix Acme-"),
-                             (["--compress", "often"], "invalid --compress often; try: remote, always or never"),
-                             (["--timeout", "0"], "--timeout"),
-                             (["--trust", "us"], "invalid --trust us; try: own, root or everyone"),
+                             (["--prefix", "Acme-"], "invalid prefix: Acme-"),
+                             (["--compress", "often"], "invalid compress: often; try: remote, always or never"),
+                             (["--timeout", "0"], "invalid timeout: 0; try: 1 to 10000 milliseconds"),
+                             (["--check"], "--check needs a file"),
+                             (["--trust", "us"], "invalid trust: us; try: own, root or everyone"),
                              (["--listen", "127.0.0.1:0", "a/b/c/d/e"], "try:")):
         code, out, err = run(*arguments)
         check(code == 2 and words in err and out == "", f"{arguments}: {code} {err}")
@@ -45,6 +46,40 @@ def check_exit_codes():
         taken.listen()
         code, _, err = run("--listen", f"127.0.0.1:{taken.getsockname()[1]}")
         check(code == 3 and "try: another port" in err, f"a port that is taken: {code} {err}")
+
+
+def check_file():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "agent.toml")
+        check(run("--config", path)[0] == 3, "a file that is not there")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('prefix = "one_"\n')
+        check(run("--check", "--config", path)[:2] == (0, f"{path}: no fault\n"), "--check")
+        agent = subprocess.Popen([AGENT, "--config", path, "--dir", folder, "--listen",
+                                  "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
+        try:
+            address = agent.stderr.readline().split()[-1]
+
+            def page():
+                return urllib.request.urlopen(address, timeout=10).read().decode()
+
+            def write_and_reload(text):
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+                agent.send_signal(signal.SIGHUP)
+                return agent.stderr.readline()
+
+            check("\none_agent_exporter_pages_total{" in page(), "the prefix of the file")
+            check("read the file again" in write_and_reload('prefix = "two_"\n'), "SIGHUP")
+            check("\ntwo_agent_exporter_pages_total{" in page(), "the prefix of the new file")
+            fault = write_and_reload("prefix = 3\n")
+            check(fault == f"{path}:1:1: error: 'prefix' is not a text\n", fault)
+            check("going on as before" in agent.stderr.readline(), "the old settings stay")
+            check("\ntwo_agent_exporter_pages_total{" in page(), "the prefix stays")
+            check(run("--check", "--config", path)[0] == 2, "--check finds the fault")
+        finally:
+            agent.kill()
+            agent.wait()
 
 
 def check_service():
@@ -83,5 +118,6 @@ def check_service():
 
 
 check_exit_codes()
+check_file()
 check_service()
 print("exit codes, signals and notifications are as documented")

@@ -76,7 +76,7 @@ TEST_P(FamilyTable, SaysWhatACounterTypeBecomes) {
   const Expected& expected = GetParam();
   const Counterset set = set_with(expected.type);
   constexpr std::array<std::uint32_t, 1> kFirst = {0};
-  const std::vector<Family> families = families_of(set, kFirst, "x_");
+  const std::vector<Family> families = families_of(set, kFirst, {.prefix = "x_", .rules = {}});
   ASSERT_FALSE(families.empty());
   EXPECT_EQ(families[0].type, expected.family);
   EXPECT_EQ(families[0].name, expected.name);
@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Families, HaveBothPartsOfASampledShare) {
   const Counterset set = set_with(CounterType::kSampleFraction);
   constexpr std::array<std::uint32_t, 1> kFirst = {0};
-  const std::vector<Family> families = families_of(set, kFirst, "x_");
+  const std::vector<Family> families = families_of(set, kFirst, {.prefix = "x_", .rules = {}});
   ASSERT_EQ(families.size(), 2U);
   EXPECT_EQ(families[1].name, "x_set_operations");
   EXPECT_EQ(families[1].type, FamilyType::kCounter);
@@ -150,7 +150,7 @@ TEST(Families, DoNotExistForTypesWithoutANumber) {
   constexpr std::array<std::uint32_t, 1> kFirst = {0};
   for (const CounterType type : {CounterType::kNoData, CounterType::kComposite,
                                  CounterType::kAverageBase, CounterType::kMultiBase}) {
-    EXPECT_TRUE(families_of(set_with(type), kFirst, "x_").empty());
+    EXPECT_TRUE(families_of(set_with(type), kFirst, {.prefix = "x_", .rules = {}}).empty());
   }
 }
 

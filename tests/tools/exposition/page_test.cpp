@@ -213,6 +213,32 @@ TEST_F(Page, JoinsTheSetsOfProvidersThatDeclaredThemAlike) {
       << text;
 }
 
+TEST_F(Page, CallsThingsAsRulesWantIt) {
+  const Instance fruit = aisle("fruit");
+  SnapshotOptions options = {.catalog = {.directory = directory_.path()}};
+  MetricRule sold;
+  sold.counter = Glob("sold");
+  sold.name = "items_sold";
+  sold.help = "What left.";
+  MetricRule labels;
+  labels.set = Glob("sh*");
+  labels.label = "shelf";
+  MetricRule no_state;
+  no_state.counter = Glob("State");
+  no_state.drop = true;
+  options.names.rules = {sold, no_state, labels};
+  Snapshots taking = *Snapshots::open(options);
+  const std::string text = page_of(taking.take(), PageFormat::kText);
+  EXPECT_NE(text.find("# HELP meterbank_items_sold_total What left.\n"
+                      "# TYPE meterbank_items_sold_total counter\n"
+                      "meterbank_items_sold_total{provider=\"corner\",shelf=\"fruit\"} 7\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("meterbank_shop_stock{provider=\"corner\",shelf=\"fruit\"}"),
+            std::string::npos);
+  EXPECT_EQ(text.find("meterbank_shop_state"), std::string::npos);
+}
+
 TEST_F(Page, EndsTheSeriesOfAProviderThatEndedAndSaysThatItIsDown) {
   Snapshots taking = snapshots();
   {

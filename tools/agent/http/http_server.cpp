@@ -5,6 +5,7 @@
 #include <microhttpd.h>
 #include <netinet/in.h>
 
+#include <atomic>
 #include <cerrno>
 #include <new>
 #include <optional>
@@ -82,7 +83,10 @@ struct HttpServer::State {
   };
 
   State(ServerOptions server_options, SnapshotService& snapshots, PageCounts& page_counts)
-      : options(server_options), service(snapshots), counts(page_counts) {}
+      : options(server_options),
+        compression(server_options.compression),
+        service(snapshots),
+        counts(page_counts) {}
   ~State() {
     if (daemon != nullptr) MHD_stop_daemon(daemon);
   }
@@ -106,7 +110,8 @@ struct HttpServer::State {
   static void* on_request_line(void* cls, const char* uri, MHD_Connection* connection) noexcept;
   static ssize_t on_read(void* cls, std::uint64_t position, char* out, std::size_t bytes) noexcept;
 
-  ServerOptions options;
+  const ServerOptions options;
+  std::atomic<Compression> compression;  // relaxed: a value by itself
   SnapshotService& service;
   PageCounts& counts;
   Deadlines deadlines;
@@ -295,8 +300,9 @@ MHD_Result HttpServer::State::answer(MHD_Connection* connection, const Answer& a
 }
 
 Encoding HttpServer::State::encoding_for(MHD_Connection* connection) const {
-  const bool is_wanted = options.compression == Compression::kAlways ||
-                         (options.compression == Compression::kRemote && !is_loopback(connection));
+  const Compression when = compression.load(std::memory_order_relaxed);
+  const bool is_wanted =
+      when == Compression::kAlways || (when == Compression::kRemote && !is_loopback(connection));
   return is_wanted ? choose_encoding(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING))
                    : Encoding::kIdentity;
 }
@@ -354,6 +360,10 @@ Result<HttpServer> HttpServer::start(UniqueFd listener, ServerOptions options,
   // It closes the socket when it stops.
   static_cast<void>(listener.release());
   return HttpServer(std::move(state));
+}
+
+void HttpServer::set_compression(Compression compression) noexcept {
+  state_->compression.store(compression, std::memory_order_relaxed);
 }
 
 HttpServer::HttpServer(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}

@@ -38,6 +38,9 @@ class HttpServer {
   HttpServer& operator=(HttpServer&&) noexcept;
   ~HttpServer();
 
+  // Of pages that are asked for from now on.
+  void set_compression(Compression compression) noexcept;
+
  private:
   struct State;
   explicit HttpServer(std::unique_ptr<State> state) noexcept;

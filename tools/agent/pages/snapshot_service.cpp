@@ -25,6 +25,11 @@ void SnapshotService::ask(Ready ready) {
   ready(nullptr);
 }
 
+void SnapshotService::use(exposition::Snapshots snapshots) {
+  const std::lock_guard lock(mutex_);
+  next_.emplace(std::move(snapshots));
+}
+
 void SnapshotService::stop() {
   {
     const std::lock_guard lock(mutex_);
@@ -43,6 +48,7 @@ void SnapshotService::run() {
       asked_.wait(lock, [this] { return is_stopped_ || !waiting_.empty(); });
       if (is_stopped_) return;
       requests.swap(waiting_);
+      if (next_) snapshots_ = *std::exchange(next_, std::nullopt);
     }
     const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC);
     std::shared_ptr<const exposition::Snapshot> snapshot;

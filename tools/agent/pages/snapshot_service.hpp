@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -29,6 +30,8 @@ class SnapshotService {
   ~SnapshotService();
 
   void ask(Ready ready);
+  // Snapshots from now on are those of another catalog and other names.
+  void use(exposition::Snapshots snapshots);
   // Answers all that wait, and ends the thread. ask() answers at once from then on.
   void stop();
 
@@ -40,6 +43,7 @@ class SnapshotService {
   std::mutex mutex_;
   std::condition_variable asked_;
   std::vector<Ready> waiting_;
+  std::optional<exposition::Snapshots> next_;  // what the thread is to use
   bool is_stopped_ = false;
   std::thread thread_;
 };

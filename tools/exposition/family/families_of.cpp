@@ -32,9 +32,9 @@ Rule rule_of(ValueForm form) noexcept {
 
 class FamilyList {
  public:
-  FamilyList(const Counterset& set, std::string_view prefix) : set_(set), prefix_(prefix) {
+  FamilyList(const Counterset& set, const MetricNames& names) : set_(set), names_(names) {
     const std::string symbol = snake_case(set.symbol);
-    prefix_.append(symbol.empty() ? snake_case(set.name) : symbol);
+    set_prefix_ = names.prefix + (symbol.empty() ? snake_case(set.name) : symbol) + "_";
   }
 
   void add(const CounterView& counter);
@@ -51,7 +51,9 @@ class FamilyList {
   // A family named after the counter, with `suffix` and `unit` behind it.
   Family& append(const CounterView& counter, FamilyType type, std::string_view suffix,
                  std::string unit) {
-    std::string symbol = snake_case(counter.symbol);
+    const MetricRule* const rule = find_rule(names_.rules, set_, counter);
+    const bool is_named = rule != nullptr && !rule->name.empty();
+    std::string symbol = snake_case(is_named ? rule->name : counter.symbol);
     if (symbol.empty()) symbol = snake_case(counter.name);
     if (symbol.empty()) symbol = fmt::format("counter_{}", counter.id);
     // The type says it.
@@ -60,21 +62,24 @@ class FamilyList {
       symbol.resize(symbol.size() - kTotal.size());
     }
     Family family;
-    family.name = free_name(symbol + std::string(suffix), unit);
+    family.name =
+        free_name(is_named ? names_.prefix : set_prefix_, symbol + std::string(suffix), unit);
     family.type = type;
     family.unit = std::move(unit);
     family.help = counter.help.empty() ? counter.name : counter.help;
+    if (rule != nullptr && !rule->help.empty()) family.help = rule->help;
     family.counter = &counter;
     return families_.emplace_back(std::move(family));
   }
 
   // "free_megabytes" in bytes is "free_bytes", unless the set has one.
-  [[nodiscard]] std::string free_name(const std::string& symbol, const std::string& unit) const {
-    std::string name = fmt::format("{}_{}", prefix_, with_unit_instead(symbol, unit));
+  [[nodiscard]] std::string free_name(const std::string& prefix, const std::string& symbol,
+                                      const std::string& unit) const {
+    std::string name = prefix + with_unit_instead(symbol, unit);
     const bool is_taken =
         std::any_of(families_.begin(), families_.end(),
                     [&name](const Family& family) { return family.name == name; });
-    return is_taken ? fmt::format("{}_{}", prefix_, with_unit_last(symbol, unit)) : name;
+    return is_taken ? prefix + with_unit_last(symbol, unit) : name;
   }
 
   [[nodiscard]] static NumberSource source_of(const CounterView& counter) noexcept {
@@ -92,7 +97,8 @@ class FamilyList {
   }
 
   const Counterset& set_;
-  std::string prefix_;
+  const MetricNames& names_;
+  std::string set_prefix_;
   std::vector<Family> families_;
 };
 
@@ -147,6 +153,8 @@ void FamilyList::add_start(const CounterView& counter) {
 }
 
 void FamilyList::add(const CounterView& counter) {
+  const MetricRule* const rule = find_rule(names_.rules, set_, counter);
+  if (rule != nullptr && rule->drop) return;
   if (counter.form == ValueForm::kText) {
     append(counter, FamilyType::kInfo, {}, {});
     return;
@@ -211,8 +219,8 @@ void FamilyList::add(const CounterView& counter) {
 }  // namespace
 
 std::vector<Family> families_of(const Counterset& set, std::span<const std::uint32_t> counters,
-                                std::string_view prefix) {
-  FamilyList list(set, prefix);
+                                const MetricNames& names) {
+  FamilyList list(set, names);
   for (const std::uint32_t index : counters) list.add(set.counters[index]);
   return list.take();
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exposition/family/metric_rule.hpp"
 #include "meterbank/reader/catalog.hpp"
 
 namespace meterbank::exposition {
@@ -61,9 +62,10 @@ struct Family {
 };
 
 // The families of these counters, given as indexes in Counterset::counters, in their order.
-// Counters without a number make none. Names start with `prefix` and may be equal: see PageLayout.
+// Counters without a number make none, and neither do those that a rule drops. Names may be equal:
+// see PageLayout.
 [[nodiscard]] std::vector<Family> families_of(const Counterset& set,
                                               std::span<const std::uint32_t> counters,
-                                              std::string_view prefix);
+                                              const MetricNames& names);
 
 }  // namespace meterbank::exposition

@@ -31,9 +31,10 @@ constexpr std::array<std::string_view, 9> kReservedNames = {"provider",
                                                             "snapshot_families_renamed",
                                                             "snapshot_providers_left_out"};
 
-std::string instance_label_of(const Counterset& set) {
+std::string instance_label_of(const Counterset& set, const MetricNames& names) {
   if (!has_instance_names(set.instances)) return {};
-  std::string label = snake_case(set.label);
+  const MetricRule* const rule = find_label_rule(names.rules, set);
+  std::string label = snake_case(rule == nullptr ? set.label : rule->label);
   return is_free_label(label) ? label : "instance_name";
 }
 
@@ -72,9 +73,9 @@ std::vector<std::string> values_of(const std::vector<Label>& labels) {
 
 class LayoutBuilder {
  public:
-  LayoutBuilder(const std::vector<SelectedSet>& selected, std::string_view prefix,
+  LayoutBuilder(const std::vector<SelectedSet>& selected, const MetricNames& names,
                 StartTimes& starts, std::uint64_t last_look_ns)
-      : selected_(selected), prefix_(prefix), starts_(starts), last_look_ns_(last_look_ns) {}
+      : selected_(selected), metric_names_(names), starts_(starts), last_look_ns_(last_look_ns) {}
 
   PageLayout build();
 
@@ -91,7 +92,7 @@ class LayoutBuilder {
   [[nodiscard]] bool take_names(const std::string& name, FamilyType type);
 
   const std::vector<SelectedSet>& selected_;
-  std::string prefix_;
+  const MetricNames& metric_names_;
   StartTimes& starts_;
   std::uint64_t last_look_ns_;
   PageLayout layout_;
@@ -102,7 +103,7 @@ class LayoutBuilder {
 
 PageLayout LayoutBuilder::build() {
   for (const std::string_view reserved : kReservedNames)
-    names_.insert(prefix_ + std::string(reserved));
+    names_.insert(metric_names_.prefix + std::string(reserved));
   count_names();
   std::vector<std::size_t> first_rows(selected_.size());
   std::vector<std::size_t> order;
@@ -161,7 +162,7 @@ RowBlock LayoutBuilder::block_of(const SelectedSet& selected, std::size_t first_
   block.set_symbol = clean_text(selected.set().symbol);
   block.provider_name = clean_text(selected.provider().name);
   block.starts_ns = starts_.of(selected, last_look_ns_);
-  block.instance_label = instance_label_of(selected.set());
+  block.instance_label = instance_label_of(selected.set(), metric_names_);
   return block;
 }
 
@@ -231,7 +232,7 @@ void LayoutBuilder::add_rows(const SelectedSet& selected, RowBlock& block) {
 
 void LayoutBuilder::add_families(const SelectedSet& selected, Group& group, std::size_t block) {
   std::map<std::string, std::size_t> uses;
-  for (const Family& family : families_of(selected.set(), selected.counters(), prefix_)) {
+  for (const Family& family : families_of(selected.set(), selected.counters(), metric_names_)) {
     std::string key =
         fmt::format("{} {} {}", family.name, static_cast<unsigned>(family.type), family.unit);
     // Counters of one set may have one name.
@@ -251,7 +252,7 @@ std::size_t LayoutBuilder::new_family(const Family& family, const Counterset& se
     ++layout_.renamed;
     // First what tells sets apart, then what tells counters of one set apart, then a number.
     constexpr std::size_t kGuidDigits = 8;
-    const std::string symbol = prefix_ + snake_case(set.symbol);
+    const std::string symbol = metric_names_.prefix + snake_case(set.symbol);
     const std::string digits = snake_case(set.guid.text()).substr(0, kGuidDigits);
     const std::string rest =
         family.name.starts_with(symbol) ? family.name.substr(symbol.size()) : "_" + family.name;
@@ -269,7 +270,7 @@ std::size_t LayoutBuilder::new_family(const Family& family, const Counterset& se
   made.help = clean_text(family.help);
   if (made.type == FamilyType::kInfo) {
     const std::string label = snake_case(family.counter->symbol);
-    const bool is_free = is_free_label(label) && label != instance_label_of(set);
+    const bool is_free = is_free_label(label) && label != instance_label_of(set, metric_names_);
     made.text_label = is_free ? label : "value";
   }
   layout_.families.push_back(std::move(made));
@@ -287,9 +288,9 @@ bool LayoutBuilder::take_names(const std::string& name, FamilyType type) {
 
 }  // namespace
 
-PageLayout make_page_layout(const std::vector<SelectedSet>& selected, std::string_view prefix,
+PageLayout make_page_layout(const std::vector<SelectedSet>& selected, const MetricNames& names,
                             StartTimes& starts, std::uint64_t last_look_ns) {
-  return LayoutBuilder(selected, prefix, starts, last_look_ns).build();
+  return LayoutBuilder(selected, names, starts, last_look_ns).build();
 }
 
 }  // namespace meterbank::exposition

@@ -89,7 +89,7 @@ struct PageLayout {
 // `selected`: of a query or of its samples, whose rows are numbered alike. `last_look_ns`: the
 // CLOCK_REALTIME of the layout before, 0 if this is the first.
 [[nodiscard]] PageLayout make_page_layout(const std::vector<SelectedSet>& selected,
-                                          std::string_view prefix, StartTimes& starts,
+                                          const MetricNames& names, StartTimes& starts,
                                           std::uint64_t last_look_ns);
 
 }  // namespace meterbank::exposition

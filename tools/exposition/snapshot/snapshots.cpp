@@ -38,11 +38,11 @@ std::shared_ptr<const Snapshot> Snapshots::take() {
   // Asking may bring other rows each time.
   if (layout_ == nullptr || has_changed || query_.asks()) {
     layout_ = std::make_shared<const PageLayout>(
-        make_page_layout(snapshot->sample.selected(), options_.prefix, starts_, last_look_ns_));
+        make_page_layout(snapshot->sample.selected(), options_.names, starts_, last_look_ns_));
   }
   last_look_ns_ = before.realtime_ns;
   snapshot->layout = layout_;
-  snapshot->about = about_providers_.families(catalog_, options_.prefix, before.monotonic_ns);
+  snapshot->about = about_providers_.families(catalog_, options_.names.prefix, before.monotonic_ns);
   std::vector<PlainFamily> more =
       about_snapshot(*snapshot, after.monotonic_ns - snapshot->sample.time.monotonic_ns);
   std::move(more.begin(), more.end(), std::back_inserter(snapshot->about));
@@ -54,7 +54,7 @@ std::vector<PlainFamily> Snapshots::about_snapshot(const Snapshot& snapshot,
   std::vector<PlainFamily> about;
   const auto add = [&](std::string_view name, std::string_view unit,
                        std::string_view help) -> std::vector<PlainSeries>& {
-    about.push_back({options_.prefix + std::string(name),
+    about.push_back({options_.names.prefix + std::string(name),
                      FamilyType::kGauge,
                      std::string(unit),
                      std::string(help),

@@ -21,7 +21,7 @@ namespace meterbank::exposition {
 struct SnapshotOptions {
   CatalogOptions catalog = {};
   std::vector<std::string> patterns = {};  // counter paths; empty: all that are shown by default
-  std::string prefix = "meterbank_";       // of all names
+  MetricNames names = {};
   // How long to wait for rows that providers compute on demand.
   std::chrono::milliseconds timeout{500};
 };

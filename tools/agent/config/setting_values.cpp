@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+
+#include "agent/config/settings.hpp"
+
+namespace meterbank::agent {
+namespace {
+
+template <typename Value>
+struct NamedValue {
+  std::string_view name;
+  Value value;
+};
+
+template <typename Value>
+Result<Value> choose(std::string_view what, const std::string& word,
+                     const std::array<NamedValue<Value>, 3>& choices) {
+  for (const NamedValue<Value>& choice : choices) {
+    if (choice.name == word) return choice.value;
+  }
+  return fail(ErrorCode::kInvalidArgument, fmt::format("invalid {}: {}", what, word),
+              fmt::format("{}, {} or {}", choices[0].name, choices[1].name, choices[2].name));
+}
+
+}  // namespace
+
+Result<Compression> parse_compression(const std::string& word) {
+  constexpr std::array kChoices{NamedValue<Compression>{"remote", Compression::kRemote},
+                                NamedValue<Compression>{"always", Compression::kAlways},
+                                NamedValue<Compression>{"never", Compression::kNever}};
+  return choose("compress", word, kChoices);
+}
+
+Result<UserPolicy> parse_trust(const std::string& word) {
+  constexpr std::array kChoices{NamedValue<UserPolicy>{"own", UserPolicy::kOwn},
+                                NamedValue<UserPolicy>{"root", UserPolicy::kOwnAndRoot},
+                                NamedValue<UserPolicy>{"everyone", UserPolicy::kEveryone}};
+  return choose("trust", word, kChoices);
+}
+
+Result<std::chrono::milliseconds> parse_timeout(std::int64_t milliseconds) {
+  constexpr std::int64_t kMost = 10'000;
+  if (milliseconds < 1 || milliseconds > kMost) {
+    return fail(ErrorCode::kInvalidArgument, fmt::format("invalid timeout: {}", milliseconds),
+                "1 to 10000 milliseconds");
+  }
+  return std::chrono::milliseconds(milliseconds);
+}
+
+Result<std::string> parse_prefix(const std::string& text) {
+  constexpr std::size_t kBytesMax = 64;
+  bool is_sound = text.size() <= kBytesMax && (text.empty() || (text[0] >= 'a' && text[0] <= 'z'));
+  for (const char character : text) {
+    const bool is_letter = character >= 'a' && character <= 'z';
+    const bool is_digit = character >= '0' && character <= '9';
+    is_sound = is_sound && (is_letter || is_digit || character == '_');
+  }
+  if (is_sound) return text;
+  return fail(ErrorCode::kInvalidArgument, fmt::format("invalid prefix: {}", text),
+              "a letter, then letters, digits and _, as in acme_");
+}
+
+}  // namespace meterbank::agent

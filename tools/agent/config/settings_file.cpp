@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the keys of the file mean.
+#include <fmt/format.h>
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "agent/config/settings.hpp"
+#include "exposition/family/metric_name.hpp"
+#include "syntax/in_quotes.hpp"
+#include "syntax/tree.hpp"
+
+namespace meterbank::agent {
+namespace {
+
+using exposition::MetricRule;
+using syntax::Element;
+using syntax::Entry;
+using syntax::in_quotes;
+
+// One key and what is done with its value.
+struct Key {
+  std::string_view name;
+  std::function<void(const Entry&)> take;
+};
+
+class SettingsReader {
+ public:
+  explicit SettingsReader(syntax::Problems& problems) : problems_(problems) {}
+
+  [[nodiscard]] Settings read(const Element& root);
+
+ private:
+  void read_table(const Element& table, std::string_view shown, const std::vector<Key>& keys);
+  void read_exporter(const Element& table);
+  void read_rule(const Element& table);
+
+  [[nodiscard]] Key text(std::string_view name, std::string& value);
+  [[nodiscard]] Key flag(std::string_view name, bool& value);
+  // A text that `parse` makes something of.
+  template <typename Parse, typename Value>
+  [[nodiscard]] Key parsed(std::string_view name, Parse parse, Value& value);
+  void refuse_kind(const Entry& entry, std::string_view wanted) {
+    problems_.add(entry.place, fmt::format("{} is not {}", in_quotes(entry.name), wanted));
+  }
+
+  syntax::Problems& problems_;
+  Settings settings_;
+};
+
+Key SettingsReader::text(std::string_view name, std::string& value) {
+  return {name, [this, &value](const Entry& entry) {
+            if (entry.kind != Entry::Kind::kText || entry.text.empty()) {
+              return refuse_kind(entry, "a text");
+            }
+            value = entry.text;
+          }};
+}
+
+Key SettingsReader::flag(std::string_view name, bool& value) {
+  return {name, [this, &value](const Entry& entry) {
+            if (entry.kind != Entry::Kind::kBoolean) return refuse_kind(entry, "true or false");
+            value = entry.boolean;
+          }};
+}
+
+template <typename Parse, typename Value>
+Key SettingsReader::parsed(std::string_view name, Parse parse, Value& value) {
+  return {name, [this, parse, &value](const Entry& entry) {
+            if (entry.kind != Entry::Kind::kText) return refuse_kind(entry, "a text");
+            auto result = parse(entry.text);
+            if (!result)
+              return problems_.add(entry.place, result.error().what, result.error().remedy);
+            value = *result;
+          }};
+}
+
+void SettingsReader::read_table(const Element& table, std::string_view shown,
+                                const std::vector<Key>& keys) {
+  for (const Entry& entry : table.entries) {
+    const Key* known = nullptr;
+    std::string names;
+    for (const Key& key : keys) {
+      if (key.name == entry.name) known = &key;
+      names.append(names.empty() ? "" : ", ").append(key.name);
+    }
+    if (known != nullptr) {
+      known->take(entry);
+    } else {
+      problems_.add(entry.place, fmt::format("{} has no {}", shown, in_quotes(entry.name)),
+                    fmt::format("it can have {}", names));
+    }
+  }
+}
+
+void SettingsReader::read_exporter(const Element& table) {
+  read_table(table, "[exporter]",
+             {text("listen", settings_.address),
+              parsed("compress", parse_compression, settings_.server.compression)});
+}
+
+void SettingsReader::read_rule(const Element& table) {
+  MetricRule rule;
+  std::string set, counter;
+  read_table(table, "[[rule]]",
+             {text("set", set), text("counter", counter), text("name", rule.name),
+              text("help", rule.help), text("label", rule.label), flag("drop", rule.drop)});
+  if (!set.empty()) rule.set = Glob(set);
+  if (!counter.empty()) rule.counter = Glob(counter);
+  if (!rule.name.empty() && exposition::snake_case(rule.name) != rule.name) {
+    problems_.add(table.place, fmt::format("name {} is not a metric name", in_quotes(rule.name)),
+                  fmt::format("write {}", exposition::snake_case(rule.name)));
+  }
+  if (!rule.name.empty() && rule.counter.matches_everything()) {
+    problems_.add(table.place, "a rule with a name applies to every counter",
+                  "write counter = and the counter that is called so");
+  }
+  if (!rule.drop && rule.name.empty() && rule.help.empty() && rule.label.empty()) {
+    problems_.add(table.place, "a rule without effect", "write name, help, label or drop");
+  }
+  settings_.snapshots.names.rules.push_back(std::move(rule));
+}
+
+Settings SettingsReader::read(const Element& root) {
+  exposition::SnapshotOptions& snapshots = settings_.snapshots;
+  read_table(root, "the file",
+             {text("dir", snapshots.catalog.directory),
+              flag("all_namespaces", snapshots.catalog.all_namespaces),
+              parsed("trust", parse_trust, snapshots.catalog.trust),
+              parsed("prefix", parse_prefix, snapshots.names.prefix),
+              {"timeout_ms",
+               [&](const Entry& entry) {
+                 if (entry.kind != Entry::Kind::kInteger)
+                   return refuse_kind(entry, "a whole number");
+                 const auto timeout = parse_timeout(entry.integer);
+                 if (!timeout) {
+                   return problems_.add(entry.place, timeout.error().what, timeout.error().remedy);
+                 }
+                 snapshots.timeout = *timeout;
+               }},
+              {"paths", [&](const Entry& entry) {
+                 if (entry.kind != Entry::Kind::kList) return refuse_kind(entry, "a list of paths");
+                 for (const Entry& item : entry.items) {
+                   if (item.kind != Entry::Kind::kText) return refuse_kind(item, "a list of paths");
+                   if (const auto path = parse_path(item.text); !path) {
+                     problems_.add(item.place, path.error().what, path.error().remedy);
+                   }
+                   snapshots.patterns.push_back(item.text);
+                 }
+               }}});
+  for (const Element& child : root.children) {
+    if (child.name == "exporter" && !child.listed) {
+      read_exporter(child);
+    } else if (child.name == "rule" && child.listed) {
+      read_rule(child);
+    } else {
+      problems_.add(child.place, fmt::format("the file has no table {}", in_quotes(child.name)),
+                    "it can have [exporter] and [[rule]]");
+    }
+  }
+  return std::move(settings_);
+}
+
+}  // namespace
+
+std::optional<Settings> parse_settings(std::string_view text, syntax::Problems& problems) {
+  const auto source = syntax::SourceText::decode(text, problems);
+  if (!source) return std::nullopt;
+  const auto root = syntax::read_toml(*source, problems);
+  if (!root) return std::nullopt;
+  Settings settings = SettingsReader(problems).read(*root);
+  if (!problems.empty()) return std::nullopt;
+  return settings;
+}
+
+}  // namespace meterbank::agent
