@@ -97,6 +97,7 @@ Result<void> OwnedRegistration::make_record_locked() {
   if (!place) return tl::make_unexpected(place.error());
   std::memcpy(text->data, schema.data(), schema.size());
   place_ = place->ref;
+  number_ = count;
   record = new (place->data) RegistrationRecord{};
   record->schema = text->ref;
   record->schema_bytes = static_cast<std::uint32_t>(schema.size());
@@ -178,6 +179,7 @@ Result<void> OwnedRegistration::add_group() {
     const auto parts = block_parts(memory->data, form, layout, slot);
     lives[slot].writer = BlockWriter<StdAtomics>(parts);
     lives[slot].slot = parts.slot;
+    lives[slot].number = slots_ + slot;
     if (form.sharded()) make_shards(lives[slot], parts);
     lives[slot].descriptor =
         reinterpret_cast<SlotDescriptor*>(memory->data + layout.descriptors) + slot;
@@ -190,6 +192,7 @@ Result<void> OwnedRegistration::add_group() {
   link.store(memory->ref, std::memory_order_release);
   last_group_ = header;
   groups_ += 1;
+  slots_ += slots;
   if (next_group_slots_ < kGroupSlotsMax) next_group_slots_ *= 2;
   return {};
 }
@@ -366,7 +369,7 @@ void OwnedRegistration::begin_life(SlotLife& life) noexcept {
   life.live = true;
   segment->live_instances += 1;
   record->live_instances.store(by_name_.size(), std::memory_order_relaxed);  // relaxed: advisory
-  segment->directory_changed();
+  life_changed(life);
 }
 
 void OwnedRegistration::end_life_locked(SlotLife& life) noexcept {
@@ -383,7 +386,11 @@ void OwnedRegistration::close_instance_locked(SlotLife& life) noexcept {
   by_name_.erase(hash_of(life.name, life.id), life);
   end_life_locked(life);
   record->live_instances.store(by_name_.size(), std::memory_order_relaxed);  // relaxed: advisory
-  segment->directory_changed();
+  life_changed(life);
+}
+
+void OwnedRegistration::life_changed(const SlotLife& life) noexcept {
+  segment->directory_changed(DirectoryChange::of_slot(number_, life.number));
 }
 
 void OwnedRegistration::begin_close_locked() noexcept {

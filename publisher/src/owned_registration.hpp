@@ -78,6 +78,8 @@ struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegis
                                       std::uint32_t id) const noexcept;
   void begin_life(SlotLife& life) noexcept;
   void end_life_locked(SlotLife& life) noexcept;
+  // A change of the directory that concerns this slot alone.
+  void life_changed(const SlotLife& life) noexcept;
   void push_closed(SlotLife& life) noexcept;
   [[nodiscard]] SlotLife* take_closed(bool at_any_age) noexcept;
   Result<SlotLife*> take_slot();
@@ -88,6 +90,8 @@ struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegis
   Result<void> write_name(SlotLife& life, std::string_view instance_name);
 
   Ref place_ = 0;                            // of the record
+  std::uint32_t number_ = 0;                 // index in SegmentHeader::registrations
+  std::uint32_t slots_ = 0;                  // of all groups
   std::vector<std::uint64_t> first_values_;  // of a sharded set, a word each; empty: all zero
   std::vector<SlotLife*> unused_;            // never lived, next at the back
   // Closed slots, oldest first. The links lie in the slots, because closing must not allocate.

@@ -193,9 +193,16 @@ Result<void> OwnedSegment::serve_cuts() {
   return {};
 }
 
-void OwnedSegment::directory_changed() noexcept {
+void OwnedSegment::directory_changed(DirectoryChange what) noexcept {
+  SegmentHeader& segment = header();
+  // relaxed: only the owner stores it, under the mutex.
+  const std::uint64_t number = segment.directory_version.load(std::memory_order_relaxed) + 1;
+  what.number = static_cast<std::uint32_t>(number);
+  // [P8] pairs with [Q8]. Without it a reader that was stopped for 2^32 changes could take this
+  // entry for that of its own number and still see the version of that time.
+  segment.changes[number % kChangesKept].store(what.raw(), std::memory_order_release);
   // [P5] pairs with [Q5]. Without it a poll sees the new version before the change it announces.
-  header().directory_version.fetch_add(1, std::memory_order_release);
+  segment.directory_version.store(number, std::memory_order_release);
 }
 
 void OwnedSegment::count_refusal(Refusal reason) noexcept {

@@ -53,8 +53,9 @@ struct OwnedSegment final : OfOneProcess,
   Result<void> serve_callbacks();
   // The heartbeat of cuts, started if it does not run. Under `mutex`.
   Result<void> serve_cuts();
-  // After any change of the directory, under `mutex`.
-  void directory_changed() noexcept;
+  // After any change of the directory, under `mutex`. Wait-free. The number of `what` is of no
+  // account; the default says that the change is not one slot's.
+  void directory_changed(DirectoryChange what = {}) noexcept;
   void count_refusal(Refusal reason) noexcept;
   // Why nothing can be created any more, if so. Under `mutex`, or where it is inherited.
   [[nodiscard]] Result<void> usable() const;

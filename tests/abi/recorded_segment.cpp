@@ -99,7 +99,7 @@ SegmentWords record_provider() {
 }
 
 RecordedProvider::RecordedProvider(const SegmentWords& words, std::uint16_t layout_minor,
-                                   std::uint32_t header_bytes)
+                                   std::optional<std::uint32_t> header_bytes)
     : layout_minor_(layout_minor),
       extent_(*OwnedExtent::create(kRecordedName, words.size() * sizeof(std::uint64_t))) {
   // All but the magic word, which comes last.
@@ -107,7 +107,7 @@ RecordedProvider::RecordedProvider(const SegmentWords& words, std::uint16_t layo
               (words.size() - 1) * sizeof(std::uint64_t));
   auto* const header = reinterpret_cast<SegmentHeader*>(extent_.data());
   header->layout_minor = layout_minor;
-  header->header_bytes = header_bytes;
+  if (header_bytes) header->header_bytes = *header_bytes;
   header->pid = static_cast<std::uint32_t>(::getpid());
   header->start_time = own_start_time();
   header->boot_id = boot_id();

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <istream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,9 +43,10 @@ inline constexpr const char* kRecordedText = "serving";
 // Publishes it as memory of this process.
 class RecordedProvider {
  public:
-  // With the version and the length of header that a provider says it has.
+  // With the version and the length of header that a provider says it has. Without a length: the
+  // recorded one.
   RecordedProvider(const SegmentWords& words, std::uint16_t layout_minor,
-                   std::uint32_t header_bytes = sizeof(SegmentHeader));
+                   std::optional<std::uint32_t> header_bytes = {});
   [[nodiscard]] PointerRecord record() const;
 
  private:

@@ -75,6 +75,12 @@ TEST(RecordedSegment, OfTheNextLayoutIsReadAsEverAfter) {
   expect_recorded_values(read(RecordedProvider(words, 1)), 1);
 }
 
+TEST(RecordedSegment, OfTheLayoutWithALogOfChangesIsReadAsEverAfter) {
+  const SegmentWords words = words_of("1_2");
+  ASSERT_FALSE(words.empty());
+  expect_recorded_values(read(RecordedProvider(words, 2)), 2);
+}
+
 // What tells that the recording is of a provider, not of what readers of today expect.
 TEST(RecordedSegment, OfTodayIsReadAlike) {
   expect_recorded_values(read(RecordedProvider(test::record_provider(), kLayoutMinor)),

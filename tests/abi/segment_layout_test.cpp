@@ -79,7 +79,8 @@ std::vector<Struct> segment_structs() {
         METERBANK_FIELD(S, heartbeat_period_ns),
         METERBANK_FIELD(S, reserved3),
         METERBANK_FIELD(S, extents),
-        METERBANK_FIELD(S, registrations)}},
+        METERBANK_FIELD(S, registrations),
+        METERBANK_FIELD(S, changes)}},
       {"RegistrationRecord",
        sizeof(R),
        alignof(R),
@@ -187,6 +188,8 @@ void print_numbers(std::ostream& out) {
       << D::kMost << ", below " << D::kBelow << ", above " << D::kAbove << ", refused "
       << D::kRefused << ", buckets from " << D::kBuckets << "\n";
   out << "reference to extent 3, offset 64: " << make_ref(3, 64) << "\n";
+  out << "change 7, of registration 2, slot 5: " << DirectoryChange{7, 2, 5}.raw()
+      << "; of everything: " << DirectoryChange{7}.raw() << "; " << kChangesKept << " are kept\n";
 }
 
 // The address formula, by examples: form and slots, then where each array of the group begins and

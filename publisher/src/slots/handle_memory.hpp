@@ -43,6 +43,7 @@ struct alignas(kCacheLine) SlotLife {
   std::uint64_t long_name_bytes = 0;
   std::unique_ptr<Shard[]> shards;  // none unless the set is sharded; the shared shard is the last
   std::uint32_t shards_count = 0;
+  std::uint32_t number = 0;  // counted through the groups of the registration
 
   // As the writers of the present life need them; `area` is `rseq` of the registration.
   [[nodiscard]] Shards shards_now(std::ptrdiff_t area) const noexcept;

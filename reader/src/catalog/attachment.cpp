@@ -12,7 +12,6 @@
 #include <cstring>
 #include <utility>
 
-#include "decode/directory_decoder.hpp"
 #include "liveness_words.hpp"
 #include "meterbank/base/why_silent.hpp"
 #include "meterbank/shm/utf8.hpp"
@@ -125,7 +124,7 @@ void Attachment::set_successor(bool has_successor) {
   if (!has_successor || segment_ == nullptr) return;
   segment_ = nullptr;
   error_ = gone(record_);
-  build_view(view_->state);
+  build_view(view_->state, Look::kWhole);
 }
 
 bool Attachment::is_in(std::string_view directory) const noexcept {
@@ -434,14 +433,25 @@ void Attachment::refresh(const RefreshMeans& means, MemoryOwners& memories) {
                       view_->limited_by != limited_by_ || view_->pid_here != pid_here() ||
                       view_->outside.pid != outside_.pid;
   // [Q5] pairs with [P5]. Without it a change could be missed that the version has announced.
-  if (is_new || (segment_ != nullptr &&
-                 segment_->header().directory_version.load(std::memory_order_acquire) !=
-                     view_->directory_version)) {
-    build_view(state);
-  }
+  const bool has_changed = segment_ != nullptr && view_ != nullptr &&
+                           segment_->header().directory_version.load(std::memory_order_acquire) !=
+                               view_->directory_version;
+  if (!is_new && !has_changed) return;
+  build_view(state, is_new ? Look::kWhole : Look::kChanges);
 }
 
-void Attachment::build_view(ProviderState state) {
+// What an earlier look left out is not in the log of changes, so that look has to be whole.
+DecodedDirectory Attachment::decode(Look look) const {
+  static const std::vector<RegisteredSet> none;
+  if (view_ == nullptr) return decode_directory(*segment_, none);
+  if (look == Look::kChanges && view_->errors.empty()) {
+    auto changed = decode_changes(*segment_, {view_->directory_version, view_->sets});
+    if (changed) return *std::move(changed);
+  }
+  return decode_directory(*segment_, view_->sets);
+}
+
+void Attachment::build_view(ProviderState state, Look look) {
   auto view = std::make_shared<ProviderView>();
   view->name = record_.name;
   view->pid = record_.pid;
@@ -457,8 +467,7 @@ void Attachment::build_view(ProviderState state) {
   view->error = error_;
   view->limited_by = limited_by_;
   if (segment_ != nullptr) {
-    static const std::vector<RegisteredSet> none;
-    DecodedDirectory decoded = decode_directory(*segment_, view_ == nullptr ? none : view_->sets);
+    DecodedDirectory decoded = decode(look);
     view->name = name_in_header(*segment_);
     view->segment_id = {segment_->extent(0).inode(), 0};
     view->created_realtime_ns =

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "decode/directory_decoder.hpp"
 #include "door_connection.hpp"
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
@@ -127,7 +128,10 @@ class Attachment {
                                               const MappingBudget& budget);
   [[nodiscard]] ProviderState state() const noexcept;
   [[nodiscard]] Error why_foreign() const;
-  void build_view(ProviderState state);
+  // What of the directory is read: all of it, or what changed, if nothing else did.
+  enum class Look : std::uint8_t { kWhole, kChanges };
+  void build_view(ProviderState state, Look look);
+  [[nodiscard]] DecodedDirectory decode(Look look) const;
 
   std::string path_;
   std::uint64_t listed_inode_;

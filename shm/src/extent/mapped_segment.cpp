@@ -123,12 +123,14 @@ Result<std::shared_ptr<const MappedSegment>> MappedSegment::attach(MappedExtent 
                     std::to_string(kLayoutMajor),
                 newer ? "upgrade this reader" : "restart the provider with a current library");
   }
-  if (header->header_bytes < sizeof(SegmentHeader)) {
+  const std::uint32_t header_bytes = header->header_bytes;
+  if (header_bytes < kHeaderBytesMin) {
     return fail(ErrorCode::kCorrupt, "segment header shorter than its layout version says");
   }
   auto segment = std::shared_ptr<MappedSegment>(new MappedSegment);
   segment->extents_.push_back(std::make_shared<MappedExtent>(std::move(first)));
   segment->header_ = header;
+  segment->has_change_log_ = header_bytes >= sizeof(SegmentHeader);
   return std::shared_ptr<const MappedSegment>(std::move(segment));
 }
 
@@ -142,6 +144,7 @@ std::shared_ptr<const MappedSegment> MappedSegment::first_alone() const {
   auto first = std::shared_ptr<MappedSegment>(new MappedSegment);
   first->extents_.push_back(extents_.front());
   first->header_ = header_;
+  first->has_change_log_ = has_change_log_;
   return first;
 }
 

@@ -26,7 +26,8 @@
 
 namespace meterbank {
 
-// The labels are those of block.hpp, checkpoint.hpp, epoch_pair.hpp and slot.hpp.
+// The labels are those of block.hpp, checkpoint.hpp, epoch_pair.hpp, slot.hpp and
+// segment_layout.hpp.
 enum class Fault {
   kNone,
   kReleaseOnOdd,            // [W1]
@@ -40,12 +41,14 @@ enum class Fault {
   kAcquireOfCseq,           // [R3]
   kFenceBeforeCseqAgain,    // [R4]
   kFenceBeforeSlotAgain,    // [R5], in a sweep the fence before the second membership load
-  kFenceAfterClosed,        // [S1]
+  kReleaseOnMembership,     // [S1]
   kFenceAfterInit,          // [S2]
   kReleaseOnLive,           // [S3]
   kReleaseOnClosed,         // [S4]
   kAcquireOfSlot,           // [R8]
   kAcquireOfMembership,     // [R9]
+  kReleaseOnDirectory,      // [P5]
+  kAcquireOfDirectory,      // [Q5]
   kFenceAfterAnnouncement,  // [E2]
   kReleaseOnEcount,         // [E3]
   kAcquireOfEcount,         // [R6]
@@ -69,7 +72,8 @@ enum class Role {
   kSaved,
   kSlot,
   kMembership,
-  kTaken  // numbers of an IndexSet
+  kDirectory,  // SegmentHeader::directory_version
+  kTaken       // numbers of an IndexSet
 };
 
 struct ModelWord : rl::atomic<std::uint64_t> {
@@ -120,7 +124,8 @@ struct RelacyAtomics {
                       (dropped == Fault::kAcquireOfCseq && word.role == Role::kCseq) ||
                       (dropped == Fault::kAcquireOfEcount && word.role == Role::kEcount) ||
                       (dropped == Fault::kAcquireOfSlot && word.role == Role::kSlot) ||
-                      (dropped == Fault::kAcquireOfMembership && word.role == Role::kMembership);
+                      (dropped == Fault::kAcquireOfMembership && word.role == Role::kMembership) ||
+                      (dropped == Fault::kAcquireOfDirectory && word.role == Role::kDirectory);
     return word.load(weak ? rl::mo_relaxed : rl::mo_acquire, $);
   }
   static void store_release(Word& word, std::uint64_t value) noexcept {
@@ -130,21 +135,21 @@ struct RelacyAtomics {
                       (dropped == Fault::kReleaseOnEven && last.stored_seq(0)) ||
                       (dropped == Fault::kReleaseOnCseq && word.role == Role::kCseq) ||
                       (dropped == Fault::kReleaseOnEcount && last.stored_ecount(0)) ||
+                      (dropped == Fault::kReleaseOnMembership && word.role == Role::kMembership) ||
+                      (dropped == Fault::kReleaseOnDirectory && word.role == Role::kDirectory) ||
                       (dropped == Fault::kReleaseOnLive && last.stored_slot(SlotState::kLive)) ||
                       (dropped == Fault::kReleaseOnClosed && last.stored_slot(SlotState::kClosed));
     word.store(value, weak ? rl::mo_relaxed : rl::mo_release, $);
   }
   static void fence_release() noexcept {
     const LastAccess& last = last_access();
-    const bool missing =
-        (dropped == Fault::kFenceAfterOdd && last.stored_seq(1)) ||
-        (dropped == Fault::kFenceAfterEven && last.stored_seq(0)) ||
-        (dropped == Fault::kFenceAfterAnnouncement && last.stored_ecount(1)) ||
-        (dropped == Fault::kCommitFences && last.stored == Role::kSeq) ||
-        (dropped == Fault::kFenceAfterClosed && last.stored_slot(SlotState::kClosed)) ||
-        (dropped == Fault::kFenceAfterTaking && last.stored == Role::kTaken) ||
-        (dropped == Fault::kFenceAfterInit && last.stored_slot(SlotState::kInit));
-    // [W2] [W4] [E2] [S1] [S2] [X4], whichever the header calls for.
+    const bool missing = (dropped == Fault::kFenceAfterOdd && last.stored_seq(1)) ||
+                         (dropped == Fault::kFenceAfterEven && last.stored_seq(0)) ||
+                         (dropped == Fault::kFenceAfterAnnouncement && last.stored_ecount(1)) ||
+                         (dropped == Fault::kCommitFences && last.stored == Role::kSeq) ||
+                         (dropped == Fault::kFenceAfterTaking && last.stored == Role::kTaken) ||
+                         (dropped == Fault::kFenceAfterInit && last.stored_slot(SlotState::kInit));
+    // [W2] [W4] [E2] [S2] [X4], whichever the header calls for.
     if (!missing) rl::atomic_thread_fence(rl::mo_release, $);
   }
   static void fence_acquire() noexcept {

@@ -64,9 +64,10 @@ struct NamedScenario {
 };
 
 constexpr NamedScenario kScenarios[] = {
-    {"settled", run<Settled>}, {"checkpoint", run<Checkpoint>}, {"bounded", run<Bounded>},
-    {"cut", run<CutPair>},     {"first_save", run<FirstSave>},  {"slot", run<SlotReuse>},
-    {"sweep", run<Sweep>},     {"hand_over", run<HandOver>},    {"shard", run<ShardOfALife>},
+    {"settled", run<Settled>},    {"checkpoint", run<Checkpoint>}, {"bounded", run<Bounded>},
+    {"cut", run<CutPair>},        {"first_save", run<FirstSave>},  {"slot", run<SlotReuse>},
+    {"sweep", run<Sweep>},        {"taken_over", run<TakenOver>},  {"hand_over", run<HandOver>},
+    {"shard", run<ShardOfALife>},
 };
 
 struct NamedFault {
@@ -88,12 +89,14 @@ constexpr NamedFault kFaults[] = {
     {"missing_fence_before_cseq_again", Fault::kFenceBeforeCseqAgain},
     {"missing_fence_before_slot_again", Fault::kFenceBeforeSlotAgain},
     {"missing_fence_before_membership_again", Fault::kFenceBeforeSlotAgain},
-    {"missing_fence_after_closed", Fault::kFenceAfterClosed},
+    {"missing_release_on_membership", Fault::kReleaseOnMembership},
     {"missing_fence_after_init", Fault::kFenceAfterInit},
     {"missing_release_on_live", Fault::kReleaseOnLive},
     {"missing_release_on_closed", Fault::kReleaseOnClosed},
     {"missing_acquire_of_slot", Fault::kAcquireOfSlot},
     {"missing_acquire_of_membership", Fault::kAcquireOfMembership},
+    {"missing_release_on_directory", Fault::kReleaseOnDirectory},
+    {"missing_acquire_of_directory", Fault::kAcquireOfDirectory},
     {"missing_fence_after_announcement", Fault::kFenceAfterAnnouncement},
     {"missing_release_on_ecount", Fault::kReleaseOnEcount},
     {"missing_acquire_of_ecount", Fault::kAcquireOfEcount},

@@ -44,6 +44,7 @@ struct BlockMemory {
   ModelWord seq;
   ModelWord slot;
   ModelWord membership;
+  ModelWord directory;
   ModelWord descriptor;
   ModelWord counter;
   ModelWord copies[2][kCount];
@@ -60,6 +61,7 @@ struct BlockMemory {
     start_word(seq, Role::kSeq);
     start_word(slot, Role::kSlot);
     start_word(membership, Role::kMembership);
+    start_word(directory, Role::kDirectory);
     start_word(descriptor, Role::kDescriptor);
     start_word(counter, Role::kCounter);
   }
@@ -302,6 +304,12 @@ struct FirstSave : rl::test_suite<FirstSave, 2> {
 // 1000 g; before it is closed, the first life changes to 150 and 101 and counts one up.
 struct ReusedSlot {
   BlockMemory<kWords> memory;
+  bool has_directory = false;  // each change of the slot counts memory.directory up
+
+  void announce() {
+    // [P5], as OwnedSegment::directory_changed() has it
+    if (has_directory) A::store_release(memory.directory, A::load_relaxed(memory.directory) + 1);
+  }
 
   // The descriptor comes after the first values, so that [S3] alone publishes it.
   void fill_life(BlockWriter<A>& writer, std::uint64_t life) {
@@ -309,6 +317,7 @@ struct ReusedSlot {
     writer.commit_first([life](std::uint32_t word) { return 100 * life + word; });
     A::store_relaxed(memory.descriptor, life);
     slot_live<A>(memory.slot, life);
+    announce();
   }
   void start() {
     memory.start();
@@ -322,6 +331,7 @@ struct ReusedSlot {
       writer.set(0, 150);
       A::store_relaxed(memory.counter, 1001);
       slot_close<A>(memory.membership, memory.slot);
+      announce();
     }
     const std::uint64_t life = slot_begin<A>(memory.membership, memory.slot);
     const PerhapsInOneGo part;
@@ -372,6 +382,38 @@ struct Sweep : rl::test_suite<Sweep, 2>, ReusedSlot {
     if (!still_in<A>(memory.slot, found.generation)) return;
     RL_ASSERT(described == found.generation);
 
+    std::uint64_t words[kWords] = {};
+    std::uint64_t version = 0;
+    const bool whole = try_read<A>(memory.seen(), words, version);
+    const std::uint64_t counter = A::load_relaxed(memory.counter);
+    A::fence_acquire();  // [R5], as still_in() has it
+    if (A::load_relaxed(memory.membership) != members || !whole) {
+      ++reached.refused;
+      return;
+    }
+    ++reached.accepted;
+    check_values(found.generation, words, counter);
+  }
+};
+
+// A reader that found the row live when the directory had a number, and does not look again because
+// the number is the same: it takes the row over and gives it the membership word of now.
+struct TakenOver : rl::test_suite<TakenOver, 2>, ReusedSlot {
+  void before() {
+    has_directory = true;
+    start();
+  }
+  void thread(unsigned index) { index == 0 ? write() : read(); }
+  void read() {
+    const std::uint64_t known = A::load_acquire(memory.directory);  // [Q5]
+    const SlotWord found = slot_of<A>(memory.slot);
+    if (found.state != SlotState::kLive) return;
+
+    const std::uint64_t members = A::load_acquire(memory.membership);  // [R9]
+    if (A::load_relaxed(memory.directory) != known) {
+      ++reached.refused;
+      return;
+    }
     std::uint64_t words[kWords] = {};
     std::uint64_t version = 0;
     const bool whole = try_read<A>(memory.seen(), words, version);

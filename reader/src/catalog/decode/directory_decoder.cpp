@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "change_log.hpp"
 #include "instance_list.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/utf8.hpp"
@@ -18,6 +19,7 @@ namespace meterbank {
 namespace {
 
 constexpr int kSlotTries = 3;
+constexpr int kLogTries = 3;
 constexpr std::size_t kErrorsMax = 32;  // of one provider, in words
 
 // What a decoded schema takes. Texts of a hostile one overlap, so its size says nothing.
@@ -49,19 +51,38 @@ bool has_same_instances(const RegisteredSet& known, const InstanceList& list) no
                     list.instances().end(), is_same);
 }
 
+// A known set with slots that changed.
+struct ChangedSet {
+  std::size_t index = 0;  // in the list of known sets
+  const RegistrationRecord* record = nullptr;
+  std::uint64_t membership = 0;
+  std::vector<std::uint32_t> slots;  // in rising order
+};
+
 class DirectoryDecoder {
  public:
   DirectoryDecoder(const MappedSegment& segment, const std::vector<RegisteredSet>& known) noexcept
       : segment_(segment), known_(known), bytes_left_(segment.bytes()) {}
 
   DecodedDirectory decode();
+  // `version`: of the known sets.
+  std::optional<DecodedDirectory> decode_changes(std::uint64_t version);
 
  private:
   using Fault = const char*;  // null: none
 
   void decode_registration(Ref ref, std::uint32_t index);
   [[nodiscard]] Fault load_facts(Ref ref, RegistrationFacts& facts) const;
+  // Goes on behind the groups that the set has.
   [[nodiscard]] Fault walk_groups(const RegistrationRecord& record, RegisteredSet& set);
+  // False: the log does not say what changed.
+  [[nodiscard]] bool find_changes(std::uint64_t known_version, std::vector<ChangedSet>& changed);
+  [[nodiscard]] bool take_slots(const std::vector<ChangedSlot>& slots,
+                                std::vector<ChangedSet>& changed) const;
+  // False: it does not hold together, and a walk will say why.
+  [[nodiscard]] bool read_changes(const ChangedSet& changed, RegisteredSet& set);
+  [[nodiscard]] bool read_slot_of(const RegisteredSet& set, std::uint32_t slot,
+                                  InstanceView& instance);
   // f(block, descriptor, slot) for each slot of the set.
   template <typename F>
   void for_each_slot(const RegisteredSet& set, F&& f) const;
@@ -69,8 +90,8 @@ class DirectoryDecoder {
   // False: the slot holds nothing that can be listed. The name is valid until the next call.
   [[nodiscard]] bool read_slot(const BlockParts<const SharedWord>& block,
                                const SlotDescriptor& descriptor, InstanceView& instance);
-  // `elsewhere`: what was loaded of descriptor.name. It is not loaded again, so that the memory that
-  // is read is the memory that is charged.
+  // `elsewhere`: what was loaded of descriptor.name. It is not loaded again, so that the memory
+  // that is read is the memory that is charged.
   [[nodiscard]] bool read_name(const SlotDescriptor& descriptor, Ref elsewhere, std::uint64_t bytes,
                                std::string& name) const;
   // Each byte of a segment belongs to one thing at a time, so all things together cannot have more
@@ -188,6 +209,7 @@ void DirectoryDecoder::decode_registration(Ref ref, std::uint32_t index) {
     return report(index, "declared twice");
   }
   seen_.push_back(ref);
+  const std::uint64_t left_before = bytes_left_;
   // [Q3] pairs with [P3]. Without it the schema could be read before it was written.
   const auto word = RegistrationWord::of(record->word.load(std::memory_order_acquire));
   if (word.state == RegistrationState::kFree) return;
@@ -216,13 +238,16 @@ void DirectoryDecoder::decode_registration(Ref ref, std::uint32_t index) {
   if (unreadable_slots_ != 0) {
     report(index, name + ": instances without a sound name: " + std::to_string(unreadable_slots_));
   }
+  set.bytes = left_before - bytes_left_;
   result_.sets.push_back(std::move(set));
 }
 
 DirectoryDecoder::Fault DirectoryDecoder::walk_groups(const RegistrationRecord& record,
                                                       RegisteredSet& set) {
   const SharedWord* link = &record.first_group;
-  for (std::uint32_t count = 0;; ++count) {
+  // walk_groups() has found them.
+  if (!set.groups.empty()) link = &segment_.at<GroupHeader>(set.groups.back())->next;
+  for (std::size_t count = set.groups.size();; ++count) {
     // [Q4] pairs with [P4]. Without it the group's header could be read before it was written.
     const Ref ref = link->load(std::memory_order_acquire);
     if (ref == 0 || is_not_mapped(ref)) return nullptr;
@@ -247,6 +272,113 @@ DirectoryDecoder::Fault DirectoryDecoder::walk_groups(const RegistrationRecord& 
     set.group_slots.push_back(slots);
     link = &header->next;
   }
+}
+
+// ---- What changed ----
+
+// A set that is taken over gets a membership word that was loaded before the version that its list
+// is of. So a slot that is not read again is in the life that it was in: whatever ends a life
+// changes the version before the next life of the slot changes the membership [S1].
+bool DirectoryDecoder::find_changes(std::uint64_t known_version, std::vector<ChangedSet>& changed) {
+  const SegmentHeader& header = segment_.header();
+  // relaxed: as in decode().
+  extents_listed_ = std::min(header.extents_count.load(std::memory_order_relaxed), kExtentsMax);
+  for (int attempt = 0; attempt < kLogTries; ++attempt) {
+    // [Q5] pairs with [P5]. Without it the entries below could be older than this version.
+    result_.version = header.directory_version.load(std::memory_order_acquire);
+    const auto slots = read_log(segment_, known_version, result_.version);
+    if (!slots || !take_slots(*slots, changed)) return false;
+    // relaxed: [R9] and [Q8] come before. Another version: a slot that these do not name could have
+    // ended its life before a membership word was loaded that counts its next one.
+    if (header.directory_version.load(std::memory_order_relaxed) == result_.version) return true;
+  }
+  return false;
+}
+
+bool DirectoryDecoder::take_slots(const std::vector<ChangedSlot>& slots,
+                                  std::vector<ChangedSet>& changed) const {
+  changed.clear();
+  std::uint32_t registration = kRegistrationsMax;  // of changed.back()
+  for (const ChangedSlot& slot : slots) {
+    if (slot.registration != registration) {
+      registration = slot.registration;
+      // relaxed: written before the set was published, and the set is a known one.
+      const Ref ref = segment_.header().registrations[registration].load(std::memory_order_relaxed);
+      const auto known = std::find_if(known_.begin(), known_.end(),
+                                      [ref](const auto& set) { return set.registration == ref; });
+      const auto* const record = segment_.at<RegistrationRecord>(ref);
+      if (known == known_.end() || record == nullptr) return false;
+      const auto index = static_cast<std::size_t>(known - known_.begin());
+      // [R9] pairs with [S1]. Without it the version that is loaded next could be one in which a
+      // life goes on whose slot this number gives to another.
+      const std::uint64_t membership = record->membership.load(std::memory_order_acquire);
+      changed.push_back({index, record, membership, {}});
+    }
+    changed.back().slots.push_back(slot.slot);
+  }
+  return true;
+}
+
+std::optional<DecodedDirectory> DirectoryDecoder::decode_changes(std::uint64_t version) {
+  std::vector<ChangedSet> changed;
+  if (!find_changes(version, changed)) return std::nullopt;
+  for (const RegisteredSet& set : known_) {
+    if (!charge(set.bytes)) return std::nullopt;
+  }
+  result_.sets = known_;
+  for (const ChangedSet& set : changed) {
+    if (!read_changes(set, result_.sets[set.index])) return std::nullopt;
+  }
+  return std::move(result_);
+}
+
+bool DirectoryDecoder::read_changes(const ChangedSet& changed, RegisteredSet& set) {
+  const std::uint64_t left_before = bytes_left_;
+  set.membership = changed.membership;
+  if (walk_groups(*changed.record, set) != nullptr) return false;
+  unreadable_slots_ = 0;
+  InstanceList list(set, changed.slots.size());
+  std::span<const InstanceView> left = set.instances;
+  for (const std::uint32_t slot : changed.slots) {
+    const auto place = std::lower_bound(
+        left.begin(), left.end(), slot,
+        [](const InstanceView& instance, std::uint32_t wanted) { return instance.slot < wanted; });
+    const auto before = static_cast<std::size_t>(place - left.begin());
+    list.take_over(left.first(before));
+    left = left.subspan(before);
+    if (!left.empty() && left.front().slot == slot) {
+      const std::size_t name_bytes = left.front().name.size();
+      // A name of this size was elsewhere, and at least so much was charged for it.
+      if (name_bytes > kNameHereBytes) bytes_left_ += name_bytes;
+      list.leave_out(left.front());
+      left = left.subspan(1);
+    }
+    InstanceView instance;
+    if (read_slot_of(set, slot, instance)) list.add(instance);
+  }
+  list.take_over(left);
+  if (unreadable_slots_ != 0) return false;
+  set.bytes += left_before - bytes_left_;
+  if (list.is_wasteful()) list = list.copied();
+  std::move(list).move_to(set);
+  return true;
+}
+
+bool DirectoryDecoder::read_slot_of(const RegisteredSet& set, std::uint32_t slot,
+                                    InstanceView& instance) {
+  instance.slot = slot & InstanceView::kSlotMask;
+  for (std::size_t index = 0; index < set.groups.size(); ++index) {
+    if (slot >= set.group_slots[index]) {
+      slot -= set.group_slots[index];
+      continue;
+    }
+    const GroupLayout& layout = set.layouts[index];
+    // walk_groups() has found it.
+    const std::byte* const group = segment_.lines_at(set.groups[index], layout.bytes);
+    const auto* descriptors = reinterpret_cast<const SlotDescriptor*>(group + layout.descriptors);
+    return read_slot(block_parts(group, set.set->form, layout, slot), descriptors[slot], instance);
+  }
+  return false;  // in a group that is not mapped
 }
 
 bool DirectoryDecoder::charge(std::uint64_t bytes) noexcept {
@@ -352,6 +484,11 @@ bool DirectoryDecoder::read_name(const SlotDescriptor& descriptor, Ref elsewhere
 DecodedDirectory decode_directory(const MappedSegment& segment,
                                   const std::vector<RegisteredSet>& known) {
   return DirectoryDecoder(segment, known).decode();
+}
+
+std::optional<DecodedDirectory> decode_changes(const MappedSegment& segment,
+                                               const KnownDirectory& known) {
+  return DirectoryDecoder(segment, known.sets).decode_changes(known.version);
 }
 
 }  // namespace meterbank

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The instances of one registration while they are being read, with memory for their names.
+//
+// A list that follows another one takes its instances over without a copy of their names: both
+// lists keep the memory that the names lie in, and the new one adds to it. Names that no list has
+// any more stay there until is_wasteful() says that a copy of the others is worth it.
+//
+// Thread safety  One thread at a time for lists that share names. Any thread may read the names
+//                that a set had when the thread got it: they never move or change.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,22 +22,43 @@ namespace meterbank {
 
 class InstanceList {
  public:
+  InstanceList();
+  // Empty, with room for all instances of `before` and `more`, and with the names of `before`.
+  // Precondition: move_to() has made the instances of `before`.
+  InstanceList(const RegisteredSet& before, std::size_t more);
+
   void reserve(std::size_t instances) { instances_.reserve(instances); }
   // Copies the name that `instance` points to.
   void add(InstanceView instance);
+  // Of the list before: instances that are also in this one, and one that is not.
+  void take_over(std::span<const InstanceView> instances);
+  void leave_out(const InstanceView& instance) noexcept { name_bytes_ -= instance.name.size(); }
+  // Whether a quarter of the memory for names and more is of names that this list does not have.
+  [[nodiscard]] bool is_wasteful() const noexcept;
+  // The same instances, with names of its own.
+  [[nodiscard]] InstanceList copied() const;
   [[nodiscard]] const std::vector<InstanceView>& instances() const noexcept { return instances_; }
 
   // Makes these the instances of `set`, which keeps the memory from now on.
   void move_to(RegisteredSet& set) &&;
 
  private:
-  [[nodiscard]] std::string_view kept(std::string_view name);
+  // Names lie one behind the other in blocks that never move.
+  class Names {
+   public:
+    [[nodiscard]] std::string_view kept(std::string_view name);
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+   private:
+    std::vector<std::unique_ptr<char[]>> blocks_;
+    std::size_t block_bytes_ = 0;  // of the last one
+    std::size_t used_ = 0;         // of the last one
+    std::size_t bytes_ = 0;        // of all names
+  };
 
   std::vector<InstanceView> instances_;
-  // Names lie one behind the other in blocks that never move.
-  std::vector<std::unique_ptr<char[]>> blocks_;
-  std::size_t block_bytes_ = 0;  // of the last one
-  std::size_t used_ = 0;         // of the last one
+  std::shared_ptr<Names> names_;
+  std::size_t name_bytes_ = 0;  // of the names of this list
 };
 
 }  // namespace meterbank

@@ -62,7 +62,7 @@ struct StdAtomics {
   static constexpr auto kLoadOrder = std::memory_order_relaxed;
   static constexpr auto kStoreOrder = std::memory_order_relaxed;
   static void fence_release() noexcept {
-    std::atomic_thread_fence(std::memory_order_release);  // [W2] [W4] [E2] [S1] [S2] [X4] [X5]
+    std::atomic_thread_fence(std::memory_order_release);  // [W2] [W4] [E2] [S2] [X4] [X5]
   }
   static void fence_acquire() noexcept {
     std::atomic_thread_fence(std::memory_order_acquire);  // [R2] [R4] [R5] [R7] [L5]

@@ -101,7 +101,9 @@ class MappedSegment {
   // Only the first extent, which holds the header. attach() checked it, so this cannot fail.
   [[nodiscard]] std::shared_ptr<const MappedSegment> first_alone() const;
 
+  // Its last member, `changes`, is part of it only if has_change_log() says so.
   [[nodiscard]] const SegmentHeader& header() const noexcept { return *header_; }
+  [[nodiscard]] bool has_change_log() const noexcept { return has_change_log_; }
   [[nodiscard]] std::size_t extents() const noexcept { return extents_.size(); }
   [[nodiscard]] const MappedExtent& extent(std::size_t index) const noexcept {
     return *extents_[index];
@@ -127,6 +129,7 @@ class MappedSegment {
   MappedSegment() = default;
   std::vector<std::shared_ptr<const MappedExtent>> extents_;
   const SegmentHeader* header_ = nullptr;
+  bool has_change_log_ = false;
 };
 
 }  // namespace meterbank

@@ -12,7 +12,7 @@
 //   extent 0                                                extent 1, 2, ...
 //   +--------------+--------+-------+-------+----           +-------+-------+--------
 //   | SegmentHeader| schema | regi- | group | free ->       | group | names | free ->
-//   |  3072 bytes  |        | strat.|       |               |       |       |
+//   |  3584 bytes  |        | strat.|       |               |       |       |
 //   +--------------+--------+-------+-------+----           +-------+-------+--------
 //        |  |                 ^  |     ^  |                   ^
 //        |  +--registrations--+  +-----+  +---next------------+
@@ -83,6 +83,7 @@
 // [P5] directory_version    release   any change of these     in collect   acquire   [Q5]
 // [P6] registrations_count  release   the record and its Ref  in refresh   acquire   [Q6]
 // [P7] state: closed        release   the final values        in collect   acquire   [Q7]
+// [P8] changes[n % 64]      release   number n is not reused  in refresh   acquire   [Q8]
 //
 // Each P pairs with the Q of the same number: a reader that sees the word also sees everything
 // written before it.
@@ -104,6 +105,7 @@
 
 #include "meterbank/base/guid.hpp"
 #include "meterbank/shm/block.hpp"
+#include "meterbank/shm/directory_change.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/slot.hpp"
 
@@ -116,7 +118,7 @@ static_assert(sizeof(SharedWord32) == 4);
 
 inline constexpr std::uint64_t kSegmentMagic = 0x0a6b6e6162746d89;  // "\x89mtbank\n"
 inline constexpr std::uint16_t kLayoutMajor = 1;                    // a reader refuses a newer one
-inline constexpr std::uint16_t kLayoutMinor = 1;       // adds at the end; older readers skip it
+inline constexpr std::uint16_t kLayoutMinor = 2;       // adds at the end; older readers skip it
 inline constexpr std::uint32_t kAbiMark = 0x01020308;  // byte order, and 8-byte words
 
 inline constexpr std::size_t kCacheLine = 64;  // ours: a layout must not depend on a compiler
@@ -212,6 +214,9 @@ struct alignas(kCacheLine) SegmentHeader {
 
   std::array<ExtentEntry, kExtentsMax> extents;             //  448
   std::array<SharedWord, kRegistrationsMax> registrations;  // 1024  Ref of each, before [P6]
+
+  // Since 1.2; a header of an older provider ends here, see kHeaderBytesMin.
+  std::array<SharedWord, kChangesKept> changes;  // 3072  DirectoryChange, before [P5] [P8]
 };
 static_assert(offsetof(SegmentHeader, magic) == 0);
 static_assert(offsetof(SegmentHeader, layout_major) == 8);
@@ -244,8 +249,14 @@ static_assert(offsetof(SegmentHeader, heartbeat_period_ns) == 392);
 static_assert(offsetof(SegmentHeader, reserved3) == 400);
 static_assert(offsetof(SegmentHeader, extents) == 448);
 static_assert(offsetof(SegmentHeader, registrations) == 1024);
-static_assert(sizeof(SegmentHeader) == 3072);
+static_assert(offsetof(SegmentHeader, changes) == 3072);
+static_assert(kRegistrationsMax == 256, "an entry of `changes` has 8 bits for a registration");
+static_assert(sizeof(SegmentHeader) == 3584);
 static_assert(std::is_standard_layout_v<SegmentHeader>);
+
+// Of layout 1.0. What lies behind it is there if SegmentHeader::header_bytes says so.
+inline constexpr std::uint32_t kHeaderBytesMin = 3072;
+static_assert(offsetof(SegmentHeader, changes) == kHeaderBytesMin);
 
 inline constexpr std::uint32_t kOwnerDied = 0x40000000;  // FUTEX_OWNER_DIED, linux/futex.h
 
@@ -336,7 +347,7 @@ static_assert(BlockForm{.words = 8, .checkpoint = 1, .cut_pair = 1}.checkpoint_s
 
 struct alignas(kCacheLine) RegistrationRecord {
   SharedWord word;            //   0  RegistrationWord [P3]
-  SharedWord membership;      //   8  incremented before each create [S2] or close [S1]
+  SharedWord membership;      //   8  incremented before each create [S1] or close
   SharedWord first_group;     //  16  Ref [P4]
   SharedWord live_instances;  //  24  advisory, for listings
   SharedWord interest;        //  32  connections that declared interest

@@ -22,7 +22,7 @@
 //      owner                                       reader
 //                                                  membership, first        acquire   [R9]
 //                                                  slot: generation g       acquire   [R8]
-//      membership := + 1           relaxed         copy names, words        as in block.hpp
+// [S1] membership := + 1           release         copy names, words        as in block.hpp
 //      slot := g + 1, INIT         relaxed
 // [S2] fence                       release         fence                    acquire   [R5]
 //      descriptor, first values                    slot, or membership      relaxed
@@ -30,13 +30,13 @@
 //      ...                                         membership is what it was
 //      membership := + 1           relaxed
 // [S4] slot := g + 1, CLOSED       release  (close; the last values stay readable)
-// [S1] fence                       release
 //
 //      S2 pairs with R5: a word of the next life drags INIT and the new membership along. S3 and S4
 //      pair with R8: LIVE is seen only with its descriptor, CLOSED only with the last values. S1
 //      pairs with R9: a reader that sees the membership of the next life sees that this life is
-//      closed. A sweep over a whole set may compare the one membership word instead of one
-//      generation per slot, for rows that were LIVE at a look-up that loaded membership first.
+//      closed, and what the owner published about that: the change of the directory. A sweep over a
+//      whole set may compare the one membership word instead of one generation per slot, for rows
+//      that were LIVE at a look-up that loaded membership first.
 //
 // Thread safety  slot_begin(), slot_live() and slot_close(): the owner, one thread at a time.
 //                slot_of() and still_in(): any number of threads of any process.
@@ -78,8 +78,11 @@ static_assert(SlotWord::of(0).state == SlotState::kFree, "fresh pages are zero")
 // values, then calls slot_live().
 template <typename A>
 std::uint64_t slot_begin(typename A::Word& membership, typename A::Word& slot) noexcept {
-  // relaxed, all three: only the owner stores them, and [S2] puts them before the words.
-  A::store_relaxed(membership, A::load_relaxed(membership) + 1);
+  // relaxed, both loads and the store of the slot: only the owner stores them, and [S2] puts the
+  // stores before the words.
+  // [S1] pairs with [R9]. Without it a look-up could pair this membership with the last life, LIVE,
+  // or with a directory in which that life goes on, and a sweep would accept words of this life.
+  A::store_release(membership, A::load_relaxed(membership) + 1);
   const std::uint64_t generation = SlotWord::of(A::load_relaxed(slot)).generation + 1;
   A::store_relaxed(slot, SlotWord{generation, SlotState::kInit}.raw());
   // [S2] pairs with [R5]. Without it a word of the next life passes under the old slot word, or in
@@ -103,9 +106,6 @@ void slot_close(typename A::Word& membership, typename A::Word& slot) noexcept {
   // [S4] pairs with [R8]. Without it CLOSED of an independent instance could be seen before its
   // last increment.
   A::store_release(slot, SlotWord{generation, SlotState::kClosed}.raw());
-  // [S1] pairs with [R9]. Without it a look-up could pair the membership of the next life with this
-  // LIVE, and a sweep would accept the words of the next life.
-  A::fence_release();
 }
 
 // ---- Reader ----

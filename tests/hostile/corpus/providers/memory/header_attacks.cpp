@@ -78,6 +78,20 @@ constexpr std::array kAttacks{
              stage.keep_on([&] { provider.announce(); });
            },
            "rows>"},
+    Attack{"header_log_lies",
+           "The log of changes names any slots of any sets, and the directory changes each time.",
+           [](const Stage& stage) {
+             const PatchedProvider provider(stage);
+             SegmentHeader& header = provider.header();
+             stage.keep_on([&] {
+               const std::uint64_t next = header.directory_version.load(kRelaxedOrder) + 1;
+               const std::uint64_t any = any_number() % 2 == 0 ? any_number() : any_number() % 20;
+               header.changes[next % kChangesKept].store(next << 32 | (any & 0xffffffff),
+                                                         kRelaxedOrder);
+               header.directory_version.store(next, kRelaxedOrder);
+             });
+           },
+           "rows>"},
     Attack{"header_state_unknown", "A state that does not exist: read as any other that lives.",
            with_header<[](SegmentHeader& header) { header.state.store(77, kRelaxedOrder); }>,
            "state=live|state=hung"},
