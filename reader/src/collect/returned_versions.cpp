@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -16,17 +17,32 @@ std::size_t blocks_of(const Selection& selection) noexcept {
   return selection.rows * selection.set->set->form.shards;
 }
 
+// The slots of the rows of one selection.
+class SlotsOfRows {
+ public:
+  SlotsOfRows(const QueryPlan& plan, const Selection& selection) noexcept
+      : rows_(plan.rows.data() + selection.first_row), instances_(selection.set->instances) {}
+  [[nodiscard]] std::uint32_t operator[](std::size_t row) const noexcept {
+    return instances_[rows_[row].instance].slot;
+  }
+
+ private:
+  const QueryPlan::Row* rows_;
+  std::span<const InstanceView> instances_;
+};
+
 // The versions of one selection are taken over from another of the same registration. Rows of both
 // are in the order of their slots.
 void merge_versions(const QueryPlan& old_plan, const Selection& old, const SampleWords& versions,
                     const QueryPlan& new_plan, const Selection& now, SampleWords& carried) {
   const std::size_t shards = now.set->set->form.shards;
+  const SlotsOfRows old_slots(old_plan, old), new_slots(new_plan, now);
   std::size_t row = 0;
   for (std::size_t to = 0; to < now.rows; ++to) {
-    const std::uint32_t slot = new_plan.instance_of(now.first_row + to).slot;
-    while (row < old.rows && old_plan.instance_of(old.first_row + row).slot < slot) ++row;
+    const std::uint32_t slot = new_slots[to];
+    while (row < old.rows && old_slots[row] < slot) ++row;
     if (row == old.rows) return;
-    if (old_plan.instance_of(old.first_row + row).slot != slot) continue;
+    if (old_slots[row] != slot) continue;
     for (std::size_t shard = 0; shard < shards; ++shard) {
       std::uint64_t& known = carried[now.first_version + to * shards + shard];
       known = std::max(known, versions[old.first_version + row * shards + shard]);

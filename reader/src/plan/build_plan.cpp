@@ -48,8 +48,9 @@ bool is_unchanged(const QueryParts::Registered& before, const ProviderView& prov
          before.provider->trusted == provider.trusted && old.set == set.set &&
          old.generation == set.generation && old.groups == set.groups &&
          old.group_slots == set.group_slots &&
-         std::equal(old.instances.begin(), old.instances.end(), set.instances.begin(),
-                    set.instances.end(), is_same_life);
+         (old.instances.data() == set.instances.data() ||
+          std::equal(old.instances.begin(), old.instances.end(), set.instances.begin(),
+                     set.instances.end(), is_same_life));
 }
 
 template <typename T>
@@ -271,10 +272,12 @@ class PlanBuilder {
     }
     selection.first_run = plan_->runs.size();
     selection.runs = piece.runs.size();
+    plan_->rows.resize(selection.first_row + selection.rows);
+    QueryPlan::Row* row = plan_->rows.data() + selection.first_row;
     for (const std::uint32_t instance : piece.instances) {
-      QueryPlan::Row& row = plan_->rows.emplace_back();
-      row.selection = static_cast<std::uint32_t>(plan_->selections.size());
-      row.instance = instance & QueryPlan::Row::kInstanceMask;
+      row->selection = static_cast<std::uint32_t>(plan_->selections.size());
+      row->instance = instance & QueryPlan::Row::kInstanceMask;
+      ++row;
     }
     for (QueryPlan::Run run : piece.runs) {
       run.first_row += selection.first_row;

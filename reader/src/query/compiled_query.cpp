@@ -46,8 +46,10 @@ bool selects_the_same(const QueryPlan& left, const QueryPlan& right) noexcept {
 // What can fail comes first.
 void CompiledQuery::build(const Providers& providers, std::shared_ptr<const QueryRequest> request) {
   BuiltPlan built = build_plan(providers, request, parts_.get(), asker_.get());
-  SampleWords versions(built.plan->versions);
-  if (collector_ != nullptr) {
+  SampleWords versions;
+  if (collector_ == nullptr) {
+    versions = SampleWords(built.plan->versions);
+  } else {
     const QueryPlan& before = *plan();
     built.plan->ended = before.ended;
     built.plan->ended_left_out = before.ended_left_out;

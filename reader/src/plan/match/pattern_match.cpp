@@ -76,6 +76,7 @@ bool PatternMatch::wants_total(const RegisteredSet& set) const noexcept {
 
 std::vector<std::uint32_t> live_instances(const RegisteredSet& set) {
   std::vector<std::uint32_t> live;
+  live.reserve(set.instances.size());
   for (std::uint32_t index = 0; index < set.instances.size(); ++index) {
     if (!set.instances[index].closed) live.push_back(index);
   }
@@ -97,6 +98,7 @@ void sort_by_id(const RegisteredSet& set, std::vector<std::uint32_t>& instances)
 }
 
 std::vector<std::uint32_t> PatternMatch::named(const RegisteredSet& set, const Glob& name) const {
+  if (name.matches_everything()) return live_instances(set);
   std::vector<std::uint32_t> found;
   for (std::uint32_t index = 0; index < set.instances.size(); ++index) {
     const InstanceView& instance = set.instances[index];
@@ -106,7 +108,7 @@ std::vector<std::uint32_t> PatternMatch::named(const RegisteredSet& set, const G
 }
 
 std::vector<std::uint32_t> PatternMatch::instances_of(const RegisteredSet& set) const {
-  if (!instance_) return named(set, pattern("*"));
+  if (!instance_) return live_instances(set);
   auto found = named(set, *instance_);
   const bool is_one_name = instance_->is_literal() && !path_.index;
   if (!is_one_name || found.size() < 2) return found;

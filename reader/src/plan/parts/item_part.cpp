@@ -124,7 +124,7 @@ std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
   for (std::uint32_t index = 0; index < is_used.size(); ++index) {
     if (is_used[index]) used.push_back(index);
   }
-  auto piece = make_piece(provider, set, used, counters_of(request, *set.set));
+  auto piece = make_piece(provider, set, std::move(used), counters_of(request, *set.set));
   // From instances to rows. What has no row is not selected.
   Indexes row_of(set.instances.size(), kNoCounter);
   for (std::uint32_t row = 0; piece != nullptr && row < piece->instances.size(); ++row) {

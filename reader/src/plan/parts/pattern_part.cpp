@@ -19,12 +19,14 @@ constexpr std::uint32_t kNothing = 0;
 // distinct list is kept once and named by a number; 0 is the empty list.
 class Choice {
  public:
-  Choice(const RegisteredSet& set, bool total)
-      : set_(set), total_(total), list_of_(set.instances.size(), kNothing) {}
+  Choice(const RegisteredSet& set, bool total) : set_(set), total_(total) {}
 
   void add(const std::vector<std::uint32_t>& instances, const Counters& counters,
            std::size_t asked) {
-    if (!asked_) asked_ = asked;
+    if (!asked_) {
+      asked_ = asked;
+      list_of_.assign(set_.instances.size(), kNothing);
+    }
     std::map<std::uint32_t, std::uint32_t> sums;
     for (const std::uint32_t instance : instances) {
       const std::uint32_t before = list_of_[instance];
@@ -64,12 +66,13 @@ class Choice {
   }
 
   void write(const ProviderView& provider, std::vector<PlanPart::Piece>& pieces) const {
+    if (!asked_) return;
     std::vector<std::vector<std::uint32_t>> instances(lists_.size());
     for (std::uint32_t instance = 0; instance < list_of_.size(); ++instance) {
       instances[list_of_[instance]].push_back(instance);
     }
     for (std::size_t list = 1; list < lists_.size(); ++list) {
-      auto piece = make_piece(provider, set_, instances[list], lists_[list]);
+      auto piece = make_piece(provider, set_, std::move(instances[list]), lists_[list]);
       if (piece == nullptr) continue;
       piece->total = total_;
       pieces.push_back({std::move(piece), *asked_});
@@ -91,8 +94,8 @@ class Choice {
   }
 
   const RegisteredSet& set_;
-  const bool total_;  // the instances are inputs of one row
-  std::optional<std::size_t> asked_;
+  const bool total_;                    // the instances are inputs of one row
+  std::optional<std::size_t> asked_;    // nothing: nothing was selected
   std::vector<std::uint32_t> list_of_;  // one an instance
   std::vector<Counters> lists_{Counters{}};
   std::map<Counters, std::uint32_t> numbers_{{Counters{}, kNothing}};
@@ -129,6 +132,21 @@ struct Selected {
   }
 };
 
+// What one pattern alone selects needs no Choice: its instances have the same counters.
+void write_alone(const ProviderView& provider, const RegisteredSet& set, bool total,
+                 std::vector<std::uint32_t> instances, Counters counters,
+                 std::vector<PlanPart::Piece>& pieces) {
+  if (instances.empty()) return;
+  // Those that a number means may be in the order of their ids.
+  if (!std::is_sorted(instances.begin(), instances.end())) {
+    std::sort(instances.begin(), instances.end());
+  }
+  auto piece = make_piece(provider, set, std::move(instances), std::move(counters));
+  if (piece == nullptr) return;
+  piece->total = total;
+  pieces.push_back({std::move(piece), 0});
+}
+
 }  // namespace
 
 std::shared_ptr<const PlanPart> part_of_patterns(const QueryRequest& request,
@@ -137,6 +155,7 @@ std::shared_ptr<const PlanPart> part_of_patterns(const QueryRequest& request,
                                                  const RegisteredSet& set) {
   auto part = std::make_shared<PlanPart>();
   part->found.reserve(request.patterns.size());
+  const bool is_alone = request.patterns.size() == 1 && request.excluded.empty();
   Choice rows(set, false), totals(set, true);
   for (std::size_t index = 0; index < request.patterns.size(); ++index) {
     Selected selected(request.patterns[index].reading_in(*set.set), provider, set);
@@ -144,6 +163,13 @@ std::shared_ptr<const PlanPart> part_of_patterns(const QueryRequest& request,
     if (meant != numbered.end() && !selected.counters.empty()) selected.instances = meant->second;
     part->found.push_back(selected.anything());
     part->is_left_out = part->is_left_out || selected.is_left_out;
+    if (is_alone) {
+      write_alone(provider, set, false, std::move(selected.instances), std::move(selected.counters),
+                  part->pieces);
+      write_alone(provider, set, true, std::move(selected.summed),
+                  std::move(selected.summed_counters), part->pieces);
+      return part;
+    }
     if (!selected.instances.empty()) rows.add(selected.instances, selected.counters, index);
     if (!selected.summed.empty()) totals.add(selected.summed, selected.summed_counters, index);
   }

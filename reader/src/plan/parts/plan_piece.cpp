@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan_piece.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "../match/counter_mask.hpp"
@@ -100,7 +98,7 @@ class RunFinder {
 }  // namespace
 
 std::shared_ptr<PlanPiece> make_piece(const ProviderView& provider, const RegisteredSet& set,
-                                      const std::vector<std::uint32_t>& instances,
+                                      std::vector<std::uint32_t> instances,
                                       std::vector<std::uint32_t> counters) {
   const auto* record = provider.segment->at<RegistrationRecord>(set.registration);
   if (record == nullptr) return nullptr;
@@ -111,9 +109,11 @@ std::shared_ptr<PlanPiece> make_piece(const ProviderView& provider, const Regist
   piece->counters = std::move(counters);
   piece->groups = groups_of(*provider.segment, set);
   const std::uint32_t slots = slots_in(*piece->groups, set);
-  piece->instances.reserve(instances.size());
-  std::copy_if(instances.begin(), instances.end(), std::back_inserter(piece->instances),
-               [&](std::uint32_t index) { return set.instances[index].slot < slots; });
+  piece->instances = std::move(instances);
+  // They are in the order of their slots.
+  while (!piece->instances.empty() && set.instances[piece->instances.back()].slot >= slots) {
+    piece->instances.pop_back();
+  }
   if (piece->instances.empty()) return nullptr;
   if (!set.set->form.sharded()) RunFinder(set, *piece).add_runs();  // those are joined one by one
   return piece;

@@ -27,7 +27,7 @@ struct PlanPiece {
 // in no group has no row; null if none has.
 [[nodiscard]] std::shared_ptr<PlanPiece> make_piece(const ProviderView& provider,
                                                     const RegisteredSet& set,
-                                                    const std::vector<std::uint32_t>& instances,
+                                                    std::vector<std::uint32_t> instances,
                                                     std::vector<std::uint32_t> counters);
 
 }  // namespace meterbank
