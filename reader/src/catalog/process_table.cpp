@@ -31,6 +31,7 @@ void ProcessTable::begin_refresh() {
   held_by_one_max_ = held_max_ / kShare;
   held_ = 0;
   held_by_.clear();
+  polled_.clear();
   for (auto item = known_.begin(); item != known_.end();) {
     const auto process = item->second.lock();
     if (process == nullptr) {
@@ -40,9 +41,24 @@ void ProcessTable::begin_refresh() {
     if (process->pidfd_) {
       ++held_;
       ++held_by_[process->pidfd_owner_];
+      polled_.push_back(process);
     }
     ++item;
   }
+  poll_held();
+}
+
+// The processes that have not ended are what they were. The others, and all of them where the
+// kernel refuses so many at once, are looked at one by one.
+void ProcessTable::poll_held() {
+  polls_.clear();
+  for (const Watched& process : polled_) polls_.push_back({process->pidfd_.get(), POLLIN, 0});
+  if (!polls_.empty() && ::poll(polls_.data(), polls_.size(), 0) >= 0) {
+    for (std::size_t index = 0; index < polls_.size(); ++index) {
+      if (polls_[index].revents == 0) polled_[index]->looked_in_ = refreshes_;
+    }
+  }
+  polled_.clear();  // a process that no record names any more is let go
 }
 
 ProcessTable::Watched ProcessTable::watch(const PointerRecord& record) {

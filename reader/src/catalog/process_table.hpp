@@ -9,11 +9,14 @@
 // time and loses nothing.
 #pragma once
 
+#include <poll.h>
+
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/shm/process_watch.hpp"
@@ -40,7 +43,7 @@ class ProcessTable {
  public:
   using Watched = std::shared_ptr<WatchedProcess>;
 
-  // Forgets the looks of before.
+  // Forgets the looks of before, and looks at all processes that are held, by one system call.
   void begin_refresh();
   [[nodiscard]] Watched watch(const PointerRecord& record);
   [[nodiscard]] Verdict verdict_on(const PointerRecord& record, WatchedProcess& process);
@@ -58,12 +61,16 @@ class ProcessTable {
   [[nodiscard]] bool shares_clock(const PointerRecord& record) const noexcept;
 
  private:
+  void poll_held();
   void look(WatchedProcess& process) const;
 
   Viewpoint viewpoint_;
   std::uint64_t refreshes_ = 0;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::weak_ptr<WatchedProcess>> known_;
   std::unordered_map<std::uint32_t, std::uint64_t> held_by_;  // pidfds, by owner
+  // Those with a pidfd, for poll_held(); kept for their memory.
+  std::vector<Watched> polled_;
+  std::vector<pollfd> polls_;
   std::uint64_t held_ = 0;
   std::uint64_t held_max_ = 0;
   std::uint64_t held_by_one_max_ = 0;
