@@ -128,6 +128,20 @@ void add_reading_verbs(std::vector<Command>& commands, const Programs& programs,
   commands.push_back({programs.cli, with_dir({"demo", world.hostile("F31")})});
 }
 
+// meterbank-agent says what is wrong with options and files, and ends.
+void add_agent(std::vector<Command>& commands, const Programs& programs, HostileWorld& world) {
+  const auto settings = world.write("agent.toml", "dir = 1\n" + world.hostile("F33") + " = 2\n");
+  for (const Words& words :
+       {Words{"--" + world.hostile("F30")}, Words{"--listen", world.hostile("F30")},
+        Words{"--prefix", world.hostile("F30")}, Words{"--trust", world.hostile("F30")},
+        Words{"--config", "/" + world.hostile("F38")}, Words{"--config", settings, "--check"},
+        Words{"--listen", "127.0.0.1:0", "a/b/c/d/" + world.hostile("F30")}}) {
+    auto all = words;
+    all.insert(all.begin(), "serve");
+    commands.push_back({programs.cli, std::move(all)});
+  }
+}
+
 void add_logs(std::vector<Command>& commands, const Programs& programs, HostileWorld& world) {
   auto path = world.hostile("F33");
   auto zone = world.hostile("F34");
@@ -258,6 +272,7 @@ void run_everything(const Programs& programs, const std::string& group,
   std::vector<Command> commands;
   add_reading_verbs(commands, programs, world);
   add_logs(commands, programs, world);
+  add_agent(commands, programs, world);
   add_generator(commands, programs, world);
   add_pmu_words(commands, programs, world);
 #if defined(METERBANK_PMUD)
@@ -394,6 +409,7 @@ TEST(TriedCommands, AreOfEveryVerbThatTheProgramHas) {
   std::vector<Command> commands;
   add_reading_verbs(commands, {}, world);
   add_logs(commands, {}, world);
+  add_agent(commands, {}, world);
   add_generator(commands, {}, world);
   add_pmu_words(commands, {}, world);
   std::set<std::string> tried;
