@@ -69,6 +69,7 @@ std::vector<PlainFamily> AboutProviders::families(const Catalog& catalog, std::s
     }
     const std::vector<Label> labels = labels_of(*provider);
     std::vector<std::string> values;
+    values.reserve(labels.size());
     for (const Label& label : labels) values.push_back(label.value);
     if (!shown || !seen.insert(std::move(values)).second) continue;
     up.series.push_back({labels, is_up(provider->state) ? 1.0 : 0.0});
