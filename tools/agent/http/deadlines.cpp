@@ -38,11 +38,6 @@ void Deadlines::forget(const void* connection) {
   watched_.erase(connection);
 }
 
-std::uint64_t Deadlines::expired() const {
-  const std::lock_guard lock(mutex_);
-  return expired_;
-}
-
 void Deadlines::run() {
   std::unique_lock lock(mutex_);
   while (!is_stopped_) {
@@ -53,7 +48,6 @@ void Deadlines::run() {
       if (watched.end <= now) {
         // The HTTP library sees the end of the stream, and closes the connection itself.
         ::shutdown(watched.socket, SHUT_RDWR);
-        ++expired_;
         entry = watched_.erase(entry);
         continue;
       }

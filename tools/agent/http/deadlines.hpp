@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <mutex>
 #include <thread>
 #include <unordered_map>
@@ -29,8 +28,6 @@ class Deadlines {
   // Before its socket is closed.
   void forget(const void* connection);
 
-  [[nodiscard]] std::uint64_t expired() const;
-
  private:
   struct Watched {
     int socket = -1;
@@ -38,11 +35,10 @@ class Deadlines {
   };
   void run();
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable changed_;
   std::unordered_map<const void*, Watched> watched_;
   Clock::time_point next_ = Clock::time_point::max();  // when the thread looks again
-  std::uint64_t expired_ = 0;
   bool is_stopped_ = false;
   std::thread thread_;
 };

@@ -148,6 +148,11 @@ std::optional<Answer> answer_at_once(std::string_view path, std::string_view met
   return Answer{MHD_HTTP_NOT_FOUND, "not found; / lists the paths\n"};
 }
 
+// Answers hold foreign text, which no browser is to take for a page of HTML.
+void forbid_guessing(MHD_Response* response) noexcept {
+  MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+}
+
 bool is_loopback(MHD_Connection* connection) noexcept {
   const MHD_ConnectionInfo* const info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
@@ -258,6 +263,7 @@ MHD_Result HttpServer::State::answer_page(Request& request) {
   const std::string type(exposition::content_type_of(request.format));
   MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type.c_str());
   MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding");
+  forbid_guessing(response);
   if (request.encoding != Encoding::kIdentity) {
     const std::string encoding(name_of(request.encoding));
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, encoding.c_str());
@@ -287,7 +293,7 @@ MHD_Result HttpServer::State::answer(MHD_Connection* connection, const Answer& a
   if (response == nullptr) throw std::bad_alloc();
   const std::string type(answer.type);
   MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type.c_str());
-  MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+  forbid_guessing(response);
   if (answer.status == MHD_HTTP_METHOD_NOT_ALLOWED) {
     MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
   }
