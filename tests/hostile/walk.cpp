@@ -29,7 +29,7 @@ bool reads(const BlockParts<const SharedWord>& block, std::uint64_t generation,
 // What a reader does that has known the directory since an earlier version.
 void follow(const MappedSegment& segment, const DecodedDirectory& known) {
   if (!known.errors.empty()) return;
-  for (const std::uint64_t changes : {0U, 1U, 7U, kChangesKept, kChangesKept + 1}) {
+  for (const std::uint64_t changes : {7U, kChangesKept}) {
     const auto followed = decode_changes(segment, {known.version - changes, known.sets});
     if (!followed) continue;
     for (const RegisteredSet& set : followed->sets) {
