@@ -14,7 +14,7 @@ struct CommandLine {
   std::string text;    // to print and exit, if not empty
   std::string config;  // path of the file; empty: none
   bool check = false;  // the file, and exit
-  // What takes the place of the file's values.
+  // These replace the values of the file.
   std::optional<std::string> address, directory, prefix;
   std::optional<Compression> compression;
   std::optional<UserPolicy> trust;

@@ -56,7 +56,7 @@ std::optional<Settings> load(const CommandLine& line, std::ostream& err, int& co
   return std::move(*settings);
 }
 
-// That of the service manager, if there is one.
+// The service manager may have made the socket.
 Result<ListenSocket> listen_on(const std::string& address) {
   if (auto passed = service::take_passed_listener(SOCK_STREAM)) {
     return adopt_listen_socket(std::move(*passed));
@@ -80,7 +80,7 @@ int wait_for_signal(const sigset_t& signals, const service::Supervisor& supervis
   }
 }
 
-// What the file says now. If it cannot be used, everything stays as it is.
+// Reads the file again. If it has a fault, everything stays as it is.
 void reload(const CommandLine& line, const std::string& address, SnapshotService& snapshots,
             HttpServer& server, std::ostream& err) {
   int code = 0;

@@ -12,10 +12,10 @@
 #include "cli/derive/expression.hpp"
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/row_writer.hpp"
-#include "meterbank/pdh_log/log_format.hpp"
 #include "cli/pmu/grammar/pmu_options.hpp"
 #include "cli/session/console.hpp"
 #include "cli/session/selection.hpp"
+#include "meterbank/pdh_log/log_format.hpp"
 
 namespace meterbank::cli {
 

@@ -29,17 +29,14 @@ class HttpServerTest : public exposition::PageTest {
     if (service_) service_->stop();
   }
 
-  void start(ServerOptions options = {}) {
+  void start(ServerOptions options = {}, std::chrono::milliseconds timeout = 300ms) {
     auto listener = open_listen_socket("127.0.0.1:0");
     ASSERT_TRUE(listener) << listener.error().message();
     port_ = static_cast<std::uint16_t>(
         std::stoul(listener->address.substr(listener->address.rfind(':') + 1)));
     service_.emplace(*exposition::Snapshots::open(
-                         {.catalog = {.directory = directory_.path()}, .timeout = 300ms}),
-                     [this](std::uint64_t /*duration_ns*/, std::size_t requests) {
-                       snapshots_.fetch_add(1, std::memory_order_relaxed);
-                       requests_.fetch_add(requests, std::memory_order_relaxed);
-                     });
+                         {.catalog = {.directory = directory_.path()}, .timeout = timeout}),
+                     [](std::uint64_t /*duration_ns*/, std::size_t /*requests*/) {});
     auto server = HttpServer::start(std::move(listener->socket), options, *service_, counts_);
     ASSERT_TRUE(server) << server.error().message();
     server_.emplace(std::move(*server));
@@ -56,7 +53,6 @@ class HttpServerTest : public exposition::PageTest {
   std::optional<SnapshotService> service_;
   std::optional<HttpServer> server_;  // ends after the service has been stopped
   std::uint16_t port_ = 0;
-  std::atomic<std::size_t> snapshots_{0}, requests_{0};  // relaxed: read when answers have come
 };
 
 constexpr std::string_view kSold =
@@ -199,75 +195,85 @@ TEST_F(HttpServerTest, BreaksOffAPageThatIsNotRead) {
 constexpr std::array kLateCounters{CounterSpec{.id = 1, .name = "Late", .symbol = "late"}};
 constexpr CountersetSpec kLate{.name = "Late", .symbol = "late", .counters = kLateCounters};
 
-TEST_F(HttpServerTest, AnswersWhileAProviderLetsPagesWait) {
-  std::promise<void> released;
-  const std::shared_future<void> release = released.get_future().share();
-  std::promise<void> asked;
-  std::atomic<bool> was_asked{false};
-  const Registration late =
-      *provider_->add(kLate, [&, release](CallbackRequest& request) -> std::uint32_t {
-        if (request.reason() != CallbackReason::kCollect) return 0;
-        // relaxed: of one thread
-        if (!was_asked.exchange(true, std::memory_order_relaxed)) asked.set_value();
-        release.wait();
-        return 0;
-      });
-  start();
-  std::future<HttpAnswer> first =
-      std::async(std::launch::async, [this] { return get("/metrics"); });
-  asked.get_future().wait();
-  // These come while the first one waits, and share the snapshot behind it.
-  std::vector<std::future<HttpAnswer>> others;
-  for (int number = 0; number < 5; ++number) {
-    others.push_back(std::async(std::launch::async, [this] { return get("/metrics"); }));
-  }
+// A set whose rows do not come before they are released.
+class LateSet {
+ public:
+  explicit LateSet(Provider& provider)
+      : registration_(*provider.add(kLate, [this](CallbackRequest& request) -> std::uint32_t {
+          if (request.reason() != CallbackReason::kCollect) return 0;
+          // relaxed: of one thread
+          if (!was_asked_.exchange(true, std::memory_order_relaxed)) asked_.set_value();
+          release_.wait();
+          return 0;
+        })) {}
+
+  void wait_until_asked() { asked_.get_future().wait(); }
+  void release() { released_.set_value(); }
+
+ private:
+  std::promise<void> asked_, released_;
+  std::shared_future<void> release_ = released_.get_future().share();
+  std::atomic<bool> was_asked_{false};
+  Registration registration_;
+};
+
+TEST_F(HttpServerTest, AnswersOthersWhileAPageWaitsForAProvider) {
+  LateSet late(*provider_);
+  start({}, 60s);
+  std::future<HttpAnswer> page = std::async(std::launch::async, [this] { return get("/metrics"); });
+  late.wait_until_asked();
   EXPECT_EQ(get("/-/healthy").status(), 200);
-  released.set_value();
-  EXPECT_NE(first.get().body.find(kSold), std::string::npos);
-  for (auto& other : others) EXPECT_NE(other.get().body.find(kSold), std::string::npos);
-  EXPECT_EQ(requests_.load(std::memory_order_relaxed), 6U);
-  EXPECT_LE(snapshots_.load(std::memory_order_relaxed), 6U);
+  late.release();
+  EXPECT_NE(page.get().body.find(kSold), std::string::npos);
 }
 
 TEST_F(HttpServerTest, GoesOnWithoutTheRowsOfAProviderThatHangs) {
-  std::promise<void> released;
-  const std::shared_future<void> release = released.get_future().share();
-  const Registration late =
-      *provider_->add(kLate, [release](CallbackRequest& request) -> std::uint32_t {
-        if (request.reason() == CallbackReason::kCollect) release.wait();
-        return 0;
-      });
+  LateSet late(*provider_);
   start();
   const HttpAnswer answer = get("/metrics");
   EXPECT_NE(answer.body.find(kSold), std::string::npos);
   EXPECT_TRUE(answer.is_whole);
-  released.set_value();
+  late.release();
 }
 
 TEST_F(HttpServerTest, EndsWhileRequestsWait) {
-  std::promise<void> asked;
-  std::atomic<bool> was_asked{false};
-  std::promise<void> released;
-  const std::shared_future<void> release = released.get_future().share();
-  const Registration late =
-      *provider_->add(kLate, [&, release](CallbackRequest& request) -> std::uint32_t {
-        if (request.reason() != CallbackReason::kCollect) return 0;
-        // relaxed: of one thread
-        if (!was_asked.exchange(true, std::memory_order_relaxed)) asked.set_value();
-        release.wait();
-        return 0;
-      });
+  LateSet late(*provider_);
   start();
   std::future<HttpAnswer> first =
       std::async(std::launch::async, [this] { return get("/metrics"); });
-  asked.get_future().wait();
+  late.wait_until_asked();
   std::future<HttpAnswer> second =
       std::async(std::launch::async, [this] { return get("/metrics"); });
   service_->stop();
   server_.reset();
-  released.set_value();
+  late.release();
   static_cast<void>(first.get());
   EXPECT_NE(second.get().status(), 200);
+}
+
+TEST_F(HttpServerTest, GivesOneSnapshotToAllRequestsThatWaitedForIt) {
+  LateSet late(*provider_);
+  std::vector<std::size_t> requests;  // of each snapshot; written by the service's thread
+  SnapshotService service(
+      *exposition::Snapshots::open({.catalog = {.directory = directory_.path()}, .timeout = 60s}),
+      [&requests](std::uint64_t /*duration_ns*/, std::size_t count) { requests.push_back(count); });
+  std::promise<void> all_answered;
+  std::vector<std::shared_ptr<const exposition::Snapshot>> snapshots;
+  const auto ask = [&] {
+    service.ask([&](std::shared_ptr<const exposition::Snapshot> snapshot) {
+      snapshots.push_back(std::move(snapshot));
+      if (snapshots.size() == 6) all_answered.set_value();
+    });
+  };
+  ask();
+  late.wait_until_asked();
+  // The first snapshot has begun, so these wait for the next one.
+  for (int number = 0; number < 5; ++number) ask();
+  late.release();
+  all_answered.get_future().wait();
+  EXPECT_EQ(requests, (std::vector<std::size_t>{1, 5}));
+  EXPECT_NE(snapshots[0], snapshots[1]);
+  for (std::size_t number = 2; number < 6; ++number) EXPECT_EQ(snapshots[number], snapshots[1]);
 }
 
 TEST_F(HttpServerTest, ServesManyClientsAtOnce) {

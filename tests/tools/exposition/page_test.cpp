@@ -200,6 +200,40 @@ TEST_F(Page, KeepsBothOfTwoMetricsThatShareAName) {
   EXPECT_NE(text.find("meterbank_snapshot_families_renamed 1\n"), std::string::npos);
 }
 
+TEST_F(Page, HasAtMost64DescriptionsOfOneSetAndCountsTheRest) {
+  constexpr std::array kTypes = {
+      CounterType::kBulkCount,     CounterType::kCounter,     CounterType::kSampleCounter,
+      CounterType::kDelta,         CounterType::kLargeDelta,  CounterType::kRawCount,
+      CounterType::kLargeRawCount, CounterType::kRawCountHex, CounterType::kLargeRawCountHex};
+  std::vector<Provider> providers;
+  std::vector<Registration> registrations;
+  std::vector<Instance> instances;
+  // No two of these are counted alike.
+  for (std::size_t number = 0; number < 70; ++number) {
+    const std::array counters{
+        CounterSpec{.id = 1, .name = "x", .symbol = "x", .type = kTypes.at(number / 9)},
+        CounterSpec{.id = 2, .name = "y", .symbol = "y", .type = kTypes.at(number % 9)}};
+    providers.push_back(
+        *Provider::create({.name = "p" + std::to_string(number), .directory = directory_.path()}));
+    registrations.push_back(
+        *providers.back().add({.name = "Set",
+                               .symbol = "set",
+                               .guid = *Guid::parse("12345678-0000-0000-0000-000000000001"),
+                               .counters = counters}));
+    instances.push_back(*registrations.back().create_instance("i"));
+  }
+  const std::string text = page(PageFormat::kText);
+  EXPECT_NE(text.find("meterbank_snapshot_rows_left_out 6\n"), std::string::npos) << text;
+}
+
+TEST_F(Page, CountsPathsThatMatchNothing) {
+  const Instance fruit = aisle("fruit");
+  Snapshots taking = *Snapshots::open(
+      {.catalog = {.directory = directory_.path()}, .patterns = {"shop/*/sold", "no_such_set"}});
+  const std::string text = page_of(taking.take(), PageFormat::kText);
+  EXPECT_NE(text.find("meterbank_snapshot_paths_unmatched 1\n"), std::string::npos);
+}
+
 TEST_F(Page, JoinsTheSetsOfProvidersThatDeclaredThemAlike) {
   const Instance fruit = aisle("fruit");
   Provider second = *Provider::create({.name = "other", .directory = directory_.path()});

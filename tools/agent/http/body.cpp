@@ -19,7 +19,7 @@ class PageSource {
  public:
   explicit PageSource(std::unique_ptr<exposition::PageWriter> page) : page_(std::move(page)) {}
 
-  // What has not been taken of the present piece, after making the next one if that is nothing.
+  // The rest of the present piece; of the next piece if nothing is left of this one.
   // Empty: the end.
   [[nodiscard]] std::string_view look() {
     while (taken_ == piece_.size() && !is_done_) {

@@ -25,7 +25,7 @@ namespace {
 constexpr unsigned kConnectionsMax = 512;
 constexpr unsigned kConnectionsOfOneAddressMax = 128;
 constexpr std::size_t kRequestBytesMax = std::size_t{32} << 10;  // request line and headers
-constexpr unsigned kPagesMax = 16;  // that are written at one time; each keeps its snapshot
+constexpr unsigned kPagesMax = 16;  // written at the same time; each keeps its snapshot
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 
 constexpr std::string_view kPlain = "text/plain; charset=utf-8";
@@ -44,7 +44,7 @@ constexpr std::string_view kIndex =
 
 enum class Path : std::uint8_t { kMetrics, kHostMetrics, kSchema, kReady, kOther };
 
-// Of paths that need a snapshot.
+// Knows the paths that need a snapshot.
 Path path_of(std::string_view path) noexcept {
   if (path == "/metrics") return Path::kMetrics;
   if (path == "/metrics/host") return Path::kHostMetrics;
@@ -70,16 +70,21 @@ struct HttpServer::State {
   struct Request {
     State* state = nullptr;
     MHD_Connection* connection = nullptr;
-    // What can be said without a snapshot.
+    // Set if the answer needs no snapshot.
     std::optional<Answer> answer;
     Path path = Path::kMetrics;
     exposition::PageOptions options;
     exposition::PageFormat format{};
     Encoding encoding{};
-    std::shared_ptr<const exposition::Snapshot> snapshot;
+    std::shared_ptr<const exposition::Snapshot> snapshot;  // null: there was no memory for it
+    std::unique_ptr<exposition::PageWriter> page;
     bool has_asked = false;
     bool is_page = false;
     std::unique_ptr<Body> body;
+
+    // Called in the thread that takes snapshots, because selecting the rows of a page may take
+    // long.
+    void take(std::shared_ptr<const exposition::Snapshot> taken) noexcept;
   };
 
   State(ServerOptions server_options, SnapshotService& snapshots, PageCounts& page_counts)
@@ -115,7 +120,7 @@ struct HttpServer::State {
   SnapshotService& service;
   PageCounts& counts;
   Deadlines deadlines;
-  unsigned pages = 0;  // that are being written
+  unsigned pages = 0;  // being written now
   MHD_Daemon* daemon = nullptr;
 };
 
@@ -165,7 +170,7 @@ bool is_loopback(MHD_Connection* connection) noexcept {
   if (info->client_addr->sa_family != AF_INET6) return false;
   const auto* const address = reinterpret_cast<const sockaddr_in6*>(info->client_addr);
   const std::uint8_t* const bytes = address->sin6_addr.s6_addr;
-  constexpr std::size_t kMappedAt = 12;  // of an IPv4 address in one of IPv6
+  constexpr std::size_t kMappedAt = 12;  // where an IPv6 address has the IPv4 address
   const bool is_mapped = IN6_IS_ADDR_V4MAPPED(&address->sin6_addr) != 0;
   return IN6_IS_ADDR_LOOPBACK(&address->sin6_addr) != 0 || (is_mapped && bytes[kMappedAt] == kNet);
 }
@@ -203,7 +208,10 @@ MHD_Result HttpServer::State::begin(MHD_Connection* connection, std::string_view
     request->path = path_of(path);
     auto parsed = parse_page_request(parameters_of(connection));
     if (parsed) {
+      const bool is_of_host = request->path == Path::kHostMetrics;
       request->options = std::move(*parsed);
+      request->options.host =
+          is_of_host ? exposition::HostRows::kAlone : exposition::HostRows::kWithout;
     } else {
       request->answer = Answer{MHD_HTTP_BAD_REQUEST, parsed.error().message() + "\n"};
     }
@@ -231,7 +239,7 @@ MHD_Result HttpServer::State::go_on(Request& request) {
     }
     MHD_suspend_connection(request.connection);
     service.ask([&request](std::shared_ptr<const exposition::Snapshot> snapshot) {
-      request.snapshot = std::move(snapshot);
+      request.take(std::move(snapshot));
       MHD_resume_connection(request.connection);
     });
     return MHD_YES;
@@ -251,12 +259,18 @@ MHD_Result HttpServer::State::go_on(Request& request) {
   }
 }
 
+void HttpServer::State::Request::take(std::shared_ptr<const exposition::Snapshot> taken) noexcept {
+  if (taken == nullptr) return;
+  try {
+    if (is_page) page = exposition::make_page_writer(format, taken, std::move(options));
+    snapshot = std::move(taken);
+  } catch (const std::bad_alloc&) {
+    // Without a snapshot the client is told to try again.
+  }
+}
+
 MHD_Result HttpServer::State::answer_page(Request& request) {
-  const bool is_of_host = request.path == Path::kHostMetrics;
-  request.options.host = is_of_host ? exposition::HostRows::kAlone : exposition::HostRows::kWithout;
-  request.body = make_body(
-      exposition::make_page_writer(request.format, request.snapshot, std::move(request.options)),
-      request.encoding);
+  request.body = make_body(std::move(request.page), request.encoding);
   MHD_Response* const response = MHD_create_response_from_callback(
       MHD_SIZE_UNKNOWN, kReadBytes, &State::on_read, &request, nullptr);
   if (response == nullptr) throw std::bad_alloc();

@@ -38,7 +38,7 @@ class HttpServer {
   HttpServer& operator=(HttpServer&&) noexcept;
   ~HttpServer();
 
-  // Of pages that are asked for from now on.
+  // Applies to requests that come from now on.
   void set_compression(Compression compression) noexcept;
 
  private:

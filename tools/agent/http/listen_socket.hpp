@@ -10,7 +10,7 @@ namespace meterbank::agent {
 
 struct ListenSocket {
   UniqueFd socket;
-  std::string address;  // with the port that it has: "127.0.0.1:19400", "[::1]:19400"
+  std::string address;  // with the real port: "127.0.0.1:19400", "[::1]:19400"
 };
 
 // Whether a server answers at the address of this socket, within a second.

@@ -7,28 +7,8 @@
 #include "exposition/page/labels.hpp"
 
 namespace meterbank::agent {
-namespace {
 
-using exposition::FamilyType;
 using nlohmann::json;
-
-std::string_view name_of(FamilyType type) noexcept {
-  switch (type) {
-    case FamilyType::kCounter:
-      return "counter";
-    case FamilyType::kGauge:
-      return "gauge";
-    case FamilyType::kSummary:
-      return "summary";
-    case FamilyType::kHistogram:
-      return "histogram";
-    case FamilyType::kInfo:
-      break;
-  }
-  return "info";
-}
-
-}  // namespace
 
 std::string schema_page(const exposition::PageLayout& layout) {
   json metrics = json::array();
@@ -46,7 +26,7 @@ std::string schema_page(const exposition::PageLayout& layout) {
                           {"rows", block.rows()}});
     }
     metrics.push_back({{"name", family.full_name()},
-                       {"type", name_of(family.type)},
+                       {"type", exposition::name_of(family.type)},
                        {"unit", family.unit},
                        {"help", family.help},
                        {"counters", std::move(counters)}});

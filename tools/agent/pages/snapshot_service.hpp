@@ -38,12 +38,12 @@ class SnapshotService {
  private:
   void run();
 
-  exposition::Snapshots snapshots_;  // of the thread
+  exposition::Snapshots snapshots_;  // used by the thread alone
   Taken taken_;
   std::mutex mutex_;
   std::condition_variable asked_;
   std::vector<Ready> waiting_;
-  std::optional<exposition::Snapshots> next_;  // what the thread is to use
+  std::optional<exposition::Snapshots> next_;  // replaces snapshots_ before the next snapshot
   bool is_stopped_ = false;
   std::thread thread_;
 };

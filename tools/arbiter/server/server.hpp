@@ -28,11 +28,11 @@
 #include "arbiter/server/system/listener.hpp"
 #include "arbiter/server/system/log.hpp"
 #include "arbiter/server/system/program.hpp"
-#include "service/supervisor.hpp"
 #include "arbiter/server/upgrade/saved_server.hpp"
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/ipc/wait_set.hpp"
+#include "service/supervisor.hpp"
 
 namespace meterbank::arbiter {
 

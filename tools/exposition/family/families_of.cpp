@@ -48,6 +48,11 @@ class FamilyList {
   void add_share(const CounterView& counter);
   void add_start(const CounterView& counter);
 
+  [[nodiscard]] bool is_dropped(const CounterView& counter) const {
+    const MetricRule* const rule = find_rule(names_.rules, set_, counter);
+    return rule != nullptr && rule->drop;
+  }
+
   // A family named after the counter, with `suffix` and `unit` behind it.
   Family& append(const CounterView& counter, FamilyType type, std::string_view suffix,
                  std::string unit) {
@@ -153,8 +158,7 @@ void FamilyList::add_start(const CounterView& counter) {
 }
 
 void FamilyList::add(const CounterView& counter) {
-  const MetricRule* const rule = find_rule(names_.rules, set_, counter);
-  if (rule != nullptr && rule->drop) return;
+  if (is_dropped(counter)) return;
   if (counter.form == ValueForm::kText) {
     append(counter, FamilyType::kInfo, {}, {});
     return;
@@ -204,7 +208,9 @@ void FamilyList::add(const CounterView& counter) {
       return add_average(counter, true);
     case CounterType::kSampleFraction:
       add_number(counter, FamilyType::kCounter);
-      if (counter.base != kNoCounter) add_number(set_.counters[counter.base], FamilyType::kCounter);
+      if (counter.base != kNoCounter && !is_dropped(set_.counters[counter.base])) {
+        add_number(set_.counters[counter.base], FamilyType::kCounter);
+      }
       return;
     case CounterType::kRawFraction:
     case CounterType::kLargeRawFraction:
@@ -217,6 +223,22 @@ void FamilyList::add(const CounterView& counter) {
 }
 
 }  // namespace
+
+std::string_view name_of(FamilyType type) noexcept {
+  switch (type) {
+    case FamilyType::kCounter:
+      return "counter";
+    case FamilyType::kGauge:
+      return "gauge";
+    case FamilyType::kSummary:
+      return "summary";
+    case FamilyType::kHistogram:
+      return "histogram";
+    case FamilyType::kInfo:
+      break;
+  }
+  return "info";
+}
 
 std::vector<Family> families_of(const Counterset& set, std::span<const std::uint32_t> counters,
                                 const MetricNames& names) {

@@ -21,7 +21,10 @@ enum class FamilyType : std::uint8_t { kCounter, kGauge, kSummary, kHistogram, k
   return type == FamilyType::kCounter || type == FamilyType::kGauge;
 }
 
-// What samples have behind the name of their family: "_total", "_info" or nothing.
+// "counter", "gauge", ... as OpenMetrics has them.
+[[nodiscard]] std::string_view name_of(FamilyType type) noexcept;
+
+// The end of a sample's name, behind the name of its family: "_total", "_info" or nothing.
 [[nodiscard]] constexpr std::string_view suffix_of(FamilyType type) noexcept {
   if (type == FamilyType::kCounter) return "_total";
   return type == FamilyType::kInfo ? "_info" : "";
@@ -55,10 +58,9 @@ struct Family {
   FamilyType type = FamilyType::kGauge;
   std::string unit;  // the last words of the name, or empty
   std::string help;
-  NumberSource value;  // of a summary: the sum
-  NumberSource count;  // of a summary
-  // Of a distribution or a text; in the counterset that the family was made of.
-  const CounterView* counter = nullptr;
+  NumberSource value;                    // where the number is; in a summary, the sum
+  NumberSource count;                    // where a summary has its count
+  const CounterView* counter = nullptr;  // in the counterset that the family was made of
 };
 
 // The families of these counters, given as indexes in Counterset::counters, in their order.

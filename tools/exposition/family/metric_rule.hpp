@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an administrator wants to be called otherwise than by the rules of family.hpp.
+// Rules of an administrator that replace names and help texts of metrics, or drop metrics.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct MetricRule {
   Glob set{"*"}, counter{"*"};
   std::string name;   // instead of those of set and counter; prefix, unit and "_total" stay
   std::string help;   // instead of the counter's
-  std::string label;  // what instances of the set are called; of rules that match every counter
+  std::string label;  // name of the label for instances of the set
   bool drop = false;  // the counter is not served
 };
 

@@ -25,7 +25,7 @@ struct Number {
 [[nodiscard]] Number number_of(const NumberSource& source, const StoredRow& row,
                                const Timestamp& time) noexcept;
 
-// What may stand for a counter: not less than zero, and a number.
+// Whether the number can be the value of a counter: finite and not less than zero.
 [[nodiscard]] bool can_count(const Number& number) noexcept;
 
 }  // namespace meterbank::exposition

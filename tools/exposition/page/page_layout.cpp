@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 #include <set>
 #include <unordered_set>
 
 #include "exposition/family/metric_name.hpp"
+#include "exposition/page/plain_family.hpp"
 
 namespace meterbank::exposition {
 namespace {
@@ -20,16 +20,9 @@ bool is_published_total(std::string_view instance) noexcept {
   return instance == kTotalName || instance.ends_with(",_Total");
 }
 
-// What a page says of its providers and of itself.
-constexpr std::array<std::string_view, 9> kReservedNames = {"provider",
-                                                            "provider_info",
-                                                            "provider_up",
-                                                            "provider_start_time_seconds",
-                                                            "snapshot_skew_seconds",
-                                                            "snapshot_rows",
-                                                            "snapshot_rows_repeated",
-                                                            "snapshot_families_renamed",
-                                                            "snapshot_providers_left_out"};
+// Sets of one symbol that may have families of their own. A provider can describe one set in as
+// many ways as it likes; looking for the group of each must not cost more and more.
+constexpr std::size_t kGroupsOfSymbolMax = 64;
 
 std::string instance_label_of(const Counterset& set, const MetricNames& names) {
   if (!has_instance_names(set.instances)) return {};
@@ -61,7 +54,8 @@ std::vector<std::string> sample_names_of(const std::string& name, FamilyType typ
 struct Group {
   std::shared_ptr<const Counterset> set;        // the first one
   std::map<std::string, std::size_t> families;  // by name, type and unit
-  std::set<std::vector<std::string>> labels;    // values of the common labels of its blocks
+  // How many blocks have these values of the common labels.
+  std::map<std::vector<std::string>, std::size_t> labels;
 };
 
 std::vector<std::string> values_of(const std::vector<Label>& labels) {
@@ -82,11 +76,12 @@ class LayoutBuilder {
  private:
   void count_names();
   void add(const SelectedSet& selected, std::size_t first_row);
-  [[nodiscard]] Group& group_of(const RowBlock& block);
+  // Null: there are too many.
+  [[nodiscard]] Group* group_of(const RowBlock& block);
   [[nodiscard]] RowBlock block_of(const SelectedSet& selected, std::size_t first_row);
   void add_common_labels(const SelectedSet& selected, RowBlock& block);
   static void tell_apart(Group& group, RowBlock& block);
-  static void add_rows(const SelectedSet& selected, RowBlock& block);
+  void add_rows(const SelectedSet& selected, RowBlock& block);
   void add_families(const SelectedSet& selected, Group& group, std::size_t block);
   [[nodiscard]] std::size_t new_family(const Family& family, const Counterset& set);
   [[nodiscard]] bool take_names(const std::string& name, FamilyType type);
@@ -102,8 +97,10 @@ class LayoutBuilder {
 };
 
 PageLayout LayoutBuilder::build() {
-  for (const std::string_view reserved : kReservedNames)
-    names_.insert(metric_names_.prefix + std::string(reserved));
+  for (const std::string_view name : about_names::kAll) {
+    names_.insert(metric_names_.prefix + std::string(name));
+  }
+  names_.insert(metric_names_.prefix + std::string(about_names::kProvider) + "_info");
   count_names();
   std::vector<std::size_t> first_rows(selected_.size());
   std::vector<std::size_t> order;
@@ -121,7 +118,6 @@ PageLayout LayoutBuilder::build() {
   });
   for (const std::size_t index : order) add(selected_[index], first_rows[index]);
   starts_.forget_others();
-  for (const RowBlock& block : layout_.blocks) layout_.repeated += block.repeated;
   return std::move(layout_);
 }
 
@@ -135,24 +131,30 @@ void LayoutBuilder::count_names() {
 void LayoutBuilder::add(const SelectedSet& selected, std::size_t first_row) {
   RowBlock block = block_of(selected, first_row);
   add_common_labels(selected, block);
-  Group& group = group_of(block);
-  tell_apart(group, block);
+  Group* const group = group_of(block);
+  if (group == nullptr) {
+    layout_.rows_left_out += selected.instances();
+    return;
+  }
+  tell_apart(*group, block);
   add_rows(selected, block);
   layout_.blocks.push_back(std::move(block));
-  add_families(selected, group, layout_.blocks.size() - 1);
+  add_families(selected, *group, layout_.blocks.size() - 1);
 }
 
-Group& LayoutBuilder::group_of(const RowBlock& block) {
+Group* LayoutBuilder::group_of(const RowBlock& block) {
   const std::string symbol = snake_case(block.set->symbol);
   const auto [begin, end] = groups_.equal_range(symbol);
-  for (auto known = begin; known != end; ++known) {
+  std::size_t groups = 0;
+  for (auto known = begin; known != end; ++known, ++groups) {
     Group& group = known->second;
     const bool is_same = group.set->guid == block.set->guid;
     if (is_same ? agree(*group.set, *block.set) : !group.labels.contains(values_of(block.common))) {
-      return group;
+      return &group;
     }
   }
-  return groups_.emplace(symbol, Group{block.set, {}, {}})->second;
+  if (groups == kGroupsOfSymbolMax) return nullptr;
+  return &groups_.emplace(symbol, Group{block.set, {}, {}})->second;
 }
 
 RowBlock LayoutBuilder::block_of(const SelectedSet& selected, std::size_t first_row) {
@@ -176,14 +178,8 @@ void LayoutBuilder::add_common_labels(const SelectedSet& selected, RowBlock& blo
 }
 
 void LayoutBuilder::tell_apart(Group& group, RowBlock& block) {
-  std::vector<std::string> values = values_of(block.common);
-  if (group.labels.insert(values).second) return;
-  values.emplace_back();
-  std::size_t number = 2;
-  do {
-    values.back() = std::to_string(number++);
-  } while (!group.labels.insert(values).second);
-  block.common.push_back({"registration", values.back()});
+  const std::size_t number = ++group.labels[values_of(block.common)];
+  if (number > 1) block.common.push_back({"registration", std::to_string(number)});
 }
 
 void LayoutBuilder::add_rows(const SelectedSet& selected, RowBlock& block) {
@@ -195,7 +191,7 @@ void LayoutBuilder::add_rows(const SelectedSet& selected, RowBlock& block) {
     // One row; what a hostile provider adds to it would have its labels.
     block.texts.assign(rows, common);
     for (std::size_t row = 1; row < rows; ++row) block.places[row] = RowPlace::kRepeated;
-    block.repeated = rows > 1 ? rows - 1 : 0;
+    layout_.rows_left_out += rows > 1 ? rows - 1 : 0;
     return;
   }
   block.instances.reserve(rows);
@@ -222,7 +218,7 @@ void LayoutBuilder::add_rows(const SelectedSet& selected, RowBlock& block) {
     // The texts were reserved, so views of them stay valid.
     const bool is_repeated = has_ids && !seen.insert(block.texts.back()).second;
     if (is_repeated) {
-      ++block.repeated;
+      ++layout_.rows_left_out;
       block.places[row] = RowPlace::kRepeated;
     } else if (is_published_total(block.instances[row])) {
       block.places[row] = RowPlace::kTotal;

@@ -50,13 +50,12 @@ struct RowBlock {
   std::shared_ptr<const Counterset> set;
   std::string set_symbol, provider_name;
   std::vector<std::uint64_t> starts_ns;  // one a row, CLOCK_REALTIME; see StartTimes
-  std::vector<Label> common;             // of all its rows
+  std::vector<Label> common;             // labels that all its rows have
   std::string instance_label;            // name of the label; empty: one row without a name
   std::vector<std::string> instances;    // one a row, where they have names
   std::vector<std::string> ids;          // one a row, where names do not tell rows apart
   std::vector<std::string> texts;  // one a row: its labels as text formats have them, no braces
   std::vector<RowPlace> places;    // one a row
-  std::size_t repeated = 0;        // rows that are kRepeated
 
   [[nodiscard]] std::size_t rows() const noexcept { return texts.size(); }
 };
@@ -72,7 +71,7 @@ struct PageFamily {
   std::string name;  // without "_total" and "_info"
   FamilyType type = FamilyType::kGauge;
   std::string unit, help;
-  std::string text_label;  // of kInfo: the label that has the text
+  std::string text_label;  // kInfo: name of the label that has the text
   std::vector<FamilyPart> parts;
 
   // With "_total" or "_info".
@@ -82,8 +81,9 @@ struct PageFamily {
 struct PageLayout {
   std::vector<RowBlock> blocks;
   std::vector<PageFamily> families;
-  std::size_t renamed = 0;   // families that got another name because theirs was taken
-  std::size_t repeated = 0;  // rows that were left out because another has their labels
+  std::size_t renamed = 0;  // families that got another name because theirs was taken
+  // Because another row has their labels, or because too many sets have one symbol.
+  std::size_t rows_left_out = 0;
 };
 
 // `selected`: of a query or of its samples, whose rows are numbered alike. `last_look_ns`: the

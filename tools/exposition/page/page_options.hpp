@@ -33,11 +33,9 @@ class PageOptions {
 
   [[nodiscard]] bool has(const RowBlock& block) const noexcept;
   [[nodiscard]] bool has_name(std::string_view family, std::string_view sample) const noexcept;
-  // Whether has(block, row) is so for every row that is shown by default.
-  [[nodiscard]] bool has_all_rows() const noexcept { return instances.empty() && shards == 1; }
   // Precondition: has(block).
   [[nodiscard]] bool has(const RowBlock& block, std::size_t row) const noexcept;
-  // What is not about a row is in the first part.
+  // Series that belong to no row are in the first part.
   [[nodiscard]] bool has(const PlainSeries& series) const noexcept;
 
  private:

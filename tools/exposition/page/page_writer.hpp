@@ -19,7 +19,7 @@ enum class PageFormat : std::uint8_t {
   kOpenMetrics,  // OpenMetrics 1.0.0
   kProtobuf,     // io.prometheus.client.MetricFamily, each behind its length; native histograms
 };
-// With version and character set: Prometheus 3 refuses a page without.
+// Includes version and character set; Prometheus 3 refuses a page without them.
 [[nodiscard]] std::string_view content_type_of(PageFormat format) noexcept;
 
 class PageWriter {
@@ -30,6 +30,8 @@ class PageWriter {
   virtual bool write(std::string& out, std::size_t bytes) = 0;
 };
 
+// Selects the rows of the page, which may take a while: see RowSelection. Does not read the sample,
+// so it may be called while another thread writes a page of the snapshot.
 [[nodiscard]] std::unique_ptr<PageWriter> make_page_writer(PageFormat format,
                                                            std::shared_ptr<const Snapshot> snapshot,
                                                            PageOptions options);

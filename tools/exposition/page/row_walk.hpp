@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
+#include <vector>
 
-#include "exposition/page/page_options.hpp"
+#include "exposition/page/row_selection.hpp"
 #include "exposition/snapshot/snapshot.hpp"
 
 namespace meterbank::exposition {
@@ -12,12 +14,12 @@ namespace meterbank::exposition {
 // The rows of one family that are on a page, and hold values.
 class RowWalk {
  public:
-  RowWalk(const Snapshot& snapshot, const PageOptions& options, const PageFamily& family) noexcept
+  RowWalk(const Snapshot& snapshot, const RowSelection& selection,
+          const PageFamily& family) noexcept
       : snapshot_(&snapshot),
-        options_(&options),
+        selection_(&selection),
         family_(&family),
-        statuses_(snapshot.sample.statuses()),
-        has_all_rows_(options.has_all_rows()) {}
+        statuses_(snapshot.sample.statuses()) {}
 
   // To the first row, then to the next one. False: there is none.
   bool next() noexcept {
@@ -32,7 +34,7 @@ class RowWalk {
 
   [[nodiscard]] const PageFamily& family() const noexcept { return *family_; }
   [[nodiscard]] const FamilyPart& part() const noexcept { return *part_; }
-  // One number, which is a word of the row.
+  // Each value of the part is one number, which is a word of its row.
   [[nodiscard]] bool is_plain() const noexcept { return is_plain_; }
   [[nodiscard]] const RowBlock& block() const noexcept { return *block_; }
   [[nodiscard]] std::size_t row() const noexcept { return row_; }  // in the block
@@ -46,18 +48,17 @@ class RowWalk {
   // Rows of providers that have ended are missing: a scraper marks their series as stale.
   [[nodiscard]] bool is_shown() const noexcept {
     const RowStatus status = statuses_[block_->first_row + row_];
-    if (!holds_values(status) || status == RowStatus::kDead) return false;
-    return has_all_rows_ ? block_->places[row_] == RowPlace::kShown : options_->has(*block_, row_);
+    return holds_values(status) && status != RowStatus::kDead && (*selected_)[row_];
   }
   bool next_part() noexcept;
 
   const Snapshot* snapshot_;
-  const PageOptions* options_;
+  const RowSelection* selection_;
   const PageFamily* family_;
   std::span<const RowStatus> statuses_;
-  bool has_all_rows_;
   const FamilyPart* part_ = nullptr;
   const RowBlock* block_ = nullptr;
+  const std::vector<bool>* selected_ = nullptr;  // rows of block_
   bool is_plain_ = false;
   std::size_t next_part_ = 0;
   std::size_t row_ = 0, next_row_ = 0, rows_ = 0;

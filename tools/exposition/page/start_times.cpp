@@ -15,21 +15,20 @@ std::vector<std::uint64_t> StartTimes::of(const SelectedSet& selected, std::uint
   Registration& registration = known->second;
   registration.is_used = true;
   const std::uint64_t start_of_new = is_new ? provider.created_realtime_ns : last_look_ns;
-  std::unordered_map<std::uint32_t, Life> lives;
+  const std::vector<Life> before = std::exchange(registration.lives, {});
+  auto old = before.begin();
   std::vector<std::uint64_t> starts;
   const std::size_t rows = selected.instances();
-  lives.reserve(rows);
+  registration.lives.reserve(rows);
   starts.reserve(rows);
   for (std::size_t row = 0; row < rows; ++row) {
     const InstanceView& instance = selected.instance(row);
-    const auto before = registration.lives.find(instance.slot);
+    while (old != before.end() && old->slot < instance.slot) ++old;
     const bool is_same =
-        before != registration.lives.end() && before->second.generation == instance.generation;
-    const std::uint64_t start = is_same ? before->second.start_ns : start_of_new;
-    lives.insert_or_assign(instance.slot, Life{instance.generation, start});
-    starts.push_back(start);
+        old != before.end() && old->slot == instance.slot && old->generation == instance.generation;
+    starts.push_back(is_same ? old->start_ns : start_of_new);
+    registration.lives.push_back({instance.slot, instance.generation, starts.back()});
   }
-  registration.lives = std::move(lives);
   return starts;
 }
 

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <unordered_map>
 #include <vector>
 
 #include "meterbank/reader/sample.hpp"
@@ -25,10 +24,11 @@ class StartTimes {
 
  private:
   struct Life {
+    std::uint32_t slot = 0;
     std::uint64_t generation = 0, start_ns = 0;
   };
   struct Registration {
-    std::unordered_map<std::uint32_t, Life> lives;  // by slot
+    std::vector<Life> lives;  // by slot, as the instances of a registration are
     bool is_used = true;
   };
   // Segment, place of the registration, its generation.

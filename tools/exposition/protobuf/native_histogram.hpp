@@ -24,7 +24,7 @@ struct NativeHistogram {
   double zero_threshold = 0;
   std::uint64_t zero_count = 0;
   std::vector<Span> spans;
-  std::vector<std::int64_t> deltas;  // of each bucket of the spans to the one before
+  std::vector<std::int64_t> deltas;  // each bucket of the spans, less the bucket before
 
   // Uses the memory of the last one again.
   void assign(const Distribution& distribution);

@@ -19,7 +19,7 @@ class PlainMetric {
 
   // The whole message as a field of its family: tag, length, labels and number.
   void append_field(std::string& family, std::string_view labels) const;
-  // What append_field() appends, whatever the value is.
+  // How many bytes append_field() appends; the value makes no difference.
   [[nodiscard]] static std::size_t field_bytes(std::string_view labels, bool is_counter,
                                                std::uint64_t start_ns) noexcept;
 

@@ -23,7 +23,7 @@ void add_varint(std::string& out, std::uint64_t value) {
   protozero::write_varint(std::back_inserter(out), value);
 }
 
-// Behind its tag and length, which are counted as well.
+// Size of a message as a field: tag and length included.
 std::size_t field_bytes(std::size_t message_bytes) noexcept {
   constexpr std::size_t kTagBytes = 1;
   return kTagBytes + static_cast<std::size_t>(protozero::length_of_varint(message_bytes)) +
@@ -48,6 +48,7 @@ class ProtobufPage final : public PageWriter {
   ProtobufPage(std::shared_ptr<const Snapshot> snapshot, PageOptions options)
       : snapshot_(std::move(snapshot)),
         options_(std::move(options)),
+        selection_(*snapshot_->layout, options_),
         labels_(snapshot_->layout->blocks.size()) {}
 
   bool write(std::string& out, std::size_t bytes) override;
@@ -77,6 +78,7 @@ class ProtobufPage final : public PageWriter {
 
   std::shared_ptr<const Snapshot> snapshot_;
   PageOptions options_;
+  RowSelection selection_;
   std::size_t family_ = 0;
   std::optional<RowWalk> walk_;
   std::size_t about_ = 0;
@@ -84,7 +86,7 @@ class ProtobufPage final : public PageWriter {
   RowValues values_;
   NativeHistogram histogram_;
   std::string metric_;
-  std::vector<EncodedLabels> labels_;  // of each block, made when it is first needed
+  std::vector<EncodedLabels> labels_;  // one for each block, made when first needed
 };
 
 bool ProtobufPage::write(std::string& out, std::size_t bytes) {
@@ -121,7 +123,7 @@ std::string ProtobufPage::head_of(std::string_view name, FamilyType type, std::s
 bool ProtobufPage::begin_family(std::string& out, const PageFamily& family) {
   const std::string name = family.full_name();
   if (!options_.has_name(family.name, name)) return false;
-  walk_.emplace(*snapshot_, options_, family);
+  walk_.emplace(*snapshot_, selection_, family);
   std::size_t metrics_bytes = 0;
   while (next_row()) metrics_bytes += metric_bytes();
   walk_.reset();
@@ -129,7 +131,7 @@ bool ProtobufPage::begin_family(std::string& out, const PageFamily& family) {
   const std::string head = head_of(name, family.type, family.unit, family.help);
   add_varint(out, head.size() + metrics_bytes);
   out += head;
-  walk_.emplace(*snapshot_, options_, family);
+  walk_.emplace(*snapshot_, selection_, family);
   return true;
 }
 

@@ -51,11 +51,11 @@ bool AboutProviders::is_shown(const ProviderView& provider, std::uint64_t now_ns
 
 std::vector<PlainFamily> AboutProviders::families(const Catalog& catalog, std::string_view prefix,
                                                   std::uint64_t now_ns) {
-  PlainFamily up = family(prefix, "provider_up", FamilyType::kGauge, "",
+  PlainFamily up = family(prefix, about_names::kProviderUp, FamilyType::kGauge, "",
                           "1 if the provider runs and updates its counters, else 0.");
-  PlainFamily facts = family(prefix, "provider", FamilyType::kInfo, "",
+  PlainFamily facts = family(prefix, about_names::kProvider, FamilyType::kInfo, "",
                              "What is known of the process behind a provider.");
-  PlainFamily start = family(prefix, "provider_start_time_seconds", FamilyType::kGauge, "seconds",
+  PlainFamily start = family(prefix, about_names::kProviderStart, FamilyType::kGauge, "seconds",
                              "When the provider was created.");
   std::map<std::string, std::uint64_t> still_ended;
   std::set<std::vector<std::string>> seen;

@@ -24,7 +24,7 @@ class AboutProviders {
  private:
   [[nodiscard]] bool is_shown(const ProviderView& provider, std::uint64_t now_ns);
 
-  std::map<std::string, std::uint64_t> ended_;  // when it was first seen so, by its record
+  std::map<std::string, std::uint64_t> ended_;  // first seen as ended, by record
 };
 
 }  // namespace meterbank::exposition

@@ -61,24 +61,31 @@ std::vector<PlainFamily> Snapshots::about_snapshot(const Snapshot& snapshot,
                      {}});
     return about.back().series;
   };
-  add("snapshot_skew_seconds", "seconds", "Time between the first and the last value of this page.")
+  add(about_names::kSkew, "seconds", "Time between the first and the last value of this page.")
       .push_back({{}, static_cast<double>(skew_ns) / kNsPerSecond});
   std::array<std::size_t, static_cast<std::size_t>(RowStatus::kUnanswered) + 1> counts{};
   for (const RowStatus status : snapshot.sample.statuses()) {
     ++counts[static_cast<std::size_t>(status)];
   }
-  auto& rows = add("snapshot_rows", "", "Rows of the snapshot by their status.");
+  auto& rows = add(about_names::kRows, "", "Rows of the snapshot by their status.");
   for (std::size_t status = 0; status < counts.size(); ++status) {
     if (counts[status] == 0) continue;
     const auto name = name_of(static_cast<RowStatus>(status));
     rows.push_back({{{"status", std::string(name)}}, static_cast<double>(counts[status])});
   }
-  add("snapshot_rows_repeated", "", "Rows left out because another row has the same labels.")
-      .push_back({{}, static_cast<double>(snapshot.layout->repeated)});
-  add("snapshot_families_renamed", "",
-      "Metrics that got another name because a metric of a more trusted provider has theirs.")
-      .push_back({{}, static_cast<double>(snapshot.layout->renamed)});
-  auto& hidden = add("snapshot_providers_left_out", "", "Providers that could not be read.");
+  const auto add_number = [&](std::string_view name, std::string_view help, std::size_t number) {
+    add(name, "", help).push_back({{}, static_cast<double>(number)});
+  };
+  add_number(about_names::kRowsLeftOut,
+             "Rows left out because others have their labels, or too many sets have one symbol.",
+             snapshot.layout->rows_left_out);
+  add_number(
+      about_names::kRenamed,
+      "Metrics that got another name because a metric of a more trusted provider has theirs.",
+      snapshot.layout->renamed);
+  add_number(about_names::kUnmatched, "Paths of the settings that match no counter.",
+             query_.unmatched().size());
+  auto& hidden = add(about_names::kProvidersLeftOut, "", "Providers that could not be read.");
   for (const LeftOut& left_out : catalog_.left_out()) {
     if (!hides_providers(left_out.reason)) continue;
     hidden.push_back(

@@ -17,7 +17,7 @@ std::shared_ptr<Snapshot> SpareSnapshot::take(const std::shared_ptr<SpareSnapsho
 }
 
 void SpareSnapshot::give_back(std::unique_ptr<Snapshot> snapshot) noexcept {
-  // What it shows may have ended since: its providers' memory is let go.
+  // Providers may have ended since; their memory must not stay mapped.
   snapshot->sample.clear();
   snapshot->layout = nullptr;
   snapshot->about.clear();

@@ -49,7 +49,7 @@ void append_whole(std::string& out, std::uint64_t value) {
   out.append(digits.data(), digits.size());
 }
 
-// As OpenMetrics wants it: a number that could be whole has ".0".
+// OpenMetrics requires ".0" behind whole numbers in `le`.
 std::string bound_text(double bound) {
   std::string text;
   append_real(text, bound);
@@ -62,7 +62,8 @@ class TextPage final : public PageWriter {
   TextPage(bool is_open_metrics, std::shared_ptr<const Snapshot> snapshot, PageOptions options)
       : is_open_metrics_(is_open_metrics),
         snapshot_(std::move(snapshot)),
-        options_(std::move(options)) {
+        options_(std::move(options)),
+        selection_(*snapshot_->layout, options_) {
     for (const double bound : options_.buckets) bound_texts_.push_back(bound_text(bound));
   }
 
@@ -86,6 +87,7 @@ class TextPage final : public PageWriter {
   bool is_open_metrics_;
   std::shared_ptr<const Snapshot> snapshot_;
   PageOptions options_;
+  RowSelection selection_;
   std::vector<std::string> bound_texts_;
   std::size_t family_ = 0;
   std::optional<RowWalk> walk_;
@@ -103,7 +105,7 @@ bool TextPage::write(std::string& out, std::size_t bytes) {
     const PageFamily& family = layout.families[family_];
     if (!walk_) {
       if (!options_.has_name(family.name, family.full_name())) continue;
-      walk_.emplace(*snapshot_, options_, family);
+      walk_.emplace(*snapshot_, selection_, family);
       has_head_ = false;
     }
     write_rows(out, end);
@@ -253,26 +255,13 @@ void TextPage::write_about(std::string& out, const PlainFamily& family) const {
 
 void TextPage::write_head(std::string& out, std::string_view name, FamilyType type,
                           std::string_view unit, std::string_view help) const {
-  // In the older format a family is called as its samples are, and texts are gauges.
+  // Text 0.0.4 gives a family the name of its samples, and has no type for texts.
   const std::string_view suffix = is_open_metrics_ ? std::string_view() : suffix_of(type);
-  const auto word = [&]() -> std::string_view {
-    switch (type) {
-      case FamilyType::kCounter:
-        return "counter";
-      case FamilyType::kGauge:
-        return "gauge";
-      case FamilyType::kSummary:
-        return "summary";
-      case FamilyType::kHistogram:
-        return "histogram";
-      case FamilyType::kInfo:
-        break;
-    }
-    return is_open_metrics_ ? "info" : "gauge";
-  };
+  const bool is_gauge = type == FamilyType::kInfo && !is_open_metrics_;
+  const std::string_view word = name_of(is_gauge ? FamilyType::kGauge : type);
   out.append("# HELP ").append(name).append(suffix).append(" ");
   append_escaped(out, help, is_open_metrics_ ? Quoted::kYes : Quoted::kNo);
-  out.append("\n# TYPE ").append(name).append(suffix).append(" ").append(word()).append("\n");
+  out.append("\n# TYPE ").append(name).append(suffix).append(" ").append(word).append("\n");
   if (is_open_metrics_ && !unit.empty()) {
     out.append("# UNIT ").append(name).append(" ").append(unit).append("\n");
   }
