@@ -91,7 +91,7 @@ struct OwnedRegistration : OfOneProcess, std::enable_shared_from_this<OwnedRegis
 
   Ref place_ = 0;                            // of the record
   std::uint32_t number_ = 0;                 // index in SegmentHeader::registrations
-  std::uint32_t slots_ = 0;                  // of all groups
+  std::uint32_t slots_ = 0;                  // how many slots all groups have
   std::vector<std::uint64_t> first_values_;  // of a sharded set, a word each; empty: all zero
   std::vector<SlotLife*> unused_;            // never lived, next at the back
   // Closed slots, oldest first. The links lie in the slots, because closing must not allocate.

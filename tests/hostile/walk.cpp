@@ -29,14 +29,13 @@ bool reads(const BlockParts<const SharedWord>& block, std::uint64_t generation,
 // What a reader does that has known the directory since an earlier version.
 void follow(const MappedSegment& segment, const DecodedDirectory& known) {
   if (!known.errors.empty()) return;
-  for (const std::uint64_t changes : {7U, kChangesKept}) {
-    const auto followed = decode_changes(segment, {known.version - changes, known.sets});
-    if (!followed) continue;
-    for (const RegisteredSet& set : followed->sets) {
-      for (const InstanceView& instance : set.instances) {
-        // A sanitizer looks at each byte.
-        if (std::count(instance.name.begin(), instance.name.end(), '\0') > 1024) std::abort();
-      }
+  constexpr std::uint64_t kChanges = 7;
+  const auto followed = decode_changes(segment, {known.version - kChanges, known.sets});
+  if (!followed) return;
+  for (const RegisteredSet& set : followed->sets) {
+    for (const InstanceView& instance : set.instances) {
+      // A sanitizer looks at each byte.
+      if (std::count(instance.name.begin(), instance.name.end(), '\0') > 1024) std::abort();
     }
   }
 }

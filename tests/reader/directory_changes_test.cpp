@@ -36,7 +36,7 @@ bool are_equal(const InstanceView& left, const InstanceView& right) {
          left.generation == right.generation && left.closed == right.closed;
 }
 
-// Of a directory at rest.
+// The version and the sets of a directory that does not change meanwhile.
 void expect_equal(const Sets& left, const Sets& right) {
   ASSERT_EQ(left.size(), right.size());
   for (std::size_t index = 0; index < left.size(); ++index) {
@@ -256,7 +256,7 @@ TEST(FollowedDirectory, IsTheOneThatAWalkFindsAfterAnyChanges) {
 
 class ChangeLogImage : public DirectoryChanges {
  protected:
-  // Of the provider as it is now.
+  // Decodes the directory as the provider has it now.
   void take_image() {
     const MappedBytes bytes = segment_->extent(0).bytes();
     lines_.resize(bytes.size() / sizeof(Line));

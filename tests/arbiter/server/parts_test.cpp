@@ -191,7 +191,7 @@ TEST(PmudSupervisor, IsToldWhereItListens) {
   EXPECT_EQ(::recv(manager.get(), text.data(), text.size(), MSG_DONTWAIT), 7);
   EXPECT_STREQ(text.data(), "READY=1");
   EXPECT_EQ(told.watchdog_ns(), 3'000'000'000U);
-  service::Supervisor().tell("READY=1");  // there is no supervisor
+  service::Supervisor().tell("READY=1");  // no supervisor listens
 }
 
 TEST(PmudSavedServer, IsReadAsItWasWritten) {

@@ -204,7 +204,8 @@ struct RegisteredSet {
   std::vector<std::uint32_t> group_slots;   // slots of each group
   std::span<const InstanceView> instances;  // in slot order, kept by `instances_memory`
   std::shared_ptr<const void> instances_memory;
-  std::uint64_t bytes = 0;  // of the segment, in groups, schema and long names; at least
+  // At least how many bytes of the segment its groups, schema and long names take.
+  std::uint64_t bytes = 0;
 };
 
 // One provider at the time of a refresh(). Immutable; a change is a new view.

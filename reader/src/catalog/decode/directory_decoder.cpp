@@ -298,7 +298,7 @@ bool DirectoryDecoder::find_changes(std::uint64_t known_version, std::vector<Cha
 bool DirectoryDecoder::take_slots(const std::vector<ChangedSlot>& slots,
                                   std::vector<ChangedSet>& changed) const {
   changed.clear();
-  std::uint32_t registration = kRegistrationsMax;  // of changed.back()
+  std::uint32_t registration = kRegistrationsMax;  // the one of changed.back(); none so far
   for (const ChangedSlot& slot : slots) {
     if (slot.registration != registration) {
       registration = slot.registration;

@@ -30,7 +30,7 @@ class InstanceList {
   void reserve(std::size_t instances) { instances_.reserve(instances); }
   // Copies the name that `instance` points to.
   void add(InstanceView instance);
-  // Of the list before: instances that are also in this one, and one that is not.
+  // take_over() adds instances of the list before. leave_out() says that one of them has ended.
   void take_over(std::span<const InstanceView> instances);
   void leave_out(const InstanceView& instance) noexcept { name_bytes_ -= instance.name.size(); }
   // Whether a quarter of the memory for names and more is of names that this list does not have.
@@ -51,14 +51,14 @@ class InstanceList {
 
    private:
     std::vector<std::unique_ptr<char[]>> blocks_;
-    std::size_t block_bytes_ = 0;  // of the last one
-    std::size_t used_ = 0;         // of the last one
-    std::size_t bytes_ = 0;        // of all names
+    std::size_t block_bytes_ = 0;  // size of the last block
+    std::size_t used_ = 0;         // how much of the last block is in use
+    std::size_t bytes_ = 0;        // size of all names together
   };
 
   std::vector<InstanceView> instances_;
   std::shared_ptr<Names> names_;
-  std::size_t name_bytes_ = 0;  // of the names of this list
+  std::size_t name_bytes_ = 0;  // size of the names that this list has
 };
 
 }  // namespace meterbank

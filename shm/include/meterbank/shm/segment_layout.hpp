@@ -254,7 +254,7 @@ static_assert(kRegistrationsMax == 256, "an entry of `changes` has 8 bits for a 
 static_assert(sizeof(SegmentHeader) == 3584);
 static_assert(std::is_standard_layout_v<SegmentHeader>);
 
-// Of layout 1.0. What lies behind it is there if SegmentHeader::header_bytes says so.
+// Size of the header in layout 1.0. Later members exist if SegmentHeader::header_bytes covers them.
 inline constexpr std::uint32_t kHeaderBytesMin = 3072;
 static_assert(offsetof(SegmentHeader, changes) == kHeaderBytesMin);
 
