@@ -206,6 +206,10 @@ class LateSet {
           release_.wait();
           return 0;
         })) {}
+  // Waits for the callbacks that run, which use this object.
+  ~LateSet() { registration_.close(); }
+  LateSet(const LateSet&) = delete;
+  LateSet& operator=(const LateSet&) = delete;
 
   void wait_until_asked() { asked_.get_future().wait(); }
   void release() { released_.set_value(); }
