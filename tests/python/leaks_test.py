@@ -26,9 +26,12 @@ WINDOWS = 50
 KEPT = 16  # bytes a round; an object of Python is larger
 
 
+# Made once: ctypes itself keeps some memory of each function it makes.
+mallinfo2 = ctypes.CDLL(None).mallinfo2
+mallinfo2.restype = Mallinfo2
+
+
 def bytes_in_use():
-    mallinfo2 = ctypes.CDLL(None).mallinfo2
-    mallinfo2.restype = Mallinfo2
     gc.collect()
     info = mallinfo2()
     return info.uordblks + info.hblkhd

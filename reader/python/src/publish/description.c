@@ -79,16 +79,17 @@ static const member set_members[] = {
 // A new reference. NULL without an exception: there is no such member, or it is None.
 static PyObject* get_member(PyObject* object, const char* name, Py_ssize_t* found) {
   PyObject* value;
+  // Interned: Python's cache of attributes keeps each name that it is asked for, by its address.
+  PyObject* const key = PyUnicode_InternFromString(name);
+  if (key == NULL) return NULL;
   if (PyDict_Check(object)) {
-    PyObject* const key = PyUnicode_FromString(name);
-    if (key == NULL) return NULL;
     value = PyDict_GetItemWithError(object, key);
     Py_XINCREF(value);
-    Py_DECREF(key);
   } else {
-    value = PyObject_GetAttrString(object, name);
+    value = PyObject_GetAttr(object, key);
     if (value == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
   }
+  Py_DECREF(key);
   if (value == NULL) return NULL;
   if (found != NULL) ++*found;
   if (value != Py_None) return value;
@@ -116,6 +117,7 @@ static int read_text(PyObject* value, const char* name, PyObject* kept, const ch
 static int hex_digit(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
   if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
   return -1;
 }
 
@@ -125,10 +127,8 @@ static int read_guid(PyObject* value, const char* name, mb_guid* guid) {
   size_t digits = 0;
   const char* at = NULL;
   PyObject* const text = PyObject_Str(value);
-  PyObject* const lower = text == NULL ? NULL : PyObject_CallMethod(text, "lower", NULL);
-  PyObject* const encoded = lower == NULL ? NULL : PyUnicode_AsUTF8String(lower);
+  PyObject* const encoded = text == NULL ? NULL : PyUnicode_AsUTF8String(text);
   Py_XDECREF(text);
-  Py_XDECREF(lower);
   if (encoded == NULL) return 0;
   for (at = PyBytes_AsString(encoded); *at != '\0'; ++at) {
     const int digit = hex_digit(*at);
