@@ -37,8 +37,8 @@ TEST(MetricNames, HaveAWordForAUnitAndItsScale) {
   EXPECT_EQ(unit_word_of("%").word, "ratio");
   EXPECT_EQ(unit_word_of("%").divisor, 100);
   EXPECT_EQ(unit_word_of("{order}").word, "");
-  EXPECT_EQ(stored_unit_word_of("us"), "microseconds");
-  EXPECT_EQ(stored_unit_word_of("s"), "seconds");
+  EXPECT_EQ(stored_unit_word_of("us").word, "microseconds");
+  EXPECT_EQ(stored_unit_word_of("s").word, "seconds");
 }
 
 struct Expected {

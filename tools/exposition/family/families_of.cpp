@@ -30,6 +30,8 @@ Rule rule_of(ValueForm form) noexcept {
   }
 }
 
+UnitWord seconds(double ticks = 1) { return {"seconds", 1, ticks, "s"}; }
+
 class FamilyList {
  public:
   FamilyList(const Counterset& set, const MetricNames& names) : set_(set), names_(names) {
@@ -55,7 +57,7 @@ class FamilyList {
 
   // A family named after the counter, with `suffix` and `unit` behind it.
   Family& append(const CounterView& counter, FamilyType type, std::string_view suffix,
-                 std::string unit) {
+                 UnitWord unit) {
     const MetricRule* const rule = find_rule(names_.rules, set_, counter);
     const bool is_named = rule != nullptr && !rule->name.empty();
     std::string symbol = snake_case(is_named ? rule->name : counter.symbol);
@@ -68,9 +70,10 @@ class FamilyList {
     }
     Family family;
     family.name =
-        free_name(is_named ? names_.prefix : set_prefix_, symbol + std::string(suffix), unit);
+        free_name(is_named ? names_.prefix : set_prefix_, symbol + std::string(suffix), unit.word);
     family.type = type;
-    family.unit = std::move(unit);
+    family.unit = std::move(unit.word);
+    family.ucum = std::move(unit.ucum);
     family.help = counter.help.empty() ? counter.name : counter.help;
     if (rule != nullptr && !rule->help.empty()) family.help = rule->help;
     family.counter = &counter;
@@ -108,15 +111,15 @@ class FamilyList {
 };
 
 void FamilyList::add_number(const CounterView& counter, FamilyType type) {
-  UnitWord unit = unit_word_of(counter.unit);
-  Family& family = append(counter, type, {}, std::move(unit.word));
+  const UnitWord unit = unit_word_of(counter.unit);
+  Family& family = append(counter, type, {}, unit);
   family.value = source_of(counter);
   family.value.factor = unit.factor;
   family.value.divisor = unit.divisor;
 }
 
 void FamilyList::add_time(const CounterView& counter, double ticks, std::string_view suffix) {
-  Family& family = append(counter, FamilyType::kCounter, suffix, "seconds");
+  Family& family = append(counter, FamilyType::kCounter, suffix, seconds());
   family.value = source_of(counter);
   family.value.divisor = ticks;
   if (!suffix.empty()) family.help += " Counts the idle time: the share is 1 - rate.";
@@ -125,7 +128,7 @@ void FamilyList::add_time(const CounterView& counter, double ticks, std::string_
 // Without a clock of its own the set lives by the performance clock, as when it is cooked.
 void FamilyList::add_object_time(const CounterView& counter) {
   if (counter.frequency == kNoCounter) return add_time(counter, kPerformanceTicks);
-  Family& family = append(counter, FamilyType::kCounter, {}, "seconds");
+  Family& family = append(counter, FamilyType::kCounter, {}, seconds());
   family.value = source_of(counter);
   family.value.rule = Rule::kOfClock;
   family.value.frequency = counter.frequency;
@@ -133,8 +136,8 @@ void FamilyList::add_object_time(const CounterView& counter) {
 
 void FamilyList::add_average(const CounterView& counter, bool is_time) {
   if (counter.base == kNoCounter) return add_number(counter, FamilyType::kCounter);
-  UnitWord unit = is_time ? UnitWord{"seconds", 1, kPerformanceTicks} : unit_word_of(counter.unit);
-  Family& family = append(counter, FamilyType::kSummary, {}, std::move(unit.word));
+  const UnitWord unit = is_time ? seconds(kPerformanceTicks) : unit_word_of(counter.unit);
+  Family& family = append(counter, FamilyType::kSummary, {}, unit);
   family.value = source_of(counter);
   family.value.factor = unit.factor;
   family.value.divisor = unit.divisor;
@@ -143,14 +146,14 @@ void FamilyList::add_average(const CounterView& counter, bool is_time) {
 
 void FamilyList::add_share(const CounterView& counter) {
   if (counter.base == kNoCounter) return;
-  Family& family = append(counter, FamilyType::kGauge, {}, "ratio");
+  Family& family = append(counter, FamilyType::kGauge, {}, UnitWord{"ratio", 1, 1, "1"});
   family.value = source_of(counter);
   family.value.rule = Rule::kShare;
   use_other(family.value, counter.base);
 }
 
 void FamilyList::add_start(const CounterView& counter) {
-  Family& family = append(counter, FamilyType::kGauge, "_start_time", "seconds");
+  Family& family = append(counter, FamilyType::kGauge, "_start_time", seconds());
   family.value = source_of(counter);
   family.value.rule = Rule::kStartTime;
   family.value.frequency = counter.frequency;

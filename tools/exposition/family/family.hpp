@@ -57,6 +57,7 @@ struct Family {
   std::string name;  // without "_total" and "_info"
   FamilyType type = FamilyType::kGauge;
   std::string unit;  // the last words of the name, or empty
+  std::string ucum;  // the same as a code, also where names say nothing of it
   std::string help;
   NumberSource value;                    // where the number is; in a summary, the sum
   NumberSource count;                    // where a summary has its count

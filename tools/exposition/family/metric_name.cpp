@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "units/base_unit.hpp"
 
@@ -95,19 +96,20 @@ std::string snake_case(std::string_view text) {
 }
 
 UnitWord unit_word_of(std::string_view ucum) {
-  if (ucum == "%") return {"ratio", 1, kPercent};
+  if (ucum == "%") return {"ratio", 1, kPercent, "1"};
   const BaseUnit base = base_unit_of(ucum);
   const auto word_of = [](std::string_view code) {
     return find(kBaseWords, code).value_or(std::string());
   };
-  return {with_rate(base.unit, word_of), base.factor, base.divisor};
+  return {with_rate(base.unit, word_of), base.factor, base.divisor, base.unit};
 }
 
-std::string stored_unit_word_of(std::string_view ucum) {
-  return with_rate(ucum, [](std::string_view code) {
-    auto word = find(kBaseWords, code);
-    return word ? *word : find(kStoredWords, code).value_or(std::string());
+UnitWord stored_unit_word_of(std::string_view ucum) {
+  std::string word = with_rate(ucum, [](std::string_view code) {
+    auto base = find(kBaseWords, code);
+    return base ? *base : find(kStoredWords, code).value_or(std::string());
   });
+  return {std::move(word), 1, 1, std::string(ucum)};
 }
 
 std::string with_unit_last(std::string_view name, std::string_view unit) {

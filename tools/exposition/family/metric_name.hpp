@@ -15,14 +15,15 @@ namespace meterbank::exposition {
 // Lower case; each run of other characters is one '_', none at the ends. May be empty.
 [[nodiscard]] std::string snake_case(std::string_view text);
 
-// A base unit as a name has it.
+// The unit of a metric's values, as a name has it and as a code.
 struct UnitWord {
   std::string word;  // "seconds", "bytes_per_second"; empty: names say nothing of it
   double factor = 1, divisor = 1;
+  std::string ucum;  // "s", "By/s", "{order}"
 };
 [[nodiscard]] UnitWord unit_word_of(std::string_view ucum);
 // The same without a change of scale: "milliseconds" for "ms".
-[[nodiscard]] std::string stored_unit_word_of(std::string_view ucum);
+[[nodiscard]] UnitWord stored_unit_word_of(std::string_view ucum);
 
 // `name` with the words of `unit` moved to its end, or appended.
 [[nodiscard]] std::string with_unit_last(std::string_view name, std::string_view unit);

@@ -9,6 +9,8 @@ namespace meterbank::exposition {
 
 struct Label {
   std::string name, value;
+
+  bool operator==(const Label&) const = default;
 };
 
 // Foreign text for a page: what is not UTF-8 becomes U+FFFD, and so does a control character other

@@ -79,6 +79,7 @@ class LayoutBuilder {
   // Null: there are too many.
   [[nodiscard]] Group* group_of(const RowBlock& block);
   [[nodiscard]] RowBlock block_of(const SelectedSet& selected, std::size_t first_row);
+  [[nodiscard]] std::size_t provider_of(const ProviderView& provider);
   void add_common_labels(const SelectedSet& selected, RowBlock& block);
   static void tell_apart(Group& group, RowBlock& block);
   void add_rows(const SelectedSet& selected, RowBlock& block);
@@ -92,6 +93,7 @@ class LayoutBuilder {
   std::uint64_t last_look_ns_;
   PageLayout layout_;
   std::map<std::string, std::set<const ProviderView*>> providers_;  // by name
+  const ProviderView* last_provider_ = nullptr;                     // of the layout's providers
   std::multimap<std::string, Group> groups_;                        // by symbol
   std::unordered_set<std::string> names_;
 };
@@ -160,12 +162,25 @@ Group* LayoutBuilder::group_of(const RowBlock& block) {
 RowBlock LayoutBuilder::block_of(const SelectedSet& selected, std::size_t first_row) {
   RowBlock block;
   block.first_row = first_row;
+  block.provider = provider_of(selected.provider());
   block.set = selected.registered().set;
   block.set_symbol = clean_text(selected.set().symbol);
-  block.provider_name = clean_text(selected.provider().name);
+  block.provider_name = layout_.providers[block.provider].name;
   block.starts_ns = starts_.of(selected, last_look_ns_);
   block.instance_label = instance_label_of(selected.set(), metric_names_);
   return block;
+}
+
+// The sets come provider by provider.
+std::size_t LayoutBuilder::provider_of(const ProviderView& provider) {
+  if (last_provider_ != &provider) {
+    last_provider_ = &provider;
+    layout_.providers.push_back(
+        {clean_text(provider.name), provider.segment_id, provider.named_pid(), provider.uid,
+         provider.created_realtime_ns, clean_text(provider.outside.container),
+         clean_text(provider.outside.pod), clean_text(provider.outside.unit)});
+  }
+  return layout_.providers.size() - 1;
 }
 
 void LayoutBuilder::add_common_labels(const SelectedSet& selected, RowBlock& block) {
@@ -263,6 +278,7 @@ std::size_t LayoutBuilder::new_family(const Family& family, const Counterset& se
   }
   made.type = family.type;
   made.unit = made.name.ends_with(family.unit) ? family.unit : std::string();
+  made.ucum = clean_text(family.ucum);
   made.help = clean_text(family.help);
   if (made.type == FamilyType::kInfo) {
     const std::string label = snake_case(family.counter->symbol);

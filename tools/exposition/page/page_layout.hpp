@@ -23,6 +23,7 @@
 //   sum over the family would count everything twice.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,10 +44,21 @@ enum class RowPlace : std::uint8_t {
   kRepeated,  // its labels are those of another row: on no page
 };
 
+// A provider of rows, for formats that describe it apart from its series. All texts are valid UTF-8
+// without control characters.
+struct PageProvider {
+  std::string name;
+  std::array<std::uint64_t, 2> segment_id{};  // see ProviderView
+  std::uint32_t pid = 0, uid = 0;
+  std::uint64_t created_ns = 0;      // CLOCK_REALTIME
+  std::string container, pod, unit;  // empty: none, or not known
+};
+
 // The rows of one registration, side by side in a sample. All texts are valid UTF-8 without control
 // characters.
 struct RowBlock {
   std::size_t first_row = 0;  // in the sample
+  std::size_t provider = 0;   // in PageLayout::providers
   std::shared_ptr<const Counterset> set;
   std::string set_symbol, provider_name;
   std::vector<std::uint64_t> starts_ns;  // one a row, CLOCK_REALTIME; see StartTimes
@@ -70,16 +82,17 @@ struct FamilyPart {
 struct PageFamily {
   std::string name;  // without "_total" and "_info"
   FamilyType type = FamilyType::kGauge;
-  std::string unit, help;
-  std::string text_label;  // kInfo: name of the label that has the text
-  std::vector<FamilyPart> parts;
+  std::string unit, ucum, help;
+  std::string text_label;         // kInfo: name of the label that has the text
+  std::vector<FamilyPart> parts;  // in the order of their blocks
 
   // With "_total" or "_info".
   [[nodiscard]] std::string full_name() const { return name + std::string(suffix_of(type)); }
 };
 
 struct PageLayout {
-  std::vector<RowBlock> blocks;
+  std::vector<PageProvider> providers;
+  std::vector<RowBlock> blocks;  // provider by provider
   std::vector<PageFamily> families;
   std::size_t renamed = 0;  // families that got another name because theirs was taken
   // Because another row has their labels, or because too many sets have one symbol.

@@ -30,8 +30,7 @@ class PageWriter {
   virtual bool write(std::string& out, std::size_t bytes) = 0;
 };
 
-// Selects the rows of the page, which may take a while: see RowSelection. Does not read the sample,
-// so it may be called while another thread writes a page of the snapshot.
+// Selects the rows of the page, which may take a while: see RowSelection.
 [[nodiscard]] std::unique_ptr<PageWriter> make_page_writer(PageFormat format,
                                                            std::shared_ptr<const Snapshot> snapshot,
                                                            PageOptions options);

@@ -9,19 +9,18 @@
 
 namespace meterbank::exposition {
 
-bool RowValues::read_other(const RowWalk& walk) {
-  const StoredRow row = walk.stored();
-  const FamilyPart& part = walk.part();
-  switch (walk.family().type) {
+bool RowValues::read(const PageFamily& family, const FamilyPart& part, const StoredRow& row,
+                     const Timestamp& time) {
+  switch (family.type) {
     case FamilyType::kCounter:
-      value = number_of(part.value, row, walk.time());
+      value = number_of(part.value, row, time);
       return can_count(value);
     case FamilyType::kGauge:
-      value = number_of(part.value, row, walk.time());
+      value = number_of(part.value, row, time);
       return value.kind != Number::Kind::kNone;
     case FamilyType::kSummary:
-      value = number_of(part.value, row, walk.time());
-      count = number_of(part.count, row, walk.time());
+      value = number_of(part.value, row, time);
+      count = number_of(part.count, row, time);
       return can_count(value) && can_count(count);
     case FamilyType::kInfo:
       read_text(*part.counter, row);

@@ -21,13 +21,15 @@ struct RowValues {
   // each other. May throw std::bad_alloc.
   [[nodiscard]] bool read(const RowWalk& walk) {
     const NumberSource& source = walk.part().value;
-    if (!walk.is_plain()) return read_other(walk);
+    if (!walk.is_plain()) return read(walk.family(), walk.part(), walk.stored(), walk.time());
     value = {Number::Kind::kUnsigned, walk.stored()[source.word] & source.mask, 0};
     return true;
   }
+  // The same of any row that holds values.
+  [[nodiscard]] bool read(const PageFamily& family, const FamilyPart& part, const StoredRow& row,
+                          const Timestamp& time);
 
  private:
-  [[nodiscard]] bool read_other(const RowWalk& walk);
   [[nodiscard]] bool read_distribution(const CounterView& counter, const StoredRow& row);
   void read_text(const CounterView& counter, const StoredRow& row);
 

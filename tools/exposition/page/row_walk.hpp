@@ -11,14 +11,25 @@
 
 namespace meterbank::exposition {
 
+// Whether a row has values to show. Rows of providers that have ended are missing: a scraper marks
+// their series as stale.
+[[nodiscard]] constexpr bool is_shown(RowStatus status) noexcept {
+  return holds_values(status) && status != RowStatus::kDead;
+}
+
 // The rows of one family that are on a page, and hold values.
 class RowWalk {
  public:
   RowWalk(const Snapshot& snapshot, const RowSelection& selection,
           const PageFamily& family) noexcept
+      : RowWalk(snapshot, selection, family, family.parts) {}
+  // Only these parts of it.
+  RowWalk(const Snapshot& snapshot, const RowSelection& selection, const PageFamily& family,
+          std::span<const FamilyPart> parts) noexcept
       : snapshot_(&snapshot),
         selection_(&selection),
         family_(&family),
+        parts_(parts),
         statuses_(snapshot.sample.statuses()) {}
 
   // To the first row, then to the next one. False: there is none.
@@ -26,7 +37,7 @@ class RowWalk {
     while (true) {
       while (next_row_ < rows_) {
         row_ = next_row_++;
-        if (is_shown()) return true;
+        if (has_row()) return true;
       }
       if (!next_part()) return false;
     }
@@ -45,16 +56,15 @@ class RowWalk {
   [[nodiscard]] const Timestamp& time() const noexcept { return snapshot_->sample.time; }
 
  private:
-  // Rows of providers that have ended are missing: a scraper marks their series as stale.
-  [[nodiscard]] bool is_shown() const noexcept {
-    const RowStatus status = statuses_[block_->first_row + row_];
-    return holds_values(status) && status != RowStatus::kDead && (*selected_)[row_];
+  [[nodiscard]] bool has_row() const noexcept {
+    return is_shown(statuses_[block_->first_row + row_]) && (*selected_)[row_];
   }
   bool next_part() noexcept;
 
   const Snapshot* snapshot_;
   const RowSelection* selection_;
   const PageFamily* family_;
+  std::span<const FamilyPart> parts_;
   std::span<const RowStatus> statuses_;
   const FamilyPart* part_ = nullptr;
   const RowBlock* block_ = nullptr;

@@ -74,11 +74,17 @@ std::size_t PlainMetric::field_bytes(std::string_view labels, bool is_counter,
 }
 
 void PlainMetric::append_field(std::string& family, std::string_view labels) const {
-  std::array<char, 11> head;
-  head[0] = static_cast<char>(kMetricTag);
-  const int length = protozero::add_varint_to_buffer(&head[1], labels.size() + size_);
-  family.append(head.data(), 1 + static_cast<std::size_t>(length));
-  family.append(labels).append(bytes_.data(), size_);
+  const std::size_t old_size = family.size();
+  family.resize(old_size + 1 + protozero::max_varint_length + labels.size() + size_);
+  char* const begin = family.data() + old_size;
+  char* out = begin;
+  *out++ = static_cast<char>(kMetricTag);
+  out += protozero::add_varint_to_buffer(out, labels.size() + size_);
+  std::memcpy(out, labels.data(), labels.size());
+  out += labels.size();
+  std::memcpy(out, bytes_.data(), size_);
+  out += size_;
+  family.resize(old_size + static_cast<std::size_t>(out - begin));
 }
 
 }  // namespace meterbank::exposition

@@ -14,8 +14,8 @@
 
 namespace meterbank::exposition {
 
-// Immutable once it is made. One thread at a time may read a sample, so the pages of a snapshot are
-// written by one thread.
+// Immutable once it is made: pages and pushes read it from several threads, by Sample::statuses()
+// and stored() alone.
 struct Snapshot {
   Sample sample;
   std::shared_ptr<const PageLayout> layout;  // of the sample's rows
