@@ -14,6 +14,7 @@
 #include "agent/http/body.hpp"
 #include "blocks.hpp"
 #include "exposition/snapshot/snapshots.hpp"
+#include "pushes.hpp"
 #include "rows.hpp"
 #include "workplace.hpp"
 
@@ -93,6 +94,7 @@ void histogram_rows(const Effort& effort, Table& table) {
   Snapshots snapshots = must(Snapshots::open({.catalog = {.directory = directory.path()}}));
   page_row({"protobuf", PageFormat::kProtobuf, Encoding::kIdentity, 4'000}, histograms,
            fmt::format("{} native histograms", histograms), snapshots, effort, table);
+  push_rows(snapshots, fmt::format("{} histograms", histograms), true, effort, table);
 }
 
 }  // namespace
@@ -114,6 +116,7 @@ void page_rows(const Effort& effort, Table& table) {
     page_row(row, instances * kCounters, fmt::format("{} series", instances * kCounters), snapshots,
              effort, table);
   }
+  push_rows(snapshots, fmt::format("{} numbers", instances * kCounters), false, effort, table);
   histogram_rows(effort, table);
 }
 

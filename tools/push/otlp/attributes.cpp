@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "push/otlp/attributes.hpp"
+
+#include <protozero/pbf_builder.hpp>
+
+namespace meterbank::push::otlp {
+namespace {
+
+// `any`: the AnyValue message.
+void append(std::string& message, Tag tag, std::string_view key, const std::string& any) {
+  std::string pair;
+  protozero::pbf_builder<KeyValue> builder(pair);
+  builder.add_string(KeyValue::kKey, key.data(), key.size());
+  builder.add_message(KeyValue::kValue, any);
+  protozero::pbf_writer(message).add_message(tag, pair);
+}
+
+}  // namespace
+
+void append_attribute(std::string& message, Tag tag, std::string_view key, std::string_view value) {
+  std::string any;
+  protozero::pbf_builder<AnyValue>(any).add_string(AnyValue::kString, value.data(), value.size());
+  append(message, tag, key, any);
+}
+
+void append_attribute(std::string& message, Tag tag, std::string_view key, std::int64_t value) {
+  std::string any;
+  protozero::pbf_builder<AnyValue>(any).add_int64(AnyValue::kInt, value);
+  append(message, tag, key, any);
+}
+
+RowAttributes::RowAttributes(const exposition::RowBlock& block, Tag tag) {
+  std::string common;
+  for (const exposition::Label& label : block.common) {
+    if (label.name == "registration") append_attribute(common, tag, label.name, label.value);
+  }
+  ends_.reserve(block.rows());
+  for (std::size_t row = 0; row < block.rows(); ++row) {
+    bytes_ += common;
+    if (row < block.instances.size()) {
+      append_attribute(bytes_, tag, block.instance_label, block.instances[row]);
+    }
+    if (row < block.ids.size()) append_attribute(bytes_, tag, "id", block.ids[row]);
+    ends_.push_back(bytes_.size());
+  }
+}
+
+}  // namespace meterbank::push::otlp

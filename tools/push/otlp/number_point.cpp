@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "push/otlp/number_point.hpp"
+
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <protozero/varint.hpp>
+
+#include "push/otlp/otlp_fields.hpp"
+
+namespace meterbank::push::otlp {
+namespace {
+
+template <typename Field>
+constexpr char tag_of(Field field, protozero::pbf_wire_type wire) noexcept {
+  return static_cast<char>(static_cast<std::uint32_t>(field) << 3 |
+                           static_cast<std::uint32_t>(wire));
+}
+
+using Wire = protozero::pbf_wire_type;
+using exposition::Number;
+
+constexpr std::size_t kFixedFieldBytes = 1 + sizeof(std::uint64_t);
+
+// Returns what is behind the field.
+char* put(char* out, NumberPoint field, std::uint64_t value) noexcept {
+  static_assert(std::endian::native == std::endian::little, "fixed64 is little-endian");
+  *out = tag_of(field, Wire::fixed64);
+  std::memcpy(out + 1, &value, sizeof(value));
+  return out + kFixedFieldBytes;
+}
+
+bool is_integer(const Number& number) noexcept {
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return number.kind == Number::Kind::kSigned ||
+         (number.kind == Number::Kind::kUnsigned && number.whole <= kMost);
+}
+
+}  // namespace
+
+void append_number_point(std::string& points, std::string_view attributes, std::uint64_t start_ns,
+                         std::uint64_t time_ns, const Number& number) {
+  const std::size_t fields = (start_ns != 0 ? 3 : 2) * kFixedFieldBytes;
+  const std::size_t old_size = points.size();
+  points.resize(old_size + 1 + protozero::max_varint_length + attributes.size() + fields);
+  char* const begin = points.data() + old_size;
+  char* out = begin;
+  *out++ = tag_of(Data::kPoints, Wire::length_delimited);
+  out += protozero::add_varint_to_buffer(out, attributes.size() + fields);
+  std::memcpy(out, attributes.data(), attributes.size());
+  out += attributes.size();
+  if (start_ns != 0) out = put(out, NumberPoint::kStart, start_ns);
+  out = put(out, NumberPoint::kTime, time_ns);
+  out = is_integer(number)
+            ? put(out, NumberPoint::kAsInt, number.whole)
+            : put(out, NumberPoint::kAsDouble, std::bit_cast<std::uint64_t>(number.as_double()));
+  points.resize(old_size + static_cast<std::size_t>(out - begin));
+}
+
+}  // namespace meterbank::push::otlp

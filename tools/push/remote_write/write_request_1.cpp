@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Remote write 1.0. Each series carries all its labels as text.
+#include <algorithm>
+#include <protozero/pbf_builder.hpp>
+#include <unordered_set>
+#include <utility>
+
+#include "push/remote_write/value_messages.hpp"
+#include "push/remote_write/versions.hpp"
+
+namespace meterbank::push::remote_write {
+namespace {
+
+void append_label(std::string& series, std::string_view name, std::string_view value) {
+  std::string label;
+  protozero::pbf_builder<Label> builder(label);
+  builder.add_string(Label::kName, name.data(), name.size());
+  builder.add_string(Label::kValue, value.data(), value.size());
+  protozero::pbf_builder<TimeSeries1>(series).add_message(TimeSeries1::kLabels, label);
+}
+
+class WriteRequest1 final : public WriteRequest {
+ public:
+  void begin_row(std::span<const LabelView> labels) override {
+    labels_.assign(labels.begin(), labels.end());
+    row_.clear();
+    for (const LabelView& label : labels_) append_label(row_, label.name, label.value);
+  }
+
+  void add_sample(const FamilyFacts& family, std::string_view series, std::optional<LabelView> more,
+                  double value, const SeriesTimes& times) override {
+    begin_series(family, series, more);
+    append_sample(series_, static_cast<Tag>(TimeSeries1::kSamples), value, times, Starts::kNo);
+    end_series();
+  }
+
+  void add_histogram(const FamilyFacts& family, const Distribution& distribution,
+                     const exposition::NativeHistogram& buckets,
+                     const SeriesTimes& times) override {
+    begin_series(family, family.name, std::nullopt);
+    append_histogram(series_, static_cast<Tag>(TimeSeries1::kHistograms), distribution, buckets,
+                     times, Starts::kNo);
+    end_series();
+  }
+
+  [[nodiscard]] std::size_t bytes() const noexcept override { return request_.size(); }
+
+  [[nodiscard]] std::string take() override {
+    described_.clear();
+    return std::exchange(request_, {});
+  }
+
+ private:
+  void begin_series(const FamilyFacts& family, std::string_view series,
+                    std::optional<LabelView> more) {
+    if (described_.insert(std::string(family.name)).second) describe(family);
+    series_.clear();
+    // No other label comes before it: names of labels begin with a small letter or "_" and another.
+    append_label(series_, "__name__", series);
+    if (!more) {
+      series_ += row_;
+      return;
+    }
+    for (const LabelView& label : with_label(labels_, *more)) {
+      append_label(series_, label.name, label.value);
+    }
+  }
+
+  void end_series() {
+    protozero::pbf_builder<Request1>(request_).add_message(Request1::kTimeSeries, series_);
+  }
+
+  void describe(const FamilyFacts& family) {
+    std::string message;
+    protozero::pbf_builder<Metadata1> builder(message);
+    builder.add_enum(Metadata1::kType, static_cast<std::int32_t>(type_of(family.type)));
+    builder.add_string(Metadata1::kFamilyName, family.name.data(), family.name.size());
+    builder.add_string(Metadata1::kHelp, family.help.data(), family.help.size());
+    if (!family.unit.empty()) {
+      builder.add_string(Metadata1::kUnit, family.unit.data(), family.unit.size());
+    }
+    protozero::pbf_builder<Request1>(request_).add_message(Request1::kMetadata, message);
+  }
+
+  std::vector<LabelView> labels_;  // of the row
+  std::string row_;                // the same as bytes
+  std::string series_, request_;
+  std::unordered_set<std::string> described_;  // families whose metadata is in the request
+};
+
+}  // namespace
+
+std::vector<LabelView> with_label(std::span<const LabelView> labels, const LabelView& more) {
+  std::vector<LabelView> all(labels.begin(), labels.end());
+  const auto place = std::lower_bound(
+      all.begin(), all.end(), more.name,
+      [](const LabelView& label, std::string_view name) { return label.name < name; });
+  if (place != all.end() && place->name == more.name) {
+    *place = more;
+  } else {
+    all.insert(place, more);
+  }
+  return all;
+}
+
+std::unique_ptr<WriteRequest> make_write_request_1() { return std::make_unique<WriteRequest1>(); }
+
+std::unique_ptr<WriteRequest> make_write_request(Version version) {
+  return version == Version::k1 ? make_write_request_1() : make_write_request_2();
+}
+
+}  // namespace meterbank::push::remote_write
