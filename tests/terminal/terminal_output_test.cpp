@@ -140,6 +140,10 @@ void add_agent(std::vector<Command>& commands, const Programs& programs, Hostile
     all.insert(all.begin(), "serve");
     commands.push_back({programs.cli, std::move(all)});
   }
+  for (const std::string& text : {world.hostile("F30"), "otlp=" + world.hostile("F30"),
+                                  "otlp=http://127.0.0.1:1/" + world.hostile("F38")}) {
+    commands.push_back({programs.cli, {"push", text, "--once"}});
+  }
 }
 
 void add_logs(std::vector<Command>& commands, const Programs& programs, HostileWorld& world) {

@@ -18,16 +18,19 @@ struct CommandLine {
   std::optional<std::string> address, directory, prefix;
   std::optional<Compression> compression;
   std::optional<UserPolicy> trust;
-  std::optional<std::chrono::milliseconds> timeout;
+  std::optional<std::chrono::milliseconds> timeout, interval;
+  std::vector<push::ReceiverOptions> receivers;
   std::vector<std::string> patterns;
   bool all_namespaces = false;
+  bool once = false;  // push one snapshot, and exit
 };
 
 // Errors: kInvalidArgument.
 [[nodiscard]] Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments);
 
-// Reads the file, if there is one, as it is now. Errors: kNotFound, kDenied, kSystem, kLimit.
-// Faults of the text are in `problems`, and nothing is returned.
+// Reads the file, if there is one, as it is now. Errors: kNotFound, kDenied, kSystem, kLimit;
+// kInvalidArgument: options contradict each other. Faults of the text are in `problems`, and
+// nothing is returned.
 [[nodiscard]] Result<std::optional<Settings>> load_settings(const CommandLine& line,
                                                             syntax::Problems& problems);
 

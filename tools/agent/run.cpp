@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/run.hpp"
 
+#include <fmt/format.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <mutex>
 #include <optional>
 #include <ostream>
 #include <utility>
 
+#include "agent/counts/own_provider.hpp"
+#include "agent/counts/page_counts.hpp"
+#include "agent/counts/push_counts.hpp"
 #include "agent/http/http_server.hpp"
 #include "agent/http/listen_socket.hpp"
 #include "agent/options.hpp"
-#include "agent/pages/page_counts.hpp"
 #include "agent/pages/snapshot_service.hpp"
+#include "agent/receivers/push_once.hpp"
+#include "agent/receivers/receivers.hpp"
 #include "meterbank/shm/utf8.hpp"
+#include "push/delivery/http_post.hpp"
 #include "service/supervisor.hpp"
 
 namespace meterbank::agent {
@@ -65,41 +72,109 @@ Result<ListenSocket> listen_on(const std::string& address) {
 }
 
 // Returns the next signal. Until then it tells the service manager, as often as that wants to hear
-// it, that requests are answered.
+// it, that requests are answered, if pages are served.
 int wait_for_signal(const sigset_t& signals, const service::Supervisor& supervisor,
-                    int listening_socket) {
+                    std::optional<int> listening_socket) {
   constexpr std::uint64_t kSecondNs = 1'000'000'000;
   const std::uint64_t period = supervisor.watchdog_ns() / 2;
   const timespec pause{static_cast<time_t>(period / kSecondNs),
                        static_cast<long>(period % kSecondNs)};
   while (true) {
-    if (period != 0 && is_answering(listening_socket)) supervisor.tell("WATCHDOG=1");
+    const bool is_well = !listening_socket || is_answering(*listening_socket);
+    if (period != 0 && is_well) supervisor.tell("WATCHDOG=1");
     const int signal =
         period == 0 ? ::sigwaitinfo(&signals, nullptr) : ::sigtimedwait(&signals, nullptr, &pause);
     if (signal > 0) return signal;
   }
 }
 
+// Everything that runs until a signal ends it.
+class Agent {
+ public:
+  Agent(Settings settings, exposition::Snapshots snapshots, std::ostream& err)
+      : settings_(std::move(settings)),
+        err_(err),
+        own_(make_own_provider(settings_.snapshots.catalog.directory)),
+        page_counts_(own_),
+        push_set_(own_),
+        snapshots_(std::move(snapshots),
+                   [this](std::uint64_t duration_ns, std::size_t requests) {
+                     page_counts_.snapshot_taken(duration_ns, requests);
+                   }),
+        receivers_(snapshots_, push_set_, [this](const std::string& line) { say(line); }) {}
+
+  ~Agent() { stop(); }
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  Result<void> start();
+  void reload(const CommandLine& line);
+  void stop() {
+    receivers_.stop();
+    snapshots_.stop();
+  }
+  [[nodiscard]] std::optional<int> listening_socket() const noexcept { return socket_; }
+  [[nodiscard]] const std::string& status() const noexcept { return status_; }
+
+ private:
+  // Whole lines, by any thread.
+  void say(const std::string& line) {
+    const std::lock_guard lock(err_mutex_);
+    err_ << "meterbank-agent: " << escape_composed(line, Composed::kLine, charset_of(STDERR_FILENO))
+         << '\n'
+         << std::flush;
+  }
+
+  Settings settings_;
+  std::ostream& err_;
+  std::mutex err_mutex_;
+  Provider own_;
+  PageCounts page_counts_;
+  PushSet push_set_;
+  SnapshotService snapshots_;
+  Receivers receivers_;
+  std::optional<HttpServer> server_;  // none: nothing is served
+  std::optional<int> socket_;
+  std::string status_;
+};
+
+Result<void> Agent::start() {
+  if (settings_.address != kNoAddress) {
+    auto listener = listen_on(settings_.address);
+    if (!listener) return tl::make_unexpected(listener.error());
+    socket_ = listener->socket.get();
+    auto server =
+        HttpServer::start(std::move(listener->socket), settings_.server, snapshots_, page_counts_);
+    if (!server) return tl::make_unexpected(server.error());
+    server_.emplace(std::move(*server));
+    status_ = "Serving http://" + listener->address + "/metrics";
+    say("serving http://" + listener->address + "/metrics");
+  }
+  if (auto pushing = receivers_.use(settings_.receivers); !pushing) return pushing;
+  for (const push::ReceiverOptions& receiver : settings_.receivers) {
+    say("pushing to " + push::printable_url(receiver.url));
+  }
+  if (status_.empty()) status_ = fmt::format("Pushing to {} receivers", settings_.receivers.size());
+  return {};
+}
+
 // Reads the file again. If it has a fault, everything stays as it is.
-void reload(const CommandLine& line, const std::string& address, SnapshotService& snapshots,
-            HttpServer& server, std::ostream& err) {
+void Agent::reload(const CommandLine& line) {
   int code = 0;
-  auto settings = load(line, err, code);
-  if (!settings) {
-    err << "meterbank-agent: the file is not used; going on as before\n" << std::flush;
-    return;
-  }
-  auto opened = exposition::Snapshots::open(std::move(settings->snapshots));
+  auto settings = load(line, err_, code);
+  if (!settings) return say("the file is not used; going on as before");
+  auto opened = exposition::Snapshots::open(settings->snapshots);
   if (!opened) {
-    complain(opened.error(), err);
+    complain(opened.error(), err_);
     return;
   }
-  snapshots.use(std::move(*opened));
-  server.set_compression(settings->server.compression);
-  const bool has_moved = settings->address != address;
-  err << (has_moved ? "meterbank-agent: read the file again; a new address needs a restart\n"
-                    : "meterbank-agent: read the file again\n")
-      << std::flush;
+  snapshots_.use(std::move(*opened));
+  if (server_) server_->set_compression(settings->server.compression);
+  if (const auto pushing = receivers_.use(settings->receivers); !pushing) {
+    complain(pushing.error(), err_);
+  }
+  const bool has_moved = settings->address != settings_.address;
+  say(has_moved ? "read the file again; a new address needs a restart" : "read the file again");
 }
 
 }  // namespace
@@ -118,30 +193,28 @@ int run(const std::vector<std::string>& arguments, std::ostream& out, std::ostre
     out << escape_for_terminal(line->config, charset_of(STDOUT_FILENO)) << ": no fault\n";
     return kExitDone;
   }
-  const sigset_t signals = block_signals();
-  auto listener = listen_on(settings->address);
-  if (!listener) return complain(listener.error(), err);
-  const int socket = listener->socket.get();
-  PageCounts counts(settings->snapshots.catalog.directory);
-  auto snapshots = exposition::Snapshots::open(std::move(settings->snapshots));
+  if (settings->address == kNoAddress && settings->receivers.empty()) {
+    return complain(Error{ErrorCode::kInvalidArgument, 0, "nothing to serve and no receiver",
+                          "--listen ADDRESS or --push PROTOCOL=URL"},
+                    err);
+  }
+  auto snapshots = exposition::Snapshots::open(settings->snapshots);
   if (!snapshots) return complain(snapshots.error(), err);
-  SnapshotService snapshot_service(std::move(*snapshots),
-                                   [&counts](std::uint64_t duration_ns, std::size_t requests) {
-                                     counts.snapshot_taken(duration_ns, requests);
-                                   });
-  auto server =
-      HttpServer::start(std::move(listener->socket), settings->server, snapshot_service, counts);
-  if (!server) return complain(server.error(), err);
+  if (line->once) {
+    return push_once(*snapshots, settings->receivers, out) ? kExitDone : kExitEnvironment;
+  }
+  const sigset_t signals = block_signals();
+  Agent agent(std::move(*settings), std::move(*snapshots), err);
+  if (const auto started = agent.start(); !started) return complain(started.error(), err);
   const service::Supervisor supervisor;
-  supervisor.tell("READY=1\nSTATUS=Serving http://" + listener->address + "/metrics");
-  err << "meterbank-agent: serving http://" << listener->address << "/metrics\n" << std::flush;
-  while (wait_for_signal(signals, supervisor, socket) == SIGHUP) {
+  supervisor.tell("READY=1\nSTATUS=" + agent.status());
+  while (wait_for_signal(signals, supervisor, agent.listening_socket()) == SIGHUP) {
     supervisor.tell("RELOADING=1");
-    reload(*line, settings->address, snapshot_service, *server, err);
+    agent.reload(*line);
     supervisor.tell("READY=1");
   }
   supervisor.tell("STOPPING=1");
-  snapshot_service.stop();
+  agent.stop();
   return kExitDone;
 }
 

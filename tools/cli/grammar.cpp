@@ -89,6 +89,7 @@ class Grammar {
       // Not of this grammar: others took them before.
       case Verb::kGen:
       case Verb::kServe:
+      case Verb::kPush:
       case Verb::kPmu:
       case Verb::kTypeperf:
       case Verb::kRelog:

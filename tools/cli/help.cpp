@@ -26,6 +26,7 @@ Windows typeperf   write samples as a text log, with the options of the Windows 
 Publish host       publish this machine's counters until stopped
         demo       publish this machine and a small order gateway, and show them live
 Collect serve      serve counters to Prometheus
+        push       send counters to OpenTelemetry or Prometheus
 Machine pmu        lease hardware counters, and show who has them
 Build   gen        generate headers and documents from a manifest
 Other   doctor     find out why something does not work

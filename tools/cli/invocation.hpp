@@ -29,6 +29,7 @@ enum class Verb : std::uint8_t {
   kDemo,
   kGen,
   kServe,
+  kPush,
   kPmu,
   kDoctor,
   kVersion,

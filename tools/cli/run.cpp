@@ -32,6 +32,8 @@ int run(std::span<const std::string> arguments, Console& console) {
       return gen(*invocation, console);
     case Verb::kServe:
       return serve(*invocation, console);
+    case Verb::kPush:
+      return push(*invocation, console);
     case Verb::kPmu:
       return pmu_command(*invocation, console);
     case Verb::kDoctor:

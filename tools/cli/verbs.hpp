@@ -25,6 +25,7 @@ int host(const Invocation& invocation, Console& console);
 int demo(const Invocation& invocation, Console& console);
 int gen(const Invocation& invocation, Console& console);
 int serve(const Invocation& invocation, Console& console);
+int push(const Invocation& invocation, Console& console);
 int pmu_command(const Invocation& invocation, Console& console);
 int doctor(const Invocation& invocation, Console& console);
 int version(const Invocation& invocation, Console& console);

@@ -38,9 +38,16 @@ def check_exit_codes():
                              (["--timeout", "0"], "invalid timeout: 0; try: 1 to 10000 milliseconds"),
                              (["--check"], "--check needs a file"),
                              (["--trust", "us"], "invalid trust: us; try: own, root or everyone"),
-                             (["--listen", "127.0.0.1:0", "a/b/c/d/e"], "try:")):
+                             (["--listen", "127.0.0.1:0", "a/b/c/d/e"], "try:"),
+                             (["--push", "otlp"], "a receiver without an address: otlp"),
+                             (["--push", "grpc=http://x/"], "try: otlp, remote-write or remote-write-1"),
+                             (["--push", "otlp=me:secret@x"], "try: http://HOST:PORT/PATH"),
+                             (["--interval", "1000"], "--interval without a receiver"),
+                             (["--once"], "--once without a receiver"),
+                             (["--listen", "none"], "nothing to serve and no receiver")):
         code, out, err = run(*arguments)
         check(code == 2 and words in err and out == "", f"{arguments}: {code} {err}")
+        check("secret" not in err, f"no password is shown: {err}")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "../../support/temporary_directory.hpp"
+#include "agent/config/headers_file.hpp"
 #include "agent/options.hpp"
 
 namespace meterbank::agent {
@@ -41,6 +46,97 @@ std::string faults_of(std::string_view text) {
   syntax::Problems problems;
   EXPECT_FALSE(parse_settings(text, problems)) << text;
   return problems.text("agent.toml");
+}
+
+TEST(AgentSettings, NameReceivers) {
+  const test::TemporaryDirectory folder;
+  const std::string headers = folder.path() + "/headers";
+  std::ofstream(headers) << "# mine\n\nAuthorization: Bearer x\r\nX-Scope-OrgID: 7\n";
+  syntax::Problems problems;
+  const auto settings = parse_settings(R"(
+[[push]]
+name = "collector"
+url = "https://collector:4318/v1/metrics"
+interval_ms = 250
+timeout_ms = 2000
+queue_mib = 4
+compress = "zstd"
+headers_file = ")" + headers + R"("
+labels = ["service.namespace=shop"]
+
+[[push]]
+protocol = "remote-write"
+url = "http://127.0.0.1:9090/api/v1/write"
+labels = ["instance=here"]
+
+[[push]]
+protocol = "remote-write"
+url = "http://127.0.0.1:9091/api/v1/write"
+)",
+                                       problems);
+  ASSERT_TRUE(settings) << problems.text("agent.toml");
+  ASSERT_EQ(settings->receivers.size(), 3U);
+  const push::ReceiverOptions& collector = settings->receivers[0];
+  EXPECT_EQ(collector.name, "collector");
+  EXPECT_EQ(collector.protocol, push::Protocol::kOtlp);
+  EXPECT_EQ(collector.interval.count(), 250);
+  EXPECT_EQ(collector.timeout.count(), 2000);
+  EXPECT_EQ(collector.queue_bytes, std::size_t{4} << 20);
+  EXPECT_EQ(collector.coding, push::Coding::kZstd);
+  EXPECT_EQ(collector.headers,
+            (std::vector<std::string>{"Authorization: Bearer x", "X-Scope-OrgID: 7"}));
+  EXPECT_EQ(collector.labels, (std::vector<exposition::Label>{{"service.namespace", "shop"}}));
+  EXPECT_EQ(settings->receivers[1].name, "remote-write");
+  EXPECT_EQ(settings->receivers[1].labels,
+            (std::vector<exposition::Label>{{"instance", "here"}, {"job", "meterbank"}}));
+  EXPECT_EQ(settings->receivers[2].name, "remote-write-2");
+}
+
+TEST(AgentSettings, HaveNoFaultyReceivers) {
+  const std::string sound = "[[push]]\nurl = \"http://h:1/\"\n";
+  for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
+           {"[[push]]\n", "invalid address of a receiver"},
+           {"[[push]]\nurl = \"ftp://x/\"\n", "invalid address of a receiver: ftp://x/"},
+           {sound + "protocol = \"grpc\"\n", "otlp, remote-write or remote-write-1"},
+           {sound + "interval_ms = 1\n", "100 to 86400000 milliseconds"},
+           {sound + "queue_mib = 0\n", "invalid queue: 0 MiB"},
+           {sound + "compress = \"snappy\"\n", "gzip, zstd or none"},
+           {sound + "labels = [\"a b=c\"]\n", "invalid label: a b=c"},
+           {sound + "labels = [\"__x=c\"]\n", "invalid label: __x=c"},
+           {sound + "labels = [1]\n", "is not a list of labels"},
+           {sound + "headers_file = \"/nowhere\"\n", "read the file /nowhere"},
+           {sound + "nonsense = 1\n", "[[push]] has no 'nonsense'"},
+           {sound + "name = \"a\"\n" + sound + "name = \"a\"\n", "two receivers are called a"},
+           {sound + "protocol = \"remote-write\"\nlabels = [\"a.b=c\"]\n", "a name without dots"},
+           {"[push]\nurl = \"http://h:1/\"\n", "the file has no table 'push'"}}) {
+    EXPECT_NE(faults_of(text).find(words), std::string::npos) << text << faults_of(text);
+  }
+  std::string many;
+  for (std::size_t number = 0; number <= kReceiversMax; ++number) many += sound;
+  EXPECT_NE(faults_of(many).find(
+                "agent.toml:17:1: error: too many receivers\nagent.toml:17:1: hint: 8 at most\n"),
+            std::string::npos)
+      << faults_of(many);
+}
+
+TEST(HeadersFile, ShowsNoLineThatIsFaulty) {
+  const test::TemporaryDirectory folder;
+  const std::string path = folder.path() + "/headers";
+  for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
+           {"Authorization: secret\nsecret\n", "line 2 is not a header"},
+           {": secret\n", "line 1 is not a header"},
+           {"X y: secret\n", "line 1 is not a header"},
+           {std::string("X: sec\0ret\n", 11), "line 1 has a control character"},
+           {"content-type: secret\n", "line 1 is set by the agent"},
+           {"User-Agent: secret\n", "line 1 is set by the agent"},
+           {std::string(70'000, 'x'), "more than 64 KiB"}}) {
+    std::ofstream(path) << text;
+    const auto headers = read_headers_file(path);
+    ASSERT_FALSE(headers) << text.substr(0, 40);
+    EXPECT_NE(headers.error().message().find(words), std::string::npos)
+        << headers.error().message();
+    EXPECT_EQ(headers.error().message().find("secret"), std::string::npos);
+  }
 }
 
 TEST(AgentSettings, AreWhatTheFileSays) {
@@ -80,7 +176,7 @@ TEST(AgentSettings, NameEveryFaultWithItsPlace) {
             "agent.toml:4:1: error: invalid compress: often\n"
             "agent.toml:4:1: hint: remote, always or never\n"
             "agent.toml:5:1: error: the file has no table 'push'\n"
-            "agent.toml:5:1: hint: it can have [exporter] and [[rule]]\n");
+            "agent.toml:5:1: hint: it can have [exporter], [[push]] and [[rule]]\n");
 }
 
 TEST(AgentSettings, RefuseEachKindOfFault) {

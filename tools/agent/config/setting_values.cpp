@@ -4,28 +4,9 @@
 #include <array>
 
 #include "agent/config/settings.hpp"
+#include "agent/config/words.hpp"
 
 namespace meterbank::agent {
-namespace {
-
-template <typename Value>
-struct NamedValue {
-  std::string_view name;
-  Value value;
-};
-
-template <typename Value>
-Result<Value> choose(std::string_view what, const std::string& word,
-                     const std::array<NamedValue<Value>, 3>& choices) {
-  for (const NamedValue<Value>& choice : choices) {
-    if (choice.name == word) return choice.value;
-  }
-  return fail(ErrorCode::kInvalidArgument, fmt::format("invalid {}: {}", what, word),
-              fmt::format("{}, {} or {}", choices[0].name, choices[1].name, choices[2].name));
-}
-
-}  // namespace
-
 Result<Compression> parse_compression(const std::string& word) {
   constexpr std::array kChoices{NamedValue<Compression>{"remote", Compression::kRemote},
                                 NamedValue<Compression>{"always", Compression::kAlways},
@@ -42,11 +23,7 @@ Result<UserPolicy> parse_trust(const std::string& word) {
 
 Result<std::chrono::milliseconds> parse_timeout(std::int64_t milliseconds) {
   constexpr std::int64_t kMost = 10'000;
-  if (milliseconds < 1 || milliseconds > kMost) {
-    return fail(ErrorCode::kInvalidArgument, fmt::format("invalid timeout: {}", milliseconds),
-                "1 to 10000 milliseconds");
-  }
-  return std::chrono::milliseconds(milliseconds);
+  return parse_milliseconds("timeout", milliseconds, 1, kMost);
 }
 
 Result<std::string> parse_prefix(const std::string& text) {

@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "agent/config/headers_file.hpp"
 #include "agent/config/settings.hpp"
 #include "exposition/family/metric_name.hpp"
+#include "push/delivery/http_post.hpp"
 #include "syntax/in_quotes.hpp"
 #include "syntax/tree.hpp"
 
@@ -26,6 +28,14 @@ struct Key {
   std::function<void(const Entry&)> take;
 };
 
+// In MiB.
+Result<std::size_t> parse_queue(std::int64_t mebibytes) {
+  constexpr std::int64_t kMost = 1024;
+  if (mebibytes >= 1 && mebibytes <= kMost) return static_cast<std::size_t>(mebibytes) << 20;
+  return fail(ErrorCode::kInvalidArgument, fmt::format("invalid queue: {} MiB", mebibytes),
+              fmt::format("1 to {}", kMost));
+}
+
 class SettingsReader {
  public:
   explicit SettingsReader(syntax::Problems& problems) : problems_(problems) {}
@@ -35,10 +45,17 @@ class SettingsReader {
  private:
   void read_table(const Element& table, std::string_view shown, const std::vector<Key>& keys);
   void read_exporter(const Element& table);
+  void read_receiver(const Element& table);
   void read_rule(const Element& table);
 
   [[nodiscard]] Key text(std::string_view name, std::string& value);
   [[nodiscard]] Key flag(std::string_view name, bool& value);
+  // A whole number that `parse` makes something of.
+  template <typename Parse, typename Value>
+  [[nodiscard]] Key number(std::string_view name, Parse parse, Value& value);
+  // Texts; `take` is called with each, and its place.
+  template <typename Take>
+  [[nodiscard]] Key list(std::string_view name, std::string_view wanted, Take take);
   // A text that `parse` makes something of.
   template <typename Parse, typename Value>
   [[nodiscard]] Key parsed(std::string_view name, Parse parse, Value& value);
@@ -77,6 +94,28 @@ Key SettingsReader::parsed(std::string_view name, Parse parse, Value& value) {
           }};
 }
 
+template <typename Parse, typename Value>
+Key SettingsReader::number(std::string_view name, Parse parse, Value& value) {
+  return {name, [this, parse, &value](const Entry& entry) {
+            if (entry.kind != Entry::Kind::kInteger) return refuse_kind(entry, "a whole number");
+            const auto result = parse(entry.integer);
+            if (!result)
+              return problems_.add(entry.place, result.error().what, result.error().remedy);
+            value = *result;
+          }};
+}
+
+template <typename Take>
+Key SettingsReader::list(std::string_view name, std::string_view wanted, Take take) {
+  return {name, [this, wanted, take](const Entry& entry) {
+            if (entry.kind != Entry::Kind::kList) return refuse_kind(entry, wanted);
+            for (const Entry& item : entry.items) {
+              if (item.kind != Entry::Kind::kText) return refuse_kind(item, wanted);
+              take(item);
+            }
+          }};
+}
+
 void SettingsReader::read_table(const Element& table, std::string_view shown,
                                 const std::vector<Key>& keys) {
   for (const Entry& entry : table.entries) {
@@ -99,6 +138,37 @@ void SettingsReader::read_exporter(const Element& table) {
   read_table(table, "[exporter]",
              {text("listen", settings_.address),
               parsed("compress", parse_compression, settings_.server.compression)});
+}
+
+void SettingsReader::read_receiver(const Element& table) {
+  push::ReceiverOptions receiver;
+  std::string headers_file;
+  read_table(table, "[[push]]",
+             {text("name", receiver.name), parsed("protocol", parse_protocol, receiver.protocol),
+              text("url", receiver.url), number("interval_ms", parse_interval, receiver.interval),
+              number("timeout_ms", parse_timeout, receiver.timeout),
+              number("queue_mib", parse_queue, receiver.queue_bytes),
+              parsed("compress", parse_coding, receiver.coding), text("headers_file", headers_file),
+              list("labels", "a list of labels", [&](const Entry& item) {
+                auto label = parse_label(item.text);
+                if (!label)
+                  return problems_.add(item.place, label.error().what, label.error().remedy);
+                receiver.labels.push_back(std::move(*label));
+              })});
+  if (const auto sound = push::check_url(receiver.url); !sound) {
+    problems_.add(table.place, sound.error().what, sound.error().remedy);
+  }
+  if (!headers_file.empty()) {
+    auto headers = read_headers_file(headers_file);
+    if (headers) {
+      receiver.headers = std::move(*headers);
+    } else {
+      problems_.add(table.place, headers.error().what, headers.error().remedy);
+    }
+  }
+  if (const auto added = add_receiver(settings_.receivers, std::move(receiver)); !added) {
+    problems_.add(table.place, added.error().what, added.error().remedy);
+  }
 }
 
 void SettingsReader::read_rule(const Element& table) {
@@ -130,36 +200,26 @@ Settings SettingsReader::read(const Element& root) {
               flag("all_namespaces", snapshots.catalog.all_namespaces),
               parsed("trust", parse_trust, snapshots.catalog.trust),
               parsed("prefix", parse_prefix, snapshots.names.prefix),
-              {"timeout_ms",
-               [&](const Entry& entry) {
-                 if (entry.kind != Entry::Kind::kInteger)
-                   return refuse_kind(entry, "a whole number");
-                 const auto timeout = parse_timeout(entry.integer);
-                 if (!timeout) {
-                   return problems_.add(entry.place, timeout.error().what, timeout.error().remedy);
-                 }
-                 snapshots.timeout = *timeout;
-               }},
-              {"paths", [&](const Entry& entry) {
-                 if (entry.kind != Entry::Kind::kList) return refuse_kind(entry, "a list of paths");
-                 for (const Entry& item : entry.items) {
-                   if (item.kind != Entry::Kind::kText) return refuse_kind(item, "a list of paths");
-                   if (const auto path = parse_path(item.text); !path) {
-                     problems_.add(item.place, path.error().what, path.error().remedy);
-                   }
-                   snapshots.patterns.push_back(item.text);
-                 }
-               }}});
+              number("timeout_ms", parse_timeout, snapshots.timeout),
+              list("paths", "a list of paths", [&](const Entry& item) {
+                if (const auto path = parse_path(item.text); !path) {
+                  problems_.add(item.place, path.error().what, path.error().remedy);
+                }
+                snapshots.patterns.push_back(item.text);
+              })});
   for (const Element& child : root.children) {
     if (child.name == "exporter" && !child.listed) {
       read_exporter(child);
+    } else if (child.name == "push" && child.listed) {
+      read_receiver(child);
     } else if (child.name == "rule" && child.listed) {
       read_rule(child);
     } else {
       problems_.add(child.place, fmt::format("the file has no table {}", in_quotes(child.name)),
-                    "it can have [exporter] and [[rule]]");
+                    "it can have [exporter], [[push]] and [[rule]]");
     }
   }
+  complete(settings_.receivers);
   return std::move(settings_);
 }
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "agent/pages/page_counts.hpp"
+#include "agent/counts/page_counts.hpp"
 #include "agent/pages/snapshot_service.hpp"
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"

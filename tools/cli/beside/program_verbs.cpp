@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <span>
 
 #include "cli/session/exit_code.hpp"
 #include "cli/session/open_files.hpp"
@@ -21,7 +22,10 @@ struct ProgramVerb {
   Verb verb;
   std::string_view program;
   std::string_view help;
+  std::span<const std::string_view> words = {};  // before those that follow the verb
 };
+
+constexpr std::array<std::string_view, 3> kPushWords{"--listen", "none", "--push"};
 
 constexpr std::array kProgramVerbs{
     ProgramVerb{"gen", Verb::kGen, "meterbank-gen",
@@ -61,7 +65,26 @@ Examples:
   meterbank serve
   meterbank serve --listen 0.0.0.0:19400 'demo_orders/*/*'
   meterbank serve --dir /dev/shm/meterbank-1000
-)"}};
+)"},
+    ProgramVerb{"push", Verb::kPush, "meterbank-agent",
+                R"(usage: meterbank push PROTOCOL=URL [OPTION...] [PATH...]
+
+Sends counters to a receiver until stopped. PROTOCOL is otlp for OpenTelemetry, remote-write for
+Prometheus and its relatives, or remote-write-1. Runs meterbank-agent, found beside this program or
+on the PATH, with the options after the verb. All options: meterbank-agent --help
+
+Options:
+  --interval MS      Milliseconds between two snapshots; default: 10000
+  --once             Send one snapshot, say what came of it, and exit
+  --push PROTOCOL=URL  One more receiver
+  --dir DIR          Directory of the providers
+
+Examples:
+  meterbank push otlp=http://127.0.0.1:4318/v1/metrics
+  meterbank push remote-write=http://127.0.0.1:9090/api/v1/write --interval 1000 'demo_orders/*/*'
+  meterbank push otlp=http://127.0.0.1:4318/v1/metrics --once
+)",
+                kPushWords}};
 
 const ProgramVerb* find_program_verb(std::string_view name) noexcept {
   const auto* const found = std::find_if(kProgramVerbs.begin(), kProgramVerbs.end(),
@@ -78,9 +101,11 @@ std::string find_program(std::string_view name) {
 }
 
 int run_program(std::string_view verb, const Invocation& invocation, Console& console) {
-  const std::string_view name = find_program_verb(verb)->program;
+  const ProgramVerb& known = *find_program_verb(verb);
+  const std::string_view name = known.program;
   const auto program = find_program(name);
   std::vector<std::string> words{std::string(name)};
+  words.insert(words.end(), known.words.begin(), known.words.end());
   words.insert(words.end(), invocation.program_words.begin(), invocation.program_words.end());
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
@@ -128,6 +153,10 @@ int gen(const Invocation& invocation, Console& console) {
 
 int serve(const Invocation& invocation, Console& console) {
   return run_program("serve", invocation, console);
+}
+
+int push(const Invocation& invocation, Console& console) {
+  return run_program("push", invocation, console);
 }
 
 }  // namespace meterbank::cli

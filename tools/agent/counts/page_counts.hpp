@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the agent counts of itself, as a provider like any other.
+// What the agent counts of its pages and snapshots.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
+
+#include "meterbank/publisher/provider.hpp"
 
 namespace meterbank::agent {
 
 class PageCounts {
  public:
-  // Where there is no directory to publish in, the reason goes to standard error, and everything
-  // counts into nothing.
-  explicit PageCounts(const std::string& directory);
+  explicit PageCounts(Provider& own);
   ~PageCounts();
   PageCounts(const PageCounts&) = delete;
   PageCounts& operator=(const PageCounts&) = delete;

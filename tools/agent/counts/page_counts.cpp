@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/pages/page_counts.hpp"
+#include "agent/counts/page_counts.hpp"
 
 #include "agent_rows.hpp"
-#include "meterbank/publisher/provider.hpp"
 
 namespace meterbank::agent {
 
@@ -14,23 +13,20 @@ using ::agent::AgentSnapshotsInstance;
 using ::agent::AgentSnapshotsUpdate;
 
 struct PageCounts::Sets {
-  explicit Sets(const std::string& directory)
-      : provider(Provider::create_or_disabled(
-            {.name = std::string(AgentExporter::kProvider), .directory = directory})) {
-    if (auto added = AgentExporter::add(provider)) exporter = std::move(*added);
-    if (auto added = AgentSnapshots::add(provider)) snapshots = std::move(*added);
+  explicit Sets(Provider& own) {
+    if (auto added = AgentExporter::add(own)) exporter = std::move(*added);
+    if (auto added = AgentSnapshots::add(own)) snapshots = std::move(*added);
     if (auto created = exporter.create()) pages = std::move(*created);
     if (auto created = snapshots.create()) taken = std::move(*created);
   }
 
-  Provider provider;
   AgentExporter exporter;
   AgentSnapshots snapshots;
   AgentExporterInstance pages;
   AgentSnapshotsInstance taken;
 };
 
-PageCounts::PageCounts(const std::string& directory) : sets_(std::make_unique<Sets>(directory)) {}
+PageCounts::PageCounts(Provider& own) : sets_(std::make_unique<Sets>(own)) {}
 PageCounts::~PageCounts() = default;
 
 void PageCounts::page_begun() noexcept {

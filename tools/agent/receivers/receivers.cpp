@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/receivers/receivers.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace meterbank::agent {
+
+Receivers::Receivers(SnapshotService& snapshots, PushSet& counts, push::Pusher::Report report)
+    : snapshots_(snapshots), counts_(counts), report_(std::move(report)) {}
+
+Receivers::~Receivers() { stop(); }
+
+Result<void> Receivers::use(const std::vector<push::ReceiverOptions>& receivers) {
+  std::vector<Receiver> old = std::exchange(receivers_, {});
+  std::vector<const push::ReceiverOptions*> added;
+  for (const push::ReceiverOptions& wanted : receivers) {
+    const auto same = std::find_if(old.begin(), old.end(), [&wanted](const Receiver& receiver) {
+      return receiver.options == wanted;
+    });
+    if (same == old.end()) {
+      added.push_back(&wanted);
+    } else {
+      receivers_.push_back(std::move(*same));
+      old.erase(same);
+    }
+  }
+  for (const Receiver& receiver : old) receiver.pusher->begin_stop();
+  old.clear();  // before a new one takes over a name
+  Result<void> result;
+  for (const push::ReceiverOptions* const options : added) {
+    auto started = start(*options);
+    if (started) {
+      receivers_.push_back(std::move(*started));
+    } else if (result) {
+      result = tl::make_unexpected(started.error());
+    }
+  }
+  return result;
+}
+
+Result<Receivers::Receiver> Receivers::start(const push::ReceiverOptions& options) {
+  Receiver receiver{options, counts_.add(options.name), nullptr};
+  auto pusher = push::Pusher::start(
+      options,
+      [&snapshots = snapshots_](push::Pusher::Ready ready) { snapshots.ask(std::move(ready)); },
+      *receiver.events, report_);
+  if (!pusher) return tl::make_unexpected(pusher.error());
+  receiver.pusher = std::move(*pusher);
+  return receiver;
+}
+
+void Receivers::stop() {
+  for (const Receiver& receiver : receivers_) receiver.pusher->begin_stop();
+  receivers_.clear();
+}
+
+}  // namespace meterbank::agent
