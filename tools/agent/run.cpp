@@ -41,6 +41,9 @@ int complain(const Error& error, std::ostream& err) {
   return is_usage ? kExitUsage : kExitEnvironment;
 }
 
+// A client or receiver that closes its connection must not end the program.
+void ignore_broken_pipes() noexcept { ::signal(SIGPIPE, SIG_IGN); }
+
 // Threads that are started later inherit the mask, so only wait_for_signal() gets these signals.
 sigset_t block_signals() noexcept {
   sigset_t signals;
@@ -198,6 +201,7 @@ int run(const std::vector<std::string>& arguments, std::ostream& out, std::ostre
                           "--listen ADDRESS or --push PROTOCOL=URL"},
                     err);
   }
+  ignore_broken_pipes();
   auto snapshots = exposition::Snapshots::open(settings->snapshots);
   if (!snapshots) return complain(snapshots.error(), err);
   if (line->once) {

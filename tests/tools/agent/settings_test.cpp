@@ -105,6 +105,7 @@ TEST(AgentSettings, HaveNoFaultyReceivers) {
            {sound + "labels = [\"__x=c\"]\n", "invalid label: __x=c"},
            {sound + "labels = [1]\n", "is not a list of labels"},
            {sound + "headers_file = \"/nowhere\"\n", "read the file /nowhere"},
+           {sound + "ca_file = \"/nowhere\"\n", "cannot read the ca_file '/nowhere'"},
            {sound + "nonsense = 1\n", "[[push]] has no 'nonsense'"},
            {sound + "name = \"a\"\n" + sound + "name = \"a\"\n", "two receivers are called a"},
            {sound + "protocol = \"remote-write\"\nlabels = [\"a.b=c\"]\n", "a name without dots"},

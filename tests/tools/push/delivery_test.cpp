@@ -53,6 +53,14 @@ TEST(SendQueue, RefusesABatchThatAloneIsTooLarge) {
   EXPECT_EQ(queue.content().bytes, 0U);
 }
 
+TEST(SendQueue, KeepsNoMoreMemoryThanItCounts) {
+  SendQueue queue(100);
+  Batch batch = batch_of(50, 1);
+  batch.body.reserve(1'000'000);
+  EXPECT_EQ(queue.push(std::move(batch)), 0U);
+  EXPECT_LE(queue.take()->body.capacity(), 100U);
+}
+
 TEST(SendQueue, GivesWhatItHasAfterItWasClosed) {
   SendQueue queue(100);
   static_cast<void>(queue.push(batch_of(10, 1)));

@@ -15,6 +15,7 @@ import math
 import os
 import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -34,9 +35,9 @@ SERVING = "meterbank_still_shop_serving_time_seconds"
 
 
 class Receiver:
-    """Keeps the bodies of requests, and answers as it is told."""
+    """Keeps the bodies of requests, and answers as it is told. `certificate`: it speaks TLS."""
 
-    def __init__(self, stack):
+    def __init__(self, stack, certificate=None):
         self.requests = []
         self.answers = []
         receiver = self
@@ -47,6 +48,9 @@ class Receiver:
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 receiver.requests.append((dict(self.headers), body))
+                if not receiver.answers:
+                    self.close_connection = True
+                    return
                 status, headers, text = receiver.answers.pop(0)
                 self.send_response(status)
                 for name, value in headers.items():
@@ -59,9 +63,14 @@ class Receiver:
                 pass
 
         server = stack.enter_context(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler))
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         stack.callback(server.shutdown)
-        self.url = f"http://127.0.0.1:{server.server_port}/v1/metrics"
+        scheme = "http" if certificate is None else "https"
+        self.url = f"{scheme}://127.0.0.1:{server.server_port}/v1/metrics"
 
 
 def raw_values(command_line):
@@ -140,6 +149,42 @@ def check_otlp(stack, agent, command_line, otlp):
         check(code == 3 and expected in text, f"{expected}: {code} {text}")
     code, text = push_once(agent, "otlp", f"http://127.0.0.1:{free_port()}/")
     check(code == 3 and "0 points" in text and "connect" in text, f"no receiver is there: {text}")
+
+
+def check_tls(stack, folder, agent):
+    certificate = os.path.join(folder, "receiver.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+                    "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout",
+                    certificate, "-out", certificate + ".cert"], check=True, capture_output=True)
+    with open(certificate, "a", encoding="ascii") as both, \
+            open(certificate + ".cert", encoding="ascii") as cert:
+        both.write(cert.read())
+    receiver = Receiver(stack, certificate)
+    code, text = push_once(agent, "otlp", receiver.url)
+    check(code == 3 and "certificate" in text, f"an unknown authority is refused: {text}")
+    config = os.path.join(folder, "tls.toml")
+    headers = os.path.join(folder, "headers")
+    with open(headers, "w", encoding="ascii") as file:
+        file.write("Authorization: Bearer secret\n")
+    with open(config, "w", encoding="utf-8") as file:
+        file.write(f'[exporter]\nlisten = "none"\n[[push]]\nurl = "{receiver.url}"\n'
+                   f'ca_file = "{certificate}.cert"\nheaders_file = "{headers}"\ninterval_ms = 100\n')
+    receiver.answers = [(200, {}, b"")]
+    result = subprocess.run([agent, "--config", config, "--once"], text=True, capture_output=True,
+                            check=False, timeout=60)
+    check(result.returncode == 0, f"TLS: {result.stdout}{result.stderr}")
+    check(receiver.requests[-1][0]["Authorization"] == "Bearer secret", "headers arrive")
+    # It closes every connection without an answer, and the agent goes on.
+    before = len(receiver.requests)
+    pusher = stack.enter_context(running([agent, "--config", config], stderr=subprocess.PIPE,
+                                         text=True))
+    wait_for("requests in vain", lambda: len(receiver.requests) > before + 2)
+    check(pusher.poll() is None, "connections that break off do not end the agent")
+    receiver.answers = [(200, {}, b"")] * 1000
+    lines = [pusher.stderr.readline() for _ in range(3)]
+    check("it takes batches again" in lines[2] and "secret" not in "".join(lines), str(lines))
+    pusher.terminate()
+    check(pusher.wait(20) == 0, "SIGTERM ends the agent in order")
 
 
 def check_write2(stack, agent, command_line, write2):
@@ -261,6 +306,7 @@ def main():
         shop.stdin.flush()
         shop.stdout.readline()
         check_otlp(stack, agent, command_line, importlib.import_module("otlp_pb2"))
+        check_tls(stack, folder, agent)
         check_write2(stack, agent, command_line, importlib.import_module("write2_pb2"))
         check_victoria_metrics(stack, folder, agent, command_line)
         check_prometheus(stack, folder, agent, command_line, shop)

@@ -2,6 +2,7 @@
 //
 // What the keys of the file mean.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <functional>
 #include <utility>
@@ -149,6 +150,7 @@ void SettingsReader::read_receiver(const Element& table) {
               number("timeout_ms", parse_timeout, receiver.timeout),
               number("queue_mib", parse_queue, receiver.queue_bytes),
               parsed("compress", parse_coding, receiver.coding), text("headers_file", headers_file),
+              text("ca_file", receiver.ca_file),
               list("labels", "a list of labels", [&](const Entry& item) {
                 auto label = parse_label(item.text);
                 if (!label)
@@ -157,6 +159,11 @@ void SettingsReader::read_receiver(const Element& table) {
               })});
   if (const auto sound = push::check_url(receiver.url); !sound) {
     problems_.add(table.place, sound.error().what, sound.error().remedy);
+  }
+  if (!receiver.ca_file.empty() && ::access(receiver.ca_file.c_str(), R_OK) != 0) {
+    problems_.add(table.place,
+                  fmt::format("cannot read the ca_file {}", in_quotes(receiver.ca_file)),
+                  "the path and its permissions");
   }
   if (!headers_file.empty()) {
     auto headers = read_headers_file(headers_file);

@@ -30,7 +30,7 @@ struct Tally {
 Tally push_all(const exposition::Snapshot& snapshot, const push::ReceiverOptions& receiver,
                Protocol protocol) {
   Tally result;
-  auto post = push::HttpPost::open(receiver.url, headers_of(receiver, protocol));
+  auto post = push::HttpPost::open(receiver.url, headers_of(receiver, protocol), receiver.ca_file);
   if (!post) {
     result.reason = post.error().message();
     return result;

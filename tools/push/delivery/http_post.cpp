@@ -122,7 +122,8 @@ std::string printable_url(const std::string& url) {
   return part_of(parsed.get(), CURLUPART_URL);
 }
 
-Result<HttpPost> HttpPost::open(const std::string& url, const std::vector<std::string>& headers) {
+Result<HttpPost> HttpPost::open(const std::string& url, const std::vector<std::string>& headers,
+                                const std::string& ca_file) {
   if (const auto sound = check_url(url); !sound) return tl::make_unexpected(sound.error());
   auto state = std::make_unique<State>();
   if (start_library()) {
@@ -136,6 +137,7 @@ Result<HttpPost> HttpPost::open(const std::string& url, const std::vector<std::s
   CURL* const easy = state->easy.get();
   curl_easy_setopt(easy, CURLOPT_URL, url.c_str());
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+  if (!ca_file.empty()) curl_easy_setopt(easy, CURLOPT_CAINFO, ca_file.c_str());
   curl_easy_setopt(easy, CURLOPT_POST, 1L);
   curl_easy_setopt(easy, CURLOPT_USERAGENT, "meterbank-agent/" METERBANK_VERSION);
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);

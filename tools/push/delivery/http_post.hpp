@@ -26,8 +26,11 @@ struct HttpAnswer {
 
 class HttpPost {
  public:
-  // `headers`: lines, of every request. Errors: kInvalidArgument, kNoSpace.
-  static Result<HttpPost> open(const std::string& url, const std::vector<std::string>& headers);
+  // `headers`: lines, of every request. `ca_file`: the authorities that may vouch for a receiver,
+  // in PEM; empty: those of this machine. The program must ignore SIGPIPE: the library that
+  // encrypts may write to a connection that has ended. Errors: kInvalidArgument, kNoSpace.
+  static Result<HttpPost> open(const std::string& url, const std::vector<std::string>& headers,
+                               const std::string& ca_file = {});
   HttpPost(HttpPost&&) noexcept;
   HttpPost& operator=(HttpPost&&) noexcept;
   ~HttpPost();

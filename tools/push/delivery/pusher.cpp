@@ -35,7 +35,7 @@ std::unique_ptr<SnapshotEncoder> make_encoder(const ReceiverOptions& options, Pr
 
 Result<std::unique_ptr<Pusher>> Pusher::start(ReceiverOptions options, Ask ask, PushEvents& events,
                                               Report report) {
-  auto post = HttpPost::open(options.url, headers_of(options, options.protocol));
+  auto post = HttpPost::open(options.url, headers_of(options, options.protocol), options.ca_file);
   if (!post) return tl::make_unexpected(post.error());
   std::unique_ptr<Pusher> pusher(
       new Pusher(std::move(options), std::move(ask), events, std::move(report), std::move(*post)));

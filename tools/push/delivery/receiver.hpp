@@ -21,6 +21,7 @@ struct ReceiverOptions {
   std::size_t queue_bytes = std::size_t{16} << 20;  // of what waits, compressed
   Coding coding = Coding::kGzip;                    // OTLP; remote write is always snappy
   std::vector<std::string> headers = {};            // lines: "Authorization: Bearer ..."
+  std::string ca_file = {};                         // see HttpPost::open()
   // OTLP: attributes of every resource. Remote write: labels of every series.
   std::vector<exposition::Label> labels = {};
 

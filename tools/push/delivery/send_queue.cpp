@@ -6,6 +6,8 @@
 namespace meterbank::push {
 
 std::size_t SendQueue::push(Batch batch) {
+  // Compressing leaves room for the whole text behind its result.
+  batch.body.shrink_to_fit();
   const std::lock_guard lock(mutex_);
   const std::size_t bytes = batch.body.size();
   std::size_t dropped = 0;
