@@ -95,8 +95,12 @@ bool Pusher::sleep_until(steady_clock::time_point until) {
 void Pusher::take_snapshots() {
   steady_clock::time_point next = steady_clock::now();
   do {
-    const auto snapshot = next_snapshot();
-    if (snapshot != nullptr) encode(*snapshot);
+    try {
+      const auto snapshot = next_snapshot();
+      if (snapshot != nullptr) encode(*snapshot);
+    } catch (const std::bad_alloc&) {
+      events_.left_out(1);
+    }
     next += options_.interval;
     // Those that were missed are not made up for.
     const auto late = (steady_clock::now() - next) / options_.interval;
@@ -127,12 +131,8 @@ std::shared_ptr<const exposition::Snapshot> Pusher::next_snapshot() {
 
 void Pusher::encode(const exposition::Snapshot& snapshot) {
   const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC);
-  try {
-    use_older_protocol();
-    encoder_->encode(snapshot, [this](Batch batch) { enqueue(std::move(batch)); });
-  } catch (const std::bad_alloc&) {
-    events_.left_out(1);
-  }
+  use_older_protocol();
+  encoder_->encode(snapshot, [this](Batch batch) { enqueue(std::move(batch)); });
   events_.encoded(clock_ns(CLOCK_MONOTONIC) - begin);
 }
 
@@ -156,7 +156,11 @@ void Pusher::enqueue(Batch batch) {
 
 void Pusher::send_batches() {
   while (const std::optional<Batch> batch = queue_.take()) {
-    send(*batch);
+    try {
+      send(*batch);
+    } catch (const std::bad_alloc&) {
+      events_.dropped(batch->points);
+    }
     queue_.done(*batch);
     const SendQueue::Content content = queue_.content();
     events_.queued(content.batches, content.bytes);

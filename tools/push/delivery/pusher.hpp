@@ -48,7 +48,7 @@ class Pusher {
  public:
   using Ready = std::function<void(std::shared_ptr<const exposition::Snapshot>)>;
   using Ask = std::function<void(Ready)>;
-  // Takes one line without its end, at most one a minute of the same kind.
+  // Takes one line without its end; at most one a minute while a receiver fails.
   using Report = std::function<void(const std::string&)>;
 
   // Errors: kInvalidArgument, kNoSpace. The first snapshot is sent at once. `events` must outlive
