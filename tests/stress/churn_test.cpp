@@ -92,6 +92,8 @@ int follow(const std::string& directory, Board& board) {
   for (bool is_over = false; !is_over;) {
     // relaxed: see Board.
     is_over = board.is_over.load(std::memory_order_relaxed);
+    // Before the refresh, so that what it finds is what there was at that moment or later.
+    const bool is_warm = board.is_warm.load(std::memory_order_relaxed);
     catalog->refresh();
     query->update(*catalog);
     for (int look = 0; look < 8; ++look) {
@@ -100,7 +102,7 @@ int follow(const std::string& directory, Board& board) {
     }
     Board::count(board.rounds);
     if (catalog->providers().empty()) continue;
-    if (!was_warm && board.is_warm.load(std::memory_order_relaxed)) {
+    if (!was_warm && is_warm) {
       was_warm = true;
       board.reader_warm_kib.store(resident_kib(), std::memory_order_relaxed);
       board.segment_warm_bytes.store(catalog->providers().front()->bytes,
