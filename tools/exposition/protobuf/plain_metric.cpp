@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exposition/protobuf/plain_metric.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <protozero/varint.hpp>
@@ -80,10 +81,8 @@ void PlainMetric::append_field(std::string& family, std::string_view labels) con
   char* out = begin;
   *out++ = static_cast<char>(kMetricTag);
   out += protozero::add_varint_to_buffer(out, labels.size() + size_);
-  std::memcpy(out, labels.data(), labels.size());
-  out += labels.size();
-  std::memcpy(out, bytes_.data(), size_);
-  out += size_;
+  out = std::copy(labels.begin(), labels.end(), out);
+  out = std::copy_n(bytes_.begin(), size_, out);
   family.resize(old_size + static_cast<std::size_t>(out - begin));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "push/otlp/number_point.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -47,8 +48,7 @@ void append_number_point(std::string& points, std::string_view attributes, std::
   char* out = begin;
   *out++ = tag_of(Data::kPoints, Wire::length_delimited);
   out += protozero::add_varint_to_buffer(out, attributes.size() + fields);
-  std::memcpy(out, attributes.data(), attributes.size());
-  out += attributes.size();
+  out = std::copy(attributes.begin(), attributes.end(), out);
   if (start_ns != 0) out = put(out, NumberPoint::kStart, start_ns);
   out = put(out, NumberPoint::kTime, time_ns);
   out = is_integer(number)
