@@ -136,6 +136,10 @@ Result<std::optional<Settings>> load_settings(const CommandLine& line, syntax::P
     }
     complete(settings->receivers);
   }
+  if (settings->address == kNoAddress && settings->receivers.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "nothing to serve and no receiver",
+                "--listen ADDRESS or --push PROTOCOL=URL");
+  }
   if (line.once && settings->receivers.empty()) {
     return fail(ErrorCode::kInvalidArgument, "--once without a receiver", "--push PROTOCOL=URL");
   }

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <mutex>
 #include <optional>
 #include <ostream>
 #include <utility>
@@ -32,10 +31,15 @@ constexpr int kExitDone = 0;
 constexpr int kExitUsage = 2;
 constexpr int kExitEnvironment = 3;
 
+// In one piece, because pushers have something to say at the same time. Several threads may write
+// to std::cerr, which is what `err` is.
+void say(std::ostream& err, const std::string& text) {
+  const std::string line = escape_composed(text, Composed::kLine, charset_of(STDERR_FILENO));
+  err << "meterbank-agent: " + line + '\n' << std::flush;
+}
+
 int complain(const Error& error, std::ostream& err) {
-  err << "meterbank-agent: "
-      << escape_composed(error.message(), Composed::kLine, charset_of(STDERR_FILENO)) << '\n';
-  err.flush();
+  say(err, error.message());
   const bool is_usage =
       error.code == ErrorCode::kInvalidArgument || error.code == ErrorCode::kBadPath;
   return is_usage ? kExitUsage : kExitEnvironment;
@@ -83,8 +87,10 @@ int wait_for_signal(const sigset_t& signals, const service::Supervisor& supervis
   const timespec pause{static_cast<time_t>(period / kSecondNs),
                        static_cast<long>(period % kSecondNs)};
   while (true) {
-    const bool is_well = !listening_socket || is_answering(*listening_socket);
-    if (period != 0 && is_well) supervisor.tell("WATCHDOG=1");
+    const bool is_watched = period != 0;
+    if (is_watched && (!listening_socket || is_answering(*listening_socket))) {
+      supervisor.tell("WATCHDOG=1");
+    }
     const int signal =
         period == 0 ? ::sigwaitinfo(&signals, nullptr) : ::sigtimedwait(&signals, nullptr, &pause);
     if (signal > 0) return signal;
@@ -104,7 +110,7 @@ class Agent {
                    [this](std::uint64_t duration_ns, std::size_t requests) {
                      page_counts_.snapshot_taken(duration_ns, requests);
                    }),
-        receivers_(snapshots_, push_set_, [this](const std::string& line) { say(line); }) {}
+        receivers_(snapshots_, push_set_, [this](const std::string& line) { say(err_, line); }) {}
 
   ~Agent() { stop(); }
   Agent(const Agent&) = delete;
@@ -120,17 +126,8 @@ class Agent {
   [[nodiscard]] const std::string& status() const noexcept { return status_; }
 
  private:
-  // Whole lines, by any thread.
-  void say(const std::string& line) {
-    const std::lock_guard lock(err_mutex_);
-    err_ << "meterbank-agent: " << escape_composed(line, Composed::kLine, charset_of(STDERR_FILENO))
-         << '\n'
-         << std::flush;
-  }
-
   Settings settings_;
   std::ostream& err_;
-  std::mutex err_mutex_;
   Provider own_;
   PageCounts page_counts_;
   PushSet push_set_;
@@ -151,11 +148,11 @@ Result<void> Agent::start() {
     if (!server) return tl::make_unexpected(server.error());
     server_.emplace(std::move(*server));
     status_ = "Serving http://" + listener->address + "/metrics";
-    say("serving http://" + listener->address + "/metrics");
+    say(err_, "serving http://" + listener->address + "/metrics");
   }
   if (auto pushing = receivers_.use(settings_.receivers); !pushing) return pushing;
   for (const push::ReceiverOptions& receiver : settings_.receivers) {
-    say("pushing to " + push::printable_url(receiver.url));
+    say(err_, "pushing to " + push::printable_url(receiver.url));
   }
   if (status_.empty()) status_ = fmt::format("Pushing to {} receivers", settings_.receivers.size());
   return {};
@@ -165,7 +162,7 @@ Result<void> Agent::start() {
 void Agent::reload(const CommandLine& line) {
   int code = 0;
   auto settings = load(line, err_, code);
-  if (!settings) return say("the file is not used; going on as before");
+  if (!settings) return say(err_, "the file is not used; going on as before");
   auto opened = exposition::Snapshots::open(settings->snapshots);
   if (!opened) {
     complain(opened.error(), err_);
@@ -177,7 +174,8 @@ void Agent::reload(const CommandLine& line) {
     complain(pushing.error(), err_);
   }
   const bool has_moved = settings->address != settings_.address;
-  say(has_moved ? "read the file again; a new address needs a restart" : "read the file again");
+  say(err_,
+      has_moved ? "read the file again; a new address needs a restart" : "read the file again");
 }
 
 }  // namespace
@@ -195,11 +193,6 @@ int run(const std::vector<std::string>& arguments, std::ostream& out, std::ostre
   if (line->check) {
     out << escape_for_terminal(line->config, charset_of(STDOUT_FILENO)) << ": no fault\n";
     return kExitDone;
-  }
-  if (settings->address == kNoAddress && settings->receivers.empty()) {
-    return complain(Error{ErrorCode::kInvalidArgument, 0, "nothing to serve and no receiver",
-                          "--listen ADDRESS or --push PROTOCOL=URL"},
-                    err);
   }
   ignore_broken_pipes();
   auto snapshots = exposition::Snapshots::open(settings->snapshots);

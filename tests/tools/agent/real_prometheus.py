@@ -100,6 +100,19 @@ class Prometheus:
         return {labels["aisle"]: value for labels, value in self.query(text)}
 
 
+def open_shop(stack, folder, program):
+    """A provider that has sold SOLD items in each aisle, in a directory of its own, and stands still."""
+    os.environ["METERBANK_DIR"] = os.path.join(folder, "run")
+    os.mkdir(os.environ["METERBANK_DIR"], 0o700)
+    shop = stack.enter_context(running([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       text=True))
+    shop.stdout.readline()
+    shop.stdin.write(f"sell {SOLD}\n")
+    shop.stdin.flush()
+    shop.stdout.readline()
+    return shop
+
+
 def check_text(address):
     page = fetch(f"http://{address}/metrics")
     lint = subprocess.run(["promtool", "check", "metrics"], input=page, text=True,
@@ -172,14 +185,7 @@ def main():
         return SKIPPED
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
-        os.environ["METERBANK_DIR"] = os.path.join(folder, "run")
-        os.mkdir(os.environ["METERBANK_DIR"], 0o700)
-        shop = stack.enter_context(running([shop_program], stdin=subprocess.PIPE,
-                                           stdout=subprocess.PIPE, text=True))
-        shop.stdout.readline()
-        shop.stdin.write(f"sell {SOLD}\n")
-        shop.stdin.flush()
-        shop.stdout.readline()
+        shop = open_shop(stack, folder, shop_program)
         address = f"127.0.0.1:{free_port()}"
         stack.enter_context(running([agent, "--listen", address], stderr=subprocess.DEVNULL))
         wait_for("page", lambda: fetch(f"http://{address}/-/ready"))

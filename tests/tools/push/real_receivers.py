@@ -26,7 +26,7 @@ import urllib.parse
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "agent"))
 from real_prometheus import (AISLES, SKIPPED, SOLD, check, fetch, free_port,  # noqa: E402
-                             running, wait_for)
+                             open_shop, running, wait_for)
 
 SERIES = {"sold": ("meterbank_still_shop_sold", 1), "stock": ("meterbank_still_shop_stock", 1),
           "label_bytes": ("meterbank_still_shop_label_bytes", 1024)}
@@ -297,14 +297,7 @@ def main():
         subprocess.run(["protoc", f"--python_out={folder}", f"--proto_path={HERE}", "otlp.proto",
                         "write2.proto"], check=True)
         sys.path.insert(0, folder)
-        os.environ["METERBANK_DIR"] = os.path.join(folder, "run")
-        os.mkdir(os.environ["METERBANK_DIR"], 0o700)
-        shop = stack.enter_context(running([shop_program], stdin=subprocess.PIPE,
-                                           stdout=subprocess.PIPE, text=True))
-        shop.stdout.readline()
-        shop.stdin.write(f"sell {SOLD}\n")
-        shop.stdin.flush()
-        shop.stdout.readline()
+        shop = open_shop(stack, folder, shop_program)
         check_otlp(stack, agent, command_line, importlib.import_module("otlp_pb2"))
         check_tls(stack, folder, agent)
         check_write2(stack, agent, command_line, importlib.import_module("write2_pb2"))

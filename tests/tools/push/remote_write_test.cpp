@@ -21,7 +21,7 @@ constexpr std::uint64_t kStaleBits = 0x7ff0'0000'0000'0002;
 
 struct Series {
   std::vector<std::uint64_t> values;  // bits of doubles
-  std::uint64_t count = 0;            // of a histogram
+  std::uint64_t count = 0;            // number of values in a histogram
   std::int64_t time_ms = 0, start_ms = 0;
   std::int32_t type = 0;  // 2.0
   std::string help, unit;

@@ -7,8 +7,8 @@
 
 namespace meterbank::agent {
 
-// What the agent publishes of itself, as a provider like any other. Where there is no directory to
-// publish in, the reason goes to standard error, and everything counts into nothing.
+// The provider that the agent publishes its own counters with. If it cannot be created, the reason
+// goes to standard error, and everything counts into nothing.
 [[nodiscard]] Provider make_own_provider(const std::string& directory);
 
 }  // namespace meterbank::agent

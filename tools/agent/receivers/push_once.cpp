@@ -23,7 +23,7 @@ using push::Protocol;
 
 struct Tally {
   std::uint64_t points = 0, bytes = 0, refused = 0;
-  std::string reason;  // of the first batch that was not taken as a whole
+  std::string reason;  // why the first batch was not taken as a whole; empty: all were
   bool is_older_receiver = false;
 };
 

@@ -93,7 +93,7 @@ class LayoutBuilder {
   std::uint64_t last_look_ns_;
   PageLayout layout_;
   std::map<std::string, std::set<const ProviderView*>> providers_;  // by name
-  const ProviderView* last_provider_ = nullptr;                     // of the layout's providers
+  const ProviderView* last_provider_ = nullptr;                     // the one that was added last
   std::multimap<std::string, Group> groups_;                        // by symbol
   std::unordered_set<std::string> names_;
 };

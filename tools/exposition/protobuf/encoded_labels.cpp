@@ -15,18 +15,20 @@ void append_label_pair(std::string& metric, std::string_view name, std::string_v
   protozero::pbf_builder<field::Metric>(metric).add_message(field::Metric::kLabel, pair);
 }
 
-EncodedLabels::EncodedLabels(const RowBlock& block) {
+RowBytes encode_labels(const RowBlock& block) {
+  RowBytes rows;
   std::string common;
   for (const Label& label : block.common) append_label_pair(common, label.name, label.value);
-  ends_.reserve(block.rows());
+  rows.reserve(block.rows());
   for (std::size_t row = 0; row < block.rows(); ++row) {
-    bytes_ += common;
+    rows.bytes() += common;
     if (row < block.instances.size()) {
-      append_label_pair(bytes_, block.instance_label, block.instances[row]);
+      append_label_pair(rows.bytes(), block.instance_label, block.instances[row]);
     }
-    if (row < block.ids.size()) append_label_pair(bytes_, "id", block.ids[row]);
-    ends_.push_back(bytes_.size());
+    if (row < block.ids.size()) append_label_pair(rows.bytes(), "id", block.ids[row]);
+    rows.end_row();
   }
+  return rows;
 }
 
 }  // namespace meterbank::exposition

@@ -6,20 +6,16 @@
 #include <cstring>
 #include <protozero/varint.hpp>
 
+#include "exposition/protobuf/field_tag.hpp"
 #include "exposition/protobuf/metric_fields.hpp"
 
 namespace meterbank::exposition {
 namespace {
 
-template <typename Field>
-constexpr std::uint8_t tag_of(Field field, protozero::pbf_wire_type wire) noexcept {
-  return static_cast<std::uint8_t>(static_cast<std::uint32_t>(field) << 3 |
-                                   static_cast<std::uint32_t>(wire));
-}
-
 using Wire = protozero::pbf_wire_type;
 
-constexpr std::uint8_t kMetricTag = tag_of(field::MetricFamily::kMetric, Wire::length_delimited);
+constexpr char kMetricTag =
+    static_cast<char>(tag_byte(field::MetricFamily::kMetric, Wire::length_delimited));
 
 constexpr std::uint64_t kNsPerStampSecond = 1'000'000'000;
 constexpr std::size_t kValueBytes = 1 + sizeof(double);
@@ -43,18 +39,19 @@ constexpr std::size_t number_bytes(bool is_counter, std::uint64_t start_ns) noex
 
 PlainMetric::PlainMetric(bool is_counter, double value, std::uint64_t start_ns) noexcept {
   static_assert(field::Gauge::kValue == static_cast<field::Gauge>(field::Counter::kValue));
-  put(tag_of(is_counter ? field::Metric::kCounter : field::Metric::kGauge, Wire::length_delimited));
+  put(tag_byte(is_counter ? field::Metric::kCounter : field::Metric::kGauge,
+               Wire::length_delimited));
   put(number_bytes(is_counter, start_ns));
-  put(tag_of(field::Counter::kValue, Wire::fixed64));
+  put(tag_byte(field::Counter::kValue, Wire::fixed64));
   static_assert(std::endian::native == std::endian::little, "fixed64 is little-endian");
   std::memcpy(bytes_.data() + size_, &value, sizeof(value));
   size_ += sizeof(value);
   if (!is_counter || start_ns == 0) return;
-  put(tag_of(field::Counter::kCreatedTimestamp, Wire::length_delimited));
+  put(tag_byte(field::Counter::kCreatedTimestamp, Wire::length_delimited));
   put(stamp_bytes(start_ns));
-  put(tag_of(field::Timestamp::kSeconds, Wire::varint));
+  put(tag_byte(field::Timestamp::kSeconds, Wire::varint));
   put(start_ns / kNsPerStampSecond);
-  put(tag_of(field::Timestamp::kNanos, Wire::varint));
+  put(tag_byte(field::Timestamp::kNanos, Wire::varint));
   put(start_ns % kNsPerStampSecond);
 }
 
@@ -79,7 +76,7 @@ void PlainMetric::append_field(std::string& family, std::string_view labels) con
   family.resize(old_size + 1 + protozero::max_varint_length + labels.size() + size_);
   char* const begin = family.data() + old_size;
   char* out = begin;
-  *out++ = static_cast<char>(kMetricTag);
+  *out++ = kMetricTag;
   out += protozero::add_varint_to_buffer(out, labels.size() + size_);
   out = std::copy(labels.begin(), labels.end(), out);
   out = std::copy_n(bytes_.begin(), size_, out);

@@ -69,7 +69,7 @@ class ProtobufPage final : public PageWriter {
   [[nodiscard]] std::uint64_t start_ns() const noexcept {
     return walk_->block().starts_ns[walk_->row()];
   }
-  [[nodiscard]] const EncodedLabels& labels_of_block();
+  [[nodiscard]] const RowBytes& labels_of_block();
   // The whole Metric message of a row that is more than a number.
   void encode_metric();
   void add_histogram(MetricBuilder& metric);
@@ -86,7 +86,7 @@ class ProtobufPage final : public PageWriter {
   RowValues values_;
   NativeHistogram histogram_;
   std::string metric_;
-  std::vector<EncodedLabels> labels_;  // one for each block, made when first needed
+  std::vector<RowBytes> labels_;  // one for each block, made when first needed
 };
 
 bool ProtobufPage::write(std::string& out, std::size_t bytes) {
@@ -163,9 +163,9 @@ PlainMetric ProtobufPage::plain_metric() const {
   return {is_counter(), values_.value.as_double(), start_ns()};
 }
 
-const EncodedLabels& ProtobufPage::labels_of_block() {
-  EncodedLabels& labels = labels_[walk_->part().block];
-  if (labels.empty()) labels = EncodedLabels(walk_->block());
+const RowBytes& ProtobufPage::labels_of_block() {
+  RowBytes& labels = labels_[walk_->part().block];
+  if (labels.empty()) labels = encode_labels(walk_->block());
   return labels;
 }
 

@@ -59,7 +59,7 @@ struct HttpPost::State {
   std::unique_ptr<curl_slist, EndList> headers;
   std::unique_ptr<CURL, EndEasy> easy;
   std::unique_ptr<CURLM, EndMulti> multi;
-  HttpAnswer answer;  // of the post that runs
+  HttpAnswer answer;  // to the present post()
   std::array<char, CURL_ERROR_SIZE> error{};
   // relaxed: says nothing of other memory; the wakeup that follows it ends the wait.
   std::atomic<bool> is_aborted{false};

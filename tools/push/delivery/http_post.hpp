@@ -21,7 +21,8 @@ struct HttpAnswer {
   std::string error;
   std::string body;  // the first 16 KiB
   std::optional<std::chrono::seconds> retry_after;
-  bool has_written_counts = false;  // of remote write 2.0: X-Prometheus-Remote-Write-*-Written
+  // Remote write 2.0: an X-Prometheus-Remote-Write-*-Written header was there.
+  bool has_written_counts = false;
 };
 
 class HttpPost {

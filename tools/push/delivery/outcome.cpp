@@ -59,18 +59,13 @@ Outcome judge(Protocol protocol, const HttpAnswer& answer) {
 }
 
 std::chrono::milliseconds Backoff::next(std::optional<std::chrono::seconds> retry_after) noexcept {
-  constexpr std::uint64_t kFirstMs = 500, kMostMs = 30'000, kSpread = 5;
+  constexpr std::int64_t kFirstMs = 500, kMostMs = 30'000, kSpread = 5;
   constexpr unsigned kDoublings = 6;
   constexpr std::chrono::seconds kWishMax{600};
-  const std::uint64_t base = std::min(kFirstMs << std::min(tries_, kDoublings), kMostMs);
+  const std::int64_t base = std::min(kFirstMs << std::min(tries_, kDoublings), kMostMs);
   ++tries_;
-  // xorshift64
-  random_ ^= random_ << 13;
-  random_ ^= random_ >> 7;
-  random_ ^= random_ << 17;
-  const std::uint64_t least = base - base / kSpread;
-  const std::uint64_t wait = least + random_ % (2 * base / kSpread + 1);
-  const std::chrono::milliseconds waits(static_cast<std::int64_t>(wait));
+  std::uniform_int_distribution<std::int64_t> spread(base - base / kSpread, base + base / kSpread);
+  const std::chrono::milliseconds waits(spread(random_));
   return retry_after ? std::max<std::chrono::milliseconds>(waits, std::min(*retry_after, kWishMax))
                      : waits;
 }

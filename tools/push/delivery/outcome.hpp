@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <random>
 #include <string>
 
 #include "push/delivery/http_post.hpp"
@@ -39,14 +40,14 @@ struct Outcome {
 // wants it, up to ten minutes.
 class Backoff {
  public:
-  explicit Backoff(std::uint64_t seed) noexcept : random_(seed | 1) {}
+  explicit Backoff(std::uint64_t seed) : random_(seed) {}
 
   [[nodiscard]] std::chrono::milliseconds next(
       std::optional<std::chrono::seconds> retry_after) noexcept;
   void reset() noexcept { tries_ = 0; }
 
  private:
-  std::uint64_t random_;
+  std::mt19937_64 random_;
   unsigned tries_ = 0;
 };
 

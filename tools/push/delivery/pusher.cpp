@@ -71,7 +71,7 @@ void Pusher::begin_stop(std::chrono::milliseconds time) {
   const std::lock_guard lock(mutex_);
   if (is_stopping_) return;
   is_stopping_ = true;
-  last_moment_ = steady_clock::now() + time;
+  deadline_ = steady_clock::now() + time;
   changed_.notify_all();
 }
 
@@ -82,7 +82,7 @@ Pusher::~Pusher() {
   if (!sender_.joinable()) return;
   {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_until(lock, last_moment_, [this] { return has_sent_all_; })) post_.abort();
+    if (!changed_.wait_until(lock, deadline_, [this] { return has_sent_all_; })) post_.abort();
   }
   sender_.join();
 }
@@ -111,7 +111,7 @@ void Pusher::take_snapshots() {
   } while (sleep_until(next));
 }
 
-// Null: there is none, or the pusher ends.
+// Null: there was no memory for one, or the pusher is ending.
 std::shared_ptr<const exposition::Snapshot> Pusher::next_snapshot() {
   {
     const std::lock_guard lock(mailbox_->mutex);
@@ -210,7 +210,7 @@ Outcome Pusher::try_once(const Batch& batch) {
     known = protocol_;
     if (is_stopping_) {
       const auto left =
-          std::chrono::ceil<std::chrono::milliseconds>(last_moment_ - steady_clock::now());
+          std::chrono::ceil<std::chrono::milliseconds>(deadline_ - steady_clock::now());
       timeout = std::clamp(left, std::chrono::milliseconds(1), timeout);
     }
   }

@@ -77,7 +77,7 @@ class Pusher {
   [[nodiscard]] Outcome try_once(const Batch& batch);
   void use_older_protocol();
   void report_failure(std::string_view what, const Outcome& outcome);
-  // False: the pusher ends.
+  // False: the pusher is ending.
   [[nodiscard]] bool sleep_until(std::chrono::steady_clock::time_point until);
 
   const ReceiverOptions options_;
@@ -97,10 +97,11 @@ class Pusher {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool is_stopping_ = false;                           // both threads
-  bool has_sent_all_ = false;                          // the sender has ended
-  Protocol protocol_;                                  // what the receiver knows
-  std::chrono::steady_clock::time_point last_moment_;  // of the sender, once is_stopping_
+  bool is_stopping_ = false;   // both threads
+  bool has_sent_all_ = false;  // the sender has ended
+  Protocol protocol_;          // what the receiver knows
+  // When the sender gives up; set together with is_stopping_.
+  std::chrono::steady_clock::time_point deadline_;
   std::thread snapshots_, sender_;
 };
 

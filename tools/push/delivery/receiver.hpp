@@ -17,8 +17,8 @@ struct ReceiverOptions {
   Protocol protocol = Protocol::kOtlp;
   std::string url = {};
   std::chrono::milliseconds interval{10'000};
-  std::chrono::milliseconds timeout{10'000};        // of one request
-  std::size_t queue_bytes = std::size_t{16} << 20;  // of what waits, compressed
+  std::chrono::milliseconds timeout{10'000};        // for one request
+  std::size_t queue_bytes = std::size_t{16} << 20;  // limit of what waits, compressed
   Coding coding = Coding::kGzip;                    // OTLP; remote write is always snappy
   std::vector<std::string> headers = {};            // lines: "Authorization: Bearer ..."
   std::string ca_file = {};                         // see HttpPost::open()

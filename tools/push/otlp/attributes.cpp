@@ -29,20 +29,22 @@ void append_attribute(std::string& message, Tag tag, std::string_view key, std::
   append(message, tag, key, any);
 }
 
-RowAttributes::RowAttributes(const exposition::RowBlock& block, Tag tag) {
+exposition::RowBytes encode_attributes(const exposition::RowBlock& block, Tag tag) {
+  exposition::RowBytes rows;
   std::string common;
   for (const exposition::Label& label : block.common) {
     if (label.name == "registration") append_attribute(common, tag, label.name, label.value);
   }
-  ends_.reserve(block.rows());
+  rows.reserve(block.rows());
   for (std::size_t row = 0; row < block.rows(); ++row) {
-    bytes_ += common;
+    rows.bytes() += common;
     if (row < block.instances.size()) {
-      append_attribute(bytes_, tag, block.instance_label, block.instances[row]);
+      append_attribute(rows.bytes(), tag, block.instance_label, block.instances[row]);
     }
-    if (row < block.ids.size()) append_attribute(bytes_, tag, "id", block.ids[row]);
-    ends_.push_back(bytes_.size());
+    if (row < block.ids.size()) append_attribute(rows.bytes(), tag, "id", block.ids[row]);
+    rows.end_row();
   }
+  return rows;
 }
 
 }  // namespace meterbank::push::otlp

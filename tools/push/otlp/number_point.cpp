@@ -7,16 +7,11 @@
 #include <limits>
 #include <protozero/varint.hpp>
 
+#include "exposition/protobuf/field_tag.hpp"
 #include "push/otlp/otlp_fields.hpp"
 
 namespace meterbank::push::otlp {
 namespace {
-
-template <typename Field>
-constexpr char tag_of(Field field, protozero::pbf_wire_type wire) noexcept {
-  return static_cast<char>(static_cast<std::uint32_t>(field) << 3 |
-                           static_cast<std::uint32_t>(wire));
-}
 
 using Wire = protozero::pbf_wire_type;
 using exposition::Number;
@@ -26,7 +21,7 @@ constexpr std::size_t kFixedFieldBytes = 1 + sizeof(std::uint64_t);
 // Returns what is behind the field.
 char* put(char* out, NumberPoint field, std::uint64_t value) noexcept {
   static_assert(std::endian::native == std::endian::little, "fixed64 is little-endian");
-  *out = tag_of(field, Wire::fixed64);
+  *out = static_cast<char>(exposition::tag_byte(field, Wire::fixed64));
   std::memcpy(out + 1, &value, sizeof(value));
   return out + kFixedFieldBytes;
 }
@@ -46,7 +41,7 @@ void append_number_point(std::string& points, std::string_view attributes, std::
   points.resize(old_size + 1 + protozero::max_varint_length + attributes.size() + fields);
   char* const begin = points.data() + old_size;
   char* out = begin;
-  *out++ = tag_of(Data::kPoints, Wire::length_delimited);
+  *out++ = static_cast<char>(exposition::tag_byte(Data::kPoints, Wire::length_delimited));
   out += protozero::add_varint_to_buffer(out, attributes.size() + fields);
   out = std::copy(attributes.begin(), attributes.end(), out);
   if (start_ns != 0) out = put(out, NumberPoint::kStart, start_ns);

@@ -123,10 +123,10 @@ void OtlpEncoder::encode(const exposition::Snapshot& snapshot, const Take& take)
 std::string_view OtlpEncoder::attributes_of(const RowWalk& walk) {
   BlockAttributes& block = blocks_[walk.part().block];
   const bool is_histogram = walk.family().type == FamilyType::kHistogram;
-  RowAttributes& attributes = is_histogram ? block.histogram : block.number;
+  exposition::RowBytes& attributes = is_histogram ? block.histogram : block.number;
   if (attributes.empty()) {
     attributes =
-        RowAttributes(walk.block(), is_histogram ? kHistogramAttributes : kNumberAttributes);
+        encode_attributes(walk.block(), is_histogram ? kHistogramAttributes : kNumberAttributes);
   }
   return attributes.of(walk.row());
 }

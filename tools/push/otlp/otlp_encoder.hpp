@@ -45,7 +45,7 @@ class OtlpEncoder final : public SnapshotEncoder {
     std::vector<ProviderMetric> metrics;
   };
   struct BlockAttributes {
-    RowAttributes number, histogram;  // made when first needed
+    exposition::RowBytes number, histogram;  // made when first needed
   };
 
   void use(const std::shared_ptr<const exposition::PageLayout>& layout);

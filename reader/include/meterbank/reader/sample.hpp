@@ -6,9 +6,8 @@
 //     for (const Value& value : row) print(value.path(), value.cooked.value, value.unit());
 //   }
 //
-// Thread safety  One thread at a time per sample; iterating counts as a use of both samples. Any
-//                number of threads may call statuses() and stored() as long as no other function
-//                of the sample runs.
+// Thread safety  One thread at a time per sample; iterating counts as a use of both samples. While
+//                no other function runs, any number of threads may call statuses() and stored().
 // Errors         A row has a RowStatus, a value a CookStatus. Functions that return strings or
 //                vectors, and iterating while it still allocates, may throw std::bad_alloc.
 // Progress       Bounded by the rows of the sample; no lock, no system call.
