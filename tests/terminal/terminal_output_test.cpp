@@ -75,7 +75,9 @@ void add_formats(std::vector<Command>& commands, const Programs& programs, const
 }
 
 const Words kListFormats{"table", "plain", "tsv", "csv", "json", "jsonl"};
-const Words kRowFormats{"table", "plain", "tsv", "csv", "json", "jsonl", "pdh-csv", "pdh-tsv"};
+const Words kRowFormats{"table",  "plain",   "tsv",     "csv",        "json",
+                        "jsonl",  "pdh-csv", "pdh-tsv", "prometheus", "openmetrics",
+                        "influx", "statsd",  "collectd"};
 
 void add_reading_verbs(std::vector<Command>& commands, const Programs& programs,
                        HostileWorld& world) {

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <climits>
+#include <cstdlib>
 #include <set>
 
+#include "cli/arguments/option_values.hpp"
 #include "cli/distribution/percentile_rows.hpp"
 #include "cli/format/kinds.hpp"
 #include "cli/format/time_text.hpp"
@@ -64,6 +70,22 @@ bool report_hung(const Selection& selection, const Sampler& sampler, const Conso
     any = true;
   }
   return any;
+}
+
+// Its exec plugin says what it calls this machine.
+std::string collectd_host() {
+  const char* const told = ::secure_getenv("COLLECTD_HOSTNAME");
+  if (told != nullptr && *told != 0) return told;
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+}
+
+// A page has no series for totals that a reader makes: its receiver would add them to their rows.
+bool has_no_rows_for_page(const Selection& selection) {
+  const auto& selected = selection.query.selected();
+  return std::all_of(selected.begin(), selected.end(), [](const SelectedSet& one) {
+    return one.is_total() && !is_shared(one.set().instances);
+  });
 }
 
 // What the last sample means for the exit code; `answered` is what its callbacks mean.
@@ -157,6 +179,9 @@ RowStyle style_of(const Invocation& invocation, const Console& console) {
   style.charset = terminal ? out_charset(console) : Charset::kUtf8;
   style.histograms = invocation.histograms;
   style.percentiles = invocation.percentiles;
+  style.buckets = invocation.buckets;
+  style.interval = invocation.interval;
+  if (style.format == Format::kCollectd) style.host = collectd_host();
   return style;
 }
 
@@ -249,6 +274,12 @@ int get(const Invocation& invocation, Console& console) {
   if (invocation.strict) missing = std::max(missing, left_out);
   if (missing != kExitDone && (invocation.strict || selection->query.selected().empty())) {
     return missing;
+  }
+  if (is_page(invocation.format) && has_no_rows_for_page(*selection)) {
+    complain(console,
+             usage("a page has no totals that readers make", "the paths of the rows, or -f influx")
+                 .value());
+    return kExitUsage;
   }
   RowPlan plan;
   plan.samples = invocation.samples.value_or(invocation.duration ? 0 : 1);

@@ -14,6 +14,7 @@
 #include "cli/compat/windows_grammar.hpp"
 #include "cli/pmu/grammar/pmu_grammar.hpp"
 #include "cli/verb_words.hpp"
+#include "exposition/page/page_options.hpp"
 #include "meterbank/reader/suggest.hpp"
 #include "meterbank/shm/case_fold.hpp"
 
@@ -25,7 +26,7 @@ struct Words {
   CommonWords common;
   std::vector<std::string> topic;
   std::string wait, callback_timeout, format, units, json_int, interval, samples, duration, period,
-      seed, percentiles, providers_max, segment_bytes_max, user_bytes_max;
+      seed, percentiles, buckets, providers_max, segment_bytes_max, user_bytes_max;
   std::vector<std::string> expressions, where;
   bool cooked = false;
   bool version = false;
@@ -158,7 +159,7 @@ class Grammar {
     add_selection_options(options);
     add_moment_options(options, get ? "Number of samples, default 1; 0: until stopped"
                                     : "Number of samples, default 0: until stopped");
-    add_format(options, get ? "table plain tsv csv json jsonl pdh-csv pdh-tsv"
+    add_format(options, get ? "See meterbank help formats; default table, in a pipe plain"
                             : "Print rows in this format instead of the live table");
     if (get) {
       options.texts("-e,--expr", words_.expressions, "'N = ...'", "Derived value (repeatable)");
@@ -167,6 +168,9 @@ class Grammar {
                  "Percentiles of distributions, default 50,99,99.9, or none");
     if (get)
       options.flag("--hist", v.histograms, "Show distributions as bars, or as buckets in JSON");
+    if (get)
+      options.text("--buckets", words_.buckets, "LIST",
+                   "-f prometheus, openmetrics: upper ends of buckets");
     options.flag("--raw", v.raw, "Show stored values instead of rates and shares");
     options.flag("--cooked", words_.cooked, "Show rates and shares (default)");
     options.text("--units", words_.units, "STYLE",
@@ -204,8 +208,7 @@ class Grammar {
       return usage(fmt::format("-f: no format '{}'", words_.format),
                    near.value_or(fmt::format("{}", fmt::join(format_names(), ", "))));
     }
-    const bool log = *format == Format::kPdhCsv || *format == Format::kPdhTsv;
-    if (log && (v.verb == Verb::kList || v.verb == Verb::kVersion)) {
+    if (is_for_values(*format) && (v.verb == Verb::kList || v.verb == Verb::kVersion)) {
       return usage(fmt::format("-f {} is for values", words_.format), "-f csv or -f json");
     }
     v.format = *format;
@@ -290,6 +293,33 @@ class Grammar {
     return {};
   }
 
+  // A page has the values as they are stored, of one moment.
+  Result<void> read_page() {
+    auto& v = invocation_;
+    if (!words_.buckets.empty()) {
+      if (!is_page(v.format)) return usage("--buckets without a page", "-f prometheus");
+      auto buckets = exposition::parse_buckets(words_.buckets);
+      if (!buckets) {
+        return usage("--buckets: not ascending positive numbers", "--buckets 0.001,0.01,0.1");
+      }
+      v.buckets = *std::move(buckets);
+    }
+    if (!is_page(v.format)) return {};
+    const auto clash = [&](std::string_view option, std::string_view remedy) {
+      return usage(fmt::format("-f {} and {}", words_.format, option), std::string(remedy));
+    };
+    if (v.verb != Verb::kGet) return clash("a verb other than get", "meterbank get");
+    if (v.samples.value_or(1) != 1) return clash("-n", "-n 1, because a page is one sample");
+    if (v.duration) return clash("--for", "leave it out, because a page is one sample");
+    if (!v.expressions.empty()) return clash("--expr", "-f influx, which has derived values");
+    if (words_.cooked) return clash("--cooked", "-f influx, or rates made by the receiver");
+    if (!words_.percentiles.empty()) {
+      return clash("--percentiles", "--buckets LIST, or -f influx");
+    }
+    v.raw = true;
+    return {};
+  }
+
   Result<Invocation> understand(const std::string& verb) {
     if (verb.empty() && !words_.version) return usage("no verb", "meterbank help");
     invocation_.verb = verb.empty() ? Verb::kVersion : find_verb(kVerbs, verb)->verb;
@@ -298,6 +328,7 @@ class Grammar {
     if (auto read = read_spans_and_numbers(); !read) return tl::make_unexpected(read.error());
     if (auto read = read_expressions(); !read) return tl::make_unexpected(read.error());
     if (auto read = read_distributions(); !read) return tl::make_unexpected(read.error());
+    if (auto read = read_page(); !read) return tl::make_unexpected(read.error());
     if (words_.cooked && invocation_.raw) return usage("--raw and --cooked", "one of them");
     const int kinds = static_cast<int>(invocation_.instances) +
                       static_cast<int>(invocation_.providers) +

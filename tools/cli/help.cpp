@@ -81,11 +81,17 @@ json       one document: {"schema", "time", "interval_s", "samples": [...]}
 jsonl      the same object, one line per sample, written at once
 pdh-csv    a text log like that of Windows' typeperf: one column per counter, local time, CR LF
 pdh-tsv    the same with tabs
+prometheus   one page of stored values, as a file for node_exporter; --buckets for histograms
+openmetrics  the same in OpenMetrics 1.0
+influx       line protocol: a line per row, counters are fields; --raw for stored counts
+statsd       counts since the sample before (|c) and gauges (|g)
+collectd     PUTVAL lines for its exec plugin; --raw for stored counts
 
 All formats but table and the logs are for programs: base units (By, s, %, {order}/s), UTC, a decimal
 point, no colour, in every locale. A missing value is "-" (table, plain), empty (tsv, csv), a
-blank (pdh-csv, pdh-tsv) or null (json); it is never 0. The status then says why: no-rate-yet (a
-rate needs two samples), no-value (none was recorded), dead, gone, busy, reset, zero-base ...
+blank (pdh-csv, pdh-tsv), null (json) or left out (the last five); it is never 0. The status then says
+why: no-rate-yet (a rate needs two samples), no-value (none was recorded), dead, gone, busy, reset,
+zero-base ...
 
 A distribution has a row that counts its values, followed by a row for each percentile of -p:
 set/instance/latency.p99. Percentiles cover the time between two samples; in the first sample, all

@@ -72,6 +72,7 @@ struct Invocation {
   bool histograms = false;              // get
   Percentiles percentiles;              // rows behind those of distributions
   std::vector<Expression> expressions;  // get
+  std::vector<double> buckets;          // get: of the histograms of a page
   std::string output;
   bool overwrite = false;  // typeperf, relog: an output that exists is replaced
 

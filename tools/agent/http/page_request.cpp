@@ -14,7 +14,6 @@ using exposition::PageOptions;
 
 constexpr std::size_t kPatternsMax = 256;
 constexpr std::size_t kPatternBytesMax = 1024;
-constexpr std::size_t kBucketsMax = 512;
 constexpr std::uint32_t kShardsMax = 10'000;
 
 template <typename Number>
@@ -60,21 +59,12 @@ Result<void> read_shard(PageOptions& options, const std::string& value) {
 }
 
 Result<void> read_buckets(PageOptions& options, const std::string& value) {
-  constexpr std::string_view kRemedy = "ascending positive numbers: buckets=0.001,0.01,0.1";
-  options.buckets.clear();
-  std::string_view rest = value;
-  while (true) {
-    const std::size_t comma = rest.find(',');
-    const auto bound = parse_number<double>(rest.substr(0, comma));
-    const bool is_larger = bound && std::isfinite(*bound) && *bound > 0 &&
-                           (options.buckets.empty() || *bound > options.buckets.back());
-    if (!is_larger || options.buckets.size() == kBucketsMax) {
-      return refuse("buckets", value, kRemedy);
-    }
-    options.buckets.push_back(*bound);
-    if (comma == std::string_view::npos) return {};
-    rest.remove_prefix(comma + 1);
+  auto buckets = exposition::parse_buckets(value);
+  if (!buckets) {
+    return refuse("buckets", value, "ascending positive numbers: buckets=0.001,0.01,0.1");
   }
+  options.buckets = *std::move(buckets);
+  return {};
 }
 
 Result<void> read_parameter(PageOptions& options, const std::string& name,

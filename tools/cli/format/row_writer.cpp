@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "cli/distribution/histogram.hpp"
 #include "cli/distribution/percentiles.hpp"
+#include "cli/format/collectors/collector_rows.hpp"
+#include "cli/format/collectors/page_rows.hpp"
 #include "cli/format/kinds.hpp"
 #include "cli/format/rows/json_rows.hpp"
 #include "cli/format/rows/line_rows.hpp"
@@ -21,6 +24,22 @@
 
 namespace meterbank::cli {
 namespace {
+
+constexpr std::array<std::pair<std::string_view, Format>, 13> kNamed = {{
+    {"table", Format::kTable},
+    {"plain", Format::kPlain},
+    {"tsv", Format::kTsv},
+    {"csv", Format::kCsv},
+    {"json", Format::kJson},
+    {"jsonl", Format::kJsonLines},
+    {"pdh-csv", Format::kPdhCsv},
+    {"pdh-tsv", Format::kPdhTsv},
+    {"prometheus", Format::kPrometheus},
+    {"openmetrics", Format::kOpenMetrics},
+    {"influx", Format::kInflux},
+    {"statsd", Format::kStatsd},
+    {"collectd", Format::kCollectd},
+}};
 
 // What is handed on at once. A table needs some rows to know how wide its columns are.
 constexpr std::size_t kRowsAtOnce = 4096;
@@ -123,20 +142,18 @@ class TableWriter final : public RowWriter {
 }  // namespace
 
 std::optional<Format> parse_format(std::string_view text) {
-  if (text == "table") return Format::kTable;
-  if (text == "plain") return Format::kPlain;
-  if (text == "tsv") return Format::kTsv;
-  if (text == "csv") return Format::kCsv;
-  if (text == "json") return Format::kJson;
-  if (text == "jsonl") return Format::kJsonLines;
-  if (text == "pdh-csv") return Format::kPdhCsv;
-  if (text == "pdh-tsv") return Format::kPdhTsv;
-  return std::nullopt;
+  const auto named = std::find_if(kNamed.begin(), kNamed.end(),
+                                  [&](const auto& entry) { return entry.first == text; });
+  if (named == kNamed.end()) return std::nullopt;
+  return named->second;
 }
 
 const std::vector<std::string>& format_names() {
-  static const std::vector<std::string> names{"table", "plain", "tsv",     "csv",
-                                              "json",  "jsonl", "pdh-csv", "pdh-tsv"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const auto& [name, format] : kNamed) all.emplace_back(name);
+    return all;
+  }();
   return names;
 }
 
@@ -152,6 +169,15 @@ std::unique_ptr<RowWriter> make_row_writer(const RowStyle& style) {
     case Format::kPdhCsv:
     case Format::kPdhTsv:
       return make_pdh_writer(style);
+    case Format::kPrometheus:
+    case Format::kOpenMetrics:
+      return make_page_rows(style);
+    case Format::kInflux:
+      return make_influx_writer(style);
+    case Format::kStatsd:
+      return make_statsd_writer(style);
+    case Format::kCollectd:
+      return make_collectd_writer(style);
     case Format::kJson:
     case Format::kJsonLines:
       break;

@@ -32,10 +32,23 @@ enum class Format : std::uint8_t {
   kJsonLines,
   kPdhCsv,  // text logs of Windows' counter tools
   kPdhTsv,
+  kPrometheus,  // one page of stored values, as meterbank-agent serves it
+  kOpenMetrics,
+  kInflux,  // lines for other collectors
+  kStatsd,
+  kCollectd,
 };
+// One sample, whole: its names and types stand once.
+[[nodiscard]] constexpr bool is_page(Format format) noexcept {
+  return format == Format::kPrometheus || format == Format::kOpenMetrics;
+}
+// Has values only, no facts about counters or providers.
+[[nodiscard]] constexpr bool is_for_values(Format format) noexcept {
+  return format >= Format::kPdhCsv;
+}
 
 [[nodiscard]] std::optional<Format> parse_format(std::string_view text);
-// "table plain tsv csv json jsonl pdh-csv pdh-tsv"
+// "table", "plain" ... in the order of the help.
 [[nodiscard]] const std::vector<std::string>& format_names();
 
 struct RowStyle {
@@ -45,11 +58,14 @@ struct RowStyle {
   bool integers_as_text = false;  // JSON
   bool milliseconds = false;      // in the local time of a table
   bool color = false;
-  bool ascii = false;                // no block characters
-  Charset charset = Charset::kUtf8;  // of foreign text
-  bool histograms = false;           // distributions with their buckets, in a table or JSON
-  Percentiles percentiles;           // of distributions
-  std::size_t columns = 0;           // cells in a line; 0: any number
+  bool ascii = false;                   // no block characters
+  Charset charset = Charset::kUtf8;     // of foreign text
+  bool histograms = false;              // distributions with their buckets, in a table or JSON
+  Percentiles percentiles;              // of distributions
+  std::size_t columns = 0;              // cells in a line; 0: any number
+  std::vector<double> buckets;          // pages: upper ends of the buckets of histograms
+  std::chrono::nanoseconds interval{};  // collectd: between samples
+  std::string host;                     // collectd
 };
 
 // One sample as a writer sees it.

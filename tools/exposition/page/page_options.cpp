@@ -2,7 +2,10 @@
 #include "exposition/page/page_options.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <span>
+#include <system_error>
 
 #include "meterbank/base/fnv1a.hpp"
 
@@ -21,6 +24,21 @@ bool any_matches(const std::vector<Glob>& patterns, std::string_view text) noexc
 }
 
 }  // namespace
+
+std::optional<std::vector<double>> parse_buckets(std::string_view text) {
+  std::vector<double> buckets;
+  while (true) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    double bound = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + end, bound);
+    const bool is_number = error == std::errc{} && rest == text.data() + end;
+    const bool is_larger = bound > (buckets.empty() ? 0 : buckets.back()) && std::isfinite(bound);
+    if (!is_number || !is_larger || buckets.size() == kBucketsMax) return std::nullopt;
+    buckets.push_back(bound);
+    if (end == text.size()) return buckets;
+    text.remove_prefix(end + 1);
+  }
+}
 
 bool PageOptions::has(const RowBlock& block) const noexcept {
   const bool is_set =
@@ -49,7 +67,7 @@ bool PageOptions::has(const RowBlock& block, std::size_t row) const noexcept {
   const RowPlace place = block.places[row];
   if (place == RowPlace::kRepeated) return false;
   if (instances.empty()) {
-    if (place == RowPlace::kTotal) return false;
+    if (place == RowPlace::kTotal && !totals) return false;
   } else if (row >= block.instances.size() || !any_matches(instances, block.instances[row])) {
     return false;
   }

@@ -3,7 +3,9 @@
 // What a page is to contain, beyond what its query selects.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +19,11 @@ namespace meterbank::exposition {
 inline constexpr std::string_view kHostProvider = "host";
 enum class HostRows : std::uint8_t { kWith, kWithout, kAlone };
 
+// "0.001,0.01": at most kBucketsMax finite positive numbers, ascending. Nothing if it is not such a
+// list.
+inline constexpr std::size_t kBucketsMax = 512;
+[[nodiscard]] std::optional<std::vector<double>> parse_buckets(std::string_view text);
+
 // Each list: any of its patterns matches; an empty list matches everything.
 class PageOptions {
  public:
@@ -25,6 +32,8 @@ class PageOptions {
   std::vector<Glob> instances;  // rows without a name are left out, if there are any
   std::vector<Glob> providers;
   HostRows host = HostRows::kWith;
+  // Also rows that are the totals of others, where `instances` is empty.
+  bool totals = false;
   // One of `shards` parts of all rows. A row is always in the same part.
   std::uint32_t shard = 0, shards = 1;
   // Upper ends of the buckets of histograms in text formats, ascending, in the unit of the

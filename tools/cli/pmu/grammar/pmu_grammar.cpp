@@ -16,7 +16,7 @@ namespace meterbank::cli {
 namespace {
 
 // As typed.
-struct Words {
+struct PmuWords {
   CommonWords common;
   std::string format, events, wait, priority, duty, interval, duration, drain;
   std::vector<std::string> operands;
@@ -275,7 +275,7 @@ class PmuGrammar {
 
   VerbParser parser_{{.call = "meterbank pmu", .noun = "action"}};
   Invocation invocation_;
-  Words words_;
+  PmuWords words_;
   std::string name_;  // of the action
   bool has_separator_ = false;
 };
