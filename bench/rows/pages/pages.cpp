@@ -16,6 +16,7 @@
 #include "exposition/snapshot/snapshots.hpp"
 #include "pushes.hpp"
 #include "rows.hpp"
+#include "scraped.hpp"
 #include "workplace.hpp"
 
 namespace meterbank::bench {
@@ -104,7 +105,7 @@ void page_rows(const Effort& effort, Table& table) {
   Workplace workplace;
   const Registration set = workplace.add(shape);
   const std::size_t instances = effort.many;
-  const std::vector<Instance> live = workplace.fill(set, shape, instances);
+  std::vector<Instance> live = workplace.fill(set, shape, instances);
   Snapshots snapshots = must(Snapshots::open({.catalog = {.directory = workplace.directory()}}));
   // Held: a million series in 80, 110, 80, 500 and 220 ms.
   for (const PageRow& row :
@@ -116,6 +117,7 @@ void page_rows(const Effort& effort, Table& table) {
     page_row(row, instances * kCounters, fmt::format("{} series", instances * kCounters), snapshots,
              effort, table);
   }
+  scraped_row(live.front(), snapshots, instances * kCounters, effort, table);
   push_rows(snapshots, fmt::format("{} numbers", instances * kCounters), false, effort, table);
   histogram_rows(effort, table);
 }

@@ -24,6 +24,8 @@ namespace {
 
 constexpr unsigned kConnectionsMax = 512;
 constexpr unsigned kConnectionsOfOneAddressMax = 128;
+// From here on, a connection that asks for nothing gets a tenth of the usual time.
+constexpr unsigned kConnectionsUsual = kConnectionsMax / 2;
 constexpr std::size_t kRequestBytesMax = std::size_t{32} << 10;  // request line and headers
 constexpr unsigned kPagesMax = 16;  // written at the same time; each keeps its snapshot
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;
@@ -104,6 +106,10 @@ struct HttpServer::State {
   MHD_Result answer_page(Request& request);
   MHD_Result answer(MHD_Connection* connection, const Answer& answer);
   [[nodiscard]] Encoding encoding_for(MHD_Connection* connection) const;
+  // How long a client may take to ask.
+  [[nodiscard]] std::chrono::milliseconds time_to_ask(std::chrono::milliseconds usual) const {
+    return connections > kConnectionsUsual ? usual / 10 : usual;
+  }
 
   static MHD_Result on_request(void* cls, MHD_Connection* connection, const char* url,
                                const char* method, const char* version, const char* upload,
@@ -120,7 +126,9 @@ struct HttpServer::State {
   SnapshotService& service;
   PageCounts& counts;
   Deadlines deadlines;
+  // Of the server's thread alone.
   unsigned pages = 0;  // being written now
+  unsigned connections = 0;
   MHD_Daemon* daemon = nullptr;
 };
 
@@ -330,7 +338,7 @@ Encoding HttpServer::State::encoding_for(MHD_Connection* connection) const {
 void HttpServer::State::on_completed(void* cls, MHD_Connection* connection, void** context,
                                      MHD_RequestTerminationCode code) noexcept {
   State& state = *static_cast<State*>(cls);
-  state.deadlines.extend(connection, state.options.idle_time);
+  state.deadlines.extend(connection, state.time_to_ask(state.options.idle_time));
   const std::unique_ptr<Request> request(static_cast<Request*>(*context));
   *context = nullptr;
   if (request == nullptr || !request->is_page) return;
@@ -343,19 +351,21 @@ void HttpServer::State::on_connection(void* cls, MHD_Connection* connection, voi
                                       MHD_ConnectionNotificationCode code) noexcept {
   State& state = *static_cast<State*>(cls);
   if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+    --state.connections;
     state.deadlines.forget(connection);
     return;
   }
+  ++state.connections;
   const MHD_ConnectionInfo* const info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-  if (info != nullptr)
-    state.deadlines.add(connection, info->connect_fd, state.options.request_time);
+  if (info == nullptr) return;
+  state.deadlines.add(connection, info->connect_fd, state.time_to_ask(state.options.request_time));
 }
 
 void* HttpServer::State::on_request_line(void* cls, const char* /*uri*/,
                                          MHD_Connection* connection) noexcept {
   State& state = *static_cast<State*>(cls);
-  state.deadlines.extend(connection, state.options.request_time);
+  state.deadlines.extend(connection, state.time_to_ask(state.options.request_time));
   return nullptr;
 }
 
