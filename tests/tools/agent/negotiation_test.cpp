@@ -33,9 +33,16 @@ TEST(Negotiation, TakesTheFormatOfTheHighestQuality) {
             PageFormat::kText);
 }
 
+TEST(Negotiation, GivesTheSecondOpenMetricsToThoseWhoNameIt) {
+  EXPECT_EQ(choose_format("application/openmetrics-text;version=2.0.0,"
+                          "application/openmetrics-text;version=1.0.0;q=0.9"),
+            PageFormat::kOpenMetrics2);
+  EXPECT_EQ(choose_format("application/openmetrics-text"), PageFormat::kOpenMetrics);
+}
+
 TEST(Negotiation, AnswersInTextWhereNothingElseIsUnderstood) {
   for (const std::string accept :
-       {"", "*/*", "image/png", ";;;", ",,", "a;q=x", "application/openmetrics-text;version=2.0.0",
+       {"", "*/*", "image/png", ";;;", ",,", "a;q=x", "application/openmetrics-text;version=3.0.0",
         "application/vnd.google.protobuf", "application/vnd.google.protobuf;proto=other;encoding=x",
         "\"unterminated", "text/plain;version=9"}) {
     EXPECT_EQ(choose_format(accept), PageFormat::kText) << accept;

@@ -19,6 +19,8 @@ import time
 import urllib.parse
 import urllib.request
 
+import open_metrics_2
+
 SKIPPED = 77
 # Debian's own Python has the reference parser.
 DEBIAN_PYTHON = "/usr/bin/python3"
@@ -156,6 +158,32 @@ def check_open_metrics(address, command_line):
         check(labels["state"] == 'open\n"now"', "texts arrive as they are")
 
 
+def check_open_metrics_2(address):
+    """The same as OpenMetrics 1.0 says, and what only this version has."""
+    families = open_metrics_2.parse(fetch(
+        f"http://{address}/metrics?buckets=0.1,0.5", "application/openmetrics-text;version=2.0.0"))
+    kind, sold = families["meterbank_still_shop_sold_total"]
+    check(kind == "counter" and {labels["aisle"]: value for labels, value, _ in sold} ==
+          {aisle: SOLD for aisle in AISLES}, f"OpenMetrics 2.0 has the counts: {sold}")
+    check(all(time.time() - 600 < start <= time.time() for _, _, start in sold),
+          f"and since when they have been growing: {sold}")
+    kind, states = families["meterbank_still_shop_state_info"]
+    check(kind == "info" and states[0][0]["state"] == 'open\n"now"', f"and texts: {states}")
+    kind, serving = families["meterbank_still_shop_serving_time_seconds"]
+    check(kind == "histogram" and len(serving) == len(AISLES), f"and histograms: {serving}")
+    for _, value, start in serving:
+        check(value["count"] == SOLD and value["schema"] == 3 and start is not None, "a histogram")
+        check(value["classic"] == [(0.1, 100.0), (0.5, 500.0), (float("inf"), SOLD)] or
+              all(abs(count - bound * SOLD) <= 0.1 * bound * SOLD
+                  for bound, count in value["classic"][:-1]), f"its classic buckets: {value}")
+        # Each value to SOLD milliseconds was recorded once.
+        below = 0
+        for end, count in value["native"]:
+            below += count
+            check(abs(below - min(int(end * SOLD + 1e-9), SOLD)) <= 1,
+                  f"{below} values are at most {end}: {value}")
+
+
 def check_servers(native, classic, command_line):
     sold = "meterbank_still_shop_sold_total"
     for server in (native, classic):
@@ -194,6 +222,7 @@ def main():
         classic = Prometheus(stack, folder, "classic", address, [])
         check_text(address)
         check_open_metrics(address, command_line)
+        check_open_metrics_2(address)
         check_servers(native, classic, command_line)
         shop.send_signal(signal.SIGKILL)
         shop.wait()

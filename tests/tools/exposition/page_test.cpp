@@ -96,8 +96,8 @@ TEST_F(Page, IsTheSameInPiecesOfAnySize) {
   std::vector<Instance> aisles;
   for (int number = 0; number < 50; ++number) aisles.push_back(aisle(std::to_string(number)));
   const auto taken = snapshot();
-  for (const PageFormat format :
-       {PageFormat::kText, PageFormat::kOpenMetrics, PageFormat::kProtobuf}) {
+  for (const PageFormat format : {PageFormat::kText, PageFormat::kOpenMetrics,
+                                  PageFormat::kOpenMetrics2, PageFormat::kProtobuf}) {
     const std::string whole = page_of(taken, format, {}, std::size_t{1} << 20);
     EXPECT_EQ(page_of(taken, format, {}, 1), whole);
     EXPECT_EQ(page_of(taken, format, {}, 1000), whole);

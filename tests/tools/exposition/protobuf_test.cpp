@@ -5,7 +5,7 @@
 #include <random>
 
 #include "exposition/protobuf/metric_fields.hpp"
-#include "exposition/protobuf/native_histogram.hpp"
+#include "exposition/histogram/native_histogram.hpp"
 #include "exposition_fixture.hpp"
 
 namespace meterbank::exposition {

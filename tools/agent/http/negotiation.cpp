@@ -106,6 +106,8 @@ std::optional<PageFormat> format_of(const Choice& choice) {
     return is_ours ? std::optional(PageFormat::kProtobuf) : std::nullopt;
   }
   if (choice.name == "application/openmetrics-text") {
+    // The newer one only for clients that ask for it, as its specification says.
+    if (version == "2.0.0") return PageFormat::kOpenMetrics2;
     const bool is_ours = version.empty() || version == "1.0.0";
     return is_ours ? std::optional(PageFormat::kOpenMetrics) : std::nullopt;
   }

@@ -14,6 +14,8 @@ std::string_view content_type_of(PageFormat format) noexcept {
       break;
     case PageFormat::kOpenMetrics:
       return "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    case PageFormat::kOpenMetrics2:
+      return "application/openmetrics-text; version=2.0.0; charset=utf-8";
     case PageFormat::kProtobuf:
       return "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "
              "encoding=delimited";
@@ -24,11 +26,20 @@ std::string_view content_type_of(PageFormat format) noexcept {
 std::unique_ptr<PageWriter> make_page_writer(PageFormat format,
                                              std::shared_ptr<const Snapshot> snapshot,
                                              PageOptions options) {
-  if (format == PageFormat::kProtobuf) {
-    return make_protobuf_page(std::move(snapshot), std::move(options));
+  TextFormat text = TextFormat::kPrometheus;
+  switch (format) {
+    case PageFormat::kText:
+      break;
+    case PageFormat::kOpenMetrics:
+      text = TextFormat::kOpenMetrics1;
+      break;
+    case PageFormat::kOpenMetrics2:
+      text = TextFormat::kOpenMetrics2;
+      break;
+    case PageFormat::kProtobuf:
+      return make_protobuf_page(std::move(snapshot), std::move(options));
   }
-  const bool is_open_metrics = format == PageFormat::kOpenMetrics;
-  return make_text_page(is_open_metrics, std::move(snapshot), std::move(options));
+  return make_text_page(text, std::move(snapshot), std::move(options));
 }
 
 }  // namespace meterbank::exposition

@@ -15,9 +15,10 @@
 namespace meterbank::exposition {
 
 enum class PageFormat : std::uint8_t {
-  kText,         // Prometheus' text format 0.0.4
-  kOpenMetrics,  // OpenMetrics 1.0.0
-  kProtobuf,     // io.prometheus.client.MetricFamily, each behind its length; native histograms
+  kText,          // Prometheus' text format 0.0.4
+  kOpenMetrics,   // OpenMetrics 1.0.0
+  kOpenMetrics2,  // OpenMetrics 2.0.0-rc0
+  kProtobuf,      // io.prometheus.client.MetricFamily, each behind its length; native histograms
 };
 // Includes version and character set; Prometheus 3 refuses a page without them.
 [[nodiscard]] std::string_view content_type_of(PageFormat format) noexcept;

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "exposition/histogram/native_histogram.hpp"
 #include "exposition/page/row_values.hpp"
 #include "exposition/page/row_walk.hpp"
 #include "exposition/protobuf/encoded_labels.hpp"
 #include "exposition/protobuf/metric_fields.hpp"
-#include "exposition/protobuf/native_histogram.hpp"
 #include "exposition/protobuf/plain_metric.hpp"
 
 namespace meterbank::exposition {

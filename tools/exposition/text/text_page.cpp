@@ -4,66 +4,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <optional>
-#include <span>
 #include <utility>
 
-#include "exposition/page/number.hpp"
 #include "exposition/page/row_values.hpp"
 #include "exposition/page/row_walk.hpp"
+#include "exposition/text/composite_value.hpp"
+#include "exposition/text/text_number.hpp"
 
 namespace meterbank::exposition {
 namespace {
 
-// At most 26 bytes.
-char* put_number(char* at, const Number& number) {
-  const auto put = [at](std::string_view text) {
-    std::memcpy(at, text.data(), text.size());
-    return at + text.size();
-  };
-  if (number.kind == Number::Kind::kReal) {
-    if (std::isfinite(number.real)) return fmt::format_to(at, "{}", number.real);
-    if (std::isnan(number.real)) return put("NaN");
-    return put(number.real > 0 ? "+Inf" : "-Inf");
-  }
-  const fmt::format_int digits = number.kind == Number::Kind::kSigned
-                                     ? fmt::format_int(static_cast<std::int64_t>(number.whole))
-                                     : fmt::format_int(number.whole);
-  return put({digits.data(), digits.size()});
-}
-
-void append_number(std::string& out, const Number& number) {
-  std::array<char, 32> text;
-  out.append(text.data(), put_number(text.data(), number));
-}
-
-void append_real(std::string& out, double value) {
-  append_number(out, {Number::Kind::kReal, 0, value});
-}
-
-void append_whole(std::string& out, std::uint64_t value) {
-  const fmt::format_int digits(value);
-  out.append(digits.data(), digits.size());
-}
-
-// OpenMetrics requires ".0" behind whole numbers in `le`.
-std::string bound_text(double bound) {
-  std::string text;
-  append_real(text, bound);
-  if (text.find_first_of(".eIN") == std::string::npos) text += ".0";
-  return text;
-}
-
 class TextPage final : public PageWriter {
  public:
-  TextPage(bool is_open_metrics, std::shared_ptr<const Snapshot> snapshot, PageOptions options)
-      : is_open_metrics_(is_open_metrics),
+  TextPage(TextFormat format, std::shared_ptr<const Snapshot> snapshot, PageOptions options)
+      : format_(format),
         snapshot_(std::move(snapshot)),
         options_(std::move(options)),
-        selection_(*snapshot_->layout, options_) {
+        selection_(*snapshot_->layout, options_),
+        composites_(options_.buckets) {
     for (const double bound : options_.buckets) bound_texts_.push_back(bound_text(bound));
   }
 
@@ -77,6 +38,7 @@ class TextPage final : public PageWriter {
   void write_summary(std::string& out);
   void write_info(std::string& out);
   void write_histogram(std::string& out);
+  void write_composite(std::string& out);
   void write_about(std::string& out, const PlainFamily& family) const;
   void write_head(std::string& out, std::string_view name, FamilyType type, std::string_view unit,
                   std::string_view help) const;
@@ -84,11 +46,19 @@ class TextPage final : public PageWriter {
   static void begin_line(std::string& out, std::string_view name, std::string_view suffix,
                          std::string_view labels, std::string_view more = {});
 
-  bool is_open_metrics_;
+  [[nodiscard]] bool is_open_metrics() const noexcept { return format_ != TextFormat::kPrometheus; }
+  [[nodiscard]] bool is_second() const noexcept { return format_ == TextFormat::kOpenMetrics2; }
+  // Since when the count of the row has been growing.
+  [[nodiscard]] std::uint64_t start_ns() const noexcept {
+    return walk_->block().starts_ns[walk_->row()];
+  }
+
+  TextFormat format_;
   std::shared_ptr<const Snapshot> snapshot_;
   PageOptions options_;
   RowSelection selection_;
   std::vector<std::string> bound_texts_;
+  CompositeValues composites_;
   std::size_t family_ = 0;
   std::optional<RowWalk> walk_;
   bool has_head_ = false;
@@ -116,7 +86,7 @@ bool TextPage::write(std::string& out, std::size_t bytes) {
     if (out.size() >= end) return true;
     write_about(out, snapshot_->about[about_]);
   }
-  if (is_open_metrics_) out += "# EOF\n";
+  if (is_open_metrics()) out += "# EOF\n";
   is_done_ = true;
   return true;
 }
@@ -133,13 +103,14 @@ void TextPage::write_rows(std::string& out, std::size_t end) {
 
 // Most of every page. Room for a line is made once, and everything is copied to its place.
 void TextPage::write_numbers(std::string& out, std::size_t end) {
-  constexpr std::size_t kNumberBytesMax = 32;
   const std::string name = walk_->family().full_name();
+  const bool has_start = is_second() && walk_->family().type == FamilyType::kCounter;
   while (out.size() < end && walk_->next()) {
     if (!values_.read(*walk_)) continue;
     const std::string& labels = walk_->labels();
     const std::size_t begin = out.size();
-    const std::size_t most = name.size() + labels.size() + kNumberBytesMax;
+    constexpr std::string_view kBetween = "{} \n";
+    const std::size_t most = name.size() + labels.size() + kNumberBytesMax + kBetween.size();
     if (out.capacity() - begin < most) out.reserve(std::max(2 * out.capacity(), begin + most));
     out.resize(begin + most);
     char* at = out.data() + begin;
@@ -152,8 +123,11 @@ void TextPage::write_numbers(std::string& out, std::size_t end) {
     put(labels);
     put("} ");
     at = put_number(at, values_.value);
-    *at++ = '\n';
+    if (!has_start) *at++ = '\n';
     out.resize(static_cast<std::size_t>(at - out.data()));
+    if (!has_start) continue;
+    append_start(out, start_ns());
+    out += '\n';
   }
 }
 
@@ -169,11 +143,11 @@ void TextPage::write_row(std::string& out) {
     case FamilyType::kGauge:
       return write_number(out);
     case FamilyType::kSummary:
-      return write_summary(out);
+      return is_second() ? write_composite(out) : write_summary(out);
     case FamilyType::kInfo:
       return write_info(out);
     case FamilyType::kHistogram:
-      return write_histogram(out);
+      return is_second() ? write_composite(out) : write_histogram(out);
   }
 }
 
@@ -192,6 +166,19 @@ void TextPage::write_number(std::string& out) {
   const PageFamily& family = walk_->family();
   begin_line(out, family.name, suffix_of(family.type), walk_->labels());
   append_number(out, values_.value);
+  if (is_second() && family.type == FamilyType::kCounter) append_start(out, start_ns());
+  out += '\n';
+}
+
+// A line for all of a summary or a histogram.
+void TextPage::write_composite(std::string& out) {
+  begin_line(out, walk_->family().name, {}, walk_->labels());
+  if (walk_->family().type == FamilyType::kSummary) {
+    append_summary(out, values_.count, values_.value);
+  } else {
+    composites_.append_histogram(out, values_.distribution);
+  }
+  append_start(out, start_ns());
   out += '\n';
 }
 
@@ -255,24 +242,35 @@ void TextPage::write_about(std::string& out, const PlainFamily& family) const {
 
 void TextPage::write_head(std::string& out, std::string_view name, FamilyType type,
                           std::string_view unit, std::string_view help) const {
-  // Text 0.0.4 gives a family the name of its samples, and has no type for texts.
-  const std::string_view suffix = is_open_metrics_ ? std::string_view() : suffix_of(type);
-  const bool is_gauge = type == FamilyType::kInfo && !is_open_metrics_;
-  const std::string_view word = name_of(is_gauge ? FamilyType::kGauge : type);
-  out.append("# HELP ").append(name).append(suffix).append(" ");
-  append_escaped(out, help, is_open_metrics_ ? Quoted::kYes : Quoted::kNo);
-  out.append("\n# TYPE ").append(name).append(suffix).append(" ").append(word).append("\n");
-  if (is_open_metrics_ && !unit.empty()) {
-    out.append("# UNIT ").append(name).append(" ").append(unit).append("\n");
+  // Only OpenMetrics 1.0 has families whose name is not that of their samples, and 0.0.4 has no
+  // type for texts.
+  std::string full(name);
+  if (format_ != TextFormat::kOpenMetrics1) full += suffix_of(type);
+  const bool is_gauge = type == FamilyType::kInfo && !is_open_metrics();
+  const auto write_type = [&] {
+    const std::string_view word = name_of(is_gauge ? FamilyType::kGauge : type);
+    out.append("# TYPE ").append(full).append(" ").append(word).append("\n");
+  };
+  const auto write_help = [&] {
+    out.append("# HELP ").append(full).append(" ");
+    append_escaped(out, help, is_open_metrics() ? Quoted::kYes : Quoted::kNo);
+    out += '\n';
+  };
+  // The order is that of the examples of each format.
+  if (!is_second()) write_help();
+  write_type();
+  if (is_open_metrics() && !unit.empty()) {
+    out.append("# UNIT ").append(full).append(" ").append(unit).append("\n");
   }
+  if (is_second()) write_help();
 }
 
 }  // namespace
 
-std::unique_ptr<PageWriter> make_text_page(bool is_open_metrics,
+std::unique_ptr<PageWriter> make_text_page(TextFormat format,
                                            std::shared_ptr<const Snapshot> snapshot,
                                            PageOptions options) {
-  return std::make_unique<TextPage>(is_open_metrics, std::move(snapshot), std::move(options));
+  return std::make_unique<TextPage>(format, std::move(snapshot), std::move(options));
 }
 
 }  // namespace meterbank::exposition

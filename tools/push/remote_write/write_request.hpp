@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "exposition/family/family.hpp"
-#include "exposition/protobuf/native_histogram.hpp"
+#include "exposition/histogram/native_histogram.hpp"
 
 namespace meterbank::push::remote_write {
 

@@ -34,7 +34,9 @@ class PageRows final : public RowWriter {
     exposition::PageOptions options;
     options.buckets = style_.buckets;
     options.totals = has_only_totals(*snapshot->layout);
-    const auto page = exposition::make_text_page(style_.format == Format::kOpenMetrics,
+    const auto page = exposition::make_text_page(style_.format == Format::kOpenMetrics
+                                                     ? exposition::TextFormat::kOpenMetrics1
+                                                     : exposition::TextFormat::kPrometheus,
                                                  std::move(snapshot), std::move(options));
     std::string piece;
     bool more = true;

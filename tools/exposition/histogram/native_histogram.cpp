@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exposition/protobuf/native_histogram.hpp"
+#include "exposition/histogram/native_histogram.hpp"
 
 #include <limits>
 
