@@ -138,7 +138,7 @@ TEST_F(Snapshots, AreConsistentForOneBusyRecorder) {
     };
   });
   std::uint64_t newest = 0;
-  take(test::depth(300'000, 50'000'000), [&](std::span<const std::uint64_t> row) {
+  take(test::depth(300'000, 12'000'000), [&](std::span<const std::uint64_t> row) {
     const auto recorded = RecordedPattern::recorded(place_, row);
     if (!recorded || *recorded < newest) return false;
     newest = *recorded;
@@ -183,7 +183,7 @@ TEST_F(Snapshots, HoldEachValueOfTwoThreadsWhollyOrNotAtAll) {
   constexpr std::uint32_t kThreads = 2;
   ShardedInstance one = *add(kFewBuckets, 8).create_sharded_instance("one");
   HotThreads writers(kThreads, records_in_turns(one));
-  take(test::depth(200'000, 50'000'000), [&](std::span<const std::uint64_t> row) {
+  take(test::depth(200'000, 12'000'000), [&](std::span<const std::uint64_t> row) {
     return has_whole_parts(row) && is_of_turns(place_, row, kThreads);
   });
   EXPECT_EQ(wrong_, 0U);
@@ -195,7 +195,7 @@ TEST_F(Snapshots, CountTheBucketsOfThreadsThatShare) {
   constexpr std::uint32_t kThreads = 3;
   ShardedInstance one = *add(kFewBuckets, 1).create_sharded_instance("one");
   HotThreads writers(kThreads, records_in_turns(one));
-  take(test::depth(200'000, 10'000'000),
+  take(test::depth(200'000, 2'500'000),
        [&](std::span<const std::uint64_t> row) { return has_whole_parts(row); });
   EXPECT_EQ(wrong_, 0U);
   writers.stop();
@@ -216,7 +216,7 @@ TEST_F(Snapshots, AgreeForManyBuckets) {
       recorder.record(1e-4 * (state >> 8));
     };
   });
-  take(test::depth(50'000, 1'000'000),
+  take(test::depth(50'000, 500'000),
        [&](std::span<const std::uint64_t> row) { return has_whole_parts(row); });
   EXPECT_EQ(wrong_, 0U);
 }

@@ -289,7 +289,7 @@ TEST_F(CutTest, NeverShowsAnEffectWithoutItsCause) {
       }
     });
   }
-  const Contradictions counted = read_cuts(query, naive, test::depth(200'000, 40'000'000));
+  const Contradictions counted = read_cuts(query, naive, test::depth(200'000, 10'000'000));
   stop = true;
   for (std::thread& writer : writers) writer.join();
   std::cout << "  " << counted.cuts << " cuts, " << counted.exact << " exact, " << counted.per_block

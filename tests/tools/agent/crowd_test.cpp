@@ -150,7 +150,7 @@ class Crowd {
   std::vector<UniqueFd> sockets_;
 };
 
-// Connections that the server closes at once are made again: whoever fills its places goes on.
+// None of them is kept out by the limit of one address.
 TEST_F(HttpServerTest, ServesPagesBesideTenThousandConnectionsThatAskForNothing) {
   constexpr std::size_t kConnections = 10'000;
   rlimit files{};
