@@ -17,6 +17,7 @@
 #include "pushes.hpp"
 #include "rows.hpp"
 #include "scraped.hpp"
+#include "scrapers.hpp"
 #include "workplace.hpp"
 
 namespace meterbank::bench {
@@ -117,6 +118,7 @@ void page_rows(const Effort& effort, Table& table) {
     page_row(row, instances * kCounters, fmt::format("{} series", instances * kCounters), snapshots,
              effort, table);
   }
+  scraper_rows(workplace.directory(), instances * kCounters, effort, table);
   scraped_row(live.front(), snapshots, instances * kCounters, effort, table);
   push_rows(snapshots, fmt::format("{} numbers", instances * kCounters), false, effort, table);
   histogram_rows(effort, table);

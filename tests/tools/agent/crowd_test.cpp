@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <fstream>
+#include <future>
 #include <map>
 #include <thread>
 #include <utility>
@@ -113,6 +114,25 @@ TEST_F(PagesUnderLoad, AreTornWhereCountersDoNotMoveTogether) {
   const BusyGroups groups(*provider_, Changes::kOneByOne);
   std::size_t torn = 0;
   while (torn == 0) torn = torn_on(100);
+}
+
+// The first of them is often alone; the others share what it does not.
+TEST_F(HttpServerTest, GivesClientsThatAskTogetherTheSameWholePage) {
+  std::vector<Instance> aisles;
+  for (int number = 0; number < 10'000; ++number) {
+    aisles.push_back(*shop_.create_instance("aisle number " + std::to_string(number)));
+  }
+  start();
+  const std::string expected = exposition::counters_of(get("/metrics").body);
+  std::vector<std::future<HttpAnswer>> clients;
+  for (int number = 0; number < 8; ++number) {
+    clients.push_back(std::async(std::launch::async, [this] { return get("/metrics"); }));
+  }
+  for (auto& client : clients) {
+    const HttpAnswer answer = client.get();
+    EXPECT_TRUE(answer.is_whole);
+    EXPECT_EQ(exposition::counters_of(answer.body), expected);
+  }
 }
 
 std::size_t resident_bytes() {

@@ -226,7 +226,8 @@ TEST_F(HttpServerTest, GivesOneSnapshotToAllRequestsThatWaitedForIt) {
   std::promise<void> all_answered;
   std::vector<std::shared_ptr<const exposition::Snapshot>> snapshots;
   const auto ask = [&] {
-    service.ask([&](std::shared_ptr<const exposition::Snapshot> snapshot) {
+    service.ask([&](std::shared_ptr<const exposition::Snapshot> snapshot, std::size_t count) {
+      EXPECT_EQ(count, snapshots.empty() ? 1U : 5U);
       snapshots.push_back(std::move(snapshot));
       if (snapshots.size() == 6) all_answered.set_value();
     });

@@ -15,6 +15,8 @@ namespace meterbank::agent {
 class Body {
  public:
   virtual ~Body() = default;
+  // Read again: there is more, but none of it now.
+  static constexpr std::size_t kLater = ~std::size_t{0};
   // Fills `out` with up to `bytes`. 0: the end. May throw std::bad_alloc.
   virtual std::size_t read(char* out, std::size_t bytes) = 0;
   // Bytes of the page so far, before compression.

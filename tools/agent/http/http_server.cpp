@@ -2,6 +2,7 @@
 #include "agent/http/http_server.hpp"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 
@@ -17,6 +18,7 @@
 #include "agent/http/deadlines.hpp"
 #include "agent/http/negotiation.hpp"
 #include "agent/http/page_request.hpp"
+#include "agent/http/shared_page.hpp"
 #include "agent/pages/schema_page.hpp"
 
 namespace meterbank::agent {
@@ -79,14 +81,14 @@ struct HttpServer::State {
     exposition::PageFormat format{};
     Encoding encoding{};
     std::shared_ptr<const exposition::Snapshot> snapshot;  // null: there was no memory for it
-    std::unique_ptr<exposition::PageWriter> page;
+    std::string asked_for;                                 // equal in requests for the same bytes
     bool has_asked = false;
     bool is_page = false;
     std::unique_ptr<Body> body;
 
     // Called in the thread that takes snapshots, because selecting the rows of a page may take
     // long.
-    void take(std::shared_ptr<const exposition::Snapshot> taken) noexcept;
+    void take(std::shared_ptr<const exposition::Snapshot> taken, std::size_t requests) noexcept;
   };
 
   State(ServerOptions server_options, SnapshotService& snapshots, PageCounts& page_counts)
@@ -126,6 +128,7 @@ struct HttpServer::State {
   SnapshotService& service;
   PageCounts& counts;
   Deadlines deadlines;
+  SharedPages shared_pages;  // of the thread that takes snapshots
   // Of the server's thread alone.
   unsigned pages = 0;  // being written now
   unsigned connections = 0;
@@ -149,6 +152,16 @@ Parameters parameters_of(MHD_Connection* connection) {
       },
       &parameters);
   return parameters;
+}
+
+std::string text_of(Path path, const Parameters& parameters, exposition::PageFormat format,
+                    Encoding encoding) {
+  std::string text = fmt::format("{} {} {}", static_cast<unsigned>(path),
+                                 static_cast<unsigned>(format), static_cast<unsigned>(encoding));
+  for (const auto& [name, value] : parameters) {
+    text += fmt::format(" {}:{}={}:{}", name.size(), name, value.size(), value);
+  }
+  return text;
 }
 
 std::optional<Answer> answer_at_once(std::string_view path, std::string_view method) {
@@ -214,7 +227,8 @@ MHD_Result HttpServer::State::begin(MHD_Connection* connection, std::string_view
   request->answer = answer_at_once(path, method);
   if (!request->answer) {
     request->path = path_of(path);
-    auto parsed = parse_page_request(parameters_of(connection));
+    const Parameters parameters = parameters_of(connection);
+    auto parsed = parse_page_request(parameters);
     if (parsed) {
       const bool is_of_host = request->path == Path::kHostMetrics;
       request->options = std::move(*parsed);
@@ -225,6 +239,7 @@ MHD_Result HttpServer::State::begin(MHD_Connection* connection, std::string_view
     }
     request->format = choose_format(header(connection, MHD_HTTP_HEADER_ACCEPT));
     request->encoding = encoding_for(connection);
+    request->asked_for = text_of(request->path, parameters, request->format, request->encoding);
   }
   *context = request.release();
   return MHD_YES;
@@ -246,10 +261,11 @@ MHD_Result HttpServer::State::go_on(Request& request) {
       counts.page_begun();
     }
     MHD_suspend_connection(request.connection);
-    service.ask([&request](std::shared_ptr<const exposition::Snapshot> snapshot) {
-      request.take(std::move(snapshot));
-      MHD_resume_connection(request.connection);
-    });
+    service.ask(
+        [&request](std::shared_ptr<const exposition::Snapshot> snapshot, std::size_t requests) {
+          request.take(std::move(snapshot), requests);
+          MHD_resume_connection(request.connection);
+        });
     return MHD_YES;
   }
   if (request.snapshot == nullptr) {
@@ -267,10 +283,17 @@ MHD_Result HttpServer::State::go_on(Request& request) {
   }
 }
 
-void HttpServer::State::Request::take(std::shared_ptr<const exposition::Snapshot> taken) noexcept {
+void HttpServer::State::Request::take(std::shared_ptr<const exposition::Snapshot> taken,
+                                      std::size_t requests) noexcept {
   if (taken == nullptr) return;
   try {
-    if (is_page) page = exposition::make_page_writer(format, taken, std::move(options));
+    if (is_page) {
+      const auto make = [taken, shown = std::move(options), as = format, by = encoding] {
+        return make_body(exposition::make_page_writer(as, taken, shown), by);
+      };
+      const std::uint64_t taken_ns = taken->sample.time.monotonic_ns;
+      body = requests == 1 ? make() : state->shared_pages.join(taken_ns, asked_for, make);
+    }
     snapshot = std::move(taken);
   } catch (const std::bad_alloc&) {
     // Without a snapshot the client is told to try again.
@@ -278,7 +301,6 @@ void HttpServer::State::Request::take(std::shared_ptr<const exposition::Snapshot
 }
 
 MHD_Result HttpServer::State::answer_page(Request& request) {
-  request.body = make_body(std::move(request.page), request.encoding);
   MHD_Response* const response = MHD_create_response_from_callback(
       MHD_SIZE_UNKNOWN, kReadBytes, &State::on_read, &request, nullptr);
   if (response == nullptr) throw std::bad_alloc();
@@ -301,6 +323,7 @@ ssize_t HttpServer::State::on_read(void* cls, std::uint64_t /*position*/, char* 
   try {
     const std::size_t read = request.body->read(out, bytes);
     if (read == 0) return MHD_CONTENT_READER_END_OF_STREAM;
+    if (read == Body::kLater) return 0;
     request.state->counts.sent(read);
     return static_cast<ssize_t>(read);
   } catch (const std::bad_alloc&) {

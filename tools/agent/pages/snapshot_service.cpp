@@ -22,7 +22,7 @@ void SnapshotService::ask(Ready ready) {
       return;
     }
   }
-  ready(nullptr);
+  ready(nullptr, 1);
 }
 
 void SnapshotService::use(exposition::Snapshots snapshots) {
@@ -37,7 +37,7 @@ void SnapshotService::stop() {
     asked_.notify_one();
   }
   if (thread_.joinable()) thread_.join();
-  for (const Ready& ready : std::exchange(waiting_, {})) ready(nullptr);
+  for (const Ready& ready : std::exchange(waiting_, {})) ready(nullptr, 1);
 }
 
 void SnapshotService::run() {
@@ -46,6 +46,7 @@ void SnapshotService::run() {
     {
       std::unique_lock lock(mutex_);
       asked_.wait(lock, [this] { return is_stopped_ || !waiting_.empty(); });
+      asked_.wait_for(lock, kGather, [this] { return is_stopped_; });
       if (is_stopped_) return;
       requests.swap(waiting_);
       if (next_) snapshots_ = *std::exchange(next_, std::nullopt);
@@ -58,7 +59,7 @@ void SnapshotService::run() {
       // The requests are told, and the next ones try again.
     }
     taken_(clock_ns(CLOCK_MONOTONIC) - begin, requests.size());
-    for (const Ready& ready : requests) ready(snapshot);
+    for (const Ready& ready : requests) ready(snapshot, requests.size());
   }
 }
 

@@ -2,10 +2,12 @@
 //
 // Takes snapshots in a thread of its own, so that a provider that answers late delays the pages
 // that wait for it and nothing else. Requests that wait at the same time get the same snapshot, and
-// never one that was begun before they came.
+// never one that was begun before they came: it is begun kGather after the first of them.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,11 +22,14 @@ namespace meterbank::agent {
 
 class SnapshotService {
  public:
-  // Null: there was no memory for one, or the service has ended. Called in the service's thread, or
-  // in that of the caller of stop(); must not throw.
-  using Ready = std::function<void(std::shared_ptr<const exposition::Snapshot>)>;
+  // Null: there was no memory for one, or the service has ended. `requests`: how many get the same
+  // snapshot. Called in the service's thread, or in that of the caller of stop(); must not throw.
+  using Ready =
+      std::function<void(std::shared_ptr<const exposition::Snapshot>, std::size_t requests)>;
   // Called behind each snapshot with what it took, in ns, and how many requests get it.
   using Taken = std::function<void(std::uint64_t duration_ns, std::size_t requests)>;
+
+  static constexpr std::chrono::microseconds kGather{500};
 
   SnapshotService(exposition::Snapshots snapshots, Taken taken);
   ~SnapshotService();

@@ -44,7 +44,11 @@ Result<Receivers::Receiver> Receivers::start(const push::ReceiverOptions& option
   Receiver receiver{options, counts_.add(options.name), nullptr};
   auto pusher = push::Pusher::start(
       options,
-      [&snapshots = snapshots_](push::Pusher::Ready ready) { snapshots.ask(std::move(ready)); },
+      [&snapshots = snapshots_](push::Pusher::Ready ready) {
+        snapshots.ask(
+            [ready = std::move(ready)](std::shared_ptr<const exposition::Snapshot> snapshot,
+                                       std::size_t /*requests*/) { ready(std::move(snapshot)); });
+      },
       *receiver.events, report_);
   if (!pusher) return tl::make_unexpected(pusher.error());
   receiver.pusher = std::move(*pusher);
