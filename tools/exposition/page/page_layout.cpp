@@ -178,7 +178,8 @@ std::size_t LayoutBuilder::provider_of(const ProviderView& provider) {
     layout_.providers.push_back(
         {clean_text(provider.name), provider.segment_id, provider.named_pid(), provider.uid,
          provider.created_realtime_ns, clean_text(provider.outside.container),
-         clean_text(provider.outside.pod), clean_text(provider.outside.unit)});
+         clean_text(provider.outside.pod), clean_text(provider.outside.unit), provider.pid_here,
+         provider.start_time});
   }
   return layout_.providers.size() - 1;
 }

@@ -29,6 +29,18 @@ void append_attribute(std::string& message, Tag tag, std::string_view key, std::
   append(message, tag, key, any);
 }
 
+void append_attribute(std::string& message, Tag tag, std::string_view key, bool value) {
+  std::string any;
+  protozero::pbf_builder<AnyValue>(any).add_bool(AnyValue::kBool, value);
+  append(message, tag, key, any);
+}
+
+void append_attribute(std::string& message, Tag tag, std::string_view key, double value) {
+  std::string any;
+  protozero::pbf_builder<AnyValue>(any).add_double(AnyValue::kDouble, value);
+  append(message, tag, key, any);
+}
+
 exposition::RowBytes encode_attributes(const exposition::RowBlock& block, Tag tag) {
   exposition::RowBytes rows;
   std::string common;

@@ -69,18 +69,25 @@ OtlpEncoder::OtlpEncoder(std::vector<Label> attributes, std::size_t batch_bytes)
       own_resource_(encode_own_resource(attributes_)),
       scope_(encode_scope()) {}
 
+void OtlpEncoder::use(const exposition::Snapshot& snapshot) {
+  const bool is_new = snapshot.layout != layout_;
+  if (is_new) use(snapshot.layout);
+  const bool has_changed = contexts_.look(layout_->providers, snapshot.sample.time.monotonic_ns);
+  if (!is_new && !has_changed) return;
+  for (std::size_t index = 0; index < providers_.size(); ++index) {
+    const exposition::PageProvider& provider = layout_->providers[index];
+    providers_[index].resource = encode_resource(provider, contexts_.of(provider), attributes_);
+  }
+}
+
 // The parts of a family that one provider has lie side by side, because blocks do.
 void OtlpEncoder::use(const std::shared_ptr<const exposition::PageLayout>& layout) {
-  if (layout == layout_) return;
   layout_ = layout;
   selection_ = std::make_unique<exposition::RowSelection>(*layout, exposition::PageOptions());
   blocks_.clear();
   blocks_.resize(layout->blocks.size());
   providers_.clear();
   providers_.resize(layout->providers.size());
-  for (std::size_t index = 0; index < providers_.size(); ++index) {
-    providers_[index].resource = encode_resource(layout->providers[index], attributes_);
-  }
   for (const PageFamily& family : layout->families) {
     const std::span<const FamilyPart> parts = family.parts;
     for (std::size_t begin = 0, end = 0; begin < parts.size(); begin = end) {
@@ -92,7 +99,7 @@ void OtlpEncoder::use(const std::shared_ptr<const exposition::PageLayout>& layou
 }
 
 void OtlpEncoder::encode(const exposition::Snapshot& snapshot, const Take& take) {
-  use(snapshot.layout);
+  use(snapshot);
   take_ = &take;
   points_.clear();
   metrics_.clear();

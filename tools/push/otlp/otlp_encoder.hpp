@@ -23,6 +23,7 @@
 #include "exposition/page/row_walk.hpp"
 #include "push/batch/batch.hpp"
 #include "push/otlp/attributes.hpp"
+#include "push/otlp/process_context.hpp"
 
 namespace meterbank::push::otlp {
 
@@ -48,6 +49,7 @@ class OtlpEncoder final : public SnapshotEncoder {
     exposition::RowBytes number, histogram;  // made when first needed
   };
 
+  void use(const exposition::Snapshot& snapshot);
   void use(const std::shared_ptr<const exposition::PageLayout>& layout);
   void encode_metric(const exposition::Snapshot& snapshot, const ProviderMetric& metric);
   void append_point(const exposition::RowWalk& walk);
@@ -69,6 +71,7 @@ class OtlpEncoder final : public SnapshotEncoder {
   const std::vector<exposition::Label> attributes_;
   const std::size_t batch_bytes_;
   std::string own_resource_, scope_;
+  ProcessContexts contexts_;
   // Of the layout that was used last.
   std::shared_ptr<const exposition::PageLayout> layout_;
   std::unique_ptr<exposition::RowSelection> selection_;

@@ -50,7 +50,7 @@ enum class HistogramPoint : Tag {
 enum class Buckets : Tag { kOffset = 1, kCounts = 2 };
 enum class SummaryPoint : Tag { kStart = 2, kTime = 3, kCount = 4, kSum = 5, kAttributes = 7 };
 enum class KeyValue : Tag { kKey = 1, kValue = 2 };
-enum class AnyValue : Tag { kString = 1, kInt = 3 };
+enum class AnyValue : Tag { kString = 1, kBool = 2, kInt = 3, kDouble = 4 };
 enum class Response : Tag { kPartialSuccess = 1 };  // ExportMetricsServiceResponse
 enum class PartialSuccessField : Tag { kRejectedPoints = 1, kMessage = 2 };
 

@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
+#include <variant>
 
 #include "meterbank/base/guid.hpp"
 #include "meterbank/base/machine_name.hpp"
@@ -27,7 +30,12 @@ class ResourceWriter {
     const bool is_replaced =
         std::any_of(more_.begin(), more_.end(),
                     [key](const exposition::Label& label) { return label.name == key; });
-    if (!is_replaced) append_attribute(resource_, kTag, key, value);
+    if (is_replaced) return;
+    if constexpr (std::is_convertible_v<const Value&, std::string_view>) {
+      append_attribute(resource_, kTag, key, std::string_view(value));
+    } else {
+      append_attribute(resource_, kTag, key, value);
+    }
   }
   void add_if_known(std::string_view key, const std::string& value) {
     if (!value.empty()) add(key, std::string_view(value));
@@ -45,6 +53,14 @@ class ResourceWriter {
   std::string resource_;
 };
 
+// Facts that a process is not asked about. The name of the provider is ours as well.
+bool is_of_kernel(std::string_view key) noexcept {
+  constexpr std::array<std::string_view, 7> kKeys = {
+      "process.pid", "process.user.id", "host.name",         "container.id",
+      "k8s.pod.uid", "systemd.unit",    "meterbank.provider"};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
 // The same for each look at one provider, another one for each provider there is or was.
 std::string instance_id_of(const exposition::PageProvider& provider) {
   const std::string life = fmt::format("{} {} {} {}", provider.name, provider.pid,
@@ -56,10 +72,22 @@ std::string instance_id_of(const exposition::PageProvider& provider) {
 }  // namespace
 
 std::string encode_resource(const exposition::PageProvider& provider,
+                            const std::vector<Attribute>& context,
                             const std::vector<exposition::Label>& more) {
+  const auto says = [&context](std::string_view key) {
+    return std::any_of(context.begin(), context.end(),
+                       [key](const Attribute& attribute) { return attribute.key == key; });
+  };
   ResourceWriter resource(more);
-  resource.add("service.name", std::string_view(provider.name));
-  resource.add("service.instance.id", std::string_view(instance_id_of(provider)));
+  const bool has_name = says("service.name");
+  resource.add(has_name ? "meterbank.provider" : "service.name", std::string_view(provider.name));
+  if (!says("service.instance.id")) {
+    resource.add("service.instance.id", std::string_view(instance_id_of(provider)));
+  }
+  for (const Attribute& attribute : context) {
+    if (is_of_kernel(attribute.key)) continue;
+    std::visit([&](const auto& value) { resource.add(attribute.key, value); }, attribute.value);
+  }
   resource.add("process.pid", std::int64_t{provider.pid});
   resource.add("process.user.id", std::int64_t{provider.uid});
   resource.add_if_known("container.id", provider.container);

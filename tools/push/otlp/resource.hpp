@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "exposition/page/page_layout.hpp"
+#include "push/otlp/process_context.hpp"
 
 namespace meterbank::push::otlp {
 
@@ -17,8 +18,11 @@ namespace meterbank::push::otlp {
 //   host.name             of this machine
 //   container.id, k8s.pod.uid, systemd.unit   as the kernel knows them; missing if there are none
 //
-// then `more`, an attribute of which takes the place of one of these.
+// then what its process says of itself (`context`), which takes the place of the first two but not
+// of what the kernel knows; where that names the service, the provider is `meterbank.provider`.
+// Then `more`, an attribute of which takes the place of any of these.
 [[nodiscard]] std::string encode_resource(const exposition::PageProvider& provider,
+                                          const std::vector<Attribute>& context,
                                           const std::vector<exposition::Label>& more);
 // Of the agent itself, for metrics that no provider has published.
 [[nodiscard]] std::string encode_own_resource(const std::vector<exposition::Label>& more);
