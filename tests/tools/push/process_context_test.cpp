@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -77,10 +78,13 @@ class PublishedContext {
     put(24, payload_.data());
     put(16, time);
   }
-  void change_to(std::string payload, std::uint64_t time) {
-    put(16, std::uint64_t{0});
-    payload_ = std::move(payload);
-    publish(time);
+  // In its place, where a reader may be at work.
+  void change_to(const std::string& payload, std::uint64_t time) {
+    std::atomic_ref<std::uint64_t> published(*reinterpret_cast<std::uint64_t*>(base_ + 16));
+    // seq_cst, as the OTEP asks: readers in other processes see the change begin, then the bytes.
+    published.exchange(0, std::memory_order_seq_cst);
+    payload_.assign(payload);
+    published.exchange(time, std::memory_order_seq_cst);  // seq_cst: behind the bytes
   }
   char* base() { return base_; }
 
@@ -128,20 +132,31 @@ TEST(ProcessContext, IsNotReadWhileItIsBeingChanged) {
 }
 
 TEST(ProcessContext, IsNeverAMixOfTwoThatFollowEachOther) {
-  PublishedContext context(payload_of("orders"));
+  std::array<std::string, 2> payloads;
+  for (int number = 0; number < 100; ++number) {
+    for (const std::size_t which : {0U, 1U}) {
+      append_attribute(payloads[which], kTag, std::to_string(number),
+                       std::string_view(std::string(500, which == 0 ? 'a' : 'b')));
+    }
+  }
+  PublishedContext context(payloads[0]);
   std::atomic<bool> stop{false};
   std::thread writer([&] {
     // relaxed: a late look at the flag costs one more change
     for (std::uint64_t time = 2; !stop.load(std::memory_order_relaxed); ++time) {
-      context.change_to(time % 2 == 0 ? std::string(300, '\1') : payload_of("orders"), time);
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      context.change_to(payloads[time % 2], time);
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
   });
-  for (int whole = 0; whole < 100;) {
+  for (int whole = 0; whole < 500;) {
     const std::vector<Attribute> attributes = read_own();
     if (attributes.empty()) continue;
-    EXPECT_EQ(attributes, kExpected);
     ++whole;
+    const bool is_one =
+        std::all_of(attributes.begin(), attributes.end(),
+                    [&](const Attribute& each) { return each.value == attributes.front().value; });
+    EXPECT_TRUE(is_one);
+    if (!is_one) break;
   }
   stop.store(true, std::memory_order_relaxed);  // relaxed: join() orders everything else
   writer.join();
