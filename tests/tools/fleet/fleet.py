@@ -4,6 +4,7 @@
 Each node has a runtime directory of its own; all of them belong to meterbank_simulated_nodes.
 """
 
+import collections
 import contextlib
 import json
 import math
@@ -22,6 +23,7 @@ ORDERS_OF_A_VENUE = 100
 VENUES = ("eu", "us")
 # They have 2 % of all orders, so the slowest 1 % is theirs, and each of them matters to it.
 SLOW_NODES = (98, 99)
+LINES_MAX = 120  # one a second
 NUMBERS = ("accepted", "rejected", "bytes_received", "queue_depth")
 
 # Scale 4 in tools/cli/publish/demo_orders.toml: each bucket ends 2^(1/16) times as far as it begins.
@@ -87,6 +89,27 @@ class Fleet:
     def raw_of_all(self):
         return {(name, *key): value for node, name in enumerate(self.names)
                 for key, value in self.raw(node).items()}
+
+    def lines_of(self, stack, orders):
+        """What `meterbank get` prints of each node while these orders are taken: a line for each second."""
+        readers = [stack.enter_context(running(
+            [self.command_line, "get", "-n", "0", "-i", "1s", "-f", "jsonl", "--hist", "-p", "none",
+             "--json-int=string", "--dir", self.directory(node), "demo_orders/*"],
+            stdout=subprocess.PIPE, text=True)) for node in range(NODES)]
+        lines = [[reader.stdout.readline()] for reader in readers]
+        self.take(orders)
+        expected = collections.Counter(node for node, _, _ in orders)
+        for node, reader in enumerate(readers):
+            recorded = 0
+            while recorded < expected[node]:
+                check(len(lines[node]) < LINES_MAX, f"{self.names[node]} shows its orders in time")
+                lines[node].append(reader.stdout.readline())
+                recorded += sum(int(row["distribution"]["count"])
+                                for row in json.loads(lines[node][-1])["samples"]
+                                if "distribution" in row and row["status"] == "ok")
+            check(recorded == expected[node], f"{recorded} orders of {self.names[node]}")
+            reader.kill()
+        return lines
 
     def start_agents(self, stack, agent):
         """An agent for each node, on a port of its own; their addresses."""
