@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A provider of COUNTERS counters, of which each changes once in PERIOD_MS by a number that differs
-// from one to the next, until standard input ends. bench/fleet_cost.py measures the agent beside
-// it.
+// from one to the next, until standard input ends. Each of HISTOGRAMS distributions gets 100 values
+// in that time. agent_cost.py and receiver_cost.py measure what is beside it.
 //
-// usage: meterbank_moving_counters COUNTERS PERIOD_MS
+// usage: meterbank_moving_counters COUNTERS PERIOD_MS [HISTOGRAMS]
+#include <poll.h>
+
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <iostream>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
-
-#include <poll.h>
 
 #include "meterbank/publisher.hpp"
 
@@ -43,6 +45,18 @@ constexpr meterbank::CountersetSpec kMoving{.name = "Moving Counters",
                                             .many = true,
                                             .counters = kSpecs};
 
+constexpr std::array kLatency{
+    meterbank::CounterSpec{.id = 1,
+                           .name = "Latency",
+                           .symbol = "latency",
+                           .unit = "s",
+                           .form = meterbank::ValueForm::kDistribution,
+                           .buckets = {.scale = 3, .least = 1e-6, .most = 10}}};
+constexpr meterbank::CountersetSpec kDistributions{.name = "Moving Distributions",
+                                                   .symbol = "moving_distributions",
+                                                   .label = "route",
+                                                   .counters = kLatency};
+
 bool has_ended(std::chrono::milliseconds wait) {
   pollfd input{.fd = 0, .events = POLLIN, .revents = 0};
   return ::poll(&input, 1, static_cast<int>(wait.count())) > 0;
@@ -56,7 +70,9 @@ std::uint64_t next(std::uint64_t& state) noexcept {
   return state;
 }
 
-void move_all(std::vector<meterbank::Instance>& rows, std::uint64_t& random) {
+using Rows = std::vector<meterbank::Instance>;
+
+void move_counters(Rows& rows, std::uint64_t& random) {
   for (meterbank::Instance& row : rows) {
     row.update([&](meterbank::Values& values) noexcept {
       for (std::size_t counter = 0; counter + 1 < kCounters; ++counter) {
@@ -67,34 +83,59 @@ void move_all(std::vector<meterbank::Instance>& rows, std::uint64_t& random) {
   }
 }
 
+// Most values within a factor of two of 40 us to 4 ms, one in 64 ten times as large.
+void move_distributions(Rows& rows, std::uint64_t& random) {
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const double usual = 40e-6 * static_cast<double>(1 + row % 100);
+    meterbank::Recorder recorder = rows[row].recorder(0U);
+    for (unsigned value = 0; value < 100; ++value) {
+      const double spread = std::exp2(static_cast<double>(next(random) % 2048) / 1024 +
+                                      static_cast<double>(next(random) % 2048) / 1024 - 2);
+      recorder.record(usual * spread * (next(random) % 64 == 0 ? 10 : 1));
+    }
+  }
+}
+
+template <typename T>
+T must(meterbank::Result<T> result) {
+  if (!result) {
+    std::cerr << "meterbank_moving_counters: " << result.error().message() << '\n';
+    std::exit(3);
+  }
+  return std::move(*result);
+}
+
+Rows make_rows(meterbank::Provider& provider, const meterbank::CountersetSpec& spec,
+               std::size_t count) {
+  const meterbank::Registration set = must(provider.add(spec));
+  Rows rows;
+  for (std::size_t row = 0; row < count; ++row) {
+    rows.push_back(must(set.create_instance("/api/route/" + std::to_string(row))));
+  }
+  return rows;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::cerr << "usage: meterbank_moving_counters COUNTERS PERIOD_MS\n";
+  if (argc < 3 || argc > 4) {
+    std::cerr << "usage: meterbank_moving_counters COUNTERS PERIOD_MS [HISTOGRAMS]\n";
     return 2;
   }
-  const auto rows = static_cast<std::uint32_t>(std::stoul(argv[1]) / kCounters);
+  const std::size_t counters = std::stoul(argv[1]) / kCounters;
+  const std::size_t histograms = argc == 4 ? std::stoul(argv[3]) : 0;
   const std::chrono::milliseconds period(std::stoul(argv[2]));
-  auto provider = meterbank::Provider::create(
-      {.name = "moving", .bytes_max = std::uint64_t{2} << 30, .instances_max = rows + 1});
-  if (!provider) {
-    std::cerr << provider.error().message() << '\n';
-    return 3;
-  }
-  const auto set = provider->add(kMoving);
-  std::vector<meterbank::Instance> instances;
-  for (std::uint32_t row = 0; row < rows; ++row) {
-    auto instance = set->create_instance("/api/route/" + std::to_string(row));
-    if (!instance) {
-      std::cerr << instance.error().message() << '\n';
-      return 3;
-    }
-    instances.push_back(std::move(*instance));
-  }
+  meterbank::Provider provider = must(meterbank::Provider::create(
+      {.name = "moving", .bytes_max = std::uint64_t{2} << 30, .instances_max = 3'000'000}));
+  Rows rows = make_rows(provider, kMoving, counters);
+  Rows distributions = make_rows(provider, kDistributions, histograms);
   std::uint64_t random = 88'172'645'463'325'252U;
-  move_all(instances, random);
+  const auto move_all = [&] {
+    move_counters(rows, random);
+    move_distributions(distributions, random);
+  };
+  move_all();
   std::cout << "ready" << std::endl;
-  while (!has_ended(period)) move_all(instances, random);
+  while (!has_ended(period)) move_all();
   return 0;
 }

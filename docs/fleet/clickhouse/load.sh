@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Loads lines of `meterbank get` from standard input as they come: one INSERT for each sample.
 #
 # usage: meterbank get -n 0 -i 10s -f jsonl --hist -p none --json-int=string | load.sh [OPTION...]

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The 99th percentile of all nodes over the last five minutes. The bounds of buckets are the same on every node,
 -- so buckets are added first, and the percentile is that of the sum. It is taken in the middle of its bucket, where
 -- the error is the same on both sides: at most `error` of `meterbank get -f json`, 2.2 % at scale 4.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Lines of `meterbank get -f jsonl --hist --json-int=string` as rows of schema.sql. The node is that of the
 # environment (NODE), or the key of a record that kcat -J prints.
 (if has("payload") then {node: .key, sample: (.payload | fromjson)} else {node: env.NODE, sample: .} end)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Rows of `meterbank get`, as rows.jq writes them. This works from version 18.16 of ClickHouse on, which has no
 -- codecs and no DateTime64. Newer versions store less with LowCardinality(String) for the columns of type String
 -- but `raw` and `text`, and with CODEC(Delta, ZSTD) for `time`.

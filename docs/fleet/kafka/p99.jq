@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The 99th percentile of all nodes, from records as kcat -J prints them: buckets are added first, and the
 # percentile is taken in the middle of its bucket.
 def buckets: .distribution

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Sends each line of standard input as a record of the topic meterbank.samples, with the node as its key.
 #
 # usage: meterbank get -n 0 -i 10s -f jsonl --hist -p none --json-int=string | produce.sh -b BROKER [OPTION...]

@@ -139,6 +139,7 @@ def check_wrong(estimate, values, what, width=WIDTH):
     """The control: a wrong way to the percentile is outside of the bound."""
     check(not is_within(estimate, values, width=width),
           f"the control '{what}' is found: {estimate}")
+    print(f"  control, {what}: {estimate:.6g} s")
 
 
 def through(address):
