@@ -43,8 +43,9 @@ class ClickHouse:
         config = os.path.join(folder, "config.xml")
         with open(config, "w", encoding="utf-8") as file:
             file.write(CONFIG.format(port=self.port, folder=folder))
-        stack.enter_context(running([SERVER, f"--config-file={config}"], cwd=folder,
-                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        self.process = stack.enter_context(running(
+            [SERVER, f"--config-file={config}"], cwd=folder, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL))
         wait_for("ClickHouse", lambda: self.run("SELECT 1") == "1\n")
 
     def run(self, statement, data=None):

@@ -82,7 +82,7 @@ def check_rule(port, fleet):
     wait_for(f"recorded percentile from {least} to {most}", lambda: least < (
         number(port, "fleet:demo_orders_latency_seconds:p99_5m") or 0) < most)
     rules = json.loads(fetch(f"http://127.0.0.1:{port}/api/v1/rules"))["data"]["groups"][0]["rules"]
-    check(len(rules) == 6 and all(rule["health"] == "ok" for rule in rules),
+    check(len(rules) == 5 and all(rule["health"] == "ok" for rule in rules),
           f"the rules are evaluated: {rules}")
     check(all(rule.get("state") != "firing" for rule in rules), f"no alert fires: {rules}")
 
