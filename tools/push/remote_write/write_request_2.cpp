@@ -5,6 +5,7 @@
 #include <protozero/varint.hpp>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "push/remote_write/value_messages.hpp"
 #include "push/remote_write/versions.hpp"
@@ -27,22 +28,25 @@ class WriteRequest2 final : public WriteRequest {
     labels_.assign(labels.begin(), labels.end());
     row_.clear();
     for (const LabelView& label : labels_) append_refs(row_, label);
+    place_ = 0;
   }
 
   void add_sample(const FamilyFacts& family, std::string_view series, std::optional<LabelView> more,
                   double value, const SeriesTimes& times) override {
-    begin_series(series, more);
+    const Described& described = describe(family, series);
+    begin_series(described, more);
     append_sample(series_, static_cast<Tag>(TimeSeries2::kSamples), value, times, Starts::kYes);
-    end_series(family);
+    end_series(described);
   }
 
   void add_histogram(const FamilyFacts& family, const Distribution& distribution,
                      const exposition::NativeHistogram& buckets,
                      const SeriesTimes& times) override {
-    begin_series(family.name, std::nullopt);
+    const Described& described = describe(family, family.name);
+    begin_series(described, std::nullopt);
     append_histogram(series_, static_cast<Tag>(TimeSeries2::kHistograms), distribution, buckets,
                      times, Starts::kYes);
-    end_series(family);
+    end_series(described);
   }
 
   [[nodiscard]] std::size_t bytes() const noexcept override {
@@ -57,7 +61,17 @@ class WriteRequest2 final : public WriteRequest {
   }
 
  private:
+  // What a series says besides the labels of its row and its value.
+  struct Described {
+    exposition::FamilyType type = exposition::FamilyType::kGauge;
+    std::string series, help, unit;
+    std::string name_refs;  // the label __name__
+    std::string metadata;   // as a field of the series
+  };
+
   void begin() {
+    described_.clear();
+    place_ = 0;
     refs_.clear();
     symbols_.clear();
     all_series_.clear();
@@ -78,32 +92,58 @@ class WriteRequest2 final : public WriteRequest {
     protozero::add_varint_to_buffer(&refs, ref_of(label.value));
   }
 
-  void begin_series(std::string_view series, std::optional<LabelView> more) {
-    series_.clear();
-    label_refs_.clear();
-    append_refs(label_refs_, {"__name__", series});
-    if (more) {
-      for (const LabelView& label : with_label(labels_, *more)) append_refs(label_refs_, label);
-    } else {
-      label_refs_ += row_;
-    }
-    protozero::pbf_builder<TimeSeries2>(series_).add_bytes(TimeSeries2::kLabelRefs, label_refs_);
+  // Rows of one set have the same series in the same order, so what was said of the series at this
+  // place of the last row is mostly that of this one.
+  const Described& describe(const FamilyFacts& family, std::string_view series) {
+    if (place_ == described_.size()) described_.emplace_back();
+    Described& described = described_[place_++];
+    const bool is_known = !described.metadata.empty() && described.type == family.type &&
+                          described.series == series && described.help == family.help &&
+                          described.unit == family.unit;
+    if (is_known) return described;
+    described.metadata.clear();  // until all of it is known
+    described.type = family.type;
+    described.series = series;
+    described.help = family.help;
+    described.unit = family.unit;
+    described.name_refs.clear();
+    append_refs(described.name_refs, {"__name__", series});
+    std::string metadata;
+    append_metadata(metadata, family);
+    described.metadata = std::move(metadata);
+    return described;
   }
 
-  void end_series(const FamilyFacts& family) {
-    {
-      protozero::pbf_builder<TimeSeries2> series(series_);
-      protozero::pbf_builder<Metadata2> metadata(series, TimeSeries2::kMetadata);
-      metadata.add_enum(Metadata2::kType, static_cast<std::int32_t>(type_of(family.type)));
-      metadata.add_uint32(Metadata2::kHelpRef, ref_of(family.help));
-      if (!family.unit.empty()) metadata.add_uint32(Metadata2::kUnitRef, ref_of(family.unit));
+  void append_metadata(std::string& series, const FamilyFacts& family) {
+    protozero::pbf_builder<TimeSeries2> builder(series);
+    protozero::pbf_builder<Metadata2> metadata(builder, TimeSeries2::kMetadata);
+    metadata.add_enum(Metadata2::kType, static_cast<std::int32_t>(type_of(family.type)));
+    metadata.add_uint32(Metadata2::kHelpRef, ref_of(family.help));
+    if (!family.unit.empty()) metadata.add_uint32(Metadata2::kUnitRef, ref_of(family.unit));
+  }
+
+  void begin_series(const Described& described, std::optional<LabelView> more) {
+    series_.clear();
+    protozero::pbf_builder<TimeSeries2> builder(series_);
+    if (!more) {
+      builder.add_bytes_vectored(TimeSeries2::kLabelRefs, described.name_refs, row_);
+      return;
     }
-    protozero::pbf_builder<Request2>(all_series_).add_message(Request2::kTimeSeries, series_);
+    label_refs_ = described.name_refs;
+    for (const LabelView& label : with_label(labels_, *more)) append_refs(label_refs_, label);
+    builder.add_bytes(TimeSeries2::kLabelRefs, label_refs_);
+  }
+
+  void end_series(const Described& described) {
+    protozero::pbf_builder<Request2>(all_series_)
+        .add_bytes_vectored(Request2::kTimeSeries, series_, described.metadata);
   }
 
   std::vector<LabelView> labels_;  // of the row
   std::string row_;                // the same as numbers of texts
   std::string label_refs_, series_;
+  std::vector<Described> described_;  // of the places in a row; their numbers are of this request
+  std::size_t place_ = 0;             // of the next series in the row
   std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> refs_;
   std::string symbols_, all_series_;  // both as fields of the request
 };
