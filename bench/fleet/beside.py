@@ -107,6 +107,7 @@ class Sink:
                 pass
 
         server = stack.enter_context(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler))
+        server.handle_error = lambda *_: None  # an agent that ends breaks its connection off
         threading.Thread(target=server.serve_forever, daemon=True).start()
         stack.callback(server.shutdown)
         self.url = f"http://127.0.0.1:{server.server_port}/write"
