@@ -12,7 +12,7 @@
 # OUTPUTS is one or several of these, by default cpp; `output=name` gives the file another name. Of
 # a manifest orders.toml (or orders.man) are made
 #   cpp orders.hpp   c orders.h   code orders_counters.h   symbols orders_symbols.h   resources orders.rc
-#   man orders.7     markdown orders.md
+#   man orders.7     markdown orders.md   rules orders.rules.yml   dashboard orders.dashboard.json
 # in DESTINATION, by default generated/ in the current build folder. With PUBLIC, those that link
 # `target` can include them too; an interface library always shares them.
 #
@@ -21,7 +21,8 @@
 
 # What the files of `stem` are called, "output=name" for each of `outputs`.
 function(meterbank_name_outputs result stem outputs)
-  set(names cpp=.hpp c=.h code=_counters.h symbols=_symbols.h resources=.rc man=.7 markdown=.md)
+  set(names cpp=.hpp c=.h code=_counters.h symbols=_symbols.h resources=.rc man=.7 markdown=.md
+    rules=.rules.yml dashboard=.dashboard.json)
   set(named)
   foreach(output IN LISTS outputs)
     if(output MATCHES "^([a-z]+)=(.+)$")
@@ -35,7 +36,7 @@ function(meterbank_name_outputs result stem outputs)
     list(FILTER usual INCLUDE REGEX "^${kind}=")
     if(NOT usual)
       message(FATAL_ERROR "meterbank_generate: no output '${kind}'; try: cpp, c, code, symbols, "
-        "resources, man or markdown")
+        "resources, man, markdown, rules or dashboard")
     endif()
     if(NOT name)
       string(REGEX REPLACE "^[a-z]+=" "${stem}" name "${usual}")

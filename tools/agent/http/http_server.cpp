@@ -19,6 +19,7 @@
 #include "agent/http/negotiation.hpp"
 #include "agent/http/page_request.hpp"
 #include "agent/http/shared_page.hpp"
+#include "agent/pages/monitoring_page.hpp"
 #include "agent/pages/schema_page.hpp"
 
 namespace meterbank::agent {
@@ -33,28 +34,51 @@ constexpr unsigned kPagesMax = 16;  // written at the same time; each keeps its 
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 
 constexpr std::string_view kPlain = "text/plain; charset=utf-8";
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kYaml = "application/yaml";
 constexpr std::string_view kIndex =
     "meterbank-agent: performance counters as metrics\n"
     "\n"
     "/metrics        metrics of all providers but the host's\n"
     "/metrics/host   metrics of this machine, if `meterbank host` runs\n"
     "/schema         the metrics and the counters that they are made of, as JSON\n"
+    "/schema/rules       recording and alert rules for Prometheus, as YAML\n"
+    "/schema/dashboard   a dashboard for Grafana, as JSON\n"
     "/-/healthy      200 while this program runs\n"
     "/-/ready        200 if providers can be read\n"
     "\n"
     "Parameters of /metrics: set, instance, provider and name[], all of them globs and "
     "repeatable;\n"
-    "shard=I/N for one of N parts; buckets=B,B,... for histograms with these buckets in text.\n";
+    "shard=I/N for one of N parts; buckets=B,B,... for histograms with these buckets in text.\n"
+    "Parameters of /schema/rules and /schema/dashboard: set and provider.\n";
 
-enum class Path : std::uint8_t { kMetrics, kHostMetrics, kSchema, kReady, kOther };
+enum class Path : std::uint8_t {
+  kMetrics,
+  kHostMetrics,
+  kSchema,
+  kRules,
+  kDashboard,
+  kReady,
+  kOther
+};
 
 // Knows the paths that need a snapshot.
 Path path_of(std::string_view path) noexcept {
   if (path == "/metrics") return Path::kMetrics;
   if (path == "/metrics/host") return Path::kHostMetrics;
   if (path == "/schema") return Path::kSchema;
+  if (path == "/schema/rules") return Path::kRules;
+  if (path == "/schema/dashboard") return Path::kDashboard;
   if (path == "/-/ready") return Path::kReady;
   return Path::kOther;
+}
+
+bool is_about_sets(Path path) noexcept { return path == Path::kRules || path == Path::kDashboard; }
+
+exposition::HostRows host_rows_of(Path path) noexcept {
+  if (is_about_sets(path)) return exposition::HostRows::kWith;
+  const bool is_of_host = path == Path::kHostMetrics;
+  return is_of_host ? exposition::HostRows::kAlone : exposition::HostRows::kWithout;
 }
 
 struct Answer {
@@ -81,13 +105,14 @@ struct HttpServer::State {
     exposition::PageFormat format{};
     Encoding encoding{};
     std::shared_ptr<const exposition::Snapshot> snapshot;  // null: there was no memory for it
-    std::string asked_for;                                 // equal in requests for the same bytes
+    std::string asked_for;  // equal in requests for the same bytes
+    std::string about_sets;  // rules or a dashboard; empty: no set was meant
     bool has_asked = false;
     bool is_page = false;
     std::unique_ptr<Body> body;
 
-    // Called in the thread that takes snapshots, because selecting the rows of a page may take
-    // long.
+    // Called in the thread that takes snapshots, because selecting the rows of a page or the sets
+    // of a dashboard may take long.
     void take(std::shared_ptr<const exposition::Snapshot> taken, std::size_t requests) noexcept;
   };
 
@@ -106,6 +131,7 @@ struct HttpServer::State {
                    void** context);
   MHD_Result go_on(Request& request);
   MHD_Result answer_page(Request& request);
+  MHD_Result answer_about_sets(Request& request, std::string_view type);
   MHD_Result answer(MHD_Connection* connection, const Answer& answer);
   [[nodiscard]] Encoding encoding_for(MHD_Connection* connection) const;
   // How long a client may take to ask.
@@ -228,12 +254,11 @@ MHD_Result HttpServer::State::begin(MHD_Connection* connection, std::string_view
   if (!request->answer) {
     request->path = path_of(path);
     const Parameters parameters = parameters_of(connection);
-    auto parsed = parse_page_request(parameters);
+    auto parsed = is_about_sets(request->path) ? parse_set_request(parameters)
+                                               : parse_page_request(parameters);
     if (parsed) {
-      const bool is_of_host = request->path == Path::kHostMetrics;
       request->options = std::move(*parsed);
-      request->options.host =
-          is_of_host ? exposition::HostRows::kAlone : exposition::HostRows::kWithout;
+      request->options.host = host_rows_of(request->path);
     } else {
       request->answer = Answer{MHD_HTTP_BAD_REQUEST, parsed.error().message() + "\n"};
     }
@@ -277,7 +302,11 @@ MHD_Result HttpServer::State::go_on(Request& request) {
       return answer(request.connection, {MHD_HTTP_OK, "ready\n"});
     case Path::kSchema:
       return answer(request.connection,
-                    {MHD_HTTP_OK, schema_page(*request.snapshot->layout), "application/json"});
+                    {MHD_HTTP_OK, schema_page(*request.snapshot->layout), kJson});
+    case Path::kRules:
+      return answer_about_sets(request, kYaml);
+    case Path::kDashboard:
+      return answer_about_sets(request, kJson);
     default:
       return answer_page(request);
   }
@@ -287,6 +316,8 @@ void HttpServer::State::Request::take(std::shared_ptr<const exposition::Snapshot
                                       std::size_t requests) noexcept {
   if (taken == nullptr) return;
   try {
+    if (path == Path::kRules) about_sets = rules_page(*taken->layout, options);
+    if (path == Path::kDashboard) about_sets = dashboard_page(*taken->layout, options);
     if (is_page) {
       const auto make = [taken, shown = std::move(options), as = format, by = encoding] {
         return make_body(exposition::make_page_writer(as, taken, shown), by);
@@ -315,6 +346,14 @@ MHD_Result HttpServer::State::answer_page(Request& request) {
   const MHD_Result queued = MHD_queue_response(request.connection, MHD_HTTP_OK, response);
   MHD_destroy_response(response);
   return queued;
+}
+
+MHD_Result HttpServer::State::answer_about_sets(Request& request, std::string_view type) {
+  if (request.about_sets.empty()) {
+    return answer(request.connection,
+                  {MHD_HTTP_NOT_FOUND, "no such counterset; /schema lists all\n"});
+  }
+  return answer(request.connection, {MHD_HTTP_OK, std::move(request.about_sets), type});
 }
 
 ssize_t HttpServer::State::on_read(void* cls, std::uint64_t /*position*/, char* out,

@@ -91,4 +91,13 @@ Result<PageOptions> parse_page_request(const Parameters& parameters) {
   return options;
 }
 
+Result<PageOptions> parse_set_request(const Parameters& parameters) {
+  for (const auto& [name, value] : parameters) {
+    if (name == "set" || name == "provider") continue;
+    return fail(ErrorCode::kInvalidArgument, fmt::format("unknown parameter {}", name),
+                "set or provider");
+  }
+  return parse_page_request(parameters);
+}
+
 }  // namespace meterbank::agent

@@ -17,7 +17,10 @@ namespace meterbank::agent {
 
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 
-// Errors: kInvalidArgument, with the parameter and what it may be.
+// Errors: kInvalidArgument, with the parameter and what it may be; of both functions.
 [[nodiscard]] Result<exposition::PageOptions> parse_page_request(const Parameters& parameters);
+
+// Of a request for rules or a dashboard, which are about sets and not about rows: set and provider.
+[[nodiscard]] Result<exposition::PageOptions> parse_set_request(const Parameters& parameters);
 
 }  // namespace meterbank::agent

@@ -4,13 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <unordered_set>
 
 #include "exposition/family/metric_name.hpp"
-#include "exposition/page/plain_family.hpp"
 
 namespace meterbank::exposition {
 namespace {
@@ -23,30 +21,6 @@ bool is_published_total(std::string_view instance) noexcept {
 // Sets of one symbol that may have families of their own. A provider can describe one set in as
 // many ways as it likes; looking for the group of each must not cost more and more.
 constexpr std::size_t kGroupsOfSymbolMax = 64;
-
-std::string instance_label_of(const Counterset& set, const MetricNames& names) {
-  if (!has_instance_names(set.instances)) return {};
-  const MetricRule* const rule = find_label_rule(names.rules, set);
-  std::string label = snake_case(rule == nullptr ? set.label : rule->label);
-  return is_free_label(label) ? label : "instance_name";
-}
-
-// Every name that samples of the family have.
-std::vector<std::string> sample_names_of(const std::string& name, FamilyType type) {
-  switch (type) {
-    case FamilyType::kCounter:
-      return {name, name + "_total", name + "_created"};
-    case FamilyType::kGauge:
-      return {name};
-    case FamilyType::kSummary:
-      return {name, name + "_sum", name + "_count", name + "_created"};
-    case FamilyType::kHistogram:
-      return {name, name + "_sum", name + "_count", name + "_bucket", name + "_created"};
-    case FamilyType::kInfo:
-      return {name, name + "_info"};
-  }
-  return {name};
-}
 
 // Countersets of one symbol whose counters share families. A set that was declared without a GUID
 // has one of its own in each provider, so GUIDs do not decide; a provider's second set of the
@@ -69,7 +43,11 @@ class LayoutBuilder {
  public:
   LayoutBuilder(const std::vector<SelectedSet>& selected, const MetricNames& names,
                 StartTimes& starts, std::uint64_t last_look_ns)
-      : selected_(selected), metric_names_(names), starts_(starts), last_look_ns_(last_look_ns) {}
+      : selected_(selected),
+        metric_names_(names),
+        starts_(starts),
+        last_look_ns_(last_look_ns),
+        family_names_(names) {}
 
   PageLayout build();
 
@@ -84,8 +62,6 @@ class LayoutBuilder {
   static void tell_apart(Group& group, RowBlock& block);
   void add_rows(const SelectedSet& selected, RowBlock& block);
   void add_families(const SelectedSet& selected, Group& group, std::size_t block);
-  [[nodiscard]] std::size_t new_family(const Family& family, const Counterset& set);
-  [[nodiscard]] bool take_names(const std::string& name, FamilyType type);
 
   const std::vector<SelectedSet>& selected_;
   const MetricNames& metric_names_;
@@ -95,14 +71,11 @@ class LayoutBuilder {
   std::map<std::string, std::set<const ProviderView*>> providers_;  // by name
   const ProviderView* last_provider_ = nullptr;                     // the one that was added last
   std::multimap<std::string, Group> groups_;                        // by symbol
-  std::unordered_set<std::string> names_;
+  FamilyNames family_names_;
 };
 
 PageLayout LayoutBuilder::build() {
-  for (const std::string_view name : about_names::kAll) {
-    names_.insert(metric_names_.prefix + std::string(name));
-  }
-  names_.insert(metric_names_.prefix + std::string(about_names::kProvider) + "_info");
+  layout_.prefix = metric_names_.prefix;
   count_names();
   std::vector<std::size_t> first_rows(selected_.size());
   std::vector<std::size_t> order;
@@ -120,6 +93,7 @@ PageLayout LayoutBuilder::build() {
   });
   for (const std::size_t index : order) add(selected_[index], first_rows[index]);
   starts_.forget_others();
+  layout_.renamed = family_names_.renamed();
   return std::move(layout_);
 }
 
@@ -251,52 +225,13 @@ void LayoutBuilder::add_families(const SelectedSet& selected, Group& group, std:
     if (const std::size_t number = ++uses[key]; number > 1) key += fmt::format(" {}", number);
     const auto known = group.families.find(key);
     const bool is_known = known != group.families.end();
-    const std::size_t index = is_known ? known->second : new_family(family, selected.set());
-    if (!is_known) group.families.emplace(key, index);
+    const std::size_t index = is_known ? known->second : layout_.families.size();
+    if (!is_known) {
+      layout_.families.push_back({family_names_.add(family, selected.set()), {}});
+      group.families.emplace(key, index);
+    }
     layout_.families[index].parts.push_back({block, family.value, family.count, family.counter});
   }
-}
-
-std::size_t LayoutBuilder::new_family(const Family& family, const Counterset& set) {
-  PageFamily made;
-  made.name = family.name;
-  if (!take_names(made.name, family.type)) {
-    ++layout_.renamed;
-    // First what tells sets apart, then what tells counters of one set apart, then a number.
-    constexpr std::size_t kGuidDigits = 8;
-    const std::string symbol = metric_names_.prefix + snake_case(set.symbol);
-    const std::string digits = snake_case(set.guid.text()).substr(0, kGuidDigits);
-    const std::string rest =
-        family.name.starts_with(symbol) ? family.name.substr(symbol.size()) : "_" + family.name;
-    made.name = fmt::format("{}_{}{}", symbol, digits, rest);
-    const std::string base = made.name;
-    if (!take_names(made.name, family.type)) {
-      made.name = fmt::format("{}_{}", base, family.counter->id);
-      for (std::size_t number = 2; !take_names(made.name, family.type); ++number) {
-        made.name = fmt::format("{}_{}_{}", base, family.counter->id, number);
-      }
-    }
-  }
-  made.type = family.type;
-  made.unit = made.name.ends_with(family.unit) ? family.unit : std::string();
-  made.ucum = clean_text(family.ucum);
-  made.help = clean_text(family.help);
-  if (made.type == FamilyType::kInfo) {
-    const std::string label = snake_case(family.counter->symbol);
-    const bool is_free = is_free_label(label) && label != instance_label_of(set, metric_names_);
-    made.text_label = is_free ? label : "value";
-  }
-  layout_.families.push_back(std::move(made));
-  return layout_.families.size() - 1;
-}
-
-bool LayoutBuilder::take_names(const std::string& name, FamilyType type) {
-  const std::vector<std::string> wanted = sample_names_of(name, type);
-  const bool is_free = std::none_of(wanted.begin(), wanted.end(), [this](const std::string& taken) {
-    return names_.contains(taken);
-  });
-  if (is_free) names_.insert(wanted.begin(), wanted.end());
-  return is_free;
 }
 
 }  // namespace

@@ -31,7 +31,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exposition/family/family.hpp"
+#include "exposition/family/family_names.hpp"
 #include "exposition/page/labels.hpp"
 #include "exposition/page/start_times.hpp"
 #include "meterbank/reader/sample.hpp"
@@ -81,18 +81,12 @@ struct FamilyPart {
   const CounterView* counter = nullptr;  // in RowBlock::set
 };
 
-struct PageFamily {
-  std::string name;  // without "_total" and "_info"
-  FamilyType type = FamilyType::kGauge;
-  std::string unit, ucum, help;
-  std::string text_label;         // kInfo: name of the label that has the text
+struct PageFamily : NamedFamily {
   std::vector<FamilyPart> parts;  // in the order of their blocks
-
-  // With "_total" or "_info".
-  [[nodiscard]] std::string full_name() const { return name + std::string(suffix_of(type)); }
 };
 
 struct PageLayout {
+  std::string prefix;  // of the names of all families
   std::vector<PageProvider> providers;
   std::vector<RowBlock> blocks;  // provider by provider
   std::vector<PageFamily> families;

@@ -156,7 +156,7 @@ Result<void> take_templates(const Typed& typed, Request& request) {
     const auto output = value.substr(0, equals);
     const auto* const known = std::find_if(kOutputs.begin(), kOutputs.end(),
                                            [&](const auto& each) { return each.name == output; });
-    if (known == kOutputs.end() || known->name == kMigrate) {
+    if (known == kOutputs.end() || !known->has_template) {
       return usage(fmt::format("--template: no output '{}'", output),
                    "cpp, c, code, symbols, resources, man or markdown");
     }

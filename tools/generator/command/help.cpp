@@ -19,6 +19,8 @@ Outputs:
   --resources FILE, -rc    Resource script with the names and descriptions
   --man FILE               Manual page, section 7
   --markdown FILE          The same page in Markdown
+  --rules FILE             Recording and alert rules for Prometheus
+  --dashboard FILE         Dashboard for Grafana
   --migrate OUT, -migrate  The manifest in TOML; excludes all other options
 
 Options:
@@ -46,6 +48,7 @@ Exit codes:
 Examples:
   meterbank-gen orders.toml --cpp orders.hpp --depfile orders.d
   meterbank-gen kcs.man -o kcsCounters.h -rc kcsCounters.rc -prefix Kcs
+  meterbank-gen orders.toml --rules orders.rules.yml --dashboard orders.json
   meterbank-gen orders.toml --against released/orders.toml
   meterbank-gen -migrate orders.toml orders.man
 )";

@@ -13,6 +13,7 @@ namespace meterbank::generator {
 struct OutputWord {
   std::string_view name;
   Result<std::string> (*make)(const Manifest&, const OutputOptions&);
+  bool has_template = true;  // that --template can replace
 };
 
 inline constexpr std::string_view kMigrate = "migrate";
@@ -24,7 +25,9 @@ inline constexpr std::array kOutputs{
     OutputWord{"resources", resource_script},
     OutputWord{"man", manual_page},
     OutputWord{"markdown", markdown},
-    OutputWord{kMigrate, toml_manifest},
+    OutputWord{"rules", rules, false},
+    OutputWord{"dashboard", dashboard, false},
+    OutputWord{kMigrate, toml_manifest, false},
 };
 
 }  // namespace meterbank::generator

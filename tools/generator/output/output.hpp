@@ -32,6 +32,8 @@ struct OutputOptions {
 [[nodiscard]] Result<std::string> resource_script(const Manifest&, const OutputOptions&);
 [[nodiscard]] Result<std::string> manual_page(const Manifest&, const OutputOptions&);
 [[nodiscard]] Result<std::string> markdown(const Manifest&, const OutputOptions&);
+[[nodiscard]] Result<std::string> rules(const Manifest&, const OutputOptions&);
+[[nodiscard]] Result<std::string> dashboard(const Manifest&, const OutputOptions&);
 [[nodiscard]] Result<std::string> toml_manifest(const Manifest&,
                                                 const OutputOptions&);  // --migrate
 
