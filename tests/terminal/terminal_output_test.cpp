@@ -205,7 +205,7 @@ void add_generator(std::vector<Command>& commands, const Programs& programs, Hos
   const std::string xml = "<instrumentationManifest xmlns=\"" + word + "\"><" + word + " a=\"" +
                           word + "\"/></instrumentationManifest>\n";
   const auto help = world.write("help.toml", manifest_with(toml_string(world.hostile("F48"))));
-  for (const char* const output : {"--markdown", "--man", "--migrate"}) {
+  for (const char* const output : {"--markdown", "--man", "--migrate", "--rules", "--dashboard"}) {
     commands.push_back({programs.gen, {help, output, "-"}});
   }
   const Words files{world.write(file + ".toml", toml), world.write("words.toml", toml),

@@ -122,16 +122,22 @@ std::vector<const MonitoredSet*> MonitoredSets::list() const {
   return sets;
 }
 
-MonitoredSets monitored_sets(std::span<const Counterset> sets,
-                             const exposition::MetricNames& names) {
+MonitoredSets monitored_sets(std::span<const Counterset> sets, const exposition::MetricNames& names,
+                             std::span<const Glob> wanted) {
   MonitoredSets monitored(names.prefix);
   exposition::FamilyNames family_names(names);
   for (const Counterset& set : sets) {
     std::vector<std::uint32_t> counters(set.counters.size());
     std::iota(counters.begin(), counters.end(), 0U);
+    const bool is_wanted =
+        wanted.empty() || std::any_of(wanted.begin(), wanted.end(), [&set](const Glob& pattern) {
+          return pattern.matches(set.name) || pattern.matches(set.symbol);
+        });
     const std::string label = exposition::instance_label_of(set, names);
     for (const exposition::Family& family : exposition::families_of(set, counters, names)) {
-      monitored.add(set, label, family_names.add(family, set), *family.counter);
+      // Those that are not wanted take their names all the same, as on a page.
+      const exposition::NamedFamily named = family_names.add(family, set);
+      if (is_wanted) monitored.add(set, label, named, *family.counter);
     }
   }
   return monitored;

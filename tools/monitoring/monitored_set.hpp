@@ -69,8 +69,10 @@ class MonitoredSets {
   std::map<std::string, MonitoredSet, std::less<>> sets_;
 };
 
-// Sets that no page has shown yet, under the names that their pages will have.
+// Sets that no page has shown yet, under the names that their pages will have. `wanted`: patterns
+// for names and symbols of sets, any of which matches; empty: all sets.
 [[nodiscard]] MonitoredSets monitored_sets(std::span<const Counterset> sets,
-                                           const exposition::MetricNames& names);
+                                           const exposition::MetricNames& names,
+                                           std::span<const Glob> wanted = {});
 
 }  // namespace meterbank::monitoring

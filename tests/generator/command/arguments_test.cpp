@@ -38,11 +38,31 @@ std::string files_of(const Request& request) {
 }
 
 TEST(Arguments, NameAFileForEachOutput) {
-  const auto request = request_of({"m.toml", "--cpp", "a", "--code=b", "--symbols", "c",
-                                   "--resources", "d", "--man", "e", "--markdown", "-"});
+  const auto request =
+      request_of({"m.toml", "--cpp", "a", "--code=b", "--symbols", "c", "--resources", "d", "--man",
+                  "e", "--markdown", "-", "--rules", "f", "--dashboard", "g"});
 
   EXPECT_EQ(request.manifest, "m.toml");
-  EXPECT_EQ(files_of(request), "cpp=a code=b symbols=c resources=d man=e markdown=-");
+  EXPECT_EQ(files_of(request),
+            "cpp=a code=b symbols=c resources=d man=e markdown=- rules=f dashboard=g");
+}
+
+TEST(Arguments, ChooseTheSetsAndNamesOfRulesAndDashboards) {
+  const auto request = request_of(
+      {"m.toml", "--rules", "-", "--set", "demo_*", "--set=Shop", "--metric-prefix", "acme_"});
+
+  EXPECT_EQ(request.options.sets, (std::vector<std::string>{"demo_*", "Shop"}));
+  EXPECT_EQ(request.options.metric_prefix, "acme_");
+  for (const std::string prefix : {"Acme_", "1x", "a-b", "_x"}) {
+    EXPECT_EQ(refusal_of({"m.toml", "--rules", "-", "--metric-prefix", prefix}),
+              "invalid --metric-prefix: " + prefix +
+                  "; try: a letter, then letters, digits and _, as in acme_");
+  }
+  EXPECT_EQ(refusal_of({"m.toml", "--rules", "-", "--set", "--check"}),
+            "--set needs a value; try: the name or symbol of a counterset; * and ? are wildcards");
+  EXPECT_EQ(
+      refusal_of({"m.toml", "--rules", "-", "--template", "rules=x"}),
+      "--template: no output 'rules'; try: cpp, c, code, symbols, resources, man or markdown");
 }
 
 TEST(Arguments, TakeTheSpellingOfWindowsInAnyCase) {

@@ -42,13 +42,25 @@ TEST_F(Command, RefusesToPrintATemplateThatThereIsNot) {
 TEST_F(Command, WritesEveryOutputAtOnce) {
   const auto outcome =
       generate_with({manifest_, "--cpp", file("1"), "--code", file("2"), "--symbols", file("3"),
-                     "--resources", file("4"), "--man", file("5"), "--markdown", file("6")});
+                     "--resources", file("4"), "--man", file("5"), "--markdown", file("6"),
+                     "--rules", file("7"), "--dashboard", file("8")});
 
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.out + outcome.err, "");
-  EXPECT_EQ(listing(), "1 2 3 4 5 6 orders.toml");
-  for (const char* name : {"1", "2", "3", "4", "5", "6"})
+  EXPECT_EQ(listing(), "1 2 3 4 5 6 7 8 orders.toml");
+  for (const char* name : {"1", "2", "3", "4", "5", "6", "7", "8"})
     EXPECT_GT(read(name).size(), 100U) << name;
+}
+
+TEST_F(Command, MakesRulesAndDashboardsOfTheSetsThatAreMeant) {
+  const auto all = generate_with({manifest_, "--rules", "-"});
+  EXPECT_EQ(generate_with({manifest_, "--rules", "-", "--set", "demo*"}).out, all.out);
+  const auto other = generate_with({manifest_, "--rules", "-", "--metric-prefix", "acme_"});
+  EXPECT_NE(other.out.find("acme_demo_orders"), std::string::npos);
+  const auto none = generate_with({manifest_, "--dashboard", file("a"), "--set", "nothing"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("try: --set with one of demo_orders"), std::string::npos) << none.err;
+  EXPECT_EQ(listing(), "orders.toml");
 }
 
 TEST_F(Command, WritesToStandardOutput) {

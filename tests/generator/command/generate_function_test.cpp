@@ -56,7 +56,7 @@ TEST_P(MeterbankGenerate, MakesEveryOutputByItsName) {
   ASSERT_EQ(build().code, 0);
 
   for (const char* name : {"orders.hpp", "orders_counters.h", "orders_symbols.h", "orders.rc",
-                           "orders.7", "README.md"}) {
+                           "orders.7", "README.md", "orders.rules.yml", "orders.dashboard.json"}) {
     EXPECT_TRUE(std::filesystem::exists(build_ + "/documents/" + name)) << name;
   }
   EXPECT_NE(read(build_ + "/documents/orders.hpp").find("namespace shop"), std::string::npos);

@@ -80,6 +80,37 @@ TEST_F(HttpServerTest, ListsWhatItServes) {
   EXPECT_NE(schema.body.find("\"name\": \"meterbank_shop_sold_total\""), std::string::npos);
 }
 
+TEST_F(HttpServerTest, MakesRulesAndDashboardsOfTheSetsThatRun) {
+  start();
+  const HttpAnswer rules = get("/schema/rules?set=shop");
+  EXPECT_EQ(rules.status(), 200);
+  EXPECT_TRUE(rules.has("Content-Type: application/yaml\r\n"));
+  EXPECT_NE(rules.body.find("record: provider:meterbank_shop_sold:rate5m\n"), std::string::npos);
+  EXPECT_EQ(get("/schema/rules?provider=corner&set=Sho*").body, rules.body);
+  const HttpAnswer dashboard = get("/schema/dashboard?set=shop");
+  EXPECT_EQ(dashboard.status(), 200);
+  EXPECT_TRUE(dashboard.has("Content-Type: application/json\r\n"));
+  EXPECT_NE(dashboard.body.find("rate(meterbank_shop_sold_total{"), std::string::npos);
+  const HttpAnswer head = get("/schema/rules?set=shop", {}, "HEAD");
+  EXPECT_EQ(head.status(), 200);
+  EXPECT_TRUE(head.has("Content-Type: application/yaml\r\n"));
+  EXPECT_EQ(head.body, "");
+}
+
+TEST_F(HttpServerTest, RefusesRulesAndDashboardsOfNoSet) {
+  start();
+  for (const std::string path : {"/schema/rules", "/schema/dashboard"}) {
+    for (const std::string query : {"?set=shops", "?provider=nowhere", "?set=shop&provider=host"}) {
+      const HttpAnswer missing = get(path + query);
+      EXPECT_EQ(missing.status(), 404) << path << query;
+      EXPECT_EQ(missing.body, "no such counterset; /schema lists all\n");
+    }
+    EXPECT_EQ(get(path + "?shard=0/2").status(), 400);
+    EXPECT_EQ(get(path + "/shop").status(), 404);
+    EXPECT_EQ(get(path, "Content-Length: 0\r\n", "POST").status(), 405);
+  }
+}
+
 TEST_F(HttpServerTest, CompressesForClientsThatAcceptIt) {
   start({.compression = Compression::kAlways});
   constexpr std::string_view kTarget = "/metrics?name[]=meterbank_shop*";

@@ -43,6 +43,19 @@ TEST(PageRequest, SaysWhatIsWrongAndWhatToTry) {
   }
 }
 
+TEST(SetRequest, TakesSetsAndProvidersOnly) {
+  const auto options = parse_set_request({{"set", "demo*"}, {"provider", "orders"}, {"set", "x"}});
+  ASSERT_TRUE(options) << options.error().message();
+  EXPECT_EQ(options->sets.size(), 2U);
+  EXPECT_EQ(options->providers.size(), 1U);
+  for (const std::string name : {"instance", "name[]", "shard", "buckets", "sets"}) {
+    const auto refused = parse_set_request({{name, "1"}});
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().message(), "unknown parameter " + name + "; try: set or provider");
+  }
+  EXPECT_FALSE(parse_set_request(Parameters(257, {"set", "x"})));
+}
+
 TEST(PageRequest, LimitsWhatARequestCosts) {
   EXPECT_NE(refusal({{"set", std::string(1025, 'x')}}), "");
   EXPECT_NE(refusal(Parameters(257, {"set", "x"})), "");

@@ -223,6 +223,13 @@ def main():
             check_schema_refuses(validator, json.load(file))
         with open(rules, encoding="utf-8") as file:
             check_promtool_refuses(folder, file.read())
+        # Alerts name counters of the agent: they are those of its manifest.
+        run(generator, os.path.join(source, "tools", "agent", "agent.toml"), "--rules", rules)
+        with open(rules, encoding="utf-8") as file:
+            recordings = "\n".join(re.findall(r"- record: .*\n.*\n(.*)", agent_rules := file.read()))
+        for name in re.findall(r"meterbank_agent_\w+", agent_rules.split("- name: meterbank_agent_")[0]):
+            check(f"({name}[" in recordings, f"the agent counts {name}")
+        run(generator, meanings, "--rules", rules)
         alerts = check_alerts(folder, rules)
         check(alerts.returncode == 0, f"promtool test rules: {alerts.stdout}{alerts.stderr}")
         # The control: another text is another alert.

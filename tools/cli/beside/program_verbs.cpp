@@ -42,6 +42,8 @@ Outputs:
   --resources FILE   Resource script with the names and descriptions; also -rc
   --man FILE         Manual page
   --markdown FILE    The same page in Markdown
+  --rules FILE       Recording and alert rules for Prometheus
+  --dashboard FILE   Dashboard for Grafana
   --migrate OUT      The manifest in TOML
   --check            Check the manifest and write nothing
 

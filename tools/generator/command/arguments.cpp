@@ -98,8 +98,8 @@ Result<std::optional<Typed>> read_words(std::vector<std::string> words) {
   CLI::App app("", "meterbank-gen");
   app.allow_extras();
   app.set_help_flag("--help");
-  std::vector<std::string_view> names{"prefix",  "namespace", "against",
-                                      "depfile", "template",  "print-template"};
+  std::vector<std::string_view> names{"prefix",  "namespace", "metric-prefix", "set",
+                                      "against", "depfile",   "template",      "print-template"};
   for (const auto& output : kOutputs) names.push_back(output.name);
   for (const auto name : names) {
     app.add_option(fmt::format("--{}", name), typed.values[std::string(name)])
@@ -170,6 +170,14 @@ Result<void> take_templates(const Typed& typed, Request& request) {
   return {};
 }
 
+Result<void> take_sets(const Typed& typed, Request& request) {
+  request.options.sets = typed.values.find("set")->second;
+  const auto is_bad = [](const std::string& set) { return set.empty() || set.starts_with("--"); };
+  const auto bad = std::find_if(request.options.sets.begin(), request.options.sets.end(), is_bad);
+  if (bad == request.options.sets.end()) return {};
+  return usage("--set needs a value", "the name or symbol of a counterset; * and ? are wildcards");
+}
+
 Result<void> take_values(const Typed& typed, Request& request) {
   struct Target {
     std::string_view name;
@@ -177,8 +185,8 @@ Result<void> take_values(const Typed& typed, Request& request) {
   };
   for (const auto& [name, value] :
        {Target{"prefix", request.options.prefix}, Target{"namespace", request.options.name_space},
-        Target{"against", request.against}, Target{"depfile", request.depfile},
-        Target{"print-template", request.print_template}}) {
+        Target{"metric-prefix", request.options.metric_prefix}, Target{"against", request.against},
+        Target{"depfile", request.depfile}, Target{"print-template", request.print_template}}) {
     if (auto taken = take(typed, name, value); !taken) return taken;
   }
   for (const auto& output : kOutputs) {
@@ -187,6 +195,7 @@ Result<void> take_values(const Typed& typed, Request& request) {
     if (!path.empty()) request.files.push_back({&output, std::move(path)});
   }
   request.options.notification_callback = typed.notification_callback;
+  if (auto taken = take_sets(typed, request); !taken) return taken;
   return take_templates(typed, request);
 }
 

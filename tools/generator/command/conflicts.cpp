@@ -73,6 +73,15 @@ bool is_namespace(std::string_view text) {
   }
 }
 
+// As the agent takes it.
+bool is_metric_prefix(std::string_view text) {
+  constexpr std::size_t kBytesMax = 64;
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  return text.size() <= kBytesMax && is_letter(text.front()) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; });
+}
+
 Result<void> refuse_names(const OutputOptions& options) {
   if (!options.prefix.empty() && !is_identifier(options.prefix)) {
     return conflict(fmt::format("--prefix: '{}' is not a C identifier", options.prefix),
@@ -82,6 +91,10 @@ Result<void> refuse_names(const OutputOptions& options) {
     return conflict(fmt::format("--namespace: '{}' is not a C++ namespace", options.name_space),
                     "orders or shop::orders");
   }
+  if (!options.metric_prefix.empty() && !is_metric_prefix(options.metric_prefix)) {
+    return conflict(fmt::format("invalid --metric-prefix: {}", options.metric_prefix),
+                    "a letter, then letters, digits and _, as in acme_");
+  }
   return {};
 }
 
@@ -90,7 +103,8 @@ bool has_more_than_an_output(const Request& request) {
   const auto& options = request.options;
   return request.files.size() > 1 || !request.against.empty() || !request.depfile.empty() ||
          !request.templates.empty() || !options.prefix.empty() || !options.name_space.empty() ||
-         options.notification_callback || !request.remarks.empty();
+         !options.metric_prefix.empty() || !options.sets.empty() || options.notification_callback ||
+         !request.remarks.empty();
 }
 
 Result<void> refuse_tasks(const Request& request, bool check) {

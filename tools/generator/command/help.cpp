@@ -28,6 +28,8 @@ Options:
   --against OLD            Refuse changes that break readers of the manifest OLD
   --namespace NAME         Namespace of --cpp, also a::b; default: the provider's symbol
   --prefix TEXT, -prefix   Prefix of the names that --code and --symbols define
+  --set GLOB               Counterset of --rules and --dashboard (repeatable); default: all
+  --metric-prefix TEXT     Prefix of metrics in --rules and --dashboard; default: meterbank_
   --notification-callback  CounterInitialize takes a callback; user mode only. Also
                            -NotificationCallback and -MemoryRoutines
   --depfile FILE           Write the dependencies of the outputs, in the syntax of make

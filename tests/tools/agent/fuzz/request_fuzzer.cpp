@@ -37,7 +37,10 @@ Parameters parameters_of(std::string_view text) {
 void check_request(std::string_view text) {
   static_cast<void>(choose_format(text));
   static_cast<void>(choose_encoding(text));
+  const auto of_sets = parse_set_request(parameters_of(text));
+  require(of_sets || !of_sets.error().what.empty());
   const auto options = parse_page_request(parameters_of(text));
+  require(options || !of_sets);
   if (!options) {
     require(!options.error().what.empty() && !options.error().remedy.empty());
     return;
