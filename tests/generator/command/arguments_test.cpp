@@ -55,14 +55,11 @@ TEST(Arguments, ChooseTheSetsAndNamesOfRulesAndDashboards) {
   EXPECT_EQ(request.options.metric_prefix, "acme_");
   for (const std::string prefix : {"Acme_", "1x", "a-b", "_x"}) {
     EXPECT_EQ(refusal_of({"m.toml", "--rules", "-", "--metric-prefix", prefix}),
-              "invalid --metric-prefix: " + prefix +
-                  "; try: a letter, then letters, digits and _, as in acme_");
+              "invalid --metric-prefix: " + prefix);
   }
-  EXPECT_EQ(refusal_of({"m.toml", "--rules", "-", "--set", "--check"}),
-            "--set needs a value; try: the name or symbol of a counterset; * and ? are wildcards");
-  EXPECT_EQ(
-      refusal_of({"m.toml", "--rules", "-", "--template", "rules=x"}),
-      "--template: no output 'rules'; try: cpp, c, code, symbols, resources, man or markdown");
+  EXPECT_EQ(refusal_of({"m.toml", "--rules", "-", "--set", "--check"}), "--set needs a value");
+  EXPECT_EQ(refusal_of({"m.toml", "--rules", "-", "--template", "rules=x"}),
+            "--template: no output 'rules'");
 }
 
 TEST(Arguments, TakeTheSpellingOfWindowsInAnyCase) {
