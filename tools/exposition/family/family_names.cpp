@@ -71,7 +71,7 @@ std::string FamilyNames::free_name(const Family& family, const Counterset& set) 
   const std::string digits = snake_case(set.guid.text()).substr(0, kGuidDigits);
   const std::string rest =
       family.name.starts_with(symbol) ? family.name.substr(symbol.size()) : "_" + family.name;
-  const std::string base = fmt::format("{}_{}{}", symbol, digits, rest);
+  std::string base = fmt::format("{}_{}{}", symbol, digits, rest);
   if (take(base, family.type)) return base;
   std::string name = fmt::format("{}_{}", base, family.counter->id);
   for (std::size_t number = 2; !take(name, family.type); ++number) {

@@ -137,7 +137,7 @@ void PanelGrid::begin_row(const std::string& title) {
   ++y_;
 }
 
-void PanelGrid::add(Json panel, PanelWidth width) {
+void PanelGrid::add(const Json& panel, PanelWidth width) {
   const int columns = static_cast<int>(width);
   if (x_ + columns > kColumns) end_line();
   Json placed = {{"id", ++id_}};

@@ -46,7 +46,7 @@ class PanelGrid {
  public:
   // A line with a title, below which panels begin.
   void begin_row(const std::string& title);
-  void add(Json panel, PanelWidth width);
+  void add(const Json& panel, PanelWidth width);
   [[nodiscard]] Json take() { return std::move(panels_); }
 
  private:

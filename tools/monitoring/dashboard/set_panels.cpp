@@ -104,6 +104,7 @@ class SetPanels {
   void add_spread(const MonitoredFamily& family) {
     const Scope by_provider{by_row_.selector, kPanelWindow, "instance, provider"};
     std::vector<PanelQuery> queries;
+    queries.reserve(kPercentiles.size());
     for (const unsigned percent : kPercentiles) {
       queries.push_back({percentile_of(family, percent, by_provider),
                          fmt::format("p{} {}", percent, kProviderLegend)});
