@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pcp/agent.hpp"
+
+#include <cerrno>
+#include <exception>
+#include <new>
+#include <span>
+
+#include "pcp/answers/label_answers.hpp"
+#include "pcp/answers/name_answers.hpp"
+
+namespace meterbank::pcp {
+namespace {
+
+// libpcp is written in C: nothing may be thrown through it.
+template <typename Answer>
+int guarded(Answer answer) noexcept {
+  try {
+    return answer();
+  } catch (const std::bad_alloc&) {
+    return -ENOMEM;
+  } catch (const std::exception&) {
+    return PM_ERR_GENERIC;
+  }
+}
+
+}  // namespace
+
+Agent& Agent::of(pmdaExt* extension) { return *static_cast<Agent*>(pmdaExtGetData(extension)); }
+
+// Clients that keep names and labels look again.
+void Agent::tell_of_change(pmdaExt* extension) {
+  pmdaExtSetFlags(extension, PMDA_EXT_NAMES_CHANGE | PMDA_EXT_LABEL_CHANGE);
+}
+
+const Layout& Agent::names_now(pmdaExt* extension) {
+  if (observer_.look_for_names()) tell_of_change(extension);
+  return observer_.layout();
+}
+
+int Agent::fetch(int count, pmID* ids, pmResult** result, pmdaExt* extension) {
+  return guarded([&] {
+    Agent& agent = of(extension);
+    if (agent.observer_.look()) tell_of_change(extension);
+    const std::span<const pmID> wanted(ids, static_cast<std::size_t>(count));
+    *result = agent.answer_.make(wanted, agent.observer_.layout(), agent.observer_.sample(),
+                                 extension->e_prof);
+    return 0;
+  });
+}
+
+int Agent::desc(pmID id, pmDesc* desc, pmdaExt* extension) {
+  return guarded([&] {
+    const Metric* const metric = of(extension).names_now(extension).find(id);
+    if (metric == nullptr) return PM_ERR_PMID;
+    *desc = metric->desc;
+    return 0;
+  });
+}
+
+int Agent::instance(pmInDom domain, int id, char* name, pmInResult** result, pmdaExt* extension) {
+  return guarded([&] {
+    return answer_instances(of(extension).names_now(extension), domain, id, name, result);
+  });
+}
+
+int Agent::text(int identifier, int type, char** text, pmdaExt* extension) {
+  return guarded([&] {
+    const Layout& layout = of(extension).names_now(extension);
+    const bool is_short = (type & PM_TEXT_ONELINE) != 0;
+    const std::string* found = nullptr;
+    if ((type & PM_TEXT_PMID) != 0) {
+      const Metric* const metric = layout.find(static_cast<pmID>(identifier));
+      if (metric == nullptr) return PM_ERR_PMID;
+      found = is_short ? &metric->oneline : &metric->help;
+    } else {
+      const Domain* const domain = layout.find_domain(static_cast<pmInDom>(identifier));
+      if (domain == nullptr) return PM_ERR_INDOM;
+      found = is_short ? &domain->oneline : &domain->help;
+    }
+    if (found->empty()) return PM_ERR_TEXT;
+    // It is sent before the layout changes, and never written to.
+    *text = const_cast<char*>(found->c_str());
+    return 0;
+  });
+}
+
+int Agent::store(pmResult* /*values*/, pmdaExt* /*extension*/) { return PM_ERR_PERMISSION; }
+
+int Agent::pmid(const char* name, pmID* id, pmdaExt* extension) {
+  return guarded([&] { return answer_id(of(extension).names_now(extension), name, id); });
+}
+
+int Agent::names(pmID id, char*** names, pmdaExt* extension) {
+  return guarded([&] { return answer_names(of(extension).names_now(extension), id, names); });
+}
+
+int Agent::children(const char* name, int traverses, char*** children, int** statuses,
+                    pmdaExt* extension) {
+  return guarded([&] {
+    return answer_children(of(extension).names_now(extension), name, traverses != 0, children,
+                           statuses);
+  });
+}
+
+int Agent::labels(int identifier, int type, pmLabelSet** labels, pmdaExt* extension) {
+  return guarded([&] {
+    const Layout& layout = of(extension).names_now(extension);
+    if ((type & PM_LABEL_INSTANCES) != 0) {
+      return answer_instance_labels(layout, static_cast<pmInDom>(identifier), labels);
+    }
+    if ((type & PM_LABEL_ITEM) != 0) {
+      return answer_metric_labels(layout, static_cast<pmID>(identifier), labels);
+    }
+    if ((type & PM_LABEL_DOMAIN) != 0) return pmdaLabel(identifier, type, labels, extension);
+    return 0;
+  });
+}
+
+bool Agent::serve(pmdaInterface& interface) {
+  if (interface.status != 0) return false;
+  auto& calls = interface.version.seven;
+  calls.fetch = &Agent::fetch;
+  calls.desc = &Agent::desc;
+  calls.instance = &Agent::instance;
+  calls.text = &Agent::text;
+  calls.store = &Agent::store;
+  calls.pmid = &Agent::pmid;
+  calls.name = &Agent::names;
+  calls.children = &Agent::children;
+  calls.label = &Agent::labels;
+  pmdaSetData(&interface, this);
+  // The values belong to answer_.
+  pmdaSetResultCallBack(&interface, [](pmResult* /*result*/) {});
+  pmdaInit(&interface, nullptr, 0, nullptr, 0);
+  pmdaConnect(&interface);
+  if (interface.status != 0) return false;
+  pmdaMain(&interface);
+  return true;
+}
+
+}  // namespace meterbank::pcp

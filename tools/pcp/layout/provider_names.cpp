@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pcp/layout/provider_names.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "pcp/names/pcp_name.hpp"
+
+namespace meterbank::pcp {
+
+const std::string& ProviderNames::of(const ProviderView& provider) {
+  const auto [entry, is_new] = names_.try_emplace(provider.segment_id);
+  entry->second.is_used = true;
+  std::string& name = entry->second.name;
+  if (!is_new) return name;
+  name = instance_part(provider.name);
+  if (!provider.trusted) name += fmt::format("@uid{}", provider.uid);
+  if (taken_.insert(name).second) return name;
+  name += fmt::format("@{}", provider.named_pid());
+  const std::string base = name;
+  for (unsigned number = 2; !taken_.insert(name).second; ++number) {
+    name = fmt::format("{}.{}", base, number);
+  }
+  return name;
+}
+
+void ProviderNames::forget_unused() {
+  for (auto entry = names_.begin(); entry != names_.end();) {
+    if (std::exchange(entry->second.is_used, false)) {
+      ++entry;
+      continue;
+    }
+    taken_.erase(entry->second.name);
+    entry = names_.erase(entry);
+  }
+}
+
+}  // namespace meterbank::pcp
