@@ -2,6 +2,7 @@
 #include "pcp/agent.hpp"
 
 #include <cerrno>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <span>
@@ -24,34 +25,38 @@ int guarded(Answer answer) noexcept {
   }
 }
 
+// pmcd sets the time of a result. Until then its first byte says what changed, as pmdaFetch() would
+// say it: clients that keep names and labels look again.
+void tell(pmResult& result, unsigned changes) noexcept {
+  const auto byte = static_cast<unsigned char>(changes);
+  std::memcpy(&result.timestamp, &byte, sizeof byte);
+}
+
 }  // namespace
 
 Agent& Agent::of(pmdaExt* extension) { return *static_cast<Agent*>(pmdaExtGetData(extension)); }
 
-// Clients that keep names and labels look again.
-void Agent::tell_of_change(pmdaExt* extension) {
-  pmdaExtSetFlags(extension, PMDA_EXT_NAMES_CHANGE | PMDA_EXT_LABEL_CHANGE);
-}
-
-const Layout& Agent::names_now(pmdaExt* extension) {
-  if (observer_.look_for_names()) tell_of_change(extension);
-  return observer_.layout();
+const Layout& Agent::layout_of(pmdaExt* extension) {
+  Agent& agent = of(extension);
+  agent.observer_.look_for_names();
+  return agent.observer_.layout();
 }
 
 int Agent::fetch(int count, pmID* ids, pmResult** result, pmdaExt* extension) {
   return guarded([&] {
     Agent& agent = of(extension);
-    if (agent.observer_.look()) tell_of_change(extension);
+    agent.observer_.look();
     const std::span<const pmID> wanted(ids, static_cast<std::size_t>(count));
     *result = agent.answer_.make(wanted, agent.observer_.layout(), agent.observer_.sample(),
                                  extension->e_prof);
+    tell(**result, agent.observer_.take_changes());
     return 0;
   });
 }
 
 int Agent::desc(pmID id, pmDesc* desc, pmdaExt* extension) {
   return guarded([&] {
-    const Metric* const metric = of(extension).names_now(extension).find(id);
+    const Metric* const metric = layout_of(extension).find(id);
     if (metric == nullptr) return PM_ERR_PMID;
     *desc = metric->desc;
     return 0;
@@ -60,13 +65,13 @@ int Agent::desc(pmID id, pmDesc* desc, pmdaExt* extension) {
 
 int Agent::instance(pmInDom domain, int id, char* name, pmInResult** result, pmdaExt* extension) {
   return guarded([&] {
-    return answer_instances(of(extension).names_now(extension), domain, id, name, result);
+    return answer_instances(layout_of(extension), domain, id, name, result);
   });
 }
 
 int Agent::text(int identifier, int type, char** text, pmdaExt* extension) {
   return guarded([&] {
-    const Layout& layout = of(extension).names_now(extension);
+    const Layout& layout = layout_of(extension);
     const bool is_short = (type & PM_TEXT_ONELINE) != 0;
     const std::string* found = nullptr;
     if ((type & PM_TEXT_PMID) != 0) {
@@ -88,24 +93,24 @@ int Agent::text(int identifier, int type, char** text, pmdaExt* extension) {
 int Agent::store(pmResult* /*values*/, pmdaExt* /*extension*/) { return PM_ERR_PERMISSION; }
 
 int Agent::pmid(const char* name, pmID* id, pmdaExt* extension) {
-  return guarded([&] { return answer_id(of(extension).names_now(extension), name, id); });
+  return guarded([&] { return answer_id(layout_of(extension), name, id); });
 }
 
 int Agent::names(pmID id, char*** names, pmdaExt* extension) {
-  return guarded([&] { return answer_names(of(extension).names_now(extension), id, names); });
+  return guarded([&] { return answer_names(layout_of(extension), id, names); });
 }
 
 int Agent::children(const char* name, int traverses, char*** children, int** statuses,
                     pmdaExt* extension) {
   return guarded([&] {
-    return answer_children(of(extension).names_now(extension), name, traverses != 0, children,
+    return answer_children(layout_of(extension), name, traverses != 0, children,
                            statuses);
   });
 }
 
 int Agent::labels(int identifier, int type, pmLabelSet** labels, pmdaExt* extension) {
   return guarded([&] {
-    const Layout& layout = of(extension).names_now(extension);
+    const Layout& layout = layout_of(extension);
     if ((type & PM_LABEL_INSTANCES) != 0) {
       return answer_instance_labels(layout, static_cast<pmInDom>(identifier), labels);
     }

@@ -36,8 +36,8 @@ class Agent {
   static int labels(int identifier, int type, pmLabelSet** labels, pmdaExt* extension);
 
   [[nodiscard]] static Agent& of(pmdaExt* extension);
-  [[nodiscard]] const Layout& names_now(pmdaExt* extension);
-  static void tell_of_change(pmdaExt* extension);
+  // Of the last second.
+  [[nodiscard]] static const Layout& layout_of(pmdaExt* extension);
 
   Observer observer_;
   FetchAnswer answer_;

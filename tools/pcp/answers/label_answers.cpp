@@ -51,6 +51,7 @@ int answer_instance_labels(const Layout& layout, pmInDom domain_id, pmLabelSet**
     pmLabelSet* one = nullptr;
     const int added = pmdaAddLabels(&one, "%s", labels_of(layout, *domain, instance).c_str());
     if (one != nullptr && added >= 0) {
+      pmdaAddLabelFlags(one, PM_LABEL_INSTANCES);
       sets[index] = *one;
       std::free(one);  // what it points to is in `sets` now
     } else {
@@ -67,7 +68,7 @@ int answer_metric_labels(const Layout& layout, pmID id, pmLabelSet** labels) {
   if (metric == nullptr) return PM_ERR_PMID;
   if (metric->ucum.empty()) return 0;
   const int added = pmdaAddLabels(labels, "%s", text_of({{"ucum", metric->ucum}}).c_str());
-  return added < 0 ? added : 1;
+  return added < 0 ? added : pmdaAddLabelFlags(*labels, PM_LABEL_ITEM);
 }
 
 }  // namespace meterbank::pcp

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <set>
 #include <unordered_set>
 
 #include "exposition/family/metric_name.hpp"
@@ -71,10 +71,15 @@ class LayoutMaker::Builder {
 Layout LayoutMaker::Builder::build() {
   std::vector<std::pair<const SelectedSet*, std::size_t>> order;
   std::size_t row = 0;
+  std::set<std::array<std::uint64_t, 2>> segments;
   for (const SelectedSet& selected : selected_) {
-    if (is_shown(selected)) order.emplace_back(&selected, row);
+    if (is_shown(selected)) {
+      order.emplace_back(&selected, row);
+      segments.insert(selected.provider().segment_id);
+    }
     row += selected.instances();
   }
+  maker_.provider_names_.keep(segments);
   std::stable_sort(order.begin(), order.end(), [](const auto& left, const auto& right) {
     return comes_before(left.first->provider(), right.first->provider());
   });
@@ -249,7 +254,6 @@ Layout LayoutMaker::make(const std::vector<SelectedSet>& selected) {
 
 // Names of sets and counters rarely change; a program that makes them up must not fill the memory.
 void LayoutMaker::forget_unused(const Layout& layout) {
-  provider_names_.forget_unused();
   metric_numbers_.forget_unused();
   domain_numbers_.forget_unused();
   std::erase_if(sets_, [](const auto& entry) { return !entry.second.is_used; });

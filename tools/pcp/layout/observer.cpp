@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pcp/layout/observer.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -21,28 +22,38 @@ Observer::Observer(ObserverOptions options, Catalog catalog, Query query)
       query_(std::move(query)),
       maker_(options_.domain) {}
 
-bool Observer::look() {
+void Observer::look() {
   // A refresh that failed goes on with what the catalog lists; the next one tries again.
   static_cast<void>(catalog_.refresh());
-  const bool has_changed = query_.update(catalog_);
+  bool has_changed = query_.update(catalog_);
   const bool asks = query_.asks();
   const CollectSummary summary =
       asks ? query_.collect(sample_, options_.timeout) : query_.collect(sample_, Timestamp::now());
   if (summary.no_memory) throw std::bad_alloc();
-  // Asking may bring other rows each time.
-  const bool is_new = has_changed || asks || last_look_ns_ == 0;
-  if (is_new) {
-    last_look_ns_ = 0;  // if this throws, the layout is not that of the sample
-    layout_ = maker_.make(sample_.selected());
-  }
+  // Asking may bring other rows each time; a provider that has ended keeps its rows in the query.
+  has_changed = has_changed || asks || version_ != catalog_.version();
+  if (has_changed || last_look_ns_ == 0) make_layout();
   last_look_ns_ = Timestamp::now().monotonic_ns;
-  return is_new;
 }
 
-bool Observer::look_for_names() {
+void Observer::make_layout() {
+  last_look_ns_ = 0;  // if this throws, the layout is not that of the sample
+  Layout made = maker_.make(sample_.selected());
+  changes_ |= PMCD_LABEL_CHANGE;
+  const bool has_same_names =
+      std::equal(made.metrics.begin(), made.metrics.end(), layout_.metrics.begin(),
+                 layout_.metrics.end(), [](const Metric& left, const Metric& right) {
+                   return left.name == right.name && left.desc.pmid == right.desc.pmid;
+                 });
+  if (!has_same_names) changes_ |= PMCD_NAMES_CHANGE;
+  layout_ = std::move(made);
+  version_ = catalog_.version();
+}
+
+void Observer::look_for_names() {
   const bool is_fresh =
       last_look_ns_ != 0 && Timestamp::now().monotonic_ns - last_look_ns_ < kFreshNs;
-  return !is_fresh && look();
+  if (!is_fresh) look();
 }
 
 }  // namespace meterbank::pcp

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "meterbank/reader/catalog.hpp"
@@ -32,10 +33,12 @@ class Observer {
  public:
   static Result<Observer> open(ObserverOptions options);
 
-  // Takes a snapshot: values and layout are of this moment. True: the layout is another one.
-  bool look();
-  // The same, but for names and descriptions, for which the last snapshot of `kFreshNs` will do.
-  bool look_for_names();
+  // Takes a snapshot: values and layout are of this moment.
+  void look();
+  // The same for names and descriptions, for which a snapshot of the last `kFreshNs` is enough.
+  void look_for_names();
+  // What changed since the last call: PMCD_NAMES_CHANGE, PMCD_LABEL_CHANGE.
+  [[nodiscard]] unsigned take_changes() noexcept { return std::exchange(changes_, 0U); }
 
   [[nodiscard]] const Layout& layout() const noexcept { return layout_; }
   [[nodiscard]] const Sample& sample() const noexcept { return sample_; }
@@ -44,6 +47,7 @@ class Observer {
   static constexpr std::uint64_t kFreshNs = 1'000'000'000;
 
   Observer(ObserverOptions options, Catalog catalog, Query query);
+  void make_layout();
 
   ObserverOptions options_;
   Catalog catalog_;
@@ -52,6 +56,8 @@ class Observer {
   Sample sample_;
   Layout layout_;
   std::uint64_t last_look_ns_ = 0;  // CLOCK_MONOTONIC; 0: none yet
+  std::uint64_t version_ = 0;       // of the catalog, when the layout was made
+  unsigned changes_ = 0;
 };
 
 }  // namespace meterbank::pcp

@@ -3,16 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "pcp/names/pcp_name.hpp"
 
 namespace meterbank::pcp {
 
 const std::string& ProviderNames::of(const ProviderView& provider) {
   const auto [entry, is_new] = names_.try_emplace(provider.segment_id);
-  entry->second.is_used = true;
-  std::string& name = entry->second.name;
+  std::string& name = entry->second;
   if (!is_new) return name;
   name = instance_part(provider.name);
   if (!provider.trusted) name += fmt::format("@uid{}", provider.uid);
@@ -25,13 +22,13 @@ const std::string& ProviderNames::of(const ProviderView& provider) {
   return name;
 }
 
-void ProviderNames::forget_unused() {
+void ProviderNames::keep(const std::set<std::array<std::uint64_t, 2>>& segments) {
   for (auto entry = names_.begin(); entry != names_.end();) {
-    if (std::exchange(entry->second.is_used, false)) {
+    if (segments.contains(entry->first)) {
       ++entry;
       continue;
     }
-    taken_.erase(entry->second.name);
+    taken_.erase(entry->second);
     entry = names_.erase(entry);
   }
 }

@@ -19,16 +19,12 @@ class ProviderNames {
   // "orders"; "orders@48213", with the pid, if another provider has that name already. The name of
   // a provider that is not trusted has its user behind it: "orders@uid1000".
   [[nodiscard]] const std::string& of(const ProviderView& provider);
-  // Lets go of the names that were not asked for since the last call.
-  void forget_unused();
+  // Lets go of the names of all others. Before of(): a provider that was started again gets the
+  // name of the one that ended.
+  void keep(const std::set<std::array<std::uint64_t, 2>>& segments);
 
  private:
-  struct Entry {
-    std::string name;
-    bool is_used = true;
-  };
-
-  std::map<std::array<std::uint64_t, 2>, Entry> names_;  // by segment
+  std::map<std::array<std::uint64_t, 2>, std::string> names_;  // by segment
   std::set<std::string> taken_;
 };
 
