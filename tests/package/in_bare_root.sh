@@ -118,6 +118,7 @@ time.sleep(0.3)
 assert [value.raw for row in query.collect() for value in row][0] > 0'
 promise "a program in C that was compiled elsewhere runs" env METERBANK_DIR=/tmp /packages/program
 promise "doctor finds no fault" meterbank doctor
+promise "the agent for PCP is where pmcd looks for agents" /var/lib/pcp/pmdas/meterbank/pmdameterbank --version
 promise "meterbank-gen checks a manifest" sh -c 'meterbank gen --version && meterbank-gen --version'
 promise "completion for bash, zsh and fish is where the shells look" ls \
   /usr/share/bash-completion/completions/meterbank /usr/share/zsh/vendor-completions/_meterbank \
@@ -136,4 +137,4 @@ if [[ $manager == systemd ]]; then
   promise "no unit is left" fails sh -c 'systemctl list-units --all --plain --no-legend | grep meterbank'
 fi
 promise "users and the group stay, as Debian keeps them, so that no other user gets their numbers" \
-  getent passwd meterbank-agent meterbank-host meterbank-pmud
+  getent passwd meterbank-agent meterbank-host meterbank-pcp meterbank-pmud

@@ -5,7 +5,7 @@
   packaging.py claims TREE PREFIX   every file below PREFIX, where CMake installed the tree, is in one package
   packaging.py symbols TREE         the symbols of libmeterbank0 are those of tests/install/abi
   packaging.py version TREE         the version in debian/changelog is that of the CMake project
-  packaging.py depends TREE         Build-Depends are the groups build, agent and python of packages.txt
+  packaging.py depends TREE         Build-Depends are the groups build, agent, pcp and python of packages.txt
 """
 import os
 import pathlib
@@ -94,11 +94,11 @@ def depends(tree):
     asked = {name for name in asked if name != "debhelper-compat" and not name.startswith("dh-sequence-")}
     rows = [line.split() for line in (tree / "packages.txt").read_text().splitlines() if not line.startswith("#")]
     # Every Debian build has a compiler: build-essential must not be named.
-    listed = {name for group, name in rows if group in ("build", "agent", "python")} - {"g++"}
+    listed = {name for group, name in rows if group in ("build", "agent", "pcp", "python")} - {"g++"}
     for name in sorted(listed - asked):
         yield f"debian/control: {name} is missing in Build-Depends"
     for name in sorted(asked - listed):
-        yield f"packages.txt: {name} of Build-Depends is in none of the groups build, agent and python"
+        yield f"packages.txt: {name} of Build-Depends is in none of the groups build, agent, pcp and python"
 
 
 def main():

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 4> kStreams{"out", "err", "out_", "err_"}
 struct Sink {
   std::string_view path, reason;
 };
-constexpr std::array<Sink, 20> kSinks{{
+constexpr std::array<Sink, 22> kSinks{{
     {"publisher/src/notice/notice.cpp", "what the library says on stderr"},
     {"tools/cli/session/console.cpp", "messages of meterbank"},
     {"tools/cli/session/output.cpp", "results of meterbank"},
@@ -34,6 +34,8 @@ constexpr std::array<Sink, 20> kSinks{{
     {"tools/agent/run.cpp", "messages of meterbank-agent"},
     {"tools/agent/receivers/push_once.cpp", "what came of a push, escaped"},
     {"tools/agent/main.cpp", "names the streams"},
+    {"tools/pcp/run.cpp", "messages of pmdameterbank"},
+    {"tools/pcp/main.cpp", "names the streams"},
     {"publisher/src/provider.cpp", "says why there are no counters"},
     {"publisher/src/notice/standard_error.cpp", "says what keeps readers from a provider"},
     {"publisher/pcw/src/kernel/start_driver.cpp", "says why a driver does not start"},

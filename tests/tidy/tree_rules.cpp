@@ -122,8 +122,9 @@ void find_forbidden_name(const SourceFile& file, Findings& findings) {
 // One line of packages.txt: "group name", the name as Debian allows it.
 std::string package_mistake(std::span<const std::string_view> words) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789+-.";
-  constexpr std::array<std::string_view, 10> kGroups = {
-      "build", "agent", "test", "bench", "python", "package", "bare", "full", "embed", "peers"};
+  constexpr std::array<std::string_view, 12> kGroups = {
+      "build",  "agent",   "pcp",  "unpacked", "test",  "bench",
+      "python", "package", "bare", "full",     "embed", "peers"};
   if (words.size() != 2) return "not a group and a package";
   if (std::find(kGroups.begin(), kGroups.end(), words[0]) == kGroups.end()) {
     return "unknown group " + std::string(words[0]);
@@ -132,15 +133,15 @@ std::string package_mistake(std::span<const std::string_view> words) {
   return "";
 }
 
-// The groups the script asks for: the words behind `install` and those of `groups=`.
+// The groups the script asks for: the words behind `install` or `unpack`, and those of `groups=`.
 std::set<std::string> groups_asked_for(std::string_view run) {
   std::set<std::string> groups;
   for (const std::string_view raw : lines_of(run)) {
     const std::string_view line = trimmed(raw);
-    const bool installs = line.starts_with("install ");
+    const bool installs = line.starts_with("install ") || line.starts_with("unpack ");
     const std::size_t assigned = line.find(" groups=");
     std::string_view words;
-    if (installs) words = line.substr(std::string_view("install ").size());
+    if (installs) words = line.substr(line.find(' '));
     if (assigned != kNone) words = line.substr(assigned + std::string_view(" groups=").size());
     for (const std::string_view word : cmake_words(words)) {
       if (word == "esac") break;
