@@ -47,8 +47,7 @@ int Agent::fetch(int count, pmID* ids, pmResult** result, pmdaExt* extension) {
     Agent& agent = of(extension);
     agent.observer_.look();
     const std::span<const pmID> wanted(ids, static_cast<std::size_t>(count));
-    *result = agent.answer_.make(wanted, agent.observer_.layout(), agent.observer_.sample(),
-                                 extension->e_prof);
+    *result = agent.answer_.make(wanted, agent.observer_, extension->e_prof);
     tell(**result, agent.observer_.take_changes());
     return 0;
   });
@@ -64,9 +63,7 @@ int Agent::desc(pmID id, pmDesc* desc, pmdaExt* extension) {
 }
 
 int Agent::instance(pmInDom domain, int id, char* name, pmInResult** result, pmdaExt* extension) {
-  return guarded([&] {
-    return answer_instances(layout_of(extension), domain, id, name, result);
-  });
+  return guarded([&] { return answer_instances(layout_of(extension), domain, id, name, result); });
 }
 
 int Agent::text(int identifier, int type, char** text, pmdaExt* extension) {
@@ -103,8 +100,7 @@ int Agent::names(pmID id, char*** names, pmdaExt* extension) {
 int Agent::children(const char* name, int traverses, char*** children, int** statuses,
                     pmdaExt* extension) {
   return guarded([&] {
-    return answer_children(layout_of(extension), name, traverses != 0, children,
-                           statuses);
+    return answer_children(layout_of(extension), name, traverses != 0, children, statuses);
   });
 }
 

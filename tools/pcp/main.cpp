@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "pcp/run.hpp"
 #include "meterbank/shm/utf8.hpp"
+#include "pcp/run.hpp"
 
 int main(int argc, char** argv) {
   try {

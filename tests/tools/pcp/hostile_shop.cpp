@@ -47,15 +47,15 @@ void overwrite_markers() {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
     std::array<char, 5> rights{};
-    const int found = std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end,
-                                  rights.data());
+    const int found =
+        std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end, rights.data());
     const bool is_shared = found == 3 && std::string_view(rights.data()) == "rw-s";
     if (!is_shared || line.find("memfd") == std::string::npos) continue;
     auto* at = reinterpret_cast<char*>(begin);
     auto* const last = reinterpret_cast<char*>(end);
     while (true) {
-      at = static_cast<char*>(::memmem(at, static_cast<std::size_t>(last - at), kMarker.data(),
-                                       kMarker.size()));
+      at = static_cast<char*>(
+          ::memmem(at, static_cast<std::size_t>(last - at), kMarker.data(), kMarker.size()));
       if (at == nullptr) break;
       std::memcpy(at, kHostile.data(), kHostile.size());
       ++at;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,7 +38,8 @@ class PcpLayout : public ::testing::Test {
     return *Provider::create({.name = name, .directory = directory_.path()});
   }
   [[nodiscard]] Observer observer() const {
-    Observer made = *Observer::open({.catalog = {.directory = directory_.path()}, .domain = kDomain});
+    Observer made =
+        *Observer::open({.catalog = {.directory = directory_.path()}, .domain = kDomain});
     made.look();
     return made;
   }
@@ -51,8 +54,7 @@ class PcpLayout : public ::testing::Test {
     static FetchAnswer answer;
     const Metric* const metric = observer.layout().find(name);
     if (metric == nullptr) return {{"no metric", 0}};
-    const pmResult* const result = answer.make(std::span(&metric->desc.pmid, 1), observer.layout(),
-                                               observer.sample(), profile);
+    const pmResult* const result = answer.make(std::span(&metric->desc.pmid, 1), observer, profile);
     const Domain& domain = *observer.layout().find_domain(metric->desc.indom);
     std::map<std::string, std::uint64_t> found;
     for (int value = 0; value < result->vset[0]->numval; ++value) {
@@ -256,7 +258,8 @@ TEST_F(PcpLayout, SaysWhatChanged) {
   const Instance bread = *shop->create_instance("bread");
   found.look();
 
-  EXPECT_EQ(found.take_changes(), unsigned{PMCD_LABEL_CHANGE}) << "an instance has no name of a metric";
+  EXPECT_EQ(found.take_changes(), unsigned{PMCD_LABEL_CHANGE})
+      << "an instance has no name of a metric";
 }
 
 TEST_F(PcpLayout, HasAtMostSoManyMetricsOfOneProviderAndCountsTheRest) {
@@ -297,6 +300,78 @@ TEST_F(PcpLayout, AnswersWithTheInstancesThatAProfileWants) {
             (Values{{domain.instances[1].name, 0}}));
   profile = {PM_PROFILE_EXCLUDE, 0, nullptr};
   EXPECT_EQ(values(found, "meterbank.shop.sold", &profile), Values{});
+}
+
+// The value of the only instance of a metric, rounded; nothing: it has none.
+std::optional<long> rounded(const Observer& observer, const char* name) {
+  FetchAnswer answer;
+  const pmID id = observer.layout().find(name)->desc.pmid;
+  const pmResult* const result = answer.make(std::span(&id, 1), observer, nullptr);
+  if (result->vset[0]->numval != 1) return std::nullopt;
+  double value = 0;
+  std::memcpy(&value, result->vset[0]->vlist[0].value.pval->vbuf, sizeof value);
+  return std::lround(value);
+}
+
+TEST_F(PcpLayout, HasQuantilesOfTheRecentValues) {
+  constexpr std::array kSpread{CounterSpec{.id = 1,
+                                           .name = "Other",
+                                           .symbol = "other",
+                                           .form = ValueForm::kDistribution,
+                                           .buckets = {.scale = 0, .least = 1, .most = 100}},
+                               CounterSpec{.id = 2,
+                                           .name = "Time",
+                                           .symbol = "time",
+                                           .unit = "s",
+                                           .form = ValueForm::kDistribution,
+                                           .buckets = {.scale = 6, .least = 1, .most = 1000}}};
+  constexpr const char* kMedian = "meterbank.shop.time.p50";
+  Provider corner = provider("corner");
+  const auto shop = corner.add({.name = "Shop", .symbol = "shop", .counters = kSpread});
+  Instance fruit = *shop->create_instance("fruit");
+  Recorder time = fruit.recorder(1U);
+  auto found = *Observer::open({.catalog = {.directory = directory_.path()}, .domain = kDomain});
+  Timestamp now = Timestamp::now();
+  const auto look_after = [&](std::uint64_t ns) {
+    now.monotonic_ns += ns;
+    found.look(now);
+    return rounded(found, kMedian);
+  };
+  for (int value = 0; value < 1000; ++value) time.record(8);
+  EXPECT_EQ(look_after(0), 8) << "without a window: since the row began";
+  EXPECT_EQ(look_after(RecentWindow::kMarkNs), std::nullopt) << "no value in the last minute";
+
+  for (int value = 0; value < 3; ++value) time.record(64);
+
+  EXPECT_EQ(look_after(1), 64);
+  EXPECT_EQ(look_after(RecentWindow::kMarkNs - 2), 64);
+  EXPECT_EQ(look_after(RecentWindow::kMarkNs), 64) << "the window is at most two minutes";
+  EXPECT_EQ(look_after(RecentWindow::kMarkNs), std::nullopt);
+  EXPECT_EQ(rounded(found, "meterbank.shop.time.max"), 64);
+  EXPECT_EQ(rounded(found, "meterbank.shop.time.sum"), 1000 * 8 + 3 * 64);
+}
+
+TEST_F(PcpLayout, HasQuantilesOfAllValuesOfAnInstanceThatCameSince) {
+  constexpr std::array kSpread{CounterSpec{.id = 1,
+                                           .name = "Time",
+                                           .symbol = "time",
+                                           .form = ValueForm::kDistribution,
+                                           .buckets = {.scale = 6, .least = 1, .most = 1000}}};
+  Provider corner = provider("corner");
+  const auto shop = corner.add({.name = "Shop", .symbol = "shop", .counters = kSpread});
+  std::optional<Instance> fruit = *shop->create_instance("fruit");
+  fruit->recorder(0U).record(8);
+  auto found = *Observer::open({.catalog = {.directory = directory_.path()}, .domain = kDomain});
+  Timestamp now = Timestamp::now();
+  found.look(now);
+  fruit.reset();
+  fruit = *shop->create_instance("fruit");
+  fruit->recorder(0U).record(64);
+  now.monotonic_ns += RecentWindow::kMarkNs;
+
+  found.look(now);
+
+  EXPECT_EQ(rounded(found, "meterbank.shop.time.p50"), 64);
 }
 
 TEST_F(PcpLayout, ListsChildrenAndMetricsBelowAName) {

@@ -55,13 +55,12 @@ Counterset set_of(std::vector<CounterView> counters) {
 using Lines = std::vector<std::string>;
 
 TEST(PcpMetrics, OfNumbersHaveTheTypesOfPcp) {
-  std::vector<CounterView> counters = {
-      counter(1, "sold", CounterType::kBulkCount),
-      counter(2, "stock", CounterType::kLargeRawCount, "{item}"),
-      counter(3, "volts", CounterType::kLargeRawCount, "V"),
-      counter(4, "balance", CounterType::kLargeRawCount),
-      counter(5, "load", CounterType::kLargeRawCount),
-      counter(6, "share", CounterType::kLargeRawCount, "10*-2")};
+  std::vector<CounterView> counters = {counter(1, "sold", CounterType::kBulkCount),
+                                       counter(2, "stock", CounterType::kLargeRawCount, "{item}"),
+                                       counter(3, "volts", CounterType::kLargeRawCount, "V"),
+                                       counter(4, "balance", CounterType::kLargeRawCount),
+                                       counter(5, "load", CounterType::kLargeRawCount),
+                                       counter(6, "share", CounterType::kLargeRawCount, "10*-2")};
   counters[3].form = ValueForm::kSigned;
   counters[4].form = ValueForm::kReal;
 
@@ -105,12 +104,12 @@ TEST(PcpMetrics, OfDistributionsAndTexts) {
   counters[0].form = ValueForm::kDistribution;
   counters[1].form = ValueForm::kText;
 
-  EXPECT_EQ(lines_of(set_of(std::move(counters))),
-            (Lines{"latency.count: U64, counter, count", "latency.sum: DOUBLE, counter, millisec",
-                   "latency.p50: DOUBLE, instant, millisec", "latency.p90: DOUBLE, instant, millisec",
-                   "latency.p99: DOUBLE, instant, millisec",
-                   "latency.p99_9: DOUBLE, instant, millisec",
-                   "latency.max: DOUBLE, instant, millisec", "state: STRING, discrete, none"}));
+  EXPECT_EQ(
+      lines_of(set_of(std::move(counters))),
+      (Lines{"latency.count: U64, counter, count", "latency.sum: DOUBLE, counter, millisec",
+             "latency.p50: DOUBLE, instant, millisec", "latency.p90: DOUBLE, instant, millisec",
+             "latency.p99: DOUBLE, instant, millisec", "latency.p99_9: DOUBLE, instant, millisec",
+             "latency.max: DOUBLE, instant, millisec", "state: STRING, discrete, none"}));
 }
 
 TEST(PcpMetrics, OfCountersWhoseNamesBecomeOneHaveTheirIds) {

@@ -32,7 +32,9 @@ TEST(PcpNames, AreShortenedToDifferentNames) {
 TEST(PcpNames, OfInstancesHaveNoSpacesAndNoControlCharacters) {
   EXPECT_EQ(instance_part("C: drive one"), "C:_drive_one");
   EXPECT_EQ(instance_part("say \"h\xc3\xbc\" \\"), "say_\"h\xc3\xbc\"_\\");
-  EXPECT_EQ(instance_part("a\nb\x1b\xff"), "a\xef\xbf\xbd" "b\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(instance_part("a\nb\x1b\xff"),
+            "a\xef\xbf\xbd"
+            "b\xef\xbf\xbd\xef\xbf\xbd");
 }
 
 TEST(StableNumbers, AreTheSameForTheSameKeysInAnyOrder) {

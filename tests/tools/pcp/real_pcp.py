@@ -36,8 +36,8 @@ DESCRIBED = {
                            "Number of values: Time of one customer."),
     "serving_time.sum": ("double", "counter", "sec", "Sum of all values: Time of one customer."),
     "serving_time.p99": ("double", "instant", "sec",
-                         "Not exceeded by 99 % of the values: Time of one customer."),
-    "serving_time.max": ("double", "instant", "sec", "Greatest value: Time of one customer.")}
+                         "Not exceeded by 99 % of the recent values: Time of one customer."),
+    "serving_time.max": ("double", "instant", "sec", "Greatest value so far: Time of one customer.")}
 
 
 class Place:

@@ -21,8 +21,7 @@ namespace {
 
 using meterbank::CounterSpec;
 
-constexpr std::array<const char*, 10> kSymbols = {"a", "b", "c", "d", "e",
-                                                  "f", "g", "h", "i", "j"};
+constexpr std::array<const char*, 10> kSymbols = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
 
 }  // namespace
 
@@ -43,7 +42,8 @@ int main(int argc, char** argv) {
     std::cerr << provider.error().message() << '\n';
     return 3;
   }
-  const auto set = provider->add({.name = "Still Rows", .symbol = "still_rows", .counters = counters});
+  const auto set =
+      provider->add({.name = "Still Rows", .symbol = "still_rows", .counters = counters});
   std::optional<meterbank::Registration> silent;
   if (is_silent) {
     const auto never = [](meterbank::CallbackRequest& request) -> std::uint32_t {

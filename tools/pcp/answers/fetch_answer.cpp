@@ -24,6 +24,8 @@ std::array<std::byte, sizeof(T)> bytes_of(const T& value) noexcept {
   return std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
 }
 
+bool is_of_distribution(Part part) noexcept { return part != Part::kNumber && part != Part::kText; }
+
 exposition::PageFamily family(FamilyType type) {
   exposition::PageFamily made;
   made.type = type;
@@ -35,7 +37,7 @@ exposition::PageFamily family(FamilyType type) {
 FetchAnswer::FetchAnswer()
     : first_memory_(kFirstBytes), memory_(first_memory_.data(), first_memory_.size()) {}
 
-pmResult* FetchAnswer::make(std::span<const pmID> ids, const Layout& layout, const Sample& sample,
+pmResult* FetchAnswer::make(std::span<const pmID> ids, const Observer& observer,
                             const pmProfile* profile) {
   memory_.release();
   // It has room for one set of values.
@@ -46,7 +48,7 @@ pmResult* FetchAnswer::make(std::span<const pmID> ids, const Layout& layout, con
   std::optional<InstanceFilter> filter;
   pmInDom filtered = PM_INDOM_NULL;
   for (std::size_t index = 0; index < ids.size(); ++index) {
-    const Metric* const metric = layout.find(ids[index]);
+    const Metric* const metric = observer.layout().find(ids[index]);
     if (metric == nullptr) {
       result->vset[index] = no_values(ids[index], PM_ERR_PMID);
       continue;
@@ -55,7 +57,7 @@ pmResult* FetchAnswer::make(std::span<const pmID> ids, const Layout& layout, con
       filtered = metric->desc.indom;
       filter.emplace(profile, filtered);
     }
-    result->vset[index] = values_of(*metric, layout, sample, *filter);
+    result->vset[index] = values_of(*metric, observer, *filter);
   }
   return result;
 }
@@ -69,8 +71,10 @@ pmValueSet* FetchAnswer::no_values(pmID id, int status) {
   return values;
 }
 
-pmValueSet* FetchAnswer::values_of(const Metric& metric, const Layout& layout,
-                                   const Sample& sample, const InstanceFilter& filter) {
+pmValueSet* FetchAnswer::values_of(const Metric& metric, const Observer& observer,
+                                   const InstanceFilter& filter) {
+  const Layout& layout = observer.layout();
+  const Sample& sample = observer.sample();
   std::size_t rows = 0;
   for (const MetricPart& part : metric.parts) rows += layout.blocks[part.block].ids.size();
   auto* const values = static_cast<pmValueSet*>(
@@ -85,8 +89,13 @@ pmValueSet* FetchAnswer::values_of(const Metric& metric, const Layout& layout,
       const std::size_t in_sample = block.first_row + row;
       if (block.ids[row] < 0 || !exposition::is_shown(statuses[in_sample])) continue;
       if (!filter.has(block.ids[row])) continue;
+      const MetricSource& source = part.source;
+      const StoredRow stored = sample.stored(in_sample);
       pmValueBlock* const value =
-          value_of(part.source, metric.desc.type, sample.stored(in_sample), sample.time);
+          is_of_distribution(source.part)
+              ? part_of_distribution(source, stored, sample.time,
+                                     observer.window().before(block, row, source))
+              : value_of(source, metric.desc.type, stored, sample.time);
       if (value == nullptr) continue;
       pmValue& next = values->vlist[values->numval++];
       next.inst = block.ids[row];
@@ -104,7 +113,6 @@ pmValueBlock* FetchAnswer::value_of(const MetricSource& source, int type, const 
     const std::string& text = row_values_.text;
     return block(type, std::as_bytes(std::span(text.c_str(), text.size() + 1)));
   }
-  if (source.part != Part::kNumber) return part_of_distribution(source, row, time);
   Number number = exposition::number_of(source.number, row, time);
   const bool is_missing = number.kind == Number::Kind::kNone;
   if (is_missing || (source.only_grows && !exposition::can_count(number))) return nullptr;
@@ -115,14 +123,17 @@ pmValueBlock* FetchAnswer::value_of(const MetricSource& source, int type, const 
 }
 
 pmValueBlock* FetchAnswer::part_of_distribution(const MetricSource& source, const StoredRow& row,
-                                                const Timestamp& time) {
+                                                const Timestamp& time,
+                                                std::span<const std::uint64_t> before) {
   static const exposition::PageFamily kHistogram = family(FamilyType::kHistogram);
   if (!row_values_.read(kHistogram, {0, {}, {}, source.counter}, row, time)) return nullptr;
-  const Distribution& distribution = row_values_.distribution;
+  Distribution& distribution = row_values_.distribution;
   if (source.part == Part::kCount) return block(PM_TYPE_U64, bytes_of(distribution.count));
   std::optional<double> value = distribution.sum;
   if (source.part == Part::kMost) value = distribution.most;
   if (source.part == Part::kQuantile) {
+    const bool has_window = !before.empty() && before_.read({source.counter->shape, 0, 1}, before);
+    if (has_window && !distribution.subtract(before_)) return nullptr;
     const std::optional<Quantile> quantile = distribution.quantile(source.share);
     value = quantile ? std::optional(quantile->value) : std::nullopt;
   }

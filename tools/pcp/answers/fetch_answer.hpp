@@ -6,6 +6,7 @@
 #include <pcp/pmapi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory_resource>
 #include <span>
 #include <vector>
@@ -13,7 +14,7 @@
 #include "exposition/page/row_values.hpp"
 #include "meterbank/reader/sample.hpp"
 #include "pcp/answers/instance_filter.hpp"
-#include "pcp/layout/layout.hpp"
+#include "pcp/layout/observer.hpp"
 
 namespace meterbank::pcp {
 
@@ -24,23 +25,26 @@ class FetchAnswer {
   FetchAnswer();
   // `profile`: the instances that the client wants; null: all. The result belongs to this object,
   // and is valid until the next call.
-  [[nodiscard]] pmResult* make(std::span<const pmID> ids, const Layout& layout,
-                               const Sample& sample, const pmProfile* profile);
+  [[nodiscard]] pmResult* make(std::span<const pmID> ids, const Observer& observer,
+                               const pmProfile* profile);
 
  private:
-  [[nodiscard]] pmValueSet* values_of(const Metric& metric, const Layout& layout,
-                                      const Sample& sample, const InstanceFilter& filter);
+  [[nodiscard]] pmValueSet* values_of(const Metric& metric, const Observer& observer,
+                                      const InstanceFilter& filter);
   [[nodiscard]] pmValueSet* no_values(pmID id, int status);
   // Null: the row has no such value at this moment.
   [[nodiscard]] pmValueBlock* value_of(const MetricSource& source, int type, const StoredRow& row,
                                        const Timestamp& time);
-  [[nodiscard]] pmValueBlock* part_of_distribution(const MetricSource& source,
-                                                   const StoredRow& row, const Timestamp& time);
+  // `before`: what it was when the window of quantiles began; empty: nothing.
+  [[nodiscard]] pmValueBlock* part_of_distribution(const MetricSource& source, const StoredRow& row,
+                                                   const Timestamp& time,
+                                                   std::span<const std::uint64_t> before);
   [[nodiscard]] pmValueBlock* block(int type, std::span<const std::byte> bytes);
 
   std::vector<std::byte> first_memory_;
   std::pmr::monotonic_buffer_resource memory_;
   exposition::RowValues row_values_;
+  Distribution before_;
 };
 
 }  // namespace meterbank::pcp

@@ -49,9 +49,9 @@ std::span<const Metric> metrics_below(const Layout& layout, const std::string& p
   const auto begin = std::lower_bound(
       layout.metrics.begin(), layout.metrics.end(), prefix,
       [](const Metric& metric, const std::string& wanted) { return metric.name < wanted; });
-  const auto end =
-      std::find_if(begin, layout.metrics.end(),
-                   [&prefix](const Metric& metric) { return !metric.name.starts_with(prefix); });
+  const auto end = std::find_if(begin, layout.metrics.end(), [&prefix](const Metric& metric) {
+    return !metric.name.starts_with(prefix);
+  });
   return {begin, end};
 }
 
@@ -90,8 +90,7 @@ int answer_children(const Layout& layout, const char* name, bool traverses, char
     }
   }
   for (const Metric& metric : below) {
-    const std::size_t dot =
-        traverses ? std::string::npos : metric.name.find('.', prefix.size());
+    const std::size_t dot = traverses ? std::string::npos : metric.name.find('.', prefix.size());
     const std::size_t from = traverses ? 0 : prefix.size();
     std::string text = metric.name.substr(from, dot == std::string::npos ? dot : dot - from);
     // Metrics below one node are side by side.
@@ -120,9 +119,8 @@ int answer_instances(const Layout& layout, pmInDom domain_id, int instance, cons
     begin = std::find_if(all.begin(), all.end(),
                          [name](const ShownInstance& one) { return one.name == name; });
   } else if (!says_ids) {
-    begin = std::lower_bound(
-        all.begin(), all.end(), instance,
-        [](const ShownInstance& one, int wanted) { return one.id < wanted; });
+    begin = std::lower_bound(all.begin(), all.end(), instance,
+                             [](const ShownInstance& one, int wanted) { return one.id < wanted; });
     if (begin != end && begin->id != instance) begin = end;
   }
   if (!says_ids || !says_names) {

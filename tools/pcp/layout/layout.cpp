@@ -11,11 +11,9 @@ const Metric* Layout::find(pmID id) const noexcept {
 }
 
 const Metric* Layout::find(std::string_view name) const noexcept {
-  const auto at =
-      std::lower_bound(metrics.begin(), metrics.end(), name,
-                       [](const Metric& metric, std::string_view wanted) {
-                         return metric.name < wanted;
-                       });
+  const auto at = std::lower_bound(
+      metrics.begin(), metrics.end(), name,
+      [](const Metric& metric, std::string_view wanted) { return metric.name < wanted; });
   return at != metrics.end() && at->name == name ? &*at : nullptr;
 }
 

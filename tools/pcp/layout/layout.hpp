@@ -12,6 +12,7 @@
 
 #include <pcp/pmapi.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,25 +34,38 @@ struct RowProvider {
   std::uint32_t pid = 0, uid = 0;
 };
 
+// Which registration of which provider: segment, place, generation.
+using RegistrationKey = std::array<std::uint64_t, 4>;
+
+// What tells an instance from another one that takes its place.
+struct RowLife {
+  std::uint32_t slot = 0;
+  std::uint64_t generation = 0;
+
+  bool operator==(const RowLife&) const = default;
+};
+
 // The rows of one registration, side by side in a sample.
 struct RowBlock {
   std::shared_ptr<const Counterset> set;
   std::size_t domain = 0, provider = 0;
   std::size_t first_row = 0;
   std::vector<int> ids;  // of the instances, one a row; negative: the row is not shown
+  RegistrationKey registration{};
+  std::vector<RowLife> lives;  // one a row, by slot, if the set has distributions
 };
 
 struct ShownInstance {
   int id = 0;
-  std::string name;            // external
-  std::string plain;           // as the provider says; empty: its set has one row
+  std::string name;   // external
+  std::string plain;  // as the provider says; empty: its set has one row
   std::size_t block = 0;
 };
 
 struct Domain {
   pmInDom id = PM_INDOM_NULL;
-  std::string set;              // its part of the names of metrics
-  std::string label;            // what an instance is called
+  std::string set;    // its part of the names of metrics
+  std::string label;  // what an instance is called
   std::string oneline, help;
   std::vector<ShownInstance> instances;  // by id
 };
@@ -73,10 +87,10 @@ struct Layout {
   std::vector<RowProvider> providers;
   std::vector<RowBlock> blocks;
   std::vector<Domain> domains;
-  std::vector<Metric> metrics;                                  // by name
-  std::unordered_map<pmID, std::size_t> by_id;                  // index in `metrics`
-  std::unordered_map<pmInDom, std::size_t> by_domain;           // index in `domains`
-  std::size_t metrics_left_out = 0;  // of providers or machines with too many
+  std::vector<Metric> metrics;                         // by name
+  std::unordered_map<pmID, std::size_t> by_id;         // index in `metrics`
+  std::unordered_map<pmInDom, std::size_t> by_domain;  // index in `domains`
+  std::size_t metrics_left_out = 0;                    // of providers or machines with too many
 
   // Null: there is none.
   [[nodiscard]] const Metric* find(pmID id) const noexcept;

@@ -29,6 +29,12 @@ bool is_shown(const SelectedSet& selected) noexcept {
   return !is_repeated && !has_ended(selected.provider().state);
 }
 
+bool has_distributions(const Counterset& set) noexcept {
+  return std::any_of(set.counters.begin(), set.counters.end(), [](const CounterView& counter) {
+    return counter.form == ValueForm::kDistribution;
+  });
+}
+
 std::string text_of(pmUnits units) {
   return fmt::format("{},{},{},{},{},{}", int{units.dimSpace}, int{units.dimTime},
                      int{units.dimCount}, unsigned{units.scaleSpace}, unsigned{units.scaleTime},
@@ -62,10 +68,10 @@ class LayoutMaker::Builder {
   Layout layout_;
   const ProviderView* last_provider_ = nullptr;
   std::size_t metrics_of_provider_ = 0;
-  std::map<std::string, Guid> sets_of_provider_;              // of the provider that was added last
-  std::unordered_map<std::string, std::size_t> domains_;      // by set name
-  std::vector<std::unordered_set<std::string>> names_;        // of instances, by domain
-  std::unordered_map<std::string, std::size_t> metrics_;      // by key
+  std::map<std::string, Guid> sets_of_provider_;          // of the provider that was added last
+  std::unordered_map<std::string, std::size_t> domains_;  // by set name
+  std::vector<std::unordered_set<std::string>> names_;    // of instances, by domain
+  std::unordered_map<std::string, std::size_t> metrics_;  // by key
 };
 
 Layout LayoutMaker::Builder::build() {
@@ -94,6 +100,14 @@ void LayoutMaker::Builder::add(const SelectedSet& selected, std::size_t first_ro
   block.set = selected.registered().set;
   block.domain = domain_of(set_name_of(selected), selected.set());
   block.first_row = first_row;
+  const RegisteredSet& registered = selected.registered();
+  const std::array<std::uint64_t, 2>& segment = selected.provider().segment_id;
+  block.registration = {segment[0], segment[1], registered.registration, registered.generation};
+  if (has_distributions(selected.set())) {
+    for (std::size_t row = 0; row < selected.instances(); ++row) {
+      block.lives.push_back({selected.instance(row).slot, selected.instance(row).generation});
+    }
+  }
   layout_.blocks.push_back(std::move(block));
   add_rows(selected, layout_.blocks.size() - 1);
   add_metrics(selected, layout_.blocks.size() - 1);
@@ -230,10 +244,9 @@ std::size_t LayoutMaker::Builder::new_metric(const SetMetric& from, const std::s
 
 void LayoutMaker::Builder::put_in_order() {
   for (Domain& domain : layout_.domains) {
-    std::sort(domain.instances.begin(), domain.instances.end(),
-              [](const ShownInstance& left, const ShownInstance& right) {
-                return left.id < right.id;
-              });
+    std::sort(
+        domain.instances.begin(), domain.instances.end(),
+        [](const ShownInstance& left, const ShownInstance& right) { return left.id < right.id; });
   }
   std::sort(layout_.metrics.begin(), layout_.metrics.end(),
             [](const Metric& left, const Metric& right) { return left.name < right.name; });

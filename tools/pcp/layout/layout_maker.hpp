@@ -65,7 +65,7 @@ class LayoutMaker {
   ProviderNames provider_names_;
   StableNumbers metric_numbers_, domain_numbers_;
   std::unordered_map<std::string, StableNumbers> instance_numbers_;  // by set
-  std::unordered_map<std::string, std::string> metric_names_;  // by key
+  std::unordered_map<std::string, std::string> metric_names_;        // by key
   std::unordered_map<std::string, std::string> name_owners_;  // keys, by name; inner nodes, too
   std::unordered_map<const Counterset*, KnownSet> sets_;
 };

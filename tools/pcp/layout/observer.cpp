@@ -22,18 +22,19 @@ Observer::Observer(ObserverOptions options, Catalog catalog, Query query)
       query_(std::move(query)),
       maker_(options_.domain) {}
 
-void Observer::look() {
+void Observer::look(const Timestamp& now) {
   // A refresh that failed goes on with what the catalog lists; the next one tries again.
   static_cast<void>(catalog_.refresh());
   bool has_changed = query_.update(catalog_);
   const bool asks = query_.asks();
   const CollectSummary summary =
-      asks ? query_.collect(sample_, options_.timeout) : query_.collect(sample_, Timestamp::now());
+      asks ? query_.collect(sample_, options_.timeout) : query_.collect(sample_, now);
   if (summary.no_memory) throw std::bad_alloc();
   // Asking may bring other rows each time; a provider that has ended keeps its rows in the query.
   has_changed = has_changed || asks || version_ != catalog_.version();
   if (has_changed || last_look_ns_ == 0) make_layout();
-  last_look_ns_ = Timestamp::now().monotonic_ns;
+  last_look_ns_ = now.monotonic_ns;
+  window_.advance(layout_, sample_, last_look_ns_);
 }
 
 void Observer::make_layout() {
@@ -51,9 +52,9 @@ void Observer::make_layout() {
 }
 
 void Observer::look_for_names() {
-  const bool is_fresh =
-      last_look_ns_ != 0 && Timestamp::now().monotonic_ns - last_look_ns_ < kFreshNs;
-  if (!is_fresh) look();
+  const Timestamp now = Timestamp::now();
+  const bool is_fresh = last_look_ns_ != 0 && now.monotonic_ns - last_look_ns_ < kFreshNs;
+  if (!is_fresh) look(now);
 }
 
 }  // namespace meterbank::pcp

@@ -14,6 +14,7 @@
 #include "meterbank/reader/query.hpp"
 #include "meterbank/reader/sample.hpp"
 #include "pcp/layout/layout_maker.hpp"
+#include "pcp/layout/recent_window.hpp"
 
 namespace meterbank::pcp {
 
@@ -34,7 +35,7 @@ class Observer {
   static Result<Observer> open(ObserverOptions options);
 
   // Takes a snapshot: values and layout are of this moment.
-  void look();
+  void look(const Timestamp& now = Timestamp::now());
   // The same for names and descriptions, for which a snapshot of the last `kFreshNs` is enough.
   void look_for_names();
   // What changed since the last call: PMCD_NAMES_CHANGE, PMCD_LABEL_CHANGE.
@@ -42,6 +43,7 @@ class Observer {
 
   [[nodiscard]] const Layout& layout() const noexcept { return layout_; }
   [[nodiscard]] const Sample& sample() const noexcept { return sample_; }
+  [[nodiscard]] const RecentWindow& window() const noexcept { return window_; }
 
  private:
   static constexpr std::uint64_t kFreshNs = 1'000'000'000;
@@ -55,6 +57,7 @@ class Observer {
   LayoutMaker maker_;
   Sample sample_;
   Layout layout_;
+  RecentWindow window_;
   std::uint64_t last_look_ns_ = 0;  // CLOCK_MONOTONIC; 0: none yet
   std::uint64_t version_ = 0;       // of the catalog, when the layout was made
   unsigned changes_ = 0;

@@ -52,8 +52,20 @@ int type_of(Rule rule) noexcept {
   }
 }
 
+// How many words the distributions before this one have.
+std::size_t words_before(const Counterset& set, const CounterView& counter) noexcept {
+  std::size_t words = 0;
+  for (const CounterView& other : set.counters) {
+    if (&other == &counter) break;
+    if (other.form == ValueForm::kDistribution) words += 1 + std::size_t{other.more_words};
+  }
+  return words;
+}
+
 class MetricList {
  public:
+  explicit MetricList(const Counterset& set) noexcept : set_(set) {}
+
   void add(const Family& family);
   [[nodiscard]] std::vector<SetMetric> take() { return std::move(metrics_); }
 
@@ -64,6 +76,7 @@ class MetricList {
                   std::string_view unit, bool is_counter);
   void add_distribution(const Family& family, const std::string& path);
 
+  const Counterset& set_;
   std::vector<SetMetric> metrics_;
   std::unordered_set<std::string> paths_;
 };
@@ -102,8 +115,8 @@ void MetricList::add_number(const Family& family, std::string path, const Number
   if (source.rule == Rule::kStartTime) metric.semantics = PM_SEM_DISCRETE;
   metric.type = type_of(source.rule);
   const bool has_scale = is_whole(source.rule) || source.rule == Rule::kReal;
-  const PcpUnit pcp = pcp_unit_of(unit, has_scale ? source.factor : 1,
-                                  has_scale ? source.divisor : 1, is_counter);
+  const PcpUnit pcp =
+      pcp_unit_of(unit, has_scale ? source.factor : 1, has_scale ? source.divisor : 1, is_counter);
   metric.units = pcp.units;
   if (!pcp.says_all) metric.ucum = exposition::clean_text(unit);
   if (has_scale && pcp.multiple == 0) metric.type = PM_TYPE_DOUBLE;
@@ -137,10 +150,13 @@ void MetricList::add_distribution(const Family& family, const std::string& path)
   count.ucum.clear();
   add("sum", "Sum of all values", Part::kSum).semantics = PM_SEM_COUNTER;
   for (const Share& share : kShares) {
-    const std::string what = fmt::format("Not exceeded by {:g} % of the values", share.share * 100);
-    add(share.name, what, Part::kQuantile).source.share = share.share;
+    const std::string what =
+        fmt::format("Not exceeded by {:g} % of the recent values", share.share * 100);
+    MetricSource& source = add(share.name, what, Part::kQuantile).source;
+    source.share = share.share;
+    source.marked_at = words_before(set_, *family.counter);
   }
-  add("max", "Greatest value", Part::kMost);
+  add("max", "Greatest value so far", Part::kMost);
 }
 
 void MetricList::add(const Family& family) {
@@ -169,7 +185,7 @@ void MetricList::add(const Family& family) {
 }  // namespace
 
 std::vector<SetMetric> metrics_of(const Counterset& set, std::span<const std::uint32_t> counters) {
-  MetricList list;
+  MetricList list(set);
   for (const Family& family : exposition::families_of(set, counters, {})) list.add(family);
   return list.take();
 }

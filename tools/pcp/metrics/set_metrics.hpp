@@ -21,15 +21,16 @@ struct MetricSource {
     kText,
     kCount,     // of a distribution: how many values
     kSum,       // their sum
-    kQuantile,  // the value that `share` of them do not exceed
+    kQuantile,  // the value that `share` of the recent ones do not exceed; see RecentWindow
     kMost,      // the greatest
   };
   Part part = Part::kNumber;
-  bool only_grows = false;              // kNumber: a value that cannot be a count is left out
-  exposition::NumberSource number;      // kNumber
-  std::uint64_t multiple = 1;           // kNumber without a scale of its own
-  double share = 0;                     // kQuantile
-  double factor = 1, divisor = 1;       // kSum, kQuantile, kMost
+  bool only_grows = false;               // kNumber: a value that cannot be a count is left out
+  exposition::NumberSource number;       // kNumber
+  std::uint64_t multiple = 1;            // kNumber without a scale of its own
+  double share = 0;                      // kQuantile
+  std::size_t marked_at = 0;             // kQuantile: place among the words of all distributions
+  double factor = 1, divisor = 1;        // kSum, kQuantile, kMost
   const CounterView* counter = nullptr;  // in the counterset
 };
 
