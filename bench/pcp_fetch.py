@@ -10,65 +10,27 @@ beside it.
 """
 
 import contextlib
-import ctypes
 import os
 import subprocess
 import sys
 import tempfile
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "tools", "pcp"))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "tools", "agent"))
+from pcp_client import Client  # noqa: E402
 from private_pcp import PrivatePcp, has_pcp  # noqa: E402
 from real_prometheus import free_port, running, wait_for  # noqa: E402
 
 COUNTERS = [f"meterbank.still_rows.{letter}" for letter in "abcdefghij"]
 ROUNDS = 400
-CONTEXT_HOST = 1
-
-
-class Result(ctypes.Structure):
-    """pmResult of libpcp 3, up to its first set of values."""
-    _fields_ = [("seconds", ctypes.c_long), ("microseconds", ctypes.c_long),
-                ("numpmid", ctypes.c_int), ("vset", ctypes.POINTER(ctypes.c_int) * 16)]
-
-
-class Client:
-    """libpcp without a wrapper: the calls that a program in C makes."""
-
-    def __init__(self, host):
-        self.library = ctypes.CDLL("libpcp.so.3")
-        self.context = self.library.pmNewContext(CONTEXT_HOST, host.encode())
-        if self.context < 0:
-            sys.exit(f"pcp_fetch.py: no connection to {host}: status {self.context}")
-
-    def identifiers(self, names):
-        texts = (ctypes.c_char_p * len(names))(*[name.encode() for name in names])
-        ids = (ctypes.c_uint * len(names))()
-        found = self.library.pmLookupName(len(names), texts, ids)
-        if found != len(names):
-            sys.exit(f"pcp_fetch.py: {found} of {names}")
-        return ids
-
-    def fetch(self, ids):
-        """Nanoseconds, and how many values there were."""
-        result = ctypes.POINTER(Result)()
-        started = time.perf_counter_ns()
-        status = self.library.pmFetch(len(ids), ids, ctypes.byref(result))
-        taken = time.perf_counter_ns() - started
-        if status < 0:
-            sys.exit(f"pcp_fetch.py: pmFetch: status {status}")
-        values = sum(result.contents.vset[index][1] for index in range(result.contents.numpmid))
-        self.library.pmFreeResult(result)
-        return taken, values
 
 
 def measure(client, names, expected):
     ids = client.identifiers(names)
     times = []
     for _ in range(ROUNDS):
-        taken, values = client.fetch(ids)
+        taken, values, _ = client.fetch(ids)
         if values != expected:
             sys.exit(f"pcp_fetch.py: {values} values of {expected}")
         times.append(taken / 1e6)
@@ -97,8 +59,7 @@ def main():
             pcp = stack.enter_context(PrivatePcp(place, free_port(),
                                                  os.path.join(folder, "pmdameterbank")))
             wait_for("metric", pcp.is_ready)
-            os.environ.update(PCP_CONF=pcp.environment["PCP_CONF"])
-            client = Client("unix:" + os.path.join(place, "pmcd.socket"))
+            client = Client(pcp)
             alone, _ = measure(client, ["pmcd.numclients"], 1)
             median, least = measure(client, names, expected)
             print(f"{what:32} {expected:7} {median:10.3f} {least:7.3f} {alone:14.3f}")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A provider with names that no service should choose: 10,500 counters and 10,000 instances whose names
-// become one name in PCP, names of 1,023 bytes, quotes, and bytes that are not UTF-8. Ends with its
-// standard input.
+// A provider with names that no service should choose: 10,500 counters and 10,000 instances whose
+// names become one name in PCP, names of 1,023 bytes, quotes, and bytes that are not UTF-8. Ends
+// with its standard input.
 #include <sys/mman.h>
 
 #include <array>

@@ -237,6 +237,22 @@ TEST_F(PcpLayout, TellsProvidersOfOneNameApartWhileBothLive) {
   EXPECT_EQ(values(watching, "meterbank.shop.sold"), (Values{{named, 0}})) << "it keeps its name";
 }
 
+TEST_F(PcpLayout, MultipliesStoredValuesWherePcpHasNoSuchScale) {
+  constexpr std::array kScaled{CounterSpec{.id = 1,
+                                           .name = "Sent",
+                                           .symbol = "sent",
+                                           .type = CounterType::kLargeRawCount,
+                                           .unit = "kBy"}};
+  Provider corner = provider("corner");
+  const auto shop = corner.add({.name = "Shop", .symbol = "shop", .counters = kScaled});
+  Instance fruit = *shop->create_instance("fruit");
+  // As a double it would lose its last digits.
+  fruit.set(0U, 9'007'199'254'740'993U);
+
+  EXPECT_EQ(values(observer(), "meterbank.shop.sent"),
+            (Values{{"corner/fruit", 9'007'199'254'740'993'000U}}));
+}
+
 TEST_F(PcpLayout, LeavesOutWhatProvidersPublishAsTotals) {
   Provider corner = provider("corner");
   const auto shop = corner.add(kShop);

@@ -20,6 +20,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "agent"))
+from pcp_client import LABEL_CHANGE, NAMES_CHANGE, Client  # noqa: E402
 from private_pcp import DOMAIN, PrivatePcp, has_pcp  # noqa: E402
 from real_prometheus import AISLES, SKIPPED, SOLD, check, free_port, running, wait_for  # noqa: E402
 
@@ -205,6 +206,20 @@ def check_restarts(pcp, place):
     check(len(set(after.values())) == len(after), "no two metrics have one identifier")
 
 
+def check_changes(pcp, place):
+    """A client that keeps names learns that there are others."""
+    client = Client(pcp)
+    ids = client.identifiers(["meterbank.still_shop.sold"])
+    client.fetch(ids)
+    check(client.fetch(ids)[1:] == (len(AISLES), 0), "nothing changes while nothing happens")
+    rows = place.provider("meterbank_still_rows", "1")
+    _, values, changes = client.fetch(ids)
+    check(values == len(AISLES) and changes == LABEL_CHANGE | NAMES_CHANGE, f"changes: {changes}")
+    check(client.fetch(ids)[2] == 0, "they are told once")
+    rows.kill()
+    rows.wait()
+
+
 def check_faulty_neighbours(pcp, place, shop):
     """Providers that hang, do not answer or cannot be read cost their own rows."""
     expected = pcp.run("pminfo", "-f", "meterbank.still_shop.sold")
@@ -277,6 +292,7 @@ def main():
             check_labels(pcp, shop)
             check_clients(pcp, place)
             check_dbpmda(pcp)
+            check_changes(pcp, place)
             shop = check_logger(pcp, place, shop)
             check_restarts(pcp, place)
             check_faulty_neighbours(pcp, place, shop)
