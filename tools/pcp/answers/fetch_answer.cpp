@@ -108,8 +108,8 @@ pmValueSet* FetchAnswer::values_of(const Metric& metric, const Observer& observe
 pmValueBlock* FetchAnswer::value_of(const MetricSource& source, int type, const StoredRow& row,
                                     const Timestamp& time) {
   if (source.part == Part::kText) {
-    static const exposition::PageFamily kText = family(FamilyType::kInfo);
-    if (!row_values_.read(kText, {0, {}, {}, source.counter}, row, time)) return nullptr;
+    static const exposition::PageFamily text_family = family(FamilyType::kInfo);
+    if (!row_values_.read(text_family, {0, {}, {}, source.counter}, row, time)) return nullptr;
     const std::string& text = row_values_.text;
     return block(type, std::as_bytes(std::span(text.c_str(), text.size() + 1)));
   }
@@ -125,8 +125,8 @@ pmValueBlock* FetchAnswer::value_of(const MetricSource& source, int type, const 
 pmValueBlock* FetchAnswer::part_of_distribution(const MetricSource& source, const StoredRow& row,
                                                 const Timestamp& time,
                                                 std::span<const std::uint64_t> before) {
-  static const exposition::PageFamily kHistogram = family(FamilyType::kHistogram);
-  if (!row_values_.read(kHistogram, {0, {}, {}, source.counter}, row, time)) return nullptr;
+  static const exposition::PageFamily histogram = family(FamilyType::kHistogram);
+  if (!row_values_.read(histogram, {0, {}, {}, source.counter}, row, time)) return nullptr;
   Distribution& distribution = row_values_.distribution;
   if (source.part == Part::kCount) return block(PM_TYPE_U64, bytes_of(distribution.count));
   std::optional<double> value = distribution.sum;
