@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <map>
+#include <optional>
 
 namespace meterbank::pcp {
 namespace {
@@ -20,6 +20,17 @@ The script Install beside it makes it known to pmcd.
 Exit codes: 0 pmcd ended it; 2 a faulty option; 3 the environment: directory, user, memory.
 )";
 
+tl::unexpected<Error> refuse(const char* what, const std::string& value, const char* remedy) {
+  return fail(ErrorCode::kInvalidArgument, fmt::format("invalid {}: {}", what, value), remedy);
+}
+
+std::optional<UserPolicy> policy_of(const std::string& word) {
+  if (word == "own") return UserPolicy::kOwn;
+  if (word == "root") return UserPolicy::kOwnAndRoot;
+  if (word == "everyone") return UserPolicy::kEveryone;
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments) {
@@ -28,15 +39,12 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   bool wants_version = false;
   std::int64_t timeout_ms = line.observer.timeout.count();
   CatalogOptions& catalog = line.observer.catalog;
-  const std::map<std::string, UserPolicy> policies = {{"own", UserPolicy::kOwn},
-                                                      {"root", UserPolicy::kOwnAndRoot},
-                                                      {"everyone", UserPolicy::kEveryone}};
+  std::string trust = "root";
   CLI::App app("Show performance counters to Performance Co-Pilot", "pmdameterbank");
   app.footer(kFooter);
   app.add_option("-d,--domain", line.observer.domain,
                  "Number of this agent among those of pmcd; default: 478")
-      ->type_name("NUMBER")
-      ->check(CLI::Range(1, kDomainMax));
+      ->type_name("NUMBER");
   app.add_option("-l,--log", line.log,
                  "File for messages, in the directory for logs of pmcd; default: meterbank.log")
       ->type_name("FILE");
@@ -49,13 +57,11 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   app.add_option("--timeout", timeout_ms,
                  "Wait up to so many milliseconds for rows that providers compute on demand; "
                  "default: 500")
-      ->type_name("MS")
-      ->check(CLI::Range(std::int64_t{1}, kTimeoutMsMax));
-  app.add_option("--trust", catalog.trust,
+      ->type_name("MS");
+  app.add_option("--trust", trust,
                  "Whose providers keep their names in instances: own, root (own and root's) or "
                  "everyone; default: root")
-      ->type_name("USERS")
-      ->transform(CLI::CheckedTransformer(policies).description(""));
+      ->type_name("USERS");
   app.add_flag("--version", wants_version, "Print the version and exit");
   app.add_option("PATH", line.observer.patterns, "Counters to show; default: all");
   try {
@@ -67,6 +73,15 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
     return fail(ErrorCode::kInvalidArgument, error.what(), "pmdameterbank --help");
   }
   if (wants_version) line.text = fmt::format("pmdameterbank {}\n", METERBANK_VERSION);
+  if (line.observer.domain < 1 || line.observer.domain > kDomainMax) {
+    return refuse("domain", std::to_string(line.observer.domain), "1 to 510");
+  }
+  if (timeout_ms < 1 || timeout_ms > kTimeoutMsMax) {
+    return refuse("timeout", std::to_string(timeout_ms), "1 to 3000 milliseconds");
+  }
+  const auto policy = policy_of(trust);
+  if (!policy) return refuse("trust", trust, "own, root or everyone");
+  catalog.trust = *policy;
   line.observer.timeout = std::chrono::milliseconds(timeout_ms);
   return line;
 }

@@ -3,6 +3,7 @@
 
 #include <pcp/pmapi.h>
 #include <pcp/pmda.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <ostream>
@@ -28,6 +29,20 @@ int complain(const Error& error, std::ostream& err) {
   return is_usage ? kExitUsage : kExitEnvironment;
 }
 
+// Empty: as who started it. libpcp ends the process where it cannot, so that is found out first.
+Result<void> become(const std::string& user) {
+  if (user.empty()) return {};
+  const passwd* const known = ::getpwnam(user.c_str());
+  if (known == nullptr) {
+    return fail(ErrorCode::kNotFound, "no user " + user, "leave out -U, or add the user");
+  }
+  if (::geteuid() == known->pw_uid) return {};
+  if (::geteuid() != 0 || pmSetProcessIdentity(user.c_str()) < 0) {
+    return fail(ErrorCode::kDenied, "cannot run as " + user, "leave out -U, or start it as root");
+  }
+  return {};
+}
+
 }  // namespace
 
 int run(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
@@ -43,7 +58,7 @@ int run(const std::vector<std::string>& arguments, std::ostream& out, std::ostre
   pmdaDaemon(&interface, PMDA_INTERFACE_7, kName, line->observer.domain, line->log.c_str(),
              nullptr);
   pmdaOpenLog(&interface);
-  if (!line->user.empty() && pmSetProcessIdentity(line->user.c_str()) < 0) return kExitEnvironment;
+  if (const auto changed = become(line->user); !changed) return complain(changed.error(), err);
   auto observer = Observer::open(std::move(line->observer));
   if (!observer) return complain(observer.error(), err);
   return Agent(std::move(*observer)).serve(interface) ? kExitDone : kExitEnvironment;

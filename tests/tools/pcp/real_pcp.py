@@ -278,6 +278,23 @@ def check_dbpmda(pcp):
     check(re.search(rf"^\s*{DOMAIN}\.\d+\.\d+$", text, re.M), f"dbpmda finds the metric: {text}")
 
 
+def check_exit_codes(place):
+    """Faults are told on standard error, or in the log once there is one."""
+    log = os.path.join(place.folder, "by_hand.log")
+    for options, code, expected in (
+            (["--trust", "us"], 2, "invalid trust: us; try: own, root or everyone"),
+            (["-l", log, "-U", "no_such_user"], 3, "no user no_such_user; try:"),
+            (["-l", log, "--dir", os.path.join(place.folder, "no_such_directory")], 3, "try:")):
+        ended = subprocess.run([place.program("pmdameterbank"), *options], stdin=subprocess.DEVNULL,
+                               text=True, capture_output=True, check=False, timeout=30)
+        text = ended.stderr
+        if code == 3:
+            with open(log, encoding="utf-8") as file:
+                text += file.read()
+        check(ended.returncode == code and "pmdameterbank: " in text and expected in text,
+              f"{options}: {ended.returncode} {text}")
+
+
 def main():
     programs = os.path.abspath(sys.argv[1])
     if not has_pcp():
@@ -290,6 +307,7 @@ def main():
         try:
             check_descriptions(pcp, place)
             check_labels(pcp, shop)
+            check_exit_codes(place)
             check_clients(pcp, place)
             check_dbpmda(pcp)
             check_changes(pcp, place)
