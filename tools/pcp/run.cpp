@@ -54,7 +54,8 @@ int run(const std::vector<std::string>& arguments, std::ostream& out, std::ostre
   }
   pmSetProgname(kName);
   // Before the user changes: the log is in a directory of pmcd.
-  pmdaInterface interface = {};
+  // libpcp_pmda frees nothing of it, so it stays until the process ends.
+  static pmdaInterface interface = {};
   pmdaDaemon(&interface, PMDA_INTERFACE_7, kName, line->observer.domain, line->log.c_str(),
              nullptr);
   pmdaOpenLog(&interface);
