@@ -13,11 +13,6 @@
 namespace meterbank::exposition {
 namespace {
 
-// Rows that a provider published as the total of others: "_Total", and "0,_Total" of a node.
-bool is_published_total(std::string_view instance) noexcept {
-  return instance == kTotalName || instance.ends_with(",_Total");
-}
-
 // Sets of one symbol that may have families of their own. A provider can describe one set in as
 // many ways as it likes; looking for the group of each must not cost more and more.
 constexpr std::size_t kGroupsOfSymbolMax = 64;
@@ -235,6 +230,10 @@ void LayoutBuilder::add_families(const SelectedSet& selected, Group& group, std:
 }
 
 }  // namespace
+
+bool is_published_total(std::string_view instance) noexcept {
+  return instance == kTotalName || instance.ends_with(",_Total");
+}
 
 PageLayout make_page_layout(const std::vector<SelectedSet>& selected, const MetricNames& names,
                             StartTimes& starts, std::uint64_t last_look_ns) {

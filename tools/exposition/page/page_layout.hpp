@@ -44,6 +44,9 @@ enum class RowPlace : std::uint8_t {
   kRepeated,  // its labels are those of another row: on no page
 };
 
+// Rows that a provider published as the total of others: "_Total", and "0,_Total" of a node.
+[[nodiscard]] bool is_published_total(std::string_view instance) noexcept;
+
 // A provider of rows, for formats that describe it apart from its series. All texts are valid UTF-8
 // without control characters.
 struct PageProvider {

@@ -10,6 +10,7 @@
 
 #include "exposition/family/metric_name.hpp"
 #include "exposition/page/labels.hpp"
+#include "exposition/page/page_layout.hpp"
 #include "pcp/names/pcp_name.hpp"
 
 namespace meterbank::pcp {
@@ -18,11 +19,6 @@ namespace {
 constexpr std::uint32_t kSerials = 1U << 22U;  // of a metric: 12 bits of cluster, 10 of item
 constexpr std::uint32_t kItemBits = 10;
 constexpr std::uint32_t kInstances = 0x7fffffff;
-
-// Rows that a provider published as the total of others: "_Total", and "0,_Total" of a node.
-bool is_published_total(std::string_view instance) noexcept {
-  return instance == kTotalName || instance.ends_with(",_Total");
-}
 
 bool is_shown(const SelectedSet& selected) noexcept {
   const bool is_repeated = selected.is_total() && !is_shared(selected.set().instances);
@@ -167,7 +163,7 @@ void LayoutMaker::Builder::add_rows(const SelectedSet& selected, std::size_t ind
       maker_.instance_numbers_.try_emplace(domain.set, kInstances).first->second;
   for (std::size_t row = 0; row < (has_names ? rows : std::min<std::size_t>(rows, 1)); ++row) {
     const InstanceView& instance = selected.instance(row);
-    if (has_names && is_published_total(instance.name)) continue;
+    if (has_names && exposition::is_published_total(instance.name)) continue;
     ShownInstance shown;
     shown.block = index;
     std::string name = provider;
