@@ -8,6 +8,7 @@ usage: real_pcp.py FOLDER-OF-PROGRAMS
 
 import contextlib
 import csv
+import fcntl
 import io
 import json
 import os
@@ -220,12 +221,46 @@ def check_changes(pcp, place):
     rows.wait()
 
 
+@contextlib.contextmanager
+def lying_provider(place):
+    """A record like that of the shop, of memory that holds no segment: it is this process's own."""
+    directory = os.environ["METERBANK_DIR"]
+    memory = os.memfd_create("liar", os.MFD_ALLOW_SEALING)
+    os.write(memory, os.urandom(65536))
+    fcntl.fcntl(memory, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+    [record] = [name for name in os.listdir(directory)
+                if name.startswith("shop@") and name.endswith(".provider")]
+    with open(os.path.join(directory, record), encoding="ascii") as file:
+        text = file.read()
+    with open("/proc/self/stat", encoding="utf-8") as file:
+        start = file.read().rpartition(")")[2].split()[19]
+    for name, value in (("name", "liar"), ("pid", os.getpid()), ("start", start),
+                        ("descriptor", memory), ("inode", os.fstat(memory).st_ino),
+                        ("bytes", 65536)):
+        text = re.sub(f"^{name} .*$", f"{name} {value}", text, flags=re.M)
+    text = re.sub(r"^(socket|door) .*\n?", "", text, flags=re.M)
+    path = os.path.join(directory, f"liar@{os.getpid()}-1.provider")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+    os.chmod(path, 0o644)
+    try:
+        listed = subprocess.run([place.program("meterbank"), "list", "--providers"], text=True,
+                                capture_output=True, check=False).stdout
+        check(re.search(r"liar.*unreadable", listed), f"there is an unreadable provider: {listed}")
+        yield
+    finally:
+        os.remove(path)
+        os.close(memory)
+
+
 def check_faulty_neighbours(pcp, place, shop):
     """Providers that hang, do not answer or cannot be read cost their own rows."""
     expected = pcp.run("pminfo", "-f", "meterbank.still_shop.sold")
     check(expected.count(f"value {SOLD}\n") == len(AISLES), expected)
-    with open(os.path.join(os.environ["METERBANK_DIR"], "liar-1.mb"), "wb") as file:
-        file.write(os.urandom(4096))
+    with lying_provider(place):
+        wait_for("the next look", lambda: time.sleep(1.1) or True)
+        check(pcp.run("pminfo", "-f", "meterbank.still_shop.sold") == expected,
+              "values stay beside a provider that lies")
     silent = place.provider("meterbank_still_rows", "2", "silent")
     wait_for("silent provider", lambda: "meterbank.still_rows.a" in identifiers(pcp))
     for process in (silent, shop):
