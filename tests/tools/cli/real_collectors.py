@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What collectd, InfluxDB, VictoriaMetrics and node_exporter make of the formats of `meterbank get`.
 
-usage: real_collectors.py PATH-OF-METERBANK PATH-OF-STILL-SHOP
+usage: real_collectors.py PATH-OF-METERBANK PATH-OF-STILL-SHOP FOLDER-OF-UNPACKED-PACKAGES
 """
 
 import contextlib
@@ -129,6 +129,8 @@ class Collectd:
 
     def __init__(self, stack, folder, command_line):
         self.data = os.path.join(folder, "collectd")
+        # Where Debian's package was installed or unpacked.
+        self.root = shutil.which("collectd").removesuffix("/usr/sbin/collectd")
         self.statsd_port = free_port()
         # Its exec plugin starts no program as root.
         user = pwd.getpwuid(os.geteuid() or UNPRIVILEGED).pw_name
@@ -137,7 +139,8 @@ class Collectd:
             file.write(f'''Hostname "shop-host"
 BaseDir "{self.data}"
 PIDFile "{folder}/collectd.pid"
-TypesDB "/usr/share/collectd/types.db"
+TypesDB "{self.root}/usr/share/collectd/types.db"
+PluginDir "{self.root}/usr/lib/collectd"
 Interval 1
 LoadPlugin logfile
 LoadPlugin csv
@@ -207,8 +210,13 @@ def check_collectd(stack, folder, command_line):
 
 
 def main():
-    command_line, shop_program = sys.argv[1:]
-    missing = [program for program in NEEDED if shutil.which(program, path=PATH) is None]
+    command_line, shop_program, unpacked = sys.argv[1:]
+    # Debian has daemons where only root's shell looks.
+    folders = [os.environ["PATH"], "/usr/sbin"]
+    for package in sorted(glob.glob(os.path.join(unpacked, "*"))):
+        folders += [os.path.join(package, "usr/bin"), os.path.join(package, "usr/sbin")]
+    os.environ["PATH"] = ":".join(folders)
+    missing = [program for program in NEEDED if shutil.which(program) is None]
     if missing:
         print(f"skipped: no {', '.join(missing)} here")
         return SKIPPED
@@ -223,10 +231,6 @@ def main():
     print("collectors read what meterbank get prints")
     return 0
 
-
-# Debian has the daemons where only root's shell looks.
-PATH = os.environ["PATH"] + ":/usr/sbin"
-os.environ["PATH"] = PATH
 
 if __name__ == "__main__":
     sys.exit(main())
