@@ -22,28 +22,26 @@ class InfluxWriter final : public RowWriter {
   void write(const Moment& moment, const TextSink& out) override {
     const std::string end = fmt::format(" {}\n", moment.sample.time.realtime_ns);
     SharedTexts<std::string, CounterTexts> texts;
-    const std::string* begun = nullptr;  // of the line that has fields
-    std::string begin, lines;
+    std::string begin, lines;  // `begin`: of the line that is not ended yet; empty: there is none
     bool taken = true;
     moment.rows([&](const Value& value) {
       if (!is_for_collectors(value, style_.raw)) return true;
       const std::string& row =
-          texts.of_row(value, [this](const Value& one) { return line_of(one); });
+          texts.of_row(value, [this](const Value& one) { return begin_of(one); });
       const CounterTexts& counter =
           texts.of_counter(value, [this](const Value& one) { return counter_of(one); });
-      if (begun == nullptr || row != begin) {
-        if (begun != nullptr) lines += end;
+      if (row == begin) {
+        lines += ',';
+      } else {
+        if (!begin.empty()) lines += end;
         if (lines.size() >= kBytesAtOnce) taken = out(std::exchange(lines, {}));
         begin = row;
-        begun = &begin;
         lines += begin + ' ';
-      } else {
-        lines += ',';
       }
       append_field(value, counter, lines);
       return taken;
     });
-    if (begun != nullptr) lines += end;
+    if (!begin.empty()) lines += end;
     if (taken) out(lines);
   }
 
@@ -80,7 +78,7 @@ class InfluxWriter final : public RowWriter {
   }
 
   // Measurement and tags. Tags in the order of their keys spare the receiver work.
-  [[nodiscard]] std::string line_of(const Value& value) const {
+  [[nodiscard]] std::string begin_of(const Value& value) const {
     const Row& row = *value.row;
     std::string line = measurement(word_of(value.set()));
     if (row.shares_name) append_tag("id", fmt::format("{}", row.id()), line);
