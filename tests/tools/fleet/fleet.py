@@ -53,14 +53,14 @@ def percentile(values, share):
 class Fleet:
     """The nodes. `orders` are those that have been taken."""
 
-    def __init__(self, stack, command_line, program, folder):
+    def __init__(self, stack, command_line, program, folder, nodes=NODES):
         self.command_line = command_line
         self.folder = os.path.join(folder, "nodes")
         os.mkdir(self.folder)
-        self.names = [f"node-{node:03}" for node in range(NODES)]
+        self.names = [f"node-{node:03}" for node in range(nodes)]
         self.orders = []
         self.program = stack.enter_context(running(
-            [program, self.folder, str(NODES)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [program, self.folder, str(nodes)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             text=True))
         check(self.program.stdout.readline() == "ready\n", "the nodes begin")
 

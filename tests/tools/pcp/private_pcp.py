@@ -41,7 +41,7 @@ class PrivatePcp:
             name: os.path.join(root, folder_of, name)
             for folder_of, names in (("usr/bin", ("pminfo", "pmval", "pmrep", "pmprobe", "pmdumplog",
                                                   "dbpmda")),
-                                     ("usr/lib/pcp/bin", ("pmcd", "pmlogger")))
+                                     ("usr/lib/pcp/bin", ("pmcd", "pmlogger", "pmlogger_check")))
             for name in names}
         if not os.path.exists(self.programs["pmlogger"]):
             self.programs["pmlogger"] = os.path.join(root, "usr/bin/pmlogger")
@@ -99,13 +99,15 @@ class PrivatePcp:
             self.process.kill()
             self.process.wait()
 
-    def run(self, program, *arguments, stdin=None, check=True):
-        """What the program prints. It is Python's if it has no binary."""
+    def run(self, program, *arguments, stdin=None, check=True, live=True):
+        """What the program prints; of this pmcd, unless it is not `live`."""
         path = self.programs[program]
         with open(path, "rb") as file:
-            is_script = file.read(2) == b"#!"
-        host = [] if program in ("pmdumplog", "dbpmda") else ["-h", self.host]
-        result = subprocess.run(([DEBIAN_PYTHON] if is_script else []) + [path, *host, *arguments],
+            first = file.readline(80)
+        is_python = first.startswith(b"#!") and b"python" in first
+        live = live and program not in ("pmdumplog", "pmlogger_check", "dbpmda")
+        host = ["-h", self.host] if live else []
+        result = subprocess.run(([DEBIAN_PYTHON] if is_python else []) + [path, *host, *arguments],
                                 env=self.environment, input=stdin, text=True, capture_output=True,
                                 errors="surrogateescape", check=False, timeout=60)
         if check and result.returncode != 0:
