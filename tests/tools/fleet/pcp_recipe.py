@@ -130,23 +130,24 @@ def reported(rows, column, venue):
             if name in row]
 
 
-def check_report(rows, venue, latencies):
+def check_report(host, rows, venue, latencies):
     """The rates and percentiles of one venue; its p99."""
+    row_name = f"{host}, {venue}"
     accepted = sum(seconds * rate for seconds, rate in reported(rows, f"{SET}.accepted", venue))
-    check(abs(accepted / len(latencies) - 1) < 1e-4, f"rates of {venue} are of {accepted} orders")
+    check(abs(accepted / len(latencies) - 1) < 1e-4, f"rates of {row_name} are of {accepted} orders")
     sizes = sum(seconds * rate for seconds, rate in reported(rows, f"{SET}.bytes_received", venue))
-    check(abs(sizes * 1024 / (118 * len(latencies)) - 1) < 1e-4, f"rates of {venue} are of {sizes} KiB")
+    check(abs(sizes * 1024 / (118 * len(latencies)) - 1) < 1e-4, f"rates of {row_name} are of {sizes} KiB")
     # A mean is of the orders of its interval. Without orders, pmrep prints no mean.
     means = [row.get(f"mean-orders/{venue}", 0) for row in rows[1:]]
     mean = sum(seconds * rate * each for (seconds, rate), each in
                zip(reported(rows, f"{SET}.accepted", venue), means) if rate) / len(latencies)
     right = sum(latencies) / len(latencies)
-    check(abs(mean * MICROSECOND / right - 1) < 1e-4, f"mean of {venue}: {mean} us, not {right} s")
+    check(abs(mean * MICROSECOND / right - 1) < 1e-4, f"mean of {row_name}: {mean} us, not {right} s")
     for name, share in (("p50", 0.5), ("p99", 0.99)):
         values = reported(rows, f"{SET}.latency.{name}", venue)
-        check(values, f"the report has {name} of {venue}")
+        check(values, f"the report has {name} of {row_name}")
         value = values[-1][1] * MICROSECOND
-        check(is_within(value, latencies, share), f"{name} of {venue}: {value} s")
+        check(is_within(value, latencies, share), f"{name} of {row_name}: {value} s")
     return value
 
 
@@ -157,12 +158,19 @@ def check_reports(machine, orders):
         rows = machine.rows(host)
         for number, venue in enumerate(VENUES):
             latencies = [seconds for n, v, seconds in orders if (n, v) == (node, number)]
-            found.append(check_report(rows, venue, latencies))
+            found.append(check_report(host, rows, venue, latencies))
         check(machine.table(host).count("orders/eu") == len(rows), "the table has a line a venue")
     fast = [seconds for node, venue, seconds in orders if (node, venue) == (0, 0)]
     check(not is_within(found[-1], fast), "the control, p99 of another node, is found")
     check_wrong(sum(found) / len(found), [seconds for _, _, seconds in orders],
                 "mean of the percentiles of all nodes")
+
+
+def check_live(machine, node):
+    """The same report, asked of a node."""
+    text = node.run("pmrep", "-c", machine.report, "-s", "1", ":meterbank-orders")
+    found = re.findall(r"orders/(\w+) .* (\d+) +\S+ +\d+\.\d +\d+\.\d$", text, re.M)
+    check(sorted(venue for venue, _ in found) == list(VENUES), f"pmrep reports what is counted now: {text}")
 
 
 def log_orders(machine, fleet, nodes):
@@ -198,6 +206,7 @@ def main():
             log_orders(machine, fleet, nodes)
             check_faults(machine, fleet)
             check_reports(machine, fleet.orders)
+            check_live(machine, nodes[0])
         except BaseException:
             print(machine.logs(), *(node.logs() for node in nodes), sep="\n")
             raise
