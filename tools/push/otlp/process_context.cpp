@@ -201,9 +201,9 @@ bool ProcessContexts::look(const std::vector<exposition::PageProvider>& provider
 }
 
 const std::vector<Attribute>& ProcessContexts::of(const exposition::PageProvider& provider) const {
-  static const std::vector<Attribute> kNone;
+  static const std::vector<Attribute> no_attributes;
   const auto known = known_.find(provider.segment_id);
-  return known == known_.end() ? kNone : known->second.attributes;
+  return known == known_.end() ? no_attributes : known->second.attributes;
 }
 
 }  // namespace meterbank::push::otlp
