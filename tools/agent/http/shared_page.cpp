@@ -2,7 +2,6 @@
 #include "agent/http/shared_page.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace meterbank::agent {
 namespace {
@@ -59,8 +58,7 @@ std::size_t SharedPage::read(std::uint64_t position, char* out, std::size_t byte
     if (position < at + piece.size()) {
       const std::size_t offset = static_cast<std::size_t>(position - at);
       const std::size_t count = std::min(bytes, piece.size() - offset);
-      std::memcpy(out, piece.data() + offset, count);
-      return count;
+      return piece.copy(out, count, offset);
     }
     at += piece.size();
   }

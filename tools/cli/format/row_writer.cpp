@@ -151,6 +151,7 @@ std::optional<Format> parse_format(std::string_view text) {
 const std::vector<std::string>& format_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
+    all.reserve(kNamed.size());
     for (const auto& [name, format] : kNamed) all.emplace_back(name);
     return all;
   }();
