@@ -3,13 +3,13 @@
 // Reading a block that another thread writes without a pause: how long one read takes and how many
 // attempts it needs. The comparison is a block with one copy under a sequence lock.
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
 #include <thread>
 
 #include "blocks.hpp"
+#include "other_processor.hpp"
 #include "rows.hpp"
 
 namespace meterbank::bench {
@@ -32,30 +32,11 @@ struct Reads {
 
 // A writer at full rate on another processor, for as long as it lives.
 template <typename F>
-class Writer {
- public:
-  explicit Writer(F step) : thread_([this, step]() mutable { run(step); }) {}
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
-  ~Writer() {
-    stop_.store(true, std::memory_order_relaxed);  // relaxed: join() orders everything else
-    thread_.join();
-  }
-
- private:
-  void run(F& step) {
-    cpu_set_t there;
-    CPU_ZERO(&there);
-    CPU_SET(1, &there);
-    static_cast<void>(::sched_setaffinity(0, sizeof there, &there));
-    // relaxed: a late look at the flag costs a few more steps.
-    while (!stop_.load(std::memory_order_relaxed)) {
-      for (int repeat = 0; repeat < 64; ++repeat) step();
-    }
-  }
-  std::atomic<bool> stop_{false};
-  std::thread thread_;
-};
+auto write_beside(F step) {
+  return OtherProcessor([step]() mutable {
+    for (int repeat = 0; repeat < 64; ++repeat) step();
+  });
+}
 
 // A read each 20 us, so that the line has left this processor when it is read again.
 template <typename F>
@@ -74,7 +55,7 @@ void read_apart(unsigned count, Reads& reads, F&& read) {
 void read_block(const Blocks& blocks, unsigned count, Reads& reads) {
   const BlockWriter<StdAtomics> block(blocks.parts(0));
   const std::uint32_t words = blocks.form().words;
-  const Writer writer([block, words] {
+  const auto writer = write_beside([block, words] {
     BlockWriter<StdAtomics>::Update update(block);
     for (std::uint32_t word = 0; word < words; ++word) update.set(word, update.value(word) + 1);
     update.commit();
@@ -101,7 +82,7 @@ void read_block(const Blocks& blocks, unsigned count, Reads& reads) {
 //      seq := even                 release         good iff s is even and seq = s
 void read_sequence_lock(const Blocks& blocks, unsigned count, Reads& reads) {
   const BlockParts<SharedWord> parts = blocks.parts(0);
-  const Writer writer([parts] {
+  const auto writer = write_beside([parts] {
     // relaxed: own last store. [B1] the fence, which pairs with [B2], orders the odd number before
     // the words: without it a reader could accept a mix of them.
     const std::uint64_t seq = parts.seq->load(std::memory_order_relaxed);
@@ -131,7 +112,7 @@ void read_sequence_lock(const Blocks& blocks, unsigned count, Reads& reads) {
 
 void read_one_word(const Blocks& blocks, unsigned count, Reads& reads) {
   SharedWord* const word = blocks.parts(0).copy0;
-  const Writer writer([word] {
+  const auto writer = write_beside([word] {
     // relaxed: one writer, one word.
     word->store(word->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   });

@@ -5,10 +5,8 @@
 #include "scraped.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <string>
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "exposition/page/page_writer.hpp"
+#include "other_processor.hpp"
 
 namespace meterbank::bench {
 namespace {
@@ -23,40 +22,7 @@ namespace {
 constexpr std::size_t kPageBytesAtOnce = std::size_t{64} << 10;
 constexpr unsigned kAtOnce = 64;  // a clock costs more than an increment
 
-// Runs `step` on the other processor for as long as it lives.
-template <typename F>
-class OtherProcessor {
- public:
-  explicit OtherProcessor(F step) : thread_([this, step]() mutable { run(step); }) {}
-  OtherProcessor(const OtherProcessor&) = delete;
-  OtherProcessor& operator=(const OtherProcessor&) = delete;
-  ~OtherProcessor() {
-    stop_.store(true, std::memory_order_relaxed);  // relaxed: join() orders everything else
-    thread_.join();
-  }
-  [[nodiscard]] std::uint64_t steps() const noexcept {
-    return steps_.load(std::memory_order_relaxed);  // relaxed: a count by itself
-  }
-
- private:
-  void run(F& step) {
-    cpu_set_t there;
-    CPU_ZERO(&there);
-    CPU_SET(1, &there);
-    static_cast<void>(::sched_setaffinity(0, sizeof there, &there));
-    // relaxed: a late look at the flag costs one more step; the count is read by itself.
-    while (!stop_.load(std::memory_order_relaxed)) {
-      step();
-      steps_.fetch_add(1, std::memory_order_relaxed);
-    }
-  }
-
-  std::atomic<bool> stop_{false};
-  std::atomic<std::uint64_t> steps_{0};
-  std::thread thread_;
-};
-
-// Of one increment.
+// What one increment takes at p99.9 while the other processor repeats `step`.
 template <typename F>
 double slowest_thousandth_ns(Instance& instance, unsigned batches, F step) {
   using Steady = std::chrono::steady_clock;

@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,30 +20,12 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-SKIPPED = 77
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "agent"))
+from real_prometheus import SKIPPED, check, free_port, running  # noqa: E402
+
 WAIT_S = 90
 SETS = "set=every_meaning&set=one_row"
-
-
-def check(is_true, what):
-    if not is_true:
-        sys.exit(f"FAILED: {what}")
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-@contextlib.contextmanager
-def running(arguments, **options):
-    process = subprocess.Popen(arguments, **options)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
 
 
 def fetch(url):

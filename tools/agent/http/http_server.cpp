@@ -105,7 +105,7 @@ struct HttpServer::State {
     exposition::PageFormat format{};
     Encoding encoding{};
     std::shared_ptr<const exposition::Snapshot> snapshot;  // null: there was no memory for it
-    std::string asked_for;  // equal in requests for the same bytes
+    std::string asked_for;                                 // equal in requests for the same bytes
     std::string about_sets;  // rules or a dashboard; empty: no set was meant
     bool has_asked = false;
     bool is_page = false;
@@ -154,8 +154,8 @@ struct HttpServer::State {
   SnapshotService& service;
   PageCounts& counts;
   Deadlines deadlines;
-  SharedPages shared_pages;  // of the thread that takes snapshots
-  // Of the server's thread alone.
+  SharedPages shared_pages;  // used only by the thread that takes snapshots
+  // Used only by the server's thread.
   unsigned pages = 0;  // being written now
   unsigned connections = 0;
   MHD_Daemon* daemon = nullptr;

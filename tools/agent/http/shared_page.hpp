@@ -53,7 +53,7 @@ class SharedPage {
   Make make_;
   std::unique_ptr<Body> body_;
   std::deque<std::string> pieces_;
-  std::uint64_t begin_ = 0, end_ = 0;  // of the window
+  std::uint64_t begin_ = 0, end_ = 0;  // positions of the window in the page
 };
 
 // The pages of one snapshot, by what was asked for.

@@ -55,7 +55,7 @@ struct PageProvider {
   std::uint32_t pid = 0, uid = 0;
   std::uint64_t created_ns = 0;      // CLOCK_REALTIME
   std::string container, pod, unit;  // empty: none, or not known
-  std::uint32_t pid_here = 0;        // of its process, as this one sees it; 0: not known
+  std::uint32_t pid_here = 0;        // pid of its process as this process sees it; 0: not known
   std::uint64_t start_time = 0;      // of its process, clock ticks since boot
 };
 

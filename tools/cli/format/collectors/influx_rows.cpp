@@ -22,7 +22,7 @@ class InfluxWriter final : public RowWriter {
   void write(const Moment& moment, const TextSink& out) override {
     const std::string end = fmt::format(" {}\n", moment.sample.time.realtime_ns);
     SharedTexts<std::string, CounterTexts> texts;
-    std::string begin, lines;  // `begin`: of the line that is not ended yet; empty: there is none
+    std::string begin, lines;  // `begin`: measurement and tags of the open line, if there is one
     bool taken = true;
     moment.rows([&](const Value& value) {
       if (!is_for_collectors(value, style_.raw)) return true;
