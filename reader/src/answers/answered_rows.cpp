@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
-#include <new>
 #include <utility>
 
 #include "meterbank/shm/case_fold.hpp"
@@ -15,14 +13,6 @@ namespace {
 
 constexpr std::uint32_t kRecordExtent = 1;
 constexpr std::uint32_t kFirstGroupExtent = 2;
-
-std::shared_ptr<std::byte> zeroed_lines(std::size_t bytes) {
-  constexpr std::align_val_t kAlignment{kCacheLine};
-  const auto free = [](std::byte* memory) { ::operator delete(memory, kAlignment); };
-  auto* const memory = static_cast<std::byte*>(::operator new(bytes, kAlignment));
-  std::memset(memory, 0, bytes);
-  return {memory, free};
-}
 
 // One writer and no reader besides: each counter by itself, and the time that all are true at. An
 // answer has one word a counter. The words behind them are there, as zeros, for a foreign schema
@@ -67,7 +57,7 @@ bool AnsweredRows::KeyEqual::operator()(const Key& left, const Key& right) const
 
 // relaxed, in all of this file: the words are private, this thread writes and reads them.
 AnsweredRows::AnsweredRows(const RegisteredSet& set)
-    : set_(answered_form(*set.set)), serial_(next_serial()) {
+    : set_(answered_form(*set.set)), serial_(next_serial()), groups_(set_->form) {
   // relaxed, as all accesses of this file: private memory of the thread that collects.
   const auto memory = zeroed_lines(sizeof(Record));
   record_ = {memory, new (memory.get()) Record{}};
@@ -124,26 +114,17 @@ AnsweredRows::Slot& AnsweredRows::free_slot(std::size_t still_to_come) {
     known_.erase({*slot.name, slot.id});
     return slot;
   }
-  if (slots_.size() == room_) add_group(still_to_come);
-  const Group& group = groups_.back();
-  const std::size_t first = room_ - group.slots;
+  const auto place = static_cast<std::uint32_t>(slots_.size());
+  if (place == groups_.slots()) add_group(still_to_come);
   Slot& slot = slots_.emplace_back();
-  slot.block = block_parts(group.memory.get(), set_->form, group.layout,
-                           static_cast<std::uint32_t>(slots_.size() - 1 - first));
+  slot.block = groups_.block(place);
   return slot;
 }
 
 void AnsweredRows::add_group(std::size_t slots_at_least) {
   constexpr std::size_t kStep = kGroupSlotsFirst;
-  const std::size_t wanted = std::max({kStep, room_, slots_at_least});
-  const auto slots = static_cast<std::uint32_t>((wanted + kStep - 1) / kStep * kStep);
-  Group group;
-  group.slots = slots;
-  group.layout = GroupLayout::of(set_->form, slots);
-  group.layout.bytes = group.layout.descriptors;  // a view has the names, so there are none
-  group.memory = zeroed_lines(group.layout.bytes);
-  groups_.push_back(std::move(group));
-  room_ += slots;
+  const std::size_t wanted = std::max<std::size_t>({kStep, groups_.slots(), slots_at_least});
+  groups_.add(static_cast<std::uint32_t>((wanted + kStep - 1) / kStep * kStep));
 }
 
 void AnsweredRows::begin(Slot& slot) noexcept {
@@ -172,8 +153,8 @@ void AnsweredRows::make_segment(const ProviderView& provider) {
   // Only the first extent of the provider: its memory may grow, and the extents of these rows keep
   // their numbers.
   segment_ = provider.segment->first_alone()->with(MappedExtent::over({record, sizeof(Record)}));
-  for (const Group& group : groups_) {
-    segment_ = segment_->with(MappedExtent::over({group.memory.get(), group.layout.bytes}));
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    segment_ = segment_->with(MappedExtent::over(groups_.bytes(group)));
   }
   base_ = provider.segment;
   segment_groups_ = groups_.size();
@@ -194,11 +175,8 @@ std::shared_ptr<const ProviderView> AnsweredRows::view(
   rows.membership = StdAtomics::load_relaxed(record_->registration.membership);
   rows.registration = make_ref(kRecordExtent, 0);
   for (std::size_t index = 0; index < groups_.size(); ++index) {
-    const Group& group = groups_[index];
-    kept->memory.emplace_back(group.memory);
-    rows.groups.push_back(make_ref(kFirstGroupExtent + static_cast<std::uint32_t>(index), 0));
-    rows.layouts.push_back(group.layout);
-    rows.group_slots.push_back(group.slots);
+    kept->memory.emplace_back(groups_.memory(index));
+    groups_.list_in(rows, index, kFirstGroupExtent + static_cast<std::uint32_t>(index));
   }
   auto live = std::make_shared<KeptInstances>();
   for (std::uint32_t index = 0; index < slots_.size(); ++index) {

@@ -20,6 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "../catalog/memory/private_groups.hpp"
 #include "meterbank/reader/sample.hpp"
 #include "meterbank/shm/channel.hpp"
 
@@ -51,11 +52,6 @@ class AnsweredRows {
     RegistrationRecord registration;
     SharedWord status;  // a RowStatus
   };
-  struct Group {
-    std::shared_ptr<std::byte> memory;
-    GroupLayout layout;
-    std::uint32_t slots = 0;
-  };
   struct Slot {
     std::shared_ptr<const std::string> name;  // views keep it, too
     std::uint32_t id = 0;
@@ -86,9 +82,8 @@ class AnsweredRows {
   std::shared_ptr<const Counterset> set_;  // the registration's, in the form of these blocks
   std::uint64_t serial_;                   // of this object in this process
   std::shared_ptr<Record> record_;
-  std::vector<Group> groups_;
+  PrivateGroups groups_;
   std::deque<Slot> slots_;  // in use or closed; their addresses stay
-  std::size_t room_ = 0;    // slots of all groups
   std::unordered_map<Key, Slot*, KeyHash, KeyEqual> known_;
   std::deque<Slot*> closed_;  // the longest closed first
   std::uint64_t version_ = 0;
