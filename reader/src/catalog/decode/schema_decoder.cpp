@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
+#include "counterset_rules.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/utf8.hpp"
 
@@ -13,28 +13,6 @@ namespace meterbank {
 namespace {
 
 constexpr std::uint32_t kCounterBytesMax = 4096;  // of one record of a newer writer
-constexpr std::int32_t kDisplayScaleMax = 10;
-
-bool is_known(InstanceKind kind) noexcept {
-  switch (kind) {
-    case InstanceKind::kSingle:
-    case InstanceKind::kMultiple:
-    case InstanceKind::kGlobalAggregate:
-    case InstanceKind::kMultipleAggregate:
-    case InstanceKind::kGlobalAggregateHistory:
-      return true;
-  }
-  return false;
-}
-
-// As DistributionShape::of() makes them: of doubles.
-bool is_sound(const DistributionShape& shape) noexcept {
-  if (shape.scale < kScaleMin || shape.scale > kScaleMax) return false;
-  const std::int32_t lowest = bucket_index(std::numeric_limits<double>::denorm_min(), shape.scale);
-  const std::int32_t highest = bucket_index(std::numeric_limits<double>::max(), shape.scale);
-  return shape.buckets <= kBucketsMax && shape.first >= lowest && shape.first <= highest &&
-         shape.buckets - 1 <= static_cast<std::uint32_t>(highest - shape.first);
-}
 
 class SchemaDecoder {
  public:
