@@ -13,6 +13,8 @@
 
 #include "attachment.hpp"
 #include "liveness_words.hpp"
+#include "memory/recorded_rows.hpp"
+#include "memory/replayed_catalog.hpp"
 #include "meterbank/base/clock.hpp"
 #include "meterbank/base/process_facts.hpp"
 #include "meterbank/base/report_no_memory.hpp"
@@ -26,10 +28,15 @@
 namespace meterbank {
 namespace {
 
+// The same order each time, and for a recording of these providers.
 bool is_listed_before(const std::shared_ptr<const ProviderView>& left,
                       const std::shared_ptr<const ProviderView>& right) noexcept {
   const auto names = compare_folded(left->name, right->name);
-  return names != 0 ? names < 0 : left->named_pid() < right->named_pid();
+  if (names != 0) return names < 0;
+  const auto others = [](const ProviderView& view) {
+    return std::tuple(view.named_pid(), view.created_realtime_ns, std::string_view(view.record));
+  };
+  return others(*left) < others(*right);
 }
 
 }  // namespace
@@ -126,7 +133,10 @@ const CounterView* Counterset::find(std::string_view name_or_symbol) const noexc
 std::string ProviderView::label() const { return name + "@" + std::to_string(named_pid()); }
 
 std::uint64_t ProviderView::heartbeat_age_ns() const noexcept {
-  return segment == nullptr ? 0 : meterbank::heartbeat_age_ns(segment->header());
+  if (segment == nullptr) return 0;
+  // relaxed: a number for people, it orders nothing.
+  if (recorded != nullptr) return recorded->heartbeat_age_ns.load(std::memory_order_relaxed);
+  return meterbank::heartbeat_age_ns(segment->header());
 }
 
 std::uint64_t ProviderView::refused() const noexcept {
@@ -177,7 +187,7 @@ struct Catalog::Parts {
   }
 };
 
-Catalog::Catalog() : parts_(std::make_unique<Parts>()) {}
+Catalog::Catalog() = default;
 Catalog::Catalog(Catalog&&) noexcept = default;
 Catalog& Catalog::operator=(Catalog&&) noexcept = default;
 Catalog::~Catalog() = default;
@@ -191,6 +201,7 @@ Result<Catalog> Catalog::open(CatalogOptions options) {
     }
     Catalog catalog;
     catalog.options_ = std::move(options);
+    catalog.parts_ = std::make_unique<Parts>();
     catalog.look_around();
     const auto& errors = catalog.directory_errors_;
     if (!errors.empty() && errors.size() == catalog.directories_.size()) {
@@ -413,7 +424,7 @@ void Catalog::list_providers(std::uint64_t unopened_directories) {
 
 Result<void> Catalog::refresh() {
   return report_no_memory([this]() -> Result<void> {
-    look_around();
+    if (parts_ != nullptr) look_around();
     return {};
   });
 }
@@ -435,6 +446,24 @@ void Catalog::look_around() {
   for (const auto& attachment : attachments_) parts_->count(*attachment);
   forget_predecessors();
   list_providers(found.unopened);
+}
+
+Catalog ReplayedCatalog::with(CatalogOptions options) {
+  Catalog catalog;
+  catalog.options_ = std::move(options);
+  return catalog;
+}
+
+void ReplayedCatalog::list(Catalog& catalog, std::vector<View> providers, std::uint64_t unchosen,
+                           std::uint64_t skipped) {
+  std::sort(providers.begin(), providers.end(), is_listed_before);
+  catalog.providers_ = std::move(providers);
+  catalog.unchosen_ = unchosen;
+  catalog.skipped_ = skipped;
+}
+
+void ReplayedCatalog::replace(Catalog& catalog, std::size_t index, View provider) {
+  catalog.providers_[index] = std::move(provider);
 }
 
 bool Catalog::stale() const noexcept {

@@ -93,11 +93,15 @@ Came read_record(int directory, const char* name, const DirectoryFacts& facts, F
 }  // namespace
 
 bool includes(UserPolicy users, std::uint32_t uid) noexcept {
+  return includes(users, uid, ::geteuid());
+}
+
+bool includes(UserPolicy users, std::uint32_t uid, std::uint32_t own_uid) noexcept {
   switch (users) {
     case UserPolicy::kOwn:
-      return uid == ::geteuid();
+      return uid == own_uid;
     case UserPolicy::kOwnAndRoot:
-      return uid == ::geteuid() || uid == 0;
+      return uid == own_uid || uid == 0;
     case UserPolicy::kEveryone:
       return true;
   }

@@ -60,6 +60,40 @@ void check_answer(const QueryPlan& plan, const QueryPlan::Selection& selection,
   }
 }
 
+// What the recording says of the rows. A plan of an earlier tick may know rows that ended since,
+// and rows whose place has another one now.
+void show_recorded(const QueryPlan& plan, const QueryPlan::Selection& selection,
+                   SampleContent& sample) noexcept {
+  const RegisteredSet& set = *selection.set;
+  // relaxed, all loads: the thread that plays the recording collects.
+  const auto word = RegistrationWord::of(StdAtomics::load_relaxed(*selection.word));
+  const bool is_removed = word.state == RegistrationState::kClosed;
+  for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
+       ++index) {
+    const InstanceView& instance = plan.instance_of(index);
+    const auto row = RecordedRow::of(
+        StdAtomics::load_relaxed(recorded_in(*selection.groups, set, plan.rows[index].instance)));
+    const auto slot = SlotWord::of(StdAtomics::load_relaxed(*plan.block_of(index).slot));
+    sample.status[index] = row.status;
+    sample.consistency[index] = row.consistency;
+    const bool is_same = row.slot == instance.slot && slot.generation == instance.generation;
+    if (!is_same) {
+      sample.status[index] = RowStatus::kGone;
+    } else if (holds_values(row.status) && row.status != RowStatus::kDead &&
+               (is_removed || slot.state == SlotState::kClosed)) {
+      sample.status[index] = RowStatus::kClosed;
+    }
+    if (holds_values(sample.status[index])) continue;
+    std::fill_n(sample.values.data() + plan.value_of(index), form_of(set).words, std::uint64_t{0});
+  }
+}
+
+std::size_t not_fresh(const QueryPlan::Selection& selection, const SampleContent& sample) noexcept {
+  const RowStatus* const first = sample.status.data() + selection.first_row;
+  const auto fresh = std::count(first, first + selection.rows, RowStatus::kFresh);
+  return selection.rows - static_cast<std::size_t>(fresh);
+}
+
 bool has_changed(const ProviderView& provider) noexcept {
   if (provider.segment == nullptr) return false;
   const SegmentHeader& header = provider.segment->header();
@@ -73,17 +107,17 @@ bool has_changed(const ProviderView& provider) noexcept {
 
 BlockParts<const SharedWord> QueryPlan::block_of(std::size_t row) const noexcept {
   const Selection& selection = selection_of(row);
-  return block_in(*selection.groups, *selection.set, instance_of(row));
+  return block_in(*selection.groups, *selection.set, rows[row].instance);
 }
 
 Collector::Collector(std::shared_ptr<const QueryPlan> plan, SampleWords versions)
     : plan_(std::move(plan)), versions_(std::move(versions)), one_shard_(plan_->widest_shard) {
   sweeps_.reserve(plan_->runs.size());
   for (const QueryPlan::Selection& selection : plan_->selections) {
-    const Counterset& set = *selection.set->set;
+    const BlockForm& form = form_of(*selection.set);
     for (std::size_t run = 0; run < selection.runs; ++run) {
       const auto kind = plan_->runs[selection.first_run + run].kind;
-      sweeps_.push_back(sweep_of(kind, set.consistency, set.form.words, widest_sweep()));
+      sweeps_.push_back(sweep_of(kind, form.consistency, form.words, widest_sweep()));
     }
   }
 }
@@ -142,14 +176,19 @@ std::size_t Collector::copy_rows(const QueryPlan::Selection& selection,
 // Returns the failed attempts.
 std::size_t Collector::copy_selection(const QueryPlan::Selection& selection,
                                       SampleContent& sample) noexcept {
-  return selection.set->set->form.sharded() ? join_shards(selection, sample)
-                                            : copy_rows(selection, sample);
+  return form_of(*selection.set).sharded() ? join_shards(selection, sample)
+                                           : copy_rows(selection, sample);
 }
 
 // After the copies: what has become of the rows. `failed` is 0 if all are known to be fresh.
 void Collector::finish_selection(const QueryPlan::Selection& selection, std::size_t failed,
                                  SampleContent& sample, CollectSummary& summary) noexcept {
   const QueryPlan& plan = *plan_;
+  if (selection.set->recorded != nullptr) {
+    show_recorded(plan, selection, sample);
+    summary.not_fresh += not_fresh(selection, sample);
+    return;
+  }
   // [R5] pairs with [S2]. Without it the membership could be looked at before the copies it vouches
   // for, and words of a slot's next life would pass as those of the life that the plan knows.
   StdAtomics::fence_acquire();
@@ -167,8 +206,7 @@ void Collector::finish_selection(const QueryPlan::Selection& selection, std::siz
   if (is_asked) check_answer(plan, selection, sample);
   // Where no attempt failed and nothing ended, all rows are fresh.
   if (failed == 0 && !members_changed && ending == RowStatus::kFresh && !is_asked) return;
-  const auto fresh = std::count(first, first + selection.rows, RowStatus::kFresh);
-  summary.not_fresh += selection.rows - static_cast<std::size_t>(fresh);
+  summary.not_fresh += not_fresh(selection, sample);
 }
 
 CollectSummary Collector::collect(SampleContent& sample, Cut cut) noexcept {

@@ -44,10 +44,16 @@ bool is_final(const QueryPlan::Selection& selection) noexcept {
   return selection.provider->state == ProviderState::kDead;
 }
 
+// Rows of a recording are of many moments, and nothing tells how far these are apart.
+bool is_recorded(const QueryPlan::Selection& selection) noexcept {
+  return selection.set->recorded != nullptr;
+}
+
 // Rows whose commits are numbered, in memory that their provider writes to.
 bool is_numbered(const QueryPlan::Selection& selection) noexcept {
   const Counterset& set = *selection.set->set;
-  return set.consistency == Consistency::kBlock && selection.answered == nullptr;
+  return set.consistency == Consistency::kBlock && selection.answered == nullptr &&
+         !is_recorded(selection);
 }
 
 // The settled epoch of a selection that can be read at one; 0: it cannot. Where the provider has
@@ -186,6 +192,7 @@ void Collector::read_exactly(SampleContent& sample, CollectSummary& summary) noe
     summary.failed_attempts += copy_selection(selections[index], sample);
     cut.skew_ns = is_numbered(selections[index]) ? began_ns : clock_ns(CLOCK_MONOTONIC) - began_ns;
     if (is_final(selections[index])) cut = {CutQuality::kExact, 0};
+    if (is_recorded(selections[index])) cut = {};
   }
   std::size_t moved = 1;
   for (unsigned round = 0; round < kCutRounds && moved != 0; ++round) {

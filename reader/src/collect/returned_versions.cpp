@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "../catalog/memory/recorded_rows.hpp"
+
 namespace meterbank {
 
 namespace {
@@ -14,7 +16,7 @@ namespace {
 using Selection = QueryPlan::Selection;
 
 std::size_t blocks_of(const Selection& selection) noexcept {
-  return selection.rows * selection.set->set->form.shards;
+  return selection.rows * form_of(*selection.set).shards;
 }
 
 // The slots of the rows of one selection.
@@ -35,7 +37,7 @@ class SlotsOfRows {
 // are in the order of their slots.
 void merge_versions(const QueryPlan& old_plan, const Selection& old, const SampleWords& versions,
                     const QueryPlan& new_plan, const Selection& now, SampleWords& carried) {
-  const std::size_t shards = now.set->set->form.shards;
+  const std::size_t shards = form_of(*now.set).shards;
   const SlotsOfRows old_slots(old_plan, old), new_slots(new_plan, now);
   std::size_t row = 0;
   for (std::size_t to = 0; to < now.rows; ++to) {
@@ -80,7 +82,7 @@ SampleWords carried_versions(const PlanWithParts& before, const SampleWords& ver
   for (const Selection* const selection : others) {
     const auto [first, last] = replaced.equal_range(selection->membership);
     for (auto old = first; old != last; ++old) {
-      if (old->second->set->set->form != selection->set->set->form) continue;
+      if (form_of(*old->second->set) != form_of(*selection->set)) continue;
       merge_versions(before.plan, *old->second, versions, now.plan, *selection, carried);
     }
   }

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "../catalog/memory/recorded_rows.hpp"
 #include "match/set_descriptions.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/segment.hpp"
@@ -47,7 +48,7 @@ bool is_unchanged(const QueryParts::Registered& before, const ProviderView& prov
          before.provider->named_pid() == provider.named_pid() &&
          before.provider->trusted == provider.trusted && old.set == set.set &&
          old.generation == set.generation && old.groups == set.groups &&
-         old.group_slots == set.group_slots &&
+         old.group_slots == set.group_slots && lie_alike(old, set) &&
          (old.instances.data() == set.instances.data() ||
           std::equal(old.instances.begin(), old.instances.end(), set.instances.begin(),
                      set.instances.end(), is_same_life));
@@ -69,7 +70,11 @@ class PlanBuilder {
         Source& source = sources_.emplace_back();
         source.provider = provider;
         source.set = &set;
-        if (answered != nullptr && has_callback(set)) add_answered(provider, set, *answered);
+        if (set.recorded != nullptr) {
+          add_recorded(set);
+        } else if (answered != nullptr && has_callback(set)) {
+          add_answered(provider, set, *answered);
+        }
       }
     }
     // Items are answered as PerfLib's are, patterns in the order of the catalog.
@@ -110,6 +115,19 @@ class PlanBuilder {
     source.word = &record->word;
   }
 
+  // The same of a recording, which has what was answered then.
+  void add_recorded(const RegisteredSet& set) {
+    const auto& answered = set.recorded->answered;
+    if (answered == nullptr) return;
+    const RegisteredSet& rows = answered->sets.front();
+    const auto* const record = answered->segment->at<RegistrationRecord>(rows.registration);
+    if (record == nullptr) return;
+    Source& source = sources_.emplace_back();
+    source.provider = answered;
+    source.set = &rows;
+    source.answered = source.word = &record->word;
+  }
+
   void describe() {
     std::vector<Source*> in_order;
     in_order.reserve(sources_.size());
@@ -128,7 +146,12 @@ class PlanBuilder {
     for (const Source& source : sources_) {
       if (source.answered != nullptr || !counts_interest(*source.set)) continue;
       auto asked = asked_of(*request_, *source.provider, *source.set);
-      if (asked) touched.push_back({source.provider, source.set, *std::move(asked)});
+      if (!asked) continue;
+      if (source.set->recorded == nullptr) {
+        touched.push_back({source.provider, source.set, *std::move(asked)});
+      } else if (has_callback(*source.set)) {
+        plan_->recorded_answers.push_back({source.provider, source.set});
+      }
     }
     return touched;
   }
@@ -264,7 +287,7 @@ class PlanBuilder {
     if (selection.rows > 1) begin_line();
     selection.first_value = plan_->words;
     selection.groups = piece.groups;
-    const BlockForm& form = source.set->set->form;
+    const BlockForm& form = form_of(*source.set);
     selection.first_version = plan_->versions;
     plan_->versions += selection.rows * form.shards;
     if (form.sharded()) {

@@ -76,6 +76,12 @@ struct QueryPlan {
   std::uint64_t ended_left_out = 0;  // instances that ended beyond that
   // Those whose rows would be in a total if they were trusted.
   std::vector<std::shared_ptr<const ProviderView>> left_out;
+  // Registrations of a recording whose callbacks a live reader would have asked.
+  struct RecordedAsk {
+    std::shared_ptr<const ProviderView> provider;
+    const RegisteredSet* set = nullptr;  // in *provider
+  };
+  std::vector<RecordedAsk> recorded_answers;
   // Sizes of SampleContent::values and of the versions. A selection of several rows begins at a
   // cache line in both, so there may be gaps.
   std::size_t words = 0;

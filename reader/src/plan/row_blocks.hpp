@@ -9,21 +9,39 @@
 #include <cstdint>
 #include <span>
 
+#include "../catalog/memory/recorded_rows.hpp"
 #include "query_plan.hpp"
 
 namespace meterbank {
 
-// The block of the instance's slot.
-[[nodiscard]] inline BlockParts<const SharedWord> block_in(std::span<const QueryPlan::Group> groups,
-                                                           const RegisteredSet& set,
-                                                           const InstanceView& instance) noexcept {
+// Which group has the place of a row.
+[[nodiscard]] inline std::size_t group_with(std::span<const QueryPlan::Group> groups,
+                                            std::uint32_t place) noexcept {
   // A plan has rows only for slots that are in a group.
   const auto next = std::upper_bound(
-      groups.begin() + 1, groups.end(), instance.slot,
+      groups.begin() + 1, groups.end(), place,
       [](std::uint32_t slot, const QueryPlan::Group& group) { return slot < group.first_slot; });
-  const auto index = static_cast<std::size_t>(next - groups.begin() - 1);
-  return block_parts(groups[index].memory, set.set->form, set.layouts[index],
-                     instance.slot - groups[index].first_slot);
+  return static_cast<std::size_t>(next - groups.begin() - 1);
+}
+
+// The block of one of the instances of the set.
+[[nodiscard]] inline BlockParts<const SharedWord> block_in(std::span<const QueryPlan::Group> groups,
+                                                           const RegisteredSet& set,
+                                                           std::size_t instance) noexcept {
+  const std::uint32_t place = place_of(set, instance);
+  const std::size_t index = group_with(groups, place);
+  return block_parts(groups[index].memory, form_of(set), set.layouts[index],
+                     place - groups[index].first_slot);
+}
+
+// What a recording says of the row. Precondition: the set is of one.
+[[nodiscard]] inline const SharedWord& recorded_in(std::span<const QueryPlan::Group> groups,
+                                                   const RegisteredSet& set,
+                                                   std::size_t instance) noexcept {
+  const std::uint32_t place = place_of(set, instance);
+  const std::size_t index = group_with(groups, place);
+  const std::byte* const own = groups[index].memory + set.layouts[index].descriptors;
+  return reinterpret_cast<const SharedWord*>(own)[place - groups[index].first_slot];
 }
 
 class RowBlocks {
@@ -41,7 +59,7 @@ class RowBlocks {
     return set_->instances[rows_[row].instance];
   }
   [[nodiscard]] BlockParts<const SharedWord> operator[](std::size_t row) const noexcept {
-    return block_in(groups_, *set_, instance(row));
+    return block_in(groups_, *set_, rows_[row].instance);
   }
   [[nodiscard]] RowBlocks from(std::size_t row) const noexcept {
     return {groups_, *set_, rows_ + row};

@@ -53,7 +53,14 @@ std::span<const RowStatus> Sample::statuses() const noexcept {
   return content_->status;
 }
 
-StoredRow Sample::stored(std::size_t row) const noexcept { return StoredRow(content_->row(row)); }
+std::span<const RowConsistency> Sample::consistencies() const noexcept {
+  if (empty()) return {};
+  return content_->consistency;
+}
+
+StoredRow Sample::stored(std::size_t row) const noexcept {
+  return {content_->row(row), content_->plan->selection_of(row).set->set->form.words};
+}
 
 std::vector<SelectedSet> selected_in(const QueryPlan& plan) {
   std::vector<SelectedSet> all;

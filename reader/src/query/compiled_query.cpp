@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "../catalog/memory/recorded_rows.hpp"
 #include "../collect/returned_versions.hpp"
 #include "../cook/row_cursor.hpp"
 #include "ended_values.hpp"
@@ -39,6 +40,23 @@ bool selects_the_same(const QueryPlan& left, const QueryPlan& right) noexcept {
   return std::equal(left.selections.begin(), left.selections.end(), right.selections.begin(),
                     right.selections.end(), same_selection) &&
          has_same_rows(left, right);
+}
+
+// What came of asking when the recording was made. Null: nothing was asked.
+std::shared_ptr<const std::vector<CallbackAnswer>> recorded_answers(const QueryPlan& plan,
+                                                                    std::size_t& unanswered) {
+  auto answers = std::make_shared<std::vector<CallbackAnswer>>();
+  answers->reserve(plan.recorded_answers.size());
+  for (const QueryPlan::RecordedAsk& asked : plan.recorded_answers) {
+    const std::optional<CallbackAnswer>& last = asked.set->recorded->answer->last;
+    if (!last) continue;
+    answers->push_back(*last);
+    answers->back().provider = asked.provider;
+    answers->back().set = asked.set;
+    if (!has_rows(last->outcome)) ++unanswered;
+  }
+  if (answers->empty()) return nullptr;
+  return answers;
 }
 
 }  // namespace
@@ -141,6 +159,15 @@ CollectSummary CompiledQuery::collect(Sample& sample, Timestamp time, Cut cut) n
   }
   sample.time = time;
   CollectSummary summary = collector_->collect(SampleAccess::of(sample), cut);
+  if (!plan()->recorded_answers.empty()) {
+    try {
+      sample.callbacks = recorded_answers(*plan(), summary.unanswered);
+    } catch (const std::bad_alloc&) {
+      sample.clear();
+      summary.no_memory = true;
+    }
+    return summary;
+  }
   if (asker_ == nullptr) return summary;
   sample.callbacks = asker_->answers();
   summary.unanswered = asker_->unanswered();

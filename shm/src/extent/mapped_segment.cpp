@@ -140,6 +140,15 @@ std::shared_ptr<const MappedSegment> MappedSegment::with(MappedExtent next) cons
   return grown;
 }
 
+std::shared_ptr<const MappedSegment> MappedSegment::with(std::vector<MappedExtent> next) const {
+  auto grown = std::shared_ptr<MappedSegment>(new MappedSegment(*this));
+  grown->extents_.reserve(extents_.size() + next.size());
+  for (MappedExtent& extent : next) {
+    grown->extents_.push_back(std::make_shared<MappedExtent>(std::move(extent)));
+  }
+  return grown;
+}
+
 std::shared_ptr<const MappedSegment> MappedSegment::first_alone() const {
   auto first = std::shared_ptr<MappedSegment>(new MappedSegment);
   first->extents_.push_back(extents_.front());

@@ -43,6 +43,8 @@ namespace meterbank {
 
 class Attachment;
 class MappedSegment;
+struct RecordedProvider;
+struct RecordedRows;
 
 enum class ProviderState : std::uint8_t {
   kLive,
@@ -104,6 +106,8 @@ enum class ReadLimit : std::uint8_t {
 // A choice of users, by the kernel's word about who owns a provider's memory.
 enum class UserPolicy : std::uint8_t { kOwn, kOwnAndRoot, kEveryone };
 [[nodiscard]] bool includes(UserPolicy users, std::uint32_t uid) noexcept;
+// For a process of user `own_uid`.
+[[nodiscard]] bool includes(UserPolicy users, std::uint32_t uid, std::uint32_t own_uid) noexcept;
 
 struct CatalogOptions {
   // One directory, or several with ':' between them. Empty: METERBANK_DIR, else the directories of
@@ -206,6 +210,7 @@ struct RegisteredSet {
   std::shared_ptr<const void> instances_memory;
   // At least how many bytes of the segment its groups, schema and long names take.
   std::uint64_t bytes = 0;
+  std::shared_ptr<const RecordedRows> recorded;  // null: its rows are live
 };
 
 // One provider at the time of a refresh(). Immutable; a change is a new view.
@@ -233,13 +238,15 @@ struct ProviderView {
   std::vector<Error> errors;                // sets and instances that were left out, and why
   std::vector<RegisteredSet> sets;
   std::shared_ptr<const MappedSegment> segment;  // null if it could not be attached
+  // Not null: it is of a recording, and what changes without a new view is as it was recorded.
+  std::shared_ptr<const RecordedProvider> recorded;
 
   // The pid that labels and paths name it by: as this process sees it where that is known, so that
   // two providers of one name in two containers differ, and `ps` knows it.
   [[nodiscard]] std::uint32_t named_pid() const noexcept { return pid_here != 0 ? pid_here : pid; }
   // "orders@48213"
   [[nodiscard]] std::string label() const;
-  // All three read the segment as it is now, and are 0 without one.
+  // All three read the segment as it is now, or as it was recorded, and are 0 without one.
   [[nodiscard]] std::uint64_t heartbeat_age_ns() const noexcept;
   [[nodiscard]] std::uint64_t refused() const noexcept;  // creations the provider had to refuse
   // Connections that said they are interested in a set of this provider.
@@ -284,6 +291,7 @@ class Catalog {
   // providers. Cost: two loads a provider, no system call.
   [[nodiscard]] bool stale() const noexcept;
 
+  // By name, those of one name by pid, those of one process by age.
   [[nodiscard]] const std::vector<std::shared_ptr<const ProviderView>>& providers() const noexcept {
     return providers_;
   }
@@ -312,6 +320,7 @@ class Catalog {
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
 
  private:
+  friend struct ReplayedCatalog;
   struct Found;
   struct Parts;
 
@@ -326,7 +335,7 @@ class Catalog {
 
   CatalogOptions options_;
   std::vector<std::string> directories_;
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<Parts> parts_;  // null: its providers are put into it, see Replay
   std::vector<std::unique_ptr<Attachment>> attachments_;  // of all records, in order of discovery
   std::vector<std::shared_ptr<const ProviderView>> providers_;
   std::vector<std::shared_ptr<const ProviderView>> predecessors_;

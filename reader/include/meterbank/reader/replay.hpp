@@ -82,7 +82,7 @@ struct ReplayedSet {
 // The members of InstanceView of these names. A slot has one instance at a time.
 struct ReplayedInstance {
   std::uint32_t slot = 0;  // at most InstanceView::kSlotMask
-  std::string_view name;
+  std::string_view name = {};
   std::uint32_t id = 0;
   std::uint64_t generation = 0;
   bool closed = false;
@@ -105,7 +105,7 @@ class Replay {
   Replay& operator=(Replay&&) noexcept;
   ~Replay();
 
-  // ---- Providers. Those of one name and pid are listed as they were added. ----
+  // ---- Providers ----
   [[nodiscard]] Result<ReplayProviderId> add_provider(ReplayedProvider facts);
   // Its sets and rows stay as they are. Errors: kInvalidArgument for another segment_id.
   [[nodiscard]] Result<void> change_provider(ReplayProviderId provider, ReplayedProvider facts);
@@ -117,10 +117,8 @@ class Replay {
 
   // ---- Sets ----
   // Becomes number `position` of ProviderView::sets; behind all others if there are fewer.
-  // `instances` is how many it will have soon, so that their rows lie in one piece of memory.
   [[nodiscard]] Result<ReplaySetId> add_set(ReplayProviderId provider, ReplayedSet facts,
-                                            std::size_t position = ~std::size_t{0},
-                                            std::size_t instances = 0);
+                                            std::size_t position = ~std::size_t{0});
   // Another state or other flags. The schema, generation and registration stay.
   void change_set(ReplaySetId set, RegistrationState state, std::uint64_t flags);
   // With its instances, and with the rows that were answered for it.
@@ -133,8 +131,7 @@ class Replay {
   // number of ProviderView::segment_id, and these slots. A set has at most one such companion.
   [[nodiscard]] Result<ReplaySetId> add_answered(ReplaySetId of,
                                                  std::shared_ptr<const Counterset> set,
-                                                 std::uint64_t segment_serial,
-                                                 std::size_t instances = 0);
+                                                 std::uint64_t segment_serial);
   // What Sample::callbacks says of the set; provider and set of `answer` do not matter. Shown until
   // another call, or until clear_answer().
   void set_answer(ReplaySetId set, CallbackAnswer answer);

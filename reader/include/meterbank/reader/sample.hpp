@@ -282,12 +282,16 @@ class StoredRow {
   [[nodiscard]] std::uint64_t operator[](std::uint32_t word) const noexcept {
     return values_[word];
   }
+  // All of them: BlockForm::words of the set.
+  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept { return {values_, count_}; }
 
  private:
   friend struct Sample;
-  explicit StoredRow(const std::uint64_t* values) noexcept : values_(values) {}
+  StoredRow(const std::uint64_t* values, std::size_t count) noexcept
+      : values_(values), count_(count) {}
 
   const std::uint64_t* values_;
+  std::size_t count_;
 };
 
 struct Sample {
@@ -323,6 +327,7 @@ struct Sample {
 
   // Indexed by row number, as an ItemAnswer gives it. Each share of a total is a row here.
   [[nodiscard]] std::span<const RowStatus> statuses() const noexcept;
+  [[nodiscard]] std::span<const RowConsistency> consistencies() const noexcept;
   [[nodiscard]] StoredRow stored(std::size_t row) const noexcept;
 
  private:

@@ -43,8 +43,8 @@ class RunFinder {
 
   void add_runs() {
     using Kind = QueryPlan::Run::Kind;
-    const std::size_t lanes = set_.set->form.lanes;
-    const std::size_t head_words = set_.set->form.head_stride() / sizeof(SharedWord);
+    const std::size_t lanes = form_of(set_).lanes;
+    const std::size_t head_words = form_of(set_).head_stride() / sizeof(SharedWord);
     std::size_t row = 0, scattered = 0;
     const auto add_scattered = [&] {
       if (scattered != row) {
@@ -58,7 +58,7 @@ class RunFinder {
         continue;
       }
       add_scattered();
-      const SharedWord* const head = block_in(*piece_.groups, set_, instance(row)).seq;
+      const SharedWord* const head = block_in(*piece_.groups, set_, piece_.instances[row]).seq;
       piece_.runs.push_back(
           {row, rows, head, head_words, lanes == kLanes ? Kind::kTiles : Kind::kLines});
       row += rows;
@@ -69,30 +69,36 @@ class RunFinder {
   }
 
  private:
-  [[nodiscard]] const InstanceView& instance(std::size_t row) const noexcept {
-    return set_.instances[piece_.instances[row]];
+  [[nodiscard]] std::uint32_t place(std::size_t row) const noexcept {
+    return place_of(set_, piece_.instances[row]);
   }
 
   // How many rows from `row` on lie one head after the other in one group, `lanes` to a head.
   [[nodiscard]] std::size_t heads_in_order(std::size_t row, std::size_t lanes) noexcept {
-    const std::uint32_t slot = instance(row).slot;
-    while (group_end_ <= slot) group_end_ += set_.group_slots[group_++];
+    const std::uint32_t first = place(row);
+    // Places of a recording are in any order.
+    if (first < group_begin_) group_ = group_begin_ = group_end_ = 0;
+    while (group_end_ <= first) {
+      group_begin_ = group_end_;
+      group_end_ += set_.group_slots[group_++];
+    }
     std::size_t count = 0;
-    while (row + count < piece_.instances.size() && instance(row + count).slot == slot + count &&
-           slot + count < group_end_) {
+    while (row + count < piece_.instances.size() && place(row + count) == first + count &&
+           first + count < group_end_) {
       ++count;
     }
     return count / lanes * lanes;
   }
 
   [[nodiscard]] bool starts_a_head(std::size_t row) const noexcept {
-    return instance(row).slot % set_.set->form.lanes == 0;
+    return place(row) % form_of(set_).lanes == 0;
   }
 
   const RegisteredSet& set_;
   PlanPiece& piece_;
-  std::size_t group_ = 0;
-  std::uint32_t group_end_ = 0;  // the first slot behind the groups before `group_`
+  std::uint32_t group_ = 0;
+  // The slots of the group before `group_`, counted through the groups.
+  std::uint32_t group_begin_ = 0, group_end_ = 0;
 };
 
 }  // namespace
@@ -110,12 +116,13 @@ std::shared_ptr<PlanPiece> make_piece(const ProviderView& provider, const Regist
   piece->groups = groups_of(*provider.segment, set);
   const std::uint32_t slots = slots_in(*piece->groups, set);
   piece->instances = std::move(instances);
-  // They are in the order of their slots.
-  while (!piece->instances.empty() && set.instances[piece->instances.back()].slot >= slots) {
+  // They are in the order of their slots. Those of a recording all have a place.
+  while (!piece->instances.empty() && set.recorded == nullptr &&
+         set.instances[piece->instances.back()].slot >= slots) {
     piece->instances.pop_back();
   }
   if (piece->instances.empty()) return nullptr;
-  if (!set.set->form.sharded()) RunFinder(set, *piece).add_runs();  // those are joined one by one
+  if (!form_of(set).sharded()) RunFinder(set, *piece).add_runs();  // those are joined one by one
   return piece;
 }
 

@@ -98,6 +98,7 @@ class MappedSegment {
   // Checks magic, ABI, layout version. Errors: kNotASegment kWrongAbi kNewerLayout kCorrupt.
   static Result<std::shared_ptr<const MappedSegment>> attach(MappedExtent first);
   [[nodiscard]] std::shared_ptr<const MappedSegment> with(MappedExtent next) const;
+  [[nodiscard]] std::shared_ptr<const MappedSegment> with(std::vector<MappedExtent> next) const;
   // Only the first extent, which holds the header. attach() checked it, so this cannot fail.
   [[nodiscard]] std::shared_ptr<const MappedSegment> first_alone() const;
 
