@@ -2,11 +2,11 @@
 //
 // Rows of 64-bit words as few bytes, tick by tick, without loss.
 //
-// A recording is a sequence of chunks, and a chunk is a sequence of ticks. The coder is an adaptive
-// binary range coder: encoder and decoder keep the same statistics, learn from each word, and
-// forget everything at the start of a chunk. The bytes of a tick end at a byte boundary, so each
-// tick can be written as soon as it is taken. To decode a tick, all ticks of its chunk before it
-// have to be decoded first.
+// A recording is a sequence of chunks, and a chunk is a sequence of ticks, samples of all rows. The
+// coder is an adaptive binary range coder: encoder and decoder keep the same statistics, learn from
+// each word, and forget everything at the start of a chunk. The bytes of a tick end at a byte
+// boundary, so each tick can be written as soon as it is taken. To decode a tick, all ticks of its
+// chunk before it have to be decoded first.
 //
 // The encoder and the decoder must see the same calls with the same arguments in the same order.
 // The caller frames the bytes: it stores the length of each tick, and a checksum, because most
@@ -18,12 +18,13 @@
 //                construction.
 // Progress       Both sides take a bounded number of steps for each word, whatever the bytes are.
 //                Once a tick has failed, the rest of it costs nothing.
-// Cost           Linear in the words of the rows. About 64 KiB an encoder or decoder, 32 bytes a
+// Cost           Linear in the words of the rows. About 220 KiB an encoder or decoder, 48 bytes a
 //                word of a history. bench/README.md has the measured figures.
 // Lifetime       A decoder refers to the bytes given to begin_tick() until the next begin_tick().
 // Units          Sizes are bytes, where they are not words of 8 bytes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -64,13 +65,18 @@ class RowHistory {
  private:
   friend class RowModels;
 
+  static constexpr std::size_t kGroup = 8;  // words that share a flag
+
   struct Word {
-    std::uint64_t step = 0;       // last minus the one before, in units
-    std::uint64_t mean_step = 0;  // a running mean of these
-    std::uint64_t unit = 0;       // divides all differences of the chunk; 0: there was none
-    std::uint16_t costs[3] = {};  // running means of bits, one a way to predict
-    std::uint8_t outcomes = 0;    // which of the last eight words were predicted exactly
-    std::uint8_t signs = 0;       // of the last residuals
+    std::uint64_t step = 0;                  // the last difference, in units
+    std::uint64_t mean_step = 0;             // a running mean of these
+    std::uint64_t unit = 0;                  // divides all differences; 0: there was none
+    std::array<std::uint16_t, 4> lengths{};  // of residuals, by the way to predict
+    std::uint16_t number = 0, peer = 0;      // this word among those of the chunk, and its peer
+    std::uint8_t past = 0;                   // the last residuals
+    std::uint8_t age = 0;                    // differences so far, up to a limit
+    std::uint8_t whole = 0;                  // how many of the last ones were whole units
+    std::uint8_t form = 0;                   // of a real
   };
 
   std::vector<std::uint64_t> last_;
@@ -128,9 +134,9 @@ class RowDecoder {
   [[nodiscard]] std::uint64_t number(unsigned context) noexcept;
   void bytes(std::span<char> bytes) noexcept;
 
-  // More was decoded than the bytes contain. What was returned since is meaningless: flags are
-  // false, numbers zero, and rows keep their last words. A caller that decodes a number of rows
-  // first checks this, and the number, before it allocates.
+  // More was decoded than the bytes contain. From then on flags are false, numbers and bytes zero,
+  // and rows are left as they are. What was decoded of this tick before is meaningless too. A
+  // caller that decodes how much follows checks this, and the number, before it allocates.
   [[nodiscard]] bool failed() const noexcept;
   // Returns false if bytes were missing or are left over. The rest of the chunk cannot be decoded
   // then.
