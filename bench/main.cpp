@@ -30,7 +30,7 @@ constexpr const char* kUsage =
     "  GROUP        these groups of rows only: publish, c, c-reader, shards, snapshot, fresh, "
     "setup,\n"
     "               bulk, perflib, pdh, callback, door, distribution, cut, server, ledger, books,\n"
-    "               admission, waits, machine, leases, pages, scale\n"
+    "               admission, waits, machine, leases, pages, recording, scale\n"
     "exit status: 0; 1 if the machine refuses, or --compare finds a slower or larger row; 2 for\n"
     "invalid arguments, and files that cannot be read or written\n";
 
@@ -62,6 +62,9 @@ constexpr Group kGroups[] = {{"publish", meterbank::bench::publish_rows},
                              {"leases", meterbank::bench::lease_daemon_rows},
 #ifdef METERBANK_BENCH_PAGES
                              {"pages", meterbank::bench::page_rows},
+#endif
+#ifdef METERBANK_BENCH_RECORDING
+                             {"recording", meterbank::bench::recording_rows},
 #endif
                              {"scale", meterbank::bench::scale_rows}};
 

@@ -62,6 +62,9 @@ void lease_admission_rows(const Effort& effort, Table& table);
 void lease_wait_rows(const Effort& effort, Table& table);
 void lease_machine_rows(const Effort& effort, Table& table);
 void lease_daemon_rows(const Effort& effort, Table& table);
+#ifdef METERBANK_BENCH_RECORDING
+void recording_rows(const Effort& effort, Table& table);
+#endif
 void scale_rows(const Effort& effort, Table& table);
 #ifdef METERBANK_BENCH_PAGES
 void page_rows(const Effort& effort, Table& table);
