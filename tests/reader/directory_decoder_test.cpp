@@ -12,7 +12,7 @@
 
 #include "../support/orders_schema.hpp"
 #include "../support/temporary_directory.hpp"
-#include "catalog/decode/schema_decoder.hpp"
+#include "meterbank/reader/schema_decoder.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/catalog.hpp"
 #include "meterbank/shm/segment.hpp"

@@ -57,6 +57,8 @@ std::shared_ptr<const std::vector<CallbackAnswer>> Query::answers() const noexce
 
 AskCounts Query::ask_counts() const noexcept { return compiled_->ask_counts(); }
 
+std::uint64_t Query::version() const noexcept { return compiled_->version(); }
+
 void Query::prepare(Sample& sample) const { compiled_->prepare(sample); }
 
 std::vector<SelectedSet> Query::selected() const { return selected_in(*compiled_->plan()); }

@@ -134,6 +134,9 @@ class Query {
   // same.
   [[nodiscard]] std::shared_ptr<const std::vector<CallbackAnswer>> answers() const noexcept;
 
+  // Grows whenever the rows of collect() become others, or other objects. One load.
+  [[nodiscard]] std::uint64_t version() const noexcept;
+
   // Sizes a sample for the current plan, so that collect() need not allocate. If it throws, the
   // sample is empty.
   void prepare(Sample& sample) const;

@@ -8,7 +8,7 @@
 
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/utf8.hpp"
-#include "schema_decoder.hpp"
+#include "meterbank/reader/schema_decoder.hpp"
 
 namespace meterbank {
 namespace {

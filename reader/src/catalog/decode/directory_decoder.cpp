@@ -13,7 +13,7 @@
 #include "instance_list.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/utf8.hpp"
-#include "schema_decoder.hpp"
+#include "meterbank/reader/schema_decoder.hpp"
 
 namespace meterbank {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schema_decoder.hpp"
+#include "meterbank/reader/schema_decoder.hpp"
 
 #include <algorithm>
 #include <cstring>
