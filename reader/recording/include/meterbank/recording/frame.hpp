@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The format of a recording, from the outside in: files, frames, chunks. docs/recording.md has what
+// frames contain.
+//
+// A recording is a file, or a directory of files that follow one another. A file is a sequence of
+// frames and is only ever appended to; what was written is never written again.
+//
+//   +------+--------+--------+-----+------+------+-- --+------+-----+------+-- --+-------+
+//   | head | schema | schema | key | tick | tick | ... | tick | key | tick | ... | index |
+//   +------+--------+--------+-----+------+------+-- --+------+-----+------+-- --+-------+
+//                            |<------ a chunk ------------->|
+//
+//   frame                     bytes
+//   +-----------------------+
+//   | length of the payload |   4
+//   | CRC-32 of kind and    |   4   that of zlib
+//   |   payload             |
+//   | kind                  |   1
+//   | payload               |
+//   +-----------------------+
+//
+// 1. All numbers of fixed size are little-endian.
+// 2. The first frame is a head. A schema frame precedes the first key frame that refers to it, and a
+//    file has each schema once.
+// 3. A key frame has the whole directory: providers, sets, instances. Coding begins
+//    anew there, so a chunk needs nothing but the schemas before it. A tick has what changed since
+//    the frame before it, and the values.
+// 4. A file may end anywhere: what is not a whole frame with the right CRC is the end. A file that
+//    was ended in order has an index as its last frame, and a reader finds it by the last 16 bytes.
+// 5. The payloads of heads, key frames and indexes begin with a marker. After a frame that is
+//    damaged, a reader looks for the next marker and goes on there.
+// 6. A reader skips frames of kinds that it does not know.
+//
+// Thread safety  Functions may be called concurrently on different objects.
+// Errors         FrameWalk says where frames are missing. A source of bytes that cannot read ends
+//                there.
+// Progress       Bounded by the bytes.
+// Cost           A frame that is walked over costs its CRC.
+// Lifetime       A Frame points into the bytes of the source.
+// Units          Sizes and offsets are bytes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace meterbank::recording {
+
+enum class FrameKind : std::uint8_t {
+  kHead = 'H',    // who records, on which machine; first frame of a file
+  kSchema = 'S',  // a counterset as its provider describes it
+  kKey = 'K',     // a chunk begins
+  kTick = 'T',    // one sample
+  kGap = 'G',     // ticks that were missed, and why
+  kMark = 'M',    // a text that belongs to a moment
+  kIndex = 'I',   // where the chunks of this file begin; last frame
+};
+
+inline constexpr std::size_t kFrameHead = 9;
+inline constexpr std::uint32_t kFrameBytesMax = std::uint32_t{256} << 20U;  // of a payload
+
+// Like that of PNG: not text, and different if a transfer changed line ends or the eighth bit.
+using Marker = std::array<char, 8>;
+inline constexpr Marker kHeadMarker{'\x8d', 'M', 'B', 'R', '\r', '\n', '\x1a', 'H'};
+inline constexpr Marker kKeyMarker{'\x8d', 'M', 'B', 'R', '\r', '\n', '\x1a', 'K'};
+inline constexpr Marker kIndexMarker{'\x8d', 'M', 'B', 'R', '\r', '\n', '\x1a', 'I'};
+// The last bytes of a file that was ended in order: where its index frame begins, and the marker.
+inline constexpr std::size_t kTrailer = 16;
+
+inline constexpr std::uint32_t kFormatMajor = 1;  // a reader of another major version refuses
+inline constexpr std::uint32_t kFormatMinor = 0;  // grows when frames get fields at their end
+
+struct Frame {
+  FrameKind kind = FrameKind::kHead;
+  std::uint64_t offset = 0;  // of its first byte in the file
+  std::span<const std::byte> payload;
+
+  [[nodiscard]] std::uint64_t end() const noexcept { return offset + kFrameHead + payload.size(); }
+};
+
+// Makes room for the head of a frame; the payload is to be appended. Returns where it began.
+[[nodiscard]] std::size_t begin_frame(std::string& out);
+// Precondition: the payload has at most kFrameBytesMax.
+void end_frame(std::string& out, std::size_t begin, FrameKind kind);
+
+// Where the bytes of a file come from.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
+  // These bytes, or as many as there are. Valid until the next call. May throw std::bad_alloc.
+  [[nodiscard]] virtual std::span<const std::byte> at(std::uint64_t offset, std::size_t bytes) = 0;
+};
+
+class MemoryBytes : public ByteSource {
+ public:
+  explicit MemoryBytes(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
+  [[nodiscard]] std::uint64_t size() const noexcept override { return bytes_.size(); }
+  [[nodiscard]] std::span<const std::byte> at(std::uint64_t offset, std::size_t bytes) override {
+    if (offset >= bytes_.size()) return {};
+    const auto rest = bytes_.subspan(offset);
+    return rest.first(bytes < rest.size() ? bytes : rest.size());
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+// Goes over the frames of a file.
+class FrameWalk {
+ public:
+  explicit FrameWalk(ByteSource& file, std::uint64_t offset = 0) noexcept
+      : file_(&file), offset_(offset) {}
+
+  // The next whole frame, valid until the next call. Nothing: there is none before the end. After
+  // bytes that are no frame it goes on at the next marker.
+  [[nodiscard]] std::optional<Frame> next();
+
+  [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }  // of the next frame
+  // Where the last whole frame ends.
+  [[nodiscard]] std::uint64_t whole() const noexcept { return whole_; }
+  // Bytes that are no frame and were skipped since it was asked last.
+  struct Skipped {
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+  };
+  [[nodiscard]] std::optional<Skipped> take_skipped() noexcept;
+
+ private:
+  [[nodiscard]] std::optional<Frame> frame_here();
+  [[nodiscard]] bool go_to_next_marker();
+
+  ByteSource* file_;
+  std::uint64_t offset_;
+  std::uint64_t whole_ = 0;
+  std::optional<Skipped> skipped_;
+};
+
+}  // namespace meterbank::recording

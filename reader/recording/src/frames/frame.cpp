@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meterbank/recording/frame.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+namespace meterbank::recording {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "numbers are written as they lie here");
+
+struct Lengths {
+  std::uint32_t payload;
+  std::uint32_t crc;
+};
+static_assert(sizeof(Lengths) + 1 == kFrameHead);
+
+// Of the kind and the payload behind it.
+std::uint32_t crc_of(const std::byte* kind, std::size_t payload) noexcept {
+  return static_cast<std::uint32_t>(
+      ::crc32_z(0, reinterpret_cast<const unsigned char*>(kind), payload + 1));
+}
+
+}  // namespace
+
+std::size_t begin_frame(std::string& out) {
+  const std::size_t begin = out.size();
+  out.append(kFrameHead, '\0');
+  return begin;
+}
+
+void end_frame(std::string& out, std::size_t begin, FrameKind kind) {
+  char* const frame = out.data() + begin;
+  const std::size_t payload = out.size() - begin - kFrameHead;
+  frame[sizeof(Lengths)] = static_cast<char>(kind);
+  const Lengths lengths{static_cast<std::uint32_t>(payload),
+                        crc_of(reinterpret_cast<const std::byte*>(frame) + sizeof(Lengths), payload)};
+  std::memcpy(frame, &lengths, sizeof lengths);
+}
+
+// A whole frame with the right CRC.
+std::optional<Frame> FrameWalk::frame_here() {
+  Lengths lengths{};
+  const auto head = file_->at(offset_, kFrameHead);
+  if (head.size() < kFrameHead) return std::nullopt;
+  std::memcpy(&lengths, head.data(), sizeof lengths);
+  if (lengths.payload > kFrameBytesMax) return std::nullopt;
+  if (lengths.payload > file_->size() - std::min(file_->size(), offset_ + kFrameHead)) {
+    return std::nullopt;
+  }
+  const auto bytes = file_->at(offset_, kFrameHead + lengths.payload);
+  if (bytes.size() < kFrameHead + lengths.payload) return std::nullopt;
+  const std::byte* const kind = bytes.data() + sizeof lengths;
+  if (crc_of(kind, lengths.payload) != lengths.crc) return std::nullopt;
+  return Frame{static_cast<FrameKind>(*kind), offset_, bytes.subspan(kFrameHead)};
+}
+
+bool FrameWalk::go_to_next_marker() {
+  constexpr std::size_t kCommon = kKeyMarker.size() - 1;
+  constexpr std::size_t kStep = 64 << 10U;
+  const std::uint64_t from = offset_;
+  // The frame that failed may be one with a marker, so the search begins behind its own.
+  std::uint64_t next = file_->size();
+  for (std::uint64_t at = from + kFrameHead + 1; at < file_->size(); at += kStep) {
+    const auto bytes = file_->at(at, kStep + kCommon - 1);
+    if (bytes.empty()) break;
+    const auto* const begin = reinterpret_cast<const char*>(bytes.data());
+    const char* const end = begin + bytes.size();
+    const char* const found =
+        std::search(begin, end, kKeyMarker.begin(), kKeyMarker.begin() + kCommon);
+    if (found == end) continue;
+    next = at + static_cast<std::uint64_t>(found - begin) - kFrameHead;
+    break;
+  }
+  if (!skipped_) skipped_ = Skipped{from, 0};
+  skipped_->bytes = next - skipped_->offset;
+  offset_ = next;
+  return next < file_->size();
+}
+
+std::optional<Frame> FrameWalk::next() {
+  while (offset_ < file_->size()) {
+    if (const auto frame = frame_here()) {
+      offset_ = whole_ = frame->end();
+      return frame;
+    }
+    if (!go_to_next_marker()) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<FrameWalk::Skipped> FrameWalk::take_skipped() noexcept {
+  return std::exchange(skipped_, std::nullopt);
+}
+
+}  // namespace meterbank::recording

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "directory_writer.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "directory_events.hpp"
+#include "meterbank/recording/frame.hpp"
+#include "packed.hpp"
+#include "provider_facts.hpp"
+
+namespace meterbank::recording {
+namespace {
+
+void append_event(DirectoryEvent event, ByteWriter& out) {
+  out.number(static_cast<std::uint64_t>(event));
+}
+
+// The first index that is free, which is a new one if none is.
+template <typename T, typename IsFree>
+std::uint32_t free_index(std::vector<T>& all, IsFree is_free) {
+  const auto found = std::find_if(all.begin(), all.end(), is_free);
+  const auto index = static_cast<std::uint32_t>(found - all.begin());
+  if (found == all.end()) all.emplace_back();
+  return index;
+}
+
+void append_row(const WrittenRow& row, std::uint32_t& last_slot, ByteWriter& out) {
+  out.number(row.slot - last_slot);
+  last_slot = row.slot;
+  out.number(row.generation);
+  out.number(row.id);
+  out.number(row.is_closed ? 1 : 0);
+  out.text(row.name);
+}
+
+void append_rows(std::uint32_t index, const std::vector<WrittenRow>& rows, ByteWriter& out) {
+  append_event(DirectoryEvent::kRows, out);
+  out.number(index);
+  out.number(0);
+  out.number(rows.size());
+  std::uint32_t last_slot = 0;
+  for (const WrittenRow& row : rows) append_row(row, last_slot, out);
+}
+
+bool is_same(const WrittenRow& row, const InstanceView& instance) {
+  return row.slot == instance.slot && row.generation == instance.generation &&
+         row.id == instance.id && row.is_closed == instance.closed;
+}
+
+WrittenRow row_of(const InstanceView& instance, std::size_t words) {
+  return {.slot = instance.slot,
+          .id = instance.id,
+          .generation = instance.generation,
+          .is_closed = instance.closed,
+          .name = instance.name,
+          .history = RowHistory(words)};
+}
+
+// Which of the selections shows the rows of its registration: the rows themselves before a total of
+// them, and each registration once.
+std::vector<std::size_t> without_repeats(std::span<const SelectedSet> selected) {
+  std::vector<std::size_t> order(selected.size());
+  for (std::size_t index = 0; index < order.size(); ++index) order[index] = index;
+  std::stable_partition(order.begin(), order.end(),
+                        [&](std::size_t index) { return !selected[index].is_total(); });
+  std::set<std::tuple<const ProviderView*, const RegisteredSet*>> known;
+  std::erase_if(order, [&](std::size_t index) {
+    const SelectedSet& one = selected[index];
+    return !known.emplace(&one.provider(), &one.registered()).second;
+  });
+  return order;
+}
+
+// Number of the first row of each in a sample.
+std::vector<std::size_t> first_rows_of(std::span<const SelectedSet> selected) {
+  std::vector<std::size_t> first_rows;
+  first_rows.reserve(selected.size());
+  std::size_t row = 0;
+  for (const SelectedSet& one : selected) {
+    first_rows.push_back(row);
+    row += one.instances();
+  }
+  return first_rows;
+}
+
+}  // namespace
+
+SchemaNumbers::SchemaNumbers() : known_(std::make_unique<Known>()) {}
+SchemaNumbers::SchemaNumbers(SchemaNumbers&&) noexcept = default;
+SchemaNumbers& SchemaNumbers::operator=(SchemaNumbers&&) noexcept = default;
+SchemaNumbers::~SchemaNumbers() = default;
+
+void DirectoryWriter::update(const TickInput& input, SchemaNumbers& schemas,
+                             std::string& schema_frames, std::string& section) {
+  ++round_;
+  events_ = 0;
+  left_out_ = 0;
+  std::string bytes;
+  ByteWriter events(bytes);
+  take_providers(input.catalog, events);
+  Selections selections;
+  selections.reserve(input.rates.size());
+  for (const RateInput& rate : input.rates) selections.push_back(rate.query->selected());
+  for (const Found& found : find_sets(input, selections)) {
+    take_set(found, schemas, schema_frames, events);
+  }
+  // Written first, so that positions are those in the new lists.
+  std::string drops;
+  ByteWriter dropped(drops);
+  drop_unseen(dropped);
+  ByteWriter(section).number(events_);
+  section += drops;
+  section += bytes;
+}
+
+void DirectoryWriter::take_providers(const Catalog& catalog, ByteWriter& events) {
+  for (const auto& view : catalog.providers()) {
+    const ProviderKey key{view->record, view->segment_id[0]};
+    auto known = provider_indexes_.find(key);
+    if (known == provider_indexes_.end()) {
+      const std::uint32_t index =
+          free_index(providers_, [](const Provider& one) { return one.view == nullptr; });
+      known = provider_indexes_.emplace(key, index).first;
+      providers_[index] = Provider{};
+    }
+    Provider& provider = providers_[known->second];
+    provider.seen = round_;
+    if (provider.view == view) continue;
+    provider.view = view;
+    provider.facts.clear();
+    ByteWriter facts(provider.facts);
+    append_facts(*view, facts);
+    append_event(DirectoryEvent::kProvider, events);
+    events.number(known->second);
+    events.text(provider.facts);
+    ++events_;
+  }
+}
+
+DirectoryWriter::SetKey DirectoryWriter::key_of(const ProviderView& provider,
+                                                const RegisteredSet& registered) const {
+  const auto known = provider_indexes_.find({provider.record, provider.segment_id[0]});
+  const std::uint32_t index = known == provider_indexes_.end() ? kNoProvider : known->second;
+  return {index, registered.registration, registered.generation, provider.segment_id[1]};
+}
+
+std::vector<DirectoryWriter::Found> DirectoryWriter::find_sets(
+    const TickInput& input, const Selections& selections) const {
+  std::map<SetKey, Found> with_rows;
+  std::vector<Found> answered;
+  for (std::uint32_t rate = 0; rate < selections.size(); ++rate) {
+    const auto& selected = selections[rate];
+    const auto first_rows = first_rows_of(selected);
+    for (const std::size_t index : without_repeats(selected)) {
+      const SelectedSet& one = selected[index];
+      const Found found{&one.provider(), &one.registered(), &one, rate, first_rows[index], 0};
+      const auto [known, is_new] = with_rows.emplace(key_of(*found.provider, *found.registered), found);
+      if (is_new && one.is_on_demand()) answered.push_back(found);
+    }
+  }
+  std::vector<Found> all;
+  for (const auto& view : input.catalog.providers()) {
+    for (std::uint32_t position = 0; position < view->sets.size(); ++position) {
+      const RegisteredSet& registered = view->sets[position];
+      const auto found = with_rows.find(key_of(*view, registered));
+      all.push_back(found != with_rows.end() ? found->second
+                                             : Found{view.get(), &registered, nullptr, kNoRate, 0, 0});
+      all.back().position = position;
+    }
+  }
+  // Behind the sets that they belong to.
+  all.insert(all.end(), answered.begin(), answered.end());
+  return all;
+}
+
+void DirectoryWriter::take_set(const Found& found, SchemaNumbers& schemas, std::string& frames,
+                               ByteWriter& events) {
+  const RegisteredSet& registered = *found.registered;
+  const SetKey key = key_of(*found.provider, registered);
+  if (key.provider == kNoProvider) return;
+  auto known = set_indexes_.find(key);
+  const bool is_new = known == set_indexes_.end();
+  if (is_new) {
+    auto set = set_of(key, found);
+    if (set == nullptr) {
+      ++left_out_;
+      return;
+    }
+    const std::uint32_t index =
+        free_index(sets_, [](const std::unique_ptr<WrittenSet>& one) { return one == nullptr; });
+    known = set_indexes_.emplace(key, index).first;
+    sets_[index] = std::move(set);
+  }
+  WrittenSet& set = *sets_[known->second];
+  set.seen = round_;
+  set.position = found.position;
+  const bool is_changed = set.state != registered.state || set.flags != registered.flags ||
+                          set.rate != found.rate;
+  if (is_new || is_changed) {
+    set.state = registered.state;
+    set.flags = registered.flags;
+    set.rate = found.rate;
+    append_set(known->second, schemas, frames, events);
+    ++events_;
+  }
+  take_rows(known->second, found, is_new || is_changed, events);
+}
+
+// Null: it cannot be read back.
+std::unique_ptr<WrittenSet> DirectoryWriter::set_of(const SetKey& key, const Found& found) {
+  auto set = std::make_unique<WrittenSet>();
+  set->provider = key.provider;
+  set->registration = key.registration;
+  set->generation = key.generation;
+  set->serial = key.serial;
+  set->guid = found.registered->set->guid;
+  set->schema = schema_of(*found.registered->set);
+  const auto recorded = recorded_set(std::as_bytes(std::span(set->schema->bytes)),
+                                     set->schema->consistency, set->schema->words);
+  if (!recorded) return nullptr;
+  set->columns = columns_of(*recorded);
+  if (key.serial == 0) return set;
+  set->answers_for = declared_set(key, set->guid);
+  return set->answers_for == kNoSet ? nullptr : std::move(set);
+}
+
+// The registration of the provider whose callback answered with these rows.
+std::uint32_t DirectoryWriter::declared_set(const SetKey& answered, const Guid& guid) const {
+  for (std::uint32_t index = 0; index < sets_.size(); ++index) {
+    const WrittenSet* const set = sets_[index].get();
+    const bool is_it = set != nullptr && set->provider == answered.provider && set->serial == 0 &&
+                       set->guid == guid && set->generation == answered.generation;
+    if (is_it) return index;
+  }
+  return kNoSet;
+}
+
+std::shared_ptr<const SchemaBytes> DirectoryWriter::schema_of(const Counterset& set) {
+  SchemaBytes bytes = schema_bytes_of(set);
+  std::weak_ptr<const SchemaBytes>& known = schemas_[bytes.hash()];
+  auto schema = known.lock();
+  if (schema == nullptr) {
+    schema = std::make_shared<const SchemaBytes>(std::move(bytes));
+    known = schema;
+  }
+  return schema;
+}
+
+void DirectoryWriter::append_set(std::uint32_t index, SchemaNumbers& schemas, std::string& frames,
+                                 ByteWriter& events) const {
+  const WrittenSet& set = *sets_[index];
+  auto& numbers = schemas.known_->numbers;
+  const auto [known, is_new] =
+      numbers.emplace(set.schema->hash(), static_cast<std::uint32_t>(numbers.size()));
+  if (is_new) {
+    const std::size_t begin = begin_frame(frames);
+    ByteWriter frame(frames);
+    frame.number(known->second);
+    frame.raw(known->first);
+    frame.number(static_cast<std::uint64_t>(set.schema->consistency));
+    frame.number(set.schema->words);
+    append_packed(set.schema->bytes, frames);
+    end_frame(frames, begin, FrameKind::kSchema);
+  }
+  append_event(set.serial == 0 ? DirectoryEvent::kSet : DirectoryEvent::kAnsweredSet, events);
+  events.number(index);
+  events.number(set.serial == 0 ? set.provider : set.answers_for);
+  events.number(known->second);
+  if (set.serial != 0) {
+    events.number(set.serial);
+    events.number(set.rate);
+    return;
+  }
+  events.number(set.registration);
+  events.number(set.generation);
+  events.number(set.position);
+  events.number(set.flags);
+  events.number(static_cast<std::uint64_t>(set.state));
+  events.number(set.rate == kNoRate ? 0 : set.rate + 1);
+}
+
+void DirectoryWriter::take_rows(std::uint32_t index, const Found& found, bool is_changed,
+                                ByteWriter& events) {
+  WrittenSet& set = *sets_[index];
+  const RegisteredSet& registered = *found.registered;
+  set.first_row = found.first_row;
+  const std::size_t wanted = found.selected == nullptr ? registered.instances.size()
+                                                       : found.selected->instances();
+  // The patterns stay, so they select the same of the same instances.
+  const bool is_same = !is_changed && set.instances == registered.instances.data() &&
+                       set.rows.size() == wanted;
+  if (is_same) return;
+  merge_rows(index, in_slot_order(found), events);
+  set.names = registered.instances_memory;
+  set.instances = registered.instances.data();
+}
+
+std::vector<DirectoryWriter::FoundRow> DirectoryWriter::in_slot_order(const Found& found) {
+  std::vector<FoundRow> rows;
+  if (found.selected == nullptr) {
+    rows.reserve(found.registered->instances.size());
+    for (const InstanceView& instance : found.registered->instances) rows.push_back({&instance, 0});
+    return rows;
+  }
+  rows.reserve(found.selected->instances());
+  for (std::size_t number = 0; number < found.selected->instances(); ++number) {
+    rows.push_back({&found.selected->instance(number), number});
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const FoundRow& left, const FoundRow& right) {
+    return left.instance->slot < right.instance->slot;
+  });
+  return rows;
+}
+
+void DirectoryWriter::merge_rows(std::uint32_t index, const std::vector<FoundRow>& wanted,
+                                 ByteWriter& events) {
+  WrittenSet& set = *sets_[index];
+  std::string ended, begun;
+  std::uint64_t ended_count = 0, begun_count = 0;
+  std::uint32_t last_ended = 0, last_begun = 0;
+  ByteWriter ended_out(ended), begun_out(begun);
+  std::vector<WrittenRow> rows;
+  rows.reserve(wanted.size());
+  auto old = set.rows.begin();
+  const auto end_row = [&](const WrittenRow& row) {
+    ended_out.number(row.slot - last_ended);
+    last_ended = row.slot;
+    ++ended_count;
+  };
+  for (const FoundRow& one : wanted) {
+    for (; old != set.rows.end() && old->slot < one.instance->slot; ++old) end_row(*old);
+    if (old != set.rows.end() && is_same(*old, *one.instance)) {
+      rows.push_back(std::move(*old++));
+      rows.back().name = one.instance->name;
+    } else {
+      if (old != set.rows.end() && old->slot == one.instance->slot) end_row(*old++);
+      rows.push_back(row_of(*one.instance, set.columns.size()));
+      append_row(rows.back(), last_begun, begun_out);
+      ++begun_count;
+    }
+    rows.back().number = one.number;
+  }
+  for (; old != set.rows.end(); ++old) end_row(*old);
+  set.rows = std::move(rows);
+  if (ended_count + begun_count == 0) return;
+  append_event(DirectoryEvent::kRows, events);
+  events.number(index);
+  events.number(ended_count);
+  events.append(ended);
+  events.number(begun_count);
+  events.append(begun);
+  ++events_;
+}
+
+void DirectoryWriter::drop_unseen(ByteWriter& events) {
+  for (auto known = set_indexes_.begin(); known != set_indexes_.end();) {
+    const std::uint32_t index = known->second;
+    if (sets_[index]->seen == round_) {
+      ++known;
+      continue;
+    }
+    append_event(DirectoryEvent::kNoSet, events);
+    events.number(index);
+    ++events_;
+    sets_[index] = nullptr;
+    known = set_indexes_.erase(known);
+  }
+  for (auto known = provider_indexes_.begin(); known != provider_indexes_.end();) {
+    const std::uint32_t index = known->second;
+    if (providers_[index].seen == round_) {
+      ++known;
+      continue;
+    }
+    append_event(DirectoryEvent::kNoProvider, events);
+    events.number(index);
+    ++events_;
+    providers_[index] = Provider{};
+    known = provider_indexes_.erase(known);
+  }
+  std::erase_if(schemas_, [](const auto& known) { return known.second.expired(); });
+}
+
+std::vector<std::uint32_t> DirectoryWriter::in_listed_order() const {
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t index = 0; index < sets_.size(); ++index) {
+    if (sets_[index] != nullptr) order.push_back(index);
+  }
+  const auto place = [this](std::uint32_t index) {
+    const WrittenSet& set = *sets_[index];
+    return std::tuple(set.serial != 0, set.provider, set.position);
+  };
+  std::sort(order.begin(), order.end(), [&](std::uint32_t left, std::uint32_t right) {
+    return place(left) < place(right);
+  });
+  return order;
+}
+
+void DirectoryWriter::append_everything(SchemaNumbers& schemas, std::string& schema_frames,
+                                        std::string& section) {
+  std::string bytes;
+  ByteWriter events(bytes);
+  std::uint64_t count = 0;
+  for (std::uint32_t index = 0; index < providers_.size(); ++index) {
+    if (providers_[index].view == nullptr) continue;
+    append_event(DirectoryEvent::kProvider, events);
+    events.number(index);
+    events.text(providers_[index].facts);
+    ++count;
+  }
+  for (const std::uint32_t index : in_listed_order()) {
+    append_set(index, schemas, schema_frames, events);
+    append_rows(index, sets_[index]->rows, events);
+    count += 2;
+  }
+  ByteWriter(section).number(count);
+  section += bytes;
+}
+
+}  // namespace meterbank::recording

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a recording keeps of a provider.
+#pragma once
+
+#include <cstdint>
+
+#include "../frames/bytes.hpp"
+#include "meterbank/reader/replay.hpp"
+
+namespace meterbank::recording {
+
+struct RecordedFacts {
+  ReplayedProvider provider;
+  // As they were when anything else of the provider changed last, or the chunk began.
+  std::uint64_t heartbeat_age_ns = 0;
+  std::uint64_t refused = 0;
+};
+
+void append_facts(const ProviderView& provider, ByteWriter& out);
+// Meaningless if `in` has failed afterwards.
+[[nodiscard]] RecordedFacts read_facts(ByteReader& in);
+
+}  // namespace meterbank::recording
