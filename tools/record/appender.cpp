@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/appender.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "record/ring_files.hpp"
+
+namespace meterbank::record {
+namespace {
+
+using recording::FrameKind;
+
+// A file of a ring is this part of it, so that what is evicted at a time is little of it.
+constexpr std::uint64_t kFilesOfRing = 32;
+constexpr std::uint64_t kFileBytesLeast = std::uint64_t{64} << 10U;
+constexpr std::uint64_t kFileBytesMost = std::uint64_t{16} << 20U;
+constexpr auto kSyncPeriod = std::chrono::milliseconds(900);
+
+std::uint64_t file_bytes_of(const AppenderOptions& options) noexcept {
+  if (!options.is_ring) return ~std::uint64_t{0};
+  if (options.bytes_max == 0) return kFileBytesMost;
+  return std::clamp(options.bytes_max / kFilesOfRing, kFileBytesLeast, kFileBytesMost);
+}
+
+}  // namespace
+
+// What both sides share lies under `mutex`. The files belong to the writer thread, except that the
+// syncer has a descriptor of its own of the file that is written.
+class Appender::State {
+ public:
+  State(AppenderOptions options, RingFiles files)
+      : options_(std::move(options)), files_(std::move(files)) {}
+  ~State() { static_cast<void>(finish()); }
+
+  Result<void> start();
+  [[nodiscard]] bool begins_anew();
+  [[nodiscard]] bool append(std::string_view frames);
+  [[nodiscard]] std::uint64_t take_lost();
+  [[nodiscard]] AppenderCounts counts();
+  Result<void> finish();
+
+ private:
+  struct Piece {
+    std::string frames;
+    bool stands_alone = false;
+    bool begins_file = false;
+  };
+
+  void write_pieces();
+  [[nodiscard]] std::optional<Error> write_piece(const Piece& piece);
+  void sync_files();
+  void lose(Error error);
+
+  AppenderOptions options_;
+  RingFiles files_;  // of the writer thread, and of finish() when that has ended
+  bool is_behind_loss_ = false;  // of the writer thread
+  std::uint64_t file_bytes_ = file_bytes_of(options_);
+
+  std::mutex mutex_;
+  std::condition_variable work_, stop_syncing_;
+  std::deque<Piece> queue_;
+  std::uint64_t queued_ = 0;     // bytes
+  std::uint64_t in_file_ = 0;    // bytes that were handed over for the present file
+  bool is_broken_ = true;        // the next piece has to stand alone
+  bool stands_alone_ = false;    // it does: begins_anew() was asked
+  std::uint64_t lost_ = 0;       // since take_lost()
+  bool is_ending_ = false;
+  bool is_finished_ = false;
+  AppenderCounts counts_;
+  std::thread writer_, syncer_;
+};
+
+Result<void> Appender::State::start() {
+  // Signals are for the threads of the program.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  writer_ = std::thread([this] { write_pieces(); });
+  syncer_ = std::thread([this] { sync_files(); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return {};
+}
+
+bool Appender::State::begins_anew() {
+  const std::lock_guard lock(mutex_);
+  if (stands_alone_ || (!is_broken_ && in_file_ < file_bytes_)) return false;
+  stands_alone_ = true;
+  return true;
+}
+
+bool Appender::State::append(std::string_view frames) {
+  const std::lock_guard lock(mutex_);
+  if (queued_ + frames.size() > options_.queue_max) {
+    lose(Error{ErrorCode::kNoSpace, 0, "the disk does not keep up",
+               "a longer -i, or another file system"});
+    return false;
+  }
+  Piece piece{std::string(frames), stands_alone_, stands_alone_ && in_file_ >= file_bytes_};
+  if (piece.begins_file) in_file_ = 0;
+  if (stands_alone_) is_broken_ = stands_alone_ = false;
+  queue_.push_back(std::move(piece));
+  queued_ += frames.size();
+  in_file_ += frames.size();
+  work_.notify_one();
+  return true;
+}
+
+std::uint64_t Appender::State::take_lost() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(lost_, 0);
+}
+
+AppenderCounts Appender::State::counts() {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+// With `mutex_` held. What follows would refer to what is missing.
+void Appender::State::lose(Error error) {
+  ++counts_.lost;
+  ++lost_;
+  counts_.last_error = std::move(error);
+  is_broken_ = true;
+  stands_alone_ = false;
+}
+
+// Nothing: it is written.
+std::optional<Error> Appender::State::write_piece(const Piece& piece) {
+  if (is_behind_loss_ && !piece.stands_alone) return counts().last_error;
+  is_behind_loss_ = true;
+  if (piece.begins_file) {
+    if (auto begun = files_.begin_file(); !begun) return begun.error();
+  }
+  if (auto written = files_.write(piece.frames); !written) return written.error();
+  is_behind_loss_ = false;
+  return std::nullopt;
+}
+
+void Appender::State::write_pieces() {
+  for (;;) {
+    Piece piece;
+    {
+      std::unique_lock lock(mutex_);
+      work_.wait(lock, [this] { return !queue_.empty() || is_ending_; });
+      if (queue_.empty()) return;
+      piece = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    auto error = write_piece(piece);
+    const std::lock_guard lock(mutex_);
+    if (error) lose(std::move(*error));
+    queued_ -= piece.frames.size();
+    counts_.bytes = files_.bytes_written();
+    counts_.files = files_.files_begun();
+    counts_.evicted = files_.files_evicted();
+  }
+}
+
+void Appender::State::sync_files() {
+  std::unique_lock lock(mutex_);
+  while (!is_ending_) {
+    stop_syncing_.wait_for(lock, kSyncPeriod);
+    if (is_ending_) return;
+    lock.unlock();
+    files_.sync();
+    lock.lock();
+  }
+}
+
+Result<void> Appender::State::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_finished_) return {};
+    is_finished_ = is_ending_ = true;
+    work_.notify_one();
+    stop_syncing_.notify_one();
+  }
+  writer_.join();
+  syncer_.join();
+  return files_.end_file();
+}
+
+Result<Appender> Appender::create(AppenderOptions options, recording::Head head) {
+  auto files = RingFiles::open({options.path, options.is_ring, options.bytes_max,
+                                options.age_max_ns},
+                               std::move(head));
+  if (!files) return tl::make_unexpected(std::move(files.error()));
+  auto state = std::make_unique<State>(std::move(options), std::move(*files));
+  if (auto started = state->start(); !started) {
+    return tl::make_unexpected(std::move(started.error()));
+  }
+  return Appender(std::move(state));
+}
+
+Appender::Appender(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+Appender::Appender(Appender&&) noexcept = default;
+Appender& Appender::operator=(Appender&&) noexcept = default;
+Appender::~Appender() = default;
+
+bool Appender::begins_anew() { return state_->begins_anew(); }
+std::uint64_t Appender::take_lost() { return state_->take_lost(); }
+bool Appender::append(std::string_view frames) { return state_->append(frames); }
+AppenderCounts Appender::counts() const { return state_->counts(); }
+Result<void> Appender::finish() { return state_->finish(); }
+
+}  // namespace meterbank::record

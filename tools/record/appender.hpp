@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Puts frames into files: one file, or a ring, which is a directory of files of which the oldest are
+// removed. Two threads of its own write and sync, so that who samples never waits for a disk.
+//
+//   sampling thread     append() --> queue (bounded) --> writer thread: write(2), evict, new files
+//                                                        syncer thread: fdatasync(2), once a second
+//
+// What was handed over is in the page cache a moment later, and so survives the death of this
+// process; a second later it is on the disk.
+//
+// Thread safety  One thread at a time; the threads inside are its own.
+// Errors         create() and finish() report what the file system says. Bytes that could not be
+//                written are lost whole frames at a time, and counted; the recording goes on when
+//                there is room again.
+// Progress       append() does not wait. finish() waits for the disk.
+// Cost           A copy of the bytes.
+// Lifetime       The destructor ends the file as finish() does.
+// Units          Bytes, nanoseconds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "meterbank/base/result.hpp"
+#include "meterbank/recording/file_frames.hpp"
+
+namespace meterbank::record {
+
+struct AppenderOptions {
+  std::string path;             // a file that does not exist, or a directory
+  bool is_ring = false;         // `path` is a directory; it is made if it does not exist
+  std::uint64_t bytes_max = 0;  // of a ring, all files together; 0: no limit
+  std::uint64_t age_max_ns = 0; // of a ring: files whose last tick is older go; 0: no limit
+  std::uint64_t queue_max = std::uint64_t{64} << 20U;  // of bytes that wait for the disk
+};
+
+struct AppenderCounts {
+  std::uint64_t bytes = 0;    // that were written
+  std::uint64_t files = 0;    // that were begun
+  std::uint64_t evicted = 0;  // files that were removed
+  std::uint64_t lost = 0;     // appends whose bytes could not be kept
+  Error last_error;           // why; empty: nothing was lost
+};
+
+class Appender {
+ public:
+  // Takes the path for itself: another recorder on it is refused. Errors: kExists (a file, another
+  // recorder), kDenied, kNoSpace, kSystem.
+  static Result<Appender> create(AppenderOptions options, recording::Head head);
+  Appender(Appender&&) noexcept;
+  Appender& operator=(Appender&&) noexcept;
+  ~Appender();
+
+  // True: what is appended next stands alone, because a file begins or something was lost. So all
+  // streams have to begin a chunk and all schemas have to be written. Said once.
+  [[nodiscard]] bool begins_anew();
+  // Whole frames. False: they were dropped, because the disk does not keep up.
+  [[nodiscard]] bool append(std::string_view frames);
+  // How many appends were lost since this was asked last.
+  [[nodiscard]] std::uint64_t take_lost();
+  [[nodiscard]] AppenderCounts counts() const;
+
+  // Writes what waits and ends the file with its index.
+  Result<void> finish();
+
+ private:
+  class State;
+  explicit Appender(std::unique_ptr<State> state) noexcept;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace meterbank::record

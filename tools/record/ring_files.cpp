@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/ring_files.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+namespace meterbank::record {
+namespace {
+
+constexpr mode_t kFileMode = 0640;
+constexpr mode_t kDirectoryMode = 0750;
+constexpr std::string_view kSuffix = ".mbr";
+
+tl::unexpected<Error> refused(const std::string& what, const std::string& path, int error) {
+  ErrorCode code = ErrorCode::kSystem;
+  std::string remedy;
+  if (error == EACCES || error == EPERM || error == EROFS) {
+    code = ErrorCode::kDenied;
+    remedy = "another -o, in a directory that you may write to";
+  } else if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+    code = ErrorCode::kNoSpace;
+    remedy = "more room, or a smaller --size";
+  } else if (error == ENOENT) {
+    code = ErrorCode::kNotFound;
+    remedy = "mkdir of the directory above";
+  } else if (error == EEXIST) {
+    code = ErrorCode::kExists;
+    remedy = "another -o, or remove the file";
+  }
+  return fail(code, fmt::format("{} {}", what, path), remedy, error);
+}
+
+// The number in "00000017.mbr".
+std::optional<std::uint64_t> sequence_of(std::string_view name) {
+  if (!name.ends_with(kSuffix)) return std::nullopt;
+  name.remove_suffix(kSuffix.size());
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return number;
+}
+
+std::uint64_t now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+Result<UniqueFd> lock_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), kDirectoryMode) != 0 && errno != EEXIST) {
+    return refused("cannot make the directory", path, errno);
+  }
+  UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) return refused("cannot open the directory", path, errno);
+  if (::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) {
+    return fail(ErrorCode::kExists, fmt::format("another recorder writes to {}", path),
+                "another -o, or end the other recorder", errno);
+  }
+  return directory;
+}
+
+}  // namespace
+
+RingFiles::RingFiles(RingLimits limits, recording::Head head, UniqueFd lock)
+    : limits_(std::move(limits)),
+      head_(std::move(head)),
+      lock_(std::move(lock)),
+      synced_(std::make_unique<Synced>()) {}
+
+Result<RingFiles> RingFiles::open(RingLimits limits, recording::Head head) {
+  UniqueFd lock;
+  if (limits.is_ring) {
+    auto locked = lock_directory(limits.path);
+    if (!locked) return tl::make_unexpected(std::move(locked.error()));
+    lock = std::move(*locked);
+  }
+  RingFiles files(std::move(limits), std::move(head), std::move(lock));
+  if (files.limits_.is_ring) {
+    if (auto listed = files.list_files(); !listed) {
+      return tl::make_unexpected(std::move(listed.error()));
+    }
+  }
+  // So that a path that cannot be written to is known at once.
+  if (auto begun = files.begin_file(); !begun) {
+    return tl::make_unexpected(std::move(begun.error()));
+  }
+  return files;
+}
+
+Result<void> RingFiles::list_files() {
+  DIR* const directory = ::opendir(limits_.path.c_str());
+  if (directory == nullptr) return refused("cannot read the directory", limits_.path, errno);
+  while (const dirent* const entry = ::readdir(directory)) {
+    const auto sequence = sequence_of(entry->d_name);
+    struct stat facts {};
+    if (!sequence || ::fstatat(lock_.get(), entry->d_name, &facts, 0) != 0) continue;
+    old_.push_back({fmt::format("{}/{}", limits_.path, entry->d_name),
+                    static_cast<std::uint64_t>(facts.st_size),
+                    static_cast<std::uint64_t>(facts.st_mtim.tv_sec) * 1'000'000'000U});
+    old_bytes_ += old_.back().bytes;
+    head_.sequence = std::max(head_.sequence, *sequence);
+  }
+  ::closedir(directory);
+  std::sort(old_.begin(), old_.end(),
+            [](const OldFile& left, const OldFile& right) { return left.path < right.path; });
+  return {};
+}
+
+std::string RingFiles::path_of(std::uint64_t sequence) const {
+  if (!limits_.is_ring) return limits_.path;
+  return fmt::format("{}/{:08}{}", limits_.path, sequence, kSuffix);
+}
+
+bool RingFiles::evict_oldest() {
+  if (old_.empty()) return false;
+  ::unlink(old_.front().path.c_str());
+  old_bytes_ -= old_.front().bytes;
+  old_.pop_front();
+  ++files_evicted_;
+  return true;
+}
+
+void RingFiles::make_room(std::uint64_t bytes) {
+  if (limits_.bytes_max != 0) {
+    while (old_bytes_ + file_size_ + bytes > limits_.bytes_max && evict_oldest()) {
+    }
+  }
+  if (limits_.age_max_ns == 0) return;
+  const std::uint64_t now = now_ns();
+  while (!old_.empty() && now > old_.front().modified_ns + limits_.age_max_ns) {
+    static_cast<void>(evict_oldest());
+  }
+}
+
+Result<void> RingFiles::begin_file() {
+  // The one that open() began has nothing but its head, and a single file goes on for ever.
+  if (file_ && (index_.chunks().empty() || !limits_.is_ring)) return {};
+  if (file_) {
+    if (auto ended = end_file(); !ended) return ended;
+  }
+  ++head_.sequence;
+  file_path_ = path_of(head_.sequence);
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+  file_ = UniqueFd(::open(file_path_.c_str(), kFlags, kFileMode));
+  while (!file_ && errno == ENOSPC && evict_oldest()) {
+    file_ = UniqueFd(::open(file_path_.c_str(), kFlags, kFileMode));
+  }
+  if (!file_) return refused("cannot make", file_path_, errno);
+  {
+    const std::lock_guard lock(synced_->mutex);
+    synced_->file = UniqueFd(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
+  }
+  ++files_begun_;
+  file_size_ = 0;
+  index_ = {};
+  head_.created = Timestamp::now();
+  std::string bytes;
+  append_head(head_, bytes);
+  return write(bytes);
+}
+
+Result<void> RingFiles::write(std::string_view frames) {
+  make_room(frames.size());
+  auto written = write_all(frames);
+  if (!written) return written;
+  recording::MemoryBytes source(std::as_bytes(std::span(frames)));
+  recording::FrameWalk walk(source);
+  while (auto frame = walk.next()) {
+    frame->offset += file_size_;
+    index_.take(*frame);
+  }
+  file_size_ += frames.size();
+  bytes_written_ += frames.size();
+  return {};
+}
+
+Result<void> RingFiles::write_all(std::string_view bytes) {
+  std::string_view rest = bytes;
+  while (!rest.empty()) {
+    const ssize_t count = ::write(file_.get(), rest.data(), rest.size());
+    if (count > 0) {
+      rest.remove_prefix(static_cast<std::size_t>(count));
+      continue;
+    }
+    if (count < 0 && errno == EINTR) continue;
+    const int error = count == 0 ? ENOSPC : errno;
+    if ((error == ENOSPC || error == EDQUOT) && evict_oldest()) continue;
+    // Half a frame would hide the frames behind it.
+    static_cast<void>(::ftruncate(file_.get(), static_cast<off_t>(file_size_)));
+    return refused("cannot write to", file_path_, error);
+  }
+  return {};
+}
+
+Result<void> RingFiles::end_file() {
+  if (!file_) return {};
+  std::string bytes;
+  index_.append_to(bytes, file_size_);
+  // A file without an index is read all the same.
+  if (auto written = write_all(bytes)) {
+    file_size_ += bytes.size();
+    bytes_written_ += bytes.size();
+  }
+  old_.push_back({file_path_, file_size_, now_ns()});
+  old_bytes_ += file_size_;
+  file_size_ = 0;
+  file_ = UniqueFd();
+  return {};
+}
+
+void RingFiles::sync() noexcept {
+  UniqueFd file;
+  {
+    const std::lock_guard lock(synced_->mutex);
+    if (!synced_->file) return;
+    file = UniqueFd(::fcntl(synced_->file.get(), F_DUPFD_CLOEXEC, 0));
+  }
+  if (file) ::fdatasync(file.get());
+}
+
+}  // namespace meterbank::record

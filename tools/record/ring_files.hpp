@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The files of a recording while it is made. A single file is a ring of one file that never ends.
+//
+//   00000016.mbr   ended, with an index
+//   00000017.mbr   ended
+//   00000018.mbr   being written
+//
+// Thread safety  One thread at a time; sync() may be called from another one meanwhile.
+// Errors         kExists, kDenied, kNoSpace, kSystem.
+// Progress       Waits for the file system.
+// Cost           A system call a write, and what eviction takes.
+// Lifetime       Holds the file, and a lock on the path, until it ends.
+// Units          Bytes, nanoseconds.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "meterbank/base/result.hpp"
+#include "meterbank/base/unique_fd.hpp"
+#include "meterbank/recording/file_frames.hpp"
+
+namespace meterbank::record {
+
+struct RingLimits {
+  std::string path;
+  bool is_ring = false;
+  std::uint64_t bytes_max = 0;
+  std::uint64_t age_max_ns = 0;
+};
+
+class RingFiles {
+ public:
+  static Result<RingFiles> open(RingLimits limits, recording::Head head);
+
+  Result<void> begin_file();
+  [[nodiscard]] bool has_file() const noexcept { return static_cast<bool>(file_); }
+  // Whole frames, or nothing. Removes the oldest files where there is no room.
+  Result<void> write(std::string_view frames);
+  // With its index.
+  Result<void> end_file();
+  // What was written is on the disk afterwards.
+  void sync() noexcept;
+
+  [[nodiscard]] std::uint64_t bytes_written() const noexcept { return bytes_written_; }
+  [[nodiscard]] std::uint64_t files_begun() const noexcept { return files_begun_; }
+  [[nodiscard]] std::uint64_t files_evicted() const noexcept { return files_evicted_; }
+
+ private:
+  struct OldFile {
+    std::string path;
+    std::uint64_t bytes = 0;
+    std::uint64_t modified_ns = 0;  // CLOCK_REALTIME
+  };
+
+  RingFiles(RingLimits limits, recording::Head head, UniqueFd lock);
+  Result<void> list_files();
+  [[nodiscard]] bool evict_oldest();
+  void make_room(std::uint64_t bytes);
+  Result<void> write_all(std::string_view bytes);
+  [[nodiscard]] std::string path_of(std::uint64_t sequence) const;
+
+  RingLimits limits_;
+  recording::Head head_;
+  UniqueFd lock_;  // of the directory
+  UniqueFd file_;
+  std::string file_path_;
+  std::uint64_t file_size_ = 0;
+  recording::ChunkIndex index_;
+  std::deque<OldFile> old_;      // the oldest first
+  std::uint64_t old_bytes_ = 0;  // of these
+  std::uint64_t bytes_written_ = 0;
+  std::uint64_t files_begun_ = 0;
+  std::uint64_t files_evicted_ = 0;
+  // The syncer's own descriptor of the file that is written.
+  struct Synced {
+    std::mutex mutex;
+    UniqueFd file;
+  };
+  std::unique_ptr<Synced> synced_;
+};
+
+}  // namespace meterbank::record
