@@ -17,6 +17,7 @@
 #include "cli/session/hung.hpp"
 #include "cli/session/left_out.hpp"
 #include "cli/session/output.hpp"
+#include "cli/session/pace.hpp"
 #include "cli/verbs.hpp"
 #include "meterbank/shm/utf8.hpp"
 
@@ -62,8 +63,13 @@ bool report_hung(const Selection& selection, const Sampler& sampler, const Conso
   std::set<std::string> hung;
   for (const SelectedSet& shown : sampler.newer().selected()) hung.insert(shown.provider().record);
   bool any = false;
-  for (const auto& provider : selection.catalog.providers()) {
+  for (const auto& provider : selection.catalog().providers()) {
     if (provider->state != ProviderState::kHung || !hung.contains(provider->record)) continue;
+    if (selection.log != nullptr) {
+      complain(console, fmt::format("{} was hung then", escape_for_terminal(provider->label())));
+      any = true;
+      continue;
+    }
     const HungCause cause = cause_of_hang(*provider);
     complain(console, fmt::format("{} is hung: {}; try: {}", escape_for_terminal(provider->label()),
                                   cause.what, cause.remedy));
@@ -104,16 +110,15 @@ int judge(const Invocation& invocation, const Selection& selection, const Sample
 }
 
 // Takes the sample that rates are measured from. kDeadline: done.
-Wake warm_up(const Invocation& invocation, Sampler& sampler, Cadence& cadence, Waiter& waiter,
-             const Console& console) {
-  const auto wake = waiter.wait_until(cadence.next());
-  if (wake == Wake::kStop || wake == Wake::kTimeout) return wake;
+Wake warm_up(const Invocation& invocation, Sampler& sampler, Pace& pace, const Console& console) {
+  const auto wake = pace.next();
+  if (wake != Wake::kDeadline) return wake;
   sampler.take();
   if (!sampler.needs_another()) return Wake::kDeadline;
   if (console.out_is_terminal && console.err_is_terminal && !invocation.quiet) {
     say(console, fmt::format("(two samples, {} apart)", print_interval(invocation.interval)));
   }
-  cadence.advance(Clock::now());
+  pace.done();
   return Wake::kDeadline;
 }
 
@@ -150,14 +155,6 @@ void report_not_in_totals(const NotInTotals& left_out, const Console& console, s
   if (text == said) return;
   if (!text.empty()) complain(console, text);
   said = std::move(text);
-}
-
-// Waits for the moment and takes it; a changed window size has no effect here.
-Wake next_moment(Waiter& waiter, const Cadence& cadence) {
-  for (;;) {
-    const auto wake = waiter.wait_until(cadence.next());
-    if (wake != Wake::kResize) return wake;
-  }
 }
 
 }  // namespace
@@ -197,12 +194,14 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
   if (!output) return explain_failure(output.error(), waiter, console);
   const auto writer = make_row_writer(style_of(invocation, console));
   Sampler sampler(selection);
-  const auto start = Clock::now();
-  Cadence cadence(start, invocation.interval);
+  const bool warms_up = plan.warm_up && !invocation.raw;
+  const auto pace = make_pace(selection, waiter,
+                              {.interval = invocation.interval,
+                               .duration = invocation.duration,
+                               .warm_up = warms_up,
+                               .log = invocation.selection.log});
   auto wake = Wake::kDeadline;
-  if (plan.warm_up && !invocation.raw) {
-    wake = warm_up(invocation, sampler, cadence, waiter, console);
-  }
+  if (warms_up) wake = warm_up(invocation, sampler, *pace, console);
 
   bool taken = output->write(writer->begin());
   std::uint64_t shown = 0;
@@ -210,24 +209,24 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
   int answered = kExitDone;
   std::set<std::string> said;
   std::string said_not_in_totals;
-  std::string said_hidden = left_out_of(selection.catalog).line();  // by the caller
+  std::string said_hidden = left_out_of(selection.catalog()).line();  // by the caller
   // A percentile is stored nowhere.
   PercentileRows with_percentiles(invocation.raw ? Percentiles() : invocation.percentiles);
   while (taken && wake == Wake::kDeadline) {
     // A warm-up that found nothing to wait for has already taken the sample.
     const bool ready = shown == 0 && sampler.taken() == 1 && !sampler.needs_another();
     if (!ready) {
-      wake = next_moment(waiter, cadence);
+      wake = pace->next();
       if (wake != Wake::kDeadline) break;
       sampler.take();
-      if (plan.warm_up && shown == 0) wake = await_provider(sampler, waiter);
+      if (plan.warm_up && shown == 0 && !selection.log) wake = await_provider(sampler, waiter);
       if (wake != Wake::kDeadline) break;
     }
     const RowWalk known = [&](ValueSink take) { each_shown(plan, sampler, selection, take); };
     if (invocation.strict) complete = !lacks_values(known, invocation.raw);
     answered = report_answers(sampler.newer().callbacks, console, said);
     const RowWalk rows = [&](ValueSink take) { with_percentiles.each(known, take); };
-    const auto hidden = left_out_of(selection.catalog);
+    const auto hidden = left_out_of(selection.catalog());
     if (auto line = hidden.line(); line != said_hidden) {
       if (!line.empty()) complain(console, line);
       said_hidden = std::move(line);
@@ -241,13 +240,13 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
     if (taken) output->end_sample();
     ++shown;
     if (plan.samples != 0 && shown == plan.samples) break;
-    cadence.advance(Clock::now());
-    if (invocation.duration && cadence.next() > start + *invocation.duration) break;
+    pace->done();
+    if (pace->is_over()) break;
   }
 
-  if (cadence.missed() > 0 && !invocation.quiet) {
-    complain(console, fmt::format("missed {} of {} samples; try: a longer -i", cadence.missed(),
-                                  cadence.missed() + shown));
+  if (pace->missed() > 0 && !invocation.quiet) {
+    complain(console, fmt::format("missed {} of {} samples; try: a longer -i", pace->missed(),
+                                  pace->missed() + shown));
   }
   if (wake == Wake::kStop) return output->finish(stop_code(plan, waiter), writer->end());
   if (wake == Wake::kTimeout) {
@@ -269,7 +268,7 @@ int get(const Invocation& invocation, Console& console) {
   }
   auto selection = Selection::open(options, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
-  const int left_out = report_left_out(selection->catalog, console);
+  const int left_out = report_left_out(selection->catalog(), console);
   int missing = report_missing(*selection, console);
   if (invocation.strict) missing = std::max(missing, left_out);
   if (missing != kExitDone && (invocation.strict || selection->query.selected().empty())) {
@@ -282,7 +281,8 @@ int get(const Invocation& invocation, Console& console) {
     return kExitUsage;
   }
   RowPlan plan;
-  plan.samples = invocation.samples.value_or(invocation.duration ? 0 : 1);
+  const bool is_range = invocation.duration || invocation.selection.log.has_range();
+  plan.samples = invocation.samples.value_or(is_range ? 0 : 1);
   // The Windows tool has a line without rates first, however few samples are asked for.
   plan.warm_up = plan.samples == 1 && invocation.verb != Verb::kTypeperf;
   plan.stop_is_success = plan.samples == 0;

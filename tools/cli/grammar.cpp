@@ -13,6 +13,7 @@
 #include "cli/beside/program_verbs.hpp"
 #include "cli/compat/windows_grammar.hpp"
 #include "cli/pmu/grammar/pmu_grammar.hpp"
+#include "cli/record/record_grammar.hpp"
 #include "cli/verb_words.hpp"
 #include "exposition/page/page_options.hpp"
 #include "meterbank/reader/suggest.hpp"
@@ -27,6 +28,7 @@ struct Words {
   std::vector<std::string> topic;
   std::string wait, callback_timeout, format, units, json_int, interval, samples, duration, period,
       seed, percentiles, buckets, providers_max, segment_bytes_max, user_bytes_max;
+  std::string every;
   std::vector<std::string> expressions, where;
   bool cooked = false;
   bool version = false;
@@ -44,6 +46,7 @@ class Grammar {
     }
     for (const auto& verb : program_verbs()) parser_.add_elsewhere(verb);
     parser_.add_elsewhere(kPmu);
+    for (const auto& verb : record_verbs()) parser_.add_elsewhere(verb);
     for (const auto& verb : windows_verbs()) parser_.add_elsewhere(verb);
   }
 
@@ -92,6 +95,8 @@ class Grammar {
       case Verb::kServe:
       case Verb::kPush:
       case Verb::kPmu:
+      case Verb::kRecord:
+      case Verb::kLog:
       case Verb::kTypeperf:
       case Verb::kRelog:
         break;
@@ -112,6 +117,16 @@ class Grammar {
     options.text("--wait", words_.wait, "SPAN", "Wait up to SPAN for missing counters");
     options.text("--callback-timeout", words_.callback_timeout, "SPAN",
                  "Wait up to SPAN for callbacks, default 1s");
+  }
+
+  void add_log_options(OptionTable options, bool has_range) {
+    auto& log = invocation_.selection.log;
+    options.text("--log", log.path, "FILE|DIR", "Read a recording instead of this machine");
+    options.text("--at", log.at, "TIME", "--log: the moment, default its end (03:12, -15m, ...)");
+    if (!has_range) return;
+    options.text("--from", log.from, "TIME", "--log: all samples from TIME on");
+    options.text("--to", log.to, "TIME", "--log: all samples until TIME");
+    options.text("--every", words_.every, "SPAN", "--log: samples SPAN apart instead of all");
   }
 
   void add_search_options(OptionTable options) {
@@ -145,6 +160,7 @@ class Grammar {
     add_format(options, "table plain tsv csv json jsonl");
     options.text("-o,--output", v.output, "FILE", "Write FILE; it appears when it is complete");
     options.flag("--strict", v.strict, "Fail if providers are left out");
+    add_log_options(options, false);
   }
 
   void add_moment_options(OptionTable options, const char* samples) {
@@ -179,6 +195,7 @@ class Grammar {
                  "64-bit integers as number (default) or string");
     options.text("-o,--output", v.output, "FILE", "Write FILE; it appears when it is complete");
     options.flag("--strict", v.strict, "Fail if a path, a value or a provider is missing or hung");
+    add_log_options(options, true);
   }
 
   void add_host_options(OptionTable options) {
@@ -228,10 +245,12 @@ class Grammar {
          {SpanWord{words_.wait, "--wait", v.selection.wait},
           SpanWord{words_.callback_timeout, "--callback-timeout", callback_timeout},
           SpanWord{words_.interval, "-i", interval}, SpanWord{words_.duration, "--for", v.duration},
-          SpanWord{words_.period, "--period", v.period}}) {
+          SpanWord{words_.period, "--period", v.period},
+          SpanWord{words_.every, "--every", v.selection.log.every}}) {
       if (auto read = read_span(span.word, span.option, span.target); !read) return read;
     }
     if (interval) v.interval = *interval;
+    if (auto read = check_log(); !read) return read;
     if (callback_timeout) v.selection.callback_timeout = *callback_timeout;
     // A shorter distance than this would be a busy loop under another name.
     if (v.interval < std::chrono::microseconds(100)) {
@@ -257,6 +276,19 @@ class Grammar {
       selection.where.push_back(*std::move(pattern));
     }
     selection.outside_labels = v.providers || !selection.where.empty();
+    return {};
+  }
+
+  [[nodiscard]] Result<void> check_log() const {
+    const LogOptions& log = invocation_.selection.log;
+    const bool has_moment = !log.at.empty() || log.has_range() || log.every;
+    if (log.path.empty() && has_moment) {
+      return usage("--at, --from, --to and --every are about a recording", "--log FILE");
+    }
+    if (!log.at.empty() && (log.has_range() || log.every)) {
+      return usage("--at and a range of moments", "one of them");
+    }
+    if (log.every && *log.every <= Span::zero()) return usage("--every: too short", "--every 1s");
     return {};
   }
 
@@ -349,6 +381,7 @@ class Grammar {
 Result<Invocation> parse_arguments(std::span<const std::string> arguments) {
   if (auto parsed = parse_program_arguments(arguments)) return *std::move(parsed);
   if (auto parsed = parse_pmu_arguments(arguments)) return *std::move(parsed);
+  if (auto parsed = parse_record_arguments(arguments)) return *std::move(parsed);
   if (auto parsed = parse_windows_arguments(arguments)) return *std::move(parsed);
   return std::make_unique<Grammar>()->parse(arguments);
 }
@@ -356,6 +389,7 @@ Result<Invocation> parse_arguments(std::span<const std::string> arguments) {
 std::optional<std::string> verb_help(std::string_view verb) {
   if (const auto text = program_help(verb); !text.empty()) return std::string(text);
   if (auto text = pmu_help(verb)) return text;
+  if (auto text = record_help(verb)) return text;
   if (const auto text = windows_verb_help(verb); !text.empty()) return std::string(text);
   const auto* const words = find_verb(kVerbs, verb);
   if (words == nullptr) return std::nullopt;
@@ -366,6 +400,7 @@ std::vector<std::string> verb_names() {
   auto names = windows_verbs();
   for (auto& verb : program_verbs()) names.push_back(std::move(verb));
   names.emplace_back(kPmu);
+  for (auto& verb : record_verbs()) names.push_back(std::move(verb));
   for (const auto& words : kVerbs) names.emplace_back(words.text.name);
   return names;
 }

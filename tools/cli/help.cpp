@@ -21,6 +21,8 @@ constexpr std::string_view kOverview =
 Read    list       list countersets, counters, instances, providers
         get        print values, once or several times
         watch      show a live table
+Record  record     record counters, or what a command does to them
+        log        look at recordings, cut and convert them
 Windows typeperf   write samples as a text log, with the options of the Windows tool
         relog      cut, thin, filter and convert such logs
 Publish host       publish this machine's counters until stopped

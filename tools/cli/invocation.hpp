@@ -13,6 +13,7 @@
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/row_writer.hpp"
 #include "cli/pmu/grammar/pmu_options.hpp"
+#include "cli/record/record_options.hpp"
 #include "cli/session/console.hpp"
 #include "cli/session/selection.hpp"
 #include "meterbank/pdh_log/log_format.hpp"
@@ -31,6 +32,8 @@ enum class Verb : std::uint8_t {
   kServe,
   kPush,
   kPmu,
+  kRecord,
+  kLog,
   kDoctor,
   kVersion,
   kHelp
@@ -99,6 +102,9 @@ struct Invocation {
   std::vector<std::string> program_words;  // gen, serve: what the program is called with
 
   PmuOptions pmu;
+
+  RecordOptions record;
+  LogVerbOptions log;
 
   // doctor
   bool clean = false;

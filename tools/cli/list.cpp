@@ -145,7 +145,7 @@ std::vector<std::string> add_empty_sets(const Selection& selection,
     const auto word =
         path->second_word ? path->second_word->as_counter : path->counter.value_or("*");
     const Glob counter_name(word, {.backslash_escapes = true});
-    for (auto& entry : list_everything(selection.catalog)) {
+    for (auto& entry : list_everything(selection.catalog())) {
       const auto& set = entry.set();
       if (!set_name.matches(set.symbol) && !set_name.matches(set.name)) continue;
       std::erase_if(entry.counters, [&](std::uint32_t index) {
@@ -431,7 +431,7 @@ void print_listing(const Invocation& invocation, const Selection& selection,
   const auto style = style_of(invocation, console);
   const bool people = style.format == Format::kTable || invocation.format == Format::kAuto;
   if (invocation.providers)
-    return list_providers(selection.catalog, invocation.details, style, out);
+    return list_providers(selection.catalog(), invocation.details, style, out);
   if (invocation.instances) return list_instances(listed, style, out);
   // Blocks of lines read the same in a pipe; a format that was asked for is kept.
   if (invocation.details && people) return describe_counters(listed, style, out);
@@ -451,21 +451,21 @@ int list(const Invocation& invocation, Console& console) {
 
   // Without a choice, also what cannot be sampled now is listed: sets without instances.
   const bool everything = selection->patterns.empty() && invocation.selection.excluded.empty();
-  auto listed = everything ? list_everything(selection->catalog) : list_selected(selection->query);
+  auto listed = everything ? list_everything(selection->catalog()) : list_selected(selection->query);
   if (everything) add_answered(selection->query, listed);
   std::set<std::string> said;
   const int answered = report_answers(selection->query.answers(), console, said);
-  const int left_out = report_left_out(selection->catalog, console);
+  const int left_out = report_left_out(selection->catalog(), console);
   int code = kExitDone;
   if (!everything) {
     code = report_unmatched(*selection, console, add_empty_sets(*selection, listed));
-  } else if (listed.empty() && (!invocation.providers || selection->catalog.providers().empty())) {
-    code = report_no_provider(selection->catalog, console);
+  } else if (listed.empty() && (!invocation.providers || selection->catalog().providers().empty())) {
+    code = report_no_provider(selection->catalog(), console);
   } else {
-    code = report_hidden(selection->catalog, console);
+    code = report_hidden(selection->catalog(), console);
   }
   if (invocation.strict) code = std::max(code, left_out);
-  const bool show_providers = invocation.providers && !selection->catalog.providers().empty();
+  const bool show_providers = invocation.providers && !selection->catalog().providers().empty();
   if (!listed.empty() || show_providers) {
     print_listing(invocation, *selection, std::move(listed), console,
                   [&](std::string_view text) { return output->write(text); });

@@ -34,6 +34,10 @@ int run(std::span<const std::string> arguments, Console& console) {
       return serve(*invocation, console);
     case Verb::kPush:
       return push(*invocation, console);
+    case Verb::kRecord:
+      return record(*invocation, console);
+    case Verb::kLog:
+      return log(*invocation, console);
     case Verb::kPmu:
       return pmu_command(*invocation, console);
     case Verb::kDoctor:

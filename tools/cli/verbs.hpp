@@ -26,6 +26,8 @@ int demo(const Invocation& invocation, Console& console);
 int gen(const Invocation& invocation, Console& console);
 int serve(const Invocation& invocation, Console& console);
 int push(const Invocation& invocation, Console& console);
+int record(const Invocation& invocation, Console& console);
+int log(const Invocation& invocation, Console& console);
 int pmu_command(const Invocation& invocation, Console& console);
 int doctor(const Invocation& invocation, Console& console);
 int version(const Invocation& invocation, Console& console);

@@ -150,10 +150,10 @@ std::vector<const Value*> Derivation::find_rows(const Query& query) const {
 void Derivation::keep_part(const Selection& selection, const std::vector<std::string>& patterns,
                            std::optional<Query>& part) const {
   if (part && !selection.query.asks()) {
-    part->update(selection.catalog);
+    part->update(selection.catalog());
     return;
   }
-  auto query = Query::compile_part(selection.query, selection.catalog, patterns, excluded_);
+  auto query = Query::compile_part(selection.query, selection.catalog(), patterns, excluded_);
   if (query) part = std::move(*query);
 }
 

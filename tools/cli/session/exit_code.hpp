@@ -12,7 +12,10 @@ inline constexpr int kExitNo = 1;  // ran, but the answer is no
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitEnvironment = 3;    // permission, no directory, newer layout
 inline constexpr int kExitTimeout = 124;      // as timeout(1)
-inline constexpr int kExitInterrupted = 130;  // as shells report SIGINT
+// As shells say it.
+inline constexpr int kExitCannotRun = 126;
+inline constexpr int kExitNoSuchCommand = 127;
+inline constexpr int kExitInterrupted = 130;  // by SIGINT
 
 [[nodiscard]] constexpr int exit_code_of(ErrorCode code) noexcept {
   switch (code) {

@@ -11,6 +11,8 @@
 #include <map>
 
 #include "cli/format/kinds.hpp"
+#include "cli/format/time_text.hpp"
+#include "cli/log/moment_words.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/left_out.hpp"
 #include "cli/session/runtime_directory.hpp"
@@ -151,6 +153,55 @@ void round_share(double& percent, double seconds) {
   if (percent - 100 <= 100 * kTwoTicks / seconds) percent = 100;
 }
 
+// The moments of a log that are wanted. `--at` is the last one; without any of the options it is the
+// end of the log.
+struct LogRange {
+  std::uint64_t from_ns = 0, to_ns = 0;
+};
+Result<LogRange> read_range(const LogOptions& options, const recording::Recording& log) {
+  const std::uint64_t first = log.first().realtime_ns;
+  const std::uint64_t last = log.last().realtime_ns;
+  LogRange range{options.has_range() ? first : last, last};
+  struct Word {
+    const std::string& word;
+    std::uint64_t& target;
+  };
+  for (const Word& one : {Word{options.at, range.from_ns}, Word{options.from, range.from_ns},
+                          Word{options.to, range.to_ns}}) {
+    if (one.word.empty()) continue;
+    auto moment = parse_moment(one.word, last);
+    if (!moment) return tl::make_unexpected(std::move(moment.error()));
+    one.target = *moment;
+  }
+  if (range.from_ns > last) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("{} ends at {}", options.path, print_local(last)),
+                "meterbank log info " + options.path);
+  }
+  if (range.to_ns < first || (!options.has_range() && range.from_ns < first)) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("{} begins at {}", options.path, print_local(first)),
+                "meterbank log info " + options.path);
+  }
+  return range;
+}
+
+Result<Selection> open_log(const SelectionOptions& options, std::vector<std::string> patterns) {
+  auto opened = recording::Recording::open(options.log.path, catalog_options(options));
+  if (!opened) return tl::make_unexpected(std::move(opened.error()));
+  auto log = std::make_unique<recording::Recording>(std::move(*opened));
+  const auto range = read_range(options.log, *log);
+  if (!range) return tl::make_unexpected(range.error());
+  if (!log->seek(range->from_ns) && !log->next()) {
+    return fail(ErrorCode::kNotFound, options.log.path + " has no samples that can be read",
+                "meterbank log check " + options.log.path);
+  }
+  auto query = Query::compile(log->catalog(), patterns, options.excluded);
+  if (!query) return tl::make_unexpected(std::move(query.error()));
+  return Selection{std::nullopt,       std::move(log),      range->from_ns,          range->to_ns,
+                   std::move(*query), std::move(patterns), options.callback_timeout};
+}
+
 }  // namespace
 
 CatalogOptions catalog_options(const SelectionOptions& options) {
@@ -216,6 +267,7 @@ Result<std::vector<std::string>> gather_paths(const SelectionOptions& options) {
 Result<Selection> Selection::open(const SelectionOptions& options, Waiter& waiter) {
   auto patterns = gather_paths(options);
   if (!patterns) return tl::make_unexpected(patterns.error());
+  if (!options.log.path.empty()) return open_log(options, *std::move(patterns));
   const auto deadline = Clock::now() + options.wait.value_or(std::chrono::nanoseconds(0));
   for (;;) {
     // The wait includes a missing directory.
@@ -227,7 +279,7 @@ Result<Selection> Selection::open(const SelectionOptions& options, Waiter& waite
       if (query->asks()) query->enumerate(options.callback_timeout);
       const bool complete = query->unmatched().empty() && !query->selected().empty();
       if (complete || last) {
-        return Selection{std::move(*catalog), std::move(*query), *patterns,
+        return Selection{std::move(*catalog), nullptr,   0, 0, std::move(*query), *patterns,
                          options.callback_timeout};
       }
     } else if (last) {
@@ -240,8 +292,8 @@ Result<Selection> Selection::open(const SelectionOptions& options, Waiter& waite
 }
 
 bool Selection::refresh() {
-  catalog.refresh();
-  return query.update(catalog);
+  static_cast<void>(catalog().refresh());
+  return query.update(catalog());
 }
 
 int report_hidden(const Catalog& catalog, const Console& console) {
@@ -316,14 +368,14 @@ int report_answers(const std::shared_ptr<const std::vector<CallbackAnswer>>& ans
 
 int report_unmatched(const Selection& selection, const Console& console,
                      const std::vector<std::string>& explained) {
-  const auto& providers = selection.catalog.providers();
+  const auto& providers = selection.catalog().providers();
   const bool has_readable =
       std::any_of(providers.begin(), providers.end(),
                   [](const auto& provider) { return is_readable(*provider); });
-  if (!has_readable) return report_no_provider(selection.catalog, console);
+  if (!has_readable) return report_no_provider(selection.catalog(), console);
   if (selection.query.unmatched().empty()) {
     if (!selection.query.selected().empty()) {
-      return selection.patterns.empty() ? report_hidden(selection.catalog, console) : kExitDone;
+      return selection.patterns.empty() ? report_hidden(selection.catalog(), console) : kExitDone;
     }
     complain(console, "nothing is left to read; try: meterbank list");
     return kExitNo;
@@ -333,11 +385,11 @@ int report_unmatched(const Selection& selection, const Console& console,
   for (const auto& miss : selection.query.unmatched()) {
     if (std::find(explained.begin(), explained.end(), miss.pattern) != explained.end()) continue;
     code = kExitNo;
-    complain_of(miss, selection.catalog, console);
-    unreadable = unreadable || names_unreadable(miss.pattern, selection.catalog);
+    complain_of(miss, selection.catalog(), console);
+    unreadable = unreadable || names_unreadable(miss.pattern, selection.catalog());
   }
   if (!unreadable) return code;
-  report_unreadable(selection.catalog, console);
+  report_unreadable(selection.catalog(), console);
   return kExitEnvironment;
 }
 
@@ -358,7 +410,9 @@ void Sampler::take() {
   // The sample before the last is not needed any more, nor is what it alone keeps of the catalog.
   samples_[1 - newest_].clear();
   // The first sample follows the opening of the catalog; later ones look around once in a while.
-  if (taken_ > 0 && (selection_->catalog.stale() || now - refreshed_ >= kRefreshPeriod)) {
+  if (selection_->log != nullptr) {
+    selection_->refresh();
+  } else if (taken_ > 0 && (selection_->catalog().stale() || now - refreshed_ >= kRefreshPeriod)) {
     selection_->refresh();
     refreshed_ = now;
   }
@@ -371,7 +425,9 @@ void Sampler::retake() { collect(); }
 
 void Sampler::collect() {
   Query& query = selection_->query;
-  if (query.asks()) {
+  if (selection_->log != nullptr) {
+    query.collect(samples_[newest_], selection_->log->time());
+  } else if (query.asks()) {
     query.collect(samples_[newest_], selection_->callback_timeout);
   } else {
     query.collect(samples_[newest_]);

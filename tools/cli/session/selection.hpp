@@ -18,8 +18,19 @@
 #include "meterbank/reader/catalog.hpp"
 #include "meterbank/reader/query.hpp"
 #include "meterbank/reader/sample.hpp"
+#include "meterbank/recording/recording.hpp"
 
 namespace meterbank::cli {
+
+// A recording in place of the machine as it is, and which of its moments. Moments are as typed:
+// what they mean depends on the recording.
+struct LogOptions {
+  std::string path;  // empty: live
+  std::string at, from, to;
+  std::optional<std::chrono::nanoseconds> every;
+
+  [[nodiscard]] bool has_range() const noexcept { return !from.empty() || !to.empty(); }
+};
 
 struct SelectionOptions {
   std::string directory;  // or several with ':' between them; empty: the default of the reader
@@ -35,6 +46,7 @@ struct SelectionOptions {
   std::optional<std::uint64_t> providers_max, segment_bytes_max, user_bytes_max;
   std::optional<std::chrono::nanoseconds> wait;  // for everything to appear
   std::chrono::nanoseconds callback_timeout = std::chrono::seconds(1);
+  LogOptions log;
 };
 
 [[nodiscard]] CatalogOptions catalog_options(const SelectionOptions& options);
@@ -43,13 +55,18 @@ struct SelectionOptions {
 [[nodiscard]] Result<std::vector<std::string>> gather_paths(const SelectionOptions& options);
 
 struct Selection {
-  Catalog catalog;
+  std::optional<Catalog> live;
+  std::unique_ptr<recording::Recording> log;  // null: live
+  std::uint64_t log_from_ns = 0, log_to_ns = 0;  // the moments of it that are wanted
   Query query;
   std::vector<std::string> patterns;
   std::chrono::nanoseconds callback_timeout = {};
 
   // Waits if asked to; what is missing afterwards is in query.unmatched().
   static Result<Selection> open(const SelectionOptions& options, Waiter& waiter);
+
+  [[nodiscard]] Catalog& catalog() noexcept { return log ? log->catalog() : *live; }
+  [[nodiscard]] const Catalog& catalog() const noexcept { return log ? log->catalog() : *live; }
 
   // Looks for new providers and instances; true if the plan changed.
   bool refresh();

@@ -65,6 +65,7 @@ class LiveSession {
           for (const auto& press : screen_.read_keys()) handle(press);
           break;
         case Wake::kResize:
+        case Wake::kEnd:
           break;
         case Wake::kDeadline:
           if (Clock::now() >= end) return kExitDone;
@@ -117,7 +118,7 @@ class LiveSession {
   // Which provider of the shown rows is not well. Without this, old values look like steady ones.
   [[nodiscard]] std::string trouble() const {
     std::string text;
-    for (const auto& provider : selection_.catalog.providers()) {
+    for (const auto& provider : selection_.catalog().providers()) {
       const auto selected = selection_.query.selected();
       const bool is_shown = std::any_of(
           selected.begin(), selected.end(),
@@ -133,7 +134,7 @@ class LiveSession {
         !left_out.empty()) {
       text += (text.empty() ? "" : ", ") + left_out;
     }
-    if (const auto line = left_out_of(selection_.catalog).line(); !line.empty()) {
+    if (const auto line = left_out_of(selection_.catalog()).line(); !line.empty()) {
       text += (text.empty() ? "" : ", ") + line;
     }
     const auto answers = selection_.query.answers();
@@ -308,7 +309,7 @@ int watch(const Invocation& invocation, Console& console) {
   auto selection = Selection::open(invocation.selection, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
   // On a screen, its second line says so as well.
-  const int left_out = report_left_out(selection->catalog, console);
+  const int left_out = report_left_out(selection->catalog(), console);
   int missing = report_missing(*selection, console);
   if (invocation.strict) missing = std::max(missing, left_out);
   if (missing != kExitDone && (invocation.strict || selection->query.selected().empty())) {

@@ -21,9 +21,6 @@
 namespace meterbank::cli {
 namespace {
 
-// As shells say it.
-constexpr int kExitCannotRun = 126;
-constexpr int kExitNoSuchCommand = 127;
 // What is not delegated is asked for so often, so that little is missing of the end.
 constexpr auto kAskPeriod = std::chrono::milliseconds(100);
 
@@ -134,6 +131,7 @@ class Run {
           process_->wait();
           return;
         case Wake::kResize:
+        case Wake::kEnd:
           break;
       }
     }

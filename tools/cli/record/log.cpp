@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/format/time_text.hpp"
+#include "cli/record/log_info.hpp"
+#include "cli/session/exit_code.hpp"
+#include "cli/session/pace.hpp"
+#include "cli/verbs.hpp"
+#include "meterbank/recording/tick_writer.hpp"
+#include "meterbank/shm/utf8.hpp"
+#include "record/ring_files.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+// All samples of the log, or those of a range, in a format of get.
+int convert(const Invocation& invocation, Console& console) {
+  Invocation all = invocation;
+  auto& range = all.selection.log;
+  // A range without ends is the whole recording.
+  if (!range.has_range()) range.from = "@0";
+  all.verb = Verb::kGet;
+  all.percentiles = *parse_percentiles(kUsualPercentiles);
+  if (all.raw) all.percentiles = {};
+  return get(all, console);
+}
+
+// Writes the moments of a selection as a recording of its own.
+class Cutter {
+ public:
+  Cutter(Selection& selection, record::RingFiles& files) : selection_(selection), files_(files) {}
+
+  Result<void> take() {
+    const auto& log = *selection_.log;
+    selection_.refresh();
+    selection_.query.collect(sample_, log.time());
+    const recording::RateInput rate{&selection_.query, &sample_};
+    bytes_.clear();
+    writer_.tick({log.catalog(), {&rate, 1}, log.time(), log.window_ns()}, schemas_, bytes_);
+    ++ticks_;
+    return files_.write(bytes_);
+  }
+  [[nodiscard]] std::uint64_t ticks() const noexcept { return ticks_; }
+
+ private:
+  Selection& selection_;
+  record::RingFiles& files_;
+  Sample sample_;
+  recording::TickWriter writer_;
+  recording::SchemaNumbers schemas_;
+  std::string bytes_;
+  std::uint64_t ticks_ = 0;
+};
+
+int cut(const Invocation& invocation, Console& console) {
+  Waiter waiter(invocation.timeout);
+  auto options = invocation.selection;
+  if (!options.log.has_range()) options.log.from = "@0";
+  auto selection = Selection::open(options, waiter);
+  if (!selection) return explain_failure(selection.error(), waiter, console);
+  if (const int missing = report_missing(*selection, console);
+      missing != kExitDone && selection->query.selected().empty()) {
+    return missing;
+  }
+  recording::Head head = selection->log->files().front().head;
+  head.sequence = 0;
+  auto files = record::RingFiles::open({invocation.output, false, 0, 0}, std::move(head));
+  if (!files) return explain_failure(files.error(), waiter, console);
+  const auto pace = make_pace(*selection, waiter,
+                              {.interval = invocation.interval,
+                               .duration = std::nullopt,
+                               .warm_up = false,
+                               .log = options.log});
+  Cutter cutter(*selection, *files);
+  auto wake = pace->next();
+  for (; wake == Wake::kDeadline; wake = pace->next()) {
+    if (auto taken = cutter.take(); !taken) {
+      return explain_failure(taken.error(), waiter, console);
+    }
+  }
+  if (auto ended = files->end_file(); !ended) {
+    return explain_failure(ended.error(), waiter, console);
+  }
+  if (wake == Wake::kStop) return 128 + waiter.signal();
+  if (!invocation.quiet) {
+    say(console, fmt::format("{} samples in {}", cutter.ticks(),
+                             escape_for_terminal(invocation.output)));
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+int log(const Invocation& invocation, Console& console) {
+  switch (invocation.log.action) {
+    case LogAction::kInfo:
+      return log_info(invocation, console);
+    case LogAction::kCheck:
+      return log_check(invocation, console);
+    case LogAction::kCut:
+      return cut(invocation, console);
+    case LogAction::kConvert:
+      return convert(invocation, console);
+  }
+  return kExitUsage;
+}
+
+}  // namespace meterbank::cli

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <optional>
+
+#include "cli/format/quantity.hpp"
+#include "cli/format/time_text.hpp"
+#include "cli/pmu/run/command_process.hpp"
+#include "cli/session/exit_code.hpp"
+#include "cli/session/left_out.hpp"
+#include "cli/verbs.hpp"
+#include "meterbank/shm/utf8.hpp"
+#include "record/recorder.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+// Of a directory, if nothing else is said: a day of a thousand counters at one second.
+constexpr std::uint64_t kUsualRing = std::uint64_t{256} << 20U;
+
+bool is_directory(const std::string& path) {
+  struct stat facts {};
+  return path.ends_with('/') || (::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode));
+}
+
+record::AppenderOptions file_options(const Invocation& invocation) {
+  record::AppenderOptions files;
+  files.path = invocation.output;
+  files.is_ring = is_directory(files.path) || invocation.record.has_limits();
+  while (files.path.size() > 1 && files.path.ends_with('/')) files.path.pop_back();
+  if (!files.is_ring) return files;
+  const auto& age = invocation.record.age_max;
+  files.bytes_max = invocation.record.bytes_max.value_or(age ? 0 : kUsualRing);
+  if (age) files.age_max_ns = static_cast<std::uint64_t>(age->count());
+  return files;
+}
+
+Result<record::RecorderOptions> recorder_options(const Invocation& invocation) {
+  auto patterns = gather_paths(invocation.selection);
+  if (!patterns) return tl::make_unexpected(std::move(patterns.error()));
+  record::RecorderOptions options;
+  options.catalog = catalog_options(invocation.selection);
+  options.files = file_options(invocation);
+  options.program = "meterbank " METERBANK_VERSION;
+  options.callback_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
+      invocation.selection.callback_timeout);
+  // Rates that were asked for come first, so that they have what both select.
+  for (const auto& rate : invocation.record.rates) {
+    options.rates.push_back({{rate.pattern}, invocation.selection.excluded, rate.interval});
+  }
+  options.rates.push_back({*std::move(patterns), invocation.selection.excluded,
+                           invocation.interval});
+  return options;
+}
+
+// A size that a file reaches is an error of a write here, and no end of the program.
+void ignore_file_size_signal() { static_cast<void>(std::signal(SIGXFSZ, SIG_IGN)); }
+
+class RecordSession {
+ public:
+  RecordSession(const Invocation& invocation, Console& console, Waiter& waiter,
+                record::Recorder& recorder)
+      : invocation_(invocation), console_(console), waiter_(waiter), recorder_(recorder) {}
+
+  int run() {
+    std::optional<CommandProcess> process;
+    if (!invocation_.record.command.empty()) {
+      auto started = CommandProcess::start(invocation_.record.command, [] {});
+      if (!started) return explain_failure(started.error(), waiter_, console_);
+      process.emplace(std::move(*started));
+      // The first sample is of before, the last one of after.
+      recorder_.tick_everything();
+      if (auto gone = process->let_go(); !gone) {
+        complain(console_, gone.error());
+        return gone.error().code == ErrorCode::kNotFound ? kExitNoSuchCommand : kExitCannotRun;
+      }
+    }
+    const int code = take_ticks(process ? &*process : nullptr);
+    return process ? process->finish() : code;
+  }
+
+ private:
+  int take_ticks(CommandProcess* process) {
+    const auto end =
+        invocation_.duration ? Clock::now() + *invocation_.duration : Clock::time_point::max();
+    const std::uint64_t most = invocation_.samples.value_or(0);
+    for (;;) {
+      switch (waiter_.wait_until(std::min(recorder_.next(), end),
+                                 process == nullptr ? -1 : process->descriptor())) {
+        case Wake::kInput:
+          recorder_.tick_everything();
+          return kExitDone;
+        case Wake::kStop:
+          if (process != nullptr) {
+            process->pass_on(waiter_.signal());
+            process->wait();
+            recorder_.tick_everything();
+          }
+          return kExitDone;
+        case Wake::kTimeout:
+          if (process != nullptr) process->pass_on(SIGTERM);
+          complain(console_, "timed out; what was recorded is kept");
+          return kExitTimeout;
+        case Wake::kDeadline:
+          if (Clock::now() >= end) return kExitDone;
+          recorder_.tick();
+          say_losses();
+          if (most != 0 && recorder_.counts().ticks >= most) return kExitDone;
+          break;
+        case Wake::kResize:
+        case Wake::kEnd:
+          break;
+      }
+    }
+  }
+
+  // Once when it begins, not for each tick.
+  void say_losses() {
+    const auto files = recorder_.file_counts();
+    const bool is_losing = files.lost > lost_;
+    if (is_losing && !was_losing_) {
+      complain(console_, fmt::format("samples are lost: {}", files.last_error.message()));
+    }
+    was_losing_ = is_losing;
+    lost_ = files.lost;
+  }
+
+  const Invocation& invocation_;
+  Console& console_;
+  Waiter& waiter_;
+  record::Recorder& recorder_;
+  std::uint64_t lost_ = 0;
+  bool was_losing_ = false;
+};
+
+// "60 samples, 1,204 values each, 31 KiB" and what is missing.
+void say_result(const record::Recorder& recorder, const std::string& path,
+                const Console& console) {
+  const auto counts = recorder.counts();
+  const auto files = recorder.file_counts();
+  const auto size = print_quantity(static_cast<double>(files.bytes), "By");
+  const double each = counts.values == 0 ? 0
+                                         : static_cast<double>(files.bytes) /
+                                               static_cast<double>(counts.values);
+  say(console, fmt::format("{} samples of {} rows in {}: {}, {:.2f} bytes a value", counts.ticks,
+                           counts.rows, escape_for_terminal(path), size, each));
+}
+
+void say_missing(const record::Recorder& recorder, const Console& console) {
+  const auto counts = recorder.counts();
+  if (counts.missed != 0) {
+    complain(console, fmt::format("missed {} of {} samples; try: a longer -i", counts.missed,
+                                  counts.missed + counts.ticks));
+  }
+  const auto files = recorder.file_counts();
+  if (files.lost != 0) {
+    complain(console, fmt::format("lost {} of {} samples: {}", files.lost, counts.ticks,
+                                  files.last_error.message()));
+  }
+  if (counts.left_out != 0) {
+    complain(console, fmt::format("left out {} countersets, whose descriptions are too large",
+                                  counts.left_out));
+  }
+}
+
+// What the patterns select when recording begins. More may come later, so nothing is no error.
+void say_selection(const record::Recorder& recorder, std::size_t rates, const Invocation& invocation,
+                   const Console& console) {
+  for (std::size_t rate = 0; rate < rates; ++rate) {
+    for (const Unmatched& miss : recorder.query(rate).unmatched()) {
+      complain(console, fmt::format("nothing matches '{}' now; what matches later is recorded",
+                                    escape_for_terminal(miss.pattern)));
+    }
+  }
+  if (recorder.catalog().providers().empty()) {
+    complain(console, fmt::format("no provider found in {}; those that start later are recorded",
+                                  fmt::join(recorder.catalog().directories(), " or ")));
+  }
+  static_cast<void>(report_left_out(recorder.catalog(), console));
+  if (!invocation.quiet && console.err_is_terminal && invocation.record.command.empty()) {
+    say(console, fmt::format("recording to {}; stop with Ctrl-C",
+                             escape_for_terminal(invocation.output)));
+  }
+}
+
+}  // namespace
+
+int record(const Invocation& invocation, Console& console) {
+  // Before any thread, so that every thread leaves the signals to this one.
+  Waiter waiter(invocation.timeout);
+  ignore_file_size_signal();
+  auto options = recorder_options(invocation);
+  if (!options) return explain_failure(options.error(), waiter, console);
+  const std::size_t rates = options->rates.size();
+  const std::string path = options->files.path;
+  auto recorder = record::Recorder::open(std::move(*options));
+  if (!recorder) return explain_failure(recorder.error(), waiter, console);
+  say_selection(*recorder, rates, invocation, console);
+  int code = RecordSession(invocation, console, waiter, *recorder).run();
+  if (auto ended = recorder->finish(); !ended) {
+    complain(console, ended.error());
+    if (code == kExitDone) code = kExitEnvironment;
+  }
+  if (!invocation.quiet) say_result(*recorder, path, console);
+  say_missing(*recorder, console);
+  const bool is_whole = recorder->file_counts().lost == 0;
+  return code == kExitDone && !is_whole ? kExitEnvironment : code;
+}
+
+}  // namespace meterbank::cli

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/record/record_grammar.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/arguments/common_options.hpp"
+#include "cli/arguments/option_values.hpp"
+#include "cli/arguments/verb_parser.hpp"
+#include "cli/record/record_words.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+constexpr std::string_view kRecord = "record";
+constexpr std::string_view kLog = "log";
+
+// As typed.
+struct RecordWords {
+  CommonWords common;
+  std::string format, interval, samples, duration, size, age, callback_timeout, every;
+  std::vector<std::string> rates, where;
+};
+
+// What both verbs do alike.
+class RecordingGrammar {
+ public:
+  explicit RecordingGrammar(VerbParser::Form form) : parser_(std::move(form)) {
+    add_common_options(parser_.options_of_all(), words_.common, invocation_, {});
+  }
+
+ protected:
+  void add_selection_options(OptionTable options) {
+    auto& selection = invocation_.selection;
+    options.operands(selection.paths);
+    options.text("-c,--paths-from", selection.paths_from, "FILE",
+                 "Read paths from FILE, one per line");
+    options.texts("-X,--exclude", selection.excluded, "PATH", "Exclude PATH (repeatable)");
+    options.text("--provider", selection.provider, "NAME", "Only this provider: NAME or NAME@PID");
+  }
+
+  Result<void> read_where() {
+    auto& selection = invocation_.selection;
+    for (const std::string& text : words_.where) {
+      auto pattern = LabelPattern::parse(text);
+      if (!pattern) return usage("--where: " + pattern.error().what, pattern.error().remedy);
+      selection.where.push_back(*std::move(pattern));
+    }
+    return {};
+  }
+
+  VerbParser parser_;
+  Invocation invocation_;
+  RecordWords words_;
+};
+
+class RecordGrammar : RecordingGrammar {
+ public:
+  RecordGrammar() : RecordingGrammar({}) {
+    parser_.add(kRecordText, [this](OptionTable own) { add_options(own); });
+  }
+
+  Result<Invocation> parse(std::span<const std::string> arguments) {
+    const auto end = std::find(arguments.begin(), arguments.end(), "--");
+    const auto parsed =
+        parser_.parse(arguments.first(static_cast<std::size_t>(end - arguments.begin())));
+    if (!parsed) return tl::make_unexpected(parsed.error());
+    if (parsed->wants_help) {
+      invocation_.topic = kRecord;
+      return invocation_;
+    }
+    if (end != arguments.end()) invocation_.record.command.assign(end + 1, arguments.end());
+    if (end != arguments.end() && invocation_.record.command.empty()) {
+      return usage("record: no command behind --", "-- COMMAND");
+    }
+    invocation_.verb = Verb::kRecord;
+    if (auto read = understand(); !read) return tl::make_unexpected(read.error());
+    return invocation_;
+  }
+
+  [[nodiscard]] std::string help() { return parser_.help_of(kRecordText); }
+
+ private:
+  void add_options(OptionTable options) {
+    auto& v = invocation_;
+    options.text("-o,--output", v.output, "FILE|DIR/", "Where to record; a file is not replaced");
+    options.text("-i,--interval", words_.interval, "SPAN", "Time between samples, default 1s");
+    options.texts("--rate", words_.rates, "PATH=SPAN",
+                  "Time between samples of PATH alone (repeatable)");
+    options.text("--size", words_.size, "BYTES", "Keep a directory below BYTES, as in 256M");
+    options.text("--age", words_.age, "SPAN", "Keep a directory's files for SPAN");
+    options.text("-n,--samples", words_.samples, "N", "Stop after N samples");
+    options.text("--for", words_.duration, "SPAN", "Stop after SPAN");
+    add_selection_options(options);
+    options.flag("--all-namespaces", v.selection.all_namespaces,
+                 "Look into all processes for providers, as root");
+    options.texts("--where", words_.where, "LABEL=GLOB",
+                  "Only where pid, uid, cgroup, container, pod or unit match");
+    options.text("--callback-timeout", words_.callback_timeout, "SPAN",
+                 "Wait up to SPAN for callbacks, default 200ms");
+  }
+
+  Result<void> understand() {
+    auto& v = invocation_;
+    std::optional<Span> interval, callback_timeout;
+    if (auto read = words_.common.understand(v); !read) return read;
+    for (auto read : {read_span(words_.interval, "-i", interval),
+                      read_span(words_.duration, "--for", v.duration),
+                      read_span(words_.age, "--age", v.record.age_max),
+                      read_span(words_.callback_timeout, "--callback-timeout", callback_timeout),
+                      read_number(words_.samples, "-n", v.samples),
+                      read_bytes(words_.size, "--size", v.record.bytes_max), read_where()}) {
+      if (!read) return read;
+    }
+    if (interval) v.interval = *interval;
+    v.selection.callback_timeout = callback_timeout.value_or(std::chrono::milliseconds(200));
+    v.selection.outside_labels = true;
+    if (auto checked = check_interval("-i", v.interval); !checked) return checked;
+    for (const std::string& word : words_.rates) {
+      if (auto read = read_rate(word); !read) return read;
+    }
+    if (v.record.bytes_max && *v.record.bytes_max < kBytesLeast) {
+      return usage("--size: too small", "--size 1M or more");
+    }
+    if (v.output.empty()) return usage("record: where to?", "-o FILE, or -o DIR/");
+    return {};
+  }
+
+  static Result<void> check_interval(std::string_view option, Span interval) {
+    if (interval >= std::chrono::milliseconds(1)) return {};
+    return usage(fmt::format("{}: too short an interval", option), "1ms or more");
+  }
+
+  // The last =, because an instance may be called anything.
+  Result<void> read_rate(const std::string& word) {
+    const auto sign = word.rfind('=');
+    std::optional<Span> interval;
+    if (sign == std::string::npos || sign == 0) {
+      return usage(fmt::format("--rate: '{}' is not PATH=SPAN", word), "--rate 'orders/*=100ms'");
+    }
+    if (auto read = read_span(word.substr(sign + 1), "--rate", interval); !read) return read;
+    if (!interval) return usage("--rate: no interval", "--rate 'orders/*=100ms'");
+    if (auto checked = check_interval("--rate", *interval); !checked) return checked;
+    invocation_.record.rates.push_back({word.substr(0, sign), *interval});
+    if (invocation_.record.rates.size() + 1 > kRates) {
+      return usage("--rate: too many", fmt::format("{} at most", kRates - 1));
+    }
+    return {};
+  }
+
+  static constexpr std::size_t kRates = 32;  // recording::kRatesMax
+  static constexpr std::uint64_t kBytesLeast = std::uint64_t{1} << 20U;
+};
+
+class LogGrammar : RecordingGrammar {
+ public:
+  LogGrammar() : RecordingGrammar({.call = "meterbank log", .noun = "action"}) {
+    for (const auto& words : kLogActions) {
+      parser_.add(words.text, [this, &words](OptionTable own) { add_options(own, words.verb); });
+    }
+  }
+
+  Result<Invocation> parse(std::span<const std::string> arguments) {
+    const auto parsed = parser_.parse(arguments);
+    if (!parsed) return tl::make_unexpected(parsed.error());
+    name_ = parsed->verb;
+    if (parsed->wants_help) {
+      invocation_.topic = name_.empty() ? std::string(kLog) : fmt::format("log {}", name_);
+      return invocation_;
+    }
+    if (name_.empty()) return usage("no log action", "meterbank log --help");
+    invocation_.verb = Verb::kLog;
+    invocation_.log.action = find_verb(kLogActions, name_)->verb;
+    if (auto read = understand(); !read) return tl::make_unexpected(read.error());
+    return invocation_;
+  }
+
+  [[nodiscard]] std::string help_of(const VerbText& text) { return parser_.help_of(text); }
+
+ private:
+  [[nodiscard]] bool takes_part() const {
+    return invocation_.log.action == LogAction::kCut ||
+           invocation_.log.action == LogAction::kConvert;
+  }
+
+  void add_options(OptionTable options, LogAction action) {
+    auto& v = invocation_;
+    if (action == LogAction::kInfo) {
+      options.text("-f,--format", words_.format, "FORMAT", "table plain tsv csv json jsonl");
+    }
+    if (action == LogAction::kInfo || action == LogAction::kCheck) {
+      options.operands(v.selection.paths);
+      return;
+    }
+    add_selection_options(options);
+    options.text("--from", v.selection.log.from, "TIME", "Samples from TIME on (03:12, -15m, ...)");
+    options.text("--to", v.selection.log.to, "TIME", "Samples until TIME");
+    options.text("-o,--output", v.output, "FILE", "Write FILE; it appears when it is complete");
+    if (action != LogAction::kConvert) return;
+    options.text("--every", words_.every, "SPAN", "Samples SPAN apart instead of all");
+    options.text("-f,--format", words_.format, "FORMAT", "See meterbank help formats");
+    options.flag("--raw", v.raw, "Print stored values instead of rates and shares");
+  }
+
+  Result<void> understand() {
+    auto& v = invocation_;
+    if (auto read = words_.common.understand(v); !read) return read;
+    if (auto read = read_span(words_.every, "--every", v.selection.log.every); !read) return read;
+    auto& paths = v.selection.paths;
+    if (paths.empty()) return usage(fmt::format("log {}: which recording?", name_), "FILE or DIR");
+    v.selection.log.path = paths.front();
+    paths.erase(paths.begin());
+    if (!takes_part() && !paths.empty()) {
+      return usage(fmt::format("log {} takes no '{}'", name_, paths.front()),
+                   parser_.help_call());
+    }
+    if (v.log.action == LogAction::kCut && v.output.empty()) {
+      return usage("log cut: where to?", "-o FILE");
+    }
+    if (v.log.action == LogAction::kConvert && words_.format.empty()) {
+      return usage("log convert: which format?", "-f csv");
+    }
+    if (words_.format.empty()) return {};
+    const auto format = parse_format(words_.format);
+    const bool is_one = format && (v.log.action == LogAction::kConvert ? !is_page(*format)
+                                                                       : !is_for_values(*format));
+    if (!is_one) {
+      return usage(fmt::format("-f: no format '{}' here", words_.format), parser_.help_call());
+    }
+    v.format = *format;
+    return {};
+  }
+
+  std::string name_;  // of the action
+};
+
+}  // namespace
+
+std::vector<std::string> record_verbs() { return {std::string(kRecord), std::string(kLog)}; }
+
+std::optional<Result<Invocation>> parse_record_arguments(std::span<const std::string> arguments) {
+  if (arguments.empty()) return std::nullopt;
+  if (arguments.front() == kRecord) return std::make_unique<RecordGrammar>()->parse(arguments);
+  if (arguments.front() == kLog) return std::make_unique<LogGrammar>()->parse(arguments.subspan(1));
+  return std::nullopt;
+}
+
+std::optional<std::string> record_help(std::string_view topic) {
+  if (topic == kRecord) return std::make_unique<RecordGrammar>()->help();
+  if (topic == kLog) return std::string(kLogOverview);
+  constexpr std::string_view kPrefix = "log ";
+  if (!topic.starts_with(kPrefix)) return std::nullopt;
+  const auto* const words = find_verb(kLogActions, topic.substr(kPrefix.size()));
+  if (words == nullptr) return std::nullopt;
+  return std::make_unique<LogGrammar>()->help_of(words->text);
+}
+
+}  // namespace meterbank::cli

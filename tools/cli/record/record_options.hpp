@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace meterbank::cli {
+
+// `meterbank record`: what is not in SelectionOptions and the moments of an Invocation.
+struct RecordOptions {
+  struct Rate {
+    std::string pattern;
+    std::chrono::nanoseconds interval{};
+  };
+  std::vector<Rate> rates;                 // beside that of all else
+  std::optional<std::uint64_t> bytes_max;  // of a directory of files
+  std::optional<std::chrono::nanoseconds> age_max;
+  std::vector<std::string> command;  // is recorded around
+
+  [[nodiscard]] bool has_limits() const noexcept { return bytes_max || age_max; }
+};
+
+enum class LogAction : std::uint8_t { kInfo, kCheck, kCut, kConvert };
+
+// `meterbank log ACTION FILE`; moments are in SelectionOptions::log.
+struct LogVerbOptions {
+  LogAction action = LogAction::kInfo;
+};
+
+}  // namespace meterbank::cli

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verb record and the actions of log in words.
+#pragma once
+
+#include <array>
+
+#include "cli/arguments/verb_parser.hpp"
+#include "cli/record/record_options.hpp"
+
+namespace meterbank::cli {
+
+inline constexpr VerbText kRecordText{
+    "record", " -o FILE|DIR/ [PATH...] [-- COMMAND [ARGUMENT...]]",
+    "Records counters until stopped, or around a command. Without a path, it records all\n"
+    "counters. A name that ends with / is a directory of files, of which the oldest are\n"
+    "removed. What was recorded is read with --log of list, get and watch.",
+    "  meterbank record -o today.mbr\n"
+    "  meterbank record -o /var/tmp/box/ -i 100ms --size 256M\n"
+    "  meterbank record -o bench.mbr -i 50ms 'demo_orders/*' -- ./bench\n"};
+
+inline constexpr std::array kLogActions{
+    VerbWords<LogAction>{LogAction::kInfo,
+                         {"info", " FILE|DIR",
+                          "Prints what a recording has: times, samples, providers, gaps, size.",
+                          "  meterbank log info today.mbr\n"
+                          "  meterbank log info /var/tmp/box -f json\n"}},
+    VerbWords<LogAction>{
+        LogAction::kCheck,
+        {"check", " FILE|DIR",
+         "Reads all of a recording and names what is damaged. Exit code 1 if anything is.",
+         "  meterbank log check today.mbr\n"}},
+    VerbWords<LogAction>{
+        LogAction::kCut,
+        {"cut", " FILE|DIR -o FILE [PATH...]",
+         "Copies a part of a recording to a new one, also from one that is being written.",
+         "  meterbank log cut /var/tmp/box -o incident.mbr --from 03:10 --to 03:20\n"
+         "  meterbank log cut /var/tmp/box -o last.mbr --from -15m\n"
+         "  meterbank log cut today.mbr -o orders.mbr 'demo_orders/*'\n"}},
+    VerbWords<LogAction>{
+        LogAction::kConvert,
+        {"convert", " FILE|DIR -f FORMAT [-o FILE] [PATH...]",
+         "Prints all samples in a format of get. See also: meterbank help formats",
+         "  meterbank log convert today.mbr -f csv -o today.csv\n"
+         "  meterbank log convert /var/tmp/box -f jsonl --from 03:10 --to 03:20\n"
+         "  meterbank log convert today.mbr -f pdh-csv --every 10s 'memory/*'\n"}}};
+
+inline constexpr std::string_view kLogOverview =
+    R"(usage: meterbank log ACTION FILE|DIR [OPTION...]
+
+Looks at recordings, which meterbank record makes. Values are read with --log of list, get and
+watch: meterbank get --log FILE --at 03:12
+
+  info       print what a recording has
+  check      read all of it and name what is damaged
+  cut        copy a part of it
+  convert    print its samples in a format of get
+
+  meterbank log info today.mbr
+  meterbank log cut /var/tmp/box -o last.mbr --from -15m
+  meterbank log convert today.mbr -f csv -o today.csv
+
+More: meterbank log ACTION --help
+)";
+
+}  // namespace meterbank::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When samples are taken: at moments that come, or at those of a recording.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "cli/session/selection.hpp"
+#include "cli/session/waiter.hpp"
+
+namespace meterbank::cli {
+
+struct PaceOptions {
+  std::chrono::nanoseconds interval = std::chrono::seconds(1);
+  std::optional<std::chrono::nanoseconds> duration;  // no moment lies further behind the first
+  // The first moment is for a sample that rates are measured from, one interval before the others.
+  bool warm_up = false;
+  LogOptions log;
+};
+
+class Pace {
+ public:
+  virtual ~Pace() = default;
+  // Waits for the next moment; of a recording, shows it. kEnd: there is none.
+  [[nodiscard]] virtual Wake next() = 0;
+  // The work of this moment is done.
+  virtual void done() = 0;
+  // Whether the next moment is still wanted.
+  [[nodiscard]] virtual bool is_over() const = 0;
+  [[nodiscard]] virtual std::uint64_t missed() const noexcept { return 0; }
+};
+
+// The selection and the waiter outlive it.
+[[nodiscard]] std::unique_ptr<Pace> make_pace(Selection& selection, Waiter& waiter,
+                                              const PaceOptions& options);
+
+}  // namespace meterbank::cli
