@@ -130,6 +130,36 @@ void add_reading_verbs(std::vector<Command>& commands, const Programs& programs,
   commands.push_back({programs.cli, with_dir({"demo", world.hostile("F31")})});
 }
 
+// What was recorded of hostile providers, and what a file claims to be.
+void add_recordings(std::vector<Command>& commands, const Programs& programs,
+                    HostileWorld& world) {
+  const auto recording = world.write("seed", "") + ".mbr";
+  const auto named = world.write(world.hostile_file_name("F32") + ".mbr", "no recording");
+  commands.push_back({programs.cli, {"record", "-o", recording, "-n", "3", "-i", "10ms", "--dir",
+                                     world.directory()}});
+  for (const Words& words :
+       {Words{"list"}, Words{"list", "--providers"}, Words{"list", "-l"},
+        Words{"list", "--instances"}}) {
+    auto all = words;
+    all.insert(all.end(), {"--log", recording});
+    add_formats(commands, programs, all, kListFormats);
+  }
+  add_formats(commands, programs, {"get", "--log", recording, "-i", "10ms"}, kRowFormats);
+  add_formats(commands, programs, {"log", "convert", recording}, {"csv", "jsonl", "pdh-csv"});
+  add_formats(commands, programs, {"log", "info", recording}, kListFormats);
+  for (const Words& words :
+       {Words{"log", "check", recording}, Words{"log", "info", named}, Words{"log", "check", named},
+        Words{"log", world.hostile("F37")}, Words{"log", "info", "/" + world.hostile("F38")},
+        Words{"get", "--log", recording, "--at", world.hostile("F30")},
+        Words{"get", "--log", recording, world.hostile("F30")},
+        Words{"watch", "--log", recording, "-n", "1"},
+        Words{"record", "-o", recording + "2", "--rate", world.hostile("F30") + "=1"},
+        Words{"record", "-o", "/" + world.hostile("F38")},
+        Words{"record", "-o", recording + "3", "-n", "1", "-i", "10ms", world.hostile("F30")}}) {
+    commands.push_back({programs.cli, words});
+  }
+}
+
 // meterbank-agent says what is wrong with options and files, and ends.
 void add_agent(std::vector<Command>& commands, const Programs& programs, HostileWorld& world) {
   const auto settings = world.write("agent.toml", "dir = 1\n" + world.hostile("F33") + " = 2\n");
@@ -278,6 +308,7 @@ void run_everything(const Programs& programs, const std::string& group,
   std::vector<Command> commands;
   add_reading_verbs(commands, programs, world);
   add_logs(commands, programs, world);
+  add_recordings(commands, programs, world);
   add_agent(commands, programs, world);
   add_generator(commands, programs, world);
   add_pmu_words(commands, programs, world);

@@ -218,7 +218,7 @@ TEST_F(CliOtherUsers, TakeOverNoColumn) {
     return true;
   };
   const RowWalk all_rows = [&sampler](ValueSink take) { sampler.each_row(take); };
-  writer->write({sampler.newer(), all_rows, sampler.interval(), left_out_of(selection->catalog)},
+  writer->write({sampler.newer(), all_rows, sampler.interval(), left_out_of(selection->catalog())},
                 to_log);
   other.go();
   selection->refresh();
@@ -239,7 +239,7 @@ TEST_F(CliOtherUsers, TakeOverNoColumn) {
     }
   };
   writer->write(
-      {sampler.newer(), in_this_order, sampler.interval(), left_out_of(selection->catalog)},
+      {sampler.newer(), in_this_order, sampler.interval(), left_out_of(selection->catalog())},
       to_log);
   EXPECT_NE(log.find("\"20\""), std::string::npos) << log;
 }

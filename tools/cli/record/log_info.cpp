@@ -29,6 +29,10 @@ Cell time_cell(std::uint64_t realtime_ns) {
   return Cell::text(print_local(realtime_ns), print_utc(realtime_ns));
 }
 
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string rates_text(const recording::Head& head) {
   std::string text;
   for (const recording::Rate& rate : head.rates) {
@@ -113,15 +117,15 @@ int log_check(const Invocation& invocation, Console& console) {
   std::uint64_t missing = 0;
   for (const recording::Gap& gap : recording->gaps()) missing += gap.ticks;
   if (!invocation.quiet) {
-    say(console, fmt::format("{} samples in {} files", ticks, recording->files().size()));
-    if (missing != 0) say(console, fmt::format("{} samples were missed or lost", missing));
+    say(console, fmt::format("{} in {}", counted(ticks, "sample"), counted(recording->files().size(), "file")));
+    if (missing != 0) say(console, fmt::format("{} missed or lost", counted(missing, "sample")));
     if (unfinished != 0) {
-      say(console, fmt::format("{} bytes at the end belong to a sample that was not finished",
-                               unfinished));
+      say(console, fmt::format("{} at the end of a sample that was not finished",
+                               counted(unfinished, "byte")));
     }
   }
   if (damages == 0) return kExitDone;
-  complain(console, fmt::format("{} places are damaged; the rest can be read", damages));
+  complain(console, fmt::format("{} damaged; the rest can be read", counted(damages, "place")));
   return kExitNo;
 }
 

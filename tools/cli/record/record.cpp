@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -76,12 +77,16 @@ class RecordSession {
       recorder_.tick_everything();
       if (auto gone = process->let_go(); !gone) {
         complain(console_, gone.error());
+        // The recording of nothing would be in the way of the next try.
+        is_of_nothing_ = true;
         return gone.error().code == ErrorCode::kNotFound ? kExitNoSuchCommand : kExitCannotRun;
       }
     }
     const int code = take_ticks(process ? &*process : nullptr);
     return process ? process->finish() : code;
   }
+
+  [[nodiscard]] bool is_of_nothing() const noexcept { return is_of_nothing_; }
 
  private:
   int take_ticks(CommandProcess* process) {
@@ -135,6 +140,7 @@ class RecordSession {
   record::Recorder& recorder_;
   std::uint64_t lost_ = 0;
   bool was_losing_ = false;
+  bool is_of_nothing_ = false;
 };
 
 // "60 samples, 1,204 values each, 31 KiB" and what is missing.
@@ -146,8 +152,8 @@ void say_result(const record::Recorder& recorder, const std::string& path,
   const double each = counts.values == 0 ? 0
                                          : static_cast<double>(files.bytes) /
                                                static_cast<double>(counts.values);
-  say(console, fmt::format("{} samples of {} rows in {}: {}, {:.2f} bytes a value", counts.ticks,
-                           counts.rows, escape_for_terminal(path), size, each));
+  say(console, fmt::format("{} {} of {} rows in {}: {}, {:.2f} bytes a value", counts.ticks,
+                           counts.ticks == 1 ? "sample" : "samples", counts.rows, escape_for_terminal(path), size, each));
 }
 
 void say_missing(const record::Recorder& recorder, const Console& console) {
@@ -197,13 +203,19 @@ int record(const Invocation& invocation, Console& console) {
   if (!options) return explain_failure(options.error(), waiter, console);
   const std::size_t rates = options->rates.size();
   const std::string path = options->files.path;
+  const bool is_ring = options->files.is_ring;
   auto recorder = record::Recorder::open(std::move(*options));
   if (!recorder) return explain_failure(recorder.error(), waiter, console);
   say_selection(*recorder, rates, invocation, console);
-  int code = RecordSession(invocation, console, waiter, *recorder).run();
+  RecordSession session(invocation, console, waiter, *recorder);
+  int code = session.run();
   if (auto ended = recorder->finish(); !ended) {
     complain(console, ended.error());
     if (code == kExitDone) code = kExitEnvironment;
+  }
+  if (session.is_of_nothing() && !is_ring) {
+    ::unlink(path.c_str());
+    return code;
   }
   if (!invocation.quiet) say_result(*recorder, path, console);
   say_missing(*recorder, console);

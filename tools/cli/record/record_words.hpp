@@ -56,11 +56,12 @@ watch: meterbank get --log FILE --at 03:12
   cut        copy a part of it
   convert    print its samples in a format of get
 
+More: meterbank log ACTION --help
+
+Examples:
   meterbank log info today.mbr
   meterbank log cut /var/tmp/box -o last.mbr --from -15m
   meterbank log convert today.mbr -f csv -o today.csv
-
-More: meterbank log ACTION --help
 )";
 
 }  // namespace meterbank::cli

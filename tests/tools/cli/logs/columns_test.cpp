@@ -47,7 +47,7 @@ class LogColumns : public CliTest {
         if (!take(kept_[place].value())) return;
       }
     };
-    writer_->write({sampler_->newer(), rows, 0, left_out_of(selection_->catalog)},
+    writer_->write({sampler_->newer(), rows, 0, left_out_of(selection_->catalog())},
                    [&log](std::string_view text) {
                      log += text;
                      return true;
