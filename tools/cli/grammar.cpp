@@ -288,6 +288,9 @@ class Grammar {
     if (!log.at.empty() && (log.has_range() || log.every)) {
       return usage("--at and a range of moments", "one of them");
     }
+    if (!log.path.empty() && invocation_.registrations) {
+      return usage("--registrations is about this machine, --log is not", "one of them");
+    }
     if (log.every && *log.every <= Span::zero()) return usage("--every: too short", "--every 1s");
     return {};
   }

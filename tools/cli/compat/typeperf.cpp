@@ -49,11 +49,12 @@ std::string pattern_of(const Counterset& set) {
 
 int list_counters(const Invocation& invocation, Console& console) {
   const auto& wanted = invocation.typeperf;
-  const auto catalog = Catalog::open(catalog_options(invocation.selection));
-  if (!catalog) {
-    complain(console, catalog.error());
-    return exit_code_of(catalog.error().code);
-  }
+  Waiter waiter(invocation.timeout);
+  auto options = invocation.selection;
+  options.paths.clear();
+  const auto selection = Selection::open(options, waiter);
+  if (!selection) return explain_failure(selection.error(), waiter, console);
+  const Catalog* const catalog = &selection->catalog();
   const auto& object = wanted.object;
   const Glob glob(object);
   NearestName nearest(object);
@@ -121,6 +122,9 @@ int typeperf(const Invocation& invocation, Console& console) {
   sampling.selection.paths_from.clear();
   sampling.selection.paths.clear();
   for (const auto& path : *paths) sampling.selection.paths.push_back(without_machine(path));
+  auto& log = sampling.selection.log;
+  // All of a recording, as all of a text log.
+  if (!log.path.empty() && log.at.empty() && !log.has_range()) log.from = "@0";
   return get(sampling, console);
 }
 

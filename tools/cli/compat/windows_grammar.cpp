@@ -52,6 +52,7 @@ Options:
   -config FILE       Read options from a file: sections like [si], values on the lines below
   -s HOST            Only the name of this machine is accepted
   --across-users     Include other users' providers in totals
+  --log FILE|DIR     Read a recording; --at TIME, or --from TIME and --to TIME: a part of it
   -?, --help         This text
 
 With every verb:
@@ -262,6 +263,29 @@ Result<bool> take_global_options(std::vector<std::string>& words, Invocation& v)
   return false;
 }
 
+// Options of ours that have a value, wherever they stand.
+Result<void> take_log_options(std::vector<std::string>& words, LogOptions& log) {
+  struct Option {
+    const char* name;
+    std::string& target;
+  };
+  for (const Option& option : {Option{"--log", log.path}, Option{"--at", log.at},
+                               Option{"--from", log.from}, Option{"--to", log.to}}) {
+    const auto found = std::find(words.begin(), words.end(), option.name);
+    if (found == words.end()) continue;
+    if (found + 1 == words.end()) {
+      return usage(fmt::format("typeperf: {} without a value", option.name),
+                   "meterbank typeperf --help");
+    }
+    option.target = *(found + 1);
+    words.erase(found, found + 2);
+  }
+  if (log.path.empty() && (!log.at.empty() || log.has_range())) {
+    return usage("typeperf: --at, --from and --to are about a recording", "--log FILE");
+  }
+  return {};
+}
+
 Result<Invocation> parse_verb(const std::string& verb, std::vector<std::string> words) {
   Invocation v;
   const auto help = take_global_options(words, v);
@@ -272,7 +296,12 @@ Result<Invocation> parse_verb(const std::string& verb, std::vector<std::string> 
     return v;
   }
   const bool typeperf = verb == "typeperf";
-  if (typeperf) v.selection.across_users = std::erase(words, "--across-users") != 0;
+  if (typeperf) {
+    v.selection.across_users = std::erase(words, "--across-users") != 0;
+    if (auto taken = take_log_options(words, v.selection.log); !taken) {
+      return tl::make_unexpected(taken.error());
+    }
+  }
   const auto forms = typeperf ? std::span<const OptionForm>(kTypeperfForms)
                               : std::span<const OptionForm>(kRelogForms);
   auto typed = read_option_words(verb, forms, words);

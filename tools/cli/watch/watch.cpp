@@ -8,6 +8,7 @@
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/left_out.hpp"
+#include "cli/session/pace.hpp"
 #include "cli/verbs.hpp"
 #include "cli/watch/live_table.hpp"
 #include "cli/watch/screen.hpp"
@@ -47,6 +48,7 @@ class LiveSession {
         cadence_(Clock::now(), invocation.interval),
         percentile_rows_(invocation.percentiles),
         table_(charset_) {
+    if (selection.log != nullptr) play(selection);
     view_.raw = invocation.raw;
     view_.units = invocation.units;
     view_.ascii = !locale_is_utf8();
@@ -83,7 +85,23 @@ class LiveSession {
   }
 
  private:
+  // A recording goes on as fast as it was made, from its beginning or --from.
+  void play(Selection& selection) {
+    LogOptions log = invocation_.selection.log;
+    log.every = log.every.value_or(invocation_.interval);
+    played_ = make_pace(selection, waiter_,
+                        {.interval = invocation_.interval,
+                         .duration = std::nullopt,
+                         .warm_up = false,
+                         .log = std::move(log)});
+  }
+
   void take_sample() {
+    if (played_ != nullptr && !has_ended_) {
+      has_ended_ = played_->is_over() || played_->next() != Wake::kDeadline;
+      played_->done();
+    }
+    if (has_ended_) return cadence_.advance(Clock::now());
     // A pause holds the picture, not the sampling: rates stay those of one interval.
     sampler_.take();
     const auto now = Clock::now();
@@ -117,7 +135,7 @@ class LiveSession {
 
   // Which provider of the shown rows is not well. Without this, old values look like steady ones.
   [[nodiscard]] std::string trouble() const {
-    std::string text;
+    std::string text = has_ended_ ? "end of the recording" : "";
     for (const auto& provider : selection_.catalog().providers()) {
       const auto selected = selection_.query.selected();
       const bool is_shown = std::any_of(
@@ -289,6 +307,8 @@ class LiveSession {
   std::string clock_;
   bool wants_search_ = false;  // other rows of the same sample may have to be shown
   bool done_ = false;
+  std::unique_ptr<Pace> played_;  // of a recording
+  bool has_ended_ = false;        // the last moment of it is shown
 };
 
 }  // namespace
@@ -306,7 +326,11 @@ int show_live(const Invocation& invocation, Selection& selection, Waiter& waiter
 
 int watch(const Invocation& invocation, Console& console) {
   Waiter waiter(invocation.timeout);
-  auto selection = Selection::open(invocation.selection, waiter);
+  auto options = invocation.selection;
+  if (!options.log.path.empty() && options.log.at.empty() && !options.log.has_range()) {
+    options.log.from = "@0";
+  }
+  auto selection = Selection::open(options, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
   // On a screen, its second line says so as well.
   const int left_out = report_left_out(selection->catalog(), console);
