@@ -25,16 +25,17 @@ class Peers {
 
   // By how much the peer moved in this tick; null if it did not.
   [[nodiscard]] const std::uint64_t* difference_of(Number peer) const noexcept {
-    const Move& move = moves_[peer % kNumbers];
-    return peer != kNone && move.tick == tick_ ? &move.difference : nullptr;
+    const Move& move = moves_[peer % kNumbers];  // that of kNone never moved
+    return move.tick == tick_ ? &move.difference : nullptr;
   }
   // Keeps the difference of a word. Returns another word that moved alike in this tick, or kNone.
   // A word without a number gets one.
   Number add(Number& word, std::uint64_t difference) noexcept {
     if (word == kNone && next_ < kNumbers) word = next_++;
     Number& latest = by_difference_[difference * kHash >> (64 - kHashBits)];
-    const std::uint64_t* same = difference_of(latest);
-    const Number alike = same != nullptr && *same == difference ? latest : kNone;
+    const Move& other = moves_[latest % kNumbers];
+    const bool is_alike = ((other.tick ^ tick_) | (other.difference ^ difference)) == 0;
+    const Number alike = is_alike ? latest : kNone;
     if (word != kNone) {
       moves_[word % kNumbers] = {difference, tick_};
       latest = word;

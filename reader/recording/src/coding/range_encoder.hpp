@@ -79,13 +79,17 @@ class RangeEncoder {
   }
 
  private:
+  static constexpr std::size_t kDigits = 4;
+
   void settle(std::uint64_t before) {
     if (low_ < before) carry();
     if (range_ < kRangeMin) {
-      for (int byte = 0; byte < 4; ++byte, low_ <<= 8) {
-        bytes_.push_back(static_cast<std::uint8_t>(low_ >> 56));
+      const std::size_t size = bytes_.size();
+      bytes_.resize(size + kDigits);
+      for (std::size_t digit = 0; digit < kDigits; ++digit, low_ <<= 8) {
+        bytes_[size + digit] = static_cast<std::uint8_t>(low_ >> 56);
       }
-      range_ <<= 32;
+      range_ <<= 8 * kDigits;
     }
   }
   // Never passes the first byte, because the number is less than 1.

@@ -230,25 +230,32 @@ class RowModels {
                      const std::uint64_t* peer) {
     const std::uint64_t unit_before = word.unit;
     const std::uint64_t unit = in_units(bits, difference, word);
+    const Length peer_length = word.lengths[kPeer];
+    constexpr Length kUnknown = UINT16_MAX;
     std::array<std::uint64_t, kWays> steps = {0, word.step, word.mean_step, 0};
-    unsigned ways = kPeer;
-    if (peer != nullptr) steps[ways++] = quotient(*peer, unit);
+    std::array<Length, kWays> lengths = word.lengths;
+    if (peer != nullptr) {
+      steps[kPeer] = quotient(*peer, unit);
+    } else {
+      lengths[kPeer] = kUnknown;
+    }
     unsigned way = kSame;
-    for (unsigned other = kStep; other < ways; ++other) {
-      way = word.lengths[other] < word.lengths[way] ? other : way;
+    for (unsigned other = kStep; other < kWays; ++other) {
+      way = lengths[other] < lengths[way] ? other : way;
     }
     const std::uint64_t step =
         steps[way] + words_.residual(bits, difference - steps[way],
                                      {.kind = way == kPeer ? Kind::kPeer : trait.kind,
-                                      .length = word.lengths[way],
+                                      .length = lengths[way],
                                       .is_difference = way == kSame,
                                       .neighbour_moved = trait.neighbour_moved},
                                      word.past);
     constexpr std::uint8_t kGrown = 3;
     const unsigned shift = word.age;  // quickly at first
-    for (unsigned each = 0; each < ways; ++each) {
+    for (unsigned each = 0; each < kWays; ++each) {
       follow(word.lengths[each], step - steps[each], shift);
     }
+    if (peer == nullptr) word.lengths[kPeer] = peer_length;
     if (word.age < kGrown) ++word.age;
     word.step = step;
     constexpr unsigned kMeanShift = 2;

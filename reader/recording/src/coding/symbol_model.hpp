@@ -29,7 +29,8 @@ class SymbolModel {
   // The shares of all symbols below this one, of 2^kShareBits. `symbol` may be kSymbols.
   [[nodiscard]] std::uint32_t below(unsigned symbol) const noexcept {
     if (symbol == kSymbols) return std::uint32_t{1} << kShareBits;
-    return symbol == 0 ? 0 : static_cast<std::uint32_t>(below_[symbol]) + symbol;
+    const std::uint32_t not_first = 0U - (symbol != 0 ? 1U : 0U);
+    return (static_cast<std::uint32_t>(below_[symbol]) + symbol) & not_first;
   }
   // The symbol whose share covers this place, which is less than 2^kShareBits.
   [[nodiscard]] unsigned at(std::uint32_t place) const noexcept {

@@ -27,7 +27,9 @@ using Length = std::uint16_t;
 inline constexpr unsigned kLengthBits = 8;
 
 [[nodiscard]] constexpr std::uint64_t magnitude_of(std::uint64_t number) noexcept {
-  return static_cast<std::int64_t>(number) < 0 ? 0 - number : number;
+  // Without a branch: signs are hard to guess.
+  const auto sign = static_cast<std::uint64_t>(static_cast<std::int64_t>(number) >> 63);
+  return (number ^ sign) - sign;
 }
 [[nodiscard]] constexpr Length length_of(std::uint64_t number) noexcept {
   return static_cast<Length>(std::bit_width(magnitude_of(number)) << kLengthBits);
@@ -57,18 +59,19 @@ class WordModels {
     const unsigned token = bits.symbol(token_model(expected, past),
                                        wanted == 0 ? 0 : std::min(wanted - least, kEscape - 1) + 1);
     const bool is_zero = token == 0;
-    past = static_cast<std::uint8_t>((past & ~kOutcomes) | (past << 1 & kOutcomes) |
-                                     (is_zero ? 1U : 0U));
+    const unsigned outcomes = (past << 1U & kOutcomes) | (is_zero ? 1U : 0U);
+    past = static_cast<std::uint8_t>((past & kSigns) | outcomes);
     if (is_zero) return 0;
     unsigned width = std::min(least + token - 1, 64U);
     if (token == kEscape) width = this->width(bits, wanted);
-    const unsigned relation = width > usual ? 2 : width == usual ? 1 : 0;
+    const unsigned relation = relation_of(width, usual);
     SymbolModel& head = heads_[relation][expected.is_difference ? 1 : 0]
                               [std::min(width, kHeadWidths) - 1][past >> kSignShift & 3U];
     const std::uint64_t coded =
-        number(bits, head, width, magnitude, static_cast<std::int64_t>(value) < 0);
-    past = static_cast<std::uint8_t>((past & kOutcomes) | (past << 1 & kSigns) |
-                                     static_cast<unsigned>(coded >> 63) << kSignShift);
+        number(bits, head, width, magnitude, static_cast<unsigned>(value >> 63));
+    const unsigned signs = (past << 1U & kSigns & ~(1U << kSignShift)) |
+                           static_cast<unsigned>(coded >> 63) << kSignShift;
+    past = static_cast<std::uint8_t>((past & kOutcomes) | signs);
     return coded;
   }
 
@@ -89,6 +92,12 @@ class WordModels {
   static constexpr unsigned kSignShift = 2;
   static constexpr unsigned kSigns = 3U << kSignShift;
 
+  // 0: shorter than usual, 1: as long, 2: longer. Without a branch.
+  static unsigned relation_of(unsigned width, unsigned usual) noexcept {
+    const auto excess = static_cast<int>(width) - static_cast<int>(usual);
+    return static_cast<unsigned>(1 + (excess >> 31) - (-excess >> 31));
+  }
+
   SymbolModel& token_model(const Expectation& expected, std::uint8_t past) noexcept {
     unsigned halves = expected.length >> (kLengthBits - 1);
     if (halves >= kHalfLengths) halves = kHalfLengths + (halves & 1U);
@@ -105,22 +114,24 @@ class WordModels {
 
   template <typename Bits>
   std::uint64_t number(Bits& bits, SymbolModel& model, unsigned width, std::uint64_t magnitude,
-                       bool is_negative) {
+                       unsigned sign_bit) {
     constexpr unsigned kHeadBits = 3;
     unsigned left = width - 1;
     const unsigned top = std::min(left, kHeadBits);
     left -= top;
     const unsigned mask = (1U << top) - 1;
-    const unsigned head = bits.symbol(model, (is_negative ? 1U << kHeadBits : 0U) |
-                                                 (static_cast<unsigned>(magnitude >> left) & mask));
+    const unsigned head = bits.symbol(
+        model, sign_bit << kHeadBits | (static_cast<unsigned>(magnitude >> left) & mask));
     std::uint64_t result = std::uint64_t{1} << top | (head & mask);
-    while (left > 0) {
+    // Once in any case: whether there are bits left is hard to guess.
+    do {
       const unsigned count = std::min(left, kPlainBitsMax);
       left -= count;
       const std::uint64_t part = magnitude >> left & ((std::uint64_t{1} << count) - 1);
       result = result << count | bits.plain(part, count);
-    }
-    return head >> kHeadBits != 0 ? 0 - result : result;
+    } while (left > 0);
+    const std::uint64_t sign = 0 - std::uint64_t{head >> kHeadBits};
+    return (result ^ sign) - sign;
   }
 
   std::array<std::array<std::array<SymbolModel, 8>, kHalfLengths + 2>,
