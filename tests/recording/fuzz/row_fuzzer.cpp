@@ -31,7 +31,7 @@ void demand(bool kept) {
   if (!kept) ::abort();
 }
 
-// A row of each kind of column alone would never mix them; so they take turns.
+// One row of integers, and two in which the kinds of columns take turns.
 std::vector<Column> columns_of_row(std::size_t row) {
   constexpr std::size_t kWords = 11;
   std::vector<Column> columns;

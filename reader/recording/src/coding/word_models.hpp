@@ -59,7 +59,7 @@ class WordModels {
     const unsigned token = bits.symbol(token_model(expected, past),
                                        wanted == 0 ? 0 : std::min(wanted - least, kEscape - 1) + 1);
     const bool is_zero = token == 0;
-    const unsigned outcomes = (past << 1U & kOutcomes) | (is_zero ? 1U : 0U);
+    const unsigned outcomes = (unsigned{past} << 1 & kOutcomes) | (is_zero ? 1U : 0U);
     past = static_cast<std::uint8_t>((past & kSigns) | outcomes);
     if (is_zero) return 0;
     unsigned width = std::min(least + token - 1, 64U);
@@ -69,7 +69,7 @@ class WordModels {
                               [std::min(width, kHeadWidths) - 1][past >> kSignShift & 3U];
     const std::uint64_t coded =
         number(bits, head, width, magnitude, static_cast<unsigned>(value >> 63));
-    const unsigned signs = (past << 1U & kSigns & ~(1U << kSignShift)) |
+    const unsigned signs = (unsigned{past} << 1 & kSigns & ~(1U << kSignShift)) |
                            static_cast<unsigned>(coded >> 63) << kSignShift;
     past = static_cast<std::uint8_t>((past & kOutcomes) | signs);
     return coded;
