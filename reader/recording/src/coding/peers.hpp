@@ -17,7 +17,8 @@ namespace meterbank::recording {
 
 class Peers {
  public:
-  // Words get their numbers when they first move. Those beyond the last number have no peers.
+  // Words get their numbers when they first move. When all are given, two words share one, and each
+  // may be taken for the other, on both sides alike.
   using Number = std::uint16_t;
   static constexpr Number kNone = 0;
 
@@ -31,20 +32,24 @@ class Peers {
   // Keeps the difference of a word. Returns another word that moved alike in this tick, or kNone.
   // A word without a number gets one.
   Number add(Number& word, std::uint64_t difference) noexcept {
-    if (word == kNone && next_ < kNumbers) word = next_++;
+    if (word == kNone) word = next();
     Number& latest = by_difference_[difference * kHash >> (64 - kHashBits)];
     const Move& other = moves_[latest % kNumbers];
     const bool is_alike = ((other.tick ^ tick_) | (other.difference ^ difference)) == 0;
     const Number alike = is_alike ? latest : kNone;
-    if (word != kNone) {
-      moves_[word % kNumbers] = {difference, tick_};
-      latest = word;
-    }
+    moves_[word % kNumbers] = {difference, tick_};
+    latest = word;
     return alike;
   }
 
  private:
-  static constexpr Number kNumbers = 1U << 13;
+  Number next() noexcept {
+    const Number number = next_;
+    next_ = static_cast<Number>(next_ + 1 < kNumbers ? next_ + 1 : 1);
+    return number;
+  }
+
+  static constexpr Number kNumbers = 1U << 14;
   static constexpr unsigned kHashBits = 12;
   static constexpr std::uint64_t kHash = 0x9e3779b97f4a7c15;  // spreads differences
 

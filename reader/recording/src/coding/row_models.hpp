@@ -191,7 +191,7 @@ class RowModels {
       const bool knew = has_peer_moved && peer_difference == difference;
       // Small differences are often equal by chance.
       constexpr std::uint64_t kTelling = 16;
-      if (!is_first && !knew && alike != Peers::kNone && alike != word.number &&
+      if (!knew && alike != Peers::kNone && alike != word.number &&
           magnitude_of(difference) > kTelling) {
         word.peer = alike;
       }

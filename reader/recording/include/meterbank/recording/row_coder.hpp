@@ -18,7 +18,7 @@
 //                construction.
 // Progress       Both sides take a bounded number of steps for each word, whatever the bytes are.
 //                Once a tick has failed, the rest of it costs nothing.
-// Cost           Linear in the words of the rows. About 220 KiB an encoder or decoder, 48 bytes a
+// Cost           Linear in the words of the rows. About 340 KiB an encoder or decoder, 48 bytes a
 //                word of a history. bench/README.md has the measured figures.
 // Lifetime       A decoder refers to the bytes given to begin_tick() until the next begin_tick().
 // Units          Sizes are bytes, where they are not words of 8 bytes.
