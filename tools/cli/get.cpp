@@ -244,6 +244,8 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
     if (pace->is_over()) break;
   }
 
+  const int damages = report_damages(selection, console);
+  if (damages != kExitDone && invocation.strict) answered = damages;
   if (pace->missed() > 0 && !invocation.quiet) {
     complain(console, fmt::format("missed {} of {} samples; try: a longer -i", pace->missed(),
                                   pace->missed() + shown));

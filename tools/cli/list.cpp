@@ -457,7 +457,7 @@ int list(const Invocation& invocation, Console& console) {
   const int answered = report_answers(selection->query.answers(), console, said);
   const int left_out = report_left_out(selection->catalog(), console);
   int code = kExitDone;
-  if (!everything) {
+  if (!everything || selection->log != nullptr) {
     code = report_unmatched(*selection, console, add_empty_sets(*selection, listed));
   } else if (listed.empty() && (!invocation.providers || selection->catalog().providers().empty())) {
     code = report_no_provider(selection->catalog(), console);
@@ -472,6 +472,7 @@ int list(const Invocation& invocation, Console& console) {
   } else if (style_of(invocation, console).format == Format::kJson) {
     output->write("[]\n");
   }
+  static_cast<void>(report_damages(*selection, console));
   return output->finish(std::max(code, answered));
 }
 

@@ -177,7 +177,7 @@ void Recorder::State::write() {
   last_tick_ = this_tick_;
   ++counts_.ticks;
   counts_.values += writer_.values();
-  counts_.rows = writer_.rows();
+  counts_.rows = std::max(counts_.rows, writer_.rows());
   counts_.left_out = writer_.left_out();
 }
 

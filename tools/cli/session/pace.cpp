@@ -35,61 +35,97 @@ class LivePace : public Pace {
 };
 
 // Moments of a recording: at even distances, each showing the last one that was recorded by then; or
-// all that were recorded in a range.
+// all that were recorded in a range. No moment is shown twice.
 class LogPace : public Pace {
  public:
   LogPace(Selection& selection, Waiter& waiter, const PaceOptions& options)
       : selection_(selection),
+        log_(*selection.log),
         waiter_(waiter),
         takes_all_(options.log.has_range() && !options.log.every),
         step_ns_(static_cast<std::uint64_t>(options.log.every.value_or(options.interval).count())),
-        next_ns_(selection.log_from_ns),
+        next_ns_(std::max(selection.log_from_ns, log_.first().realtime_ns)),
         end_ns_(selection.log_to_ns) {
-    if (options.warm_up) next_ns_ -= std::min(next_ns_, step_ns_);
+    if (options.warm_up) warm_up_ns_ = before_by_step(next_ns_);
     if (options.duration) {
       const auto duration = static_cast<std::uint64_t>(options.duration->count());
-      end_ns_ = std::min(end_ns_, selection.log_from_ns + duration);
+      end_ns_ = std::min(end_ns_, next_ns_ + duration);
     }
   }
 
   Wake next() override {
     if (waiter_.wait_until(Clock::now()) == Wake::kStop) return Wake::kStop;
     if (waiter_.timed_out()) return Wake::kTimeout;
-    return (takes_all_ ? show_next() : show_at(next_ns_)) ? Wake::kDeadline : Wake::kEnd;
+    const bool is_shown = takes_all_ ? show_next() : show_another();
+    shown_ns_ = log_.time().realtime_ns;
+    return is_shown ? Wake::kDeadline : Wake::kEnd;
   }
-  void done() override { next_ns_ += step_ns_; }
+  void done() override {
+    if (warm_up_ns_) {
+      warm_up_ns_.reset();
+    } else if (!takes_all_) {
+      next_ns_ += step_ns_;
+    }
+  }
   [[nodiscard]] bool is_over() const override { return !takes_all_ && next_ns_ > end_ns_; }
 
  private:
+  // One step earlier, and in any case an earlier moment than that of `realtime_ns`.
+  std::uint64_t before_by_step(std::uint64_t realtime_ns) {
+    std::uint64_t earlier = realtime_ns - std::min(realtime_ns, step_ns_);
+    if (show_at(realtime_ns)) earlier = std::min(earlier, log_.time().realtime_ns - 1);
+    return earlier;
+  }
   // The range begins with the moment that is shown, if it is in the range.
   bool show_next() {
-    auto& log = *selection_.log;
-    const bool is_first = !std::exchange(has_begun_, true);
-    if (is_first && log.time().realtime_ns >= selection_.log_from_ns && is_wanted()) return true;
-    while (log.next()) {
-      if (log.time().realtime_ns > end_ns_) return false;
-      if (is_wanted()) return true;
+    const bool is_first = !shown_ns_;
+    if (is_first && log_.time().realtime_ns >= next_ns_ && is_wanted()) return true;
+    while (log_.next()) {
+      if (log_.time().realtime_ns > end_ns_) return false;
+      if (log_.time().realtime_ns >= next_ns_ && is_wanted()) return true;
     }
     return false;
   }
-  bool show_at(std::uint64_t realtime_ns) {
-    auto& log = *selection_.log;
+  bool show_another() {
     // Before the beginning, the first moment stands for the one that was not recorded.
-    if (!log.seek(realtime_ns)) return log.is_somewhere();
-    return true;
+    if (warm_up_ns_) return show_at(*warm_up_ns_) || log_.is_somewhere();
+    for (; next_ns_ <= end_ns_; next_ns_ += step_ns_) {
+      if (show_at(next_ns_) && log_.time().realtime_ns != shown_ns_) return true;
+    }
+    return false;
+  }
+  // The last moment by then that has all that is selected.
+  bool show_at(std::uint64_t realtime_ns) {
+    if (!log_.seek(realtime_ns)) return false;
+    if (is_wanted()) return true;
+    std::uint64_t slowest_ns = 0;
+    for (const auto& file : log_.files()) {
+      for (const auto& rate : file.head.rates) slowest_ns = std::max(slowest_ns, rate.interval_ns);
+    }
+    std::uint64_t last_ns = 0;
+    if (!log_.seek(realtime_ns - std::min(realtime_ns, 2 * slowest_ns)) && !log_.next()) {
+      return false;
+    }
+    while (log_.time().realtime_ns <= realtime_ns) {
+      if (is_wanted()) last_ns = log_.time().realtime_ns;
+      if (!log_.next()) break;
+    }
+    return last_ns != 0 && log_.seek(last_ns);
   }
   bool is_wanted() {
     selection_.refresh();
-    return selection_.log->has_all_of(selection_.query);
+    return log_.has_all_of(selection_.query);
   }
 
   Selection& selection_;
+  recording::Recording& log_;
   Waiter& waiter_;
   bool takes_all_;
-  bool has_begun_ = false;
   std::uint64_t step_ns_;
   std::uint64_t next_ns_;
   std::uint64_t end_ns_;
+  std::optional<std::uint64_t> warm_up_ns_;
+  std::optional<std::uint64_t> shown_ns_;
 };
 
 }  // namespace

@@ -372,10 +372,16 @@ int report_unmatched(const Selection& selection, const Console& console,
   const bool has_readable =
       std::any_of(providers.begin(), providers.end(),
                   [](const auto& provider) { return is_readable(*provider); });
+  if (!has_readable && selection.log != nullptr) {
+    complain(console, "the recording has no counters at that time; try: meterbank log info");
+    return kExitNo;
+  }
   if (!has_readable) return report_no_provider(selection.catalog(), console);
   if (selection.query.unmatched().empty()) {
     if (!selection.query.selected().empty()) {
-      return selection.patterns.empty() ? report_hidden(selection.catalog(), console) : kExitDone;
+      // Why providers cannot be read now is no matter of a recording.
+      const bool says_hidden = selection.patterns.empty() && selection.log == nullptr;
+      return says_hidden ? report_hidden(selection.catalog(), console) : kExitDone;
     }
     complain(console, "nothing is left to read; try: meterbank list");
     return kExitNo;
@@ -388,7 +394,7 @@ int report_unmatched(const Selection& selection, const Console& console,
     complain_of(miss, selection.catalog(), console);
     unreadable = unreadable || names_unreadable(miss.pattern, selection.catalog());
   }
-  if (!unreadable) return code;
+  if (!unreadable || selection.log != nullptr) return code;
   report_unreadable(selection.catalog(), console);
   return kExitEnvironment;
 }
@@ -403,6 +409,16 @@ int report_missing(const Selection& selection, const Console& console) {
     if (code != kExitDone) return code;
   }
   return report_unmatched(selection, console);
+}
+
+int report_damages(const Selection& selection, const Console& console) {
+  if (selection.log == nullptr || selection.log->damages().empty()) return kExitDone;
+  const auto& first = selection.log->damages().front();
+  complain(console, fmt::format("{} cannot be read in {} {}; try: meterbank log check {}",
+                                escape_for_terminal(first.path), selection.log->damages().size(),
+                                selection.log->damages().size() == 1 ? "place" : "places",
+                                escape_for_terminal(first.path)));
+  return kExitNo;
 }
 
 void Sampler::take() {

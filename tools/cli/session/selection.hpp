@@ -100,6 +100,9 @@ int report_answers(const std::shared_ptr<const std::vector<CallbackAnswer>>& ans
 // refused, objects in place of records. kExitDone if there is nothing like that.
 [[nodiscard]] int report_hidden(const Catalog& catalog, const Console& console);
 
+// Says how much of a log could not be read. kExitNo if there is anything.
+[[nodiscard]] int report_damages(const Selection& selection, const Console& console);
+
 // "no provider found in /run/...; try: ..." and the like, for a catalog without a readable
 // provider.
 [[nodiscard]] int report_no_provider(const Catalog& catalog, const Console& console);
