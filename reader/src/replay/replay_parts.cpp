@@ -56,6 +56,10 @@ Result<void> Replay::Parts::check(const ReplayedProvider& facts) const {
                        is_valid_utf8(facts.name);
   if (!is_name)
     return fail(ErrorCode::kCorrupt, "name of a provider: empty, too long or not UTF-8");
+  if (facts.state > ProviderState::kForeign || facts.limited_by > ReadLimit::kOpenFiles) {
+    return fail(ErrorCode::kCorrupt,
+                "provider '" + escape_for_terminal(facts.name) + "': state or limit is unknown");
+  }
   if (facts.segment_id[1] != 0) {
     return fail(ErrorCode::kCorrupt, "provider '" + escape_for_terminal(facts.name) +
                                          "': the second number of its segment is not 0");
@@ -142,6 +146,10 @@ Result<ReplaySetId> Replay::Parts::add_set(ReplayProviderId id, ReplayedSet fact
                                            std::size_t position) {
   if (auto good = check_counterset(*facts.set); !good) {
     return tl::make_unexpected(std::move(good.error()));
+  }
+  if (facts.state > RegistrationState::kClosed) {
+    return fail(ErrorCode::kCorrupt,
+                "state of set '" + escape_for_terminal(facts.set->name) + "' is unknown");
   }
   Provider& provider = providers_[id];
   for (const ReplaySetId known : provider.sets) {

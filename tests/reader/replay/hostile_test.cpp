@@ -123,6 +123,12 @@ TEST_F(HostileReplay, RefusesProvidersThatContradictEachOther) {
   EXPECT_EQ(code_of(replay_.add_provider(provider_called("", 1))), ErrorCode::kCorrupt);
   EXPECT_EQ(code_of(replay_.add_provider(provider_called(std::string(64, 'x'), 1))),
             ErrorCode::kCorrupt);
+  facts = provider_called("other", 1);
+  facts.state = static_cast<ProviderState>(99);
+  EXPECT_EQ(code_of(replay_.add_provider(facts)), ErrorCode::kCorrupt);
+  auto set = registered(two_counters(), 2);
+  set.state = static_cast<RegistrationState>(99);
+  EXPECT_EQ(code_of(replay_.add_set(provider_, set)), ErrorCode::kCorrupt);
   EXPECT_EQ(code_of(replay_.change_provider(provider_, provider_called("shop", 1))),
             ErrorCode::kInvalidArgument);
   facts = provider_called("without", 2);

@@ -19,13 +19,17 @@
 //
 // Thread safety  One thread at a time, which also refreshes, updates and collects. Samples and
 //                views may go to other threads.
-// Errors         add_...() and begin_instance() refuse what does not hold together: kCorrupt, and
-//                kLimit for what would take more memory than CatalogOptions allow. They change
-//                nothing then. Any function may throw std::bad_alloc.
+// Errors         What comes from a file is checked. Functions that return a Result refuse what no
+//                reader could have had (kCorrupt), what is there already (kExists) and what would
+//                take more memory than CatalogOptions allow (kLimit), and change nothing then. All
+//                but words(), set_row() and set_liveness() may throw std::bad_alloc; a Replay that
+//                did can only be destroyed.
 // Progress       Every loop is bounded by what was added.
 // Cost           show() takes what changed: a copy of the list of instances of each set that has
 //                other instances, a list of sets for each provider that changed, and nothing for
-//                words and statuses. A row takes its words, 24 bytes, and 68 for its instance.
+//                words and statuses. A row takes whole cache lines for its words and 16 bytes, 8
+//                bytes beside them, and 44 and a name for its instance. Memory for rows grows by
+//                doubling.
 // Lifetime       Views, queries and samples keep what they show, and may outlive the Replay.
 // Units          Times are nanoseconds.
 #pragma once
