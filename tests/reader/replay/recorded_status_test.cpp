@@ -133,9 +133,10 @@ TEST_F(RecordedAnswers, AreRowsThatComeAndGo) {
 }
 
 TEST_F(RecordedAnswers, SayWhyThereAreNone) {
-  Provider sea = provider();
+  // The provider goes first: until then its callback runs.
   std::atomic<std::uint32_t> code{0};
   std::atomic<bool> hangs{false};
+  Provider sea = provider();
   const Registration waves = *sea.add(test::kWaves, [&](CallbackRequest& request) {
     while (hangs.load(std::memory_order_relaxed) && !request.is_cancelled()) {
       std::this_thread::sleep_for(std::chrono::milliseconds{1});
