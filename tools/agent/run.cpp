@@ -14,12 +14,14 @@
 #include "agent/counts/own_provider.hpp"
 #include "agent/counts/page_counts.hpp"
 #include "agent/counts/push_counts.hpp"
+#include "agent/counts/record_counts.hpp"
 #include "agent/http/http_server.hpp"
 #include "agent/http/listen_socket.hpp"
 #include "agent/options.hpp"
 #include "agent/pages/snapshot_service.hpp"
 #include "agent/receivers/push_once.hpp"
 #include "agent/receivers/receivers.hpp"
+#include "agent/recorder/recorder_part.hpp"
 #include "meterbank/shm/utf8.hpp"
 #include "push/delivery/http_post.hpp"
 #include "service/supervisor.hpp"
@@ -46,7 +48,11 @@ int complain(const Error& error, std::ostream& err) {
 }
 
 // A client or receiver that closes its connection must not end the program.
-void ignore_broken_pipes() noexcept { ::signal(SIGPIPE, SIG_IGN); }
+void ignore_broken_pipes() noexcept {
+  ::signal(SIGPIPE, SIG_IGN);
+  // Nor must a file of a recording that reaches the largest size that is allowed.
+  ::signal(SIGXFSZ, SIG_IGN);
+}
 
 // Threads that are started later inherit the mask, so only wait_for_signal() gets these signals.
 sigset_t block_signals() noexcept {
@@ -106,11 +112,13 @@ class Agent {
         own_(make_own_provider(settings_.snapshots.catalog.directory)),
         page_counts_(own_),
         push_set_(own_),
+        record_counts_(own_),
         snapshots_(std::move(snapshots),
                    [this](std::uint64_t duration_ns, std::size_t requests) {
                      page_counts_.snapshot_taken(duration_ns, requests);
                    }),
-        receivers_(snapshots_, push_set_, [this](const std::string& line) { say(err_, line); }) {}
+        receivers_(snapshots_, push_set_, [this](const std::string& line) { say(err_, line); }),
+        recorder_(record_counts_, [this](const std::string& line) { say(err_, line); }) {}
 
   ~Agent() { stop(); }
   Agent(const Agent&) = delete;
@@ -119,6 +127,7 @@ class Agent {
   Result<void> start();
   void reload(const CommandLine& line);
   void stop() {
+    recorder_.stop();
     receivers_.stop();
     snapshots_.stop();
   }
@@ -131,8 +140,10 @@ class Agent {
   Provider own_;
   PageCounts page_counts_;
   PushSet push_set_;
+  RecordCounts record_counts_;
   SnapshotService snapshots_;
   Receivers receivers_;
+  RecorderPart recorder_;
   std::optional<HttpServer> server_;  // none: nothing is served
   std::optional<int> socket_;
   std::string status_;
@@ -154,6 +165,13 @@ Result<void> Agent::start() {
   for (const push::ReceiverOptions& receiver : settings_.receivers) {
     say(err_, "pushing to " + push::printable_url(receiver.url));
   }
+  if (auto recording = recorder_.use(settings_.record, settings_.snapshots.catalog); !recording) {
+    return recording;
+  }
+  if (settings_.record.is_on()) say(err_, "recording to " + settings_.record.directory);
+  if (status_.empty() && settings_.receivers.empty()) {
+    status_ = "Recording to " + settings_.record.directory;
+  }
   if (status_.empty()) status_ = fmt::format("Pushing to {} receivers", settings_.receivers.size());
   return {};
 }
@@ -172,6 +190,10 @@ void Agent::reload(const CommandLine& line) {
   if (server_) server_->set_compression(settings->server.compression);
   if (const auto pushing = receivers_.use(settings->receivers); !pushing) {
     complain(pushing.error(), err_);
+  }
+  if (const auto recording = recorder_.use(settings->record, settings->snapshots.catalog);
+      !recording) {
+    complain(recording.error(), err_);
   }
   const bool has_moved = settings->address != settings_.address;
   say(err_,

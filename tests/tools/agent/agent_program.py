@@ -44,7 +44,7 @@ def check_exit_codes():
                              (["--push", "otlp=me:secret@x"], "try: http://HOST:PORT/PATH"),
                              (["--interval", "1000"], "--interval without a receiver"),
                              (["--once"], "--once without a receiver"),
-                             (["--listen", "none"], "nothing to serve and no receiver")):
+                             (["--listen", "none"], "nothing to serve, no receiver and no recording")):
         code, out, err = run(*arguments)
         check(code == 2 and words in err and out == "", f"{arguments}: {code} {err}")
         check("secret" not in err, f"no password is shown: {err}")

@@ -48,6 +48,35 @@ std::string faults_of(std::string_view text) {
   return problems.text("agent.toml");
 }
 
+TEST(AgentSettings, SayWhatIsRecorded) {
+  syntax::Problems problems;
+  const auto settings = parse_settings(R"(
+[record]
+directory = "/var/lib/meterbank-agent/recording"
+interval_ms = 100
+size_mib = 256
+paths = ["demo_orders/*/*"]
+)",
+                                       problems);
+  ASSERT_TRUE(settings) << problems.text("agent.toml");
+  EXPECT_EQ(settings->record.directory, "/var/lib/meterbank-agent/recording");
+  EXPECT_EQ(settings->record.interval, std::chrono::milliseconds(100));
+  EXPECT_EQ(settings->record.bytes_max, std::uint64_t{256} << 20U);
+  EXPECT_EQ(settings->record.paths, std::vector<std::string>{"demo_orders/*/*"});
+  EXPECT_FALSE(parse_settings("", problems)->record.is_on());
+}
+
+TEST(AgentSettings, NameWhatIsWrongWithARecording) {
+  EXPECT_NE(faults_of("[record]\n").find("not an absolute path"), std::string::npos);
+  EXPECT_NE(faults_of("[record]\ndirectory = \"here\"\n").find("not an absolute path"),
+            std::string::npos);
+  EXPECT_NE(faults_of("[record]\ndirectory = \"/a\"\ninterval_ms = 9\n").find("invalid interval: 9"),
+            std::string::npos);
+  EXPECT_NE(faults_of("[record]\ndirectory = \"/a\"\nsize_mib = 0\n").find("invalid size: 0"),
+            std::string::npos);
+  EXPECT_NE(faults_of("[record]\ndirectory = \"/a\"\npaths = [\"a/b/c/d/e\"]\n"), "");
+}
+
 TEST(AgentSettings, NameReceivers) {
   const test::TemporaryDirectory folder;
   const std::string headers = folder.path() + "/headers";

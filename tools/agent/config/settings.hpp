@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/http/http_server.hpp"
+#include "agent/recorder/record_settings.hpp"
 #include "exposition/snapshot/snapshots.hpp"
 #include "meterbank/base/result.hpp"
 #include "push/delivery/receiver.hpp"
@@ -25,6 +26,7 @@ struct Settings {
   std::string address = kDefaultAddress;
   ServerOptions server;
   std::vector<push::ReceiverOptions> receivers;
+  RecordSettings record;
   exposition::SnapshotOptions snapshots;
 };
 

@@ -47,6 +47,7 @@ class SettingsReader {
   void read_table(const Element& table, std::string_view shown, const std::vector<Key>& keys);
   void read_exporter(const Element& table);
   void read_receiver(const Element& table);
+  void read_record(const Element& table);
   void read_rule(const Element& table);
 
   [[nodiscard]] Key text(std::string_view name, std::string& value);
@@ -178,6 +179,25 @@ void SettingsReader::read_receiver(const Element& table) {
   }
 }
 
+void SettingsReader::read_record(const Element& table) {
+  RecordSettings& record = settings_.record;
+  read_table(table, "[record]",
+             {text("directory", record.directory),
+              number("interval_ms", parse_record_interval, record.interval),
+              number("size_mib", parse_ring_size, record.bytes_max),
+              list("paths", "a list of paths", [&](const Entry& item) {
+                if (const auto path = parse_path(item.text); !path) {
+                  problems_.add(item.place, path.error().what, path.error().remedy);
+                }
+                record.paths.push_back(item.text);
+              })});
+  if (!record.directory.starts_with('/')) {
+    problems_.add(table.place, fmt::format("directory {} is not an absolute path",
+                                           in_quotes(record.directory)),
+                  "write directory = \"/var/lib/meterbank-agent/recording\"");
+  }
+}
+
 void SettingsReader::read_rule(const Element& table) {
   MetricRule rule;
   std::string set, counter;
@@ -217,13 +237,15 @@ Settings SettingsReader::read(const Element& root) {
   for (const Element& child : root.children) {
     if (child.name == "exporter" && !child.listed) {
       read_exporter(child);
+    } else if (child.name == "record" && !child.listed) {
+      read_record(child);
     } else if (child.name == "push" && child.listed) {
       read_receiver(child);
     } else if (child.name == "rule" && child.listed) {
       read_rule(child);
     } else {
       problems_.add(child.place, fmt::format("the file has no table {}", in_quotes(child.name)),
-                    "it can have [exporter], [[push]] and [[rule]]");
+                    "it can have [exporter], [record], [[push]] and [[rule]]");
     }
   }
   complete(settings_.receivers);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/recorder/recorder_part.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "../../support/comes_true.hpp"
+#include "../../support/temporary_directory.hpp"
+#include "agent/counts/own_provider.hpp"
+#include "meterbank/publisher.hpp"
+#include "meterbank/recording/recording.hpp"
+
+namespace meterbank::agent {
+namespace {
+
+constexpr std::array kCounters{CounterSpec{.id = 1, .name = "Sold", .symbol = "sold"}};
+constexpr CountersetSpec kSales{.name = "sales", .symbol = "sales", .counters = kCounters};
+
+class RecorderPartTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] RecordSettings settings() const {
+    RecordSettings settings;
+    settings.directory = files_.path() + "/ring";
+    settings.interval = std::chrono::milliseconds(10);
+    return settings;
+  }
+  [[nodiscard]] CatalogOptions catalog() const { return {.directory = providers_.path()}; }
+  // How many samples of the set the recording has.
+  [[nodiscard]] std::size_t recorded() const {
+    auto recording = recording::Recording::open(settings().directory);
+    if (!recording) return 0;
+    std::size_t samples = 0;
+    while (recording->next()) {
+      const auto query = Query::compile(recording->catalog(), {"sales/sold"});
+      samples += query->selected().size();
+    }
+    EXPECT_TRUE(recording->damages().empty());
+    return samples;
+  }
+
+  test::TemporaryDirectory providers_, files_;
+  Provider own_ = make_own_provider(providers_.path());
+  RecordCounts counts_{own_};
+  std::vector<std::string> said_;
+  RecorderPart part_{counts_, [this](const std::string& line) { said_.push_back(line); }};
+};
+
+TEST_F(RecorderPartTest, RecordsProvidersUntilItIsStopped) {
+  auto provider = *Provider::create({.name = "shop", .directory = providers_.path()});
+  auto sales = *provider.add(kSales);
+  auto instance = *sales.create_instance("");
+  ASSERT_TRUE(part_.use(settings(), catalog()));
+  EXPECT_TRUE(test::comes_true([this] { return recorded() >= 5; }));
+  part_.stop();
+  const std::size_t samples = recorded();
+  EXPECT_GE(samples, 5U);
+  EXPECT_EQ(recorded(), samples);
+  EXPECT_TRUE(said_.empty());
+  // It is one of the providers that are recorded.
+  auto live = *Catalog::open(catalog());
+  auto query = *Query::compile(live, {"agent_recorder/samples"});
+  Sample sample;
+  query.collect(sample);
+  EXPECT_GE(sample.stored(0)[0], samples);
+}
+
+TEST_F(RecorderPartTest, IsOffWithoutADirectoryAndGoesOnWithEqualSettings) {
+  ASSERT_TRUE(part_.use({}, catalog()));
+  ASSERT_TRUE(part_.use(settings(), catalog()));
+  // A second recorder on the directory would be refused, so this one was not started anew.
+  ASSERT_TRUE(part_.use(settings(), catalog()));
+  RecorderPart second(counts_, [](const std::string&) {});
+  const auto refused = second.use(settings(), catalog());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kExists);
+  ASSERT_TRUE(part_.use({}, catalog()));
+  EXPECT_TRUE(second.use(settings(), catalog()));
+}
+
+}  // namespace
+}  // namespace meterbank::agent

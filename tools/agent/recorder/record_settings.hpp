@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "meterbank/base/result.hpp"
+
+namespace meterbank::agent {
+
+// The flight recorder of a machine: a ring that the agent writes.
+struct RecordSettings {
+  std::string directory;  // empty: nothing is recorded
+  std::chrono::milliseconds interval{1000};
+  std::uint64_t bytes_max = std::uint64_t{64} << 20U;
+  std::vector<std::string> paths;  // empty: everything
+
+  [[nodiscard]] bool is_on() const noexcept { return !directory.empty(); }
+  friend bool operator==(const RecordSettings&, const RecordSettings&) = default;
+};
+
+// 10 ms to a minute. Errors: kInvalidArgument.
+[[nodiscard]] Result<std::chrono::milliseconds> parse_record_interval(std::int64_t milliseconds);
+// 1 MiB to 1 TiB. Errors: kInvalidArgument.
+[[nodiscard]] Result<std::uint64_t> parse_ring_size(std::int64_t mebibytes);
+
+}  // namespace meterbank::agent
