@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meterbank/recording/frame.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
+
+#include "meterbank/base/crc32.hpp"
 
 namespace meterbank::recording {
 namespace {
@@ -21,8 +21,7 @@ static_assert(sizeof(Lengths) + 1 == kFrameHead);
 
 // Of the kind and the payload behind it.
 std::uint32_t crc_of(const std::byte* kind, std::size_t payload) noexcept {
-  return static_cast<std::uint32_t>(
-      ::crc32_z(0, reinterpret_cast<const unsigned char*>(kind), payload + 1));
+  return crc32({kind, payload + 1});
 }
 
 }  // namespace

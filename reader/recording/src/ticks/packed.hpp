@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts as zlib compresses them: their size, the size of the compressed bytes, and these.
+// Schemas and directories in fewer bytes: their size, the size of what follows, and one tick of a
+// row coder that codes nothing but these bytes.
 #pragma once
 
 #include <cstddef>
