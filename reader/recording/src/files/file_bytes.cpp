@@ -12,7 +12,7 @@ namespace meterbank::recording {
 namespace {
 
 ErrorCode code_of(int error) noexcept {
-  if (error == ENOENT) return ErrorCode::kNotFound;
+  if (error == ENOENT || error == ENOTDIR) return ErrorCode::kNotFound;
   if (error == EACCES || error == EPERM) return ErrorCode::kDenied;
   return ErrorCode::kSystem;
 }

@@ -40,6 +40,16 @@ bool begins_with(ByteReader& in, const Marker& marker) noexcept {
   return in.raw<Marker>() == marker;
 }
 
+// Offsets in an index rise and are below its own.
+std::uint64_t rising_offset(ByteReader& in, std::uint64_t before, std::uint64_t end) noexcept {
+  const std::uint64_t step = in.number();
+  if (step == 0 || before >= end || step >= end - before) {
+    in.fail();
+    return 0;
+  }
+  return before + step;
+}
+
 }  // namespace
 
 void append_head(const Head& head, std::string& out) {
@@ -211,14 +221,14 @@ std::optional<ChunkIndex> ChunkIndex::parse(const Frame& frame) {
   const std::uint64_t schemas = in.number();
   std::uint64_t offset = 0;
   for (std::uint64_t count = 0; count < schemas && !in.failed(); ++count) {
-    offset += in.number();
+    offset = rising_offset(in, offset, frame.offset);
     index.schemas_.push_back(offset);
   }
   const std::uint64_t chunks = in.number();
   offset = 0;
   for (std::uint64_t count = 0; count < chunks && !in.failed(); ++count) {
     Chunk chunk;
-    offset += in.number();
+    offset = rising_offset(in, offset, frame.offset);
     chunk.offset = offset;
     chunk.ticks = in.number();
     chunk.first = read_time(in);

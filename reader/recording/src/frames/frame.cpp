@@ -19,6 +19,10 @@ struct Lengths {
 };
 static_assert(sizeof(Lengths) + 1 == kFrameHead);
 
+// Bytes of a file may lie in many frames that claim each other's bytes, and each claim costs a CRC.
+// A file that was damaged has few of them.
+constexpr std::uint64_t kRefusedFactor = 8;
+
 // Of the kind and the payload behind it.
 std::uint32_t crc_of(const std::byte* kind, std::size_t payload) noexcept {
   return crc32({kind, payload + 1});
@@ -36,35 +40,64 @@ void end_frame(std::string& out, std::size_t begin, FrameKind kind) {
   char* const frame = out.data() + begin;
   const std::size_t payload = out.size() - begin - kFrameHead;
   frame[sizeof(Lengths)] = static_cast<char>(kind);
-  const Lengths lengths{static_cast<std::uint32_t>(payload),
-                        crc_of(reinterpret_cast<const std::byte*>(frame) + sizeof(Lengths), payload)};
+  const Lengths lengths{
+      static_cast<std::uint32_t>(payload),
+      crc_of(reinterpret_cast<const std::byte*>(frame) + sizeof(Lengths), payload)};
   std::memcpy(frame, &lengths, sizeof lengths);
 }
 
 // A whole frame with the right CRC.
-std::optional<Frame> FrameWalk::frame_here() {
+std::optional<Frame> FrameWalk::here() {
   Lengths lengths{};
+  is_cut_ = true;
+  if (offset_ >= file_->size() || file_->size() - offset_ < kFrameHead) return std::nullopt;
   const auto head = file_->at(offset_, kFrameHead);
   if (head.size() < kFrameHead) return std::nullopt;
   std::memcpy(&lengths, head.data(), sizeof lengths);
-  if (lengths.payload > kFrameBytesMax) return std::nullopt;
-  if (lengths.payload > file_->size() - std::min(file_->size(), offset_ + kFrameHead)) {
-    return std::nullopt;
-  }
+  is_cut_ = lengths.payload <= kFrameBytesMax;
+  if (!is_cut_ || lengths.payload > file_->size() - offset_ - kFrameHead) return std::nullopt;
   const auto bytes = file_->at(offset_, kFrameHead + lengths.payload);
   if (bytes.size() < kFrameHead + lengths.payload) return std::nullopt;
+  is_cut_ = false;
   const std::byte* const kind = bytes.data() + sizeof lengths;
-  if (crc_of(kind, lengths.payload) != lengths.crc) return std::nullopt;
+  if (crc_of(kind, lengths.payload) != lengths.crc) {
+    refused_ += lengths.payload;
+    return std::nullopt;
+  }
   return Frame{static_cast<FrameKind>(*kind), offset_, bytes.subspan(kFrameHead)};
 }
 
-bool FrameWalk::go_to_next_marker() {
+// Schemas have no marker, and chunks behind them need them.
+bool FrameWalk::is_schema_at(std::uint64_t offset, std::uint64_t end) {
+  const auto head = file_->at(offset, kFrameHead);
+  if (head.size() < kFrameHead) return false;
+  if (static_cast<FrameKind>(head[sizeof(Lengths)]) != FrameKind::kSchema) return false;
+  Lengths lengths{};
+  std::memcpy(&lengths, head.data(), sizeof lengths);
+  if (lengths.payload > end - offset - kFrameHead) return false;
+  const std::uint64_t before = std::exchange(offset_, offset);
+  if (here()) return true;
+  offset_ = before;
+  return false;
+}
+
+std::uint64_t FrameWalk::next_schema(std::uint64_t from, std::uint64_t end) {
+  for (; from + kFrameHead < end && may_go_on(); ++from) {
+    if (is_schema_at(from, end)) return from;
+  }
+  return end;
+}
+
+// After too much of what is no frame, the rest is not looked at.
+bool FrameWalk::may_go_on() const noexcept { return refused_ / kRefusedFactor <= file_->size(); }
+
+bool FrameWalk::go_on_behind_damage() {
   constexpr std::size_t kCommon = kKeyMarker.size() - 1;
   constexpr std::size_t kStep = 64 << 10U;
   const std::uint64_t from = offset_;
   // The frame that failed may be one with a marker, so the search begins behind its own.
   std::uint64_t next = file_->size();
-  for (std::uint64_t at = from + kFrameHead + 1; at < file_->size(); at += kStep) {
+  for (std::uint64_t at = from + kFrameHead + 1; may_go_on() && at < file_->size(); at += kStep) {
     const auto bytes = file_->at(at, kStep + kCommon - 1);
     if (bytes.empty()) break;
     const auto* const begin = reinterpret_cast<const char*>(bytes.data());
@@ -75,7 +108,9 @@ bool FrameWalk::go_to_next_marker() {
     next = at + static_cast<std::uint64_t>(found - begin) - kFrameHead;
     break;
   }
-  if (!skipped_) skipped_ = Skipped{from, 0};
+  const bool is_cut = is_cut_;
+  next = next_schema(from + 1, next);
+  if (!skipped_) skipped_ = Skipped{from, 0, is_cut};
   skipped_->bytes = next - skipped_->offset;
   offset_ = next;
   return next < file_->size();
@@ -83,11 +118,11 @@ bool FrameWalk::go_to_next_marker() {
 
 std::optional<Frame> FrameWalk::next() {
   while (offset_ < file_->size()) {
-    if (const auto frame = frame_here()) {
+    if (const auto frame = here()) {
       offset_ = whole_ = frame->end();
       return frame;
     }
-    if (!go_to_next_marker()) return std::nullopt;
+    if (!go_on_behind_damage()) return std::nullopt;
   }
   return std::nullopt;
 }

@@ -21,7 +21,8 @@
 //   +-----------------------+
 //
 // 1. All numbers of fixed size are little-endian.
-// 2. The first frame is a head. A schema frame precedes the first key frame that refers to it, and a
+// 2. The first frame is a head. A schema frame precedes the first key frame that refers to it, and
+// a
 //    file has each schema once.
 // 3. A key frame has the whole directory: providers, sets, instances. Coding begins
 //    anew there, so a chunk needs nothing but the schemas before it. A tick has what changed since
@@ -29,7 +30,7 @@
 // 4. A file may end anywhere: what is not a whole frame with the right CRC is the end. A file that
 //    was ended in order has an index as its last frame, and a reader finds it by the last 16 bytes.
 // 5. The payloads of heads, key frames and indexes begin with a marker. After a frame that is
-//    damaged, a reader looks for the next marker and goes on there.
+//    damaged, a reader looks for the next marker and goes on there, or at the next whole schema.
 // 6. A reader skips frames of kinds that it does not know.
 //
 // Thread safety  Functions may be called concurrently on different objects.
@@ -118,8 +119,12 @@ class FrameWalk {
       : file_(&file), offset_(offset) {}
 
   // The next whole frame, valid until the next call. Nothing: there is none before the end. After
-  // bytes that are no frame it goes on at the next marker.
+  // bytes that are no frame it goes on at the next marker, or at a schema before that.
   [[nodiscard]] std::optional<Frame> next();
+  // The frame that begins at offset(), valid until the next call. Nothing: none does.
+  [[nodiscard]] std::optional<Frame> here();
+  // Goes on there.
+  void go_to(std::uint64_t offset) noexcept { offset_ = offset; }
 
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }  // of the next frame
   // Where the last whole frame ends.
@@ -128,17 +133,22 @@ class FrameWalk {
   struct Skipped {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
+    bool is_cut = false;  // they begin like a frame that the file is too short for
   };
   [[nodiscard]] std::optional<Skipped> take_skipped() noexcept;
 
  private:
-  [[nodiscard]] std::optional<Frame> frame_here();
-  [[nodiscard]] bool go_to_next_marker();
+  [[nodiscard]] bool go_on_behind_damage();
+  [[nodiscard]] bool may_go_on() const noexcept;
+  [[nodiscard]] bool is_schema_at(std::uint64_t offset, std::uint64_t end);
+  [[nodiscard]] std::uint64_t next_schema(std::uint64_t from, std::uint64_t end);
 
   ByteSource* file_;
   std::uint64_t offset_;
   std::uint64_t whole_ = 0;
   std::optional<Skipped> skipped_;
+  bool is_cut_ = false;        // what here() has found last
+  std::uint64_t refused_ = 0;  // bytes whose CRC was wrong
 };
 
 }  // namespace meterbank::recording
