@@ -8,11 +8,13 @@
 #include <cerrno>
 #include <new>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "../ticks/tick_reader.hpp"
 #include "file_bytes.hpp"
 #include "meterbank/reader/replay.hpp"
+#include "seek_order.hpp"
 
 namespace meterbank::recording {
 namespace {
@@ -25,8 +27,9 @@ bool is_recording_name(std::string_view name) { return name.ends_with(".mbr"); }
 Result<std::vector<std::string>> find_files(const std::string& path) {
   struct stat facts {};
   if (::stat(path.c_str(), &facts) != 0) {
-    const ErrorCode code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kDenied;
-    return fail(code, "no recording at " + path, "meterbank record -o " + path, errno);
+    const bool is_missing = errno == ENOENT || errno == ENOTDIR;
+    return fail(is_missing ? ErrorCode::kNotFound : ErrorCode::kDenied, "no recording at " + path,
+                "meterbank record -o " + path, errno);
   }
   if (!S_ISDIR(facts.st_mode)) return std::vector<std::string>{path};
   DIR* const directory = ::opendir(path.c_str());
@@ -53,16 +56,17 @@ std::optional<ChunkIndex> read_index(FileBytes& bytes) {
   const auto offset = index_offset(trailer.first<kTrailer>());
   if (!offset || *offset >= bytes.size()) return std::nullopt;
   FrameWalk walk(bytes, *offset);
-  const auto frame = walk.next();
+  const auto frame = walk.here();
   // Its offset is a claim of the file: the frame must be there, and be the last one.
-  if (!frame || frame->offset != *offset || frame->end() != bytes.size()) return std::nullopt;
+  if (!frame || frame->end() != bytes.size()) return std::nullopt;
   return ChunkIndex::parse(*frame);
 }
 
 }  // namespace
 
 struct Recording::State {
-  State(CatalogOptions options, std::uint32_t uid) : replay(std::move(options), uid), ticks(replay) {}
+  State(CatalogOptions options, std::uint32_t uid)
+      : replay(std::move(options), uid), ticks(replay) {}
 
   Replay replay;
   std::vector<RecordingFile> files;
@@ -71,9 +75,14 @@ struct Recording::State {
   std::optional<FrameWalk> walk;
   std::optional<Frame> frame;  // the next one that has a moment
   Timestamp next_time;         // of it
+  bool has_key = false;        // a key frame was taken in this file, as ticks of it need
   ReadSchemas schemas;
   TickReader ticks;
+  SeekOrder order;
   bool is_somewhere = false;
+  SeekPlace shown;        // of the moment that is shown
+  bool is_mixed = false;  // the replay has parts of a moment that could not be taken
+  std::set<std::pair<std::size_t, std::uint64_t>> passed;  // places of gaps and marks
   std::vector<Damage> damages;
   std::vector<Gap> gaps;
   std::vector<Mark> marks;
@@ -83,10 +92,17 @@ struct Recording::State {
   [[nodiscard]] bool find_next();
   [[nodiscard]] bool take_frame(const Frame& found);
   [[nodiscard]] bool peek(const Frame& found);
+  void pass(const Frame& found);
+  void pass_damage(const FrameWalk::Skipped& skipped);
+  [[nodiscard]] bool show_found();
   [[nodiscard]] bool show_next();
+  void restore();
   void go_to(std::size_t to_file, std::uint64_t offset);
-  void load_schemas(std::uint64_t before);
-  [[nodiscard]] bool go_to_chunk(std::uint64_t realtime_ns);
+  void load_schemas(std::uint64_t from, std::uint64_t before);
+  void look_here_again();
+  [[nodiscard]] bool show_until(const SeekPlace& place, std::uint64_t realtime_ns);
+  [[nodiscard]] bool go_on_until(std::uint64_t realtime_ns);
+  [[nodiscard]] bool seek(std::uint64_t realtime_ns);
 };
 
 // ---- Files --------------------------------------------------------------------------------------
@@ -96,8 +112,8 @@ Result<void> Recording::State::add_file(const std::string& path) {
   if (!opened) return tl::make_unexpected(std::move(opened.error()));
   FrameWalk from_start(*opened);
   const auto begin = from_start.next();
-  auto head = begin ? parse_head(*begin)
-                    : Result<Head>(fail(ErrorCode::kCorrupt, "it has no whole frame"));
+  auto head =
+      begin ? parse_head(*begin) : Result<Head>(fail(ErrorCode::kCorrupt, "it has no whole frame"));
   if (!head) {
     head.error().what = path + ": " + head.error().what;
     return tl::make_unexpected(std::move(head.error()));
@@ -140,6 +156,7 @@ Result<Recording> Recording::open(const std::string& path, CatalogOptions option
     state->files = std::move(probe->files);
     state->bytes = std::move(probe->bytes);
     state->damages = std::move(unreadable);
+    state->order = SeekOrder(state->files);
     state->go_to(0, 0);
     return Recording(std::move(state));
   } catch (const std::bad_alloc&) {
@@ -164,22 +181,33 @@ void Recording::State::note(std::uint64_t offset, std::uint64_t bytes_skipped, s
 // ---- Moments ------------------------------------------------------------------------------------
 
 void Recording::State::go_to(std::size_t to_file, std::uint64_t offset) {
+  if (to_file != file) bytes[file].release();
   file = to_file;
   frame.reset();
+  has_key = false;
   schemas.begin_file();
   bytes[file].look_again();
-  if (offset != 0) load_schemas(offset);
+  if (offset != 0) load_schemas(0, offset);
   walk.emplace(bytes[file], offset);
 }
 
-void Recording::State::load_schemas(std::uint64_t before) {
+// Where schemas are is a claim of the file. Frames do not overlap.
+void Recording::State::load_schemas(std::uint64_t from, std::uint64_t before) {
+  std::uint64_t end = from;
   for (const std::uint64_t offset : files[file].index.schemas()) {
     if (offset >= before) return;
-    FrameWalk one(bytes[file], offset);
-    const auto found = one.next();
-    if (!found || found->offset != offset || found->kind != FrameKind::kSchema) continue;
+    if (offset < end) continue;
+    const auto found = FrameWalk(bytes[file], offset).here();
+    if (!found || found->kind != FrameKind::kSchema) continue;
+    end = found->end();
     if (auto taken = schemas.take(found->payload); !taken) note(offset, 0, taken.error().what);
   }
+}
+
+// Bytes of this file were read elsewhere, and a frame points to memory that has others now.
+void Recording::State::look_here_again() {
+  if (frame) walk->go_to(frame->offset);
+  frame.reset();
 }
 
 // When a key frame or tick is, before it is taken. False: it cannot be taken.
@@ -191,11 +219,18 @@ bool Recording::State::peek(const Frame& found) {
     times.read_first(in);
   } else {
     // Of a chunk whose beginning was lost or is behind us.
-    if (!ticks.is_whole()) return false;
+    if (!ticks.is_whole() || !has_key) return false;
     times.read_next(in);
   }
   next_time = times.time();
   return !in.failed();
+}
+
+// A gap or a mark, once.
+void Recording::State::pass(const Frame& found) {
+  if (!passed.emplace(file, found.offset).second) return;
+  if (const auto gap = parse_gap(found)) gaps.push_back(*gap);
+  if (auto mark = parse_mark(found)) marks.push_back(std::move(*mark));
 }
 
 // Whether the frame is one that has a moment.
@@ -207,10 +242,8 @@ bool Recording::State::take_frame(const Frame& found) {
       }
       return false;
     case FrameKind::kGap:
-      if (const auto gap = parse_gap(found)) gaps.push_back(*gap);
-      return false;
     case FrameKind::kMark:
-      if (auto mark = parse_mark(found)) marks.push_back(std::move(*mark));
+      pass(found);
       return false;
     case FrameKind::kKey:
     case FrameKind::kTick:
@@ -222,80 +255,144 @@ bool Recording::State::take_frame(const Frame& found) {
   return false;
 }
 
+void Recording::State::pass_damage(const FrameWalk::Skipped& skipped) {
+  const std::uint64_t end = skipped.offset + skipped.bytes;
+  // What a recorder was writing when it was killed, or is writing now, is no damage.
+  const bool is_tail = skipped.is_cut && end == bytes[file].size() && !files[file].is_ended;
+  if (!is_tail) note(skipped.offset, skipped.bytes, "bytes that are no frame");
+  ticks.lose();
+  if (end == bytes[file].size()) return;
+  // There may have been schemas among them, and the index knows where.
+  load_schemas(skipped.offset, end);
+  walk->go_to(end);
+}
+
 // Makes `frame` the next one that has a moment.
 bool Recording::State::find_next() {
   while (!frame) {
     const auto found = walk->next();
     if (const auto skipped = walk->take_skipped()) {
-      // What a recorder was writing when it was killed, or is writing now, is no damage.
-      const bool is_tail = skipped->offset + skipped->bytes == bytes[file].size() &&
-                           !files[file].is_ended;
-      if (!is_tail) note(skipped->offset, skipped->bytes, "bytes that are no frame");
-      ticks.lose();
+      pass_damage(*skipped);
+      continue;
     }
     if (found) {
       if (take_frame(*found)) frame = found;
       continue;
     }
     if (file + 1 >= files.size()) return false;
-    bytes[file].release();
     go_to(file + 1, 0);
   }
   return true;
 }
 
+// Shows the moment of `frame`. False: it cannot be taken, and the replay has parts of it.
+bool Recording::State::show_found() {
+  const Frame found = *std::exchange(frame, std::nullopt);
+  ByteReader payload(found.payload);
+  Result<void> taken;
+  is_mixed = true;
+  if (found.kind == FrameKind::kKey) {
+    static_cast<void>(payload.raw<Marker>());
+    taken = ticks.take_key(payload, schemas, files[file].head.recorder);
+  } else {
+    taken = ticks.take_tick(payload, schemas);
+  }
+  if (!taken) {
+    ticks.lose();
+    note(found.offset, 0, taken.error().what);
+    return false;
+  }
+  if (found.kind == FrameKind::kKey) shown.chunk = found.offset;
+  shown.file = file;
+  shown.frame = found.offset;
+  has_key = is_somewhere = true;
+  is_mixed = false;
+  replay.show(ticks.times().time());
+  return true;
+}
+
 bool Recording::State::show_next() {
   while (find_next()) {
-    const Frame taken_frame = *std::exchange(frame, std::nullopt);
-    ByteReader payload(taken_frame.payload);
-    Result<void> taken;
-    if (taken_frame.kind == FrameKind::kKey) {
-      static_cast<void>(payload.raw<Marker>());
-      taken = ticks.take_key(payload, schemas, files[file].head.recorder);
-    } else {
-      taken = ticks.take_tick(payload, schemas);
-    }
-    if (taken) {
-      replay.show(ticks.times().time());
-      is_somewhere = true;
-      return true;
-    }
-    ticks.lose();
-    note(taken_frame.offset, 0, taken.error().what);
+    if (show_found()) return true;
   }
+  restore();
   return false;
+}
+
+// Shows again what was shown before a moment that could not be taken.
+void Recording::State::restore() {
+  if (!is_mixed || !is_somewhere) return;
+  const SeekPlace place = shown;
+  is_somewhere = false;
+  go_to(place.file, place.chunk);
+  ticks.lose();
+  while (find_next() && file == place.file && frame->offset <= place.frame) {
+    const bool is_there = frame->offset == place.frame;
+    if (!show_found() || is_there) break;
+  }
+  is_somewhere = is_somewhere && !is_mixed;
 }
 
 bool Recording::next() { return state_->show_next(); }
 
 // ---- Seeking ------------------------------------------------------------------------------------
 
-// To the last chunk that begins at or before the moment.
-bool Recording::State::go_to_chunk(std::uint64_t realtime_ns) {
-  std::optional<std::pair<std::size_t, std::uint64_t>> place;
-  for (std::size_t index = 0; index < files.size(); ++index) {
-    for (const Chunk& chunk : files[index].index.chunks()) {
-      if (chunk.first.realtime_ns <= realtime_ns) place = {index, chunk.offset};
-    }
-  }
-  if (!place) return false;
-  go_to(place->first, place->second);
-  ticks.lose();
-  return true;
-}
-
-bool Recording::seek(std::uint64_t realtime_ns) {
-  State& state = *state_;
-  const auto is_before = [&](const Timestamp& time) { return time.realtime_ns <= realtime_ns; };
-  // Near and ahead: going on costs less than beginning a chunk anew.
-  constexpr std::uint64_t kNear = 60'000'000'000;
-  const bool is_near = state.is_somewhere && is_before(time()) &&
-                       realtime_ns - time().realtime_ns < kNear;
-  if (!is_near && !state.go_to_chunk(realtime_ns)) return false;
-  bool any = is_near;
-  while (state.find_next() && is_before(state.next_time)) any |= state.show_next();
+// Shows what follows in a chunk up to the moment. Whether it has shown any.
+bool Recording::State::go_on_until(std::uint64_t realtime_ns) {
+  bool any = false;
+  const auto is_wanted = [&] {
+    const std::uint64_t next = next_time.realtime_ns;
+    return next <= realtime_ns && (!any || next >= replay.time().realtime_ns);
+  };
+  while (find_next() && is_wanted()) any |= show_found();
   return any;
 }
+
+// Whether a moment at or before that one is shown afterwards.
+bool Recording::State::show_until(const SeekPlace& place, std::uint64_t realtime_ns) {
+  go_to(place.file, place.chunk);
+  ticks.lose();
+  const auto key = walk->here();
+  if (!key || key->kind != FrameKind::kKey) {
+    note(place.chunk, 0, "no chunk begins where the index says");
+    return false;
+  }
+  if (place.frame == SeekPlace::kAnyFrame) return go_on_until(realtime_ns);
+  bool any = false;
+  while (find_next() && file == place.file && frame->offset <= place.frame) any = show_found();
+  return any && replay.time().realtime_ns <= realtime_ns;
+}
+
+bool Recording::State::seek(std::uint64_t realtime_ns) {
+  // Near and ahead: going on costs less than beginning a chunk anew.
+  constexpr std::uint64_t kNear = 60'000'000'000;
+  const std::uint64_t now = replay.time().realtime_ns;
+  const bool is_near = is_somewhere && !is_mixed && order.is_even() && now <= realtime_ns &&
+                       realtime_ns - now < kNear;
+  if (is_near) {
+    static_cast<void>(go_on_until(realtime_ns));
+    restore();
+    return is_somewhere;
+  }
+  const SeekPlace before = shown;
+  const bool was_somewhere = is_somewhere;
+  const auto places = order.before(realtime_ns, files, bytes);
+  look_here_again();
+  for (const SeekPlace& place : places) {
+    is_somewhere = false;
+    if (!show_until(place, realtime_ns)) continue;
+    restore();
+    return true;
+  }
+  is_mixed = is_mixed || !places.empty();
+  is_somewhere = was_somewhere;
+  shown = before;
+  restore();
+  if (!was_somewhere) go_to(0, 0);
+  return false;
+}
+
+bool Recording::seek(std::uint64_t realtime_ns) { return state_->seek(realtime_ns); }
 
 bool Recording::has_all_of(const Query& query) const {
   if (state_->files[state_->file].head.rates.size() <= 1) return true;
@@ -318,17 +415,26 @@ std::span<const Gap> Recording::gaps() const noexcept { return state_->gaps; }
 std::span<const Mark> Recording::marks() const noexcept { return state_->marks; }
 
 Timestamp Recording::first() const noexcept {
+  Timestamp first;
+  bool any = false;
   for (const RecordingFile& file : state_->files) {
-    if (!file.index.chunks().empty()) return file.index.chunks().front().first;
+    for (const Chunk& chunk : file.index.chunks()) {
+      for (const Timestamp& time : {chunk.first, chunk.last}) {
+        if (!any || time.realtime_ns < first.realtime_ns) first = time;
+        any = true;
+      }
+    }
   }
-  return {};
+  return first;
 }
 
 Timestamp Recording::last() const noexcept {
   Timestamp last;
   for (const RecordingFile& file : state_->files) {
     for (const Chunk& chunk : file.index.chunks()) {
-      if (chunk.last.realtime_ns >= last.realtime_ns) last = chunk.last;
+      for (const Timestamp& time : {chunk.first, chunk.last}) {
+        if (time.realtime_ns >= last.realtime_ns) last = time;
+      }
     }
   }
   return last;

@@ -32,6 +32,16 @@ class TickTimes {
     step_ = step;
   }
 
+  // Whether a tick at this time would be before the last one on the wall clock, or the clocks went
+  // apart: one was set, or the machine slept.
+  [[nodiscard]] bool jumps_at(Timestamp time) const noexcept {
+    constexpr std::int64_t kTogetherNs = 100'000'000;
+    const std::uint64_t step = time.monotonic_ns - time_.monotonic_ns;
+    const std::uint64_t wall_step = time.realtime_ns - time_.realtime_ns;
+    const auto apart = static_cast<std::int64_t>(wall_step - step);
+    return time.realtime_ns < time_.realtime_ns || apart > kTogetherNs || apart < -kTogetherNs;
+  }
+
   void read_first(ByteReader& in) noexcept {
     time_.monotonic_ns = in.number();
     time_.realtime_ns = in.number();

@@ -52,6 +52,11 @@ std::uint64_t due_of(const TickInput& input) noexcept {
   return due;
 }
 
+bool all_are_due(const TickInput& input) noexcept {
+  return std::all_of(input.rates.begin(), input.rates.end(),
+                     [](const RateInput& rate) { return rate.sample != nullptr; });
+}
+
 }  // namespace
 
 struct TickWriter::State {
@@ -118,11 +123,14 @@ void TickWriter::State::take_directory(const TickInput& input, SchemaNumbers& sc
   versions_written = versions_now;
 }
 
-void TickWriter::State::append(const TickInput& input, SchemaNumbers& schemas,
-                                 std::string& out) {
+void TickWriter::State::append(const TickInput& input, SchemaNumbers& schemas, std::string& out) {
   section.clear();
   schema_frames.clear();
-  is_chunk_due = wants_everything();
+  // Within a chunk times rise, as a reader that looks for one expects. Where not all rates are due,
+  // the tick that jumped ends its chunk.
+  const bool jumps = chunk_ticks != 0 && times.jumps_at(input.time);
+  is_chunk_due = wants_everything() || (jumps && all_are_due(input));
+  const bool chunk_ends = jumps && !is_chunk_due;
   const bool continues = has_directory;
   take_directory(input, schemas);
   std::string everything;
@@ -154,7 +162,7 @@ void TickWriter::State::append(const TickInput& input, SchemaNumbers& schemas,
   if (!is_chunk_due) chunk_bytes += out.size() - begin;
   ticks = continues ? ticks + 1 : 1;
   ++chunk_ticks;
-  is_chunk_due = false;
+  is_chunk_due = chunk_ends;
 }
 
 void TickWriter::State::forget_rows() {
