@@ -22,6 +22,7 @@ static_assert(sizeof(Lengths) + 1 == kFrameHead);
 // Bytes of a file may lie in many frames that claim each other's bytes, and each claim costs a CRC.
 // A file that was damaged has few of them.
 constexpr std::uint64_t kRefusedFactor = 8;
+constexpr std::uint64_t kStep = 64 << 10U;  // that is searched at a time
 
 // Of the kind and the payload behind it.
 std::uint32_t crc_of(const std::byte* kind, std::size_t payload) noexcept {
@@ -71,7 +72,6 @@ std::optional<Frame> FrameWalk::here() {
 bool FrameWalk::is_schema_at(std::uint64_t offset, std::uint64_t end) {
   const auto head = file_->at(offset, kFrameHead);
   if (head.size() < kFrameHead) return false;
-  if (static_cast<FrameKind>(head[sizeof(Lengths)]) != FrameKind::kSchema) return false;
   Lengths lengths{};
   std::memcpy(&lengths, head.data(), sizeof lengths);
   if (lengths.payload > end - offset - kFrameHead) return false;
@@ -82,8 +82,16 @@ bool FrameWalk::is_schema_at(std::uint64_t offset, std::uint64_t end) {
 }
 
 std::uint64_t FrameWalk::next_schema(std::uint64_t from, std::uint64_t end) {
-  for (; from + kFrameHead < end && may_go_on(); ++from) {
-    if (is_schema_at(from, end)) return from;
+  std::uint64_t kind = from + sizeof(Lengths);
+  while (kind < end && may_go_on()) {
+    const auto bytes = file_->at(kind, static_cast<std::size_t>(std::min(end - kind, kStep)));
+    if (bytes.empty()) break;
+    const auto found = std::find(bytes.begin(), bytes.end(), std::byte{'S'});
+    const bool is_found = found != bytes.end();
+    kind += static_cast<std::uint64_t>(found - bytes.begin());
+    if (!is_found) continue;
+    if (is_schema_at(kind - sizeof(Lengths), end)) return kind - sizeof(Lengths);
+    ++kind;
   }
   return end;
 }
@@ -93,19 +101,16 @@ bool FrameWalk::may_go_on() const noexcept { return refused_ / kRefusedFactor <=
 
 bool FrameWalk::go_on_behind_damage() {
   constexpr std::size_t kCommon = kKeyMarker.size() - 1;
-  constexpr std::size_t kStep = 64 << 10U;
   const std::uint64_t from = offset_;
   // The frame that failed may be one with a marker, so the search begins behind its own.
   std::uint64_t next = file_->size();
   for (std::uint64_t at = from + kFrameHead + 1; may_go_on() && at < file_->size(); at += kStep) {
-    const auto bytes = file_->at(at, kStep + kCommon - 1);
+    const auto bytes = file_->at(at, static_cast<std::size_t>(kStep) + kCommon - 1);
     if (bytes.empty()) break;
-    const auto* const begin = reinterpret_cast<const char*>(bytes.data());
-    const char* const end = begin + bytes.size();
-    const char* const found =
-        std::search(begin, end, kKeyMarker.begin(), kKeyMarker.begin() + kCommon);
-    if (found == end) continue;
-    next = at + static_cast<std::uint64_t>(found - begin) - kFrameHead;
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::size_t found = text.find(std::string_view(kKeyMarker.data(), kCommon));
+    if (found == std::string_view::npos) continue;
+    next = at + found - kFrameHead;
     break;
   }
   const bool is_cut = is_cut_;
