@@ -62,7 +62,7 @@ void ReadSchemas::begin_file() {
 }
 
 Result<void> TickReader::take_key(ByteReader payload, const ReadSchemas& schemas,
-                                    const Guid& recorder) {
+                                  const Guid& recorder) {
   const bool was_whole = std::exchange(is_whole_, false);
   times_.read_first(payload);
   due_ = payload.number();
@@ -172,7 +172,7 @@ Result<void> TickReader::read_set(ByteReader& section, const ReadSchemas& schema
   if (section.failed()) return corrupt("a set does not hold together");
   if (const auto known = sets_.find(index); known != sets_.end()) {
     replay_->change_set(known->second.number, facts.state, facts.flags);
-    known->second.rate = rate;
+    known->second.rate = rates_[known->second.key] = rate;
     return {};
   }
   const auto of = providers_.find(provider);
@@ -183,11 +183,11 @@ Result<void> TickReader::read_set(ByteReader& section, const ReadSchemas& schema
   set.rate = rate;
   if (set.schema == nullptr) return corrupt("the schema of a set is missing or damaged");
   facts.set = set.schema->set;
-  set.registration = facts.registration;
-  set.generation = facts.generation;
+  set.key = {of->second.segment, 0, facts.generation, set.schema->set->guid};
   auto number = replay_->add_set(of->second.number, std::move(facts), position);
   if (!number) return tl::make_unexpected(std::move(number.error()));
   set.number = *number;
+  rates_[set.key] = set.rate;
   sets_.emplace(index, std::move(set));
   return {};
 }
@@ -199,17 +199,18 @@ Result<void> TickReader::read_answered(ByteReader& section, const ReadSchemas& s
   set.schema = schemas.find(section.number());
   const std::uint64_t serial = section.number();
   set.rate = section.number_below(kRatesMax);
-  const bool is_sound = !section.failed() && of != sets_.end() && set.schema != nullptr &&
-                        !sets_.contains(index);
+  const bool is_sound =
+      !section.failed() && of != sets_.end() && set.schema != nullptr && !sets_.contains(index);
   if (!is_sound) return corrupt("rows that were answered belong to no set");
   set.provider = of->second.provider;
   set.answers_for = of->first;
-  set.registration = of->second.registration;
-  set.generation = of->second.generation;
-  set.serial = serial;
+  set.key = of->second.key;
+  set.key.serial = serial;
+  set.key.guid = set.schema->set->guid;
   auto number = replay_->add_answered(of->second.number, set.schema->set, serial);
   if (!number) return tl::make_unexpected(std::move(number.error()));
   set.number = *number;
+  rates_[set.key] = set.rate;
   sets_.emplace(index, std::move(set));
   return {};
 }
@@ -227,7 +228,8 @@ Result<void> TickReader::read_rows(ByteReader& section) {
     for (; row != set.rows.end() && row->slot < slot; ++row, ++kept) {
       if (kept != row) *kept = std::move(*row);
     }
-    if (row == set.rows.end() || row->slot != slot) return corrupt("a row ended that was not there");
+    if (row == set.rows.end() || row->slot != slot)
+      return corrupt("a row ended that was not there");
     replay_->end_instance(set.number, (row++)->number);
   }
   if (kept != row) set.rows.erase(std::move(row, set.rows.end(), kept), set.rows.end());
@@ -271,36 +273,40 @@ Result<void> TickReader::begin_row(ByteReader& section, Set& set, std::uint64_t 
 
 std::uint64_t TickReader::rate_of(const ProviderView& provider,
                                   const RegisteredSet& registered) const noexcept {
-  const std::uint64_t serial = provider.segment_id[1];
-  const auto found =
-      std::find_if(sets_.begin(), sets_.end(), [&](const auto& entry) {
-        const Set& set = entry.second;
-        return set.serial == serial && set.generation == registered.generation &&
-               (serial != 0 || set.registration == registered.registration) &&
-               providers_.at(set.provider).segment == provider.segment_id[0];
-      });
-  return found == sets_.end() ? kNoRate : found->second.rate;
+  const auto found = rates_.find({provider.segment_id[0], provider.segment_id[1],
+                                  registered.generation, registered.set->guid});
+  return found == rates_.end() ? kNoRate : found->second;
+}
+
+template <typename IsDropped>
+void TickReader::forget_sets(IsDropped is_dropped) {
+  std::erase_if(sets_, [&](const auto& set) {
+    if (!is_dropped(set)) return false;
+    rates_.erase(set.second.key);
+    return true;
+  });
 }
 
 void TickReader::drop_set(std::uint64_t index) {
   const auto found = sets_.find(index);
   if (found == sets_.end()) return;
-  // With a set go the rows that were answered for it.
   replay_->remove_set(found->second.number);
-  sets_.erase(found);
-  std::erase_if(sets_, [index](const auto& set) { return set.second.answers_for == index; });
+  // With a set go the rows that were answered for it.
+  forget_sets(
+      [index](const auto& set) { return set.first == index || set.second.answers_for == index; });
 }
 
 void TickReader::drop_provider(std::uint64_t index) {
   const auto found = providers_.find(index);
   if (found == providers_.end()) return;
-  std::erase_if(sets_, [index](const auto& set) { return set.second.provider == index; });
+  forget_sets([index](const auto& set) { return set.second.provider == index; });
   replay_->remove_provider(found->second.number);
   providers_.erase(found);
 }
 
 void TickReader::drop_everything() {
   sets_.clear();
+  rates_.clear();
   for (const auto& [index, provider] : providers_) replay_->remove_provider(provider.number);
   providers_.clear();
 }

@@ -73,6 +73,12 @@ class TickReader {
     RowConsistency consistency = RowConsistency::kBlock;
     RowHistory history;
   };
+  // What the catalog knows a set by. Its registration is a number that the replay gives.
+  struct CatalogKey {
+    std::uint64_t segment = 0, serial = 0, generation = 0;
+    Guid guid;
+    friend auto operator<=>(const CatalogKey&, const CatalogKey&) = default;
+  };
   struct Set {
     ReplaySetId number{};
     std::uint64_t provider = 0;  // index
@@ -80,8 +86,7 @@ class TickReader {
     std::shared_ptr<const ReadSchema> schema;
     std::uint64_t rate = kNoRate;
     std::vector<Row> rows;  // in the order of their slots
-    // What the catalog knows it by.
-    std::uint64_t registration = 0, generation = 0, serial = 0;
+    CatalogKey key;
   };
   struct Provider {
     ReplayProviderId number{};
@@ -98,6 +103,8 @@ class TickReader {
   Result<void> begin_rows(ByteReader& section, Set& set);
   Result<void> begin_row(ByteReader& section, Set& set, std::uint64_t slot);
   void drop_provider(std::uint64_t index);
+  template <typename IsDropped>
+  void forget_sets(IsDropped is_dropped);
   void drop_set(std::uint64_t index);
   void drop_everything();
   void forget_rows() noexcept;
@@ -107,6 +114,7 @@ class TickReader {
   Replay* replay_;
   std::map<std::uint64_t, Provider> providers_;  // by index
   std::map<std::uint64_t, Set> sets_;
+  std::map<CatalogKey, std::uint64_t> rates_;  // of the sets
   RowDecoder decoder_;
   TickTimes times_;
   std::uint64_t due_ = 0;
