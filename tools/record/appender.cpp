@@ -8,7 +8,9 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -23,6 +25,7 @@ using recording::FrameKind;
 constexpr std::uint64_t kFilesOfRing = 32;
 constexpr std::uint64_t kFileBytesLeast = std::uint64_t{64} << 10U;
 constexpr std::uint64_t kFileBytesMost = std::uint64_t{16} << 20U;
+constexpr auto kFileAgeLeast = std::chrono::seconds(1);
 constexpr auto kSyncPeriod = std::chrono::milliseconds(900);
 
 std::uint64_t file_bytes_of(const AppenderOptions& options) noexcept {
@@ -43,36 +46,40 @@ class Appender::State {
 
   Result<void> start();
   [[nodiscard]] bool begins_anew();
-  [[nodiscard]] bool append(std::string_view frames);
-  [[nodiscard]] std::uint64_t take_lost();
+  [[nodiscard]] bool append(std::string_view frames, const Losses& missing);
+  [[nodiscard]] Losses take_lost();
   [[nodiscard]] AppenderCounts counts();
   Result<void> finish();
 
  private:
   struct Piece {
     std::string frames;
+    Losses missing;
     bool stands_alone = false;
     bool begins_file = false;
   };
 
   void write_pieces();
   [[nodiscard]] std::optional<Error> write_piece(const Piece& piece);
+  [[nodiscard]] std::optional<Error> try_to_write(const Piece& piece);
   void sync_files();
-  void lose(Error error);
+  void lose(Error error, const Losses& missing);
+  [[nodiscard]] bool is_file_full() const;
 
   AppenderOptions options_;
-  RingFiles files_;  // of the writer thread, and of finish() when that has ended
+  RingFiles files_;              // of the writer thread, and of finish() when that has ended
   bool is_behind_loss_ = false;  // of the writer thread
   std::uint64_t file_bytes_ = file_bytes_of(options_);
 
   std::mutex mutex_;
   std::condition_variable work_, stop_syncing_;
   std::deque<Piece> queue_;
-  std::uint64_t queued_ = 0;     // bytes
-  std::uint64_t in_file_ = 0;    // bytes that were handed over for the present file
-  bool is_broken_ = true;        // the next piece has to stand alone
-  bool stands_alone_ = false;    // it does: begins_anew() was asked
-  std::uint64_t lost_ = 0;       // since take_lost()
+  std::uint64_t queued_ = 0;   // bytes
+  std::uint64_t in_file_ = 0;  // bytes that were handed over for the present file
+  bool is_broken_ = true;      // the next piece has to stand alone
+  bool stands_alone_ = false;  // it does: begins_anew() was asked
+  std::chrono::steady_clock::time_point file_begun_ = std::chrono::steady_clock::now();
+  Losses lost_;  // since take_lost()
   bool is_ending_ = false;
   bool is_finished_ = false;
   AppenderCounts counts_;
@@ -84,39 +91,63 @@ Result<void> Appender::State::start() {
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  writer_ = std::thread([this] { write_pieces(); });
-  syncer_ = std::thread([this] { sync_files(); });
+  Result<void> started;
+  try {
+    writer_ = std::thread([this] { write_pieces(); });
+    syncer_ = std::thread([this] { sync_files(); });
+  } catch (const std::system_error& error) {
+    started = fail(ErrorCode::kSystem, "cannot start a thread for " + options_.path,
+                   "a larger ulimit -u", error.code().value());
+  }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return {};
+  return started;
 }
 
 bool Appender::State::begins_anew() {
   const std::lock_guard lock(mutex_);
-  if (stands_alone_ || (!is_broken_ && in_file_ < file_bytes_)) return false;
+  if (stands_alone_ || (!is_broken_ && !is_file_full())) return false;
   stands_alone_ = true;
   return true;
 }
 
-bool Appender::State::append(std::string_view frames) {
+// With `mutex_` held. A file of a ring covers a part of its time, too.
+bool Appender::State::is_file_full() const {
+  if (in_file_ >= file_bytes_) return true;
+  if (!options_.is_ring || options_.age_max_ns == 0) return false;
+  const auto part = std::max<std::chrono::nanoseconds>(
+      kFileAgeLeast, std::chrono::nanoseconds(options_.age_max_ns / kFilesOfRing));
+  return in_file_ != 0 && std::chrono::steady_clock::now() - file_begun_ >= part;
+}
+
+bool Appender::State::append(std::string_view frames, const Losses& missing) {
   const std::lock_guard lock(mutex_);
-  if (queued_ + frames.size() > options_.queue_max) {
+  if (is_finished_ || queued_ + frames.size() > options_.queue_max) {
     lose(Error{ErrorCode::kNoSpace, 0, "the disk does not keep up",
-               "a longer -i, or another file system"});
+               "a longer -i, or another file system"},
+         missing);
     return false;
   }
-  Piece piece{std::string(frames), stands_alone_, stands_alone_ && in_file_ >= file_bytes_};
-  if (piece.begins_file) in_file_ = 0;
+  try {
+    queue_.push_back(
+        {std::string(frames), missing, stands_alone_, stands_alone_ && is_file_full()});
+  } catch (const std::bad_alloc&) {
+    lose(out_of_memory(), missing);
+    return false;
+  }
+  if (queue_.back().begins_file) {
+    in_file_ = 0;
+    file_begun_ = std::chrono::steady_clock::now();
+  }
   if (stands_alone_) is_broken_ = stands_alone_ = false;
-  queue_.push_back(std::move(piece));
   queued_ += frames.size();
   in_file_ += frames.size();
   work_.notify_one();
   return true;
 }
 
-std::uint64_t Appender::State::take_lost() {
+Losses Appender::State::take_lost() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(lost_, 0);
+  return std::exchange(lost_, {});
 }
 
 AppenderCounts Appender::State::counts() {
@@ -125,9 +156,12 @@ AppenderCounts Appender::State::counts() {
 }
 
 // With `mutex_` held. What follows would refer to what is missing.
-void Appender::State::lose(Error error) {
+void Appender::State::lose(Error error, const Losses& missing) {
   ++counts_.lost;
-  ++lost_;
+  counts_.ticks_lost += missing.lost - missing.lost_before;
+  if (!lost_.any()) lost_.from = missing.from;
+  lost_.late += missing.late;
+  lost_.lost += missing.lost;
   counts_.last_error = std::move(error);
   is_broken_ = true;
   stands_alone_ = false;
@@ -137,12 +171,23 @@ void Appender::State::lose(Error error) {
 std::optional<Error> Appender::State::write_piece(const Piece& piece) {
   if (is_behind_loss_ && !piece.stands_alone) return counts().last_error;
   is_behind_loss_ = true;
-  if (piece.begins_file) {
+  const bool begins_file =
+      piece.begins_file || !files_.has_file() ||
+      (piece.stands_alone && options_.is_ring && !files_.may_hold(piece.frames.size()));
+  if (begins_file) {
     if (auto begun = files_.begin_file(); !begun) return begun.error();
   }
   if (auto written = files_.write(piece.frames); !written) return written.error();
   is_behind_loss_ = false;
   return std::nullopt;
+}
+
+std::optional<Error> Appender::State::try_to_write(const Piece& piece) {
+  try {
+    return write_piece(piece);
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  }
 }
 
 void Appender::State::write_pieces() {
@@ -155,9 +200,9 @@ void Appender::State::write_pieces() {
       piece = std::move(queue_.front());
       queue_.pop_front();
     }
-    auto error = write_piece(piece);
+    auto error = try_to_write(piece);
     const std::lock_guard lock(mutex_);
-    if (error) lose(std::move(*error));
+    if (error) lose(std::move(*error), piece.missing);
     queued_ -= piece.frames.size();
     counts_.bytes = files_.bytes_written();
     counts_.files = files_.files_begun();
@@ -184,15 +229,17 @@ Result<void> Appender::State::finish() {
     work_.notify_one();
     stop_syncing_.notify_one();
   }
-  writer_.join();
-  syncer_.join();
-  return files_.end_file();
+  for (std::thread* const one : {&writer_, &syncer_}) {
+    if (one->joinable()) one->join();
+  }
+  auto ended = files_.end_file();
+  files_.sync();
+  return ended;
 }
 
 Result<Appender> Appender::create(AppenderOptions options, recording::Head head) {
-  auto files = RingFiles::open({options.path, options.is_ring, options.bytes_max,
-                                options.age_max_ns},
-                               std::move(head));
+  auto files = RingFiles::open(
+      {options.path, options.is_ring, options.bytes_max, options.age_max_ns}, std::move(head));
   if (!files) return tl::make_unexpected(std::move(files.error()));
   auto state = std::make_unique<State>(std::move(options), std::move(*files));
   if (auto started = state->start(); !started) {
@@ -207,8 +254,10 @@ Appender& Appender::operator=(Appender&&) noexcept = default;
 Appender::~Appender() = default;
 
 bool Appender::begins_anew() { return state_->begins_anew(); }
-std::uint64_t Appender::take_lost() { return state_->take_lost(); }
-bool Appender::append(std::string_view frames) { return state_->append(frames); }
+Losses Appender::take_lost() { return state_->take_lost(); }
+bool Appender::append(std::string_view frames, const Losses& missing) {
+  return state_->append(frames, missing);
+}
 AppenderCounts Appender::counts() const { return state_->counts(); }
 Result<void> Appender::finish() { return state_->finish(); }
 

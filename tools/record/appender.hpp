@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts frames into files: one file, or a ring, which is a directory of files of which the oldest are
-// removed. Two threads of its own write and sync, so that who samples never waits for a disk.
+// Puts frames into files: one file, or a ring, which is a directory of files of which the oldest
+// are removed. Two threads of its own write and sync, so that who samples never waits for a disk.
 //
 //   sampling thread     append() --> queue (bounded) --> writer thread: write(2), evict, new files
 //                                                        syncer thread: fdatasync(2), once a second
@@ -29,19 +29,30 @@
 namespace meterbank::record {
 
 struct AppenderOptions {
-  std::string path;             // a file that does not exist, or a directory
-  bool is_ring = false;         // `path` is a directory; it is made if it does not exist
-  std::uint64_t bytes_max = 0;  // of a ring, all files together; 0: no limit
-  std::uint64_t age_max_ns = 0; // of a ring: files whose last tick is older go; 0: no limit
+  std::string path;              // a file that does not exist, or a directory
+  bool is_ring = false;          // `path` is a directory; it is made if it does not exist
+  std::uint64_t bytes_max = 0;   // of a ring, all files together; 0: no limit
+  std::uint64_t age_max_ns = 0;  // of a ring: files whose last tick is older go; 0: no limit
   std::uint64_t queue_max = std::uint64_t{64} << 20U;  // of bytes that wait for the disk
 };
 
 struct AppenderCounts {
-  std::uint64_t bytes = 0;    // that were written
-  std::uint64_t files = 0;    // that were begun
-  std::uint64_t evicted = 0;  // files that were removed
-  std::uint64_t lost = 0;     // appends whose bytes could not be kept
-  Error last_error;           // why; empty: nothing was lost
+  std::uint64_t bytes = 0;       // that were written
+  std::uint64_t files = 0;       // that were begun
+  std::uint64_t evicted = 0;     // files that were removed
+  std::uint64_t lost = 0;        // appends whose bytes could not be kept
+  std::uint64_t ticks_lost = 0;  // of these
+  Error last_error;              // why; empty: nothing was lost
+};
+
+// Ticks that are missing in a recording, and since when.
+struct Losses {
+  std::uint64_t late = 0;         // were not taken
+  std::uint64_t lost = 0;         // were taken and could not be kept
+  std::uint64_t lost_before = 0;  // of these: were lost with other frames
+  Timestamp from = {};            // the last tick before them
+
+  [[nodiscard]] bool any() const noexcept { return late != 0 || lost != 0; }
 };
 
 class Appender {
@@ -56,10 +67,11 @@ class Appender {
   // True: what is appended next stands alone, because a file begins or something was lost. So all
   // streams have to begin a chunk and all schemas have to be written. Said once.
   [[nodiscard]] bool begins_anew();
-  // Whole frames. False: they were dropped, because the disk does not keep up.
-  [[nodiscard]] bool append(std::string_view frames);
-  // How many appends were lost since this was asked last.
-  [[nodiscard]] std::uint64_t take_lost();
+  // Whole frames. False: they were dropped, because the disk does not keep up. `missing` is what is
+  // missing if they are lost: their own tick, and those that their gaps name.
+  [[nodiscard]] bool append(std::string_view frames, const Losses& missing = {});
+  // What is missing because of appends that were lost since this was asked last.
+  [[nodiscard]] Losses take_lost();
   [[nodiscard]] AppenderCounts counts() const;
 
   // Writes what waits and ends the file with its index.

@@ -88,6 +88,7 @@ class Recorder::State {
   Timestamp last_tick_, this_tick_;
   std::uint64_t window_ns_ = 0;
   std::uint64_t late_ = 0;  // ticks that were missed since the last one was written
+  Losses missing_;          // that the next tick names
   std::vector<recording::RateInput> inputs_;
   std::string bytes_;
 };
@@ -151,17 +152,16 @@ void Recorder::State::collect() {
 
 void Recorder::State::note_losses() {
   const auto gap = [this](GapReason reason, std::uint64_t ticks) {
-    recording::append_gap({reason, ticks, last_tick_, this_tick_}, bytes_);
+    if (ticks != 0) recording::append_gap({reason, ticks, missing_.from, this_tick_}, bytes_);
   };
-  if (late_ != 0) {
-    counts_.missed += late_;
-    gap(GapReason::kLate, std::exchange(late_, 0));
-  }
-  if (const std::uint64_t lost = appender_.take_lost(); lost != 0) {
-    counts_.lost += lost;
-    const bool is_full = appender_.counts().last_error.code == ErrorCode::kNoSpace;
-    gap(is_full ? GapReason::kNoSpace : GapReason::kWrite, lost);
-  }
+  const Losses lost = appender_.take_lost();
+  if (!missing_.any()) missing_.from = lost.any() ? lost.from : last_tick_;
+  counts_.missed += late_;
+  missing_.late += lost.late + std::exchange(late_, 0);
+  missing_.lost += lost.lost;
+  const bool is_full = appender_.counts().last_error.code == ErrorCode::kNoSpace;
+  gap(GapReason::kLate, missing_.late);
+  gap(is_full ? GapReason::kNoSpace : GapReason::kWrite, missing_.lost);
 }
 
 void Recorder::State::write() {
@@ -172,8 +172,10 @@ void Recorder::State::write() {
   bytes_.clear();
   note_losses();
   writer_.tick({catalog_, inputs_, this_tick_, window_ns_}, schemas_, bytes_);
-  // What appender_ could not take, it counts.
-  static_cast<void>(appender_.append(bytes_));
+  // What appender_ could not take, it counts; and the gaps that are lost with a tick are named
+  // again.
+  missing_.lost_before = missing_.lost++;
+  static_cast<void>(appender_.append(bytes_, std::exchange(missing_, {})));
   last_tick_ = this_tick_;
   ++counts_.ticks;
   counts_.values += writer_.values();
@@ -194,6 +196,9 @@ void Recorder::State::tick(bool everything) {
     write();
   } catch (const std::bad_alloc&) {
     ++late_;
+    // Schemas may have got numbers, and were not written.
+    writer_.begin_chunk();
+    schemas_ = {};
   }
 }
 
@@ -232,7 +237,11 @@ void Recorder::tick_everything() { state_->tick(true); }
 void Recorder::mark(std::string text) { state_->mark(std::move(text)); }
 const Catalog& Recorder::catalog() const noexcept { return state_->catalog_; }
 const Query& Recorder::query(std::size_t rate) const noexcept { return state_->rates_[rate].query; }
-RecorderCounts Recorder::counts() const noexcept { return state_->counts_; }
+RecorderCounts Recorder::counts() const {
+  RecorderCounts counts = state_->counts_;
+  counts.lost = state_->appender_.counts().ticks_lost;
+  return counts;
+}
 AppenderCounts Recorder::file_counts() const { return state_->appender_.counts(); }
 Result<void> Recorder::finish() { return state_->appender_.finish(); }
 

@@ -72,7 +72,7 @@ class Recorder {
 
   [[nodiscard]] const Catalog& catalog() const noexcept;
   [[nodiscard]] const Query& query(std::size_t rate) const noexcept;
-  [[nodiscard]] RecorderCounts counts() const noexcept;
+  [[nodiscard]] RecorderCounts counts() const;
   [[nodiscard]] AppenderCounts file_counts() const;
   // Ends the recording in order.
   Result<void> finish();

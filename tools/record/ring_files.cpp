@@ -32,6 +32,8 @@ tl::unexpected<Error> refused(const std::string& what, const std::string& path, 
   } else if (error == ENOENT) {
     code = ErrorCode::kNotFound;
     remedy = "mkdir of the directory above";
+  } else if (error == ENOTDIR) {
+    remedy = "another -o: part of this path is a file";
   } else if (error == EEXIST) {
     code = ErrorCode::kExists;
     remedy = "another -o, or remove the file";
@@ -46,6 +48,9 @@ std::optional<std::uint64_t> sequence_of(std::string_view name) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
   if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  // Of another maker: the numbers behind it would have no end.
+  constexpr std::uint64_t kNumbersMax = 1'000'000'000'000;
+  if (number >= kNumbersMax) return std::nullopt;
   return number;
 }
 
@@ -103,12 +108,15 @@ Result<void> RingFiles::list_files() {
   while (const dirent* const entry = ::readdir(directory)) {
     const auto sequence = sequence_of(entry->d_name);
     struct stat facts {};
-    if (!sequence || ::fstatat(lock_.get(), entry->d_name, &facts, 0) != 0) continue;
+    if (!sequence || ::fstatat(lock_.get(), entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0)
+      continue;
+    head_.sequence = std::max(head_.sequence, *sequence);
+    if (!S_ISREG(facts.st_mode)) continue;
     old_.push_back({fmt::format("{}/{}", limits_.path, entry->d_name),
                     static_cast<std::uint64_t>(facts.st_size),
-                    static_cast<std::uint64_t>(facts.st_mtim.tv_sec) * 1'000'000'000U});
+                    static_cast<std::uint64_t>(facts.st_mtim.tv_sec) * 1'000'000'000U +
+                        static_cast<std::uint64_t>(facts.st_mtim.tv_nsec)});
     old_bytes_ += old_.back().bytes;
-    head_.sequence = std::max(head_.sequence, *sequence);
   }
   ::closedir(directory);
   std::sort(old_.begin(), old_.end(),
@@ -123,23 +131,30 @@ std::string RingFiles::path_of(std::uint64_t sequence) const {
 
 bool RingFiles::evict_oldest() {
   if (old_.empty()) return false;
-  ::unlink(old_.front().path.c_str());
+  // A file that cannot be removed is not looked at again: the recording goes on beside it.
+  if (::unlink(old_.front().path.c_str()) == 0) ++files_evicted_;
   old_bytes_ -= old_.front().bytes;
   old_.pop_front();
-  ++files_evicted_;
   return true;
 }
 
-void RingFiles::make_room(std::uint64_t bytes) {
-  if (limits_.bytes_max != 0) {
-    while (old_bytes_ + file_size_ + bytes > limits_.bytes_max && evict_oldest()) {
-    }
+bool RingFiles::may_hold(std::uint64_t bytes) const noexcept {
+  return limits_.bytes_max == 0 || file_size_ + bytes <= limits_.bytes_max;
+}
+
+bool RingFiles::make_room(std::uint64_t bytes) {
+  if (limits_.age_max_ns != 0) {
+    const std::uint64_t now = now_ns();
+    const auto is_too_old = [&](const OldFile& file) {
+      return now > file.modified_ns && now - file.modified_ns > limits_.age_max_ns;
+    };
+    while (!old_.empty() && is_too_old(old_.front())) static_cast<void>(evict_oldest());
   }
-  if (limits_.age_max_ns == 0) return;
-  const std::uint64_t now = now_ns();
-  while (!old_.empty() && now > old_.front().modified_ns + limits_.age_max_ns) {
-    static_cast<void>(evict_oldest());
+  if (!may_hold(bytes)) return false;
+  while (limits_.bytes_max != 0 && old_bytes_ + file_size_ + bytes > limits_.bytes_max) {
+    if (!evict_oldest()) return false;
   }
+  return true;
 }
 
 Result<void> RingFiles::begin_file() {
@@ -148,6 +163,20 @@ Result<void> RingFiles::begin_file() {
   if (file_) {
     if (auto ended = end_file(); !ended) return ended;
   }
+  if (auto opened = open_next_file(); !opened) return opened;
+  head_.created = Timestamp::now();
+  std::string bytes;
+  append_head(head_, bytes);
+  auto written = write(bytes);
+  if (!written) {
+    // What follows would belong to no recording.
+    file_ = UniqueFd();
+    ::unlink(file_path_.c_str());
+  }
+  return written;
+}
+
+Result<void> RingFiles::open_next_file() {
   ++head_.sequence;
   file_path_ = path_of(head_.sequence);
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
@@ -156,31 +185,40 @@ Result<void> RingFiles::begin_file() {
     file_ = UniqueFd(::open(file_path_.c_str(), kFlags, kFileMode));
   }
   if (!file_) return refused("cannot make", file_path_, errno);
-  {
-    const std::lock_guard lock(synced_->mutex);
-    synced_->file = UniqueFd(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
-  }
+  sync_later();
   ++files_begun_;
   file_size_ = 0;
   index_ = {};
-  head_.created = Timestamp::now();
-  std::string bytes;
-  append_head(head_, bytes);
-  return write(bytes);
+  return {};
+}
+
+// Of the new file, and of the one before it, whose last bytes may not be on the disk.
+void RingFiles::sync_later() {
+  constexpr std::size_t kEndedMax = 16;
+  const std::lock_guard lock(synced_->mutex);
+  if (synced_->file && synced_->ended.size() < kEndedMax) {
+    synced_->ended.push_back(std::move(synced_->file));
+  }
+  synced_->file = UniqueFd(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
+  synced_->has_new_file = true;
 }
 
 Result<void> RingFiles::write(std::string_view frames) {
-  make_room(frames.size());
+  if (!make_room(frames.size())) {
+    return fail(ErrorCode::kNoSpace,
+                fmt::format("{} bytes do not fit into {}", frames.size(), limits_.path),
+                "a larger --size");
+  }
   auto written = write_all(frames);
   if (!written) return written;
+  const std::uint64_t begin = std::exchange(file_size_, file_size_ + frames.size());
+  bytes_written_ += frames.size();
   recording::MemoryBytes source(std::as_bytes(std::span(frames)));
   recording::FrameWalk walk(source);
   while (auto frame = walk.next()) {
-    frame->offset += file_size_;
+    frame->offset += begin;
     index_.take(*frame);
   }
-  file_size_ += frames.size();
-  bytes_written_ += frames.size();
   return {};
 }
 
@@ -207,7 +245,7 @@ Result<void> RingFiles::end_file() {
   std::string bytes;
   index_.append_to(bytes, file_size_);
   // A file without an index is read all the same.
-  if (auto written = write_all(bytes)) {
+  if (make_room(bytes.size()) && write_all(bytes)) {
     file_size_ += bytes.size();
     bytes_written_ += bytes.size();
   }
@@ -220,12 +258,17 @@ Result<void> RingFiles::end_file() {
 
 void RingFiles::sync() noexcept {
   UniqueFd file;
+  std::vector<UniqueFd> ended;
+  bool has_new_file = false;
   {
     const std::lock_guard lock(synced_->mutex);
-    if (!synced_->file) return;
-    file = UniqueFd(::fcntl(synced_->file.get(), F_DUPFD_CLOEXEC, 0));
+    if (synced_->file) file = UniqueFd(::fcntl(synced_->file.get(), F_DUPFD_CLOEXEC, 0));
+    ended.swap(synced_->ended);
+    has_new_file = std::exchange(synced_->has_new_file, false);
   }
+  for (const UniqueFd& one : ended) ::fdatasync(one.get());
   if (file) ::fdatasync(file.get());
+  if (has_new_file && lock_) ::fsync(lock_.get());
 }
 
 }  // namespace meterbank::record

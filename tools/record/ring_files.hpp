@@ -16,13 +16,13 @@
 
 #include <sys/stat.h>
 
-#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
@@ -41,8 +41,11 @@ class RingFiles {
  public:
   static Result<RingFiles> open(RingLimits limits, recording::Head head);
 
+  // Ends the present file of a ring, unless it has no ticks. On an error there is no file.
   Result<void> begin_file();
   [[nodiscard]] bool has_file() const noexcept { return static_cast<bool>(file_); }
+  // Whether so much fits when all older files are gone.
+  [[nodiscard]] bool may_hold(std::uint64_t bytes) const noexcept;
   // Whole frames, or nothing. Removes the oldest files where there is no room.
   Result<void> write(std::string_view frames);
   // With its index.
@@ -64,7 +67,10 @@ class RingFiles {
   RingFiles(RingLimits limits, recording::Head head, UniqueFd lock);
   Result<void> list_files();
   [[nodiscard]] bool evict_oldest();
-  void make_room(std::uint64_t bytes);
+  // False: there is none, whatever is removed.
+  [[nodiscard]] bool make_room(std::uint64_t bytes);
+  Result<void> open_next_file();
+  void sync_later();
   Result<void> write_all(std::string_view bytes);
   [[nodiscard]] std::string path_of(std::uint64_t sequence) const;
 
@@ -80,10 +86,12 @@ class RingFiles {
   std::uint64_t bytes_written_ = 0;
   std::uint64_t files_begun_ = 0;
   std::uint64_t files_evicted_ = 0;
-  // The syncer's own descriptor of the file that is written.
+  // The syncer's own descriptors: of the file that is written, and of those that ended since.
   struct Synced {
     std::mutex mutex;
     UniqueFd file;
+    std::vector<UniqueFd> ended;
+    bool has_new_file = false;  // so the directory has to be synced too
   };
   std::unique_ptr<Synced> synced_;
 };
