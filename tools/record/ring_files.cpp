@@ -133,9 +133,17 @@ bool RingFiles::evict_oldest() {
   if (old_.empty()) return false;
   // A file that cannot be removed is not looked at again: the recording goes on beside it.
   if (::unlink(old_.front().path.c_str()) == 0) ++files_evicted_;
+  forget_to_sync(old_.front().path);
   old_bytes_ -= old_.front().bytes;
   old_.pop_front();
   return true;
+}
+
+// The bytes of a file are there as long as a descriptor of it is open.
+void RingFiles::forget_to_sync(const std::string& path) {
+  const std::lock_guard lock(synced_->mutex);
+  std::erase_if(synced_->ended, [&](const auto& one) { return one.first == path; });
+  if (synced_->path == path) synced_->file = UniqueFd();
 }
 
 bool RingFiles::may_hold(std::uint64_t bytes) const noexcept {
@@ -197,8 +205,9 @@ void RingFiles::sync_later() {
   constexpr std::size_t kEndedMax = 16;
   const std::lock_guard lock(synced_->mutex);
   if (synced_->file && synced_->ended.size() < kEndedMax) {
-    synced_->ended.push_back(std::move(synced_->file));
+    synced_->ended.emplace_back(synced_->path, std::move(synced_->file));
   }
+  synced_->path = file_path_;
   synced_->file = UniqueFd(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
   synced_->has_new_file = true;
 }
@@ -258,7 +267,7 @@ Result<void> RingFiles::end_file() {
 
 void RingFiles::sync() noexcept {
   UniqueFd file;
-  std::vector<UniqueFd> ended;
+  std::vector<std::pair<std::string, UniqueFd>> ended;
   bool has_new_file = false;
   {
     const std::lock_guard lock(synced_->mutex);
@@ -266,7 +275,7 @@ void RingFiles::sync() noexcept {
     ended.swap(synced_->ended);
     has_new_file = std::exchange(synced_->has_new_file, false);
   }
-  for (const UniqueFd& one : ended) ::fdatasync(one.get());
+  for (const auto& [path, one] : ended) ::fdatasync(one.get());
   if (file) ::fdatasync(file.get());
   if (has_new_file && lock_) ::fsync(lock_.get());
 }

@@ -22,6 +22,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "meterbank/base/result.hpp"
@@ -71,6 +72,7 @@ class RingFiles {
   [[nodiscard]] bool make_room(std::uint64_t bytes);
   Result<void> open_next_file();
   void sync_later();
+  void forget_to_sync(const std::string& path);
   Result<void> write_all(std::string_view bytes);
   [[nodiscard]] std::string path_of(std::uint64_t sequence) const;
 
@@ -89,9 +91,10 @@ class RingFiles {
   // The syncer's own descriptors: of the file that is written, and of those that ended since.
   struct Synced {
     std::mutex mutex;
+    std::string path;
     UniqueFd file;
-    std::vector<UniqueFd> ended;
-    bool has_new_file = false;  // so the directory has to be synced too
+    std::vector<std::pair<std::string, UniqueFd>> ended;  // by path
+    bool has_new_file = false;                            // so the directory has to be synced too
   };
   std::unique_ptr<Synced> synced_;
 };
