@@ -307,6 +307,33 @@ TEST_F(QueryTest, NeverTakesTheNextLifeOfASlotForTheOneItKnows) {
   EXPECT_EQ(test::cooked_values(between, after)[0].cooked.status, CookStatus::kFirstSample);
 }
 
+TEST_F(QueryTest, LeavesNothingOfAnEarlierCollectionInASampleThatWasCleared) {
+  Provider provider = *Provider::create({.name = "churn",
+                                         .directory = directory_.path(),
+                                         .quarantine = std::chrono::milliseconds{0}});
+  const Registration set = *provider.add(test::kOrders);
+  std::optional<Instance> gone = *set.create_instance("eu");
+  gone->set(Venue::kAccepted, 1000);
+  Instance kept = *set.create_instance("us");
+  kept.set(Venue::kAccepted, 7);
+  auto query = *Query::compile(open(), {"churn:demo_orders"});
+  Sample sample;
+  query.collect(sample, kStart);
+  ASSERT_EQ(content_of(sample).row(0)[0], 1000U);
+
+  gone.reset();
+  const Instance other = *set.create_instance("asia");
+  sample.clear();
+  query.collect(sample, kTwoSecondsLater);
+  EXPECT_EQ(content_of(sample).status[0], RowStatus::kGone);
+  EXPECT_EQ(content_of(sample).row(0)[0], 0U);
+  EXPECT_EQ(content_of(sample).row(1)[0], 7U);
+
+  sample.clear();
+  query.prepare(sample);
+  EXPECT_EQ(content_of(sample).row(1)[0], 0U);
+}
+
 TEST_F(QueryTest, PairsRowsAcrossPlans) {
   Instance& us = create("us");
   Catalog catalog = open();

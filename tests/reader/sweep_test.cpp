@@ -51,6 +51,7 @@ class RowsOfAGroup {
 struct Shape {
   BlockForm form;
   SweepWidth width;
+  bool past_caches = false;
 };
 
 class SweepTest : public testing::TestWithParam<Shape> {
@@ -82,7 +83,8 @@ class SweepTest : public testing::TestWithParam<Shape> {
   std::size_t sweep() {
     const SweepRun sweep_run =
         sweep_of(run_.kind, form_.consistency, form_.words, GetParam().width);
-    return sweep_run(run_, rows_->blocks(), {values_.data(), versions_.data(), status_.data()});
+    return sweep_run(run_, rows_->blocks(),
+                     {values_.data(), versions_.data(), status_.data(), GetParam().past_caches});
   }
   void expect_row(std::uint32_t slot, std::uint64_t version, RowStatus status) const {
     SCOPED_TRACE(slot);
@@ -103,7 +105,8 @@ class SweepTest : public testing::TestWithParam<Shape> {
   std::vector<SharedWord*> seqs_;
   std::optional<RowsOfAGroup> rows_;
   QueryPlan::Run run_;
-  std::vector<std::uint64_t> values_, versions_;
+  SampleWords values_;
+  std::vector<std::uint64_t> versions_;
   std::vector<RowStatus> status_;
 };
 
@@ -143,7 +146,9 @@ std::vector<Shape> shapes() {
        {SweepWidth::kOneWord, SweepWidth::kFourWords, SweepWidth::kEightWords}) {
     for (const std::uint32_t lanes : {1U, 8U}) {
       for (const std::uint32_t words : {1U, 2U, 3U, 4U, 6U, 7U, 8U, 17U, 64U}) {
-        all.push_back({{.words = words, .lanes = lanes}, width});
+        for (const bool past_caches : {false, true}) {
+          all.push_back({{.words = words, .lanes = lanes}, width, past_caches});
+        }
       }
     }
   }
@@ -152,9 +157,10 @@ std::vector<Shape> shapes() {
 
 std::string name_of_shape(const testing::TestParamInfo<Shape>& made) {
   static constexpr std::array kNames{"OneWord", "FourWords", "EightWords"};
-  const auto& [form, width] = made.param;
+  const auto& [form, width, past_caches] = made.param;
   return std::string(kNames[static_cast<std::size_t>(width)]) +
-         (form.lanes == 8 ? "Tile" : "Line") + std::to_string(form.words);
+         (form.lanes == 8 ? "Tile" : "Line") + std::to_string(form.words) +
+         (past_caches ? "PastCaches" : "");
 }
 
 INSTANTIATE_TEST_SUITE_P(AllForms, SweepTest, testing::ValuesIn(shapes()), name_of_shape);

@@ -94,6 +94,13 @@ std::size_t not_fresh(const QueryPlan::Selection& selection, const SampleContent
   return selection.rows - static_cast<std::size_t>(fresh);
 }
 
+// Whether what is copied there would push itself out of the caches before it is read.
+bool exceeds_caches(const std::uint64_t* values, std::size_t words) noexcept {
+  constexpr std::size_t kBytes = std::size_t{4} << 20;  // more than the second cache of most
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(values) % kCacheLine == 0;
+  return is_aligned && words * sizeof(std::uint64_t) >= kBytes;
+}
+
 bool has_changed(const ProviderView& provider) noexcept {
   if (provider.segment == nullptr) return false;
   const SegmentHeader& header = provider.segment->header();
@@ -122,11 +129,13 @@ Collector::Collector(std::shared_ptr<const QueryPlan> plan, SampleWords versions
   }
 }
 
-bool Collector::prepare(SampleContent& sample) const {
+bool Collector::prepare(SampleContent& sample, Words words) const {
   if (is_prepared(sample)) return false;
   // Without a plan, until it is complete: if memory runs out, the sample is empty.
   sample.plan = nullptr;
-  sample.values.assign(plan_->words, 0);
+  if (words == Words::kZero || sample.values.size() != plan_->words) {
+    sample.values.assign(plan_->words, 0);
+  }
   sample.status.assign(plan_->rows.size(), RowStatus::kBusy);
   sample.consistency.resize(plan_->rows.size());
   for (const QueryPlan::Selection& selection : plan_->selections) {
@@ -165,9 +174,10 @@ std::size_t Collector::copy_rows(const QueryPlan::Selection& selection,
     const QueryPlan::Run& run = plan.runs[index];
     const RowBlocks blocks(plan, selection, run.first_row);
     const std::size_t in_selection = run.first_row - selection.first_row;
-    const SweepTarget target{sample.values.data() + plan.value_of(run.first_row),
-                             versions_.data() + selection.first_version + in_selection,
-                             sample.status.data() + run.first_row};
+    SweepTarget target{sample.values.data() + plan.value_of(run.first_row),
+                       versions_.data() + selection.first_version + in_selection,
+                       sample.status.data() + run.first_row};
+    target.past_caches = exceeds_caches(target.values, run.rows * blocks.words());
     failed += sweeps_[index](run, blocks, target);
   }
   return failed;

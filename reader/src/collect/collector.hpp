@@ -31,9 +31,12 @@ class Collector {
            sample.consistency.size() == plan_->rows.size() &&
            sample.cuts.capacity() >= plan_->selections.size();
   }
+  // What a prepared sample holds: zeros, or anything, where collect() comes next. That writes every
+  // word of every row.
+  enum class Words : bool { kZero, kAny };
   // Sizes the sample for the plan; false: it had its size. If it throws std::bad_alloc, the sample
   // is empty.
-  bool prepare(SampleContent& sample) const;
+  bool prepare(SampleContent& sample, Words words) const;
   // Precondition: the sample is prepared. What came of asking is the caller's.
   CollectSummary collect(SampleContent& sample, Cut cut) noexcept;
 

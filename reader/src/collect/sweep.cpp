@@ -134,6 +134,11 @@ METERBANK_LANES [[gnu::always_inline]] inline void store(std::uint64_t* target,
   store_half(target, lanes.low);
   store_half(target + kLanes / 2, lanes.high);
 }
+METERBANK_LANES [[gnu::always_inline]] inline void store_past_caches(std::uint64_t* target,
+                                                                     const Lanes& lanes) noexcept {
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(target), lanes.low);
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(target + kLanes / 2), lanes.high);
+}
 METERBANK_LANES [[gnu::always_inline]] inline bool are_even_and_equal(const Lanes& left,
                                                                       const Lanes& right) noexcept {
   const __m256i differ = _mm256_or_si256(_mm256_xor_si256(left.low, right.low),
@@ -215,6 +220,10 @@ METERBANK_LANES [[gnu::always_inline]] inline Lanes load(const SharedWord* sourc
 METERBANK_LANES [[gnu::always_inline]] inline void store(std::uint64_t* target,
                                                          Lanes lanes) noexcept {
   _mm512_storeu_si512(target, lanes);
+}
+METERBANK_LANES [[gnu::always_inline]] inline void store_past_caches(std::uint64_t* target,
+                                                                     Lanes lanes) noexcept {
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(target), lanes);
 }
 METERBANK_LANES [[gnu::always_inline]] inline bool are_even_and_equal(Lanes left,
                                                                       Lanes right) noexcept {

@@ -22,6 +22,9 @@ struct SweepTarget {
   // the loads of one sequence word by one reader never run backwards.
   std::uint64_t* versions = nullptr;
   RowStatus* status = nullptr;
+  // Values may be stored past the caches, which spares reading the lines first. Worth it where they
+  // would not fit a cache. `values` begins at a cache line then.
+  bool past_caches = false;
 };
 
 // One row, whose block is given. Returns the failed attempts. Bounded, see read_bounded(). A row

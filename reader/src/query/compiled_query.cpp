@@ -135,12 +135,14 @@ std::vector<InterestAnswer> CompiledQuery::hear_interest(std::chrono::nanosecond
   return asker_->hear_interest(timeout);
 }
 
-void CompiledQuery::prepare(Sample& sample) const {
+void CompiledQuery::prepare(Sample& sample) const { prepare(sample, Collector::Words::kZero); }
+
+void CompiledQuery::prepare(Sample& sample, Collector::Words words) const {
   SampleContent& content = SampleAccess::of(sample);
   // So that numbers can be looked at where no memory is left.
   if (content.cursor == nullptr) content.cursor = std::make_shared<RowCursor>();
   content.cursor->reserve(*plan());
-  const bool is_other = collector_->prepare(content);
+  const bool is_other = collector_->prepare(content, words);
   if (is_other) sample.callbacks = nullptr;
 }
 
@@ -150,7 +152,7 @@ CollectSummary CompiledQuery::collect(Sample& sample, Timestamp time, Cut cut) n
       before != nullptr && before->cursor != nullptr && collector_->is_prepared(*before);
   if (!is_warm) {
     try {
-      prepare(sample);
+      prepare(sample, Collector::Words::kAny);
     } catch (const std::bad_alloc&) {
       CollectSummary summary;
       summary.no_memory = true;
@@ -176,7 +178,7 @@ CollectSummary CompiledQuery::collect(Sample& sample, Timestamp time, Cut cut) n
 
 CollectSummary CompiledQuery::collect(Sample& sample, std::chrono::nanoseconds timeout, Cut cut) {
   ask(MessageType::kCollect, timeout);
-  prepare(sample);
+  prepare(sample, Collector::Words::kAny);
   return collect(sample, Timestamp::now(), cut);
 }
 

@@ -48,6 +48,7 @@ class CompiledQuery {
   [[nodiscard]] const std::vector<Unmatched>& unmatched() const noexcept { return unmatched_; }
 
  private:
+  void prepare(Sample& sample, Collector::Words words) const;
   void ask(MessageType type, std::chrono::nanoseconds timeout);
 
   std::shared_ptr<const QueryRequest> request_;
