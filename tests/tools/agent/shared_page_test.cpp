@@ -117,13 +117,26 @@ TEST_P(SharedPageOf, IsAnotherOneWhereSomethingElseWasAskedFor) {
 
 TEST(SharedPage, KeepsNoMoreThanItsWindow) {
   SharedPage page([] { return make_body(std::make_unique<Letters>(), Encoding::kIdentity); });
-  std::uint64_t position = 0;
-  while (page.write_piece()) position += SharedPage::kPieceBytes;
+  while (page.write_piece()) {
+  }
+  const std::uint64_t position = page.page_bytes();
   EXPECT_TRUE(page.has(position));
-  EXPECT_TRUE(page.has(position - SharedPage::kWindowBytes));
+  EXPECT_TRUE(page.has(position - (SharedPage::kWindowBytes - SharedPage::kPieceBytes)));
   EXPECT_FALSE(page.has(position - SharedPage::kWindowBytes - 1));
 }
 
+class BodyOf : public ::testing::TestWithParam<Encoding> {};
+
+// A compressor by itself would wait for more of the page.
+TEST_P(BodyOf, HasBytesForTheClientAfterAShortPieceOfThePage) {
+  const auto body = make_body(std::make_unique<Letters>(), GetParam());
+  std::string piece(SharedPage::kPieceBytes, '\0');
+  EXPECT_GT(body->read(piece.data(), piece.size()), 1'000U);
+  EXPECT_LE(body->page_bytes(), 16'384U);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEachEncoding, BodyOf,
+                         ::testing::Values(Encoding::kIdentity, Encoding::kGzip, Encoding::kZstd));
 INSTANTIATE_TEST_SUITE_P(OfEachEncoding, SharedPageOf,
                          ::testing::Values(Encoding::kIdentity, Encoding::kGzip, Encoding::kZstd));
 

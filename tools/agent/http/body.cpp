@@ -13,6 +13,8 @@ namespace meterbank::agent {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
+// Small, so that the client has something soon.
+constexpr std::size_t kFirstPieceBytes = std::size_t{8} << 10;
 
 // Pieces of a page.
 class PageSource {
@@ -25,12 +27,15 @@ class PageSource {
     while (taken_ == piece_.size() && !is_done_) {
       piece_.clear();
       taken_ = 0;
-      is_done_ = !page_->write(piece_, kPieceBytes);
+      is_done_ = !page_->write(piece_, made_ == 0 ? kFirstPieceBytes : kPieceBytes);
+      is_first_ = made_ == 0;
       made_ += piece_.size();
     }
     return std::string_view(piece_).substr(taken_);
   }
   void take(std::size_t bytes) noexcept { taken_ += bytes; }
+  // Of the present piece. A compressor that waits for more would keep it.
+  [[nodiscard]] bool is_first() const noexcept { return is_first_; }
   [[nodiscard]] std::uint64_t made() const noexcept { return made_; }
 
  private:
@@ -38,6 +43,7 @@ class PageSource {
   std::string piece_;
   std::size_t taken_ = 0;
   std::uint64_t made_ = 0;
+  bool is_first_ = false;
   bool is_done_ = false;
 };
 
@@ -45,11 +51,17 @@ class PlainBody final : public Body {
  public:
   explicit PlainBody(std::unique_ptr<exposition::PageWriter> page) : source_(std::move(page)) {}
 
+  // As much as there is room for: what remains of a piece is not worth a message of its own.
   std::size_t read(char* out, std::size_t bytes) override {
-    const std::string_view piece = source_.look().substr(0, bytes);
-    std::memcpy(out, piece.data(), piece.size());
-    source_.take(piece.size());
-    return piece.size();
+    std::size_t done = 0;
+    while (done < bytes && !(done != 0 && source_.is_first())) {
+      const std::string_view piece = source_.look().substr(0, bytes - done);
+      if (piece.empty()) break;
+      std::memcpy(out + done, piece.data(), piece.size());
+      source_.take(piece.size());
+      done += piece.size();
+    }
+    return done;
   }
   [[nodiscard]] std::uint64_t page_bytes() const noexcept override { return source_.made(); }
 
@@ -81,7 +93,8 @@ class GzipBody final : public Body {
       // zlib does not write to its input.
       stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
       stream_.avail_in = static_cast<uInt>(piece.size());
-      const int result = deflate(&stream_, piece.empty() ? Z_FINISH : Z_NO_FLUSH);
+      const int more = source_.is_first() ? Z_SYNC_FLUSH : Z_NO_FLUSH;
+      const int result = deflate(&stream_, piece.empty() ? Z_FINISH : more);
       source_.take(piece.size() - stream_.avail_in);
       is_done_ = result == Z_STREAM_END;
     }
@@ -109,7 +122,8 @@ class ZstdBody final : public Body {
     while (output.pos == 0 && !is_done_) {
       const std::string_view piece = source_.look();
       ZSTD_inBuffer input{piece.data(), piece.size(), 0};
-      const ZSTD_EndDirective directive = piece.empty() ? ZSTD_e_end : ZSTD_e_continue;
+      const ZSTD_EndDirective more = source_.is_first() ? ZSTD_e_flush : ZSTD_e_continue;
+      const ZSTD_EndDirective directive = piece.empty() ? ZSTD_e_end : more;
       const std::size_t left = ZSTD_compressStream2(context_.get(), &output, &input, directive);
       // Nothing but memory can be missing.
       if (ZSTD_isError(left) != 0) throw std::bad_alloc();

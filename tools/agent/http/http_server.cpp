@@ -290,7 +290,8 @@ MHD_Result HttpServer::State::go_on(Request& request) {
         [&request](std::shared_ptr<const exposition::Snapshot> snapshot, std::size_t requests) {
           request.take(std::move(snapshot), requests);
           MHD_resume_connection(request.connection);
-        });
+        },
+        connections > 1 ? Others::kLikely : Others::kNone);
     return MHD_YES;
   }
   if (request.snapshot == nullptr) {

@@ -13,11 +13,12 @@ SnapshotService::SnapshotService(exposition::Snapshots snapshots, Taken taken)
 
 SnapshotService::~SnapshotService() { stop(); }
 
-void SnapshotService::ask(Ready ready) {
+void SnapshotService::ask(Ready ready, Others others) {
   {
     const std::lock_guard lock(mutex_);
     if (!is_stopped_) {
       waiting_.push_back(std::move(ready));
+      gathers_ |= others == Others::kLikely;
       asked_.notify_one();
       return;
     }
@@ -46,9 +47,10 @@ void SnapshotService::run() {
     {
       std::unique_lock lock(mutex_);
       asked_.wait(lock, [this] { return is_stopped_ || !waiting_.empty(); });
-      asked_.wait_for(lock, kGather, [this] { return is_stopped_; });
+      if (gathers_) asked_.wait_for(lock, kGather, [this] { return is_stopped_; });
       if (is_stopped_) return;
       requests.swap(waiting_);
+      gathers_ = false;
       if (next_) snapshots_ = *std::exchange(next_, std::nullopt);
     }
     const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC);

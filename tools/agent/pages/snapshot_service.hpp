@@ -2,7 +2,8 @@
 //
 // Takes snapshots in a thread of its own, so that a provider that answers late delays the pages
 // that wait for it and nothing else. Requests that wait at the same time get the same snapshot, and
-// never one that was begun before they came: it is begun kGather after the first of them.
+// never one that was begun before they came. If others are likely to ask at the same time, it is
+// begun kGather after the first of them.
 #pragma once
 
 #include <chrono>
@@ -20,6 +21,9 @@
 
 namespace meterbank::agent {
 
+// Whether others are likely to ask at the same time.
+enum class Others : bool { kNone, kLikely };
+
 class SnapshotService {
  public:
   // Null: there was no memory for one, or the service has ended. `requests`: how many get the same
@@ -34,7 +38,7 @@ class SnapshotService {
   SnapshotService(exposition::Snapshots snapshots, Taken taken);
   ~SnapshotService();
 
-  void ask(Ready ready);
+  void ask(Ready ready, Others others = Others::kNone);
   // Snapshots from now on are those of another catalog and other names.
   void use(exposition::Snapshots snapshots);
   // Answers all that wait, and ends the thread. ask() answers at once from then on.
@@ -48,6 +52,7 @@ class SnapshotService {
   std::mutex mutex_;
   std::condition_variable asked_;
   std::vector<Ready> waiting_;
+  bool gathers_ = false;                       // one of those that wait said that others are likely
   std::optional<exposition::Snapshots> next_;  // replaces snapshots_ before the next snapshot
   bool is_stopped_ = false;
   std::thread thread_;

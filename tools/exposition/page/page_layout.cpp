@@ -109,6 +109,8 @@ void LayoutBuilder::add(const SelectedSet& selected, std::size_t first_row) {
   }
   tell_apart(*group, block);
   add_rows(selected, block);
+  block.are_all_shown = std::all_of(block.places.begin(), block.places.end(),
+                                    [](RowPlace place) { return place == RowPlace::kShown; });
   layout_.blocks.push_back(std::move(block));
   add_families(selected, *group, layout_.blocks.size() - 1);
 }

@@ -73,6 +73,7 @@ struct RowBlock {
   std::vector<std::string> ids;          // one a row, where names do not tell rows apart
   std::vector<std::string> texts;  // one a row: its labels as text formats have them, no braces
   std::vector<RowPlace> places;    // one a row
+  bool are_all_shown = true;       // each place is kShown
 
   [[nodiscard]] std::size_t rows() const noexcept { return texts.size(); }
 };

@@ -42,8 +42,12 @@ class PageOptions {
 
   [[nodiscard]] bool has(const RowBlock& block) const noexcept;
   [[nodiscard]] bool has_name(std::string_view family, std::string_view sample) const noexcept;
-  // Precondition: has(block).
+  // Precondition, of both: has(block).
   [[nodiscard]] bool has(const RowBlock& block, std::size_t row) const noexcept;
+  // True: each row of the block, without a look at any of them.
+  [[nodiscard]] bool has_all(const RowBlock& block) const noexcept {
+    return block.are_all_shown && instances.empty() && shards == 1;
+  }
   // Series that belong to no row are in the first part.
   [[nodiscard]] bool has(const PlainSeries& series) const noexcept;
 

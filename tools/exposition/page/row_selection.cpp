@@ -9,7 +9,8 @@ RowSelection::RowSelection(const PageLayout& layout, const PageOptions& options)
     const RowBlock& block = layout.blocks[index];
     if (!options.has(block)) continue;
     std::vector<bool>& rows = blocks_[index];
-    rows.resize(block.rows());
+    rows.resize(block.rows(), true);
+    if (options.has_all(block)) continue;
     for (std::size_t row = 0; row < rows.size(); ++row) rows[row] = options.has(block, row);
   }
 }

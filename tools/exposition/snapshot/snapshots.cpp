@@ -44,12 +44,13 @@ std::shared_ptr<const Snapshot> Snapshots::take() {
   snapshot->layout = layout_;
   snapshot->about = about_providers_.families(catalog_, options_.names.prefix, before.monotonic_ns);
   std::vector<PlainFamily> more =
-      about_snapshot(*snapshot, after.monotonic_ns - snapshot->sample.time.monotonic_ns);
+      about_snapshot(*snapshot, summary, after.monotonic_ns - snapshot->sample.time.monotonic_ns);
   std::move(more.begin(), more.end(), std::back_inserter(snapshot->about));
   return snapshot;
 }
 
 std::vector<PlainFamily> Snapshots::about_snapshot(const Snapshot& snapshot,
+                                                   const CollectSummary& summary,
                                                    std::uint64_t skew_ns) const {
   std::vector<PlainFamily> about;
   const auto add = [&](std::string_view name, std::string_view unit,
@@ -64,8 +65,12 @@ std::vector<PlainFamily> Snapshots::about_snapshot(const Snapshot& snapshot,
   add(about_names::kSkew, "seconds", "Time between the first and the last value of this page.")
       .push_back({{}, static_cast<double>(skew_ns) / kNsPerSecond});
   std::array<std::size_t, static_cast<std::size_t>(RowStatus::kUnanswered) + 1> counts{};
-  for (const RowStatus status : snapshot.sample.statuses()) {
-    ++counts[static_cast<std::size_t>(status)];
+  if (summary.not_fresh == 0) {
+    counts[static_cast<std::size_t>(RowStatus::kFresh)] = summary.rows;
+  } else {
+    for (const RowStatus status : snapshot.sample.statuses()) {
+      ++counts[static_cast<std::size_t>(status)];
+    }
   }
   auto& rows = add(about_names::kRows, "", "Rows of the snapshot by their status.");
   for (std::size_t status = 0; status < counts.size(); ++status) {

@@ -40,6 +40,7 @@ class Snapshots {
  private:
   Snapshots(SnapshotOptions options, Catalog catalog, Query query);
   [[nodiscard]] std::vector<PlainFamily> about_snapshot(const Snapshot& snapshot,
+                                                        const CollectSummary& summary,
                                                         std::uint64_t skew_ns) const;
 
   SnapshotOptions options_;
