@@ -65,8 +65,10 @@ TEST_F(HttpServerTest, RefusesWhatItDoesNotKnowWithAReason) {
   const HttpAnswer parameter = get("/metrics?shard=4/4");
   EXPECT_EQ(parameter.status(), 400);
   EXPECT_EQ(parameter.body, "invalid shard: 4/4; try: I/N, with I from 0 to N-1: shard=0/4\n");
-  const HttpAnswer large = get("/metrics", "X: " + std::string(70'000, 'x') + "\r\n");
-  EXPECT_NE(large.status(), 200);
+  const HttpAnswer large = get("/metrics", "X: " + std::string(40'000, 'x') + "\r\n");
+  EXPECT_EQ(large.status(), 431);
+  const HttpAnswer huge = get("/metrics", "X: " + std::string(100'000, 'x') + "\r\n");
+  EXPECT_NE(huge.status(), 200);
   EXPECT_EQ(get("/metrics").status(), 200);
 }
 

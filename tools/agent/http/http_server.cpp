@@ -30,6 +30,9 @@ constexpr unsigned kConnectionsOfOneAddressMax = 128;
 // From here on, a connection that asks for nothing gets a tenth of the usual time.
 constexpr unsigned kConnectionsUsual = kConnectionsMax / 2;
 constexpr std::size_t kRequestBytesMax = std::size_t{32} << 10;  // request line and headers
+// Memory of a connection: for the request, then for a piece of the answer. A piece leaves in one go
+// if it fits with what HTTP puts around it.
+constexpr std::size_t kConnectionBytes = std::size_t{72} << 10;
 constexpr unsigned kPagesMax = 16;  // written at the same time; each keeps its snapshot
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 
@@ -190,6 +193,12 @@ std::string text_of(Path path, const Parameters& parameters, exposition::PageFor
   return text;
 }
 
+bool is_too_large(MHD_Connection* connection) noexcept {
+  const MHD_ConnectionInfo* const info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  return info != nullptr && info->header_size > kRequestBytesMax;
+}
+
 std::optional<Answer> answer_at_once(std::string_view path, std::string_view method) {
   if (method != MHD_HTTP_METHOD_GET && method != MHD_HTTP_METHOD_HEAD) {
     return Answer{MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed\n"};
@@ -250,7 +259,10 @@ MHD_Result HttpServer::State::begin(MHD_Connection* connection, std::string_view
   auto request = std::make_unique<Request>();
   request->state = this;
   request->connection = connection;
-  request->answer = answer_at_once(path, method);
+  request->answer = is_too_large(connection)
+                        ? Answer{MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE,
+                                 "the request line and headers are larger than 32 KiB\n"}
+                        : answer_at_once(path, method);
   if (!request->answer) {
     request->path = path_of(path);
     const Parameters parameters = parameters_of(connection);
@@ -442,7 +454,7 @@ Result<HttpServer> HttpServer::start(UniqueFd listener, ServerOptions options,
                        MHD_OPTION_LISTEN_SOCKET, listener.get(),                           //
                        MHD_OPTION_CONNECTION_LIMIT, kConnectionsMax,                       //
                        MHD_OPTION_PER_IP_CONNECTION_LIMIT, kConnectionsOfOneAddressMax,    //
-                       MHD_OPTION_CONNECTION_MEMORY_LIMIT, kRequestBytesMax,               //
+                       MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionBytes,               //
                        MHD_OPTION_NOTIFY_COMPLETED, &State::on_completed, state.get(),     //
                        MHD_OPTION_NOTIFY_CONNECTION, &State::on_connection, state.get(),   //
                        MHD_OPTION_URI_LOG_CALLBACK, &State::on_request_line, state.get(),  //
