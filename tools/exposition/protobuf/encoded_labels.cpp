@@ -1,18 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exposition/protobuf/encoded_labels.hpp"
 
-#include <protozero/pbf_builder.hpp>
+#include <protozero/varint.hpp>
 
+#include "exposition/protobuf/field_tag.hpp"
 #include "exposition/protobuf/metric_fields.hpp"
 
 namespace meterbank::exposition {
 
+namespace {
+
+void append_head(std::string& out, std::uint8_t tag, std::size_t bytes) {
+  out += static_cast<char>(tag);
+  protozero::add_varint_to_buffer(&out, bytes);
+}
+
+// Size of a text as a field: tag and length included.
+std::size_t text_field_bytes(std::string_view text) noexcept {
+  return 1 + static_cast<std::size_t>(protozero::length_of_varint(text.size())) + text.size();
+}
+
+}  // namespace
+
+// Each row of a page has some, so there is no message in between.
 void append_label_pair(std::string& metric, std::string_view name, std::string_view value) {
-  std::string pair;
-  protozero::pbf_builder<field::LabelPair> builder(pair);
-  builder.add_string(field::LabelPair::kName, name.data(), name.size());
-  builder.add_string(field::LabelPair::kValue, value.data(), value.size());
-  protozero::pbf_builder<field::Metric>(metric).add_message(field::Metric::kLabel, pair);
+  constexpr auto kWire = protozero::pbf_wire_type::length_delimited;
+  append_head(metric, tag_byte(field::Metric::kLabel, kWire),
+              text_field_bytes(name) + text_field_bytes(value));
+  append_head(metric, tag_byte(field::LabelPair::kName, kWire), name.size());
+  metric += name;
+  append_head(metric, tag_byte(field::LabelPair::kValue, kWire), value.size());
+  metric += value;
 }
 
 RowBytes encode_labels(const RowBlock& block) {

@@ -37,15 +37,17 @@ constexpr std::size_t number_bytes(bool is_counter, std::uint64_t start_ns) noex
 
 }  // namespace
 
-PlainMetric::PlainMetric(bool is_counter, double value, std::uint64_t start_ns) noexcept {
+void PlainMetric::make(bool is_counter, std::uint64_t start_ns) noexcept {
+  size_ = 0;
+  is_counter_ = is_counter;
+  start_ns_ = start_ns;
   static_assert(field::Gauge::kValue == static_cast<field::Gauge>(field::Counter::kValue));
   put(tag_byte(is_counter ? field::Metric::kCounter : field::Metric::kGauge,
                Wire::length_delimited));
   put(number_bytes(is_counter, start_ns));
   put(tag_byte(field::Counter::kValue, Wire::fixed64));
   static_assert(std::endian::native == std::endian::little, "fixed64 is little-endian");
-  std::memcpy(bytes_.data() + size_, &value, sizeof(value));
-  size_ += sizeof(value);
+  size_ += sizeof(double);
   if (!is_counter || start_ns == 0) return;
   put(tag_byte(field::Counter::kCreatedTimestamp, Wire::length_delimited));
   put(stamp_bytes(start_ns));
@@ -73,14 +75,13 @@ std::size_t PlainMetric::field_bytes(std::string_view labels, bool is_counter,
 
 void PlainMetric::append_field(std::string& family, std::string_view labels) const {
   const std::size_t old_size = family.size();
-  family.resize(old_size + 1 + protozero::max_varint_length + labels.size() + size_);
-  char* const begin = family.data() + old_size;
-  char* out = begin;
+  const std::size_t message = labels.size() + size_;
+  family.resize(old_size + 1 + varint_bytes(message) + message);
+  char* out = family.data() + old_size;
   *out++ = kMetricTag;
-  out += protozero::add_varint_to_buffer(out, labels.size() + size_);
+  out += protozero::add_varint_to_buffer(out, message);
   out = std::copy(labels.begin(), labels.end(), out);
-  out = std::copy_n(bytes_.begin(), size_, out);
-  family.resize(old_size + static_cast<std::size_t>(out - begin));
+  std::copy_n(bytes_.begin(), size_, out);
 }
 
 }  // namespace meterbank::exposition

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exposition/protobuf/protobuf_page.hpp"
 
+#include <array>
 #include <optional>
 #include <protozero/pbf_builder.hpp>
 #include <protozero/varint.hpp>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -49,7 +51,8 @@ class ProtobufPage final : public PageWriter {
       : snapshot_(std::move(snapshot)),
         options_(std::move(options)),
         selection_(*snapshot_->layout, options_),
-        labels_(snapshot_->layout->blocks.size()) {}
+        labels_(snapshot_->layout->blocks.size()),
+        plain_bytes_(snapshot_->layout->blocks.size()) {}
 
   bool write(std::string& out, std::size_t bytes) override;
 
@@ -60,16 +63,21 @@ class ProtobufPage final : public PageWriter {
                                            std::string_view unit, std::string_view help);
   // The next row that has a value. False: there is none.
   bool next_row();
+  // Of all rows that this part has of the family.
+  [[nodiscard]] std::size_t part_bytes(const PageFamily& family, const FamilyPart& part);
   [[nodiscard]] std::size_t metric_bytes();
   void append_metric(std::string& out);
-  [[nodiscard]] PlainMetric plain_metric() const;
   [[nodiscard]] bool is_counter() const noexcept {
     return walk_->family().type == FamilyType::kCounter;
   }
   [[nodiscard]] std::uint64_t start_ns() const noexcept {
     return walk_->block().starts_ns[walk_->row()];
   }
-  [[nodiscard]] const RowBytes& labels_of_block();
+  [[nodiscard]] const RowBytes& labels_of_block() {
+    RowBytes& labels = labels_[walk_->part().block];
+    if (labels.empty()) labels = encode_labels(walk_->block());
+    return labels;
+  }
   // The whole Metric message of a row that is more than a number.
   void encode_metric();
   void add_histogram(MetricBuilder& metric);
@@ -86,7 +94,10 @@ class ProtobufPage final : public PageWriter {
   RowValues values_;
   NativeHistogram histogram_;
   std::string metric_;
+  PlainMetric number_;
   std::vector<RowBytes> labels_;  // one for each block, made when first needed
+  // The same for each block, of a gauge and of a counter: bytes of all rows; 0: not known.
+  std::vector<std::array<std::size_t, 2>> plain_bytes_;
 };
 
 bool ProtobufPage::write(std::string& out, std::size_t bytes) {
@@ -123,16 +134,28 @@ std::string ProtobufPage::head_of(std::string_view name, FamilyType type, std::s
 bool ProtobufPage::begin_family(std::string& out, const PageFamily& family) {
   const std::string name = family.full_name();
   if (!options_.has_name(family.name, name)) return false;
-  walk_.emplace(*snapshot_, selection_, family);
   std::size_t metrics_bytes = 0;
-  while (next_row()) metrics_bytes += metric_bytes();
-  walk_.reset();
+  for (const FamilyPart& part : family.parts) metrics_bytes += part_bytes(family, part);
   if (metrics_bytes == 0) return false;
   const std::string head = head_of(name, family.type, family.unit, family.help);
   add_varint(out, head.size() + metrics_bytes);
   out += head;
   walk_.emplace(*snapshot_, selection_, family);
   return true;
+}
+
+// Rows whose values are words have all of them, so all such families of a block are of one size.
+std::size_t ProtobufPage::part_bytes(const PageFamily& family, const FamilyPart& part) {
+  walk_.emplace(*snapshot_, selection_, family, std::span(&part, 1));
+  const bool is_plain = is_number(family.type) && part.value.is_plain();
+  std::size_t& known = plain_bytes_[part.block][is_counter() ? 1 : 0];
+  std::size_t bytes = is_plain ? known : 0;
+  if (bytes == 0) {
+    while (next_row()) bytes += metric_bytes();
+  }
+  if (is_plain) known = bytes;
+  walk_.reset();
+  return bytes;
 }
 
 bool ProtobufPage::next_row() {
@@ -152,21 +175,12 @@ std::size_t ProtobufPage::metric_bytes() {
 
 void ProtobufPage::append_metric(std::string& out) {
   if (is_number(walk_->family().type)) {
-    return plain_metric().append_field(out, labels_of_block().of(walk_->row()));
+    number_.assign(is_counter(), values_.value.as_double(), start_ns());
+    return number_.append_field(out, labels_of_block().of(walk_->row()));
   }
   encode_metric();
   protozero::pbf_builder<field::MetricFamily> builder(out);
   builder.add_message(field::MetricFamily::kMetric, metric_);
-}
-
-PlainMetric ProtobufPage::plain_metric() const {
-  return {is_counter(), values_.value.as_double(), start_ns()};
-}
-
-const RowBytes& ProtobufPage::labels_of_block() {
-  RowBytes& labels = labels_[walk_->part().block];
-  if (labels.empty()) labels = encode_labels(walk_->block());
-  return labels;
 }
 
 void ProtobufPage::encode_metric() {
@@ -234,7 +248,8 @@ void ProtobufPage::write_about(std::string& out, const PlainFamily& family) {
     is_empty = false;
     metric_.clear();
     for (const Label& label : series.labels) append_label_pair(metric_, label.name, label.value);
-    PlainMetric(false, series.value, 0).append_field(message, metric_);
+    number_.assign(false, series.value, 0);
+    number_.append_field(message, metric_);
   }
   if (is_empty) return;
   add_varint(out, message.size());
