@@ -41,12 +41,13 @@ void push_rows(exposition::Snapshots& snapshots, std::string_view of, bool are_h
     options.labels = {{"instance", "bench"}, {"job", "meterbank"}};
     const auto encoder = make_encoder(options, row.protocol);
     const Coding coding = row.is_compressed ? coding_of(options, row.protocol) : Coding::kIdentity;
+    push::Compressor compressor;
     std::size_t points = 0, bytes = 0;
     const auto encode = [&] {
       points = bytes = 0;
       encoder->encode(*snapshots.take(), [&](Batch batch) {
         points += batch.points;
-        bytes += compress(std::move(batch.body), coding).size();
+        bytes += compressor.compress(std::move(batch.body), coding).size();
       });
     };
     encode();

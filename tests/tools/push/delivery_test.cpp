@@ -141,19 +141,24 @@ TEST(Backoff, IsNotTheSameForAllAgents) {
 TEST(Compress, GivesWhatDecompressorsRead) {
   std::string text;
   for (int number = 0; number < 20'000; ++number) text += std::to_string(number * 7919);
-  EXPECT_EQ(compress(text, Coding::kIdentity), text);
+  Compressor compressor;
+  // Each of them was used for another text before.
+  for (const Coding coding : {Coding::kZstd, Coding::kSnappy, Coding::kGzip}) {
+    EXPECT_LT(compressor.compress(text + text, coding).size(), 2 * text.size());
+  }
+  EXPECT_EQ(compressor.compress(text, Coding::kIdentity), text);
 
-  const std::string zstd = compress(text, Coding::kZstd);
+  const std::string zstd = compressor.compress(text, Coding::kZstd);
   std::string back(text.size(), '\0');
   EXPECT_EQ(ZSTD_decompress(back.data(), back.size(), zstd.data(), zstd.size()), text.size());
   EXPECT_EQ(back, text);
 
   back.clear();
-  const std::string snappy = compress(text, Coding::kSnappy);
+  const std::string snappy = compressor.compress(text, Coding::kSnappy);
   EXPECT_TRUE(snappy::Uncompress(snappy.data(), snappy.size(), &back));
   EXPECT_EQ(back, text);
 
-  std::string gzip = compress(text, Coding::kGzip);
+  std::string gzip = compressor.compress(text, Coding::kGzip);
   back.assign(text.size(), '\0');
   z_stream stream{};
   constexpr int kGzipWindow = 15 + 16;

@@ -36,9 +36,11 @@ Tally push_all(const exposition::Snapshot& snapshot, const push::ReceiverOptions
     return result;
   }
   const auto encoder = make_encoder(receiver, protocol);
+  push::Compressor compressor;
   encoder->encode(snapshot, [&](Batch batch) {
     if (result.is_older_receiver) return;
-    const std::string body = compress(std::move(batch.body), coding_of(receiver, protocol));
+    const std::string body =
+        compressor.compress(std::move(batch.body), coding_of(receiver, protocol));
     const Outcome outcome = judge(protocol, post->post(body, receiver.timeout));
     result.is_older_receiver = outcome.is_older_receiver;
     const std::uint64_t refused =

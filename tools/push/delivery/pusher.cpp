@@ -145,7 +145,7 @@ void Pusher::use_older_protocol() {
 }
 
 void Pusher::enqueue(Batch batch) {
-  batch.body = compress(std::move(batch.body), coding_of(options_, encoder_protocol_));
+  batch.body = compressor_.compress(std::move(batch.body), coding_of(options_, encoder_protocol_));
   batch.protocol = encoder_protocol_;
   if (const std::size_t dropped = queue_.push(std::move(batch)); dropped != 0) {
     events_.dropped(dropped);

@@ -24,6 +24,7 @@
 
 #include "meterbank/base/result.hpp"
 #include "push/batch/batch.hpp"
+#include "push/batch/compression.hpp"
 #include "push/delivery/http_post.hpp"
 #include "push/delivery/outcome.hpp"
 #include "push/delivery/receiver.hpp"
@@ -94,6 +95,7 @@ class Pusher {
   // The protocol that the receiver knows, and how to encode for it; of the thread of snapshots.
   std::unique_ptr<SnapshotEncoder> encoder_;
   Protocol encoder_protocol_;
+  Compressor compressor_;  // of the thread of snapshots
 
   std::mutex mutex_;
   std::condition_variable changed_;

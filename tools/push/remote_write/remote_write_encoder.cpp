@@ -72,7 +72,10 @@ std::shared_ptr<const RemoteWriteEncoder::Plan> RemoteWriteEncoder::make_plan(
     const PageFamily& family = layout->families[index];
     plan->series.push_back(
         {&family, family.full_name(), family.name + "_sum", family.name + "_count"});
-    for (const FamilyPart& part : family.parts) plan->parts[part.block].push_back({index, &part});
+    for (const FamilyPart& part : family.parts) {
+      const bool is_plain = exposition::is_number(family.type) && part.value.is_plain();
+      plan->parts[part.block].push_back({index, &part, is_plain});
+    }
   }
   for (const RowBlock& block : layout->blocks) plan->columns.push_back(columns_of(block));
   plan->layout = std::move(layout);
@@ -81,6 +84,7 @@ std::shared_ptr<const RemoteWriteEncoder::Plan> RemoteWriteEncoder::make_plan(
 
 void RemoteWriteEncoder::encode(const exposition::Snapshot& snapshot, const Take& take) {
   take_ = &take;
+  described_plan_ = nullptr;
   if (plan_ == nullptr || plan_->layout != snapshot.layout) {
     selection_ = std::make_unique<RowSelection>(*snapshot.layout, PageOptions());
     plan_ = make_plan(snapshot.layout);
@@ -126,35 +130,66 @@ void RemoteWriteEncoder::add_row(const exposition::Snapshot& snapshot, std::size
   begin_row(*plan_, block, row);
   for (const Part& part : plan_->parts[block]) {
     const Series& series = plan_->series[part.family];
-    if (values_.read(*series.family, *part.part, stored, snapshot.sample.time)) {
-      add_value(series, times);
+    if (part.is_plain) {
+      add_plain(part, stored, times);
+    } else if (values_.read(*series.family, *part.part, stored, snapshot.sample.time)) {
+      add_value(*plan_, part.family, times);
     }
   }
   if (request_->bytes() >= batch_bytes_) end_batch();
 }
 
-void RemoteWriteEncoder::add_value(const Series& series, const SeriesTimes& times) {
+const RemoteWriteEncoder::Described& RemoteWriteEncoder::describe(const Plan& plan,
+                                                                  std::size_t family) {
+  if (described_plan_ != &plan) {
+    described_.assign(plan.series.size(), Described());
+    described_plan_ = &plan;
+  }
+  Described& described = described_[family];
+  if (described.request == requests_) return described;
+  const Series& series = plan.series[family];
   const FamilyFacts facts = series.facts();
+  const bool is_summary = facts.type == FamilyType::kSummary;
+  described.value = request_->describe(facts, is_summary ? series.sum : series.name);
+  if (is_summary) described.count = request_->describe(facts, series.count);
+  described.request = requests_;
+  return described;
+}
+
+// Most of every snapshot.
+void RemoteWriteEncoder::add_plain(const Part& part, const StoredRow& row,
+                                   const SeriesTimes& times) {
+  const exposition::NumberSource& source = part.part->value;
+  const bool is_counter = plan_->series[part.family].family->type == FamilyType::kCounter;
+  ++points_;
+  request_->add_sample(describe(*plan_, part.family).value, {},
+                       static_cast<double>(row[source.word] & source.mask),
+                       {times.time_ms, is_counter ? times.start_ms : 0});
+}
+
+void RemoteWriteEncoder::add_value(const Plan& plan, std::size_t family, const SeriesTimes& times) {
+  const Described& series = describe(plan, family);
+  const PageFamily& facts = *plan.series[family].family;
   const SeriesTimes no_start{times.time_ms, 0};
   ++points_;
   switch (facts.type) {
     case FamilyType::kCounter:
-      return request_->add_sample(facts, series.name, {}, values_.value.as_double(), times);
+      return request_->add_sample(series.value, {}, values_.value.as_double(), times);
     case FamilyType::kGauge:
-      return request_->add_sample(facts, series.name, {}, values_.value.as_double(), no_start);
+      return request_->add_sample(series.value, {}, values_.value.as_double(), no_start);
     case FamilyType::kInfo: {
       // A text that is empty is a label that is missing.
       std::optional<LabelView> text;
-      if (!values_.text.empty()) text = LabelView{series.family->text_label, values_.text};
-      return request_->add_sample(facts, series.name, text, 1, no_start);
+      if (!values_.text.empty()) text = LabelView{facts.text_label, values_.text};
+      return request_->add_sample(series.value, text, 1, no_start);
     }
     case FamilyType::kSummary:
       ++points_;
-      request_->add_sample(facts, series.sum, {}, values_.value.as_double(), times);
-      return request_->add_sample(facts, series.count, {}, values_.count.as_double(), times);
+      request_->add_sample(series.value, {}, values_.value.as_double(), times);
+      return request_->add_sample(series.count, {}, values_.count.as_double(), times);
     case FamilyType::kHistogram:
       histogram_.assign(values_.distribution);
-      return request_->add_histogram(facts, values_.distribution, histogram_, times);
+      return request_->add_histogram(series.value, values_.distribution, histogram_, times);
   }
 }
 
@@ -163,17 +198,14 @@ void RemoteWriteEncoder::add_stale(const Plan& plan, std::size_t block, std::siz
   const SeriesTimes times{time_ms, 0};
   begin_row(plan, block, row);
   for (const Part& part : plan.parts[block]) {
-    const Series& series = plan.series[part.family];
-    const FamilyFacts facts = series.facts();
-    if (facts.type == FamilyType::kInfo) continue;
+    const FamilyType type = plan.series[part.family].family->type;
+    if (type == FamilyType::kInfo) continue;
+    const Described& series = describe(plan, part.family);
     ++points_;
-    if (facts.type != FamilyType::kSummary) {
-      request_->add_sample(facts, series.name, {}, kStale, times);
-      continue;
-    }
+    request_->add_sample(series.value, {}, kStale, times);
+    if (type != FamilyType::kSummary) continue;
     ++points_;
-    request_->add_sample(facts, series.sum, {}, kStale, times);
-    request_->add_sample(facts, series.count, {}, kStale, times);
+    request_->add_sample(series.count, {}, kStale, times);
   }
   if (request_->bytes() >= batch_bytes_) end_batch();
 }
@@ -183,6 +215,8 @@ void RemoteWriteEncoder::add_about(const exposition::Snapshot& snapshot) {
   for (const PlainFamily& family : snapshot.about) {
     const std::string name = family.full_name();
     const FamilyFacts facts{family.type, name, family.help, family.unit};
+    if (family.series.empty()) continue;
+    const SeriesNumber number = request_->describe(facts, name);
     for (const PlainSeries& series : family.series) {
       labels_.clear();
       for (const exposition::Label& label : series.labels) {
@@ -193,7 +227,7 @@ void RemoteWriteEncoder::add_about(const exposition::Snapshot& snapshot) {
       }
       sort_by_name(labels_);
       request_->begin_row(labels_);
-      request_->add_sample(facts, name, {}, series.value, times);
+      request_->add_sample(number, {}, series.value, times);
       ++points_;
     }
   }
@@ -201,6 +235,7 @@ void RemoteWriteEncoder::add_about(const exposition::Snapshot& snapshot) {
 
 void RemoteWriteEncoder::end_batch() {
   if (points_ == 0) return;
+  ++requests_;
   (*take_)({request_->take(), std::exchange(points_, 0)});
 }
 

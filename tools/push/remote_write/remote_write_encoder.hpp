@@ -37,8 +37,14 @@ class RemoteWriteEncoder final : public SnapshotEncoder {
     }
   };
   struct Part {
-    std::size_t family = 0;  // in series_
+    std::size_t family = 0;  // in series
     const exposition::FamilyPart* part = nullptr;
+    bool is_plain = false;  // its value is one word
+  };
+  // How the request at hand knows the series of one family.
+  struct Described {
+    std::uint64_t request = 0;  // 0: none
+    SeriesNumber value{}, count{};
   };
   // A label of all rows of a block, or of each of them.
   struct Column {
@@ -59,7 +65,10 @@ class RemoteWriteEncoder final : public SnapshotEncoder {
   [[nodiscard]] std::vector<Column> columns_of(const exposition::RowBlock& block) const;
   void begin_row(const Plan& plan, std::size_t block, std::size_t row);
   void add_row(const exposition::Snapshot& snapshot, std::size_t block, std::size_t row);
-  void add_value(const Series& series, const SeriesTimes& times);
+  // The family's value, or its sum and its count.
+  [[nodiscard]] const Described& describe(const Plan& plan, std::size_t family);
+  void add_plain(const Part& part, const StoredRow& row, const SeriesTimes& times);
+  void add_value(const Plan& plan, std::size_t family, const SeriesTimes& times);
   void add_stale(const Plan& plan, std::size_t block, std::size_t row, std::int64_t time_ms);
   void add_about(const exposition::Snapshot& snapshot);
   void end_batch();
@@ -73,8 +82,11 @@ class RemoteWriteEncoder final : public SnapshotEncoder {
   std::shared_ptr<const Plan> shown_plan_;  // of the layout that shown_ has
   exposition::RowValues values_;
   exposition::NativeHistogram histogram_;
-  std::vector<LabelView> labels_;  // of the row that is being added
-  std::size_t points_ = 0;         // in the request
+  std::vector<LabelView> labels_;     // of the row that is being added
+  std::vector<Described> described_;  // by family of the plan that was described last
+  const Plan* described_plan_ = nullptr;
+  std::uint64_t requests_ = 1;  // the number of the request
+  std::size_t points_ = 0;      // in the request
   const Take* take_ = nullptr;
 };
 

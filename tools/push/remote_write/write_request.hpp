@@ -37,17 +37,22 @@ struct SeriesTimes {
   std::int64_t time_ms = 0, start_ms = 0;
 };
 
+// What the series of one name have in common; see WriteRequest::describe().
+enum class SeriesNumber : std::uint32_t {};
+
 class WriteRequest {
  public:
   virtual ~WriteRequest() = default;
 
+  // Encodes what all series called `series` have in common. Valid until take().
+  [[nodiscard]] virtual SeriesNumber describe(const FamilyFacts& family,
+                                              std::string_view series) = 0;
   // The series that follow have these labels, which are sorted by name and not empty.
   virtual void begin_row(std::span<const LabelView> labels) = 0;
   // `more`: one more label of this series alone.
-  virtual void add_sample(const FamilyFacts& family, std::string_view series,
-                          std::optional<LabelView> more, double value,
+  virtual void add_sample(SeriesNumber series, std::optional<LabelView> more, double value,
                           const SeriesTimes& times) = 0;
-  virtual void add_histogram(const FamilyFacts& family, const Distribution& distribution,
+  virtual void add_histogram(SeriesNumber series, const Distribution& distribution,
                              const exposition::NativeHistogram& buckets,
                              const SeriesTimes& times) = 0;
 

@@ -22,23 +22,32 @@ void append_label(std::string& series, std::string_view name, std::string_view v
 
 class WriteRequest1 final : public WriteRequest {
  public:
+  SeriesNumber describe(const FamilyFacts& family, std::string_view series) override {
+    if (described_.insert(std::string(family.name)).second) add_metadata(family);
+    // No other label comes before it: names of labels begin with a small letter or "_" and another.
+    std::string name;
+    append_label(name, "__name__", series);
+    names_.push_back(std::move(name));
+    return static_cast<SeriesNumber>(names_.size() - 1);
+  }
+
   void begin_row(std::span<const LabelView> labels) override {
     labels_.assign(labels.begin(), labels.end());
     row_.clear();
     for (const LabelView& label : labels_) append_label(row_, label.name, label.value);
   }
 
-  void add_sample(const FamilyFacts& family, std::string_view series, std::optional<LabelView> more,
-                  double value, const SeriesTimes& times) override {
-    begin_series(family, series, more);
+  void add_sample(SeriesNumber series, std::optional<LabelView> more, double value,
+                  const SeriesTimes& times) override {
+    begin_series(series, more);
     append_sample(series_, static_cast<Tag>(TimeSeries1::kSamples), value, times, Starts::kNo);
     end_series();
   }
 
-  void add_histogram(const FamilyFacts& family, const Distribution& distribution,
+  void add_histogram(SeriesNumber series, const Distribution& distribution,
                      const exposition::NativeHistogram& buckets,
                      const SeriesTimes& times) override {
-    begin_series(family, family.name, std::nullopt);
+    begin_series(series, std::nullopt);
     append_histogram(series_, static_cast<Tag>(TimeSeries1::kHistograms), distribution, buckets,
                      times, Starts::kNo);
     end_series();
@@ -48,16 +57,13 @@ class WriteRequest1 final : public WriteRequest {
 
   [[nodiscard]] std::string take() override {
     described_.clear();
+    names_.clear();
     return std::exchange(request_, {});
   }
 
  private:
-  void begin_series(const FamilyFacts& family, std::string_view series,
-                    std::optional<LabelView> more) {
-    if (described_.insert(std::string(family.name)).second) describe(family);
-    series_.clear();
-    // No other label comes before it: names of labels begin with a small letter or "_" and another.
-    append_label(series_, "__name__", series);
+  void begin_series(SeriesNumber series, std::optional<LabelView> more) {
+    series_ = names_[static_cast<std::size_t>(series)];
     if (!more) {
       series_ += row_;
       return;
@@ -71,7 +77,7 @@ class WriteRequest1 final : public WriteRequest {
     protozero::pbf_builder<Request1>(request_).add_message(Request1::kTimeSeries, series_);
   }
 
-  void describe(const FamilyFacts& family) {
+  void add_metadata(const FamilyFacts& family) {
     std::string message;
     protozero::pbf_builder<Metadata1> builder(message);
     builder.add_enum(Metadata1::kType, static_cast<std::int32_t>(type_of(family.type)));
@@ -87,6 +93,7 @@ class WriteRequest1 final : public WriteRequest {
   std::string row_;                // the same as bytes
   std::string series_, request_;
   std::unordered_set<std::string> described_;  // families whose metadata is in the request
+  std::vector<std::string> names_;             // the label __name__ of each series described
 };
 
 }  // namespace

@@ -1,48 +1,130 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Remote write 2.0. A request has a table of texts; series refer to them by number.
+// Remote write 2.0. A request has a table of texts; series refer to them by number. Numbers are
+// most of every request, so the bytes of their series are put together by hand:
+//
+//   | 5: length | 1: numbers of name and labels | 2: value, time, start | 5: metadata |
+#include <algorithm>
+#include <bit>
+#include <cstring>
 #include <protozero/pbf_builder.hpp>
 #include <protozero/varint.hpp>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "exposition/protobuf/field_tag.hpp"
+#include "push/remote_write/symbol_table.hpp"
 #include "push/remote_write/value_messages.hpp"
 #include "push/remote_write/versions.hpp"
 
 namespace meterbank::push::remote_write {
 namespace {
 
-struct TextHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const noexcept {
-    return std::hash<std::string_view>()(text);
+using Wire = protozero::pbf_wire_type;
+using exposition::tag_byte;
+
+char* put_varint(char* out, std::uint64_t value) noexcept {
+  return out + protozero::add_varint_to_buffer(out, value);
+}
+std::size_t varint_bytes(std::uint64_t value) noexcept {
+  return static_cast<std::size_t>(protozero::length_of_varint(value));
+}
+
+// Bytes that are copied often, and are mostly few.
+class Piece {
+ public:
+  // How much is written at most in place of a smaller piece.
+  static constexpr std::size_t kAtOnce = 32;
+
+  void clear() noexcept { bytes_.clear(); }
+  // What was appended to it is whole: it may be put. Throws std::bad_alloc.
+  void end() {
+    size_ = bytes_.size();
+    bytes_.resize(std::max(size_, kAtOnce));
   }
+  [[nodiscard]] std::string& bytes() noexcept { return bytes_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::string_view view() const noexcept {
+    return std::string_view(bytes_).substr(0, size_);
+  }
+  // Returns what is behind the piece. There must be room for kAtOnce bytes.
+  char* put(char* out) const noexcept {
+    if (size_ <= kAtOnce) {
+      std::memcpy(out, bytes_.data(), kAtOnce);  // two instructions instead of a call
+    } else {
+      std::memcpy(out, bytes_.data(), size_);
+    }
+    return out + size_;
+  }
+
+ private:
+  std::string bytes_;
+  std::size_t size_ = 0;  // the rest is there to be read in one go
+};
+
+// Bytes that are written to their places. Unlike a string it does not fill them with zeros first.
+class Buffer {
+ public:
+  void clear() noexcept { size_ = 0; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::string_view view() const noexcept {
+    return std::string_view(room_).substr(0, size_);
+  }
+  // Where up to `bytes` can be written. Throws std::bad_alloc.
+  [[nodiscard]] char* room_for(std::size_t bytes) {
+    if (room_.size() - size_ < bytes) room_.resize(std::max(2 * room_.size(), size_ + bytes));
+    return room_.data() + size_;
+  }
+  // Takes what was written from room_for() to `end`.
+  void end_at(const char* end) noexcept { size_ = static_cast<std::size_t>(end - room_.data()); }
+  void append(std::string_view bytes) {
+    char* const out = room_for(bytes.size());
+    end_at(std::copy(bytes.begin(), bytes.end(), out));
+  }
+
+ private:
+  std::string room_;
+  std::size_t size_ = 0;
 };
 
 class WriteRequest2 final : public WriteRequest {
  public:
-  WriteRequest2() { begin(); }
+  SeriesNumber describe(const FamilyFacts& family, std::string_view series) override {
+    Described described;
+    append_refs(described.name_refs.bytes(), {"__name__", series});
+    append_metadata(described.metadata.bytes(), family);
+    described.name_refs.end();
+    described.metadata.end();
+    described_.push_back(std::move(described));
+    return static_cast<SeriesNumber>(described_.size() - 1);
+  }
 
+  // Rows of one set have the same labels but for one.
   void begin_row(std::span<const LabelView> labels) override {
-    labels_.assign(labels.begin(), labels.end());
     row_.clear();
-    for (const LabelView& label : labels_) append_refs(row_, label);
-    place_ = 0;
+    columns_.resize(labels.size());
+    for (std::size_t index = 0; index < labels.size(); ++index) {
+      columns_[index].use(labels[index], symbols_);
+      columns_[index].append_refs(row_.bytes());
+    }
+    row_.end();
   }
 
-  void add_sample(const FamilyFacts& family, std::string_view series, std::optional<LabelView> more,
-                  double value, const SeriesTimes& times) override {
-    const Described& described = describe(family, series);
-    begin_series(described, more);
-    append_sample(series_, static_cast<Tag>(TimeSeries2::kSamples), value, times, Starts::kYes);
-    end_series(described);
+  void add_sample(SeriesNumber series, std::optional<LabelView> more, double value,
+                  const SeriesTimes& times) override {
+    const Described& described = described_[static_cast<std::size_t>(series)];
+    if (more) {
+      begin_series(described, more);
+      append_sample(series_, static_cast<Tag>(TimeSeries2::kSamples), value, times, Starts::kYes);
+      return end_series(described);
+    }
+    append_series(described, value, times_of(times));
   }
 
-  void add_histogram(const FamilyFacts& family, const Distribution& distribution,
+  void add_histogram(SeriesNumber series, const Distribution& distribution,
                      const exposition::NativeHistogram& buckets,
                      const SeriesTimes& times) override {
-    const Described& described = describe(family, family.name);
+    const Described& described = described_[static_cast<std::size_t>(series)];
     begin_series(described, std::nullopt);
     append_histogram(series_, static_cast<Tag>(TimeSeries2::kHistograms), distribution, buckets,
                      times, Starts::kYes);
@@ -50,102 +132,131 @@ class WriteRequest2 final : public WriteRequest {
   }
 
   [[nodiscard]] std::size_t bytes() const noexcept override {
-    return symbols_.size() + all_series_.size();
+    return symbols_.message().size() + all_series_.size();
   }
 
+  // The memory is kept for the next request, which is about as large.
   [[nodiscard]] std::string take() override {
-    std::string request = std::exchange(symbols_, {});
-    request += all_series_;
-    begin();
+    std::string request;
+    request.reserve(bytes());
+    request.append(symbols_.message()).append(all_series_.view());
+    described_.clear();
+    columns_.clear();
+    symbols_.clear();
+    all_series_.clear();
     return request;
   }
 
  private:
   // What a series says besides the labels of its row and its value.
   struct Described {
-    exposition::FamilyType type = exposition::FamilyType::kGauge;
-    std::string series, help, unit;
-    std::string name_refs;  // the label __name__
-    std::string metadata;   // as a field of the series
+    Piece name_refs;  // the label __name__
+    Piece metadata;   // as a field of the series
+  };
+  // One of the labels of a row.
+  struct Column {
+    std::string name, value;
+    std::uint32_t name_ref = 0, value_ref = 0;
+
+    void use(const LabelView& label, SymbolTable& symbols) {
+      if (name_ref == 0 || name != label.name) {
+        name = label.name;
+        name_ref = symbols.ref_of(name);
+      }
+      if (value_ref == 0 || value != label.value) {
+        value = label.value;
+        value_ref = symbols.ref_of(value);
+      }
+    }
+    void append_refs(std::string& refs) const {
+      protozero::add_varint_to_buffer(&refs, name_ref);
+      protozero::add_varint_to_buffer(&refs, value_ref);
+    }
+  };
+  // The end of a Sample: its times, as fields.
+  struct Times {
+    SeriesTimes times;
+    Piece fields;
   };
 
-  void begin() {
-    described_.clear();
-    place_ = 0;
-    refs_.clear();
-    symbols_.clear();
-    all_series_.clear();
-    ref_of({});  // the first text is the empty one
-  }
-
-  std::uint32_t ref_of(std::string_view text) {
-    if (const auto known = refs_.find(text); known != refs_.end()) return known->second;
-    const auto ref = static_cast<std::uint32_t>(refs_.size());
-    refs_.emplace(text, ref);
-    protozero::pbf_builder<Request2>(symbols_).add_string(Request2::kSymbols, text.data(),
-                                                          text.size());
-    return ref;
-  }
-
   void append_refs(std::string& refs, const LabelView& label) {
-    protozero::add_varint_to_buffer(&refs, ref_of(label.name));
-    protozero::add_varint_to_buffer(&refs, ref_of(label.value));
-  }
-
-  // Rows of one set have the same series in the same order, so what was said of the series at this
-  // place of the last row is mostly that of this one.
-  const Described& describe(const FamilyFacts& family, std::string_view series) {
-    if (place_ == described_.size()) described_.emplace_back();
-    Described& described = described_[place_++];
-    const bool is_known = !described.metadata.empty() && described.type == family.type &&
-                          described.series == series && described.help == family.help &&
-                          described.unit == family.unit;
-    if (is_known) return described;
-    described.metadata.clear();  // until all of it is known
-    described.type = family.type;
-    described.series = series;
-    described.help = family.help;
-    described.unit = family.unit;
-    described.name_refs.clear();
-    append_refs(described.name_refs, {"__name__", series});
-    std::string metadata;
-    append_metadata(metadata, family);
-    described.metadata = std::move(metadata);
-    return described;
+    protozero::add_varint_to_buffer(&refs, symbols_.ref_of(label.name));
+    protozero::add_varint_to_buffer(&refs, symbols_.ref_of(label.value));
   }
 
   void append_metadata(std::string& series, const FamilyFacts& family) {
     protozero::pbf_builder<TimeSeries2> builder(series);
     protozero::pbf_builder<Metadata2> metadata(builder, TimeSeries2::kMetadata);
     metadata.add_enum(Metadata2::kType, static_cast<std::int32_t>(type_of(family.type)));
-    metadata.add_uint32(Metadata2::kHelpRef, ref_of(family.help));
-    if (!family.unit.empty()) metadata.add_uint32(Metadata2::kUnitRef, ref_of(family.unit));
+    metadata.add_uint32(Metadata2::kHelpRef, symbols_.ref_of(family.help));
+    if (!family.unit.empty()) {
+      metadata.add_uint32(Metadata2::kUnitRef, symbols_.ref_of(family.unit));
+    }
   }
 
-  void begin_series(const Described& described, std::optional<LabelView> more) {
+  // Rows mostly began at the same time, so there are two of them: with a start and without.
+  [[nodiscard]] const Piece& times_of(const SeriesTimes& times) {
+    Times& known = times.start_ms == 0 ? without_start_ : with_start_;
+    const bool is_same =
+        known.times.time_ms == times.time_ms && known.times.start_ms == times.start_ms;
+    if (known.fields.size() != 0 && is_same) return known.fields;
+    known.times = times;
+    known.fields.clear();
+    protozero::pbf_builder<Sample> sample(known.fields.bytes());
+    sample.add_int64(Sample::kTimestamp, times.time_ms);
+    if (times.start_ms != 0) sample.add_int64(Sample::kStart, times.start_ms);
+    known.fields.end();
+    return known.fields;
+  }
+
+  void append_series(const Described& described, double value, const Piece& times) {
+    static_assert(std::endian::native == std::endian::little, "fixed64 is little-endian");
+    const std::size_t refs = described.name_refs.size() + row_.size();
+    const std::size_t sample = 1 + sizeof value + times.size();
+    const std::size_t series =
+        1 + varint_bytes(refs) + refs + 2 + sample + described.metadata.size();
+    char* out = all_series_.room_for(1 + protozero::max_varint_length + series + Piece::kAtOnce);
+    *out++ = static_cast<char>(tag_byte(Request2::kTimeSeries, Wire::length_delimited));
+    out = put_varint(out, series);
+    *out++ = static_cast<char>(tag_byte(TimeSeries2::kLabelRefs, Wire::length_delimited));
+    out = put_varint(out, refs);
+    out = row_.put(described.name_refs.put(out));
+    *out++ = static_cast<char>(tag_byte(TimeSeries2::kSamples, Wire::length_delimited));
+    *out++ = static_cast<char>(sample);  // at most 31
+    *out++ = static_cast<char>(tag_byte(Sample::kValue, Wire::fixed64));
+    std::memcpy(out, &value, sizeof value);
+    all_series_.end_at(described.metadata.put(times.put(out + sizeof value)));
+  }
+
+  void begin_series(const Described& described, const std::optional<LabelView>& more) {
     series_.clear();
     protozero::pbf_builder<TimeSeries2> builder(series_);
     if (!more) {
-      builder.add_bytes_vectored(TimeSeries2::kLabelRefs, described.name_refs, row_);
+      builder.add_bytes_vectored(TimeSeries2::kLabelRefs, described.name_refs.view(), row_.view());
       return;
     }
-    label_refs_ = described.name_refs;
-    for (const LabelView& label : with_label(labels_, *more)) append_refs(label_refs_, label);
+    std::vector<LabelView> labels;
+    labels.reserve(columns_.size());
+    for (const Column& column : columns_) labels.push_back({column.name, column.value});
+    label_refs_ = described.name_refs.view();
+    for (const LabelView& label : with_label(labels, *more)) append_refs(label_refs_, label);
     builder.add_bytes(TimeSeries2::kLabelRefs, label_refs_);
   }
 
   void end_series(const Described& described) {
-    protozero::pbf_builder<Request2>(all_series_)
-        .add_bytes_vectored(Request2::kTimeSeries, series_, described.metadata);
+    field_.clear();
+    protozero::pbf_builder<Request2>(field_).add_bytes_vectored(Request2::kTimeSeries, series_,
+                                                                described.metadata.view());
+    all_series_.append(field_);
   }
 
-  std::vector<LabelView> labels_;  // of the row
-  std::string row_;                // the same as numbers of texts
-  std::string label_refs_, series_;
-  std::vector<Described> described_;  // of the places in a row; their numbers are of this request
-  std::size_t place_ = 0;             // of the next series in the row
-  std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> refs_;
-  std::string symbols_, all_series_;  // both as fields of the request
+  SymbolTable symbols_;
+  std::vector<Described> described_;  // their numbers are of this request
+  std::vector<Column> columns_;       // of the row
+  Piece row_;                         // the same as numbers of texts
+  std::string label_refs_, series_, field_;
+  Times with_start_, without_start_;
+  Buffer all_series_;  // as fields of the request
 };
 
 }  // namespace
