@@ -37,19 +37,21 @@ bool is_integer(const Number& number) noexcept {
 void append_number_point(std::string& points, std::string_view attributes, std::uint64_t start_ns,
                          std::uint64_t time_ns, const Number& number) {
   const std::size_t fields = (start_ns != 0 ? 3 : 2) * kFixedFieldBytes;
+  const std::size_t point = attributes.size() + fields;
   const std::size_t old_size = points.size();
-  points.resize(old_size + 1 + protozero::max_varint_length + attributes.size() + fields);
-  char* const begin = points.data() + old_size;
-  char* out = begin;
+  points.resize(old_size + 1 + static_cast<std::size_t>(protozero::length_of_varint(point)) +
+                point);
+  char* out = points.data() + old_size;
   *out++ = static_cast<char>(exposition::tag_byte(Data::kPoints, Wire::length_delimited));
-  out += protozero::add_varint_to_buffer(out, attributes.size() + fields);
+  out += protozero::add_varint_to_buffer(out, point);
   out = std::copy(attributes.begin(), attributes.end(), out);
   if (start_ns != 0) out = put(out, NumberPoint::kStart, start_ns);
   out = put(out, NumberPoint::kTime, time_ns);
-  out = is_integer(number)
-            ? put(out, NumberPoint::kAsInt, number.whole)
-            : put(out, NumberPoint::kAsDouble, std::bit_cast<std::uint64_t>(number.as_double()));
-  points.resize(old_size + static_cast<std::size_t>(out - begin));
+  if (is_integer(number)) {
+    put(out, NumberPoint::kAsInt, number.whole);
+  } else {
+    put(out, NumberPoint::kAsDouble, std::bit_cast<std::uint64_t>(number.as_double()));
+  }
 }
 
 }  // namespace meterbank::push::otlp

@@ -36,30 +36,34 @@ class Piece {
   // How much is written at most in place of a smaller piece.
   static constexpr std::size_t kAtOnce = 32;
 
-  void clear() noexcept { bytes_.clear(); }
-  // What was appended to it is whole: it may be put. Throws std::bad_alloc.
-  void end() {
-    size_ = bytes_.size();
-    bytes_.resize(std::max(size_, kAtOnce));
+  void assign(std::string_view bytes) {
+    char* const out = room_for(bytes.size());
+    end_at(std::copy(bytes.begin(), bytes.end(), out));
   }
-  [[nodiscard]] std::string& bytes() noexcept { return bytes_; }
+  // Where up to `bytes` can be written. Throws std::bad_alloc.
+  [[nodiscard]] char* room_for(std::size_t bytes) {
+    if (room_.size() < bytes) room_.resize(bytes);
+    return room_.data();
+  }
+  // Takes what was written from room_for() to `end`.
+  void end_at(const char* end) noexcept { size_ = static_cast<std::size_t>(end - room_.data()); }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] std::string_view view() const noexcept {
-    return std::string_view(bytes_).substr(0, size_);
+    return std::string_view(room_).substr(0, size_);
   }
   // Returns what is behind the piece. There must be room for kAtOnce bytes.
   char* put(char* out) const noexcept {
     if (size_ <= kAtOnce) {
-      std::memcpy(out, bytes_.data(), kAtOnce);  // two instructions instead of a call
+      std::memcpy(out, room_.data(), kAtOnce);  // two instructions instead of a call
     } else {
-      std::memcpy(out, bytes_.data(), size_);
+      std::memcpy(out, room_.data(), size_);
     }
     return out + size_;
   }
 
  private:
-  std::string bytes_;
-  std::size_t size_ = 0;  // the rest is there to be read in one go
+  std::string room_ = std::string(kAtOnce, '\0');  // or more
+  std::size_t size_ = 0;
 };
 
 // Bytes that are written to their places. Unlike a string it does not fill them with zeros first.
@@ -91,23 +95,26 @@ class WriteRequest2 final : public WriteRequest {
  public:
   SeriesNumber describe(const FamilyFacts& family, std::string_view series) override {
     Described described;
-    append_refs(described.name_refs.bytes(), {"__name__", series});
-    append_metadata(described.metadata.bytes(), family);
-    described.name_refs.end();
-    described.metadata.end();
+    field_.clear();
+    append_refs(field_, {"__name__", series});
+    described.name_refs.assign(field_);
+    field_.clear();
+    append_metadata(field_, family);
+    described.metadata.assign(field_);
     described_.push_back(std::move(described));
     return static_cast<SeriesNumber>(described_.size() - 1);
   }
 
   // Rows of one set have the same labels but for one.
   void begin_row(std::span<const LabelView> labels) override {
-    row_.clear();
     columns_.resize(labels.size());
+    char* out = row_.room_for(labels.size() * 2 * protozero::max_varint_length);
     for (std::size_t index = 0; index < labels.size(); ++index) {
-      columns_[index].use(labels[index], symbols_);
-      columns_[index].append_refs(row_.bytes());
+      Column& column = columns_[index];
+      column.use(labels[index], symbols_);
+      out = put_varint(put_varint(out, column.name_ref), column.value_ref);
     }
-    row_.end();
+    row_.end_at(out);
   }
 
   void add_sample(SeriesNumber series, std::optional<LabelView> more, double value,
@@ -168,10 +175,6 @@ class WriteRequest2 final : public WriteRequest {
         value_ref = symbols.ref_of(value);
       }
     }
-    void append_refs(std::string& refs) const {
-      protozero::add_varint_to_buffer(&refs, name_ref);
-      protozero::add_varint_to_buffer(&refs, value_ref);
-    }
   };
   // The end of a Sample: its times, as fields.
   struct Times {
@@ -201,11 +204,11 @@ class WriteRequest2 final : public WriteRequest {
         known.times.time_ms == times.time_ms && known.times.start_ms == times.start_ms;
     if (known.fields.size() != 0 && is_same) return known.fields;
     known.times = times;
-    known.fields.clear();
-    protozero::pbf_builder<Sample> sample(known.fields.bytes());
+    field_.clear();
+    protozero::pbf_builder<Sample> sample(field_);
     sample.add_int64(Sample::kTimestamp, times.time_ms);
     if (times.start_ms != 0) sample.add_int64(Sample::kStart, times.start_ms);
-    known.fields.end();
+    known.fields.assign(field_);
     return known.fields;
   }
 
