@@ -13,6 +13,7 @@ Receivers::Receivers(SnapshotService& snapshots, PushSet& counts, push::Pusher::
 Receivers::~Receivers() { stop(); }
 
 Result<void> Receivers::use(const std::vector<push::ReceiverOptions>& receivers) {
+  are_several_.store(receivers.size() > 1, std::memory_order_relaxed);
   std::vector<Receiver> old = std::exchange(receivers_, {});
   std::vector<const push::ReceiverOptions*> added;
   for (const push::ReceiverOptions& wanted : receivers) {
@@ -44,10 +45,13 @@ Result<Receivers::Receiver> Receivers::start(const push::ReceiverOptions& option
   Receiver receiver{options, counts_.add(options.name), nullptr};
   auto pusher = push::Pusher::start(
       options,
-      [&snapshots = snapshots_](push::Pusher::Ready ready) {
-        snapshots.ask(
+      [this](push::Pusher::Ready ready) {
+        // relaxed: a snapshot more, or half a millisecond of waiting for none, does no harm.
+        const bool are_several = are_several_.load(std::memory_order_relaxed);
+        snapshots_.ask(
             [ready = std::move(ready)](std::shared_ptr<const exposition::Snapshot> snapshot,
-                                       std::size_t /*requests*/) { ready(std::move(snapshot)); });
+                                       std::size_t /*requests*/) { ready(std::move(snapshot)); },
+            are_several ? Others::kLikely : Others::kNone);
       },
       *receiver.events, report_);
   if (!pusher) return tl::make_unexpected(pusher.error());

@@ -5,6 +5,7 @@
 // Thread safety  One thread at a time.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,7 @@ class Receivers {
   SnapshotService& snapshots_;
   PushSet& counts_;
   const push::Pusher::Report report_;
+  std::atomic<bool> are_several_{false};  // they mostly ask at the same time
   std::vector<Receiver> receivers_;
 };
 
