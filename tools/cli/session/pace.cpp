@@ -44,12 +44,17 @@ class LogPace : public Pace {
         waiter_(waiter),
         takes_all_(options.log.has_range() && !options.log.every),
         step_ns_(static_cast<std::uint64_t>(options.log.every.value_or(options.interval).count())),
-        next_ns_(std::max(selection.log_from_ns, log_.first().realtime_ns)),
+        next_ns_(selection.log_from_ns),
         end_ns_(selection.log_to_ns) {
-    if (options.warm_up) warm_up_ns_ = before_by_step(next_ns_);
+    const std::uint64_t begin_ns = std::max(next_ns_, log_.first().realtime_ns);
+    if (!takes_all_) {
+      next_ns_ = begin_ns;
+      end_ns_ = std::min(end_ns_, log_.last().realtime_ns);
+    }
+    if (options.warm_up) warm_up_ns_ = before_by_step(begin_ns);
     if (options.duration) {
       const auto duration = static_cast<std::uint64_t>(options.duration->count());
-      end_ns_ = std::min(end_ns_, next_ns_ + duration);
+      end_ns_ = std::min(end_ns_, begin_ns + duration);
     }
   }
 

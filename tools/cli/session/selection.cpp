@@ -154,14 +154,16 @@ void round_share(double& percent, double seconds) {
 }
 
 // The moments of a log that are wanted. `--at` is the last one; without any of the options it is the
-// end of the log.
+// end of the log. A range that is open has no limit at that side: if the clock was set, the first
+// moment of a log need not be its earliest one.
 struct LogRange {
   std::uint64_t from_ns = 0, to_ns = 0;
 };
 Result<LogRange> read_range(const LogOptions& options, const recording::Recording& log) {
   const std::uint64_t first = log.first().realtime_ns;
   const std::uint64_t last = log.last().realtime_ns;
-  LogRange range{options.has_range() ? first : last, last};
+  LogRange range{last, last};
+  if (options.has_range()) range = {0, ~std::uint64_t{0}};
   struct Word {
     const std::string& word;
     std::uint64_t& target;
