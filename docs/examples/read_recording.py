@@ -14,14 +14,11 @@ class Payload(io.BytesIO):
             value, shift = value | (byte & 127) << shift, shift + 7
             if byte < 128:
                 return value
-
     def numbers(self, count):
         return [self.number() for _ in range(count)]
-
     def difference(self):
         number = self.number()
         return number >> 1 ^ -(number & 1)
-
     def text(self):
         return self.read(self.number())
 
@@ -36,23 +33,18 @@ def frames_of(data):
 
 def signed(number):  # all words are kept like this
     return (number + 2**63) % 2**64 - 2**63
-
 def memory(form=0):  # of a word of a row, and of a word of the row above
     return types.SimpleNamespace(age=0, step=0, mean=0, unit=0, whole=0, lengths=[], past=0, form=form, number=0,
                                  peer=0, word=0, length=2048, length_to_above=2048)
-
 def follow(length, residual, shift):
     return length + ((abs(signed(residual)).bit_length() << 8) - length >> shift)
-
 def quotient(number, unit):
     return number // unit if number >= 0 else -(-number // unit)
-
 def number_of(bits, form):
     if form == 7:
         return ~bits if bits < 0 else bits - 2**63
     scaled = struct.unpack("<d", struct.pack("<q", bits))[0] * 10.0**form
     return int(scaled + (-0.5 if scaled < 0 else 0.5)) if abs(scaled) < 2.0**53 else 0
-
 def bits_of(number, form):
     if form == 7:
         return number + 2**63 if number < 0 else ~number
@@ -95,6 +87,13 @@ class RowDecoder:
         model[17] = min(model[17] + 1, 255)
         return symbol
 
+    def text(self, size):
+        text = [0]
+        for _ in range(size):
+            high = self.symbol("text", text[-1] >> 5, 16)
+            text.append(high << 4 | self.symbol("text", text[-1] >> 5, high))
+        return bytes(text[1:])
+
     def number(self, context):
         number = self.numbers[context]
         number[0] += self.difference("number", *number, False, memory())
@@ -117,11 +116,7 @@ class RowDecoder:
 
     def word(self, column, last, words, place, moved):
         if column == "text":
-            text = [0]
-            for _ in range(8):
-                high = self.symbol("text", text[-1] >> 5, 16)
-                text.append(high << 4 | self.symbol("text", text[-1] >> 5, high))
-            return int.from_bytes(text[1:], "little", signed=True)
+            return int.from_bytes(self.text(8), "little", signed=True)
         if column == "real" and self.bit("form", words[place].form):
             words[place] = memory(self.symbol("forms"))
         word, above = words[place], self.above[min(place, 63)]
@@ -199,10 +194,15 @@ class RowDecoder:
         word.past = word.past & 3 | word.past << 1 & 8 | (value < 0) << 2
         return value
 
+def unpacked(payload):
+    size, coder = payload.number(), RowDecoder()
+    coder.begin_tick(payload.text())
+    return coder.text(size)
+
 class Schema:
     def __init__(self, payload):
-        _, _, words, _ = payload.read(16), *payload.numbers(3)
-        self.bytes = zlib.decompress(payload.text())
+        _, _, words = payload.read(16), *payload.numbers(2)
+        self.bytes = unpacked(payload)
         self.name, more, self.columns, self.counters = self.text(56), self.at(4), ["integer"] * words, []
         for index in range(self.at(4)):
             record = 96 + index * self.at(8)
@@ -244,7 +244,7 @@ class Chunk:
     def take(self, kind, payload, schemas):
         if kind == b"K":
             _, _, self.time, _, due, _ = payload.read(8), *payload.numbers(5)
-            _, _, section = payload.text(), payload.number(), Payload(zlib.decompress(payload.text()))
+            _, section = payload.text(), Payload(unpacked(payload))
         else:
             self.step += payload.difference()
             self.time += self.step + payload.difference()
