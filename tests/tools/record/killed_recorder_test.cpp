@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +34,7 @@ struct Told {
 // Ticks of about a kilobyte, so that a life begins several files.
 [[noreturn]] void record_for_ever(const std::string& segments, const std::string& path,
                                   Told& told) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   auto provider = *Provider::create({.name = "shop", .directory = segments});
   auto orders = *provider.add(test::kOrders);
   std::vector<Instance> venues;
@@ -57,7 +59,10 @@ struct Told {
     }
     const std::uint64_t before = recorder.file_counts().bytes;
     recorder.tick_everything();
-    while (recorder.file_counts().bytes == before) std::this_thread::yield();
+    while (recorder.file_counts().bytes == before) {
+      if (recorder.file_counts().lost != 0) ::_exit(1);
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
     // relaxed: the other process needs this number only
     told.written.store(tick, std::memory_order_relaxed);
   }
@@ -105,7 +110,7 @@ class KilledRecorder : public testing::Test {
     const pid_t child = ::fork();
     if (child == 0) record_for_ever(segments.path(), path, *told_);
     const std::uint64_t least = dice_() % 4 == 0 ? dice_() % 150 : dice_() % 20;
-    EXPECT_TRUE(test::comes_true([&] { return written() >= least; }));
+    EXPECT_TRUE(test::comes_true([&] { return written() >= least; })) << written();
     const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(dice_() % 2000);
     while (std::chrono::steady_clock::now() < end) {
     }

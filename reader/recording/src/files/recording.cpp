@@ -49,6 +49,12 @@ Result<std::vector<std::string>> find_files(const std::string& path) {
   return files;
 }
 
+// Whether the file went after its directory was read.
+bool is_evicted(const std::string& path, const Error& error) {
+  struct stat facts {};
+  return error.code == ErrorCode::kNotFound && ::lstat(path.c_str(), &facts) != 0;
+}
+
 std::optional<ChunkIndex> read_index(FileBytes& bytes) {
   if (bytes.size() < kTrailer) return std::nullopt;
   const auto trailer = bytes.at(bytes.size() - kTrailer, kTrailer);
@@ -87,7 +93,8 @@ struct Recording::State {
   std::vector<Gap> gaps;
   std::vector<Mark> marks;
 
-  Result<void> add_file(const std::string& path);
+  // False: a recorder was killed before it had written the head.
+  Result<bool> add_file(const std::string& path);
   void note(std::uint64_t offset, std::uint64_t bytes_skipped, std::string what);
   [[nodiscard]] bool find_next();
   [[nodiscard]] bool take_frame(const Frame& found);
@@ -107,11 +114,13 @@ struct Recording::State {
 
 // ---- Files --------------------------------------------------------------------------------------
 
-Result<void> Recording::State::add_file(const std::string& path) {
+Result<bool> Recording::State::add_file(const std::string& path) {
   auto opened = FileBytes::open(path);
   if (!opened) return tl::make_unexpected(std::move(opened.error()));
   FrameWalk from_start(*opened);
   const auto begin = from_start.next();
+  const auto skipped = from_start.take_skipped();
+  if (!begin && (!skipped || skipped->is_cut)) return false;
   auto head =
       begin ? parse_head(*begin) : Result<Head>(fail(ErrorCode::kCorrupt, "it has no whole frame"));
   if (!head) {
@@ -133,7 +142,7 @@ Result<void> Recording::State::add_file(const std::string& path) {
   opened->release();
   files.push_back(std::move(one));
   bytes.push_back(std::move(*opened));
-  return {};
+  return true;
 }
 
 Result<Recording> Recording::open(const std::string& path, CatalogOptions options) {
@@ -143,13 +152,13 @@ Result<Recording> Recording::open(const std::string& path, CatalogOptions option
     // The user of the recorder decides who is trusted, and the first file names it.
     std::unique_ptr<State> state;
     std::vector<Damage> unreadable;
-    Error first_error;
     auto probe = std::make_unique<State>(options, 0);
+    Error first_error{ErrorCode::kCorrupt, 0, path + ": it has no whole frame", {}};
     for (const std::string& one : *paths) {
-      if (auto added = probe->add_file(one); !added) {
-        if (unreadable.empty()) first_error = added.error();
-        unreadable.push_back({one, 0, 0, added.error().message()});
-      }
+      auto added = probe->add_file(one);
+      if (added || is_evicted(one, added.error())) continue;
+      if (unreadable.empty()) first_error = added.error();
+      unreadable.push_back({one, 0, 0, added.error().message()});
     }
     if (probe->files.empty()) return tl::make_unexpected(std::move(first_error));
     state = std::make_unique<State>(std::move(options), probe->files.front().head.uid);
