@@ -32,7 +32,7 @@ std::optional<std::string> read_packed(ByteReader& in, std::size_t bytes_max) {
   while (bytes.size() < size) {
     const std::size_t before = bytes.size();
     bytes.resize(std::min<std::size_t>(before + kStep, size));
-    decoder.bytes(std::span(bytes).subspan(before));
+    decoder.bytes(std::span(bytes).subspan(before), before == 0 ? '\0' : bytes[before - 1]);
     if (decoder.failed()) return std::nullopt;
   }
   if (!decoder.finish_tick()) return std::nullopt;

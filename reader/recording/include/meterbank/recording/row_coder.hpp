@@ -132,7 +132,8 @@ class RowDecoder {
   void row(std::span<const Column> columns, RowHistory& history) noexcept;
   [[nodiscard]] bool flag(unsigned context) noexcept;
   [[nodiscard]] std::uint64_t number(unsigned context) noexcept;
-  void bytes(std::span<char> bytes) noexcept;
+  // `in_front`: the byte before these, if bytes that were coded at once are decoded in parts.
+  void bytes(std::span<char> bytes, char in_front = 0) noexcept;
 
   // More was decoded than the bytes contain. From then on flags are false, numbers and bytes zero,
   // and rows are left as they are. What was decoded of this tick before is meaningless too. A
