@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kTextMax = 64 << 10U;
 constexpr Marker kTrailerMagic{'M', 'B', 'R', 'I', 'N', 'D', 'E', 'X'};
 
+constexpr const char* kWrittenByRecord = "a file that meterbank record wrote";
+
 std::string_view view_of(const Marker& marker) { return {marker.data(), marker.size()}; }
 
 void append_time(Timestamp time, ByteWriter& out) {
@@ -79,7 +81,7 @@ Result<Head> parse_head(const Frame& frame) {
   head.major = static_cast<std::uint32_t>(in.number());
   head.minor = static_cast<std::uint32_t>(in.number());
   if (!is_head || in.failed()) {
-    return fail(ErrorCode::kCorrupt, "not a recording: it does not begin with a head");
+    return fail(ErrorCode::kCorrupt, "not a recording: it does not begin with a head", kWrittenByRecord);
   }
   if (head.major != kFormatMajor) {
     return fail(ErrorCode::kNewerLayout,
@@ -100,7 +102,9 @@ Result<Head> parse_head(const Frame& frame) {
     rate.interval_ns = in.number();
     rate.patterns = in.text(kTextMax);
   }
-  if (in.failed()) return fail(ErrorCode::kCorrupt, "the head of a recording is too short");
+  if (in.failed()) {
+    return fail(ErrorCode::kCorrupt, "the head of the recording is too short", kWrittenByRecord);
+  }
   return head;
 }
 

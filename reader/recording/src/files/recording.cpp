@@ -20,6 +20,7 @@ namespace meterbank::recording {
 namespace {
 
 constexpr std::size_t kDamagesMax = 1000;
+constexpr const char* kRemedy = "a file that meterbank record wrote";
 
 bool is_recording_name(std::string_view name) { return name.ends_with(".mbr"); }
 
@@ -122,7 +123,7 @@ Result<bool> Recording::State::add_file(const std::string& path) {
   const auto skipped = from_start.take_skipped();
   if (!begin && (!skipped || skipped->is_cut)) return false;
   auto head =
-      begin ? parse_head(*begin) : Result<Head>(fail(ErrorCode::kCorrupt, "it has no whole frame"));
+      begin ? parse_head(*begin) : Result<Head>(fail(ErrorCode::kCorrupt, "it has no whole frame", kRemedy));
   if (!head) {
     head.error().what = path + ": " + head.error().what;
     return tl::make_unexpected(std::move(head.error()));
@@ -153,7 +154,7 @@ Result<Recording> Recording::open(const std::string& path, CatalogOptions option
     std::unique_ptr<State> state;
     std::vector<Damage> unreadable;
     auto probe = std::make_unique<State>(options, 0);
-    Error first_error{ErrorCode::kCorrupt, 0, path + ": it has no whole frame", {}};
+    Error first_error{ErrorCode::kCorrupt, 0, path + ": it has no whole frame", kRemedy};
     for (const std::string& one : *paths) {
       auto added = probe->add_file(one);
       if (added || is_evicted(one, added.error())) continue;
