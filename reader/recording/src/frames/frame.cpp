@@ -22,7 +22,7 @@ static_assert(sizeof(Lengths) + 1 == kFrameHead);
 // Bytes of a file may lie in many frames that claim each other's bytes, and each claim costs a CRC.
 // A file that was damaged has few of them.
 constexpr std::uint64_t kRefusedFactor = 8;
-constexpr std::uint64_t kStep = 64 << 10U;  // that is searched at a time
+constexpr std::uint64_t kSearchStep = 64 << 10U;  // that is searched at a time
 
 // Of the kind and the payload behind it.
 std::uint32_t crc_of(const std::byte* kind, std::size_t payload) noexcept {
@@ -84,7 +84,7 @@ bool FrameWalk::is_schema_at(std::uint64_t offset, std::uint64_t end) {
 std::uint64_t FrameWalk::next_schema(std::uint64_t from, std::uint64_t end) {
   std::uint64_t kind = from + sizeof(Lengths);
   while (kind < end && may_go_on()) {
-    const auto bytes = file_->at(kind, static_cast<std::size_t>(std::min(end - kind, kStep)));
+    const auto bytes = file_->at(kind, static_cast<std::size_t>(std::min(end - kind, kSearchStep)));
     if (bytes.empty()) break;
     const auto found = std::find(bytes.begin(), bytes.end(), std::byte{'S'});
     const bool is_found = found != bytes.end();
@@ -104,8 +104,9 @@ bool FrameWalk::go_on_behind_damage() {
   const std::uint64_t from = offset_;
   // The frame that failed may be one with a marker, so the search begins behind its own.
   std::uint64_t next = file_->size();
-  for (std::uint64_t at = from + kFrameHead + 1; may_go_on() && at < file_->size(); at += kStep) {
-    const auto bytes = file_->at(at, static_cast<std::size_t>(kStep) + kCommon - 1);
+  for (std::uint64_t at = from + kFrameHead + 1; may_go_on() && at < file_->size();
+       at += kSearchStep) {
+    const auto bytes = file_->at(at, static_cast<std::size_t>(kSearchStep) + kCommon - 1);
     if (bytes.empty()) break;
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const std::size_t found = text.find(std::string_view(kKeyMarker.data(), kCommon));
