@@ -10,9 +10,7 @@
 #include <sanitizer/allocator_interface.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <zlib.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +18,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "meterbank/recording/recording.hpp"
@@ -38,8 +37,7 @@ void demand(bool kept) {
 // A file without a name.
 class FileInMemory {
  public:
-  explicit FileInMemory(std::span<const std::uint8_t> bytes)
-      : file_(::memfd_create("recording", MFD_CLOEXEC)) {
+  explicit FileInMemory(std::string_view bytes) : file_(::memfd_create("recording", MFD_CLOEXEC)) {
     demand(::write(file_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
   }
   FileInMemory(const FileInMemory&) = delete;
@@ -52,21 +50,21 @@ class FileInMemory {
 };
 
 // Frames of a length that fits, with the right CRC.
-std::vector<std::uint8_t> with_right_crcs(std::span<const std::uint8_t> bytes) {
-  std::vector<std::uint8_t> right(bytes.begin(), bytes.end());
-  std::size_t offset = 0;
-  while (right.size() - offset > kFrameHead) {
+std::string with_right_crcs(std::string_view bytes) {
+  std::string right;
+  right.reserve(bytes.size());
+  while (bytes.size() > kFrameHead) {
     std::uint32_t payload = 0;
-    std::memcpy(&payload, &right[offset], sizeof payload);
-    const auto rest = static_cast<std::uint32_t>(right.size() - offset - kFrameHead);
-    payload = std::min(payload, rest);
-    const std::uint8_t* const kind = &right[offset + kFrameHead - 1];
-    const auto crc = static_cast<std::uint32_t>(::crc32_z(0, kind, payload + 1));
-    std::memcpy(&right[offset], &payload, sizeof payload);
-    std::memcpy(&right[offset + sizeof payload], &crc, sizeof crc);
-    offset += kFrameHead + payload;
+    std::memcpy(&payload, bytes.data(), sizeof payload);
+    const auto kind = static_cast<FrameKind>(bytes[kFrameHead - 1]);
+    bytes.remove_prefix(kFrameHead);
+    const std::string_view of_frame = bytes.substr(0, payload);
+    const std::size_t begin = begin_frame(right);
+    right += of_frame;
+    end_frame(right, begin, kind);
+    bytes.remove_prefix(of_frame.size());
   }
-  return right;
+  return right.append(bytes);
 }
 
 void look_at_rows(Recording& recording) {
@@ -91,7 +89,7 @@ void look_for(Recording& recording, std::uint64_t time) {
   if (recording.next()) look_at_rows(recording);
 }
 
-void read(std::span<const std::uint8_t> bytes) {
+void read(std::string_view bytes) {
   const FileInMemory file(bytes);
   const std::size_t before = ::__sanitizer_get_current_allocated_bytes();
   CatalogOptions options;
@@ -128,10 +126,10 @@ class BelievingBytes : public ByteSource {
   std::span<const std::byte> bytes_;
 };
 
-void walk_believing(std::span<const std::uint8_t> bytes) {
-  const std::vector<std::byte> copy(
-      reinterpret_cast<const std::byte*>(bytes.data()),
-      reinterpret_cast<const std::byte*>(bytes.data()) + bytes.size());
+void walk_believing(std::string_view bytes) {
+  if (bytes.empty()) return;
+  const auto all = std::as_bytes(std::span(bytes));
+  const std::vector<std::byte> copy(all.begin(), all.end());
   BelievingBytes source(copy);
   FrameWalk walk(source);
   while (walk.next()) {
@@ -144,13 +142,12 @@ void walk_believing(std::span<const std::uint8_t> bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace meterbank::recording;
-  const std::span<const std::uint8_t> bytes(data, size);
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
 #ifdef METERBANK_FUZZ_CONTROL
   walk_believing(bytes);
 #endif
-  const auto right = with_right_crcs(bytes);
-  const bool is_right = std::equal(right.begin(), right.end(), bytes.begin());
-  if (!is_right) read(bytes);
+  const std::string right = with_right_crcs(bytes);
+  if (right != bytes) read(bytes);
   read(right);
   return 0;
 }
