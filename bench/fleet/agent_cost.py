@@ -26,7 +26,7 @@ PUSHES = (("otlp", "none"), ("otlp", "gzip"), ("otlp", "zstd"), ("remote-write-1
 
 
 def line(*cells):
-    print("".join(f"{cell:<36}" if at == 0 else f"{cell:>20}" for at, cell in enumerate(cells)),
+    print("".join(f"{cell:<48}" if at == 0 else f"{cell:>20}" for at, cell in enumerate(cells)),
           flush=True)
 
 
@@ -78,16 +78,29 @@ def wire_rows(stack, bin_folder, folder, counters):
         line(f"  {protocol}, {compress or 'snappy'}", f"{sink.bytes / points:.1f}")
 
 
-def scrape_row(stack, bin_folder, folder, counters, seconds, period):
-    directory = start_counters(stack, bin_folder, folder, counters)
-    process, address = start_agent(stack, bin_folder, "--dir", directory, "--listen", "127.0.0.1:0")
+def record_settings(folder, interval_ms):
+    path = os.path.join(folder, "agent.toml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f'[record]\ndirectory = "{folder}/ring"\ninterval_ms = {interval_ms}\n'
+                   'paths = ["moving/*/*"]\n')
+    return ["--config", path]
+
+
+def scrape_row(stack, bin_folder, folder, counters, seconds, period, record_ms=None):
+    """Counters change as often as they are recorded, or once a second."""
+    directory = start_counters(stack, bin_folder, folder, counters, record_ms or 1000)
+    recording = record_settings(folder, record_ms) if record_ms else []
+    process, address = start_agent(stack, bin_folder, "--dir", directory, "--listen", "127.0.0.1:0",
+                                   *recording)
 
     def scrape():
         fetch(f"http://{address}/metrics", {"Accept": FORMATS["protobuf"]})
     scrape()
     time.sleep(1)
     share = measure(process, seconds, scrape, period)
-    line(f"  {counters}, scraped every {period} s", f"{share * 100:.3f} %", *memory(process))
+    recorded = f", recorded every {record_ms / 1000:g} s" if record_ms else ""
+    line(f"  {counters}, scraped every {period} s{recorded}", f"{share * 100:.3f} %",
+         *memory(process))
 
 
 def push_row(stack, bin_folder, folder, counters, seconds, protocol, interval_ms):
@@ -125,6 +138,12 @@ def main():
                         scrape_row(one, bin_folder, place, counters, seconds, 1 if quick else 15)
                     else:
                         push_row(one, bin_folder, place, counters, seconds, protocol, 1000)
+        for counters, interval_ms in ((1000, 1000),) if quick else ((1000, 1000), (100_000, 1000),
+                                                                    (10_000, 10)):
+            with contextlib.ExitStack() as one:
+                place = one.enter_context(tempfile.TemporaryDirectory())
+                scrape_row(one, bin_folder, place, counters, seconds, 1 if quick else 15,
+                           interval_ms)
         for counters, interval_ms in () if quick else ((1_000_000, 1000), (100_000, 100)):
             with contextlib.ExitStack() as one:
                 place = one.enter_context(tempfile.TemporaryDirectory())
