@@ -153,8 +153,9 @@ void add_recordings(std::vector<Command>& commands, const Programs& programs,
         Words{"get", "--log", recording, "--at", world.hostile("F30")},
         Words{"get", "--log", recording, world.hostile("F30")},
         Words{"watch", "--log", recording, "-n", "1"},
-        Words{"record", "-o", recording + "2", "--rate", world.hostile("F30") + "=1"},
-        Words{"record", "-o", "/" + world.hostile("F38")},
+        Words{"record", "-o", recording + "2", "-n", "1", "-i", "10ms", "--rate",
+              world.hostile("F30") + "=1"},
+        Words{"record", "-o", "/proc/" + world.hostile("F38") + "/x"},
         Words{"record", "-o", recording + "3", "-n", "1", "-i", "10ms", world.hostile("F30")}}) {
     commands.push_back({programs.cli, words});
   }
