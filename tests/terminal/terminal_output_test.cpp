@@ -447,6 +447,7 @@ TEST(TriedCommands, AreOfEveryVerbThatTheProgramHas) {
   std::vector<Command> commands;
   add_reading_verbs(commands, {}, world);
   add_logs(commands, {}, world);
+  add_recordings(commands, {}, world);
   add_agent(commands, {}, world);
   add_generator(commands, {}, world);
   add_pmu_words(commands, {}, world);

@@ -206,7 +206,7 @@ TEST(AgentSettings, NameEveryFaultWithItsPlace) {
             "agent.toml:4:1: error: invalid compress: often\n"
             "agent.toml:4:1: hint: remote, always or never\n"
             "agent.toml:5:1: error: the file has no table 'push'\n"
-            "agent.toml:5:1: hint: it can have [exporter], [[push]] and [[rule]]\n");
+            "agent.toml:5:1: hint: it can have [exporter], [record], [[push]] and [[rule]]\n");
 }
 
 TEST(AgentSettings, RefuseEachKindOfFault) {
