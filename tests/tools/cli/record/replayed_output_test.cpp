@@ -131,7 +131,7 @@ class ReplayedOutput : public ::testing::TestWithParam<std::vector<std::string>>
 };
 
 TEST_P(ReplayedOutput, EqualsWhatWasPrintedLive) {
-  const std::size_t moments = test::depth(120, 1000);
+  const std::size_t moments = test::depth(120, 250);
   const auto printed = record(moments);
   auto recording = recording::Recording::open(path());
   ASSERT_TRUE(recording) << recording.error().what;
