@@ -84,7 +84,7 @@ class FlippedRecording : public testing::Test {
 
 TEST_F(FlippedRecording, ShowsWhatWasRecordedOrNothing) {
   const std::string& bytes = made_.files.all()[0].bytes;
-  const std::uint64_t step = test::runs_long() ? 1 : 1 + bytes.size() / 300;
+  const std::uint64_t step = test::runs_long() ? 1 : 1 + bytes.size() / test::tries(120);
   for (std::uint64_t offset = 0; offset < bytes.size(); offset += step) {
     SCOPED_TRACE("byte " + std::to_string(offset));
     read_flipped(offset, bytes);
@@ -95,7 +95,7 @@ TEST_F(FlippedRecording, ShowsWhatWasRecordedOrNothing) {
 TEST_F(FlippedRecording, WithoutAnIndexIsReadTheSameWay) {
   std::string bytes = made_.files.all()[0].bytes;
   bytes.resize(made_.ticks.back().end);
-  const std::uint64_t step = test::runs_long() ? 1 : 1 + bytes.size() / 300;
+  const std::uint64_t step = test::runs_long() ? 1 : 1 + bytes.size() / test::tries(120);
   for (std::uint64_t offset = 0; offset < bytes.size(); offset += step) {
     SCOPED_TRACE("byte " + std::to_string(offset));
     read_flipped(offset, bytes);
