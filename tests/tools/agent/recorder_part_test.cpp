@@ -34,7 +34,7 @@ class RecorderPartTest : public ::testing::Test {
     if (!recording) return 0;
     std::size_t samples = 0;
     while (recording->next()) {
-      const auto query = Query::compile(recording->catalog(), {"sales/sold"});
+      const auto query = Query::compile(recording->catalog(), {"sales/eu/sold"});
       samples += query->selected().size();
     }
     EXPECT_TRUE(recording->damages().empty());
@@ -51,7 +51,8 @@ class RecorderPartTest : public ::testing::Test {
 TEST_F(RecorderPartTest, RecordsProvidersUntilItIsStopped) {
   auto provider = *Provider::create({.name = "shop", .directory = providers_.path()});
   auto sales = *provider.add(kSales);
-  auto instance = *sales.create_instance("");
+  const auto instance = sales.create_instance("eu");
+  ASSERT_TRUE(instance) << instance.error().what;
   ASSERT_TRUE(part_.use(settings(), catalog()));
   EXPECT_TRUE(test::comes_true([this] { return recorded() >= 5; }));
   part_.stop();
