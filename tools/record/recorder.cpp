@@ -68,11 +68,15 @@ class Recorder::State {
   void tick(bool everything);
   void mark(std::string text);
 
-  RecorderOptions options_;
-  Catalog catalog_;
-  std::vector<Rate> rates_;
-  Appender appender_;
-  RecorderCounts counts_;
+  [[nodiscard]] const Catalog& catalog() const noexcept { return catalog_; }
+  [[nodiscard]] const Query& query(std::size_t rate) const noexcept { return rates_[rate].query; }
+  [[nodiscard]] RecorderCounts counts() const {
+    RecorderCounts counts = counts_;
+    counts.lost = appender_.counts().ticks_lost;
+    return counts;
+  }
+  [[nodiscard]] AppenderCounts file_counts() const { return appender_.counts(); }
+  Result<void> finish() { return appender_.finish(); }
 
  private:
   void choose_due(bool everything, Clock::time_point now);
@@ -82,6 +86,11 @@ class Recorder::State {
   void note_losses();
   [[nodiscard]] std::uint64_t skip_missed(Rate& rate, Clock::time_point now);
 
+  RecorderOptions options_;
+  Catalog catalog_;
+  std::vector<Rate> rates_;
+  Appender appender_;
+  RecorderCounts counts_;
   recording::TickWriter writer_;
   recording::SchemaNumbers schemas_;
   Clock::time_point refreshed_;
@@ -235,14 +244,10 @@ Recorder::Clock::time_point Recorder::next() const noexcept { return state_->nex
 void Recorder::tick() { state_->tick(false); }
 void Recorder::tick_everything() { state_->tick(true); }
 void Recorder::mark(std::string text) { state_->mark(std::move(text)); }
-const Catalog& Recorder::catalog() const noexcept { return state_->catalog_; }
-const Query& Recorder::query(std::size_t rate) const noexcept { return state_->rates_[rate].query; }
-RecorderCounts Recorder::counts() const {
-  RecorderCounts counts = state_->counts_;
-  counts.lost = state_->appender_.counts().ticks_lost;
-  return counts;
-}
-AppenderCounts Recorder::file_counts() const { return state_->appender_.counts(); }
-Result<void> Recorder::finish() { return state_->appender_.finish(); }
+const Catalog& Recorder::catalog() const noexcept { return state_->catalog(); }
+const Query& Recorder::query(std::size_t rate) const noexcept { return state_->query(rate); }
+RecorderCounts Recorder::counts() const { return state_->counts(); }
+AppenderCounts Recorder::file_counts() const { return state_->file_counts(); }
+Result<void> Recorder::finish() { return state_->finish(); }
 
 }  // namespace meterbank::record

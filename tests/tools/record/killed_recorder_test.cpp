@@ -127,7 +127,7 @@ class KilledRecorder : public testing::Test {
 
 TEST_F(KilledRecorder, LosesAtMostTheTickThatItWasWriting) {
   constexpr std::size_t kLives = 4;
-  const std::uint64_t kills = test::depth(100, 500);
+  const std::uint64_t kills = test::depth(test::tries(100), 500);
   std::uint64_t torn = 0, ticks = 0;
   for (std::uint64_t kill = 0; kill < kills;) {
     const test::TemporaryDirectory directory;
