@@ -110,6 +110,7 @@ struct Recording::State {
   void look_here_again();
   [[nodiscard]] bool show_until(const SeekPlace& place, std::uint64_t realtime_ns);
   [[nodiscard]] bool go_on_until(std::uint64_t realtime_ns);
+  [[nodiscard]] bool shows_moment_until(std::uint64_t realtime_ns) const noexcept;
   [[nodiscard]] bool seek(std::uint64_t realtime_ns);
 };
 
@@ -373,6 +374,10 @@ bool Recording::State::show_until(const SeekPlace& place, std::uint64_t realtime
   return any && replay.time().realtime_ns <= realtime_ns;
 }
 
+bool Recording::State::shows_moment_until(std::uint64_t realtime_ns) const noexcept {
+  return is_somewhere && replay.time().realtime_ns <= realtime_ns;
+}
+
 bool Recording::State::seek(std::uint64_t realtime_ns) {
   // Near and ahead: going on costs less than beginning a chunk anew.
   constexpr std::uint64_t kNear = 60'000'000'000;
@@ -382,7 +387,7 @@ bool Recording::State::seek(std::uint64_t realtime_ns) {
   if (is_near) {
     static_cast<void>(go_on_until(realtime_ns));
     restore();
-    return is_somewhere;
+    if (shows_moment_until(realtime_ns)) return true;
   }
   const SeekPlace before = shown;
   const bool was_somewhere = is_somewhere;
@@ -392,7 +397,8 @@ bool Recording::State::seek(std::uint64_t realtime_ns) {
     is_somewhere = false;
     if (!show_until(place, realtime_ns)) continue;
     restore();
-    return true;
+    // A file may say something else of a moment when it is read again.
+    if (shows_moment_until(realtime_ns)) return true;
   }
   is_mixed = is_mixed || !places.empty();
   is_somewhere = was_somewhere;
