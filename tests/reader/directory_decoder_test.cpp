@@ -12,9 +12,9 @@
 
 #include "../support/orders_schema.hpp"
 #include "../support/temporary_directory.hpp"
-#include "meterbank/reader/schema_decoder.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader/catalog.hpp"
+#include "meterbank/reader/schema_decoder.hpp"
 #include "meterbank/shm/segment.hpp"
 
 namespace meterbank {

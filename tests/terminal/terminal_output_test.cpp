@@ -131,15 +131,14 @@ void add_reading_verbs(std::vector<Command>& commands, const Programs& programs,
 }
 
 // What was recorded of hostile providers, and what a file claims to be.
-void add_recordings(std::vector<Command>& commands, const Programs& programs,
-                    HostileWorld& world) {
+void add_recordings(std::vector<Command>& commands, const Programs& programs, HostileWorld& world) {
   const auto recording = world.write("seed", "") + ".mbr";
   const auto named = world.write(world.hostile_file_name("F32") + ".mbr", "no recording");
-  commands.push_back({programs.cli, {"record", "-o", recording, "-n", "3", "-i", "10ms", "--dir",
-                                     world.directory()}});
-  for (const Words& words :
-       {Words{"list"}, Words{"list", "--providers"}, Words{"list", "-l"},
-        Words{"list", "--instances"}}) {
+  commands.push_back(
+      {programs.cli,
+       {"record", "-o", recording, "-n", "3", "-i", "10ms", "--dir", world.directory()}});
+  for (const Words& words : {Words{"list"}, Words{"list", "--providers"}, Words{"list", "-l"},
+                             Words{"list", "--instances"}}) {
     auto all = words;
     all.insert(all.end(), {"--log", recording});
     add_formats(commands, programs, all, kListFormats);

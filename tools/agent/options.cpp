@@ -136,8 +136,8 @@ Result<std::optional<Settings>> load_settings(const CommandLine& line, syntax::P
     }
     complete(settings->receivers);
   }
-  const bool does_nothing = settings->address == kNoAddress && settings->receivers.empty() &&
-                            !settings->record.is_on();
+  const bool does_nothing =
+      settings->address == kNoAddress && settings->receivers.empty() && !settings->record.is_on();
   if (does_nothing) {
     return fail(ErrorCode::kInvalidArgument, "nothing to serve, no receiver and no recording",
                 "--listen ADDRESS or --push PROTOCOL=URL");

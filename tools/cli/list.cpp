@@ -451,7 +451,8 @@ int list(const Invocation& invocation, Console& console) {
 
   // Without a choice, also what cannot be sampled now is listed: sets without instances.
   const bool everything = selection->patterns.empty() && invocation.selection.excluded.empty();
-  auto listed = everything ? list_everything(selection->catalog()) : list_selected(selection->query);
+  auto listed =
+      everything ? list_everything(selection->catalog()) : list_selected(selection->query);
   if (everything) add_answered(selection->query, listed);
   std::set<std::string> said;
   const int answered = report_answers(selection->query.answers(), console, said);
@@ -459,7 +460,8 @@ int list(const Invocation& invocation, Console& console) {
   int code = kExitDone;
   if (!everything || selection->log != nullptr) {
     code = report_unmatched(*selection, console, add_empty_sets(*selection, listed));
-  } else if (listed.empty() && (!invocation.providers || selection->catalog().providers().empty())) {
+  } else if (listed.empty() &&
+             (!invocation.providers || selection->catalog().providers().empty())) {
     code = report_no_provider(selection->catalog(), console);
   } else {
     code = report_hidden(selection->catalog(), console);

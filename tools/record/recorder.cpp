@@ -113,9 +113,10 @@ void Recorder::State::plan_first_ticks() {
 }
 
 Recorder::Clock::time_point Recorder::State::next() const noexcept {
-  return std::min_element(rates_.begin(), rates_.end(), [](const Rate& left, const Rate& right) {
-           return left.next < right.next;
-         })->next;
+  return std::min_element(
+             rates_.begin(), rates_.end(),
+             [](const Rate& left, const Rate& right) { return left.next < right.next; })
+      ->next;
 }
 
 // How many ticks of the rate were due before `now` and are not taken.

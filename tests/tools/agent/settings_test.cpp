@@ -70,8 +70,9 @@ TEST(AgentSettings, NameWhatIsWrongWithARecording) {
   EXPECT_NE(faults_of("[record]\n").find("not an absolute path"), std::string::npos);
   EXPECT_NE(faults_of("[record]\ndirectory = \"here\"\n").find("not an absolute path"),
             std::string::npos);
-  EXPECT_NE(faults_of("[record]\ndirectory = \"/a\"\ninterval_ms = 9\n").find("invalid interval: 9"),
-            std::string::npos);
+  EXPECT_NE(
+      faults_of("[record]\ndirectory = \"/a\"\ninterval_ms = 9\n").find("invalid interval: 9"),
+      std::string::npos);
   EXPECT_NE(faults_of("[record]\ndirectory = \"/a\"\nsize_mib = 0\n").find("invalid size: 0"),
             std::string::npos);
   EXPECT_NE(faults_of("[record]\ndirectory = \"/a\"\npaths = [\"a/b/c/d/e\"]\n"), "");

@@ -192,8 +192,8 @@ void SettingsReader::read_record(const Element& table) {
                 record.paths.push_back(item.text);
               })});
   if (!record.directory.starts_with('/')) {
-    problems_.add(table.place, fmt::format("directory {} is not an absolute path",
-                                           in_quotes(record.directory)),
+    problems_.add(table.place,
+                  fmt::format("directory {} is not an absolute path", in_quotes(record.directory)),
                   "write directory = \"/var/lib/meterbank-agent/recording\"");
   }
 }

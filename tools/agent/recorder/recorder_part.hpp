@@ -24,8 +24,7 @@ class RecorderPart {
  public:
   // `report` is called by the thread of the part.
   using Report = std::function<void(const std::string& line)>;
-  RecorderPart(RecordCounts& counts, Report report)
-      : counts_(counts), report_(std::move(report)) {}
+  RecorderPart(RecordCounts& counts, Report report) : counts_(counts), report_(std::move(report)) {}
   ~RecorderPart() { stop(); }
   RecorderPart(const RecorderPart&) = delete;
   RecorderPart& operator=(const RecorderPart&) = delete;

@@ -8,7 +8,8 @@
 //   -15m                     before `reference`
 //   @1764213120.5            seconds since 1970
 //
-// `reference` is the end of the recording, so that an old recording can be asked about its own days.
+// `reference` is the end of the recording, so that an old recording can be asked about its own
+// days.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,6 @@
 namespace meterbank::cli {
 
 // Nanoseconds since 1970. Errors: kInvalidArgument, with the forms above.
-[[nodiscard]] Result<std::uint64_t> parse_moment(std::string_view word,
-                                                 std::uint64_t reference_ns);
+[[nodiscard]] Result<std::uint64_t> parse_moment(std::string_view word, std::uint64_t reference_ns);
 
 }  // namespace meterbank::cli

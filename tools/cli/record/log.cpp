@@ -85,8 +85,8 @@ int cut(const Invocation& invocation, Console& console) {
   }
   if (wake == Wake::kStop) return 128 + waiter.signal();
   if (!invocation.quiet) {
-    say(console, fmt::format("{} samples in {}", cutter.ticks(),
-                             escape_for_terminal(invocation.output)));
+    say(console,
+        fmt::format("{} samples in {}", cutter.ticks(), escape_for_terminal(invocation.output)));
   }
   return kExitDone;
 }

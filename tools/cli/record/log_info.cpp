@@ -117,7 +117,8 @@ int log_check(const Invocation& invocation, Console& console) {
   std::uint64_t missing = 0;
   for (const recording::Gap& gap : recording->gaps()) missing += gap.ticks;
   if (!invocation.quiet) {
-    say(console, fmt::format("{} in {}", counted(ticks, "sample"), counted(recording->files().size(), "file")));
+    say(console, fmt::format("{} in {}", counted(ticks, "sample"),
+                             counted(recording->files().size(), "file")));
     if (missing != 0) say(console, fmt::format("{} missed or lost", counted(missing, "sample")));
     if (unfinished != 0) {
       say(console, fmt::format("{} at the end of a sample that was not finished",

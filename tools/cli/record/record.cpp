@@ -47,14 +47,14 @@ Result<record::RecorderOptions> recorder_options(const Invocation& invocation) {
   options.catalog = catalog_options(invocation.selection);
   options.files = file_options(invocation);
   options.program = "meterbank " METERBANK_VERSION;
-  options.callback_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
-      invocation.selection.callback_timeout);
+  options.callback_timeout =
+      std::chrono::duration_cast<std::chrono::milliseconds>(invocation.selection.callback_timeout);
   // Rates that were asked for come first, so that they have what both select.
   for (const auto& rate : invocation.record.rates) {
     options.rates.push_back({{rate.pattern}, invocation.selection.excluded, rate.interval});
   }
-  options.rates.push_back({*std::move(patterns), invocation.selection.excluded,
-                           invocation.interval});
+  options.rates.push_back(
+      {*std::move(patterns), invocation.selection.excluded, invocation.interval});
   return options;
 }
 
@@ -144,16 +144,16 @@ class RecordSession {
 };
 
 // "60 samples, 1,204 values each, 31 KiB" and what is missing.
-void say_result(const record::Recorder& recorder, const std::string& path,
-                const Console& console) {
+void say_result(const record::Recorder& recorder, const std::string& path, const Console& console) {
   const auto counts = recorder.counts();
   const auto files = recorder.file_counts();
   const auto size = print_quantity(static_cast<double>(files.bytes), "By");
-  const double each = counts.values == 0 ? 0
-                                         : static_cast<double>(files.bytes) /
-                                               static_cast<double>(counts.values);
+  const double each = counts.values == 0
+                          ? 0
+                          : static_cast<double>(files.bytes) / static_cast<double>(counts.values);
   say(console, fmt::format("{} {} of {} rows in {}: {}, {:.2f} bytes a value", counts.ticks,
-                           counts.ticks == 1 ? "sample" : "samples", counts.rows, escape_for_terminal(path), size, each));
+                           counts.ticks == 1 ? "sample" : "samples", counts.rows,
+                           escape_for_terminal(path), size, each));
 }
 
 void say_missing(const record::Recorder& recorder, const Console& console) {
@@ -174,8 +174,8 @@ void say_missing(const record::Recorder& recorder, const Console& console) {
 }
 
 // What the patterns select when recording begins. More may come later, so nothing is no error.
-void say_selection(const record::Recorder& recorder, std::size_t rates, const Invocation& invocation,
-                   const Console& console) {
+void say_selection(const record::Recorder& recorder, std::size_t rates,
+                   const Invocation& invocation, const Console& console) {
   for (std::size_t rate = 0; rate < rates; ++rate) {
     for (const Unmatched& miss : recorder.query(rate).unmatched()) {
       complain(console, fmt::format("nothing matches '{}' now; what matches later is recorded",
@@ -188,8 +188,8 @@ void say_selection(const record::Recorder& recorder, std::size_t rates, const In
   }
   static_cast<void>(report_left_out(recorder.catalog(), console));
   if (!invocation.quiet && console.err_is_terminal && invocation.record.command.empty()) {
-    say(console, fmt::format("recording to {}; stop with Ctrl-C",
-                             escape_for_terminal(invocation.output)));
+    say(console,
+        fmt::format("recording to {}; stop with Ctrl-C", escape_for_terminal(invocation.output)));
   }
 }
 

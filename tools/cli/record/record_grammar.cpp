@@ -213,8 +213,7 @@ class LogGrammar : RecordingGrammar {
     v.selection.log.path = paths.front();
     paths.erase(paths.begin());
     if (!takes_part() && !paths.empty()) {
-      return usage(fmt::format("log {} takes no '{}'", name_, paths.front()),
-                   parser_.help_call());
+      return usage(fmt::format("log {} takes no '{}'", name_, paths.front()), parser_.help_call());
     }
     if (v.log.action == LogAction::kCut && v.output.empty()) {
       return usage("log cut: where to?", "-o FILE");

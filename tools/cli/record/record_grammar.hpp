@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `meterbank record ...` and `meterbank log ACTION ...` as an Invocation, and their help. Everything
-// behind `--` is a command.
+// `meterbank record ...` and `meterbank log ACTION ...` as an Invocation, and their help.
+// Everything behind `--` is a command.
 #pragma once
 
 #include <optional>

@@ -20,11 +20,11 @@ inline constexpr VerbText kRecordText{
     "  meterbank record -o bench.mbr -i 50ms 'demo_orders/*' -- ./bench\n"};
 
 inline constexpr std::array kLogActions{
-    VerbWords<LogAction>{LogAction::kInfo,
-                         {"info", " FILE|DIR",
-                          "Prints what a recording has: times, samples, providers, gaps, size.",
-                          "  meterbank log info today.mbr\n"
-                          "  meterbank log info /var/tmp/box -f json\n"}},
+    VerbWords<LogAction>{
+        LogAction::kInfo,
+        {"info", " FILE|DIR", "Prints what a recording has: times, samples, providers, gaps, size.",
+         "  meterbank log info today.mbr\n"
+         "  meterbank log info /var/tmp/box -f json\n"}},
     VerbWords<LogAction>{
         LogAction::kCheck,
         {"check", " FILE|DIR",

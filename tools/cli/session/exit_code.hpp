@@ -10,8 +10,8 @@ namespace meterbank::cli {
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitNo = 1;  // ran, but the answer is no
 inline constexpr int kExitUsage = 2;
-inline constexpr int kExitEnvironment = 3;    // permission, no directory, newer layout
-inline constexpr int kExitTimeout = 124;      // as timeout(1)
+inline constexpr int kExitEnvironment = 3;  // permission, no directory, newer layout
+inline constexpr int kExitTimeout = 124;    // as timeout(1)
 // As shells say it.
 inline constexpr int kExitCannotRun = 126;
 inline constexpr int kExitNoSuchCommand = 127;

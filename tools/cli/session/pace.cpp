@@ -34,8 +34,8 @@ class LivePace : public Pace {
   std::optional<std::chrono::nanoseconds> duration_;
 };
 
-// Moments of a recording: at even distances, each showing the last one that was recorded by then; or
-// all that were recorded in a range. No moment is shown twice.
+// Moments of a recording: at even distances, each showing the last one that was recorded by then;
+// or all that were recorded in a range. No moment is shown twice.
 class LogPace : public Pace {
  public:
   LogPace(Selection& selection, Waiter& waiter, const PaceOptions& options)

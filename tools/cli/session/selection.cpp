@@ -153,9 +153,9 @@ void round_share(double& percent, double seconds) {
   if (percent - 100 <= 100 * kTwoTicks / seconds) percent = 100;
 }
 
-// The moments of a log that are wanted. `--at` is the last one; without any of the options it is the
-// end of the log. A range that is open has no limit at that side: if the clock was set, the first
-// moment of a log need not be its earliest one.
+// The moments of a log that are wanted. `--at` is the last one; without any of the options it is
+// the end of the log. A range that is open has no limit at that side: if the clock was set, the
+// first moment of a log need not be its earliest one.
 struct LogRange {
   std::uint64_t from_ns = 0, to_ns = 0;
 };
@@ -176,8 +176,7 @@ Result<LogRange> read_range(const LogOptions& options, const recording::Recordin
     one.target = *moment;
   }
   if (range.from_ns > last) {
-    return fail(ErrorCode::kNotFound,
-                fmt::format("{} ends at {}", options.path, print_local(last)),
+    return fail(ErrorCode::kNotFound, fmt::format("{} ends at {}", options.path, print_local(last)),
                 "meterbank log info " + options.path);
   }
   if (range.to_ns < first || (!options.has_range() && range.from_ns < first)) {
@@ -200,7 +199,7 @@ Result<Selection> open_log(const SelectionOptions& options, std::vector<std::str
   }
   auto query = Query::compile(log->catalog(), patterns, options.excluded);
   if (!query) return tl::make_unexpected(std::move(query.error()));
-  return Selection{std::nullopt,       std::move(log),      range->from_ns,          range->to_ns,
+  return Selection{std::nullopt,      std::move(log),      range->from_ns,          range->to_ns,
                    std::move(*query), std::move(patterns), options.callback_timeout};
 }
 
@@ -281,7 +280,7 @@ Result<Selection> Selection::open(const SelectionOptions& options, Waiter& waite
       if (query->asks()) query->enumerate(options.callback_timeout);
       const bool complete = query->unmatched().empty() && !query->selected().empty();
       if (complete || last) {
-        return Selection{std::move(*catalog), nullptr,   0, 0, std::move(*query), *patterns,
+        return Selection{std::move(*catalog),     nullptr, 0, 0, std::move(*query), *patterns,
                          options.callback_timeout};
       }
     } else if (last) {

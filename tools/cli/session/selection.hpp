@@ -56,7 +56,7 @@ struct SelectionOptions {
 
 struct Selection {
   std::optional<Catalog> live;
-  std::unique_ptr<recording::Recording> log;  // null: live
+  std::unique_ptr<recording::Recording> log;     // null: live
   std::uint64_t log_from_ns = 0, log_to_ns = 0;  // the moments of it that are wanted
   Query query;
   std::vector<std::string> patterns;

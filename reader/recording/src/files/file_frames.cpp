@@ -81,7 +81,8 @@ Result<Head> parse_head(const Frame& frame) {
   head.major = static_cast<std::uint32_t>(in.number());
   head.minor = static_cast<std::uint32_t>(in.number());
   if (!is_head || in.failed()) {
-    return fail(ErrorCode::kCorrupt, "not a recording: it does not begin with a head", kWrittenByRecord);
+    return fail(ErrorCode::kCorrupt, "not a recording: it does not begin with a head",
+                kWrittenByRecord);
   }
   if (head.major != kFormatMajor) {
     return fail(ErrorCode::kNewerLayout,

@@ -123,8 +123,8 @@ Result<bool> Recording::State::add_file(const std::string& path) {
   const auto begin = from_start.next();
   const auto skipped = from_start.take_skipped();
   if (!begin && (!skipped || skipped->is_cut)) return false;
-  auto head =
-      begin ? parse_head(*begin) : Result<Head>(fail(ErrorCode::kCorrupt, "it has no whole frame", kRemedy));
+  auto head = begin ? parse_head(*begin)
+                    : Result<Head>(fail(ErrorCode::kCorrupt, "it has no whole frame", kRemedy));
   if (!head) {
     head.error().what = path + ": " + head.error().what;
     return tl::make_unexpected(std::move(head.error()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers and texts as bytes: variable-length numbers of seven bits a byte, least significant first;
-// signed ones with the sign in the lowest bit; texts with their length before them.
+// Numbers and texts as bytes: variable-length numbers of seven bits a byte, least significant
+// first; signed ones with the sign in the lowest bit; texts with their length before them.
 #pragma once
 
 #include <cstdint>

@@ -147,8 +147,8 @@ DirectoryWriter::SetKey DirectoryWriter::key_of(const ProviderView& provider,
   return {index, registered.registration, registered.generation, provider.segment_id[1]};
 }
 
-std::vector<DirectoryWriter::Found> DirectoryWriter::find_sets(
-    const TickInput& input, const Selections& selections) const {
+std::vector<DirectoryWriter::Found> DirectoryWriter::find_sets(const TickInput& input,
+                                                               const Selections& selections) const {
   std::map<SetKey, Found> with_rows;
   std::vector<Found> answered;
   for (std::uint32_t rate = 0; rate < selections.size(); ++rate) {
@@ -157,7 +157,8 @@ std::vector<DirectoryWriter::Found> DirectoryWriter::find_sets(
     for (const std::size_t index : without_repeats(selected)) {
       const SelectedSet& one = selected[index];
       const Found found{&one.provider(), &one.registered(), &one, rate, first_rows[index], 0};
-      const auto [known, is_new] = with_rows.emplace(key_of(*found.provider, *found.registered), found);
+      const auto [known, is_new] =
+          with_rows.emplace(key_of(*found.provider, *found.registered), found);
       if (is_new && one.is_on_demand()) answered.push_back(found);
     }
   }
@@ -166,8 +167,9 @@ std::vector<DirectoryWriter::Found> DirectoryWriter::find_sets(
     for (std::uint32_t position = 0; position < view->sets.size(); ++position) {
       const RegisteredSet& registered = view->sets[position];
       const auto found = with_rows.find(key_of(*view, registered));
-      all.push_back(found != with_rows.end() ? found->second
-                                             : Found{view.get(), &registered, nullptr, kNoRate, 0, 0});
+      all.push_back(found != with_rows.end()
+                        ? found->second
+                        : Found{view.get(), &registered, nullptr, kNoRate, 0, 0});
       all.back().position = position;
     }
   }
@@ -197,8 +199,8 @@ void DirectoryWriter::take_set(const Found& found, SchemaNumbers& schemas, std::
   WrittenSet& set = *sets_[known->second];
   set.seen = round_;
   set.position = found.position;
-  const bool is_changed = set.state != registered.state || set.flags != registered.flags ||
-                          set.rate != found.rate;
+  const bool is_changed =
+      set.state != registered.state || set.flags != registered.flags || set.rate != found.rate;
   if (is_new || is_changed) {
     set.state = registered.state;
     set.flags = registered.flags;
@@ -287,11 +289,11 @@ void DirectoryWriter::take_rows(std::uint32_t index, const Found& found, bool is
   WrittenSet& set = *sets_[index];
   const RegisteredSet& registered = *found.registered;
   set.first_row = found.first_row;
-  const std::size_t wanted = found.selected == nullptr ? registered.instances.size()
-                                                       : found.selected->instances();
+  const std::size_t wanted =
+      found.selected == nullptr ? registered.instances.size() : found.selected->instances();
   // The patterns stay, so they select the same of the same instances.
-  const bool is_same = !is_changed && set.instances == registered.instances.data() &&
-                       set.rows.size() == wanted;
+  const bool is_same =
+      !is_changed && set.instances == registered.instances.data() && set.rows.size() == wanted;
   if (is_same) return;
   merge_rows(index, in_slot_order(found), events);
   set.names = registered.instances_memory;
@@ -392,9 +394,8 @@ std::vector<std::uint32_t> DirectoryWriter::in_listed_order() const {
     const WrittenSet& set = *sets_[index];
     return std::tuple(set.serial != 0, set.provider, set.position);
   };
-  std::sort(order.begin(), order.end(), [&](std::uint32_t left, std::uint32_t right) {
-    return place(left) < place(right);
-  });
+  std::sort(order.begin(), order.end(),
+            [&](std::uint32_t left, std::uint32_t right) { return place(left) < place(right); });
   return order;
 }
 

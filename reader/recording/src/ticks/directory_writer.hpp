@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The directory of a stream as it was written last, and what has to be written for it to become that
-// of a sample.
+// The directory of a recording as it was written last, and what has to be written for it to become
+// that of a sample.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct WrittenRow {
   std::uint32_t id = 0;
   std::uint64_t generation = 0;
   bool is_closed = false;
-  std::string_view name;  // kept by WrittenSet::names
+  std::string_view name;   // kept by WrittenSet::names
   std::size_t number = 0;  // in the selection
   RowStatus status = RowStatus::kFresh;
   RowConsistency consistency = RowConsistency::kBlock;
@@ -50,11 +50,11 @@ struct WrittenSet {
   RegistrationState state = RegistrationState::kInserted;
   std::shared_ptr<const SchemaBytes> schema;
   std::vector<Column> columns;
-  std::uint32_t rate = kNoRate;                 // whose query selects rows of it
-  std::vector<WrittenRow> rows;                 // in the order of their slots
-  std::shared_ptr<const void> names;            // memory of the instances that `rows` were made of
-  const InstanceView* instances = nullptr;      // these
-  std::size_t first_row = 0;                    // in the sample
+  std::uint32_t rate = kNoRate;             // whose query selects rows of it
+  std::vector<WrittenRow> rows;             // in the order of their slots
+  std::shared_ptr<const void> names;        // memory of the instances that `rows` were made of
+  const InstanceView* instances = nullptr;  // these
+  std::size_t first_row = 0;                // in the sample
   std::uint64_t seen = 0;
 };
 

@@ -108,9 +108,8 @@ SchemaBytes encode(const Counterset& set, bool with_help) {
 }  // namespace
 
 Guid SchemaBytes::hash() const {
-  return Guid::from_name(std::to_string(words) + ' ' +
-                             std::to_string(static_cast<std::uint32_t>(consistency)),
-                         bytes);
+  return Guid::from_name(
+      std::to_string(words) + ' ' + std::to_string(static_cast<std::uint32_t>(consistency)), bytes);
 }
 
 SchemaBytes schema_bytes_of(const Counterset& set) {

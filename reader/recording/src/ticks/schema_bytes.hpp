@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A counterset as a recording has it: the bytes of a schema as in a segment (schema_layout.hpp), and
-// the form of its rows. Rows of a recording are joined and of one block, so the form says how the
-// block hangs together and how many words it has.
+// A counterset as a recording has it: the bytes of a schema as in a segment (schema_layout.hpp),
+// and the form of its rows. Rows of a recording are joined and of one block, so the form says how
+// the block hangs together and how many words it has.
 #pragma once
 
 #include <cstddef>

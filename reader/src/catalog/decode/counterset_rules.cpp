@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "meterbank/reader/schema_decoder.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/utf8.hpp"
-#include "meterbank/reader/schema_decoder.hpp"
 
 namespace meterbank {
 namespace {

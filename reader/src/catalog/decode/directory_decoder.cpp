@@ -11,9 +11,9 @@
 
 #include "change_log.hpp"
 #include "instance_list.hpp"
+#include "meterbank/reader/schema_decoder.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/utf8.hpp"
-#include "meterbank/reader/schema_decoder.hpp"
 
 namespace meterbank {
 namespace {

@@ -17,7 +17,8 @@ struct ReplayedCatalog {
 
   // Of no providers; refresh() of it does nothing.
   [[nodiscard]] static Catalog with(CatalogOptions options);
-  // All providers, in any order. `unchosen` do not match CatalogOptions::where, `skipped` are of users that are left out.
+  // All providers, in any order. `unchosen` do not match CatalogOptions::where, `skipped` are of
+  // users that are left out.
   static void list(Catalog& catalog, std::vector<View> providers, std::uint64_t unchosen,
                    std::uint64_t skipped);
   // Number `index` of Catalog::providers(), which has the same name and pid.

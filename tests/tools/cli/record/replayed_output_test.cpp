@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include <array>
-#include <functional>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -58,9 +58,7 @@ class AllFormats {
     const Sample& newer = samples_[newest_];
     const Sample& older = samples_[1 - newest_];
     const double interval =
-        older.empty()
-            ? 0
-            : static_cast<double>(time.monotonic_ns - older.time.monotonic_ns) / 1e9;
+        older.empty() ? 0 : static_cast<double>(time.monotonic_ns - older.time.monotonic_ns) / 1e9;
     const auto left_out = left_out_of(catalog);
     const RowWalk rows = [&](ValueSink take) {
       for (const Row& row : newer.since(older)) {

@@ -93,6 +93,7 @@ class ChunkIndex {
   std::uint64_t step_ = 0;  // between the last two ticks
 };
 // Where the trailer of a file says that its index frame is. Nothing: it was not ended in order.
-[[nodiscard]] std::optional<std::uint64_t> index_offset(std::span<const std::byte, kTrailer> trailer);
+[[nodiscard]] std::optional<std::uint64_t> index_offset(
+    std::span<const std::byte, kTrailer> trailer);
 
 }  // namespace meterbank::recording

@@ -22,11 +22,10 @@
 //
 // 1. All numbers of fixed size are little-endian.
 // 2. The first frame is a head. A schema frame precedes the first key frame that refers to it, and
-// a
-//    file has each schema once.
-// 3. A key frame has the whole directory: providers, sets, instances. Coding begins
-//    anew there, so a chunk needs nothing but the schemas before it. A tick has what changed since
-//    the frame before it, and the values.
+//    a file has each schema once.
+// 3. A key frame has the whole directory: providers, sets, instances. Coding begins anew there, so
+//    a chunk needs nothing but the schemas before it. A tick has what changed since the frame
+//    before it, and the values.
 // 4. A file may end anywhere: what is not a whole frame with the right CRC is the end. A file that
 //    was ended in order has an index as its last frame, and a reader finds it by the last 16 bytes.
 // 5. The payloads of heads, key frames and indexes begin with a marker. After a frame that is

@@ -42,8 +42,8 @@ struct RecordingFile {
   std::uint64_t bytes = 0;
   Head head;
   ChunkIndex index;
-  bool is_ended = false;           // in order: it has an index
-  std::uint64_t unfinished = 0;    // bytes behind the last whole frame, of one that was not ended
+  bool is_ended = false;         // in order: it has an index
+  std::uint64_t unfinished = 0;  // bytes behind the last whole frame, of one that was not ended
 };
 
 // A place where a recording is not what was written, or was not written.
