@@ -110,7 +110,8 @@ int judge(const Invocation& invocation, const Selection& selection, const Sample
 }
 
 // Takes the sample that rates are measured from. kDeadline: done.
-Wake warm_up(const Invocation& invocation, Sampler& sampler, Pace& pace, const Console& console) {
+std::optional<Wake> warm_up(const Invocation& invocation, Sampler& sampler, Pace& pace,
+                            const Console& console) {
   const auto wake = pace.next();
   if (wake != Wake::kDeadline) return wake;
   sampler.take();
@@ -200,7 +201,7 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
                                .duration = invocation.duration,
                                .warm_up = warms_up,
                                .log = invocation.selection.log});
-  auto wake = Wake::kDeadline;
+  std::optional<Wake> wake = Wake::kDeadline;
   if (warms_up) wake = warm_up(invocation, sampler, *pace, console);
 
   bool taken = output->write(writer->begin());
@@ -246,6 +247,7 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
 
   const int damages = report_damages(selection, console);
   if (damages != kExitDone && invocation.strict) answered = damages;
+  report_passed_over(*pace, console);
   if (pace->missed() > 0 && !invocation.quiet) {
     complain(console, fmt::format("missed {} of {} samples; try: a longer -i", pace->missed(),
                                   pace->missed() + shown));

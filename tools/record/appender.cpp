@@ -19,8 +19,6 @@
 namespace meterbank::record {
 namespace {
 
-using recording::FrameKind;
-
 // A file of a ring is this part of it, so that what is evicted at a time is little of it.
 constexpr std::uint64_t kFilesOfRing = 32;
 constexpr std::uint64_t kFileBytesLeast = std::uint64_t{64} << 10U;

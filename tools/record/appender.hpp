@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "meterbank/base/result.hpp"
 #include "meterbank/recording/file_frames.hpp"
@@ -53,6 +54,24 @@ struct Losses {
   Timestamp from = {};            // the last tick before them
 
   [[nodiscard]] bool any() const noexcept { return late != 0 || lost != 0; }
+};
+
+// Notices when losses begin and when they end, so that these are said once and not for each tick.
+class LossWatch {
+ public:
+  enum class Change : std::uint8_t { kNone, kBegins, kEnds };
+  // To be called after each tick.
+  [[nodiscard]] Change look_at(const AppenderCounts& counts) noexcept {
+    const bool is_losing = counts.lost > lost_;
+    const bool was_losing = std::exchange(is_losing_, is_losing);
+    lost_ = counts.lost;
+    if (is_losing == was_losing) return Change::kNone;
+    return is_losing ? Change::kBegins : Change::kEnds;
+  }
+
+ private:
+  std::uint64_t lost_ = 0;
+  bool is_losing_ = false;
 };
 
 class Appender {

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <climits>
-#include <fstream>
 #include <new>
 #include <utility>
+
+#include "meterbank/base/machine_name.hpp"
+#include "meterbank/base/process_facts.hpp"
 
 namespace meterbank::record {
 namespace {
@@ -23,19 +23,12 @@ using std::chrono::nanoseconds;
 constexpr auto kRefreshPeriod = std::chrono::seconds(1);
 constexpr auto kAskedInterval = std::chrono::seconds(1);
 
-std::string first_line_of(const char* path) {
-  std::string line;
-  std::ifstream file(path);
-  std::getline(file, line);
-  return line;
-}
-
 recording::Head head_of(const RecorderOptions& options) {
   recording::Head head;
   static_cast<void>(::getrandom(&head.recorder, sizeof head.recorder, 0));
-  head.boot_id = first_line_of("/proc/sys/kernel/random/boot_id");
-  std::array<char, HOST_NAME_MAX + 1> host{};
-  if (::gethostname(host.data(), host.size() - 1) == 0) head.host = host.data();
+  const auto boot = boot_id();
+  head.boot_id = fmt::format("{:016x}{:016x}", boot[0], boot[1]);
+  head.host = machine_name();
   head.uid = ::getuid();
   head.program = options.program;
   for (const RatePlan& plan : options.rates) {

@@ -13,12 +13,13 @@
 #include <optional>
 #include <utility>
 
+#include "meterbank/base/clock.hpp"
+
 namespace meterbank::record {
 namespace {
 
 constexpr mode_t kFileMode = 0640;
 constexpr mode_t kDirectoryMode = 0750;
-constexpr std::string_view kSuffix = ".mbr";
 
 tl::unexpected<Error> refused(const std::string& what, const std::string& path, int error) {
   ErrorCode code = ErrorCode::kSystem;
@@ -43,8 +44,8 @@ tl::unexpected<Error> refused(const std::string& what, const std::string& path, 
 
 // The number in "00000017.mbr".
 std::optional<std::uint64_t> sequence_of(std::string_view name) {
-  if (!name.ends_with(kSuffix)) return std::nullopt;
-  name.remove_suffix(kSuffix.size());
+  if (!name.ends_with(recording::kFileSuffix)) return std::nullopt;
+  name.remove_suffix(recording::kFileSuffix.size());
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
   if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
@@ -52,13 +53,6 @@ std::optional<std::uint64_t> sequence_of(std::string_view name) {
   constexpr std::uint64_t kNumbersMax = 1'000'000'000'000;
   if (number >= kNumbersMax) return std::nullopt;
   return number;
-}
-
-std::uint64_t now_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
-         static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 Result<UniqueFd> lock_directory(const std::string& path) {
@@ -126,7 +120,7 @@ Result<void> RingFiles::list_files() {
 
 std::string RingFiles::path_of(std::uint64_t sequence) const {
   if (!limits_.is_ring) return limits_.path;
-  return fmt::format("{}/{:08}{}", limits_.path, sequence, kSuffix);
+  return fmt::format("{}/{:08}{}", limits_.path, sequence, recording::kFileSuffix);
 }
 
 bool RingFiles::evict_oldest() {
@@ -152,7 +146,7 @@ bool RingFiles::may_hold(std::uint64_t bytes) const noexcept {
 
 bool RingFiles::make_room(std::uint64_t bytes) {
   if (limits_.age_max_ns != 0) {
-    const std::uint64_t now = now_ns();
+    const std::uint64_t now = clock_ns(CLOCK_REALTIME);
     const auto is_too_old = [&](const OldFile& file) {
       return now > file.modified_ns && now - file.modified_ns > limits_.age_max_ns;
     };
@@ -258,7 +252,7 @@ Result<void> RingFiles::end_file() {
     file_size_ += bytes.size();
     bytes_written_ += bytes.size();
   }
-  old_.push_back({file_path_, file_size_, now_ns()});
+  old_.push_back({file_path_, file_size_, clock_ns(CLOCK_REALTIME)});
   old_bytes_ += file_size_;
   file_size_ = 0;
   file_ = UniqueFd();

@@ -65,7 +65,7 @@ std::size_t gorilla_bytes(const GeneratedRows& rows) {
   std::size_t bits = 0;
   for_each_column(rows, [&](auto&& word_at) {
     std::uint64_t last = word_at(0);
-    int leading = 64, length = 0;  // of the window of bits that was written last
+    int leading = 64, length = 0;  // the window of bits that the last value used
     bits += 64;
     for (std::size_t tick = 1; tick < rows.ticks(); ++tick) {
       const std::uint64_t changed = word_at(tick) ^ last;

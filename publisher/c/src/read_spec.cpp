@@ -9,6 +9,7 @@
 
 #include "handles.hpp"
 #include "meterbank/border/versioned.hpp"
+#include "meterbank/shm/schema_layout.hpp"
 #include "meterbank/shm/segment_layout.hpp"
 
 namespace meterbank::border {
@@ -46,18 +47,6 @@ Guid read_guid(const mb_guid& given) noexcept { return std::bit_cast<Guid>(given
 tl::unexpected<Refusal> refuse_spec(std::string_view name, const std::string& why) {
   return refuse(MB_INVALID_ARGUMENT, "counterset '" + std::string(name) + "': " + why,
                 "correct the specification");
-}
-
-bool is_known(InstanceKind kind) noexcept {
-  switch (kind) {
-    case InstanceKind::kSingle:
-    case InstanceKind::kMultiple:
-    case InstanceKind::kGlobalAggregate:
-    case InstanceKind::kMultipleAggregate:
-    case InstanceKind::kGlobalAggregateHistory:
-      return true;
-  }
-  return false;
 }
 
 // `given` has its own size of counters, which is that of its header's version.

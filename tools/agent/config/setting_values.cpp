@@ -26,6 +26,17 @@ Result<std::chrono::milliseconds> parse_timeout(std::int64_t milliseconds) {
   return parse_milliseconds("timeout", milliseconds, 1, kMost);
 }
 
+Result<std::chrono::milliseconds> parse_record_interval(std::int64_t milliseconds) {
+  return parse_milliseconds("interval", milliseconds, 10, 60'000);
+}
+
+Result<std::uint64_t> parse_ring_size(std::int64_t mebibytes) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 20U;
+  if (mebibytes >= 1 && mebibytes <= kMost) return static_cast<std::uint64_t>(mebibytes) << 20U;
+  return fail(ErrorCode::kInvalidArgument, fmt::format("invalid size: {}", mebibytes),
+              fmt::format("1 to {} MiB", kMost));
+}
+
 Result<std::string> parse_prefix(const std::string& text) {
   constexpr std::size_t kBytesMax = 64;
   bool is_sound = text.size() <= kBytesMax && (text.empty() || (text[0] >= 'a' && text[0] <= 'z'));

@@ -40,6 +40,10 @@ struct Settings {
 [[nodiscard]] Result<push::Coding> parse_coding(const std::string& word);
 // How often to push: 100 ms to a day.
 [[nodiscard]] Result<std::chrono::milliseconds> parse_interval(std::int64_t milliseconds);
+// How often to record: 10 ms to a minute.
+[[nodiscard]] Result<std::chrono::milliseconds> parse_record_interval(std::int64_t milliseconds);
+// Of a ring: 1 MiB to 1 TiB, in bytes.
+[[nodiscard]] Result<std::uint64_t> parse_ring_size(std::int64_t mebibytes);
 // "env=production": a label of Prometheus, or an attribute of OpenTelemetry.
 [[nodiscard]] Result<exposition::Label> parse_label(const std::string& text);
 // "otlp=http://127.0.0.1:4318/v1/metrics", with default values for everything else.

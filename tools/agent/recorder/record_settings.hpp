@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "meterbank/base/result.hpp"
-
 namespace meterbank::agent {
 
 // The flight recorder of a machine: a ring that the agent writes.
@@ -20,10 +18,5 @@ struct RecordSettings {
   [[nodiscard]] bool is_on() const noexcept { return !directory.empty(); }
   friend bool operator==(const RecordSettings&, const RecordSettings&) = default;
 };
-
-// 10 ms to a minute. Errors: kInvalidArgument.
-[[nodiscard]] Result<std::chrono::milliseconds> parse_record_interval(std::int64_t milliseconds);
-// 1 MiB to 1 TiB. Errors: kInvalidArgument.
-[[nodiscard]] Result<std::uint64_t> parse_ring_size(std::int64_t mebibytes);
 
 }  // namespace meterbank::agent

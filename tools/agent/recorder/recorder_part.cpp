@@ -1,22 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/recorder/recorder_part.hpp"
 
-#include <fmt/format.h>
-
-#include "agent/config/words.hpp"
+#include <utility>
 
 namespace meterbank::agent {
-
-Result<std::chrono::milliseconds> parse_record_interval(std::int64_t milliseconds) {
-  return parse_milliseconds("interval", milliseconds, 10, 60'000);
-}
-
-Result<std::uint64_t> parse_ring_size(std::int64_t mebibytes) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 20U;
-  if (mebibytes >= 1 && mebibytes <= kMost) return static_cast<std::uint64_t>(mebibytes) << 20U;
-  return fail(ErrorCode::kInvalidArgument, fmt::format("invalid size: {}", mebibytes),
-              fmt::format("1 to {} MiB", kMost));
-}
 
 Result<void> RecorderPart::use(const RecordSettings& settings, const CatalogOptions& catalog) {
   if (recorder_ && settings == settings_) return {};
@@ -34,6 +21,7 @@ Result<void> RecorderPart::use(const RecordSettings& settings, const CatalogOpti
   auto recorder = record::Recorder::open(std::move(options));
   if (!recorder) return tl::make_unexpected(std::move(recorder.error()));
   recorder_.emplace(std::move(*recorder));
+  losses_ = {};
   is_ending_ = false;
   thread_ = std::thread([this] { take_ticks(); });
   return {};
@@ -56,22 +44,20 @@ void RecorderPart::take_ticks() {
     recorder_->tick();
     const auto files = recorder_->file_counts();
     counts_.set(recorder_->counts(), files);
-    say_losses();
+    say_losses(files);
     lock.lock();
   }
 }
 
-// When it begins and when it ends, not for each tick.
-void RecorderPart::say_losses() {
-  const auto files = recorder_->file_counts();
-  const bool is_losing = files.lost > lost_;
-  if (is_losing && !was_losing_) {
-    report_("samples are not recorded: " + files.last_error.message());
-  } else if (!is_losing && was_losing_) {
-    report_("samples are recorded again");
+void RecorderPart::say_losses(const record::AppenderCounts& files) {
+  switch (losses_.look_at(files)) {
+    case record::LossWatch::Change::kNone:
+      return;
+    case record::LossWatch::Change::kBegins:
+      return report_("samples are not recorded: " + files.last_error.message());
+    case record::LossWatch::Change::kEnds:
+      return report_("samples are recorded again");
   }
-  was_losing_ = is_losing;
-  lost_ = files.lost;
 }
 
 }  // namespace meterbank::agent

@@ -36,14 +36,13 @@ class RecorderPart {
 
  private:
   void take_ticks();
-  void say_losses();
+  void say_losses(const record::AppenderCounts& files);
 
   RecordCounts& counts_;
   const Report report_;
   RecordSettings settings_;
   std::optional<record::Recorder> recorder_;  // none: nothing is recorded
-  std::uint64_t lost_ = 0;
-  bool was_losing_ = false;
+  record::LossWatch losses_;
 
   std::mutex mutex_;
   std::condition_variable stop_;

@@ -122,9 +122,7 @@ int typeperf(const Invocation& invocation, Console& console) {
   sampling.selection.paths_from.clear();
   sampling.selection.paths.clear();
   for (const auto& path : *paths) sampling.selection.paths.push_back(without_machine(path));
-  auto& log = sampling.selection.log;
-  // All of a recording, as all of a text log.
-  if (!log.path.empty() && log.at.empty() && !log.has_range()) log.from = "@0";
+  sampling.selection.log.mean_all_by_default();
   return get(sampling, console);
 }
 

@@ -55,7 +55,6 @@ int pmu_hold(const Invocation& invocation, Console& console) {
       case Wake::kStop:
         return kExitDone;
       case Wake::kResize:
-      case Wake::kEnd:
         break;
     }
   }

@@ -62,7 +62,6 @@ int wait_for_end(const Invocation& invocation, Waiter& waiter, const Console& co
         return kExitDone;
       case Wake::kInput:
       case Wake::kResize:
-      case Wake::kEnd:
         break;
     }
   }

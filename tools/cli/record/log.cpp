@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 
@@ -18,9 +19,7 @@ namespace {
 // All samples of the log, or those of a range, in a format of get.
 int convert(const Invocation& invocation, Console& console) {
   Invocation all = invocation;
-  auto& range = all.selection.log;
-  // A range without ends is the whole recording.
-  if (!range.has_range()) range.from = "@0";
+  all.selection.log.mean_all_by_default();
   all.verb = Verb::kGet;
   all.percentiles = *parse_percentiles(kUsualPercentiles);
   if (all.raw) all.percentiles = {};
@@ -57,7 +56,7 @@ class Cutter {
 int cut(const Invocation& invocation, Console& console) {
   Waiter waiter(invocation.timeout);
   auto options = invocation.selection;
-  if (!options.log.has_range()) options.log.from = "@0";
+  options.log.mean_all_by_default();
   auto selection = Selection::open(options, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
   if (const int missing = report_missing(*selection, console);
@@ -66,6 +65,9 @@ int cut(const Invocation& invocation, Console& console) {
   }
   recording::Head head = selection->log->files().front().head;
   head.sequence = 0;
+  // It has the samples that all of the selection was in.
+  const std::uint64_t interval_ns = head.rates.size() == 1 ? head.rates.front().interval_ns : 0;
+  head.rates = {{interval_ns, fmt::format("{}", fmt::join(selection->patterns, "\n"))}};
   auto files = record::RingFiles::open({invocation.output, false, 0, 0}, std::move(head));
   if (!files) return explain_failure(files.error(), waiter, console);
   const auto pace = make_pace(*selection, waiter,
@@ -83,6 +85,7 @@ int cut(const Invocation& invocation, Console& console) {
   if (auto ended = files->end_file(); !ended) {
     return explain_failure(ended.error(), waiter, console);
   }
+  report_passed_over(*pace, console);
   if (wake == Wake::kStop) return 128 + waiter.signal();
   if (!invocation.quiet) {
     say(console,

@@ -37,10 +37,14 @@ std::string rates_text(const recording::Head& head) {
   std::string text;
   for (const recording::Rate& rate : head.rates) {
     if (!text.empty()) text += ", ";
-    text += print_interval(std::chrono::nanoseconds(static_cast<std::int64_t>(rate.interval_ns)));
+    // A part of a recording with several rates has none of its own.
+    if (rate.interval_ns != 0) {
+      text += print_interval(std::chrono::nanoseconds(static_cast<std::int64_t>(rate.interval_ns)));
+      text += ' ';
+    }
     std::string patterns = rate.patterns;
     std::replace(patterns.begin(), patterns.end(), '\n', ' ');
-    text += patterns.empty() ? " everything" : " " + patterns;
+    text += patterns.empty() ? "everything" : patterns;
   }
   return text;
 }

@@ -83,7 +83,8 @@ class RecordSession {
       }
     }
     const int code = take_ticks(process ? &*process : nullptr);
-    return process ? process->finish() : code;
+    const int ended = process ? process->finish() : kExitDone;
+    return code != kExitDone ? code : ended;
   }
 
   [[nodiscard]] bool is_of_nothing() const noexcept { return is_of_nothing_; }
@@ -117,29 +118,23 @@ class RecordSession {
           if (most != 0 && recorder_.counts().ticks >= most) return kExitDone;
           break;
         case Wake::kResize:
-        case Wake::kEnd:
           break;
       }
     }
   }
 
-  // Once when it begins, not for each tick.
   void say_losses() {
     const auto files = recorder_.file_counts();
-    const bool is_losing = files.lost > lost_;
-    if (is_losing && !was_losing_) {
+    if (losses_.look_at(files) == record::LossWatch::Change::kBegins) {
       complain(console_, fmt::format("samples are lost: {}", files.last_error.message()));
     }
-    was_losing_ = is_losing;
-    lost_ = files.lost;
   }
 
   const Invocation& invocation_;
   Console& console_;
   Waiter& waiter_;
   record::Recorder& recorder_;
-  std::uint64_t lost_ = 0;
-  bool was_losing_ = false;
+  record::LossWatch losses_;
   bool is_of_nothing_ = false;
 };
 

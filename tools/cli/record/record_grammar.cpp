@@ -10,6 +10,7 @@
 #include "cli/arguments/option_values.hpp"
 #include "cli/arguments/verb_parser.hpp"
 #include "cli/record/record_words.hpp"
+#include "meterbank/recording/tick_writer.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -144,13 +145,13 @@ class RecordGrammar : RecordingGrammar {
     if (!interval) return usage("--rate: no interval", "--rate 'orders/*=100ms'");
     if (auto checked = check_interval("--rate", *interval); !checked) return checked;
     invocation_.record.rates.push_back({word.substr(0, sign), *interval});
-    if (invocation_.record.rates.size() + 1 > kRates) {
-      return usage("--rate: too many", fmt::format("{} at most", kRates - 1));
+    // One more is that of all else.
+    if (invocation_.record.rates.size() >= recording::kRatesMax) {
+      return usage("--rate: too many", fmt::format("{} at most", recording::kRatesMax - 1));
     }
     return {};
   }
 
-  static constexpr std::size_t kRates = 32;  // recording::kRatesMax
   static constexpr std::uint64_t kBytesLeast = std::uint64_t{1} << 20U;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/session/pace.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace meterbank::cli {
@@ -14,7 +16,7 @@ class LivePace : public Pace {
         cadence_(start_, options.interval),
         duration_(options.duration) {}
 
-  Wake next() override {
+  std::optional<Wake> next() override {
     for (;;) {
       // A changed window size has no effect here.
       const auto wake = waiter_.wait_until(cadence_.next());
@@ -58,12 +60,13 @@ class LogPace : public Pace {
     }
   }
 
-  Wake next() override {
+  std::optional<Wake> next() override {
     if (waiter_.wait_until(Clock::now()) == Wake::kStop) return Wake::kStop;
     if (waiter_.timed_out()) return Wake::kTimeout;
     const bool is_shown = takes_all_ ? show_next() : show_another();
     shown_ns_ = log_.time().realtime_ns;
-    return is_shown ? Wake::kDeadline : Wake::kEnd;
+    if (!is_shown) return std::nullopt;
+    return Wake::kDeadline;
   }
   void done() override {
     if (warm_up_ns_) {
@@ -73,6 +76,7 @@ class LogPace : public Pace {
     }
   }
   [[nodiscard]] bool is_over() const override { return !takes_all_ && next_ns_ > end_ns_; }
+  [[nodiscard]] std::uint64_t passed_over() const noexcept override { return passed_over_; }
 
  private:
   // One step earlier, and in any case an earlier moment than that of `realtime_ns`.
@@ -83,11 +87,14 @@ class LogPace : public Pace {
   }
   // The range begins with the moment that is shown, if it is in the range.
   bool show_next() {
-    const bool is_first = !shown_ns_;
-    if (is_first && log_.time().realtime_ns >= next_ns_ && is_wanted()) return true;
-    while (log_.next()) {
+    bool is_there = !shown_ns_;
+    while (is_there || log_.next()) {
       if (log_.time().realtime_ns > end_ns_) return false;
-      if (log_.time().realtime_ns >= next_ns_ && is_wanted()) return true;
+      if (log_.time().realtime_ns >= next_ns_) {
+        if (is_wanted()) return true;
+        ++passed_over_;
+      }
+      is_there = false;
     }
     return false;
   }
@@ -131,6 +138,7 @@ class LogPace : public Pace {
   std::uint64_t end_ns_;
   std::optional<std::uint64_t> warm_up_ns_;
   std::optional<std::uint64_t> shown_ns_;
+  std::uint64_t passed_over_ = 0;
 };
 
 }  // namespace
@@ -138,6 +146,13 @@ class LogPace : public Pace {
 std::unique_ptr<Pace> make_pace(Selection& selection, Waiter& waiter, const PaceOptions& options) {
   if (selection.log != nullptr) return std::make_unique<LogPace>(selection, waiter, options);
   return std::make_unique<LivePace>(waiter, options);
+}
+
+void report_passed_over(const Pace& pace, const Console& console) {
+  if (pace.passed_over() == 0) return;
+  complain(console, fmt::format("left out {} samples that have some of these counters only; try: "
+                                "the paths of one rate",
+                                pace.passed_over()));
 }
 
 }  // namespace meterbank::cli

@@ -30,6 +30,10 @@ struct LogOptions {
   std::optional<std::chrono::nanoseconds> every;
 
   [[nodiscard]] bool has_range() const noexcept { return !from.empty() || !to.empty(); }
+  // Where no moment of a recording was asked for, all of them are meant.
+  void mean_all_by_default() {
+    if (!path.empty() && at.empty() && !has_range()) from = "@0";
+  }
 };
 
 struct SelectionOptions {

@@ -21,7 +21,6 @@ enum class Wake : std::uint8_t {
   kTimeout,  // the whole command may not take longer
   kInput,
   kResize,  // SIGWINCH
-  kEnd,     // of a recording: there is no further moment
 };
 
 // Takes the signals that end a command out of asynchronous delivery for as long as it lives. Make

@@ -67,7 +67,6 @@ class LiveSession {
           for (const auto& press : screen_.read_keys()) handle(press);
           break;
         case Wake::kResize:
-        case Wake::kEnd:
           break;
         case Wake::kDeadline:
           if (Clock::now() >= end) return kExitDone;
@@ -327,9 +326,7 @@ int show_live(const Invocation& invocation, Selection& selection, Waiter& waiter
 int watch(const Invocation& invocation, Console& console) {
   Waiter waiter(invocation.timeout);
   auto options = invocation.selection;
-  if (!options.log.path.empty() && options.log.at.empty() && !options.log.has_range()) {
-    options.log.from = "@0";
-  }
+  options.log.mean_all_by_default();
   auto selection = Selection::open(options, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
   // On a screen, its second line says so as well.

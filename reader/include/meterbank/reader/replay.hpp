@@ -100,11 +100,11 @@ enum class ReplayRowId : std::uint32_t {};  // in its set
 
 class Replay {
  public:
-  // Of the options, these mean what they mean live: outside_labels, where, users, trust. One
-  // provider takes at most segment_bytes_max, all of a user user_bytes_max. `own_uid`: the user
-  // that UserPolicy::kOwn is about, whose live reader this would have been.
+  // The options outside_labels, where, users and trust work as they do for live providers. One
+  // provider takes at most segment_bytes_max of memory; all providers of a user take at most
+  // user_bytes_max. UserPolicy::kOwn accepts the providers of the user `own_uid`.
   Replay(CatalogOptions options, std::uint32_t own_uid);
-  explicit Replay(CatalogOptions options = {});  // of the user of this process
+  explicit Replay(CatalogOptions options = {});  // own_uid is the user of this process
   Replay(Replay&&) noexcept;
   Replay& operator=(Replay&&) noexcept;
   ~Replay();

@@ -14,8 +14,6 @@ namespace {
 constexpr std::size_t kTextMax = 64 << 10U;
 constexpr Marker kTrailerMagic{'M', 'B', 'R', 'I', 'N', 'D', 'E', 'X'};
 
-constexpr const char* kWrittenByRecord = "a file that meterbank record wrote";
-
 std::string_view view_of(const Marker& marker) { return {marker.data(), marker.size()}; }
 
 void append_time(Timestamp time, ByteWriter& out) {

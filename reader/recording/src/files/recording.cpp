@@ -20,9 +20,6 @@ namespace meterbank::recording {
 namespace {
 
 constexpr std::size_t kDamagesMax = 1000;
-constexpr const char* kRemedy = "a file that meterbank record wrote";
-
-bool is_recording_name(std::string_view name) { return name.ends_with(".mbr"); }
 
 // Names sort in the order in which a recorder made the files.
 Result<std::vector<std::string>> find_files(const std::string& path) {
@@ -39,7 +36,8 @@ Result<std::vector<std::string>> find_files(const std::string& path) {
   }
   std::vector<std::string> files;
   while (const dirent* const entry = ::readdir(directory)) {
-    if (is_recording_name(entry->d_name)) files.push_back(path + '/' + entry->d_name);
+    if (std::string_view(entry->d_name).ends_with(kFileSuffix))
+      files.push_back(path + '/' + entry->d_name);
   }
   ::closedir(directory);
   std::sort(files.begin(), files.end());
@@ -94,8 +92,6 @@ struct Recording::State {
   std::vector<Gap> gaps;
   std::vector<Mark> marks;
 
-  // False: a recorder was killed before it had written the head.
-  Result<bool> add_file(const std::string& path);
   void note(std::uint64_t offset, std::uint64_t bytes_skipped, std::string what);
   [[nodiscard]] bool find_next();
   [[nodiscard]] bool take_frame(const Frame& found);
@@ -116,15 +112,24 @@ struct Recording::State {
 
 // ---- Files --------------------------------------------------------------------------------------
 
-Result<bool> Recording::State::add_file(const std::string& path) {
+namespace {
+
+struct OpenedFile {
+  RecordingFile facts;
+  FileBytes bytes;
+};
+
+// Nothing: a recorder was killed before it had written the head.
+Result<std::optional<OpenedFile>> open_file(const std::string& path) {
   auto opened = FileBytes::open(path);
   if (!opened) return tl::make_unexpected(std::move(opened.error()));
   FrameWalk from_start(*opened);
   const auto begin = from_start.next();
   const auto skipped = from_start.take_skipped();
-  if (!begin && (!skipped || skipped->is_cut)) return false;
-  auto head = begin ? parse_head(*begin)
-                    : Result<Head>(fail(ErrorCode::kCorrupt, "it has no whole frame", kRemedy));
+  if (!begin && (!skipped || skipped->is_cut)) return std::nullopt;
+  auto head =
+      begin ? parse_head(*begin)
+            : Result<Head>(fail(ErrorCode::kCorrupt, "it has no whole frame", kWrittenByRecord));
   if (!head) {
     head.error().what = path + ": " + head.error().what;
     return tl::make_unexpected(std::move(head.error()));
@@ -142,30 +147,35 @@ Result<bool> Recording::State::add_file(const std::string& path) {
     one.unfinished = opened->size() - all.whole();
   }
   opened->release();
-  files.push_back(std::move(one));
-  bytes.push_back(std::move(*opened));
-  return true;
+  return OpenedFile{std::move(one), std::move(*opened)};
 }
+
+}  // namespace
 
 Result<Recording> Recording::open(const std::string& path, CatalogOptions options) {
   try {
     auto paths = find_files(path);
     if (!paths) return tl::make_unexpected(std::move(paths.error()));
-    // The user of the recorder decides who is trusted, and the first file names it.
-    std::unique_ptr<State> state;
+    std::vector<RecordingFile> files;
+    std::vector<FileBytes> bytes;
     std::vector<Damage> unreadable;
-    auto probe = std::make_unique<State>(options, 0);
-    Error first_error{ErrorCode::kCorrupt, 0, path + ": it has no whole frame", kRemedy};
+    Error first_error{ErrorCode::kCorrupt, 0, path + ": it has no whole frame", kWrittenByRecord};
     for (const std::string& one : *paths) {
-      auto added = probe->add_file(one);
-      if (added || is_evicted(one, added.error())) continue;
-      if (unreadable.empty()) first_error = added.error();
-      unreadable.push_back({one, 0, 0, added.error().message()});
+      auto opened = open_file(one);
+      if (!opened) {
+        if (is_evicted(one, opened.error())) continue;
+        if (unreadable.empty()) first_error = opened.error();
+        unreadable.push_back({one, 0, 0, opened.error().message()});
+      } else if (*opened) {
+        files.push_back(std::move((*opened)->facts));
+        bytes.push_back(std::move((*opened)->bytes));
+      }
     }
-    if (probe->files.empty()) return tl::make_unexpected(std::move(first_error));
-    state = std::make_unique<State>(std::move(options), probe->files.front().head.uid);
-    state->files = std::move(probe->files);
-    state->bytes = std::move(probe->bytes);
+    if (files.empty()) return tl::make_unexpected(std::move(first_error));
+    // The user of the recorder decides who is trusted, and the first file names it.
+    auto state = std::make_unique<State>(std::move(options), files.front().head.uid);
+    state->files = std::move(files);
+    state->bytes = std::move(bytes);
     state->damages = std::move(unreadable);
     state->order = SeekOrder(state->files);
     state->go_to(0, 0);

@@ -18,13 +18,12 @@ void append_event(DirectoryEvent event, ByteWriter& out) {
   out.number(static_cast<std::uint64_t>(event));
 }
 
-// The first index that is free, which is a new one if none is.
-template <typename T, typename IsFree>
-std::uint32_t free_index(std::vector<T>& all, IsFree is_free) {
-  const auto found = std::find_if(all.begin(), all.end(), is_free);
-  const auto index = static_cast<std::uint32_t>(found - all.begin());
-  if (found == all.end()) all.emplace_back();
-  return index;
+// The lowest index that is free, or a new one.
+template <typename T>
+std::uint32_t take_index(std::vector<T>& all, std::set<std::uint32_t>& free) {
+  if (!free.empty()) return free.extract(free.begin()).value();
+  all.emplace_back();
+  return static_cast<std::uint32_t>(all.size() - 1);
 }
 
 void append_row(const WrittenRow& row, std::uint32_t& last_slot, ByteWriter& out) {
@@ -121,10 +120,7 @@ void DirectoryWriter::take_providers(const Catalog& catalog, ByteWriter& events)
     const ProviderKey key{view->record, view->segment_id[0]};
     auto known = provider_indexes_.find(key);
     if (known == provider_indexes_.end()) {
-      const std::uint32_t index =
-          free_index(providers_, [](const Provider& one) { return one.view == nullptr; });
-      known = provider_indexes_.emplace(key, index).first;
-      providers_[index] = Provider{};
+      known = provider_indexes_.emplace(key, take_index(providers_, free_providers_)).first;
     }
     Provider& provider = providers_[known->second];
     provider.seen = round_;
@@ -191,10 +187,8 @@ void DirectoryWriter::take_set(const Found& found, SchemaNumbers& schemas, std::
       ++left_out_;
       return;
     }
-    const std::uint32_t index =
-        free_index(sets_, [](const std::unique_ptr<WrittenSet>& one) { return one == nullptr; });
-    known = set_indexes_.emplace(key, index).first;
-    sets_[index] = std::move(set);
+    known = set_indexes_.emplace(key, take_index(sets_, free_sets_)).first;
+    sets_[known->second] = std::move(set);
   }
   WrittenSet& set = *sets_[known->second];
   set.seen = round_;
@@ -220,10 +214,7 @@ std::unique_ptr<WrittenSet> DirectoryWriter::set_of(const SetKey& key, const Fou
   set->serial = key.serial;
   set->guid = found.registered->set->guid;
   set->schema = schema_of(*found.registered->set);
-  const auto recorded = recorded_set(std::as_bytes(std::span(set->schema->bytes)),
-                                     set->schema->consistency, set->schema->words);
-  if (!recorded) return nullptr;
-  set->columns = columns_of(*recorded);
+  if (set->columns().empty()) return nullptr;
   if (key.serial == 0) return set;
   set->answers_for = declared_set(key, set->guid);
   return set->answers_for == kNoSet ? nullptr : std::move(set);
@@ -240,14 +231,18 @@ std::uint32_t DirectoryWriter::declared_set(const SetKey& answered, const Guid& 
   return kNoSet;
 }
 
-std::shared_ptr<const SchemaBytes> DirectoryWriter::schema_of(const Counterset& set) {
-  SchemaBytes bytes = schema_bytes_of(set);
-  std::weak_ptr<const SchemaBytes>& known = schemas_[bytes.hash()];
-  auto schema = known.lock();
-  if (schema == nullptr) {
-    schema = std::make_shared<const SchemaBytes>(std::move(bytes));
-    known = schema;
-  }
+std::shared_ptr<const WrittenSchema> DirectoryWriter::schema_of(const Counterset& set) {
+  SchemaBytes content = schema_bytes_of(set);
+  const Guid hash = hash_of(content.bytes, content.consistency, content.words);
+  std::weak_ptr<const WrittenSchema>& known = schemas_[hash];
+  if (auto schema = known.lock()) return schema;
+  const auto recorded =
+      recorded_set(std::as_bytes(std::span(content.bytes)), content.consistency, content.words);
+  auto schema = std::make_shared<WrittenSchema>();
+  schema->content = std::move(content);
+  schema->hash = hash;
+  if (recorded) schema->columns = columns_of(*recorded);
+  known = schema;
   return schema;
 }
 
@@ -256,15 +251,15 @@ void DirectoryWriter::append_set(std::uint32_t index, SchemaNumbers& schemas, st
   const WrittenSet& set = *sets_[index];
   auto& numbers = schemas.known_->numbers;
   const auto [known, is_new] =
-      numbers.emplace(set.schema->hash(), static_cast<std::uint32_t>(numbers.size()));
+      numbers.emplace(set.schema->hash, static_cast<std::uint32_t>(numbers.size()));
   if (is_new) {
     const std::size_t begin = begin_frame(frames);
     ByteWriter frame(frames);
     frame.number(known->second);
     frame.raw(known->first);
-    frame.number(static_cast<std::uint64_t>(set.schema->consistency));
-    frame.number(set.schema->words);
-    append_packed(set.schema->bytes, frames);
+    frame.number(static_cast<std::uint64_t>(set.schema->content.consistency));
+    frame.number(set.schema->content.words);
+    append_packed(set.schema->content.bytes, frames);
     end_frame(frames, begin, FrameKind::kSchema);
   }
   append_event(set.serial == 0 ? DirectoryEvent::kSet : DirectoryEvent::kAnsweredSet, events);
@@ -339,7 +334,7 @@ void DirectoryWriter::merge_rows(std::uint32_t index, const std::vector<FoundRow
       rows.back().name = one.instance->name;
     } else {
       if (old != set.rows.end() && old->slot == one.instance->slot) end_row(*old++);
-      rows.push_back(row_of(*one.instance, set.columns.size()));
+      rows.push_back(row_of(*one.instance, set.columns().size()));
       append_row(rows.back(), last_begun, begun_out);
       ++begun_count;
     }
@@ -368,6 +363,7 @@ void DirectoryWriter::drop_unseen(ByteWriter& events) {
     events.number(index);
     ++events_;
     sets_[index] = nullptr;
+    free_sets_.insert(index);
     known = set_indexes_.erase(known);
   }
   for (auto known = provider_indexes_.begin(); known != provider_indexes_.end();) {
@@ -380,6 +376,7 @@ void DirectoryWriter::drop_unseen(ByteWriter& events) {
     events.number(index);
     ++events_;
     providers_[index] = Provider{};
+    free_providers_.insert(index);
     known = provider_indexes_.erase(known);
   }
   std::erase_if(schemas_, [](const auto& known) { return known.second.expired(); });

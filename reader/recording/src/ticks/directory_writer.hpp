@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "../frames/bytes.hpp"
@@ -22,6 +22,13 @@ namespace meterbank::recording {
 
 struct SchemaNumbers::Known {
   std::map<Guid, std::uint32_t> numbers;
+};
+
+// A schema of one or more sets.
+struct WrittenSchema {
+  SchemaBytes content;
+  Guid hash;
+  std::vector<Column> columns;  // empty: it cannot be read back
 };
 
 struct WrittenRow {
@@ -48,14 +55,15 @@ struct WrittenSet {
   std::uint32_t position = 0;     // in ProviderView::sets
   std::uint64_t flags = 0;
   RegistrationState state = RegistrationState::kInserted;
-  std::shared_ptr<const SchemaBytes> schema;
-  std::vector<Column> columns;
+  std::shared_ptr<const WrittenSchema> schema;
   std::uint32_t rate = kNoRate;             // whose query selects rows of it
   std::vector<WrittenRow> rows;             // in the order of their slots
   std::shared_ptr<const void> names;        // memory of the instances that `rows` were made of
   const InstanceView* instances = nullptr;  // these
   std::size_t first_row = 0;                // in the sample
   std::uint64_t seen = 0;
+
+  [[nodiscard]] const std::vector<Column>& columns() const noexcept { return schema->columns; }
 };
 
 class DirectoryWriter {
@@ -120,15 +128,16 @@ class DirectoryWriter {
   [[nodiscard]] std::vector<std::uint32_t> in_listed_order() const;
   void drop_unseen(ByteWriter& events);
   [[nodiscard]] std::unique_ptr<WrittenSet> set_of(const SetKey& key, const Found& found);
-  [[nodiscard]] std::shared_ptr<const SchemaBytes> schema_of(const Counterset& set);
+  [[nodiscard]] std::shared_ptr<const WrittenSchema> schema_of(const Counterset& set);
   void append_set(std::uint32_t index, SchemaNumbers& schemas, std::string& frames,
                   ByteWriter& events) const;
 
   std::vector<Provider> providers_;
+  std::set<std::uint32_t> free_providers_, free_sets_;  // indexes
   std::map<ProviderKey, std::uint32_t> provider_indexes_;
   std::vector<std::unique_ptr<WrittenSet>> sets_;
   std::map<SetKey, std::uint32_t> set_indexes_;
-  std::map<Guid, std::weak_ptr<const SchemaBytes>> schemas_;
+  std::map<Guid, std::weak_ptr<const WrittenSchema>> schemas_;
   std::uint64_t round_ = 0;
   std::uint64_t left_out_ = 0;
   std::uint64_t events_ = 0;  // of the section that is being written

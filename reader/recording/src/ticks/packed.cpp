@@ -39,4 +39,9 @@ std::optional<std::string> read_packed(ByteReader& in, std::size_t bytes_max) {
   return bytes;
 }
 
+void skip_packed(ByteReader& in) noexcept {
+  static_cast<void>(in.number());
+  static_cast<void>(in.text(in.rest().size()));
+}
+
 }  // namespace meterbank::recording

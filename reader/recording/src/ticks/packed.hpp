@@ -19,4 +19,6 @@ void append_packed(std::string_view bytes, std::string& out);
 // come out, so a size that is a lie costs nothing.
 [[nodiscard]] std::optional<std::string> read_packed(ByteReader& in, std::size_t bytes_max);
 
+void skip_packed(ByteReader& in) noexcept;
+
 }  // namespace meterbank::recording

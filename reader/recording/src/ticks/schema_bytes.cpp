@@ -107,7 +107,7 @@ SchemaBytes encode(const Counterset& set, bool with_help) {
 
 }  // namespace
 
-Guid SchemaBytes::hash() const {
+Guid hash_of(std::string_view bytes, Consistency consistency, std::uint32_t words) {
   return Guid::from_name(
       std::to_string(words) + ' ' + std::to_string(static_cast<std::uint32_t>(consistency)), bytes);
 }

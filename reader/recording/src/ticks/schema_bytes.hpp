@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "meterbank/reader/catalog.hpp"
 
@@ -18,14 +19,13 @@ struct SchemaBytes {
   std::string bytes;
   Consistency consistency = Consistency::kBlock;
   std::uint32_t words = 0;  // of a row in the recording
-  // Of a row as a reader has it: where its stamp is. The other words come in their order.
+  // Where the stamp is in a row as a reader has it. The other words come in their order.
   std::uint32_t stamp_word = kNoCounter;
-
-  // The name of this content: of equal schemas and forms it is equal.
-  [[nodiscard]] Guid hash() const;
 };
 
 [[nodiscard]] SchemaBytes schema_bytes_of(const Counterset& set);
+// The name of this content: equal schemas of equal forms have the same.
+[[nodiscard]] Guid hash_of(std::string_view bytes, Consistency consistency, std::uint32_t words);
 
 // Errors: kCorrupt.
 [[nodiscard]] Result<Counterset> recorded_set(std::span<const std::byte> bytes,

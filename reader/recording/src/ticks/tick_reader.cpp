@@ -40,12 +40,12 @@ Result<void> ReadSchemas::take(std::span<const std::byte> payload) {
   }
   auto set = recorded_set(std::as_bytes(std::span(*bytes)), consistency, words);
   if (!set) return tl::make_unexpected(std::move(set.error()));
-  const SchemaBytes again{*bytes, consistency, words};
-  if (again.hash() != hash) return corrupt("a schema is not what its hash says");
+  if (hash_of(*bytes, consistency, words) != hash) {
+    return corrupt("a schema is not what its hash says");
+  }
   auto schema = std::make_shared<ReadSchema>();
   schema->columns = columns_of(*set);
   schema->set = std::make_shared<const Counterset>(std::move(*set));
-  schema->hash = hash;
   numbers_[number] = schema;
   by_hash_[hash] = schema;
   return {};
@@ -73,9 +73,7 @@ Result<void> TickReader::take_key(ByteReader payload, const ReadSchemas& schemas
   Result<void> taken;
   if (continues) {
     taken = read_section(ByteReader(std::as_bytes(std::span(changes))), schemas);
-    const std::uint64_t unpacked = payload.number();
-    static_cast<void>(unpacked);
-    static_cast<void>(payload.text(payload.rest().size()));
+    skip_packed(payload);
     forget_rows();
   } else {
     drop_everything();

@@ -23,7 +23,6 @@ namespace meterbank::recording {
 struct ReadSchema {
   std::shared_ptr<const Counterset> set;
   std::vector<Column> columns;
-  Guid hash;
 };
 
 // The schemas of one file, by their numbers. Null: damaged, or of a newer version.
@@ -93,7 +92,6 @@ class TickReader {
     std::uint64_t segment = 0;
   };
 
-  Result<void> read(ByteReader payload, const ReadSchemas& schemas);
   Result<void> read_section(ByteReader section, const ReadSchemas& schemas);
   Result<void> read_event(ByteReader& section, const ReadSchemas& schemas);
   Result<void> read_provider(ByteReader& section);

@@ -24,7 +24,7 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 20U;
 class RecordedWords {
  public:
   explicit RecordedWords(const WrittenSet& set)
-      : words_(set.columns.size()), stamp_word_(set.schema->stamp_word) {
+      : words_(set.columns().size()), stamp_word_(set.schema->content.stamp_word) {
     const bool is_moved = stamp_word_ != kNoCounter && stamp_word_ + 1 != words_;
     if (is_moved) moved_.resize(words_);
   }
@@ -187,10 +187,12 @@ void TickWriter::State::encode_rows(const TickInput& input) {
 
 void TickWriter::State::encode_set(WrittenSet& set, const Sample& sample) {
   RecordedWords words(set);
+  const std::span<const RowStatus> statuses = sample.statuses();
+  const std::span<const RowConsistency> consistencies = sample.consistencies();
   for (WrittenRow& row : set.rows) {
     const std::size_t number = set.first_row + row.number;
-    const RowStatus status = sample.statuses()[number];
-    const RowConsistency consistency = sample.consistencies()[number];
+    const RowStatus status = statuses[number];
+    const RowConsistency consistency = consistencies[number];
     const bool is_as_before = status == row.status && consistency == row.consistency;
     encoder.flag(!is_as_before, kContextOtherStatus);
     if (!is_as_before) {
@@ -200,8 +202,8 @@ void TickWriter::State::encode_set(WrittenSet& set, const Sample& sample) {
       row.consistency = consistency;
     }
     if (!holds_values(status)) continue;
-    encoder.row(set.columns, words.of(sample.stored(number)), row.history);
-    values += set.columns.size();
+    encoder.row(set.columns(), words.of(sample.stored(number)), row.history);
+    values += set.columns().size();
   }
   rows += set.rows.size();
 }

@@ -100,18 +100,6 @@ Rule broken_by(const Counterset& set) {
 
 }  // namespace
 
-bool is_known(InstanceKind kind) noexcept {
-  switch (kind) {
-    case InstanceKind::kSingle:
-    case InstanceKind::kMultiple:
-    case InstanceKind::kGlobalAggregate:
-    case InstanceKind::kMultipleAggregate:
-    case InstanceKind::kGlobalAggregateHistory:
-      return true;
-  }
-  return false;
-}
-
 bool is_sound(const DistributionShape& shape) noexcept {
   if (shape.scale < kScaleMin || shape.scale > kScaleMax) return false;
   const std::int32_t lowest = bucket_index(std::numeric_limits<double>::denorm_min(), shape.scale);

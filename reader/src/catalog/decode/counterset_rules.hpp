@@ -13,7 +13,6 @@ namespace meterbank {
 
 inline constexpr std::int32_t kDisplayScaleMax = 10;  // and its negative
 
-[[nodiscard]] bool is_known(InstanceKind kind) noexcept;
 // As DistributionShape::of() makes them: of doubles.
 [[nodiscard]] bool is_sound(const DistributionShape& shape) noexcept;
 

@@ -42,6 +42,19 @@ enum class InstanceKind : std::uint32_t {  // values of Windows' PERF_COUNTERSET
   kGlobalAggregateHistory = 12,
 };
 
+// A kind may be a number that another process wrote.
+[[nodiscard]] constexpr bool is_known(InstanceKind kind) noexcept {
+  switch (kind) {
+    case InstanceKind::kSingle:
+    case InstanceKind::kMultiple:
+    case InstanceKind::kGlobalAggregate:
+    case InstanceKind::kMultipleAggregate:
+    case InstanceKind::kGlobalAggregateHistory:
+      return true;
+  }
+  return false;
+}
+
 // Rows have names. Otherwise each provider has one row, without a name.
 [[nodiscard]] constexpr bool has_instance_names(InstanceKind kind) noexcept {
   constexpr std::uint32_t kMultipleBit = 2;

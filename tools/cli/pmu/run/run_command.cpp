@@ -131,7 +131,6 @@ class Run {
           process_->wait();
           return;
         case Wake::kResize:
-        case Wake::kEnd:
           break;
       }
     }

@@ -22,6 +22,11 @@
 
 namespace meterbank::recording {
 
+// Of the names of the files of a directory.
+inline constexpr std::string_view kFileSuffix = ".mbr";
+// What to try where a file is not a recording.
+inline constexpr const char* kWrittenByRecord = "a file that meterbank record wrote";
+
 // One of the queries of a recording.
 struct Rate {
   std::uint64_t interval_ns = 0;  // from tick to tick, as was asked for
@@ -33,12 +38,12 @@ struct Rate {
 struct Head {
   std::uint32_t major = kFormatMajor;
   std::uint32_t minor = kFormatMinor;
-  Guid recorder;               // of one run of a recorder
-  std::uint64_t sequence = 0;  // of the file in its directory
+  Guid recorder;               // new for each run of a recorder
+  std::uint64_t sequence = 0;  // numbers the files of one directory
   Timestamp created;
-  std::string boot_id;  // of the machine's kernel, as procfs has it
+  std::string boot_id;  // identifies this start of the machine, as in pointer records
   std::string host;
-  std::uint32_t uid = 0;  // of the recorder: whose providers are trusted is seen from there
+  std::uint32_t uid = 0;  // the recorder ran as this user
   std::string program;    // "meterbank 0.1.0"
   std::vector<Rate> rates;
 };
@@ -68,7 +73,7 @@ void append_mark(const Mark& mark, std::string& out);
 [[nodiscard]] std::optional<Mark> parse_mark(const Frame& frame);
 
 struct Chunk {
-  std::uint64_t offset = 0;  // of the key frame
+  std::uint64_t offset = 0;  // where its key frame begins in the file
   std::uint64_t ticks = 0;
   Timestamp first, last;
 };

@@ -62,7 +62,7 @@ enum class FrameKind : std::uint8_t {
 };
 
 inline constexpr std::size_t kFrameHead = 9;
-inline constexpr std::uint32_t kFrameBytesMax = std::uint32_t{256} << 20U;  // of a payload
+inline constexpr std::uint32_t kFrameBytesMax = std::uint32_t{256} << 20U;  // the longest payload
 
 // Like that of PNG: not text, and different if a transfer changed line ends or the eighth bit.
 using Marker = std::array<char, 8>;
@@ -77,7 +77,7 @@ inline constexpr std::uint32_t kFormatMinor = 0;  // grows when frames get field
 
 struct Frame {
   FrameKind kind = FrameKind::kHead;
-  std::uint64_t offset = 0;  // of its first byte in the file
+  std::uint64_t offset = 0;  // where it begins in the file
   std::span<const std::byte> payload;
 
   [[nodiscard]] std::uint64_t end() const noexcept { return offset + kFrameHead + payload.size(); }
@@ -117,12 +117,13 @@ class FrameWalk {
   explicit FrameWalk(ByteSource& file, std::uint64_t offset = 0) noexcept
       : file_(&file), offset_(offset) {}
 
-  // The next whole frame, valid until the next call. Nothing: there is none before the end. After
-  // bytes that are no frame it goes on at the next marker, or at a schema before that.
+  // Returns the next whole frame, which stays valid until the next call, or nothing at the end of
+  // the file. It skips bytes that are not a frame, up to the next marker or schema frame.
   [[nodiscard]] std::optional<Frame> next();
-  // The frame that begins at offset(), valid until the next call. Nothing: none does.
+  // Returns the frame that begins at offset(), or nothing where no frame begins. The frame stays
+  // valid until the next call.
   [[nodiscard]] std::optional<Frame> here();
-  // Goes on there.
+  // The next call reads from this offset.
   void go_to(std::uint64_t offset) noexcept { offset_ = offset; }
 
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }  // of the next frame

@@ -50,7 +50,7 @@ struct RecordingFile {
 struct Damage {
   std::string path;
   std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;  // that were skipped; 0: none
+  std::uint64_t bytes = 0;  // how many bytes were skipped
   std::string what;
 };
 
