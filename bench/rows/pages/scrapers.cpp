@@ -144,8 +144,13 @@ class PageServer {
     static_cast<void>(::send(socket.get(), kRequest.data(), kRequest.size(), MSG_NOSIGNAL));
     std::vector<char> piece(kReceivedAtOnce);
     std::string answer;
-    constexpr std::string_view kEnd = "\r\n\r\n";
-    while (answer.find(kEnd) == std::string::npos || answer.ends_with(kEnd)) {
+    // The last chunk of a page ends as the headers do, and a short page may arrive whole.
+    constexpr std::string_view kEndOfHeaders = "\r\n\r\n";
+    const auto has_page = [&] {
+      const std::size_t end = answer.find(kEndOfHeaders);
+      return end != std::string::npos && end + kEndOfHeaders.size() < answer.size();
+    };
+    while (!has_page()) {
       const ssize_t bytes = ::recv(socket.get(), piece.data(), piece.size(), 0);
       if (bytes <= 0) give_up("the server ended the connection");
       answer.append(piece.data(), static_cast<std::size_t>(bytes));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Providers that are found by their memory, in the descriptors of their processes.
+// Providers that are found by their memory, in the descriptors of their processes. Those of other
+// tests are found too, so each has a name that no other test uses.
 #include <sched.h>
 #include <sys/mman.h>
 
@@ -116,11 +117,11 @@ TEST_F(ProcessWalk, FindsProvidersOfOneNameAndPidInTwoContainersThatShareNothing
 }
 
 TEST_F(ProcessWalk, KnowsTheProcessOfARecordFromAContainer) {
-  const pid_t inner = start_in_container("p0", true);
+  const pid_t inner = start_in_container("contained", true);
   if (inner == 0) GTEST_SKIP() << "no namespace may be made here";
-  EXPECT_EQ(state_of(open(), "p0"), "foreign");
+  EXPECT_EQ(state_of(open(), "contained"), "foreign");
   const Catalog catalog = open({.all_namespaces = true});
-  const auto provider = find(catalog, "p0");
+  const auto provider = find(catalog, "contained");
   ASSERT_NE(provider, nullptr);
   EXPECT_EQ(provider->state, ProviderState::kLive) << provider->error.what;
   EXPECT_EQ(provider->pid_here, static_cast<std::uint32_t>(inner));
