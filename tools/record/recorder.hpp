@@ -48,7 +48,7 @@ struct RecorderCounts {
   std::uint64_t missed = 0;    // ticks that were not taken in time
   std::uint64_t lost = 0;      // ticks that were taken and could not be written
   std::uint64_t values = 0;    // words, of all ticks
-  std::uint64_t rows = 0;      // of the largest tick
+  std::uint64_t rows = 0;      // in the tick that had most
   std::uint64_t left_out = 0;  // sets whose description is too large
 };
 

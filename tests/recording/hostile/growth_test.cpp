@@ -215,9 +215,9 @@ TEST(RecordingRates, SayWhatWasSampled) {
     auto of_often = *Query::compile(recording.catalog(), {"often/*"});
     auto of_seldom = *Query::compile(recording.catalog(), {"seldom/*"});
     auto of_both = *Query::compile(recording.catalog(), {});
-    EXPECT_TRUE(recording.has_all_of(of_often));
-    EXPECT_EQ(recording.has_all_of(of_seldom), is_all);
-    EXPECT_EQ(recording.has_all_of(of_both), is_all);
+    EXPECT_EQ(recording.coverage_of(of_often), Coverage::kAll);
+    EXPECT_EQ(recording.coverage_of(of_seldom), is_all ? Coverage::kAll : Coverage::kNone);
+    EXPECT_EQ(recording.coverage_of(of_both), is_all ? Coverage::kAll : Coverage::kSome);
     Sample sample;
     of_often.collect(sample, recording.time());
     EXPECT_EQ(values_of(sample)[0], 100 + tick);

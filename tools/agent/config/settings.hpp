@@ -42,7 +42,7 @@ struct Settings {
 [[nodiscard]] Result<std::chrono::milliseconds> parse_interval(std::int64_t milliseconds);
 // How often to record: 10 ms to a minute.
 [[nodiscard]] Result<std::chrono::milliseconds> parse_record_interval(std::int64_t milliseconds);
-// Of a ring: 1 MiB to 1 TiB, in bytes.
+// The size of a ring in bytes: 1 MiB to 1 TiB.
 [[nodiscard]] Result<std::uint64_t> parse_ring_size(std::int64_t mebibytes);
 // "env=production": a label of Prometheus, or an attribute of OpenTelemetry.
 [[nodiscard]] Result<exposition::Label> parse_label(const std::string& text);

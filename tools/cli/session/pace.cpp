@@ -91,8 +91,9 @@ class LogPace : public Pace {
     while (is_there || log_.next()) {
       if (log_.time().realtime_ns > end_ns_) return false;
       if (log_.time().realtime_ns >= next_ns_) {
-        if (is_wanted()) return true;
-        ++passed_over_;
+        const recording::Coverage coverage = look();
+        if (coverage == recording::Coverage::kAll) return true;
+        if (coverage == recording::Coverage::kSome) ++passed_over_;
       }
       is_there = false;
     }
@@ -109,7 +110,7 @@ class LogPace : public Pace {
   // The last moment by then that has all that is selected.
   bool show_at(std::uint64_t realtime_ns) {
     if (!log_.seek(realtime_ns)) return false;
-    if (is_wanted()) return true;
+    if (look() == recording::Coverage::kAll) return true;
     std::uint64_t slowest_ns = 0;
     for (const auto& file : log_.files()) {
       for (const auto& rate : file.head.rates) slowest_ns = std::max(slowest_ns, rate.interval_ns);
@@ -119,14 +120,14 @@ class LogPace : public Pace {
       return false;
     }
     while (log_.time().realtime_ns <= realtime_ns) {
-      if (is_wanted()) last_ns = log_.time().realtime_ns;
+      if (look() == recording::Coverage::kAll) last_ns = log_.time().realtime_ns;
       if (!log_.next()) break;
     }
     return last_ns != 0 && log_.seek(last_ns);
   }
-  bool is_wanted() {
+  recording::Coverage look() {
     selection_.refresh();
-    return log_.has_all_of(selection_.query);
+    return log_.coverage_of(selection_.query);
   }
 
   Selection& selection_;

@@ -24,14 +24,16 @@ struct PaceOptions {
 class Pace {
  public:
   virtual ~Pace() = default;
-  // Waits for the next moment; of a recording, shows it. Nothing: there is none.
+  // Waits for the next moment, or shows that of a recording. Returns nothing when a recording has
+  // no further moment.
   [[nodiscard]] virtual std::optional<Wake> next() = 0;
   // The work of this moment is done.
   virtual void done() = 0;
   // Whether the next moment is still wanted.
   [[nodiscard]] virtual bool is_over() const = 0;
   [[nodiscard]] virtual std::uint64_t missed() const noexcept { return 0; }
-  // Moments of a recording that lack some of what is selected, because it was recorded less often.
+  // How many moments of a recording were left out because only some of the selected counters were
+  // sampled then.
   [[nodiscard]] virtual std::uint64_t passed_over() const noexcept { return 0; }
 };
 
@@ -39,7 +41,7 @@ class Pace {
 [[nodiscard]] std::unique_ptr<Pace> make_pace(Selection& selection, Waiter& waiter,
                                               const PaceOptions& options);
 
-// Says how many moments were passed over, if any.
+// Prints how many moments were passed over, if any were.
 void report_passed_over(const Pace& pace, const Console& console);
 
 }  // namespace meterbank::cli

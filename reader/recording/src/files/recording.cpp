@@ -420,13 +420,17 @@ bool Recording::State::seek(std::uint64_t realtime_ns) {
 
 bool Recording::seek(std::uint64_t realtime_ns) { return state_->seek(realtime_ns); }
 
-bool Recording::has_all_of(const Query& query) const {
-  if (state_->files[state_->file].head.rates.size() <= 1) return true;
-  const auto selected = query.selected();
-  return std::all_of(selected.begin(), selected.end(), [this](const SelectedSet& one) {
+Coverage Recording::coverage_of(const Query& query) const {
+  if (state_->files[state_->file].head.rates.size() <= 1) return Coverage::kAll;
+  bool has_any = false, lacks_any = false;
+  for (const SelectedSet& one : query.selected()) {
     const std::uint64_t rate = state_->ticks.rate_of(one.provider(), one.registered());
-    return rate == TickReader::kNoRate || (state_->ticks.due() >> rate & 1U) != 0;
-  });
+    if (rate == TickReader::kNoRate) continue;
+    const bool is_due = (state_->ticks.due() >> rate & 1U) != 0;
+    (is_due ? has_any : lacks_any) = true;
+  }
+  if (!lacks_any) return Coverage::kAll;
+  return has_any ? Coverage::kSome : Coverage::kNone;
 }
 
 bool Recording::is_somewhere() const noexcept { return state_->is_somewhere; }

@@ -22,7 +22,7 @@
 
 namespace meterbank::recording {
 
-// Of the names of the files of a directory.
+// The name of each file in a recording's directory ends in this.
 inline constexpr std::string_view kFileSuffix = ".mbr";
 // What to try where a file is not a recording.
 inline constexpr const char* kWrittenByRecord = "a file that meterbank record wrote";

@@ -46,6 +46,9 @@ struct RecordingFile {
   std::uint64_t unfinished = 0;  // bytes behind the last whole frame, of one that was not ended
 };
 
+// Of what a query selects. Sets that no rate of the recorder selects do not count.
+enum class Coverage : std::uint8_t { kNone, kSome, kAll };
+
 // A place where a recording is not what was written, or was not written.
 struct Damage {
   std::string path;
@@ -81,8 +84,9 @@ class Recording {
   [[nodiscard]] std::uint64_t window_ns() const noexcept;
   // A bit for each rate of the head whose rows were sampled then; the others are as they were.
   [[nodiscard]] std::uint64_t due() const noexcept;
-  // Whether all that the query selects was sampled then. A rate between two other moments is wrong.
-  [[nodiscard]] bool has_all_of(const Query& query) const;
+  // How much of what the query selects was sampled at that moment. Only between two moments with
+  // all of it are the rates of its counters right.
+  [[nodiscard]] Coverage coverage_of(const Query& query) const;
   [[nodiscard]] Catalog& catalog() noexcept;
   [[nodiscard]] const Catalog& catalog() const noexcept;
 

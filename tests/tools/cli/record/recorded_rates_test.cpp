@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A recording whose counters were sampled at two rates, as the command line shows it.
+#include <string>
+
+#include "../cli_fixture.hpp"
+#include "cli/session/exit_code.hpp"
+
+namespace meterbank::cli::recorded_rates_test {
+namespace {
+
+class RecordedRates : public CliTest {
+ protected:
+  // The bakery is sampled several times between two samples of the shop.
+  void record() {
+    open_shop();
+    open_bakery();
+    const auto recorded = meterbank({"record", "-o", file("two.mbr"), "-i", "200ms", "--rate",
+                                     "bakery/*=20ms", "--for", "700ms", "-q"});
+    ASSERT_EQ(recorded.code, kExitDone) << recorded.err;
+  }
+  [[nodiscard]] Outcome get(const std::string& path) const {
+    return run_plainly(
+        {"get", path, "--log", file("two.mbr"), "--from", "@0", "--raw", "-f", "jsonl"});
+  }
+};
+
+constexpr const char* kRemedy = "try: the paths of one rate";
+
+TEST_F(RecordedRates, SaysHowManySamplesHaveSomeCountersOnly) {
+  record();
+  const auto both = get("*/*/*");
+  ASSERT_EQ(both.code, kExitDone) << both.err;
+  EXPECT_NE(both.err.find("left out "), std::string::npos) << both.err;
+  EXPECT_NE(both.err.find(kRemedy), std::string::npos) << both.err;
+  EXPECT_LT(both.lines().size(), get("bakery/*/*").lines().size());
+}
+
+TEST_F(RecordedRates, LeaveOutNothingThatHasNoneOfTheCounters) {
+  record();
+  for (const char* const path : {"bakery/*/*", "shop_sales/*/*"}) {
+    const auto one = get(path);
+    ASSERT_EQ(one.code, kExitDone) << one.err;
+    EXPECT_EQ(one.err, "") << path;
+    EXPECT_FALSE(one.out.empty()) << path;
+  }
+}
+
+TEST_F(RecordedRates, ArePartOfWhatACutSays) {
+  record();
+  const auto cut =
+      run_plainly({"log", "cut", file("two.mbr"), "-o", file("part.mbr"), "--from", "@0"});
+  ASSERT_EQ(cut.code, kExitDone) << cut.err;
+  EXPECT_NE(cut.err.find(kRemedy), std::string::npos) << cut.err;
+}
+
+}  // namespace
+}  // namespace meterbank::cli::recorded_rates_test
