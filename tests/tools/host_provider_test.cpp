@@ -363,7 +363,8 @@ TEST_F(HostValues, OfProcessAreThoseOfProcessV2UnderTheNameOfTheProgram) {
 
   // A process becomes another program: a row ends, and another one begins.
   tree_.write("proc/78/stat", tree_.read("proc/2/stat"));
-  look_until([&] { return instances("process").back() == "kthreadd"; });
+  const std::vector<std::string> both{"a) R 1 (b_c", "kthreadd", "kthreadd"};
+  look_until([&] { return instances("process") == both; });
   EXPECT_EQ(value(R"(\Process(kthreadd#78)\ID Process)"), 78U);
 }
 
