@@ -10,6 +10,7 @@
 #include "meterbank/c/latency.h"
 #include "meterbank/c/publisher.h"
 #include "meterbank/c/reader.h"
+#include "meterbank/c/recording.h"
 #include "meterbank/c/sharded.h"
 #include "meterbank/c/values.h"
 

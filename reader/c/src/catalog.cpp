@@ -17,24 +17,6 @@ static_assert(MB_PROVIDER_CLOSED == static_cast<int>(ProviderState::kClosed));
 static_assert(MB_PROVIDER_UNREADABLE == static_cast<int>(ProviderState::kUnreadable));
 static_assert(MB_PROVIDER_FOREIGN == static_cast<int>(ProviderState::kForeign));
 
-Outcome<CatalogOptions> read_options(const mb_catalog_options* given) {
-  constexpr mb_catalog_options kDefaults = MB_CATALOG_OPTIONS_INIT;
-  auto taken = take_versioned(given, kDefaults, sizeof(mb_catalog_options), "mb_catalog_options");
-  if (!taken) return tl::make_unexpected(taken.error());
-  if (taken->users > MB_USERS_EVERYONE || taken->trust > MB_USERS_EVERYONE) {
-    return refuse(MB_INVALID_ARGUMENT, "mb_catalog_options: users and trust must be of mb_users");
-  }
-  if (taken->reserved != 0) {
-    return refuse(MB_INVALID_ARGUMENT, "mb_catalog_options: reserved is not zero",
-                  "begin with MB_CATALOG_OPTIONS_INIT");
-  }
-  CatalogOptions options;
-  options.users = static_cast<UserPolicy>(taken->users);
-  options.trust = static_cast<UserPolicy>(taken->trust);
-  if (taken->directory != nullptr) options.directory = taken->directory;
-  return options;
-}
-
 mb_catalog_summary summary_of(const Catalog& catalog) noexcept {
   mb_catalog_summary summary = MB_CATALOG_SUMMARY_INIT;
   summary.is_stale = catalog.stale() ? 1 : 0;
@@ -63,11 +45,30 @@ mb_listed_provider listed(const ProviderView& view, const std::string& label) no
 
 void make_labels(HeldCatalog& held) {
   std::vector<std::string> labels;
-  for (const auto& provider : held.catalog.providers()) labels.push_back(provider->label());
+  for (const auto& provider : held.catalog().providers()) labels.push_back(provider->label());
   held.labels = std::move(labels);
 }
 
 }  // namespace
+
+Outcome<CatalogOptions> read_options(const mb_catalog_options* given) {
+  constexpr mb_catalog_options kDefaults = MB_CATALOG_OPTIONS_INIT;
+  auto taken = take_versioned(given, kDefaults, sizeof(mb_catalog_options), "mb_catalog_options");
+  if (!taken) return tl::make_unexpected(taken.error());
+  if (taken->users > MB_USERS_EVERYONE || taken->trust > MB_USERS_EVERYONE) {
+    return refuse(MB_INVALID_ARGUMENT, "mb_catalog_options: users and trust must be of mb_users");
+  }
+  if (taken->reserved != 0) {
+    return refuse(MB_INVALID_ARGUMENT, "mb_catalog_options: reserved is not zero",
+                  "begin with MB_CATALOG_OPTIONS_INIT");
+  }
+  CatalogOptions options;
+  options.users = static_cast<UserPolicy>(taken->users);
+  options.trust = static_cast<UserPolicy>(taken->trust);
+  if (taken->directory != nullptr) options.directory = taken->directory;
+  return options;
+}
+
 }  // namespace meterbank::border
 
 using namespace meterbank;
@@ -93,7 +94,7 @@ mb_status mb_catalog_refresh(mb_catalog* catalog, mb_error* error) {
   return cross(error, [&] {
     return with(catalogs, catalog, [](HeldCatalog& held) -> Outcome<void> {
       held.labels.clear();
-      auto refreshed = held.catalog.refresh();
+      auto refreshed = held.catalog().refresh();
       if (!refreshed) return tl::make_unexpected(refreshed.error());
       return {};
     });
@@ -102,9 +103,9 @@ mb_status mb_catalog_refresh(mb_catalog* catalog, mb_error* error) {
 
 mb_status mb_catalog_summarize(mb_catalog* catalog, mb_catalog_summary* summary, mb_error* error) {
   return cross(error, [&] {
-    return with(catalogs, catalog, [&](const HeldCatalog& held) -> Outcome<void> {
+    return with(catalogs, catalog, [&](HeldCatalog& held) -> Outcome<void> {
       if (auto good = can_fill(summary, "mb_catalog_summary"); !good) return good;
-      fill_struct(summary, summary_of(held.catalog));
+      fill_struct(summary, summary_of(held.catalog()));
       return {};
     });
   });
@@ -115,7 +116,7 @@ mb_status mb_catalog_provider(mb_catalog* catalog, size_t index, mb_listed_provi
   return cross(error, [&] {
     return with(catalogs, catalog, [&](HeldCatalog& held) -> Outcome<void> {
       if (auto good = can_fill(provider, "mb_listed_provider"); !good) return good;
-      const auto& providers = held.catalog.providers();
+      const auto& providers = held.catalog().providers();
       if (index >= providers.size()) {
         return refuse(MB_NOT_FOUND, "the catalog lists " + std::to_string(providers.size()) +
                                         " providers, and none at " + std::to_string(index));
@@ -130,9 +131,9 @@ mb_status mb_catalog_provider(mb_catalog* catalog, size_t index, mb_listed_provi
 mb_status mb_catalog_left_out(mb_catalog* catalog, size_t index, mb_left_out* left_out,
                               mb_error* error) {
   return cross(error, [&] {
-    return with(catalogs, catalog, [&](const HeldCatalog& held) -> Outcome<void> {
+    return with(catalogs, catalog, [&](HeldCatalog& held) -> Outcome<void> {
       if (auto good = can_fill(left_out, "mb_left_out"); !good) return good;
-      const auto& all = held.catalog.left_out();
+      const auto& all = held.catalog().left_out();
       if (index >= all.size()) return refuse(MB_NOT_FOUND, "nothing more was left out");
       mb_left_out filled = MB_LEFT_OUT_INIT;
       filled.uid = all[index].uid;

@@ -12,31 +12,58 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "meterbank/border/handle_table.hpp"
 #include "meterbank/border/versioned.hpp"
-#include "meterbank/c/reader.h"
+#include "meterbank/c/recording.h"
 #include "meterbank/reader.hpp"
+#include "meterbank/recording/recording.hpp"
 
 namespace meterbank::border {
 
 struct HeldCatalog {
-  explicit HeldCatalog(Catalog opened) noexcept : catalog(std::move(opened)) {}
+  explicit HeldCatalog(Catalog opened) noexcept : source(std::move(opened)) {}
+  explicit HeldCatalog(recording::Recording opened) noexcept : source(std::move(opened)) {}
+
+  // Null for a catalog of this machine now.
+  [[nodiscard]] recording::Recording* recording() noexcept {
+    return std::get_if<recording::Recording>(&source);
+  }
+  [[nodiscard]] Catalog& catalog() noexcept {
+    auto* const recorded = recording();
+    return recorded == nullptr ? std::get<Catalog>(source) : recorded->catalog();
+  }
 
   std::mutex mutex;
-  Catalog catalog;
+  std::variant<Catalog, recording::Recording> source;
   std::vector<std::string> labels;  // of the providers that are listed
 };
 
 struct HeldQuery {
   explicit HeldQuery(Query compiled) noexcept : query(std::move(compiled)) {}
 
+  // What the catalog shows, which is locked.
+  void look_at(HeldCatalog& catalog) {
+    const auto* const recorded = catalog.recording();
+    moment.reset();
+    if (recorded == nullptr) return;
+    moment = {recorded->time(), recorded->coverage_of(query)};
+  }
+
   std::mutex mutex;
   Query query;
+  // Of a recording; nothing: now.
+  struct Moment {
+    Timestamp time;
+    recording::Coverage coverage;
+  };
+  std::optional<Moment> moment;
 };
 
 struct HeldSample {
@@ -45,6 +72,9 @@ struct HeldSample {
   std::uint64_t collections = 0;  // iterations over what was collected before are over
   std::string provider, reason;   // of the answer that was given last
 };
+
+// Errors: MB_INVALID_ARGUMENT.
+[[nodiscard]] Outcome<CatalogOptions> read_options(const mb_catalog_options* given);
 
 extern HandleTable<HeldCatalog> catalogs;
 extern HandleTable<HeldQuery> queries;

@@ -48,7 +48,19 @@ mb_collected collected_of(const CollectSummary& summary, Timestamp time) noexcep
   return collected;
 }
 
-// `collect(query, sample, cut)` is how.
+std::uint32_t number_of(recording::Coverage coverage) noexcept {
+  switch (coverage) {
+    case recording::Coverage::kAll:
+      return MB_COVERAGE_ALL;
+    case recording::Coverage::kSome:
+      return MB_COVERAGE_SOME;
+    case recording::Coverage::kNone:
+      break;
+  }
+  return MB_COVERAGE_NONE;
+}
+
+// `collect(query, sample, cut)` is how, if the query is about now.
 template <typename Collect>
 mb_status collect_into(mb_query* query, mb_sample* sample, mb_cut cut, mb_collected* collected,
                        mb_error* error, Collect collect) noexcept {
@@ -63,9 +75,13 @@ mb_status collect_into(mb_query* query, mb_sample* sample, mb_cut cut, mb_collec
       return with(samples, sample, [&](HeldSample& held) -> Outcome<void> {
         ++held.collections;
         const CollectSummary summary =
-            collect(held_query.query, held.sample, static_cast<Cut>(cut));
+            held_query.moment ? held_query.query.collect(held.sample, held_query.moment->time)
+                              : collect(held_query.query, held.sample, static_cast<Cut>(cut));
         if (summary.no_memory) return tl::make_unexpected(Refusal(out_of_memory()));
-        if (collected != nullptr) fill_struct(collected, collected_of(summary, held.sample.time));
+        if (collected == nullptr) return {};
+        mb_collected filled = collected_of(summary, held.sample.time);
+        if (held_query.moment) filled.coverage = number_of(held_query.moment->coverage);
+        fill_struct(collected, filled);
         return {};
       });
     });
@@ -87,11 +103,12 @@ mb_status mb_query_compile(mb_catalog* catalog, const char* const* paths, size_t
     if (!wanted) return tl::make_unexpected(wanted.error());
     const auto unwanted = read_list(excluded, excluded_count, "excluded");
     if (!unwanted) return tl::make_unexpected(unwanted.error());
-    return with(catalogs, catalog, [&](const HeldCatalog& held) -> Outcome<void> {
-      auto compiled = Query::compile(held.catalog, *wanted, *unwanted);
+    return with(catalogs, catalog, [&](HeldCatalog& held) -> Outcome<void> {
+      auto compiled = Query::compile(held.catalog(), *wanted, *unwanted);
       if (!compiled) return tl::make_unexpected(compiled.error());
-      *query =
-          handle_of<mb_query>(queries.insert(std::make_shared<HeldQuery>(std::move(*compiled))));
+      auto held_query = std::make_shared<HeldQuery>(std::move(*compiled));
+      held_query->look_at(held);
+      *query = handle_of<mb_query>(queries.insert(std::move(held_query)));
       return {};
     });
   });
@@ -102,8 +119,9 @@ void mb_query_close(mb_query* query) { close_handle(queries, query); }
 mb_status mb_query_update(mb_query* query, mb_catalog* catalog, int* changed, mb_error* error) {
   return cross(error, [&] {
     return with(queries, query, [&](HeldQuery& held_query) {
-      return with(catalogs, catalog, [&](const HeldCatalog& held) -> Outcome<void> {
-        const bool is_changed = held_query.query.update(held.catalog);
+      return with(catalogs, catalog, [&](HeldCatalog& held) -> Outcome<void> {
+        const bool is_changed = held_query.query.update(held.catalog());
+        held_query.look_at(held);
         if (changed != nullptr) *changed = is_changed ? 1 : 0;
         return {};
       });

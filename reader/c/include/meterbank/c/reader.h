@@ -37,7 +37,7 @@
 extern "C" {
 #endif
 
-typedef struct mb_catalog mb_catalog;
+typedef struct mb_catalog mb_catalog;  // of this machine now, or of a recording (recording.h)
 typedef struct mb_query mb_query;
 typedef struct mb_sample mb_sample;
 typedef struct mb_cursor mb_cursor;
@@ -95,8 +95,8 @@ typedef enum mb_provider_state {
 // The texts are valid until the catalog is refreshed.
 typedef struct mb_listed_provider {
   uint32_t size;
-  uint32_t state;  // mb_provider_state
-  uint32_t pid;    // as this process sees it if that is known, else as the provider does
+  uint32_t state;       // mb_provider_state
+  uint32_t pid;         // as this process sees it if that is known, else as the provider does
   uint32_t uid;         // from the kernel
   uint32_t is_trusted;  // mb_catalog_options.trust includes the uid
   uint32_t sets;        // countersets
@@ -135,6 +135,14 @@ typedef enum mb_cut {
   MB_CUT_EPOCH = 2  // as of one moment a little ago, whatever writers do; else as MB_CUT_TRY
 } mb_cut;
 
+// How much of what a query selects was sampled at the moment that a recording shows: it may sample
+// sets at different rates, and between two moments the others are as they were.
+typedef enum mb_coverage {
+  MB_COVERAGE_ALL = 0,  // live, always
+  MB_COVERAGE_SOME = 1,
+  MB_COVERAGE_NONE = 2
+} mb_coverage;
+
 typedef struct mb_collected {
   uint32_t size;
   uint32_t is_stale;  // mb_catalog_refresh() and mb_query_update() would see more
@@ -144,7 +152,7 @@ typedef struct mb_collected {
   uint64_t monotonic_ns;  // CLOCK_MONOTONIC
   uint64_t realtime_ns;   // since 1970-01-01 UTC
   uint32_t cut;           // mb_row_cut, of all rows together
-  uint32_t reserved;
+  uint32_t coverage;      // mb_coverage
 } mb_collected;
 #define MB_COLLECTED_INIT \
   { sizeof(mb_collected), 0, 0, 0, 0, 0, 0, 0, 0 }
@@ -169,8 +177,8 @@ MB_API mb_status mb_query_compile(mb_catalog* catalog, const char* const* paths,
                                   const char* const* excluded, size_t excluded_count,
                                   mb_query** query, mb_error* error);
 MB_API void mb_query_close(mb_query* query);
-// Adapts to a catalog that was refreshed. `changed`, which may be NULL, becomes 1 if the query now
-// selects other rows or counters, else 0.
+// Adapts to a catalog that was refreshed, or that is a recording and shows another moment.
+// `changed`, which may be NULL, becomes 1 if the query now selects other rows or counters, else 0.
 MB_API mb_status mb_query_update(mb_query* query, mb_catalog* catalog, int* changed,
                                  mb_error* error);
 // Errors: MB_NOT_FOUND behind the last.
