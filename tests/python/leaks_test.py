@@ -117,6 +117,29 @@ class Leaks(support.Case):
                              callback=lambda request: None)
         self.keeps_nothing(act)
 
+    def test_of_recordings(self):
+        path = os.path.join(os.path.dirname(__file__), "..", "recording", "golden", "v1.mbr")
+
+        def act():
+            with mb.Recording(path) as recording, recording.query() as query:
+                for _ in range(3):
+                    next(recording)
+                    query.update()
+                    query.collect()
+                recording.seek(recording.last_ns)
+                recording.flaws, recording.marks, recording.host, recording.providers
+                for bad in ("x", -1, 1):
+                    try:
+                        recording.seek(bad)
+                    except (TypeError, OverflowError):
+                        pass
+            for bad in ("/nowhere/x.mbr", 5, __file__):
+                try:
+                    mb.Recording(bad)
+                except (mb.Error, TypeError):
+                    pass
+        self.keeps_nothing(act)
+
     def test_of_reading(self):
         venues = self.provider().add(ORDERS)
         kept = [venues.create(str(i)) for i in range(3)]

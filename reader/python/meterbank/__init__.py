@@ -21,6 +21,12 @@
         for value in row:
             print(value.path, value.cooked, value.unit)
 
+    recording = meterbank.Recording("today.mbr")   # what `meterbank record` has kept
+    query = recording.query("venues/*/accepted")
+    for moment in recording:
+        query.update()
+        sample = query.collect()
+
 All objects may be used by several threads. Set-up and reading raise meterbank.Error; counting
 raises TypeError, ValueError or OverflowError for a value that does not fit, and nothing else.
 """
@@ -36,11 +42,14 @@ from ._meterbank import (
     Difference,
     Distribution,
     Error,
+    Flaw,
     Instance,
     LeftOut,
     ListedProvider,
+    Mark,
     Provider,
     Query,
+    Recording,
     Registration,
     Request,
     Row,
@@ -53,8 +62,9 @@ from ._meterbank import (
 
 __all__ = [
     "VALUE_STATUSES", "Answer", "BoundCounter", "Catalog", "Counter", "Counterset", "Difference",
-    "Distribution", "Error", "Instance", "LeftOut", "ListedProvider", "Provider", "Query",
-    "Registration", "Request", "Row", "Sample", "Unmatched", "Update", "Value", "version",
+    "Distribution", "Error", "Flaw", "Instance", "LeftOut", "ListedProvider", "Mark", "Provider",
+    "Query", "Recording", "Registration", "Request", "Row", "Sample", "Unmatched", "Update",
+    "Value", "version",
 ]
 
 __version__ = version()

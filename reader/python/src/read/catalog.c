@@ -161,9 +161,6 @@ static PyObject* left_out_of(const mb_left_out* left_out) {
   return end_tuple(&tuple);
 }
 
-// The next of a list that ends with MB_NOT_FOUND. NULL without an exception: the end.
-typedef PyObject* (*get_next)(mb_catalog* catalog, size_t index);
-
 static PyObject* next_provider(mb_catalog* catalog, size_t index) {
   mb_listed_provider listed = MB_LISTED_PROVIDER_INIT;
   mb_error error;
@@ -181,8 +178,7 @@ static PyObject* next_left_out(mb_catalog* catalog, size_t index) {
   return NULL;
 }
 
-// The turn keeps the texts of the catalog as they are.
-static PyObject* list_all(CatalogObject* self, get_next next) {
+PyObject* list_all(CatalogObject* self, get_next next) {
   mb_catalog* handle;
   PyObject* list;
   PyObject* each;

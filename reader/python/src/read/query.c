@@ -249,8 +249,8 @@ static PyMethodDef methods[] = {
      "demand are asked; without one, their last answers are used. `cut`: 'none',\n'try' or "
      "'epoch'."},
     {"update", query_update, METH_NOARGS,
-     "update() -> bool\n\nAdapts to the catalog after its refresh(). Whether it selects other rows "
-     "now."},
+     "update() -> bool\n\nAdapts to the catalog after its refresh(), or to another moment of a "
+     "recording. Whether it\nselects other rows now."},
     {"close", query_close, METH_NOARGS, "Samples may outlive it. Idempotent."},
     {"__enter__", return_self, METH_NOARGS, NULL},
     {"__exit__", query_exit, METH_VARARGS, NULL},

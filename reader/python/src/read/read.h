@@ -27,12 +27,17 @@ typedef struct QueryObject {
   PyObject* units;
 } QueryObject;
 
-extern PyTypeObject* catalog_type;
+extern PyTypeObject* catalog_type;  // meterbank.Recording is derived from it
 extern PyTypeObject* query_type;
 int add_catalog_type(PyObject* module);
+int add_recording_type(PyObject* module);
 int add_query_type(PyObject* module);
 mb_catalog* open_catalog(const CatalogObject* catalog);  // NULL: an exception
 mb_query* open_query(const QueryObject* query);
+// The next of a list that ends with MB_NOT_FOUND. NULL without an exception: the end.
+typedef PyObject* (*get_next)(mb_catalog* catalog, size_t index);
+// All of them. The turn keeps the texts of the catalog as they are.
+PyObject* list_all(CatalogObject* catalog, get_next next);
 
 // ---- Values (columns.c) -------------------------------------------------------------------------
 

@@ -191,10 +191,11 @@ static PyObject* get_answers(PyObject* object, void* unused) {
   return raise_error(&error);
 }
 
-enum { NOT_FRESH, UNANSWERED, IS_STALE, CUT, MONOTONIC_NS, REALTIME_NS, IS_CLOSED };
+enum { NOT_FRESH, UNANSWERED, IS_STALE, CUT, COVERAGE, MONOTONIC_NS, REALTIME_NS, IS_CLOSED };
 
 static PyObject* get_collected(PyObject* self, void* which) {
   static const char* const row_cuts[] = {"per_block", "cut", "exact"};
+  static const char* const coverages[] = {"all", "some", "none"};
   const mb_collected* const collected = &((SampleObject*)self)->collected;
   switch ((int)(intptr_t)which) {
     case NOT_FRESH:
@@ -205,6 +206,8 @@ static PyObject* get_collected(PyObject* self, void* which) {
       return PyBool_FromLong(collected->is_stale);
     case CUT:
       return interned(row_cuts[collected->cut % 3]);
+    case COVERAGE:
+      return interned(coverages[collected->coverage % 3]);
     case MONOTONIC_NS:
       return PyLong_FromUnsignedLongLong(collected->monotonic_ns);
     case REALTIME_NS:
@@ -233,6 +236,9 @@ static PyGetSetDef sample_members[] = {
      (void*)UNANSWERED},
     {"is_stale", get_collected, NULL, "refresh() and update() would see more", (void*)IS_STALE},
     {"cut", get_collected, NULL, "'per_block', 'cut' or 'exact': of all rows together", (void*)CUT},
+    {"coverage", get_collected, NULL,
+     "'all', 'some' or 'none': how much of it a recording sampled at that moment; live, 'all'",
+     (void*)COVERAGE},
     {"monotonic_ns", get_collected, NULL, "CLOCK_MONOTONIC", (void*)MONOTONIC_NS},
     {"realtime_ns", get_collected, NULL, "Since 1970-01-01 UTC", (void*)REALTIME_NS},
     {"is_closed", get_collected, NULL, NULL, (void*)IS_CLOSED},
@@ -310,8 +316,9 @@ int add_sample_types(PyObject* module) {
 }
 
 int add_types_of_reading(PyObject* module) {
-  if (add_catalog_type(module) != 0 || add_query_type(module) != 0 ||
-      add_sample_types(module) != 0 || add_value_types(module) != 0) {
+  if (add_catalog_type(module) != 0 || add_recording_type(module) != 0 ||
+      add_query_type(module) != 0 || add_sample_types(module) != 0 ||
+      add_value_types(module) != 0) {
     return -1;
   }
   return add_row_types(module);
