@@ -68,12 +68,21 @@ Result<UniqueFd> lock_directory(const std::string& path) {
   return directory;
 }
 
+// The directory that a file or a directory is in. Null, if this user may not read it.
+UniqueFd directory_above(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  const auto slash = path.rfind('/');
+  const std::string above = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  return UniqueFd(::open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
 }  // namespace
 
 RingFiles::RingFiles(RingLimits limits, recording::Head head, UniqueFd lock)
     : limits_(std::move(limits)),
       head_(std::move(head)),
       lock_(std::move(lock)),
+      above_(directory_above(limits_.path)),
       synced_(std::make_unique<Synced>()) {}
 
 Result<RingFiles> RingFiles::open(RingLimits limits, recording::Head head) {
@@ -271,7 +280,13 @@ void RingFiles::sync() noexcept {
   }
   for (const auto& [path, one] : ended) ::fdatasync(one.get());
   if (file) ::fdatasync(file.get());
+  // A name is on the disk when its directory is; so is that of a new directory.
   if (has_new_file && lock_) ::fsync(lock_.get());
+  // Once: a ring stays one directory, and what is no ring is one file.
+  if (has_new_file && above_) {
+    ::fsync(above_.get());
+    above_ = UniqueFd();
+  }
 }
 
 }  // namespace meterbank::record

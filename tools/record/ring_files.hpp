@@ -78,7 +78,8 @@ class RingFiles {
 
   RingLimits limits_;
   recording::Head head_;
-  UniqueFd lock_;  // of the directory
+  UniqueFd lock_;   // of the directory
+  UniqueFd above_;  // the directory that has path; until it is synced
   UniqueFd file_;
   std::string file_path_;
   std::uint64_t file_size_ = 0;
