@@ -147,7 +147,9 @@ void add_recordings(std::vector<Command>& commands, const Programs& programs, Ho
   add_formats(commands, programs, {"log", "convert", recording}, {"csv", "jsonl", "pdh-csv"});
   add_formats(commands, programs, {"log", "info", recording}, kListFormats);
   for (const Words& words :
-       {Words{"log", "check", recording}, Words{"log", "info", named}, Words{"log", "check", named},
+       {Words{"log", "check", recording}, Words{"log", "merge", recording, "-o", recording + "4"},
+        Words{"log", "merge", named, recording, "-o", "/proc/" + world.hostile("F38") + "/x"},
+        Words{"log", "info", named}, Words{"log", "check", named},
         Words{"log", world.hostile("F37")}, Words{"log", "info", "/" + world.hostile("F38")},
         Words{"get", "--log", recording, "--at", world.hostile("F30")},
         Words{"get", "--log", recording, world.hostile("F30")},

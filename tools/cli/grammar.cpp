@@ -133,7 +133,7 @@ class Grammar {
     options.flag("--all-namespaces", invocation_.selection.all_namespaces,
                  "Look into all processes for providers, as root");
     options.texts("--where", words_.where, "LABEL=GLOB",
-                  "Only where pid, uid, cgroup, container, pod or unit match");
+                  "Only where pid, uid, cgroup, container, pod, unit or host match");
   }
 
   void add_limit_options(OptionTable options) {

@@ -328,6 +328,7 @@ void list_providers(const Catalog& catalog, bool details, const RowStyle& style,
   const auto has_container = [](const ProviderView& provider) {
     return !provider.outside.container.empty();
   };
+  const auto has_host = [](const ProviderView& provider) { return !provider.outside.host.empty(); };
   const auto has_pod = [](const ProviderView& provider) { return !provider.outside.pod.empty(); };
   // As many digits as the programs that run containers print.
   constexpr std::size_t kContainerShown = 12;
@@ -343,6 +344,7 @@ void list_providers(const Catalog& catalog, bool details, const RowStyle& style,
                                    {"", "pid_here"},
                                    {heading("CONTAINER", has_container), "container"},
                                    {heading("POD", has_pod), "pod"},
+                                   {heading("HOST", has_host), "host"},
                                    {details ? "UNIT" : "", "unit"},
                                    {details ? "CGROUP" : "", "cgroup"}};
   ListingPrinter listing(std::move(properties), style, out);
@@ -359,8 +361,8 @@ void list_providers(const Catalog& catalog, bool details, const RowStyle& style,
          age_cell(*provider),
          provider->pid_here == 0 ? Cell::absent() : Cell::number(std::uint64_t{provider->pid_here}),
          label_cell(provider->outside.container, kContainerShown),
-         label_cell(provider->outside.pod), label_cell(provider->outside.unit),
-         label_cell(provider->outside.cgroup)});
+         label_cell(provider->outside.pod), label_cell(provider->outside.host),
+         label_cell(provider->outside.unit), label_cell(provider->outside.cgroup)});
   }
   listing.finish();
 }

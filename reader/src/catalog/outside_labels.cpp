@@ -19,7 +19,7 @@ constexpr std::size_t kContainerDigits = 64;
 constexpr std::size_t kPodDigitsMin = 32;  // of a static pod: a hash without dashes
 constexpr std::size_t kPodDigitsMax = 36;
 
-constexpr const char* kLabels[] = {"pid", "uid", "cgroup", "container", "pod", "unit"};
+constexpr const char* kLabels[] = {"pid", "uid", "cgroup", "container", "pod", "unit", "host"};
 
 bool is_hexadecimal(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
@@ -102,8 +102,9 @@ Result<LabelPattern> LabelPattern::parse(std::string_view text) {
   const std::string label(text.substr(0, equals));
   const std::vector<std::string> known(std::begin(kLabels), std::end(kLabels));
   if (std::find(known.begin(), known.end(), label) == known.end()) {
-    return fail(ErrorCode::kInvalidArgument, "no label '" + label + "'",
-                best_match(label, known).value_or("pid, uid, cgroup, container, pod or unit"));
+    return fail(
+        ErrorCode::kInvalidArgument, "no label '" + label + "'",
+        best_match(label, known).value_or("pid, uid, cgroup, container, pod, unit or host"));
   }
   return LabelPattern{label, std::string(text.substr(equals + 1))};
 }
@@ -116,6 +117,7 @@ bool LabelPattern::matches(const OutsideLabels& labels, std::uint32_t uid) const
   if (label == "container") value = labels.container;
   if (label == "pod") value = labels.pod;
   if (label == "unit") value = labels.unit;
+  if (label == "host") value = labels.host;
   return !value.empty() && glob_matches(pattern, value);
 }
 

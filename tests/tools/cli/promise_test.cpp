@@ -44,7 +44,7 @@ class Promises : public CliTest {
 std::set<std::string> options() {
   std::set<std::string> found;
   auto verbs = verb_names();
-  verbs.insert(verbs.end(), {"log info", "log check", "log cut", "log convert"});
+  verbs.insert(verbs.end(), {"log info", "log check", "log cut", "log merge", "log convert"});
   for (const std::string& verb : verbs) {
     if (verb == "gen" || verb == "pmu") continue;
     std::istringstream help(verb_help(verb).value_or(""));

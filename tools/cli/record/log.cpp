@@ -6,6 +6,7 @@
 
 #include "cli/format/time_text.hpp"
 #include "cli/record/log_info.hpp"
+#include "cli/record/log_merge.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/pace.hpp"
 #include "cli/verbs.hpp"
@@ -104,6 +105,8 @@ int log(const Invocation& invocation, Console& console) {
       return log_check(invocation, console);
     case LogAction::kCut:
       return cut(invocation, console);
+    case LogAction::kMerge:
+      return log_merge(invocation, console);
     case LogAction::kConvert:
       return convert(invocation, console);
   }

@@ -98,7 +98,7 @@ class RecordGrammar : RecordingGrammar {
     options.flag("--all-namespaces", v.selection.all_namespaces,
                  "Look into all processes for providers, as root");
     options.texts("--where", words_.where, "LABEL=GLOB",
-                  "Only where pid, uid, cgroup, container, pod or unit match");
+                  "Only where pid, uid, cgroup, container, pod, unit or host match");
     options.text("--callback-timeout", words_.callback_timeout, "SPAN",
                  "Wait up to SPAN for callbacks, default 200ms");
   }
@@ -195,6 +195,11 @@ class LogGrammar : RecordingGrammar {
       options.operands(v.selection.paths);
       return;
     }
+    if (action == LogAction::kMerge) {
+      options.operands(v.log.inputs);
+      options.text("-o,--output", v.output, "FILE", "Write FILE; a file is not replaced");
+      return;
+    }
     add_selection_options(options);
     options.text("--from", v.selection.log.from, "TIME", "Samples from TIME on (03:12, -15m, ...)");
     options.text("--to", v.selection.log.to, "TIME", "Samples until TIME");
@@ -209,6 +214,7 @@ class LogGrammar : RecordingGrammar {
     auto& v = invocation_;
     if (auto read = words_.common.understand(v); !read) return read;
     if (auto read = read_span(words_.every, "--every", v.selection.log.every); !read) return read;
+    if (v.log.action == LogAction::kMerge) return understand_merge();
     auto& paths = v.selection.paths;
     if (paths.empty()) return usage(fmt::format("log {}: which recording?", name_), "FILE or DIR");
     v.selection.log.path = paths.front();
@@ -230,6 +236,12 @@ class LogGrammar : RecordingGrammar {
       return usage(fmt::format("-f: no format '{}' here", words_.format), parser_.help_call());
     }
     v.format = *format;
+    return {};
+  }
+
+  [[nodiscard]] Result<void> understand_merge() const {
+    if (invocation_.log.inputs.empty()) return usage("log merge: which recordings?", "FILE or DIR");
+    if (invocation_.output.empty()) return usage("log merge: where to?", "-o FILE");
     return {};
   }
 

@@ -23,11 +23,12 @@ struct RecordOptions {
   [[nodiscard]] bool has_limits() const noexcept { return bytes_max || age_max; }
 };
 
-enum class LogAction : std::uint8_t { kInfo, kCheck, kCut, kConvert };
+enum class LogAction : std::uint8_t { kInfo, kCheck, kCut, kMerge, kConvert };
 
 // `meterbank log ACTION FILE`; moments are in SelectionOptions::log.
 struct LogVerbOptions {
   LogAction action = LogAction::kInfo;
+  std::vector<std::string> inputs;  // merge
 };
 
 }  // namespace meterbank::cli

@@ -38,6 +38,14 @@ inline constexpr std::array kLogActions{
          "  meterbank log cut /var/tmp/box -o last.mbr --from -15m\n"
          "  meterbank log cut today.mbr -o orders.mbr 'demo_orders/*'\n"}},
     VerbWords<LogAction>{
+        LogAction::kMerge,
+        {"merge", " FILE|DIR... -o FILE",
+         "Makes one recording of several: of hosts, of parts, of rings that overlap. Exit code 1\n"
+         "if something could not be read; what could is merged.",
+         "  meterbank log merge web1.mbr web2.mbr db.mbr -o fleet.mbr\n"
+         "  meterbank log merge monday.mbr tuesday.mbr -o both.mbr\n"
+         "  meterbank log merge before/ after/ -o incident.mbr\n"}},
+    VerbWords<LogAction>{
         LogAction::kConvert,
         {"convert", " FILE|DIR -f FORMAT [-o FILE] [PATH...]",
          "Prints all samples in a format of get. See also: meterbank help formats",
@@ -54,6 +62,7 @@ watch: meterbank get --log FILE --at 03:12
   info       print what a recording has
   check      read all of it and name what is damaged
   cut        copy a part of it
+  merge      make one of several
   convert    print its samples in a format of get
 
 More: meterbank log ACTION --help

@@ -27,6 +27,7 @@ struct OutsideLabels {
   std::string container;  // id: 64 hexadecimal digits
   std::string pod;        // uid, with dashes
   std::string unit;       // "orders.service"
+  std::string host;       // machine, in a recording of several; empty: the one that is read
 
   bool operator==(const OutsideLabels&) const = default;
 };
@@ -39,7 +40,7 @@ struct OutsideLabels {
 
 // One condition on a provider: "pod=0f3c*". A label that is not known matches no pattern.
 struct LabelPattern {
-  std::string label;    // pid, uid, cgroup, container, pod or unit
+  std::string label;    // pid, uid, cgroup, container, pod, unit or host
   std::string pattern;  // a glob
 
   // Errors: kInvalidArgument.

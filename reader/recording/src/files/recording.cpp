@@ -433,6 +433,13 @@ Coverage Recording::coverage_of(const Query& query) const {
   return has_any ? Coverage::kSome : Coverage::kNone;
 }
 
+std::optional<std::uint32_t> Recording::rate_of(const ProviderView& provider,
+                                                const RegisteredSet& registered) const {
+  const std::uint64_t rate = state_->ticks.rate_of(provider, registered);
+  if (rate == TickReader::kNoRate) return std::nullopt;
+  return static_cast<std::uint32_t>(rate);
+}
+
 bool Recording::is_somewhere() const noexcept { return state_->is_somewhere; }
 Timestamp Recording::time() const noexcept { return state_->replay.time(); }
 std::uint64_t Recording::window_ns() const noexcept { return state_->ticks.window_ns(); }

@@ -152,7 +152,11 @@ std::vector<DirectoryWriter::Found> DirectoryWriter::find_sets(const TickInput& 
     const auto first_rows = first_rows_of(selected);
     for (const std::size_t index : without_repeats(selected)) {
       const SelectedSet& one = selected[index];
-      const Found found{&one.provider(), &one.registered(), &one, rate, first_rows[index], 0};
+      const std::uint32_t assigned = input.assigned != nullptr
+                                         ? input.assigned->rate_of(one.provider(), one.registered())
+                                         : rate;
+      if (assigned == AssignedRates::kNone) continue;
+      const Found found{&one.provider(), &one.registered(), &one, assigned, first_rows[index], 0};
       const auto [known, is_new] =
           with_rows.emplace(key_of(*found.provider, *found.registered), found);
       if (is_new && one.is_on_demand()) answered.push_back(found);

@@ -61,6 +61,8 @@ void append_facts(const ProviderView& provider, ByteWriter& out) {
   const std::size_t errors = std::min(provider.errors.size(), kErrorsMax);
   out.number(errors);
   for (std::size_t index = 0; index < errors; ++index) append_error(provider.errors[index], out);
+  // Since version 1.1, in recordings of several machines.
+  if (!provider.outside.host.empty()) out.text(provider.outside.host);
 }
 
 RecordedFacts read_facts(ByteReader& in) {
@@ -95,6 +97,7 @@ RecordedFacts read_facts(ByteReader& in) {
   for (std::uint64_t index = 0; index < errors && !in.failed(); ++index) {
     provider.errors.push_back(read_error(in));
   }
+  if (!in.failed() && !in.is_at_end()) provider.outside.host = in.text(kFactBytesMax);
   return facts;
 }
 

@@ -45,6 +45,7 @@ class RecordedWords {
 
 // A bit for each rate that is due.
 std::uint64_t due_of(const TickInput& input) noexcept {
+  if (input.assigned != nullptr) return input.assigned->due;
   std::uint64_t due = 0;
   for (std::size_t rate = 0; rate < input.rates.size(); ++rate) {
     if (input.rates[rate].sample != nullptr) due |= std::uint64_t{1} << rate;
@@ -114,6 +115,7 @@ void TickWriter::tick(const TickInput& input, SchemaNumbers& schemas, std::strin
 void TickWriter::State::take_directory(const TickInput& input, SchemaNumbers& schemas) {
   versions_now.assign(1, input.catalog.version());
   for (const RateInput& rate : input.rates) versions_now.push_back(rate.query->version());
+  if (input.assigned != nullptr) versions_now.push_back(input.assigned->version);
   if (has_directory && versions_now == versions_written) {
     ByteWriter(section).number(0);
     return;
@@ -178,10 +180,12 @@ void TickWriter::State::forget_rows() {
 
 void TickWriter::State::encode_rows(const TickInput& input) {
   rows = values = 0;
+  const std::uint64_t due = due_of(input);
   for (const auto& set : directory.sets()) {
-    if (set == nullptr || set->rate == kNoRate) continue;
-    const Sample* const sample = input.rates[set->rate].sample;
-    if (sample != nullptr) encode_set(*set, *sample);
+    const bool is_due = set != nullptr && set->rate != kNoRate && (due >> set->rate & 1U) != 0;
+    if (!is_due) continue;
+    const std::size_t query = input.assigned != nullptr ? 0 : set->rate;
+    encode_set(*set, *input.rates[query].sample);
   }
 }
 

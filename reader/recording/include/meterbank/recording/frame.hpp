@@ -72,8 +72,9 @@ inline constexpr Marker kIndexMarker{'\x8d', 'M', 'B', 'R', '\r', '\n', '\x1a', 
 // The last bytes of a file that was ended in order: where its index frame begins, and the marker.
 inline constexpr std::size_t kTrailer = 16;
 
-inline constexpr std::uint32_t kFormatMajor = 1;  // a reader of another major version refuses
-inline constexpr std::uint32_t kFormatMinor = 0;  // grows when frames get fields at their end
+inline constexpr std::uint32_t kFormatMajor = 1;   // a reader of another major version refuses
+inline constexpr std::uint32_t kFormatMinor = 0;   // grows when frames get fields at their end
+inline constexpr std::uint32_t kMinorOfHosts = 1;  // of a recording of several machines
 
 struct Frame {
   FrameKind kind = FrameKind::kHead;

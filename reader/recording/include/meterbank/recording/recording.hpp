@@ -25,6 +25,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -87,6 +88,9 @@ class Recording {
   // How much of what the query selects was sampled at that moment. Only between two moments with
   // all of it are the rates of its counters right.
   [[nodiscard]] Coverage coverage_of(const Query& query) const;
+  // Which rate of the recorder samples the set; nothing: its rows are not recorded.
+  [[nodiscard]] std::optional<std::uint32_t> rate_of(const ProviderView& provider,
+                                                     const RegisteredSet& registered) const;
   [[nodiscard]] Catalog& catalog() noexcept;
   [[nodiscard]] const Catalog& catalog() const noexcept;
 

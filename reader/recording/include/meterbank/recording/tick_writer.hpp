@@ -27,6 +27,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -58,11 +59,21 @@ struct RateInput {
   const Sample* sample = nullptr;  // that it collected since; null: not due
 };
 
+// Which rate samples a registration, where one query selects those of several rates. A chunk may
+// then begin where not all rates are due.
+struct AssignedRates {
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  std::function<std::uint32_t(const ProviderView&, const RegisteredSet&)> rate_of;
+  std::uint64_t due = 0;      // a bit for each rate
+  std::uint64_t version = 0;  // grows when rate_of() says something else
+};
+
 struct TickInput {
   const Catalog& catalog;
   std::span<const RateInput> rates;  // all of the recording, at most kRatesMax, in their order
   Timestamp time;
-  std::uint64_t window_ns = 0;  // from the first load of the samples to the last
+  std::uint64_t window_ns = 0;              // from the first load of the samples to the last
+  const AssignedRates* assigned = nullptr;  // with one query in `rates`, which has a sample
 };
 
 class TickWriter {
