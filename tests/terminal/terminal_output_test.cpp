@@ -144,7 +144,8 @@ void add_recordings(std::vector<Command>& commands, const Programs& programs, Ho
     add_formats(commands, programs, all, kListFormats);
   }
   add_formats(commands, programs, {"get", "--log", recording, "-i", "10ms"}, kRowFormats);
-  add_formats(commands, programs, {"log", "convert", recording}, {"csv", "jsonl", "pdh-csv"});
+  add_formats(commands, programs, {"log", "convert", recording},
+              {"csv", "jsonl", "pdh-csv", "openmetrics"});
   add_formats(commands, programs, {"log", "info", recording}, kListFormats);
   for (const Words& words :
        {Words{"log", "check", recording}, Words{"log", "merge", recording, "-o", recording + "4"},

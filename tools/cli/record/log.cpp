@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "cli/convert/conversions.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/record/log_info.hpp"
 #include "cli/record/log_merge.hpp"
@@ -19,6 +20,12 @@ namespace {
 
 // All samples of the log, or those of a range, in a format of get.
 int convert(const Invocation& invocation, Console& console) {
+  switch (invocation.log.conversion) {
+    case Conversion::kOpenMetrics:
+      return convert_to_openmetrics(invocation, console);
+    case Conversion::kRows:
+      break;
+  }
   Invocation all = invocation;
   all.selection.log.mean_all_by_default();
   all.verb = Verb::kGet;

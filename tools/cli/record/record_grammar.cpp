@@ -10,6 +10,7 @@
 #include "cli/arguments/option_values.hpp"
 #include "cli/arguments/verb_parser.hpp"
 #include "cli/record/record_words.hpp"
+#include "exposition/page/page_options.hpp"
 #include "meterbank/recording/tick_writer.hpp"
 
 namespace meterbank::cli {
@@ -21,7 +22,7 @@ constexpr std::string_view kLog = "log";
 // As typed.
 struct RecordWords {
   CommonWords common;
-  std::string format, interval, samples, duration, size, age, callback_timeout, every;
+  std::string format, interval, samples, duration, size, age, callback_timeout, every, buckets;
   std::vector<std::string> rates, where;
 };
 
@@ -208,6 +209,7 @@ class LogGrammar : RecordingGrammar {
     options.text("--every", words_.every, "SPAN", "Samples SPAN apart instead of all");
     options.text("-f,--format", words_.format, "FORMAT", "See meterbank help formats");
     options.flag("--raw", v.raw, "Print stored values instead of rates and shares");
+    options.text("--buckets", words_.buckets, "LIST", "-f openmetrics: upper ends of buckets");
   }
 
   Result<void> understand() {
@@ -229,14 +231,46 @@ class LogGrammar : RecordingGrammar {
       return usage("log convert: which format?", "-f csv");
     }
     if (words_.format.empty()) return {};
+    return v.log.action == LogAction::kConvert ? understand_conversion() : understand_listing();
+  }
+
+  Result<void> understand_listing() {
     const auto format = parse_format(words_.format);
-    const bool is_one = format && (v.log.action == LogAction::kConvert ? !is_page(*format)
-                                                                       : !is_for_values(*format));
-    if (!is_one) {
-      return usage(fmt::format("-f: no format '{}' here", words_.format), parser_.help_call());
-    }
-    v.format = *format;
+    if (!format || is_for_values(*format)) return no_format();
+    invocation_.format = *format;
     return {};
+  }
+
+  Result<void> understand_conversion() {
+    auto& v = invocation_;
+    const auto other = std::find_if(kConversions.begin(), kConversions.end(),
+                                    [&](const auto& one) { return one.name == words_.format; });
+    const auto format = parse_format(words_.format);
+    if (other != kConversions.end()) {
+      v.log.conversion = other->conversion;
+    } else if (!format || is_page(*format)) {
+      return no_format();
+    } else {
+      v.format = *format;
+    }
+    if (v.raw && other != kConversions.end()) {
+      return usage(fmt::format("--raw: -f {} has stored values anyway", other->name),
+                   "leave out --raw");
+    }
+    if (words_.buckets.empty()) return {};
+    auto buckets = exposition::parse_buckets(words_.buckets);
+    if (v.log.conversion != Conversion::kOpenMetrics) {
+      return usage("--buckets without a page", "-f openmetrics");
+    }
+    if (!buckets) {
+      return usage("--buckets: not ascending positive numbers", "--buckets 0.001,0.01,0.1");
+    }
+    v.buckets = *std::move(buckets);
+    return {};
+  }
+
+  [[nodiscard]] Result<void> no_format() const {
+    return usage(fmt::format("-f: no format '{}' here", words_.format), parser_.help_call());
   }
 
   [[nodiscard]] Result<void> understand_merge() const {

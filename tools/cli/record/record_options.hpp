@@ -25,10 +25,14 @@ struct RecordOptions {
 
 enum class LogAction : std::uint8_t { kInfo, kCheck, kCut, kMerge, kConvert };
 
+// What `log convert` makes beside the formats of get.
+enum class Conversion : std::uint8_t { kRows, kOpenMetrics };
+
 // `meterbank log ACTION FILE`; moments are in SelectionOptions::log.
 struct LogVerbOptions {
   LogAction action = LogAction::kInfo;
   std::vector<std::string> inputs;  // merge
+  Conversion conversion = Conversion::kRows;
 };
 
 }  // namespace meterbank::cli

@@ -19,6 +19,14 @@ inline constexpr VerbText kRecordText{
     "  meterbank record -o /var/tmp/box/ -i 100ms --size 256M\n"
     "  meterbank record -o bench.mbr -i 50ms 'demo_orders/*' -- ./bench\n"};
 
+struct ConversionName {
+  std::string_view name;
+  Conversion conversion;
+};
+inline constexpr std::array kConversions{
+    ConversionName{"openmetrics", Conversion::kOpenMetrics},
+};
+
 inline constexpr std::array kLogActions{
     VerbWords<LogAction>{
         LogAction::kInfo,
@@ -48,10 +56,13 @@ inline constexpr std::array kLogActions{
     VerbWords<LogAction>{
         LogAction::kConvert,
         {"convert", " FILE|DIR -f FORMAT [-o FILE] [PATH...]",
-         "Prints all samples in a format of get. See also: meterbank help formats",
+         "Prints all samples in a format of get, or converts them for another program:\n"
+         "  -f openmetrics   text that promtool makes blocks of Prometheus from\n"
+         "See also: meterbank help formats",
          "  meterbank log convert today.mbr -f csv -o today.csv\n"
          "  meterbank log convert /var/tmp/box -f jsonl --from 03:10 --to 03:20\n"
-         "  meterbank log convert today.mbr -f pdh-csv --every 10s 'memory/*'\n"}}};
+         "  meterbank log convert today.mbr -f pdh-csv --every 10s 'memory/*'\n"
+         "  meterbank log convert today.mbr -f openmetrics -o today.om\n"}}};
 
 inline constexpr std::string_view kLogOverview =
     R"(usage: meterbank log ACTION FILE|DIR [OPTION...]

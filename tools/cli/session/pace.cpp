@@ -45,6 +45,7 @@ class LogPace : public Pace {
         log_(*selection.log),
         waiter_(waiter),
         takes_all_(options.log.has_range() && !options.log.every),
+        takes_parts_(options.takes_parts),
         step_ns_(static_cast<std::uint64_t>(options.log.every.value_or(options.interval).count())),
         next_ns_(selection.log_from_ns),
         end_ns_(selection.log_to_ns) {
@@ -93,6 +94,7 @@ class LogPace : public Pace {
       if (log_.time().realtime_ns >= next_ns_) {
         const recording::Coverage coverage = look();
         if (coverage == recording::Coverage::kAll) return true;
+        if (coverage == recording::Coverage::kSome && takes_parts_) return true;
         if (coverage == recording::Coverage::kSome) ++passed_over_;
       }
       is_there = false;
@@ -134,6 +136,7 @@ class LogPace : public Pace {
   recording::Recording& log_;
   Waiter& waiter_;
   bool takes_all_;
+  bool takes_parts_;
   std::uint64_t step_ns_;
   std::uint64_t next_ns_;
   std::uint64_t end_ns_;

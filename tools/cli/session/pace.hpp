@@ -18,6 +18,8 @@ struct PaceOptions {
   std::optional<std::chrono::nanoseconds> duration;  // no moment lies further behind the first
   // The first moment is for a sample that rates are measured from, one interval before the others.
   bool warm_up = false;
+  // Also moments of a recording at which only some of the selected counters were sampled.
+  bool takes_parts = false;
   LogOptions log;
 };
 

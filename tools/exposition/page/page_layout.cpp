@@ -162,6 +162,9 @@ void LayoutBuilder::add_common_labels(const SelectedSet& selected, RowBlock& blo
     block.common.push_back({"pid", std::to_string(provider.named_pid())});
   }
   if (!provider.trusted) block.common.push_back({"uid", std::to_string(provider.uid)});
+  if (!provider.outside.host.empty()) {
+    block.common.push_back({"host", clean_text(provider.outside.host)});
+  }
 }
 
 void LayoutBuilder::tell_apart(Group& group, RowBlock& block) {

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +26,17 @@ enum class HostRows : std::uint8_t { kWith, kWithout, kAlone };
 inline constexpr std::size_t kBucketsMax = 512;
 [[nodiscard]] std::optional<std::vector<double>> parse_buckets(std::string_view text);
 
+// Pages of one text that follow one another in time, as a server that fills its past takes them.
+struct PageSequence {
+  std::string timestamp;              // of the page that is written: behind each value
+  std::set<std::string> described;    // families whose type has been said
+  std::vector<bool> left_out_blocks;  // of the layout; those beyond its end are not left out
+
+  [[nodiscard]] bool has(std::size_t block) const noexcept {
+    return block >= left_out_blocks.size() || !left_out_blocks[block];
+  }
+};
+
 // Each list: any of its patterns matches; an empty list matches everything.
 class PageOptions {
  public:
@@ -39,6 +52,8 @@ class PageOptions {
   // Upper ends of the buckets of histograms in text formats, ascending, in the unit of the
   // histogram. The bucket of everything is always there.
   std::vector<double> buckets;
+  // Not null: the page is one of these, and another may follow. Outlives the page.
+  PageSequence* sequence = nullptr;
 
   [[nodiscard]] bool has(const RowBlock& block) const noexcept;
   [[nodiscard]] bool has_name(std::string_view family, std::string_view sample) const noexcept;

@@ -7,7 +7,8 @@ RowSelection::RowSelection(const PageLayout& layout, const PageOptions& options)
     : blocks_(layout.blocks.size()) {
   for (std::size_t index = 0; index < blocks_.size(); ++index) {
     const RowBlock& block = layout.blocks[index];
-    if (!options.has(block)) continue;
+    const bool is_now = options.sequence == nullptr || options.sequence->has(index);
+    if (!is_now || !options.has(block)) continue;
     std::vector<bool>& rows = blocks_[index];
     rows.resize(block.rows(), true);
     if (options.has_all(block)) continue;

@@ -19,6 +19,7 @@ std::vector<Label> labels_of(const ProviderView& provider) {
   std::vector<Label> labels = {{"provider", clean_text(provider.name)},
                                {"pid", std::to_string(provider.named_pid())}};
   if (!provider.trusted) labels.push_back({"uid", std::to_string(provider.uid)});
+  if (!provider.outside.host.empty()) labels.push_back({"host", clean_text(provider.outside.host)});
   return labels;
 }
 

@@ -26,6 +26,8 @@ class TextPage final : public PageWriter {
         selection_(*snapshot_->layout, options_),
         composites_(options_.buckets) {
     for (const double bound : options_.buckets) bound_texts_.push_back(bound_text(bound));
+    line_end_ = "\n";
+    if (options_.sequence != nullptr) line_end_ = " " + options_.sequence->timestamp + "\n";
   }
 
   bool write(std::string& out, std::size_t bytes) override;
@@ -58,6 +60,7 @@ class TextPage final : public PageWriter {
   PageOptions options_;
   RowSelection selection_;
   std::vector<std::string> bound_texts_;
+  std::string line_end_;  // of each sample
   CompositeValues composites_;
   std::size_t family_ = 0;
   std::optional<RowWalk> walk_;
@@ -86,7 +89,7 @@ bool TextPage::write(std::string& out, std::size_t bytes) {
     if (out.size() >= end) return true;
     write_about(out, snapshot_->about[about_]);
   }
-  if (is_open_metrics()) out += "# EOF\n";
+  if (is_open_metrics() && options_.sequence == nullptr) out += "# EOF\n";
   is_done_ = true;
   return true;
 }
@@ -109,8 +112,9 @@ void TextPage::write_numbers(std::string& out, std::size_t end) {
     if (!values_.read(*walk_)) continue;
     const std::string& labels = walk_->labels();
     const std::size_t begin = out.size();
-    constexpr std::string_view kBetween = "{} \n";
-    const std::size_t most = name.size() + labels.size() + kNumberBytesMax + kBetween.size();
+    constexpr std::string_view kBetween = "{} ";
+    const std::size_t most =
+        name.size() + labels.size() + kNumberBytesMax + kBetween.size() + line_end_.size();
     if (out.capacity() - begin < most) out.reserve(std::max(2 * out.capacity(), begin + most));
     out.resize(begin + most);
     char* at = out.data() + begin;
@@ -123,11 +127,11 @@ void TextPage::write_numbers(std::string& out, std::size_t end) {
     put(labels);
     put("} ");
     at = put_number(at, values_.value);
-    if (!has_start) *at++ = '\n';
+    if (!has_start) put(line_end_);
     out.resize(static_cast<std::size_t>(at - out.data()));
     if (!has_start) continue;
     append_start(out, start_ns());
-    out += '\n';
+    out += line_end_;
   }
 }
 
@@ -167,7 +171,7 @@ void TextPage::write_number(std::string& out) {
   begin_line(out, family.name, suffix_of(family.type), walk_->labels());
   append_number(out, values_.value);
   if (is_second() && family.type == FamilyType::kCounter) append_start(out, start_ns());
-  out += '\n';
+  out += line_end_;
 }
 
 // A line for all of a summary or a histogram.
@@ -179,7 +183,7 @@ void TextPage::write_composite(std::string& out) {
     composites_.append_histogram(out, values_.distribution);
   }
   append_start(out, start_ns());
-  out += '\n';
+  out += line_end_;
 }
 
 void TextPage::write_summary(std::string& out) {
@@ -187,10 +191,10 @@ void TextPage::write_summary(std::string& out) {
   const std::string& labels = walk_->labels();
   begin_line(out, name, "_sum", labels);
   append_number(out, values_.value);
-  out += '\n';
+  out += line_end_;
   begin_line(out, name, "_count", labels);
   append_number(out, values_.count);
-  out += '\n';
+  out += line_end_;
 }
 
 void TextPage::write_info(std::string& out) {
@@ -198,7 +202,7 @@ void TextPage::write_info(std::string& out) {
   std::string label;
   append_label(label, family.text_label, values_.text);
   begin_line(out, family.name, suffix_of(family.type), walk_->labels(), label);
-  out += "1\n";
+  out.append("1").append(line_end_);
 }
 
 void TextPage::write_histogram(std::string& out) {
@@ -208,20 +212,20 @@ void TextPage::write_histogram(std::string& out) {
   for (std::size_t index = 0; index < bound_texts_.size(); ++index) {
     begin_line(out, name, "_bucket", labels, fmt::format("le=\"{}\"", bound_texts_[index]));
     append_whole(out, count_up_to(distribution, options_.buckets[index]));
-    out += '\n';
+    out += line_end_;
   }
   begin_line(out, name, "_bucket", labels, "le=\"+Inf\"");
   append_whole(out, distribution.count);
-  out += '\n';
+  out += line_end_;
   // OpenMetrics has no sum where values may be negative.
   if (std::isfinite(distribution.sum) && distribution.sum >= 0) {
     begin_line(out, name, "_sum", labels);
     append_real(out, distribution.sum);
-    out += '\n';
+    out += line_end_;
   }
   begin_line(out, name, "_count", labels);
   append_whole(out, distribution.count);
-  out += '\n';
+  out += line_end_;
 }
 
 void TextPage::write_about(std::string& out, const PlainFamily& family) const {
@@ -236,12 +240,15 @@ void TextPage::write_about(std::string& out, const PlainFamily& family) const {
     for (const Label& label : series.labels) append_label(labels, label.name, label.value);
     begin_line(out, family.name, suffix_of(family.type), labels);
     append_real(out, series.value);
-    out += '\n';
+    out += line_end_;
   }
 }
 
 void TextPage::write_head(std::string& out, std::string_view name, FamilyType type,
                           std::string_view unit, std::string_view help) const {
+  const bool is_said =
+      options_.sequence != nullptr && !options_.sequence->described.emplace(name).second;
+  if (is_said) return;
   // Only OpenMetrics 1.0 has families whose name is not that of their samples, and 0.0.4 has no
   // type for texts.
   std::string full(name);

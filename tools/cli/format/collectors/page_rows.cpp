@@ -43,30 +43,28 @@ class PageRows final : public RowWriter {
     while (more) {
       piece.clear();
       more = page->write(piece, kBytesAtOnce);
-      if (!is_plain_page(piece)) piece = without_hidden(piece);
+      if (!is_plain_page(piece)) piece = page_without_hidden(piece, style_.charset);
       if (!out(piece)) return;
     }
   }
 
  private:
-  // Names and help texts are on the page as they are, and an escape of ours would be no escape of
-  // the format.
-  [[nodiscard]] std::string without_hidden(std::string_view page) const {
-    std::string clean;
-    while (!page.empty()) {
-      const std::size_t end = std::min(page.find('\n'), page.size() - 1) + 1;
-      const bool is_line = page[end - 1] == '\n';
-      clean += replace_hidden(page.substr(0, is_line ? end - 1 : end), style_.charset);
-      if (is_line) clean += '\n';
-      page.remove_prefix(end);
-    }
-    return clean;
-  }
-
   RowStyle style_;
 };
 
 }  // namespace
+
+std::string page_without_hidden(std::string_view page, Charset charset) {
+  std::string clean;
+  while (!page.empty()) {
+    const std::size_t end = std::min(page.find('\n'), page.size() - 1) + 1;
+    const bool is_line = page[end - 1] == '\n';
+    clean += replace_hidden(page.substr(0, is_line ? end - 1 : end), charset);
+    if (is_line) clean += '\n';
+    page.remove_prefix(end);
+  }
+  return clean;
+}
 
 std::unique_ptr<RowWriter> make_page_rows(const RowStyle& style) {
   return std::make_unique<PageRows>(style);

@@ -12,4 +12,8 @@ namespace meterbank::cli {
 
 [[nodiscard]] std::unique_ptr<RowWriter> make_page_rows(const RowStyle& style);
 
+// Names and help texts are on a page as they are, and an escape of ours would be no escape of the
+// format.
+[[nodiscard]] std::string page_without_hidden(std::string_view page, Charset charset);
+
 }  // namespace meterbank::cli

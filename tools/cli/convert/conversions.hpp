@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recordings in the formats of other programs. Each writes the moments that the invocation selects
+// and returns an exit code.
+#pragma once
+
+#include "cli/invocation.hpp"
+#include "cli/session/console.hpp"
+
+namespace meterbank::cli {
+
+// Text that `promtool tsdb create-blocks-from openmetrics` takes.
+int convert_to_openmetrics(const Invocation& invocation, Console& console);
+
+}  // namespace meterbank::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The moments of a recording, one by one, for formats that are no rows of `get`.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cli/invocation.hpp"
+#include "cli/session/console.hpp"
+#include "meterbank/recording/recording.hpp"
+
+namespace meterbank::cli {
+
+// What is converted, at one moment.
+struct LogMoment {
+  const recording::Recording& log;
+  const Sample& sample;
+  bool has_changed = false;     // other rows than at the moment before
+  bool has_everything = false;  // no counter was left out by paths
+
+  // A bit for each of sample.selected(): it was sampled at this moment.
+  [[nodiscard]] std::vector<bool> sampled() const;
+};
+
+class MomentSink {
+ public:
+  virtual ~MomentSink() = default;
+  // Errors end the conversion. False: no more is wanted.
+  virtual Result<bool> take(const LogMoment& moment) = 0;
+};
+
+// Hands over the moments that the invocation selects, those with some of the counters among them.
+// Returns an exit code: kExitNo if a part of the recording cannot be read.
+int convert_moments(const Invocation& invocation, MomentSink& sink, Console& console);
+
+}  // namespace meterbank::cli
