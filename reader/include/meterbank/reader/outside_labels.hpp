@@ -27,7 +27,7 @@ struct OutsideLabels {
   std::string container;  // id: 64 hexadecimal digits
   std::string pod;        // uid, with dashes
   std::string unit;       // "orders.service"
-  std::string host;       // machine, in a recording of several; empty: the one that is read
+  std::string host = {};  // machine, in a recording of several; empty: the one that is read
 
   bool operator==(const OutsideLabels&) const = default;
 };
