@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/convert/moments.hpp"
 
+#include <map>
+
 #include "cli/session/exit_code.hpp"
 #include "cli/session/pace.hpp"
 #include "cli/verbs.hpp"
@@ -14,6 +16,24 @@ std::vector<bool> LogMoment::sampled() const {
     sampled.push_back(rate && (log.due() >> *rate & 1U) != 0);
   }
   return sampled;
+}
+
+std::vector<bool> blocks_not_sampled(const LogMoment& moment,
+                                     const exposition::PageLayout& layout) {
+  std::vector<bool> blocks(layout.blocks.size(), false);
+  const auto sampled = moment.sampled();
+  std::map<std::size_t, bool> by_row;
+  std::size_t row = 0;
+  const auto selected = moment.sample.selected();
+  for (std::size_t index = 0; index < selected.size(); ++index) {
+    if (selected[index].instances() != 0) by_row.emplace(row, sampled[index]);
+    row += selected[index].instances();
+  }
+  for (std::size_t block = 0; block < blocks.size(); ++block) {
+    const auto known = by_row.find(layout.blocks[block].first_row);
+    blocks[block] = known != by_row.end() && !known->second;
+  }
+  return blocks;
 }
 
 int convert_moments(const Invocation& invocation, MomentSink& sink, Console& console) {

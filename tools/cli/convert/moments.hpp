@@ -8,6 +8,7 @@
 
 #include "cli/invocation.hpp"
 #include "cli/session/console.hpp"
+#include "exposition/page/page_layout.hpp"
 #include "meterbank/recording/recording.hpp"
 
 namespace meterbank::cli {
@@ -22,6 +23,10 @@ struct LogMoment {
   // A bit for each of sample.selected(): it was sampled at this moment.
   [[nodiscard]] std::vector<bool> sampled() const;
 };
+
+// A bit for each block of a layout of the sample's rows: it was not sampled at this moment.
+[[nodiscard]] std::vector<bool> blocks_not_sampled(const LogMoment& moment,
+                                                   const exposition::PageLayout& layout);
 
 class MomentSink {
  public:

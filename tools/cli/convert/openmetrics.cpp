@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -59,7 +58,7 @@ class OpenMetricsText final : public MomentSink {
       snapshot->about =
           about_.families(moment.log.catalog(), names_.prefix, moment.log.time().monotonic_ns);
     }
-    leave_out_others(moment);
+    sequence_.left_out_blocks = blocks_not_sampled(moment, *layout_);
     sequence_.timestamp = timestamp_of(now_ms);
     exposition::PageOptions options;
     options.buckets = buckets_;
@@ -90,23 +89,6 @@ class OpenMetricsText final : public MomentSink {
   }
 
  private:
-  // What was not sampled at this moment has no value then.
-  void leave_out_others(const LogMoment& moment) {
-    sequence_.left_out_blocks.assign(layout_->blocks.size(), false);
-    const auto sampled = moment.sampled();
-    std::map<std::size_t, bool> by_row;
-    std::size_t row = 0;
-    const auto selected = moment.sample.selected();
-    for (std::size_t index = 0; index < selected.size(); ++index) {
-      if (selected[index].instances() != 0) by_row.emplace(row, sampled[index]);
-      row += selected[index].instances();
-    }
-    for (std::size_t block = 0; block < layout_->blocks.size(); ++block) {
-      const auto known = by_row.find(layout_->blocks[block].first_row);
-      sequence_.left_out_blocks[block] = known != by_row.end() && !known->second;
-    }
-  }
-
   Output output_;
   std::vector<double> buckets_;
   exposition::MetricNames names_;

@@ -23,6 +23,8 @@ int convert(const Invocation& invocation, Console& console) {
   switch (invocation.log.conversion) {
     case Conversion::kOpenMetrics:
       return convert_to_openmetrics(invocation, console);
+    case Conversion::kPerfetto:
+      return convert_to_perfetto(invocation, console);
     case Conversion::kRows:
       break;
   }

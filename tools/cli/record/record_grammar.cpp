@@ -248,6 +248,9 @@ class LogGrammar : RecordingGrammar {
     const auto format = parse_format(words_.format);
     if (other != kConversions.end()) {
       v.log.conversion = other->conversion;
+      if (v.output.empty() && v.log.conversion != Conversion::kOpenMetrics) {
+        return usage(fmt::format("-f {}: where to?", other->name), "-o FILE");
+      }
     } else if (!format || is_page(*format)) {
       return no_format();
     } else {

@@ -25,6 +25,7 @@ struct ConversionName {
 };
 inline constexpr std::array kConversions{
     ConversionName{"openmetrics", Conversion::kOpenMetrics},
+    ConversionName{"perfetto", Conversion::kPerfetto},
 };
 
 inline constexpr std::array kLogActions{
@@ -58,11 +59,13 @@ inline constexpr std::array kLogActions{
         {"convert", " FILE|DIR -f FORMAT [-o FILE] [PATH...]",
          "Prints all samples in a format of get, or converts them for another program:\n"
          "  -f openmetrics   text that promtool makes blocks of Prometheus from\n"
+         "  -f perfetto      a trace for ui.perfetto.dev; takes -o\n"
          "See also: meterbank help formats",
          "  meterbank log convert today.mbr -f csv -o today.csv\n"
          "  meterbank log convert /var/tmp/box -f jsonl --from 03:10 --to 03:20\n"
          "  meterbank log convert today.mbr -f pdh-csv --every 10s 'memory/*'\n"
-         "  meterbank log convert today.mbr -f openmetrics -o today.om\n"}}};
+         "  meterbank log convert today.mbr -f openmetrics -o today.om\n"
+         "  meterbank log convert bench.mbr -f perfetto -o bench.pftrace\n"}}};
 
 inline constexpr std::string_view kLogOverview =
     R"(usage: meterbank log ACTION FILE|DIR [OPTION...]

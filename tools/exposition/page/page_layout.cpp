@@ -150,7 +150,7 @@ std::size_t LayoutBuilder::provider_of(const ProviderView& provider) {
         {clean_text(provider.name), provider.segment_id, provider.named_pid(), provider.uid,
          provider.created_realtime_ns, clean_text(provider.outside.container),
          clean_text(provider.outside.pod), clean_text(provider.outside.unit), provider.pid_here,
-         provider.start_time});
+         provider.start_time, clean_text(provider.outside.host)});
   }
   return layout_.providers.size() - 1;
 }

@@ -57,6 +57,7 @@ struct PageProvider {
   std::string container, pod, unit;  // empty: none, or not known
   std::uint32_t pid_here = 0;        // pid of its process as this process sees it; 0: not known
   std::uint64_t start_time = 0;      // of its process, clock ticks since boot
+  std::string host;                  // in a recording of several machines
 };
 
 // The rows of one registration, side by side in a sample. All texts are valid UTF-8 without control

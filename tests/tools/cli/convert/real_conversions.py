@@ -3,13 +3,17 @@
 
 real_conversions.py METERBANK
 """
+import importlib
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = 77
+COUNTER, INSTANT = 4, 3
 
 
 def run(*words, **more):
@@ -79,14 +83,87 @@ def check_prometheus(meterbank, recording, folder):
     check(refused.returncode != 0, "promtool refuses a text without its end")
 
 
+def stored(meterbank, recording, path):
+    """Moment by moment: (provider, set/instance/counter) -> stored value."""
+    moments = []
+    for line in run(meterbank, "log", "convert", recording, "-f", "jsonl", "--raw", path).splitlines():
+        moment = json.loads(line)
+        moments.append((moment["time"], {(row["provider"], f"{row['set']}/{row['instance']}/{row['counter']}"):
+                                         row["value"] for row in moment["samples"]}))
+    return moments
+
+
+def decode(path, folder):
+    """A trace, by the code that protoc makes."""
+    run("protoc", f"--proto_path={HERE}", f"--python_out={folder}", os.path.join(HERE, "trace.proto"))
+    sys.path.insert(0, folder)
+    trace = importlib.import_module("trace_pb2").Trace()
+    with open(path, "rb") as file:
+        trace.ParseFromString(file.read())
+    for packet in trace.packet:
+        check(not packet.FindInitializationErrors() and packet.ByteSize() > 0, "each packet has something")
+    return trace
+
+
+def check_perfetto(meterbank, recording, folder):
+    """Each value of the recording is in a track of its provider, at its time."""
+    path = os.path.join(folder, "demo.pftrace")
+    run(meterbank, "log", "convert", recording, "-f", "perfetto", "-o", path)
+    trace = decode(path, folder)
+    clocks = {clock.clock_id: clock.timestamp for packet in trace.packet[:1]
+              for clock in packet.clock_snapshot.clocks}
+    check(set(clocks) == {1, 3} and trace.packet[0].clock_snapshot.primary_trace_clock == 3,
+          "the trace begins with both clocks")
+    tracks, events = {}, {}
+    for packet in trace.packet:
+        if packet.HasField("track_descriptor"):
+            check(packet.track_descriptor.uuid not in tracks, "a track is described once")
+            tracks[packet.track_descriptor.uuid] = packet.track_descriptor
+        if packet.HasField("track_event"):
+            event = packet.track_event
+            check(event.track_uuid in tracks, "a track is described before its values")
+            check(packet.timestamp_clock_id == 3, "times are of CLOCK_MONOTONIC")
+            wall = packet.timestamp - clocks[3] + clocks[1]
+            value = (event.name if event.type == INSTANT else event.counter_value
+                     if event.HasField("counter_value") else event.double_counter_value)
+            events.setdefault(event.track_uuid, []).append((wall // 1_000_000, value))
+    shown, pids = {}, []
+    for uuid, track in tracks.items():
+        if not track.parent_uuid:
+            # The demo is two providers in one process, which has one track of that kind.
+            pids.append(track.process.pid)
+            check(track.process.process_name in ("", track.name), "a provider is a process")
+            continue
+        key = (tracks[track.parent_uuid].name, track.name)
+        check(key not in shown, f"{key} is one track")
+        shown[key] = events.get(uuid, [])
+    check(len(pids) == 4 and len([pid for pid in pids if pid]) == 2, f"each process has a track: {pids}")
+    units = {track.name: track.counter.unit_name for track in tracks.values()}
+    check(units["demo_orders/eu/accepted"] == "{order}", f"units are told: {units['demo_orders/eu/accepted']}")
+    compared = 0
+    for time, values in stored(meterbank, recording, "demo_orders/*/accepted"):
+        clock = __import__("datetime").datetime.fromisoformat(time.replace("Z", "+00:00"))
+        wall = round(clock.timestamp() * 1000)
+        for key, value in values.items():
+            # A track keeps its value until the next one.
+            until = [one for at, one in shown[key] if at <= wall + 1]
+            check(until and int(value) in until[-2:], f"{key} is {value} at {time} ({wall}): {until[-2:]}, {shown[key][:3]}")
+            compared += 1
+    check(compared > 100, f"{compared} values were compared")
+    again = subprocess.run([meterbank, "log", "convert", recording, "-f", "perfetto", "-o", path],
+                           capture_output=True, check=False)
+    check(again.returncode != 0, "a file is not replaced")
+
+
 def main():
     meterbank = sys.argv[1]
-    if shutil.which("promtool") is None:
-        print("skipped: needs the package prometheus")
+    if shutil.which("promtool") is None or shutil.which("protoc") is None:
+        print("skipped: needs the packages prometheus and protobuf-compiler")
         sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as folder:
         recording = record(meterbank, folder)
         check_prometheus(meterbank, recording, folder)
+        check_perfetto(meterbank, recording, folder)
     print("conversions are read by the programs that they are for")
 
 
