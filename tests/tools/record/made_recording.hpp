@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,19 +30,31 @@ struct Machine {
   std::string set = "queues";
 };
 
-// Two counters and the time since its provider began, in a row that is stamped: the first counter
-// is the number of the second that the row is of.
+// Two counters, the time since its provider began and a real number, in a row that is stamped. The
+// first counter is the number of the second that the row is of; others have odd values in some.
 inline Counterset timed_counters(const std::string& name) {
   Counterset set = test::two_counters(name);
-  set.form.words = 4;
-  set.counters.resize(3);
-  for (CounterView& counter : set.counters) counter.more = 3;
+  set.form.words = 5;
+  set.counters.resize(4);
+  for (CounterView& counter : set.counters) counter.more = 4;
   set.counters[2].id = 3;
   set.counters[2].word = 2;
   set.counters[2].type = CounterType::kElapsedTime;
   set.counters[2].name = set.counters[2].symbol = "uptime";
-  set.stamp_word = 3;
+  set.counters[3].id = 4;
+  set.counters[3].word = 3;
+  set.counters[3].type = CounterType::kLargeRawCount;
+  set.counters[3].form = ValueForm::kReal;
+  set.counters[3].name = set.counters[3].symbol = "load";
+  set.stamp_word = 4;
   return set;
+}
+
+inline double load_at(std::uint64_t second) {
+  if (second == 3) return std::numeric_limits<double>::quiet_NaN();
+  if (second == 4) return std::numeric_limits<double>::infinity();
+  if (second == 5) return -1e300;
+  return static_cast<double>(second) / 4;
 }
 
 class MadeRecording {
@@ -72,9 +86,10 @@ class MadeRecording {
     for (std::size_t row = 0; row < rows_.size(); ++row) {
       const auto words = replay_.words(set_, rows_[row]);
       words[0] = second;
-      words[1] = second * 7 + row;
+      words[1] = second == 7 ? ~std::uint64_t{0} : second * 7 + row;
       words[2] = machine_.monotonic_ns - 5 * kSecond;
-      words[3] = now.monotonic_ns;
+      words[3] = std::bit_cast<std::uint64_t>(load_at(second));
+      words[4] = now.monotonic_ns;
     }
     replay_.show(now);
     if (!query_) query_.emplace(*Query::compile(replay_.catalog(), {}));

@@ -15,4 +15,7 @@ int convert_to_openmetrics(const Invocation& invocation, Console& console);
 // A trace for ui.perfetto.dev and trace_processor.
 int convert_to_perfetto(const Invocation& invocation, Console& console);
 
+// A database of SQLite.
+int convert_to_sqlite(const Invocation& invocation, Console& console);
+
 }  // namespace meterbank::cli

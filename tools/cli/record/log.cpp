@@ -25,6 +25,8 @@ int convert(const Invocation& invocation, Console& console) {
       return convert_to_openmetrics(invocation, console);
     case Conversion::kPerfetto:
       return convert_to_perfetto(invocation, console);
+    case Conversion::kSqlite:
+      return convert_to_sqlite(invocation, console);
     case Conversion::kRows:
       break;
   }

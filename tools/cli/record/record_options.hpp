@@ -26,7 +26,7 @@ struct RecordOptions {
 enum class LogAction : std::uint8_t { kInfo, kCheck, kCut, kMerge, kConvert };
 
 // What `log convert` makes beside the formats of get.
-enum class Conversion : std::uint8_t { kRows, kOpenMetrics, kPerfetto };
+enum class Conversion : std::uint8_t { kRows, kOpenMetrics, kPerfetto, kSqlite };
 
 // `meterbank log ACTION FILE`; moments are in SelectionOptions::log.
 struct LogVerbOptions {

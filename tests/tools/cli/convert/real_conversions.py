@@ -3,10 +3,12 @@
 
 real_conversions.py METERBANK
 """
+import datetime
 import importlib
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -142,7 +144,7 @@ def check_perfetto(meterbank, recording, folder):
     check(units["demo_orders/eu/accepted"] == "{order}", f"units are told: {units['demo_orders/eu/accepted']}")
     compared = 0
     for time, values in stored(meterbank, recording, "demo_orders/*/accepted"):
-        clock = __import__("datetime").datetime.fromisoformat(time.replace("Z", "+00:00"))
+        clock = datetime.datetime.fromisoformat(time.replace("Z", "+00:00"))
         wall = round(clock.timestamp() * 1000)
         for key, value in values.items():
             # A track keeps its value until the next one.
@@ -155,6 +157,43 @@ def check_perfetto(meterbank, recording, folder):
     check(again.returncode != 0, "a file is not replaced")
 
 
+def check_sqlite(meterbank, recording, folder):
+    """Each value that get shows is in the database, and no other."""
+    path = os.path.join(folder, "demo.db")
+    run(meterbank, "log", "convert", recording, "-f", "sqlite", "-o", path)
+    database = sqlite3.connect(path)
+    names = database.execute("""
+      SELECT sample.time_ns / 1000000, provider.name || '@' || provider.pid, counterset.symbol, instance.name,
+        counter.symbol, one.value FROM (SELECT sample, instance, counter, value FROM value
+          UNION ALL SELECT sample, instance, counter, value FROM text) AS one
+      JOIN sample ON sample.id = one.sample JOIN instance ON instance.id = one.instance
+      JOIN counter ON counter.id = one.counter JOIN counterset ON counterset.id = counter.counterset
+      JOIN provider ON provider.id = instance.provider""")
+    stored_values = {row[:5]: row[5] for row in names}
+    shown = {}
+    for line in run(meterbank, "log", "convert", recording, "-f", "jsonl", "--raw").splitlines():
+        moment = json.loads(line)
+        wall = round(datetime.datetime.fromisoformat(moment["time"].replace("Z", "+00:00")).timestamp() * 1000)
+        for row in moment["samples"]:
+            # A total is of all providers, and a row of none.
+            if row["provider"]:
+                shown[(wall, row["provider"], row["set"], row["instance"] or "", row["counter"])] = \
+                    row["value"] if row.get("text") is None else row["text"]
+    shown = {key: value for key, value in shown.items() if value is not None}
+    missing = [(key, value) for key, value in shown.items() if stored_values.get(key) != value]
+    check(len(shown) > 5000 and not missing, f"{len(shown)} values are in the database: {missing[:3]}")
+    more = [key for key in stored_values if key not in shown and "_Total" not in key[3]]
+    check(not more, f"the database has no others: {more[:3]}")
+    rates = database.execute("""SELECT time, instance, rate FROM rate WHERE counterset = 'demo_orders'
+      AND counter = 'accepted' ORDER BY time, instance""").fetchall()
+    check(len(rates) > 100 and all(rate[2] is None or 0 <= rate[2] < 1e7 for rate in rates), f"rates: {rates[:3]}")
+    totals = database.execute("""SELECT sum(bucket.count), value.value, distribution.below + distribution.above
+      FROM bucket JOIN value USING (sample, instance, counter) JOIN distribution USING (sample, instance, counter)
+      GROUP BY sample, instance, counter""").fetchall()
+    check(totals and all(row[0] + row[2] == row[1] for row in totals), "buckets add up to the count")
+    check(database.execute("PRAGMA integrity_check").fetchone() == ("ok",), "the database is whole")
+
+
 def main():
     meterbank = sys.argv[1]
     if shutil.which("promtool") is None or shutil.which("protoc") is None:
@@ -164,6 +203,7 @@ def main():
         recording = record(meterbank, folder)
         check_prometheus(meterbank, recording, folder)
         check_perfetto(meterbank, recording, folder)
+        check_sqlite(meterbank, recording, folder)
     print("conversions are read by the programs that they are for")
 
 
