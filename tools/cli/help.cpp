@@ -23,6 +23,7 @@ Read    list       list countersets, counters, instances, providers
         watch      show a live table
 Record  record     record counters, or what a command does to them
         log        look at recordings, cut and convert them
+        diff       compare two recordings, or two times of one
 Windows typeperf   write samples as a text log, with the options of the Windows tool
         relog      cut, thin, filter and convert such logs
 Publish host       publish this machine's counters until stopped
@@ -130,11 +131,13 @@ constexpr std::string_view kExitCodes =
      pmu hold
 1    ran, but the answer is no: nothing matched, the provider is gone or did
      not answer in the last sample, or with --strict is hung; doctor found a
-     problem, pmu probe found no counter, pmu hold lost its lease
+     problem, pmu probe found no counter, pmu hold lost its lease; diff found
+     a change, and for nothing else
 2    usage: a bad option, path or number
 3    environment: permission, no directory, a newer layout, disk full, out of
      memory, with --strict also providers that are left out; no arbiter, or
-     counters that other programs hold
+     counters that other programs hold; diff: recordings that cannot be
+     read or compared
 124  --timeout expired; for pmu also --wait, and --for of pmu wait
 126  pmu run: the command could not be run
 127  pmu run: there is no such command

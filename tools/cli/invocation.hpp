@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/derive/expression.hpp"
+#include "cli/diff/diff_options.hpp"
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/row_writer.hpp"
 #include "cli/pmu/grammar/pmu_options.hpp"
@@ -34,6 +35,7 @@ enum class Verb : std::uint8_t {
   kPmu,
   kRecord,
   kLog,
+  kDiff,
   kDoctor,
   kVersion,
   kHelp
@@ -103,6 +105,7 @@ struct Invocation {
 
   PmuOptions pmu;
 
+  DiffOptions diff;
   RecordOptions record;
   LogVerbOptions log;
 

@@ -38,6 +38,8 @@ int run(std::span<const std::string> arguments, Console& console) {
       return record(*invocation, console);
     case Verb::kLog:
       return log(*invocation, console);
+    case Verb::kDiff:
+      return diff(*invocation, console);
     case Verb::kPmu:
       return pmu_command(*invocation, console);
     case Verb::kDoctor:

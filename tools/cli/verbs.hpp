@@ -27,6 +27,7 @@ int gen(const Invocation& invocation, Console& console);
 int serve(const Invocation& invocation, Console& console);
 int push(const Invocation& invocation, Console& console);
 int record(const Invocation& invocation, Console& console);
+int diff(const Invocation& invocation, Console& console);
 int log(const Invocation& invocation, Console& console);
 int pmu_command(const Invocation& invocation, Console& console);
 int doctor(const Invocation& invocation, Console& console);

@@ -125,6 +125,8 @@ class Sampler {
   // Hands over the values of the sample, cooked one by one.
   void each_row(ValueSink take) const;
   [[nodiscard]] const Sample& newer() const noexcept { return samples_[newest_]; }
+  // The sample before; empty at first.
+  [[nodiscard]] const Sample& older() const noexcept { return samples_[1 - newest_]; }
   // Seconds since the sample before, 0 for the first.
   [[nodiscard]] double interval() const noexcept;
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "cli/arguments/option_values.hpp"
+#include "cli/diff/diff_output.hpp"
+#include "cli/format/time_text.hpp"
+#include "cli/session/exit_code.hpp"
+#include "cli/session/output.hpp"
+#include "cli/session/pace.hpp"
+#include "cli/verbs.hpp"
+#include "compare/comparison.hpp"
+#include "meterbank/shm/utf8.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+// That something changed is the only reason for kExitNo.
+int code_of_failure(int code) { return code == kExitNo ? kExitEnvironment : code; }
+
+// One side, while it is read.
+class DiffReader {
+ public:
+  DiffReader(const Invocation& invocation, const DiffOptions::Side& typed, const char* name,
+             Waiter& waiter, const Console& console)
+      : invocation_(invocation), typed_(typed), name_(name), waiter_(waiter), console_(console) {}
+
+  // kExitDone, or another code after having said why.
+  int read(DiffSide& side) {
+    side.path = typed_.path;
+    SelectionOptions options = invocation_.selection;
+    options.log = {
+        .path = typed_.path, .at = {}, .from = typed_.from, .to = typed_.to, .every = {}};
+    options.log.mean_all_by_default();
+    auto selection = Selection::open(options, waiter_);
+    if (!selection) {
+      return code_of_failure(explain_failure(selection.error(), waiter_, console_));
+    }
+    if (selection->log_from_ns > selection->log_to_ns) {
+      complain(console_,
+               fmt::format("--{}: the range ends before it begins; try: --{} {}..{}", name_, name_,
+                           escape_for_terminal(typed_.to), escape_for_terminal(typed_.from)));
+      return kExitUsage;
+    }
+    if (const int code = take_samples(*selection, options.log, side); code != kExitDone) {
+      return code;
+    }
+    if (const int missing = report_missing(*selection, console_);
+        missing != kExitDone && side.observation.series().empty()) {
+      return kExitEnvironment;
+    }
+    static_cast<void>(report_damages(*selection, console_));
+    report_gaps(*selection->log, side);
+    return check_samples(*selection->log, side);
+  }
+
+ private:
+  int take_samples(Selection& selection, const LogOptions& log, DiffSide& side) {
+    const auto pace = make_pace(
+        selection, waiter_,
+        {.interval = invocation_.interval, .duration = std::nullopt, .warm_up = false, .log = log});
+    Sampler sampler(selection);
+    auto wake = pace->next();
+    for (; wake == Wake::kDeadline; wake = pace->next()) {
+      sampler.take();
+      const Timestamp time = selection.log->time();
+      if (side.observation.samples() == 0) side.from_ns = time.realtime_ns;
+      if (time.realtime_ns < side.to_ns) ++set_back_;
+      side.to_ns = time.realtime_ns;
+      side.observation.take(sampler.newer(), sampler.older(), selection.query.version(),
+                            selection.catalog(), {selection.log->window_ns()});
+    }
+    report_passed_over(*pace, console_);
+    if (wake == Wake::kStop) return 128 + waiter_.signal();
+    if (wake == Wake::kTimeout) {
+      complain(console_, "timed out; try: a longer --timeout");
+      return kExitTimeout;
+    }
+    return kExitDone;
+  }
+
+  void report_gaps(const recording::Recording& log, const DiffSide& side) {
+    std::uint64_t missing = 0;
+    for (const recording::Gap& gap : log.gaps()) {
+      const bool is_within =
+          gap.to.realtime_ns >= side.from_ns && gap.from.realtime_ns <= side.to_ns;
+      if (is_within) missing += gap.ticks;
+    }
+    if (invocation_.quiet) return;
+    if (missing != 0) {
+      complain(console_,
+               fmt::format("{} lacks {} samples that were missed or lost", side_name(), missing));
+    }
+    if (set_back_ != 0) {
+      complain(console_, fmt::format("the clock was set back in {}; samples count in the order in "
+                                     "which they were recorded",
+                                     side_name()));
+    }
+  }
+
+  int check_samples(const recording::Recording& log, const DiffSide& side) {
+    const std::uint64_t samples = side.observation.samples();
+    if (samples > compare::kBlocksNeeded) return kExitDone;
+    complain(console_,
+             fmt::format("{} has {} samples, too few to compare; the recording is from {} to {}; "
+                         "try: a range with more than {}",
+                         side_name(), samples, print_local(log.first().realtime_ns),
+                         print_local(log.last().realtime_ns), compare::kBlocksNeeded));
+    return kExitEnvironment;
+  }
+
+  [[nodiscard]] std::string side_name() const { return name_ == std::string("a") ? "A" : "B"; }
+
+  const Invocation& invocation_;
+  const DiffOptions::Side& typed_;
+  const char* name_;
+  Waiter& waiter_;
+  const Console& console_;
+  std::uint64_t set_back_ = 0;
+};
+
+// The second word is B if there is such a file.
+Result<Invocation> with_recordings(Invocation invocation) {
+  auto& paths = invocation.selection.paths;
+  auto& [a, b, least, shows_all] = invocation.diff;
+  a.path = b.path = paths.front();
+  paths.erase(paths.begin());
+  std::error_code ignored;
+  if (!paths.empty() && std::filesystem::exists(paths.front(), ignored)) {
+    b.path = paths.front();
+    paths.erase(paths.begin());
+    return invocation;
+  }
+  const auto is_whole = [](const DiffOptions::Side& side) {
+    return side.from.empty() && side.to.empty();
+  };
+  if (!is_whole(a) && !is_whole(b)) return invocation;
+  return usage(fmt::format("diff: there is no file {}", escape_for_terminal(paths.front())),
+               "the path of B, or --a and --b");
+}
+
+bool overlap(const DiffSide& a, const DiffSide& b) {
+  return a.path == b.path && a.from_ns <= b.to_ns && b.from_ns <= a.to_ns;
+}
+
+void remark_on(const DiffSide& a, const DiffSide& b, const Console& console) {
+  if (a.from_ns == b.from_ns && a.to_ns == b.to_ns &&
+      a.observation.samples() == b.observation.samples()) {
+    complain(console, "A and B are of the same time; try: --a and --b");
+  } else if (overlap(a, b)) {
+    complain(console, "A and B overlap, so that a change is hidden; try: other --a and --b");
+  } else if (a.from_ns > b.to_ns) {
+    complain(console, "A is later than B: changes are those from the later to the earlier one");
+  }
+}
+
+}  // namespace
+
+int diff(const Invocation& typed, Console& console) {
+  const auto understood = with_recordings(typed);
+  if (!understood) {
+    complain(console, understood.error());
+    return kExitUsage;
+  }
+  const Invocation& invocation = *understood;
+  Waiter waiter(invocation.timeout);
+  auto output = Output::open(console, invocation.output);
+  if (!output) return code_of_failure(explain_failure(output.error(), waiter, console));
+  DiffSide a, b;
+  const auto& options = invocation.diff;
+  DiffReader reader_a(invocation, options.a, "a", waiter, console);
+  if (const int code = reader_a.read(a); code != kExitDone) return code;
+  DiffReader reader_b(invocation, options.b, "b", waiter, console);
+  if (const int code = reader_b.read(b); code != kExitDone) return code;
+  if (!invocation.quiet) remark_on(a, b, console);
+  const auto found = compare::compare(a.observation, b.observation, {.least = options.least});
+  const bool is_json = invocation.format == Format::kJson;
+  output->write(is_json
+                    ? diff_as_json(a, b, found, options.shows_all)
+                    : diff_as_text(a, b, found, options.shows_all, style_of(invocation, console)));
+  if (found.findings.empty()) {
+    complain(console, "A and B have no counters that can be compared; try: --all");
+    return output->finish(kExitEnvironment);
+  }
+  return output->finish(found.changed() == 0 ? kExitDone : kExitNo);
+}
+
+}  // namespace meterbank::cli

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/diff/diff_output.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cli/format/json.hpp"
+#include "cli/format/kinds.hpp"
+#include "cli/format/quantity.hpp"
+#include "cli/format/table.hpp"
+#include "cli/format/time_text.hpp"
+#include "meterbank/shm/utf8.hpp"
+#include "units/base_unit.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+using compare::Comparison;
+using compare::Finding;
+using compare::FindingKind;
+using compare::NotCompared;
+
+// Of the numbers of a finding.
+std::string unit_of(const Finding& finding) {
+  const auto& counter = finding.series->counter;
+  if (finding.percentile != 0) return counter.unit;
+  const std::string unit = cooked_unit(counter);
+  return finding.series->weight == compare::Weight::kPerSecond ? unit + "/s" : unit;
+}
+
+bool has_numbers(const Finding& finding) {
+  return finding.kind == FindingKind::kNumber || finding.kind == FindingKind::kStill;
+}
+
+std::string percent_of(double share) {
+  if (std::isinf(share)) return share > 0 ? "+inf" : "-inf";
+  const double percent = share * 100;
+  const int digits = std::abs(percent) < 100 ? 1 : 0;
+  return fmt::format("{:+.{}f} %", percent, digits);
+}
+
+std::string change_text(const Finding& finding) {
+  if (!has_numbers(finding)) return finding.what;
+  if (std::isinf(finding.change.middle)) return "from 0";
+  return percent_of(finding.change.middle);
+}
+
+std::string range_text(const Finding& finding) {
+  if (finding.kind == FindingKind::kStill) return "stood still";
+  if (finding.kind != FindingKind::kNumber) return {};
+  const auto& [low, middle, high] = finding.change;
+  if (std::isinf(low) && std::isinf(high)) return low > 0 ? "more than 0" : "unknown";
+  if (std::isinf(high)) return percent_of(low) + " or more";
+  if (std::isinf(low)) return percent_of(high) + " or less";
+  return fmt::format("{} to {}", percent_of(low), percent_of(high));
+}
+
+std::vector<std::string> cells_of(const Finding& finding, UnitStyle units) {
+  std::string a = finding.text_a, b = finding.text_b;
+  if (has_numbers(finding)) {
+    const std::string unit = unit_of(finding);
+    a = print_quantity(finding.a, unit, units);
+    b = print_quantity(finding.b, unit, units);
+  }
+  return {change_text(finding), finding.path, std::move(a), std::move(b), range_text(finding)};
+}
+
+std::string side_text(std::string_view name, const DiffSide& side) {
+  return fmt::format("{}  {}  {} to {}, {} samples\n", name, escape_for_terminal(side.path),
+                     print_local(side.from_ns), print_local(side.to_ns),
+                     side.observation.samples());
+}
+
+template <typename Take>
+void each_reason(const Comparison& found, Take&& take) {
+  for (std::size_t i = 0; i < compare::kNotComparedReasons; ++i) {
+    const auto reason = static_cast<NotCompared>(i);
+    if (const std::size_t count = found.count(reason); count != 0) take(reason, count);
+  }
+}
+
+std::string_view kind_name(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::kProvider:
+      return "provider";
+    case FindingKind::kInstance:
+      return "instance";
+    case FindingKind::kSchema:
+      return "schema";
+    case FindingKind::kText:
+      return "text";
+    case FindingKind::kStill:
+      return "still";
+    case FindingKind::kNumber:
+      break;
+  }
+  return "number";
+}
+
+void add_side(JsonWriter& json, std::string_view name, const DiffSide& side) {
+  json.key(name).begin_object();
+  json.key("recording").text(side.path);
+  json.key("from").text(print_utc(side.from_ns)).key("to").text(print_utc(side.to_ns));
+  json.key("samples").number(side.observation.samples());
+  json.key("seconds").number(side.observation.seconds());
+  json.end_object();
+}
+
+void add_numbers(JsonWriter& json, const Finding& finding) {
+  const std::string unit = unit_of(finding);
+  const Quantity a = in_base_unit(finding.a, unit), b = in_base_unit(finding.b, unit);
+  json.key("unit").text(a.unit);
+  json.key("a").number_or_null(a.value).key("b").number_or_null(b.value);
+  json.key("change").number_or_null(finding.change.middle);
+  json.key("low").number_or_null(finding.change.low);
+  json.key("high").number_or_null(finding.change.high);
+}
+
+void add_finding(JsonWriter& json, const Finding& finding) {
+  json.begin_object();
+  json.key("path").text(finding.path);
+  json.key("kind").text(kind_name(finding.kind));
+  json.key("changed").boolean(finding.is_changed);
+  if (has_numbers(finding)) {
+    add_numbers(json, finding);
+  } else {
+    json.key("what").text(finding.what);
+    if (finding.series != nullptr) {
+      json.key("a").text(finding.text_a).key("b").text(finding.text_b);
+    }
+  }
+  json.end_object().line_break();
+}
+
+}  // namespace
+
+std::string diff_counts(const Comparison& found) {
+  auto text = fmt::format("{} compared, {} changed", found.findings.size(), found.changed());
+  if (found.passed.empty()) return text;
+  text += fmt::format(", {} could not be compared", found.passed.size());
+  std::string_view separator = ": ";
+  each_reason(found, [&](NotCompared reason, std::size_t count) {
+    text += fmt::format("{}{} {}", separator, count, compare::phrase_of(reason));
+    separator = ", ";
+  });
+  return text;
+}
+
+std::string diff_as_text(const DiffSide& a, const DiffSide& b, const Comparison& found, bool all,
+                         const RowStyle& style) {
+  Table table({{.heading = "CHANGE", .align = Align::kRight},
+               {.heading = "COUNTER"},
+               {.heading = "A", .align = Align::kRight},
+               {.heading = "B", .align = Align::kRight},
+               {.heading = "RANGE"}},
+              style.charset);
+  table.limit(style.columns, Table::Overflow::kCut);
+  for (const Finding& finding : found.findings) {
+    if (finding.is_changed || all) table.add(cells_of(finding, style.units));
+  }
+  if (all) {
+    for (const auto& passed : found.passed) {
+      table.add({"-", passed.path, "", "", std::string(compare::phrase_of(passed.reason))});
+    }
+  }
+  std::string text = side_text("A", a) + side_text("B", b);
+  if (!table.empty()) {
+    std::string rows;
+    text += "\n";
+    text += table.headings();
+    text += table.take_rows() + "\n";
+  }
+  return text + diff_counts(found) + "\n";
+}
+
+std::string diff_as_json(const DiffSide& a, const DiffSide& b, const Comparison& found, bool all) {
+  JsonWriter json;
+  json.begin_object().key("schema").text("meterbank.diff/1");
+  add_side(json, "a", a);
+  add_side(json, "b", b);
+  json.key("compared").number(static_cast<std::uint64_t>(found.findings.size()));
+  json.key("changed").number(static_cast<std::uint64_t>(found.changed()));
+  json.key("not_compared").begin_object();
+  each_reason(found, [&](NotCompared reason, std::size_t count) {
+    json.key(compare::name_of(reason)).number(static_cast<std::uint64_t>(count));
+  });
+  json.end_object();
+  json.key("findings").begin_array();
+  for (const Finding& finding : found.findings) {
+    if (finding.is_changed || all) add_finding(json, finding);
+  }
+  json.end_array();
+  if (all) {
+    json.key("passed").begin_array();
+    for (const auto& passed : found.passed) {
+      json.begin_object().key("path").text(passed.path);
+      json.key("reason").text(compare::name_of(passed.reason)).end_object().line_break();
+    }
+    json.end_array();
+  }
+  return json.end_object().take() + "\n";
+}
+
+}  // namespace meterbank::cli
