@@ -123,19 +123,6 @@ std::optional<Wake> warm_up(const Invocation& invocation, Sampler& sampler, Pace
   return Wake::kDeadline;
 }
 
-// A single rate from a set that is renewed less often than -i says: waits for the provider, within
-// reason. kDeadline: done.
-Wake await_provider(Sampler& sampler, Waiter& waiter) {
-  constexpr auto kStep = std::chrono::milliseconds(20);
-  const auto end = Clock::now() + std::chrono::seconds(2);
-  while (sampler.awaits_provider() && Clock::now() < end) {
-    const auto wake = waiter.wait_until(Clock::now() + kStep);
-    if (wake == Wake::kStop || wake == Wake::kTimeout) return wake;
-    sampler.retake();
-  }
-  return Wake::kDeadline;
-}
-
 // Reads the paths now, because those of the expressions come behind them.
 Result<Derivation> prepare_derivation(const Invocation& invocation, SelectionOptions& options) {
   const bool scoped =

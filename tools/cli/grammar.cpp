@@ -11,6 +11,7 @@
 #include "cli/arguments/option_values.hpp"
 #include "cli/arguments/verb_parser.hpp"
 #include "cli/beside/program_verbs.hpp"
+#include "cli/check/check_grammar.hpp"
 #include "cli/compat/windows_grammar.hpp"
 #include "cli/diff/diff_grammar.hpp"
 #include "cli/pmu/grammar/pmu_grammar.hpp"
@@ -48,6 +49,7 @@ class Grammar {
     for (const auto& verb : program_verbs()) parser_.add_elsewhere(verb);
     parser_.add_elsewhere(kPmu);
     parser_.add_elsewhere(kDiff);
+    parser_.add_elsewhere(kCheck);
     for (const auto& verb : record_verbs()) parser_.add_elsewhere(verb);
     for (const auto& verb : windows_verbs()) parser_.add_elsewhere(verb);
   }
@@ -97,6 +99,7 @@ class Grammar {
       case Verb::kServe:
       case Verb::kPush:
       case Verb::kPmu:
+      case Verb::kCheck:
       case Verb::kRecord:
       case Verb::kLog:
       case Verb::kDiff:
@@ -389,6 +392,7 @@ Result<Invocation> parse_arguments(std::span<const std::string> arguments) {
   if (auto parsed = parse_pmu_arguments(arguments)) return *std::move(parsed);
   if (auto parsed = parse_record_arguments(arguments)) return *std::move(parsed);
   if (auto parsed = parse_diff_arguments(arguments)) return *std::move(parsed);
+  if (auto parsed = parse_check_arguments(arguments)) return *std::move(parsed);
   if (auto parsed = parse_windows_arguments(arguments)) return *std::move(parsed);
   return std::make_unique<Grammar>()->parse(arguments);
 }
@@ -398,6 +402,7 @@ std::optional<std::string> verb_help(std::string_view verb) {
   if (auto text = pmu_help(verb)) return text;
   if (auto text = record_help(verb)) return text;
   if (verb == kDiff) return diff_help();
+  if (auto text = check_help(verb)) return text;
   if (const auto text = windows_verb_help(verb); !text.empty()) return std::string(text);
   const auto* const words = find_verb(kVerbs, verb);
   if (words == nullptr) return std::nullopt;
@@ -409,6 +414,7 @@ std::vector<std::string> verb_names() {
   for (auto& verb : program_verbs()) names.push_back(std::move(verb));
   names.emplace_back(kPmu);
   names.emplace_back(kDiff);
+  names.emplace_back(kCheck);
   for (auto& verb : record_verbs()) names.push_back(std::move(verb));
   for (const auto& words : kVerbs) names.emplace_back(words.text.name);
   return names;

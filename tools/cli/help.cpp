@@ -21,6 +21,7 @@ constexpr std::string_view kOverview =
 Read    list       list countersets, counters, instances, providers
         get        print values, once or several times
         watch      show a live table
+        check      test conditions, with the exit codes of monitoring plugins
 Record  record     record counters, or what a command does to them
         log        look at recordings, cut and convert them
         diff       compare two recordings, or two times of one
@@ -143,6 +144,9 @@ constexpr std::string_view kExitCodes =
 127  pmu run: there is no such command
 130  Ctrl-C before the last sample of get -n N, or while pmu waits for counters
      (143: SIGTERM)
+
+check ends as monitoring plugins do: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. For
+it, usage, environment and --timeout are 3 as well; Ctrl-C is 130.
 
 pmu run otherwise ends with the code of its command, or with 128 plus the
 number of the signal that killed it.

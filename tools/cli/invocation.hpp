@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/check/check_options.hpp"
 #include "cli/derive/expression.hpp"
 #include "cli/diff/diff_options.hpp"
 #include "cli/distribution/percentiles.hpp"
@@ -36,6 +37,7 @@ enum class Verb : std::uint8_t {
   kRecord,
   kLog,
   kDiff,
+  kCheck,
   kDoctor,
   kVersion,
   kHelp
@@ -108,6 +110,7 @@ struct Invocation {
   DiffOptions diff;
   RecordOptions record;
   LogVerbOptions log;
+  CheckOptions check;
 
   // doctor
   bool clean = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run.hpp"
 
+#include "cli/check/check_grammar.hpp"
 #include "cli/grammar.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/verbs.hpp"
@@ -11,7 +12,9 @@ int run(std::span<const std::string> arguments, Console& console) {
   const auto invocation = parse_arguments(arguments);
   if (!invocation) {
     complain(console, invocation.error());
-    return kExitUsage;
+    // A plugin that was called wrongly does not know.
+    const bool is_check = !arguments.empty() && arguments.front() == kCheck;
+    return is_check ? exit_code_of(CheckState::kUnknown) : kExitUsage;
   }
   switch (invocation->verb) {
     case Verb::kList:
@@ -40,6 +43,8 @@ int run(std::span<const std::string> arguments, Console& console) {
       return log(*invocation, console);
     case Verb::kDiff:
       return diff(*invocation, console);
+    case Verb::kCheck:
+      return check(*invocation, console);
     case Verb::kPmu:
       return pmu_command(*invocation, console);
     case Verb::kDoctor:

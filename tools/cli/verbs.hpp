@@ -29,6 +29,7 @@ int push(const Invocation& invocation, Console& console);
 int record(const Invocation& invocation, Console& console);
 int diff(const Invocation& invocation, Console& console);
 int log(const Invocation& invocation, Console& console);
+int check(const Invocation& invocation, Console& console);
 int pmu_command(const Invocation& invocation, Console& console);
 int doctor(const Invocation& invocation, Console& console);
 int version(const Invocation& invocation, Console& console);

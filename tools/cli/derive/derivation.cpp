@@ -106,6 +106,13 @@ Result<Derivation> Derivation::prepare(const std::vector<Expression>& expression
   return derivation;
 }
 
+Derivation Derivation::of_paths(std::vector<std::string> paths, std::vector<std::string> excluded) {
+  Derivation derivation;
+  derivation.selected_ = std::move(paths);
+  derivation.excluded_ = std::move(excluded);
+  return derivation;
+}
+
 Result<void> Derivation::add(const Expression& expression, SelectionOptions& options,
                              const std::vector<std::string>& selected) {
   Formula formula{expression, {}, {}, {}};
@@ -236,10 +243,6 @@ const std::vector<const Value*>& Derivation::rows(const Sampler& sampler,
   names_.clear();
   not_in_totals_.clear();
   keep_rows(sampler);
-  if (formulas_.empty()) {
-    for (const KeptValue& kept : inputs_) rows_.push_back(&kept.value());
-    return rows_;
-  }
   index_rows();
   show_selected(selection);
   for (auto& formula : formulas_) {

@@ -27,6 +27,10 @@ class Derivation {
   [[nodiscard]] static Result<Derivation> prepare(const std::vector<Expression>& expressions,
                                                   SelectionOptions& options);
 
+  // Shows the rows of `paths` alone, which must name each provider.
+  [[nodiscard]] static Derivation of_paths(std::vector<std::string> paths,
+                                           std::vector<std::string> excluded);
+
   // The rows to show: those that were selected, then the derived ones. Valid until the next call
   // or sample.
   [[nodiscard]] const std::vector<const Value*>& rows(const Sampler& sampler,

@@ -46,6 +46,9 @@ class Expression {
  public:
   // Errors are usage errors that name the column, in characters from 1.
   [[nodiscard]] static Result<Expression> parse(std::string_view text);
+  // Without "NAME =". Errors begin with `what` in place of "-e".
+  [[nodiscard]] static Result<Expression> parse_formula(std::string_view text, std::string name,
+                                                        std::string_view what);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::vector<ExpressionInput>& inputs() const noexcept { return inputs_; }

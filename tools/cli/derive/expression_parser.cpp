@@ -22,32 +22,43 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 // By recursive descent; each function takes what it is called after, or says what is missing.
 class ExpressionParser {
  public:
-  explicit ExpressionParser(std::string_view text) : text_(text) {}
+  ExpressionParser(std::string_view text, std::string_view what) : text_(text), what_(what) {}
 
   Result<Expression> parse() {
-    if (text_.size() > kExpressionBytesMax) {
-      return fail_at(kExpressionBytesMax, fmt::format("at most {} bytes", kExpressionBytesMax));
-    }
     skip_blanks();
     result_.name_ = take_word();
     if (result_.name_.empty()) return fail_at(at_, "a name, as in 'busy = 100 - {idle}'");
     if (!take('=')) return fail_at(at_, "'=' behind the name");
-    if (auto sum = parse_sum(); !sum) return tl::make_unexpected(sum.error());
-    if (at_ != text_.size()) return fail_at(at_, "an operator or the end");
-    return std::move(result_);
+    return parse_formula();
+  }
+
+  Result<Expression> parse_formula(std::string name) {
+    skip_blanks();
+    result_.name_ = std::move(name);
+    return parse_formula();
   }
 
  private:
   using Operation = Expression::Operation;
 
+  Result<Expression> parse_formula() {
+    if (text_.size() > kExpressionBytesMax) {
+      return fail_at(kExpressionBytesMax, fmt::format("at most {} bytes", kExpressionBytesMax));
+    }
+    if (auto sum = parse_sum(); !sum) return tl::make_unexpected(sum.error());
+    if (at_ != text_.size()) return fail_at(at_, "an operator or the end");
+    return std::move(result_);
+  }
+
   tl::unexpected<Error> fail_at(std::size_t offset, std::string_view expected) const {
     const auto rest = text_.substr(offset);
     const auto found = rest.empty() ? std::string("the end")
                                     : fmt::format("'{}'", rest.substr(0, decode_utf8(rest).length));
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("-e '{}', column {}: expected {}, found {}", text_.substr(0, 200),
-                            count_code_points(text_.substr(0, offset)) + 1, expected, found),
-                "meterbank help expressions");
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{} '{}', column {}: expected {}, found {}", what_, text_.substr(0, 200),
+                    count_code_points(text_.substr(0, offset)) + 1, expected, found),
+        "meterbank help expressions");
   }
 
   void skip_blanks() {
@@ -186,6 +197,7 @@ class ExpressionParser {
   }
 
   std::string_view text_;
+  std::string_view what_;  // is parsed, for errors
   std::size_t at_ = 0;
   int depth_ = 0;
   int functions_ = 0;  // how many the place is within
@@ -193,7 +205,12 @@ class ExpressionParser {
 };
 
 Result<Expression> Expression::parse(std::string_view text) {
-  return ExpressionParser(text).parse();
+  return ExpressionParser(text, "-e").parse();
+}
+
+Result<Expression> Expression::parse_formula(std::string_view text, std::string name,
+                                             std::string_view what) {
+  return ExpressionParser(text, what).parse_formula(std::move(name));
 }
 
 }  // namespace meterbank::cli

@@ -152,6 +152,17 @@ std::unique_ptr<Pace> make_pace(Selection& selection, Waiter& waiter, const Pace
   return std::make_unique<LivePace>(waiter, options);
 }
 
+Wake await_provider(Sampler& sampler, Waiter& waiter) {
+  constexpr auto kStep = std::chrono::milliseconds(20);
+  const auto end = Clock::now() + std::chrono::seconds(2);
+  while (sampler.awaits_provider() && Clock::now() < end) {
+    const auto wake = waiter.wait_until(Clock::now() + kStep);
+    if (wake == Wake::kStop || wake == Wake::kTimeout) return wake;
+    sampler.retake();
+  }
+  return Wake::kDeadline;
+}
+
 void report_passed_over(const Pace& pace, const Console& console) {
   if (pace.passed_over() == 0) return;
   complain(console, fmt::format("left out {} samples that have some of these counters only; try: "

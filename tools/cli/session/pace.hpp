@@ -43,6 +43,10 @@ class Pace {
 [[nodiscard]] std::unique_ptr<Pace> make_pace(Selection& selection, Waiter& waiter,
                                               const PaceOptions& options);
 
+// Takes the newest sample again until each provider has renewed its rows, within two seconds: for
+// sets that are renewed less often than -i says. kDeadline: done.
+Wake await_provider(Sampler& sampler, Waiter& waiter);
+
 // Prints how many moments were passed over, if any were.
 void report_passed_over(const Pace& pace, const Console& console);
 

@@ -112,21 +112,23 @@ std::string remedy_of(const Unmatched& miss, const std::optional<CounterPath>& p
 
 }  // namespace
 
-void complain_of(const Unmatched& miss, const Catalog& catalog, const Console& console) {
+std::string unmatched_text(const Unmatched& miss, const Catalog& catalog) {
   const auto parsed = parse_path(miss.pattern);
   const auto path = parsed ? std::optional(*parsed) : std::nullopt;
   if (miss.part == "instance" && path && !path->instance) {
-    complain(console, fmt::format("'{}' has no instances now; try: --wait 10s", miss.pattern));
-    return;
+    return fmt::format("'{}' has no instances now; try: --wait 10s", miss.pattern);
   }
   if (const auto none = path ? no_total(miss, *path, catalog) : std::nullopt) {
-    complain(console, fmt::format("no {} matches '{}': {}; try: {}", part_text(miss, path),
-                                  miss.pattern, none->why, none->remedy));
-    return;
+    return fmt::format("no {} matches '{}': {}; try: {}", part_text(miss, path), miss.pattern,
+                       none->why, none->remedy);
   }
   const auto percentile = path ? percentile_remedy(*path, catalog) : std::nullopt;
-  complain(console, fmt::format("no {} matches '{}'; try: {}", part_text(miss, path), miss.pattern,
-                                percentile ? *percentile : remedy_of(miss, path)));
+  return fmt::format("no {} matches '{}'; try: {}", part_text(miss, path), miss.pattern,
+                     percentile ? *percentile : remedy_of(miss, path));
+}
+
+void complain_of(const Unmatched& miss, const Catalog& catalog, const Console& console) {
+  complain(console, unmatched_text(miss, catalog));
 }
 
 }  // namespace meterbank::cli

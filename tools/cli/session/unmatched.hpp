@@ -3,12 +3,15 @@
 // What is said of a path that matches nothing: what is not there, why, and what is nearest to it.
 #pragma once
 
+#include <string>
+
 #include "cli/session/console.hpp"
 #include "meterbank/reader/catalog.hpp"
 #include "meterbank/reader/query.hpp"
 
 namespace meterbank::cli {
 
+[[nodiscard]] std::string unmatched_text(const Unmatched& miss, const Catalog& catalog);
 void complain_of(const Unmatched& miss, const Catalog& catalog, const Console& console);
 
 }  // namespace meterbank::cli
