@@ -63,6 +63,7 @@ class Recorder::State {
 
   [[nodiscard]] const Catalog& catalog() const noexcept { return catalog_; }
   [[nodiscard]] const Query& query(std::size_t rate) const noexcept { return rates_[rate].query; }
+  [[nodiscard]] Timestamp last_tick() const noexcept { return last_tick_; }
   [[nodiscard]] RecorderCounts counts() const {
     RecorderCounts counts = counts_;
     counts.lost = appender_.counts().ticks_lost;
@@ -240,6 +241,7 @@ void Recorder::tick_everything() { state_->tick(true); }
 void Recorder::mark(std::string text) { state_->mark(std::move(text)); }
 const Catalog& Recorder::catalog() const noexcept { return state_->catalog(); }
 const Query& Recorder::query(std::size_t rate) const noexcept { return state_->query(rate); }
+Timestamp Recorder::last_tick() const noexcept { return state_->last_tick(); }
 RecorderCounts Recorder::counts() const { return state_->counts(); }
 AppenderCounts Recorder::file_counts() const { return state_->file_counts(); }
 Result<void> Recorder::finish() { return state_->finish(); }

@@ -72,6 +72,8 @@ class Recorder {
 
   [[nodiscard]] const Catalog& catalog() const noexcept;
   [[nodiscard]] const Query& query(std::size_t rate) const noexcept;
+  // When the last tick was taken; zeros without one.
+  [[nodiscard]] Timestamp last_tick() const noexcept;
   [[nodiscard]] RecorderCounts counts() const;
   [[nodiscard]] AppenderCounts file_counts() const;
   // Ends the recording in order.

@@ -44,7 +44,8 @@ class Promises : public CliTest {
 std::set<std::string> options() {
   std::set<std::string> found;
   auto verbs = verb_names();
-  verbs.insert(verbs.end(), {"log info", "log check", "log cut", "log merge", "log convert"});
+  verbs.insert(verbs.end(),
+               {"log info", "log check", "log cut", "log save", "log merge", "log convert"});
   for (const std::string& verb : verbs) {
     if (verb == "gen" || verb == "pmu") continue;
     std::istringstream help(verb_help(verb).value_or(""));
@@ -88,6 +89,7 @@ TEST_F(Promises, EveryKeyInJsonIsStillThere) {
                                                     {"list", "-l"},
                                                     {"get", "*"},
                                                     {"get", "*", "--raw"},
+                                                    {"check", "shop_sales/*/stock > 100"},
                                                     {"version"}};
   for (auto words : calls) {
     std::string name;

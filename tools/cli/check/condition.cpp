@@ -176,7 +176,7 @@ Result<void> Condition::read_left() {
     auto expression = Expression::parse_formula(left_, "value", "condition");
     if (!expression) return tl::make_unexpected(expression.error());
     if (!number_) {
-      return usage(fmt::format("'{}': an expression is no text", escape_for_terminal(text_)),
+      return usage(fmt::format("'{}': an expression is not a text", escape_for_terminal(text_)),
                    "a number behind the comparison");
     }
     expression_ = *std::move(expression);

@@ -55,6 +55,7 @@ int pmu_hold(const Invocation& invocation, Console& console) {
       case Wake::kStop:
         return kExitDone;
       case Wake::kResize:
+      case Wake::kRequest:
         break;
     }
   }

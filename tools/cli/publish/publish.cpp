@@ -62,6 +62,7 @@ int wait_for_end(const Invocation& invocation, Waiter& waiter, const Console& co
         return kExitDone;
       case Wake::kInput:
       case Wake::kResize:
+      case Wake::kRequest:
         break;
     }
   }

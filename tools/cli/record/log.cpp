@@ -8,6 +8,7 @@
 #include "cli/format/time_text.hpp"
 #include "cli/record/log_info.hpp"
 #include "cli/record/log_merge.hpp"
+#include "cli/record/saving.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/pace.hpp"
 #include "cli/verbs.hpp"
@@ -118,6 +119,8 @@ int log(const Invocation& invocation, Console& console) {
       return cut(invocation, console);
     case LogAction::kMerge:
       return log_merge(invocation, console);
+    case LogAction::kSave:
+      return log_save(invocation, console);
     case LogAction::kConvert:
       return convert(invocation, console);
   }

@@ -11,6 +11,7 @@
 #include "cli/format/quantity.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/pmu/run/command_process.hpp"
+#include "cli/record/saving.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/left_out.hpp"
 #include "cli/verbs.hpp"
@@ -64,8 +65,12 @@ void ignore_file_size_signal() { static_cast<void>(std::signal(SIGXFSZ, SIG_IGN)
 class RecordSession {
  public:
   RecordSession(const Invocation& invocation, Console& console, Waiter& waiter,
-                record::Recorder& recorder)
-      : invocation_(invocation), console_(console), waiter_(waiter), recorder_(recorder) {}
+                record::Recorder& recorder, Saving& saving)
+      : invocation_(invocation),
+        console_(console),
+        waiter_(waiter),
+        recorder_(recorder),
+        saving_(saving) {}
 
   int run() {
     std::optional<CommandProcess> process;
@@ -115,7 +120,11 @@ class RecordSession {
           if (Clock::now() >= end) return kExitDone;
           recorder_.tick();
           say_losses();
+          saving_.say_outcomes();
           if (most != 0 && recorder_.counts().ticks >= most) return kExitDone;
+          break;
+        case Wake::kRequest:
+          saving_.request(recorder_.last_tick());
           break;
         case Wake::kResize:
           break;
@@ -134,6 +143,7 @@ class RecordSession {
   Console& console_;
   Waiter& waiter_;
   record::Recorder& recorder_;
+  Saving& saving_;
   record::LossWatch losses_;
   bool is_of_nothing_ = false;
 };
@@ -193,6 +203,7 @@ void say_selection(const record::Recorder& recorder, std::size_t rates,
 int record(const Invocation& invocation, Console& console) {
   // Before any thread, so that every thread leaves the signals to this one.
   Waiter waiter(invocation.timeout);
+  waiter.wait_for_requests();
   ignore_file_size_signal();
   auto options = recorder_options(invocation);
   if (!options) return explain_failure(options.error(), waiter, console);
@@ -202,8 +213,11 @@ int record(const Invocation& invocation, Console& console) {
   auto recorder = record::Recorder::open(std::move(*options));
   if (!recorder) return explain_failure(recorder.error(), waiter, console);
   say_selection(*recorder, rates, invocation, console);
-  RecordSession session(invocation, console, waiter, *recorder);
+  Saving saving(is_ring ? path : std::string(), invocation.record.last, console);
+  RecordSession session(invocation, console, waiter, *recorder, saving);
   int code = session.run();
+  // The ring is still there.
+  saving.finish();
   if (auto ended = recorder->finish(); !ended) {
     complain(console, ended.error());
     if (code == kExitDone) code = kExitEnvironment;

@@ -22,7 +22,8 @@ constexpr std::string_view kLog = "log";
 // As typed.
 struct RecordWords {
   CommonWords common;
-  std::string format, interval, samples, duration, size, age, callback_timeout, every, buckets;
+  std::string format, interval, samples, duration, size, age, callback_timeout, every, buckets,
+      last;
   std::vector<std::string> rates, where;
 };
 
@@ -41,6 +42,14 @@ class RecordingGrammar {
                  "Read paths from FILE, one per line");
     options.texts("-X,--exclude", selection.excluded, "PATH", "Exclude PATH (repeatable)");
     options.text("--provider", selection.provider, "NAME", "Only this provider: NAME or NAME@PID");
+  }
+
+  static Result<void> read_last(const std::string& word, Span& target) {
+    std::optional<Span> last;
+    if (auto read = read_span(word, "--last", last); !read) return read;
+    if (last && *last <= Span::zero()) return usage("--last: too short", "--last 5m");
+    target = last.value_or(target);
+    return {};
   }
 
   Result<void> read_where() {
@@ -93,6 +102,7 @@ class RecordGrammar : RecordingGrammar {
                   "Time between samples of PATH alone (repeatable)");
     options.text("--size", words_.size, "BYTES", "Keep a directory below BYTES, as in 256M");
     options.text("--age", words_.age, "SPAN", "Keep a directory's files for SPAN");
+    options.text("--last", words_.last, "SPAN", "What SIGUSR1 saves to DIR/saved, default 5m");
     options.text("-n,--samples", words_.samples, "N", "Stop after N samples");
     options.text("--for", words_.duration, "SPAN", "Stop after SPAN");
     add_selection_options(options);
@@ -117,6 +127,7 @@ class RecordGrammar : RecordingGrammar {
       if (!read) return read;
     }
     if (interval) v.interval = *interval;
+    if (auto read = read_last(words_.last, v.record.last); !read) return read;
     v.selection.callback_timeout = callback_timeout.value_or(std::chrono::milliseconds(200));
     v.selection.outside_labels = true;
     if (auto checked = check_interval("-i", v.interval); !checked) return checked;
@@ -201,6 +212,12 @@ class LogGrammar : RecordingGrammar {
       options.text("-o,--output", v.output, "FILE", "Write FILE; a file is not replaced");
       return;
     }
+    if (action == LogAction::kSave) {
+      options.operands(v.selection.paths);
+      options.text("--last", words_.last, "SPAN", "Save the last SPAN, default 5m");
+      options.text("-o,--output", v.output, "FILE", "Write FILE; it appears when it is complete");
+      return;
+    }
     add_selection_options(options);
     options.text("--from", v.selection.log.from, "TIME", "Samples from TIME on (03:12, -15m, ...)");
     options.text("--to", v.selection.log.to, "TIME", "Samples until TIME");
@@ -217,6 +234,7 @@ class LogGrammar : RecordingGrammar {
     if (auto read = words_.common.understand(v); !read) return read;
     if (auto read = read_span(words_.every, "--every", v.selection.log.every); !read) return read;
     if (v.log.action == LogAction::kMerge) return understand_merge();
+    if (auto read = read_last(words_.last, v.log.last); !read) return read;
     auto& paths = v.selection.paths;
     if (paths.empty()) return usage(fmt::format("log {}: which recording?", name_), "FILE or DIR");
     v.selection.log.path = paths.front();
@@ -224,8 +242,9 @@ class LogGrammar : RecordingGrammar {
     if (!takes_part() && !paths.empty()) {
       return usage(fmt::format("log {} takes no '{}'", name_, paths.front()), parser_.help_call());
     }
-    if (v.log.action == LogAction::kCut && v.output.empty()) {
-      return usage("log cut: where to?", "-o FILE");
+    const bool copies = v.log.action == LogAction::kCut || v.log.action == LogAction::kSave;
+    if (copies && v.output.empty()) {
+      return usage(fmt::format("log {}: where to?", name_), "-o FILE");
     }
     if (v.log.action == LogAction::kConvert && words_.format.empty()) {
       return usage("log convert: which format?", "-f csv");

@@ -18,12 +18,13 @@ struct RecordOptions {
   std::vector<Rate> rates;                 // beside that of all else
   std::optional<std::uint64_t> bytes_max;  // of a directory of files
   std::optional<std::chrono::nanoseconds> age_max;
-  std::vector<std::string> command;  // is recorded around
+  std::chrono::nanoseconds last = std::chrono::minutes(5);  // that SIGUSR1 saves
+  std::vector<std::string> command;                         // is recorded around
 
   [[nodiscard]] bool has_limits() const noexcept { return bytes_max || age_max; }
 };
 
-enum class LogAction : std::uint8_t { kInfo, kCheck, kCut, kMerge, kConvert };
+enum class LogAction : std::uint8_t { kInfo, kCheck, kCut, kSave, kMerge, kConvert };
 
 // What `log convert` makes beside the formats of get.
 enum class Conversion : std::uint8_t { kRows, kOpenMetrics, kPerfetto, kSqlite };
@@ -33,6 +34,7 @@ struct LogVerbOptions {
   LogAction action = LogAction::kInfo;
   std::vector<std::string> inputs;  // merge
   Conversion conversion = Conversion::kRows;
+  std::chrono::nanoseconds last = std::chrono::minutes(5);  // save
 };
 
 }  // namespace meterbank::cli

@@ -48,6 +48,12 @@ inline constexpr std::array kLogActions{
          "  meterbank log cut /var/tmp/box -o last.mbr --from -15m\n"
          "  meterbank log cut today.mbr -o orders.mbr 'demo_orders/*'\n"}},
     VerbWords<LogAction>{
+        LogAction::kSave,
+        {"save", " FILE|DIR -o FILE",
+         "Copies the last minutes of a recording to a new one, all rates and gaps included, while\n"
+         "it is being written.",
+         "  meterbank log save /var/tmp/box -o incident.mbr --last 10m\n"}},
+    VerbWords<LogAction>{
         LogAction::kMerge,
         {"merge", " FILE|DIR... -o FILE",
          "Makes one recording of several: of hosts, of parts, of rings that overlap. Exit code 1\n"
@@ -79,6 +85,7 @@ watch: meterbank get --log FILE --at 03:12
   info       print what a recording has
   check      read all of it and name what is damaged
   cut        copy a part of it
+  save       copy its last minutes, while it is written
   merge      make one of several
   convert    print its samples in a format of get
 

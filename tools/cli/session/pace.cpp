@@ -18,7 +18,7 @@ class LivePace : public Pace {
 
   std::optional<Wake> next() override {
     for (;;) {
-      // A changed window size has no effect here.
+      // A changed window size has no effect here, and requests are not waited for.
       const auto wake = waiter_.wait_until(cadence_.next());
       if (wake != Wake::kResize) return wake;
     }

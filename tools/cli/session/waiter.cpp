@@ -8,11 +8,16 @@
 #include <array>
 
 namespace meterbank::cli {
+namespace {
+
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGWINCH};
+
+}  // namespace
 
 Waiter::Waiter(std::optional<std::chrono::nanoseconds> timeout) {
   sigset_t mask;
   ::sigemptyset(&mask);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGWINCH}) ::sigaddset(&mask, number);
+  for (const int number : kSignals) ::sigaddset(&mask, number);
   ::pthread_sigmask(SIG_BLOCK, &mask, &old_mask_);
   signals_.reset(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
   // Without a descriptor the signals keep their ordinary meaning: they end the process.
@@ -22,16 +27,28 @@ Waiter::Waiter(std::optional<std::chrono::nanoseconds> timeout) {
 
 Waiter::~Waiter() {
   // An impatient second Ctrl-C must not end the process between the work and its exit code.
-  bool resized = false;
-  if (signals_) take_signals(resized);
+  bool resized = false, requested = false;
+  if (signals_) take_signals(resized, requested);
   ::pthread_sigmask(SIG_SETMASK, &old_mask_, nullptr);
 }
 
-void Waiter::take_signals(bool& resized) {
+void Waiter::wait_for_requests() {
+  if (!signals_) return;
+  sigset_t mask;
+  ::sigemptyset(&mask);
+  for (const int number : kSignals) ::sigaddset(&mask, number);
+  ::sigaddset(&mask, SIGUSR1);
+  ::pthread_sigmask(SIG_BLOCK, &mask, nullptr);
+  ::signalfd(signals_.get(), &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void Waiter::take_signals(bool& resized, bool& requested) {
   signalfd_siginfo received{};
   while (::read(signals_.get(), &received, sizeof received) == sizeof received) {
     if (received.ssi_signo == SIGWINCH) {
       resized = true;
+    } else if (received.ssi_signo == SIGUSR1) {
+      requested = true;
     } else {
       signal_ = static_cast<int>(received.ssi_signo);
     }
@@ -54,9 +71,10 @@ Wake Waiter::wait_until(Clock::time_point deadline, int input) {
       left.tv_nsec = static_cast<long>(hop.count() % 1'000'000'000);
     }
     if (::ppoll(watched.data(), watched.size(), &left, nullptr) > 0) {
-      bool resized = false;
-      if (watched[0].revents != 0) take_signals(resized);
+      bool resized = false, requested = false;
+      if (watched[0].revents != 0) take_signals(resized, requested);
       if (signal_ != 0) return Wake::kStop;
+      if (requested) return Wake::kRequest;
       if (resized) return Wake::kResize;
       if (watched[1].revents != 0) return Wake::kInput;
     }

@@ -20,7 +20,8 @@ enum class Wake : std::uint8_t {
   kStop,     // SIGINT, SIGTERM or SIGHUP
   kTimeout,  // the whole command may not take longer
   kInput,
-  kResize,  // SIGWINCH
+  kResize,   // SIGWINCH
+  kRequest,  // SIGUSR1, if it is waited for
 };
 
 // Takes the signals that end a command out of asynchronous delivery for as long as it lives. Make
@@ -32,6 +33,9 @@ class Waiter {
   Waiter& operator=(const Waiter&) = delete;
   ~Waiter();
 
+  // From now on SIGUSR1 wakes instead of ending the process.
+  void wait_for_requests();
+
   // Stops are sticky: every later wait ends at once. Input is looked at only if a descriptor is
   // given.
   Wake wait_until(Clock::time_point deadline, int input = -1);
@@ -42,7 +46,7 @@ class Waiter {
   [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }
 
  private:
-  void take_signals(bool& resized);
+  void take_signals(bool& resized, bool& requested);
 
   UniqueFd signals_;
   sigset_t old_mask_{};

@@ -67,6 +67,7 @@ class LiveSession {
           for (const auto& press : screen_.read_keys()) handle(press);
           break;
         case Wake::kResize:
+        case Wake::kRequest:
           break;
         case Wake::kDeadline:
           if (Clock::now() >= end) return kExitDone;

@@ -131,6 +131,7 @@ class Run {
           process_->wait();
           return;
         case Wake::kResize:
+        case Wake::kRequest:
           break;
       }
     }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/record/saving.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+
+#include "cli/format/time_text.hpp"
+#include "cli/record/log_info.hpp"
+#include "cli/session/exit_code.hpp"
+#include "meterbank/shm/utf8.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+// What is not in the file although it was asked for.
+void say_missing_parts(const record::SavedPart& saved, const std::string& path,
+                       const Console& console) {
+  const auto name = escape_for_terminal(path);
+  if (saved.is_late) {
+    complain(console, fmt::format("{} ends at {}: the disk is behind; try: meterbank log save",
+                                  name, print_local(saved.last.realtime_ns, true)));
+  }
+  if (saved.has_more) {
+    complain(console, fmt::format("{} begins at {}: what is older has other rates; try: meterbank "
+                                  "log cut",
+                                  name, print_local(saved.first.realtime_ns)));
+  }
+  if (saved.damages > 0) {
+    complain(console, fmt::format("{} {} of the recording cannot be read; try: meterbank log check",
+                                  saved.damages, saved.damages == 1 ? "place" : "places"));
+  }
+}
+
+std::string saved_text(const record::SavedPart& saved, const std::string& path) {
+  return fmt::format("{} {} in {}, from {} to {}", saved.ticks,
+                     saved.ticks == 1 ? "sample" : "samples", escape_for_terminal(path),
+                     print_local(saved.first.realtime_ns), print_local(saved.last.realtime_ns));
+}
+
+}  // namespace
+
+int log_save(const Invocation& invocation, Console& console) {
+  // A size that a file reaches is an error of a write.
+  static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
+  const auto saved = record::save_part({.source = invocation.selection.log.path,
+                                        .target = invocation.output,
+                                        .last = invocation.log.last});
+  if (!saved) {
+    complain(console, saved.error());
+    return exit_code_of(saved.error().code);
+  }
+  say_missing_parts(*saved, invocation.output, console);
+  if (!invocation.quiet) say(console, saved_text(*saved, invocation.output));
+  return saved->damages > 0 ? kExitNo : kExitDone;
+}
+
+Saving::Saving(const std::string& directory, std::chrono::nanoseconds last, const Console& console)
+    : console_(console) {
+  if (!directory.empty()) saver_.emplace(directory, last);
+}
+
+void Saving::request(Timestamp last_tick) {
+  if (!saver_) {
+    complain(console_, "SIGUSR1 saves a part of a directory; try: meterbank record -o DIR/");
+  } else if (last_tick.realtime_ns == 0) {
+    complain(console_, "SIGUSR1: no sample was taken yet; try: again, after the first one");
+  } else {
+    saver_->request(last_tick.realtime_ns);
+  }
+}
+
+void Saving::say_outcomes() {
+  if (!saver_) return;
+  for (const record::SaveOutcome& outcome : saver_->take_outcomes()) {
+    if (!outcome.saved) {
+      complain(console_, outcome.saved.error());
+      continue;
+    }
+    say_missing_parts(*outcome.saved, outcome.path, console_);
+    say(console_, saved_text(*outcome.saved, outcome.path));
+  }
+}
+
+void Saving::finish() {
+  if (saver_) saver_->finish();
+  say_outcomes();
+}
+
+}  // namespace meterbank::cli

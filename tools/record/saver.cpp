@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/saver.hpp"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <ctime>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "meterbank/recording/file_frames.hpp"
+
+namespace meterbank::record {
+namespace {
+
+// "20261127T031204.250Z"
+std::string name_of_time(std::uint64_t realtime_ns) {
+  const auto seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  return fmt::format("{:04}{:02}{:02}T{:02}{:02}{:02}.{:03}Z", parts.tm_year + 1900,
+                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                     realtime_ns / 1'000'000 % 1000);
+}
+
+std::optional<std::size_t> recordings_in(const std::string& folder) {
+  DIR* const directory = ::opendir(folder.c_str());
+  if (directory == nullptr) return std::nullopt;
+  std::size_t count = 0;
+  while (const dirent* const entry = ::readdir(directory)) {
+    if (std::string_view(entry->d_name).ends_with(recording::kFileSuffix)) ++count;
+  }
+  ::closedir(directory);
+  return count;
+}
+
+// The folder is there and has room.
+Result<void> prepare(const std::string& folder) {
+  constexpr mode_t kFolderMode = 0750;
+  if (::mkdir(folder.c_str(), kFolderMode) != 0 && errno != EEXIST) {
+    return fail(errno == ENOSPC ? ErrorCode::kNoSpace : ErrorCode::kDenied, "cannot make " + folder,
+                {}, errno);
+  }
+  const auto count = recordings_in(folder);
+  if (!count) return fail(ErrorCode::kDenied, "cannot read " + folder, {}, errno);
+  if (*count < kSavedFilesMax) return {};
+  return fail(ErrorCode::kNoSpace, fmt::format("{} has {} recordings", folder, *count),
+              "remove some of them");
+}
+
+Result<SavedPart> save(const std::string& folder, const PartOptions& options) {
+  try {
+    if (auto prepared = prepare(folder); !prepared) {
+      return tl::make_unexpected(std::move(prepared.error()));
+    }
+    return save_part(options);
+  } catch (const std::bad_alloc&) {
+    return tl::make_unexpected(out_of_memory());
+  }
+}
+
+}  // namespace
+
+class Saver::State {
+ public:
+  State(std::string directory, std::chrono::nanoseconds last)
+      : directory_(std::move(directory)), last_(last) {}
+  ~State() { finish(); }
+
+  void request(std::uint64_t last_tick_ns) {
+    const std::lock_guard lock(mutex_);
+    // It has what this asks for.
+    if (last_tick_ns == saving_ns_) return;
+    requested_ns_ = last_tick_ns;
+    if (!thread_.joinable()) start();
+    work_.notify_one();
+  }
+  std::vector<SaveOutcome> take_outcomes() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(outcomes_, {});
+  }
+  void finish() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_ending_ = true;
+      work_.notify_one();
+    }
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  // With `mutex_` held. Signals are for the threads of the program.
+  void start() {
+    sigset_t all, before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      thread_ = std::thread([this] { save_what_is_requested(); });
+    } catch (const std::system_error& error) {
+      requested_ns_.reset();
+      outcomes_.push_back({directory_, fail(ErrorCode::kSystem, "cannot start a thread",
+                                            "a larger ulimit -u", error.code().value())});
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  void save_what_is_requested() {
+    // It may take its time; samples may not.
+    constexpr int kNice = 10;
+    static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice));
+    const std::string folder = directory_ + "/saved";
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      work_.wait(lock, [this] { return requested_ns_ || is_ending_; });
+      if (!requested_ns_) return;
+      PartOptions options{.source = directory_,
+                          .target = folder + '/' + name_of_time(*requested_ns_) +
+                                    std::string(recording::kFileSuffix),
+                          .last = last_,
+                          .until_ns = *requested_ns_};
+      saving_ns_ = std::exchange(requested_ns_, std::nullopt);
+      lock.unlock();
+      auto saved = save(folder, options);
+      lock.lock();
+      if (!saved) saving_ns_.reset();
+      outcomes_.push_back({std::move(options.target), std::move(saved)});
+    }
+  }
+
+  std::string directory_;
+  std::chrono::nanoseconds last_;
+  std::mutex mutex_;
+  std::condition_variable work_;
+  std::optional<std::uint64_t> requested_ns_;
+  std::optional<std::uint64_t> saving_ns_;  // or saved last
+  bool is_ending_ = false;
+  std::vector<SaveOutcome> outcomes_;
+  std::thread thread_;
+};
+
+Saver::Saver(std::string directory, std::chrono::nanoseconds last)
+    : state_(std::make_unique<State>(std::move(directory), last)) {}
+Saver::~Saver() = default;
+void Saver::request(std::uint64_t last_tick_ns) { state_->request(last_tick_ns); }
+std::vector<SaveOutcome> Saver::take_outcomes() { return state_->take_outcomes(); }
+void Saver::finish() { state_->finish(); }
+
+}  // namespace meterbank::record
