@@ -13,7 +13,7 @@ namespace meterbank::cli {
 namespace {
 
 // Of sqlite3.h.
-constexpr int kOk = 0;
+constexpr int kSqliteOk = 0;
 constexpr int kFull = 13;
 constexpr int kIoError = 10;
 constexpr int kDone = 101;
@@ -98,26 +98,26 @@ Result<SqliteDatabase> SqliteDatabase::create(const std::string& path) {
   parts->library = library;
   parts->path = path;
   const int code = library->open_v2(path.c_str(), &parts->database, kReadWrite | kCreate, nullptr);
-  if (code != kOk) return parts->failure(code);
+  if (code != kSqliteOk) return parts->failure(code);
   return SqliteDatabase(std::move(parts));
 }
 
 Result<void> SqliteDatabase::execute(const char* statements) {
   const int code = parts_->library->exec(parts_->database, statements, nullptr, nullptr, nullptr);
-  if (code != kOk) return parts_->failure(code);
+  if (code != kSqliteOk) return parts_->failure(code);
   return {};
 }
 
 Result<SqliteStatement> SqliteDatabase::prepare(const char* statement) {
   void* prepared = nullptr;
   const int code = parts_->library->prepare_v2(parts_->database, statement, -1, &prepared, nullptr);
-  if (code != kOk) return parts_->failure(code);
+  if (code != kSqliteOk) return parts_->failure(code);
   return SqliteStatement(parts_, prepared);
 }
 
 Result<void> SqliteDatabase::close() {
   const int code = parts_->library->close(parts_->database);
-  if (code != kOk) return parts_->failure(code);
+  if (code != kSqliteOk) return parts_->failure(code);
   parts_->database = nullptr;
   return {};
 }
@@ -140,7 +140,7 @@ SqliteStatement::~SqliteStatement() {
 }
 
 void SqliteStatement::keep(int code) noexcept {
-  if (failure_ == kOk) failure_ = code;
+  if (failure_ == kSqliteOk) failure_ = code;
 }
 
 SqliteStatement& SqliteStatement::whole(std::int64_t value) {
@@ -174,9 +174,9 @@ SqliteStatement& SqliteStatement::null() {
 }
 
 Result<void> SqliteStatement::run() {
-  const int bound = std::exchange(failure_, kOk);
+  const int bound = std::exchange(failure_, kSqliteOk);
   bound_ = 0;
-  if (bound != kOk) return parts_->failure(bound);
+  if (bound != kSqliteOk) return parts_->failure(bound);
   const int code = parts_->library->step(statement_);
   if (code != kDone) {
     auto failed = parts_->failure(code);

@@ -16,20 +16,18 @@
 namespace meterbank::cli {
 namespace {
 
-using compare::Comparison;
-using compare::Finding;
 using compare::FindingKind;
 using compare::NotCompared;
 
 // Of the numbers of a finding.
-std::string unit_of(const Finding& finding) {
+std::string unit_of(const compare::Finding& finding) {
   const auto& counter = finding.series->counter;
   if (finding.percentile != 0) return counter.unit;
   const std::string unit = cooked_unit(counter);
   return finding.series->weight == compare::Weight::kPerSecond ? unit + "/s" : unit;
 }
 
-bool has_numbers(const Finding& finding) {
+bool has_numbers(const compare::Finding& finding) {
   return finding.kind == FindingKind::kNumber || finding.kind == FindingKind::kStill;
 }
 
@@ -40,13 +38,13 @@ std::string percent_of(double share) {
   return fmt::format("{:+.{}f} %", percent, digits);
 }
 
-std::string change_text(const Finding& finding) {
+std::string change_text(const compare::Finding& finding) {
   if (!has_numbers(finding)) return finding.what;
   if (std::isinf(finding.change.middle)) return "from 0";
   return percent_of(finding.change.middle);
 }
 
-std::string range_text(const Finding& finding) {
+std::string range_text(const compare::Finding& finding) {
   if (finding.kind == FindingKind::kStill) return "stood still";
   if (finding.kind != FindingKind::kNumber) return {};
   const auto& [low, middle, high] = finding.change;
@@ -56,7 +54,7 @@ std::string range_text(const Finding& finding) {
   return fmt::format("{} to {}", percent_of(low), percent_of(high));
 }
 
-std::vector<std::string> cells_of(const Finding& finding, UnitStyle units) {
+std::vector<std::string> cells_of(const compare::Finding& finding, UnitStyle units) {
   std::string a = finding.text_a, b = finding.text_b;
   if (has_numbers(finding)) {
     const std::string unit = unit_of(finding);
@@ -73,7 +71,7 @@ std::string side_text(std::string_view name, const DiffSide& side) {
 }
 
 template <typename Take>
-void each_reason(const Comparison& found, Take&& take) {
+void each_reason(const compare::Comparison& found, Take&& take) {
   for (std::size_t i = 0; i < compare::kNotComparedReasons; ++i) {
     const auto reason = static_cast<NotCompared>(i);
     if (const std::size_t count = found.count(reason); count != 0) take(reason, count);
@@ -107,7 +105,7 @@ void add_side(JsonWriter& json, std::string_view name, const DiffSide& side) {
   json.end_object();
 }
 
-void add_numbers(JsonWriter& json, const Finding& finding) {
+void add_numbers(JsonWriter& json, const compare::Finding& finding) {
   const std::string unit = unit_of(finding);
   const Quantity a = in_base_unit(finding.a, unit), b = in_base_unit(finding.b, unit);
   json.key("unit").text(a.unit);
@@ -117,7 +115,7 @@ void add_numbers(JsonWriter& json, const Finding& finding) {
   json.key("high").number_or_null(finding.change.high);
 }
 
-void add_finding(JsonWriter& json, const Finding& finding) {
+void add_finding(JsonWriter& json, const compare::Finding& finding) {
   json.begin_object();
   json.key("path").text(finding.path);
   json.key("kind").text(kind_name(finding.kind));
@@ -135,7 +133,7 @@ void add_finding(JsonWriter& json, const Finding& finding) {
 
 }  // namespace
 
-std::string diff_counts(const Comparison& found) {
+std::string diff_counts(const compare::Comparison& found) {
   auto text = fmt::format("{} compared, {} changed", found.findings.size(), found.changed());
   if (found.passed.empty()) return text;
   text += fmt::format(", {} could not be compared", found.passed.size());
@@ -147,8 +145,8 @@ std::string diff_counts(const Comparison& found) {
   return text;
 }
 
-std::string diff_as_text(const DiffSide& a, const DiffSide& b, const Comparison& found, bool all,
-                         const RowStyle& style) {
+std::string diff_as_text(const DiffSide& a, const DiffSide& b, const compare::Comparison& found,
+                         bool all, const RowStyle& style) {
   Table table({{.heading = "CHANGE", .align = Align::kRight},
                {.heading = "COUNTER"},
                {.heading = "A", .align = Align::kRight},
@@ -156,7 +154,7 @@ std::string diff_as_text(const DiffSide& a, const DiffSide& b, const Comparison&
                {.heading = "RANGE"}},
               style.charset);
   table.limit(style.columns, Table::Overflow::kCut);
-  for (const Finding& finding : found.findings) {
+  for (const compare::Finding& finding : found.findings) {
     if (finding.is_changed || all) table.add(cells_of(finding, style.units));
   }
   if (all) {
@@ -174,7 +172,8 @@ std::string diff_as_text(const DiffSide& a, const DiffSide& b, const Comparison&
   return text + diff_counts(found) + "\n";
 }
 
-std::string diff_as_json(const DiffSide& a, const DiffSide& b, const Comparison& found, bool all) {
+std::string diff_as_json(const DiffSide& a, const DiffSide& b, const compare::Comparison& found,
+                         bool all) {
   JsonWriter json;
   json.begin_object().key("schema").text("meterbank.diff/1");
   add_side(json, "a", a);
@@ -187,7 +186,7 @@ std::string diff_as_json(const DiffSide& a, const DiffSide& b, const Comparison&
   });
   json.end_object();
   json.key("findings").begin_array();
-  for (const Finding& finding : found.findings) {
+  for (const compare::Finding& finding : found.findings) {
     if (finding.is_changed || all) add_finding(json, finding);
   }
   json.end_array();
