@@ -36,7 +36,7 @@ class ComparedLoads : public ::testing::Test {
       auto found = compare::compare(a, b, {});
       // As if it were the only one.
       if (!corrects) {
-        found = compare::compare(a, b, {.false_alarms = 0.01 * static_cast<double>(found.tested)});
+        found = compare::compare(a, b, {.false_alarms = 0.005 * static_cast<double>(found.tested)});
       }
       if (found.changed() != 0) ++alarms;
       changes += found.changed();
