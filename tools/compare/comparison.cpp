@@ -38,6 +38,11 @@ bool is_alike(const CounterView& a, const CounterView& b) {
   return a.type == b.type && a.unit == b.unit && a.form == b.form && a.scale == b.scale;
 }
 
+// Whose digits mean something, and whose mean does not.
+bool is_identifier(CounterType type) {
+  return type == CounterType::kRawCountHex || type == CounterType::kLargeRawCountHex;
+}
+
 class Comparer {
  public:
   Comparer(const Observation& a, const Observation& b, const CompareOptions& options)
@@ -139,6 +144,7 @@ class Comparer {
       comparison_.findings.push_back(std::move(finding));
       return;
     }
+    if (is_identifier(a.counter.type)) return pass(a.path, NotCompared::kTextVaries);
     // A window of reading moves the ends of a rate, and no stamp.
     const bool is_rate = a.weight == Weight::kTime || a.weight == Weight::kPerSecond;
     const auto slack = [&](const Series& series, const Observation& of) {
@@ -237,7 +243,7 @@ std::string_view phrase_of(NotCompared reason) noexcept {
     case NotCompared::kNamesakes:
       return "several providers of one name";
     case NotCompared::kTextVaries:
-      return "text varies";
+      return "text or identifier varies";
     case NotCompared::kOnlyInA:
       return "only in A";
     case NotCompared::kOnlyInB:

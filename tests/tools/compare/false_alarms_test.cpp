@@ -71,6 +71,9 @@ class ComparedLoads : public ::testing::Test {
     return finds;
   }
 
+  // Per cent. Twenty pairs cannot tell 90 from 95.
+  static std::uint64_t found_at_least() { return runs_long() ? 95 : 85; }
+
   TemporaryDirectory directory_;
 };
 
@@ -91,12 +94,13 @@ TEST_F(ComparedLoads, RaiseAlarmsAllTheTimeIfEachSeriesIsTestedByItself) {
 
 TEST_F(ComparedLoads, ShowAStepOfFivePercentInThe99thPercentile) {
   const std::uint64_t pairs = depth(20, 1000);
-  EXPECT_GE(finds(pairs, {}, 1.05) * 100, pairs * 95);
+  EXPECT_GE(finds(pairs, {}, 1.05) * 100, pairs * found_at_least());
 }
 
 TEST_F(ComparedLoads, ShowTheStepAtShorterIntervals) {
   const std::uint64_t pairs = depth(20, 200);
-  EXPECT_GE(finds(pairs, {.ticks = 241, .interval_ns = 250'000'000}, 1.05) * 100, pairs * 95);
+  EXPECT_GE(finds(pairs, {.ticks = 241, .interval_ns = 250'000'000}, 1.05) * 100,
+            pairs * found_at_least());
 }
 
 TEST_F(ComparedLoads, ShowNoStepWhereThereIsNone) {
