@@ -98,7 +98,7 @@ class PartCopy {
   PartCopy(Recording& source, PartFile& file, SavedPart& saved)
       : source_(source), file_(file), saved_(saved) {}
 
-  Result<void> copy(std::uint64_t from_ns) {
+  Result<void> copy(std::uint64_t from_ns, std::uint64_t until_ns) {
     const std::vector<recording::Rate>& rates = source_.files().back().head.rates;
     all_ = rates.size() >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << rates.size()) - 1;
     if (!go_to_begin(rates, begin_of_rates(rates, from_ns))) {
@@ -117,7 +117,7 @@ class PartCopy {
       take();
       if (bytes_.size() < kWriteBytes) continue;
       if (auto written = flush(); !written) return written;
-    } while (source_.next());
+    } while (source_.next() && (until_ns == 0 || source_.time().realtime_ns <= until_ns));
     return flush();
   }
 
@@ -233,11 +233,12 @@ Result<SavedPart> save_part(const PartOptions& options) {
   SavedPart saved;
   auto source = open_when_written(options, saved.is_late);
   if (!source) return tl::make_unexpected(std::move(source.error()));
-  const std::uint64_t end_ns = std::max(source->last().realtime_ns, options.until_ns);
+  const std::uint64_t end_ns =
+      options.until_ns != 0 ? options.until_ns : source->last().realtime_ns;
   const auto last_ns = static_cast<std::uint64_t>(options.last.count());
   PartFile file(options.target);
   PartCopy copy(*source, file, saved);
-  if (auto copied = copy.copy(end_ns - std::min(end_ns, last_ns)); !copied) {
+  if (auto copied = copy.copy(end_ns - std::min(end_ns, last_ns), options.until_ns); !copied) {
     return tl::make_unexpected(std::move(copied.error()));
   }
   if (auto completed = file.complete(); !completed) {

@@ -27,7 +27,7 @@ struct PartOptions {
   std::string source;  // a file or a directory
   std::string target;  // a file that does not exist; it appears when it is complete
   std::chrono::nanoseconds last = std::chrono::minutes(5);
-  // CLOCK_REALTIME of a sample that has to be in it, if the disk keeps up. 0: what there is.
+  // CLOCK_REALTIME of the sample that it ends with, if the disk keeps up. 0: what there is.
   std::uint64_t until_ns = 0;
   std::chrono::nanoseconds wait_max = std::chrono::seconds(2);
 };

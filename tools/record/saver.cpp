@@ -8,9 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <ctime>
+#include <deque>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -70,19 +72,30 @@ Result<SavedPart> save(const std::string& folder, const PartOptions& options) {
   }
 }
 
+struct Request {
+  std::uint64_t from_ns = 0, until_ns = 0;
+  bool is_event = false;
+};
+
 }  // namespace
 
 class Saver::State {
  public:
-  State(std::string directory, std::chrono::nanoseconds last)
-      : directory_(std::move(directory)), last_(last) {}
+  explicit State(std::string directory) : directory_(std::move(directory)) {}
   ~State() { finish(); }
 
-  void request(std::uint64_t last_tick_ns) {
+  void request(const Request& request) {
     const std::lock_guard lock(mutex_);
     // It has what this asks for.
-    if (last_tick_ns == saving_ns_) return;
-    requested_ns_ = last_tick_ns;
+    if (!request.is_event && saving_ && saving_->until_ns == request.until_ns) return;
+    const auto same = std::find_if(requests_.begin(), requests_.end(), [&](const Request& one) {
+      return !one.is_event && !request.is_event;
+    });
+    if (same != requests_.end()) {
+      *same = request;
+    } else {
+      requests_.push_back(request);
+    }
     if (!thread_.joinable()) start();
     work_.notify_one();
   }
@@ -108,7 +121,7 @@ class Saver::State {
     try {
       thread_ = std::thread([this] { save_what_is_requested(); });
     } catch (const std::system_error& error) {
-      requested_ns_.reset();
+      requests_.clear();
       outcomes_.push_back({directory_, fail(ErrorCode::kSystem, "cannot start a thread",
                                             "a larger ulimit -u", error.code().value())});
     }
@@ -122,37 +135,44 @@ class Saver::State {
     const std::string folder = directory_ + "/saved";
     std::unique_lock lock(mutex_);
     for (;;) {
-      work_.wait(lock, [this] { return requested_ns_ || is_ending_; });
-      if (!requested_ns_) return;
-      PartOptions options{.source = directory_,
-                          .target = folder + '/' + name_of_time(*requested_ns_) +
-                                    std::string(recording::kFileSuffix),
-                          .last = last_,
-                          .until_ns = *requested_ns_};
-      saving_ns_ = std::exchange(requested_ns_, std::nullopt);
+      work_.wait(lock, [this] { return !requests_.empty() || is_ending_; });
+      if (requests_.empty()) return;
+      const Request request = requests_.front();
+      requests_.pop_front();
+      if (!request.is_event) saving_ = request;
+      const PartOptions options{
+          .source = directory_,
+          .target = fmt::format("{}/{}{}{}", folder, request.is_event ? "event-" : "",
+                                name_of_time(request.until_ns), recording::kFileSuffix),
+          .last = std::chrono::nanoseconds(
+              static_cast<std::int64_t>(request.until_ns - request.from_ns)),
+          .until_ns = request.until_ns};
       lock.unlock();
       auto saved = save(folder, options);
       lock.lock();
-      if (!saved) saving_ns_.reset();
-      outcomes_.push_back({std::move(options.target), std::move(saved)});
+      if (!saved && !request.is_event) saving_.reset();
+      outcomes_.push_back({options.target, std::move(saved)});
     }
   }
 
   std::string directory_;
-  std::chrono::nanoseconds last_;
   std::mutex mutex_;
   std::condition_variable work_;
-  std::optional<std::uint64_t> requested_ns_;
-  std::optional<std::uint64_t> saving_ns_;  // or saved last
+  std::deque<Request> requests_;
+  std::optional<Request> saving_;  // or saved last; not of an event
   bool is_ending_ = false;
   std::vector<SaveOutcome> outcomes_;
   std::thread thread_;
 };
 
-Saver::Saver(std::string directory, std::chrono::nanoseconds last)
-    : state_(std::make_unique<State>(std::move(directory), last)) {}
+Saver::Saver(std::string directory) : state_(std::make_unique<State>(std::move(directory))) {}
 Saver::~Saver() = default;
-void Saver::request(std::uint64_t last_tick_ns) { state_->request(last_tick_ns); }
+void Saver::request(std::uint64_t from_ns, std::uint64_t last_tick_ns) {
+  state_->request({from_ns, last_tick_ns, false});
+}
+void Saver::request_event(std::uint64_t from_ns, std::uint64_t last_tick_ns) {
+  state_->request({from_ns, last_tick_ns, true});
+}
 std::vector<SaveOutcome> Saver::take_outcomes() { return state_->take_outcomes(); }
 void Saver::finish() { state_->finish(); }
 

@@ -5,7 +5,8 @@
 // from:
 //
 //   box/00000017.mbr
-//   box/saved/20261127T031204.250Z.mbr
+//   box/saved/20261127T031204.250Z.mbr          asked for
+//   box/saved/event-20261127T034011.000Z.mbr    of an event
 //
 // Thread safety  One thread at a time; the thread inside is its own.
 // Errors         take_outcomes() has them.
@@ -36,14 +37,16 @@ struct SaveOutcome {
 class Saver {
  public:
   // `directory` is that of a ring.
-  Saver(std::string directory, std::chrono::nanoseconds last);
+  explicit Saver(std::string directory);
   Saver(const Saver&) = delete;
   Saver& operator=(const Saver&) = delete;
   ~Saver();
 
-  // Saves what was sampled until `last_tick_ns` (CLOCK_REALTIME). While one part is saved, any
-  // number of requests become one more.
-  void request(std::uint64_t last_tick_ns);
+  // Saves the samples from one time to that of the last tick (CLOCK_REALTIME). While one part is
+  // saved, any number of requests become one more.
+  void request(std::uint64_t from_ns, std::uint64_t last_tick_ns);
+  // The same, and each request is a file of its own.
+  void request_event(std::uint64_t from_ns, std::uint64_t last_tick_ns);
   // What came of requests since this was called last.
   [[nodiscard]] std::vector<SaveOutcome> take_outcomes();
   // Saves what was requested.

@@ -8,10 +8,12 @@
 #include <memory>
 #include <optional>
 
+#include "cli/arguments/option_values.hpp"
 #include "cli/format/quantity.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/pmu/run/command_process.hpp"
 #include "cli/record/saving.hpp"
+#include "cli/record/trigger.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/left_out.hpp"
 #include "cli/verbs.hpp"
@@ -38,6 +40,11 @@ record::AppenderOptions file_options(const Invocation& invocation) {
   const auto& age = invocation.record.age_max;
   files.bytes_max = invocation.record.bytes_max.value_or(age ? 0 : kUsualRing);
   if (age) files.age_max_ns = static_cast<std::uint64_t>(age->count());
+  if (!invocation.record.when.empty()) {
+    // Until something holds, no more is kept than may be saved.
+    const auto least = static_cast<std::uint64_t>(age_for_events(invocation.record).count());
+    files.age_max_ns = std::max(files.age_max_ns, least);
+  }
   return files;
 }
 
@@ -65,12 +72,13 @@ void ignore_file_size_signal() { static_cast<void>(std::signal(SIGXFSZ, SIG_IGN)
 class RecordSession {
  public:
   RecordSession(const Invocation& invocation, Console& console, Waiter& waiter,
-                record::Recorder& recorder, Saving& saving)
+                record::Recorder& recorder, Saving& saving, Trigger* trigger)
       : invocation_(invocation),
         console_(console),
         waiter_(waiter),
         recorder_(recorder),
-        saving_(saving) {}
+        saving_(saving),
+        trigger_(trigger) {}
 
   int run() {
     std::optional<CommandProcess> process;
@@ -120,6 +128,7 @@ class RecordSession {
           if (Clock::now() >= end) return kExitDone;
           recorder_.tick();
           say_losses();
+          if (trigger_ != nullptr) trigger_->look(recorder_.last_tick(), saving_, console_);
           saving_.say_outcomes();
           if (most != 0 && recorder_.counts().ticks >= most) return kExitDone;
           break;
@@ -144,6 +153,7 @@ class RecordSession {
   Waiter& waiter_;
   record::Recorder& recorder_;
   Saving& saving_;
+  Trigger* trigger_;  // null: nothing is waited for
   record::LossWatch losses_;
   bool is_of_nothing_ = false;
 };
@@ -210,12 +220,25 @@ int record(const Invocation& invocation, Console& console) {
   const std::size_t rates = options->rates.size();
   const std::string path = options->files.path;
   const bool is_ring = options->files.is_ring;
+  std::optional<Trigger> trigger;
+  if (!invocation.record.when.empty()) {
+    if (!is_ring) {
+      complain(console, usage("--when is about a directory", "-o DIR/").value());
+      return kExitUsage;
+    }
+    auto opened = Trigger::open(invocation.record, invocation.selection, waiter);
+    if (!opened) return explain_failure(opened.error(), waiter, console);
+    trigger.emplace(*std::move(opened));
+    trigger->say_unmatched(console);
+  }
   auto recorder = record::Recorder::open(std::move(*options));
   if (!recorder) return explain_failure(recorder.error(), waiter, console);
   say_selection(*recorder, rates, invocation, console);
   Saving saving(is_ring ? path : std::string(), invocation.record.last, console);
-  RecordSession session(invocation, console, waiter, *recorder, saving);
+  RecordSession session(invocation, console, waiter, *recorder, saving,
+                        trigger ? &*trigger : nullptr);
   int code = session.run();
+  if (trigger) trigger->finish(saving);
   // The ring is still there.
   saving.finish();
   if (auto ended = recorder->finish(); !ended) {

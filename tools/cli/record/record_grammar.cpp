@@ -23,8 +23,8 @@ constexpr std::string_view kLog = "log";
 struct RecordWords {
   CommonWords common;
   std::string format, interval, samples, duration, size, age, callback_timeout, every, buckets,
-      last;
-  std::vector<std::string> rates, where;
+      last, before, after;
+  std::vector<std::string> rates, where, when;
 };
 
 // What both verbs do alike.
@@ -44,10 +44,12 @@ class RecordingGrammar {
     options.text("--provider", selection.provider, "NAME", "Only this provider: NAME or NAME@PID");
   }
 
-  static Result<void> read_last(const std::string& word, Span& target) {
+  static Result<void> read_last(const std::string& word, const char* option, Span& target) {
     std::optional<Span> last;
-    if (auto read = read_span(word, "--last", last); !read) return read;
-    if (last && *last <= Span::zero()) return usage("--last: too short", "--last 5m");
+    if (auto read = read_span(word, option, last); !read) return read;
+    if (last && *last <= Span::zero()) {
+      return usage(fmt::format("{}: too short", option), fmt::format("{} 5m", option));
+    }
     target = last.value_or(target);
     return {};
   }
@@ -102,6 +104,10 @@ class RecordGrammar : RecordingGrammar {
                   "Time between samples of PATH alone (repeatable)");
     options.text("--size", words_.size, "BYTES", "Keep a directory below BYTES, as in 256M");
     options.text("--age", words_.age, "SPAN", "Keep a directory's files for SPAN");
+    options.texts("--when", words_.when, "CONDITION",
+                  "Save what is around it to DIR/saved (repeatable; see meterbank help check)");
+    options.text("--before", words_.before, "SPAN", "How much before it holds, default 1m");
+    options.text("--after", words_.after, "SPAN", "How much after it held last, default 1m");
     options.text("--last", words_.last, "SPAN", "What SIGUSR1 saves to DIR/saved, default 5m");
     options.text("-n,--samples", words_.samples, "N", "Stop after N samples");
     options.text("--for", words_.duration, "SPAN", "Stop after SPAN");
@@ -127,7 +133,8 @@ class RecordGrammar : RecordingGrammar {
       if (!read) return read;
     }
     if (interval) v.interval = *interval;
-    if (auto read = read_last(words_.last, v.record.last); !read) return read;
+    if (auto read = read_last(words_.last, "--last", v.record.last); !read) return read;
+    if (auto read = read_conditions(); !read) return read;
     v.selection.callback_timeout = callback_timeout.value_or(std::chrono::milliseconds(200));
     v.selection.outside_labels = true;
     if (auto checked = check_interval("-i", v.interval); !checked) return checked;
@@ -138,6 +145,21 @@ class RecordGrammar : RecordingGrammar {
       return usage("--size: too small", "--size 1M or more");
     }
     if (v.output.empty()) return usage("record: where to?", "-o FILE, or -o DIR/");
+    return {};
+  }
+
+  Result<void> read_conditions() {
+    auto& record = invocation_.record;
+    for (const std::string& word : words_.when) {
+      auto condition = Condition::parse(word);
+      if (!condition) return tl::make_unexpected(condition.error());
+      record.when.push_back(*std::move(condition));
+    }
+    if (auto read = read_last(words_.before, "--before", record.before); !read) return read;
+    if (auto read = read_last(words_.after, "--after", record.after); !read) return read;
+    if (record.when.empty() && !(words_.before.empty() && words_.after.empty())) {
+      return usage("--before and --after are about a condition", "--when CONDITION");
+    }
     return {};
   }
 
@@ -234,7 +256,7 @@ class LogGrammar : RecordingGrammar {
     if (auto read = words_.common.understand(v); !read) return read;
     if (auto read = read_span(words_.every, "--every", v.selection.log.every); !read) return read;
     if (v.log.action == LogAction::kMerge) return understand_merge();
-    if (auto read = read_last(words_.last, v.log.last); !read) return read;
+    if (auto read = read_last(words_.last, "--last", v.log.last); !read) return read;
     auto& paths = v.selection.paths;
     if (paths.empty()) return usage(fmt::format("log {}: which recording?", name_), "FILE or DIR");
     v.selection.log.path = paths.front();

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/check/condition.hpp"
+
 namespace meterbank::cli {
 
 // `meterbank record`: what is not in SelectionOptions and the moments of an Invocation.
@@ -19,7 +21,9 @@ struct RecordOptions {
   std::optional<std::uint64_t> bytes_max;  // of a directory of files
   std::optional<std::chrono::nanoseconds> age_max;
   std::chrono::nanoseconds last = std::chrono::minutes(5);  // that SIGUSR1 saves
-  std::vector<std::string> command;                         // is recorded around
+  std::vector<Condition> when;                              // each keeps what is around it
+  std::chrono::nanoseconds before = std::chrono::minutes(1), after = std::chrono::minutes(1);
+  std::vector<std::string> command;  // is recorded around
 
   [[nodiscard]] bool has_limits() const noexcept { return bytes_max || age_max; }
 };

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "cli/format/time_text.hpp"
@@ -56,8 +57,8 @@ int log_save(const Invocation& invocation, Console& console) {
 }
 
 Saving::Saving(const std::string& directory, std::chrono::nanoseconds last, const Console& console)
-    : console_(console) {
-  if (!directory.empty()) saver_.emplace(directory, last);
+    : console_(console), last_ns_(static_cast<std::uint64_t>(last.count())) {
+  if (!directory.empty()) saver_.emplace(directory);
 }
 
 void Saving::request(Timestamp last_tick) {
@@ -66,7 +67,8 @@ void Saving::request(Timestamp last_tick) {
   } else if (last_tick.realtime_ns == 0) {
     complain(console_, "SIGUSR1: no sample was taken yet; try: again, after the first one");
   } else {
-    saver_->request(last_tick.realtime_ns);
+    const std::uint64_t until_ns = last_tick.realtime_ns;
+    saver_->request(until_ns - std::min(until_ns, last_ns_), until_ns);
   }
 }
 

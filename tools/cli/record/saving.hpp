@@ -22,12 +22,17 @@ class Saving {
   Saving(const std::string& directory, std::chrono::nanoseconds last, const Console& console);
 
   void request(Timestamp last_tick);
+  // Precondition: the recording is a directory.
+  void request_event(std::uint64_t from_ns, std::uint64_t until_ns) {
+    saver_->request_event(from_ns, until_ns);
+  }
   void say_outcomes();
   // Waits for what was requested.
   void finish();
 
  private:
   const Console& console_;
+  std::uint64_t last_ns_;
   std::optional<record::Saver> saver_;
 };
 

@@ -73,8 +73,9 @@ Wake Waiter::wait_until(Clock::time_point deadline, int input) {
     if (::ppoll(watched.data(), watched.size(), &left, nullptr) > 0) {
       bool resized = false, requested = false;
       if (watched[0].revents != 0) take_signals(resized, requested);
-      if (signal_ != 0) return Wake::kStop;
+      // The next wait ends at once where it should stop, too.
       if (requested) return Wake::kRequest;
+      if (signal_ != 0) return Wake::kStop;
       if (resized) return Wake::kResize;
       if (watched[1].revents != 0) return Wake::kInput;
     }
