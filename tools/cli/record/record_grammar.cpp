@@ -268,6 +268,14 @@ class LogGrammar : RecordingGrammar {
     if (copies && v.output.empty()) {
       return usage(fmt::format("log {}: where to?", name_), "-o FILE");
     }
+    const bool makes_recording = words_.format.empty() && v.output.ends_with(".mbr");
+    if (v.log.action == LogAction::kConvert && makes_recording) {
+      if (!paths.empty() || v.selection.log.has_range() || !words_.every.empty()) {
+        return usage("log convert: a table becomes a recording as a whole", "leave out the others");
+      }
+      v.log.conversion = Conversion::kFromCsv;
+      return {};
+    }
     if (v.log.action == LogAction::kConvert && words_.format.empty()) {
       return usage("log convert: which format?", "-f csv");
     }

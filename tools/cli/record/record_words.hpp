@@ -68,13 +68,15 @@ inline constexpr std::array kLogActions{
          "  -f openmetrics   text that promtool makes blocks of Prometheus from\n"
          "  -f perfetto      a trace for ui.perfetto.dev; takes -o\n"
          "  -f sqlite        a database with all stored values; takes -o\n"
+         "Without -f, a table of get -f csv becomes a recording, NEW.mbr.\n"
          "See also: meterbank help formats",
          "  meterbank log convert today.mbr -f csv -o today.csv\n"
          "  meterbank log convert /var/tmp/box -f jsonl --from 03:10 --to 03:20\n"
          "  meterbank log convert today.mbr -f pdh-csv --every 10s 'memory/*'\n"
          "  meterbank log convert today.mbr -f openmetrics -o today.om\n"
          "  meterbank log convert bench.mbr -f perfetto -o bench.pftrace\n"
-         "  meterbank log convert today.mbr -f sqlite -o today.db 'demo_orders/*'\n"}}};
+         "  meterbank log convert today.mbr -f sqlite -o today.db 'demo_orders/*'\n"
+         "  meterbank log convert table.csv -o table.mbr\n"}}};
 
 inline constexpr std::string_view kLogOverview =
     R"(usage: meterbank log ACTION FILE|DIR [OPTION...]

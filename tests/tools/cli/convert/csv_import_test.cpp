@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A table of `get -f csv` becomes a recording whose values are those of the table.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "../../record/made_recording.hpp"
+#include "../cli_fixture.hpp"
+#include "cli/session/exit_code.hpp"
+
+namespace meterbank::cli::csv_import_test {
+namespace {
+
+constexpr const char* kHeadings = "time,provider,set,instance,counter,value,unit,status\r\n";
+
+using record::MadeRecording;
+
+class CliCsvImport : public CliTest {
+ protected:
+  [[nodiscard]] Outcome import(const std::string& table) const {
+    std::ofstream(file("table.csv"), std::ios::binary) << table;
+    std::filesystem::remove(file("new.mbr"));
+    return run_plainly({"log", "convert", file("table.csv"), "-o", file("new.mbr")});
+  }
+  // The lines of a table that have a value, without the status and in any order.
+  [[nodiscard]] static std::multiset<std::string> values_in(const std::string& table) {
+    std::multiset<std::string> lines;
+    for (const std::string& line : Outcome{0, table, ""}.lines()) {
+      const auto status = line.rfind(',');
+      const auto unit = line.rfind(',', status - 1);
+      if (line[unit - 1] != ',') lines.insert(line.substr(0, status));
+    }
+    return lines;
+  }
+  [[nodiscard]] std::string table_of(const std::string& recording) const {
+    return run_plainly({"log", "convert", file(recording), "-f", "csv", "--raw"}).out;
+  }
+};
+
+TEST_F(CliCsvImport, KeepsValuesTimesNamesAndUnits) {
+  MadeRecording made({});
+  made.ticks(0, 10);
+  made.add_row("late \"one\", quoted");
+  made.ticks(10, 20);
+  made.write(file("made.mbr"));
+  const std::string table = table_of("made.mbr");
+  const auto imported = import(table);
+  ASSERT_EQ(imported.code, kExitDone) << imported.err;
+  EXPECT_EQ(values_in(table_of("new.mbr")), values_in(table));
+  EXPECT_GT(values_in(table).size(), 100U);
+  EXPECT_NE(imported.err.find(" bytes of "), std::string::npos) << imported.err;
+  EXPECT_EQ(run_plainly({"log", "check", file("new.mbr")}).code, kExitDone);
+}
+
+TEST_F(CliCsvImport, KeepsNumbersThatNoDoubleHasTextsAndWhatIsMissing) {
+  const std::string table =
+      std::string(kHeadings) +
+      "2026-11-27T03:12:05.250Z,shop@7,s,a,big,18446744073709551615,{item},ok\r\n"
+      "2026-11-27T03:12:05.250Z,shop@7,s,a,less,-9223372036854775808,,ok\r\n"
+      "2026-11-27T03:12:05.250Z,shop@7,s,a,some,,By,no-rate-yet\r\n"
+      "2026-11-27T03:12:05.250Z,shop@7,s,a,words,\"say \"\"x\"\", y\",,ok\r\n"
+      "2026-11-27T03:12:06.250Z,shop@7,s,a,big,9007199254740993,{item},ok\r\n"
+      "2026-11-27T03:12:06.250Z,shop@7,s,a,less,5,,ok\r\n"
+      "2026-11-27T03:12:06.250Z,shop@7,s,a,some,0.1,By,ok\r\n"
+      "2026-11-27T03:12:06.250Z,shop@7,s,a,words,z,,ok\r\n"
+      "2026-11-27T03:12:06.250Z,shop@7,s,b,big,1,{item},ok\r\n"
+      "2026-11-27T03:12:06.250Z,shop@7,s,b,less,2,,ok\r\n"
+      "2026-11-27T03:12:06.250Z,shop@7,s,b,some,1e+300,By,ok\r\n"
+      "2026-11-27T03:12:06.250Z,shop@7,s,b,words,w,,ok\r\n";
+  ASSERT_EQ(import(table).code, kExitDone);
+  EXPECT_EQ(values_in(table_of("new.mbr")), values_in(table));
+}
+
+TEST_F(CliCsvImport, NamesTheLineThatIsMalformed) {
+  const std::string good = "2026-11-27T03:12:05Z,shop@7,s,a,c,1,,ok\r\n";
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"2026-11-27T03:12:05Z,shop@7,s,a,c,1\r\n", "line 3: 6 columns, not 8"},
+      {"yesterday,shop@7,s,a,c,1,,ok\r\n", "line 3: 'yesterday' is not a time in UTC"},
+      {"2026-11-27T03:12:05Z,shop@7,,a,c,1,,ok\r\n", "line 3: no set"},
+      {"2026-11-27T03:12:05Z,shop@7,s,\"a,c,1,,ok\r\n", "line 3: its quotes do not end"},
+      {"2026-11-27T03:12:05Z,shop@7,s,a,d," + std::string(300, 'x') + ",,ok\r\n",
+       "line 3: a text of 300 bytes"},
+  };
+  for (const auto& [line, expected] : cases) {
+    const auto imported = import(kHeadings + good + line);
+    EXPECT_NE(imported.code, kExitDone) << line;
+    EXPECT_NE(imported.err.find(expected), std::string::npos) << imported.err;
+    EXPECT_FALSE(std::filesystem::exists(file("new.mbr")));
+  }
+}
+
+TEST_F(CliCsvImport, RefusesWhatIsNoTable) {
+  for (const std::string table : {"", "a,b,c\n", "\"(PDH-CSV 4.0)\",\"x\"\n"}) {
+    const auto imported = import(table);
+    EXPECT_EQ(imported.code, kExitUsage) << table;
+    EXPECT_NE(imported.err.find("neither a recording nor a table"), std::string::npos);
+  }
+  EXPECT_EQ(import(kHeadings).code, kExitNo);
+}
+
+}  // namespace
+}  // namespace meterbank::cli::csv_import_test

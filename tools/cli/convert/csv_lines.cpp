@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/convert/csv_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "cli/log/moment_words.hpp"
+#include "meterbank/shm/utf8.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+constexpr std::array<std::string_view, 8> kHeadings{"time",    "provider", "set",  "instance",
+                                                    "counter", "value",    "unit", "status"};
+constexpr std::size_t kLineBytesMax = std::size_t{1} << 20U;
+
+// Takes the fields of one line of RFC 4180. False: a quoted field goes on in the next line.
+bool split(std::string_view text, std::vector<std::string>& fields) {
+  bool is_quoted = false;
+  fields.assign(1, {});
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (is_quoted && c == '"' && at + 1 < text.size() && text[at + 1] == '"') {
+      fields.back() += text[++at];
+    } else if (c == '"') {
+      is_quoted = !is_quoted;
+    } else if (c == ',' && !is_quoted) {
+      fields.emplace_back();
+    } else {
+      fields.back() += c;
+    }
+  }
+  return !is_quoted;
+}
+
+}  // namespace
+
+Result<CsvLines> CsvLines::open(const std::string& path) {
+  CsvLines lines(path);
+  errno = 0;
+  lines.file_.open(path, std::ios::binary);
+  if (!lines.file_) {
+    return fail(errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kSystem,
+                fmt::format("cannot read {}", path), "a file of get -f csv", errno);
+  }
+  auto read = lines.read_fields();
+  if (!read) return tl::make_unexpected(std::move(read.error()));
+  const bool is_it = *read && std::equal(lines.fields_.begin(), lines.fields_.end(),
+                                         kHeadings.begin(), kHeadings.end());
+  if (!is_it) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{} is neither a recording nor a table of get -f csv", path),
+                "log convert FILE -f FORMAT, or a file that begins with time,provider,set");
+  }
+  return lines;
+}
+
+tl::unexpected<Error> CsvLines::malformed(const std::string& what) const {
+  return fail(ErrorCode::kCorrupt,
+              fmt::format("{}: line {}: {}", path_, line_, escape_for_terminal(what)),
+              "lines as get -f csv prints them");
+}
+
+Result<bool> CsvLines::read_fields() {
+  std::string text, more;
+  line_ = lines_ + 1;
+  do {
+    if (!std::getline(file_, more)) {
+      if (file_.bad()) return malformed("it cannot be read");
+      if (text.empty()) return false;
+      return malformed("its quotes do not end");
+    }
+    ++lines_;
+    bytes_ += more.size() + 1;
+    if (!text.empty()) text += '\n';
+    text += more;
+    if (text.size() > kLineBytesMax) return malformed("it is longer than 1 MiB");
+    if (text.ends_with('\r')) text.pop_back();
+  } while (!split(text, fields_));
+  return true;
+}
+
+Result<bool> CsvLines::next(CsvLine& line) {
+  auto read = read_fields();
+  if (!read || !*read) return read;
+  if (fields_.size() != kHeadings.size()) {
+    return malformed(fmt::format("{} columns, not {}", fields_.size(), kHeadings.size()));
+  }
+  if (fields_[0] != time_text_) {
+    const auto time = parse_moment(fields_[0], 0);
+    if (!time || !fields_[0].ends_with('Z')) {
+      return malformed(fmt::format("'{}' is not a time in UTC", fields_[0]));
+    }
+    time_text_ = fields_[0];
+    time_ns_ = *time;
+  }
+  for (const std::size_t column : {std::size_t{2}, std::size_t{4}}) {
+    if (fields_[column].empty()) return malformed(fmt::format("no {}", kHeadings[column]));
+  }
+  line.number = line_;
+  line.time_ns = time_ns_;
+  line.provider.swap(fields_[1]);
+  line.set.swap(fields_[2]);
+  line.instance.swap(fields_[3]);
+  line.counter.swap(fields_[4]);
+  line.value.swap(fields_[5]);
+  line.unit.swap(fields_[6]);
+  return true;
+}
+
+}  // namespace meterbank::cli

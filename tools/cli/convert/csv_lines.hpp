@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The lines of `get -f csv`, read back one by one.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "meterbank/base/result.hpp"
+
+namespace meterbank::cli {
+
+struct CsvLine {
+  std::uint64_t number = 0;   // of the line in the file, from 1
+  std::uint64_t time_ns = 0;  // since 1970
+  std::string provider, set, instance, counter, value, unit;
+};
+
+class CsvLines {
+ public:
+  // Errors: kInvalidArgument, if the first line is not that of `get -f csv`; what the file says.
+  static Result<CsvLines> open(const std::string& path);
+
+  // False: there is no further line. Errors: kCorrupt, with the number of the line.
+  Result<bool> next(CsvLine& line);
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  explicit CsvLines(std::string path) : path_(std::move(path)) {}
+  Result<bool> read_fields();
+  [[nodiscard]] tl::unexpected<Error> malformed(const std::string& what) const;
+
+  std::string path_;
+  std::ifstream file_;
+  std::vector<std::string> fields_;
+  std::string time_text_;  // that was read last
+  std::uint64_t time_ns_ = 0;
+  std::uint64_t line_ = 0;   // that fields_ begin in
+  std::uint64_t lines_ = 0;  // that were read
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace meterbank::cli
