@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Completion for fish. Verbs, actions of pmu and options are those that the program names in its help.
+# Completion for fish. Verbs, actions of pmu and log, and options are those that the program names in its help.
 
-# The words before the cursor that choose a help: none, a verb, or pmu and an action.
+# The words before the cursor that choose a help: none, a verb, or pmu or log and an action.
 function __meterbank_before
     set -l words (commandline -opc)[2..]
-    if test "$words[1]" = pmu
+    if contains -- "$words[1]" pmu log
         string join \n -- $words[1..2]
     else
         string join \n -- $words[1]
@@ -14,7 +14,7 @@ end
 
 function __meterbank_wants_verb
     set -l words (commandline -opc)[2..]
-    test (count $words) -eq 0; or test "$words" = pmu
+    test (count $words) -eq 0; or contains -- "$words" pmu log
 end
 
 function __meterbank_verbs

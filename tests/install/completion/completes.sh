@@ -52,5 +52,8 @@ expect 'meterbank ge' 'gen get'
 expect 'meterbank get --inter' '--interval'
 expect 'meterbank pmu re' 'release reserve revoke'
 expect 'meterbank pmu run --ev' '--events'
+expect 'meterbank log me' 'merge'
+expect 'meterbank log save --la' '--last'
+expect 'meterbank che' 'check'
 expect 'meterbank get pmu/' ''
 exit "$faults"
