@@ -16,7 +16,7 @@ namespace meterbank::cli {
 namespace {
 
 // Monitoring systems cut what is long: Nagios after 8 KiB.
-constexpr std::size_t kLinesMax = 20;
+constexpr std::size_t kMoreLinesMax = 20;
 constexpr std::size_t kPerformanceMax = 40;
 
 // Everything behind a bar is performance data.
@@ -138,7 +138,7 @@ std::string CheckReport::as_text() const {
   text += '\n';
   std::size_t lines = 0, more = 0;
   const auto add = [&](CheckState of, std::string_view what) {
-    if (++lines > kLinesMax) {
+    if (++lines > kMoreLinesMax) {
       ++more;
     } else {
       text += fmt::format("{}: {}\n", name_of(of), line_of(what));

@@ -18,7 +18,7 @@ int convert_to_perfetto(const Invocation& invocation, Console& console);
 // A database of SQLite.
 int convert_to_sqlite(const Invocation& invocation, Console& console);
 
-// The other way: a table of get -f csv becomes a recording.
-int convert_from_csv(const Invocation& invocation, Console& console);
+// The other way: a table of get or typeperf becomes a recording.
+int convert_from_table(const Invocation& invocation, Console& console);
 
 }  // namespace meterbank::cli

@@ -28,8 +28,8 @@ int convert(const Invocation& invocation, Console& console) {
       return convert_to_perfetto(invocation, console);
     case Conversion::kSqlite:
       return convert_to_sqlite(invocation, console);
-    case Conversion::kFromCsv:
-      return convert_from_csv(invocation, console);
+    case Conversion::kFromTable:
+      return convert_from_table(invocation, console);
     case Conversion::kRows:
       break;
   }

@@ -273,7 +273,7 @@ class LogGrammar : RecordingGrammar {
       if (!paths.empty() || v.selection.log.has_range() || !words_.every.empty()) {
         return usage("log convert: a table becomes a recording as a whole", "leave out the others");
       }
-      v.log.conversion = Conversion::kFromCsv;
+      v.log.conversion = Conversion::kFromTable;
       return {};
     }
     if (v.log.action == LogAction::kConvert && words_.format.empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table of `get -f csv` as a recording. The table is read twice: once to learn what each column
+// A table of values as a recording. The table is read twice: once to learn what each column
 // of values is, and once to write them.
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "cli/convert/conversions.hpp"
-#include "cli/convert/csv_lines.hpp"
+#include "cli/convert/table/table_lines.hpp"
 #include "cli/record/new_file.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/waiter.hpp"
@@ -108,9 +108,10 @@ class Importer {
   explicit Importer(const std::string& path) : path_(path) {}
 
   Result<void> learn(Waiter& waiter) {
-    auto lines = CsvLines::open(path_);
-    if (!lines) return tl::make_unexpected(std::move(lines.error()));
-    CsvLine line;
+    auto opened = open_table(path_);
+    if (!opened) return tl::make_unexpected(std::move(opened.error()));
+    TableLines* const lines = opened->get();
+    TableValue line;
     std::uint64_t moment = 0, time_ns = 0;
     for (;;) {
       auto read = lines->next(line);
@@ -129,22 +130,24 @@ class Importer {
       if (column->second.bytes_max > kTextBytesMax && !column->second.is_real) {
         return fail(ErrorCode::kCorrupt,
                     fmt::format("{}: line {}: a text of {} bytes, and a recording has at most {}",
-                                path_, line.number, column->second.bytes_max, kTextBytesMax),
+                                path_, line.line, column->second.bytes_max, kTextBytesMax),
                     "shorter texts");
       }
     }
     bytes_in_ = lines->bytes();
+    note_ = lines->note();
     if (sets_.empty()) {
-      return fail(ErrorCode::kNotFound, fmt::format("{} has no values", path_), "get -f csv");
+      return fail(ErrorCode::kNotFound, fmt::format("{} has no values", path_), "another table");
     }
     return {};
   }
 
   Result<void> write(record::RingFiles& files, Waiter& waiter) {
     if (auto made = make_sets(); !made) return made;
-    auto lines = CsvLines::open(path_);
-    if (!lines) return tl::make_unexpected(std::move(lines.error()));
-    CsvLine line;
+    auto opened = open_table(path_);
+    if (!opened) return tl::make_unexpected(std::move(opened.error()));
+    TableLines* const lines = opened->get();
+    TableValue line;
     std::optional<std::uint64_t> time_ns;
     for (;;) {
       auto read = lines->next(line);
@@ -164,6 +167,7 @@ class Importer {
   [[nodiscard]] std::uint64_t bytes_in() const noexcept { return bytes_in_; }
   [[nodiscard]] std::uint64_t moments() const noexcept { return moment_; }
   [[nodiscard]] std::uint64_t values() const noexcept { return values_; }
+  [[nodiscard]] const std::string& note() const noexcept { return note_; }
 
  private:
   static std::optional<Error> stop_of(Waiter& waiter) {
@@ -236,7 +240,7 @@ class Importer {
     return set;
   }
 
-  Result<void> take(const CsvLine& line) {
+  Result<void> take(const TableValue& line) {
     SetFacts& set = sets_[{line.provider, line.set}];
     const auto column = set.columns.find(line.counter);
     auto row = set.instances.find(line.instance);
@@ -308,7 +312,7 @@ class Importer {
     return files.write(bytes_);
   }
 
-  std::string path_;
+  std::string path_, note_;
   std::map<SetKey, SetFacts> sets_;
   std::map<std::string, Ref> registrations_;
   Replay replay_;
@@ -322,7 +326,7 @@ class Importer {
 
 }  // namespace
 
-int convert_from_csv(const Invocation& invocation, Console& console) {
+int convert_from_table(const Invocation& invocation, Console& console) {
   Waiter waiter(invocation.timeout);
   const auto refuse = [&](const Error& error) { return explain_failure(error, waiter, console); };
   auto file = NewFile::at(invocation.output);
@@ -337,6 +341,7 @@ int convert_from_csv(const Invocation& invocation, Console& console) {
   if (!files) return refuse(files.error());
   if (auto written = importer.write(*files, waiter); !written) return refuse(written.error());
   if (auto kept = file->keep(); !kept) return refuse(kept.error());
+  if (!importer.note().empty()) complain(console, escape_for_terminal(importer.note()));
   if (!invocation.quiet) {
     say(console, fmt::format("{} values of {} samples in {}: {} bytes of {}", importer.values(),
                              importer.moments(), escape_for_terminal(invocation.output),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table of `get -f csv` becomes a recording whose values are those of the table.
+// A table of `get -f csv` or `typeperf` becomes a recording whose values are those of the table.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -10,14 +10,14 @@
 #include "../cli_fixture.hpp"
 #include "cli/session/exit_code.hpp"
 
-namespace meterbank::cli::csv_import_test {
+namespace meterbank::cli::table_import_test {
 namespace {
 
 constexpr const char* kHeadings = "time,provider,set,instance,counter,value,unit,status\r\n";
 
 using record::MadeRecording;
 
-class CliCsvImport : public CliTest {
+class CliTableImport : public CliTest {
  protected:
   [[nodiscard]] Outcome import(const std::string& table) const {
     std::ofstream(file("table.csv"), std::ios::binary) << table;
@@ -39,7 +39,7 @@ class CliCsvImport : public CliTest {
   }
 };
 
-TEST_F(CliCsvImport, KeepsValuesTimesNamesAndUnits) {
+TEST_F(CliTableImport, KeepsValuesTimesNamesAndUnits) {
   MadeRecording made({});
   made.ticks(0, 10);
   made.add_row("late \"one\", quoted");
@@ -54,7 +54,7 @@ TEST_F(CliCsvImport, KeepsValuesTimesNamesAndUnits) {
   EXPECT_EQ(run_plainly({"log", "check", file("new.mbr")}).code, kExitDone);
 }
 
-TEST_F(CliCsvImport, KeepsNumbersThatNoDoubleHasTextsAndWhatIsMissing) {
+TEST_F(CliTableImport, KeepsNumbersThatNoDoubleHasTextsAndWhatIsMissing) {
   const std::string table =
       std::string(kHeadings) +
       "2026-11-27T03:12:05.250Z,shop@7,s,a,big,18446744073709551615,{item},ok\r\n"
@@ -73,7 +73,7 @@ TEST_F(CliCsvImport, KeepsNumbersThatNoDoubleHasTextsAndWhatIsMissing) {
   EXPECT_EQ(values_in(table_of("new.mbr")), values_in(table));
 }
 
-TEST_F(CliCsvImport, NamesTheLineThatIsMalformed) {
+TEST_F(CliTableImport, NamesTheLineThatIsMalformed) {
   const std::string good = "2026-11-27T03:12:05Z,shop@7,s,a,c,1,,ok\r\n";
   const std::vector<std::pair<std::string, std::string>> cases{
       {"2026-11-27T03:12:05Z,shop@7,s,a,c,1\r\n", "line 3: 6 columns, not 8"},
@@ -91,8 +91,60 @@ TEST_F(CliCsvImport, NamesTheLineThatIsMalformed) {
   }
 }
 
-TEST_F(CliCsvImport, RefusesWhatIsNoTable) {
-  for (const std::string table : {"", "a,b,c\n", "\"(PDH-CSV 4.0)\",\"x\"\n"}) {
+constexpr const char* kLogHead =
+    "\"(PDH-CSV 4.0) (W. Europe Standard Time)(-60)\",\"\\\\BOX\\Disk(0 C:)\\% Idle Time\","
+    "\"\\\\BOX\\Disk(0 C:#1)\\% Idle Time\",\"\\\\BOX\\Memory\\Pages/sec\",\"no path\"\r\n";
+
+TEST_F(CliTableImport, KeepsTheValuesOfATextLogAndTheirTimes) {
+  const auto imported = import(std::string(kLogHead) +
+                               "\"11/27/2026 04:12:05.250\",\"99.5\",\" \",\"7\",\"-1\"\r\n"
+                               "\"11/27/2026 04:12:06.250\",\"98\",\"1e+20\",\"8\",\"-2\"\r\n");
+  ASSERT_EQ(imported.code, kExitDone) << imported.err;
+  const std::string first = "2026-11-27T03:12:05.250Z,", second = "2026-11-27T03:12:06.250Z,";
+  EXPECT_EQ(values_in(table_of("new.mbr")),
+            (std::multiset<std::string>{
+                "time,provider,set,instance,counter,value,unit",
+                first + "BOX@0,Disk,0 C:,% Idle Time,99.5,", first + "BOX@0,Memory,,Pages/sec,7,",
+                first + "log@0,columns,,no path,-1,", second + "BOX@0,Disk,0 C:,% Idle Time,98,",
+                second + "BOX@0,Disk,0 C:#1,% Idle Time,1e+20,",
+                second + "BOX@0,Memory,,Pages/sec,8,", second + "log@0,columns,,no path,-2,"}));
+}
+
+TEST_F(CliTableImport, TakesWhatItConvertedToATextLog) {
+  MadeRecording made({});
+  made.ticks(0, 20);
+  made.write(file("made.mbr"));
+  const auto log_of = [&](const std::string& name) {
+    return run_plainly({"log", "convert", file(name), "-f", "pdh-csv", "*/*/count"}).out;
+  };
+  const std::string log = log_of("made.mbr");
+  ASSERT_EQ(import(log).code, kExitDone);
+  const auto lines = Outcome{0, log, ""}.lines(), again = Outcome{0, log_of("new.mbr"), ""}.lines();
+  EXPECT_GT(lines.size(), 20U);
+  EXPECT_TRUE(std::equal(lines.begin() + 1, lines.end(), again.begin() + 1, again.end()));
+}
+
+TEST_F(CliTableImport, NamesWhatIsWrongWithATextLog) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {std::string(kLogHead) + "\"11/27/2026 04:12:05.250\",\"1\"\r\n", ":2:"},
+      {std::string(kLogHead) + "\"today\",\"1\",\"1\",\"1\",\"1\"\r\n", ":2:"},
+      {std::string(kLogHead) + "\"1/1/1969 04:12:05\",\"1\",\"1\",\"1\",\"1\"\r\n", "before 1970"},
+      {"\"(PDH-CSV 4.0) (UTC)(0)\",\"\\\\a\\b\\c\",\"\\\\a\\b\\c\"\r\n", "two columns are"},
+  };
+  for (const auto& [table, expected] : cases) {
+    const auto imported = import(table);
+    EXPECT_NE(imported.code, kExitDone) << table;
+    EXPECT_NE(imported.err.find(expected), std::string::npos) << imported.err;
+    EXPECT_FALSE(std::filesystem::exists(file("new.mbr")));
+  }
+  const auto imported =
+      import("\"(PDH-CSV 4.0)\",\"\\\\a\\b\\c\"\r\n\"11/27/2026 04:12:05\",\"1\"\r\n");
+  EXPECT_EQ(imported.code, kExitDone);
+  EXPECT_NE(imported.err.find("taken for UTC"), std::string::npos) << imported.err;
+}
+
+TEST_F(CliTableImport, RefusesWhatIsNoTable) {
+  for (const std::string table : {"", "a,b,c\n"}) {
     const auto imported = import(table);
     EXPECT_EQ(imported.code, kExitUsage) << table;
     EXPECT_NE(imported.err.find("neither a recording nor a table"), std::string::npos);
@@ -101,4 +153,4 @@ TEST_F(CliCsvImport, RefusesWhatIsNoTable) {
 }
 
 }  // namespace
-}  // namespace meterbank::cli::csv_import_test
+}  // namespace meterbank::cli::table_import_test

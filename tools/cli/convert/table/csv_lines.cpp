@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/convert/csv_lines.hpp"
+#include "cli/convert/table/csv_lines.hpp"
 
 #include <fmt/format.h>
 
@@ -54,7 +54,7 @@ Result<CsvLines> CsvLines::open(const std::string& path) {
                                          kHeadings.begin(), kHeadings.end());
   if (!is_it) {
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{} is neither a recording nor a table of get -f csv", path),
+                fmt::format("{} is neither a recording nor a table of get or typeperf", path),
                 "log convert FILE -f FORMAT, or a file that begins with time,provider,set");
   }
   return lines;
@@ -85,7 +85,7 @@ Result<bool> CsvLines::read_fields() {
   return true;
 }
 
-Result<bool> CsvLines::next(CsvLine& line) {
+Result<bool> CsvLines::next(TableValue& value) {
   auto read = read_fields();
   if (!read || !*read) return read;
   if (fields_.size() != kHeadings.size()) {
@@ -102,14 +102,14 @@ Result<bool> CsvLines::next(CsvLine& line) {
   for (const std::size_t column : {std::size_t{2}, std::size_t{4}}) {
     if (fields_[column].empty()) return malformed(fmt::format("no {}", kHeadings[column]));
   }
-  line.number = line_;
-  line.time_ns = time_ns_;
-  line.provider.swap(fields_[1]);
-  line.set.swap(fields_[2]);
-  line.instance.swap(fields_[3]);
-  line.counter.swap(fields_[4]);
-  line.value.swap(fields_[5]);
-  line.unit.swap(fields_[6]);
+  value.line = line_;
+  value.time_ns = time_ns_;
+  value.provider.swap(fields_[1]);
+  value.set.swap(fields_[2]);
+  value.instance.swap(fields_[3]);
+  value.counter.swap(fields_[4]);
+  value.value.swap(fields_[5]);
+  value.unit.swap(fields_[6]);
   return true;
 }
 

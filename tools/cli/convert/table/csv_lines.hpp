@@ -8,24 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "meterbank/base/result.hpp"
+#include "cli/convert/table/table_lines.hpp"
 
 namespace meterbank::cli {
 
-struct CsvLine {
-  std::uint64_t number = 0;   // of the line in the file, from 1
-  std::uint64_t time_ns = 0;  // since 1970
-  std::string provider, set, instance, counter, value, unit;
-};
-
-class CsvLines {
+class CsvLines final : public TableLines {
  public:
   // Errors: kInvalidArgument, if the first line is not that of `get -f csv`; what the file says.
   static Result<CsvLines> open(const std::string& path);
 
   // False: there is no further line. Errors: kCorrupt, with the number of the line.
-  Result<bool> next(CsvLine& line);
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  Result<bool> next(TableValue& value) override;
+  [[nodiscard]] std::uint64_t bytes() const override { return bytes_; }
 
  private:
   explicit CsvLines(std::string path) : path_(std::move(path)) {}
