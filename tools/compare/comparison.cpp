@@ -159,12 +159,12 @@ class Comparer {
       Finding finding = about(a, FindingKind::kNumber);
       finding.path += ".p" + percentile_text(percentile);
       finding.percentile = percentile;
-      auto contrast = QuantileContrast::of(*a.values, *b.values, percentile / 100);
+      const auto contrast = QuantileContrast::of(*a.values, *b.values, percentile / 100);
       if (const auto* const found = std::get_if<QuantileContrast>(&contrast)) {
         finding.a = found->a();
         finding.b = found->b();
       }
-      keep(std::move(finding), std::move(contrast));
+      keep(std::move(finding), contrast);
     }
   }
 

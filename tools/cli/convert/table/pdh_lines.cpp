@@ -28,15 +28,15 @@ Result<std::unique_ptr<TableLines>> PdhLines::open(const std::string& path) {
 
 // What is no path of a counter is a counter of that name.
 PdhLines::Column PdhLines::column_of(const std::string& path) {
-  const Column whole{"log", "columns", "", path};
+  Column column{"log", "columns", "", path};
   const auto parsed = parse_path(path);
-  if (!parsed || !parsed->counter) return whole;
+  if (!parsed || !parsed->counter) return column;
   const auto set = literal_of(parsed->set);
   const auto counter = literal_of(*parsed->counter);
   const auto provider = literal_of(parsed->provider.value_or("log"));
   const auto instance = literal_of(parsed->whole_instance().value_or(""));
-  if (!set || !counter || !provider || !instance) return whole;
-  Column column{*provider, *set, *instance, *counter};
+  if (!set || !counter || !provider || !instance) return column;
+  column = {*provider, *set, *instance, *counter};
   if (parsed->index && *parsed->index != 0) column.instance += fmt::format("#{}", *parsed->index);
   return column;
 }
