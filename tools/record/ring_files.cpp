@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "meterbank/base/clock.hpp"
+#include "record/new_file.hpp"
 
 namespace meterbank::record {
 namespace {
@@ -66,14 +67,6 @@ Result<UniqueFd> lock_directory(const std::string& path) {
                 "another -o, or end the other recorder", errno);
   }
   return directory;
-}
-
-// The directory that a file or a directory is in. Null, if this user may not read it.
-UniqueFd directory_above(std::string path) {
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  const auto slash = path.rfind('/');
-  const std::string above = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  return UniqueFd(::open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 }  // namespace

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/saved_part.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -16,6 +11,7 @@
 
 #include "meterbank/recording/recording.hpp"
 #include "meterbank/recording/tick_writer.hpp"
+#include "record/new_file.hpp"
 #include "record/ring_files.hpp"
 
 namespace meterbank::record {
@@ -46,24 +42,13 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Under another name until it is complete.
+// A recording that gets its name when it is complete.
 class PartFile {
  public:
-  explicit PartFile(std::string target)
-      : target_(std::move(target)), path_(fmt::format("{}.{}.part", target_, ::gettid())) {}
-  PartFile(const PartFile&) = delete;
-  PartFile& operator=(const PartFile&) = delete;
-  ~PartFile() {
-    files_.reset();
-    if (!is_complete_) ::unlink(path_.c_str());
-  }
+  explicit PartFile(NewFile file) : file_(std::move(file)) {}
 
   Result<void> begin(recording::Head head) {
-    struct stat facts {};
-    if (::lstat(target_.c_str(), &facts) == 0) return exists();
-    // One of a process that was killed; no other writes under this name.
-    ::unlink(path_.c_str());
-    auto opened = RingFiles::open({path_, false, 0, 0}, std::move(head));
+    auto opened = RingFiles::open({file_.temporary(), false, 0, 0}, std::move(head));
     if (!opened) return tl::make_unexpected(std::move(opened.error()));
     files_.emplace(*std::move(opened));
     return {};
@@ -71,26 +56,12 @@ class PartFile {
   Result<void> write(std::string_view frames) { return files_->write(frames); }
   Result<void> complete() {
     if (auto ended = files_->end_file(); !ended) return ended;
-    files_->sync();
-    if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), RENAME_NOREPLACE) != 0) {
-      if (errno == EEXIST) return exists();
-      // A file system that cannot tell.
-      if (errno != EINVAL || ::rename(path_.c_str(), target_.c_str()) != 0) {
-        return fail(ErrorCode::kSystem, "cannot rename " + path_, {}, errno);
-      }
-    }
-    is_complete_ = true;
-    return {};
+    return file_.keep();
   }
 
  private:
-  [[nodiscard]] tl::unexpected<Error> exists() const {
-    return fail(ErrorCode::kExists, target_ + " exists", "another name");
-  }
-
-  std::string target_, path_;
+  NewFile file_;
   std::optional<RingFiles> files_;
-  bool is_complete_ = false;
 };
 
 class PartCopy {
@@ -236,7 +207,9 @@ Result<SavedPart> save_part(const PartOptions& options) {
   const std::uint64_t end_ns =
       options.until_ns != 0 ? options.until_ns : source->last().realtime_ns;
   const auto last_ns = static_cast<std::uint64_t>(options.last.count());
-  PartFile file(options.target);
+  auto target = NewFile::at(options.target);
+  if (!target) return tl::make_unexpected(std::move(target.error()));
+  PartFile file(*std::move(target));
   PartCopy copy(*source, file, saved);
   if (auto copied = copy.copy(end_ns - std::min(end_ns, last_ns), options.until_ns); !copied) {
     return tl::make_unexpected(std::move(copied.error()));

@@ -20,7 +20,7 @@ tl::unexpected<Error> cannot_write(const std::string& path, int error) {
 }  // namespace
 
 Result<BinaryFile> BinaryFile::at(const std::string& path) {
-  auto place = NewFile::at(path);
+  auto place = record::NewFile::at(path);
   if (!place) return tl::make_unexpected(std::move(place.error()));
   BinaryFile file(*std::move(place), path);
   constexpr mode_t kMode = 0640;  // as recordings have

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "cli/record/new_file.hpp"
 #include "meterbank/base/unique_fd.hpp"
+#include "record/new_file.hpp"
 
 namespace meterbank::cli {
 
@@ -23,9 +23,10 @@ class BinaryFile {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
-  BinaryFile(NewFile file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  BinaryFile(record::NewFile file, std::string path)
+      : file_(std::move(file)), path_(std::move(path)) {}
 
-  NewFile file_;
+  record::NewFile file_;
   std::string path_;
   UniqueFd opened_;
   std::uint64_t bytes_ = 0;

@@ -17,9 +17,9 @@
 #include "cli/convert/sqlite_library.hpp"
 #include "cli/convert/sqlite_schema.hpp"
 #include "cli/format/kinds.hpp"
-#include "cli/record/new_file.hpp"
 #include "cli/session/exit_code.hpp"
 #include "meterbank/shm/utf8.hpp"
+#include "record/new_file.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -279,7 +279,7 @@ int convert_to_sqlite(const Invocation& invocation, Console& console) {
     complain(console, error);
     return exit_code_of(error.code);
   };
-  auto file = NewFile::at(invocation.output);
+  auto file = record::NewFile::at(invocation.output);
   if (!file) return refuse(file.error());
   auto writer = DatabaseWriter::open(file->temporary());
   if (!writer) return refuse(writer.error());

@@ -6,11 +6,11 @@
 #include <algorithm>
 
 #include "cli/format/time_text.hpp"
-#include "cli/record/new_file.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/waiter.hpp"
 #include "meterbank/shm/utf8.hpp"
 #include "record/merge/merge.hpp"
+#include "record/new_file.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -61,7 +61,7 @@ int log_merge(const Invocation& invocation, Console& console) {
     complain(console, error);
     return exit_code_of(error.code);
   };
-  auto file = NewFile::at(invocation.output);
+  auto file = record::NewFile::at(invocation.output);
   if (!file) return refuse(file.error());
   const auto plan = record::plan_merge(invocation.log.inputs, "meterbank " METERBANK_VERSION);
   if (!plan) return refuse(plan.error());

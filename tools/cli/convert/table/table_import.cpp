@@ -18,7 +18,6 @@
 
 #include "cli/convert/conversions.hpp"
 #include "cli/convert/table/table_lines.hpp"
-#include "cli/record/new_file.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/waiter.hpp"
 #include "cli/verbs.hpp"
@@ -26,6 +25,7 @@
 #include "meterbank/reader/replay.hpp"
 #include "meterbank/recording/tick_writer.hpp"
 #include "meterbank/shm/utf8.hpp"
+#include "record/new_file.hpp"
 #include "record/ring_files.hpp"
 
 namespace meterbank::cli {
@@ -329,7 +329,7 @@ class Importer {
 int convert_from_table(const Invocation& invocation, Console& console) {
   Waiter waiter(invocation.timeout);
   const auto refuse = [&](const Error& error) { return explain_failure(error, waiter, console); };
-  auto file = NewFile::at(invocation.output);
+  auto file = record::NewFile::at(invocation.output);
   if (!file) return refuse(file.error());
   Importer importer(invocation.selection.log.path);
   if (auto learned = importer.learn(waiter); !learned) return refuse(learned.error());

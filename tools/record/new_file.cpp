@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/record/new_file.hpp"
+#include "record/new_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,9 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "meterbank/base/unique_fd.hpp"
-
-namespace meterbank::cli {
+namespace meterbank::record {
 namespace {
 
 tl::unexpected<Error> is_there(const std::string& path) {
@@ -19,6 +17,13 @@ tl::unexpected<Error> is_there(const std::string& path) {
 }
 
 }  // namespace
+
+UniqueFd directory_above(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  const auto slash = path.rfind('/');
+  const std::string above = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  return UniqueFd(::open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
 
 NewFile::NewFile(std::string path)
     : path_(std::move(path)), temporary_(fmt::format("{}.{}.part", path_, ::getpid())) {}
@@ -42,6 +47,12 @@ Result<void> NewFile::keep() {
     return fail(ErrorCode::kSystem, fmt::format("cannot write {}", path_),
                 "another place with -o FILE", errno);
   }
+  if (auto named = give_name(); !named) return named;
+  if (const auto above = directory_above(path_)) ::fsync(above.get());
+  return {};
+}
+
+Result<void> NewFile::give_name() {
   if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) == 0) {
     temporary_.clear();
     return {};
@@ -59,4 +70,4 @@ Result<void> NewFile::keep() {
               "another place with -o FILE", errno);
 }
 
-}  // namespace meterbank::cli
+}  // namespace meterbank::record

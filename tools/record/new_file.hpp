@@ -8,8 +8,12 @@
 #include <utility>
 
 #include "meterbank/base/result.hpp"
+#include "meterbank/base/unique_fd.hpp"
 
-namespace meterbank::cli {
+namespace meterbank::record {
+
+// The directory that a file or a directory is in. Null, if this user may not read it.
+[[nodiscard]] UniqueFd directory_above(std::string path);
 
 class NewFile {
  public:
@@ -21,13 +25,15 @@ class NewFile {
   ~NewFile();
 
   [[nodiscard]] const std::string& temporary() const noexcept { return temporary_; }
-  // Gives it its name, once it is on the disk. Errors: kExists, kNoSpace, kSystem.
+  // Gives it its name, once it is on the disk, and syncs the name too. Errors: kExists, kNoSpace,
+  // kSystem.
   Result<void> keep();
 
  private:
   explicit NewFile(std::string path);
+  Result<void> give_name();
 
   std::string path_, temporary_;
 };
 
-}  // namespace meterbank::cli
+}  // namespace meterbank::record
