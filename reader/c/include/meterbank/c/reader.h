@@ -37,7 +37,7 @@
 extern "C" {
 #endif
 
-typedef struct mb_catalog mb_catalog;  // of this machine now, or of a recording (recording.h)
+typedef struct mb_catalog mb_catalog;  // what providers show now, or in a recording (recording.h)
 typedef struct mb_query mb_query;
 typedef struct mb_sample mb_sample;
 typedef struct mb_cursor mb_cursor;

@@ -44,8 +44,8 @@ MB_API mb_status mb_recording_open(const char* path, const mb_catalog_options* o
 // Shows the next moment; at the beginning, the first. Errors: MB_NOT_FOUND behind the last, and the
 // catalog shows the last one still.
 MB_API mb_status mb_recording_next(mb_catalog* catalog, mb_error* error);
-// Shows the last moment at or before a time. Errors: MB_NOT_FOUND if there is none, and nothing has
-// changed.
+// Shows the last moment at or before a time. Errors: MB_NOT_FOUND if the recording begins later;
+// the catalog then shows what it showed before.
 MB_API mb_status mb_recording_seek(mb_catalog* catalog, uint64_t realtime_ns, mb_error* error);
 
 // The texts are valid until the catalog is closed.
@@ -56,7 +56,7 @@ typedef struct mb_recording_summary {
   uint64_t last_ns;
   uint64_t moment_ns;    // that is shown; 0: none yet
   uint64_t window_ns;    // that it took to sample it
-  uint64_t bytes;        // of all files
+  uint64_t bytes;        // the size of all files together
   uint64_t flaws;        // found by now, as many as mb_recording_flaw() lists
   uint64_t missed;       // samples that the recorder counted as missed, among the flaws
   const char* host;      // where the first file was recorded
@@ -72,13 +72,13 @@ MB_API mb_status mb_recording_summarize(mb_catalog* catalog, mb_recording_summar
 typedef struct mb_flaw {
   uint32_t size;
   uint32_t is_gap;   // samples that were missed; else bytes that cannot be read
-  uint64_t from_ns;  // of a gap
-  uint64_t to_ns;
-  uint64_t missed;  // how many samples
-  uint64_t offset;  // of bytes: where in the file
+  uint64_t from_ns;  // when a gap began
+  uint64_t to_ns;    // when it ended
+  uint64_t missed;   // how many samples
+  uint64_t offset;   // where bytes that cannot be read begin in the file
   uint64_t bytes;
   const char* reason;  // "late", "no space"; of bytes: what is wrong with them
-  const char* path;    // of bytes: the file
+  const char* path;    // the file of such bytes
 } mb_flaw;
 #define MB_FLAW_INIT \
   { sizeof(mb_flaw), 0, 0, 0, 0, 0, 0, NULL, NULL }
