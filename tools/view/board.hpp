@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is known: the newest sample of all that is selected, and the past of what is looked at.
+// Live and from a recording alike.
+//
+// Memory  At most kCellsMax counters have a past, of kMomentsMax moments each: all of them where
+//         there are no more, else those of the lines that are looked at. About 30 MiB at the most.
+// Threads One at a time.
+// Cost    take() copies and cooks every selected value. picture() is proportional to the rows of
+//         the set that it shows, with a small factor, and to the lines that it is asked for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "cli/session/selection.hpp"
+#include "meterbank/recording/recording.hpp"
+#include "view/picture.hpp"
+#include "view/place.hpp"
+
+namespace meterbank::view {
+
+class Board {
+ public:
+  static constexpr std::size_t kCellsMax = 4096;
+  static constexpr std::size_t kMomentsMax = 900;
+
+  // The selection outlives it.
+  explicit Board(cli::Selection& selection);
+  Board(const Board&) = delete;
+  Board& operator=(const Board&) = delete;
+  ~Board();
+
+  // The next sample: of a recording, of the moment that the recording shows.
+  void take();
+  // Lays what a recording holds of [from, to) before what is known.
+  void remember(const std::string& recording, std::uint64_t from_ns, std::uint64_t to_ns);
+
+  // What is to be seen of a place. A place of something that is not there has a problem, and shows
+  // the next larger thing that is.
+  [[nodiscard]] Picture picture(const Place& place, const Window& window);
+  // The moment before or after `at_ns` that has values; nothing: there is none.
+  [[nodiscard]] std::optional<std::uint64_t> moment_before(
+      std::optional<std::uint64_t> at_ns) const;
+  [[nodiscard]] std::optional<std::uint64_t> moment_after(std::uint64_t at_ns) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace meterbank::view
