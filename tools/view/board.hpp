@@ -22,6 +22,8 @@
 
 namespace meterbank::view {
 
+struct BoardState;
+
 class Board {
  public:
   static constexpr std::size_t kCellsMax = 4096;
@@ -47,8 +49,7 @@ class Board {
   [[nodiscard]] std::optional<std::uint64_t> moment_after(std::uint64_t at_ns) const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<BoardState> state_;
 };
 
 }  // namespace meterbank::view

@@ -55,11 +55,18 @@ enum class Message : std::uint8_t {
 };
 
 // What the program has to do after a message.
-enum class Request : std::uint8_t { kNone, kBookmark, kSave, kQuit };
+enum class Request : std::uint8_t {
+  kNone,
+  kEarlier,  // show_moment() with Board::moment_before()
+  kLater,
+  kBookmark,
+  kSave,
+  kQuit
+};
 
 class Navigator {
  public:
-  explicit Navigator(Place place) : place_(std::move(place)) {}
+  explicit Navigator(Place place);
 
   [[nodiscard]] Request handle(Message message);
   // While something is typed: a character, UTF-8; or one is taken back.
@@ -72,6 +79,11 @@ class Navigator {
   [[nodiscard]] Request point(std::size_t section, std::size_t line, bool twice);
   void point_column(std::size_t section, std::size_t column);  // sorts by it
   void point_time(std::uint64_t realtime_ns);                  // of a plot or a heat map
+
+  // The answer to kEarlier and kLater. Nothing: there is no such moment.
+  void show_moment(std::optional<std::uint64_t> realtime_ns);
+  // What came of a request, until the next message.
+  void complain(std::string_view words);
 
   // What was drawn last; messages are about it. `lines` is the room of the chosen section.
   void drawn(const Picture& picture, std::size_t lines);
@@ -89,13 +101,37 @@ class Navigator {
   [[nodiscard]] const std::vector<std::uint64_t>& marks() const noexcept { return marks_; }
 
  private:
+  struct Step {
+    Place place;
+    Window window;
+    std::size_t line;
+  };
+
+  bool moves(Message message);
+  bool changes_time(Message message);
+  void switches(Message message);
+  void move(std::ptrdiff_t lines);
+  void enter_section(std::size_t section, std::size_t line);
+  void keep_in_window();
+  [[nodiscard]] const Line* chosen_line() const;
+  Request open();
+  void go(const Place& place);
+  void go_back();
+  void choose_counter(bool next);
+  void sort_by_next();
+  void pin();
+  void mark();
+  void go_to_next_mark();
+  void freeze();
+  void filter_by_typed();
+
   Place place_;
   Window window_;
   std::size_t line_ = 0;
   std::string typed_;
   std::string complaint_;
   std::vector<std::uint64_t> marks_;
-  std::vector<Place> before_;
+  std::vector<Step> before_;
   Picture last_;
   Typing typing_ = Typing::kNothing;
   bool shows_help_ = false;

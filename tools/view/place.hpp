@@ -52,6 +52,9 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
+// Of everything, at the same time.
+[[nodiscard]] Place overview_of(const Place& place);
+
 // The page accepts no longer link, and a file of bookmarks no longer line.
 inline constexpr std::size_t kLinkBytesMax = 16 * 1024;
 

@@ -109,24 +109,7 @@ class LogPace : public Pace {
     }
     return false;
   }
-  // The last moment by then that has all that is selected.
-  bool show_at(std::uint64_t realtime_ns) {
-    if (!log_.seek(realtime_ns)) return false;
-    if (look() == recording::Coverage::kAll) return true;
-    std::uint64_t slowest_ns = 0;
-    for (const auto& file : log_.files()) {
-      for (const auto& rate : file.head.rates) slowest_ns = std::max(slowest_ns, rate.interval_ns);
-    }
-    std::uint64_t last_ns = 0;
-    if (!log_.seek(realtime_ns - std::min(realtime_ns, 2 * slowest_ns)) && !log_.next()) {
-      return false;
-    }
-    while (log_.time().realtime_ns <= realtime_ns) {
-      if (look() == recording::Coverage::kAll) last_ns = log_.time().realtime_ns;
-      if (!log_.next()) break;
-    }
-    return last_ns != 0 && log_.seek(last_ns);
-  }
+  bool show_at(std::uint64_t realtime_ns) { return show_whole_moment(selection_, realtime_ns); }
   recording::Coverage look() {
     selection_.refresh();
     return log_.coverage_of(selection_.query);
@@ -146,6 +129,27 @@ class LogPace : public Pace {
 };
 
 }  // namespace
+
+bool show_whole_moment(Selection& selection, std::uint64_t realtime_ns) {
+  recording::Recording& log = *selection.log;
+  const auto is_whole = [&] {
+    selection.refresh();
+    return log.coverage_of(selection.query) == recording::Coverage::kAll;
+  };
+  if (!log.seek(realtime_ns)) return false;
+  if (is_whole()) return true;
+  std::uint64_t slowest_ns = 0;
+  for (const auto& file : log.files()) {
+    for (const auto& rate : file.head.rates) slowest_ns = std::max(slowest_ns, rate.interval_ns);
+  }
+  std::uint64_t last_ns = 0;
+  if (!log.seek(realtime_ns - std::min(realtime_ns, 2 * slowest_ns)) && !log.next()) return false;
+  while (log.time().realtime_ns <= realtime_ns) {
+    if (is_whole()) last_ns = log.time().realtime_ns;
+    if (!log.next()) break;
+  }
+  return last_ns != 0 && log.seek(last_ns);
+}
 
 std::unique_ptr<Pace> make_pace(Selection& selection, Waiter& waiter, const PaceOptions& options) {
   if (selection.log != nullptr) return std::make_unique<LogPace>(selection, waiter, options);

@@ -43,6 +43,10 @@ class Pace {
 [[nodiscard]] std::unique_ptr<Pace> make_pace(Selection& selection, Waiter& waiter,
                                               const PaceOptions& options);
 
+// Shows the last moment of the selection's recording, by then, that has all that is selected.
+// False: there is none.
+[[nodiscard]] bool show_whole_moment(Selection& selection, std::uint64_t realtime_ns);
+
 // Takes the newest sample again until each provider has renewed its rows, within two seconds: for
 // sets that are renewed less often than -i says. kDeadline: done.
 Wake await_provider(Sampler& sampler, Waiter& waiter);

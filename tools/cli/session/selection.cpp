@@ -451,12 +451,18 @@ void Sampler::collect() {
   }
 }
 
+double rounded(const Value& value, double seconds) {
+  double number = value.cooked.value;
+  if (kind_of(value.kind()).kind == "ratio") round_share(number, seconds);
+  return number;
+}
+
 void Sampler::each_row(ValueSink take) const {
   const double seconds = interval();
-  for (const Row& row : newer().since(samples_[1 - newest_], {.cap_percent = false})) {
+  for (const Row& row : newer().since(older(), kUncapped)) {
     for (const Value& cooked : row) {
       Value value = cooked;
-      if (kind_of(value.kind()).kind == "ratio") round_share(value.cooked.value, seconds);
+      value.cooked.value = rounded(cooked, seconds);
       if (!take(value)) return;
     }
   }

@@ -111,6 +111,11 @@ int report_answers(const std::shared_ptr<const std::vector<CallbackAnswer>>& ans
 // provider.
 [[nodiscard]] int report_no_provider(const Catalog& catalog, const Console& console);
 
+// How samples are cooked, and what a cooked share then is to a person: clocks of 10 ms put it a
+// little above 100 or below 0. `seconds` lie between the two samples.
+inline constexpr CookOptions kUncapped{.cap_percent = false};
+[[nodiscard]] double rounded(const Value& value, double seconds);
+
 // Takes samples of a selection one after the other; each is cooked with the one before.
 class Sampler {
  public:

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "board_fixture.hpp"
+
+
+namespace meterbank::view {
+namespace {
+
+using cli::Dish;
+using ::testing::Test;
+
+TEST_F(BoardTest, TheOverviewNamesProvidersAndTheirSets) {
+  open_board();
+  take(2);
+
+  const auto overview = picture({});
+
+  const auto* providers = section_called(overview, "providers");
+  ASSERT_NE(providers, nullptr);
+  ASSERT_EQ(providers->lines.size(), 1U);
+  EXPECT_EQ(cell(*providers, provider_->label(), "STATE"), "live");
+  EXPECT_EQ(cell(*providers, provider_->label(), "SETS"), "1");
+  const auto* sets = section_called(overview, "sets");
+  ASSERT_NE(sets, nullptr);
+  EXPECT_EQ(cell(*sets, "dishes", "INSTANCES"), "1");
+}
+
+TEST_F(BoardTest, ASetSaysWhatItIsBusyWith) {
+  open_board();
+  take();
+  soup_.add(Dish::kServed, 1'000'000);
+  take();
+
+  const auto overview = picture({});
+
+  const auto* sets = section_called(overview, "sets");
+  EXPECT_EQ(cell(*sets, "dishes", "BUSY WITH"), "served");
+  EXPECT_NE(cell(*sets, "dishes", "NOW"), "-");
+  ASSERT_EQ(sets->lines[0].trend.size(), 2U);
+  EXPECT_TRUE(std::isnan(sets->lines[0].trend[0]));
+  EXPECT_GT(sets->lines[0].trend[1], 0);
+}
+
+TEST_F(BoardTest, ASetHasInstancesAsRowsAndCountersAsColumns) {
+  soup_.set(Dish::kBalance, 7);
+  open_board();
+  serve_a_hundred();
+  take();
+
+  const auto shown = picture(set_of("dishes"));
+
+  ASSERT_EQ(shown.sections.size(), 1U);
+  const auto& table = shown.sections[0];
+  EXPECT_EQ(cell(table, "soup", "balance"), "7");
+  EXPECT_EQ(cell(table, "soup", "served"), "-");
+  EXPECT_NE(cell(table, "soup", "latency.p99").find(" ms"), std::string::npos);
+  EXPECT_EQ(shown.crumbs.size(), 2U);
+}
+
+TEST_F(BoardTest, LinesOfAPictureAreThoseOfItsWindow) {
+  std::vector<Instance> dishes;
+  for (int i = 0; i < 50; ++i) {
+    dishes.push_back(*dishes_.create_instance("dish " + std::to_string(100 + i)));
+  }
+  open_board();
+  take();
+
+  Window window;
+  window.first = 10;
+  window.lines = 5;
+  const auto shown = picture(set_of("dishes"), window);
+
+  const auto& table = shown.sections[0];
+  EXPECT_EQ(table.all, 51U);
+  EXPECT_EQ(table.total, 51U);
+  EXPECT_EQ(table.first, 10U);
+  EXPECT_EQ(first_cells(table),
+            (std::vector<std::string>{"dish 109", "dish 110", "dish 111", "dish 112", "dish 113"}));
+}
+
+TEST_F(BoardTest, SortsByAnyColumnBothWays) {
+  std::vector<Instance> dishes;
+  for (const int balance : {5, -3, 40}) {
+    dishes.push_back(*dishes_.create_instance("of " + std::to_string(balance)));
+    dishes.back().set_signed(Dish::kBalance, balance);
+  }
+  open_board();
+  take();
+  Place place = set_of("dishes");
+  place.sort = "balance";
+
+  EXPECT_EQ(first_cells(picture(place).sections[0]),
+            (std::vector<std::string>{"of 40", "of 5", "soup", "of -3"}));
+  place.ascending = true;
+  EXPECT_EQ(first_cells(picture(place).sections[0]),
+            (std::vector<std::string>{"of -3", "soup", "of 5", "of 40"}));
+  place.sort = "INSTANCE";
+  place.ascending = false;
+  EXPECT_EQ(first_cells(picture(place).sections[0]),
+            (std::vector<std::string>{"of -3", "of 40", "of 5", "soup"}));
+}
+
+TEST_F(BoardTest, PinnedLinesStayAboveAllOrders) {
+  const auto bread = *dishes_.create_instance("bread");
+  open_board();
+  take();
+  Place place = set_of("dishes");
+  place.sort = "INSTANCE";
+  place.pins = {provider_->label() + "/dishes/soup"};
+
+  const auto shown = picture(place);
+
+  EXPECT_EQ(first_cells(shown.sections[0]), (std::vector<std::string>{"soup", "bread"}));
+  EXPECT_TRUE(shown.sections[0].lines[0].is_pinned);
+  EXPECT_FALSE(shown.sections[0].lines[1].is_pinned);
+}
+
+TEST_F(BoardTest, AFilterLeavesWhatItMatches) {
+  const auto bread = *dishes_.create_instance("bread");
+  open_board();
+  take();
+  Place place = set_of("dishes");
+  place.filter = "b*d";
+
+  const auto shown = picture(place);
+
+  EXPECT_EQ(first_cells(shown.sections[0]), (std::vector<std::string>{"bread"}));
+  EXPECT_EQ(shown.sections[0].all, 2U);
+  EXPECT_EQ(shown.sections[0].total, 1U);
+}
+
+TEST_F(BoardTest, GroupsHaveAHeading) {
+  open_board();
+  take();
+  Place place = set_of("dishes");
+  place.grouping = Grouping::kProvider;
+
+  const auto shown = picture(place);
+
+  ASSERT_EQ(shown.sections[0].lines.size(), 2U);
+  EXPECT_TRUE(shown.sections[0].lines[0].is_group);
+  EXPECT_EQ(shown.sections[0].lines[0].cells[0].text, provider_->label());
+}
+
+TEST_F(BoardTest, AnInstanceShowsItsDistributionOverTime) {
+  open_board();
+  for (int i = 0; i < 3; ++i) {
+    serve_a_hundred();
+    take();
+  }
+
+  const auto shown = picture(instance_of("dishes", "soup"));
+
+  ASSERT_TRUE(shown.heat);
+  EXPECT_EQ(shown.heat->unit, "ms");
+  ASSERT_EQ(shown.heat->counts.size(), 3U);
+  for (const auto& column : shown.heat->counts) {
+    float sum = 0;
+    for (const float count : column) sum += count;
+    EXPECT_EQ(sum, 100);
+    EXPECT_EQ(column.size() + 1, shown.heat->edges.size());
+  }
+  EXPECT_LE(shown.heat->edges.front(), 1);
+  EXPECT_GE(shown.heat->edges.back(), 100);
+  ASSERT_EQ(shown.plots.size(), 1U);
+  ASSERT_EQ(shown.plots[0].curves.size(), 3U);
+  EXPECT_EQ(shown.plots[0].curves[1].name, "latency.p99");
+  EXPECT_NEAR(shown.plots[0].curves[1].high[2], 99, 9);
+  ASSERT_TRUE(shown.histogram);
+  EXPECT_EQ(shown.histogram->percentiles[0].name, "p50");
+}
+
+TEST_F(BoardTest, AMomentWithoutValuesIsAnEmptyColumn) {
+  open_board();
+  take();
+  serve_a_hundred();
+  take();
+  take();
+
+  const auto shown = picture(instance_of("dishes", "soup"));
+
+  ASSERT_TRUE(shown.heat);
+  ASSERT_EQ(shown.heat->counts.size(), 3U);
+  EXPECT_TRUE(shown.heat->counts[0].empty());
+  EXPECT_FALSE(shown.heat->counts[1].empty());
+  EXPECT_TRUE(shown.heat->counts[2].empty());
+}
+
+TEST_F(BoardTest, NoSpikeIsLostWhereSeveralMomentsShareAColumn) {
+  soup_.set(Dish::kBalance, 1);
+  open_board();
+  take(7);
+  soup_.set_signed(Dish::kBalance, 900);
+  take();
+  soup_.set_signed(Dish::kBalance, -900);
+  take();
+  soup_.set_signed(Dish::kBalance, 1);
+  take(11);
+  Window window;
+  window.plot_columns = 2;
+  Place place = instance_of("dishes", "soup");
+  place.counter = "balance";
+
+  const auto shown = picture(place, window);
+
+  const auto& curve = shown.plots.at(0).curves.at(0);
+  ASSERT_EQ(curve.high.size(), 2U);
+  EXPECT_EQ(*std::max_element(curve.high.begin(), curve.high.end()), 900);
+  EXPECT_EQ(*std::min_element(curve.low.begin(), curve.low.end()), -900);
+}
+
+TEST_F(BoardTest, AFrozenPictureStaysOneCutWhileSamplesGoOn) {
+  soup_.set(Dish::kBalance, 1);
+  ASSERT_TRUE(soup_.set_text(Dish::kState, "simmering"));
+  open_board();
+  take(2);
+  Place place = set_of("dishes");
+  place.at_ns = picture(place).time_ns;
+  static_cast<void>(picture(place));
+  soup_.set(Dish::kBalance, 2);
+  ASSERT_TRUE(soup_.set_text(Dish::kState, "burnt"));
+  take(3);
+
+  auto frozen = picture(place);
+  EXPECT_TRUE(frozen.is_frozen);
+  EXPECT_EQ(cell(frozen.sections[0], "soup", "balance"), "1");
+  EXPECT_EQ(cell(frozen.sections[0], "soup", "state"), "simmering");
+  place.stored = true;
+  frozen = picture(place);
+  EXPECT_EQ(cell(frozen.sections[0], "soup", "balance"), "1");
+
+  place.at_ns.reset();
+  place.stored = false;
+  const auto now = picture(place);
+  EXPECT_FALSE(now.is_frozen);
+  EXPECT_EQ(cell(now.sections[0], "soup", "balance"), "2");
+  EXPECT_EQ(cell(now.sections[0], "soup", "state"), "burnt");
+}
+
+TEST_F(BoardTest, EarlierMomentsAreShownAsTheyWereAndSayWhatIsNotKnown) {
+  open_board();
+  std::vector<std::uint64_t> times;
+  for (int balance = 0; balance < 4; ++balance) {
+    soup_.set_signed(Dish::kBalance, balance);
+    take();
+    times.push_back(picture({}).time_ns);
+  }
+  Place place = set_of("dishes");
+
+  for (std::size_t i = 0; i + 1 < times.size(); ++i) {
+    place.at_ns = times[i];
+    const auto shown = picture(place);
+    EXPECT_EQ(shown.time_ns, times[i]);
+    EXPECT_EQ(cell(shown.sections[0], "soup", "balance"), std::to_string(i));
+    EXPECT_FALSE(shown.problems.empty());
+  }
+  EXPECT_EQ(board_->moment_before(times[2]), times[1]);
+  EXPECT_EQ(board_->moment_after(times[2]), times[3]);
+  EXPECT_EQ(board_->moment_before(times[0]), std::nullopt);
+  EXPECT_EQ(board_->moment_after(times[3]), std::nullopt);
+  EXPECT_EQ(board_->moment_before(std::nullopt), times[2]);
+}
+
+TEST_F(BoardTest, AnInstanceThatIsGoneIsStillInItsPast) {
+  open_board();
+  auto bread = *dishes_.create_instance("bread");
+  bread.set_signed(Dish::kBalance, 3);
+  take();
+  selection_->refresh();
+  take();
+  Place place = set_of("dishes");
+  place.at_ns = picture(place).time_ns;
+  bread = {};
+  selection_->refresh();
+  take(2);
+
+  Place now = place;
+  now.at_ns.reset();
+  EXPECT_EQ(first_cells(picture(now).sections[0]), (std::vector<std::string>{"soup"}));
+  const auto before = picture(place);
+  EXPECT_EQ(cell(before.sections[0], "bread", "balance"), "3");
+}
+
+TEST_F(BoardTest, SomethingThatIsNotThereShowsTheNextLargerThing) {
+  open_board();
+  take();
+
+  const auto no_instance = picture(instance_of("dishes", "cake"));
+  EXPECT_EQ(no_instance.place.screen, Screen::kSet);
+  ASSERT_FALSE(no_instance.problems.empty());
+  EXPECT_EQ(no_instance.problems.back(), "cake is not there");
+  const auto no_set = picture(instance_of("cakes", "cake"));
+  EXPECT_EQ(no_set.place.screen, Screen::kOverview);
+  EXPECT_NE(section_called(no_set, "providers"), nullptr);
+}
+
+TEST_F(BoardTest, WhatChangedMostIsNamed) {
+  open_board();
+  soup_.set_signed(Dish::kBalance, 100);
+  take(12);
+  soup_.set_signed(Dish::kBalance, 900);
+  take();
+
+  const auto overview = picture({});
+
+  const auto* changes = section_called(overview, "changed most in a minute");
+  ASSERT_NE(changes, nullptr);
+  ASSERT_FALSE(changes->lines.empty());
+  EXPECT_EQ(changes->lines[0].cells[0].text, "dishes/balance");
+  EXPECT_EQ(cell(*changes, "dishes/balance", "NOW"), "900");
+  EXPECT_EQ(cell(*changes, "dishes/balance", "BEFORE"), "100");
+  ASSERT_TRUE(changes->lines[0].opens);
+  EXPECT_EQ(changes->lines[0].opens->counter, "balance");
+}
+
+TEST_F(BoardTest, NothingIsNewsWhereNothingChanges) {
+  open_board();
+  soup_.set_signed(Dish::kBalance, 100);
+  take(13);
+
+  EXPECT_EQ(section_called(picture({}), "changed most in a minute")->total, 0U);
+}
+
+TEST_F(BoardTest, NamesOfOthersCannotSteerATerminal) {
+  const auto odd = *dishes_.create_instance("\x1b[2J\xe2\x80\xae<b>");
+  open_board();
+  take();
+
+  for (const auto& text : first_cells(picture(set_of("dishes")).sections[0])) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+    EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos);
+  }
+}
+
+TEST_F(BoardTest, APictureIsOneJsonObject) {
+  open_board();
+  serve_a_hundred();
+  take(2);
+
+  for (const auto& place : {Place(), set_of("dishes"), instance_of("dishes", "soup")}) {
+    const auto json = json_of(picture(place));
+    ASSERT_TRUE(cli::is_json(json)) << json;
+    const auto document = cli::parse_json(json);
+    EXPECT_EQ(parse_link(document["link"].get<std::string>())->screen, place.screen);
+    EXPECT_TRUE(document["sections"].is_array());
+  }
+}
+
+TEST_F(BoardTest, AFarLargerSetHasPicturesToo) {
+  constexpr int kDishesMany = 5'000;
+  std::vector<Instance> dishes;
+  for (int i = 0; i < kDishesMany; ++i) {
+    dishes.push_back(*dishes_.create_instance("d" + std::to_string(i)));
+    dishes.back().set_signed(Dish::kBalance, i);
+  }
+  open_board();
+  take(2);
+  Place place = set_of("dishes");
+  place.sort = "balance";
+  Window window;
+  window.lines = 3;
+
+  const auto shown = picture(place, window);
+
+  EXPECT_EQ(shown.sections[0].total, kDishesMany + 1U);
+  EXPECT_EQ(first_cells(shown.sections[0]), (std::vector<std::string>{"d4999", "d4998", "d4997"}));
+  // More counters than have a past: those that were looked at have one from now on.
+  take(3);
+  const auto later = picture(place, window);
+  EXPECT_FALSE(later.sections[0].lines[0].trend.empty());
+}
+
+}  // namespace
+}  // namespace meterbank::view

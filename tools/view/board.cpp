@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/board.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/format/kinds.hpp"
+#include "cli/format/quantity.hpp"
+#include "meterbank/reader/glob.hpp"
+#include "meterbank/shm/utf8.hpp"
+#include "view/board_state.hpp"
+
+namespace meterbank::view {
+
+std::string clean(std::string_view text) { return escape_for_terminal(text); }
+
+bool passes(const std::string& filter, std::string_view words) {
+  return filter.empty() || glob_matches("*" + filter + "*", words);
+}
+
+std::string key_of(std::string_view provider, std::string_view set, std::string_view instance) {
+  return fmt::format("{}/{}/{}", provider, set, instance);
+}
+
+std::string number_text(const ColumnFacts& facts, double value, const Place& place) {
+  if (std::isnan(value)) return "-";
+  return cli::print_quantity(value, facts.unit,
+                             place.base_units ? cli::UnitStyle::kBase : cli::UnitStyle::kAuto);
+}
+
+Cell cell_of(const ColumnFacts& facts, const Reading& reading, const Place& place) {
+  const bool is_counter = reading.value != nullptr && !facts.share;
+  if (is_counter && reading.value->text && reading.status.empty()) {
+    return {clean(*reading.value->text)};
+  }
+  if (place.stored && is_counter && !std::isnan(reading.stored)) {
+    return {cli::stored_text(*reading.value)};
+  }
+  if (place.stored && !facts.share) return {"-", Mood::kFaint};
+  if (reading.status.empty()) return {number_text(facts, reading.cooked, place)};
+  const bool is_silent = reading.status == "no-rate-yet" || reading.status == "no-new-sample" ||
+                         reading.status == "no-value" || reading.status == "zero-base";
+  if (is_silent) return {"-", Mood::kFaint};
+  return {std::string(reading.status), reading.status == "dead" ? Mood::kBad : Mood::kWarning};
+}
+
+std::vector<double> trend_of(const Past& past, const Series& series, std::uint64_t moment,
+                             std::size_t count) {
+  std::vector<double> values;
+  const auto end = std::min(moment + 1, past.end_moment());
+  const auto begin = std::max(past.first_moment(), end - std::min<std::uint64_t>(end, count));
+  for (auto at = begin; at < end; ++at) values.push_back(series.at(at));
+  return values;
+}
+
+// ---- State ----
+
+bool BoardState::is_followed(const Row& row) const {
+  if (cells <= Board::kCellsMax) return true;
+  return looked_at.contains(id_of(row));
+}
+
+void BoardState::add_to_work(const Row& row) {
+  const SetFacts& facts = past.facts_of(row);
+  if (last_work == nullptr || last_provider != row.provider || last_work->facts != &facts) {
+    last_provider = row.provider;
+    last_work = &work[{row.provider_label(), &facts}];
+    last_work->facts = &facts;
+    last_work->set = facts.symbol;
+    last_work->provider = row.provider_label();
+  }
+  SetWork& sum = *last_work;
+  const auto moment = past.end_moment() - 1;
+  if (sum.last_seen != moment) {
+    sum.last_seen = moment;
+    sum.instances = 0;
+    std::fill(sum.sums.begin(), sum.sums.end(), 0.0);
+  }
+  ++sum.instances;
+  past.each_reading(row, 0, [&](const Reading& reading) {
+    if (sum.sums.size() <= reading.column) sum.sums.resize(reading.column + 1, 0.0);
+    if (facts.columns[reading.column].is_rate && !std::isnan(reading.cooked)) {
+      sum.sums[reading.column] += reading.cooked;
+    }
+    return true;
+  });
+}
+
+void BoardState::take() {
+  sampler.take();
+  const Sample& newer = sampler.newer();
+  past.begin_moment(newer.time.realtime_ns, sampler.interval());
+  std::size_t seen = 0;
+  for (const Row& row : newer.since(sampler.older(), cli::kUncapped)) {
+    seen += row.set().counters.size();
+    if (is_followed(row)) past.follow(row, true);
+  }
+  cells = seen;
+  sum_up();
+}
+
+void BoardState::sum_up() {
+  if (past.times().empty()) return;
+  last_work = nullptr;
+  for (const Row& row : sampler.newer().since(sampler.older(), cli::kUncapped)) {
+    if (!row.is_total) add_to_work(row);
+  }
+  const auto moment = past.end_moment() - 1;
+  std::erase_if(work, [&](const auto& known) { return known.second.last_seen < moment; });
+  for (auto& [key, sum] : work) {
+    for (std::size_t i = 0; !sum.headline && i < sum.sums.size(); ++i) {
+      if (sum.sums[i] > 0) sum.headline = i;
+    }
+    sum.trend.drop_before(past.first_moment());
+    sum.trend.add(moment, sum.headline ? sum.sums[*sum.headline] : kNoNumber);
+  }
+}
+
+When BoardState::when_of(const Place& place) {
+  if (selection.log != nullptr && place.at_ns) return look_at(*place.at_ns, place.span);
+  const std::uint64_t newest_ns = past.times().empty() ? 0 : past.times().back();
+  When when{&sampler.older(), &sampler.newer(), past.end_moment() - 1, newest_ns,
+            sampler.interval()};
+  if (past.times().empty()) when.moment = past.first_moment();
+  if (!place.at_ns) {
+    held_ns = 0;
+    held_older.clear();
+    held_newer.clear();
+    return when;
+  }
+  const auto moment = past.moment_at(*place.at_ns);
+  if (*place.at_ns >= newest_ns && held_ns == 0) {
+    held_older = sampler.older();
+    held_newer = sampler.newer();
+    held_ns = newest_ns;
+    return when;
+  }
+  when.moment = moment.value_or(past.first_moment());
+  when.time_ns = past.times().empty() ? 0 : past.time_of(when.moment);
+  when.older = nullptr;
+  when.newer = nullptr;
+  if (held_ns != 0 && when.time_ns == held_ns) {
+    when.older = &held_older;
+    when.newer = &held_newer;
+  }
+  return when;
+}
+
+// ---- Board ----
+
+Board::Board(cli::Selection& selection) : state_(std::make_unique<BoardState>(selection)) {
+  if (selection.log == nullptr) return;
+  static_cast<void>(state_->look_at(selection.log->last().realtime_ns, Place().span));
+}
+
+Board::~Board() = default;
+
+void Board::take() {
+  if (state_->selection.log == nullptr) state_->take();
+}
+
+std::optional<std::uint64_t> Board::moment_before(std::optional<std::uint64_t> at_ns) const {
+  const auto& times = state_->past.times();
+  const auto behind = at_ns ? std::lower_bound(times.begin(), times.end(), *at_ns)
+                            : times.end() - (times.empty() ? 0 : 1);
+  if (behind == times.begin()) return std::nullopt;
+  return *(behind - 1);
+}
+
+std::optional<std::uint64_t> Board::moment_after(std::uint64_t at_ns) const {
+  const auto& times = state_->past.times();
+  const auto next = std::upper_bound(times.begin(), times.end(), at_ns);
+  return next == times.end() ? std::nullopt : std::optional(*next);
+}
+
+namespace {
+
+std::vector<Crumb> crumbs_of(const Place& place) {
+  Place at = place;
+  at.filter.clear();
+  at.sort.clear();
+  std::vector<Crumb> crumbs;
+  const auto add = [&](const std::string& text, Screen screen) {
+    at.screen = screen;
+    crumbs.push_back({clean(text), at});
+  };
+  at.provider = at.set = at.instance = at.counter = "";
+  add("overview", Screen::kOverview);
+  if (!place.provider.empty()) {
+    at.provider = place.provider;
+    add(place.provider, Screen::kOverview);
+  }
+  if (place.screen == Screen::kOverview) return crumbs;
+  at.set = place.set;
+  add(place.set, Screen::kSet);
+  if (place.screen == Screen::kSet) return crumbs;
+  at.instance = place.instance;
+  at.counter = place.counter;
+  add(place.instance, Screen::kInstance);
+  return crumbs;
+}
+
+}  // namespace
+
+Picture Board::picture(const Place& place, const Window& window) {
+  Picture picture;
+  picture.place = place;
+  const auto when = state_->when_of(place);
+  const auto& times = state_->past.times();
+  picture.time_ns = when.time_ns;
+  if (state_->selection.log != nullptr) {
+    picture.first_ns = state_->selection.log->first().realtime_ns;
+    picture.last_ns = state_->selection.log->last().realtime_ns;
+  } else if (!times.empty()) {
+    picture.first_ns = times.front();
+    picture.last_ns = times.back();
+  }
+  picture.is_live = state_->selection.log == nullptr;
+  picture.is_frozen = picture.is_live && place.at_ns.has_value();
+  picture.problems = state_->problems(place);
+  if (picture.is_frozen && when.newer == nullptr) {
+    picture.problems.push_back(
+        "an earlier moment: texts, stored values and counters that were not looked at then are "
+        "not known; a recording has them");
+  }
+  if (place.screen == Screen::kSet) state_->show_set(when, window, picture);
+  if (place.screen == Screen::kInstance) state_->show_instance(when, window, picture);
+  if (place.screen == Screen::kOverview) state_->show_overview(when, window, picture);
+  picture.crumbs = crumbs_of(picture.place);
+  return picture;
+}
+
+}  // namespace meterbank::view

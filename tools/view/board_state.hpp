@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is behind a Board: samples, the past, and the rows of one moment for the pictures.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "view/board.hpp"
+#include "view/past.hpp"
+
+namespace meterbank::view {
+
+inline constexpr std::size_t kTrendMax = 120;  // values of one
+inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+
+// What is shown is of this moment: of two samples, or only of the past.
+struct When {
+  const Sample* older = nullptr;
+  const Sample* newer = nullptr;  // null: of the past
+  std::uint64_t moment = 0;       // of the past; the last one at or before time_ns
+  std::uint64_t time_ns = 0;
+  double seconds = 0;  // between the samples
+};
+
+// One row at that moment.
+class RowAt {
+ public:
+  RowAt(Past& past, const When& when, const Row& row) : past_(&past), when_(&when), row_(&row) {
+    facts_ = &past.facts_of(row);
+  }
+  RowAt(Past& past, const When& when, const RowPast& known)
+      : past_(&past), when_(&when), known_(&known), facts_(known.set) {}
+
+  [[nodiscard]] const SetFacts& set() const noexcept { return *facts_; }
+  [[nodiscard]] std::string provider() const {
+    if (known_ != nullptr) return known_->provider;
+    return row_->is_total ? "" : row_->provider_label();
+  }
+  [[nodiscard]] std::string instance() const {
+    return known_ != nullptr ? known_->instance : row_->instance_label();
+  }
+  // Null: of the past.
+  [[nodiscard]] const Row* row() const noexcept { return row_; }
+  // What is remembered of it, if anything is.
+  [[nodiscard]] const RowPast* past() const {
+    return known_ != nullptr ? known_ : past_->find(id_of(*row_));
+  }
+
+  // `take` gets a Reading and returns whether it wants more.
+  template <typename Take>
+  void each(Take take) const {
+    if (row_ != nullptr) return past_->each_reading(*row_, when_->seconds, take);
+    for (std::size_t column = 0; column < known_->series.size(); ++column) {
+      const double value = known_->series[column].at(when_->moment);
+      const Reading reading{.column = column,
+                            .cooked = value,
+                            .stored = kNoNumber,
+                            .status = std::isnan(value) ? "-" : "",
+                            .value = nullptr};
+      if (!take(reading)) return;
+    }
+  }
+  [[nodiscard]] double number(std::size_t column, bool stored) const {
+    double number = kNoNumber;
+    each([&](const Reading& reading) {
+      if (reading.column == column) number = stored ? reading.stored : reading.cooked;
+      return reading.column < column;
+    });
+    return number;
+  }
+
+ private:
+  Past* past_;
+  const When* when_;
+  const Row* row_ = nullptr;
+  const RowPast* known_ = nullptr;
+  const SetFacts* facts_;
+};
+
+// What all rows of one set of one provider do together.
+struct SetWork {
+  std::string provider, set;  // label and symbol
+  const SetFacts* facts = nullptr;
+  std::size_t instances = 0;
+  std::vector<double> sums;             // of rates, one a column
+  std::optional<std::size_t> headline;  // the column that says best how busy it is
+  Series trend;
+  std::uint64_t last_seen = 0;
+};
+
+struct BoardState {
+  explicit BoardState(cli::Selection& selected) : selection(selected), sampler(selected) {}
+
+  void take();
+  // What sets do together at the newest moment.
+  void sum_up();
+  void add_to_work(const Row& row);
+  // Of what a place asks for.
+  [[nodiscard]] When when_of(const Place& place);
+  // Of a recording: shows that moment, with the past that lies before it.
+  [[nodiscard]] When look_at(std::uint64_t at_ns, std::chrono::nanoseconds span);
+  void replay(std::uint64_t from_ns, std::uint64_t to_ns);
+  // Whether a row of a set has to be followed.
+  [[nodiscard]] bool is_followed(const Row& row) const;
+
+  template <typename Take>
+  void each_row(const When& when, const Place& place, Take take);
+
+  // Parts of pictures; each fills in what its screen shows.
+  void show_overview(const When& when, const Window& window, Picture& picture);
+  void show_set(const When& when, const Window& window, Picture& picture);
+  void show_instance(const When& when, const Window& window, Picture& picture);
+  // "orders@48213 silent for 8 s", as far as it is about what is shown.
+  [[nodiscard]] std::vector<std::string> problems(const Place& place) const;
+  [[nodiscard]] Section table_of(const When& when, const Place& place, const Window& window,
+                                 std::size_t section, const std::vector<std::string>& columns);
+
+  cli::Selection& selection;
+  cli::Sampler sampler;
+  Past past{Board::kMomentsMax};
+  std::size_t cells = 0;      // that could have a past, of the newest sample
+  std::set<RowId> looked_at;  // rows that are followed where not all can be
+  std::string followed_set;   // and the set they are of
+  std::map<std::pair<std::string, const SetFacts*>, SetWork> work;
+  SetWork* last_work = nullptr;
+  const ProviderView* last_provider = nullptr;
+  // One cut that stands still.
+  Sample held_older, held_newer;
+  std::uint64_t held_ns = 0;
+  std::uint64_t log_span_ns = 0;  // of the past that was replayed
+};
+
+[[nodiscard]] Cell cell_of(const ColumnFacts& facts, const Reading& reading, const Place& place);
+// "18.4 k/s", for a number of the past.
+[[nodiscard]] std::string number_text(const ColumnFacts& facts, double value, const Place& place);
+[[nodiscard]] std::string clean(std::string_view text);
+// Whether a filter leaves words. It is matched as a part of them.
+[[nodiscard]] bool passes(const std::string& filter, std::string_view words);
+[[nodiscard]] std::string key_of(std::string_view provider, std::string_view set,
+                                 std::string_view instance);
+[[nodiscard]] std::string state_text(const ProviderView& provider);
+// The newest values up to that moment, at most `count`.
+[[nodiscard]] std::vector<double> trend_of(const Past& past, const Series& series,
+                                           std::uint64_t moment, std::size_t count);
+
+template <typename Take>
+void BoardState::each_row(const When& when, const Place& place, Take take) {
+  if (when.newer == nullptr) {
+    for (const auto& [id, row] : past.rows()) {
+      if (!place.set.empty() && row.set->symbol != place.set) continue;
+      if (!place.provider.empty() && row.provider != place.provider) continue;
+      if (!take(RowAt(past, when, row))) return;
+    }
+    return;
+  }
+  const ProviderView* provider = nullptr;
+  bool is_wanted = true;
+  for (const Row& row : when.newer->since(*when.older, cli::kUncapped)) {
+    if (!place.provider.empty() && row.provider != provider) {
+      provider = row.provider;
+      is_wanted = provider->label() == place.provider;
+    }
+    if (!is_wanted || (row.is_total && !place.provider.empty())) continue;
+    const auto& set = row.set();
+    if (!place.set.empty() && (set.symbol.empty() ? set.name : set.symbol) != place.set) continue;
+    if (!take(RowAt(past, when, row))) return;
+  }
+}
+
+}  // namespace meterbank::view

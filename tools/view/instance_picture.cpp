@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The screen of an instance: its counters as rows; the chosen one over time.
+#include <fmt/format.h>
+
+#include "cli/distribution/percentiles.hpp"
+#include "cli/format/quantity.hpp"
+#include "view/board_state.hpp"
+
+namespace meterbank::view {
+namespace {
+
+constexpr std::int32_t kHeatRowsMax = 48;
+constexpr std::size_t kHistogramRowsMax = 40;
+
+// Least, mean and largest of the moments of the span.
+struct Extent {
+  double low = kNoNumber, high = kNoNumber, mean = kNoNumber;
+};
+Extent extent_of(const Series& series, std::uint64_t begin, std::uint64_t end) {
+  Extent extent;
+  double sum = 0;
+  std::size_t count = 0;
+  for (auto moment = begin; moment < end; ++moment) {
+    const double value = series.at(moment);
+    if (std::isnan(value)) continue;
+    extent.low = count == 0 ? value : std::min(extent.low, value);
+    extent.high = count == 0 ? value : std::max(extent.high, value);
+    sum += value;
+    ++count;
+  }
+  if (count > 0) extent.mean = sum / static_cast<double>(count);
+  return extent;
+}
+
+// Moments [begin, end) in at most `columns` steps of equally many.
+struct Steps {
+  std::uint64_t begin, end, size;
+  Steps(std::uint64_t first, std::uint64_t behind, std::size_t columns)
+      : begin(first), end(behind), size(1) {
+    if (columns > 0) size = std::max<std::uint64_t>(1, (end - begin + columns - 1) / columns);
+  }
+  template <typename Take>
+  void each(Take take) const {
+    for (auto at = begin; at < end; at += size) take(at, std::min(end, at + size));
+  }
+};
+
+std::vector<std::uint64_t> times_of(const Past& past, const Steps& steps) {
+  std::vector<std::uint64_t> times;
+  steps.each(
+      [&](std::uint64_t /*begin*/, std::uint64_t end) { times.push_back(past.time_of(end - 1)); });
+  return times;
+}
+
+Plot::Curve curve_of(const ColumnFacts& facts, const Series& series, const Steps& steps) {
+  Plot::Curve curve{clean(facts.symbol), {}, {}};
+  steps.each([&](std::uint64_t begin, std::uint64_t end) {
+    const auto extent = extent_of(series, begin, end);
+    curve.low.push_back(extent.low);
+    curve.high.push_back(extent.high);
+  });
+  return curve;
+}
+
+HeatMap heat_of(const Past& past, const HeatSeries& series, const Steps& steps) {
+  HeatMap heat;
+  std::int32_t least = std::numeric_limits<std::int32_t>::max();
+  std::int32_t most = std::numeric_limits<std::int32_t>::min();
+  for (auto moment = steps.begin; moment < steps.end; ++moment) {
+    const auto& counts = series.at(moment);
+    if (counts.empty()) continue;
+    least = std::min(least, counts.front().first);
+    most = std::max(most, counts.back().first);
+  }
+  if (least > most) return heat;
+  int joined = 0;
+  while ((most >> joined) - (least >> joined) >= kHeatRowsMax) ++joined;
+  const std::int32_t first = least >> joined;
+  const auto rows = static_cast<std::size_t>((most >> joined) - first) + 1;
+  for (std::size_t row = 0; row <= rows; ++row) {
+    heat.edges.push_back(
+        bucket_bound(first + static_cast<std::int32_t>(row), series.scale() - joined));
+  }
+  steps.each([&](std::uint64_t begin, std::uint64_t end) {
+    std::vector<float> column;
+    for (auto moment = begin; moment < end; ++moment) {
+      for (const auto& [bucket, count] : series.at(moment)) {
+        column.resize(rows);
+        auto& cell = column[static_cast<std::size_t>((bucket >> joined) - first)];
+        cell += count;
+        heat.largest = std::max(heat.largest, cell);
+      }
+    }
+    heat.times_ns.push_back(past.time_of(end - 1));
+    heat.counts.push_back(std::move(column));
+  });
+  return heat;
+}
+
+Histogram histogram_of(const Distribution& seen, const ColumnFacts& facts, const Place& place) {
+  Histogram histogram;
+  histogram.title = clean(facts.symbol);
+  ColumnFacts of_values = facts;
+  of_values.unit = facts.stored_unit;
+  for (const auto& [name, share] :
+       {std::pair{"p50", 0.5}, std::pair{"p90", 0.9}, std::pair{"p99", 0.99},
+        std::pair{"p99.9", 0.999}, std::pair{"max", 1.0}}) {
+    const auto found = seen.quantile(share);
+    if (!found) continue;
+    const auto sign = cli::sign_of(found->side, false);
+    histogram.percentiles.push_back(
+        {name, std::string(sign) + number_text(of_values, found->value, place)});
+  }
+  const auto is_filled = [](std::uint64_t count) { return count != 0; };
+  const auto filled = std::find_if(seen.buckets.begin(), seen.buckets.end(), is_filled);
+  if (filled == seen.buckets.end()) return histogram;
+  const auto behind = std::find_if(seen.buckets.rbegin(), seen.buckets.rend(), is_filled).base();
+  const auto least = seen.shape.first + static_cast<std::int32_t>(filled - seen.buckets.begin());
+  const auto most = seen.shape.first + static_cast<std::int32_t>(behind - seen.buckets.begin()) - 1;
+  int joined = 0;
+  while (static_cast<std::size_t>((most >> joined) - (least >> joined)) >= kHistogramRowsMax) {
+    ++joined;
+  }
+  histogram.counts.assign(static_cast<std::size_t>((most >> joined) - (least >> joined)) + 1, 0);
+  for (auto bucket = least; bucket <= most; ++bucket) {
+    histogram.counts[static_cast<std::size_t>((bucket >> joined) - (least >> joined))] +=
+        static_cast<double>(seen.buckets[static_cast<std::size_t>(bucket - seen.shape.first)]);
+  }
+  for (auto bucket = least >> joined; bucket <= (most >> joined) + 1; ++bucket) {
+    histogram.edges.push_back(bucket_bound(bucket, seen.shape.scale - joined));
+  }
+  return histogram;
+}
+
+// One instance as a picture.
+class InstancePicture {
+ public:
+  InstancePicture(BoardState& state, const When& when, const RowAt& row, Picture& picture)
+      : past_(state.past), when_(when), row_(row), picture_(picture), known_(row.past()) {
+    const auto span = static_cast<std::uint64_t>(picture.place.span.count());
+    const auto from_ns = when.time_ns - std::min(when.time_ns, span);
+    end_ = std::min(when.moment + 1, past_.end_moment());
+    begin_ = past_.moment_at(from_ns).value_or(past_.first_moment());
+  }
+
+  void draw(const Window& window) {
+    Section table;
+    table.title = clean(row_.set().symbol);
+    table.columns = {{"COUNTER", "", false},
+                     {"NOW", "", true},
+                     {"MEAN", "over the span", true},
+                     {"MIN", "", true},
+                     {"MAX", "", true}};
+    table.trend = "LAST";
+    std::vector<Line> lines;
+    row_.each([&](const Reading& reading) {
+      ++table.all;
+      auto line = line_of(reading);
+      const auto& facts = row_.set().columns[reading.column];
+      if (passes(picture_.place.filter, facts.symbol + " " + facts.name) &&
+          !(picture_.place.hide_zeros && reading.cooked == 0)) {
+        lines.push_back(std::move(line));
+        columns_.push_back(reading.column);
+      }
+      return true;
+    });
+    sort(lines);
+    table.total = lines.size();
+    table.first = window.section == 0 ? std::min(window.first, lines.size()) : 0;
+    const auto end = std::min(lines.size(), table.first + window.lines);
+    table.lines.assign(
+        std::make_move_iterator(lines.begin() + static_cast<std::ptrdiff_t>(table.first)),
+        std::make_move_iterator(lines.begin() + static_cast<std::ptrdiff_t>(end)));
+    picture_.sections.push_back(std::move(table));
+    draw_chosen(window);
+  }
+
+ private:
+  Line line_of(const Reading& reading) {
+    const auto& facts = row_.set().columns[reading.column];
+    Line line;
+    line.key = facts.symbol;
+    line.is_pinned = std::find(picture_.place.pins.begin(), picture_.place.pins.end(), line.key) !=
+                     picture_.place.pins.end();
+    line.cells = {{clean(facts.symbol)}, cell_of(facts, reading, picture_.place)};
+    const Series* series = series_of(reading.column);
+    Extent extent;
+    if (series != nullptr && !facts.is_text) {
+      const double now = series->at(when_.moment);
+      const bool is_old = reading.value != nullptr && !picture_.place.stored &&
+                          reading.value->cooked.status == CookStatus::kNoNewSample;
+      if (is_old && !std::isnan(now)) line.cells[1] = {number_text(facts, now, picture_.place)};
+      extent = extent_of(*series, begin_, end_);
+      line.trend = trend_of(past_, *series, when_.moment, kTrendMax);
+    }
+    for (const double value : {extent.mean, extent.low, extent.high}) {
+      line.cells.push_back({facts.is_text ? "" : number_text(facts, value, picture_.place),
+                            std::isnan(value) ? Mood::kFaint : Mood::kPlain});
+    }
+    Place chosen = picture_.place;
+    chosen.counter = facts.symbol;
+    line.opens = chosen;
+    line.details = {clean(facts.help.empty() ? facts.name : facts.name + ": " + facts.help),
+                    clean(facts.facts)};
+    return line;
+  }
+
+  [[nodiscard]] const Series* series_of(std::size_t column) const {
+    return known_ != nullptr && column < known_->series.size() ? &known_->series[column] : nullptr;
+  }
+
+  void sort(std::vector<Line>& lines) const {
+    if (picture_.place.sort == "COUNTER") {
+      std::stable_sort(lines.begin(), lines.end(), [this](const Line& a, const Line& b) {
+        return picture_.place.ascending ? a.key > b.key : a.key < b.key;
+      });
+    }
+    std::stable_partition(lines.begin(), lines.end(),
+                          [](const Line& line) { return line.is_pinned; });
+  }
+
+  // The chosen counter, or the first one that a picture says most of: a distribution.
+  [[nodiscard]] std::optional<std::size_t> chosen() const {
+    const auto& columns = row_.set().columns;
+    if (const auto found = row_.set().find(picture_.place.counter)) return found;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i].is_distribution && series_of(i) != nullptr) return i;
+    }
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (!columns[i].is_text && series_of(i) != nullptr) return i;
+    }
+    return std::nullopt;
+  }
+
+  void draw_chosen(const Window& window) {
+    const auto column = chosen();
+    if (!column || end_ <= begin_) return;
+    const auto& columns = row_.set().columns;
+    picture_.place.counter = columns[*column].symbol;
+    const Steps steps(begin_, end_, window.plot_columns);
+    // A percentile belongs to the distribution before it.
+    std::size_t origin = *column;
+    while (columns[origin].share) --origin;
+    const bool is_spread = columns[origin].is_distribution;
+    if (is_spread) draw_spread(origin, steps);
+    Plot plot;
+    plot.title = clean(columns[is_spread ? origin : *column].symbol);
+    plot.is_logarithmic = picture_.place.logarithmic;
+    plot.times_ns = times_of(past_, steps);
+    plot.unit = columns[is_spread ? origin + 1 : *column].unit;
+    if (!is_spread) {
+      if (const auto* series = series_of(*column)) {
+        plot.curves.push_back(curve_of(columns[*column], *series, steps));
+      }
+    }
+    for (auto i = origin + 1; is_spread && i < columns.size() && columns[i].share; ++i) {
+      if (const auto* series = series_of(i)) {
+        plot.curves.push_back(curve_of(columns[i], *series, steps));
+      }
+    }
+    picture_.plots.push_back(std::move(plot));
+  }
+
+  void draw_spread(std::size_t origin, const Steps& steps) {
+    const auto& facts = row_.set().columns[origin];
+    if (known_ != nullptr) {
+      const auto found = known_->heat.find(origin);
+      if (found != known_->heat.end()) {
+        auto heat = heat_of(past_, found->second, steps);
+        heat.title = clean(facts.symbol);
+        heat.unit = facts.stored_unit;
+        if (!heat.edges.empty()) picture_.heat = std::move(heat);
+      }
+    }
+    row_.each([&](const Reading& reading) {
+      if (reading.column != origin || reading.value == nullptr) return true;
+      if (reading.value->distribution != nullptr) {
+        picture_.histogram = histogram_of(*reading.value->distribution, facts, picture_.place);
+        picture_.histogram->unit = facts.stored_unit;
+      }
+      return false;
+    });
+  }
+
+  Past& past_;
+  const When& when_;
+  const RowAt& row_;
+  Picture& picture_;
+  const RowPast* known_;
+  std::uint64_t begin_ = 0, end_ = 0;  // moments of the span
+  std::vector<std::size_t> columns_;
+};
+
+}  // namespace
+
+void BoardState::show_instance(const When& when, const Window& window, Picture& picture) {
+  bool is_found = false;
+  each_row(when, picture.place, [&](const RowAt& row) {
+    if (row.instance() != picture.place.instance) return true;
+    is_found = true;
+    if (row.row() != nullptr) looked_at.insert(id_of(*row.row()));
+    InstancePicture(*this, when, row, picture).draw(window);
+    return false;
+  });
+  if (is_found) return;
+  picture.problems.push_back(fmt::format("{} is not there", clean(picture.place.instance)));
+  picture.place.screen = Screen::kSet;
+  picture.place.instance.clear();
+  show_set(when, window, picture);
+}
+
+}  // namespace meterbank::view

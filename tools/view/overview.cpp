@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The overview: who provides what, how busy it is, and what changed most.
+#include <fmt/format.h>
+
+#include "cli/format/time_text.hpp"
+#include "view/board_state.hpp"
+
+namespace meterbank::view {
+namespace {
+
+constexpr std::size_t kChangesMax = 20;
+
+struct ProviderRank {
+  const ProviderView* provider;
+  int urgency;  // those that are not well first
+};
+
+int urgency_of(const ProviderView& provider) {
+  switch (provider.state) {
+    case ProviderState::kHung:
+      return 0;
+    case ProviderState::kDead:
+      return 1;
+    case ProviderState::kUnreadable:
+      return 2;
+    case ProviderState::kForeign:
+      return provider.error.what.empty() ? 3 : 2;
+    case ProviderState::kLive:
+    case ProviderState::kClosed:
+      break;
+  }
+  return 3;
+}
+
+Mood mood_of(const ProviderView& provider) {
+  switch (provider.state) {
+    case ProviderState::kLive:
+      return Mood::kGood;
+    case ProviderState::kClosed:
+      return Mood::kFaint;
+    case ProviderState::kForeign:
+      return Mood::kWarning;
+    case ProviderState::kHung:
+    case ProviderState::kDead:
+    case ProviderState::kUnreadable:
+      break;
+  }
+  return Mood::kBad;
+}
+
+Line line_of(const ProviderView& provider, const Place& place) {
+  std::size_t instances = 0;
+  for (const RegisteredSet& set : provider.sets) instances += set.instances.size();
+  Line line;
+  const auto label = provider.label();
+  line.key = label;
+  line.cells = {{clean(label)},
+                {std::string(name_of(provider.state)), mood_of(provider)},
+                {fmt::format("{}", provider.sets.size())},
+                {fmt::format("{}", instances)},
+                {fmt::format("{}", provider.uid)}};
+  Place inside = place;
+  inside.provider = label;
+  inside.sort.clear();
+  inside.filter.clear();
+  if (place.provider.empty()) line.opens = inside;
+  line.details.push_back(state_text(provider));
+  for (const Error& error : provider.errors) {
+    line.details.push_back(clean(error.what));
+    constexpr std::size_t kLinesMax = 4;
+    if (line.details.size() == kLinesMax) break;
+  }
+  if (!provider.error.remedy.empty())
+    line.details.push_back("try: " + clean(provider.error.remedy));
+  return line;
+}
+
+// Lines [first, first + count) of a list, and how many there are.
+struct Part {
+  std::size_t first, end;
+};
+Part part_of(const Window& window, std::size_t section, std::size_t total) {
+  const bool is_chosen = window.section == section;
+  const auto first = is_chosen ? std::min(window.first, total) : 0;
+  return {first, std::min(total, first + (is_chosen ? window.lines : window.other_lines))};
+}
+
+Section providers_of(const cli::Selection& selection, const Window& window, const Place& place) {
+  std::vector<ProviderRank> ranks;
+  Section section;
+  section.title = "providers";
+  section.columns = {{"PROVIDER", "", false},
+                     {"STATE", "", false},
+                     {"SETS", "", true},
+                     {"INSTANCES", "", true},
+                     {"UID", "the user it runs as", true}};
+  for (const auto& provider : selection.catalog().providers()) {
+    ++section.all;
+    if (!place.provider.empty() && provider->label() != place.provider) continue;
+    if (!passes(place.filter, provider->label())) continue;
+    ranks.push_back({provider.get(), urgency_of(*provider)});
+  }
+  std::stable_sort(ranks.begin(), ranks.end(), [](const ProviderRank& a, const ProviderRank& b) {
+    return a.urgency < b.urgency;
+  });
+  section.total = ranks.size();
+  const auto part = part_of(window, 0, section.total);
+  section.first = part.first;
+  for (auto i = part.first; i < part.end; ++i) {
+    section.lines.push_back(line_of(*ranks[i].provider, place));
+  }
+  return section;
+}
+
+// The sum of a column over the rows of a set, moment by moment.
+std::vector<double> sum_of(const Past& past, const SetWork& work, std::size_t column,
+                           std::uint64_t moment) {
+  const auto end = std::min(moment + 1, past.end_moment());
+  const auto begin = std::max(past.first_moment(), end - std::min<std::uint64_t>(end, kTrendMax));
+  std::vector<double> sums(end - begin, kNoNumber);
+  for (const auto& [id, row] : past.rows()) {
+    if (row.set != work.facts || row.provider != work.provider) continue;
+    if (column >= row.series.size()) continue;
+    for (auto at = begin; at < end; ++at) {
+      const double value = row.series[column].at(at);
+      if (std::isnan(value)) continue;
+      auto& sum = sums[at - begin];
+      sum = std::isnan(sum) ? value : sum + value;
+    }
+  }
+  return sums;
+}
+
+// How much a counter differs from what it was, in the spread of what it was.
+struct Change {
+  double score = 0;
+  const RowPast* row = nullptr;
+  std::size_t column = 0;
+  double now = kNoNumber, before = kNoNumber;
+};
+
+std::optional<Change> change_of(const RowPast& row, std::size_t column, const Past& past,
+                                std::uint64_t moment) {
+  constexpr std::uint64_t kMoments = 60;
+  constexpr std::size_t kEnough = 8;
+  constexpr double kScoreMin = 4;
+  const Series& series = row.series[column];
+  const double now = series.at(moment);
+  if (std::isnan(now)) return std::nullopt;
+  double sum = 0;
+  double squares = 0;
+  std::size_t count = 0;
+  const auto begin = std::max(past.first_moment(), moment - std::min(moment, kMoments));
+  for (auto at = begin; at < moment; ++at) {
+    const double value = series.at(at);
+    if (std::isnan(value)) continue;
+    sum += value;
+    squares += value * value;
+    ++count;
+  }
+  if (count < kEnough) return std::nullopt;
+  const auto n = static_cast<double>(count);
+  const double mean = sum / n;
+  const double spread = std::sqrt(std::max(0.0, squares / n - mean * mean));
+  const double difference = std::abs(now - mean);
+  // A counter that stood still must move by more than a hundredth to be news.
+  const double scale = std::max({spread, std::abs(mean) / 100, 1e-12});
+  if (difference / scale < kScoreMin) return std::nullopt;
+  return Change{difference / scale, &row, column, now, mean};
+}
+
+Section changes_of(const Past& past, const When& when, const Window& window, const Place& place,
+                   std::size_t number) {
+  Section section;
+  section.title = "changed most in a minute";
+  section.columns = {{"COUNTER", "", false},
+                     {"INSTANCE", "", false},
+                     {"NOW", "", true},
+                     {"BEFORE", "the mean of the minute", true}};
+  section.trend = "LAST";
+  std::vector<Change> changes;
+  for (const auto& [id, row] : past.rows()) {
+    if (!place.provider.empty() && row.provider != place.provider) continue;
+    for (std::size_t column = 0; column < row.series.size(); ++column) {
+      ++section.all;
+      if (const auto change = change_of(row, column, past, when.moment)) {
+        if (passes(place.filter, row.set->columns[column].symbol + " " + row.instance)) {
+          changes.push_back(*change);
+        }
+      }
+    }
+  }
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const Change& a, const Change& b) { return a.score > b.score; });
+  changes.resize(std::min(changes.size(), kChangesMax));
+  section.total = changes.size();
+  const auto part = part_of(window, number, section.total);
+  section.first = part.first;
+  for (auto i = part.first; i < part.end; ++i) {
+    const auto& change = changes[i];
+    const auto& facts = change.row->set->columns[change.column];
+    Line line;
+    line.key = key_of(change.row->provider, change.row->set->symbol, change.row->instance) + "/" +
+               facts.symbol;
+    line.cells = {{clean(change.row->set->symbol + "/" + facts.symbol)},
+                  {clean(change.row->instance)},
+                  {number_text(facts, change.now, place)},
+                  {number_text(facts, change.before, place)}};
+    line.trend = trend_of(past, change.row->series[change.column], when.moment, kTrendMax);
+    Place inside = place;
+    inside.screen = Screen::kInstance;
+    inside.provider = change.row->provider;
+    inside.set = change.row->set->symbol;
+    inside.instance = change.row->instance;
+    inside.counter = facts.symbol;
+    inside.filter.clear();
+    line.opens = inside;
+    line.details = {clean(facts.help)};
+    section.lines.push_back(std::move(line));
+  }
+  return section;
+}
+
+}  // namespace
+
+void BoardState::show_overview(const When& when, const Window& window, Picture& picture) {
+  const Place& place = picture.place;
+  followed_set.clear();
+  picture.sections.push_back(providers_of(selection, window, place));
+
+  Section sets;
+  sets.title = "sets";
+  sets.columns = {{"SET", "", false},
+                  {"PROVIDER", "", false},
+                  {"INSTANCES", "", true},
+                  {"BUSY WITH", "", false},
+                  {"NOW", "", true}};
+  sets.trend = "LAST";
+  std::vector<const SetWork*> shown;
+  for (const auto& [key, sum] : work) {
+    ++sets.all;
+    if (!place.provider.empty() && sum.provider != place.provider) continue;
+    if (!passes(place.filter, sum.set + " " + sum.provider)) continue;
+    shown.push_back(&sum);
+  }
+  const auto rate_of = [](const SetWork& sum) {
+    return sum.headline ? sum.sums[*sum.headline] : 0.0;
+  };
+  std::stable_sort(shown.begin(), shown.end(), [&](const SetWork* a, const SetWork* b) {
+    if (place.sort == "SET") return a->set < b->set;
+    return rate_of(*a) > rate_of(*b);
+  });
+  sets.total = shown.size();
+  const auto part = part_of(window, 1, sets.total);
+  sets.first = part.first;
+  for (auto i = part.first; i < part.end; ++i) {
+    const SetWork& sum = *shown[i];
+    Line line;
+    line.key = key_of(sum.provider, sum.set, "");
+    line.cells = {{clean(sum.set)}, {clean(sum.provider)}, {fmt::format("{}", sum.instances)}};
+    if (sum.headline) {
+      const auto& facts = sum.facts->columns[*sum.headline];
+      line.cells.push_back({clean(facts.symbol)});
+      line.cells.push_back({number_text(facts, sum.sums[*sum.headline], place)});
+      line.trend = cells <= Board::kCellsMax ? sum_of(past, sum, *sum.headline, when.moment)
+                                      : trend_of(past, sum.trend, when.moment, kTrendMax);
+    } else {
+      line.cells.push_back({"-", Mood::kFaint});
+      line.cells.push_back({"-", Mood::kFaint});
+    }
+    Place inside = place;
+    inside.screen = Screen::kSet;
+    inside.provider = sum.provider;
+    inside.set = sum.set;
+    inside.filter.clear();
+    inside.sort.clear();
+    line.opens = inside;
+    line.details = {clean(sum.facts->name), clean(sum.facts->help)};
+    sets.lines.push_back(std::move(line));
+  }
+  picture.sections.push_back(std::move(sets));
+  picture.sections.push_back(changes_of(past, when, window, place, 2));
+
+  Place leases = overview_of(place);
+  leases.set = "pmu_lease";
+  leases.filter = place.filter;
+  if (!place.provider.empty()) leases.provider = place.provider;
+  Section table = table_of(when, leases, window, 3,
+                           {"state", "holder", "label", "pmu", "cpus", "counters", "grade"});
+  if (table.columns.empty()) return;
+  table.title = "leases of hardware counters";
+  table.trend.clear();
+  picture.sections.push_back(std::move(table));
+}
+
+}  // namespace meterbank::view

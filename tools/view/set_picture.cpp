@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The screen of a set: instances as rows, counters as columns.
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "cli/format/row_writer.hpp"
+#include "meterbank/reader/outside_labels.hpp"
+#include "view/board_state.hpp"
+
+namespace meterbank::view {
+namespace {
+
+constexpr std::string_view kInstance = "INSTANCE";
+constexpr std::string_view kProvider = "PROVIDER";
+
+// What decides whether a row is shown, and where.
+struct Rank {
+  std::size_t number = 0;  // in the order of the walk
+  double value = kNoNumber;
+  std::string text = {};  // of a sort by names
+  std::string group = {};
+  bool is_pinned = false;
+};
+
+// What orders the rows.
+struct Order {
+  std::optional<std::size_t> column;  // of the set
+  bool by_instance = false;
+  bool by_provider = false;
+  bool ascending = false;
+
+  bool operator()(const Rank& a, const Rank& b) const {
+    if (a.is_pinned != b.is_pinned) return a.is_pinned;
+    if (a.group != b.group) return a.group < b.group;
+    if (by_instance || by_provider) {
+      if (a.text != b.text) return ascending ? a.text > b.text : a.text < b.text;
+    } else if (column) {
+      if (std::isnan(a.value) != std::isnan(b.value)) return std::isnan(b.value);
+      if (a.value != b.value && !std::isnan(a.value)) {
+        return ascending ? a.value < b.value : a.value > b.value;
+      }
+    }
+    return a.number < b.number;
+  }
+};
+
+std::string group_of(const RowAt& row, Grouping grouping) {
+  if (grouping == Grouping::kNone) return {};
+  if (grouping == Grouping::kProvider) {
+    const auto provider = row.provider();
+    return provider.empty() ? "totals" : provider;
+  }
+  if (row.row() == nullptr || row.row()->is_total) return "no label";
+  const auto& outside = row.row()->provider->outside;
+  for (const auto* label : {&outside.pod, &outside.container, &outside.unit}) {
+    if (!label->empty()) return *label;
+  }
+  return "no label";
+}
+
+// The rows of one table.
+class SetTable {
+ public:
+  SetTable(BoardState& state, const When& when, const Place& place,
+           const std::vector<std::string>& columns)
+      : state_(state), when_(when), place_(place), wanted_(columns) {}
+
+  Section make(const Window& window, std::size_t section) {
+    rank_rows();
+    Section table;
+    if (facts_ == nullptr) return table;
+    choose_columns(table);
+    table.all = all_;
+    table.total = ranks_.size();
+    const bool is_chosen = section == window.section;
+    table.first = is_chosen ? std::min(window.first, table.total) : 0;
+    const auto end =
+        std::min(table.total, table.first + (is_chosen ? window.lines : window.other_lines));
+    std::partial_sort(ranks_.begin(), ranks_.begin() + static_cast<std::ptrdiff_t>(end),
+                      ranks_.end(), order_);
+    ranks_.resize(end);
+    fill(table);
+    return table;
+  }
+
+ private:
+  void rank_rows() {
+    state_.each_row(when_, place_, [&](const RowAt& row) {
+      if (facts_ == nullptr) start(row.set());
+      const auto number = walked_++;
+      ++all_;
+      has_providers_ = has_providers_ || provider_ != row.provider();
+      if (number == 0) provider_ = row.provider();
+      if (!place_.filter.empty() && !passes(place_.filter, row.instance() + " " + row.provider())) {
+        return true;
+      }
+      if (place_.hide_zeros && is_zero(row)) return true;
+      ranks_.push_back(rank_of(row, number));
+      return true;
+    });
+  }
+
+  void start(const SetFacts& facts) {
+    facts_ = &facts;
+    order_.by_instance = place_.sort == kInstance;
+    order_.by_provider = place_.sort == kProvider;
+    order_.column = facts.find(place_.sort);
+    order_.ascending = place_.ascending;
+  }
+
+  Rank rank_of(const RowAt& row, std::size_t number) const {
+    Rank rank{.number = number};
+    if (order_.by_instance) rank.text = row.instance();
+    if (order_.by_provider) rank.text = row.provider();
+    if (order_.column) rank.value = row.number(*order_.column, place_.stored);
+    rank.group = group_of(row, place_.grouping);
+    rank.is_pinned = !place_.pins.empty() && is_pinned(row);
+    if (rank.is_pinned) rank.group.clear();
+    return rank;
+  }
+
+  [[nodiscard]] bool is_pinned(const RowAt& row) const {
+    const auto key = key_of(row.provider(), row.set().symbol, row.instance());
+    return std::find(place_.pins.begin(), place_.pins.end(), key) != place_.pins.end();
+  }
+
+  [[nodiscard]] bool is_zero(const RowAt& row) const {
+    bool is_zero = true;
+    row.each([&](const Reading& reading) {
+      const bool is_text = reading.value != nullptr && reading.value->text.value_or("") != "";
+      is_zero = !is_text && (std::isnan(reading.cooked) || reading.cooked == 0);
+      return is_zero;
+    });
+    return is_zero;
+  }
+
+  void choose_columns(Section& table) {
+    table.columns.push_back({std::string(kInstance), facts_->label, false});
+    if (has_providers_) table.columns.push_back({std::string(kProvider), "", false});
+    before_counters_ = table.columns.size();
+    for (std::size_t i = 0; i < facts_->columns.size(); ++i) {
+      const auto& facts = facts_->columns[i];
+      if (!wanted_.empty() &&
+          std::find(wanted_.begin(), wanted_.end(), facts.symbol) == wanted_.end()) {
+        continue;
+      }
+      if (facts.symbol == place_.counter) table.chosen_column = table.columns.size();
+      shown_.push_back(i);
+      table.columns.push_back({clean(facts.symbol),
+                               clean(facts.help.empty() ? facts.name : facts.help),
+                               !facts.is_text});
+    }
+    if (table.chosen_column == 0) table.chosen_column = first_number(table);
+    if (table.chosen_column < before_counters_) return;
+    trend_column_ = shown_[table.chosen_column - before_counters_];
+    table.trend = clean(facts_->columns[*trend_column_].symbol);
+  }
+
+  [[nodiscard]] std::size_t first_number(const Section& table) const {
+    for (auto i = before_counters_; i < table.columns.size(); ++i) {
+      if (table.columns[i].is_number) return i;
+    }
+    return 0;
+  }
+
+  void fill(Section& table) {
+    std::map<std::size_t, std::size_t> places;  // of the walk, to places among the lines
+    for (std::size_t i = table.first; i < ranks_.size(); ++i) {
+      places[ranks_[i].number] = i - table.first;
+    }
+    table.lines.resize(places.size());
+    std::size_t number = 0;
+    std::size_t left = places.size();
+    if (left > 0) {
+      state_.each_row(when_, place_, [&](const RowAt& row) {
+        const auto found = places.find(number++);
+        if (found == places.end()) return true;
+        const auto at = found->second;
+        fill_line(row, ranks_[table.first + at], table.lines[at]);
+        return --left > 0;
+      });
+    }
+    add_groups(table);
+  }
+
+  void fill_line(const RowAt& row, const Rank& rank, Line& line) {
+    const auto provider = row.provider();
+    const auto instance = row.instance();
+    line.key = key_of(provider, facts_->symbol, instance);
+    line.is_pinned = rank.is_pinned;
+    line.cells.resize(before_counters_ + shown_.size());
+    line.cells[0].text = clean(instance);
+    if (has_providers_) line.cells[1].text = provider.empty() ? "(all)" : clean(provider);
+    for (auto& cell : line.cells) {
+      if (cell.text.empty()) cell = {"-", Mood::kFaint};
+    }
+    if (instance.empty()) line.cells[0] = {"(single)", Mood::kFaint};
+    row.each([&](const Reading& reading) {
+      const auto shown = std::lower_bound(shown_.begin(), shown_.end(), reading.column);
+      if (shown == shown_.end() || *shown != reading.column) return true;
+      const auto at = before_counters_ + static_cast<std::size_t>(shown - shown_.begin());
+      line.cells[at] = now_cell(row, reading);
+      return true;
+    });
+    if (const auto* past = row.past(); past != nullptr && trend_column_) {
+      if (*trend_column_ < past->series.size()) {
+        line.trend = trend_of(state_.past, past->series[*trend_column_], when_.moment, kTrendMax);
+      }
+    }
+    if (row.row() != nullptr) state_.looked_at.insert(id_of(*row.row()));
+    Place inside = place_;
+    inside.screen = Screen::kInstance;
+    inside.provider = provider;
+    inside.set = facts_->symbol;
+    inside.instance = instance;
+    inside.sort.clear();
+    inside.filter.clear();
+    line.opens = inside;
+    if (!provider.empty()) line.details.push_back(clean(provider));
+    if (row.row() != nullptr) line.details.push_back(state_text(*row.row()->provider));
+    if (!facts_->help.empty()) line.details.push_back(clean(facts_->help));
+  }
+
+  // What a provider renews more slowly than samples are taken keeps its value.
+  [[nodiscard]] Cell now_cell(const RowAt& row, const Reading& reading) const {
+    const auto& facts = facts_->columns[reading.column];
+    const bool is_old = reading.value != nullptr && !place_.stored &&
+                        reading.value->cooked.status == CookStatus::kNoNewSample;
+    if (const auto* past = is_old ? row.past() : nullptr;
+        past != nullptr && reading.column < past->series.size()) {
+      const double value = past->series[reading.column].at(when_.moment);
+      if (!std::isnan(value)) return {number_text(facts, value, place_)};
+    }
+    return cell_of(facts, reading, place_);
+  }
+
+  void add_groups(Section& table) const {
+    if (place_.grouping == Grouping::kNone) return;
+    std::vector<Line> lines;
+    std::string last;
+    for (std::size_t i = 0; i < table.lines.size(); ++i) {
+      const auto& group = ranks_[table.first + i].group;
+      if (group != last && !group.empty()) {
+        Line heading;
+        heading.key = "group " + group;
+        heading.cells.push_back({clean(group)});
+        heading.is_group = true;
+        lines.push_back(std::move(heading));
+        last = group;
+      }
+      lines.push_back(std::move(table.lines[i]));
+    }
+    table.lines = std::move(lines);
+  }
+
+  BoardState& state_;
+  const When& when_;
+  const Place& place_;
+  const std::vector<std::string>& wanted_;
+  const SetFacts* facts_ = nullptr;
+  Order order_;
+  std::vector<Rank> ranks_;
+  std::size_t walked_ = 0;
+  std::size_t all_ = 0;
+  std::string provider_;
+  bool has_providers_ = false;
+  std::size_t before_counters_ = 0;
+  std::vector<std::size_t> shown_;  // columns of the set, ascending
+  std::optional<std::size_t> trend_column_;
+};
+
+}  // namespace
+
+Section BoardState::table_of(const When& when, const Place& place, const Window& window,
+                             std::size_t section, const std::vector<std::string>& columns) {
+  return SetTable(*this, when, place, columns).make(window, section);
+}
+
+void BoardState::show_set(const When& when, const Window& window, Picture& picture) {
+  if (followed_set != picture.place.set) looked_at.clear();
+  followed_set = picture.place.set;
+  Section table = table_of(when, picture.place, window, 0, {});
+  table.title = clean(picture.place.set);
+  if (table.columns.empty()) {
+    picture.problems.push_back(fmt::format(
+        "no rows of {} are there",
+        clean(picture.place.provider.empty() ? picture.place.set
+                                             : picture.place.provider + ":" + picture.place.set)));
+    picture.place = overview_of(picture.place);
+    return show_overview(when, window, picture);
+  }
+  if (looked_at.size() > 4 * window.lines) looked_at.clear();
+  picture.sections.push_back(std::move(table));
+}
+
+}  // namespace meterbank::view
