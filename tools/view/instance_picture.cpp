@@ -102,7 +102,7 @@ Histogram histogram_of(const Distribution& seen, const ColumnFacts& facts, const
   Histogram histogram;
   histogram.title = clean(facts.symbol);
   ColumnFacts of_values = facts;
-  of_values.unit = facts.stored_unit;
+  of_values.unit = facts.value_unit;
   for (const auto& [name, share] :
        {std::pair{"p50", 0.5}, std::pair{"p90", 0.9}, std::pair{"p99", 0.99},
         std::pair{"p99.9", 0.999}, std::pair{"max", 1.0}}) {
@@ -269,7 +269,7 @@ class InstancePicture {
       if (found != known_->heat.end()) {
         auto heat = heat_of(past_, found->second, steps);
         heat.title = clean(facts.symbol);
-        heat.unit = facts.stored_unit;
+        heat.unit = facts.value_unit;
         if (!heat.edges.empty()) picture_.heat = std::move(heat);
       }
     }
@@ -277,7 +277,7 @@ class InstancePicture {
       if (reading.column != origin || reading.value == nullptr) return true;
       if (reading.value->distribution != nullptr) {
         picture_.histogram = histogram_of(*reading.value->distribution, facts, picture_.place);
-        picture_.histogram->unit = facts.stored_unit;
+        picture_.histogram->unit = facts.value_unit;
       }
       return false;
     });

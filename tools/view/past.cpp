@@ -24,6 +24,7 @@ ColumnFacts facts_of_counter(const CounterView& counter) {
   facts.help = counter.help;
   facts.unit = cli::cooked_unit(counter);
   facts.stored_unit = cli::stored_unit(counter);
+  facts.value_unit = counter.unit;
   facts.detail = counter.detail;
   const auto kind = cli::kind_of(counter);
   facts.facts = fmt::format("{}{}{}: {}; id {}", kind.kind, facts.unit.empty() ? "" : " in ",

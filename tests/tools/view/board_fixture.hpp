@@ -3,6 +3,8 @@
 // A board over a kitchen, and what is found in its pictures.
 #pragma once
 
+#include <unistd.h>
+
 #include <thread>
 
 #include "../cli/distribution/kitchen_fixture.hpp"
@@ -33,6 +35,7 @@ class BoardTest : public cli::KitchenTest {
   [[nodiscard]] Picture picture(const Place& place, const Window& window = {}) {
     return board_->picture(place, window);
   }
+  [[nodiscard]] static std::string label() { return "kitchen@" + std::to_string(::getpid()); }
   [[nodiscard]] static Place set_of(const std::string& set) {
     Place place;
     place.screen = Screen::kSet;

@@ -20,7 +20,7 @@ class RecordedBoard : public BoardTest {
       is_over_ = true;
     });
     for (int balance = 0; !is_over_; ++balance) {
-      soup_.set_signed(Dish::kBalance, balance);
+      soup_.gauge(Dish::kBalance).set_signed(balance);
       serve_a_hundred();
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
