@@ -66,6 +66,7 @@ constexpr Group kGroups[] = {{"publish", meterbank::bench::publish_rows},
 #ifdef METERBANK_BENCH_RECORDING
                              {"recording", meterbank::bench::recording_rows},
 #endif
+                             {"screens", meterbank::bench::screen_rows},
                              {"scale", meterbank::bench::scale_rows}};
 
 // One processor for all loops of this thread. Where the machine has only one, nothing is gained.

@@ -65,6 +65,7 @@ void lease_daemon_rows(const Effort& effort, Table& table);
 #ifdef METERBANK_BENCH_RECORDING
 void recording_rows(const Effort& effort, Table& table);
 #endif
+void screen_rows(const Effort& effort, Table& table);
 void scale_rows(const Effort& effort, Table& table);
 #ifdef METERBANK_BENCH_PAGES
 void page_rows(const Effort& effort, Table& table);

@@ -23,22 +23,22 @@ using std::chrono::nanoseconds;
 constexpr auto kRefreshPeriod = std::chrono::seconds(1);
 constexpr auto kAskedInterval = std::chrono::seconds(1);
 
-recording::Head head_of(const RecorderOptions& options) {
+}  // namespace
+
+recording::Head head_of(const std::string& program, std::span<const RatePlan> rates) {
   recording::Head head;
   static_cast<void>(::getrandom(&head.recorder, sizeof head.recorder, 0));
   const auto boot = boot_id();
   head.boot_id = fmt::format("{:016x}{:016x}", boot[0], boot[1]);
   head.host = machine_name();
   head.uid = ::getuid();
-  head.program = options.program;
-  for (const RatePlan& plan : options.rates) {
+  head.program = program;
+  for (const RatePlan& plan : rates) {
     head.rates.push_back({static_cast<std::uint64_t>(plan.interval.count()),
                           fmt::format("{}", fmt::join(plan.patterns, "\n"))});
   }
   return head;
 }
-
-}  // namespace
 
 class Recorder::State {
  public:
@@ -222,7 +222,7 @@ Result<Recorder> Recorder::open(RecorderOptions options) {
     if (!query) return tl::make_unexpected(std::move(query.error()));
     rates.push_back({std::move(*query), plan.interval, {}, {}});
   }
-  auto appender = Appender::create(options.files, head_of(options));
+  auto appender = Appender::create(options.files, head_of(options.program, options.rates));
   if (!appender) return tl::make_unexpected(std::move(appender.error()));
   auto state = std::make_unique<State>(std::move(options), std::move(*catalog), std::move(rates),
                                        std::move(*appender));

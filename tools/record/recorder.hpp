@@ -19,6 +19,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct RatePlan {
   std::vector<std::string> excluded;
   std::chrono::nanoseconds interval = std::chrono::seconds(1);
 };
+
+// Who records what on this machine: the first frame of a file.
+[[nodiscard]] recording::Head head_of(const std::string& program, std::span<const RatePlan> rates);
 
 struct RecorderOptions {
   CatalogOptions catalog = {};

@@ -95,6 +95,9 @@ void BoardState::take() {
     if (is_followed(row)) past.follow(row, true);
   }
   cells = seen;
+  if (kept && seen <= Board::kKeptCountersMax) {
+    kept->add(selection.catalog(), selection.query, newer);
+  }
   sum_up();
 }
 
@@ -156,6 +159,23 @@ Board::~Board() = default;
 
 void Board::take() {
   if (state_->selection.log == nullptr) state_->take();
+}
+
+void Board::keep_samples() {
+  if (state_->selection.log == nullptr) state_->kept.emplace();
+}
+
+Result<void> Board::save(const std::string& path, std::chrono::nanoseconds interval) const {
+  if (state_->selection.log != nullptr) {
+    return fail(ErrorCode::kNotFound, "this is a recording already",
+                "meterbank log cut makes a part of it");
+  }
+  if (!state_->kept || state_->kept->ticks() == 0) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("of more than {} counters no samples are kept", kKeptCountersMax),
+                "meterbank record");
+  }
+  return state_->kept->save(path, "meterbank " METERBANK_VERSION, interval);
 }
 
 std::optional<std::uint64_t> Board::moment_before(std::optional<std::uint64_t> at_ns) const {

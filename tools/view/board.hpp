@@ -10,9 +10,11 @@
 //         the set that it shows, with a small factor, and to the lines that it is asked for.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/session/selection.hpp"
@@ -28,6 +30,7 @@ class Board {
  public:
   static constexpr std::size_t kCellsMax = 4096;
   static constexpr std::size_t kMomentsMax = 900;
+  static constexpr std::size_t kKeptCountersMax = 20'000;
 
   // The selection outlives it.
   explicit Board(cli::Selection& selection);
@@ -39,6 +42,12 @@ class Board {
   void take();
   // Lays what a recording holds of [from, to) before what is known.
   void remember(const std::string& recording, std::uint64_t from_ns, std::uint64_t to_ns);
+
+  // From now on keeps what take() collects for save(): about a byte a value, of 15 minutes at a
+  // moment a second, in 32 MiB at the most. Of more than kKeptCountersMax counters it keeps none.
+  void keep_samples();
+  // Makes a recording of them. Errors: kNotFound, if there are none; those of a new file.
+  Result<void> save(const std::string& path, std::chrono::nanoseconds interval) const;
 
   // What is to be seen of a place. A place of something that is not there has a problem, and shows
   // the next larger thing that is.

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "record/kept_ticks.hpp"
 #include "view/board.hpp"
 #include "view/past.hpp"
 
@@ -132,6 +133,7 @@ struct BoardState {
   std::map<std::pair<std::string, const SetFacts*>, SetWork> work;
   SetWork* last_work = nullptr;
   const ProviderView* last_provider = nullptr;
+  std::optional<record::KeptTicks> kept;  // for save()
   // One cut that stands still.
   Sample held_older, held_newer;
   std::uint64_t held_ns = 0;

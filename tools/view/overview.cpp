@@ -264,7 +264,7 @@ void BoardState::show_overview(const When& when, const Window& window, Picture& 
       line.cells.push_back({clean(facts.symbol)});
       line.cells.push_back({number_text(facts, sum.sums[*sum.headline], place)});
       line.trend = cells <= Board::kCellsMax ? sum_of(past, sum, *sum.headline, when.moment)
-                                      : trend_of(past, sum.trend, when.moment, kTrendMax);
+                                             : trend_of(past, sum.trend, when.moment, kTrendMax);
     } else {
       line.cells.push_back({"-", Mood::kFaint});
       line.cells.push_back({"-", Mood::kFaint});

@@ -25,6 +25,7 @@ class BoardTest : public cli::KitchenTest {
     selection_.emplace(std::move(*opened));
     board_.emplace(*selection_);
   }
+  void open_shop_beside() { sales_ = *provider_->add(cli::kSales); }
   // Moments need some time between them, and rates more than none.
   void take(int times = 1) {
     for (int i = 0; i < times; ++i) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Boards over recordings: the same pictures as live.
+#include "../../support/temporary_directory.hpp"
 #include "board_fixture.hpp"
 #include "cli/session/exit_code.hpp"
+#include "record/kept_ticks.hpp"
 
 namespace meterbank::view {
 namespace {
@@ -84,8 +86,74 @@ TEST_F(RecordedBoard, ALiveBoardCanBeginWithWhatWasRecorded) {
   EXPECT_GE(shown.heat->counts.size(), 7U);
   Place place = instance_of("dishes", "soup");
   place.counter = "balance";
-  const auto& curve = picture(place).plots.at(0).curves.at(0);
+  const auto curve = picture(place).plots.at(0).curves.at(0);
   EXPECT_LT(curve.low.at(1), curve.high.back());
+}
+
+TEST_F(BoardTest, WhatItKnowsIsSavedAsARecordingWithoutALostSample) {
+  constexpr int kMoments = 150;
+  open_board();
+  board_->keep_samples();
+  for (int balance = 0; balance < kMoments; ++balance) {
+    soup_.gauge(Dish::kBalance).set_signed(balance);
+    // A set that comes later has its schema in the file as well.
+    if (balance == 100) open_shop_beside();
+    selection_->refresh();
+    board_->take();
+  }
+  const auto path = file("saved.mbr");
+
+  const auto saved = board_->save(path, std::chrono::milliseconds(10));
+
+  ASSERT_TRUE(saved) << saved.error().message();
+  const auto checked = meterbank({"log", "check", path});
+  EXPECT_EQ(checked.code, cli::kExitDone) << checked.err;
+  const auto rows =
+      meterbank({"get", "dishes/soup/balance", "--log", path, "--from", "@0", "-f", "tsv"});
+  EXPECT_EQ(rows.lines().size(), kMoments + 1U) << rows.err;
+  EXPECT_NE(meterbank({"list", "--log", path}).out.find("shop_sales"), std::string::npos);
+  // A file that is there stays what it is.
+  const auto again = board_->save(path, std::chrono::milliseconds(10));
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::kExists);
+}
+
+TEST_F(BoardTest, ABoardThatKeepsNoSamplesSaysSo) {
+  open_board();
+  take();
+  const auto saved = board_->save(file("saved.mbr"), std::chrono::seconds(1));
+  ASSERT_FALSE(saved);
+  EXPECT_EQ(saved.error().code, ErrorCode::kNotFound);
+}
+
+TEST(KeptTicks, DropTheOldestChunksBeyondTheirLimits) {
+  const auto directory = test::TemporaryDirectory();
+  auto provider = Provider::create({.name = "kitchen", .directory = directory.path()});
+  ASSERT_TRUE(provider);
+  const auto set = *provider->add(cli::kDishes);
+  auto soup = *set.create_instance("soup");
+  auto catalog = *Catalog::open({.directory = directory.path()});
+  auto query = *Query::compile(catalog, {});
+  record::KeptTicks kept({.ticks_max = 200});
+  Sample sample;
+  for (int tick = 0; tick < 1000; ++tick) {
+    soup.add(Dish::kServed, 7);
+    query.collect(sample);
+    kept.add(catalog, query, sample);
+  }
+  const auto path = directory.path() + "/kept.mbr";
+
+  ASSERT_TRUE(kept.save(path, "test", std::chrono::milliseconds(1)));
+
+  auto saved = recording::Recording::open(path);
+  ASSERT_TRUE(saved) << saved.error().message();
+  std::uint64_t ticks = 0;
+  while (saved->next()) ++ticks;
+  EXPECT_EQ(ticks, kept.ticks());
+  EXPECT_GE(ticks, 200U);
+  EXPECT_LT(ticks, 270U);
+  EXPECT_EQ(saved->last().realtime_ns, sample.time.realtime_ns);
+  EXPECT_TRUE(saved->damages().empty());
 }
 
 }  // namespace
