@@ -68,7 +68,7 @@ const Line* Navigator::chosen_line() const {
   return nullptr;
 }
 
-void Navigator::go(const Place& place) {
+void Navigator::open(const Place& place) {
   before_.push_back({place_, window_, line_});
   constexpr std::size_t kStepsMax = 100;
   if (before_.size() > kStepsMax) before_.erase(before_.begin());
@@ -98,13 +98,13 @@ void Navigator::go_back() {
   if (last_.crumbs.size() > 1) place_ = last_.crumbs[last_.crumbs.size() - 2].place;
 }
 
-Request Navigator::open() {
+Request Navigator::open_chosen() {
   const Line* const line = chosen_line();
   if (line == nullptr || !line->opens) return Request::kNone;
   if (line->opens->screen == place_.screen && place_.screen == Screen::kInstance) {
     place_.counter = line->opens->counter;
   } else {
-    go(*line->opens);
+    open(*line->opens);
   }
   return Request::kNone;
 }
@@ -267,7 +267,7 @@ void Navigator::switches(Message message) {
     case Message::kBack:
       return go_back();
     case Message::kOverview:
-      return go(overview_of(place_));
+      return open(overview_of(place_));
     case Message::kSearch:
       typing_ = Typing::kFilter;
       typed_ = place_.filter;
@@ -316,13 +316,15 @@ Request Navigator::handle(Message message) {
   }
   switch (message) {
     case Message::kOpen:
-      return open();
+      return open_chosen();
     case Message::kEarlier:
       return Request::kEarlier;
     case Message::kLater:
       return Request::kLater;
     case Message::kBookmark:
       return Request::kBookmark;
+    case Message::kNextBookmark:
+      return Request::kNextBookmark;
     case Message::kSave:
       return Request::kSave;
     case Message::kQuit:
@@ -395,7 +397,7 @@ Request Navigator::point(std::size_t section, std::size_t line, bool twice) {
   window_.section = section;
   line_ = line;
   keep_in_window();
-  return twice ? open() : Request::kNone;
+  return twice ? open_chosen() : Request::kNone;
 }
 
 void Navigator::point_column(std::size_t section, std::size_t column) {

@@ -48,7 +48,8 @@ enum class Message : std::uint8_t {
   kMark,  // remembers this moment, or forgets it
   kNextMark,
   kBookmark,  // asks for the place to be kept
-  kSave,      // asks for what is known to be saved as a recording
+  kNextBookmark,
+  kSave,  // asks for what is known to be saved as a recording
   kDetails,
   kHelp,
   kQuit,
@@ -60,6 +61,7 @@ enum class Request : std::uint8_t {
   kEarlier,  // show_moment() with Board::moment_before()
   kLater,
   kBookmark,
+  kNextBookmark,  // open() with it
   kSave,
   kQuit
 };
@@ -82,6 +84,8 @@ class Navigator {
 
   // The answer to kEarlier and kLater. Nothing: there is no such moment.
   void show_moment(std::optional<std::uint64_t> realtime_ns);
+  // Goes there, and kBack comes back.
+  void open(const Place& place);
   // What came of a request, until the next message.
   void complain(std::string_view words);
 
@@ -114,8 +118,7 @@ class Navigator {
   void enter_section(std::size_t section, std::size_t line);
   void keep_in_window();
   [[nodiscard]] const Line* chosen_line() const;
-  Request open();
-  void go(const Place& place);
+  Request open_chosen();
   void go_back();
   void choose_counter(bool next);
   void sort_by_next();
