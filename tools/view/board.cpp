@@ -59,6 +59,41 @@ bool BoardState::is_followed(const Row& row) const {
   return looked_at.contains(id_of(row));
 }
 
+bool BoardState::has_heat(const Row& row) const {
+  return distributions <= Board::kHeatsMax || looked_into.contains(id_of(row));
+}
+
+bool BoardState::look_into_row(const Row& row) {
+  const auto id = id_of(row);
+  const bool is_known = looked_into.contains(id);
+  if (!is_known && looked_into.size() >= Board::kHeatsMax) return false;
+  looked_into[id] = past.end_moment();
+  return !is_known;
+}
+
+void BoardState::look_at_row(const Row& row) {
+  const auto id = id_of(row);
+  auto found = looked_at.find(id);
+  if (found == looked_at.end()) {
+    const auto columns = past.facts_of(row).columns.size();
+    if (cells_looked_at + columns > Board::kCellsMax) return;
+    cells_looked_at += columns;
+    found = looked_at.emplace(id, Look{.moment = 0, .cells = columns}).first;
+  }
+  found->second.moment = past.end_moment();
+}
+
+void BoardState::forget_looks() {
+  constexpr std::uint64_t kMoments = 60;
+  const auto end = past.end_moment();
+  std::erase_if(looked_at, [&](const auto& look) {
+    if (look.second.moment + kMoments >= end) return false;
+    cells_looked_at -= look.second.cells;
+    return true;
+  });
+  std::erase_if(looked_into, [&](const auto& look) { return look.second + kMoments < end; });
+}
+
 void BoardState::add_to_work(const Row& row) {
   const SetFacts& facts = past.facts_of(row);
   if (last_work == nullptr || last_provider != row.provider || last_work->facts != &facts) {
@@ -90,11 +125,18 @@ void BoardState::take() {
   const Sample& newer = sampler.newer();
   past.begin_moment(newer.time.realtime_ns, sampler.interval());
   std::size_t seen = 0;
+  std::size_t spread = 0;
   for (const Row& row : newer.since(sampler.older(), cli::kUncapped)) {
-    seen += row.set().counters.size();
-    if (is_followed(row)) past.follow(row, true);
+    const auto& counters = row.set().counters;
+    seen += counters.size();
+    spread += static_cast<std::size_t>(std::count_if(
+        counters.begin(), counters.end(),
+        [](const CounterView& counter) { return counter.form == ValueForm::kDistribution; }));
+    if (is_followed(row)) past.follow(row, has_heat(row));
   }
+  distributions = spread;
   cells = seen;
+  forget_looks();
   if (kept && seen <= Board::kKeptCountersMax) {
     kept->add(selection.catalog(), selection.query, newer);
   }
@@ -245,6 +287,10 @@ Picture Board::picture(const Place& place, const Window& window) {
   if (place.screen == Screen::kSet) state_->show_set(when, window, picture);
   if (place.screen == Screen::kInstance) state_->show_instance(when, window, picture);
   if (place.screen == Screen::kOverview) state_->show_overview(when, window, picture);
+  if (std::exchange(state_->wants_replay, false)) {
+    state_->log_span_ns = 0;
+    return this->picture(place, window);
+  }
   picture.crumbs = crumbs_of(picture.place);
   return picture;
 }

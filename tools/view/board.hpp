@@ -31,6 +31,7 @@ class Board {
   static constexpr std::size_t kCellsMax = 4096;
   static constexpr std::size_t kMomentsMax = 900;
   static constexpr std::size_t kKeptCountersMax = 20'000;
+  static constexpr std::size_t kHeatsMax = 64;
 
   // The selection outlives it.
   explicit Board(cli::Selection& selection);

@@ -8,7 +8,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -109,8 +108,14 @@ struct BoardState {
   // Of a recording: shows that moment, with the past that lies before it.
   [[nodiscard]] When look_at(std::uint64_t at_ns, std::chrono::nanoseconds span);
   void replay(std::uint64_t from_ns, std::uint64_t to_ns);
-  // Whether a row of a set has to be followed.
+  // The row is in a picture, and is followed for a while.
+  void look_at_row(const Row& row);
+  // True: it was not looked into lately.
+  bool look_into_row(const Row& row);
+  void forget_looks();
   [[nodiscard]] bool is_followed(const Row& row) const;
+  // And how its distributions lay.
+  [[nodiscard]] bool has_heat(const Row& row) const;
 
   template <typename Take>
   void each_row(const When& when, const Place& place, Take take);
@@ -127,9 +132,15 @@ struct BoardState {
   cli::Selection& selection;
   cli::Sampler sampler;
   Past past{Board::kMomentsMax};
-  std::size_t cells = 0;      // that could have a past, of the newest sample
-  std::set<RowId> looked_at;  // rows that are followed where not all can be
-  std::string followed_set;   // and the set they are of
+  std::size_t cells = 0;  // that could have a past, of the newest sample
+  struct Look {
+    std::uint64_t moment = 0;  // the last one
+    std::size_t cells = 0;
+  };
+  std::map<RowId, Look> looked_at;  // rows that are followed where not all can be
+  std::size_t cells_looked_at = 0;
+  std::size_t distributions = 0;               // of the newest sample
+  std::map<RowId, std::uint64_t> looked_into;  // rows of pictures with heat maps, and when
   std::map<std::pair<std::string, const SetFacts*>, SetWork> work;
   SetWork* last_work = nullptr;
   const ProviderView* last_provider = nullptr;
@@ -137,6 +148,7 @@ struct BoardState {
   // One cut that stands still.
   Sample held_older, held_newer;
   std::uint64_t held_ns = 0;
+  bool wants_replay = false;
   std::uint64_t log_span_ns = 0;  // of the past that was replayed
 };
 

@@ -158,10 +158,9 @@ class InstancePicture {
       ++table.all;
       auto line = line_of(reading);
       const auto& facts = row_.set().columns[reading.column];
-      if (passes(picture_.place.filter, facts.symbol + " " + facts.name) &&
-          !(picture_.place.hide_zeros && reading.cooked == 0)) {
+      const bool is_hidden = picture_.place.hide_zeros && reading.cooked == 0;
+      if (!is_hidden && passes(picture_.place.filter, facts.symbol + " " + facts.name)) {
         lines.push_back(std::move(line));
-        columns_.push_back(reading.column);
       }
       return true;
     });
@@ -289,7 +288,6 @@ class InstancePicture {
   Picture& picture_;
   const RowPast* known_;
   std::uint64_t begin_ = 0, end_ = 0;  // moments of the span
-  std::vector<std::size_t> columns_;
 };
 
 }  // namespace
@@ -299,7 +297,13 @@ void BoardState::show_instance(const When& when, const Window& window, Picture& 
   each_row(when, picture.place, [&](const RowAt& row) {
     if (row.instance() != picture.place.instance) return true;
     is_found = true;
-    if (row.row() != nullptr) looked_at.insert(id_of(*row.row()));
+    if (row.row() != nullptr) {
+      look_at_row(*row.row());
+      // What was replayed lacks its distributions.
+      const bool is_new = look_into_row(*row.row());
+      wants_replay =
+          selection.log != nullptr && is_new && row.past() != nullptr && row.past()->heat.empty();
+    }
     InstancePicture(*this, when, row, picture).draw(window);
     return false;
   });

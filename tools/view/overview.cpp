@@ -226,7 +226,6 @@ Section changes_of(const Past& past, const When& when, const Window& window, con
 
 void BoardState::show_overview(const When& when, const Window& window, Picture& picture) {
   const Place& place = picture.place;
-  followed_set.clear();
   picture.sections.push_back(providers_of(selection, window, place));
 
   Section sets;

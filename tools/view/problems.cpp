@@ -34,7 +34,6 @@ std::string state_text(const ProviderView& provider) {
 
 std::vector<std::string> BoardState::problems(const Place& place) const {
   std::vector<std::string> problems;
-  std::size_t dead = 0;
   for (const auto& provider : selection.catalog().providers()) {
     if (!place.provider.empty() && provider->label() != place.provider) continue;
     const bool is_shown =
@@ -46,7 +45,6 @@ std::vector<std::string> BoardState::problems(const Place& place) const {
     if (provider->state == ProviderState::kHung) {
       problems.push_back(clean(provider->label()) + ": " + state_text(*provider));
     } else if (provider->state == ProviderState::kDead && place.screen != Screen::kOverview) {
-      ++dead;
       problems.push_back(clean(provider->label()) + " is dead; its last values are shown");
     }
     constexpr std::size_t kProblemsMax = 4;

@@ -2,6 +2,7 @@
 //
 // The past out of recordings.
 #include <functional>
+#include <set>
 
 #include "cli/session/pace.hpp"
 #include "meterbank/recording/recording.hpp"
@@ -24,7 +25,8 @@ std::uint64_t interval_of(const recording::Recording& log) {
 // The moments of [from, to] that have all that is selected, or as many of them, evenly, as a past
 // holds.
 void replay_into(Past& past, recording::Recording& log, Query& query, std::uint64_t from_ns,
-                 std::uint64_t to_ns, const std::function<bool(const Row&)>& is_followed) {
+                 std::uint64_t to_ns, const std::function<bool(const Row&)>& is_followed,
+                 const std::function<bool(const Row&)>& has_heat) {
   from_ns = std::max(from_ns, log.first().realtime_ns);
   if (to_ns <= from_ns) return;
   const auto step_ns = (to_ns - from_ns) / Board::kMomentsMax;
@@ -47,7 +49,7 @@ void replay_into(Past& past, recording::Recording& log, Query& query, std::uint6
       past.begin_moment(shown_ns, seconds);
       for (const Row& row : newer.since(older, cli::kUncapped)) {
         // Before the second moment there are no rates; levels would be all that is known of it.
-        if (is_followed(row)) past.follow(row, has_older);
+        if (is_followed(row)) past.follow(row, has_older && has_heat(row));
       }
     }
     is_there =
@@ -64,7 +66,8 @@ void BoardState::replay(std::uint64_t from_ns, std::uint64_t to_ns) {
   work.clear();
   last_work = nullptr;
   std::size_t followed = 0;
-  std::set<RowId> chosen = looked_at;
+  std::set<RowId> chosen, with_heat;
+  for (const auto& [id, look] : looked_at) chosen.insert(id);
   const auto follow = [&](const Row& row) {
     if (chosen.contains(id_of(row))) return true;
     if (followed + row.set().counters.size() > Board::kCellsMax) return false;
@@ -72,7 +75,11 @@ void BoardState::replay(std::uint64_t from_ns, std::uint64_t to_ns) {
     chosen.insert(id_of(row));
     return true;
   };
-  replay_into(past, *selection.log, selection.query, from_ns, to_ns, follow);
+  replay_into(past, *selection.log, selection.query, from_ns, to_ns, follow, [&](const Row& row) {
+    const auto id = id_of(row);
+    if (looked_into.contains(id) || with_heat.contains(id)) return true;
+    return with_heat.size() < Board::kHeatsMax && with_heat.insert(id).second;
+  });
 }
 
 When BoardState::look_at(std::uint64_t at_ns, std::chrono::nanoseconds span) {
@@ -106,12 +113,15 @@ void Board::remember(const std::string& path, std::uint64_t from_ns, std::uint64
   for (const auto& [id, row] : state_->past.rows()) {
     wanted.insert(key_of(row.provider, row.set->symbol, row.instance));
   }
-  replay_into(earlier, *log, *query, from_ns, to_ns, [&](const Row& row) {
-    const auto& set = row.set();
-    return wanted.contains(key_of(row.is_total ? "" : row.provider_label(),
-                                  set.symbol.empty() ? set.name : set.symbol,
-                                  row.instance_label()));
-  });
+  replay_into(
+      earlier, *log, *query, from_ns, to_ns,
+      [&](const Row& row) {
+        const auto& set = row.set();
+        return wanted.contains(key_of(row.is_total ? "" : row.provider_label(),
+                                      set.symbol.empty() ? set.name : set.symbol,
+                                      row.instance_label()));
+      },
+      [this](const Row& row) { return state_->has_heat(row); });
   state_->past.lay_before(earlier);
 }
 

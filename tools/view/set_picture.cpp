@@ -209,7 +209,7 @@ class SetTable {
         line.trend = trend_of(state_.past, past->series[*trend_column_], when_.moment, kTrendMax);
       }
     }
-    if (row.row() != nullptr) state_.looked_at.insert(id_of(*row.row()));
+    if (row.row() != nullptr) state_.look_at_row(*row.row());
     Place inside = place_;
     inside.screen = Screen::kInstance;
     inside.provider = provider;
@@ -279,8 +279,6 @@ Section BoardState::table_of(const When& when, const Place& place, const Window&
 }
 
 void BoardState::show_set(const When& when, const Window& window, Picture& picture) {
-  if (followed_set != picture.place.set) looked_at.clear();
-  followed_set = picture.place.set;
   Section table = table_of(when, picture.place, window, 0, {});
   table.title = clean(picture.place.set);
   if (table.columns.empty()) {
@@ -291,7 +289,6 @@ void BoardState::show_set(const When& when, const Window& window, Picture& pictu
     picture.place = overview_of(picture.place);
     return show_overview(when, window, picture);
   }
-  if (looked_at.size() > 4 * window.lines) looked_at.clear();
   picture.sections.push_back(std::move(table));
 }
 

@@ -349,6 +349,21 @@ TEST_F(BoardTest, APictureIsOneJsonObject) {
   }
 }
 
+TEST_F(BoardTest, OfManyDistributionsThoseThatAreLookedIntoHaveAHeatMap) {
+  std::vector<Instance> dishes;
+  for (std::size_t i = 0; i < Board::kHeatsMax + 10; ++i) {
+    dishes.push_back(*dishes_.create_instance("d" + std::to_string(i)));
+  }
+  open_board();
+  take(2);
+  EXPECT_FALSE(picture(instance_of("dishes", "soup")).heat);
+  serve_a_hundred();
+  take(2);
+
+  EXPECT_TRUE(picture(instance_of("dishes", "soup")).heat);
+  EXPECT_FALSE(picture(instance_of("dishes", "d3")).heat);
+}
+
 TEST_F(BoardTest, AFarLargerSetHasPicturesToo) {
   constexpr int kDishesMany = 5'000;
   std::vector<Instance> dishes;
