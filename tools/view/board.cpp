@@ -111,12 +111,11 @@ void BoardState::add_to_work(const Row& row) {
     std::fill(sum.sums.begin(), sum.sums.end(), 0.0);
   }
   ++sum.instances;
-  past.each_reading(row, 0, [&](const Reading& reading) {
-    if (sum.sums.size() <= reading.column) sum.sums.resize(reading.column + 1, 0.0);
-    if (facts.columns[reading.column].is_rate && !std::isnan(reading.cooked)) {
-      sum.sums[reading.column] += reading.cooked;
+  past.each_value(row, [&](std::size_t column, const Value& value) {
+    if (sum.sums.size() <= column) sum.sums.resize(column + 1, 0.0);
+    if (facts.columns[column].is_rate && has_value(value.cooked.status)) {
+      sum.sums[column] += value.cooked.value;
     }
-    return true;
   });
 }
 

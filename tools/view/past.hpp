@@ -119,6 +119,12 @@ class Past {
   [[nodiscard]] const SetFacts& facts_of(const Row& row);
   template <typename Take>
   void each_reading(const Row& row, double seconds, Take take);
+  // The values alone, with their columns: no percentile is looked for.
+  template <typename Take>
+  void each_value(const Row& row, Take take) {
+    SetUse& use = use_of(row);
+    for (const Value& value : row) take(column_of(use, value), value);
+  }
   // Remembers the readings of the row at this moment.
   void follow(const Row& row, bool with_heat);
 
