@@ -49,7 +49,13 @@ Mood mood_of(const ProviderView& provider) {
   return Mood::kBad;
 }
 
-Line line_of(const ProviderView& provider, const Place& place) {
+std::string age_of(const ProviderView& provider, std::uint64_t time_ns) {
+  const auto created_ns = provider.created_realtime_ns;
+  if (created_ns == 0 || created_ns > time_ns) return "-";
+  return cli::print_duration(std::floor(static_cast<double>(time_ns - created_ns) / 1e9));
+}
+
+Line line_of(const ProviderView& provider, const Place& place, std::uint64_t time_ns) {
   std::size_t instances = 0;
   for (const RegisteredSet& set : provider.sets) instances += set.instances.size();
   Line line;
@@ -57,15 +63,16 @@ Line line_of(const ProviderView& provider, const Place& place) {
   line.key = label;
   line.cells = {{clean(label)},
                 {std::string(name_of(provider.state)), mood_of(provider)},
+                {age_of(provider, time_ns)},
                 {fmt::format("{}", provider.sets.size())},
                 {fmt::format("{}", instances)},
-                {fmt::format("{}", provider.uid)}};
+                {provider.state == ProviderState::kLive ? "" : state_text(provider)}};
   Place inside = place;
   inside.provider = label;
   inside.sort.clear();
   inside.filter.clear();
   if (place.provider.empty()) line.opens = inside;
-  line.details.push_back(state_text(provider));
+  line.details.push_back(fmt::format("{}; runs as user {}", state_text(provider), provider.uid));
   for (const Error& error : provider.errors) {
     line.details.push_back(clean(error.what));
     constexpr std::size_t kLinesMax = 4;
@@ -86,15 +93,14 @@ Part part_of(const Window& window, std::size_t section, std::size_t total) {
   return {first, std::min(total, first + (is_chosen ? window.lines : window.other_lines))};
 }
 
-Section providers_of(const cli::Selection& selection, const Window& window, const Place& place) {
+Section providers_of(const cli::Selection& selection, const When& when, const Window& window,
+                     const Place& place) {
   std::vector<ProviderRank> ranks;
   Section section;
-  section.title = "providers";
-  section.columns = {{"PROVIDER", "", false},
-                     {"STATE", "", false},
-                     {"SETS", "", true},
-                     {"INSTANCES", "", true},
-                     {"UID", "the user it runs as", true}};
+  section.title = "Providers";
+  section.columns = {{"PROVIDER", "", false},         {"STATE", "", false},
+                     {"AGE", "since it began", true}, {"SETS", "", true},
+                     {"INSTANCES", "", true},         {"WHY", "what is wrong with it", false}};
   for (const auto& provider : selection.catalog().providers()) {
     ++section.all;
     if (!place.provider.empty() && provider->label() != place.provider) continue;
@@ -108,7 +114,7 @@ Section providers_of(const cli::Selection& selection, const Window& window, cons
   const auto part = part_of(window, 0, section.total);
   section.first = part.first;
   for (auto i = part.first; i < part.end; ++i) {
-    section.lines.push_back(line_of(*ranks[i].provider, place));
+    section.lines.push_back(line_of(*ranks[i].provider, place, when.time_ns));
   }
   return section;
 }
@@ -173,7 +179,7 @@ std::optional<Change> change_of(const RowPast& row, std::size_t column, const Pa
 Section changes_of(const Past& past, const When& when, const Window& window, const Place& place,
                    std::size_t number) {
   Section section;
-  section.title = "changed most in a minute";
+  section.title = "Changed most in a minute";
   section.columns = {{"COUNTER", "", false},
                      {"INSTANCE", "", false},
                      {"NOW", "", true},
@@ -226,10 +232,10 @@ Section changes_of(const Past& past, const When& when, const Window& window, con
 
 void BoardState::show_overview(const When& when, const Window& window, Picture& picture) {
   const Place& place = picture.place;
-  picture.sections.push_back(providers_of(selection, window, place));
+  picture.sections.push_back(providers_of(selection, when, window, place));
 
   Section sets;
-  sets.title = "sets";
+  sets.title = "Busiest sets";
   sets.columns = {{"SET", "", false},
                   {"PROVIDER", "", false},
                   {"INSTANCES", "", true},
@@ -288,7 +294,7 @@ void BoardState::show_overview(const When& when, const Window& window, Picture& 
   Section table = table_of(when, leases, window, 3,
                            {"state", "holder", "label", "pmu", "cpus", "counters", "grade"});
   if (table.columns.empty()) return;
-  table.title = "leases of hardware counters";
+  table.title = "Leases of hardware counters";
   table.trend.clear();
   picture.sections.push_back(std::move(table));
 }

@@ -16,12 +16,12 @@ TEST_F(BoardTest, TheOverviewNamesProvidersAndTheirSets) {
 
   const auto overview = picture({});
 
-  const auto* providers = section_called(overview, "providers");
+  const auto* providers = section_called(overview, "Providers");
   ASSERT_NE(providers, nullptr);
   ASSERT_EQ(providers->lines.size(), 1U);
   EXPECT_EQ(cell(*providers, label(), "STATE"), "live");
   EXPECT_EQ(cell(*providers, label(), "SETS"), "1");
-  const auto* sets = section_called(overview, "sets");
+  const auto* sets = section_called(overview, "Busiest sets");
   ASSERT_NE(sets, nullptr);
   EXPECT_EQ(cell(*sets, "dishes", "INSTANCES"), "1");
 }
@@ -34,7 +34,7 @@ TEST_F(BoardTest, ASetSaysWhatItIsBusyWith) {
 
   const auto overview = picture({});
 
-  const auto* sets = section_called(overview, "sets");
+  const auto* sets = section_called(overview, "Busiest sets");
   EXPECT_EQ(cell(*sets, "dishes", "BUSY WITH"), "served");
   EXPECT_NE(cell(*sets, "dishes", "NOW"), "-");
   ASSERT_EQ(sets->lines[0].trend.size(), 2U);
@@ -292,7 +292,7 @@ TEST_F(BoardTest, SomethingThatIsNotThereShowsTheNextLargerThing) {
   EXPECT_EQ(no_instance.problems.back(), "cake is not there");
   const auto no_set = picture(instance_of("cakes", "cake"));
   EXPECT_EQ(no_set.place.screen, Screen::kOverview);
-  EXPECT_NE(section_called(no_set, "providers"), nullptr);
+  EXPECT_NE(section_called(no_set, "Providers"), nullptr);
 }
 
 TEST_F(BoardTest, WhatChangedMostIsNamed) {
@@ -304,7 +304,7 @@ TEST_F(BoardTest, WhatChangedMostIsNamed) {
 
   const auto overview = picture({});
 
-  const auto* changes = section_called(overview, "changed most in a minute");
+  const auto* changes = section_called(overview, "Changed most in a minute");
   ASSERT_NE(changes, nullptr);
   ASSERT_FALSE(changes->lines.empty());
   EXPECT_EQ(changes->lines[0].cells[0].text, "dishes/balance");
@@ -319,7 +319,7 @@ TEST_F(BoardTest, NothingIsNewsWhereNothingChanges) {
   soup_.gauge(Dish::kBalance).set_signed(100);
   take(13);
 
-  EXPECT_EQ(section_called(picture({}), "changed most in a minute")->total, 0U);
+  EXPECT_EQ(section_called(picture({}), "Changed most in a minute")->total, 0U);
 }
 
 TEST_F(BoardTest, WordsOfOthersCannotSteerATerminal) {
