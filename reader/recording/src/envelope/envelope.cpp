@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meterbank/recording/envelope.hpp"
+
+#include <algorithm>
+#include <future>
+#include <new>
+#include <set>
+#include <utility>
+
+#include "../files/seek_order.hpp"
+#include "envelope_parts.hpp"
+
+namespace meterbank::recording {
+namespace {
+
+// What one thread reads: the moments with begin <= time < end, and those from `start` on for the
+// samples before them.
+struct Span {
+  bool is_everything = false;  // from the first moment to the last, whatever their times are
+  std::uint64_t start = 0, begin = 0, end = 0;
+};
+
+struct PartAnswer {
+  explicit PartAnswer(EnvelopePart made) : part(std::move(made)) {}
+
+  EnvelopePart part;
+  std::uint64_t moments = 0;
+  std::map<std::string, Unmatched> unmatched;  // by pattern
+  bool has_query = false;
+  bool was_stopped = false;
+  std::vector<Damage> damages;
+  std::vector<Gap> gaps;
+};
+
+std::uint64_t bucket_ns(const EnvelopeRequest& request) noexcept {
+  const std::uint64_t span = request.to_ns - request.from_ns;
+  return span / request.buckets + (span % request.buckets != 0 ? 1 : 0);
+}
+
+// ---- What to read -------------------------------------------------------------------------------
+
+// Zero: one rate samples all counters, so any moment has a sample of everything.
+std::uint64_t longest_interval(std::span<const RecordingFile> files) noexcept {
+  std::uint64_t longest = 0;
+  bool has_several = false;
+  for (const RecordingFile& file : files) {
+    has_several = has_several || file.head.rates.size() > 1;
+    for (const Rate& rate : file.head.rates) longest = std::max(longest, rate.interval_ns);
+  }
+  return has_several ? longest : 0;
+}
+
+// When the last chunk begins that begins by this time; the time without any.
+std::uint64_t chunk_before(std::span<const RecordingFile> files, std::uint64_t time) noexcept {
+  std::uint64_t begin = 0;
+  for (const RecordingFile& file : files) {
+    for (const Chunk& chunk : file.index.chunks()) {
+      if (chunk.first.realtime_ns <= time) begin = std::max(begin, chunk.first.realtime_ns);
+    }
+  }
+  return begin == 0 ? time : begin;
+}
+
+// A chunk is not divided, because its ticks need those before them. A part ends with the first
+// moment of a chunk, with which the next part begins to read.
+std::vector<Span> plan(const Recording& recording, const EnvelopeRequest& request) {
+  const auto files = recording.files();
+  if (!SeekOrder(files).is_even()) {
+    return {{.is_everything = true, .begin = request.from_ns, .end = request.to_ns}};
+  }
+  std::vector<std::uint64_t> begins;
+  for (const RecordingFile& file : files) {
+    for (const Chunk& chunk : file.index.chunks()) {
+      const std::uint64_t first = chunk.first.realtime_ns;
+      if (first > request.from_ns && first < request.to_ns - 1) begins.push_back(first);
+    }
+  }
+  const std::size_t parts = std::clamp<std::size_t>(request.threads, 1, begins.size() + 1);
+  // Key frames have all rates, but for those of merged recordings.
+  const std::uint64_t interval = longest_interval(files);
+  std::vector<Span> spans;
+  for (std::size_t part = 0; part < parts; ++part) {
+    Span span;
+    span.begin = part == 0 ? request.from_ns : spans.back().end;
+    const std::size_t next = (part + 1) * (begins.size() + 1) / parts;
+    span.end = part + 1 < parts ? begins[next - 1] + 1 : request.to_ns;
+    const std::uint64_t before = span.begin - std::min<std::uint64_t>(span.begin, 1);
+    span.start =
+        interval == 0 ? before : chunk_before(files, before - std::min(before, 2 * interval));
+    spans.push_back(span);
+  }
+  return spans;
+}
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+class PartReader {
+ public:
+  PartReader(Recording& recording, const EnvelopeRequest& request, const Span& span)
+      : recording_(&recording),
+        request_(&request),
+        span_(span),
+        answer_(EnvelopePart(request, bucket_ns(request))) {}
+
+  Result<PartAnswer> read() {
+    bool is_there = !span_.is_everything && recording_->seek(span_.start);
+    is_there = is_there || recording_->next();
+    for (; is_there && !is_behind(); is_there = recording_->next()) {
+      answer_.was_stopped = request_->stop.stop_requested();
+      if (answer_.was_stopped) break;
+      if (auto taken = take_moment(); !taken) return tl::make_unexpected(std::move(taken.error()));
+      if (answer_.part.is_full()) break;
+    }
+    const auto damages = recording_->damages();
+    answer_.damages.assign(damages.begin(), damages.end());
+    const auto gaps = recording_->gaps();
+    answer_.gaps.assign(gaps.begin(), gaps.end());
+    return std::move(answer_);
+  }
+
+ private:
+  struct Samples {
+    Sample older, newer;
+  };
+
+  [[nodiscard]] std::uint64_t now() const noexcept { return recording_->time().realtime_ns; }
+  [[nodiscard]] bool is_behind() const noexcept {
+    return !span_.is_everything && now() >= span_.end;
+  }
+  [[nodiscard]] bool counts() const noexcept { return now() >= span_.begin && now() < span_.end; }
+
+  Result<void> take_moment() {
+    if (!query_) {
+      auto compiled = Query::compile(recording_->catalog(), request_->patterns, request_->excluded);
+      if (!compiled) return tl::make_unexpected(std::move(compiled.error()));
+      query_.emplace(std::move(*compiled));
+      note_unmatched();
+    } else if (query_->update(recording_->catalog())) {
+      note_unmatched();
+    }
+    const std::size_t rates = rates_now();
+    if (counts()) ++answer_.moments;
+    if (rates <= 1) {
+      take_rate(0, std::nullopt);
+      return {};
+    }
+    for (std::uint32_t rate = 0; rate < rates; ++rate) {
+      if ((recording_->due() >> rate & 1U) != 0) take_rate(rate, rate);
+    }
+    return {};
+  }
+
+  // Files of one directory may have been recorded at other rates.
+  [[nodiscard]] std::size_t rates_now() const noexcept {
+    std::size_t rates = 0;
+    for (const RecordingFile& file : recording_->files()) {
+      rates = std::max(rates, file.head.rates.size());
+    }
+    return rates;
+  }
+
+  void take_rate(std::uint32_t number, std::optional<std::uint32_t> rate) {
+    Samples& samples = samples_[number];
+    const CollectSummary collected = query_->collect(samples.newer, recording_->time());
+    if (collected.no_memory) throw std::bad_alloc();
+    if (counts()) {
+      answer_.part.take(samples.newer, samples.older, query_->version() + 1, *recording_, rate);
+    }
+    std::swap(samples.newer, samples.older);
+  }
+
+  // A pattern that selected something once is not missing.
+  void note_unmatched() {
+    std::map<std::string, Unmatched> now;
+    for (const Unmatched& one : query_->unmatched()) now.emplace(one.pattern, one);
+    if (!std::exchange(answer_.has_query, true)) {
+      answer_.unmatched = std::move(now);
+    } else {
+      std::erase_if(answer_.unmatched,
+                    [&](const auto& known) { return !now.contains(known.first); });
+    }
+  }
+
+  Recording* recording_;
+  const EnvelopeRequest* request_;
+  Span span_;
+  std::optional<Query> query_;
+  std::map<std::uint32_t, Samples> samples_;  // by rate
+  PartAnswer answer_;
+};
+
+Result<PartAnswer> read_part(const std::string& path, const EnvelopeRequest& request,
+                             const CatalogOptions& options, const Span& span) noexcept {
+  try {
+    auto recording = Recording::open(path, options);
+    if (!recording) return tl::make_unexpected(std::move(recording.error()));
+    return PartReader(*recording, request, span).read();
+  } catch (const std::bad_alloc&) {
+    return tl::make_unexpected(out_of_memory());
+  }
+}
+
+// ---- The answer ---------------------------------------------------------------------------------
+
+bool is_same(const Gap& left, const Gap& right) noexcept {
+  return left.from.monotonic_ns == right.from.monotonic_ns &&
+         left.from.realtime_ns == right.from.realtime_ns && left.ticks == right.ticks;
+}
+
+bool is_same(const Damage& left, const Damage& right) noexcept {
+  return left.path == right.path && left.offset == right.offset && left.bytes == right.bytes;
+}
+
+// What two parts have found at the seam between them is one.
+template <typename One>
+void append_new(std::vector<One>&& more, std::vector<One>& all) {
+  for (One& one : more) {
+    const bool is_known =
+        std::any_of(all.begin(), all.end(), [&](const One& known) { return is_same(known, one); });
+    if (!is_known) all.push_back(std::move(one));
+  }
+}
+
+void append(PartAnswer&& next, PartAnswer& all) {
+  all.part.append(std::move(next.part));
+  all.moments += next.moments;
+  all.was_stopped = all.was_stopped || next.was_stopped;
+  append_new(std::move(next.damages), all.damages);
+  append_new(std::move(next.gaps), all.gaps);
+  if (!next.has_query) return;
+  if (!std::exchange(all.has_query, true)) {
+    all.unmatched = std::move(next.unmatched);
+    return;
+  }
+  std::erase_if(all.unmatched,
+                [&](const auto& known) { return !next.unmatched.contains(known.first); });
+}
+
+Result<PartAnswer> read_all(const std::string& path, const EnvelopeRequest& request,
+                            const CatalogOptions& options, const std::vector<Span>& spans) {
+  std::vector<std::future<Result<PartAnswer>>> others;
+  for (std::size_t part = 1; part < spans.size(); ++part) {
+    // Where no thread can be had, get() reads the part.
+    others.push_back(std::async(std::launch::async | std::launch::deferred, read_part,
+                                std::cref(path), std::cref(request), std::cref(options),
+                                std::cref(spans[part])));
+  }
+  auto all = read_part(path, request, options, spans.front());
+  for (auto& other : others) {
+    auto next = other.get();
+    if (!all) continue;
+    if (!next) {
+      all = std::move(next);
+    } else {
+      append(std::move(*next), *all);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<Envelope> envelope(const std::string& path, const EnvelopeRequest& request,
+                          const CatalogOptions& options) {
+  const bool is_sound = request.from_ns < request.to_ns && request.buckets >= 1 &&
+                        request.buckets <= kEnvelopeBucketsMax;
+  if (!is_sound) {
+    return fail(ErrorCode::kInvalidArgument, "the range of an envelope is empty or has no buckets",
+                "a range that ends after it begins, and 1 to 1,048,576 buckets");
+  }
+  try {
+    auto recording = Recording::open(path, options);
+    if (!recording) return tl::make_unexpected(std::move(recording.error()));
+    auto read = read_all(path, request, options, plan(*recording, request));
+    if (!read) return tl::make_unexpected(std::move(read.error()));
+    if (read->part.is_full()) {
+      return fail(ErrorCode::kLimit,
+                  "the envelope of these counters would take more memory than it may",
+                  "fewer counters, or fewer buckets");
+    }
+    Envelope made;
+    made.from_ns = request.from_ns;
+    made.bucket_ns = bucket_ns(request);
+    made.series = read->part.finish();
+    made.moments = read->moments;
+    for (auto& [pattern, one] : read->unmatched) made.unmatched.push_back(std::move(one));
+    made.was_stopped = read->was_stopped;
+    made.damages = std::move(read->damages);
+    made.gaps = std::move(read->gaps);
+    return made;
+  } catch (const std::bad_alloc&) {
+    return tl::make_unexpected(out_of_memory());
+  }
+}
+
+}  // namespace meterbank::recording

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The series of one part of a range, and their union with those of the next part.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "meterbank/reader/query.hpp"
+#include "meterbank/reader/sample.hpp"
+#include "meterbank/recording/envelope.hpp"
+
+namespace meterbank::recording {
+
+// Takes the samples of one part of a recording in their order.
+class EnvelopePart {
+ public:
+  explicit EnvelopePart(const EnvelopeRequest& request, std::uint64_t bucket_ns)
+      : request_(&request), bucket_ns_(bucket_ns) {}
+
+  // The rows of the sets that `rate` samples; nothing: of all. `older` is the sample of that rate
+  // before, or an empty one. Precondition: the moment is in the range.
+  void take(const Sample& newer, const Sample& older, std::uint64_t query_version,
+            const Recording& recording, std::optional<std::uint32_t> rate);
+  // The part that follows this one.
+  void append(EnvelopePart&& next);
+  // There are more series than bytes_max has room for: some are missing.
+  [[nodiscard]] bool is_full() const noexcept { return is_full_; }
+  // In the order of the answer.
+  [[nodiscard]] std::vector<EnvelopeSeries> finish();
+
+ private:
+  // Provider, host, set, instance, counter, percentile.
+  using Key = std::tuple<std::string, std::string, std::string, std::string, std::string, double>;
+  // The series of one value, as long as the query stays as it is.
+  struct Place {
+    const InstanceView* instance = nullptr;
+    const CounterView* counter = nullptr;
+    bool has_namesake = false;
+    std::optional<std::uint32_t> rate;
+    EnvelopeSeries* series = nullptr;  // null: it has no numbers
+    std::vector<EnvelopeSeries*> percentiles;
+  };
+  struct Places {
+    std::uint64_t version = 0;
+    std::vector<Place> all;
+  };
+
+  [[nodiscard]] Place find(const Value& value, const Recording& recording);
+  // Null: there is no room for it.
+  [[nodiscard]] EnvelopeSeries* series_of(const Value& value, std::optional<double> percentile);
+  void take_value(const Value& value, const Place& place, std::size_t bucket) const;
+
+  const EnvelopeRequest* request_;
+  std::uint64_t bucket_ns_;
+  bool is_full_ = false;
+  std::deque<EnvelopeSeries> series_;
+  std::map<Key, EnvelopeSeries*> by_key_;
+  std::unordered_map<std::uint32_t, Places> places_;  // by rate
+};
+
+}  // namespace meterbank::recording
