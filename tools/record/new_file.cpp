@@ -25,6 +25,21 @@ UniqueFd directory_above(std::string path) {
   return UniqueFd(::open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
+Result<void> give_new_name(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
+  if (errno == EEXIST) return is_there(to);
+  // A file system that knows no such rename knows links, or the name is still free.
+  if (::link(from.c_str(), to.c_str()) == 0) {
+    ::unlink(from.c_str());
+    return {};
+  }
+  if (errno == EEXIST) return is_there(to);
+  struct stat facts {};
+  if (::lstat(to.c_str(), &facts) != 0 && std::rename(from.c_str(), to.c_str()) == 0) return {};
+  return fail(ErrorCode::kSystem, fmt::format("cannot make {}", to), "another place with -o FILE",
+              errno);
+}
+
 NewFile::NewFile(std::string path)
     : path_(std::move(path)), temporary_(fmt::format("{}.{}.part", path_, ::getpid())) {}
 
@@ -47,27 +62,10 @@ Result<void> NewFile::keep() {
     return fail(ErrorCode::kSystem, fmt::format("cannot write {}", path_),
                 "another place with -o FILE", errno);
   }
-  if (auto named = give_name(); !named) return named;
+  if (auto named = give_new_name(temporary_, path_); !named) return named;
+  temporary_.clear();
   if (const auto above = directory_above(path_)) ::fsync(above.get());
   return {};
-}
-
-Result<void> NewFile::give_name() {
-  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) == 0) {
-    temporary_.clear();
-    return {};
-  }
-  if (errno == EEXIST) return is_there(path_);
-  // A file system that knows no such rename knows links, or the name is still free.
-  if (::link(temporary_.c_str(), path_.c_str()) == 0) return {};
-  if (errno == EEXIST) return is_there(path_);
-  struct stat facts {};
-  if (::lstat(path_.c_str(), &facts) != 0 && std::rename(temporary_.c_str(), path_.c_str()) == 0) {
-    temporary_.clear();
-    return {};
-  }
-  return fail(ErrorCode::kSystem, fmt::format("cannot make {}", path_),
-              "another place with -o FILE", errno);
 }
 
 }  // namespace meterbank::record

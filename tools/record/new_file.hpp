@@ -15,6 +15,9 @@ namespace meterbank::record {
 // The directory that a file or a directory is in. Null, if this user may not read it.
 [[nodiscard]] UniqueFd directory_above(std::string path);
 
+// Renames a file, if no other has the name. Errors: kExists, kSystem.
+Result<void> give_new_name(const std::string& from, const std::string& to);
+
 class NewFile {
  public:
   // Errors: kExists. The file at temporary() is for the caller to make.
@@ -31,7 +34,6 @@ class NewFile {
 
  private:
   explicit NewFile(std::string path);
-  Result<void> give_name();
 
   std::string path_, temporary_;
 };

@@ -194,6 +194,21 @@ def identifiers(pcp):
     return dict(re.findall(r"^(meterbank\S+) PMID: (\S+)", text, re.M))
 
 
+def check_converted(pcp, place):
+    """What a recording becomes is what the agent shows: names, identifiers, descriptions, help and values."""
+    recording, archive = (os.path.join(place.folder, name) for name in ("still.mbr", "converted"))
+    for words in (("record", "-o", recording, "-n", "1"), ("log", "convert", recording, "-f", "pcp", "-o", archive)):
+        subprocess.run([place.program("meterbank"), *words], check=True, capture_output=True)
+
+    def metrics(*options):
+        blocks = pcp.run("pminfo", *options, "-dmfT", "meterbank.still_shop", live=not options).strip().split("\n\n")
+        return sorted("\n".join(sorted(block.splitlines())) for block in blocks)
+
+    live, converted = metrics(), metrics("-a", archive)
+    check(len(live) > 5 and live == converted,
+          f"the archive agrees: {[pair for pair in zip(live, converted) if pair[0] != pair[1]][:2]}")
+
+
 def check_restarts(pcp, place):
     """Metrics and instances keep their numbers in another pmcd, which starts another agent."""
     before = identifiers(pcp), values_of(pcp.run("pminfo", "-f", "meterbank.still_shop.sold"))
@@ -346,6 +361,7 @@ def main():
             check_clients(pcp, place)
             check_dbpmda(pcp)
             check_changes(pcp, place)
+            check_converted(pcp, place)
             shop = check_logger(pcp, place, shop)
             check_restarts(pcp, place)
             check_faulty_neighbours(pcp, place, shop)

@@ -12,6 +12,9 @@ namespace meterbank::cli {
 // Text that `promtool tsdb create-blocks-from openmetrics` takes.
 int convert_to_openmetrics(const Invocation& invocation, Console& console);
 
+// An archive that the tools of Performance Co-Pilot read with -a.
+int convert_to_pcp(const Invocation& invocation, Console& console);
+
 // A trace for ui.perfetto.dev and trace_processor.
 int convert_to_perfetto(const Invocation& invocation, Console& console);
 

@@ -19,8 +19,8 @@ std::vector<bool> LogMoment::sampled() const {
 }
 
 std::vector<bool> blocks_not_sampled(const LogMoment& moment,
-                                     const exposition::PageLayout& layout) {
-  std::vector<bool> blocks(layout.blocks.size(), false);
+                                     std::span<const std::size_t> first_rows) {
+  std::vector<bool> blocks(first_rows.size(), false);
   const auto sampled = moment.sampled();
   std::map<std::size_t, bool> by_row;
   std::size_t row = 0;
@@ -30,7 +30,7 @@ std::vector<bool> blocks_not_sampled(const LogMoment& moment,
     row += selected[index].instances();
   }
   for (std::size_t block = 0; block < blocks.size(); ++block) {
-    const auto known = by_row.find(layout.blocks[block].first_row);
+    const auto known = by_row.find(first_rows[block]);
     blocks[block] = known != by_row.end() && !known->second;
   }
   return blocks;

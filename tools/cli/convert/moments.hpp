@@ -3,12 +3,13 @@
 // The moments of a recording, one by one, for formats that are no rows of `get`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "cli/invocation.hpp"
 #include "cli/session/console.hpp"
-#include "exposition/page/page_layout.hpp"
 #include "meterbank/recording/recording.hpp"
 
 namespace meterbank::cli {
@@ -24,9 +25,17 @@ struct LogMoment {
   [[nodiscard]] std::vector<bool> sampled() const;
 };
 
-// A bit for each block of a layout of the sample's rows: it was not sampled at this moment.
+// Of blocks of the sample's rows, each with the number of its first row: a bit for each that was
+// not sampled at this moment.
 [[nodiscard]] std::vector<bool> blocks_not_sampled(const LogMoment& moment,
-                                                   const exposition::PageLayout& layout);
+                                                   std::span<const std::size_t> first_rows);
+template <typename Layout>
+[[nodiscard]] std::vector<bool> blocks_not_sampled(const LogMoment& moment, const Layout& layout) {
+  std::vector<std::size_t> first_rows;
+  first_rows.reserve(layout.blocks.size());
+  for (const auto& block : layout.blocks) first_rows.push_back(block.first_row);
+  return blocks_not_sampled(moment, std::span<const std::size_t>(first_rows));
+}
 
 class MomentSink {
  public:

@@ -16,6 +16,7 @@
 #include "cli/format/collectors/page_rows.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/output.hpp"
+#include "exposition/page/page_layout.hpp"
 #include "exposition/snapshot/about_providers.hpp"
 #include "exposition/text/text_page.hpp"
 

@@ -24,6 +24,8 @@ int convert(const Invocation& invocation, Console& console) {
   switch (invocation.log.conversion) {
     case Conversion::kOpenMetrics:
       return convert_to_openmetrics(invocation, console);
+    case Conversion::kPcp:
+      return convert_to_pcp(invocation, console);
     case Conversion::kPerfetto:
       return convert_to_perfetto(invocation, console);
     case Conversion::kSqlite:

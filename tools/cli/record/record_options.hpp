@@ -31,7 +31,7 @@ struct RecordOptions {
 enum class LogAction : std::uint8_t { kInfo, kCheck, kCut, kSave, kMerge, kConvert };
 
 // What `log convert` makes beside the formats of get.
-enum class Conversion : std::uint8_t { kRows, kOpenMetrics, kPerfetto, kSqlite, kFromTable };
+enum class Conversion : std::uint8_t { kRows, kOpenMetrics, kPcp, kPerfetto, kSqlite, kFromTable };
 
 // `meterbank log ACTION FILE`; moments are in SelectionOptions::log.
 struct LogVerbOptions {

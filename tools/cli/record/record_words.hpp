@@ -25,6 +25,7 @@ struct ConversionName {
 };
 inline constexpr std::array kConversions{
     ConversionName{"openmetrics", Conversion::kOpenMetrics},
+    ConversionName{"pcp", Conversion::kPcp},
     ConversionName{"perfetto", Conversion::kPerfetto},
     ConversionName{"sqlite", Conversion::kSqlite},
 };
@@ -66,6 +67,7 @@ inline constexpr std::array kLogActions{
         {"convert", " FILE|DIR -f FORMAT [-o FILE] [PATH...]",
          "Prints all samples in a format of get, or converts them for another program:\n"
          "  -f openmetrics   text that promtool makes blocks of Prometheus from\n"
+         "  -f pcp           an archive of Performance Co-Pilot; takes -o\n"
          "  -f perfetto      a trace for ui.perfetto.dev; takes -o\n"
          "  -f sqlite        a database with all stored values; takes -o\n"
          "Without -f, a table of get -f csv becomes a recording, NEW.mbr.\n"
@@ -74,6 +76,7 @@ inline constexpr std::array kLogActions{
          "  meterbank log convert /var/tmp/box -f jsonl --from 03:10 --to 03:20\n"
          "  meterbank log convert today.mbr -f pdh-csv --every 10s 'memory/*'\n"
          "  meterbank log convert today.mbr -f openmetrics -o today.om\n"
+         "  meterbank log convert today.mbr -f pcp -o today\n"
          "  meterbank log convert bench.mbr -f perfetto -o bench.pftrace\n"
          "  meterbank log convert today.mbr -f sqlite -o today.db 'demo_orders/*'\n"
          "  meterbank log convert table.csv -o table.mbr\n"}}};

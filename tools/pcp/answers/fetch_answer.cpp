@@ -37,7 +37,7 @@ exposition::PageFamily family(FamilyType type) {
 FetchAnswer::FetchAnswer()
     : first_memory_(kFirstBytes), memory_(first_memory_.data(), first_memory_.size()) {}
 
-pmResult* FetchAnswer::make(std::span<const pmID> ids, const Observer& observer,
+pmResult* FetchAnswer::make(std::span<const pmID> ids, const Observed& observed,
                             const pmProfile* profile) {
   memory_.release();
   // It has room for one set of values.
@@ -48,7 +48,7 @@ pmResult* FetchAnswer::make(std::span<const pmID> ids, const Observer& observer,
   std::optional<InstanceFilter> filter;
   pmInDom filtered = PM_INDOM_NULL;
   for (std::size_t index = 0; index < ids.size(); ++index) {
-    const Metric* const metric = observer.layout().find(ids[index]);
+    const Metric* const metric = observed.layout.find(ids[index]);
     if (metric == nullptr) {
       result->vset[index] = no_values(ids[index], PM_ERR_PMID);
       continue;
@@ -57,7 +57,7 @@ pmResult* FetchAnswer::make(std::span<const pmID> ids, const Observer& observer,
       filtered = metric->desc.indom;
       filter.emplace(profile, filtered);
     }
-    result->vset[index] = values_of(*metric, observer, *filter);
+    result->vset[index] = values_of(*metric, observed, *filter);
   }
   return result;
 }
@@ -71,10 +71,10 @@ pmValueSet* FetchAnswer::no_values(pmID id, int status) {
   return values;
 }
 
-pmValueSet* FetchAnswer::values_of(const Metric& metric, const Observer& observer,
+pmValueSet* FetchAnswer::values_of(const Metric& metric, const Observed& observed,
                                    const InstanceFilter& filter) {
-  const Layout& layout = observer.layout();
-  const Sample& sample = observer.sample();
+  const Layout& layout = observed.layout;
+  const Sample& sample = observed.sample;
   std::size_t rows = 0;
   for (const MetricPart& part : metric.parts) rows += layout.blocks[part.block].ids.size();
   auto* const values = static_cast<pmValueSet*>(
@@ -84,6 +84,7 @@ pmValueSet* FetchAnswer::values_of(const Metric& metric, const Observer& observe
   values->valfmt = PM_VAL_SPTR;
   const std::span<const RowStatus> statuses = sample.statuses();
   for (const MetricPart& part : metric.parts) {
+    if (observed.left_out != nullptr && (*observed.left_out)[part.block]) continue;
     const RowBlock& block = layout.blocks[part.block];
     for (std::size_t row = 0; row < block.ids.size(); ++row) {
       const std::size_t in_sample = block.first_row + row;
@@ -94,7 +95,7 @@ pmValueSet* FetchAnswer::values_of(const Metric& metric, const Observer& observe
       pmValueBlock* const value =
           is_of_distribution(source.part)
               ? part_of_distribution(source, stored, sample.time,
-                                     observer.window().before(block, row, source))
+                                     observed.window.before(block, row, source))
               : value_of(source, metric.desc.type, stored, sample.time);
       if (value == nullptr) continue;
       pmValue& next = values->vlist[values->numval++];

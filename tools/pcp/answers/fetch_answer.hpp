@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The answer to one pmFetch: values of one snapshot, in the form that libpcp sends.
+// The answer to one pmFetch: values of one snapshot, in the form that libpcp sends and that
+// archives are made of.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -18,6 +19,13 @@
 
 namespace meterbank::pcp {
 
+struct Observed {
+  const Layout& layout;
+  const Sample& sample;
+  const RecentWindow& window;
+  const std::vector<bool>* left_out = nullptr;  // blocks without values; null: none
+};
+
 // Thread safety  One thread at a time.
 // Cost           No allocation for a value, once there was an answer of the same size.
 class FetchAnswer {
@@ -25,11 +33,15 @@ class FetchAnswer {
   FetchAnswer();
   // `profile`: the instances that the client wants; null: all. The result belongs to this object,
   // and is valid until the next call.
-  [[nodiscard]] pmResult* make(std::span<const pmID> ids, const Observer& observer,
+  [[nodiscard]] pmResult* make(std::span<const pmID> ids, const Observed& observed,
                                const pmProfile* profile);
+  [[nodiscard]] pmResult* make(std::span<const pmID> ids, const Observer& observer,
+                               const pmProfile* profile) {
+    return make(ids, {observer.layout(), observer.sample(), observer.window()}, profile);
+  }
 
  private:
-  [[nodiscard]] pmValueSet* values_of(const Metric& metric, const Observer& observer,
+  [[nodiscard]] pmValueSet* values_of(const Metric& metric, const Observed& observed,
                                       const InstanceFilter& filter);
   [[nodiscard]] pmValueSet* no_values(pmID id, int status);
   // Null: the row has no such value at this moment.

@@ -16,8 +16,8 @@
 namespace meterbank::pcp {
 namespace {
 
-constexpr std::uint32_t kSerials = 1U << 22U;  // of a metric: 12 bits of cluster, 10 of item
-constexpr std::uint32_t kItemBits = 10;
+constexpr std::uint32_t kSerialBits = 22;  // of a metric: 12 bits of cluster, 10 of item
+constexpr std::uint32_t kSerials = 1U << kSerialBits;
 constexpr std::uint32_t kInstances = 0x7fffffff;
 
 bool is_shown(const SelectedSet& selected) noexcept {
@@ -29,6 +29,11 @@ bool has_distributions(const Counterset& set) noexcept {
   return std::any_of(set.counters.begin(), set.counters.end(), [](const CounterView& counter) {
     return counter.form == ValueForm::kDistribution;
   });
+}
+
+// As pmID_build() and pmInDom_build() make it, without libpcp: 9 bits of domain, 22 of serial.
+std::uint32_t identifier_of(int domain, std::uint32_t serial) noexcept {
+  return static_cast<std::uint32_t>(domain) << kSerialBits | serial;
 }
 
 std::string text_of(pmUnits units) {
@@ -316,13 +321,11 @@ std::string LayoutMaker::free_name(std::string name, const std::string& owner) {
 }
 
 pmID LayoutMaker::id_of_metric(const std::string& key) {
-  const std::uint32_t number = metric_numbers_.of(key);
-  return pmID_build(static_cast<unsigned>(domain_), number >> kItemBits,
-                    number & ((1U << kItemBits) - 1));
+  return identifier_of(domain_, metric_numbers_.of(key));
 }
 
 pmInDom LayoutMaker::id_of_domain(const std::string& set) {
-  return pmInDom_build(static_cast<unsigned>(domain_), domain_numbers_.of(set));
+  return identifier_of(domain_, domain_numbers_.of(set));
 }
 
 }  // namespace meterbank::pcp

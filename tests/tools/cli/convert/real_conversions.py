@@ -194,6 +194,56 @@ def check_sqlite(meterbank, recording, folder):
     check(database.execute("PRAGMA integrity_check").fetchone() == ("ok",), "the database is whole")
 
 
+def archived(path):
+    """(milliseconds, metric, instance) -> value, as PCP's library reads the archive."""
+    lines = run("/usr/bin/python3", "-B", os.path.join(HERE, "read_archive.py"), path).splitlines()
+    values = {}
+    for line in lines:
+        time, metric, rest = line.split(" ", 2)
+        instance, value = rest.rsplit(" ", 1)
+        values[(int(time) // 1000, metric, instance.strip("'"))] = value.strip("'")
+    return values
+
+
+def not_archived(shown, values):
+    """What the archive does not have as the recording has it. A provider whose name was taken has its pid."""
+    missing = []
+    for (wall, provider, instance, counter), value in shown.items():
+        metric = f"meterbank.demo_orders.{counter}"
+        plain = f"{provider.split('@')[0]}/{instance}"
+        full = f"{provider}/{instance}"
+        found = values.get((wall, metric, full), values.get((wall, metric, plain)))
+        if found != str(value):
+            missing.append((wall, provider, instance, counter, value, found))
+    return missing
+
+
+def check_pcp(meterbank, recording, folder):
+    """Each number and text of the orders is in the archive, at its time."""
+    known = subprocess.run(["/usr/bin/python3", "-c", "from pcp import pmapi"], capture_output=True, check=False)
+    if known.returncode != 0:
+        print("not compared: archives of PCP, which need the package python3-pcp")
+        return
+    path = os.path.join(folder, "demo")
+    run(meterbank, "log", "convert", recording, "-f", "pcp", "-o", path)
+    values = archived(path)
+    shown = {}
+    for line in run(meterbank, "log", "convert", recording, "-f", "jsonl", "--raw",
+                    *[f"demo_orders/*/{name}" for name in ("accepted", "rejected", "queue_depth", "state")]).splitlines():
+        moment = json.loads(line)
+        wall = round(datetime.datetime.fromisoformat(moment["time"].replace("Z", "+00:00")).timestamp() * 1000)
+        for row in moment["samples"]:
+            value = row["value"] if row.get("text") is None else row["text"]
+            # A provider that has ended is in no archive, and a total is of no provider.
+            if row["provider"] and value is not None and row["status"] not in ("dead", "gone"):
+                shown[(wall, row["provider"], row["instance"], row["counter"])] = value
+    missing = not_archived(shown, values)
+    check(len(shown) > 500 and not missing, f"{len(shown)} values are in the archive: {missing[:3]}")
+    # The control: a value that was not recorded is not found.
+    key = next(key for key, value in shown.items() if isinstance(value, int))
+    check(len(not_archived({**shown, key: shown[key] + 1}, values)) == 1, "another value is told")
+
+
 def main():
     meterbank = sys.argv[1]
     if shutil.which("promtool") is None or shutil.which("protoc") is None:
@@ -204,6 +254,7 @@ def main():
         check_prometheus(meterbank, recording, folder)
         check_perfetto(meterbank, recording, folder)
         check_sqlite(meterbank, recording, folder)
+        check_pcp(meterbank, recording, folder)
     print("conversions are read by the programs that they are for")
 
 
