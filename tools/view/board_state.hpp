@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "meterbank/recording/envelope.hpp"
 #include "record/kept_ticks.hpp"
 #include "view/board.hpp"
 #include "view/past.hpp"
@@ -96,6 +97,16 @@ struct SetWork {
   std::uint64_t last_seen = 0;
 };
 
+// Which part of a recording a plot is of.
+struct EnvelopeOf {
+  std::string path;
+  std::uint64_t from_ns = 0, to_ns = 0;
+  std::size_t columns = 0;
+  bool is_distribution = false;
+
+  friend bool operator==(const EnvelopeOf&, const EnvelopeOf&) = default;
+};
+
 struct BoardState {
   explicit BoardState(cli::Selection& selected) : selection(selected), sampler(selected) {}
 
@@ -108,6 +119,8 @@ struct BoardState {
   // Of a recording: shows that moment, with the past that lies before it.
   [[nodiscard]] When look_at(std::uint64_t at_ns, std::chrono::nanoseconds span);
   void replay(std::uint64_t from_ns, std::uint64_t to_ns);
+  // Extremes of all moments, where the past has only some of them. Null: they could not be read.
+  [[nodiscard]] const recording::Envelope* envelope_of(const EnvelopeOf& wanted);
   // The row is in a picture, and is followed for a while.
   void look_at_row(const Row& row);
   // True: it was not looked into lately.
@@ -149,6 +162,9 @@ struct BoardState {
   Sample held_older, held_newer;
   std::uint64_t held_ns = 0;
   bool wants_replay = false;
+  bool has_all_moments = true;  // of the span that was replayed
+  EnvelopeOf envelope_is_of;
+  std::optional<recording::Envelope> envelope;
   std::uint64_t log_span_ns = 0;  // of the past that was replayed
 };
 

@@ -137,7 +137,12 @@ Histogram histogram_of(const Distribution& seen, const ColumnFacts& facts, const
 class InstancePicture {
  public:
   InstancePicture(BoardState& state, const When& when, const RowAt& row, Picture& picture)
-      : past_(state.past), when_(when), row_(row), picture_(picture), known_(row.past()) {
+      : state_(state),
+        past_(state.past),
+        when_(when),
+        row_(row),
+        picture_(picture),
+        known_(row.past()) {
     const auto span = static_cast<std::uint64_t>(picture.place.span.count());
     const auto from_ns = when.time_ns - std::min(when.time_ns, span);
     end_ = std::min(when.moment + 1, past_.end_moment());
@@ -248,6 +253,10 @@ class InstancePicture {
     plot.is_logarithmic = picture_.place.logarithmic;
     plot.times_ns = times_of(past_, steps);
     plot.unit = columns[is_spread ? origin + 1 : *column].unit;
+    if (!state_.has_all_moments && draw_extremes(origin, is_spread, window, plot)) {
+      picture_.plots.push_back(std::move(plot));
+      return;
+    }
     if (!is_spread) {
       if (const auto* series = series_of(*column)) {
         plot.curves.push_back(curve_of(columns[*column], *series, steps));
@@ -259,6 +268,50 @@ class InstancePicture {
       }
     }
     picture_.plots.push_back(std::move(plot));
+  }
+
+  // Of a recording with more moments than are kept: out of all of them. False: they are not known.
+  bool draw_extremes(std::size_t column, bool is_spread, const Window& window, Plot& plot) {
+    EnvelopeOf wanted;
+    wanted.is_distribution = is_spread;
+    wanted.to_ns = when_.time_ns;
+    wanted.from_ns =
+        when_.time_ns -
+        std::min(when_.time_ns, static_cast<std::uint64_t>(picture_.place.span.count()));
+    wanted.from_ns = std::max(wanted.from_ns, state_.selection.log->first().realtime_ns);
+    wanted.columns = window.plot_columns;
+    row_.each([&](const Reading& reading) {
+      if (reading.column == column && reading.value != nullptr) {
+        wanted.path = reading.value->short_path();
+      }
+      return reading.column < column;
+    });
+    const auto* const envelope = state_.envelope_of(wanted);
+    if (envelope == nullptr) return false;
+    if (envelope->was_stopped) {
+      picture_.problems.emplace_back(
+          "the plot lacks its end: a shorter span of time can be read sooner");
+    }
+    plot.times_ns.clear();
+    for (std::size_t bucket = 0; bucket < wanted.columns; ++bucket) {
+      plot.times_ns.push_back(envelope->from_ns + (bucket + 1) * envelope->bucket_ns);
+    }
+    for (const auto& series : envelope->series) {
+      if (is_spread != series.percentile.has_value()) continue;
+      if (!row_.provider().empty() && !series.provider.empty() &&
+          row_.provider().rfind(series.provider, 0) != 0) {
+        continue;
+      }
+      auto name = row_.set().columns[column].symbol;
+      if (series.percentile) name += fmt::format(".p{:g}", *series.percentile);
+      Plot::Curve curve{clean(name), {}, {}};
+      for (const auto& bucket : series.buckets) {
+        curve.low.push_back(bucket.count == 0 ? kNoNumber : bucket.least);
+        curve.high.push_back(bucket.count == 0 ? kNoNumber : bucket.most);
+      }
+      plot.curves.push_back(std::move(curve));
+    }
+    return !plot.curves.empty();
   }
 
   void draw_spread(std::size_t origin, const Steps& steps) {
@@ -282,6 +335,7 @@ class InstancePicture {
     });
   }
 
+  BoardState& state_;
   Past& past_;
   const When& when_;
   const RowAt& row_;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The past out of recordings.
+#include <condition_variable>
 #include <functional>
+#include <mutex>
 #include <set>
+#include <thread>
 
 #include "cli/session/pace.hpp"
 #include "meterbank/recording/recording.hpp"
@@ -11,26 +14,30 @@
 namespace meterbank::view {
 namespace {
 
-// Of the fastest rate.
-std::uint64_t interval_of(const recording::Recording& log) {
-  std::uint64_t interval_ns = 0;
+constexpr auto kEnvelopeTimeMax = std::chrono::seconds(2);
+
+// Of the chunks that overlap the range.
+std::uint64_t ticks_in(const recording::Recording& log, std::uint64_t from_ns,
+                       std::uint64_t to_ns) {
+  std::uint64_t ticks = 0;
   for (const auto& file : log.files()) {
-    for (const auto& rate : file.head.rates) {
-      if (interval_ns == 0 || rate.interval_ns < interval_ns) interval_ns = rate.interval_ns;
+    for (const auto& chunk : file.index.chunks()) {
+      const bool overlaps = chunk.last.realtime_ns >= from_ns && chunk.first.realtime_ns <= to_ns;
+      if (overlaps) ticks += chunk.ticks;
     }
   }
-  return std::max<std::uint64_t>(interval_ns, 1);
+  return ticks;
 }
 
 // The moments of [from, to] that have all that is selected, or as many of them, evenly, as a past
-// holds.
-void replay_into(Past& past, recording::Recording& log, Query& query, std::uint64_t from_ns,
+// holds. Returns whether it was all of them.
+bool replay_into(Past& past, recording::Recording& log, Query& query, std::uint64_t from_ns,
                  std::uint64_t to_ns, const std::function<bool(const Row&)>& is_followed,
                  const std::function<bool(const Row&)>& has_heat) {
   from_ns = std::max(from_ns, log.first().realtime_ns);
-  if (to_ns <= from_ns) return;
+  if (to_ns <= from_ns) return true;
   const auto step_ns = (to_ns - from_ns) / Board::kMomentsMax;
-  const bool takes_all = step_ns <= interval_of(log);
+  const bool takes_all = ticks_in(log, from_ns, to_ns) <= Board::kMomentsMax;
   Sample samples[2];
   std::size_t newest = 0;
   bool is_there = log.seek(from_ns) || log.next();
@@ -57,6 +64,7 @@ void replay_into(Past& past, recording::Recording& log, Query& query, std::uint6
     // Nothing was recorded for a while.
     if (!is_there && !takes_all) is_there = log.next();
   }
+  return takes_all;
 }
 
 }  // namespace
@@ -75,11 +83,12 @@ void BoardState::replay(std::uint64_t from_ns, std::uint64_t to_ns) {
     chosen.insert(id_of(row));
     return true;
   };
-  replay_into(past, *selection.log, selection.query, from_ns, to_ns, follow, [&](const Row& row) {
-    const auto id = id_of(row);
-    if (looked_into.contains(id) || with_heat.contains(id)) return true;
-    return with_heat.size() < Board::kHeatsMax && with_heat.insert(id).second;
-  });
+  has_all_moments = replay_into(
+      past, *selection.log, selection.query, from_ns, to_ns, follow, [&](const Row& row) {
+        const auto id = id_of(row);
+        if (looked_into.contains(id) || with_heat.contains(id)) return true;
+        return with_heat.size() < Board::kHeatsMax && with_heat.insert(id).second;
+      });
 }
 
 When BoardState::look_at(std::uint64_t at_ns, std::chrono::nanoseconds span) {
@@ -101,6 +110,38 @@ When BoardState::look_at(std::uint64_t at_ns, std::chrono::nanoseconds span) {
   const auto moment = past.times().empty() ? past.first_moment() : past.end_moment() - 1;
   return {&sampler.older(), &sampler.newer(), moment, sampler.newer().time.realtime_ns,
           sampler.interval()};
+}
+
+const recording::Envelope* BoardState::envelope_of(const EnvelopeOf& wanted) {
+  if (wanted == envelope_is_of) return envelope ? &*envelope : nullptr;
+  envelope_is_of = wanted;
+  envelope.reset();
+  recording::EnvelopeRequest request;
+  request.patterns = {wanted.path};
+  request.from_ns = wanted.from_ns;
+  request.to_ns = wanted.to_ns + 1;
+  request.buckets = wanted.columns;
+  request.cap_percent = false;
+  for (const auto& [percent, share] : kPercentilesShown) {
+    if (wanted.is_distribution) request.percentiles.push_back(100 * share);
+  }
+  // A person waits for it.
+  std::mutex mutex;
+  std::condition_variable_any ended;
+  std::stop_source stop;
+  request.stop = stop.get_token();
+  std::jthread limit([&](const std::stop_token& token) {
+    std::unique_lock lock(mutex);
+    if (!ended.wait_for(lock, token, kEnvelopeTimeMax, [] { return false; }) &&
+        !token.stop_requested()) {
+      stop.request_stop();
+    }
+  });
+  auto made = recording::envelope(selection.log_path, request, selection.catalog().options());
+  limit.request_stop();
+  if (!made) return nullptr;
+  envelope = std::move(*made);
+  return &*envelope;
 }
 
 void Board::remember(const std::string& path, std::uint64_t from_ns, std::uint64_t to_ns) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Boards over recordings: the same pictures as live.
+#include <cmath>
 #include "../../support/temporary_directory.hpp"
+
 #include "board_fixture.hpp"
 #include "cli/session/exit_code.hpp"
 #include "record/kept_ticks.hpp"
@@ -124,6 +126,42 @@ TEST_F(BoardTest, ABoardThatKeepsNoSamplesSaysSo) {
   const auto saved = board_->save(file("saved.mbr"), std::chrono::seconds(1));
   ASSERT_FALSE(saved);
   EXPECT_EQ(saved.error().code, ErrorCode::kNotFound);
+}
+
+// Far more moments than a screen keeps, and one of them is not like the others.
+TEST_F(RecordedBoard, ASpikeOfOneMomentIsSeenHoweverLongTheSpanIs) {
+  constexpr int kMoments = 5'000;
+  auto catalog = *Catalog::open({.directory = directory_});
+  auto query = *Query::compile(catalog, {});
+  record::KeptTicks kept({.ticks_max = kMoments});
+  Sample sample;
+  for (int moment = 0; moment < kMoments; ++moment) {
+    soup_.gauge(Dish::kBalance).set_signed(moment == 3'217 ? 900 : 1);
+    soup_.recorder(Dish::kLatency).record(moment == 3'217 ? 900 : 2);
+    query.collect(sample);
+    kept.add(catalog, query, sample);
+  }
+  ASSERT_TRUE(kept.save(log_, "test", std::chrono::milliseconds(1)));
+  open_board(log_);
+  Place place = instance_of("dishes", "soup");
+  place.counter = "balance";
+  Window window;
+  window.plot_columns = 20;
+
+  const auto levels = picture(place, window);
+  place.counter = "latency";
+  const auto spread = picture(place, window);
+
+  ASSERT_EQ(levels.plots.size(), 1U);
+  const auto& level = levels.plots[0].curves.at(0);
+  ASSERT_EQ(level.high.size(), 20U);
+  EXPECT_EQ(std::count(level.high.begin(), level.high.end(), 900), 1);
+  // Nothing was recorded in a part in which this process had no processor.
+  for (const double least : level.low) EXPECT_TRUE(std::isnan(least) || least == 1) << least;
+  ASSERT_EQ(spread.plots.at(0).curves.size(), 3U);
+  const auto& p99 = spread.plots[0].curves[1];
+  EXPECT_EQ(p99.name, "latency.p99");
+  EXPECT_EQ(std::count_if(p99.high.begin(), p99.high.end(), [](double at) { return at > 500; }), 1);
 }
 
 TEST(KeptTicks, DropTheOldestChunksBeyondTheirLimits) {

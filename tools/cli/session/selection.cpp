@@ -78,8 +78,8 @@ class Unreadable {
   explicit Unreadable(const Console& console) : console_(console) {}
 
   void name(const ProviderView& provider) {
-    constexpr unsigned kNamed = 10;
-    if (++counts_[provider.error.code] > kNamed) {
+    constexpr unsigned kNamedMost = 10;
+    if (++counts_[provider.error.code] > kNamedMost) {
       ++unnamed_[provider.error.code];
       return;
     }
@@ -199,8 +199,9 @@ Result<Selection> open_log(const SelectionOptions& options, std::vector<std::str
   }
   auto query = Query::compile(log->catalog(), patterns, options.excluded);
   if (!query) return tl::make_unexpected(std::move(query.error()));
-  return Selection{std::nullopt,      std::move(log),      range->from_ns,          range->to_ns,
-                   std::move(*query), std::move(patterns), options.callback_timeout};
+  return Selection{
+      std::nullopt,      std::move(log),      range->from_ns,           range->to_ns,
+      std::move(*query), std::move(patterns), options.callback_timeout, options.log.path};
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ struct Selection {
   Query query;
   std::vector<std::string> patterns;
   std::chrono::nanoseconds callback_timeout = {};
+  std::string log_path = {};
 
   // Waits if asked to; what is missing afterwards is in query.unmatched().
   static Result<Selection> open(const SelectionOptions& options, Waiter& waiter);

@@ -15,11 +15,10 @@
 // set was sampled, also where that one is before the range: what `get --log` prints of all moments.
 //
 // Thread safety  Any number of calls at a time: each opens the recording for itself.
-// Errors         kInvalidArgument for a range or a number of buckets that is out of range; kLimit
-// if
-//                the answer would take more than bytes_max; else those of
-//                Recording::open() and of Query::compile(). A part of the recording that cannot be
-//                read is not an error: see Envelope::damages. Lack of memory is kNoSpace.
+// Errors         kInvalidArgument: a range or a number of buckets that is out of range. kLimit: the
+//                answer would take more than bytes_max. Else those of Recording::open() and of
+//                Query::compile(). A part of the recording that cannot be read is not an error: see
+//                Envelope::damages. Lack of memory is kNoSpace.
 // Progress       Reads files and waits for nothing else; `stop` ends it within a tick.
 // Cost           Decodes every chunk that overlaps the range, all counters of it: 10 to 80 ns a
 //                value on one processor, shared by `threads`. Each thread has memory for a moment
