@@ -28,8 +28,8 @@ namespace {
 struct Words {
   CommonWords common;
   std::vector<std::string> topic;
-  std::string wait, callback_timeout, format, units, json_int, interval, samples, duration, period,
-      seed, percentiles, buckets, providers_max, segment_bytes_max, user_bytes_max;
+  std::string wait, callback_timeout, format, place, units, json_int, interval, samples, duration,
+      period, seed, percentiles, buckets, providers_max, segment_bytes_max, user_bytes_max;
   std::string every;
   std::vector<std::string> expressions, where;
   bool cooked = false;
@@ -202,6 +202,15 @@ class Grammar {
     options.text("-o,--output", v.output, "FILE", "Write FILE; it appears when it is complete");
     options.flag("--strict", v.strict, "Fail if a path, a value or a provider is missing or hung");
     add_log_options(options, true);
+    if (!get) add_screen_options(options);
+  }
+
+  void add_screen_options(OptionTable options) {
+    auto& v = invocation_.watch;
+    options.flag("-b,--batch", v.is_batch, "Print screens as text, or with -f json as objects");
+    options.text("--place", words_.place, "LINK", "Begin at a place, as bookmarks have them");
+    options.text("--ring", v.ring, "DIR",
+                 "Begin with the last 15 minutes of this recording (default: the agent's)");
   }
 
   void add_host_options(OptionTable options) {
@@ -301,6 +310,26 @@ class Grammar {
     return {};
   }
 
+  Result<void> read_screens() {
+    auto& v = invocation_;
+    if (!words_.place.empty()) {
+      auto place = view::parse_link(words_.place);
+      if (!place) {
+        return usage("--place: " + place.error().what, place.error().remedy);
+      }
+      v.watch.place = *std::move(place);
+    }
+    if (!v.watch.ring.empty() && !v.selection.log.path.empty()) {
+      return usage("--ring and --log", "one of them");
+    }
+    if (!v.watch.shows_screens(v.selection)) return {};
+    const bool is_drawn =
+        v.format == Format::kAuto || v.format == Format::kTable || v.format == Format::kJson;
+    if (v.watch.is_batch && !is_drawn) return usage("--batch: not in this format", "-f json");
+    if (v.watch.place && !is_drawn) return usage("--place and --format", "--batch -f json");
+    return {};
+  }
+
   Result<void> read_expressions() {
     auto& expressions = invocation_.expressions;
     for (const auto& formula : words_.expressions) {
@@ -367,6 +396,7 @@ class Grammar {
     invocation_.topic = fmt::format("{}", fmt::join(words_.topic, " "));
     if (auto read = read_choices(); !read) return tl::make_unexpected(read.error());
     if (auto read = read_spans_and_numbers(); !read) return tl::make_unexpected(read.error());
+    if (auto read = read_screens(); !read) return tl::make_unexpected(read.error());
     if (auto read = read_expressions(); !read) return tl::make_unexpected(read.error());
     if (auto read = read_distributions(); !read) return tl::make_unexpected(read.error());
     if (auto read = read_page(); !read) return tl::make_unexpected(read.error());

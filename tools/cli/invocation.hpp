@@ -19,6 +19,7 @@
 #include "cli/session/console.hpp"
 #include "cli/session/selection.hpp"
 #include "meterbank/pdh_log/log_format.hpp"
+#include "view/place.hpp"
 
 namespace meterbank::cli {
 
@@ -60,6 +61,17 @@ struct RelogOptions {
   bool lists = false;  // counters and range of time instead of records
 };
 
+struct WatchOptions {
+  bool is_batch = false;
+  std::optional<view::Place> place;
+  std::string ring;  // empty: that of the agent
+
+  // Screens of everything, in place of a list of what was named.
+  [[nodiscard]] bool shows_screens(const SelectionOptions& selection) const {
+    return is_batch || place || (selection.paths.empty() && selection.paths_from.empty());
+  }
+};
+
 struct Invocation {
   Verb verb = Verb::kHelp;
 
@@ -94,6 +106,7 @@ struct Invocation {
   bool providers = false;
   bool registrations = false;
 
+  WatchOptions watch;
   TypeperfOptions typeperf;
   RelogOptions relog;  // its filter is selection.paths and .paths_from
 
