@@ -10,7 +10,7 @@
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/waiter.hpp"
-#include "cli/watch/screen.hpp"
+#include "cli/watch/terminal/keys.hpp"
 #include "cli_json.hpp"
 #include "meterbank/pdh_log/log_format.hpp"
 

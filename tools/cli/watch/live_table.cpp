@@ -134,6 +134,19 @@ void add_details(const LiveRow* row, const View& view, std::size_t width,
 
 }  // namespace
 
+Grid grid_of(const std::vector<ScreenLine>& lines, std::size_t width, std::size_t height,
+             Charset charset) {
+  Grid grid(width, height, charset);
+  for (std::size_t y = 0; y < std::min(height, lines.size()); ++y) {
+    const auto line_look = lines[y].look;
+    const Look look{.bold = line_look == LineLook::kHeading,
+                    .faint = line_look == LineLook::kFaint,
+                    .reverse = line_look == LineLook::kSelected};
+    grid.put(0, y, lines[y].text, look);
+  }
+  return grid;
+}
+
 // ---- History ----
 
 void History::add(double value, bool present, Clock::time_point now) {

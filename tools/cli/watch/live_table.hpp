@@ -16,6 +16,7 @@
 
 #include "cli/format/quantity.hpp"
 #include "cli/session/selection.hpp"
+#include "cli/watch/draw/cells.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
@@ -92,6 +93,9 @@ struct ScreenLine {
   std::string text;
   LineLook look = LineLook::kPlain;
 };
+
+[[nodiscard]] Grid grid_of(const std::vector<ScreenLine>& lines, std::size_t width,
+                           std::size_t height, Charset charset);
 
 // What the header says beside the table itself.
 struct Status {

@@ -10,55 +10,48 @@
 #include "cli/session/left_out.hpp"
 #include "cli/session/pace.hpp"
 #include "cli/verbs.hpp"
+#include "cli/watch/interval_steps.hpp"
 #include "cli/watch/live_table.hpp"
-#include "cli/watch/screen.hpp"
+#include "cli/watch/screens.hpp"
+#include "cli/watch/terminal/screen.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 namespace {
 
-constexpr std::array<std::chrono::milliseconds, 10> kIntervals{
-    std::chrono::milliseconds(50),    std::chrono::milliseconds(100),
-    std::chrono::milliseconds(250),   std::chrono::milliseconds(500),
-    std::chrono::milliseconds(1000),  std::chrono::milliseconds(2000),
-    std::chrono::milliseconds(5000),  std::chrono::milliseconds(10000),
-    std::chrono::milliseconds(30000), std::chrono::milliseconds(60000)};
-
-// The next longer or shorter interval that people use.
-Span step_interval(Span now, bool longer) {
-  if (longer) {
-    const auto next = std::find_if(kIntervals.begin(), kIntervals.end(),
-                                   [now](auto interval) { return interval > now; });
-    return next == kIntervals.end() ? now : Span(*next);
-  }
-  const auto next = std::find_if(kIntervals.rbegin(), kIntervals.rend(),
-                                 [now](auto interval) { return interval < now; });
-  return next == kIntervals.rend() ? now : Span(*next);
+// Where there is no screen.
+int print_lines(const Invocation& invocation, Selection& selection, Waiter& waiter,
+                Console& console) {
+  RowPlan plan;
+  plan.samples = invocation.samples.value_or(0);
+  plan.stop_is_success = true;
+  return print_rows(invocation, plan, selection, waiter, console);
 }
 
 class LiveSession {
  public:
-  LiveSession(const Invocation& invocation, Selection& selection, Waiter& waiter, Console& console)
+  LiveSession(const Invocation& invocation, Selection& selection, Waiter& waiter, Screen& screen)
       : invocation_(invocation),
         waiter_(waiter),
         selection_(selection),
         sampler_(selection),
-        charset_(out_charset(console)),
-        screen_(console, wants_color(invocation.color, console)),
+        charset_(screen.style().charset),
+        screen_(screen),
         cadence_(Clock::now(), invocation.interval),
         percentile_rows_(invocation.percentiles),
         table_(charset_) {
     if (selection.log != nullptr) play(selection);
     view_.raw = invocation.raw;
     view_.units = invocation.units;
-    view_.ascii = !locale_is_utf8();
+    view_.ascii = screen.style().is_ascii();
   }
 
   int run() {
     const auto end =
         invocation_.duration ? Clock::now() + *invocation_.duration : Clock::time_point::max();
     while (!done_) {
-      switch (waiter_.wait_until(std::min(cadence_.next(), end), screen_.input())) {
+      switch (
+          waiter_.wait_until(std::min({cadence_.next(), end, rest_of_key()}), screen_.input())) {
         case Wake::kStop:
           return kExitDone;
         case Wake::kTimeout:
@@ -67,11 +60,16 @@ class LiveSession {
           for (const auto& press : screen_.read_keys()) handle(press);
           break;
         case Wake::kResize:
+          screen_.stop_if_asked();
+          break;
         case Wake::kRequest:
           break;
         case Wake::kDeadline:
           if (Clock::now() >= end) return kExitDone;
-          take_sample();
+          if (screen_.awaits_rest()) {
+            for (const auto& press : screen_.read_keys()) handle(press);
+          }
+          if (Clock::now() >= cadence_.next()) take_sample();
           break;
       }
       if (!draw()) return kExitDone;
@@ -85,6 +83,12 @@ class LiveSession {
   }
 
  private:
+  // Until then, the beginning of what a key sends may go on.
+  [[nodiscard]] Clock::time_point rest_of_key() const {
+    if (!screen_.awaits_rest()) return Clock::time_point::max();
+    return Clock::now() + std::chrono::milliseconds(KeyReader::kRestMs);
+  }
+
   // A recording goes on as fast as it was made, from its beginning or --from.
   void play(Selection& selection) {
     LogOptions log = invocation_.selection.log;
@@ -128,9 +132,10 @@ class LiveSession {
 
   bool draw() {
     const auto size = screen_.size();
-    return screen_.draw(table_.render(view_,
-                                      {cadence_.interval(), cadence_.missed(), clock_, trouble()},
-                                      size.width, size.height));
+    const auto lines =
+        table_.render(view_, {cadence_.interval(), cadence_.missed(), clock_, trouble()},
+                      size.width, size.height);
+    return screen_.draw(grid_of(lines, size.width, size.height, charset_));
   }
 
   // Which provider of the shown rows is not well. Without this, old values look like steady ones.
@@ -196,9 +201,16 @@ class LiveSession {
       case Key::kCharacter:
         handle_letter(press.text.front());
         break;
-      case Key::kEnter:
-      case Key::kBackspace:
-      case Key::kUnknown:
+      case Key::kWheelUp:
+        move_up(3);
+        break;
+      case Key::kWheelDown:
+        view_.selected += 3;
+        break;
+      case Key::kHelp:
+        view_.show_help = true;
+        break;
+      default:
         break;
     }
   }
@@ -299,7 +311,7 @@ class LiveSession {
   const Selection& selection_;
   Sampler sampler_;
   const Charset charset_;
-  Screen screen_;
+  Screen& screen_;
   Cadence cadence_;
   PercentileRows percentile_rows_;
   LiveTable table_;
@@ -315,14 +327,45 @@ class LiveSession {
 
 int show_live(const Invocation& invocation, Selection& selection, Waiter& waiter,
               Console& console) {
-  int code = kExitDone;
-  {
-    LiveSession session(invocation, selection, waiter, console);
-    code = session.run();
+  auto screen = Screen::open(console, {.color = wants_color(invocation.color, console)});
+  if (!screen) {
+    complain(console, screen.error());
+    return print_lines(invocation, selection, waiter, console);
   }
+  const int code = LiveSession(invocation, selection, waiter, **screen).run();
+  screen->reset();
   if (code == kExitTimeout) complain(console, "timed out; try: a longer --timeout");
   return code;
 }
+
+namespace {
+
+// What a selection of everything is looked at with.
+int show_screens(const Invocation& invocation, Selection& selection, Waiter& waiter,
+                 Console& console) {
+  auto screen = Screen::open(console, {.color = wants_color(invocation.color, console)});
+  if (!screen) {
+    complain(console, screen.error());
+    return print_lines(invocation, selection, waiter, console);
+  }
+  view::Board board(selection);
+  BoardSource source(board);
+  view::Place place;
+  place.stored = invocation.raw;
+  place.base_units = invocation.units == UnitStyle::kBase;
+  view::Navigator navigator(place);
+  ScreensOptions options;
+  options.interval = invocation.interval;
+  options.duration = invocation.duration;
+  options.samples = invocation.samples.value_or(0);
+  options.is_live = selection.log == nullptr;
+  const int code = run_screens(options, source, navigator, waiter, **screen);
+  screen->reset();
+  if (code == kExitTimeout) complain(console, "timed out; try: a longer --timeout");
+  return code;
+}
+
+}  // namespace
 
 int watch(const Invocation& invocation, Console& console) {
   Waiter waiter(invocation.timeout);
@@ -338,11 +381,12 @@ int watch(const Invocation& invocation, Console& console) {
     return missing;
   }
   const bool rows = invocation.format != Format::kAuto || !invocation.output.empty();
+  const bool is_all = options.paths.empty() && options.paths_from.empty();
+  if (!rows && has_screen(console) && is_all) {
+    return show_screens(invocation, *selection, waiter, console);
+  }
   if (!rows && has_screen(console)) return show_live(invocation, *selection, waiter, console);
-  RowPlan plan;
-  plan.samples = invocation.samples.value_or(0);
-  plan.stop_is_success = true;
-  return print_rows(invocation, plan, *selection, waiter, console);
+  return print_lines(invocation, *selection, waiter, console);
 }
 
 }  // namespace meterbank::cli

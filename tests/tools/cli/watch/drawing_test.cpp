@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a drawing promises apart from how it looks.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "cli/watch/draw/graph/plot_cells.hpp"
+#include "cli/watch/draw/picture_cells.hpp"
+#include "made_pictures.hpp"
+
+namespace meterbank::cli {
+namespace {
+
+constexpr DrawingStyle kPlain{Charset::kUtf8, 0, true};
+
+Drawing drawn(const view::Picture& picture, ScreenState state, std::size_t width,
+              std::size_t height, DrawingStyle style = kPlain) {
+  return draw_picture(picture, state, style, width, height);
+}
+
+// Where `text` begins; the height of the grid if it is nowhere.
+std::pair<std::size_t, std::size_t> place_of(const Grid& grid, const std::string& text) {
+  for (std::size_t y = 0; y < grid.height(); ++y) {
+    for (std::size_t x = 0; x < grid.width(); ++x) {
+      std::string there;
+      for (std::size_t i = x; i < grid.width() && there.size() < text.size(); ++i) {
+        there += grid.at(i, y).text;
+      }
+      if (there == text) return {x, y};
+    }
+  }
+  return {0, grid.height()};
+}
+
+// Dots above the lowest of the four rows of a line, of all cells.
+bool has_dots_in(const Grid& grid, std::size_t y, std::size_t from_x) {
+  for (std::size_t x = from_x; x < grid.width(); ++x) {
+    const auto decoded = decode_utf8(grid.at(x, y).text);
+    if (decoded.code_point > 0x2800 && decoded.code_point <= 0x28FF) return true;
+  }
+  return false;
+}
+
+view::Picture with_flat_line_and_spike(std::size_t moments, std::size_t spike) {
+  view::Picture picture = instance_of_shop();
+  picture.heat.reset();
+  picture.histogram.reset();
+  view::Plot plot;
+  plot.title = "made";
+  plot.unit = "1";
+  view::Plot::Curve curve;
+  curve.name = "made";
+  for (std::size_t i = 0; i < moments; ++i) {
+    plot.times_ns.push_back(kMadeTimeNs + i * 1'000'000);
+    curve.low.push_back(1);
+    curve.high.push_back(i == spike ? 100 : 1);
+  }
+  plot.curves.push_back(curve);
+  picture.plots = {plot};
+  return picture;
+}
+
+TEST(Plots, ShowASpikeOfOneMomentAmongMany) {
+  for (const std::size_t moments : {10U, 100U, 1000U, 86'400U}) {
+    for (const auto spike : {std::size_t{0}, moments / 2, moments - 1}) {
+      const auto picture = with_flat_line_and_spike(moments, spike);
+      const auto grid = drawn(picture, {}, 100, 40).grid;
+      const auto [x, y] = place_of(grid, "made");
+      ASSERT_LT(y, grid.height());
+      EXPECT_TRUE(has_dots_in(grid, y + 1, kLabelCells)) << moments << " moments, " << spike;
+    }
+  }
+}
+
+TEST(Plots, OfNoOrOddValuesAreDrawn) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  for (const auto& values : {std::vector<double>{},
+                             {std::nan("")},
+                             {kInfinite},
+                             {-kInfinite, 1},
+                             {0, 0},
+                             {-5, -5},
+                             {1e300, -1e300},
+                             {5e-324},
+                             {1, std::nan(""), 3}}) {
+    for (const bool is_logarithmic : {false, true}) {
+      auto picture = with_flat_line_and_spike(values.size(), 0);
+      picture.plots[0].curves[0].low = picture.plots[0].curves[0].high = values;
+      picture.plots[0].is_logarithmic = is_logarithmic;
+      const auto text = drawn(picture, {}, 80, 24).grid.text();
+      EXPECT_EQ(text.find("nan"), std::string::npos) << text;
+    }
+  }
+}
+
+TEST(Plots, OfTooFewNumbersReadNoFurther) {
+  auto picture = instance_of_shop();
+  picture.plots[0].curves[0].low.resize(3);
+  picture.plots[0].curves[0].high.resize(5);
+  picture.heat->counts.resize(7);
+  picture.heat->edges.resize(4);
+  picture.histogram->counts.resize(2);
+
+  EXPECT_EQ(drawn(picture, {}, 120, 40).grid.height(), 40U);
+}
+
+TEST(ValueScale, HasRoundEndsAroundAllValues) {
+  view::Plot plot;
+  plot.curves = {{"a", {3, 7}, {12, 97}}};
+  const ValueScale linear(plot);
+  plot.is_logarithmic = true;
+  const ValueScale logarithmic(plot);
+
+  EXPECT_EQ(linear.bottom(), 0);
+  EXPECT_EQ(linear.top(), 100);
+  EXPECT_EQ(logarithmic.value_at(0), 1);
+  EXPECT_EQ(logarithmic.value_at(1), 100);
+  EXPECT_NEAR(logarithmic.position(10), 0.5, 1e-9);
+}
+
+TEST(Tables, KeepTheChosenLineOnTheScreen) {
+  auto picture = overview_of_shop();
+  for (std::size_t line = 0; line < 12; ++line) {
+    ScreenState state;
+    state.section = 1;
+    state.line = line;
+    for (const std::size_t height : {8U, 10U, 16U, 24U}) {
+      const auto grid = drawn(picture, state, 80, height).grid;
+      EXPECT_LT(place_of(grid, ">").second, height) << "line " << line << " of " << height;
+    }
+  }
+}
+
+TEST(Tables, DoNotCountHeadingsOfGroups) {
+  ScreenState state;
+  state.line = 0;
+  const auto grid = drawn(set_of_shop(), state, 100, 24).grid;
+
+  EXPECT_EQ(place_of(grid, ">").second, place_of(grid, "  bread").second);
+}
+
+TEST(Tables, ShowTheChosenAndTheSortedColumnWhereNotAllFit) {
+  auto picture = set_of_shop();
+  picture.place.sort = "label_bytes";
+  picture.sections[0].chosen_column = 5;
+
+  const auto text = drawn(picture, {}, 44, 12).grid.text();
+
+  EXPECT_NE(text.find("latency.p99"), std::string::npos) << text;
+  EXPECT_NE(text.find("label_bytes"), std::string::npos) << text;
+  EXPECT_NE(text.find("+5 columns"), std::string::npos) << text;
+}
+
+TEST(Targets, AreWhatIsDrawnThere) {
+  const auto drawing = drawn(set_of_shop(), {}, 100, 24);
+  const auto fruit = place_of(drawing.grid, "fruit");
+  const auto stock = place_of(drawing.grid, "stock");
+
+  const auto* const line = drawing.target_at(fruit.first, fruit.second);
+  const auto* const heading = drawing.target_at(stock.first, stock.second);
+
+  ASSERT_NE(line, nullptr);
+  EXPECT_EQ(line->kind, Target::Kind::kLine);
+  EXPECT_EQ(line->index, 1U);
+  ASSERT_NE(heading, nullptr);
+  EXPECT_EQ(heading->kind, Target::Kind::kHeading);
+  EXPECT_EQ(heading->index, 2U);
+  EXPECT_EQ(drawing.target_at(99, 23), nullptr);
+}
+
+TEST(Targets, OfAPlotTellItsTimes) {
+  const auto drawing = drawn(instance_of_shop(), {}, 90, 24);
+  const auto heat = place_of(drawing.grid, "at most 900");
+
+  const auto* const target = drawing.target_at(89, heat.second + 1);
+
+  ASSERT_NE(target, nullptr);
+  ASSERT_EQ(target->kind, Target::Kind::kTime);
+  EXPECT_EQ(target->times_ns.back(), kMadeTimeNs);
+  EXPECT_EQ(target->times_ns.size(), 90 - kLabelCells);
+}
+
+TEST(HeatMaps, HaveTheSameAxisOfTimeAsPlots) {
+  for (const std::size_t moments : {3U, 60U, 89U, 90U, 91U, 150U, 181U, 300U, 5000U}) {
+    const TimeColumns columns(moments, 80);
+    std::size_t next = 0;
+    for (std::size_t dot = 0; dot < 160; ++dot) {
+      const auto of_dot = columns.of_dot(dot);
+      if (of_dot.begin == of_dot.end) continue;
+      const auto of_cell = columns.of_cell(dot / 2);
+      EXPECT_LE(of_cell.begin, of_dot.begin);
+      EXPECT_GE(of_cell.end, of_dot.end);
+      // No moment is left out.
+      EXPECT_LE(of_dot.begin, next);
+      next = of_dot.end;
+    }
+    EXPECT_EQ(next, moments);
+  }
+}
+
+TEST(Windows, AskForNoMoreThanTheScreenShows) {
+  const auto window = window_for({}, 120, 40);
+
+  EXPECT_EQ(window.lines, 40U);
+  EXPECT_EQ(window.plot_columns, 2 * (120 - kLabelCells));
+}
+
+}  // namespace
+}  // namespace meterbank::cli

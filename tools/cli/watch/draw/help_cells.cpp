@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/watch/draw/help_cells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace meterbank::cli {
+namespace {
+
+struct KeyWords {
+  std::string_view keys, what;
+};
+constexpr std::array kKeyWords{KeyWords{"j k, arrows", "move"},
+                               KeyWords{"PgUp PgDn", "move by a page"},
+                               KeyWords{"g G", "first, last"},
+                               KeyWords{"Left Right", "counter"},
+                               KeyWords{"Tab", "next table"},
+                               KeyWords{"Enter", "open"},
+                               KeyWords{"Esc", "back"},
+                               KeyWords{"o", "overview"},
+                               KeyWords{"/", "filter"},
+                               KeyWords{"s S", "sort, reverse"},
+                               KeyWords{"b", "group"},
+                               KeyWords{"p", "pin the row"},
+                               KeyWords{"d", "hide zeros"},
+                               KeyWords{"r", "stored values"},
+                               KeyWords{"e", "base units"},
+                               KeyWords{"l", "log scale"},
+                               KeyWords{"+ -", "span of time"},
+                               KeyWords{"< >", "interval"},
+                               KeyWords{"space", "freeze"},
+                               KeyWords{"[ ]", "earlier, later"},
+                               KeyWords{"n", "now"},
+                               KeyWords{"t", "go to a time"},
+                               KeyWords{"m M", "mark, next mark"},
+                               KeyWords{"B", "bookmark"},
+                               KeyWords{"w", "save a recording"},
+                               KeyWords{"v", "details"},
+                               KeyWords{"?", "this help"},
+                               KeyWords{"Ctrl-Z", "to the shell"},
+                               KeyWords{"q", "quit"},
+                               KeyWords{"click", "choose; twice: open"},
+                               KeyWords{"click", "on a plot: that time"},
+                               KeyWords{"wheel", "move"}};
+
+constexpr std::size_t kKeyCells = 12;
+constexpr std::size_t kWhatCells = 22;
+
+}  // namespace
+
+std::size_t draw_help(Grid& grid, const Rect& rect) {
+  if (rect.height == 0) return kKeyWords.size();
+  // On a small screen keys take no more room than they need.
+  const bool is_small = kKeyWords.size() > rect.height * (rect.width / (kKeyCells + kWhatCells));
+  const auto key_cells = is_small ? std::size_t{6} : kKeyCells;
+  const auto cells = is_small ? std::size_t{20} : kKeyCells + kWhatCells;
+  const auto columns = std::max<std::size_t>(rect.width / cells, 1);
+  const auto needed = (kKeyWords.size() + columns - 1) / columns;
+  const auto lines = std::min(needed, rect.height);
+  const auto shown = std::min(kKeyWords.size(), lines * columns);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto x = rect.x + i / lines * cells;
+    const auto y = rect.y + i % lines;
+    const auto used = grid.put(x + 1, y, kKeyWords[i].keys, kBoldLook, cells - 1);
+    const auto what_x = x + 1 + std::max(key_cells, used + 1);
+    grid.put(what_x, y, kKeyWords[i].what, {}, x + cells > what_x ? x + cells - what_x : 0);
+  }
+  return kKeyWords.size() - shown;
+}
+
+void draw_keys(Grid& grid, const Rect& rect) {
+  struct Hint {
+    std::string_view key, word;
+  };
+  static constexpr std::array kHints{
+      Hint{"q", "quit"},    Hint{"?", "help"},    Hint{"Enter", "open"},   Hint{"Esc", "back"},
+      Hint{"/", "filter"},  Hint{"s", "sort"},    Hint{"space", "freeze"}, Hint{"[ ]", "time"},
+      Hint{"Tab", "table"}, Hint{"b", "group"},   Hint{"p", "pin"},        Hint{"d", "zeros"},
+      Hint{"l", "log"},     Hint{"e", "units"},   Hint{"r", "stored"},     Hint{"m", "mark"},
+      Hint{"w", "save"},    Hint{"B", "bookmark"}};
+  std::size_t x = rect.x + 1;
+  for (const auto& hint : kHints) {
+    if (x + hint.key.size() + 1 + hint.word.size() > rect.x + rect.width) break;
+    x += grid.put(x, rect.y, hint.key, kBoldLook) + 1;
+    x += grid.put(x, rect.y, hint.word, kFaintLook) + 2;
+  }
+}
+
+}  // namespace meterbank::cli
