@@ -54,11 +54,6 @@ std::vector<double> trend_of(const Past& past, const Series& series, std::uint64
 
 // ---- State ----
 
-bool BoardState::is_followed(const Row& row) const {
-  if (cells <= Board::kCellsMax) return true;
-  return looked_at.contains(id_of(row));
-}
-
 bool BoardState::has_heat(const Row& row) const {
   return distributions <= Board::kHeatsMax || looked_into.contains(id_of(row));
 }
@@ -94,7 +89,7 @@ void BoardState::forget_looks() {
   std::erase_if(looked_into, [&](const auto& look) { return look.second + kMoments < end; });
 }
 
-void BoardState::add_to_work(const Row& row) {
+SetWork& BoardState::work_of(const Row& row) {
   const SetFacts& facts = past.facts_of(row);
   if (last_work == nullptr || last_provider != row.provider || last_work->facts != &facts) {
     last_provider = row.provider;
@@ -103,7 +98,11 @@ void BoardState::add_to_work(const Row& row) {
     last_work->set = facts.symbol;
     last_work->provider = row.provider_label();
   }
-  SetWork& sum = *last_work;
+  return *last_work;
+}
+
+void BoardState::add_to_work(const Row& row) {
+  SetWork& sum = work_of(row);
   const auto moment = past.end_moment() - 1;
   if (sum.last_seen != moment) {
     sum.last_seen = moment;
@@ -113,33 +112,55 @@ void BoardState::add_to_work(const Row& row) {
   ++sum.instances;
   past.each_value(row, [&](std::size_t column, const Value& value) {
     if (sum.sums.size() <= column) sum.sums.resize(column + 1, 0.0);
-    if (facts.columns[column].is_rate && has_value(value.cooked.status)) {
+    if (sum.facts->columns[column].is_rate && has_value(value.cooked.status)) {
       sum.sums[column] += value.cooked.value;
     }
   });
+}
+
+// The smallest sets first: those of services are, and a set of all processes is not.
+void BoardState::choose_followed() {
+  std::vector<std::pair<std::size_t, SetWork*>> sets;
+  for (auto& [key, sum] : work) {
+    sets.emplace_back(sum.instances * sum.facts->columns.size(), &sum);
+  }
+  std::stable_sort(sets.begin(), sets.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::size_t chosen = 0;
+  for (auto& [count, sum] : sets) {
+    chosen += count;
+    sum->is_followed = chosen <= Board::kCellsMax;
+  }
 }
 
 void BoardState::take() {
   sampler.take();
   const Sample& newer = sampler.newer();
   past.begin_moment(newer.time.realtime_ns, sampler.interval());
+  last_work = nullptr;
   std::size_t seen = 0;
   std::size_t spread = 0;
+  std::size_t followed = 0;
   for (const Row& row : newer.since(sampler.older(), cli::kUncapped)) {
     const auto& counters = row.set().counters;
     seen += counters.size();
     spread += static_cast<std::size_t>(std::count_if(
         counters.begin(), counters.end(),
         [](const CounterView& counter) { return counter.form == ValueForm::kDistribution; }));
-    if (is_followed(row)) past.follow(row, has_heat(row));
+    // A set that is new is followed until there is too much.
+    bool is_followed = work_of(row).is_followed && followed <= Board::kCellsMax;
+    is_followed = is_followed || (!looked_at.empty() && looked_at.contains(id_of(row)));
+    if (!is_followed) continue;
+    followed += past.facts_of(row).columns.size();
+    past.follow(row, has_heat(row));
   }
   distributions = spread;
-  cells = seen;
   forget_looks();
   if (kept && seen <= Board::kKeptCountersMax) {
     kept->add(selection.catalog(), selection.query, newer);
   }
   sum_up();
+  choose_followed();
 }
 
 void BoardState::sum_up() {

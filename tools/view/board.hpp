@@ -3,8 +3,10 @@
 // What is known: the newest sample of all that is selected, and the past of what is looked at.
 // Live and from a recording alike.
 //
-// Memory  At most kCellsMax counters have a past, of kMomentsMax moments each: all of them where
-//         there are no more, else those of the lines that are looked at. About 30 MiB at the most.
+// Memory  At most kCellsMax counters have a past, of kMomentsMax moments each: those of the
+// smallest
+//         sets, and besides as many of lines that were in a picture within the last 60 moments. Of
+//         kHeatsMax distributions it knows how they lay. About 80 MiB at the most.
 // Threads One at a time.
 // Cost    take() copies and cooks every selected value. picture() is proportional to the rows of
 //         the set that it shows, with a small factor, and to the lines that it is asked for.
@@ -41,8 +43,9 @@ class Board {
 
   // The next sample: of a recording, of the moment that the recording shows.
   void take();
-  // Lays what a recording holds of [from, to) before what is known.
-  void remember(const std::string& recording, std::uint64_t from_ns, std::uint64_t to_ns);
+  // Lays what a recording holds of [from, to] before what is known of the rows that are followed.
+  // Errors: those of Recording::open().
+  Result<void> remember(const std::string& recording, std::uint64_t from_ns, std::uint64_t to_ns);
 
   // From now on keeps what take() collects for save(): about a byte a value, of 15 minutes at a
   // moment a second, in 32 MiB at the most. Of more than kKeptCountersMax counters it keeps none.

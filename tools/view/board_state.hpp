@@ -95,6 +95,7 @@ struct SetWork {
   std::optional<std::size_t> headline;  // the column that says best how busy it is
   Series trend;
   std::uint64_t last_seen = 0;
+  bool is_followed = true;  // all its rows have a past
 };
 
 // Which part of a recording a plot is of.
@@ -113,7 +114,9 @@ struct BoardState {
   void take();
   // What sets do together at the newest moment.
   void sum_up();
+  SetWork& work_of(const Row& row);
   void add_to_work(const Row& row);
+  void choose_followed();
   // Of what a place asks for.
   [[nodiscard]] When when_of(const Place& place);
   // Of a recording: shows that moment, with the past that lies before it.
@@ -126,8 +129,7 @@ struct BoardState {
   // True: it was not looked into lately.
   bool look_into_row(const Row& row);
   void forget_looks();
-  [[nodiscard]] bool is_followed(const Row& row) const;
-  // And how its distributions lay.
+  // Whether it is remembered how its distributions lay.
   [[nodiscard]] bool has_heat(const Row& row) const;
 
   template <typename Take>
@@ -145,7 +147,6 @@ struct BoardState {
   cli::Selection& selection;
   cli::Sampler sampler;
   Past past{Board::kMomentsMax};
-  std::size_t cells = 0;  // that could have a past, of the newest sample
   struct Look {
     std::uint64_t moment = 0;  // the last one
     std::size_t cells = 0;

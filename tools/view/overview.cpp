@@ -189,7 +189,6 @@ Section changes_of(const Past& past, const When& when, const Window& window, con
   for (const auto& [id, row] : past.rows()) {
     if (!place.provider.empty() && row.provider != place.provider) continue;
     for (std::size_t column = 0; column < row.series.size(); ++column) {
-      ++section.all;
       if (const auto change = change_of(row, column, past, when.moment)) {
         if (passes(place.filter, row.set->columns[column].symbol + " " + row.instance)) {
           changes.push_back(*change);
@@ -200,7 +199,7 @@ Section changes_of(const Past& past, const When& when, const Window& window, con
   std::stable_sort(changes.begin(), changes.end(),
                    [](const Change& a, const Change& b) { return a.score > b.score; });
   changes.resize(std::min(changes.size(), kChangesMax));
-  section.total = changes.size();
+  section.total = section.all = changes.size();
   const auto part = part_of(window, number, section.total);
   section.first = part.first;
   for (auto i = part.first; i < part.end; ++i) {
@@ -268,8 +267,8 @@ void BoardState::show_overview(const When& when, const Window& window, Picture& 
       const auto& facts = sum.facts->columns[*sum.headline];
       line.cells.push_back({clean(facts.symbol)});
       line.cells.push_back({number_text(facts, sum.sums[*sum.headline], place)});
-      line.trend = cells <= Board::kCellsMax ? sum_of(past, sum, *sum.headline, when.moment)
-                                             : trend_of(past, sum.trend, when.moment, kTrendMax);
+      line.trend = sum.is_followed ? sum_of(past, sum, *sum.headline, when.moment)
+                                   : trend_of(past, sum.trend, when.moment, kTrendMax);
     } else {
       line.cells.push_back({"-", Mood::kFaint});
       line.cells.push_back({"-", Mood::kFaint});

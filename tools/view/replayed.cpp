@@ -144,11 +144,11 @@ const recording::Envelope* BoardState::envelope_of(const EnvelopeOf& wanted) {
   return &*envelope;
 }
 
-void Board::remember(const std::string& path, std::uint64_t from_ns, std::uint64_t to_ns) {
+Result<void> Board::remember(const std::string& path, std::uint64_t from_ns, std::uint64_t to_ns) {
   auto log = recording::Recording::open(path, state_->selection.catalog().options());
-  if (!log) return;
+  if (!log) return tl::unexpected(log.error());
   auto query = Query::compile(log->catalog(), state_->selection.patterns);
-  if (!query) return;
+  if (!query) return tl::unexpected(query.error());
   Past earlier(kMomentsMax);
   std::set<std::string> wanted;
   for (const auto& [id, row] : state_->past.rows()) {
@@ -164,6 +164,7 @@ void Board::remember(const std::string& path, std::uint64_t from_ns, std::uint64
       },
       [this](const Row& row) { return state_->has_heat(row); });
   state_->past.lay_before(earlier);
+  return {};
 }
 
 }  // namespace meterbank::view

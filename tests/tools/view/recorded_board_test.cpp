@@ -79,7 +79,8 @@ TEST_F(RecordedBoard, ALiveBoardCanBeginWithWhatWasRecorded) {
   open_board();
   take();
   const auto before = picture(instance_of("dishes", "soup"));
-  board_->remember(log_, 0, before.time_ns);
+  ASSERT_TRUE(board_->remember(log_, 0, before.time_ns));
+  EXPECT_FALSE(board_->remember(file("none"), 0, before.time_ns));
   take();
 
   const auto shown = picture(instance_of("dishes", "soup"));

@@ -23,9 +23,10 @@ constexpr std::array kLetters{
     Letter{"[", view::Message::kEarlier},   Letter{"]", view::Message::kLater},
     Letter{"n", view::Message::kNow},       Letter{"t", view::Message::kGoTo},
     Letter{"m", view::Message::kMark},      Letter{"M", view::Message::kNextMark},
-    Letter{"B", view::Message::kBookmark},  Letter{"w", view::Message::kSave},
-    Letter{"v", view::Message::kDetails},   Letter{"?", view::Message::kHelp},
-    Letter{"h", view::Message::kHelp},      Letter{"q", view::Message::kQuit}};
+    Letter{"B", view::Message::kBookmark},  Letter{"'", view::Message::kNextBookmark},
+    Letter{"w", view::Message::kSave},      Letter{"v", view::Message::kDetails},
+    Letter{"?", view::Message::kHelp},      Letter{"h", view::Message::kHelp},
+    Letter{"q", view::Message::kQuit}};
 
 struct SpecialKey {
   Key key;

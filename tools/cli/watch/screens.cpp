@@ -28,6 +28,10 @@ class ScreensSession {
         options_.duration ? Clock::now() + *options_.duration : Clock::time_point::max();
     take();
     if (!show()) return kExitDone;
+    if (options_.remember) {
+      options_.remember();
+      if (!show()) return kExitDone;
+    }
     while (!is_over_) {
       switch (waiter_.wait_until(std::min({next_moment(), end, rest_of_key()}), screen_.input())) {
         case Wake::kStop:
@@ -142,6 +146,8 @@ class ScreensSession {
       case view::Request::kBookmark:
         if (!options_.bookmark) return navigator_.complain("bookmarks cannot be kept here");
         return tell(options_.bookmark(navigator_.place()));
+      case view::Request::kNextBookmark:
+        return go_to_bookmark();
       case view::Request::kSave:
         if (!options_.save) return navigator_.complain("nothing can be saved here");
         return tell(options_.save());
@@ -149,6 +155,13 @@ class ScreensSession {
         is_over_ = true;
         return;
     }
+  }
+
+  void go_to_bookmark() {
+    if (!options_.next_bookmark) return navigator_.complain("bookmarks cannot be kept here");
+    const auto place = options_.next_bookmark();
+    if (!place) return navigator_.complain(place.error().message());
+    navigator_.open(*place);
   }
 
   void tell(const Result<std::string>& outcome) {

@@ -59,7 +59,10 @@ struct ScreensOptions {
   bool is_live = true;
   // What the keys do; they return what to tell: "saved as shop.mbr". Empty: they cannot.
   std::function<Result<std::string>(const view::Place&)> bookmark;
+  std::function<Result<view::Place>()> next_bookmark;
   std::function<Result<std::string>()> save;
+  // Fetches the past, which may take longer than a first picture may wait.
+  std::function<void()> remember;
 };
 
 // Until the person quits, a signal stops it or the time is over. Sampling goes on while the picture

@@ -12,8 +12,8 @@
 #include "cli/verbs.hpp"
 #include "cli/watch/interval_steps.hpp"
 #include "cli/watch/live_table.hpp"
-#include "cli/watch/screens.hpp"
 #include "cli/watch/terminal/screen.hpp"
+#include "cli/watch/watch_screens.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
@@ -338,39 +338,14 @@ int show_live(const Invocation& invocation, Selection& selection, Waiter& waiter
   return code;
 }
 
-namespace {
-
-// What a selection of everything is looked at with.
-int show_screens(const Invocation& invocation, Selection& selection, Waiter& waiter,
-                 Console& console) {
-  auto screen = Screen::open(console, {.color = wants_color(invocation.color, console)});
-  if (!screen) {
-    complain(console, screen.error());
-    return print_lines(invocation, selection, waiter, console);
-  }
-  view::Board board(selection);
-  BoardSource source(board);
-  view::Place place;
-  place.stored = invocation.raw;
-  place.base_units = invocation.units == UnitStyle::kBase;
-  view::Navigator navigator(place);
-  ScreensOptions options;
-  options.interval = invocation.interval;
-  options.duration = invocation.duration;
-  options.samples = invocation.samples.value_or(0);
-  options.is_live = selection.log == nullptr;
-  const int code = run_screens(options, source, navigator, waiter, **screen);
-  screen->reset();
-  if (code == kExitTimeout) complain(console, "timed out; try: a longer --timeout");
-  return code;
-}
-
-}  // namespace
-
 int watch(const Invocation& invocation, Console& console) {
   Waiter waiter(invocation.timeout);
   auto options = invocation.selection;
-  options.log.mean_all_by_default();
+  const bool rows = invocation.format != Format::kAuto || !invocation.output.empty();
+  const bool prints = invocation.watch.is_batch;
+  const bool screens = prints || (!rows && has_screen(console) &&
+                                  invocation.watch.shows_screens(invocation.selection));
+  if (!screens) options.log.mean_all_by_default();
   auto selection = Selection::open(options, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
   // On a screen, its second line says so as well.
@@ -380,11 +355,9 @@ int watch(const Invocation& invocation, Console& console) {
   if (missing != kExitDone && (invocation.strict || selection->query.selected().empty())) {
     return missing;
   }
-  const bool rows = invocation.format != Format::kAuto || !invocation.output.empty();
-  const bool is_all = options.paths.empty() && options.paths_from.empty();
-  if (!rows && has_screen(console) && is_all) {
-    return show_screens(invocation, *selection, waiter, console);
-  }
+  const auto place = first_place(invocation, *selection);
+  if (prints) return print_screens(invocation, place, *selection, waiter, console);
+  if (screens) return show_screens(invocation, place, *selection, waiter, console);
   if (!rows && has_screen(console)) return show_live(invocation, *selection, waiter, console);
   return print_lines(invocation, *selection, waiter, console);
 }

@@ -17,6 +17,7 @@
 #include <array>
 #include <clocale>
 #include <cstring>
+#include <regex>
 #include <sstream>
 
 #include "cli/session/exit_code.hpp"
@@ -209,9 +210,8 @@ TEST_F(ScreenTest, SendsNoColoursWhenNoneAreWanted) {
   screen->draw(draw_picture(overview_of_shop(), {}, screen->style(), 80, 24).grid);
 
   const auto sent = terminal.received();
-  for (const char* const color : {"[31", "[32", "[33", "[38", "[48"}) {
-    EXPECT_EQ(sent.find(color), std::string::npos) << color;
-  }
+  const std::regex color("\x1b\\[([0-9]+;)*(3[0-8]|4[0-8]|9[0-7])[;m]");
+  EXPECT_FALSE(std::regex_search(sent, color));
 }
 
 TEST_F(ScreenTest, DrawsOddNamesWithoutASequenceOfTheirs) {
@@ -395,6 +395,20 @@ TEST_F(SessionTest, PaintsAKeyAtOnce) {
   session.press("x");
   session.press("q");
 
+  EXPECT_EQ(session.end(), kExitDone);
+}
+
+TEST_F(SessionTest, ChoosesTheLineThatIsClicked) {
+  RunningSession session(still_);
+  SKIP_IF_NOT_STARTED(session);
+  // The header, a problem, the title, the headings, and four lines.
+  session.forget();
+  session.press("\x1b[<0;5;9M\x1b[<0;5;9m");
+
+  // The line is drawn reversed, with its mark.
+  EXPECT_TRUE(session.await("> aisle 4")) << session.seen();
+
+  session.press("q");
   EXPECT_EQ(session.end(), kExitDone);
 }
 

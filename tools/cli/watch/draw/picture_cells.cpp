@@ -102,7 +102,8 @@ class PictureDrawing {
     if (picture_.is_live && state_.interval.count() > 0 && width() >= 60) {
       words += ", every " + print_interval(state_.interval);
     }
-    if (state_.missed > 0 && width() >= 80) words += fmt::format(", missed {}", state_.missed);
+    if (state_.missed > 0 && !picture_.is_frozen && width() >= 80)
+      words += fmt::format(", missed {}", state_.missed);
     return words;
   }
 

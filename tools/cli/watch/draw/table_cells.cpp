@@ -15,7 +15,9 @@ namespace {
 constexpr std::size_t kMarkCells = 2;  // of the chosen line, and of a pinned one
 constexpr std::size_t kGapCells = 2;
 constexpr std::size_t kTrendMin = 8;
-constexpr std::size_t kTrendMax = 60;
+// A trend moves by a cell with each moment, so all of it is sent: with 24 cells, ten rows take less
+// than 1.5 KB.
+constexpr std::size_t kTrendMax = 24;
 
 // Which columns there is room for, and how wide they are.
 class TableLayout {
@@ -227,7 +229,7 @@ class TableDrawing {
       grid_.put(x, y, written, cell_look, width);
     });
     if (layout_.trend() > 0) {
-      draw_trend(grid_, trend_x, y, layout_.trend(), line.trend, colored(kCyan, style_), style_);
+      draw_trend(grid_, trend_x, y, layout_.trend(), line.trend, {}, style_);
     }
     if (is_chosen(index)) {
       grid_.draw(rect_.x, y, ">", {});
