@@ -265,6 +265,7 @@ class Grammar {
       if (auto read = read_span(span.word, span.option, span.target); !read) return read;
     }
     if (interval) v.interval = *interval;
+    v.has_interval = interval.has_value();
     if (auto read = check_log(); !read) return read;
     if (callback_timeout) v.selection.callback_timeout = *callback_timeout;
     // A shorter distance than this would be a busy loop under another name.

@@ -98,6 +98,7 @@ struct Invocation {
   // When samples are taken.
   std::optional<std::uint64_t> samples;  // 0: until stopped
   Span interval = std::chrono::seconds(1);
+  bool has_interval = false;  // it was asked for
   std::optional<Span> duration;
 
   // list

@@ -47,9 +47,6 @@ struct RowPlan {
 int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& selection,
                Waiter& waiter, Console& console);
 
-// The live table; the console must have a screen.
-int show_live(const Invocation& invocation, Selection& selection, Waiter& waiter, Console& console);
-
 // Why a selection could not be opened, as words and an exit code.
 int explain_failure(const Error& error, const Waiter& waiter, const Console& console);
 

@@ -10,6 +10,7 @@
 #include "cli/publish/demo_orders.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/verbs.hpp"
+#include "cli/watch/watch_screens.hpp"
 #include "host/host_provider.hpp"
 #include "meterbank/reader/path.hpp"
 #include "meterbank/shm/pointer_record.hpp"
@@ -20,17 +21,9 @@ namespace {
 constexpr const char* kHostName = "demo";
 constexpr const char* kOrdersName = "orders";
 
-// What a first visitor should see, best first: the gateway, then the machine as a whole.
-constexpr std::array kLivePaths{"orders:demo_orders",
-                                "demo:processor_information/_Total",
-                                "demo:system/context_switches",
-                                "demo:system/processes",
-                                "demo:memory/available_bytes",
-                                "demo:memory/cache_bytes",
-                                "demo:memory/page_faults",
-                                "demo:network_interface/*/bytes_received",
-                                "demo:network_interface/*/bytes_sent",
-                                "demo:physical_disk/*/disk_bytes"};
+// What a first visitor sees moves.
+constexpr auto kScreenInterval = std::chrono::milliseconds(250);
+constexpr std::array kScreenPaths{"orders:*", "demo:*"};
 constexpr std::array kPrintedPaths{
     "orders:demo_orders/eu/accepted", "orders:demo_orders/us/queue_depth",
     "orders:demo_orders/asia/latency", "demo:processor_information/_Total/processor_time",
@@ -71,6 +64,21 @@ int wait_for_end(const Invocation& invocation, Waiter& waiter, const Console& co
 Result<std::string> directory_to_publish_in(const Invocation& invocation) {
   auto named = split_directories(invocation.selection.directory);
   return prepare_first_directory(named.empty() ? provider_directories() : named);
+}
+
+// The gateway comes first: how the latencies of one venue lie. Esc leads to everything else.
+int show_demo(const Invocation& invocation, Selection& selection, Waiter& waiter,
+              Console& console) {
+  view::Place place;
+  place.screen = view::Screen::kInstance;
+  place.provider = fmt::format("{}@{}", kOrdersName, ::getpid());
+  place.set = "demo_orders";
+  place.instance = "eu";
+  place.counter = "latency";
+  place.span = std::chrono::minutes(1);
+  Invocation screens = invocation;
+  if (!invocation.has_interval) screens.interval = kScreenInterval;
+  return show_screens(screens, place, selection, waiter, console);
 }
 
 }  // namespace
@@ -122,11 +130,11 @@ int demo(const Invocation& invocation, Console& console) {
   const bool live = has_screen(console) && invocation.format == Format::kAuto;
   SelectionOptions selected;
   selected.directory = directory;
-  selected.paths = live ? own_paths(kLivePaths) : own_paths(kPrintedPaths);
+  selected.paths = live ? own_paths(kScreenPaths) : own_paths(kPrintedPaths);
   auto selection = Selection::open(selected, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
   if (selection->query.selected().empty()) return report_unmatched(*selection, console);
-  if (live) return show_live(invocation, *selection, waiter, console);
+  if (live) return show_demo(invocation, *selection, waiter, console);
 
   Invocation rows = invocation;
   // A person reads this: in a log or a pager.

@@ -323,9 +323,8 @@ class LiveSession {
   bool has_ended_ = false;        // the last moment of it is shown
 };
 
-}  // namespace
-
-int show_live(const Invocation& invocation, Selection& selection, Waiter& waiter,
+// The list of what was named.
+int show_list(const Invocation& invocation, Selection& selection, Waiter& waiter,
               Console& console) {
   auto screen = Screen::open(console, {.color = wants_color(invocation.color, console)});
   if (!screen) {
@@ -337,6 +336,8 @@ int show_live(const Invocation& invocation, Selection& selection, Waiter& waiter
   if (code == kExitTimeout) complain(console, "timed out; try: a longer --timeout");
   return code;
 }
+
+}  // namespace
 
 int watch(const Invocation& invocation, Console& console) {
   Waiter waiter(invocation.timeout);
@@ -358,7 +359,7 @@ int watch(const Invocation& invocation, Console& console) {
   const auto place = first_place(invocation, *selection);
   if (prints) return print_screens(invocation, place, *selection, waiter, console);
   if (screens) return show_screens(invocation, place, *selection, waiter, console);
-  if (!rows && has_screen(console)) return show_live(invocation, *selection, waiter, console);
+  if (!rows && has_screen(console)) return show_list(invocation, *selection, waiter, console);
   return print_lines(invocation, *selection, waiter, console);
 }
 
