@@ -265,7 +265,8 @@ Result<void> TickReader::begin_row(ByteReader& section, Set& set, std::uint64_t 
   replay_->set_row(set.number, *number, RowStatus::kBusy, RowConsistency::kBlock);
   set.rows.push_back({.slot = instance.slot,
                       .number = *number,
-                      .history = RowHistory(set.schema->columns.size())});
+                      .history = RowHistory(set.schema->columns.size()),
+                      .words = replay_->words(set.number, *number)});
   return {};
 }
 
@@ -344,11 +345,15 @@ void TickReader::decode_row(Set& set, Row& row) {
                           ? static_cast<RowConsistency>(consistency)
                           : RowConsistency::kIndependent;
   }
-  replay_->set_row(set.number, row.number, row.status, row.consistency);
+  if (row.status != row.told_status || row.consistency != row.told_consistency) {
+    replay_->set_row(set.number, row.number, row.status, row.consistency);
+    row.told_status = row.status;
+    row.told_consistency = row.consistency;
+  }
   if (!holds_values(row.status)) return;
   decoder_.row(set.schema->columns, row.history);
   const auto values = row.history.last();
-  std::copy(values.begin(), values.end(), replay_->words(set.number, row.number).begin());
+  std::copy(values.begin(), values.end(), row.words.begin());
 }
 
 }  // namespace meterbank::recording

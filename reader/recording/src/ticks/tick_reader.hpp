@@ -71,6 +71,10 @@ class TickReader {
     RowStatus status = RowStatus::kFresh;
     RowConsistency consistency = RowConsistency::kBlock;
     RowHistory history;
+    std::span<std::uint64_t> words = {};  // of the replay
+    // What the replay was told last: most rows are as they were.
+    RowStatus told_status = RowStatus::kBusy;
+    RowConsistency told_consistency = RowConsistency::kBlock;
   };
   // What the catalog knows a set by. Its registration is a number that the replay gives.
   struct CatalogKey {

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Question: what do opening a day of many counters and looking at one of them cost?
+// Budget: open 5 ms, one counter over 24 hours 50 ms (10,000 counters each second).
+//
+// meterbank_day_of_counters FILE [COUNTERS [TICKS [THREADS]]]
+//
+// Makes the recording if there is none. One of ten rows changes all its counters at each tick, two
+// of ten change one counter, and the others stay as they are, as on an ordinary host. Not part of
+// `./run bench`: a day takes a minute to make.
+#include <sys/stat.h>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "meterbank/reader/query.hpp"
+#include "meterbank/reader/replay.hpp"
+#include "meterbank/recording/envelope.hpp"
+#include "meterbank/recording/recording.hpp"
+#include "meterbank/recording/tick_writer.hpp"
+
+namespace meterbank::bench {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kStart = 1'700'000'000 * kSecond;
+constexpr std::uint32_t kCountersOfRow = 10, kReal = 9, kGauges = 6;
+
+std::string counter_name(std::uint32_t number) { return "counter_" + std::to_string(number); }
+
+Counterset ten_counters() {
+  Counterset set;
+  set.guid.part1 = 1;
+  set.name = set.symbol = "day";
+  set.instances = InstanceKind::kMultiple;
+  set.form.words = kCountersOfRow;
+  set.counters.resize(kCountersOfRow);
+  for (std::uint32_t number = 0; number < kCountersOfRow; ++number) {
+    CounterView& counter = set.counters[number];
+    counter.id = number + 1;
+    counter.word = number;
+    counter.more = kCountersOfRow;
+    counter.type = number < kGauges ? CounterType::kBulkCount : CounterType::kLargeRawCount;
+    counter.form = number == kReal ? ValueForm::kReal : ValueForm::kUnsigned;
+    counter.name = counter.symbol = counter_name(number);
+  }
+  return set;
+}
+
+class Day {
+ public:
+  explicit Day(std::uint32_t rows) {
+    ReplayedProvider facts;
+    facts.name = "day";
+    facts.pid = 1;
+    facts.segment_id = {1, 0};
+    set_ = *replay_.add_set(*replay_.add_provider(facts),
+                            {.set = std::make_shared<const Counterset>(ten_counters()),
+                             .generation = 1,
+                             .registration = 1});
+    for (std::uint32_t slot = 0; slot < rows; ++slot) {
+      const std::string name = std::to_string(slot);
+      rows_.push_back(*replay_.begin_instance(set_, {.slot = slot, .name = name, .generation = 1}));
+    }
+  }
+
+  void write(const std::string& path, std::uint64_t ticks) {
+    std::ofstream file(path, std::ios::binary);
+    recording::Head head;
+    head.host = "bench";
+    head.rates.push_back({kSecond, ""});
+    recording::append_head(head, bytes_);
+    recording::ChunkIndex index;
+    std::uint64_t offset = 0;
+    for (std::uint64_t tick = 0; tick < ticks; ++tick) {
+      change();
+      now_.monotonic_ns += kSecond;
+      now_.realtime_ns += kSecond + noise_() % 1000;
+      replay_.show(now_);
+      if (!query_) query_ = std::make_unique<Query>(*Query::compile(replay_.catalog(), {}));
+      query_->collect(sample_, now_);
+      const recording::RateInput rate{query_.get(), &sample_};
+      writer_.tick({replay_.catalog(), {&rate, 1}, now_, 1000}, schemas_, bytes_);
+      recording::MemoryBytes source(std::as_bytes(std::span(bytes_)));
+      recording::FrameWalk walk(source);
+      while (auto frame = walk.next()) {
+        frame->offset += offset;
+        index.take(*frame);
+      }
+      offset += bytes_.size();
+      file << bytes_;
+      bytes_.clear();
+    }
+    index.append_to(bytes_, offset);
+    file << bytes_;
+  }
+
+ private:
+  void change() {
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      const auto words = replay_.words(set_, rows_[row]);
+      const std::size_t sort = row % 10;
+      if (sort == 0) {
+        for (std::uint32_t word = 0; word < kCountersOfRow; ++word) change(words[word], word);
+      } else if (sort <= 2) {
+        change(words[row % kCountersOfRow], static_cast<std::uint32_t>(row % kCountersOfRow));
+      }
+    }
+  }
+  void change(std::uint64_t& word, std::uint32_t number) {
+    if (number < kGauges) {
+      word += 900 + noise_() % 200;
+    } else if (number == kReal) {
+      word = std::bit_cast<std::uint64_t>(
+          std::round(std::bit_cast<double>(word) * 90 + static_cast<double>(noise_() % 1000)) /
+          100);
+    } else {
+      word = 1000 + noise_() % 64;
+    }
+  }
+
+  Replay replay_;
+  ReplaySetId set_{};
+  std::vector<ReplayRowId> rows_;
+  std::unique_ptr<Query> query_;
+  Sample sample_;
+  recording::TickWriter writer_;
+  recording::SchemaNumbers schemas_;
+  std::string bytes_;
+  Timestamp now_{kSecond, kStart};
+  std::mt19937_64 noise_{1};
+};
+
+template <typename Work>
+double milliseconds_of(Work work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+int measure(const std::string& path, std::uint32_t counters, unsigned threads) {
+  std::uint64_t chunks = 0, ticks = 0;
+  Timestamp first, last;
+  const double opened = milliseconds_of([&] {
+    const auto recording = recording::Recording::open(path);
+    if (!recording) return;
+    for (const auto& chunk : recording->files().front().index.chunks()) {
+      ++chunks;
+      ticks += chunk.ticks;
+    }
+    first = recording->first();
+    last = recording->last();
+  });
+  struct stat facts {};
+  ::stat(path.c_str(), &facts);
+  const double values = static_cast<double>(ticks) * counters;
+  std::printf("%.0f values, %.3f bytes a value, %llu chunks\n", values,
+              static_cast<double>(facts.st_size) / values, static_cast<unsigned long long>(chunks));
+  std::printf("open                                     %9.2f ms\n", opened);
+  for (const unsigned one : {1U, threads}) {
+    const double taken = milliseconds_of([&] {
+      const auto made = recording::envelope(path, {.patterns = {"day/10/counter_0"},
+                                                   .from_ns = first.realtime_ns,
+                                                   .to_ns = last.realtime_ns + 1,
+                                                   .buckets = 1000,
+                                                   .threads = one});
+      if (!made || made->series.size() != 1) std::exit(1);
+    });
+    std::printf("one counter, 1,000 buckets, %2u thread(s)   %9.2f ms, %.2f ns a value\n", one,
+                taken, taken * 1e6 / values);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace meterbank::bench
+
+int main(int count, char** words) {
+  using namespace meterbank::bench;
+  if (count < 2) return 2;
+  const std::string path = words[1];
+  const auto number = [&](int word, long standard) {
+    return count > word ? std::atol(words[word]) : standard;
+  };
+  const auto counters = static_cast<std::uint32_t>(number(2, 10'000));
+  const auto ticks = static_cast<std::uint64_t>(number(3, 86'400));
+  if (!std::ifstream(path)) {
+    const double taken =
+        milliseconds_of([&] { Day(counters / kCountersOfRow).write(path, ticks); });
+    std::printf("made in %.1f s\n", taken / 1000);
+  }
+  return measure(path, counters, static_cast<unsigned>(number(4, 2)));
+}
