@@ -130,6 +130,25 @@ TEST_F(CliPcp, MarksWhereSamplesAreMissing) {
   EXPECT_LT(text.find("<mark>"), text.find("1700000010000000 "));
 }
 
+TEST_F(CliPcp, HasValuesAtTheMomentsAtWhichTheyWereSampled) {
+  MadeRecording often({}), seldom({.recorder = 2, .set = "slow"});
+  often.ticks(0, 7);
+  for (const std::uint64_t second : {0U, 3U, 6U}) seldom.tick(second);
+  often.write(file("often.mbr"));
+  seldom.write(file("seldom.mbr"));
+  ASSERT_EQ(
+      run_plainly({"log", "merge", file("often.mbr"), file("seldom.mbr"), "-o", file("made.mbr")})
+          .code,
+      kExitDone);
+  ASSERT_EQ(convert().code, kExitDone);
+  const auto count_of = [&](const std::string& metric) {
+    const std::string lines = lines_of(metric);
+    return std::count(lines.begin(), lines.end(), '\n');
+  };
+  EXPECT_EQ(count_of("meterbank.queues.count "), 7);
+  EXPECT_EQ(count_of("meterbank.slow.count "), 3);
+}
+
 TEST_F(CliPcp, OfNoCountersIsNoArchive) {
   ASSERT_EQ(meterbank({"record", "-o", file("made.mbr"), "-n", "3", "-i", "10ms"}).code, kExitDone);
   const auto outcome = convert();
