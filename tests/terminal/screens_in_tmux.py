@@ -109,12 +109,12 @@ def start_provider(program, folder, name):
 def look_around(terminal, label):
     terminal.wait("the overview", r"(?s)Providers.*%s.*Busiest sets" % re.escape(label))
     terminal.keys("Enter")
-    terminal.wait("a provider", r"(?m)^meterbank.*%s" % re.escape(label))
+    terminal.wait("a provider", r"(?m)^overview.*%s" % re.escape(label))
     terminal.keys("Escape")
     terminal.type("/processor_info")
     terminal.wait("a filter", r"processor_information", absent="logical_disk")
     terminal.keys("Enter", "Tab", "Enter")
-    text = terminal.wait("a set", r"(?m)^meterbank.*processor_information")
+    text = terminal.wait("a set", r"(?m)^overview.*processor_information")
     expect("_Total" in text, "a set shows its total", text)
     terminal.keys("Enter")
     terminal.wait("an instance", r"processor_time")
@@ -134,11 +134,11 @@ def change_sizes(terminal):
     for width, height in ((40, 10), (300, 80), (20, 4), (120, 40)):
         terminal.size(width, height)
         if width >= 40:
-            terminal.wait("a screen of %d x %d" % (width, height), r"^meterbank")
+            terminal.wait("a screen of %d x %d" % (width, height), "processor_information")
     for step in range(40):
         terminal.size(40 + 5 * (step % 7), 10 + step % 11)
     terminal.size(120, 40)
-    terminal.wait("a screen after many sizes", r"(?m)^meterbank.*processor_information")
+    terminal.wait("a screen after many sizes", r"(?m)^overview.*processor_information")
 
 
 def keep(terminal, program, folder):
@@ -163,7 +163,7 @@ def end_in_each_way(terminal, command, folder):
     terminal.type("fg")
     terminal.keys("Enter")
     terminal.wait_flag("fg", "alternate_on", "1")
-    terminal.wait("the screen after fg", r"(?m)^meterbank.*live")
+    terminal.wait("the screen after fg", r"(?m)^overview.*live")
     terminal.type("q")
     expect_a_quiet_terminal(terminal, "q")
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
