@@ -16,12 +16,12 @@
 #include "agent/counts/push_counts.hpp"
 #include "agent/counts/record_counts.hpp"
 #include "agent/http/http_server.hpp"
-#include "agent/http/listen_socket.hpp"
 #include "agent/options.hpp"
 #include "agent/pages/snapshot_service.hpp"
 #include "agent/receivers/push_once.hpp"
 #include "agent/receivers/receivers.hpp"
 #include "agent/recorder/recorder_part.hpp"
+#include "http/listen_socket.hpp"
 #include "meterbank/shm/utf8.hpp"
 #include "push/delivery/http_post.hpp"
 #include "service/supervisor.hpp"
@@ -77,11 +77,11 @@ std::optional<Settings> load(const CommandLine& line, std::ostream& err, int& co
 }
 
 // The service manager may have made the socket.
-Result<ListenSocket> listen_on(const std::string& address) {
+Result<http::ListenSocket> listen_on(const std::string& address) {
   if (auto passed = service::take_passed_listener(SOCK_STREAM)) {
-    return adopt_listen_socket(std::move(*passed));
+    return http::adopt_listen_socket(std::move(*passed));
   }
-  return open_listen_socket(address);
+  return http::open_listen_socket(address);
 }
 
 // Returns the next signal. Until then it tells the service manager, as often as that wants to hear
@@ -94,7 +94,7 @@ int wait_for_signal(const sigset_t& signals, const service::Supervisor& supervis
                        static_cast<long>(period % kSecondNs)};
   while (true) {
     const bool is_watched = period != 0;
-    if (is_watched && (!listening_socket || is_answering(*listening_socket))) {
+    if (is_watched && (!listening_socket || http::is_answering(*listening_socket))) {
       supervisor.tell("WATCHDOG=1");
     }
     const int signal =

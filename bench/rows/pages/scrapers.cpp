@@ -23,7 +23,7 @@
 
 #include "agent/counts/own_provider.hpp"
 #include "agent/http/http_server.hpp"
-#include "agent/http/listen_socket.hpp"
+#include "http/listen_socket.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "workplace.hpp"
 
@@ -62,7 +62,7 @@ UniqueFd connect_to(std::uint16_t port) {
   return socket;
 }
 
-std::uint16_t port_of(const agent::ListenSocket& listener) {
+std::uint16_t port_of(const http::ListenSocket& listener) {
   return static_cast<std::uint16_t>(
       std::stoul(listener.address.substr(listener.address.rfind(':') + 1)));
 }
@@ -70,7 +70,7 @@ std::uint16_t port_of(const agent::ListenSocket& listener) {
 // Processor time of one thread that sends so many bytes to each of the clients, a piece to one and
 // then a piece to the next, as the server does.
 double send_ns(std::size_t bytes, unsigned clients) {
-  const agent::ListenSocket listener = must(agent::open_listen_socket("127.0.0.1:0"));
+  const http::ListenSocket listener = must(http::open_listen_socket("127.0.0.1:0"));
   const std::uint16_t port = port_of(listener);
   std::vector<UniqueFd> receivers, senders;
   for (unsigned client = 0; client < clients; ++client) {
@@ -99,7 +99,7 @@ class PageServer {
  public:
   PageServer(exposition::Snapshots snapshots, agent::Compression compression)
       : service_(std::move(snapshots), [](std::uint64_t, std::size_t) {}) {
-    agent::ListenSocket listener = must(agent::open_listen_socket("127.0.0.1:0"));
+    http::ListenSocket listener = must(http::open_listen_socket("127.0.0.1:0"));
     port_ = port_of(listener);
     server_.emplace(must(agent::HttpServer::start(
         std::move(listener.socket), {.compression = compression}, service_, counts_)));

@@ -53,6 +53,13 @@ class HttpClient {
     pollfd ready{socket_.get(), POLLIN | POLLRDHUP, 0};
     return ::poll(&ready, 1, 0) == 1 && (ready.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
   }
+  // What is there, or comes next. Empty: the server has closed the connection.
+  [[nodiscard]] std::string read_some() const {
+    std::string part(65536, '\0');
+    const ssize_t count = ::recv(socket_.get(), part.data(), part.size(), 0);
+    part.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+    return part;
+  }
   // Everything until the server closes the connection.
   [[nodiscard]] std::string read_all() const {
     std::string all;

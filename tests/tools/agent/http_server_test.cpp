@@ -296,13 +296,13 @@ TEST(ListenSocket, SaysWhatIsWrongWithAnAddress) {
   for (const std::string text :
        {"", "19400", ":19400", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536",
         "::1:19400", "[::1]", "no.such.name.invalid:1"}) {
-    const auto socket = open_listen_socket(text);
+    const auto socket = http::open_listen_socket(text);
     ASSERT_FALSE(socket) << text;
     EXPECT_EQ(socket.error().code, ErrorCode::kInvalidArgument) << text;
   }
-  const auto taken = open_listen_socket("127.0.0.1:0");
+  const auto taken = http::open_listen_socket("127.0.0.1:0");
   ASSERT_TRUE(taken);
-  EXPECT_EQ(open_listen_socket(taken->address).error().code, ErrorCode::kExists);
+  EXPECT_EQ(http::open_listen_socket(taken->address).error().code, ErrorCode::kExists);
 }
 
 }  // namespace

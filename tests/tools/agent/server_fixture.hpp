@@ -12,7 +12,7 @@
 #include "../exposition/exposition_fixture.hpp"
 #include "agent/counts/own_provider.hpp"
 #include "agent/http/http_server.hpp"
-#include "agent/http/listen_socket.hpp"
+#include "http/listen_socket.hpp"
 #include "http_client.hpp"
 
 namespace meterbank::agent {
@@ -29,7 +29,7 @@ class HttpServerTest : public exposition::PageTest {
 
   void start(ServerOptions options = {},
              std::chrono::milliseconds timeout = std::chrono::milliseconds(300)) {
-    auto listener = open_listen_socket("127.0.0.1:0");
+    auto listener = http::open_listen_socket("127.0.0.1:0");
     ASSERT_TRUE(listener) << listener.error().message();
     port_ = static_cast<std::uint16_t>(
         std::stoul(listener->address.substr(listener->address.rfind(':') + 1)));

@@ -15,12 +15,12 @@
 #include <utility>
 
 #include "agent/http/body.hpp"
-#include "agent/http/deadlines.hpp"
 #include "agent/http/negotiation.hpp"
 #include "agent/http/page_request.hpp"
 #include "agent/http/shared_page.hpp"
 #include "agent/pages/monitoring_page.hpp"
 #include "agent/pages/schema_page.hpp"
+#include "http/deadlines.hpp"
 
 namespace meterbank::agent {
 namespace {
@@ -156,7 +156,7 @@ struct HttpServer::State {
   std::atomic<Compression> compression;  // relaxed: a value by itself
   SnapshotService& service;
   PageCounts& counts;
-  Deadlines deadlines;
+  http::Deadlines deadlines;
   SharedPages shared_pages;  // used only by the thread that takes snapshots
   // Used only by the server's thread.
   unsigned pages = 0;  // being written now

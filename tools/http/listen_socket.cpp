@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/http/listen_socket.hpp"
+#include "http/listen_socket.hpp"
 
 #include <fmt/format.h>
 #include <netdb.h>
@@ -13,7 +13,7 @@
 #include <memory>
 #include <string_view>
 
-namespace meterbank::agent {
+namespace meterbank::http {
 namespace {
 
 struct HostPort {
@@ -123,4 +123,4 @@ Result<ListenSocket> open_listen_socket(const std::string& text) {
   return adopt_listen_socket(std::move(socket));
 }
 
-}  // namespace meterbank::agent
+}  // namespace meterbank::http

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/http/deadlines.hpp"
+#include "http/deadlines.hpp"
 
 #include <sys/socket.h>
 
 #include <algorithm>
 
-namespace meterbank::agent {
+namespace meterbank::http {
 
 Deadlines::Deadlines() : thread_([this] { run(); }) {}
 
@@ -62,4 +62,4 @@ void Deadlines::run() {
   }
 }
 
-}  // namespace meterbank::agent
+}  // namespace meterbank::http

@@ -10,7 +10,7 @@
 #include <thread>
 #include <unordered_map>
 
-namespace meterbank::agent {
+namespace meterbank::http {
 
 class Deadlines {
  public:
@@ -43,4 +43,4 @@ class Deadlines {
   std::thread thread_;
 };
 
-}  // namespace meterbank::agent
+}  // namespace meterbank::http

@@ -6,7 +6,7 @@
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
 
-namespace meterbank::agent {
+namespace meterbank::http {
 
 struct ListenSocket {
   UniqueFd socket;
@@ -22,4 +22,4 @@ struct ListenSocket {
 // text), kDenied, kExists (the port is taken), kSystem.
 [[nodiscard]] Result<ListenSocket> open_listen_socket(const std::string& text);
 
-}  // namespace meterbank::agent
+}  // namespace meterbank::http
