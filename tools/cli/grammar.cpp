@@ -98,6 +98,7 @@ class Grammar {
       case Verb::kGen:
       case Verb::kServe:
       case Verb::kPush:
+      case Verb::kView:
       case Verb::kPmu:
       case Verb::kCheck:
       case Verb::kRecord:

@@ -34,6 +34,7 @@ enum class Verb : std::uint8_t {
   kGen,
   kServe,
   kPush,
+  kView,
   kPmu,
   kRecord,
   kLog,

@@ -37,6 +37,8 @@ int run(std::span<const std::string> arguments, Console& console) {
       return serve(*invocation, console);
     case Verb::kPush:
       return push(*invocation, console);
+    case Verb::kView:
+      return view(*invocation, console);
     case Verb::kRecord:
       return record(*invocation, console);
     case Verb::kLog:

@@ -26,6 +26,7 @@ int demo(const Invocation& invocation, Console& console);
 int gen(const Invocation& invocation, Console& console);
 int serve(const Invocation& invocation, Console& console);
 int push(const Invocation& invocation, Console& console);
+int view(const Invocation& invocation, Console& console);
 int record(const Invocation& invocation, Console& console);
 int diff(const Invocation& invocation, Console& console);
 int log(const Invocation& invocation, Console& console);

@@ -86,7 +86,27 @@ Examples:
   meterbank push remote-write=http://127.0.0.1:9090/api/v1/write --interval 1000 'demo_orders/*/*'
   meterbank push otlp=http://127.0.0.1:4318/v1/metrics --once
 )",
-                kPushWords}};
+                kPushWords},
+    ProgramVerb{"view", Verb::kView, "meterbank-view",
+                R"(usage: meterbank view [OPTION...] [FILE|DIR...] [PATH...]
+
+Shows counters as a page in a browser: this machine, a recording, or two recordings one over the
+other. Prints the address of the page and serves it to this machine alone until stopped. Runs
+meterbank-view, found beside this program or on the PATH, with the options after the verb. All
+options: meterbank-view --help
+
+Options:
+  --port N           Port to serve on; default: a free one
+  -i, --interval SPAN  Time between two moments; default: 1s
+  --dir DIR          Directory of the providers
+  --log FILE|DIR     Show a recording
+  --export FILE      Write one file with the page and its data
+
+Examples:
+  meterbank view
+  meterbank view monday.mbr friday.mbr
+  meterbank view monday.mbr --export page.html
+)"}};
 
 const ProgramVerb* find_program_verb(std::string_view name) noexcept {
   const auto* const found = std::find_if(kProgramVerbs.begin(), kProgramVerbs.end(),
@@ -159,6 +179,10 @@ int serve(const Invocation& invocation, Console& console) {
 
 int push(const Invocation& invocation, Console& console) {
   return run_program("push", invocation, console);
+}
+
+int view(const Invocation& invocation, Console& console) {
+  return run_program("view", invocation, console);
 }
 
 }  // namespace meterbank::cli

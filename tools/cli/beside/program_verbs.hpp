@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Verbs that run a program beside this one. The generator is a program of its own because builds
-// need it where nothing else of this is wanted; the agent, because it loads libraries that would
-// delay each start of this one.
+// need it where nothing else of this is wanted; the agent and the page, because they load libraries
+// that would delay each start of this one.
 #pragma once
 
 #include <optional>

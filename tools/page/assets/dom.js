@@ -1,0 +1,75 @@
+// Elements. Texts of counters become text nodes, never markup: the policy of the page forbids all ways to parse a string.
+const byId = id => document.getElementById(id);
+
+function element(name, properties, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(properties || {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key === 'class') made.className = value;
+    else if (key.startsWith('on')) made[key] = value;
+    else made.setAttribute(key, value === true ? '' : value);
+  }
+  made.append(...children.filter(child => child !== undefined && child !== null));
+  return made;
+}
+
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+function setAttribute(node, name, value) {
+  if (value === undefined || value === null || value === false) {
+    if (node.hasAttribute(name)) node.removeAttribute(name);
+  } else if (node.getAttribute(name) !== String(value)) {
+    node.setAttribute(name, value);
+  }
+}
+
+let colours = {};  // as the style has them; forgotten when it changes
+const colour = name => colours[name] ||= getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const isDark = () => document.documentElement.hasAttribute('data-dark');
+// Told apart by those who see no red or green, on both backgrounds.
+const curveColours = () => isDark()
+  ? ['#62aaff', '#f2a33c', '#4fd1a5', '#e678c8', '#d9d14b', '#9d8cff', '#ff7a66', '#7fc8e8']
+  : ['#0b63c5', '#c25e00', '#0a8a5f', '#b02f8f', '#7d7300', '#5b45c9', '#c8321f', '#1f7fa3'];
+
+// A canvas with as many pixels as its screen has, and its size in units of CSS.
+function drawing(canvas, width = canvas.clientWidth, height = canvas.clientHeight) {
+  const ratio = window.devicePixelRatio || 1;
+  const wide = Math.round(width * ratio), high = Math.round(height * ratio);
+  if (canvas.width !== wide || canvas.height !== high) {
+    canvas.width = wide;
+    canvas.height = high;
+  }
+  const pen = canvas.getContext('2d');
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, width, height);
+  return {pen, width, height};
+}
+
+// Of what a program writes on a page for the eye alone.
+const kPrefixes = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, ''], [1e-3, 'm'], [1e-6, '\u00b5'], [1e-9, 'n']];
+const kBinary = [[2 ** 40, 'Ti'], [2 ** 30, 'Gi'], [2 ** 20, 'Mi'], [2 ** 10, 'Ki'], [1, '']];
+
+function quantity(value, unit) {
+  if (value === null || value === undefined || Number.isNaN(value)) return '\u2013';
+  const rest = (unit || '').replace(/\{[^}]*\}/g, '').replace(/^1$/, '');
+  const head = rest === 'By' || rest.startsWith('By/') ? 'B' + rest.slice(2) : rest;
+  const scale = unit === '%' || value === 0 ? [1, '']
+    : (head[0] === 'B' && head !== rest ? kBinary : kPrefixes).find(([size]) => Math.abs(value) >= size) || [1e-9, 'n'];
+  // Units with a prefix of their own, as ms and us, take no second one.
+  const plain = /^(ms|us|ns|ks|d|h|min)\b/.test(rest) ? [1, ''] : scale;
+  const number = value / plain[0];
+  const digits = Math.abs(number) >= 100 || Number.isInteger(number) ? 0 : Math.abs(number) >= 10 ? 1 : 2;
+  const text = number.toFixed(digits);
+  return plain[1] + head === '' ? text : head[0] === '%' ? text + ' %' : `${text} ${plain[1]}${head}`;
+}
+
+function clock(milliseconds, precise) {
+  const date = new Date(milliseconds);
+  const two = number => String(number).padStart(2, '0');
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  const part = precise && date.getMilliseconds() ? '.' + String(date.getMilliseconds()).padStart(3, '0') : '';
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} `;
+  return (date.toDateString() === new Date().toDateString() ? '' : day) + time + part;
+}

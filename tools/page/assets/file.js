@@ -1,0 +1,72 @@
+// A page that was written to a file has its pictures in itself, and answers what else a server would: rows that are
+// searched and sorted, and plots of a part of the time.
+let fileData = null;
+
+async function readFileData() {
+  const holder = byId('data');
+  if (!holder) return;
+  const bytes = Uint8Array.from(atob(holder.textContent.trim()), byte => byte.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  fileData = JSON.parse(await new Response(stream).text());
+}
+
+const kSizes = {T: 1e12, G: 1e9, M: 1e6, k: 1e3, '': 1, m: 1e-3, '\u00b5': 1e-6, u: 1e-6, n: 1e-9, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40};
+
+function numberOf(text) {
+  const found = /^(-?[\d.,]+(?:e[-+]?\d+)?)\s*([KMGT]i|[TGMkm\u00b5un](?=[a-zA-Z{/%]))?/.exec(text.replace(/,/g, ''));
+  return found ? Number(found[1]) * kSizes[found[2] || ''] : -Infinity;
+}
+
+const textOf = cell => cell?.text ?? cell ?? '';
+
+function linesOf(section) {
+  const filter = (place.get('filter') || '').toLowerCase();
+  const glob = /[*?]/.test(filter) && new RegExp(`^${filter.replace(/[.+^${}()|[\]\\]/g, '\\$&').replace(/\*/g, '.*').replace(/\?/g, '.')}$`);
+  let lines = section.lines.filter(line => !filter || line.cells.some(cell => {
+    const text = textOf(cell).toLowerCase();
+    return glob ? glob.test(text) : text.includes(filter);
+  }));
+  const numbers = section.columns.map((column, at) => column.number ? at : -1).filter(at => at >= 0);
+  if (place.has('hide-zeros')) lines = lines.filter(line => numbers.some(at => ![0, -Infinity].includes(numberOf(textOf(line.cells[at])))));
+  const by = section.columns.findIndex(column => column.heading === place.get('sort'));
+  if (by >= 0) {
+    const sign = place.has('ascending') ? 1 : -1, isNumber = section.columns[by].number;
+    const value = line => isNumber ? numberOf(textOf(line.cells[by])) : textOf(line.cells[by]);
+    lines = [...lines].sort((one, other) => {
+      const a = value(one), b = value(other);
+      // Words begin with A unless it is to be the other way round.
+      return isNumber ? sign * (a - b) || 0 : -sign * a.localeCompare(b);
+    });
+  }
+  const pins = place.getAll('pin');
+  lines = lines.map(line => ({...line, pinned: pins.includes(line.key)}));
+  return [...lines.filter(line => line.pinned), ...lines.filter(line => !line.pinned)];
+}
+
+const kIdentity = ['screen', 'provider', 'set', 'instance', 'counter'];
+
+function pictureOfFile() {
+  const key = names => names.map(name => place.get(name) || (name === 'screen' ? 'overview' : '')).join('\n');
+  const {pictures, keys} = fileData;
+  let found = pictures[keys[key(kIdentity)]];
+  if (!found && place.has('counter')) found = pictures[keys[key(kIdentity.slice(0, 4)) + '\n']];
+  if (!found && !place.has('provider')) {
+    // A shorter link leaves out which of several providers is meant.
+    const rest = kIdentity.filter(name => name !== 'provider');
+    const known = Object.keys(keys).find(known => known.split('\n').toSpliced(1, 1).join('\n') === key(rest));
+    found = pictures[keys[known]];
+  }
+  const problems = found ? found.problems : ['This file does not hold what the address names; here is its overview.', ...fileData.problems];
+  found ||= pictures[0];
+  const end = place.has('at') ? Number(place.get('at')) * 1e3 : found.last, begin = place.has('span') ? end - spanOf() * 1e3 : place.has('at') ? end - usualSpan * 1e3 : -Infinity;
+  const isIn = time => time >= begin && time <= end;
+  const cut = (times, list) => list.filter((value, at) => isIn(times[at]));
+  const made = {...found, problems};
+  made.sections = found.sections.map(section => {
+    const lines = linesOf(section);
+    return {...section, lines: lines.slice(0, 1000), first: 0, total: lines.length};
+  });
+  made.plots = found.plots.map(plot => ({...plot, log: place.has('log'), times: plot.times.filter(isIn), curves: plot.curves.map(curve => ({...curve, low: cut(plot.times, curve.low), high: cut(plot.times, curve.high)}))}));
+  if (found.heat) made.heat = {...found.heat, times: found.heat.times.filter(isIn), counts: cut(found.heat.times, found.heat.counts)};
+  return made;
+}

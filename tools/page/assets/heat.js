@@ -1,0 +1,128 @@
+// A distribution over time as a heat map, and the newest one as bars.
+const heatCard = (() => {
+  const made = {title: element('span'), unit: element('small', {}, 'how many values, over time'), canvas: element('canvas', {class: 'heat', role: 'img', tabindex: '0'}), note: element('div', {class: 'note', 'aria-live': 'off'})};
+  made.card = element('section', {class: 'card', 'aria-labelledby': 'heat-title'}, element('h2', {id: 'heat-title'}, made.title, made.unit), made.canvas, made.note);
+  made.canvas.onpointermove = event => {
+    const hit = made.at?.(event.offsetX, event.offsetY);
+    setText(made.note, hit ? hit.text : made.usual);
+  };
+  made.canvas.onpointerleave = () => setText(made.note, made.usual || '');
+  made.canvas.onclick = event => {
+    const hit = made.at?.(event.offsetX, event.offsetY);
+    if (hit) change({at: momentText(hit.time)});
+  };
+  return made;
+})();
+
+// From few to many. Dark to bright on a dark page, pale to deep on a light one.
+const kStops = {
+  dark: [[23, 32, 48], [32, 70, 130], [30, 136, 160], [94, 201, 98], [253, 231, 37]],
+  light: [[233, 240, 248], [158, 202, 225], [66, 146, 198], [33, 80, 160], [60, 15, 90]],
+};
+
+// 256 colours, each three bytes.
+function heatColours() {
+  const stops = kStops[isDark() ? 'dark' : 'light'];
+  return Array.from({length: 256}, (_, step) => {
+    const place = Math.min(step / 255, .9999) * (stops.length - 1), low = Math.floor(place);
+    return stops[low].map((from, at) => from + (stops[low + 1][at] - from) * (place - low));
+  });
+}
+
+const kHeatLeft = 74, kHeatBottom = 22;
+
+// The rows that have any count, with one to spare on both sides.
+function usedRows(heat) {
+  let low = Infinity, high = -1;
+  for (const column of heat.counts) column.forEach((count, row) => count > 0 && (low = Math.min(low, row), high = Math.max(high, row)));
+  const rows = heat.edges.length - 1;
+  return high < 0 ? [0, rows] : [Math.max(0, low - 1), Math.min(rows, high + 2)];
+}
+
+function drawHeat(heat) {
+  heatCard.heat = heat;
+  setText(heatCard.title, heat.title);
+  const {pen, width, height} = drawing(heatCard.canvas);
+  const [low, high] = usedRows(heat), count = heat.times.length;
+  const wide = width - kHeatLeft - 12, tall = height - kHeatBottom - 6;
+  if (!count || high <= low || wide < 20) return;
+  const begin = heat.times[0];
+  const step = count > 1 ? (heat.times[count - 1] - begin) / (count - 1) : 1;
+  const x = at => kHeatLeft + at * wide / count;
+  const y = row => 6 + tall - (row - low) * tall / (high - low);
+  const top = Math.log1p(heat.largest || 1);
+  // A pixel a cell, stretched by the canvas.
+  const cells = new ImageData(count, high - low), palette = heatColours();
+  heat.counts.forEach((column, at) => {
+    for (let row = low; row < high; ++row) {
+      if (!(column[row] > 0)) continue;
+      const from = 4 * ((high - 1 - row) * count + at);
+      cells.data.set(palette[Math.round(255 * (.12 + .88 * Math.log1p(column[row]) / top))] || palette[255], from);
+      cells.data[from + 3] = 255;
+    }
+  });
+  const small = new OffscreenCanvas(count, high - low);
+  small.getContext('2d').putImageData(cells, 0, 0);
+  pen.imageSmoothingEnabled = false;
+  pen.drawImage(small, kHeatLeft, 6, wide, tall);
+  pen.fillStyle = colour('--soft');
+  pen.font = '11px system-ui,sans-serif';
+  pen.textBaseline = 'middle';
+  pen.textAlign = 'right';
+  const every = Math.max(1, Math.ceil((high - low) / (tall / 26)));
+  for (let edge = low; edge <= high; edge += every) pen.fillText(quantity(heat.edges[edge], heat.unit), kHeatLeft - 6, Math.min(height - kHeatBottom, Math.max(8, y(edge))));
+  pen.textAlign = 'center';
+  pen.textBaseline = 'alphabetic';
+  const labels = Math.max(2, Math.floor(wide / 110));
+  for (let label = 0; label < labels; ++label) {
+    const at = Math.round((label + .5) * count / labels);
+    if (at < count) pen.fillText(clock(heat.times[at]).slice(-8), x(at + .5), height - 6);
+  }
+  heatCard.at = (px, py) => {
+    const at = Math.floor((px - kHeatLeft) / wide * count), row = Math.floor(low + (6 + tall - py) / tall * (high - low));
+    if (at < 0 || at >= count || row < low || row >= high) return null;
+    const value = heat.counts[at][row] || 0;
+    return {time: heat.times[at], text: `${clock(heat.times[at], true)}: ${quantity(value, '')} from ${quantity(heat.edges[row], heat.unit)} to ${quantity(heat.edges[row + 1], heat.unit)}`};
+  };
+  heatCard.usual = `${count} moments, ${quantity(step / 1e3, 's')} apart; the largest count is ${quantity(heat.largest, '')}`;
+  if (!heatCard.canvas.matches(':hover')) setText(heatCard.note, heatCard.usual);
+  setAttribute(heatCard.canvas, 'aria-label', `${heat.title}, a heat map: ${heatCard.usual}, between ${quantity(heat.edges[low], heat.unit)} and ${quantity(heat.edges[high], heat.unit)}`);
+}
+
+const barsCard = (() => {
+  const made = {title: element('span'), unit: element('small', {}, 'newest values'), list: element('dl', {class: 'percentiles'}), canvas: element('canvas', {class: 'bars', role: 'img'}), note: element('div', {class: 'note'})};
+  made.card = element('section', {class: 'card', 'aria-labelledby': 'bars-title'}, element('h2', {id: 'bars-title'}, made.title, made.unit), made.list, made.canvas, made.note);
+  return made;
+})();
+
+function drawHistogram(histogram) {
+  barsCard.histogram = histogram;
+  setText(barsCard.title, histogram.title);
+  const names = histogram.percentiles.map(percentile => percentile.name).join();
+  if (barsCard.names !== names) {
+    barsCard.names = names;
+    barsCard.list.replaceChildren(...histogram.percentiles.map(percentile => element('div', {}, element('dt', {}, percentile.name), element('dd'))));
+  }
+  histogram.percentiles.forEach((percentile, at) => setText(barsCard.list.children[at].lastChild, percentile.text));
+  const {pen, width, height} = drawing(barsCard.canvas);
+  const counts = histogram.counts;
+  let low = counts.findIndex(count => count > 0), high = counts.length - 1;
+  while (high > low && !(counts[high] > 0)) --high;
+  if (low < 0) return setText(barsCard.note, 'no values');
+  let largest = 0, sum = 0;
+  for (const count of counts) (largest = Math.max(largest, count || 0), sum += count || 0);
+  const wide = (width - 24) / (high - low + 1);
+  pen.fillStyle = colour('--accent');
+  for (let at = low; at <= high; ++at) {
+    const tall = (counts[at] || 0) / largest * (height - 8);
+    pen.fillRect(12 + (at - low) * wide, height - tall, Math.max(1, wide - (wide > 4 ? 1 : 0)), tall);
+  }
+  const note = `${quantity(sum, '')} values from ${quantity(histogram.edges[low], histogram.unit)} to ${quantity(histogram.edges[high + 1], histogram.unit)}`;
+  setText(barsCard.note, note);
+  setAttribute(barsCard.canvas, 'aria-label', `${histogram.title}: ${note}`);
+}
+
+function redrawCanvases() {
+  if (heatCard.card.isConnected && heatCard.heat) drawHeat(heatCard.heat);
+  if (barsCard.card.isConnected && barsCard.histogram) drawHistogram(barsCard.histogram);
+}

@@ -1,0 +1,170 @@
+// The page as a whole: what a picture looks like, and what happens when one comes.
+const chartsBox = element('div', {class: 'charts'});
+let trouble = '';
+
+function theme() {
+  try {
+    return localStorage.getItem('meterbank-theme') || 'system';
+  } catch {
+    return 'system';
+  }
+}
+
+function useTheme() {
+  const dark = theme() === 'dark' || (theme() === 'system' && matchMedia('(prefers-color-scheme: dark)').matches);
+  document.documentElement.toggleAttribute('data-dark', dark);
+  setAttribute(byId('theme'), 'aria-label', `Colours: ${theme() === 'system' ? 'as the system' : theme()}`);
+  colours = {};
+  if (picture) onPicture(picture);
+}
+
+function nextTheme() {
+  const themes = ['system', 'dark', 'light'];
+  try {
+    localStorage.setItem('meterbank-theme', themes[(themes.indexOf(theme()) + 1) % 3]);
+  } catch { /* a page without storage keeps the colours of the system */ }
+  useTheme();
+}
+
+function drawCrumbs(crumbs) {
+  const nav = byId('crumbs'), shape = JSON.stringify(crumbs);
+  if (nav.shape === shape) return;
+  nav.shape = shape;
+  nav.replaceChildren(...crumbs.map((crumb, at) => at + 1 === crumbs.length
+    ? element('b', {'aria-current': 'page', title: crumb.text}, crumb.text)
+    : element('a', {href: '?' + crumb.link, title: crumb.text}, crumb.text)));
+  const name = crumbs.length > 1 ? crumbs[crumbs.length - 1].text + ' \u00b7 ' : '';
+  document.title = name + 'meterbank';
+}
+
+function drawState(shown) {
+  const node = byId('moment'), isPast = place.has('at');
+  const state = trouble && isLost ? 'lost' : isPast ? 'frozen' : shown?.live ? 'live' : 'recording';
+  setAttribute(node, 'data-state', state);
+  const word = {lost: 'no answer', frozen: 'at', live: 'live', recording: 'recording'}[state];
+  setText(node, shown ? `${word} ${clock(shown.time, isPast)}` : word);
+  setAttribute(byId('freeze'), 'aria-pressed', String(isPast));
+  setText(byId('freeze'), isPast && !shown?.live ? 'End' : isPast ? 'Go on' : 'Freeze');
+}
+let isLost = false;
+
+function drawTools() {
+  const filter = byId('filter');
+  if (document.activeElement !== filter) filter.value = place.get('filter') || '';
+  for (const [id, name] of [['zeros', 'hide-zeros'], ['stored', 'stored'], ['units', 'base-units'], ['log', 'log']]) setAttribute(byId(id), 'aria-pressed', String(place.has(name)));
+  setText(byId('group'), {provider: 'By provider', label: 'By label'}[place.get('group')] || 'Group');
+  setText(byId('sort'), place.get('sort') ? `By ${place.get('sort')}` : 'Sort');
+  const span = byId('span'), now = String(spanOf());
+  if (![...span.options].some(option => option.value === now)) {
+    span.querySelector('[data-odd]')?.remove();
+    span.append(element('option', {value: now, 'data-odd': true}, quantity(spanOf(), 's')));
+  }
+  span.value = now;
+}
+
+// Lays the curves of the second recording over those of the first.
+function overlaid(plot, others, shift) {
+  const other = others?.find(candidate => candidate.title === plot.title && candidate.unit === plot.unit);
+  if (!other) return plot;
+  const table = (source, by) => [Float64Array.from(source.times, time => time + by), ...source.curves.flatMap(curve => [curve.low, curve.high])];
+  const [times, ...columns] = uPlot.join([table(plot, 0), table(other, shift)]);
+  const names = [...plot.curves.map(curve => ({name: curve.name})), ...other.curves.map(curve => ({name: `${curve.name} (second)`, isOther: true}))];
+  return {...plot, times, curves: names.map((curve, at) => ({...curve, low: columns[2 * at], high: columns[2 * at + 1]}))};
+}
+
+onPicture = shown => {
+  if (document.hidden && shown.live) return;
+  drawCrumbs(shown.crumbs);
+  drawState(shown);
+  const problems = [trouble, ...shown.problems].filter(Boolean);
+  byId('problems').hidden = !problems.length;
+  setText(byId('problems'), problems.join('\n'));
+  const main = byId('content');
+  let plots = place.has('at') && !fileData ? series || lastPlots : shown.plots;
+  lastPlots = plots;
+  if (shown.over) plots = plots.map(plot => overlaid(plot, shown.over.plots, shown.shift));
+  const wantsCharts = plots.length || shown.heat || shown.histogram;
+  if (wantsCharts && chartsBox.parentNode !== main) main.prepend(chartsBox);
+  if (!wantsCharts) chartsBox.remove();
+  // All cards take their places before any is drawn, because that decides their widths.
+  placeCharts(plots, chartsBox);
+  const cards = [[shown.heat, heatCard.card, drawHeat], [shown.histogram, barsCard.card, drawHistogram]];
+  for (const [data, card] of cards) {
+    if (!data) card.remove();
+    else if (card.parentNode !== chartsBox) chartsBox.append(card);
+  }
+  plots.forEach((plot, index) => drawChart(index, plot));
+  for (const [data, , draw] of cards) if (data) draw(data);
+  drawTables(shown.sections);
+  for (const table of tables.values()) if (table.card.parentNode !== main) main.append(table.card);
+  byId('content').setAttribute('aria-busy', 'false');
+};
+let lastPlots = [];
+
+onTrouble = (text, lost = false) => {
+  trouble = text;
+  isLost = lost || (!!text && !picture);
+  drawState(picture);
+  const problems = [text, ...(picture?.problems || [])].filter(Boolean);
+  byId('problems').hidden = !problems.length;
+  setText(byId('problems'), problems.join('\n'));
+};
+
+let lastIdentity = '';
+function arrive() {
+  const identity = ['screen', 'provider', 'set', 'instance'].map(name => place.get(name)).join('\n');
+  if (identity !== lastIdentity) {
+    part = {section: 0, first: 0, lines: 100};
+    lastPlots = [];
+    if (lastIdentity && selected()) byId('content').focus({preventScroll: true});
+    for (const table of tables.values()) table.card.remove();
+    tables.clear();
+    placeCharts([], chartsBox);
+    window.scrollTo(0, 0);
+  }
+  lastIdentity = identity;
+  drawTools();
+  follow();
+}
+
+function start() {
+  const span = byId('span');
+  for (const seconds of kSpans) span.append(element('option', {value: seconds}, quantitySpan(seconds)));
+  span.onchange = () => change({span: Number(span.value) === usualSpan ? null : span.value}, {replace: true});
+  let typing = 0;
+  byId('filter').oninput = event => {
+    clearTimeout(typing);
+    typing = setTimeout(() => {
+      part.first = 0;
+      change({filter: event.target.value}, {replace: true});
+    }, 120);
+  };
+  for (const [key, help, act, id] of kKeys) {
+    if (!id) continue;
+    byId(id).onclick = () => act();
+    byId(id).title = `${help}  ${keyName(key)}`;
+  }
+  // Links within the page change the place and load nothing.
+  document.addEventListener('click', event => {
+    const link = event.target.closest?.('a[href^="?"]');
+    if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go(link.getAttribute('href').slice(1));
+  });
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', useTheme);
+  document.addEventListener('visibilitychange', () => !document.hidden && picture && onPicture(picture));
+  useTheme();
+  readFileData().then(() => {
+    if (location.protocol === 'file:') place = new URLSearchParams(location.hash.startsWith('#?') ? location.hash.slice(2) : '');
+    arrive();
+  });
+}
+
+function quantitySpan(seconds) {
+  const units = [[604800, 'week'], [86400, 'day'], [3600, 'hour'], [60, 'minute'], [1, 'second']];
+  const [size, name] = units.find(([size]) => seconds >= size);
+  const count = seconds / size;
+  return `${count} ${name}${count === 1 ? '' : 's'}`;
+}
+
+start();

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page/board_scene.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace meterbank::page {
+
+Result<std::unique_ptr<BoardScene>> BoardScene::open(const cli::SelectionOptions& options,
+                                                     const std::string& second,
+                                                     cli::Waiter& waiter) {
+  auto first = cli::Selection::open(options, waiter);
+  if (!first) return tl::make_unexpected(first.error());
+  std::optional<cli::Selection> other;
+  if (!second.empty()) {
+    cli::SelectionOptions over = options;
+    over.log.path = second;
+    auto opened = cli::Selection::open(over, waiter);
+    if (!opened) return tl::make_unexpected(opened.error());
+    other.emplace(std::move(*opened));
+  }
+  return std::unique_ptr<BoardScene>(new BoardScene(std::move(*first), std::move(other)));
+}
+
+BoardScene::BoardScene(cli::Selection first, std::optional<cli::Selection> second)
+    : first_(std::move(first)) {
+  if (second) second_.emplace(std::move(*second));
+}
+
+void BoardScene::take() { first_.board.take(); }
+
+void BoardScene::remember(const std::string& ring) {
+  // The past is laid before what is known, so something has to be.
+  first_.board.take();
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const std::chrono::nanoseconds span = view::Place().span;
+  first_.board.remember(ring, static_cast<std::uint64_t>((now - span).count()),
+                        static_cast<std::uint64_t>(now.count()));
+}
+
+// What a place without a moment means in a recording: its end. The links of the picture lead to
+// places without a moment as well.
+view::Picture BoardScene::end_of_log(Part& part, view::Place place, const view::Window& window) {
+  place.at_ns = part.selection.log->last().realtime_ns;
+  view::Picture picture = part.board.picture(place, window);
+  picture.place.at_ns.reset();
+  for (auto& crumb : picture.crumbs) crumb.place.at_ns.reset();
+  for (auto& section : picture.sections) {
+    for (auto& line : section.lines) {
+      if (line.opens) line.opens->at_ns.reset();
+    }
+  }
+  return picture;
+}
+
+Shown BoardScene::picture(const view::Place& place, const view::Window& window) {
+  const bool means_end = !is_live() && !place.at_ns;
+  Shown shown{means_end ? end_of_log(first_, place, window) : first_.board.picture(place, window),
+              std::nullopt, 0};
+  if (second_) {
+    shown.later_ns = static_cast<std::int64_t>(second_->selection.log->first().realtime_ns -
+                                               first_.selection.log->first().realtime_ns);
+    shown.over = second_picture(place, window);
+  }
+  return shown;
+}
+
+// The moment that is as far behind the beginning as the one of the first recording.
+view::Picture BoardScene::second_picture(const view::Place& place, const view::Window& window) {
+  view::Place other = place;
+  const auto begin = first_.selection.log->first().realtime_ns;
+  const auto at = place.at_ns.value_or(first_.selection.log->last().realtime_ns);
+  other.at_ns = second_->selection.log->first().realtime_ns + (at > begin ? at - begin : 0);
+  // The provider was another process.
+  const auto& providers = second_->selection.catalog().providers();
+  const auto has_provider = [&] {
+    for (const auto& provider : providers) {
+      if (provider->label() == other.provider) return true;
+    }
+    return false;
+  };
+  if (!other.provider.empty() && !has_provider()) {
+    const auto name = other.provider.substr(0, other.provider.rfind('@'));
+    other.provider.clear();
+    for (const auto& provider : providers) {
+      if (provider->label().substr(0, provider->label().rfind('@')) == name) {
+        other.provider = provider->label();
+      }
+    }
+  }
+  return second_->board.picture(other, window);
+}
+
+}  // namespace meterbank::page

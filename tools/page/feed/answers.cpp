@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page/feed/answers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "cli/format/json.hpp"
+
+namespace meterbank::page {
+namespace {
+
+using Times = std::vector<std::uint64_t>;
+
+// Appends members to a JSON object.
+std::string with_members(std::string object, const std::string& members) {
+  object.pop_back();
+  return object + ',' + members + '}';
+}
+
+struct Kept {
+  std::size_t drop = 0, keep = 0;
+
+  [[nodiscard]] std::string json() const { return fmt::format("[{},{}]", drop, keep); }
+};
+
+bool is_same(double one, double other) {
+  return one == other || (std::isnan(one) && std::isnan(other));
+}
+
+// How many moments of `now` are those of `before` behind the ones that have left; `is_equal` says
+// whether what lies at two of them is the same.
+template <typename IsEqual>
+Kept kept_moments(const Times& before, const Times& now, IsEqual is_equal) {
+  if (now.empty()) return {before.size(), 0};
+  const auto found = std::lower_bound(before.begin(), before.end(), now.front());
+  Kept kept{static_cast<std::size_t>(found - before.begin()), 0};
+  while (kept.drop + kept.keep < before.size() && kept.keep < now.size() &&
+         before[kept.drop + kept.keep] == now[kept.keep] &&
+         is_equal(kept.drop + kept.keep, kept.keep)) {
+    ++kept.keep;
+  }
+  return kept;
+}
+
+bool is_like(const view::Plot& one, const view::Plot& other) {
+  return one.title == other.title && one.unit == other.unit &&
+         std::equal(one.curves.begin(), one.curves.end(), other.curves.begin(), other.curves.end(),
+                    [](const auto& a, const auto& b) { return a.name == b.name; });
+}
+
+Kept kept_of(const view::Plot& before, const view::Plot& now) {
+  return kept_moments(before.times_ns, now.times_ns, [&](std::size_t old, std::size_t at) {
+    for (std::size_t i = 0; i < now.curves.size(); ++i) {
+      const auto& was = before.curves[i];
+      const auto& is = now.curves[i];
+      if (!is_same(was.low[old], is.low[at]) || !is_same(was.high[old], is.high[at])) return false;
+    }
+    return true;
+  });
+}
+
+Kept kept_of(const view::HeatMap& before, const view::HeatMap& now) {
+  return kept_moments(before.times_ns, now.times_ns, [&](std::size_t old, std::size_t at) {
+    return before.counts[old] == now.counts[at];
+  });
+}
+
+template <typename List>
+void drop_first(List& list, std::size_t count) {
+  list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+void drop_columns(view::Plot& plot) {
+  plot.times_ns.clear();
+  for (auto& curve : plot.curves) {
+    curve.low.clear();
+    curve.high.clear();
+  }
+}
+
+void append_column(std::string& out, const std::vector<double>& values) {
+  static_assert(std::endian::native == std::endian::little);
+  out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+}
+
+bool is_one_line(const view::Plot::Curve& curve) {
+  return std::equal(curve.low.begin(), curve.low.end(), curve.high.begin(), curve.high.end(),
+                    is_same);
+}
+
+}  // namespace
+
+std::string json_of(const Shown& shown, bool plots_apart) {
+  std::string json;
+  if (plots_apart) {
+    view::Picture picture = shown.picture;
+    for (auto& plot : picture.plots) drop_columns(plot);
+    json = view::json_of(picture);
+  } else {
+    json = view::json_of(shown.picture);
+  }
+  if (!shown.over) return json;
+  return with_members(std::move(json),
+                      fmt::format("\"over\":{},\"shift\":{}", view::json_of(*shown.over),
+                                  -static_cast<double>(shown.later_ns) / 1e6));
+}
+
+std::optional<std::string> tail_json(const Shown& before, const Shown& now) {
+  const auto& was = before.picture;
+  if (now.over || !(was.place == now.picture.place) || now.picture.plots.empty() ||
+      was.plots.size() != now.picture.plots.size() ||
+      was.heat.has_value() != now.picture.heat.has_value()) {
+    return std::nullopt;
+  }
+  view::Picture tail = now.picture;
+  std::string kept_all;
+  for (std::size_t i = 0; i < tail.plots.size(); ++i) {
+    auto& plot = tail.plots[i];
+    if (!is_like(was.plots[i], plot)) return std::nullopt;
+    const Kept kept = kept_of(was.plots[i], plot);
+    kept_all += (i == 0 ? "" : ",") + kept.json();
+    drop_first(plot.times_ns, kept.keep);
+    for (auto& curve : plot.curves) {
+      drop_first(curve.low, kept.keep);
+      drop_first(curve.high, kept.keep);
+    }
+  }
+  std::string members = "\"kept\":[" + kept_all + ']';
+  if (tail.heat) {
+    if (was.heat->edges != tail.heat->edges) return std::nullopt;
+    const Kept kept = kept_of(*was.heat, *tail.heat);
+    drop_first(tail.heat->times_ns, kept.keep);
+    drop_first(tail.heat->counts, kept.keep);
+    members += ",\"heatKept\":" + kept.json();
+  }
+  return with_members(view::json_of(tail), members);
+}
+
+std::string series_of(const Shown& shown) {
+  cli::JsonWriter json;
+  json.begin_object().key("plots").begin_array();
+  std::string columns;
+  for (const auto& plot : shown.picture.plots) {
+    json.begin_object().key("title").text(plot.title).key("unit").text(plot.unit);
+    json.key("log").boolean(plot.is_logarithmic);
+    json.key("points").number(std::uint64_t{plot.times_ns.size()}).key("curves").begin_array();
+    std::vector<double> times;
+    times.reserve(plot.times_ns.size());
+    for (const auto time : plot.times_ns) times.push_back(static_cast<double>(time) / 1e6);
+    append_column(columns, times);
+    for (const auto& curve : plot.curves) {
+      const bool is_line = is_one_line(curve);
+      json.begin_object().key("name").text(curve.name).key("same").boolean(is_line).end_object();
+      append_column(columns, curve.low);
+      if (!is_line) append_column(columns, curve.high);
+    }
+    json.end_array().end_object();
+  }
+  json.end_array().end_object();
+  std::string header = json.take();
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  const auto bytes = static_cast<std::uint32_t>(header.size());
+  std::string out = "MBS1";
+  out.append(reinterpret_cast<const char*>(&bytes), sizeof(bytes));
+  return out + header + columns;
+}
+
+std::string event_of(const char* name, const std::string& json) {
+  return fmt::format("event: {}\ndata: {}\n\n", name, json);
+}
+
+}  // namespace meterbank::page

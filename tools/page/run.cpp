@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page/run.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+#include <utility>
+
+#include "cli/session/exit_code.hpp"
+#include "cli/session/output.hpp"
+#include "cli/session/waiter.hpp"
+#include "http/listen_socket.hpp"
+#include "page/board_scene.hpp"
+#include "page/export/exported_page.hpp"
+#include "page/feed/picture_service.hpp"
+#include "page/options.hpp"
+#include "page/server/page_server.hpp"
+
+namespace meterbank::page {
+namespace {
+
+int fail_with(const cli::Console& console, const Error& error) {
+  cli::complain(console, error);
+  return cli::exit_code_of(error.code);
+}
+
+// A machine may have one of the two protocols alone.
+Result<http::ListenSocket> listen_on_loopback(std::uint16_t port) {
+  auto socket = http::open_listen_socket(fmt::format("127.0.0.1:{}", port));
+  if (socket || socket.error().code == ErrorCode::kExists) return socket;
+  auto other = http::open_listen_socket(fmt::format("[::1]:{}", port));
+  return other ? std::move(other) : std::move(socket);
+}
+
+std::uint16_t port_of(const std::string& address) {
+  std::uint16_t port = 0;
+  const auto colon = address.rfind(':') + 1;
+  std::from_chars(address.data() + colon, address.data() + address.size(), port);
+  return port;
+}
+
+// Samples for as long as was asked for. False: stopped.
+bool take_samples(BoardScene& scene, const CommandLine& line, cli::Waiter& waiter) {
+  const auto end = cli::Clock::now() + line.duration;
+  cli::Cadence cadence(cli::Clock::now(), line.interval);
+  while (cadence.next() <= end) {
+    if (waiter.wait_until(cadence.next()) == cli::Wake::kStop) return false;
+    scene.take();
+    cadence.advance(cli::Clock::now());
+  }
+  return true;
+}
+
+int export_page(BoardScene& scene, const CommandLine& line, cli::Waiter& waiter,
+                cli::Console& console) {
+  if (scene.is_live() && !take_samples(scene, line, waiter)) return cli::kExitInterrupted;
+  auto output = cli::Output::open(console, line.exported);
+  if (!output) return fail_with(console, output.error());
+  const ExportedPage page = exported_page(scene);
+  for (const auto& problem : page.problems) cli::complain(console, problem);
+  output->write(page.html);
+  return output->finish(cli::kExitDone);
+}
+
+int serve(BoardScene& scene, const CommandLine& line, cli::Waiter& waiter,
+          const cli::Console& console) {
+  auto listener = listen_on_loopback(line.port);
+  if (!listener) return fail_with(console, listener.error());
+  auto token = Token::make();
+  if (!token) return fail_with(console, token.error());
+  const std::string address = fmt::format("http://{}/#{}", listener->address, token->digits());
+  PictureService service(scene, line.interval);
+  auto server = PageServer::start(std::move(listener->socket),
+                                  Gate(std::move(*token), port_of(listener->address)), service);
+  if (!server) return fail_with(console, server.error());
+  console.out << address << std::endl;
+  static_cast<void>(waiter.wait_until_stopped());
+  service.stop();
+  return cli::kExitDone;
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& arguments, cli::Console& console) {
+  const auto line = parse_command_line(arguments);
+  if (!line) return fail_with(console, line.error());
+  if (!line->text.empty()) {
+    console.out << line->text;
+    return cli::kExitDone;
+  }
+  cli::Waiter waiter({});
+  auto scene = BoardScene::open(line->selection, line->second, waiter);
+  if (!scene) return fail_with(console, scene.error());
+  // Providers may start later, so that a page without rows is no error.
+  static_cast<void>(cli::report_unmatched((*scene)->selection(), console));
+  static_cast<void>(cli::report_damages((*scene)->selection(), console));
+  if (!line->ring.empty()) (*scene)->remember(line->ring);
+  if (!line->exported.empty()) return export_page(**scene, *line, waiter, console);
+  return serve(**scene, *line, waiter, console);
+}
+
+}  // namespace meterbank::page
