@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 4> kStreams{"out", "err", "out_", "err_"}
 struct Sink {
   std::string_view path, reason;
 };
-constexpr std::array<Sink, 22> kSinks{{
+constexpr std::array<Sink, 24> kSinks{{
     {"publisher/src/notice/notice.cpp", "what the library says on stderr"},
     {"tools/cli/session/console.cpp", "messages of meterbank"},
     {"tools/cli/session/output.cpp", "results of meterbank"},
@@ -34,6 +34,8 @@ constexpr std::array<Sink, 22> kSinks{{
     {"tools/agent/run.cpp", "messages of meterbank-agent"},
     {"tools/agent/receivers/push_once.cpp", "what came of a push, escaped"},
     {"tools/agent/main.cpp", "names the streams"},
+    {"tools/page/run.cpp", "the address that meterbank-view serves"},
+    {"tools/page/main.cpp", "names the streams"},
     {"tools/pcp/run.cpp", "messages of pmdameterbank"},
     {"tools/pcp/main.cpp", "names the streams"},
     {"publisher/src/provider.cpp", "says why there are no counters"},

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page in a real Chromium: page_in_browser.py METERBANK METERBANK-VIEW"""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from chromium import Chromium
+
+CLI, VIEW = "", ""
+
+
+
+
+class Served:
+    """A running `meterbank-view`."""
+
+    def __init__(self, directory, *words):
+        self.process = subprocess.Popen([VIEW, "--dir", directory, "-i", "200ms", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.base, self.token = self.process.stdout.readline().strip().split("#")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        if self.process.wait(20) != 0:
+            raise AssertionError(f"meterbank-view ended with {self.process.returncode}")
+        self.process.stdout.close()
+
+    def address(self, link="", token=None):
+        return f"{self.base}?{link}#{self.token if token is None else token}"
+
+
+class PageInBrowser(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.dir = os.path.join(cls.folder.name, "run")
+        os.mkdir(cls.dir, 0o700)
+        cls.demo = subprocess.Popen([CLI, "demo", "--dir", cls.dir, "-n", "0"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        cls.logs = [os.path.join(cls.folder.name, name) for name in ("one.mbr", "two.mbr")]
+        time.sleep(1)
+        for log in cls.logs:
+            subprocess.run([CLI, "record", "--dir", cls.dir, "-o", log, "-i", "100ms", "--for", "3s", "demo_orders/*/*"], check=True, capture_output=True)
+        cls.browser = Chromium()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.__exit__()
+        cls.demo.terminate()
+        cls.demo.wait()
+        cls.folder.cleanup()
+
+    def setUp(self):
+        self.browser.open_tab()
+
+    def is_quiet(self, origin):
+        """Nothing complained, and nothing but the page's own origin was asked."""
+        self.assertEqual(self.browser.complaints(), [])
+        for url in self.browser.requested():
+            self.assertTrue(url.startswith((origin, "data:", "about:")), url)
+
+    def text(self, selector):
+        return self.browser.run(f"document.querySelector({selector!r})?.textContent ?? ''")
+
+    def test_a_live_picture_moves(self):
+        with Served(self.dir) as served:
+            self.browser.go(served.address("screen=instance&set=demo_orders&instance=eu&counter=latency"))
+            self.browser.until("document.querySelectorAll('.u-over').length && document.querySelector('.heat')")
+            moment = self.text("#moment")
+            self.assertIn("live", moment)
+            self.browser.until(f"document.querySelector('#moment').textContent !== {moment!r}")
+            points = "document.querySelector('.legend').textContent"
+            before = self.browser.run(points)
+            self.browser.until(f"{points} !== {before!r}")
+            self.assertEqual(self.browser.run("location.hash"), "")
+            self.is_quiet(served.base)
+
+    def test_a_wrong_token_shows_a_plain_word_and_no_counter(self):
+        with Served(self.dir) as served:
+            self.browser.go(served.address(token="0" * 32))
+            self.browser.until("!document.querySelector('#problems').hidden")
+            self.assertIn("the token is wrong", self.text("#problems"))
+            self.assertEqual(self.browser.run("document.querySelectorAll('td').length"), 0)
+
+    def test_links_lead_down_and_the_way_back_up(self):
+        with Served(self.dir) as served:
+            self.browser.go(served.address())
+            self.browser.until("[...document.querySelectorAll('td a')].find(a => a.textContent === 'demo_orders')")
+            self.browser.run("[...document.querySelectorAll('td a')].find(a => a.textContent === 'demo_orders').click()")
+            self.browser.until("[...document.querySelectorAll('td a')].some(a => a.textContent === 'eu')")
+            self.assertIn("set=demo_orders", self.browser.run("location.search"))
+            self.browser.run("history.back()")
+            self.browser.until("[...document.querySelectorAll('td a')].some(a => a.textContent === 'demo_orders')")
+            self.is_quiet(served.base)
+
+    def test_keys_alone_reach_everything(self):
+        browser = self.browser
+        with Served(self.dir) as served:
+            browser.go(served.address("screen=set&set=demo_orders"))
+            browser.until("document.querySelectorAll('tbody tr').length === 3")
+            reached = set()
+            for _ in range(60):
+                browser.key("Tab")
+                reached.add(browser.run("(e => e === document.body ? '' : e.id || e.tagName + ':' + (e.getAttribute('aria-label') || e.textContent).slice(0, 30))(document.activeElement)"))
+                self.assertIn(browser.run("document.activeElement === document.body || getComputedStyle(document.activeElement).outlineStyle !== 'none' || document.activeElement.matches('tr,main')"), [True])
+            buttons = browser.run("[...document.querySelectorAll('header button, header input, header select')].map(e => e.id)")
+            self.assertEqual([one for one in buttons if one not in reached], [])
+            self.assertTrue(any(one.startswith("BUTTON:Sort by") for one in reached), reached)
+            self.assertTrue(any(one.startswith("TR:") for one in reached), reached)
+            browser.run("document.activeElement.blur()")
+            browser.key("/")
+            self.assertEqual(browser.run("document.activeElement.id"), "filter")
+            for letter in "asia":
+                browser.key(letter)
+            browser.until("document.querySelectorAll('tbody tr').length === 1 && location.search.includes('filter=asia')")
+            browser.key("Escape")
+            browser.until("document.querySelectorAll('tbody tr').length === 3")
+            browser.key("s")
+            browser.until("location.search.includes('sort=')")
+            browser.key(" ")
+            browser.until("location.search.includes('at=') && document.querySelector('#moment').dataset.state === 'frozen'")
+            frozen = browser.run("location.search")
+            browser.key("[")
+            browser.until(f"location.search !== {frozen!r} && location.search.includes('at=')")
+            browser.key(" ")
+            browser.until("!location.search.includes('at=')")
+            browser.key("j")
+            browser.until("document.querySelector('tr[aria-selected]')")
+            self.assertTrue(browser.run("!document.querySelector('#details').hidden"))
+            browser.key("Enter")
+            browser.until("location.search.includes('screen=instance')")
+            browser.key("Backspace")
+            browser.until("location.search.includes('screen=set')")
+            browser.key("t")
+            browser.until("document.querySelector('dialog').open")
+            browser.key("Escape")
+            browser.until("!document.querySelector('dialog').open")
+            browser.key("?")
+            browser.until("document.querySelector('dialog').open && document.querySelector('dialog').textContent.includes('Search rows')")
+            self.is_quiet(served.base)
+
+    def test_every_control_has_a_name_and_rows_are_rows(self):
+        with Served(self.dir) as served:
+            self.browser.go(served.address("screen=instance&set=demo_orders&instance=eu&counter=latency"))
+            self.browser.until("document.querySelectorAll('tbody tr').length > 3 && document.querySelector('.heat')")
+            nodes = self.browser.controls()
+            roles = {role for role, _ in nodes}
+            for role in ["banner", "main", "navigation", "table", "columnheader", "row", "cell", "toolbar", "searchbox", "image"]:
+                self.assertIn(role, roles)
+            for role, name in nodes:
+                if role in ["button", "link", "searchbox", "combobox", "image", "table", "navigation", "main", "toolbar", "region"]:
+                    self.assertNotEqual(name.strip(), "", role)
+            images = [name for role, name in nodes if role == "image"]
+            self.assertTrue(any("over time" in name and "between" in name for name in images), images)
+
+    def test_dragging_over_a_plot_asks_for_that_part_of_the_time(self):
+        browser = self.browser
+        with Served(self.dir, self.logs[0]) as served:
+            browser.go(served.address("screen=instance&set=demo_orders&instance=eu&counter=accepted"))
+            browser.until("document.querySelector('.u-over')?.clientWidth > 100")
+            self.assertIn("recording", self.text("#moment"))
+            box = browser.run("(r => [r.left, r.top, r.width, r.height])(document.querySelector('.u-over').getBoundingClientRect())")
+            middle = box[1] + box[3] / 2
+            browser.drag(box[0] + box[2] * .3, middle, box[0] + box[2] * .6, middle)
+            browser.until("location.search.includes('at=') && location.search.includes('span=')")
+            browser.wait(0.5)
+            self.assertTrue(any("/series?" in url for url in browser.requested()))
+            self.assertLess(float(browser.run("new URLSearchParams(location.search).get('span')")), 2)
+            browser.until("document.querySelector('.legend').textContent.length > 5")
+            self.is_quiet(served.base)
+
+    def test_two_recordings_lie_one_over_the_other(self):
+        with Served(self.dir, *self.logs) as served:
+            self.browser.go(served.address("screen=instance&set=demo_orders&instance=eu&counter=accepted"))
+            self.browser.until("document.querySelector('.legend')?.textContent.includes('(second)')")
+            self.is_quiet(served.base)
+
+    def test_an_exported_file_works_offline(self):
+        browser = self.browser
+        page = os.path.join(self.folder.name, "page.html")
+        subprocess.run([VIEW, self.logs[0], "--export", page], check=True, capture_output=True)
+        browser.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0, uploadThroughput=0)
+        browser.go("file://" + page)
+        browser.until("[...document.querySelectorAll('td a')].some(a => a.textContent === 'demo_orders')")
+        browser.run("[...document.querySelectorAll('td a')].find(a => a.textContent === 'demo_orders').click()")
+        browser.until("[...document.querySelectorAll('td a')].some(a => a.textContent === 'eu')")
+        browser.run("[...document.querySelectorAll('td a')].find(a => a.textContent === 'eu').click()")
+        browser.until("document.querySelector('.u-over')")
+        browser.key("/")
+        for letter in "accep":
+            browser.key(letter)
+        browser.until("document.querySelectorAll('tbody tr').length === 1")
+        self.is_quiet("file://")
+
+    def test_colours_follow_the_system_and_the_switch(self):
+        browser = self.browser
+        with Served(self.dir) as served:
+            browser.dark(True)
+            browser.go(served.address())
+            browser.until("document.querySelectorAll('td').length")
+            dark = browser.run("getComputedStyle(document.body.parentElement).backgroundColor")
+            browser.dark(False)
+            browser.until(f"getComputedStyle(document.body.parentElement).backgroundColor !== {dark!r}")
+            browser.run("document.querySelector('#theme').click()")
+            browser.until(f"getComputedStyle(document.body.parentElement).backgroundColor === {dark!r}")
+            browser.run("localStorage.removeItem('meterbank-theme')")
+
+    def test_a_phone_shows_no_wider_page_than_its_screen(self):
+        browser = self.browser
+        with Served(self.dir) as served:
+            browser.resize(390, 844, True, 2)
+            for link in ["", "screen=set&set=demo_orders", "screen=instance&set=demo_orders&instance=eu&counter=latency"]:
+                browser.go(served.address(link))
+                browser.until("document.querySelectorAll('td').length")
+                browser.wait(0.5)
+                self.assertLessEqual(browser.run("document.documentElement.scrollWidth"), 390, link)
+
+    def test_words_of_providers_stay_text(self):
+        with Served(self.dir) as served:
+            self.browser.go(served.address("filter=" + "%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E"))
+            self.browser.until("document.querySelector('#filter').value.includes('<img')")
+            # What a stream might bring, through the same functions that draw what it brings.
+            self.browser.wait(0.5)
+            self.assertEqual(self.browser.run("document.images.length"), 0)
+            for sink in ["document.body.innerHTML = '<b>x</b>'", "document.write('<b>x</b>')", "eval('1')", "setTimeout('1', 0)"]:
+                refused = self.browser.run(f"(() => {{ try {{ {sink}; return false; }} catch {{ return true; }} }})()")
+                self.assertTrue(refused, sink)
+
+
+if __name__ == "__main__":
+    CLI, VIEW = sys.argv[1:3]
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[3:]])
