@@ -20,6 +20,7 @@ WAIT = 20.0  # seconds; under a sanitizer and beside other tests
 
 class Terminal:
     def __init__(self, folder, width, height):
+        self.number = 0
         self.tmux = ["tmux", "-L", "meterbank-test-%d" % os.getpid(), "-f", "/dev/null"]
         environment = dict(os.environ, LC_ALL="C.UTF-8", PS1="$ ", XDG_CONFIG_HOME=str(folder / "config"))
         environment.pop("TMUX", None)
@@ -28,6 +29,10 @@ class Terminal:
 
     def run(self, *words):
         return subprocess.run([*self.tmux, *words], check=True, capture_output=True, text=True).stdout
+
+    def next_number(self):
+        self.number += 1
+        return self.number
 
     def close(self):
         subprocess.run([*self.tmux, "kill-server"], check=False, capture_output=True)
@@ -75,11 +80,11 @@ def expect_a_quiet_terminal(terminal, why):
     terminal.wait_flag(why, "alternate_on", "0")
     terminal.wait_flag(why, "cursor_flag", "1")
     terminal.wait_flag(why, "mouse_any_flag", "0")
+    end = "end%d" % terminal.next_number()
     terminal.keys("C-u")
-    terminal.type("stty -a | tr ' ;' '\\n\\n' | grep -x -e echo -e icanon | tr '\\n' +; echo end")
+    terminal.type("stty -a | tr ' ;' '\\n\\n' | grep -x -e echo -e icanon | tr '\\n' +; echo %s" % end)
     terminal.keys("Enter")
-    terminal.wait(why + ": keys are echoed again", r"(?m)^icanon\+echo\+end$|^echo\+icanon\+end$")
-    terminal.keys("C-l")
+    terminal.wait(why + ": keys are echoed again", r"(?m)^(icanon\+echo|echo\+icanon)\+%s$" % end)
 
 
 def program_in(terminal, name):
