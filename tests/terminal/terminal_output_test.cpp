@@ -182,7 +182,7 @@ void add_recordings(std::vector<Command>& commands, const Programs& programs, Ho
   }
 }
 
-// meterbank-agent says what is wrong with options and files, and ends.
+// meterbank-agent and meterbank-view say what is wrong with options and files, and end.
 void add_agent(std::vector<Command>& commands, const Programs& programs, HostileWorld& world) {
   const auto settings = world.write("agent.toml", "dir = 1\n" + world.hostile("F33") + " = 2\n");
   for (const Words& words :
@@ -198,6 +198,10 @@ void add_agent(std::vector<Command>& commands, const Programs& programs, Hostile
                                   "otlp=http://127.0.0.1:1/" + world.hostile("F38")}) {
     commands.push_back({programs.cli, {"push", text, "--once"}});
   }
+  for (const auto* option : {"--port", "-i", "--log", "--for"}) {
+    commands.push_back({programs.cli, {"view", option, world.hostile("F30")}});
+  }
+  commands.push_back({programs.cli, {"view", "--" + world.hostile("F30")}});
 }
 
 void add_logs(std::vector<Command>& commands, const Programs& programs, HostileWorld& world) {
