@@ -12,6 +12,21 @@ namespace meterbank::page {
 
 using Clock = std::chrono::steady_clock;
 
+namespace {
+
+// The newest values, one a unit of width of the small plots.
+void shorten_trends(view::Picture& picture) {
+  constexpr std::size_t kTrendMax = 120;
+  for (auto& section : picture.sections) {
+    for (auto& line : section.lines) {
+      if (line.trend.size() <= kTrendMax) continue;
+      line.trend.erase(line.trend.begin(), line.trend.end() - kTrendMax);
+    }
+  }
+}
+
+}  // namespace
+
 std::shared_ptr<const Channel::Moment> Channel::next(std::uint64_t seen) const {
   const std::lock_guard lock(mutex_);
   return newest_ != nullptr && newest_->number > seen ? newest_ : nullptr;
@@ -192,7 +207,9 @@ void PictureService::show(Channel& channel) {
 std::shared_ptr<const Shown> PictureService::shown_of(const ViewRequest& request) {
   const std::string key = request.key();
   if (const auto known = shown_.find(key); known != shown_.end()) return known->second;
-  auto shown = std::make_shared<const Shown>(scene_.picture(request.place, request.window));
+  auto made = scene_.picture(request.place, request.window);
+  shorten_trends(made.picture);
+  auto shown = std::make_shared<const Shown>(std::move(made));
   if (shown_.size() >= kShownMax) shown_.clear();
   shown_.emplace(key, shown);
   const std::lock_guard lock(mutex_);
