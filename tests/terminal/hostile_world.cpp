@@ -61,7 +61,7 @@ const std::vector<ForeignField>& foreign_fields() {
       {"F05", "name of a symbolic link in place of a record"},
       {"F10", "SchemaHeader::name"},
       {"F11", "SchemaHeader::symbol"},
-      {"F12", "SchemaHeader::help"},
+      {"F12", "SchemaHeader::help", true, true},  // where a screen stands on a line of the set
       {"F13", "SchemaHeader::label", false},
       {"F14", "CounterRecord::name"},
       {"F15", "CounterRecord::symbol"},
