@@ -24,7 +24,7 @@ constexpr std::array<Sink, 24> kSinks{{
     {"publisher/src/notice/notice.cpp", "what the library says on stderr"},
     {"tools/cli/session/console.cpp", "messages of meterbank"},
     {"tools/cli/session/output.cpp", "results of meterbank"},
-    {"tools/cli/watch/screen.cpp", "the screen of meterbank watch"},
+    {"tools/cli/watch/watch_screens.cpp", "pictures that meterbank watch --batch prints"},
     {"tools/cli/main.cpp", "names the streams"},
     {"tools/generator/command/command.cpp", "messages of meterbank-gen"},
     {"tools/generator/command/files.cpp", "generated files, escaped as their languages want it"},

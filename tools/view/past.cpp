@@ -250,8 +250,11 @@ void Past::follow(const Row& row, bool with_heat) {
     // What its provider renews more slowly stays what it was.
     const bool is_old = reading.value->cooked.status == CookStatus::kNoNewSample;
     auto& series = past.series[reading.column];
-    series.add(moment, is_old ? series.at(moment - 1) : reading.cooked);
-    if (with_heat && past.set->columns[reading.column].is_distribution &&
+    // Without a sample before, a distribution has what was recorded since its beginning.
+    const bool is_of_moment = seconds_ > 0 || !past.set->columns[reading.column].share;
+    const double now = is_of_moment ? reading.cooked : kNone;
+    series.add(moment, is_old ? series.at(moment - 1) : now);
+    if (with_heat && seconds_ > 0 && past.set->columns[reading.column].is_distribution &&
         reading.value->distribution != nullptr) {
       past.heat[reading.column].add(moment, *reading.value->distribution);
     }

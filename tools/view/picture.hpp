@@ -118,7 +118,7 @@ struct Window {
   std::size_t plot_columns = 300;  // moments of a plot or a heat map
 };
 
-// One JSON object, with the names of the members above. Numbers that are none are null.
+// One JSON object, with the names of the members above. A value that is not a number is null.
 [[nodiscard]] std::string json_of(const Picture& picture);
 
 }  // namespace meterbank::view

@@ -144,7 +144,9 @@ TEST_F(BoardTest, GroupsHaveAHeading) {
 }
 
 TEST_F(BoardTest, AnInstanceShowsItsDistributionOverTime) {
+  serve_a_hundred();
   open_board();
+  take();
   for (int i = 0; i < 3; ++i) {
     serve_a_hundred();
     take();
@@ -154,8 +156,10 @@ TEST_F(BoardTest, AnInstanceShowsItsDistributionOverTime) {
 
   ASSERT_TRUE(shown.heat);
   EXPECT_EQ(shown.heat->unit, "ms");
-  ASSERT_EQ(shown.heat->counts.size(), 3U);
-  for (const auto& column : shown.heat->counts) {
+  ASSERT_EQ(shown.heat->counts.size(), 4U);
+  EXPECT_TRUE(shown.heat->counts[0].empty()) << "before it, nothing is known";
+  for (std::size_t moment = 1; moment < 4; ++moment) {
+    const auto& column = shown.heat->counts[moment];
     float sum = 0;
     for (const float count : column) sum += count;
     EXPECT_EQ(sum, 100);
@@ -166,6 +170,7 @@ TEST_F(BoardTest, AnInstanceShowsItsDistributionOverTime) {
   ASSERT_EQ(shown.plots.size(), 1U);
   ASSERT_EQ(shown.plots[0].curves.size(), 3U);
   EXPECT_EQ(shown.plots[0].curves[1].name, "latency.p99");
+  EXPECT_TRUE(std::isnan(shown.plots[0].curves[1].high[0]));
   EXPECT_NEAR(shown.plots[0].curves[1].high[2], 99, 9);
   ASSERT_TRUE(shown.histogram);
   EXPECT_EQ(shown.histogram->percentiles[0].name, "p50");
