@@ -13,7 +13,7 @@
 namespace meterbank::bench {
 namespace {
 
-constexpr std::size_t kCounters = 8;
+constexpr std::size_t kCountersOfARow = 8;
 // Held: of a thousand counters 0.1 % of a processor once a second, and a key waits for its picture
 // for 16 ms at the most where there are 100,000; half of that is for drawing.
 constexpr std::size_t kFew = 1'000;
@@ -27,10 +27,10 @@ view::Place set_sorted_by(const std::string& set, const std::string& counter) {
 }
 
 void board_rows(std::size_t counters, const Effort& effort, Table& table) {
-  const SetShape shape{.counters = kCounters, .many = true};
+  const SetShape shape{.counters = kCountersOfARow, .many = true};
   Workplace workplace;
   const Registration set = workplace.add(shape);
-  const std::vector<Instance> live = workplace.fill(set, shape, counters / kCounters);
+  const std::vector<Instance> live = workplace.fill(set, shape, counters / kCountersOfARow);
   cli::SelectionOptions options;
   options.directory = workplace.directory();
   cli::Waiter waiter({});
