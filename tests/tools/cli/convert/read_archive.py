@@ -21,7 +21,8 @@ class Archive:
         self.names = []
         self.context.pmTraversePMNS("meterbank", self.names.append)
         self.names.sort()
-        self.ids = list(self.context.pmLookupName(self.names))
+        self.id_array = self.context.pmLookupName(self.names)
+        self.ids = list(self.id_array)
         self.descriptions = {identifier: self.context.pmLookupDesc(identifier) for identifier in self.ids}
         self.name_of = dict(zip(self.ids, self.names))
 
@@ -51,6 +52,18 @@ class Archive:
             yield time, self.values(one) if one.numpmid else None
             self.context.pmFreeResult(result)
 
+    def interpolate(self, first_us):
+        """As pmval and pmrep read it, which are stricter about how values are stored."""
+        start = pmapi.timeval(first_us // 1_000_000, first_us % 1_000_000)
+        self.context.pmSetMode(cpmapi.PM_MODE_INTERP, start, 1000)
+        for _ in range(3):
+            try:
+                self.context.pmFreeResult(self.context.pmFetch(self.id_array))
+            except pmapi.pmErr as error:
+                if error.args[0] == cpmapi.PM_ERR_EOL:
+                    return
+                raise
+
     def values(self, result):
         values = {}
         for index in range(result.numpmid):
@@ -75,11 +88,14 @@ def main():
         for metric in archive.metrics():
             print(*map(repr, metric))
         return
+    first = None
     for time, values in archive.records():
+        first = first or time
         if values is None:
             print("<mark>")
         for (metric, instance), value in sorted((values or {}).items()):
             print(time, metric, repr(instance), repr(value))
+    archive.interpolate(first)
 
 
 if __name__ == "__main__":
