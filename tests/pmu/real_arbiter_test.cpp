@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../arbiter/server/pmud_process.hpp"
+#include "../support/breakpoints_count.hpp"
 #include "meterbank/hal/hardware_counters.h"
 #include "pmu_fixture.hpp"
 
@@ -305,6 +306,8 @@ TEST_F(RealHalTest, A117TheFirstFreeReleasesNothingOfTheOther) {
 
 class RealBreakpointTest : public testing::Test {
  protected:
+  void SetUp() override { SKIP_UNLESS_BREAKPOINTS_COUNT(); }
+
   // Holds the lock as long as the arbiter lives.
   test::BreakpointLock lock_;
   test::PmudProcess pmud_{""};

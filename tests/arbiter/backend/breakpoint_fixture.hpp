@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../support/breakpoints_count.hpp"
 #include "../../support/comes_true.hpp"
 #include "arbiter/backend/perf/perf_backend.hpp"
 

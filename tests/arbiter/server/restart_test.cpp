@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "../../support/breakpoints_count.hpp"
 #include "../../support/depth.hpp"
 #include "meterbank/base/clock.hpp"
 #include "pmud_process.hpp"
@@ -152,6 +153,7 @@ TEST(PmudUpgrade, AHundredLeasesGoOnUnderTheirTokens) {
 }
 
 TEST(PmudUpgrade, CountsOfThisMachineGoOn) {
+  SKIP_UNLESS_BREAKPOINTS_COUNT();
   const BreakpointLock lock;
   static std::atomic<std::uint64_t> watched{0};
   PmudProcess pmud("");

@@ -58,17 +58,21 @@ bool steers(std::uint32_t code) {
   return c1 || bidi || lines;
 }
 
-// The length of a sequence that draws: ESC [ parameters, and one of a few letters. 0: it is not
-// one.
+// The length of a sequence that draws, as ncurses does on an xterm: ESC [ parameters, and one of a
+// few letters; ESC ( B and ESC with one more character, for looks and modes. 0: it is not one.
 std::size_t drawing(std::string_view text, std::size_t at) {
-  constexpr std::string_view kLetters = "HJKmhlABCDGd";
-  if (text.substr(at, 2) != "\x1b[") return 0;
+  constexpr std::string_view kLetters = "HJKmhlABCDGdPLMXr@bt";
+  constexpr std::string_view kShort = "=>M78";
+  if (at + 1 == text.size()) return 1;  // cut by the end of the run
+  if (kShort.find(text[at + 1]) != kNone) return 2;
+  if (text[at + 1] == '(') return std::min<std::size_t>(3, text.size() - at);
+  if (text[at + 1] != '[') return 0;
   std::size_t end = at + 2;
   while (end < text.size() &&
          (text[end] == '?' || text[end] == ';' || (text[end] >= '0' && text[end] <= '9'))) {
     ++end;
   }
-  if (end == text.size()) return text.size() - at;  // cut by the end of the run
+  if (end == text.size()) return text.size() - at;
   return kLetters.find(text[end]) == kNone ? 0 : end + 1 - at;
 }
 
