@@ -306,8 +306,6 @@ TEST_F(RealHalTest, A117TheFirstFreeReleasesNothingOfTheOther) {
 
 class RealBreakpointTest : public testing::Test {
  protected:
-  void SetUp() override { SKIP_UNLESS_BREAKPOINTS_COUNT(); }
-
   // Holds the lock as long as the arbiter lives.
   test::BreakpointLock lock_;
   test::PmudProcess pmud_{""};
@@ -320,6 +318,7 @@ class RealBreakpointTest : public testing::Test {
 };
 
 TEST_F(RealBreakpointTest, WritesOfThisThreadAreCountedExactly) {
+  SKIP_UNLESS_BREAKPOINTS_COUNT();
   auto connection = Connection::connect({.socket = pmud_.socket()});
   ASSERT_TRUE(connection) << connection.error().message();
   auto lease = connection->acquire(watching().this_thread());
@@ -338,6 +337,7 @@ TEST_F(RealBreakpointTest, WritesOfThisThreadAreCountedExactly) {
 }
 
 TEST_F(RealBreakpointTest, ADelegatedDescriptorIsReadWithoutTheArbiter) {
+  SKIP_UNLESS_BREAKPOINTS_COUNT();
   auto connection = Connection::connect({.socket = pmud_.socket()});
   ASSERT_TRUE(connection);
   auto lease = connection->acquire(watching().this_thread().delegates());
@@ -355,6 +355,7 @@ TEST_F(RealBreakpointTest, ADelegatedDescriptorIsReadWithoutTheArbiter) {
 }
 
 TEST_F(RealBreakpointTest, InheritedCountersCountChildThreads) {
+  SKIP_UNLESS_BREAKPOINTS_COUNT();
   auto connection = Connection::connect({.socket = pmud_.socket()});
   ASSERT_TRUE(connection);
   auto lease = connection->acquire(watching(kItemInherits).this_thread().delegates());
@@ -376,6 +377,7 @@ TEST_F(RealBreakpointTest, InheritedCountersCountChildThreads) {
 }
 
 TEST_F(RealBreakpointTest, NoCountOfADelegatedCounterIsLostWithTheArbiter) {
+  SKIP_UNLESS_BREAKPOINTS_COUNT();
   test::Notices notices;
   auto connection =
       Connection::connect({.socket = pmud_.socket(), .on_notice = notices.listener()});

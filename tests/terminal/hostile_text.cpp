@@ -49,7 +49,7 @@ std::string at(std::string_view output, std::size_t offset, std::string_view wha
 // region that scrolls, places, erasing, repeating, looks, character sets, and steps to the left.
 std::size_t own_sequence(std::string_view text) {
   static const std::regex kOwn(
-      "\x1b(\\[(\\?[0-9;]+[hl]|2[23];0;0t|4l|[0-9;]*[HdGABCDKJXPLMr@b]|[0-9;]*m)|\\(B|[=>M78])|"
+      "\x1b(\\[(\\?[0-9;]+[hl]|2[23];0;0t|4l|[0-9;]*[HdGABCDKJXPLMSTr@b]|[0-9;]*m)|\\(B|[=>M78])|"
       "[\x0f\r\b]");
   std::cmatch found;
   const auto* const begin = text.data();

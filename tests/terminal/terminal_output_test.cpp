@@ -404,7 +404,10 @@ TEST(UncleanedOutput, IsFoundInEveryField) {
     run_everything(uncleaned(), hostile_groups()[group], look);
   }
   for (const auto& field : foreign_fields()) {
-    EXPECT_EQ(found.contains(field.tag), field.is_printed) << field.tag << ": " << field.what;
+    const bool is_found = found.contains(field.tag);
+    // A screen replaces by itself what it cannot draw.
+    if (field.is_refusable && !is_found) continue;
+    EXPECT_EQ(is_found, field.is_printed) << field.tag << ": " << field.what;
   }
 }
 

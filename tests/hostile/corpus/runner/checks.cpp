@@ -61,7 +61,7 @@ bool steers(std::uint32_t code) {
 // The length of a sequence that draws, as ncurses does on an xterm: ESC [ parameters, and one of a
 // few letters; ESC ( B and ESC with one more character, for looks and modes. 0: it is not one.
 std::size_t drawing(std::string_view text, std::size_t at) {
-  constexpr std::string_view kLetters = "HJKmhlABCDGdPLMXr@bt";
+  constexpr std::string_view kLetters = "HJKmhlABCDGdPLMSTXr@bt";
   constexpr std::string_view kShort = "=>M78";
   if (at + 1 == text.size()) return 1;  // cut by the end of the run
   if (kShort.find(text[at + 1]) != kNone) return 2;
@@ -184,6 +184,11 @@ std::string forbidden_bytes(std::string_view text, Output output) {
       const std::size_t length = drawing(text, at);
       if (length == 0) return "a foreign escape sequence: " + shown(text, at);
       at += length;
+      continue;
+    }
+    // Steps to the left, and the usual set of characters.
+    if (output == Output::kTerminal && (byte == '\b' || byte == 0x0f)) {
+      ++at;
       continue;
     }
     const auto found = code_point(text, at);
