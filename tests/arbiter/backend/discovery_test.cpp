@@ -188,6 +188,19 @@ TEST_F(DiscoveryTest, SaysWhyThereIsNoPmu) {
   EXPECT_NE(backend_->why_no_pmu().find("CAP_PERFMON"), std::string::npos);
 }
 
+TEST_F(DiscoveryTest, BreakpointsThatNeverCountAreNotLent) {
+  folders_.describe("breakpoint", "type", "5\n");
+  kernel_->pmus[5] = {.general = 4};
+  open({});
+  ASSERT_NE(backend_, nullptr);
+  EXPECT_EQ(pmus(), Names{"breakpoint"});
+  kernel_->counts_breakpoints = false;
+  open({});
+  EXPECT_TRUE(topology().pmus.empty());
+  EXPECT_NE(backend_->why_no_pmu().find("breakpoints can be set on this machine and never count"),
+            std::string::npos);
+}
+
 TEST_F(DiscoveryTest, PmuThatCountsOwnTasksOnlyIsThereAllTheSame) {
   folders_.add_core("cpu", "4");
   kernel_->pmus[4] = {.general = 6};

@@ -39,8 +39,10 @@ class ModelledKernel : public PerfCalls {
   std::uint32_t core_type = 4;             // of events without a type
   int fault = 0;                           // of every open on a CPU
   int fault_of_tasks = EACCES;             // of every open for a task
-  int failing_open = -1;                   // this one, from now on, fails with EMFILE
+  bool counts_breakpoints = true;
+  int failing_open = -1;  // this one, from now on, fails with EMFILE
 
+  bool has_counting_breakpoints() override { return counts_breakpoints; }
   int open(const perf_event_attr& attributes, pid_t task, int cpu) override {
     return open_in_group(attributes, task, cpu, -1);
   }

@@ -118,9 +118,12 @@ TEST(PmudGrants, ProbesAndRefusesWithoutAPmuAndSaysWhy) {
   probe.item = breakpoint(&probe, 1).items[0];
   const auto got = client.ask(probe);
   const auto* const room = got ? got->as<pmu::Room>() : nullptr;
-  ASSERT_NE(room, nullptr);
-  EXPECT_GE(room->counters, 1U);
-  EXPECT_LE(room->counters, 4U);
+  // Without breakpoints that count, there is no such PMU.
+  ASSERT_EQ(room != nullptr, test::breakpoints_count());
+  if (room != nullptr) {
+    EXPECT_GE(room->counters, 1U);
+    EXPECT_LE(room->counters, 4U);
+  }
   if ((client.welcome().flags & pmu::kWelcomeHasPmu) != 0) return;
   const auto refused = client.ask(events(1, 0b1));
   ASSERT_NE(refusal_of(refused), nullptr);

@@ -328,6 +328,8 @@ class Discovery {
     int ignored = 0;
     const auto place = place_for(device, data, ignored);
     if (!place.has_value()) return;
+    has_dead_breakpoints_ = !calls_.has_counting_breakpoints();
+    if (has_dead_breakpoints_) return;
     Pmu pmu{.name = device.name, .cpus = device.cpus};
     pmu.has_overflow = true;
     pmu.is_named_only = true;
@@ -452,6 +454,9 @@ class Discovery {
       fault_ = opened < 0 ? -opened : 0;
     }
     result_.why_no_pmu = reason_for(fault_, is_listed ? fault_ : 0);
+    if (!has_dead_breakpoints_) return;
+    if (!result_.why_no_pmu.empty()) result_.why_no_pmu += "; ";
+    result_.why_no_pmu += "breakpoints can be set on this machine and never count";
   }
 
   int sysfs_;
@@ -461,6 +466,7 @@ class Discovery {
   std::vector<Device> devices_;
   std::ptrdiff_t core_pmus_ = 0;
   int fault_ = 0;  // why the last PMU of a core could not be opened
+  bool has_dead_breakpoints_ = false;
 };
 
 }  // namespace

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arbiter/backend/perf/perf_calls.hpp"
 
+#include <linux/hw_breakpoint.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 
 namespace meterbank::arbiter {
@@ -32,5 +34,22 @@ int PerfCalls::control(int descriptor, unsigned long request, void* argument) {
 }
 
 void PerfCalls::close(int descriptor) { ::close(descriptor); }
+
+bool PerfCalls::has_counting_breakpoints() {
+  std::atomic<std::uint64_t> watched{0};
+  perf_event_attr attributes{};
+  attributes.size = sizeof attributes;
+  attributes.type = PERF_TYPE_BREAKPOINT;
+  attributes.bp_type = HW_BREAKPOINT_W;
+  attributes.bp_addr = reinterpret_cast<std::uint64_t>(&watched);
+  attributes.bp_len = HW_BREAKPOINT_LEN_8;
+  attributes.exclude_kernel = 1;
+  const EventFile event(*this, PerfCalls::open(attributes, 0, -1));
+  if (!event) return true;
+  // Relaxed: only this thread looks, and that the store is made is all that counts.
+  watched.store(1, std::memory_order_relaxed);
+  std::uint64_t count = 0;
+  return PerfCalls::read(event.get(), {&count, 1}) != sizeof count || count != 0;
+}
 
 }  // namespace meterbank::arbiter

@@ -27,6 +27,9 @@ class PerfCalls {
   virtual std::int64_t read(int descriptor, std::span<std::uint64_t> words);
   virtual int control(int descriptor, unsigned long request, void* argument);
   virtual void close(int descriptor);
+  // Whether a breakpoint counts the writes of this thread. Some virtual machines have such that can
+  // be set and never count. True as well where none can be set now.
+  virtual bool has_counting_breakpoints();
   // As open(), but into the group of another descriptor.
   virtual int open_in_group(const perf_event_attr& attributes, pid_t task, int cpu, int leader);
 };
