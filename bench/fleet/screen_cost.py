@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `meterbank watch` costs on a terminal of 120 x 40: from its start to the first values, processor time
+once and ten times a second, and bytes that the terminal gets. All counters change once a second.
+
+usage: screen_cost.py BIN-FOLDER [--quick]
+"""
+
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import signal
+import statistics
+import struct
+import sys
+import tempfile
+import termios
+import time
+
+from beside import cpu_seconds, resident_bytes, start_counters
+
+COLUMNS, LINES = 120, 40
+# Of all values in the first picture: nothing but a mark of the overview tells that it is there.
+FIRST = b"Busiest sets"
+
+
+def line(*cells):
+    print("".join(f"{cell:<34}" if at == 0 else f"{cell:>15}" for at, cell in enumerate(cells)), flush=True)
+
+
+class Watch:
+    def __init__(self, program, folder, *options):
+        self.began = time.monotonic()
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.environ.update(LC_ALL="C.UTF-8", TERM="xterm-256color", METERBANK_DIR=folder)
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+            os.execv(program, [program, "watch", "--ring", folder + "/none", *options])
+
+    def read(self, seconds, until=None):
+        """What arrives within that time, or until something has."""
+        end, seen = time.monotonic() + seconds, b""
+        while (left := end - time.monotonic()) > 0 and not (until and until in seen):
+            if select.select([self.terminal], [], [], left)[0]:
+                try:
+                    seen += os.read(self.terminal, 1 << 16)
+                except OSError:
+                    break
+        return seen
+
+    def stop(self):
+        os.kill(self.pid, signal.SIGTERM)
+        with contextlib.suppress(OSError):
+            while os.read(self.terminal, 1 << 16):
+                pass
+        os.waitpid(self.pid, 0)
+        os.close(self.terminal)
+
+
+def first_picture_ms(program, folder, rounds):
+    times = []
+    for _ in range(rounds):
+        watch = Watch(program, folder)
+        if FIRST not in watch.read(20, FIRST):
+            sys.exit("no first picture")
+        times.append(1e3 * (time.monotonic() - watch.began))
+        watch.stop()
+    return statistics.median(times)
+
+
+def at_a_pace(program, folder, interval, keys, seconds):
+    """Share of a processor, bytes a picture, resident bytes."""
+    watch = Watch(program, folder, "-i", interval)
+    watch.read(20, FIRST)
+    for key in keys:
+        os.write(watch.terminal, key)
+        watch.read(1)
+    watch.read(2)
+    spent, began = cpu_seconds(watch), time.monotonic()
+    seen = len(watch.read(seconds))
+    share = (cpu_seconds(watch) - spent) / (time.monotonic() - began)
+    resident = resident_bytes(watch)
+    watch.stop()
+    pictures = seconds / (0.1 if interval == "100ms" else 1)
+    return share, seen / pictures, resident
+
+
+def main():
+    programs, quick = sys.argv[1], "--quick" in sys.argv[2:]
+    program = os.path.join(programs, "meterbank")
+    seconds = 2 if quick else 30
+    line("", "first picture", "CPU, 1 s", "CPU, 100 ms", "bytes, 1 s", "resident")
+    for counters in ((80,) if quick else (1_000, 100_000)):
+        with contextlib.ExitStack() as stack:
+            scratch = stack.enter_context(tempfile.TemporaryDirectory())
+            folder = start_counters(stack, programs, scratch, counters)
+            first = first_picture_ms(program, folder, 3 if quick else 15)
+            for name, keys in (("overview", ()), ("set", (b"\t", b"\r"))):
+                slow = at_a_pace(program, folder, "1s", keys, seconds)
+                fast = at_a_pace(program, folder, "100ms", keys, seconds)
+                line(f"{name} of {counters} counters", f"{first:.1f} ms", f"{100 * slow[0]:.2f} %",
+                     f"{100 * fast[0]:.2f} %", f"{slow[1]:.0f}", f"{slow[2] / (1 << 20):.1f} MiB")
+
+
+if __name__ == "__main__":
+    main()
