@@ -114,6 +114,10 @@ function(meterbank_generate)
     DEPFILE "${first}.d"
     COMMENT "Generating code of ${manifest_name}"
     VERBATIM)
+  # What needs these files alone waits for no library of the target.
+  string(MD5 number "${files}")
+  string(SUBSTRING "${number}" 0 8 number)
+  add_custom_target(${arg_TARGET}_manifest_${number} DEPENDS ${files})
 
   set(scope PRIVATE)
   get_target_property(type ${arg_TARGET} TYPE)

@@ -164,8 +164,8 @@ void HeatSeries::lay_before(std::uint64_t moment, const HeatSeries& older,
 }
 
 const HeatSeries::Counts& HeatSeries::at(std::uint64_t moment) const noexcept {
-  static const Counts kNothing;
-  return moment >= first_ && moment - first_ < counts_.size() ? counts_[moment - first_] : kNothing;
+  static const Counts nothing;
+  return moment >= first_ && moment - first_ < counts_.size() ? counts_[moment - first_] : nothing;
 }
 
 // ---- Past ----

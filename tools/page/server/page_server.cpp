@@ -67,9 +67,9 @@ std::string_view header(MHD_Connection* connection, const char* name) noexcept {
 }
 
 void add_safety(MHD_Response* response, const char* type) {
-  static const std::string kPolicy = page_asset().policy + "; frame-ancestors 'none'";
+  static const std::string policy = page_asset().policy + "; frame-ancestors 'none'";
   MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-  MHD_add_response_header(response, "Content-Security-Policy", kPolicy.c_str());
+  MHD_add_response_header(response, "Content-Security-Policy", policy.c_str());
   MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
   MHD_add_response_header(response, "X-Frame-Options", "DENY");
   MHD_add_response_header(response, "Referrer-Policy", "no-referrer");

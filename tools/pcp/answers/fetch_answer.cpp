@@ -130,16 +130,19 @@ pmValueBlock* FetchAnswer::part_of_distribution(const MetricSource& source, cons
   if (!row_values_.read(histogram, {0, {}, {}, source.counter}, row, time)) return nullptr;
   Distribution& distribution = row_values_.distribution;
   if (source.part == Part::kCount) return block(PM_TYPE_U64, bytes_of(distribution.count));
-  std::optional<double> value = distribution.sum;
-  if (source.part == Part::kMost) value = distribution.most;
+  double value = distribution.sum;
+  if (source.part == Part::kMost) {
+    if (!distribution.most) return nullptr;
+    value = *distribution.most;
+  }
   if (source.part == Part::kQuantile) {
     const bool has_window = !before.empty() && before_.read({source.counter->shape, 0, 1}, before);
     if (has_window && !distribution.subtract(before_)) return nullptr;
     const std::optional<Quantile> quantile = distribution.quantile(source.share);
-    value = quantile ? std::optional(quantile->value) : std::nullopt;
+    if (!quantile) return nullptr;
+    value = quantile->value;
   }
-  if (!value) return nullptr;
-  return block(PM_TYPE_DOUBLE, bytes_of(*value * source.factor / source.divisor));
+  return block(PM_TYPE_DOUBLE, bytes_of(value * source.factor / source.divisor));
 }
 
 pmValueBlock* FetchAnswer::block(int type, std::span<const std::byte> bytes) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "cli/format/quantity.hpp"
@@ -102,20 +103,21 @@ void draw_braille(Grid& grid, const Rect& body, const view::Plot& plot, const Va
   const TimeColumns columns(plot.times_ns.size(), body.width);
   Dots dots(body.width, body.height);
   for (std::size_t number = 0; number < plot.curves.size(); ++number) {
-    std::optional<std::size_t> before;  // row of the moment before, to join the two
+    constexpr std::size_t kNowhere = SIZE_MAX;
+    std::size_t before = kNowhere;  // row of the moment before, to join the two
     for (std::size_t dot = 0; dot < 2 * body.width; ++dot) {
       const auto band = band_of(plot.curves[number], columns.of_dot(dot));
       if (!band.is_there()) {
-        before.reset();
+        before = kNowhere;
         continue;
       }
       const auto high = row_of(scale.position(band.high), dots.rows());
       const auto low = row_of(scale.position(band.low), dots.rows());
       auto top = high;
       auto bottom = low;
-      if (before) {
-        top = std::min(top, *before < top ? *before + 1 : top);
-        bottom = std::max(bottom, *before > bottom ? *before - 1 : bottom);
+      if (before != kNowhere) {
+        top = std::min(top, before < top ? before + 1 : top);
+        bottom = std::max(bottom, before > bottom ? before - 1 : bottom);
       }
       dots.fill(dot, top, bottom, number);
       before = (high + low) / 2;
