@@ -98,9 +98,9 @@ const Asset& page_asset() {
 ${before}  };
   static constexpr std::string_view kAfter[]{
 ${after}  };
-  static const Asset kAsset{joined(kBefore), joined(kAfter),
+  static const Asset asset{joined(kBefore), joined(kAfter),
                             \"${policy}\"};
-  return kAsset;
+  return asset;
 }
 
 }  // namespace meterbank::page

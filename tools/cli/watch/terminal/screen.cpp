@@ -213,7 +213,10 @@ Result<std::unique_ptr<Screen>> Screen::open(Console& console, const Options& op
   if (term.empty() || ::setupterm(name, options.out, &found) != OK || found != 1) {
     return unusable("is not known here");
   }
-  if (!has_string("cup") || !has_string("clear")) return unusable("cannot place text");
+  const bool places_text = has_string("cup") && has_string("clear");
+  // newterm() has one of its own.
+  ::del_curterm(cur_term);
+  if (!places_text) return unusable("cannot place text");
 
   auto state =
       std::make_unique<State>(options, locale_is_utf8() ? Charset::kUtf8 : Charset::kAscii);
