@@ -38,7 +38,7 @@ std::string name_of_saved() {
   if (!std::filesystem::exists(name + ".mbr", error)) return name + ".mbr";
   constexpr int kTriesMax = 100;
   for (int number = 2; number < kTriesMax; ++number) {
-    const auto other = fmt::format("{}-{}.mbr", name, number);
+    auto other = fmt::format("{}-{}.mbr", name, number);
     if (!std::filesystem::exists(other, error)) return other;
   }
   return name + ".mbr";
