@@ -16,6 +16,7 @@
 #include <cwchar>
 
 // Its macros take the names of many functions.
+// NOLINTNEXTLINE(readability-identifier-naming): a name of the header
 #define NCURSES_NOMACROS 1
 #include <ncursesw/curses.h>
 #include <ncursesw/term.h>
