@@ -57,7 +57,7 @@ class ModelledKernel : public PerfCalls {
       type = attributes.config >> 32 == 0 ? core_type
                                           : static_cast<std::uint32_t>(attributes.config >> 32);
     }
-    if (type == PERF_TYPE_BREAKPOINT) return PerfCalls::open(attributes, task, cpu);
+    if (type == PERF_TYPE_BREAKPOINT) return PerfCalls::open_in_group(attributes, task, cpu, -1);
     const auto pmu = pmus.find(type);
     const bool is_software = type == PERF_TYPE_SOFTWARE;
     if (pmu == pmus.end() && !is_software) return -ENOENT;
