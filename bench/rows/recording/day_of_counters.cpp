@@ -5,8 +5,8 @@
 //
 // meterbank_day_of_counters FILE [COUNTERS [TICKS [THREADS]]]
 //
-// Makes the recording if there is none. One of ten rows changes all its counters at each tick, two
-// of ten change one counter, and the others stay as they are, as on an ordinary host. Not part of
+// Makes the recording if the file does not exist. At each tick, 10 % of the rows change all their
+// counters, 20 % change one counter, and 70 % change nothing, as on an ordinary host. Not part of
 // `./run bench`: a day takes a minute to make.
 #include <sys/stat.h>
 #include <array>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Question: what does a screen cost a moment, and how long does a key wait for its picture?
-// Limit: one snapshot of all counters; for pictures there is none.
+// Limit: one snapshot of all counters. Pictures are compared with it, but have no limit of their
+// own.
 #include <fmt/format.h>
 
 #include "blocks.hpp"

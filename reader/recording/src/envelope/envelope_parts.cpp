@@ -44,7 +44,7 @@ const std::string& word_of(const std::string& symbol, const std::string& name) {
   return symbol.empty() ? name : symbol;
 }
 
-// What a provider said last before it ended is no value of a later moment.
+// The last values of a dead provider are not values of later moments.
 bool counts(RowStatus status) noexcept {
   return holds_values(status) && status != RowStatus::kDead;
 }

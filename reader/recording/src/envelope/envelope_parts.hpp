@@ -53,7 +53,7 @@ class EnvelopePart {
   };
 
   [[nodiscard]] Place find(const Value& value, const Recording& recording);
-  // Null: there is no room for it.
+  // Null if the memory limit is reached.
   [[nodiscard]] EnvelopeSeries* series_of(const Value& value, std::optional<double> percentile);
   void take_value(const Value& value, const Place& place, std::size_t bucket) const;
 

@@ -71,7 +71,7 @@ class TickReader {
     RowStatus status = RowStatus::kFresh;
     RowConsistency consistency = RowConsistency::kBlock;
     RowHistory history;
-    std::span<std::uint64_t> words = {};  // of the replay
+    std::span<std::uint64_t> words = {};  // where the replay keeps them
     // What the replay was told last: most rows are as they were.
     RowStatus told_status = RowStatus::kBusy;
     RowConsistency told_consistency = RowConsistency::kBlock;

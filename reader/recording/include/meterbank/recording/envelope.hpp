@@ -21,8 +21,8 @@
 //                Envelope::damages. Lack of memory is kNoSpace.
 // Progress       Reads files and waits for nothing else; `stop` ends it within a tick.
 // Cost           Decodes every chunk that overlaps the range, all counters of it: 10 to 80 ns a
-//                value on one processor, shared by `threads`. Each thread has memory for a moment
-//                of the recording; a series has 32 bytes a bucket.
+//                value on one processor, shared by `threads`. Each thread holds one moment of the
+//                recording in memory, and 32 bytes for each bucket of each series.
 // Lifetime       Results keep nothing of the recording.
 // Units          Times are nanoseconds of CLOCK_REALTIME. Cooked values are in the units of
 //                meterbank::cook(), stored ones as CounterView::unit says.
@@ -48,23 +48,23 @@ struct EnvelopeRequest {
   std::uint64_t from_ns = 0, to_ns = 0;  // from <= time < to
   std::size_t buckets = 1000;            // 1 to kEnvelopeBucketsMax
   bool stored = false;                   // values as they are stored: a count that grows, no rate
-  // Of distributions, besides their counts: what so many of a hundred values between two moments
-  // do not exceed. Each is a series of its own.
+  // 0..100. Each adds a series to every distribution: this percentile of the values that were
+  // recorded between two moments.
   std::vector<double> percentiles = {};
   bool cap_percent = true;                        // CookOptions::cap_percent
-  std::size_t bytes_max = std::size_t{1} << 30U;  // of all buckets, in each thread
+  std::size_t bytes_max = std::size_t{1} << 30U;  // limit for the buckets of each thread
   unsigned threads = 1;  // at most; a recording whose clock was set back takes one
   std::stop_token stop = {};
 };
 inline constexpr std::size_t kEnvelopeBucketsMax = 1 << 20U;
 
 struct EnvelopeBucket {
-  std::uint64_t count = 0;               // of values; the others mean nothing without any
+  std::uint64_t count = 0;               // values in the bucket; with 0, the next line is unset
   double least = 0, most = 0, last = 0;  // last: of the latest moment
 };
 
-// Of all rows of one name. A service that was restarted goes on in its series. Where several
-// providers of one name have the row at a time, each has a series of its own.
+// One counter of all rows that have the same name. After a restart, a service continues its series.
+// If several providers of one name have the row at the same time, each has its own series.
 struct EnvelopeSeries {
   std::string provider;  // "orders"; "orders@48213" with namesakes; empty: of a total
   std::string host;      // in a recording of several machines
