@@ -156,6 +156,7 @@ void BoardState::take() {
   }
   distributions = spread;
   forget_looks();
+  while (!held.empty() && held.front().time_ns < past.times().front()) held.pop_front();
   if (kept && seen <= Board::kKeptCountersMax) {
     kept->add(selection.catalog(), selection.query, newer);
   }
@@ -180,32 +181,35 @@ void BoardState::sum_up() {
   }
 }
 
+void BoardState::hold_newest() {
+  constexpr std::size_t kCutsMax = 4;  // screens that are frozen at different moments
+  const auto newest_ns = past.times().back();
+  if (!held.empty() && held.back().time_ns == newest_ns) return;
+  if (held.size() == kCutsMax) held.pop_front();
+  held.push_back({sampler.older(), sampler.newer(), newest_ns, sampler.interval()});
+}
+
 When BoardState::when_of(const Place& place) {
-  if (selection.log != nullptr && place.at_ns) return look_at(*place.at_ns, place.span);
-  const std::uint64_t newest_ns = past.times().empty() ? 0 : past.times().back();
-  When when{&sampler.older(), &sampler.newer(), past.end_moment() - 1, newest_ns,
-            sampler.interval()};
-  if (past.times().empty()) when.moment = past.first_moment();
-  if (!place.at_ns) {
-    held_ns = 0;
-    held_older.clear();
-    held_newer.clear();
+  if (selection.log != nullptr) {
+    return look_at(place.at_ns.value_or(selection.log->last().realtime_ns), place.span);
+  }
+  When when{&sampler.older(), &sampler.newer(), past.first_moment(), 0, sampler.interval()};
+  if (past.times().empty()) return when;
+  when.moment = past.end_moment() - 1;
+  when.time_ns = past.times().back();
+  if (!place.at_ns) return when;
+  if (*place.at_ns >= when.time_ns) {
+    hold_newest();
     return when;
   }
-  const auto moment = past.moment_at(*place.at_ns);
-  if (*place.at_ns >= newest_ns && held_ns == 0) {
-    held_older = sampler.older();
-    held_newer = sampler.newer();
-    held_ns = newest_ns;
-    return when;
-  }
-  when.moment = moment.value_or(past.first_moment());
-  when.time_ns = past.times().empty() ? 0 : past.time_of(when.moment);
-  when.older = nullptr;
-  when.newer = nullptr;
-  if (held_ns != 0 && when.time_ns == held_ns) {
-    when.older = &held_older;
-    when.newer = &held_newer;
+  when.moment = past.moment_at(*place.at_ns).value_or(past.first_moment());
+  when.time_ns = past.time_of(when.moment);
+  when.older = when.newer = nullptr;
+  for (const HeldCut& cut : held) {
+    if (cut.time_ns != when.time_ns) continue;
+    when.older = &cut.older;
+    when.newer = &cut.newer;
+    when.seconds = cut.seconds;
   }
   return when;
 }
@@ -241,6 +245,7 @@ Result<void> Board::save(const std::string& path, std::chrono::nanoseconds inter
 }
 
 std::optional<std::uint64_t> Board::moment_before(std::optional<std::uint64_t> at_ns) const {
+  if (state_->selection.log != nullptr) return state_->recorded_before(at_ns);
   const auto& times = state_->past.times();
   const auto behind = at_ns ? std::lower_bound(times.begin(), times.end(), *at_ns)
                             : times.end() - (times.empty() ? 0 : 1);
@@ -249,6 +254,7 @@ std::optional<std::uint64_t> Board::moment_before(std::optional<std::uint64_t> a
 }
 
 std::optional<std::uint64_t> Board::moment_after(std::uint64_t at_ns) const {
+  if (state_->selection.log != nullptr) return state_->recorded_after(at_ns);
   const auto& times = state_->past.times();
   const auto next = std::upper_bound(times.begin(), times.end(), at_ns);
   return next == times.end() ? std::nullopt : std::optional(*next);
@@ -308,7 +314,7 @@ Picture Board::picture(const Place& place, const Window& window) {
   if (place.screen == Screen::kInstance) state_->show_instance(when, window, picture);
   if (place.screen == Screen::kOverview) state_->show_overview(when, window, picture);
   if (std::exchange(state_->wants_replay, false)) {
-    state_->log_span_ns = 0;
+    state_->log_at_ns = 0;
     return this->picture(place, window);
   }
   picture.crumbs = crumbs_of(picture.place);

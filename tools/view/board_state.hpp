@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <map>
 #include <optional>
@@ -119,8 +120,12 @@ struct BoardState {
   void choose_followed();
   // Of what a place asks for.
   [[nodiscard]] When when_of(const Place& place);
+  // Of live samples: keeps the newest one, so that it can be looked at while others come.
+  void hold_newest();
   // Of a recording: shows that moment, with the past that lies before it.
   [[nodiscard]] When look_at(std::uint64_t at_ns, std::chrono::nanoseconds span);
+  [[nodiscard]] std::optional<std::uint64_t> recorded_before(std::optional<std::uint64_t> at_ns);
+  [[nodiscard]] std::optional<std::uint64_t> recorded_after(std::uint64_t at_ns);
   void replay(std::uint64_t from_ns, std::uint64_t to_ns);
   // Extremes of all moments, where the past has only some of them. Null: they could not be read.
   [[nodiscard]] const recording::Envelope* envelope_of(const EnvelopeOf& wanted);
@@ -159,13 +164,18 @@ struct BoardState {
   SetWork* last_work = nullptr;
   const ProviderView* last_provider = nullptr;
   std::optional<record::KeptTicks> kept;  // for save()
-  // One cut that stands still.
-  Sample held_older, held_newer;
-  std::uint64_t held_ns = 0;
+  // Cuts that stand still, the latest last.
+  struct HeldCut {
+    Sample older, newer;
+    std::uint64_t time_ns = 0;
+    double seconds = 0;
+  };
+  std::deque<HeldCut> held;
   bool wants_replay = false;
   bool has_all_moments = true;  // of the span that was replayed
   EnvelopeOf envelope_is_of;
   std::optional<recording::Envelope> envelope;
+  std::uint64_t log_at_ns = 0;    // what was asked for last
   std::uint64_t log_span_ns = 0;  // of the past that was replayed
 };
 

@@ -36,7 +36,11 @@ const Section* section_of(const Picture& picture, std::size_t number) {
 Navigator::Navigator(Place place) : place_(std::move(place)) {}
 
 void Navigator::drawn(const Picture& picture, std::size_t lines) {
-  last_ = picture;
+  // Messages are about these; plots and heat maps would be copied for nothing.
+  last_.crumbs = picture.crumbs;
+  last_.sections = picture.sections;
+  last_.time_ns = picture.time_ns;
+  last_.last_ns = picture.last_ns;
   window_.lines = std::max<std::size_t>(lines, 1);
   // What was not there any more is shown as the next larger thing that is.
   if (picture.place.screen != place_.screen) {

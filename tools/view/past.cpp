@@ -25,7 +25,6 @@ ColumnFacts facts_of_counter(const CounterView& counter) {
   facts.unit = cli::cooked_unit(counter);
   facts.stored_unit = cli::stored_unit(counter);
   facts.value_unit = counter.unit;
-  facts.detail = counter.detail;
   const auto kind = cli::kind_of(counter);
   facts.facts = fmt::format("{}{}{}: {}; id {}", kind.kind, facts.unit.empty() ? "" : " in ",
                             facts.unit, kind.phrase, counter.id);

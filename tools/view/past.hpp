@@ -31,9 +31,8 @@ struct ColumnFacts {
   std::string symbol;  // "latency.p99"
   std::string name, help;
   std::string unit, stored_unit;
-  std::string value_unit;  // of the values of a distribution
-  std::string facts;       // "rate in {order}/s: ..., id 1"
-  std::uint32_t detail = 0;
+  std::string value_unit;       // of the values of a distribution
+  std::string facts;            // "rate in {order}/s: ..., id 1"
   std::optional<double> share;  // of a percentile: 0.99
   bool is_rate = false;
   bool is_distribution = false;

@@ -35,7 +35,7 @@ bool replay_into(Past& past, recording::Recording& log, Query& query, std::uint6
                  std::uint64_t to_ns, const std::function<bool(const Row&)>& is_followed,
                  const std::function<bool(const Row&)>& has_heat) {
   from_ns = std::max(from_ns, log.first().realtime_ns);
-  if (to_ns <= from_ns) return true;
+  if (to_ns < from_ns) return true;
   const auto step_ns = (to_ns - from_ns) / Board::kMomentsMax;
   const bool takes_all = ticks_in(log, from_ns, to_ns) <= Board::kMomentsMax;
   Sample samples[2];
@@ -95,11 +95,12 @@ When BoardState::look_at(std::uint64_t at_ns, std::chrono::nanoseconds span) {
   recording::Recording& log = *selection.log;
   const auto span_ns = static_cast<std::uint64_t>(span.count());
   at_ns = std::clamp(at_ns, log.first().realtime_ns, log.last().realtime_ns);
-  const bool is_known = !past.times().empty() && past.times().back() == at_ns &&
-                        log_span_ns == span_ns && sampler.newer().time.realtime_ns == at_ns;
-  if (!is_known) {
+  if (log_at_ns != at_ns || log_span_ns != span_ns) {
+    log_at_ns = at_ns;
     replay(at_ns - std::min(at_ns, span_ns), at_ns);
     log_span_ns = span_ns;
+    // The first moment of a recording has none before it.
+    sampler = cli::Sampler(selection);
     if (cli::show_whole_moment(selection, at_ns)) {
       const auto shown_ns = log.time().realtime_ns;
       if (cli::show_whole_moment(selection, shown_ns - 1)) sampler.take();
@@ -142,6 +143,30 @@ const recording::Envelope* BoardState::envelope_of(const EnvelopeOf& wanted) {
   if (!made) return nullptr;
   envelope = std::move(*made);
   return &*envelope;
+}
+
+// Where the recording stands is where the last question left it: look_at() goes to its moment by
+// itself.
+std::optional<std::uint64_t> BoardState::recorded_before(std::optional<std::uint64_t> at_ns) {
+  recording::Recording& log = *selection.log;
+  const auto from_ns = std::min(at_ns.value_or(log.last().realtime_ns), log.last().realtime_ns);
+  if (!cli::show_whole_moment(selection, from_ns)) return std::nullopt;
+  const auto shown_ns = log.time().realtime_ns;
+  if (shown_ns == 0 || !cli::show_whole_moment(selection, shown_ns - 1)) return std::nullopt;
+  return log.time().realtime_ns;
+}
+
+std::optional<std::uint64_t> BoardState::recorded_after(std::uint64_t at_ns) {
+  recording::Recording& log = *selection.log;
+  if (!log.seek(at_ns) && !log.next()) return std::nullopt;
+  do {
+    selection.refresh();
+    if (log.time().realtime_ns > at_ns &&
+        log.coverage_of(selection.query) == recording::Coverage::kAll) {
+      return log.time().realtime_ns;
+    }
+  } while (log.next());
+  return std::nullopt;
 }
 
 Result<void> Board::remember(const std::string& path, std::uint64_t from_ns, std::uint64_t to_ns) {

@@ -243,6 +243,25 @@ TEST_F(BoardTest, AFrozenPictureStaysOneCutWhileSamplesGoOn) {
   EXPECT_EQ(cell(now.sections[0], "soup", "state"), "burnt");
 }
 
+TEST_F(BoardTest, AFrozenPictureStaysWhileOthersLookAtNowOrFreezeLater) {
+  open_board();
+  std::vector<Place> frozen;
+  for (const char* const state : {"raw", "simmering", "done"}) {
+    soup_.text(Dish::kState).set(state);
+    take();
+    Place place = set_of("dishes");
+    place.at_ns = picture(place).time_ns;
+    static_cast<void>(picture(place));
+    frozen.push_back(place);
+  }
+  take();
+  static_cast<void>(picture(set_of("dishes")));
+
+  EXPECT_EQ(cell(picture(frozen[0]).sections[0], "soup", "state"), "raw");
+  EXPECT_EQ(cell(picture(frozen[1]).sections[0], "soup", "state"), "simmering");
+  EXPECT_EQ(cell(picture(frozen[2]).sections[0], "soup", "state"), "done");
+}
+
 TEST_F(BoardTest, EarlierMomentsAreShownAsTheyWereAndSayWhatIsNotKnown) {
   open_board();
   std::vector<std::uint64_t> times;

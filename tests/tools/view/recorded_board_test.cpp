@@ -74,6 +74,54 @@ TEST_F(RecordedBoard, EveryMomentCanBeLookedAtExactly) {
   EXPECT_NE(back.front(), back.back());
 }
 
+TEST_F(RecordedBoard, StepsBackAndForthThroughAllMoments) {
+  record(8);
+  open_board(log_);
+  std::vector<std::uint64_t> recorded;
+  auto log = recording::Recording::open(log_);
+  ASSERT_TRUE(log);
+  while (log->next()) recorded.push_back(log->time().realtime_ns);
+  std::vector<std::uint64_t> back{recorded.back()};
+  while (const auto earlier = board_->moment_before(back.back())) {
+    back.push_back(*earlier);
+    Place place = set_of("dishes");
+    place.at_ns = *earlier;
+    EXPECT_EQ(picture(place).time_ns, *earlier);
+  }
+  std::vector<std::uint64_t> forth{back.back()};
+  while (const auto later = board_->moment_after(forth.back())) forth.push_back(*later);
+
+  EXPECT_EQ(forth, recorded);
+  EXPECT_EQ(std::vector<std::uint64_t>(back.rbegin(), back.rend()), recorded);
+}
+
+TEST_F(RecordedBoard, TheFirstMomentHasLevelsAndNoRates) {
+  record(5);
+  open_board(log_);
+  Place place = set_of("dishes");
+  static_cast<void>(picture(place));
+  place.at_ns = selection_->log->first().realtime_ns;
+
+  const auto first = picture(place);
+
+  EXPECT_EQ(first.time_ns, *place.at_ns);
+  EXPECT_EQ(cell(first.sections.at(0), "soup", "served"), "-");
+  EXPECT_NE(cell(first.sections.at(0), "soup", "balance"), "");
+}
+
+TEST_F(RecordedBoard, ATimeBetweenTwoMomentsShowsTheOneBefore) {
+  record(5);
+  open_board(log_);
+  const auto last_ns = selection_->log->last().realtime_ns;
+  const auto before_ns = *board_->moment_before(last_ns);
+  Place place = set_of("dishes");
+  place.at_ns = last_ns - 1;
+
+  EXPECT_EQ(picture(place).time_ns, before_ns);
+  EXPECT_EQ(board_->moment_after(*place.at_ns), last_ns);
+  EXPECT_LT(*board_->moment_before(place.at_ns), before_ns);
+}
+
 TEST_F(RecordedBoard, ALiveBoardCanBeginWithWhatWasRecorded) {
   record(8);
   open_board();
