@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "../arbiter/server/pmud_process.hpp"
-#include "../support/breakpoints_count.hpp"
 #include "meterbank/hal/hardware_counters.h"
 #include "pmu_fixture.hpp"
 
@@ -318,7 +317,6 @@ class RealBreakpointTest : public testing::Test {
 };
 
 TEST_F(RealBreakpointTest, WritesOfThisThreadAreCountedExactly) {
-  SKIP_UNLESS_BREAKPOINTS_COUNT();
   auto connection = Connection::connect({.socket = pmud_.socket()});
   ASSERT_TRUE(connection) << connection.error().message();
   auto lease = connection->acquire(watching().this_thread());
@@ -337,7 +335,6 @@ TEST_F(RealBreakpointTest, WritesOfThisThreadAreCountedExactly) {
 }
 
 TEST_F(RealBreakpointTest, ADelegatedDescriptorIsReadWithoutTheArbiter) {
-  SKIP_UNLESS_BREAKPOINTS_COUNT();
   auto connection = Connection::connect({.socket = pmud_.socket()});
   ASSERT_TRUE(connection);
   auto lease = connection->acquire(watching().this_thread().delegates());
@@ -355,7 +352,6 @@ TEST_F(RealBreakpointTest, ADelegatedDescriptorIsReadWithoutTheArbiter) {
 }
 
 TEST_F(RealBreakpointTest, InheritedCountersCountChildThreads) {
-  SKIP_UNLESS_BREAKPOINTS_COUNT();
   auto connection = Connection::connect({.socket = pmud_.socket()});
   ASSERT_TRUE(connection);
   auto lease = connection->acquire(watching(kItemInherits).this_thread().delegates());
@@ -377,7 +373,6 @@ TEST_F(RealBreakpointTest, InheritedCountersCountChildThreads) {
 }
 
 TEST_F(RealBreakpointTest, NoCountOfADelegatedCounterIsLostWithTheArbiter) {
-  SKIP_UNLESS_BREAKPOINTS_COUNT();
   test::Notices notices;
   auto connection =
       Connection::connect({.socket = pmud_.socket(), .on_notice = notices.listener()});

@@ -19,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "../../support/breakpoints_count.hpp"
 #include "../../support/comes_true.hpp"
 #include "arbiter/backend/perf/perf_backend.hpp"
 

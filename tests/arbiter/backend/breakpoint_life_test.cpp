@@ -27,7 +27,6 @@ void write_times(std::uint32_t times) {
 [[nodiscard]] const void* watched_address() { return &watched_word; }
 
 TEST_F(BreakpointTest, CountsEachWriteOfATask) {
-  SKIP_UNLESS_BREAKPOINTS_COUNT();
   const auto outcome = backend_->open(1, std::vector{of_task(::getpid(), watched_address())});
   ASSERT_EQ(outcome.fault, OpenFault::kNone);
   ASSERT_EQ(outcome.kernel_ids.size(), 1U);
@@ -41,7 +40,6 @@ TEST_F(BreakpointTest, CountsEachWriteOfATask) {
 }
 
 TEST_F(BreakpointTest, CountsWhatATaskStartsOnlyWhereItIsInherited) {
-  SKIP_UNLESS_BREAKPOINTS_COUNT();
   Opening alone = of_task(::getpid(), watched_address());
   Opening inherited = alone;
   inherited.flags |= pmu::kItemInherits;
@@ -61,7 +59,6 @@ TEST_F(BreakpointTest, CountsWhatATaskStartsOnlyWhereItIsInherited) {
 }
 
 TEST_F(BreakpointTest, PausedOneHasNoSlotAndKeepsItsCount) {
-  SKIP_UNLESS_BREAKPOINTS_COUNT();
   ASSERT_EQ(open(1, {of_task(::getpid(), watched_address())}), OpenFault::kNone);
   write_times(10);
   backend_->pause(1);
@@ -89,7 +86,6 @@ TEST_F(BreakpointTest, PauseOfACpusCounterIsTimeEnabledAndNotRunning) {
 }
 
 TEST_F(BreakpointTest, ResumeThatFindsNoSlotLeavesItPaused) {
-  SKIP_UNLESS_BREAKPOINTS_COUNT();
   ASSERT_EQ(open(1, std::vector(2, of_task(::getpid(), watched_address()))), OpenFault::kNone);
   write_times(3);
   backend_->pause(1);
@@ -167,7 +163,6 @@ TEST_F(BreakpointTest, SurveyKnowsWhatWasPassedOn) {
 }
 
 TEST_F(BreakpointTest, CountGoesOnInANewImageOfTheProgram) {
-  SKIP_UNLESS_BREAKPOINTS_COUNT();
   // An address that both images have.
   constexpr std::uintptr_t kAddress = 0x7d0000000000;
   const pid_t child = ::fork();
@@ -206,7 +201,6 @@ TEST_F(BreakpointTest, ClosesSavedDescriptorsOnExecAgainOnceTheyAreAdopted) {
 }
 
 TEST_F(BreakpointTest, LimboAndPausesAreCarriedOver) {
-  SKIP_UNLESS_BREAKPOINTS_COUNT();
   ASSERT_EQ(open(1, {on(cpus_.front())}), OpenFault::kNone);
   ASSERT_GE(backend_->descriptor(1, 0), 0);
   OtherProcess other;
@@ -237,7 +231,6 @@ TEST_F(BreakpointTest, LimboAndPausesAreCarriedOver) {
 }
 
 TEST_F(BreakpointTest, TakesDescriptorsBackThatAHolderKeptAndTheyCountOn) {
-  SKIP_UNLESS_BREAKPOINTS_COUNT();
   const std::vector<Opening> openings(slots_, of_task(::getpid(), watched_address()));
   const auto first = backend_->open(1, openings);
   ASSERT_EQ(first.fault, OpenFault::kNone);
@@ -260,7 +253,6 @@ TEST_F(BreakpointTest, TakesDescriptorsBackThatAHolderKeptAndTheyCountOn) {
 }
 
 TEST_F(BreakpointTest, OpensCountersThatWereNotKeptOrCountNoMore) {
-  SKIP_UNLESS_BREAKPOINTS_COUNT();
   const std::vector<Opening> openings(2, of_task(::getpid(), watched_address()));
   std::vector<UniqueFd> kept(2);
   kept[1] = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <string>
 
-#include "../../support/breakpoints_count.hpp"
 #include "../../support/cooked_values.hpp"
 #include "arbiter/server/publish/rows.hpp"
 #include "meterbank/reader.hpp"
@@ -83,7 +82,7 @@ TEST(PmudGrants, ServesWhoWaitsWhenTheHolderFrees) {
 }
 
 TEST(PmudGrants, CountsWhatHappensAtAnAddress) {
-  SKIP_UNLESS_BREAKPOINTS_COUNT();
+  if (!test::breakpoints_count()) GTEST_SKIP() << "breakpoints never count here";
   const BreakpointLock lock;
   static std::atomic<std::uint64_t> watched{0};
   PmudProcess pmud("");

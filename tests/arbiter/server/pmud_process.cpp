@@ -15,6 +15,7 @@
 #include <iterator>
 
 #include "../../support/cooked_values.hpp"
+#include "arbiter/backend/perf/perf_calls.hpp"
 #include "meterbank/base/clock.hpp"
 #include "meterbank/reader.hpp"
 
@@ -27,6 +28,8 @@ BreakpointLock::BreakpointLock()
   while (::flock(file_.get(), LOCK_EX) != 0) {
   }
 }
+
+bool breakpoints_count() { return arbiter::PerfCalls().has_counting_breakpoints(); }
 
 // ---- The program ----
 

@@ -35,6 +35,9 @@ class BreakpointLock {
   UniqueFd file_;
 };
 
+// PerfCalls::has_counting_breakpoints() of this machine.
+[[nodiscard]] bool breakpoints_count();
+
 // A machine with 4 general and 1 fixed counter on each of CPUs 0 and 1.
 inline constexpr const char* kSmallTopology =
     R"([[pmu]]

@@ -9,7 +9,6 @@
 #include <set>
 #include <vector>
 
-#include "../../support/breakpoints_count.hpp"
 #include "../../support/depth.hpp"
 #include "meterbank/base/clock.hpp"
 #include "pmud_process.hpp"
@@ -153,7 +152,7 @@ TEST(PmudUpgrade, AHundredLeasesGoOnUnderTheirTokens) {
 }
 
 TEST(PmudUpgrade, CountsOfThisMachineGoOn) {
-  SKIP_UNLESS_BREAKPOINTS_COUNT();
+  if (!test::breakpoints_count()) GTEST_SKIP() << "breakpoints never count here";
   const BreakpointLock lock;
   static std::atomic<std::uint64_t> watched{0};
   PmudProcess pmud("");
