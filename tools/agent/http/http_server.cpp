@@ -21,6 +21,7 @@
 #include "agent/pages/monitoring_page.hpp"
 #include "agent/pages/schema_page.hpp"
 #include "http/deadlines.hpp"
+#include "http/request_header.hpp"
 
 namespace meterbank::agent {
 namespace {
@@ -166,11 +167,6 @@ struct HttpServer::State {
 
 namespace {
 
-std::string_view header(MHD_Connection* connection, const char* name) noexcept {
-  const char* const value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
-
 Parameters parameters_of(MHD_Connection* connection) {
   Parameters parameters;
   MHD_get_connection_values(
@@ -274,7 +270,7 @@ MHD_Result HttpServer::State::begin(MHD_Connection* connection, std::string_view
     } else {
       request->answer = Answer{MHD_HTTP_BAD_REQUEST, parsed.error().message() + "\n"};
     }
-    request->format = choose_format(header(connection, MHD_HTTP_HEADER_ACCEPT));
+    request->format = choose_format(http::request_header(connection, MHD_HTTP_HEADER_ACCEPT));
     request->encoding = encoding_for(connection);
     request->asked_for = text_of(request->path, parameters, request->format, request->encoding);
   }
@@ -406,8 +402,9 @@ Encoding HttpServer::State::encoding_for(MHD_Connection* connection) const {
   const Compression when = compression.load(std::memory_order_relaxed);
   const bool is_wanted =
       when == Compression::kAlways || (when == Compression::kRemote && !is_loopback(connection));
-  return is_wanted ? choose_encoding(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING))
-                   : Encoding::kIdentity;
+  return is_wanted
+             ? choose_encoding(http::request_header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING))
+             : Encoding::kIdentity;
 }
 
 void HttpServer::State::on_completed(void* cls, MHD_Connection* connection, void** context,

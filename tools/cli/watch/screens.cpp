@@ -150,7 +150,7 @@ class ScreensSession {
         return go_to_bookmark();
       case view::Request::kSave:
         if (!options_.save) return navigator_.complain("nothing can be saved here");
-        return tell(options_.save());
+        return tell(options_.save(cadence_.interval()));
       case view::Request::kQuit:
         is_over_ = true;
         return;

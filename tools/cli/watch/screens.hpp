@@ -60,7 +60,7 @@ struct ScreensOptions {
   // What the keys do; they return what to tell: "saved as shop.mbr". Empty: they cannot.
   std::function<Result<std::string>(const view::Place&)> bookmark;
   std::function<Result<view::Place>()> next_bookmark;
-  std::function<Result<std::string>()> save;
+  std::function<Result<std::string>(std::chrono::nanoseconds interval)> save;
   // Fetches the past, which may take longer than a first picture may wait.
   std::function<void()> remember;
 };

@@ -134,7 +134,7 @@ int show_screens(const Invocation& invocation, const view::Place& place, Selecti
   options.is_live = selection.log == nullptr;
   options.bookmark = keep_bookmark;
   options.next_bookmark = [&] { return bookmarks.next(); };
-  options.save = [&] { return save(board, invocation.interval); };
+  options.save = [&](std::chrono::nanoseconds interval) { return save(board, interval); };
   if (options.is_live) options.remember = [&] { remember(invocation, board, navigator); };
   const int code = run_screens(options, source, navigator, waiter, **screen);
   screen->reset();

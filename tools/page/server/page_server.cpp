@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "http/deadlines.hpp"
+#include "http/request_header.hpp"
 #include "page/asset.hpp"
 #include "view/place.hpp"
 
@@ -60,11 +61,6 @@ struct Answer {
   std::string text;
   const char* type = kPlain;
 };
-
-std::string_view header(MHD_Connection* connection, const char* name) noexcept {
-  const char* const value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
 
 void add_safety(MHD_Response* response, const char* type) {
   static const std::string policy = page_asset().policy + "; frame-ancestors 'none'";
@@ -134,7 +130,7 @@ struct PageServer::State {
   const Gate gate;
   PictureService& service;
   http::Deadlines deadlines;
-  std::atomic<unsigned> viewers{0};
+  std::atomic<unsigned> viewers{0};  // relaxed: a number by itself
   MHD_Daemon* daemon = nullptr;
 };
 
@@ -185,13 +181,14 @@ MHD_Result PageServer::State::on_request(void* cls, MHD_Connection* /*connection
 void PageServer::State::begin(Request& request, std::string_view path, std::string_view method) {
   MHD_Connection* const connection = request.connection;
   deadlines.extend(connection, limits.answer_time);
-  const RequestWords words{.method = method,
-                           .path = path,
-                           .host = header(connection, MHD_HTTP_HEADER_HOST),
-                           .origin = header(connection, MHD_HTTP_HEADER_ORIGIN),
-                           .authorization = header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
-                           .fetch_site = header(connection, "Sec-Fetch-Site"),
-                           .fetch_mode = header(connection, "Sec-Fetch-Mode")};
+  const RequestWords words{
+      .method = method,
+      .path = path,
+      .host = http::request_header(connection, MHD_HTTP_HEADER_HOST),
+      .origin = http::request_header(connection, MHD_HTTP_HEADER_ORIGIN),
+      .authorization = http::request_header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
+      .fetch_site = http::request_header(connection, "Sec-Fetch-Site"),
+      .fetch_mode = http::request_header(connection, "Sec-Fetch-Mode")};
   if (const auto refusal = gate.refuse(words)) {
     request.answer = Answer{refusal->status, refusal->text};
     return;
