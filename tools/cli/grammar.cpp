@@ -324,11 +324,17 @@ class Grammar {
     if (!v.watch.ring.empty() && !v.selection.log.path.empty()) {
       return usage("--ring and --log", "one of them");
     }
-    if (!v.watch.shows_screens(v.selection)) return {};
-    const bool is_drawn =
-        v.format == Format::kAuto || v.format == Format::kTable || v.format == Format::kJson;
-    if (v.watch.is_batch && !is_drawn) return usage("--batch: not in this format", "-f json");
-    if (v.watch.place && !is_drawn) return usage("--place and --format", "--batch -f json");
+    v.watch.wants_rows = !words_.percentiles.empty();
+    const char* const option = v.watch.is_batch ? "--batch" : v.watch.place ? "--place" : nullptr;
+    if (option == nullptr) return {};
+    // Screens have percentiles of their own, and are printed only where --batch says so.
+    if (v.watch.wants_rows)
+      return usage(fmt::format("{} and --percentiles", option), "one of them");
+    if (!v.output.empty()) return usage(fmt::format("{} and --output", option), "--batch > FILE");
+    const bool is_text = v.format == Format::kAuto || v.format == Format::kTable;
+    if (!is_text && (v.format != Format::kJson || !v.watch.is_batch)) {
+      return usage(fmt::format("{}: not in this format", option), "--batch -f json");
+    }
     return {};
   }
 

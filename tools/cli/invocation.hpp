@@ -65,11 +65,13 @@ struct RelogOptions {
 struct WatchOptions {
   bool is_batch = false;
   std::optional<view::Place> place;
-  std::string ring;  // empty: that of the agent
+  std::string ring;         // empty: that of the agent
+  bool wants_rows = false;  // an option is about rows
 
   // Screens of everything, in place of a list of what was named.
   [[nodiscard]] bool shows_screens(const SelectionOptions& selection) const {
-    return is_batch || place || (selection.paths.empty() && selection.paths_from.empty());
+    const bool is_all = selection.paths.empty() && selection.paths_from.empty();
+    return is_batch || place || (is_all && !wants_rows);
   }
 };
 

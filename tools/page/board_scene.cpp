@@ -29,34 +29,17 @@ BoardScene::BoardScene(cli::Selection first, std::optional<cli::Selection> secon
 
 void BoardScene::take() { first_.board.take(); }
 
-void BoardScene::remember(const std::string& ring) {
+Result<void> BoardScene::remember(const std::string& ring) {
   // The past is laid before what is known, so something has to be.
   first_.board.take();
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const std::chrono::nanoseconds span = view::Place().span;
-  first_.board.remember(ring, static_cast<std::uint64_t>((now - span).count()),
-                        static_cast<std::uint64_t>(now.count()));
-}
-
-// What a place without a moment means in a recording: its end. The links of the picture lead to
-// places without a moment as well.
-view::Picture BoardScene::end_of_log(Part& part, view::Place place, const view::Window& window) {
-  place.at_ns = part.selection.log->last().realtime_ns;
-  view::Picture picture = part.board.picture(place, window);
-  picture.place.at_ns.reset();
-  for (auto& crumb : picture.crumbs) crumb.place.at_ns.reset();
-  for (auto& section : picture.sections) {
-    for (auto& line : section.lines) {
-      if (line.opens) line.opens->at_ns.reset();
-    }
-  }
-  return picture;
+  return first_.board.remember(ring, static_cast<std::uint64_t>((now - span).count()),
+                               static_cast<std::uint64_t>(now.count()));
 }
 
 Shown BoardScene::picture(const view::Place& place, const view::Window& window) {
-  const bool means_end = !is_live() && !place.at_ns;
-  Shown shown{means_end ? end_of_log(first_, place, window) : first_.board.picture(place, window),
-              std::nullopt, 0};
+  Shown shown{first_.board.picture(place, window), std::nullopt, 0};
   if (second_) {
     shown.later_ns = static_cast<std::int64_t>(second_->selection.log->first().realtime_ns -
                                                first_.selection.log->first().realtime_ns);

@@ -20,8 +20,9 @@ class BoardScene final : public Scene {
   static Result<std::unique_ptr<BoardScene>> open(const cli::SelectionOptions& options,
                                                   const std::string& second, cli::Waiter& waiter);
 
-  // Lays what a recorder has written of the last minutes before what is known. Live.
-  void remember(const std::string& ring);
+  // Lays what a recorder has written of the last minutes before what is known. Live. Errors: those
+  // of Recording::open().
+  Result<void> remember(const std::string& ring);
 
   [[nodiscard]] bool is_live() const override { return first_.selection.log == nullptr; }
   void take() override;
@@ -43,8 +44,6 @@ class BoardScene final : public Scene {
     view::Board board;
   };
   BoardScene(cli::Selection first, std::optional<cli::Selection> second);
-  [[nodiscard]] static view::Picture end_of_log(Part& part, view::Place place,
-                                                const view::Window& window);
   [[nodiscard]] view::Picture second_picture(const view::Place& place, const view::Window& window);
 
   Part first_;

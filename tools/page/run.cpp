@@ -95,7 +95,10 @@ int run(const std::vector<std::string>& arguments, cli::Console& console) {
   // Providers may start later, so that a page without rows is no error.
   static_cast<void>(cli::report_unmatched((*scene)->selection(), console));
   static_cast<void>(cli::report_damages((*scene)->selection(), console));
-  if (!line->ring.empty()) (*scene)->remember(line->ring);
+  if (!line->ring.empty()) {
+    const auto remembered = (*scene)->remember(line->ring);
+    if (!remembered) return fail_with(console, remembered.error());
+  }
   if (!line->exported.empty()) return export_page(**scene, *line, waiter, console);
   return serve(**scene, *line, waiter, console);
 }

@@ -165,7 +165,10 @@ int print_screens(const Invocation& invocation, const view::Place& place, Select
     if (is_live) {
       const auto wake = waiter.wait_until(std::min(cadence.next(), end));
       if (wake == Wake::kStop) return kExitDone;
-      if (wake == Wake::kTimeout) return kExitTimeout;
+      if (wake == Wake::kTimeout) {
+        complain(console, "timed out; try: a longer --timeout");
+        return kExitTimeout;
+      }
       if (Clock::now() >= end) return kExitDone;
       board.take();
     }
