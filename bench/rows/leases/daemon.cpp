@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "arbiter/backend/perf/perf_calls.hpp"
 #include "meterbank/pmu/connection.hpp"
 #include "meterbank/shm/pmu/ledger_view.hpp"
 #include "other_process.hpp"
@@ -396,6 +397,10 @@ void lease_daemon_rows(const Effort& effort, Table& table) {
     return;
   }
   ::close(probe);
+  if (!arbiter::PerfCalls().has_counting_breakpoints()) {
+    table.note_row("leases", "breakpoints of this machine never count, so none is lent");
+    return;
+  }
   const Daemon daemon(program);
   grants(effort, table, daemon);
   refusals(effort, table, daemon);

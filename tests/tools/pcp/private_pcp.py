@@ -45,8 +45,10 @@ class PrivatePcp:
             for name in names}
         if not os.path.exists(self.programs["pmlogger"]):
             self.programs["pmlogger"] = os.path.join(root, "usr/bin/pmlogger")
+        # The scripts look below PCP_DIR for etc/pcp.env, which is of the package `pcp`, too.
         self.environment = dict(os.environ, PCP_CONF=self.write_config(root),
-                                PCP_DERIVED_CONFIG="", PMCD_PORT=str(port), LC_ALL="C.UTF-8")
+                                PCP_DIR=root.rstrip("/"), PCP_DERIVED_CONFIG="",
+                                PMCD_PORT=str(port), LC_ALL="C.UTF-8")
         self.pmda = [pmda, "-d", str(DOMAIN), "-l", os.path.join(folder, "log/meterbank.log"),
                      *options]
         self.write("pmns", f"root {{\n\tpmcd\n\tmeterbank\t{DOMAIN}:*:*\n}}\n"
