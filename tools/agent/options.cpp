@@ -136,10 +136,11 @@ Result<std::optional<Settings>> load_settings(const CommandLine& line, syntax::P
     }
     complete(settings->receivers);
   }
-  const bool does_nothing =
-      settings->address == kNoAddress && settings->receivers.empty() && !settings->record.is_on();
+  const bool does_nothing = settings->address == kNoAddress && settings->receivers.empty() &&
+                            !settings->record.is_on() && !settings->view.is_on();
   if (does_nothing) {
-    return fail(ErrorCode::kInvalidArgument, "nothing to serve, no receiver and no recording",
+    return fail(ErrorCode::kInvalidArgument,
+                "nothing to serve, no receiver, no recording and no page for browsers",
                 "--listen ADDRESS or --push PROTOCOL=URL");
   }
   if (line.once && settings->receivers.empty()) {

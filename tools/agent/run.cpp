@@ -15,12 +15,14 @@
 #include "agent/counts/page_counts.hpp"
 #include "agent/counts/push_counts.hpp"
 #include "agent/counts/record_counts.hpp"
+#include "agent/counts/view_counts.hpp"
 #include "agent/http/http_server.hpp"
 #include "agent/options.hpp"
 #include "agent/pages/snapshot_service.hpp"
 #include "agent/receivers/push_once.hpp"
 #include "agent/receivers/receivers.hpp"
 #include "agent/recorder/recorder_part.hpp"
+#include "agent/view/view_part.hpp"
 #include "http/listen_socket.hpp"
 #include "meterbank/shm/utf8.hpp"
 #include "push/delivery/http_post.hpp"
@@ -113,20 +115,24 @@ class Agent {
         page_counts_(own_),
         push_set_(own_),
         record_counts_(own_),
+        view_counts_(own_),
         snapshots_(std::move(snapshots),
                    [this](std::uint64_t duration_ns, std::size_t requests) {
                      page_counts_.snapshot_taken(duration_ns, requests);
                    }),
         receivers_(snapshots_, push_set_, [this](const std::string& line) { say(err_, line); }),
-        recorder_(record_counts_, [this](const std::string& line) { say(err_, line); }) {}
+        recorder_(record_counts_, [this](const std::string& line) { say(err_, line); }),
+        view_(view_counts_, [this](const std::string& line) { say(err_, line); }) {}
 
   ~Agent() { stop(); }
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
   Result<void> start();
+  Result<void> use_view(const Settings& settings);
   void reload(const CommandLine& line);
   void stop() {
+    view_.stop();
     recorder_.stop();
     receivers_.stop();
     snapshots_.stop();
@@ -141,9 +147,11 @@ class Agent {
   PageCounts page_counts_;
   PushSet push_set_;
   RecordCounts record_counts_;
+  ViewCounts view_counts_;
   SnapshotService snapshots_;
   Receivers receivers_;
   RecorderPart recorder_;
+  ViewPart view_;
   std::optional<HttpServer> server_;  // none: nothing is served
   std::optional<int> socket_;
   std::string status_;
@@ -169,10 +177,28 @@ Result<void> Agent::start() {
     return recording;
   }
   if (settings_.record.is_on()) say(err_, "recording to " + settings_.record.directory);
-  if (status_.empty() && settings_.receivers.empty()) {
+  if (auto shown = use_view(settings_); !shown) return shown;
+  if (status_.empty() && !settings_.receivers.empty()) {
+    status_ = fmt::format("Pushing to {} receivers", settings_.receivers.size());
+  }
+  if (status_.empty() && settings_.record.is_on()) {
     status_ = "Recording to " + settings_.record.directory;
   }
-  if (status_.empty()) status_ = fmt::format("Pushing to {} receivers", settings_.receivers.size());
+  if (status_.empty()) status_ = "Serving the page at http://" + view_.address();
+  return {};
+}
+
+// The token is in the file alone: what is said here ends in logs.
+Result<void> Agent::use_view(const Settings& settings) {
+  const std::string before = view_.address();
+  if (auto shown = view_.use(settings.view, settings.snapshots.catalog, settings.record.directory);
+      !shown) {
+    return shown;
+  }
+  if (!view_.address().empty() && view_.address() != before) {
+    say(err_, fmt::format("serving the page for browsers; {} has its address",
+                          settings.view.address_file));
+  }
   return {};
 }
 
@@ -195,6 +221,7 @@ void Agent::reload(const CommandLine& line) {
       !recording) {
     complain(recording.error(), err_);
   }
+  if (const auto shown = use_view(*settings); !shown) complain(shown.error(), err_);
   const bool has_moved = settings->address != settings_.address;
   say(err_,
       has_moved ? "read the file again; a new address needs a restart" : "read the file again");

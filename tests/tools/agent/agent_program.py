@@ -44,7 +44,7 @@ def check_exit_codes():
                              (["--push", "otlp=me:secret@x"], "try: http://HOST:PORT/PATH"),
                              (["--interval", "1000"], "--interval without a receiver"),
                              (["--once"], "--once without a receiver"),
-                             (["--listen", "none"], "nothing to serve, no receiver and no recording")):
+                             (["--listen", "none"], "nothing to serve, no receiver, no recording")):
         code, out, err = run(*arguments)
         check(code == 2 and words in err and out == "", f"{arguments}: {code} {err}")
         check("secret" not in err, f"no password is shown: {err}")
@@ -89,6 +89,47 @@ def check_file():
             agent.wait()
 
 
+def check_view():
+    """The page for browsers alone, and a file that is read again with another one."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, place = os.path.join(folder, "agent.toml"), os.path.join(folder, "view")
+
+        def write(port):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(f'[exporter]\nlisten = "none"\n[view]\nlisten = "127.0.0.1:{port}"\n'
+                           f'address_file = "{place}"\n')
+
+        def address():
+            with open(place, encoding="utf-8") as file:
+                return file.read().strip()
+
+        write(0)
+        agent = subprocess.Popen([AGENT, "--config", path, "--dir", folder], stderr=subprocess.PIPE,
+                                 text=True)
+        try:
+            said = agent.stderr.readline()
+            check(said == f"meterbank-agent: serving the page for browsers; {place} has its address\n", said)
+            first = address()
+            check("<title>" in urllib.request.urlopen(first, timeout=10).read().decode(), "the page")
+            agent.send_signal(signal.SIGHUP)
+            check("read the file again" in agent.stderr.readline(), "SIGHUP")
+            check(address() == first, "the token stays")
+            with socket.socket() as taken:
+                taken.bind(("127.0.0.1", 0))
+                taken.listen()
+                write(taken.getsockname()[1])
+                agent.send_signal(signal.SIGHUP)
+                said = agent.stderr.readline()
+                check("try: another port" in said, f"a port that is taken: {said}")
+                check("read the file again" in agent.stderr.readline(), "SIGHUP")
+            agent.send_signal(signal.SIGTERM)
+            check(agent.wait(WAIT_S) == 0, "SIGTERM ends it in order")
+            check(not os.path.exists(place), "the file of the address ends with the page")
+        finally:
+            agent.kill()
+            agent.wait()
+
+
 def check_service():
     """What a service manager sees from the start to the end."""
     with tempfile.TemporaryDirectory() as folder, \
@@ -126,5 +167,6 @@ def check_service():
 
 check_exit_codes()
 check_file()
+check_view()
 check_service()
 print("exit codes, signals and notifications are as documented")

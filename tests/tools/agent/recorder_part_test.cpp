@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -12,12 +11,10 @@
 #include "agent/counts/own_provider.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/recording/recording.hpp"
+#include "sales_set.hpp"
 
 namespace meterbank::agent {
 namespace {
-
-constexpr std::array kCounters{CounterSpec{.id = 1, .name = "Sold", .symbol = "sold"}};
-constexpr CountersetSpec kSales{.name = "sales", .symbol = "sales", .counters = kCounters};
 
 class RecorderPartTest : public ::testing::Test {
  protected:

@@ -66,6 +66,40 @@ paths = ["demo_orders/*/*"]
   EXPECT_FALSE(parse_settings("", problems)->record.is_on());
 }
 
+TEST(AgentSettings, SayWhereThePageForBrowsersIs) {
+  syntax::Problems problems;
+  const auto settings = parse_settings(R"(
+[view]
+listen = "localhost:19401"
+address_file = "/run/meterbank-agent/view"
+interval_ms = 500
+paths = ["demo_orders/*/*"]
+)",
+                                       problems);
+  ASSERT_TRUE(settings) << problems.text("agent.toml");
+  EXPECT_EQ(settings->view.address, "localhost:19401");
+  EXPECT_EQ(settings->view.address_file, "/run/meterbank-agent/view");
+  EXPECT_EQ(settings->view.interval, std::chrono::milliseconds(500));
+  EXPECT_EQ(settings->view.paths, std::vector<std::string>{"demo_orders/*/*"});
+  EXPECT_FALSE(parse_settings("", problems)->view.is_on());
+}
+
+TEST(AgentSettings, NameWhatIsWrongWithThePageForBrowsers) {
+  const std::string file = "address_file = \"/a\"\n", listen = "listen = \"127.0.0.1:0\"\n";
+  const auto fault = [](const std::string& keys) { return faults_of("[view]\n" + keys); };
+  EXPECT_NE(fault(file).find("no address to listen on"), std::string::npos);
+  EXPECT_NE(fault(listen).find("address_file '' is not an absolute path"), std::string::npos);
+  // The token would travel in plain text.
+  for (const std::string address : {"0.0.0.0:1", "[::]:1", "192.0.2.1:1", "example.org:1", ":1"}) {
+    EXPECT_NE(fault(file + "listen = \"" + address + "\"\n").find("not a loopback address"),
+              std::string::npos)
+        << address;
+  }
+  EXPECT_NE(fault(file + listen + "interval_ms = 99\n").find("invalid interval: 99"),
+            std::string::npos);
+  EXPECT_NE(fault(file + listen + "paths = [\"a/b/c/d/e\"]\n"), "");
+}
+
 TEST(AgentSettings, NameWhatIsWrongWithARecording) {
   EXPECT_NE(faults_of("[record]\n").find("not an absolute path"), std::string::npos);
   EXPECT_NE(faults_of("[record]\ndirectory = \"here\"\n").find("not an absolute path"),
@@ -207,7 +241,8 @@ TEST(AgentSettings, NameEveryFaultWithItsPlace) {
             "agent.toml:4:1: error: invalid compress: often\n"
             "agent.toml:4:1: hint: remote, always or never\n"
             "agent.toml:5:1: error: the file has no table 'push'\n"
-            "agent.toml:5:1: hint: it can have [exporter], [record], [[push]] and [[rule]]\n");
+            "agent.toml:5:1: hint: it can have [exporter], [record], [view], [[push]] and "
+            "[[rule]]\n");
 }
 
 TEST(AgentSettings, RefuseEachKindOfFault) {

@@ -30,6 +30,18 @@ Result<std::chrono::milliseconds> parse_record_interval(std::int64_t millisecond
   return parse_milliseconds("interval", milliseconds, 10, 60'000);
 }
 
+Result<std::chrono::milliseconds> parse_view_interval(std::int64_t milliseconds) {
+  return parse_milliseconds("interval", milliseconds, 100, 60'000);
+}
+
+Result<std::string> parse_loopback(const std::string& text) {
+  for (const std::string_view begin : {"127.", "[::1]:", "localhost:"}) {
+    if (text.starts_with(begin)) return text;
+  }
+  return fail(ErrorCode::kInvalidArgument, fmt::format("not a loopback address: {}", text),
+              "127.0.0.1:19401, and from other machines ssh -L 19401:127.0.0.1:19401");
+}
+
 Result<std::uint64_t> parse_ring_size(std::int64_t mebibytes) {
   constexpr std::int64_t kMost = std::int64_t{1} << 20U;
   if (mebibytes >= 1 && mebibytes <= kMost) return static_cast<std::uint64_t>(mebibytes) << 20U;

@@ -11,6 +11,7 @@
 
 #include "agent/http/http_server.hpp"
 #include "agent/recorder/record_settings.hpp"
+#include "agent/view/view_settings.hpp"
 #include "exposition/snapshot/snapshots.hpp"
 #include "meterbank/base/result.hpp"
 #include "push/delivery/receiver.hpp"
@@ -27,6 +28,7 @@ struct Settings {
   ServerOptions server;
   std::vector<push::ReceiverOptions> receivers;
   RecordSettings record;
+  ViewSettings view;
   exposition::SnapshotOptions snapshots;
 };
 
@@ -40,6 +42,10 @@ struct Settings {
 [[nodiscard]] Result<push::Coding> parse_coding(const std::string& word);
 // How often to push: 100 ms to a day.
 [[nodiscard]] Result<std::chrono::milliseconds> parse_interval(std::int64_t milliseconds);
+// How often to sample for pictures: 100 ms to a minute.
+[[nodiscard]] Result<std::chrono::milliseconds> parse_view_interval(std::int64_t milliseconds);
+// "127.0.0.1:19401": an address of this machine that no other reaches.
+[[nodiscard]] Result<std::string> parse_loopback(const std::string& text);
 // How often to record: 10 ms to a minute.
 [[nodiscard]] Result<std::chrono::milliseconds> parse_record_interval(std::int64_t milliseconds);
 // The size of a ring in bytes: 1 MiB to 1 TiB.

@@ -48,6 +48,7 @@ class SettingsReader {
   void read_exporter(const Element& table);
   void read_receiver(const Element& table);
   void read_record(const Element& table);
+  void read_view(const Element& table);
   void read_rule(const Element& table);
 
   [[nodiscard]] Key text(std::string_view name, std::string& value);
@@ -61,6 +62,10 @@ class SettingsReader {
   // A text that `parse` makes something of.
   template <typename Parse, typename Value>
   [[nodiscard]] Key parsed(std::string_view name, Parse parse, Value& value);
+  // Patterns of counters.
+  [[nodiscard]] Key paths(std::string_view name, std::vector<std::string>& patterns);
+  void require_absolute(const Element& table, std::string_view name, const std::string& path,
+                        std::string_view example);
   void refuse_kind(const Entry& entry, std::string_view wanted) {
     problems_.add(entry.place, fmt::format("{} is not {}", in_quotes(entry.name), wanted));
   }
@@ -116,6 +121,22 @@ Key SettingsReader::list(std::string_view name, std::string_view wanted, Take ta
               take(item);
             }
           }};
+}
+
+Key SettingsReader::paths(std::string_view name, std::vector<std::string>& patterns) {
+  return list(name, "a list of paths", [this, &patterns](const Entry& item) {
+    if (const auto path = parse_path(item.text); !path) {
+      problems_.add(item.place, path.error().what, path.error().remedy);
+    }
+    patterns.push_back(item.text);
+  });
+}
+
+void SettingsReader::require_absolute(const Element& table, std::string_view name,
+                                      const std::string& path, std::string_view example) {
+  if (path.starts_with('/')) return;
+  problems_.add(table.place, fmt::format("{} {} is not an absolute path", name, in_quotes(path)),
+                fmt::format("write {} = \"{}\"", name, example));
 }
 
 void SettingsReader::read_table(const Element& table, std::string_view shown,
@@ -184,18 +205,20 @@ void SettingsReader::read_record(const Element& table) {
   read_table(table, "[record]",
              {text("directory", record.directory),
               number("interval_ms", parse_record_interval, record.interval),
-              number("size_mib", parse_ring_size, record.bytes_max),
-              list("paths", "a list of paths", [&](const Entry& item) {
-                if (const auto path = parse_path(item.text); !path) {
-                  problems_.add(item.place, path.error().what, path.error().remedy);
-                }
-                record.paths.push_back(item.text);
-              })});
-  if (!record.directory.starts_with('/')) {
-    problems_.add(table.place,
-                  fmt::format("directory {} is not an absolute path", in_quotes(record.directory)),
-                  "write directory = \"/var/lib/meterbank-agent/recording\"");
+              number("size_mib", parse_ring_size, record.bytes_max), paths("paths", record.paths)});
+  require_absolute(table, "directory", record.directory, "/var/lib/meterbank-agent/recording");
+}
+
+void SettingsReader::read_view(const Element& table) {
+  ViewSettings& view = settings_.view;
+  read_table(
+      table, "[view]",
+      {parsed("listen", parse_loopback, view.address), text("address_file", view.address_file),
+       number("interval_ms", parse_view_interval, view.interval), paths("paths", view.paths)});
+  if (!view.is_on()) {
+    problems_.add(table.place, "no address to listen on", "write listen = \"127.0.0.1:19401\"");
   }
+  require_absolute(table, "address_file", view.address_file, "/run/meterbank-agent/view");
 }
 
 void SettingsReader::read_rule(const Element& table) {
@@ -222,30 +245,27 @@ void SettingsReader::read_rule(const Element& table) {
 
 Settings SettingsReader::read(const Element& root) {
   exposition::SnapshotOptions& snapshots = settings_.snapshots;
-  read_table(root, "the file",
-             {text("dir", snapshots.catalog.directory),
-              flag("all_namespaces", snapshots.catalog.all_namespaces),
-              parsed("trust", parse_trust, snapshots.catalog.trust),
-              parsed("prefix", parse_prefix, snapshots.names.prefix),
-              number("timeout_ms", parse_timeout, snapshots.timeout),
-              list("paths", "a list of paths", [&](const Entry& item) {
-                if (const auto path = parse_path(item.text); !path) {
-                  problems_.add(item.place, path.error().what, path.error().remedy);
-                }
-                snapshots.patterns.push_back(item.text);
-              })});
+  read_table(
+      root, "the file",
+      {text("dir", snapshots.catalog.directory),
+       flag("all_namespaces", snapshots.catalog.all_namespaces),
+       parsed("trust", parse_trust, snapshots.catalog.trust),
+       parsed("prefix", parse_prefix, snapshots.names.prefix),
+       number("timeout_ms", parse_timeout, snapshots.timeout), paths("paths", snapshots.patterns)});
   for (const Element& child : root.children) {
     if (child.name == "exporter" && !child.listed) {
       read_exporter(child);
     } else if (child.name == "record" && !child.listed) {
       read_record(child);
+    } else if (child.name == "view" && !child.listed) {
+      read_view(child);
     } else if (child.name == "push" && child.listed) {
       read_receiver(child);
     } else if (child.name == "rule" && child.listed) {
       read_rule(child);
     } else {
       problems_.add(child.place, fmt::format("the file has no table {}", in_quotes(child.name)),
-                    "it can have [exporter], [record], [[push]] and [[rule]]");
+                    "it can have [exporter], [record], [view], [[push]] and [[rule]]");
     }
   }
   complete(settings_.receivers);

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/view/view_part.hpp"
+
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "agent/view/address_file.hpp"
+#include "http/listen_socket.hpp"
+#include "meterbank/base/clock.hpp"
+#include "page/board_scene.hpp"
+#include "page/feed/picture_service.hpp"
+#include "page/server/page_server.hpp"
+
+namespace meterbank::agent {
+namespace {
+
+// What a machine has people for. The rest of the agent has threads and memory to itself.
+constexpr page::ServerLimits kLimits{.viewers = 100, .other_connections = 50};
+
+std::uint16_t port_of(const std::string& address) {
+  std::uint16_t port = 0;
+  const auto colon = address.rfind(':') + 1;
+  std::from_chars(address.data() + colon, address.data() + address.size(), port);
+  return port;
+}
+
+Result<std::unique_ptr<page::BoardScene>> open_scene(const ViewSettings& settings,
+                                                     const CatalogOptions& catalog) {
+  cli::SelectionOptions options;
+  options.directory = catalog.directory;
+  options.all_namespaces = catalog.all_namespaces;
+  options.outside_labels = true;
+  options.paths = settings.paths;
+  cli::Waiter waiter({});  // nothing is waited for: the agent takes its signals itself
+  return page::BoardScene::open(options, {}, waiter);
+}
+
+}  // namespace
+
+// The scene of a board, counted. Used by the thread of the service.
+class CountedScene final : public page::Scene {
+ public:
+  CountedScene(std::unique_ptr<page::BoardScene> scene, ViewCounts& counts)
+      : scene_(std::move(scene)), counts_(counts) {}
+
+  [[nodiscard]] bool is_live() const override { return scene_->is_live(); }
+  void take() override {
+    const auto begin = Timestamp::now().monotonic_ns;
+    scene_->take();
+    counts_.sample_taken(Timestamp::now().monotonic_ns - begin);
+  }
+  [[nodiscard]] page::Shown picture(const view::Place& place, const view::Window& window) override {
+    const auto begin = Timestamp::now().monotonic_ns;
+    page::Shown shown = scene_->picture(place, window);
+    counts_.picture_made(Timestamp::now().monotonic_ns - begin);
+    return shown;
+  }
+  [[nodiscard]] std::optional<std::uint64_t> moment_before(
+      std::optional<std::uint64_t> at_ns) override {
+    return scene_->moment_before(at_ns);
+  }
+  [[nodiscard]] std::optional<std::uint64_t> moment_after(std::uint64_t at_ns) override {
+    return scene_->moment_after(at_ns);
+  }
+
+ private:
+  std::unique_ptr<page::BoardScene> scene_;
+  ViewCounts& counts_;
+};
+
+struct ViewPart::Served {
+  Served(std::unique_ptr<page::BoardScene> opened, ViewCounts& counts,
+         std::chrono::nanoseconds interval)
+      : scene(std::move(opened), counts), service(scene, interval) {}
+  ~Served() { service.stop(); }  // before the server ends
+
+  std::string address;
+  CountedScene scene;
+  page::PictureService service;
+  std::optional<page::PageServer> server;
+  std::optional<AddressFile> file;
+};
+
+ViewPart::ViewPart(ViewCounts& counts, Report report)
+    : counts_(counts), report_(std::move(report)) {}
+ViewPart::~ViewPart() { stop(); }
+
+Result<void> ViewPart::use(const ViewSettings& settings, const CatalogOptions& catalog,
+                           const std::string& ring) {
+  if (served_ && settings == settings_) return {};
+  stop();
+  settings_ = settings;
+  if (!settings.is_on()) return {};
+  auto scene = open_scene(settings, catalog);
+  if (!scene) return tl::make_unexpected(std::move(scene.error()));
+  if (!ring.empty()) {
+    if (const auto remembered = (*scene)->remember(ring); !remembered) {
+      report_("the page begins without the recording: " + remembered.error().message());
+    }
+  }
+  auto listener = http::open_listen_socket(settings.address);
+  if (!listener) return tl::make_unexpected(std::move(listener.error()));
+  auto token = page::Token::make();
+  if (!token) return tl::make_unexpected(std::move(token.error()));
+  auto file = AddressFile::write(settings.address_file,
+                                 "http://" + listener->address + "/#" + token->digits());
+  if (!file) return tl::make_unexpected(std::move(file.error()));
+  auto served = std::make_unique<Served>(std::move(*scene), counts_, settings.interval);
+  served->address = listener->address;
+  served->file.emplace(std::move(*file));
+  auto server = page::PageServer::start(std::move(listener->socket),
+                                        page::Gate(std::move(*token), port_of(listener->address)),
+                                        served->service, kLimits);
+  if (!server) return tl::make_unexpected(std::move(server.error()));
+  served->server.emplace(std::move(*server));
+  served_ = std::move(served);
+  return {};
+}
+
+void ViewPart::stop() { served_.reset(); }
+
+std::string ViewPart::address() const { return served_ ? served_->address : std::string(); }
+
+}  // namespace meterbank::agent
