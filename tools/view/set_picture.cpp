@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "cli/format/row_writer.hpp"
+#include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/outside_labels.hpp"
 #include "view/board_state.hpp"
 
@@ -15,27 +16,42 @@ namespace {
 constexpr std::string_view kInstance = "INSTANCE";
 constexpr std::string_view kProvider = "PROVIDER";
 
-// What decides whether a row is shown, and where.
+// What decides whether a row is shown, and where. A set may have a million rows, so this is small.
 struct Rank {
   std::size_t number = 0;  // in the order of the walk
   double value = kNoNumber;
-  std::string text = {};  // of a sort by names
-  std::string group = {};
+  std::uint32_t words = 0;  // number of its words; all 0 where none is needed
   bool is_pinned = false;
+};
+
+struct Words {
+  std::string text;  // of a sort by names
+  std::string group;
 };
 
 // What orders the rows.
 struct Order {
-  std::optional<std::size_t> column;  // of the set
+  const std::vector<Words>& words;
+  std::optional<std::size_t> column = {};  // of the set
   bool by_instance = false;
   bool by_provider = false;
+  bool by_group = false;
+  bool has_pins = false;
   bool ascending = false;
+
+  [[nodiscard]] bool needs_words() const noexcept { return by_instance || by_provider || by_group; }
+  // As they come.
+  [[nodiscard]] bool is_of_walk() const noexcept { return !needs_words() && !column && !has_pins; }
 
   bool operator()(const Rank& a, const Rank& b) const {
     if (a.is_pinned != b.is_pinned) return a.is_pinned;
-    if (a.group != b.group) return a.group < b.group;
+    if (by_group) {
+      const int groups = words[a.words].group.compare(words[b.words].group);
+      if (groups != 0) return groups < 0;
+    }
     if (by_instance || by_provider) {
-      if (a.text != b.text) return ascending ? a.text > b.text : a.text < b.text;
+      const int texts = words[a.words].text.compare(words[b.words].text);
+      if (texts != 0) return ascending ? texts > 0 : texts < 0;
     } else if (column) {
       if (std::isnan(a.value) != std::isnan(b.value)) return std::isnan(b.value);
       if (a.value != b.value && !std::isnan(a.value)) {
@@ -65,22 +81,22 @@ class SetTable {
  public:
   SetTable(BoardState& state, const When& when, const Place& place,
            const std::vector<std::string>& columns)
-      : state_(state), when_(when), place_(place), wanted_(columns) {}
+      : state_(state), when_(when), place_(place), wanted_(columns) {
+    if (!place.filter.empty()) filter_.emplace("*" + place.filter + "*");
+  }
 
   Section make(const Window& window, std::size_t section) {
+    const bool is_chosen = section == window.section;
+    first_ = is_chosen ? window.first : 0;
+    lines_ = is_chosen ? window.lines : window.other_lines;
     rank_rows();
     Section table;
     if (facts_ == nullptr) return table;
     choose_columns(table);
     table.all = all_;
-    table.total = ranks_.size();
-    const bool is_chosen = section == window.section;
-    table.first = is_chosen ? std::min(window.first, table.total) : 0;
-    const auto end =
-        std::min(table.total, table.first + (is_chosen ? window.lines : window.other_lines));
-    std::partial_sort(ranks_.begin(), ranks_.begin() + static_cast<std::ptrdiff_t>(end),
-                      ranks_.end(), order_);
-    ranks_.resize(end);
+    table.total = passed_;
+    table.first = std::min(first_, passed_);
+    if (!order_.is_of_walk()) keep_shown(table.first);
     fill(table);
     return table;
   }
@@ -89,17 +105,38 @@ class SetTable {
   void rank_rows() {
     state_.each_row(when_, place_, [&](const RowAt& row) {
       if (facts_ == nullptr) start(row.set());
-      const auto number = walked_++;
-      ++all_;
-      has_providers_ = has_providers_ || provider_ != row.provider();
-      if (number == 0) provider_ = row.provider();
-      if (!place_.filter.empty() && !passes(place_.filter, row.instance() + " " + row.provider())) {
-        return true;
-      }
+      look_for_providers(row);
+      const auto number = all_++;
+      if (filter_ && !filter_->matches(row.instance() + " " + row.provider())) return true;
       if (place_.hide_zeros && is_zero(row)) return true;
-      ranks_.push_back(rank_of(row, number));
+      const auto at = passed_++;
+      if (order_.is_of_walk() && (at < first_ || at - first_ >= lines_)) return true;
+      keep(rank_of(row, number));
       return true;
     });
+  }
+
+  // Where the first lines of a long table are shown, only as many rows as these are kept: a heap
+  // with the last of them on top.
+  void keep(Rank rank) {
+    constexpr std::size_t kHeapMax = 10'000;
+    const auto wanted = first_ + lines_;
+    const bool is_heap = !order_.is_of_walk() && wanted > 0 && wanted <= kHeapMax;
+    if (!is_heap || ranks_.size() < wanted) {
+      ranks_.push_back(rank);
+      if (is_heap && ranks_.size() == wanted) {
+        std::make_heap(ranks_.begin(), ranks_.end(), order_);
+      }
+      return;
+    }
+    if (order_(rank, ranks_.front())) {
+      std::pop_heap(ranks_.begin(), ranks_.end(), order_);
+      if (order_.needs_words()) std::swap(words_[ranks_.back().words], words_[rank.words]);
+      rank.words = ranks_.back().words;
+      ranks_.back() = rank;
+      std::push_heap(ranks_.begin(), ranks_.end(), order_);
+    }
+    if (order_.needs_words()) words_.pop_back();
   }
 
   void start(const SetFacts& facts) {
@@ -107,18 +144,46 @@ class SetTable {
     order_.by_instance = place_.sort == kInstance;
     order_.by_provider = place_.sort == kProvider;
     order_.column = facts.find(place_.sort);
+    order_.by_group = place_.grouping != Grouping::kNone;
+    order_.has_pins = !place_.pins.empty();
     order_.ascending = place_.ascending;
   }
 
-  Rank rank_of(const RowAt& row, std::size_t number) const {
+  // Most rows are of the provider of the one before, whose name need not be compared again.
+  void look_for_providers(const RowAt& row) {
+    const bool is_one = row.row() != nullptr && !row.row()->is_total;
+    const auto* const provider = is_one ? row.row()->provider : nullptr;
+    if (has_providers_ || (is_one && provider == last_provider_)) return;
+    last_provider_ = provider;
+    auto name = row.provider();
+    has_providers_ = all_ > 0 && name != provider_;
+    provider_ = std::move(name);
+  }
+
+  Rank rank_of(const RowAt& row, std::size_t number) {
     Rank rank{.number = number};
-    if (order_.by_instance) rank.text = row.instance();
-    if (order_.by_provider) rank.text = row.provider();
     if (order_.column) rank.value = row.number(*order_.column, place_.stored);
-    rank.group = group_of(row, place_.grouping);
-    rank.is_pinned = !place_.pins.empty() && is_pinned(row);
-    if (rank.is_pinned) rank.group.clear();
+    rank.is_pinned = order_.has_pins && is_pinned(row);
+    if (!order_.needs_words()) return rank;
+    Words words;
+    if (order_.by_instance) words.text = row.instance();
+    if (order_.by_provider) words.text = row.provider();
+    if (!rank.is_pinned) words.group = group_of(row, place_.grouping);
+    rank.words = static_cast<std::uint32_t>(words_.size());
+    words_.push_back(std::move(words));
     return rank;
+  }
+
+  // Of all rows, those that are shown, in their order.
+  void keep_shown(std::size_t first) {
+    const auto count = std::min(ranks_.size() - first, lines_);
+    const auto begin = ranks_.begin() + static_cast<std::ptrdiff_t>(first);
+    if (first > 0 && begin != ranks_.end()) {
+      std::nth_element(ranks_.begin(), begin, ranks_.end(), order_);
+    }
+    std::partial_sort(begin, begin + static_cast<std::ptrdiff_t>(count), ranks_.end(), order_);
+    ranks_.erase(ranks_.begin(), begin);
+    ranks_.resize(count);
   }
 
   [[nodiscard]] bool is_pinned(const RowAt& row) const {
@@ -167,9 +232,7 @@ class SetTable {
 
   void fill(Section& table) {
     std::map<std::size_t, std::size_t> places;  // of the walk, to places among the lines
-    for (std::size_t i = table.first; i < ranks_.size(); ++i) {
-      places[ranks_[i].number] = i - table.first;
-    }
+    for (std::size_t i = 0; i < ranks_.size(); ++i) places[ranks_[i].number] = i;
     table.lines.resize(places.size());
     std::size_t number = 0;
     std::size_t left = places.size();
@@ -178,7 +241,7 @@ class SetTable {
         const auto found = places.find(number++);
         if (found == places.end()) return true;
         const auto at = found->second;
-        fill_line(row, ranks_[table.first + at], table.lines[at]);
+        fill_line(row, ranks_[at], table.lines[at]);
         return --left > 0;
       });
     }
@@ -241,7 +304,7 @@ class SetTable {
     std::vector<Line> lines;
     std::string last;
     for (std::size_t i = 0; i < table.lines.size(); ++i) {
-      const auto& group = ranks_[table.first + i].group;
+      const auto& group = words_[ranks_[i].words].group;
       if (group != last && !group.empty()) {
         Line heading;
         heading.key = "group " + group;
@@ -259,12 +322,15 @@ class SetTable {
   const When& when_;
   const Place& place_;
   const std::vector<std::string>& wanted_;
+  std::optional<Glob> filter_;
+  std::size_t first_ = 0, lines_ = 0;  // what the window shows
   const SetFacts* facts_ = nullptr;
-  Order order_;
-  std::vector<Rank> ranks_;
-  std::size_t walked_ = 0;
-  std::size_t all_ = 0;
-  std::string provider_;
+  std::vector<Words> words_;
+  Order order_{words_};
+  std::vector<Rank> ranks_;  // of what is shown; while rows are sorted, of all that pass
+  std::size_t all_ = 0, passed_ = 0;
+  const ProviderView* last_provider_ = nullptr;
+  std::string provider_;  // of the row before
   bool has_providers_ = false;
   std::size_t before_counters_ = 0;
   std::vector<std::size_t> shown_;  // columns of the set, ascending

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../../support/comes_true.hpp"
 #include "board_fixture.hpp"
 
 namespace meterbank::view {
@@ -99,6 +100,70 @@ TEST_F(BoardTest, SortsByAnyColumnBothWays) {
   place.ascending = false;
   EXPECT_EQ(first_cells(picture(place).sections[0]),
             (std::vector<std::string>{"of -3", "of 40", "of 5", "soup"}));
+}
+
+// A window shows the same lines as the whole table, however it is sorted: the first ones are found
+// in another way than those far behind.
+TEST_F(BoardTest, EveryWindowIsAPartOfTheWholeTable) {
+  constexpr std::size_t kDishesMany = 120;
+  std::vector<Instance> dishes;
+  for (std::size_t i = 0; i < kDishesMany; ++i) {
+    const auto number = i * 37 % kDishesMany;
+    dishes.push_back(*dishes_.create_instance("dish " + std::to_string(number)));
+    dishes.back().gauge(Dish::kBalance).set_signed(static_cast<std::int64_t>(number % 7));
+  }
+  open_board();
+  take();
+  std::vector<Place> places{set_of("dishes")};
+  for (const std::string sort : {"INSTANCE", "PROVIDER", "balance"}) {
+    for (const bool ascending : {false, true}) {
+      places.push_back(set_of("dishes"));
+      places.back().sort = sort;
+      places.back().ascending = ascending;
+    }
+  }
+  places.push_back(places.back());
+  places.back().pins = {label() + "/dishes/dish 3", label() + "/dishes/dish 90"};
+  places.push_back(places.back());
+  places.back().filter = "1";
+  for (const Place& place : places) {
+    const auto cells_of = [&](std::size_t first, std::size_t lines) {
+      Window window;
+      window.first = first;
+      window.lines = lines;
+      return first_cells(picture(place, window).sections[0]);
+    };
+    const auto whole = cells_of(0, 20'000);
+    for (const std::size_t first : {0U, 1U, 50U, 100U, 119U, 121U, 500U}) {
+      for (const std::size_t lines : {1U, 2U, 30U}) {
+        const auto begin =
+            whole.begin() + static_cast<std::ptrdiff_t>(std::min(first, whole.size()));
+        const auto count = std::min(lines, static_cast<std::size_t>(whole.end() - begin));
+        EXPECT_EQ(cells_of(first, lines),
+                  std::vector<std::string>(begin, begin + static_cast<std::ptrdiff_t>(count)))
+            << place.sort << ' ' << place.ascending << ' ' << first << ' ' << lines;
+      }
+    }
+  }
+}
+
+TEST_F(BoardTest, NamesProvidersWhereThereAreSeveral) {
+  open_board();
+  take();
+  const auto has_provider = [&] {
+    const auto shown = picture(set_of("dishes"));
+    const auto& columns = shown.sections[0].columns;
+    return std::any_of(columns.begin(), columns.end(),
+                       [](const Column& column) { return column.heading == "PROVIDER"; });
+  };
+  EXPECT_FALSE(has_provider());
+  auto other = *Provider::create({.name = "canteen", .directory = directory_});
+  auto dishes = *other.add(cli::kDishes);
+  const auto soup = *dishes.create_instance("soup");
+  EXPECT_TRUE(test::comes_true([&] {
+    take();
+    return has_provider();
+  }));
 }
 
 TEST_F(BoardTest, PinnedLinesStayAboveAllOrders) {

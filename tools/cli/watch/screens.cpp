@@ -106,7 +106,9 @@ class ScreensSession {
     auto presses = screen_.read_keys();
     for (std::size_t i = 0; i < presses.size() && !is_over_; ++i) {
       handle(presses[i]);
-      if (i + 1 < presses.size()) look();
+      // What is typed needs no picture, and of a million rows one takes long.
+      const bool is_typing = navigator_.typing() != view::Navigator::Typing::kNothing;
+      if (i + 1 < presses.size() && !is_typing) look();
     }
   }
 
