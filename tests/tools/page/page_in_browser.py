@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page in a real Chromium: page_in_browser.py METERBANK METERBANK-VIEW"""
+"""The page in a real Chromium: page_in_browser.py METERBANK METERBANK-VIEW MARKUP-PROVIDER"""
 import os
 import signal
 import subprocess
@@ -7,12 +7,11 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.parse
 
 from chromium import Chromium
 
-CLI, VIEW = "", ""
-
-
+CLI, VIEW, MARKUP = "", "", ""
 
 
 class Served:
@@ -221,6 +220,36 @@ class PageInBrowser(unittest.TestCase):
                 self.assertLessEqual(browser.run("document.documentElement.scrollWidth"), 390, link)
 
     def test_words_of_providers_stay_text(self):
+        """Names, help, labels, units and texts that are markup: live, and in an exported file."""
+        browser, image = self.browser, "<img src=x onerror=\"document.title='taken'\">"
+        instance = "screen=instance&set=markup&instance=" + urllib.parse.quote(image)
+
+        def is_text(place):
+            self.assertIn("meterbank", browser.run("document.title"), place)
+            self.assertEqual(browser.run("document.images.length + document.querySelectorAll('td b, td i, td u, main script').length"), 0, place)
+
+        with tempfile.TemporaryDirectory() as folder, \
+                subprocess.Popen([MARKUP], env={**os.environ, "METERBANK_DIR": folder}, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as provider:
+            self.assertEqual(provider.stdout.readline(), b"ready\n")
+            with Served(folder) as served:
+                for link in ["", "screen=set&set=markup", instance, instance + "&counter=c_time"]:
+                    browser.go(served.address(link))
+                    browser.until("document.querySelectorAll('td').length")
+                    browser.key("j")
+                    browser.wait(0.5)
+                    is_text(link)
+                browser.until("document.querySelector('.heat')")
+                self.assertIn("</script>", self.text("#content"))
+                self.is_quiet(served.base)
+            page = os.path.join(folder, "page.html")
+            subprocess.run([VIEW, "--dir", folder, "--export", page, "--for", "1s", "-i", "200ms"], check=True, capture_output=True)
+            browser.go("file://" + page + "#?screen=set&set=markup")
+            browser.until("document.querySelectorAll('td').length")
+            browser.wait(0.5)
+            is_text("an exported file")
+            self.assertIn(image, self.text("#content"))
+
+    def test_words_of_the_address_stay_text(self):
         with Served(self.dir) as served:
             self.browser.go(served.address("filter=" + "%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E"))
             self.browser.until("document.querySelector('#filter').value.includes('<img')")
@@ -233,5 +262,5 @@ class PageInBrowser(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    CLI, VIEW = sys.argv[1:3]
-    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[3:]])
+    CLI, VIEW, MARKUP = sys.argv[1:4]
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[4:]])
