@@ -3,6 +3,7 @@
 // From paths on a command line to a query over live providers, or to the words that say why not.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -146,7 +147,7 @@ class Sampler {
   [[nodiscard]] bool has_row(bool (*is_so)(const Value&)) const;
 
   Selection* selection_;
-  Sample samples_[2];
+  std::array<Sample, 2> samples_;
   std::size_t newest_ = 1;
   std::uint64_t taken_ = 0;
   Clock::time_point refreshed_ = Clock::now();
