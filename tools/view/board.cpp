@@ -157,11 +157,16 @@ void BoardState::take() {
   distributions = spread;
   forget_looks();
   while (!held.empty() && held.front().time_ns < past.times().front()) held.pop_front();
-  if (kept && seen <= Board::kKeptCountersMax) {
-    kept->add(selection.catalog(), selection.query, newer);
-  }
+  values_of_newest = seen;
+  keep_newest();
   sum_up();
   choose_followed();
+}
+
+void BoardState::keep_newest() {
+  if (kept && values_of_newest <= Board::kKeptCountersMax) {
+    kept->add(selection.catalog(), selection.query, sampler.newer());
+  }
 }
 
 void BoardState::sum_up() {
@@ -228,7 +233,9 @@ void Board::take() {
 }
 
 void Board::keep_samples() {
-  if (state_->selection.log == nullptr) state_->kept.emplace();
+  if (state_->selection.log != nullptr) return;
+  state_->kept.emplace();
+  if (!state_->past.times().empty()) state_->keep_newest();
 }
 
 Result<void> Board::save(const std::string& path, std::chrono::nanoseconds interval) const {

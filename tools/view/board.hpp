@@ -47,8 +47,9 @@ class Board {
   // Errors: those of Recording::open().
   Result<void> remember(const std::string& recording, std::uint64_t from_ns, std::uint64_t to_ns);
 
-  // From now on keeps what take() collects for save(): about a byte a value, of 15 minutes at a
-  // moment a second, in 32 MiB at the most. Of more than kKeptCountersMax counters it keeps none.
+  // Keeps the newest sample, and from now on what take() collects, for save(): about a byte a
+  // value, of 15 minutes at a moment a second, in 32 MiB at the most. Of more than kKeptCountersMax
+  // counters it keeps none.
   void keep_samples();
   // Makes a recording of them. Errors: kNotFound, if there are none; those of a new file.
   Result<void> save(const std::string& path, std::chrono::nanoseconds interval) const;

@@ -144,13 +144,14 @@ TEST_F(RecordedBoard, ALiveBoardCanBeginWithWhatWasRecorded) {
 TEST_F(BoardTest, WhatItKnowsIsSavedAsARecordingWithoutALostSample) {
   constexpr int kMoments = 150;
   open_board();
-  board_->keep_samples();
   for (int balance = 0; balance < kMoments; ++balance) {
     soup_.gauge(Dish::kBalance).set_signed(balance);
     // A set that comes later has its schema in the file as well.
     if (balance == 100) open_shop_beside();
     selection_->refresh();
     board_->take();
+    // The sample that is there already is kept, too.
+    if (balance == 0) board_->keep_samples();
   }
   const auto path = file("saved.mbr");
 

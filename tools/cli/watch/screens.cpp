@@ -28,8 +28,8 @@ class ScreensSession {
         options_.duration ? Clock::now() + *options_.duration : Clock::time_point::max();
     take();
     if (!show()) return kExitDone;
-    if (options_.remember) {
-      options_.remember();
+    if (options_.after_first_picture) {
+      options_.after_first_picture();
       if (!show()) return kExitDone;
     }
     while (!is_over_) {

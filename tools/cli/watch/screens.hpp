@@ -62,7 +62,7 @@ struct ScreensOptions {
   std::function<Result<view::Place>()> next_bookmark;
   std::function<Result<std::string>(std::chrono::nanoseconds interval)> save;
   // Fetches the past, which may take longer than a first picture may wait.
-  std::function<void()> remember;
+  std::function<void()> after_first_picture;
 };
 
 // Until the person quits, a signal stops it or the time is over. Sampling goes on while the picture

@@ -123,7 +123,6 @@ int show_screens(const Invocation& invocation, const view::Place& place, Selecti
     return print_rows(invocation, plan, selection, waiter, console);
   }
   view::Board board(selection);
-  board.keep_samples();
   BoardSource source(board);
   view::Navigator navigator(place);
   BookmarkWalk bookmarks;
@@ -135,7 +134,12 @@ int show_screens(const Invocation& invocation, const view::Place& place, Selecti
   options.bookmark = keep_bookmark;
   options.next_bookmark = [&] { return bookmarks.next(); };
   options.save = [&](std::chrono::nanoseconds interval) { return save(board, interval); };
-  if (options.is_live) options.remember = [&] { remember(invocation, board, navigator); };
+  if (options.is_live) {
+    options.after_first_picture = [&] {
+      board.keep_samples();
+      remember(invocation, board, navigator);
+    };
+  }
   const int code = run_screens(options, source, navigator, waiter, **screen);
   screen->reset();
   if (code == kExitTimeout) complain(console, "timed out; try: a longer --timeout");
