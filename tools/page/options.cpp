@@ -46,7 +46,7 @@ void add_options(CLI::App& app, CommandLine& line, Words& words) {
   app.add_option("--log", words.logs, "Show a recording; a second one is laid over the first")
       ->type_name("FILE|DIR");
   app.add_option("--ring", line.ring,
-                 "Begin with the last 15 minutes of this recording, which a recorder goes on with")
+                 "Begin with the last 15 minutes of this recording (default: the agent's)")
       ->type_name("DIR");
   app.add_option("--export", line.exported,
                  "Write one file with the page and its data, and exit; default: serve the page")

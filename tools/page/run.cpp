@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "cli/session/exit_code.hpp"
@@ -52,6 +54,16 @@ bool take_samples(BoardScene& scene, const CommandLine& line, cli::Waiter& waite
   return true;
 }
 
+// The agent's ring is there or not, and may be for others; one that was named has to be.
+Result<void> remember(BoardScene& scene, const std::string& ring) {
+  if (!ring.empty()) return scene.remember(ring);
+  std::error_code error;
+  if (scene.is_live() && std::filesystem::exists(view::kAgentRing, error)) {
+    static_cast<void>(scene.remember(view::kAgentRing));
+  }
+  return {};
+}
+
 int export_page(BoardScene& scene, const CommandLine& line, cli::Waiter& waiter,
                 cli::Console& console) {
   if (scene.is_live() && !take_samples(scene, line, waiter)) return cli::kExitInterrupted;
@@ -95,9 +107,8 @@ int run(const std::vector<std::string>& arguments, cli::Console& console) {
   // Providers may start later, so that a page without rows is no error.
   static_cast<void>(cli::report_unmatched((*scene)->selection(), console));
   static_cast<void>(cli::report_damages((*scene)->selection(), console));
-  if (!line->ring.empty()) {
-    const auto remembered = (*scene)->remember(line->ring);
-    if (!remembered) return fail_with(console, remembered.error());
+  if (const auto remembered = remember(**scene, line->ring); !remembered) {
+    return fail_with(console, remembered.error());
   }
   if (!line->exported.empty()) return export_page(**scene, *line, waiter, console);
   return serve(**scene, *line, waiter, console);

@@ -28,6 +28,9 @@ namespace meterbank::view {
 
 struct BoardState;
 
+// Where the packaged agent keeps its ring: what a screen remembers unless another one is named.
+inline constexpr const char* kAgentRing = "/var/lib/meterbank-agent/recording";
+
 class Board {
  public:
   static constexpr std::size_t kCellsMax = 4096;

@@ -23,9 +23,6 @@
 namespace meterbank::cli {
 namespace {
 
-// Where the packaged agent keeps its ring.
-constexpr const char* kAgentRing = "/var/lib/meterbank-agent/recording";
-
 // "meterbank-20261127-091502.mbr", in local time; of the second recording in a second "...-2.mbr".
 std::string name_of_saved() {
   const std::time_t now = std::time(nullptr);
@@ -78,7 +75,7 @@ class BookmarkWalk {
 // one that was named has to be.
 void remember(const Invocation& invocation, view::Board& board, view::Navigator& navigator) {
   const bool is_named = !invocation.watch.ring.empty();
-  const auto ring = is_named ? invocation.watch.ring : std::string(kAgentRing);
+  const auto ring = is_named ? invocation.watch.ring : std::string(view::kAgentRing);
   std::error_code error;
   if (!is_named && !std::filesystem::exists(ring, error)) return;
   const auto now_ns = Timestamp::now().realtime_ns;
