@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
 
 constexpr const char* kFooter = R"(
-Options take the place of what the file says. Prometheus scrapes http://ADDRESS/metrics;
+Options take the place of what the file says; recording ([record]) and the page for browsers
+([view]) are in the file alone. Prometheus scrapes http://ADDRESS/metrics;
 http://ADDRESS/ lists what else there is.
 
 PROTOCOL is otlp (OpenTelemetry, HTTP and protobuf), remote-write (Prometheus, 2.0 or 1.0 as the

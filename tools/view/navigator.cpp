@@ -305,6 +305,7 @@ void Navigator::switches(Message message) {
       return;
     case Message::kHelp:
       shows_help_ = true;
+      help_first_ = 0;
       return;
     default:
       return;

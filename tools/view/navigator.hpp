@@ -97,6 +97,9 @@ class Navigator {
   [[nodiscard]] const std::string& typed() const noexcept { return typed_; }
   [[nodiscard]] const std::string& complaint() const noexcept { return complaint_; }
   [[nodiscard]] bool shows_help() const noexcept { return shows_help_; }
+  // Which of its parts a small screen shows: from this number on.
+  [[nodiscard]] std::size_t help_first() const noexcept { return help_first_; }
+  void show_help_from(std::size_t first) noexcept { help_first_ = first; }
   [[nodiscard]] bool shows_details() const noexcept { return shows_details_; }
   [[nodiscard]] const Place& place() const noexcept { return place_; }
   [[nodiscard]] const Window& window() const noexcept { return window_; }
@@ -138,6 +141,7 @@ class Navigator {
   Picture last_;
   Typing typing_ = Typing::kNothing;
   bool shows_help_ = false;
+  std::size_t help_first_ = 0;
   bool shows_details_ = true;
 };
 

@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "cli/watch/draw/help_cells.hpp"
+
 namespace meterbank::cli {
 namespace {
 
@@ -109,8 +111,14 @@ view::Request handle_press(const KeyPress& press, bool is_second_click, const Dr
                            view::Navigator& navigator) {
   if (press.key == Key::kUnknown) return view::Request::kNone;
   const auto message = message_of(press);
-  // Any key closes the help.
-  if (navigator.shows_help()) return navigator.handle(message.value_or(view::Message::kHelp));
+  // Any key closes the help, but where it goes on, its own key shows more.
+  if (navigator.shows_help()) {
+    if (message != view::Message::kHelp || drawing.help_left == 0) {
+      return navigator.handle(message.value_or(view::Message::kHelp));
+    }
+    navigator.show_help_from(keys_of_help() - drawing.help_left);
+    return view::Request::kNone;
+  }
   if (press.key == Key::kClick) return point_at(press, is_second_click, drawing, navigator);
   if (navigator.typing() != view::Navigator::Typing::kNothing) {
     handle_typing(press, navigator);

@@ -7,7 +7,9 @@
 #include <limits>
 
 #include "cli/watch/draw/graph/plot_cells.hpp"
+#include "cli/watch/draw/help_cells.hpp"
 #include "cli/watch/draw/picture_cells.hpp"
+#include "cli/watch/screen_keys.hpp"
 #include "made_pictures.hpp"
 
 namespace meterbank::cli {
@@ -205,6 +207,47 @@ TEST(Windows, AskForNoMoreThanTheScreenShows) {
 
   EXPECT_EQ(window.lines, 40U);
   EXPECT_EQ(window.plot_columns, 2 * (120 - kLabelCells));
+}
+
+// Every key is in one of the parts; behind the last of them the help ends.
+TEST(Help, OfASmallScreenGoesOnWithItsOwnKey) {
+  for (const auto& [width, height] : {std::pair{40U, 10U}, {40U, 4U}, {80U, 24U}, {300U, 80U}}) {
+    view::Navigator navigator{view::Place()};
+    const KeyPress question{.key = Key::kCharacter, .text = "?"};
+    std::string all;
+    std::size_t parts = 0;
+    const auto draw = [&, width = width, height = height] {
+      return drawn(overview_of_shop(), state_of(navigator), width, height);
+    };
+    for (auto drawing = draw(); parts < 100; drawing = draw()) {
+      static_cast<void>(handle_press(question, false, drawing, navigator));
+      if (!navigator.shows_help()) break;
+      all += draw().grid.text();
+      ++parts;
+    }
+    EXPECT_LT(parts, 100U) << width;
+    EXPECT_EQ(parts == 1, height >= 24) << height;
+    for (const std::string key : {"j k", "Enter", "/", "space", "Ctrl-Z", "wheel"}) {
+      EXPECT_NE(all.find(key), std::string::npos) << key << " at " << width << 'x' << height;
+    }
+  }
+}
+
+TEST(Help, EndsWithAnyOtherKeyAndBeginsAnew) {
+  view::Navigator navigator{view::Place()};
+  const auto press = [&](const char* text) {
+    const auto drawing = drawn(overview_of_shop(), state_of(navigator), 40, 10);
+    static_cast<void>(
+        handle_press({.key = Key::kCharacter, .text = text}, false, drawing, navigator));
+  };
+  press("?");
+  press("?");
+  EXPECT_GT(navigator.help_first(), 0U);
+  press("x");
+  EXPECT_FALSE(navigator.shows_help());
+  press("?");
+  EXPECT_TRUE(navigator.shows_help());
+  EXPECT_EQ(navigator.help_first(), 0U);
 }
 
 }  // namespace

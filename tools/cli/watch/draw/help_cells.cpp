@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace meterbank::cli {
 namespace {
@@ -50,25 +51,28 @@ constexpr std::size_t kWhatCells = 22;
 
 }  // namespace
 
-std::size_t draw_help(Grid& grid, const Rect& rect) {
-  if (rect.height == 0) return kKeyWords.size();
+std::size_t draw_help(Grid& grid, const Rect& rect, std::size_t first) {
+  const auto keys = std::span(kKeyWords).subspan(std::min(first, kKeyWords.size()));
+  if (rect.height == 0) return keys.size();
   // On a small screen keys take no more room than they need.
   const bool is_small = kKeyWords.size() > rect.height * (rect.width / (kKeyCells + kWhatCells));
   const auto key_cells = is_small ? std::size_t{6} : kKeyCells;
   const auto cells = is_small ? std::size_t{20} : kKeyCells + kWhatCells;
   const auto columns = std::max<std::size_t>(rect.width / cells, 1);
-  const auto needed = (kKeyWords.size() + columns - 1) / columns;
+  const auto needed = (keys.size() + columns - 1) / columns;
   const auto lines = std::min(needed, rect.height);
-  const auto shown = std::min(kKeyWords.size(), lines * columns);
+  const auto shown = std::min(keys.size(), lines * columns);
   for (std::size_t i = 0; i < shown; ++i) {
     const auto x = rect.x + i / lines * cells;
     const auto y = rect.y + i % lines;
-    const auto used = grid.put(x + 1, y, kKeyWords[i].keys, kBoldLook, cells - 1);
+    const auto used = grid.put(x + 1, y, keys[i].keys, kBoldLook, cells - 1);
     const auto what_x = x + 1 + std::max(key_cells, used + 1);
-    grid.put(what_x, y, kKeyWords[i].what, {}, x + cells > what_x ? x + cells - what_x : 0);
+    grid.put(what_x, y, keys[i].what, {}, x + cells > what_x ? x + cells - what_x : 0);
   }
-  return kKeyWords.size() - shown;
+  return keys.size() - shown;
 }
+
+std::size_t keys_of_help() noexcept { return kKeyWords.size(); }
 
 void draw_keys(Grid& grid, const Rect& rect) {
   struct Hint {

@@ -7,8 +7,9 @@
 
 namespace meterbank::cli {
 
-// All keys, in as many columns as fit. Returns how many there was no room for.
-[[nodiscard]] std::size_t draw_help(Grid& grid, const Rect& rect);
+// The keys from number `first` on, in as many columns as fit. Returns how many come behind them.
+[[nodiscard]] std::size_t draw_help(Grid& grid, const Rect& rect, std::size_t first);
+[[nodiscard]] std::size_t keys_of_help() noexcept;
 // The most wanted keys, as many as fit.
 void draw_keys(Grid& grid, const Rect& rect);
 

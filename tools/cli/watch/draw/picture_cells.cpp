@@ -68,9 +68,11 @@ class PictureDrawing {
     if (height() == 1) return std::move(drawing_);
     bottom_ = height() - 1;
     if (state_.shows_help) {
-      const auto left_out = draw_help(grid(), {0, 1, width(), bottom_ - 1});
+      drawing_.help_left = draw_help(grid(), {0, 1, width(), bottom_ - 1}, state_.help_first);
       std::string words = " any key: back   q: quit";
-      if (left_out > 0) words += fmt::format("   {} keys more: larger", left_out);
+      if (drawing_.help_left > 0) {
+        words = fmt::format(" ?: {} more   any key: back   q: quit", drawing_.help_left);
+      }
       grid().put(0, bottom_, words, kFaintLook);
       return std::move(drawing_);
     }
@@ -274,6 +276,7 @@ ScreenState state_of(const view::Navigator& navigator) {
   state.typed = navigator.typed();
   state.complaint = navigator.complaint();
   state.shows_help = navigator.shows_help();
+  state.help_first = navigator.help_first();
   state.shows_details = navigator.shows_details();
   state.marks = navigator.marks();
   return state;

@@ -24,6 +24,7 @@ struct ScreenState {
   std::string complaint;
   std::string notice;  // "saved 5 min of history as shop.mbr"; until the next key
   bool shows_help = false;
+  std::size_t help_first = 0;  // the first key that is shown of it
   bool shows_details = true;
   std::vector<std::uint64_t> marks;
   std::chrono::nanoseconds interval{};  // between samples
