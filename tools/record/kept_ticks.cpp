@@ -52,7 +52,8 @@ Result<void> KeptTicks::save(const std::string& path, const std::string& program
   if (!file) return tl::make_unexpected(std::move(file.error()));
   RatePlan plan;
   plan.interval = interval;
-  auto files = RingFiles::open({file->temporary(), false, 0, 0}, head_of(program, {&plan, 1}));
+  auto files =
+      RingFiles::open({.path = file->temporary(), .shown = path}, head_of(program, {&plan, 1}));
   if (!files) return tl::make_unexpected(std::move(files.error()));
   if (auto written = files->write(schema_frames_); !written) return written;
   for (const Chunk& chunk : chunks_) {

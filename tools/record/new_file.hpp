@@ -27,6 +27,7 @@ class NewFile {
   NewFile& operator=(NewFile&&) = delete;
   ~NewFile();
 
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& temporary() const noexcept { return temporary_; }
   // Gives it its name, once it is on the disk, and syncs the name too. Errors: kExists, kNoSpace,
   // kSystem.

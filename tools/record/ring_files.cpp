@@ -22,7 +22,8 @@ namespace {
 constexpr mode_t kFileMode = 0640;
 constexpr mode_t kDirectoryMode = 0750;
 
-tl::unexpected<Error> refused(const std::string& what, const std::string& path, int error) {
+tl::unexpected<Error> refused(const std::string& what, const std::string& path, bool is_ring,
+                              int error) {
   ErrorCode code = ErrorCode::kSystem;
   std::string remedy;
   if (error == EACCES || error == EPERM || error == EROFS) {
@@ -30,7 +31,7 @@ tl::unexpected<Error> refused(const std::string& what, const std::string& path, 
     remedy = "another -o, in a directory that you may write to";
   } else if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
     code = ErrorCode::kNoSpace;
-    remedy = "more room, or a smaller --size";
+    remedy = is_ring ? "more room, or a smaller --size" : "more room";
   } else if (error == ENOENT) {
     code = ErrorCode::kNotFound;
     remedy = "mkdir of the directory above";
@@ -58,10 +59,10 @@ std::optional<std::uint64_t> sequence_of(std::string_view name) {
 
 Result<UniqueFd> lock_directory(const std::string& path) {
   if (::mkdir(path.c_str(), kDirectoryMode) != 0 && errno != EEXIST) {
-    return refused("cannot make the directory", path, errno);
+    return refused("cannot make the directory", path, true, errno);
   }
   UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory) return refused("cannot open the directory", path, errno);
+  if (!directory) return refused("cannot open the directory", path, true, errno);
   if (::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) {
     return fail(ErrorCode::kExists, fmt::format("another recorder writes to {}", path),
                 "another -o, or end the other recorder", errno);
@@ -100,7 +101,7 @@ Result<RingFiles> RingFiles::open(RingLimits limits, recording::Head head) {
 
 Result<void> RingFiles::list_files() {
   DIR* const directory = ::opendir(limits_.path.c_str());
-  if (directory == nullptr) return refused("cannot read the directory", limits_.path, errno);
+  if (directory == nullptr) return refused("cannot read the directory", limits_.path, true, errno);
   while (const dirent* const entry = ::readdir(directory)) {
     const auto sequence = sequence_of(entry->d_name);
     struct stat facts {};
@@ -188,7 +189,7 @@ Result<void> RingFiles::open_next_file() {
   while (!file_ && errno == ENOSPC && evict_oldest()) {
     file_ = UniqueFd(::open(file_path_.c_str(), kFlags, kFileMode));
   }
-  if (!file_) return refused("cannot make", file_path_, errno);
+  if (!file_) return refused("cannot make", shown_path(), limits_.is_ring, errno);
   sync_later();
   ++files_begun_;
   file_size_ = 0;
@@ -240,7 +241,7 @@ Result<void> RingFiles::write_all(std::string_view bytes) {
     if ((error == ENOSPC || error == EDQUOT) && evict_oldest()) continue;
     // Half a frame would hide the frames behind it.
     static_cast<void>(::ftruncate(file_.get(), static_cast<off_t>(file_size_)));
-    return refused("cannot write to", file_path_, error);
+    return refused("cannot write to", shown_path(), limits_.is_ring, error);
   }
   return {};
 }

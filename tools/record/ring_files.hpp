@@ -36,6 +36,7 @@ struct RingLimits {
   bool is_ring = false;
   std::uint64_t bytes_max = 0;
   std::uint64_t age_max_ns = 0;
+  std::string shown = {};  // what errors call a file that has another name for now; empty: `path`
 };
 
 class RingFiles {
@@ -75,6 +76,9 @@ class RingFiles {
   void forget_to_sync(const std::string& path);
   Result<void> write_all(std::string_view bytes);
   [[nodiscard]] std::string path_of(std::uint64_t sequence) const;
+  [[nodiscard]] const std::string& shown_path() const noexcept {
+    return limits_.shown.empty() ? file_path_ : limits_.shown;
+  }
 
   RingLimits limits_;
   recording::Head head_;

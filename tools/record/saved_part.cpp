@@ -48,7 +48,8 @@ class PartFile {
   explicit PartFile(NewFile file) : file_(std::move(file)) {}
 
   Result<void> begin(recording::Head head) {
-    auto opened = RingFiles::open({file_.temporary(), false, 0, 0}, std::move(head));
+    auto opened =
+        RingFiles::open({.path = file_.temporary(), .shown = file_.path()}, std::move(head));
     if (!opened) return tl::make_unexpected(std::move(opened.error()));
     files_.emplace(*std::move(opened));
     return {};

@@ -14,6 +14,7 @@
 #include "cli/verbs.hpp"
 #include "meterbank/recording/tick_writer.hpp"
 #include "meterbank/shm/utf8.hpp"
+#include "record/new_file.hpp"
 #include "record/ring_files.hpp"
 
 namespace meterbank::cli {
@@ -85,7 +86,10 @@ int cut(const Invocation& invocation, Console& console) {
   // It has the samples that all of the selection was in.
   const std::uint64_t interval_ns = head.rates.size() == 1 ? head.rates.front().interval_ns : 0;
   head.rates = {{interval_ns, fmt::format("{}", fmt::join(selection->patterns, "\n"))}};
-  auto files = record::RingFiles::open({invocation.output, false, 0, 0}, std::move(head));
+  auto file = record::NewFile::at(invocation.output);
+  if (!file) return explain_failure(file.error(), waiter, console);
+  auto files =
+      record::RingFiles::open({.path = file->temporary(), .shown = file->path()}, std::move(head));
   if (!files) return explain_failure(files.error(), waiter, console);
   const auto pace = make_pace(*selection, waiter,
                               {.interval = invocation.interval,
@@ -102,13 +106,19 @@ int cut(const Invocation& invocation, Console& console) {
   if (auto ended = files->end_file(); !ended) {
     return explain_failure(ended.error(), waiter, console);
   }
-  report_passed_over(*pace, console);
   if (wake == Wake::kStop) return 128 + waiter.signal();
+  if (wake == Wake::kTimeout) {
+    complain(console, "timed out; try: a longer --timeout");
+    return kExitTimeout;
+  }
+  const int damages = report_damages(*selection, console);
+  report_passed_over(*pace, console);
+  if (auto kept = file->keep(); !kept) return explain_failure(kept.error(), waiter, console);
   if (!invocation.quiet) {
     say(console,
         fmt::format("{} samples in {}", cutter.ticks(), escape_for_terminal(invocation.output)));
   }
-  return kExitDone;
+  return damages;
 }
 
 }  // namespace

@@ -65,7 +65,8 @@ int log_merge(const Invocation& invocation, Console& console) {
   if (!file) return refuse(file.error());
   const auto plan = record::plan_merge(invocation.log.inputs, "meterbank " METERBANK_VERSION);
   if (!plan) return refuse(plan.error());
-  auto files = record::RingFiles::open({file->temporary(), false, 0, 0}, plan->head);
+  auto files =
+      record::RingFiles::open({.path = file->temporary(), .shown = file->path()}, plan->head);
   if (!files) return refuse(files.error());
   auto counts = record::merge_recordings(*plan, *files, [&] {
     return waiter.wait_until(Clock::now()) == Wake::kStop || waiter.timed_out();

@@ -337,7 +337,8 @@ int convert_from_table(const Invocation& invocation, Console& console) {
   static_cast<void>(::getrandom(&head.recorder, sizeof head.recorder, 0));
   head.program = "meterbank " METERBANK_VERSION;
   head.rates.emplace_back();
-  auto files = record::RingFiles::open({file->temporary(), false, 0, 0}, std::move(head));
+  auto files =
+      record::RingFiles::open({.path = file->temporary(), .shown = file->path()}, std::move(head));
   if (!files) return refuse(files.error());
   if (auto written = importer.write(*files, waiter); !written) return refuse(written.error());
   if (auto kept = file->keep(); !kept) return refuse(kept.error());
