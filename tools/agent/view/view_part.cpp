@@ -15,7 +15,7 @@
 namespace meterbank::agent {
 namespace {
 
-// What a machine has people for. The rest of the agent has threads and memory to itself.
+// A tenth of what `meterbank view` takes: the agent serves others as well.
 constexpr page::ServerLimits kLimits{.viewers = 100, .other_connections = 50};
 
 std::uint16_t port_of(const std::string& address) {
