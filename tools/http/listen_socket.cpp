@@ -72,6 +72,13 @@ tl::unexpected<Error> cannot_listen(const std::string& text, int error) {
 
 }  // namespace
 
+std::uint16_t ListenSocket::port() const noexcept {
+  std::uint16_t port = 0;
+  const auto colon = address.rfind(':') + 1;
+  std::from_chars(address.data() + colon, address.data() + address.size(), port);
+  return port;
+}
+
 ListenSocket adopt_listen_socket(UniqueFd socket) {
   std::string address = address_of(socket.get());
   return {std::move(socket), std::move(address)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "meterbank/base/result.hpp"
@@ -10,7 +11,13 @@ namespace meterbank::http {
 
 struct ListenSocket {
   UniqueFd socket;
-  std::string address;  // with the real port: "127.0.0.1:19400", "[::1]:19400"
+  std::string address;  // in digits, with the real port: "127.0.0.1:19400", "[::1]:19400"
+
+  [[nodiscard]] std::uint16_t port() const noexcept;
+  // No other machine reaches it.
+  [[nodiscard]] bool is_loopback() const noexcept {
+    return address.starts_with("127.") || address.starts_with("[::1]:");
+  }
 };
 
 // Whether a server answers at the address of this socket, within a second.

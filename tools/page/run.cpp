@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -15,9 +14,8 @@
 #include "http/listen_socket.hpp"
 #include "page/board_scene.hpp"
 #include "page/export/exported_page.hpp"
-#include "page/feed/picture_service.hpp"
 #include "page/options.hpp"
-#include "page/server/page_server.hpp"
+#include "page/server/served_page.hpp"
 
 namespace meterbank::page {
 namespace {
@@ -33,13 +31,6 @@ Result<http::ListenSocket> listen_on_loopback(std::uint16_t port) {
   if (socket || socket.error().code == ErrorCode::kExists) return socket;
   auto other = http::open_listen_socket(fmt::format("[::1]:{}", port));
   return other ? std::move(other) : std::move(socket);
-}
-
-std::uint16_t port_of(const std::string& address) {
-  std::uint16_t port = 0;
-  const auto colon = address.rfind(':') + 1;
-  std::from_chars(address.data() + colon, address.data() + address.size(), port);
-  return port;
 }
 
 // Samples for as long as was asked for. False: stopped.
@@ -79,16 +70,10 @@ int serve(BoardScene& scene, const CommandLine& line, cli::Waiter& waiter,
           const cli::Console& console) {
   auto listener = listen_on_loopback(line.port);
   if (!listener) return fail_with(console, listener.error());
-  auto token = Token::make();
-  if (!token) return fail_with(console, token.error());
-  const std::string address = fmt::format("http://{}/#{}", listener->address, token->digits());
-  PictureService service(scene, line.interval);
-  auto server = PageServer::start(std::move(listener->socket),
-                                  Gate(std::move(*token), port_of(listener->address)), service);
-  if (!server) return fail_with(console, server.error());
-  console.out << address << std::endl;
+  const auto page = ServedPage::start(std::move(*listener), scene, line.interval);
+  if (!page) return fail_with(console, page.error());
+  console.out << (*page)->link() << std::endl;
   static_cast<void>(waiter.wait_until_stopped());
-  service.stop();
   return cli::kExitDone;
 }
 

@@ -160,7 +160,7 @@ struct BoardState {
   };
   std::map<RowId, Look> looked_at;  // rows that are followed where not all can be
   std::size_t cells_looked_at = 0;
-  std::size_t values_of_newest = 0;            // of the newest sample
+  std::size_t values_of_newest = 0;            // how many the newest sample has
   std::size_t distributions = 0;               // likewise
   std::map<RowId, std::uint64_t> looked_into;  // rows of pictures with heat maps, and when
   std::map<std::pair<std::string, const SetFacts*>, SetWork> work;

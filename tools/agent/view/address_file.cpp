@@ -36,9 +36,12 @@ Result<AddressFile> AddressFile::write(const std::string& path, const std::strin
   if (!file) return failed(path, errno);
   const std::string line = address + '\n';
   // The mode is set whatever the umask is.
-  if (::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()) ||
-      ::fchmod(file.get(), kMode) != 0 || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int error = errno == 0 ? ENOSPC : errno;
+  const auto written = ::write(file.get(), line.data(), line.size());
+  // A short write to a file means that it is full.
+  if (written >= 0 && static_cast<std::size_t>(written) != line.size()) errno = ENOSPC;
+  if (written != static_cast<ssize_t>(line.size()) || ::fchmod(file.get(), kMode) != 0 ||
+      std::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int error = errno;
     ::unlink(temporary.c_str());
     return failed(path, error);
   }

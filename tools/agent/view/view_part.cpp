@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/view/view_part.hpp"
 
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -9,21 +8,13 @@
 #include "http/listen_socket.hpp"
 #include "meterbank/base/clock.hpp"
 #include "page/board_scene.hpp"
-#include "page/feed/picture_service.hpp"
-#include "page/server/page_server.hpp"
+#include "page/server/served_page.hpp"
 
 namespace meterbank::agent {
 namespace {
 
 // A tenth of what `meterbank view` takes: the agent serves others as well.
 constexpr page::ServerLimits kLimits{.viewers = 100, .other_connections = 50};
-
-std::uint16_t port_of(const std::string& address) {
-  std::uint16_t port = 0;
-  const auto colon = address.rfind(':') + 1;
-  std::from_chars(address.data() + colon, address.data() + address.size(), port);
-  return port;
-}
 
 Result<std::unique_ptr<page::BoardScene>> open_scene(const ViewSettings& settings,
                                                      const CatalogOptions& catalog) {
@@ -70,15 +61,11 @@ class CountedScene final : public page::Scene {
 };
 
 struct ViewPart::Served {
-  Served(std::unique_ptr<page::BoardScene> opened, ViewCounts& counts,
-         std::chrono::nanoseconds interval)
-      : scene(std::move(opened), counts), service(scene, interval) {}
-  ~Served() { service.stop(); }  // before the server ends
+  Served(std::unique_ptr<page::BoardScene> opened, ViewCounts& counts)
+      : scene(std::move(opened), counts) {}
 
-  std::string address;
   CountedScene scene;
-  page::PictureService service;
-  std::optional<page::PageServer> server;
+  std::unique_ptr<page::ServedPage> page;
   std::optional<AddressFile> file;
 };
 
@@ -101,25 +88,20 @@ Result<void> ViewPart::use(const ViewSettings& settings, const CatalogOptions& c
   }
   auto listener = http::open_listen_socket(settings.address);
   if (!listener) return tl::make_unexpected(std::move(listener.error()));
-  auto token = page::Token::make();
-  if (!token) return tl::make_unexpected(std::move(token.error()));
-  auto file = AddressFile::write(settings.address_file,
-                                 "http://" + listener->address + "/#" + token->digits());
+  auto served = std::make_unique<Served>(std::move(*scene), counts_);
+  auto page =
+      page::ServedPage::start(std::move(*listener), served->scene, settings.interval, kLimits);
+  if (!page) return tl::make_unexpected(std::move(page.error()));
+  served->page = std::move(*page);
+  auto file = AddressFile::write(settings.address_file, served->page->link());
   if (!file) return tl::make_unexpected(std::move(file.error()));
-  auto served = std::make_unique<Served>(std::move(*scene), counts_, settings.interval);
-  served->address = listener->address;
   served->file.emplace(std::move(*file));
-  auto server = page::PageServer::start(std::move(listener->socket),
-                                        page::Gate(std::move(*token), port_of(listener->address)),
-                                        served->service, kLimits);
-  if (!server) return tl::make_unexpected(std::move(server.error()));
-  served->server.emplace(std::move(*server));
   served_ = std::move(served);
   return {};
 }
 
 void ViewPart::stop() { served_.reset(); }
 
-std::string ViewPart::address() const { return served_ ? served_->address : std::string(); }
+std::string ViewPart::address() const { return served_ ? served_->page->address() : std::string(); }
 
 }  // namespace meterbank::agent

@@ -61,7 +61,7 @@ struct ScreensOptions {
   std::function<Result<std::string>(const view::Place&)> bookmark;
   std::function<Result<view::Place>()> next_bookmark;
   std::function<Result<std::string>(std::chrono::nanoseconds interval)> save;
-  // Fetches the past, which may take longer than a first picture may wait.
+  // What takes longer than a first picture may wait, such as fetching the past.
   std::function<void()> after_first_picture;
 };
 
