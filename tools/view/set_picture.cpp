@@ -25,14 +25,14 @@ struct Rank {
 };
 
 struct Words {
-  std::string text;  // of a sort by names
+  std::string text;  // the name that rows are sorted by
   std::string group;
 };
 
 // What orders the rows.
 struct Order {
   const std::vector<Words>& words;
-  std::optional<std::size_t> column = {};  // of the set
+  std::optional<std::size_t> column = {};  // the column to sort by, if any
   bool by_instance = false;
   bool by_provider = false;
   bool by_group = false;
@@ -174,7 +174,7 @@ class SetTable {
     return rank;
   }
 
-  // Of all rows, those that are shown, in their order.
+  // Drops all rows but those that are shown, and sorts these.
   void keep_shown(std::size_t first) {
     const auto count = std::min(ranks_.size() - first, lines_);
     const auto begin = ranks_.begin() + static_cast<std::ptrdiff_t>(first);
@@ -327,10 +327,10 @@ class SetTable {
   const SetFacts* facts_ = nullptr;
   std::vector<Words> words_;
   Order order_{words_};
-  std::vector<Rank> ranks_;  // of what is shown; while rows are sorted, of all that pass
+  std::vector<Rank> ranks_;  // the rows that are shown, or candidates for them
   std::size_t all_ = 0, passed_ = 0;
   const ProviderView* last_provider_ = nullptr;
-  std::string provider_;  // of the row before
+  std::string provider_;  // label of the row before
   bool has_providers_ = false;
   std::size_t before_counters_ = 0;
   std::vector<std::size_t> shown_;  // columns of the set, ascending

@@ -13,6 +13,7 @@
 #include "../../support/comes_true.hpp"
 #include "../agent/http_client.hpp"
 #include "hand_made_scene.hpp"
+#include "page/server/served_page.hpp"
 
 namespace meterbank::page {
 namespace {
@@ -218,6 +219,19 @@ TEST_F(PageServerTest, EndsStreamsWhenItStops) {
   server_.reset();
   static_cast<void>(viewer.read_all());  // returns
   EXPECT_TRUE(viewer.is_closed());
+}
+
+TEST(ServedPage, IsRefusedWhereOtherMachinesReachIt) {
+  HandMadeScene scene;
+  for (const std::string address : {"0.0.0.0:0", "127.0.0.1:0"}) {
+    auto listener = http::open_listen_socket(address);
+    ASSERT_TRUE(listener) << listener.error().message();
+    const auto page = ServedPage::start(std::move(*listener), scene, std::chrono::seconds(1));
+    EXPECT_EQ(page.has_value(), address.starts_with("127.")) << address;
+    if (!page) {
+      EXPECT_EQ(page.error().code, ErrorCode::kInvalidArgument);
+    }
+  }
 }
 
 }  // namespace

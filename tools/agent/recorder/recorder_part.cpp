@@ -6,9 +6,13 @@
 namespace meterbank::agent {
 
 Result<void> RecorderPart::use(const RecordSettings& settings, const CatalogOptions& catalog) {
-  if (recorder_ && settings == settings_) return {};
+  const bool same_providers =
+      catalog.directory == directory_ && catalog.all_namespaces == all_namespaces_;
+  if (recorder_ && settings == settings_ && same_providers) return {};
   stop();
   settings_ = settings;
+  directory_ = catalog.directory;
+  all_namespaces_ = catalog.all_namespaces;
   if (!settings.is_on()) return {};
   record::RecorderOptions options;
   options.catalog = catalog;

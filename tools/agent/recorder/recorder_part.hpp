@@ -41,6 +41,8 @@ class RecorderPart {
   RecordCounts& counts_;
   const Report report_;
   RecordSettings settings_;
+  std::string directory_;  // of the providers
+  bool all_namespaces_ = false;
   std::optional<record::Recorder> recorder_;  // none: nothing is recorded
   record::LossWatch losses_;
 

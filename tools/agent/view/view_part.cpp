@@ -75,9 +75,13 @@ ViewPart::~ViewPart() { stop(); }
 
 Result<void> ViewPart::use(const ViewSettings& settings, const CatalogOptions& catalog,
                            const std::string& ring) {
-  if (served_ && settings == settings_) return {};
+  const bool same_providers =
+      catalog.directory == directory_ && catalog.all_namespaces == all_namespaces_;
+  if (served_ && settings == settings_ && same_providers) return {};
   stop();
   settings_ = settings;
+  directory_ = catalog.directory;
+  all_namespaces_ = catalog.all_namespaces;
   if (!settings.is_on()) return {};
   auto scene = open_scene(settings, catalog);
   if (!scene) return tl::make_unexpected(std::move(scene.error()));

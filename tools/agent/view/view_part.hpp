@@ -40,6 +40,8 @@ class ViewPart {
   ViewCounts& counts_;
   const Report report_;
   ViewSettings settings_;
+  std::string directory_;  // of the providers
+  bool all_namespaces_ = false;
   std::unique_ptr<Served> served_;  // null: nothing is served
 };
 

@@ -3,7 +3,6 @@
 
 #include <array>
 
-#include "cli/watch/draw/help_cells.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -113,10 +112,10 @@ view::Request handle_press(const KeyPress& press, bool is_second_click, const Dr
   const auto message = message_of(press);
   // Any key closes the help, but where it goes on, its own key shows more.
   if (navigator.shows_help()) {
-    if (message != view::Message::kHelp || drawing.help_left == 0) {
+    if (message != view::Message::kHelp || drawing.help_next == 0) {
       return navigator.handle(message.value_or(view::Message::kHelp));
     }
-    navigator.show_help_from(keys_of_help() - drawing.help_left);
+    navigator.show_help_from(drawing.help_next);
     return view::Request::kNone;
   }
   if (press.key == Key::kClick) return point_at(press, is_second_click, drawing, navigator);

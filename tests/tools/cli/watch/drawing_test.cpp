@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "cli/watch/draw/graph/plot_cells.hpp"
-#include "cli/watch/draw/help_cells.hpp"
 #include "cli/watch/draw/picture_cells.hpp"
 #include "cli/watch/screen_keys.hpp"
 #include "made_pictures.hpp"

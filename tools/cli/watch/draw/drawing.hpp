@@ -44,7 +44,7 @@ struct Drawing {
   Grid grid;
   std::size_t lines = 0;  // room of the chosen section
   std::vector<Target> targets;
-  std::size_t help_left = 0;  // keys of the help that come behind those that are shown
+  std::size_t help_next = 0;  // the key with which the help goes on; 0: all of the rest is shown
 
   // The last that was drawn at a place; null: nothing there means anything.
   [[nodiscard]] const Target* target_at(std::size_t x, std::size_t y) const noexcept;

@@ -51,9 +51,9 @@ constexpr std::size_t kWhatCells = 22;
 
 }  // namespace
 
-std::size_t draw_help(Grid& grid, const Rect& rect, std::size_t first) {
+HelpPart draw_help(Grid& grid, const Rect& rect, std::size_t first) {
   const auto keys = std::span(kKeyWords).subspan(std::min(first, kKeyWords.size()));
-  if (rect.height == 0) return keys.size();
+  if (rect.height == 0) return {first, keys.size()};
   // On a small screen keys take no more room than they need.
   const bool is_small = kKeyWords.size() > rect.height * (rect.width / (kKeyCells + kWhatCells));
   const auto key_cells = is_small ? std::size_t{6} : kKeyCells;
@@ -69,10 +69,8 @@ std::size_t draw_help(Grid& grid, const Rect& rect, std::size_t first) {
     const auto what_x = x + 1 + std::max(key_cells, used + 1);
     grid.put(what_x, y, keys[i].what, {}, x + cells > what_x ? x + cells - what_x : 0);
   }
-  return keys.size() - shown;
+  return {first + shown, keys.size() - shown};
 }
-
-std::size_t keys_of_help() noexcept { return kKeyWords.size(); }
 
 void draw_keys(Grid& grid, const Rect& rect) {
   struct Hint {

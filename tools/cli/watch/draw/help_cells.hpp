@@ -7,9 +7,12 @@
 
 namespace meterbank::cli {
 
-// The keys from number `first` on, in as many columns as fit. Returns how many come behind them.
-[[nodiscard]] std::size_t draw_help(Grid& grid, const Rect& rect, std::size_t first);
-[[nodiscard]] std::size_t keys_of_help() noexcept;
+struct HelpPart {
+  std::size_t next = 0;  // the first key that comes behind what is shown
+  std::size_t left = 0;  // how many come there
+};
+// The keys from number `first` on, in as many columns as fit.
+[[nodiscard]] HelpPart draw_help(Grid& grid, const Rect& rect, std::size_t first);
 // The most wanted keys, as many as fit.
 void draw_keys(Grid& grid, const Rect& rect);
 

@@ -68,10 +68,11 @@ class PictureDrawing {
     if (height() == 1) return std::move(drawing_);
     bottom_ = height() - 1;
     if (state_.shows_help) {
-      drawing_.help_left = draw_help(grid(), {0, 1, width(), bottom_ - 1}, state_.help_first);
+      const auto part = draw_help(grid(), {0, 1, width(), bottom_ - 1}, state_.help_first);
       std::string words = " any key: back   q: quit";
-      if (drawing_.help_left > 0) {
-        words = fmt::format(" ?: {} more   any key: back   q: quit", drawing_.help_left);
+      if (part.left > 0) {
+        drawing_.help_next = part.next;
+        words = fmt::format(" ?: {} more   any key: back   q: quit", part.left);
       }
       grid().put(0, bottom_, words, kFaintLook);
       return std::move(drawing_);
