@@ -84,7 +84,8 @@ def expect_a_quiet_terminal(terminal, why):
     terminal.keys("C-u")
     terminal.type("stty -a | tr ' ;' '\\n\\n' | grep -x -e echo -e icanon | tr '\\n' +; echo %s" % end)
     terminal.keys("Enter")
-    terminal.wait(why + ": keys are echoed again", r"(?m)^(icanon\+echo|echo\+icanon)\+%s$" % end)
+    # Behind a prompt if the shell was not back yet when the line was typed.
+    terminal.wait(why + ": keys are echoed again", r"(?m)^([#$] )?(icanon\+echo|echo\+icanon)\+%s$" % end)
 
 
 def program_in(terminal, name):

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <fstream>
 #include <limits>
@@ -102,6 +103,13 @@ class MadeRecording {
     for (std::uint64_t second = from; second < to; ++second) tick(second, late_ns);
   }
   void begin_chunk() { writer_.begin_chunk(); }
+  // Ticks that no reader can read. Those behind them begin a chunk.
+  void unreadable_ticks(std::uint64_t from, std::uint64_t to) {
+    const std::size_t begin = bytes_.size();
+    ticks(from, to);
+    std::fill(bytes_.begin() + static_cast<std::ptrdiff_t>(begin), bytes_.end(), '\x1b');
+    begin_chunk();
+  }
   void gap(std::uint64_t from, std::uint64_t to) {
     recording::append_gap({recording::GapReason::kLate, to - from - 1, at(from), at(to)}, bytes_);
   }

@@ -211,13 +211,9 @@ TEST_F(Merge, MergesWhatIsReadableAndNamesWhatIsNot) {
   MadeRecording web({}), db({.host = "db", .boot = "2", .recorder = 9});
   web.ticks(0, 50);
   db.ticks(0, 20);
-  const std::size_t begin = db.bytes().size();
   db.begin_chunk();
-  db.ticks(20, 30);
-  const std::size_t end = db.bytes().size();
-  db.begin_chunk();
+  db.unreadable_ticks(20, 30);
   db.ticks(30, 50);
-  for (std::size_t at = begin; at < end; ++at) db.bytes()[at] = 'x';
   const auto counts = merge({web.write(file("web.mbr")), db.write(file("db.mbr"))});
   ASSERT_TRUE(counts) << counts.error().message();
   ASSERT_EQ(counts->problems.size(), 1U);
