@@ -3,6 +3,7 @@
 // Looking for a time: every recorded moment is found, whatever the wall clock did.
 #include <gtest/gtest.h>
 
+#include "../../support/depth.hpp"
 #include "made_recording.hpp"
 
 namespace meterbank::recording {
@@ -42,7 +43,7 @@ void expect_all_found(const MadePlan& plan) {
   EXPECT_FALSE(shown.recording().seek(0));
   EXPECT_FALSE(shown.recording().is_somewhere());
   std::minstd_rand dice(plan.seed);
-  for (int round = 0; round < 120; ++round) {
+  for (std::uint64_t round = 0; round < test::tries(120); ++round) {
     const MadeTick& tick = made.ticks[dice() % made.ticks.size()];
     const auto off = static_cast<std::int64_t>(dice() % 3) - 1;
     SCOPED_TRACE("round " + std::to_string(round));

@@ -93,7 +93,7 @@ class HostileCorpusControl : public testing::Test {
     ::setenv("METERBANK_FAKE_FAULT", fault, 1);
     ::setenv("METERBANK_REAL_CLI", METERBANK_CLI, 1);
     Programs with = programs();
-    with.every_verb = true;
+    with.parts = 1;
     with.cli = METERBANK_FAKE_CLI;
     return play_attacks(with, {attack_called("header_state_unknown")});
   }

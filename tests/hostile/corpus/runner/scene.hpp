@@ -17,10 +17,10 @@ namespace meterbank::hostile {
 
 struct Programs {
   std::string cli, provider, healthy, small_reader, perflib_reader;
-  // At full depth each attack meets every verb. Otherwise, and under a sanitizer, where a program
-  // takes ten times as long to begin, it meets a third of the verbs, and the next attack meets the
-  // next third.
-  bool every_verb = test::runs_long() && !test::kHasSanitizer;
+  // Each attack meets one of so many parts of the verbs, and the next attack meets the next part.
+  // At full depth all verbs are one part; under a sanitizer a program takes ten times as long to
+  // begin.
+  std::size_t parts = test::kHasSanitizer ? 9 : test::runs_long() ? 1 : 3;
 };
 
 struct SceneResult {
