@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "record/ring_files.hpp"
+#include "record/summarizer.hpp"
 
 namespace meterbank::record {
 namespace {
@@ -23,6 +24,8 @@ namespace {
 constexpr std::uint64_t kFilesOfRing = 32;
 constexpr std::uint64_t kFileBytesLeast = std::uint64_t{64} << 10U;
 constexpr std::uint64_t kFileBytesMost = std::uint64_t{16} << 20U;
+// To find a chunk, all frames of a file that is being written are walked over.
+constexpr std::uint64_t kSummarizedMost = std::uint64_t{256} << 20U;
 constexpr auto kFileAgeLeast = std::chrono::seconds(1);
 constexpr auto kSyncPeriod = std::chrono::milliseconds(900);
 
@@ -39,7 +42,10 @@ std::uint64_t file_bytes_of(const AppenderOptions& options) noexcept {
 class Appender::State {
  public:
   State(AppenderOptions options, RingFiles files)
-      : options_(std::move(options)), files_(std::move(files)) {}
+      : options_(std::move(options)),
+        files_(std::move(files)),
+        summarizer_(std::in_place, options_.path,
+                    [this](std::string frames) { append_summary(std::move(frames)); }) {}
   ~State() { static_cast<void>(finish()); }
 
   Result<void> start();
@@ -55,11 +61,14 @@ class Appender::State {
     Losses missing;
     bool stands_alone = false;
     bool begins_file = false;
+    bool is_summary = false;  // nothing that is recorded depends on it
   };
 
   void write_pieces();
   [[nodiscard]] std::optional<Error> write_piece(const Piece& piece);
   [[nodiscard]] std::optional<Error> try_to_write(const Piece& piece);
+  void append_summary(std::string frames);
+  void summarize_ended_chunk();
   void sync_files();
   void lose(Error error, const Losses& missing);
   [[nodiscard]] bool is_file_full() const;
@@ -82,6 +91,7 @@ class Appender::State {
   bool is_finished_ = false;
   AppenderCounts counts_;
   std::thread writer_, syncer_;
+  std::optional<Summarizer> summarizer_;  // of the writer thread, until finish() ends it
 };
 
 Result<void> Appender::State::start() {
@@ -143,6 +153,17 @@ bool Appender::State::append(std::string_view frames, const Losses& missing) {
   return true;
 }
 
+// Behind what waits: it may be in a later file than its chunk.
+void Appender::State::append_summary(std::string frames) {
+  const std::lock_guard lock(mutex_);
+  if (is_finished_ || queued_ + frames.size() > options_.queue_max) return;
+  const std::size_t bytes = frames.size();
+  queue_.push_back({.frames = std::move(frames), .missing = {}, .is_summary = true});
+  queued_ += bytes;
+  in_file_ += bytes;
+  work_.notify_one();
+}
+
 Losses Appender::State::take_lost() {
   const std::lock_guard lock(mutex_);
   return std::exchange(lost_, {});
@@ -167,6 +188,10 @@ void Appender::State::lose(Error error, const Losses& missing) {
 
 // Nothing: it is written.
 std::optional<Error> Appender::State::write_piece(const Piece& piece) {
+  if (piece.is_summary) {
+    if (files_.has_file()) static_cast<void>(files_.write(piece.frames));
+    return std::nullopt;
+  }
   if (is_behind_loss_ && !piece.stands_alone) return counts().last_error;
   is_behind_loss_ = true;
   const bool begins_file =
@@ -199,6 +224,7 @@ void Appender::State::write_pieces() {
       queue_.pop_front();
     }
     auto error = try_to_write(piece);
+    summarize_ended_chunk();
     const std::lock_guard lock(mutex_);
     if (error) lose(std::move(*error), piece.missing);
     queued_ -= piece.frames.size();
@@ -206,6 +232,14 @@ void Appender::State::write_pieces() {
     counts_.files = files_.files_begun();
     counts_.evicted = files_.files_evicted();
   }
+}
+
+void Appender::State::summarize_ended_chunk() {
+  const auto ended = files_.take_ended_chunk();
+  if (!ended || options_.summary_least == std::chrono::nanoseconds(0)) return;
+  if (ended->chunk.offset > kSummarizedMost) return;
+  const std::uint64_t taken = ended->chunk.last.monotonic_ns - ended->chunk.first.monotonic_ns;
+  if (taken >= static_cast<std::uint64_t>(options_.summary_least.count())) summarizer_->add(*ended);
 }
 
 void Appender::State::sync_files() {
@@ -230,6 +264,7 @@ Result<void> Appender::State::finish() {
   for (std::thread* const one : {&writer_, &syncer_}) {
     if (one->joinable()) one->join();
   }
+  summarizer_.reset();
   auto ended = files_.end_file();
   files_.sync();
   return ended;

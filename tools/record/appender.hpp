@@ -4,7 +4,8 @@
 // are removed. Two threads of its own write and sync, so that who samples never waits for a disk.
 //
 //   sampling thread     append() --> queue (bounded) --> writer thread: write(2), evict, new files
-//                                                        syncer thread: fdatasync(2), once a second
+//                                        ^               syncer thread: fdatasync(2), once a second
+//                                        +-- summaries -- summarizer: reads chunks that have ended
 //
 // What was handed over is in the page cache a moment later, and so survives the death of this
 // process; a second later it is on the disk.
@@ -19,6 +20,7 @@
 // Units          Bytes, nanoseconds.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -35,6 +37,9 @@ struct AppenderOptions {
   std::uint64_t bytes_max = 0;   // of a ring, all files together; 0: no limit
   std::uint64_t age_max_ns = 0;  // of a ring: files whose last tick is older go; 0: no limit
   std::uint64_t queue_max = std::uint64_t{64} << 20U;  // of bytes that wait for the disk
+  // Chunks that take so long get a summary, see meterbank/recording/summary.hpp; zero: none does.
+  // Ten minutes of a sample each second are one chunk.
+  std::chrono::nanoseconds summary_least = std::chrono::minutes(4);
 };
 
 struct AppenderCounts {

@@ -223,9 +223,19 @@ Result<void> RingFiles::write(std::string_view frames) {
   recording::FrameWalk walk(source);
   while (auto frame = walk.next()) {
     frame->offset += begin;
+    if (frame->kind == recording::FrameKind::kKey) note_ended_chunk();
     index_.take(*frame);
   }
   return {};
+}
+
+void RingFiles::note_ended_chunk() {
+  if (index_.chunks().empty()) return;
+  ended_chunk_ = recording::ChunkPlace{head_.sequence, index_.chunks().back()};
+}
+
+std::optional<recording::ChunkPlace> RingFiles::take_ended_chunk() noexcept {
+  return std::exchange(ended_chunk_, std::nullopt);
 }
 
 Result<void> RingFiles::write_all(std::string_view bytes) {
@@ -248,6 +258,7 @@ Result<void> RingFiles::write_all(std::string_view bytes) {
 
 Result<void> RingFiles::end_file() {
   if (!file_) return {};
+  note_ended_chunk();
   std::string bytes;
   index_.append_to(bytes, file_size_);
   // A file without an index is read all the same.

@@ -20,6 +20,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,7 @@
 #include "meterbank/base/result.hpp"
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/recording/file_frames.hpp"
+#include "meterbank/recording/summary.hpp"
 
 namespace meterbank::record {
 
@@ -54,6 +56,8 @@ class RingFiles {
   Result<void> end_file();
   // What was written is on the disk afterwards.
   void sync() noexcept;
+  // The last chunk that was ended by what was written since this was asked last.
+  [[nodiscard]] std::optional<recording::ChunkPlace> take_ended_chunk() noexcept;
 
   [[nodiscard]] std::uint64_t bytes_written() const noexcept { return bytes_written_; }
   [[nodiscard]] std::uint64_t files_begun() const noexcept { return files_begun_; }
@@ -72,6 +76,7 @@ class RingFiles {
   // False: there is none, whatever is removed.
   [[nodiscard]] bool make_room(std::uint64_t bytes);
   Result<void> open_next_file();
+  void note_ended_chunk();
   void sync_later();
   void forget_to_sync(const std::string& path);
   Result<void> write_all(std::string_view bytes);
@@ -88,6 +93,7 @@ class RingFiles {
   std::string file_path_;
   std::uint64_t file_size_ = 0;
   recording::ChunkIndex index_;
+  std::optional<recording::ChunkPlace> ended_chunk_;
   std::deque<OldFile> old_;      // the oldest first
   std::uint64_t old_bytes_ = 0;  // of these
   std::uint64_t bytes_written_ = 0;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <deque>
 #include <limits>
 #include <map>
@@ -22,6 +23,11 @@ namespace meterbank::view {
 
 inline constexpr std::size_t kTrendMax = 120;  // values of one
 inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+
+// As one counts: "p2" is before "p10".
+[[nodiscard]] inline int compare_names(const std::string& a, const std::string& b) noexcept {
+  return ::strverscmp(a.c_str(), b.c_str());
+}
 
 // What is shown is of this moment: of two samples, or only of the past.
 struct When {

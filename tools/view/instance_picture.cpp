@@ -217,7 +217,8 @@ class InstancePicture {
   void sort(std::vector<Line>& lines) const {
     if (picture_.place.sort == "COUNTER") {
       std::stable_sort(lines.begin(), lines.end(), [this](const Line& a, const Line& b) {
-        return picture_.place.ascending ? a.key > b.key : a.key < b.key;
+        const int names = compare_names(a.key, b.key);
+        return picture_.place.ascending ? names > 0 : names < 0;
       });
     }
     std::stable_partition(lines.begin(), lines.end(),

@@ -108,7 +108,8 @@ Section providers_of(const cli::Selection& selection, const When& when, const Wi
     ranks.push_back({provider.get(), urgency_of(*provider)});
   }
   std::stable_sort(ranks.begin(), ranks.end(), [](const ProviderRank& a, const ProviderRank& b) {
-    return a.urgency < b.urgency;
+    if (a.urgency != b.urgency) return a.urgency < b.urgency;
+    return compare_names(a.provider->name, b.provider->name) < 0;
   });
   section.total = ranks.size();
   const auto part = part_of(window, 0, section.total);
@@ -252,7 +253,7 @@ void BoardState::show_overview(const When& when, const Window& window, Picture& 
     return sum.headline ? sum.sums[*sum.headline] : 0.0;
   };
   std::stable_sort(shown.begin(), shown.end(), [&](const SetWork* a, const SetWork* b) {
-    if (place.sort == "SET") return a->set < b->set;
+    if (place.sort == "SET") return compare_names(a->set, b->set) < 0;
     return rate_of(*a) > rate_of(*b);
   });
   sets.total = shown.size();

@@ -15,6 +15,7 @@ namespace meterbank::view {
 namespace {
 
 constexpr auto kEnvelopeTimeMax = std::chrono::seconds(2);
+constexpr std::uint64_t kColumnsOfBlur = 4;
 
 // Of the chunks that overlap the range.
 std::uint64_t ticks_in(const recording::Recording& log, std::uint64_t from_ns,
@@ -123,6 +124,8 @@ const recording::Envelope* BoardState::envelope_of(const EnvelopeOf& wanted) {
   request.to_ns = wanted.to_ns + 1;
   request.buckets = wanted.columns;
   request.cap_percent = false;
+  // As wide as a few columns: a spike is seen beside its moment, and a day at once.
+  request.blur_ns = kColumnsOfBlur * ((request.to_ns - request.from_ns) / wanted.columns + 1);
   for (const auto& [percent, share] : kPercentilesShown) {
     if (wanted.is_distribution) request.percentiles.push_back(100 * share);
   }

@@ -46,11 +46,11 @@ struct Order {
   bool operator()(const Rank& a, const Rank& b) const {
     if (a.is_pinned != b.is_pinned) return a.is_pinned;
     if (by_group) {
-      const int groups = words[a.words].group.compare(words[b.words].group);
+      const int groups = compare_names(words[a.words].group, words[b.words].group);
       if (groups != 0) return groups < 0;
     }
     if (by_instance || by_provider) {
-      const int texts = words[a.words].text.compare(words[b.words].text);
+      const int texts = compare_names(words[a.words].text, words[b.words].text);
       if (texts != 0) return ascending ? texts > 0 : texts < 0;
     } else if (column) {
       if (std::isnan(a.value) != std::isnan(b.value)) return std::isnan(b.value);

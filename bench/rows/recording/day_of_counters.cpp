@@ -5,8 +5,9 @@
 //
 // meterbank_day_of_counters FILE [COUNTERS [TICKS [THREADS]]]
 //
-// Makes the recording if the file does not exist. At each tick, 10 % of the rows change all their
-// counters, 20 % change one counter, and 70 % change nothing, as on an ordinary host. Not part of
+// Makes the recording, with a summary of each chunk, if the file does not exist. At each tick, 10 %
+// of the rows change all their counters, 20 % change one counter, and 70 % change nothing, as on an
+// ordinary host. Not part of
 // `./run bench`: a day takes a minute to make.
 #include <sys/stat.h>
 #include <array>
@@ -27,6 +28,7 @@
 #include "meterbank/reader/replay.hpp"
 #include "meterbank/recording/envelope.hpp"
 #include "meterbank/recording/recording.hpp"
+#include "meterbank/recording/summary.hpp"
 #include "meterbank/recording/tick_writer.hpp"
 
 namespace meterbank::bench {
@@ -55,6 +57,14 @@ Counterset ten_counters() {
     counter.name = counter.symbol = counter_name(number);
   }
   return set;
+}
+
+template <typename Work>
+double milliseconds_of(Work work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
 }
 
 class Day {
@@ -101,11 +111,35 @@ class Day {
       file << bytes_;
       bytes_.clear();
     }
+    file.close();
+    summarize(path, index, offset);
     index.append_to(bytes_, offset);
-    file << bytes_;
+    std::ofstream(path, std::ios::binary | std::ios::app) << bytes_;
   }
 
  private:
+  // Behind the ticks, where a recorder writes them as it goes.
+  static void summarize(const std::string& path, recording::ChunkIndex& index,
+                        std::uint64_t& offset) {
+    std::string frames;
+    const double taken = milliseconds_of([&] {
+      for (const auto& chunk : index.chunks()) {
+        const auto made = recording::append_summary(path, {0, chunk}, frames);
+        if (!made || !*made) std::exit(1);
+      }
+    });
+    std::printf("summaries: %.1f %% of the bytes, %.0f ms each\n",
+                100 * static_cast<double>(frames.size()) / static_cast<double>(offset),
+                taken / static_cast<double>(index.chunks().size()));
+    recording::MemoryBytes source(std::as_bytes(std::span(frames)));
+    recording::FrameWalk walk(source);
+    while (auto frame = walk.next()) {
+      frame->offset += offset;
+      index.take(*frame);
+    }
+    offset += frames.size();
+    std::ofstream(path, std::ios::binary | std::ios::app) << frames;
+  }
   void change() {
     for (std::size_t row = 0; row < rows_.size(); ++row) {
       const auto words = replay_.words(set_, rows_[row]);
@@ -141,14 +175,6 @@ class Day {
   std::mt19937_64 noise_{1};
 };
 
-template <typename Work>
-double milliseconds_of(Work work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
-      .count();
-}
-
 int measure(const std::string& path, std::uint32_t counters, unsigned threads) {
   std::uint64_t chunks = 0, ticks = 0;
   Timestamp first, last;
@@ -168,18 +194,23 @@ int measure(const std::string& path, std::uint32_t counters, unsigned threads) {
   std::printf("%.0f values, %.3f bytes a value, %llu chunks\n", values,
               static_cast<double>(facts.st_size) / values, static_cast<unsigned long long>(chunks));
   std::printf("open                                     %9.2f ms\n", opened);
+  recording::EnvelopeRequest request{.patterns = {"day/10/counter_0"},
+                                     .from_ns = first.realtime_ns,
+                                     .to_ns = last.realtime_ns + 1,
+                                     .buckets = 1000,
+                                     .cap_percent = false};
+  const auto read = [&] {
+    const auto made = recording::envelope(path, request);
+    if (!made || made->series.size() != 1) std::exit(1);
+  };
   for (const unsigned one : {1U, threads}) {
-    const double taken = milliseconds_of([&] {
-      const auto made = recording::envelope(path, {.patterns = {"day/10/counter_0"},
-                                                   .from_ns = first.realtime_ns,
-                                                   .to_ns = last.realtime_ns + 1,
-                                                   .buckets = 1000,
-                                                   .threads = one});
-      if (!made || made->series.size() != 1) std::exit(1);
-    });
+    request.threads = one;
+    const double taken = milliseconds_of(read);
     std::printf("one counter, 1,000 buckets, %2u thread(s)   %9.2f ms, %.2f ns a value\n", one,
                 taken, taken * 1e6 / values);
   }
+  request.blur_ns = (request.to_ns - request.from_ns) / request.buckets;
+  std::printf("the same from summaries                  %9.2f ms\n", milliseconds_of(read));
   return 0;
 }
 

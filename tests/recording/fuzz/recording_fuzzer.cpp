@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "meterbank/recording/envelope.hpp"
 #include "meterbank/recording/recording.hpp"
 
 namespace meterbank::recording {
@@ -89,6 +90,25 @@ void look_for(Recording& recording, std::uint64_t time) {
   if (recording.next()) look_at_rows(recording);
 }
 
+// A plot of one counter of the seeds, from summaries where there are some that fit.
+void plot(const std::string& file, const Recording& recording, const CatalogOptions& options) {
+  EnvelopeRequest request{.patterns = {"mixed/thing 8/latency"},
+                          .from_ns = recording.first().realtime_ns,
+                          .to_ns = recording.last().realtime_ns + 1,
+                          .buckets = 16,
+                          .percentiles = {50},
+                          .cap_percent = false};
+  if (request.from_ns >= request.to_ns) return;
+  request.blur_ns = request.to_ns - request.from_ns;
+  const auto made = envelope(file, request, options);
+  if (!made) return;
+  for (const EnvelopeSeries& series : made->series) {
+    for (const EnvelopeBucket& bucket : series.buckets) {
+      demand(bucket.count == 0 || bucket.least <= bucket.most);
+    }
+  }
+}
+
 void read(std::string_view bytes) {
   const FileInMemory file(bytes);
   const std::size_t before = ::__sanitizer_get_current_allocated_bytes();
@@ -109,6 +129,7 @@ void read(std::string_view bytes) {
   look_for(*recording, recording->first().realtime_ns);
   if (!times.empty()) look_for(*recording, times[times.size() / 2]);
   look_for(*recording, ~std::uint64_t{0});
+  plot(file.path(), *recording, options);
   demand(::__sanitizer_get_current_allocated_bytes() - before <= kMemoryMax);
 }
 

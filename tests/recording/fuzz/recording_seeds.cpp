@@ -2,10 +2,11 @@
 //
 //   recording_seeds DIRECTORY
 //
-// Writes recordings of providers as inputs to begin with, ended and not.
+// Writes recordings of providers as inputs to begin with: ended, not ended, and with summaries.
 #include <string>
 
 #include "../hostile/made_recording.hpp"
+#include "meterbank/recording/summary.hpp"
 
 int main(int argc, char** argv) {
   using namespace meterbank::recording;
@@ -15,8 +16,18 @@ int main(int argc, char** argv) {
     const MadeRecording made({.seed = seed, .ticks = 5, .chunk_ticks = 3, .changes = 4});
     const std::string& bytes = made.files.all_of_last();
     write_file(directory + "ended" + std::to_string(seed), bytes);
-    write_file(directory + "killed" + std::to_string(seed),
-               std::string_view(bytes).substr(0, made.ticks.back().end));
+    const std::string killed = bytes.substr(0, made.ticks.back().end);
+    write_file(directory + "killed" + std::to_string(seed), killed);
+    // Summaries of its chunks stand behind them.
+    const std::string summarized = directory + "summarized" + std::to_string(seed);
+    write_file(summarized, killed);
+    std::string frames;
+    const auto recording = Recording::open(summarized);
+    const RecordingFile& file = recording->files()[0];
+    for (const Chunk& chunk : file.index.chunks()) {
+      static_cast<void>(append_summary(summarized, {file.head.sequence, chunk}, frames));
+    }
+    write_file(summarized, killed + frames);
   }
   return 0;
 }

@@ -35,7 +35,7 @@ function linesOf(section) {
     lines = [...lines].sort((one, other) => {
       const a = value(one), b = value(other);
       // Words begin with A unless it is to be the other way round.
-      return isNumber ? sign * (a - b) || 0 : -sign * a.localeCompare(b);
+      return isNumber ? sign * (a - b) || 0 : -sign * a.localeCompare(b, undefined, {numeric: true});
     });
   }
   const pins = place.getAll('pin');

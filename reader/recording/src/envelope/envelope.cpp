@@ -9,6 +9,7 @@
 
 #include "../files/seek_order.hpp"
 #include "envelope_parts.hpp"
+#include "summary_plan.hpp"
 
 namespace meterbank::recording {
 namespace {
@@ -63,16 +64,17 @@ std::uint64_t chunk_before(std::span<const RecordingFile> files, std::uint64_t t
 
 // A chunk is not divided, because its ticks need those before them. A part ends with the first
 // moment of a chunk, with which the next part begins to read.
-std::vector<Span> plan(const Recording& recording, const EnvelopeRequest& request) {
+std::vector<Span> plan(const Recording& recording, const EnvelopeRequest& request,
+                       std::uint64_t from_ns, std::uint64_t to_ns) {
   const auto files = recording.files();
   if (!SeekOrder(files).is_even()) {
-    return {{.is_everything = true, .begin = request.from_ns, .end = request.to_ns}};
+    return {{.is_everything = true, .begin = from_ns, .end = to_ns}};
   }
   std::vector<std::uint64_t> begins;
   for (const RecordingFile& file : files) {
     for (const Chunk& chunk : file.index.chunks()) {
       const std::uint64_t first = chunk.first.realtime_ns;
-      if (first > request.from_ns && first < request.to_ns - 1) begins.push_back(first);
+      if (first > from_ns && first < to_ns - 1) begins.push_back(first);
     }
   }
   const std::size_t parts = std::clamp<std::size_t>(request.threads, 1, begins.size() + 1);
@@ -81,9 +83,9 @@ std::vector<Span> plan(const Recording& recording, const EnvelopeRequest& reques
   std::vector<Span> spans;
   for (std::size_t part = 0; part < parts; ++part) {
     Span span;
-    span.begin = part == 0 ? request.from_ns : spans.back().end;
+    span.begin = part == 0 ? from_ns : spans.back().end;
     const std::size_t next = (part + 1) * (begins.size() + 1) / parts;
-    span.end = part + 1 < parts ? begins[next - 1] + 1 : request.to_ns;
+    span.end = part + 1 < parts ? begins[next - 1] + 1 : to_ns;
     const std::uint64_t before = span.begin - std::min<std::uint64_t>(span.begin, 1);
     span.start =
         interval == 0 ? before : chunk_before(files, before - std::min(before, 2 * interval));
@@ -117,6 +119,17 @@ class PartReader {
     answer_.gaps.assign(gaps.begin(), gaps.end());
     return std::move(answer_);
   }
+  // What is selected at the beginning of the span, without values.
+  Result<PartAnswer> read_names() {
+    if (!recording_->seek(span_.start)) return std::move(answer_);
+    if (auto compiled = compile(); !compiled) {
+      return tl::make_unexpected(std::move(compiled.error()));
+    }
+    Sample sample;
+    if (query_->collect(sample, recording_->time()).no_memory) throw std::bad_alloc();
+    answer_.part.name(sample, *recording_);
+    return std::move(answer_);
+  }
 
  private:
   struct Samples {
@@ -129,12 +142,17 @@ class PartReader {
   }
   [[nodiscard]] bool counts() const noexcept { return now() >= span_.begin && now() < span_.end; }
 
+  Result<void> compile() {
+    auto compiled = Query::compile(recording_->catalog(), request_->patterns, request_->excluded);
+    if (!compiled) return tl::make_unexpected(std::move(compiled.error()));
+    query_.emplace(std::move(*compiled));
+    note_unmatched();
+    return {};
+  }
+
   Result<void> take_moment() {
     if (!query_) {
-      auto compiled = Query::compile(recording_->catalog(), request_->patterns, request_->excluded);
-      if (!compiled) return tl::make_unexpected(std::move(compiled.error()));
-      query_.emplace(std::move(*compiled));
-      note_unmatched();
+      if (auto compiled = compile(); !compiled) return compiled;
     } else if (query_->update(recording_->catalog())) {
       note_unmatched();
     }
@@ -236,8 +254,9 @@ void append(PartAnswer&& next, PartAnswer& all) {
                 [&](const auto& known) { return !next.unmatched.contains(known.first); });
 }
 
-Result<PartAnswer> read_all(const std::string& path, const EnvelopeRequest& request,
-                            const CatalogOptions& options, const std::vector<Span>& spans) {
+Result<void> decode(const std::string& path, const EnvelopeRequest& request,
+                    const CatalogOptions& options, const std::vector<Span>& spans,
+                    PartAnswer& all) {
   std::vector<std::future<Result<PartAnswer>>> others;
   for (std::size_t part = 1; part < spans.size(); ++part) {
     // Where no thread can be had, get() reads the part.
@@ -245,15 +264,66 @@ Result<PartAnswer> read_all(const std::string& path, const EnvelopeRequest& requ
                                 std::cref(path), std::cref(request), std::cref(options),
                                 std::cref(spans[part])));
   }
-  auto all = read_part(path, request, options, spans.front());
-  for (auto& other : others) {
-    auto next = other.get();
-    if (!all) continue;
-    if (!next) {
-      all = std::move(next);
-    } else {
-      append(std::move(*next), *all);
+  std::optional<Error> failed;
+  const auto take = [&](Result<PartAnswer> next) {
+    if (next && !failed) append(std::move(*next), all);
+    if (!next && !failed) failed = std::move(next.error());
+  };
+  take(read_part(path, request, options, spans.front()));
+  for (auto& other : others) take(other.get());
+  if (failed) return tl::make_unexpected(std::move(*failed));
+  return {};
+}
+
+// What the counters are called at the beginning of the first summary. Nothing: summaries do not
+// have all that is asked for, or may not have it.
+Result<std::optional<WantedSeries>> find_names(Recording& recording, const EnvelopeRequest& request,
+                                               const std::vector<Stretch>& stretches,
+                                               PartAnswer& all) {
+  const auto first = std::find_if(stretches.begin(), stretches.end(),
+                                  [](const Stretch& one) { return one.summary.has_value(); });
+  if (first == stretches.end()) return std::nullopt;
+  const std::uint64_t time = first->summary->chunk.first.realtime_ns;
+  PartReader reader(recording, request, {.start = time, .begin = time, .end = time});
+  auto named = reader.read_names();
+  if (!named) return tl::make_unexpected(std::move(named.error()));
+  append(std::move(*named), all);
+  auto names = all.part.names();
+  if (!names || names->empty()) return std::nullopt;
+  return wanted_series(request, std::move(*names));
+}
+
+std::uint64_t moments_of(const SummaryHead& head, const EnvelopeRequest& request) noexcept {
+  std::uint64_t moments = 0;
+  for (std::size_t part = 0; part < kSummaryParts; ++part) {
+    const std::uint64_t middle = head.from_ns + part * head.part_ns + head.part_ns / 2;
+    if (middle >= request.from_ns && middle < request.to_ns) moments += head.moments[part];
+  }
+  return moments;
+}
+
+Result<PartAnswer> read_range(const std::string& path, const EnvelopeRequest& request,
+                              const CatalogOptions& options, Recording& recording) {
+  PartAnswer all(EnvelopePart(request, bucket_ns(request)));
+  std::vector<Stretch> stretches{{request.from_ns, request.to_ns, std::nullopt}};
+  std::optional<WantedSeries> wanted;
+  if (may_use_summaries(request) && SeekOrder(recording.files()).is_even()) {
+    auto parted = stretches_of(recording.files(), request);
+    auto found = find_names(recording, request, parted, all);
+    if (!found) return tl::make_unexpected(std::move(found.error()));
+    wanted = std::move(*found);
+    if (wanted) stretches = std::move(parted);
+  }
+  for (const Stretch& stretch : stretches) {
+    if (all.part.is_full() || all.was_stopped) break;
+    const auto summary = stretch.summary ? read_summary(*stretch.summary, *wanted) : std::nullopt;
+    if (summary && all.part.append(*summary)) {
+      all.moments += moments_of(summary->head, request);
+      continue;
     }
+    auto decoded = decode(path, request, options,
+                          plan(recording, request, stretch.begin_ns, stretch.end_ns), all);
+    if (!decoded) return tl::make_unexpected(std::move(decoded.error()));
   }
   return all;
 }
@@ -271,7 +341,7 @@ Result<Envelope> envelope(const std::string& path, const EnvelopeRequest& reques
   try {
     auto recording = Recording::open(path, options);
     if (!recording) return tl::make_unexpected(std::move(recording.error()));
-    auto read = read_all(path, request, options, plan(*recording, request));
+    auto read = read_range(path, request, options, *recording);
     if (!read) return tl::make_unexpected(std::move(read.error()));
     if (read->part.is_full()) {
       return fail(ErrorCode::kLimit,

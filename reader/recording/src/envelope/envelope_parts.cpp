@@ -44,6 +44,12 @@ const std::string& word_of(const std::string& symbol, const std::string& name) {
   return symbol.empty() ? name : symbol;
 }
 
+// Percentiles are kept in thousandths of a per cent.
+bool is_summary_percentile(double asked, double kept) noexcept {
+  constexpr double kThousandths = 1000;
+  return std::llround(asked * kThousandths) == std::llround(kept * kThousandths);
+}
+
 // The last values of a dead provider are not values of later moments.
 bool counts(RowStatus status) noexcept {
   return holds_values(status) && status != RowStatus::kDead;
@@ -131,6 +137,76 @@ void EnvelopePart::take(const Sample& newer, const Sample& older, std::uint64_t 
       if (is_wanted) take_value(value, place, bucket);
     }
   }
+}
+
+void EnvelopePart::name(const Sample& sample, const Recording& recording) {
+  for (const Row& row : sample.since(Sample())) {
+    for (const Value& value : row) static_cast<void>(find(value, recording));
+  }
+}
+
+std::optional<std::vector<SummaryName>> EnvelopePart::names() const {
+  std::vector<SummaryName> names;
+  for (const auto& [key, series] : by_key_) {
+    const auto& [provider, host, set, instance, counter, percentile] = key;
+    if (provider.empty()) return std::nullopt;
+    names.push_back({set, instance, counter});
+  }
+  return names;
+}
+
+// Of the request; nothing: it asks for no such percentile.
+std::optional<double> EnvelopePart::asked_percentile(const SummarySeries& series) const {
+  if (!series.percentile) return kNoPercentile;
+  for (const double one : request_->percentiles) {
+    if (is_summary_percentile(one, *series.percentile)) return one;
+  }
+  return std::nullopt;
+}
+
+EnvelopeSeries* EnvelopePart::series_of(const SummarySeries& series, double percentile) const {
+  const auto& [set, instance, counter] = series.name;
+  const auto found =
+      by_key_.find(Key{series.provider, series.host, set, instance, counter, percentile});
+  return found == by_key_.end() ? nullptr : found->second;
+}
+
+// A part that is shorter than a bucket counts for that of its middle, a longer one for all that it
+// reaches into.
+void EnvelopePart::append(const EnvelopeBucket& part, std::uint64_t begin_ns, std::uint64_t end_ns,
+                          EnvelopeSeries& series) const {
+  const std::uint64_t middle = begin_ns + (end_ns - begin_ns) / 2;
+  if (middle < request_->from_ns || middle >= request_->to_ns) return;
+  const bool is_short = end_ns - begin_ns <= bucket_ns_;
+  const std::uint64_t first = is_short ? middle : std::max(begin_ns, request_->from_ns);
+  const std::uint64_t last = is_short ? middle : std::min(end_ns, request_->to_ns) - 1;
+  const auto end = static_cast<std::size_t>((last - request_->from_ns) / bucket_ns_);
+  for (auto at = static_cast<std::size_t>((first - request_->from_ns) / bucket_ns_); at <= end;
+       ++at) {
+    add(part, series.buckets[at]);
+  }
+}
+
+bool EnvelopePart::append(const Summary& summary) {
+  // What the frame claims; a chunk whose ticks are damaged does not say how long it was.
+  const auto& [sequence, chunk, from_ns, part_ns, moments] = summary.head;
+  if (part_ns > request_->blur_ns || part_ns > (~std::uint64_t{0} - from_ns) / kSummaryParts) {
+    return false;
+  }
+  std::map<EnvelopeSeries*, const SummarySeries*> found;
+  for (const SummarySeries& one : summary.series) {
+    const auto percentile = asked_percentile(one);
+    if (!percentile) continue;
+    auto* const series = series_of(one, *percentile);
+    if (series == nullptr || !found.emplace(series, &one).second) return false;
+  }
+  for (const auto& [series, one] : found) {
+    for (std::size_t part = 0; part < kSummaryParts; ++part) {
+      const std::uint64_t begin = from_ns + part * part_ns;
+      append(one->parts[part], begin, begin + part_ns, *series);
+    }
+  }
+  return true;
 }
 
 void EnvelopePart::append(EnvelopePart&& next) {

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "../summary/summary_frame.hpp"
 #include "meterbank/reader/query.hpp"
 #include "meterbank/reader/sample.hpp"
 #include "meterbank/recording/envelope.hpp"
@@ -28,8 +29,15 @@ class EnvelopePart {
   // before, or an empty one. Precondition: the moment is in the range.
   void take(const Sample& newer, const Sample& older, std::uint64_t query_version,
             const Recording& recording, std::optional<std::uint32_t> rate);
+  // Makes the series of all rows, with empty buckets.
+  void name(const Sample& sample, const Recording& recording);
   // The part that follows this one.
   void append(EnvelopePart&& next);
+  // What the series are called; nothing if one is of a total, which no summary has.
+  [[nodiscard]] std::optional<std::vector<SummaryName>> names() const;
+  // The parts of a chunk that follows. False: it has a series that is not known by its name,
+  // or one twice; nothing has changed then.
+  [[nodiscard]] bool append(const Summary& summary);
   // There are more series than bytes_max has room for: some are missing.
   [[nodiscard]] bool is_full() const noexcept { return is_full_; }
   // In the order of the answer.
@@ -56,6 +64,10 @@ class EnvelopePart {
   // Null if the memory limit is reached.
   [[nodiscard]] EnvelopeSeries* series_of(const Value& value, std::optional<double> percentile);
   void take_value(const Value& value, const Place& place, std::size_t bucket) const;
+  [[nodiscard]] std::optional<double> asked_percentile(const SummarySeries& series) const;
+  [[nodiscard]] EnvelopeSeries* series_of(const SummarySeries& series, double percentile) const;
+  void append(const EnvelopeBucket& part, std::uint64_t begin_ns, std::uint64_t end_ns,
+              EnvelopeSeries& series) const;
 
   const EnvelopeRequest* request_;
   std::uint64_t bucket_ns_;

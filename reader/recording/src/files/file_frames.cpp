@@ -50,6 +50,28 @@ std::uint64_t rising_offset(ByteReader& in, std::uint64_t before, std::uint64_t 
   return before + step;
 }
 
+void append_places(const std::vector<SummaryPlace>& places, ByteWriter& out) {
+  out.number(places.size());
+  std::uint64_t last = 0;
+  for (const SummaryPlace& place : places) {
+    out.number(place.offset - last);
+    last = place.offset;
+    out.number(place.sequence);
+    out.number(place.chunk);
+  }
+}
+
+std::vector<SummaryPlace> read_places(ByteReader& in, std::uint64_t end) {
+  std::vector<SummaryPlace> places;
+  const std::uint64_t count = in.number();
+  std::uint64_t offset = 0;
+  for (std::uint64_t place = 0; place < count && !in.failed(); ++place) {
+    offset = rising_offset(in, offset, end);
+    places.push_back({.offset = offset, .sequence = in.number(), .chunk = in.number()});
+  }
+  return places;
+}
+
 }  // namespace
 
 void append_head(const Head& head, std::string& out) {
@@ -164,6 +186,11 @@ void ChunkIndex::take(const Frame& frame) {
     case FrameKind::kGap:
       ++gaps_;
       return;
+    case FrameKind::kSummary: {
+      SummaryPlace place{.offset = frame.offset, .sequence = in.number(), .chunk = in.number()};
+      if (!in.failed()) summaries_.push_back(place);
+      return;
+    }
     case FrameKind::kKey: {
       if (!begins_with(in, kKeyMarker)) return;
       TickTimes times;
@@ -211,6 +238,7 @@ void ChunkIndex::append_to(std::string& out, std::uint64_t offset) const {
       writer.difference(chunk.last.monotonic_ns, chunk.first.monotonic_ns);
       writer.difference(chunk.last.realtime_ns, chunk.first.realtime_ns);
     }
+    if (!summaries_.empty()) append_places(summaries_, writer);
     writer.raw(offset);
     writer.append(view_of(kTrailerMagic));
   });
@@ -239,6 +267,8 @@ std::optional<ChunkIndex> ChunkIndex::parse(const Frame& frame) {
     chunk.last.realtime_ns = in.after(chunk.first.realtime_ns);
     index.chunks_.push_back(chunk);
   }
+  // Recordings without summaries end here.
+  if (in.rest().size() > kTrailer) index.summaries_ = read_places(in, frame.offset);
   if (in.failed()) return std::nullopt;
   return index;
 }

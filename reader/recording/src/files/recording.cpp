@@ -270,6 +270,7 @@ bool Recording::State::take_frame(const Frame& found) {
     case FrameKind::kTick:
       return peek(found);
     case FrameKind::kHead:
+    case FrameKind::kSummary:
     case FrameKind::kIndex:
       return false;
   }

@@ -7,6 +7,7 @@
 #include "directory_events.hpp"
 #include "meterbank/reader/schema_decoder.hpp"
 #include "meterbank/recording/frame.hpp"
+#include "meterbank/recording/tick_writer.hpp"
 #include "packed.hpp"
 #include "provider_facts.hpp"
 #include "schema_bytes.hpp"

@@ -21,8 +21,9 @@
 //                Envelope::damages. Lack of memory is kNoSpace.
 // Progress       Reads files and waits for nothing else; `stop` ends it within a tick.
 // Cost           Decodes every chunk that overlaps the range, all counters of it: 10 to 80 ns a
-//                value on one processor, shared by `threads`. Each thread holds one moment of the
-//                recording in memory, and 32 bytes for each bucket of each series.
+//                value on one processor, shared by `threads`. A chunk of which a summary is read
+//                instead takes some tenths of a millisecond, see `blur_ns`. Each thread holds one
+//                moment of the recording in memory, and 32 bytes for each bucket of each series.
 // Lifetime       Results keep nothing of the recording.
 // Units          Times are nanoseconds of CLOCK_REALTIME. Cooked values are in the units of
 //                meterbank::cook(), stored ones as CounterView::unit says.
@@ -51,7 +52,12 @@ struct EnvelopeRequest {
   // 0..100. Each adds a series to every distribution: this percentile of the values that were
   // recorded between two moments.
   std::vector<double> percentiles = {};
-  bool cap_percent = true;                        // CookOptions::cap_percent
+  bool cap_percent = true;  // CookOptions::cap_percent
+  // Up to so long from its moment, a value may count for another bucket. Chunks whose summaries
+  // have parts of at most this length (summary.hpp) are not decoded then: least and greatest values
+  // are those of all values, rounded outward by one part in 32,768, and `count` and `last` are
+  // close. Only for paths without wildcards that name a counter, with cap_percent off.
+  std::uint64_t blur_ns = 0;
   std::size_t bytes_max = std::size_t{1} << 30U;  // limit for the buckets of each thread
   unsigned threads = 1;  // at most; a recording whose clock was set back takes one
   std::stop_token stop = {};

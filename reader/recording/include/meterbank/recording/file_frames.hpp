@@ -79,6 +79,13 @@ struct Chunk {
 };
 
 // Where the chunks of a file are. Made of its frames one by one, by who writes and by who reads.
+// A summary may be in a later file than its chunk, see summary.hpp.
+struct SummaryPlace {
+  std::uint64_t offset = 0;    // where its frame begins in this file
+  std::uint64_t sequence = 0;  // Head::sequence of the file that has the chunk
+  std::uint64_t chunk = 0;     // Chunk::offset there
+};
+
 class ChunkIndex {
  public:
   void take(const Frame& frame);
@@ -86,6 +93,7 @@ class ChunkIndex {
   [[nodiscard]] const std::vector<Chunk>& chunks() const noexcept { return chunks_; }
   [[nodiscard]] const std::vector<std::uint64_t>& schemas() const noexcept { return schemas_; }
   [[nodiscard]] std::uint64_t gaps() const noexcept { return gaps_; }  // frames
+  [[nodiscard]] const std::vector<SummaryPlace>& summaries() const noexcept { return summaries_; }
 
   // Appends the last frame of a file, at this offset, and the trailer.
   void append_to(std::string& out, std::uint64_t offset) const;
@@ -94,6 +102,7 @@ class ChunkIndex {
  private:
   std::vector<Chunk> chunks_;
   std::vector<std::uint64_t> schemas_;  // offsets of their frames
+  std::vector<SummaryPlace> summaries_;
   std::uint64_t gaps_ = 0;
   std::uint64_t step_ = 0;  // between the last two ticks
 };

@@ -52,13 +52,14 @@
 namespace meterbank::recording {
 
 enum class FrameKind : std::uint8_t {
-  kHead = 'H',    // who records, on which machine; first frame of a file
-  kSchema = 'S',  // a counterset as its provider describes it
-  kKey = 'K',     // a chunk begins
-  kTick = 'T',    // one sample
-  kGap = 'G',     // ticks that were missed, and why
-  kMark = 'M',    // a text that belongs to a moment
-  kIndex = 'I',   // where the chunks of this file begin; last frame
+  kHead = 'H',     // who records, on which machine; first frame of a file
+  kSchema = 'S',   // a counterset as its provider describes it
+  kKey = 'K',      // a chunk begins
+  kTick = 'T',     // one sample
+  kGap = 'G',      // ticks that were missed, and why
+  kMark = 'M',     // a text that belongs to a moment
+  kSummary = 'P',  // the extremes of all counters in the parts of a chunk
+  kIndex = 'I',    // where the chunks of this file begin; last frame
 };
 
 inline constexpr std::size_t kFrameHead = 9;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Summaries: what a plot of a long time needs of a chunk, in a frame of its own. A plot of a day
+// has a thousand parts, and the chunks of a day may have a billion values.
+//
+//   one counter of one row, in a chunk of ten minutes:
+//
+//   values    ..:.:..|.:::.:|:.::...|::|::.|.:.:..:|..|:.:...|:..:::.|::.:..:.
+//   summary   [least greatest last] [least greatest last] ...      kSummaryParts of them
+//
+// A summary has every counter and the usual percentiles of every distribution, as envelope() makes
+// them. Numbers are kept in three bytes: the least is rounded down and the greatest up, by at most
+// one part in 32,768. It is written behind the chunk, in the same file or in the next one. Chunks
+// without a summary are decoded, so nothing depends on it.
+//
+// Thread safety  Any number of calls at a time.
+// Errors         Those of envelope(). kLimit: the chunk has more counters than a summary takes.
+// Progress       As envelope().
+// Cost           Decodes the chunk and the one before it. A summary takes up to 74 bytes for a
+// value
+//                that changes and one byte for a rate that stays zero.
+// Lifetime       Results keep nothing of the recording.
+// Units          Nanoseconds of CLOCK_REALTIME; offsets are bytes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <stop_token>
+#include <string>
+
+#include "meterbank/base/result.hpp"
+#include "meterbank/recording/file_frames.hpp"
+
+namespace meterbank::recording {
+
+inline constexpr std::size_t kSummaryParts = 8;
+inline constexpr std::array kSummaryPercentiles{50.0, 99.0, 99.9};
+// Buckets of all series; of more, there is no summary.
+inline constexpr std::size_t kSummaryBytesMax = std::size_t{16} << 20U;
+
+struct ChunkPlace {
+  std::uint64_t sequence = 0;  // Head::sequence of its file
+  Chunk chunk;
+};
+
+// Appends a frame for a chunk of the recording at this path, a file or a directory. False: there is
+// none, because the chunk has no values, cannot be read in full, or `stop` was requested.
+[[nodiscard]] Result<bool> append_summary(const std::string& path, const ChunkPlace& place,
+                                          std::string& out, std::stop_token stop = {});
+
+}  // namespace meterbank::recording
