@@ -94,6 +94,10 @@ class ByteReader {
     rest_ = rest_.subspan(sizeof value);
     return value;
   }
+  void skip(std::size_t bytes) noexcept {
+    if (bytes > rest_.size()) return fail();
+    rest_ = rest_.subspan(bytes);
+  }
   [[nodiscard]] std::span<const std::byte> rest() const noexcept { return rest_; }
   [[nodiscard]] bool failed() const noexcept { return failed_; }
   [[nodiscard]] bool is_at_end() const noexcept { return !failed_ && rest_.empty(); }

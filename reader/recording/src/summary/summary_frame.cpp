@@ -170,6 +170,21 @@ std::array<EnvelopeBucket, kSummaryParts> read_parts(const SummaryHead& head, By
   return parts;
 }
 
+// Most of a frame is of rows that were not asked for.
+void skip_parts(ByteReader& in) {
+  constexpr std::size_t kPartBytes = 7;
+  switch (static_cast<PartsForm>(in.raw<std::uint8_t>())) {
+    case PartsForm::kZero:
+    case PartsForm::kAbsent:
+      return;
+    case PartsForm::kFlat:
+      return in.skip(3);
+    case PartsForm::kParts:
+      return in.skip(kPartBytes * static_cast<std::size_t>(std::popcount(in.raw<std::uint8_t>())));
+  }
+  in.fail();
+}
+
 SummaryHead read_head(ByteReader& in) {
   SummaryHead head;
   head.sequence = in.number();
@@ -181,9 +196,13 @@ SummaryHead read_head(ByteReader& in) {
   return head;
 }
 
+struct ReadColumn {
+  std::string_view counter;
+  std::uint64_t percentile = 0;
+};
 struct ReadSet {
   std::string_view word;
-  std::vector<std::pair<std::string_view, std::uint64_t>> columns;
+  std::vector<ReadColumn> columns;
 };
 
 // Every entry takes at least one byte, so a list is never longer than what is left.
@@ -196,7 +215,7 @@ std::vector<ReadSet> read_sets(ByteReader& in) {
     const std::uint64_t columns = in.number_below(in.rest().size() + 1);
     for (std::uint64_t column = 0; column < columns && !in.failed(); ++column) {
       const auto word = in.text(kWordMax);
-      one.columns.emplace_back(word, in.number());
+      one.columns.push_back({word, in.number()});
     }
   }
   return sets;
@@ -224,6 +243,16 @@ bool is_wanted(std::string_view set, std::string_view instance,
     return one.set == set &&
            (one.instance == instance || shared_name(one.instance) == shared_name(instance));
   });
+}
+
+bool is_wanted(std::string_view counter, std::span<const SummaryName> wanted) {
+  return std::any_of(wanted.begin(), wanted.end(),
+                     [&](const SummaryName& one) { return one.counter == counter; });
+}
+
+bool has_values(const std::array<EnvelopeBucket, kSummaryParts>& parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const EnvelopeBucket& part) { return part.count != 0; });
 }
 
 }  // namespace
@@ -303,31 +332,30 @@ std::optional<Summary> read_summary(const Frame& frame, std::span<const SummaryN
   const auto providers = read_providers(in);
   std::string instance;
   while (!in.failed() && !in.rest().empty()) {
-    const std::uint64_t set = in.number_below(sets.size());
-    const std::uint64_t provider = in.number_below(providers.size());
+    const std::uint64_t set_number = in.number_below(sets.size());
+    const std::uint64_t provider_number = in.number_below(providers.size());
     const std::uint64_t shared = in.number_below(instance.size() + 1);
     const auto rest = in.text(kWordMax);
-    if (in.failed()) break;
+    if (in.failed() || shared + rest.size() > kWordMax) return std::nullopt;
     instance.resize(shared);
-    if (instance.size() + rest.size() > kWordMax) return std::nullopt;
     instance += rest;
-    const bool is_row_wanted = is_wanted(sets[set].word, instance, wanted);
-    for (const auto& [counter, percentile] : sets[set].columns) {
-      const auto parts = read_parts(summary.head, in);
-      if (in.failed()) return std::nullopt;
-      const bool is_column_wanted =
-          is_row_wanted &&
-          std::any_of(wanted.begin(), wanted.end(),
-                      [&](const SummaryName& one) { return one.counter == counter; }) &&
-          std::any_of(parts.begin(), parts.end(),
-                      [](const EnvelopeBucket& part) { return part.count != 0; });
-      if (!is_column_wanted) continue;
-      SummarySeries& series = summary.series.emplace_back();
-      series.provider = providers[provider].first;
-      series.host = providers[provider].second;
-      series.name = {std::string(sets[set].word), instance, std::string(counter)};
-      if (percentile != 0) series.percentile = static_cast<double>(percentile - 1) / kThousandths;
-      series.parts = parts;
+    const ReadSet& set = sets[set_number];
+    const bool is_row_wanted = is_wanted(set.word, instance, wanted);
+    for (const ReadColumn& column : set.columns) {
+      if (!is_row_wanted || !is_wanted(column.counter, wanted)) {
+        skip_parts(in);
+        continue;
+      }
+      SummarySeries series;
+      series.parts = read_parts(summary.head, in);
+      if (!has_values(series.parts)) continue;
+      series.provider = providers[provider_number].first;
+      series.host = providers[provider_number].second;
+      series.name = {std::string(set.word), instance, std::string(column.counter)};
+      if (column.percentile != 0) {
+        series.percentile = static_cast<double>(column.percentile - 1) / kThousandths;
+      }
+      summary.series.push_back(std::move(series));
     }
   }
   if (in.failed()) return std::nullopt;
