@@ -411,9 +411,9 @@ void OwnedSegment::end_outside() noexcept {
   }
 }
 
-// With ProviderOptions::keep_record the caller makes no system call here, because it may be a
-// thread that a filter kills for it. The keeper ends by itself, at its next look; in a program that
-// exits it does not come to that. Without a keeper everything stays until the process ends.
+// With ProviderOptions::keep_record the caller makes no system call here but futex, because it may
+// be a thread that a filter kills for it. The keeper ends by itself, at its next look; in a program
+// that exits it does not come to that. Without a keeper everything stays until the process ends.
 // False: this is not a whole provider, but one that could not start.
 bool OwnedSegment::leave_to_keeper() noexcept {
   auto self = weak_from_this().lock();

@@ -24,6 +24,9 @@ enum class PartsForm : std::uint8_t {
   kFlat = 1,    // another number at each moment; the number follows
   kParts = 2,   // a bit for each part that has values, then least, greatest and last of each
   kAbsent = 3,  // no values
+  // As the first two, where only some parts have values: a bit for each of these comes first.
+  kZeroParts = 4,
+  kFlatParts = 5,
 };
 
 // A counter, or a percentile of it: 1 more than its thousandths of a per cent.
@@ -80,13 +83,20 @@ void append_parts(const std::vector<EnvelopeBucket>& parts, unsigned all, ByteWr
   if (present == 0) return out.raw(PartsForm::kAbsent);
   const double first = parts[static_cast<std::size_t>(std::countr_zero(present))].least;
   const std::uint32_t packed = packed_number(first, Rounded::kDown);
-  if (present == all && unpacked_number(packed) == first && is_flat(parts, first)) {
-    if (first == 0) return out.raw(PartsForm::kZero);
-    out.raw(PartsForm::kFlat);
-    return append_number(packed, out);
+  const auto bits = static_cast<std::uint8_t>(present);
+  if (unpacked_number(packed) == first && is_flat(parts, first)) {
+    const bool is_zero = first == 0;
+    if (present == all) {
+      out.raw(is_zero ? PartsForm::kZero : PartsForm::kFlat);
+    } else {
+      out.raw(is_zero ? PartsForm::kZeroParts : PartsForm::kFlatParts);
+      out.raw(bits);
+    }
+    if (!is_zero) append_number(packed, out);
+    return;
   }
   out.raw(PartsForm::kParts);
-  out.raw(static_cast<std::uint8_t>(present));
+  out.raw(bits);
   for (const EnvelopeBucket& part : parts) {
     if (part.count != 0) append_part(part, out);
   }
@@ -161,11 +171,15 @@ std::array<EnvelopeBucket, kSummaryParts> read_parts(const SummaryHead& head, By
     }
     return parts;
   }
-  if (form != PartsForm::kZero && form != PartsForm::kFlat) in.fail();
-  const double value = form == PartsForm::kFlat ? unpacked_number(read_number(in)) : 0;
+  if (form > PartsForm::kFlatParts) in.fail();
+  const bool has_bits = form == PartsForm::kZeroParts || form == PartsForm::kFlatParts;
+  const bool is_zero = form == PartsForm::kZero || form == PartsForm::kZeroParts;
+  const unsigned present = has_bits ? in.raw<std::uint8_t>() : ~0U;
+  const double value = is_zero ? 0 : unpacked_number(read_number(in));
   if (!std::isfinite(value)) in.fail();
   for (std::size_t part = 0; part < kSummaryParts; ++part) {
-    if (head.moments[part] != 0) parts[part] = {head.moments[part], value, value, value};
+    const bool is_there = (present >> part & 1U) != 0 && head.moments[part] != 0;
+    if (is_there) parts[part] = {head.moments[part], value, value, value};
   }
   return parts;
 }
@@ -177,8 +191,12 @@ void skip_parts(ByteReader& in) {
     case PartsForm::kZero:
     case PartsForm::kAbsent:
       return;
+    case PartsForm::kZeroParts:
+      return in.skip(1);
     case PartsForm::kFlat:
       return in.skip(3);
+    case PartsForm::kFlatParts:
+      return in.skip(4);
     case PartsForm::kParts:
       return in.skip(kPartBytes * static_cast<std::size_t>(std::popcount(in.raw<std::uint8_t>())));
   }

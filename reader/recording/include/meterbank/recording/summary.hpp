@@ -35,8 +35,9 @@ namespace meterbank::recording {
 
 inline constexpr std::size_t kSummaryParts = 8;
 inline constexpr std::array kSummaryPercentiles{50.0, 99.0, 99.9};
-// Buckets of all series; of more, there is no summary.
-inline constexpr std::size_t kSummaryBytesMax = std::size_t{16} << 20U;
+// Bytes of the buckets of a chunk while they are made. With more than 16,384 series there is no
+// summary: where thousands of processes come and go, it would be as large as the samples.
+inline constexpr std::size_t kSummaryBytesMax = std::size_t{4} << 20U;
 
 struct ChunkPlace {
   std::uint64_t sequence = 0;  // Head::sequence of its file
