@@ -13,8 +13,13 @@ namespace meterbank::hostile {
 namespace {
 
 Programs programs() {
-  return {METERBANK_CLI,          METERBANK_HOSTILE_PROVIDER, METERBANK_HEALTHY_PROVIDER,
-          METERBANK_SMALL_READER, METERBANK_PERFLIB_READER,   !test::kHasSanitizer};
+  Programs programs;
+  programs.cli = METERBANK_CLI;
+  programs.provider = METERBANK_HOSTILE_PROVIDER;
+  programs.healthy = METERBANK_HEALTHY_PROVIDER;
+  programs.small_reader = METERBANK_SMALL_READER;
+  programs.perflib_reader = METERBANK_PERFLIB_READER;
+  return programs;
 }
 
 bool is_wanted(std::string_view name) {
