@@ -140,7 +140,8 @@ void EnvelopePart::take(const Sample& newer, const Sample& older, std::uint64_t 
 }
 
 void EnvelopePart::name(const Sample& sample, const Recording& recording) {
-  for (const Row& row : sample.since(Sample())) {
+  const Sample none;
+  for (const Row& row : sample.since(none)) {
     for (const Value& value : row) static_cast<void>(find(value, recording));
   }
 }
