@@ -28,8 +28,8 @@ using std::chrono::milliseconds;
 // A reader may wait 2 s for what a provider does, and formats 64 MiB of rows that it answered, on a
 // machine that is busy with other tests; one that prints does not hang. Sanitizers make programs
 // slower and larger: more time, and memory is not looked at.
-constexpr milliseconds kDeadline{test::kHasSanitizer ? 30'000 : 6000};
-constexpr milliseconds kReadyIn{30'000};
+constexpr milliseconds kDeadline{test::kHasSanitizer ? 60'000 : 6000};
+constexpr milliseconds kReadyIn{test::kHasSanitizer ? 120'000 : 30'000};
 constexpr std::uint64_t kMemory = std::uint64_t{32} << 20;
 
 struct Verb {
