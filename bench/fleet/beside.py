@@ -59,13 +59,14 @@ def wait_for(what, attempt, seconds=120):
     sys.exit(f"no {what} within {seconds} s")
 
 
-def start_counters(stack, bin_folder, folder, counters, period_ms=1000, histograms=0):
-    """A provider of so many counters and histograms in a directory of its own, which is returned."""
+def start_counters(stack, bin_folder, folder, counters, period_ms=1000, histograms=0, page=False):
+    """A provider of so many counters and histograms in a directory of its own, which is returned. With `page`, it has
+    a set of twelve histograms, too."""
     directory = os.path.join(folder, f"run-{counters}-{period_ms}")
     os.mkdir(directory, 0o700)
     process = stack.enter_context(running(
         [os.path.join(bin_folder, "meterbank_moving_counters"), str(counters), str(period_ms),
-         str(histograms)],
+         str(histograms), *(["page"] if page else [])],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         env={**os.environ, "METERBANK_DIR": directory}))
     if process.stdout.readline() != "ready\n":

@@ -2,9 +2,10 @@
 //
 // A provider of COUNTERS counters, of which each changes once in PERIOD_MS by a number that differs
 // from one to the next, until standard input ends. Each of HISTOGRAMS distributions gets 100 values
-// in that time. agent_cost.py and receiver_cost.py measure what is beside it.
+// in that time. With the word "page" there is a row of twelve distributions more, for page_cost.py.
+// The scripts of this folder measure what is beside it.
 //
-// usage: meterbank_moving_counters COUNTERS PERIOD_MS [HISTOGRAMS]
+// usage: meterbank_moving_counters COUNTERS PERIOD_MS [HISTOGRAMS [page]]
 #include <poll.h>
 
 #include <array>
@@ -14,6 +15,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,6 +59,23 @@ constexpr meterbank::CountersetSpec kDistributions{.name = "Moving Distributions
                                                    .label = "route",
                                                    .counters = kLatency};
 
+constexpr std::array kStages{"accept",  "parse", "route", "lookup", "authorize", "price",
+                             "reserve", "pay",   "pack",  "ship",   "notify",    "answer"};
+constexpr auto kStageSpecs = [] {
+  std::array<meterbank::CounterSpec, kStages.size()> specs{};
+  for (std::uint32_t stage = 0; stage < kStages.size(); ++stage) {
+    specs[stage] = {.id = stage + 1,
+                    .name = kStages[stage],
+                    .symbol = kStages[stage],
+                    .unit = "s",
+                    .form = meterbank::ValueForm::kDistribution,
+                    .buckets = {.scale = 3, .least = 1e-6, .most = 10}};
+  }
+  return specs;
+}();
+constexpr meterbank::CountersetSpec kPage{
+    .name = "Moving Page", .symbol = "moving_page", .label = "route", .counters = kStageSpecs};
+
 bool has_ended(std::chrono::milliseconds wait) {
   pollfd input{.fd = 0, .events = POLLIN, .revents = 0};
   return ::poll(&input, 1, static_cast<int>(wait.count())) > 0;
@@ -83,15 +102,26 @@ void move_counters(Rows& rows, std::uint64_t& random) {
   }
 }
 
-// Most values within a factor of two of 40 us to 4 ms, one in 64 ten times as large.
+// Values within a factor of two of `usual`, one in 64 ten times as large.
+void move_distribution(meterbank::Recorder recorder, double usual, std::uint64_t& random) {
+  for (unsigned value = 0; value < 100; ++value) {
+    const double spread = std::exp2(static_cast<double>(next(random) % 2048) / 1024 +
+                                    static_cast<double>(next(random) % 2048) / 1024 - 2);
+    recorder.record(usual * spread * (next(random) % 64 == 0 ? 10 : 1));
+  }
+}
+
+// Of each row from 40 us to 4 ms.
 void move_distributions(Rows& rows, std::uint64_t& random) {
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    const double usual = 40e-6 * static_cast<double>(1 + row % 100);
-    meterbank::Recorder recorder = rows[row].recorder(0U);
-    for (unsigned value = 0; value < 100; ++value) {
-      const double spread = std::exp2(static_cast<double>(next(random) % 2048) / 1024 +
-                                      static_cast<double>(next(random) % 2048) / 1024 - 2);
-      recorder.record(usual * spread * (next(random) % 64 == 0 ? 10 : 1));
+    move_distribution(rows[row].recorder(0U), 40e-6 * static_cast<double>(1 + row % 100), random);
+  }
+}
+
+void move_page(Rows& rows, std::uint64_t& random) {
+  for (meterbank::Instance& row : rows) {
+    for (std::size_t stage = 0; stage < kStages.size(); ++stage) {
+      move_distribution(row.recorder(stage), 40e-6 * static_cast<double>(1 + stage), random);
     }
   }
 }
@@ -118,21 +148,24 @@ Rows make_rows(meterbank::Provider& provider, const meterbank::CountersetSpec& s
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3 || argc > 4) {
-    std::cerr << "usage: meterbank_moving_counters COUNTERS PERIOD_MS [HISTOGRAMS]\n";
+  const bool has_page = argc == 5 && argv[4] == std::string_view("page");
+  if (argc < 3 || (argc > 4 && !has_page)) {
+    std::cerr << "usage: meterbank_moving_counters COUNTERS PERIOD_MS [HISTOGRAMS [page]]\n";
     return 2;
   }
   const std::size_t counters = std::stoul(argv[1]) / kCounters;
-  const std::size_t histograms = argc == 4 ? std::stoul(argv[3]) : 0;
+  const std::size_t histograms = argc >= 4 ? std::stoul(argv[3]) : 0;
   const std::chrono::milliseconds period(std::stoul(argv[2]));
   meterbank::Provider provider = must(meterbank::Provider::create(
       {.name = "moving", .bytes_max = std::uint64_t{2} << 30, .instances_max = 3'000'000}));
   Rows rows = make_rows(provider, kMoving, counters);
   Rows distributions = make_rows(provider, kDistributions, histograms);
+  Rows page = make_rows(provider, kPage, has_page ? 1 : 0);
   std::uint64_t random = 88'172'645'463'325'252U;
   const auto move_all = [&] {
     move_counters(rows, random);
     move_distributions(distributions, random);
+    move_page(page, random);
   };
   move_all();
   std::cout << "ready" << std::endl;

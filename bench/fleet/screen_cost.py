@@ -31,14 +31,14 @@ def line(*cells):
     print("".join(f"{cell:<34}" if at == 0 else f"{cell:>15}" for at, cell in enumerate(cells)), flush=True)
 
 
-class Watch:
-    def __init__(self, program, folder, *options):
+class OnTerminal:
+    def __init__(self, folder, *command):
         self.began = time.monotonic()
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
             os.environ.update(LC_ALL="C.UTF-8", TERM="xterm-256color", METERBANK_DIR=folder)
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
-            os.execv(program, [program, "watch", "--ring", folder + "/none", *options])
+            os.execv(command[0], command)
 
     def read(self, seconds, until=None):
         """What arrives within that time, or until something has."""
@@ -60,20 +60,28 @@ class Watch:
         os.close(self.terminal)
 
 
-def first_picture_ms(program, folder, rounds):
+def watch_command(program, folder, *options):
+    return [program, "watch", "--ring", folder + "/none", *options]
+
+
+def first_bytes_ms(folder, rounds, *command):
     times = []
     for _ in range(rounds):
-        watch = Watch(program, folder)
-        if FIRST not in watch.read(20, FIRST):
+        program = OnTerminal(folder, *command)
+        if FIRST not in program.read(20, FIRST):
             sys.exit("no first picture")
-        times.append(1e3 * (time.monotonic() - watch.began))
-        watch.stop()
+        times.append(1e3 * (time.monotonic() - program.began))
+        program.stop()
     return statistics.median(times)
+
+
+def first_picture_ms(program, folder, rounds):
+    return first_bytes_ms(folder, rounds, *watch_command(program, folder))
 
 
 def at_a_pace(program, folder, interval, keys, seconds):
     """Share of a processor, bytes a picture, resident bytes."""
-    watch = Watch(program, folder, "-i", interval)
+    watch = OnTerminal(folder, *watch_command(program, folder, "-i", interval))
     watch.read(20, FIRST)
     for key in keys:
         os.write(watch.terminal, key)
@@ -100,7 +108,9 @@ def main():
     programs, quick = sys.argv[1], "--quick" in sys.argv[2:]
     program = os.path.join(programs, "meterbank")
     seconds = 2 if quick else 30
+    echo = first_bytes_ms("", 3 if quick else 15, "/bin/echo", FIRST.decode())
     line("", "first picture", "CPU, 1 s", "CPU, 100 ms", "bytes, 1 s", "resident")
+    line("/bin/echo, likewise", f"{echo:.1f} ms")
     for counters in ((80,) if quick else (1_000, 100_000)):
         with contextlib.ExitStack() as stack:
             scratch = stack.enter_context(tempfile.TemporaryDirectory())

@@ -80,7 +80,7 @@ class Grammar {
         break;
       case Verb::kDemo:
         add_moment_options(options, "Number of samples, default 3; live: until stopped");
-        add_format(options, "Print rows in this format instead of the live table");
+        add_format(options, "Print rows in this format instead of screens and lists");
         options.text("--seed", words_.seed, "N", "Seed of the load's random numbers, default 1");
         break;
       case Verb::kDoctor:
@@ -183,7 +183,7 @@ class Grammar {
     add_moment_options(options, get ? "Number of samples, default 1; 0: until stopped"
                                     : "Number of samples, default 0: until stopped");
     add_format(options, get ? "See meterbank help formats; default table, in a pipe plain"
-                            : "Print rows in this format instead of the live table");
+                            : "Print rows in this format instead of screens and lists");
     if (get) {
       options.texts("-e,--expr", words_.expressions, "'N = ...'", "Derived value (repeatable)");
     }

@@ -20,7 +20,7 @@ constexpr std::string_view kOverview =
 
 Read    list       list countersets, counters, instances, providers
         get        print values, once or several times
-        watch      show a live table
+        watch      show live screens
         view       show a page in a browser
         check      test conditions, with the exit codes of monitoring plugins
 Record  record     record counters, or what a command does to them

@@ -27,12 +27,13 @@ inline constexpr std::array kVerbs{
          "  meterbank get processor_information/_Total/processor_time\n"
          "  meterbank get '\\Memory\\Available Bytes' -n 5 -i 250ms\n"
          "  meterbank get 'network_interface/*/bytes_*' -X '*/lo/*' -f csv -n 60 -o net.csv\n"}},
-    VerbWords<Verb>{Verb::kWatch,
-                    {"watch", " [PATH...]",
-                     "Shows a live table. Without a terminal, prints rows like get until stopped.",
-                     "  meterbank watch\n"
-                     "  meterbank watch processor_information/_Total -i 250ms\n"
-                     "  meterbank watch 'demo_orders/*/accepted' --for 10s\n"}},
+    VerbWords<Verb>{
+        Verb::kWatch,
+        {"watch", " [PATH...]",
+         "Shows live screens, or with PATH a live list. Without a terminal, prints rows like get.",
+         "  meterbank watch\n"
+         "  meterbank watch processor_information/_Total -i 250ms\n"
+         "  meterbank watch 'demo_orders/*/accepted' --for 10s\n"}},
     VerbWords<Verb>{
         Verb::kHost,
         {"host", "",

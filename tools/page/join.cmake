@@ -2,7 +2,7 @@
 #
 # cmake -DOUTPUT=file -DFOLDER=folder -DSCRIPTS=name,... -P join.cmake
 # Joins page, style and scripts into one document, and writes a source file with it and with the policy that lets a
-# browser run exactly these scripts. Lines that are comments are left out.
+# browser run exactly these scripts. Comments are left out.
 function(read_ascii file out)
   file(READ "${file}" text)
   if(text MATCHES "[^\t\n -~]")
@@ -45,6 +45,7 @@ string(APPEND script "\n(() => {\n'use strict';\n")
 foreach(name IN LISTS scripts)
   read_ascii("${FOLDER}/assets/${name}.js" own)
   string(REGEX REPLACE "\n *//[^\n]*" "" own "\n${own}")
+  string(REGEX REPLACE " +// [^\n]*" "" own "${own}")
   string(REGEX REPLACE "\n +" "\n" own "${own}")
   string(APPEND script "${own}")
 endforeach()

@@ -105,12 +105,11 @@ struct SetWork {
   bool is_followed = true;  // all its rows have a past
 };
 
-// Which part of a recording a plot is of.
+// Which part of a recording plots are of.
 struct EnvelopeOf {
-  std::string path;
+  std::vector<std::string> paths;
   std::uint64_t from_ns = 0, to_ns = 0;
   std::size_t columns = 0;
-  bool is_distribution = false;
 
   friend bool operator==(const EnvelopeOf&, const EnvelopeOf&) = default;
 };

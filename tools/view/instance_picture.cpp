@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The screen of an instance: its counters as rows; the chosen one over time.
+// The screen of an instance: its counters as rows, and over time.
 #include <fmt/format.h>
 
 #include "cli/distribution/percentiles.hpp"
@@ -170,6 +170,7 @@ class InstancePicture {
       return true;
     });
     sort(lines);
+    draw_plots(window, lines);
     table.total = lines.size();
     table.first = window.section == 0 ? std::min(window.first, lines.size()) : 0;
     const auto end = std::min(lines.size(), table.first + window.lines);
@@ -177,7 +178,6 @@ class InstancePicture {
         std::make_move_iterator(lines.begin() + static_cast<std::ptrdiff_t>(table.first)),
         std::make_move_iterator(lines.begin() + static_cast<std::ptrdiff_t>(end)));
     picture_.sections.push_back(std::move(table));
-    draw_chosen(window);
   }
 
  private:
@@ -238,72 +238,102 @@ class InstancePicture {
     return std::nullopt;
   }
 
-  void draw_chosen(const Window& window) {
+  void draw_plots(const Window& window, const std::vector<Line>& lines) {
     const auto column = chosen();
     if (!column || end_ <= begin_) return;
-    const auto& columns = row_.set().columns;
-    picture_.place.counter = columns[*column].symbol;
+    picture_.place.counter = row_.set().columns[*column].symbol;
     const Steps steps(begin_, end_, window.plot_columns);
-    // A percentile belongs to the distribution before it.
-    std::size_t origin = *column;
-    while (columns[origin].share) --origin;
-    const bool is_spread = columns[origin].is_distribution;
-    if (is_spread) draw_spread(origin, steps);
-    Plot plot;
-    plot.title = clean(columns[is_spread ? origin : *column].symbol);
-    plot.is_logarithmic = picture_.place.logarithmic;
-    plot.times_ns = times_of(past_, steps);
-    plot.unit = columns[is_spread ? origin + 1 : *column].unit;
-    if (!state_.has_all_moments && draw_extremes(origin, is_spread, window, plot)) {
+    const auto columns = plotted(*column, lines, window.counters);
+    if (row_.set().columns[columns.front()].is_distribution) draw_spread(columns.front(), steps);
+    const auto paths = state_.has_all_moments ? std::vector<std::string>{} : paths_of(columns);
+    const auto* const envelope = paths.empty() ? nullptr : envelope_of(paths, window);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto& facts = row_.set().columns[columns[i]];
+      Plot plot;
+      plot.title = clean(facts.symbol);
+      plot.unit = facts.is_distribution ? facts.value_unit : facts.unit;
+      plot.is_logarithmic = picture_.place.logarithmic;
+      if (envelope == nullptr || !draw_extremes(*envelope, paths[i], columns[i], plot)) {
+        draw_moments(columns[i], steps, plot);
+      }
       picture_.plots.push_back(std::move(plot));
-      return;
     }
-    if (!is_spread) {
-      if (const auto* series = series_of(*column)) {
-        plot.curves.push_back(curve_of(columns[*column], *series, steps));
-      }
-    }
-    for (auto i = origin + 1; is_spread && i < columns.size() && columns[i].share; ++i) {
-      if (const auto* series = series_of(i)) {
-        plot.curves.push_back(curve_of(columns[i], *series, steps));
-      }
-    }
-    picture_.plots.push_back(std::move(plot));
   }
 
-  // Of a recording with more moments than are kept: out of all of them. False: they are not known.
-  bool draw_extremes(std::size_t column, bool is_spread, const Window& window, Plot& plot) {
+  // The chosen counter, then others in the order of the table. Percentiles are drawn together, as
+  // those of their distribution.
+  [[nodiscard]] std::vector<std::size_t> plotted(std::size_t chosen, const std::vector<Line>& lines,
+                                                 std::size_t most) const {
+    const auto& columns = row_.set().columns;
+    while (columns[chosen].share) --chosen;
+    std::vector<std::size_t> plotted{chosen};
+    for (const Line& line : lines) {
+      if (plotted.size() >= most) break;
+      auto column = *row_.set().find(line.key);
+      while (columns[column].share) --column;
+      const bool is_known = std::find(plotted.begin(), plotted.end(), column) != plotted.end();
+      if (!is_known && !columns[column].is_text && series_of(column) != nullptr) {
+        plotted.push_back(column);
+      }
+    }
+    return plotted;
+  }
+
+  void draw_moments(std::size_t origin, const Steps& steps, Plot& plot) const {
+    const auto& columns = row_.set().columns;
+    plot.times_ns = times_of(past_, steps);
+    const auto draw = [&](std::size_t column) {
+      const auto* const series = series_of(column);
+      if (series != nullptr) plot.curves.push_back(curve_of(columns[column], *series, steps));
+    };
+    if (!columns[origin].is_distribution) return draw(origin);
+    for (auto i = origin + 1; i < columns.size() && columns[i].share; ++i) draw(i);
+  }
+
+  // As patterns; empty: the row has no value of one of them at this moment.
+  [[nodiscard]] std::vector<std::string> paths_of(const std::vector<std::size_t>& columns) const {
+    std::vector<std::string> paths(columns.size());
+    row_.each([&](const Reading& reading) {
+      const auto found = std::find(columns.begin(), columns.end(), reading.column);
+      if (found != columns.end() && reading.value != nullptr) {
+        paths[static_cast<std::size_t>(found - columns.begin())] = reading.value->short_path();
+      }
+      return true;
+    });
+    const bool lacks_one = std::find(paths.begin(), paths.end(), "") != paths.end();
+    return lacks_one ? std::vector<std::string>{} : paths;
+  }
+
+  // Of a recording with more moments than are kept: out of all of them. Null: they are not known.
+  const recording::Envelope* envelope_of(const std::vector<std::string>& paths,
+                                         const Window& window) {
     EnvelopeOf wanted;
-    wanted.is_distribution = is_spread;
+    wanted.paths = paths;
     wanted.to_ns = when_.time_ns;
     wanted.from_ns =
         when_.time_ns -
         std::min(when_.time_ns, static_cast<std::uint64_t>(picture_.place.span.count()));
     wanted.from_ns = std::max(wanted.from_ns, state_.selection.log->first().realtime_ns);
     wanted.columns = window.plot_columns;
-    row_.each([&](const Reading& reading) {
-      if (reading.column == column && reading.value != nullptr) {
-        wanted.path = reading.value->short_path();
-      }
-      return reading.column < column;
-    });
     const auto* const envelope = state_.envelope_of(wanted);
-    if (envelope == nullptr) return false;
-    if (envelope->was_stopped) {
+    if (envelope != nullptr && envelope->was_stopped) {
       picture_.problems.emplace_back(
-          "the plot lacks its end: a shorter span of time can be read sooner");
+          "the plots lack their end: a shorter span of time can be read sooner");
     }
-    plot.times_ns.clear();
-    for (std::size_t bucket = 0; bucket < wanted.columns; ++bucket) {
-      plot.times_ns.push_back(envelope->from_ns + (bucket + 1) * envelope->bucket_ns);
-    }
-    for (const auto& series : envelope->series) {
-      if (is_spread != series.percentile.has_value()) continue;
+    return envelope;
+  }
+
+  // False: the envelope has nothing of it.
+  bool draw_extremes(const recording::Envelope& envelope, const std::string& path,
+                     std::size_t column, Plot& plot) const {
+    const auto& facts = row_.set().columns[column];
+    for (const auto& series : envelope.series) {
+      if (series.path != path || facts.is_distribution != series.percentile.has_value()) continue;
       if (!row_.provider().empty() && !series.provider.empty() &&
           row_.provider().rfind(series.provider, 0) != 0) {
         continue;
       }
-      auto name = row_.set().columns[column].symbol;
+      auto name = facts.symbol;
       if (series.percentile) name += fmt::format(".p{:g}", *series.percentile);
       Plot::Curve curve{clean(name), {}, {}};
       for (const auto& bucket : series.buckets) {
@@ -312,7 +342,11 @@ class InstancePicture {
       }
       plot.curves.push_back(std::move(curve));
     }
-    return !plot.curves.empty();
+    if (plot.curves.empty()) return false;
+    for (std::size_t bucket = 0; bucket < plot.curves.front().low.size(); ++bucket) {
+      plot.times_ns.push_back(envelope.from_ns + (bucket + 1) * envelope.bucket_ns);
+    }
+    return true;
   }
 
   void draw_spread(std::size_t origin, const Steps& steps) {

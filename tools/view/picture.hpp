@@ -104,7 +104,7 @@ struct Picture {
   // What the person has to know: "orders@48213 silent for 8 s"
   std::vector<std::string> problems;
   std::vector<Section> sections;
-  std::vector<Plot> plots;
+  std::vector<Plot> plots;  // the first is of the chosen counter
   std::optional<HeatMap> heat;
   std::optional<Histogram> histogram;
 };
@@ -116,6 +116,7 @@ struct Window {
   std::size_t lines = 100;
   std::size_t other_lines = 8;     // of each other section
   std::size_t plot_columns = 300;  // moments of a plot or a heat map
+  std::size_t counters = 1;        // of an instance, that have plots
 };
 
 // One JSON object, with the names of the members above. A value that is not a number is null.

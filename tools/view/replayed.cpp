@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The past out of recordings.
+#include <algorithm>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -16,6 +17,7 @@ namespace {
 
 constexpr auto kEnvelopeTimeMax = std::chrono::seconds(2);
 constexpr std::uint64_t kColumnsOfBlur = 4;
+constexpr unsigned kEnvelopeThreadsMax = 4;
 
 // Of the chunks that overlap the range.
 std::uint64_t ticks_in(const recording::Recording& log, std::uint64_t from_ns,
@@ -119,7 +121,7 @@ const recording::Envelope* BoardState::envelope_of(const EnvelopeOf& wanted) {
   envelope_is_of = wanted;
   envelope.reset();
   recording::EnvelopeRequest request;
-  request.patterns = {wanted.path};
+  request.patterns = wanted.paths;
   request.from_ns = wanted.from_ns;
   request.to_ns = wanted.to_ns + 1;
   request.buckets = wanted.columns;
@@ -127,9 +129,10 @@ const recording::Envelope* BoardState::envelope_of(const EnvelopeOf& wanted) {
   // As wide as a few columns: a spike is seen beside its moment, and a day at once.
   request.blur_ns = kColumnsOfBlur * ((request.to_ns - request.from_ns) / wanted.columns + 1);
   for (const auto& [percent, share] : kPercentilesShown) {
-    if (wanted.is_distribution) request.percentiles.push_back(100 * share);
+    request.percentiles.push_back(100 * share);
   }
   // A person waits for it.
+  request.threads = std::clamp(std::thread::hardware_concurrency(), 1U, kEnvelopeThreadsMax);
   std::mutex mutex;
   std::condition_variable_any ended;
   std::stop_source stop;

@@ -26,8 +26,9 @@ class RecorderPartTest : public ::testing::Test {
   }
   [[nodiscard]] CatalogOptions catalog() const { return {.directory = providers_.path()}; }
   // How many samples of the set the recording has.
-  [[nodiscard]] std::size_t recorded() const {
-    auto recording = recording::Recording::open(settings().directory);
+  [[nodiscard]] std::size_t recorded() const { return samples_in(settings().directory); }
+  [[nodiscard]] static std::size_t samples_in(const std::string& directory) {
+    auto recording = recording::Recording::open(directory);
     if (!recording) return 0;
     std::size_t samples = 0;
     while (recording->next()) {
@@ -76,6 +77,27 @@ TEST_F(RecorderPartTest, IsOffWithoutADirectoryAndGoesOnWithEqualSettings) {
   EXPECT_EQ(refused.error().code, ErrorCode::kExists);
   ASSERT_TRUE(part_.use({}, catalog()));
   EXPECT_TRUE(second.use(settings(), catalog()));
+}
+
+TEST_F(RecorderPartTest, GoesOnInAnotherDirectoryAndLeavesTheFirstOneWhole) {
+  auto provider = *Provider::create({.name = "shop", .directory = providers_.path()});
+  auto sales = *provider.add(kSales);
+  const auto instance = *sales.create_instance("eu");
+  ASSERT_TRUE(part_.use(settings(), catalog()));
+  EXPECT_TRUE(test::comes_true([this] { return recorded() >= 3; }));
+  RecordSettings moved = settings();
+  moved.directory = files_.path() + "/moved";
+
+  ASSERT_TRUE(part_.use(moved, catalog()));
+
+  const std::size_t before = recorded();
+  EXPECT_GE(before, 3U);
+  EXPECT_TRUE(test::comes_true([&] { return samples_in(moved.directory) >= 3; }));
+  EXPECT_EQ(recorded(), before);
+  // The first directory is free for another recorder.
+  RecorderPart second(counts_, [](const std::string&) {});
+  EXPECT_TRUE(second.use(settings(), catalog()));
+  EXPECT_TRUE(said_.empty()) << said_.front();
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 #include "../../support/comes_true.hpp"
 #include "../../support/temporary_directory.hpp"
 #include "agent/counts/own_provider.hpp"
+#include "agent/counts/record_counts.hpp"
+#include "agent/recorder/recorder_part.hpp"
 #include "http_client.hpp"
 #include "meterbank/publisher.hpp"
 #include "meterbank/reader.hpp"
@@ -132,6 +134,18 @@ TEST_F(ViewPartTest, CountsSamplesAndPictures) {
     query.collect(sample);
     return sample.stored(0)[0] >= 2 && sample.stored(0)[1] >= 1;
   }));
+}
+
+// As the agent does when it starts for the first time.
+TEST_F(ViewPartTest, BeginsWithARecordingThatHasNothingYetAndSaysNothing) {
+  RecordCounts record_counts(own_);
+  RecorderPart recorder(record_counts, [this](const std::string& line) { said_.push_back(line); });
+  RecordSettings record;
+  record.directory = files_.path() + "/ring";
+  record.interval = std::chrono::minutes(1);
+  ASSERT_TRUE(recorder.use(record, catalog()));
+  ASSERT_TRUE(part_.use(settings(), catalog(), record.directory));
+  EXPECT_TRUE(said_.empty()) << said_.front();
 }
 
 TEST_F(ViewPartTest, SaysThatARecordingCannotBeReadAndBeginsWithoutIt) {

@@ -15,19 +15,22 @@ namespace {
 
 TEST(ViewRequest, TakesTheWindowOutOfTheLink) {
   const auto request = parse_view_request(
-      "screen=set&window.section=1&set=orders&window.first=40&window.lines=20&window.plots=apart");
+      "screen=set&window.section=1&set=orders&window.first=40&window.lines=20&window.plots=apart"
+      "&window.counters=12");
   ASSERT_TRUE(request) << request.error().message();
   EXPECT_EQ(request->place.set, "orders");
   EXPECT_EQ(request->window.section, 1U);
   EXPECT_EQ(request->window.first, 40U);
   EXPECT_EQ(request->window.lines, 20U);
+  EXPECT_EQ(request->window.counters, 12U);
   EXPECT_TRUE(request->plots_apart);
 }
 
 TEST(ViewRequest, RefusesWhatItDoesNotKnow) {
   for (const std::string_view query :
        {"window.lines=many", "window.lines=", "window.lines=1001", "window.color=red", "window.",
-        "window.step=sideways", "window.lines=-1", "screen=cellar", "unknown=1"}) {
+        "window.step=sideways", "window.lines=-1", "window.counters=65", "screen=cellar",
+        "unknown=1"}) {
     EXPECT_FALSE(parse_view_request(query)) << query;
   }
 }

@@ -95,6 +95,21 @@ class PageInBrowser(unittest.TestCase):
             self.assertEqual(self.browser.run("location.hash"), "")
             self.is_quiet(served.base)
 
+    def test_every_counter_of_an_instance_has_a_plot_that_leads_to_it(self):
+        browser, titles = self.browser, "[...document.querySelectorAll('.others h2')].map(e => e.textContent)"
+        with Served(self.dir) as served:
+            browser.go(served.address(INSTANCE + "latency"))
+            browser.until("document.querySelectorAll('.others .u-over').length >= 3")
+            others = browser.run(titles)
+            self.assertIn("accepted", others)
+            self.assertNotIn("latency", others)
+            browser.run("[...document.querySelectorAll('.others h2 a')].find(e => e.textContent === 'accepted').click()")
+            browser.until("location.search.includes('counter=accepted')")
+            browser.until("document.querySelector('.charts h2').textContent === 'accepted'")
+            browser.until(f"{titles}.includes('latency')")
+            self.assertEqual(sorted(browser.run(titles) + ["accepted"]), sorted(others + ["latency"]))
+            self.is_quiet(served.base)
+
     def test_a_wrong_token_shows_a_plain_word_and_no_counter(self):
         with Served(self.dir) as served:
             self.browser.go(served.address(token="0" * 32))
@@ -212,6 +227,8 @@ class PageInBrowser(unittest.TestCase):
         for letter in "accep":
             browser.key(letter)
         browser.until("document.querySelectorAll('tbody tr').length === 1")
+        browser.key("Escape")
+        browser.until("document.querySelectorAll('.others .u-over').length >= 3")
         self.is_quiet("file://")
 
     def test_colours_follow_the_system_and_the_switch(self):

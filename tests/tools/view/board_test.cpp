@@ -241,6 +241,47 @@ TEST_F(BoardTest, AnInstanceShowsItsDistributionOverTime) {
   EXPECT_EQ(shown.histogram->percentiles[0].name, "p50");
 }
 
+std::vector<std::string> titles_of(const Picture& picture) {
+  std::vector<std::string> titles;
+  for (const Plot& plot : picture.plots) titles.push_back(plot.title);
+  return titles;
+}
+
+TEST_F(BoardTest, OtherCountersOfAnInstanceAreShownOverTimeBesideTheChosenOne) {
+  open_board();
+  take();
+  serve_a_hundred();
+  take();
+  Place place = instance_of("dishes", "soup");
+  place.counter = "latency.p99";
+  Window window;
+  window.counters = 12;
+
+  const auto all = picture(place, window);
+
+  auto titles = titles_of(all);
+  ASSERT_FALSE(titles.empty());
+  EXPECT_EQ(titles.front(), "latency");
+  EXPECT_EQ(all.plots.front().curves.size(), 3U);
+  std::sort(titles.begin(), titles.end());
+  // Each once, percentiles with their distribution, and no text.
+  std::vector<std::string> drawn;
+  for (const Line& line : all.sections.at(0).lines) {
+    if (line.key != "state" && line.key.find('.') == std::string::npos) drawn.push_back(line.key);
+  }
+  std::sort(drawn.begin(), drawn.end());
+  EXPECT_EQ(titles, drawn);
+  for (const Plot& plot : all.plots) {
+    EXPECT_EQ(plot.times_ns.size(), 2U) << plot.title;
+    for (const auto& curve : plot.curves) EXPECT_EQ(curve.high.size(), 2U) << curve.name;
+  }
+
+  window.counters = 2;
+  EXPECT_EQ(titles_of(picture(place, window)).size(), 2U);
+  place.filter = "balance";
+  EXPECT_EQ(titles_of(picture(place, window)), (std::vector<std::string>{"latency", "balance"}));
+}
+
 TEST_F(BoardTest, AMomentWithoutValuesIsAnEmptyColumn) {
   open_board();
   take();

@@ -212,6 +212,18 @@ TEST_F(RecordedBoard, ASpikeOfOneMomentIsSeenHoweverLongTheSpanIs) {
   const auto& p99 = spread.plots[0].curves[1];
   EXPECT_EQ(p99.name, "latency.p99");
   EXPECT_EQ(std::count_if(p99.high.begin(), p99.high.end(), [](double at) { return at > 500; }), 1);
+
+  window.counters = 12;
+  const auto all = picture(place, window);
+  ASSERT_GE(all.plots.size(), 3U);
+  EXPECT_EQ(all.plots[0].title, "latency");
+  const auto balance = std::find_if(all.plots.begin(), all.plots.end(),
+                                    [](const Plot& plot) { return plot.title == "balance"; });
+  ASSERT_NE(balance, all.plots.end());
+  ASSERT_EQ(balance->curves.size(), 1U);
+  const auto& highest = balance->curves[0].high;
+  EXPECT_EQ(std::count(highest.begin(), highest.end(), 900), 1);
+  EXPECT_EQ(balance->times_ns, levels.plots[0].times_ns);
 }
 
 TEST(KeptTicks, DropTheOldestChunksBeyondTheirLimits) {

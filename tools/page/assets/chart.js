@@ -3,7 +3,7 @@
 const charts = new Map();
 let marks = [];  // moments, in milliseconds
 
-const kChartHeight = 220;
+const kChartHeight = 220, kSmallChartHeight = 110;
 
 // The columns of a plot as uPlot takes them: seconds, then low and high of each curve.
 function columnsOf(plot) {
@@ -28,7 +28,8 @@ function legendOf(chart, at) {
     }
     const low = curve.low[last], high = curve.high[last], unit = chart.plotOf.unit;
     const text = low === high || low === null ? quantity(high, unit) : `${quantity(low, unit)} to ${quantity(high, unit)}`;
-    setText(item, `${curve.name ? curve.name + ' ' : ''}${text}`);
+    // The title of the plot names its only curve.
+    setText(item, `${curve.name === chart.plotOf.title ? '' : curve.name + ' '}${text}`);
   });
 }
 
@@ -63,7 +64,7 @@ function uplotOf(chart, plot, data, width) {
   const axis = {stroke: colour('--soft'), grid: {stroke: colour('--line'), width: 1}, ticks: {stroke: colour('--line'), width: 1, size: 4}, font: '11px system-ui,sans-serif'};
   const twoOf = number => String(number).padStart(2, '0');
   return new uPlot({
-    width, height: kChartHeight, series, bands,
+    width, height: chart.height, series, bands,
     legend: {show: false},
     cursor: {drag: {x: true, y: false, setScale: false}, sync: {key: 'time'}, y: false, points: {size: 6}},
     scales: {x: {time: true}, y: {distr: plot.log ? 3 : 1, range: plot.log ? undefined : (self, low, high) => rangeOf(low, high)}},
@@ -100,14 +101,14 @@ const widthOf = chart => Math.max(160, chart.holder.clientWidth - 12);
 
 function fit(chart) {
   const width = widthOf(chart);
-  if (chart.uplot && chart.uplot.width !== width) chart.uplot.setSize({width, height: kChartHeight});
+  if (chart.uplot && chart.uplot.width !== width) chart.uplot.setSize({width, height: chart.height});
 }
 
 function chartOf(index) {
   let chart = charts.get(index);
   if (chart) return chart;
   const id = `plot-${index}`;
-  chart = {title: element('span'), holder: element('div', {class: 'plot', role: 'img', tabindex: '0'}), legend: element('ul', {class: 'legend', 'aria-hidden': 'true'})};
+  chart = {title: element(index ? 'a' : 'span'), height: index ? kSmallChartHeight : kChartHeight, holder: element('div', {class: 'plot', role: 'img', tabindex: '0'}), legend: element('ul', {class: 'legend', 'aria-hidden': 'true'})};
   chart.card = element('section', {class: 'card', 'aria-labelledby': id}, element('h2', {id}, chart.title), chart.holder, chart.legend);
   // A click is a moment; a drag, which the library reports by itself, is a range.
   let pressed = 0;
@@ -126,6 +127,7 @@ function drawChart(index, plot) {
   const data = columnsOf(plot);
   chart.plotOf = plot;
   setText(chart.title, plot.title);
+  if (index) setAttribute(chart.title, 'href', linkOf(plot));
   if (chart.shape !== shape) {
     chart.uplot?.destroy();
     chart.holder.replaceChildren();
@@ -156,9 +158,16 @@ function sayPlot(plot) {
   return `${plot.title} over time. ${parts.join('; ')}`;
 }
 
-function placeCharts(plots, parent) {
+// Where the row of its counter leads.
+function linkOf(plot) {
+  const line = picture.sections[0].lines.find(line => textOf(line.cells[0]) === plot.title);
+  return line && '?' + line.opens;
+}
+
+// The chosen counter has the first place, and the others one below the tables.
+function placeCharts(plots, first, others) {
   plots.forEach((plot, index) => {
-    const {card} = chartOf(index);
+    const {card} = chartOf(index), parent = index ? others : first;
     if (card.parentNode !== parent) parent.append(card);
   });
   for (const [index, chart] of charts) {

@@ -2,6 +2,7 @@
 let picture = null;      // what is shown
 let lastFull = null;     // the plots and the heat map that tails are parts of
 let running = null;      // the request that is under way
+const kPlots = 12;       // counters of an instance that are shown over time
 let onPicture = () => {};
 let onTrouble = () => {};
 
@@ -28,7 +29,7 @@ const pause = (milliseconds, signal) => new Promise(done => {
 });
 
 function windowWords() {
-  const words = new URLSearchParams({'window.section': part.section, 'window.first': part.first, 'window.lines': part.lines, 'window.columns': 600});
+  const words = new URLSearchParams({'window.section': part.section, 'window.first': part.first, 'window.lines': part.lines, 'window.columns': 600, 'window.counters': kPlots});
   if (place.has('at')) words.set('window.plots', 'apart');
   return words.toString();
 }
@@ -96,7 +97,7 @@ function seriesOf(buffer) {
 }
 
 async function askSeries(link, signal) {
-  const answer = await ask(`/series?${link}&window.columns=${Math.min(2000, Math.max(300, Math.round(document.documentElement.clientWidth)))}`, signal);
+  const answer = await ask(`/series?${link}&window.counters=${kPlots}&window.columns=${Math.min(2000, Math.max(300, Math.round(document.documentElement.clientWidth)))}`, signal);
   return answer.ok ? seriesOf(await answer.arrayBuffer()) : null;
 }
 

@@ -45,6 +45,17 @@ function linesOf(section) {
 
 const kIdentity = ['screen', 'provider', 'set', 'instance', 'counter'];
 
+// The chosen counter, then those of the other rows: each has a picture of its own.
+function plotsOf(found, section) {
+  const plots = [...found.plots];
+  for (const line of plots.length ? section.lines : []) {
+    const words = new URLSearchParams(line.opens), key = kIdentity.map(name => words.get(name) || '').join('\n');
+    const [plot] = fileData.pictures[fileData.keys[key]]?.plots || [];
+    if (plots.length < kPlots && plot && plots.every(known => known.title !== plot.title)) plots.push(plot);
+  }
+  return plots;
+}
+
 function pictureOfFile() {
   const key = names => names.map(name => place.get(name) || (name === 'screen' ? 'overview' : '')).join('\n');
   const {pictures, keys} = fileData;
@@ -66,7 +77,7 @@ function pictureOfFile() {
     const lines = linesOf(section);
     return {...section, lines: lines.slice(0, 1000), first: 0, total: lines.length};
   });
-  made.plots = found.plots.map(plot => ({...plot, log: place.has('log'), times: plot.times.filter(isIn), curves: plot.curves.map(curve => ({...curve, low: cut(plot.times, curve.low), high: cut(plot.times, curve.high)}))}));
+  made.plots = plotsOf(found, made.sections[0]).map(plot => ({...plot, log: place.has('log'), times: plot.times.filter(isIn), curves: plot.curves.map(curve => ({...curve, low: cut(plot.times, curve.low), high: cut(plot.times, curve.high)}))}));
   if (found.heat) made.heat = {...found.heat, times: found.heat.times.filter(isIn), counts: cut(found.heat.times, found.heat.counts)};
   return made;
 }

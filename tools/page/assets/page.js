@@ -1,5 +1,5 @@
 // The page as a whole: what a picture looks like, and what happens when one comes.
-const chartsBox = element('div', {class: 'charts'});
+const chartsBox = element('div', {class: 'charts'}), othersBox = element('div', {class: 'charts others'});
 let trouble = '';
 
 function theme() {
@@ -87,7 +87,9 @@ onPicture = shown => {
   if (wantsCharts && chartsBox.parentNode !== main) main.prepend(chartsBox);
   if (!wantsCharts) chartsBox.remove();
   // All cards take their places before any is drawn, because that decides their widths.
-  placeCharts(plots, chartsBox);
+  if (plots.length < 2) othersBox.remove();
+  else if (othersBox.parentNode !== main) main.append(othersBox);
+  placeCharts(plots, chartsBox, othersBox);
   const cards = [[shown.heat, heatCard.card, drawHeat], [shown.histogram, barsCard.card, drawHistogram]];
   for (const [data, card] of cards) {
     if (!data) card.remove();
@@ -96,7 +98,7 @@ onPicture = shown => {
   plots.forEach((plot, index) => drawChart(index, plot));
   for (const [data, , draw] of cards) if (data) draw(data);
   drawTables(shown.sections);
-  for (const table of tables.values()) if (table.card.parentNode !== main) main.append(table.card);
+  for (const table of tables.values()) if (table.card.parentNode !== main) main.insertBefore(table.card, othersBox.parentNode ? othersBox : null);
   byId('content').setAttribute('aria-busy', 'false');
 };
 let lastPlots = [];
@@ -119,7 +121,7 @@ function arrive() {
     if (lastIdentity && selected()) byId('content').focus({preventScroll: true});
     for (const table of tables.values()) table.card.remove();
     tables.clear();
-    placeCharts([], chartsBox);
+    placeCharts([]);
     window.scrollTo(0, 0);
   }
   lastIdentity = identity;

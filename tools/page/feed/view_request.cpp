@@ -41,7 +41,8 @@ Result<void> take_part(std::string_view part, ViewRequest& request) {
                                 Number{"first", &view::Window::first, 100'000'000},
                                 Number{"lines", &view::Window::lines, 1000},
                                 Number{"other", &view::Window::other_lines, 1000},
-                                Number{"columns", &view::Window::plot_columns, 4000}};
+                                Number{"columns", &view::Window::plot_columns, 4000},
+                                Number{"counters", &view::Window::counters, 64}};
   const auto equals = std::min(part.find('='), part.size());
   const auto name = part.substr(kPrefix.size(), equals - std::min(equals, kPrefix.size()));
   const auto value = part.substr(std::min(equals + 1, part.size()));
@@ -59,8 +60,8 @@ Result<void> take_part(std::string_view part, ViewRequest& request) {
 }  // namespace
 
 std::string ViewRequest::key() const {
-  return fmt::format("{}\n{} {} {} {} {}", view::link_of(place), window.section, window.first,
-                     window.lines, window.other_lines, window.plot_columns);
+  return fmt::format("{}\n{} {} {} {} {} {}", view::link_of(place), window.section, window.first,
+                     window.lines, window.other_lines, window.plot_columns, window.counters);
 }
 
 Result<ViewRequest> parse_view_request(std::string_view query) {
