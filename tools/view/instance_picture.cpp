@@ -33,16 +33,25 @@ Extent extent_of(const Series& series, std::uint64_t begin, std::uint64_t end) {
   return extent;
 }
 
-// Moments [begin, end) in at most `columns` steps of equally many.
+// Moments [begin, end) in about `columns` steps. All steps but the first and the last have equally
+// many, and end at multiples of that, so that a new moment changes the last step only.
 struct Steps {
   std::uint64_t begin, end, size;
-  Steps(std::uint64_t first, std::uint64_t behind, std::size_t columns)
+  // `oldest`: what is known of moments that are just before `first` completes the first step.
+  Steps(std::uint64_t first, std::uint64_t behind, std::uint64_t oldest, std::size_t columns)
       : begin(first), end(behind), size(1) {
-    if (columns > 0) size = std::max<std::uint64_t>(1, (end - begin + columns - 1) / columns);
+    // A span has a moment more or less now and then, for which steps are not made anew.
+    const auto most = std::max<std::uint64_t>(columns + columns / 16, 1);
+    if (columns > 0) size = std::max<std::uint64_t>(1, (end - begin + most - 1) / most);
+    begin = std::max(begin / size * size, oldest);
   }
   template <typename Take>
   void each(Take take) const {
-    for (auto at = begin; at < end; at += size) take(at, std::min(end, at + size));
+    for (auto at = begin; at < end;) {
+      const auto next = std::min(end, (at / size + 1) * size);
+      take(at, next);
+      at = next;
+    }
   }
 };
 
@@ -242,7 +251,7 @@ class InstancePicture {
     const auto column = chosen();
     if (!column || end_ <= begin_) return;
     picture_.place.counter = row_.set().columns[*column].symbol;
-    const Steps steps(begin_, end_, window.plot_columns);
+    const Steps steps(begin_, end_, past_.first_moment(), window.plot_columns);
     const auto columns = plotted(*column, lines, window.counters);
     if (row_.set().columns[columns.front()].is_distribution) draw_spread(columns.front(), steps);
     const auto paths = state_.has_all_moments ? std::vector<std::string>{} : paths_of(columns);

@@ -39,7 +39,7 @@ void array(JsonWriter& json, std::string_view key, const List& list, Write write
 }
 
 void numbers(JsonWriter& json, std::string_view key, const std::vector<double>& values) {
-  array(json, key, values, [&](double value) { json.number_or_null(value); });
+  array(json, key, values, [&](double value) { json.rounded_or_null(value); });
 }
 
 void times(JsonWriter& json, const std::vector<std::uint64_t>& times_ns) {

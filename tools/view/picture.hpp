@@ -115,11 +115,12 @@ struct Window {
   std::size_t first = 0;
   std::size_t lines = 100;
   std::size_t other_lines = 8;     // of each other section
-  std::size_t plot_columns = 300;  // moments of a plot or a heat map
+  std::size_t plot_columns = 300;  // moments of a plot or a heat map, about
   std::size_t counters = 1;        // of an instance, that have plots
 };
 
 // One JSON object, with the names of the members above. A value that is not a number is null.
+// Values of plots and trends have the seven digits that no screen shows more of.
 [[nodiscard]] std::string json_of(const Picture& picture);
 
 }  // namespace meterbank::view

@@ -78,6 +78,37 @@ TEST(Tail, HasOnlyTheMomentsThatAreNew) {
   EXPECT_LT(tail->size(), json_of(now, false).size());
 }
 
+view::Line line_with(const std::string& key, const std::vector<double>& trend) {
+  view::Line line;
+  line.key = key;
+  line.trend = trend;
+  return line;
+}
+
+TEST(Tail, HasOnlyTheNewestValuesOfLines) {
+  HandMadeScene scene;
+  auto before = scene.picture({}, {});
+  ASSERT_FALSE(before.picture.sections.empty());
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  before.picture.sections[0].lines = {line_with("moves", {1, 2, 3}), line_with("grows", {none, 2}),
+                                      line_with("jumps", {1, 2, 3}), line_with("goes", {1, 2, 3})};
+  auto now = before;
+  auto& next = now.picture.sections[0].lines;
+  next[0].trend = {2, 3, 4.25};
+  next[1].trend = {none, 2, 5.5};
+  next[2].trend = {7, 8, 9};
+  next[3] = line_with("comes", {1, 2, 3});
+
+  const auto tail = tail_json(before, now);
+
+  ASSERT_TRUE(tail);
+  EXPECT_NE(tail->find("\"trends\":[[[1,2],[0,2],[0,0],[0,0]"), std::string::npos) << *tail;
+  for (const std::string_view rest :
+       {"\"trend\":[4.25]", "\"trend\":[5.5]", "\"trend\":[7,8,9]", "\"trend\":[1,2,3]"}) {
+    EXPECT_NE(tail->find(rest), std::string::npos) << rest << *tail;
+  }
+}
+
 TEST(Tail, BeginsWhereAMomentHasChanged) {
   HandMadeScene scene;
   scene.moments = 5;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "cli/format/quantity.hpp"
@@ -134,6 +135,12 @@ JsonWriter& JsonWriter::integer(std::string_view digits) {
 }
 JsonWriter& JsonWriter::number_or_null(double value) {
   return std::isfinite(value) ? number(value) : null();
+}
+JsonWriter& JsonWriter::rounded_or_null(double value) {
+  if (!std::isfinite(value)) return null();
+  before_value();
+  fmt::format_to(std::back_inserter(out_), "{:.7g}", value);
+  return *this;
 }
 JsonWriter& JsonWriter::boolean(bool value) { return put(value ? "true" : "false"); }
 JsonWriter& JsonWriter::null() { return put("null"); }

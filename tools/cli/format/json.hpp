@@ -36,6 +36,7 @@ class JsonWriter {
   JsonWriter& number(std::int64_t value);
   // Infinite or not a number: null.
   JsonWriter& number_or_null(double value);
+  JsonWriter& rounded_or_null(double value);  // to seven digits
   JsonWriter& boolean(bool value);
   JsonWriter& null();
   // Text that is JSON already: members of the innermost object, or a part of one that ends where

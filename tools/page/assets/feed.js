@@ -38,6 +38,10 @@ function windowWords() {
 function whole(tail) {
   if (!tail.kept || !lastFull) return tail;
   const join = (before, [drop, keep], rest) => before.slice(drop, drop + keep).concat(rest);
+  tail.trends.forEach((lines, section) => lines.forEach((kept, at) => {
+    const line = tail.sections[section].lines[at];
+    if (kept[1]) line.trend = join(lastFull.sections[section].lines[at].trend, kept, line.trend || []);
+  }));
   tail.plots.forEach((plot, at) => {
     const before = lastFull.plots[at], kept = tail.kept[at];
     plot.times = join(before.times, kept, plot.times);

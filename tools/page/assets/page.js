@@ -95,8 +95,10 @@ onPicture = shown => {
     if (!data) card.remove();
     else if (card.parentNode !== chartsBox) chartsBox.append(card);
   }
-  plots.forEach((plot, index) => drawChart(index, plot));
+  // Widths are asked for before anything is drawn, because each answer takes a layout of the page.
+  const widths = plots.map((plot, index) => widthOf(chartOf(index)));
   for (const [data, , draw] of cards) if (data) draw(data);
+  plots.forEach((plot, index) => drawChart(index, plot, widths[index]));
   drawTables(shown.sections);
   for (const table of tables.values()) if (table.card.parentNode !== main) main.insertBefore(table.card, othersBox.parentNode ? othersBox : null);
   byId('content').setAttribute('aria-busy', 'false');

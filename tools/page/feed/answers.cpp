@@ -69,6 +69,20 @@ Kept kept_of(const view::HeatMap& before, const view::HeatMap& now) {
   });
 }
 
+// The newest values of a line, if those that it had before have moved by less than all of them.
+Kept kept_of_trend(const std::vector<double>& before, const std::vector<double>& now) {
+  const std::size_t drop_most = std::min<std::size_t>(before.size(), 2);
+  for (std::size_t drop = 0; drop <= drop_most; ++drop) {
+    const std::size_t keep = before.size() - drop;
+    if (keep <= now.size() &&
+        std::equal(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(keep),
+                   before.begin() + static_cast<std::ptrdiff_t>(drop), is_same)) {
+      return {drop, keep};
+    }
+  }
+  return {};
+}
+
 template <typename List>
 void drop_first(List& list, std::size_t count) {
   list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(count));
@@ -80,6 +94,26 @@ void drop_columns(view::Plot& plot) {
     curve.low.clear();
     curve.high.clear();
   }
+}
+
+// Takes what the lines had before out of their trends. Returns, for each line of each section, how
+// much of the one before stays, as JSON.
+std::string drop_trends(const view::Picture& before, view::Picture& now) {
+  std::string kept_all = "[";
+  for (std::size_t s = 0; s < now.sections.size(); ++s) {
+    auto& lines = now.sections[s].lines;
+    kept_all += s == 0 ? "[" : ",[";
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const bool is_known = s < before.sections.size() && i < before.sections[s].lines.size() &&
+                            before.sections[s].lines[i].key == lines[i].key;
+      const Kept kept =
+          is_known ? kept_of_trend(before.sections[s].lines[i].trend, lines[i].trend) : Kept{};
+      drop_first(lines[i].trend, kept.keep);
+      kept_all += (i == 0 ? "" : ",") + kept.json();
+    }
+    kept_all += ']';
+  }
+  return kept_all + ']';
 }
 
 void append_column(std::string& out, const std::vector<double>& values) {
@@ -129,7 +163,7 @@ std::optional<std::string> tail_json(const Shown& before, const Shown& now) {
       drop_first(curve.high, kept.keep);
     }
   }
-  std::string members = "\"kept\":[" + kept_all + ']';
+  std::string members = "\"kept\":[" + kept_all + "],\"trends\":" + drop_trends(was, tail);
   if (tail.heat) {
     if (was.heat->edges != tail.heat->edges) return std::nullopt;
     const Kept kept = kept_of(*was.heat, *tail.heat);

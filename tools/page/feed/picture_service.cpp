@@ -52,17 +52,18 @@ bool Channel::has_stopped() const {
   return has_stopped_;
 }
 
-void Channel::publish(const Shown& shown) {
-  std::string json = json_of(shown, request_.plots_apart);
-  if (json == json_) return;
+const std::string& Channel::Moment::full() const {
+  std::call_once(made_, [this] { full_ = event_of("picture", json_of(*shown_, plots_apart_)); });
+  return full_;
+}
+
+void Channel::publish(std::shared_ptr<const Shown> shown) {
   const auto tail =
-      shown_ == nullptr || request_.plots_apart ? std::nullopt : tail_json(*shown_, shown);
-  auto moment = std::make_shared<Moment>();
-  moment->number = newest_ == nullptr ? 1 : newest_->number + 1;
-  moment->full = event_of("picture", json);
-  if (tail && tail->size() < json.size()) moment->tail = event_of("tail", *tail);
-  json_ = std::move(json);
-  shown_ = std::make_unique<Shown>(shown);
+      shown_ == nullptr || request_.plots_apart ? std::nullopt : tail_json(*shown_, *shown);
+  auto moment = std::make_shared<Moment>(newest_ == nullptr ? 1 : newest_->number + 1, shown,
+                                         request_.plots_apart,
+                                         tail ? event_of("tail", *tail) : std::string());
+  shown_ = std::move(shown);
   {
     const std::lock_guard lock(mutex_);
     newest_ = std::move(moment);
@@ -198,7 +199,7 @@ void PictureService::take_moment() {
 
 void PictureService::show(Channel& channel) {
   try {
-    if (const auto shown = shown_of(channel.request_)) channel.publish(*shown);
+    if (auto shown = shown_of(channel.request_)) channel.publish(std::move(shown));
   } catch (const std::bad_alloc&) {
     // Its viewers go on looking at the moment before.
   }

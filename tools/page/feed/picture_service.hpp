@@ -42,10 +42,26 @@ class Sleeper {
 // What all viewers of one place get.
 class Channel {
  public:
-  struct Moment {
-    std::uint64_t number = 0;  // counts from 1
-    std::string full;          // an event that needs no other one
-    std::string tail;          // what is different from the moment before; empty: use `full`
+  class Moment {
+   public:
+    Moment(std::uint64_t of_channel, std::shared_ptr<const Shown> shown, bool plots_apart,
+           std::string new_part)
+        : number(of_channel),
+          tail(std::move(new_part)),
+          shown_(std::move(shown)),
+          plots_apart_(plots_apart) {}
+    // An event that needs no other one. Made when it is first asked for: viewers that keep up ask
+    // once.
+    [[nodiscard]] const std::string& full() const;
+
+    const std::uint64_t number;  // counts from 1
+    const std::string tail;      // an event with what is different from before; empty: use full()
+
+   private:
+    const std::shared_ptr<const Shown> shown_;
+    const bool plots_apart_;
+    mutable std::once_flag made_;
+    mutable std::string full_;
   };
 
   explicit Channel(ViewRequest request) : request_(std::move(request)) {}
@@ -61,7 +77,7 @@ class Channel {
 
  private:
   friend class PictureService;
-  void publish(const Shown& shown);
+  void publish(std::shared_ptr<const Shown> shown);
   void wake_all(bool stops);
 
   const ViewRequest request_;
@@ -69,8 +85,8 @@ class Channel {
   std::shared_ptr<const Moment> newest_;
   std::unordered_set<Sleeper*> sleepers_;
   bool has_stopped_ = false;
-  std::string json_;              // of newest_; used by the thread of the service alone
-  std::unique_ptr<Shown> shown_;  // likewise, and what tails are made from
+  // Of newest_, for the next tail; used by the thread of the service alone.
+  std::shared_ptr<const Shown> shown_;
 };
 
 class PictureService {

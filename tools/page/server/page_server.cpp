@@ -264,7 +264,7 @@ void PageServer::State::Request::begin_event(std::shared_ptr<const Channel::Mome
   const bool follows = next->number == seen + 1 && seen != 0 && !next->tail.empty();
   moment = std::move(next);
   seen = moment->number;
-  rest = follows ? moment->tail : moment->full;
+  rest = follows ? moment->tail : moment->full();
 }
 
 // 0: nothing now.
