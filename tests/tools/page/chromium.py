@@ -174,7 +174,7 @@ class Chromium:
             elif event.get("method") == "Runtime.consoleAPICalled" and facts["type"] in ("error", "warning"):
                 found.append(" ".join(str(argument.get("value", argument.get("description"))) for argument in facts["args"]))
             elif event.get("method") == "Log.entryAdded" and facts["entry"]["level"] in ("error", "warning"):
-                found.append(facts["entry"]["text"])
+                found.append(facts["entry"]["text"] + ' ' + facts["entry"].get("url", ""))
         return found
 
     def requested(self):

@@ -59,8 +59,8 @@ function uplotOf(chart, plot, data, width, areLines) {
   const series = [{}], bands = [];
   plot.curves.forEach((curve, index) => {
     const stroke = palette[index % palette.length];
-    // A wider line takes Chromium three times as long.
-    const look = {stroke, width: 1, points: {show: false}, dash: curve.isOther ? [5, 4] : undefined};
+    // A line wider than one, which is usual, takes Chromium three times as long.
+    const look = {stroke, points: {show: false}, dash: curve.isOther ? [5, 4] : undefined};
     if (!areLines[index]) {
       bands.push({series: [series.length + 1, series.length], fill: stroke + '38'});
       series.push(look);
@@ -68,7 +68,6 @@ function uplotOf(chart, plot, data, width, areLines) {
     series.push(look);
   });
   const axis = {stroke: colour('--soft'), grid: {stroke: colour('--line'), width: 1}, ticks: {stroke: colour('--line'), width: 1, size: 4}, font: '11px system-ui,sans-serif'};
-  const twoOf = number => String(number).padStart(2, '0');
   return new uPlot({
     width, height: chart.height, series, bands,
     legend: {show: false},

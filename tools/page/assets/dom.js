@@ -65,11 +65,12 @@ function quantity(value, unit) {
   return plain[1] + head === '' ? text : head[0] === '%' ? text + ' %' : `${text} ${plain[1]}${head}`;
 }
 
+const twoOf = number => String(number).padStart(2, '0');
+
 function clock(milliseconds, precise) {
   const date = new Date(milliseconds);
-  const two = number => String(number).padStart(2, '0');
-  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  const time = `${twoOf(date.getHours())}:${twoOf(date.getMinutes())}:${twoOf(date.getSeconds())}`;
   const part = precise && date.getMilliseconds() ? '.' + String(date.getMilliseconds()).padStart(3, '0') : '';
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} `;
+  const day = `${date.getFullYear()}-${twoOf(date.getMonth() + 1)}-${twoOf(date.getDate())} `;
   return (date.toDateString() === new Date().toDateString() ? '' : day) + time + part;
 }

@@ -98,7 +98,12 @@ onPicture = shown => {
   // Widths are asked for before anything is drawn, because each answer takes a layout of the page.
   const widths = plots.map((plot, index) => widthOf(chartOf(index)));
   for (const [data, , draw] of cards) if (data) draw(data);
-  plots.forEach((plot, index) => drawChart(index, plot, widths[index]));
+  plots.forEach((plot, index) => {
+    const draw = () => shown === picture && drawChart(index, plot, widths[index]);
+    // What is new waits for the first one to be on the screen.
+    if (index && !chartOf(index).uplot) setTimeout(draw);
+    else draw();
+  });
   drawTables(shown.sections);
   for (const table of tables.values()) if (table.card.parentNode !== main) main.insertBefore(table.card, othersBox.parentNode ? othersBox : null);
   byId('content').setAttribute('aria-busy', 'false');
