@@ -107,14 +107,19 @@ class Chromium:
                 if "error" in got:
                     raise Failure(f"{method}: {got['error']['message']}")
                 return got["result"]
-            self.events.append(got)
+            self._note(got)
+
+    def _note(self, event):
+        # What a tab says that has been closed comes late.
+        if event.get("sessionId") == self.session:
+            self.events.append(event)
 
     def wait(self, seconds):
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             got = self._read(left)
             if got:
-                self.events.append(got)
+                self._note(got)
 
     def go(self, url):
         self.call("Page.navigate", url=url)
@@ -174,7 +179,7 @@ class Chromium:
             elif event.get("method") == "Runtime.consoleAPICalled" and facts["type"] in ("error", "warning"):
                 found.append(" ".join(str(argument.get("value", argument.get("description"))) for argument in facts["args"]))
             elif event.get("method") == "Log.entryAdded" and facts["entry"]["level"] in ("error", "warning"):
-                found.append(facts["entry"]["text"] + ' ' + facts["entry"].get("url", ""))
+                found.append(f"{facts['entry']['text']} {facts['entry'].get('url', '')}".strip())
         return found
 
     def requested(self):
