@@ -25,7 +25,7 @@ import urllib.parse
 from beside import cpu_seconds, resident_bytes, running, start_counters
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../tests/tools/page"))
-from chromium import Chromium  # noqa: E402
+from chromium import Chromium, find  # noqa: E402
 
 DAY_TICKS = 8_640_000
 DAY_BEGIN_MS = 1_700_000_000_000  # of meterbank_day_of_counters
@@ -130,11 +130,11 @@ def measure_loads(browser, served, rounds):
              "250 ms")
 
 
-def measure_plots(browser, served, minutes):
+def measure_plots(browser, served, seconds_before, minutes):
     prepare(browser)
     browser.go(served.page(PLOTS))
     browser.until("document.querySelectorAll('.u-over').length === 12")
-    browser.wait(62)  # until there are 600 moments
+    browser.wait(seconds_before)
     curves = browser.run("document.querySelectorAll('.legend li').length")
     browser.run("window.ages.length = 0")
     heap_before, processes = heap_mib(browser), family(browser.process)
@@ -212,6 +212,9 @@ def main():
     parser.add_argument("--day")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
+    if find() is None:
+        print("Chromium is missing; Debian's package is chromium")
+        sys.exit(77)
     with contextlib.ExitStack() as stack:
         scratch = stack.enter_context(tempfile.TemporaryDirectory())
         folder = start_counters(stack, options.programs, scratch, 1_000, period_ms=100, page=True)
@@ -219,7 +222,8 @@ def main():
         browser = stack.enter_context(Chromium())
         line("", "measured", "to reach")
         measure_loads(browser, served, 3 if options.quick else 15)
-        measure_plots(browser, served, 0.1 if options.quick else options.minutes)
+        # 60 seconds later there are 600 moments.
+        measure_plots(browser, served, *(1, 0.05) if options.quick else (62, options.minutes))
         browser.go("about:blank")
         measure_viewers(served, (1, 50), 2 if options.quick else 20)
         if options.day:
