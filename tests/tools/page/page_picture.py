@@ -19,8 +19,8 @@ def main():
             base, token = served.stdout.readline().strip().split("#")
             with Chromium() as browser:
                 browser.wait(60)  # so that there is something to see
-                browser.resize(1200, 900)
-                browser.go(f"{base}?screen=instance&set=demo_orders&instance=eu&counter=latency#{token}")
+                browser.resize(1280, 1240)
+                browser.go(f"{base}?screen=instance&set=demo_orders&instance=eu&counter=latency&span=60#{token}")
                 browser.until("document.querySelector('.heat') && document.querySelectorAll('tbody tr').length")
                 browser.wait(1)
                 browser.picture(picture)
