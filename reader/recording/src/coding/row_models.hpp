@@ -22,6 +22,7 @@
 #include "coding/bit_model.hpp"
 #include "coding/peers.hpp"
 #include "coding/real_form.hpp"
+#include "coding/text_models.hpp"
 #include "coding/word_models.hpp"
 #include "meterbank/recording/row_coder.hpp"
 
@@ -60,7 +61,7 @@ class RowModels {
   }
   template <typename Bits>
   unsigned character(Bits& bits, unsigned value, unsigned before) {
-    return words_.character(bits, value, before);
+    return texts_.character(bits, value, before);
   }
 
  private:
@@ -146,7 +147,7 @@ class RowModels {
     std::uint64_t result = 0;
     unsigned before = 0;
     for (unsigned shift = 0; shift < 64; shift += 8) {
-      before = words_.character(bits, static_cast<unsigned>(value >> shift & 255U), before);
+      before = texts_.character(bits, static_cast<unsigned>(value >> shift & 255U), before);
       result |= std::uint64_t{before} << shift;
     }
     return result;
@@ -327,6 +328,7 @@ class RowModels {
   std::array<Number, kCallerContexts> numbers_;
   SymbolModel forms_;
   WordModels words_;
+  TextModels texts_;
   RowAbove above_;
   Peers peers_;
 };

@@ -75,14 +75,6 @@ class WordModels {
     return coded;
   }
 
-  // One byte of a text after another one.
-  template <typename Bits>
-  unsigned character(Bits& bits, unsigned value, unsigned before) {
-    auto& models = characters_[before >> 5 & 7U];
-    const unsigned high = bits.symbol(models[kSymbols], value >> 4 & 15U);
-    return high << 4 | bits.symbol(models[high], value & 15U);
-  }
-
  private:
   static constexpr unsigned kEscape = kSymbols - 1;
   static constexpr unsigned kBelowUsual = 6;    // tokens for lengths below the usual one
@@ -139,7 +131,6 @@ class WordModels {
       tokens_;
   std::array<std::array<std::array<std::array<SymbolModel, 4>, kHeadWidths>, 2>, 3> heads_;
   std::array<SymbolModel, kSymbols + 1> wide_;
-  std::array<std::array<SymbolModel, kSymbols + 1>, 8> characters_;
 };
 
 }  // namespace meterbank::recording

@@ -1,41 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "packed.hpp"
 
-#include <algorithm>
 #include <span>
 
-#include "meterbank/recording/row_coder.hpp"
+#include "coding/range_decoder.hpp"
+#include "coding/range_encoder.hpp"
+#include "coding/text_models.hpp"
 
 namespace meterbank::recording {
 
 void append_packed(std::string_view bytes, std::string& out) {
-  RowEncoder encoder;
-  encoder.begin_chunk();
-  encoder.begin_tick();
-  encoder.bytes(bytes);
-  std::string packed;
-  encoder.finish_tick(packed);
+  TextModels models;
+  RangeEncoder encoder;
+  encoder.begin();
+  unsigned before = 0;
+  for (const char byte : bytes) {
+    before = models.character(encoder, static_cast<unsigned char>(byte), before);
+  }
+  const auto& packed = encoder.finish();
   ByteWriter writer(out);
   writer.number(bytes.size());
-  writer.text(packed);
+  writer.text({reinterpret_cast<const char*>(packed.data()), packed.size()});
 }
 
 std::optional<std::string> read_packed(ByteReader& in, std::size_t bytes_max) {
   const std::uint64_t size = in.number();
   const std::string_view packed = in.text(in.rest().size());
   if (in.failed() || size > bytes_max) return std::nullopt;
-  RowDecoder decoder;
-  decoder.begin_chunk();
-  decoder.begin_tick(std::as_bytes(std::span(packed)));
-  constexpr std::size_t kStep = 16 << 10U;
+  TextModels models;
+  RangeDecoder decoder;
+  decoder.begin(std::as_bytes(std::span(packed)));
   std::string bytes;
+  unsigned before = 0;
   while (bytes.size() < size) {
-    const std::size_t before = bytes.size();
-    bytes.resize(std::min<std::size_t>(before + kStep, size));
-    decoder.bytes(std::span(bytes).subspan(before), before == 0 ? '\0' : bytes[before - 1]);
+    before = models.character(decoder, 0, before);
     if (decoder.failed()) return std::nullopt;
+    bytes.push_back(static_cast<char>(before));
   }
-  if (!decoder.finish_tick()) return std::nullopt;
+  if (!decoder.finish()) return std::nullopt;
   return bytes;
 }
 

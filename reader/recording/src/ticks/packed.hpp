@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Schemas and directories in fewer bytes: their size, the size of what follows, and one tick of a
-// row coder that codes nothing but these bytes.
+// Schemas and directories in fewer bytes: their size, the size of what follows, and one stretch of
+// the range coder with these bytes as a text.
 #pragma once
 
 #include <cstddef>
