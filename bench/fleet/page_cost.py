@@ -133,7 +133,7 @@ def measure_loads(browser, served, rounds):
 def measure_plots(browser, served, seconds_before, minutes):
     prepare(browser)
     browser.go(served.page(PLOTS))
-    browser.until("document.querySelectorAll('.u-over').length === 12")
+    browser.until("document.querySelectorAll('.u-over').length === 12", 60)
     browser.wait(seconds_before)
     curves = browser.run("document.querySelectorAll('.legend li').length")
     browser.run("window.ages.length = 0")
@@ -142,6 +142,7 @@ def measure_plots(browser, served, seconds_before, minutes):
     browser.wait(60 * minutes)
     seconds = time.monotonic() - began
     share, server = (cpu_of(processes) - spent) / seconds, (cpu_seconds(served.process) - server_spent) / seconds
+    browser.until("window.ages.length", 60)
     ages = sorted(browser.run("window.ages"))
     line(f"Chromium, 12 plots, {curves} curves of 600 moments, 10 Hz", f"{100 * share:.1f} %", "25 %")
     line(f"its heap before and after {minutes:g} minutes", f"{heap_before:.1f} MiB", f"{heap_mib(browser):.1f} MiB")
