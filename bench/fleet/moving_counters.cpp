@@ -111,7 +111,7 @@ void move_distribution(meterbank::Recorder recorder, double usual, std::uint64_t
   }
 }
 
-// Of each row from 40 us to 4 ms.
+// The usual value of a row is between 40 us and 4 ms.
 void move_distributions(Rows& rows, std::uint64_t& random) {
   for (std::size_t row = 0; row < rows.size(); ++row) {
     move_distribution(rows[row].recorder(0U), 40e-6 * static_cast<double>(1 + row % 100), random);

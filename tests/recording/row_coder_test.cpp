@@ -207,28 +207,21 @@ TEST(RowCoder, GivesBackRowsThatComeAndGo) {
   }
 }
 
-TEST(RowCoder, GivesBackFlagsNumbersAndBytes) {
+TEST(RowCoder, GivesBackFlagsAndNumbers) {
   Random random(11);
   RowEncoder encoder;
   RowDecoder decoder;
   for (int tick = 0; tick < 100; ++tick) {
     const std::uint64_t number = random() >> (random() % 64);
     const bool flag = random() % 10 == 0;
-    std::string name = "instance-" + std::to_string(tick);
-    name.push_back(static_cast<char>(random()));
     encoder.begin_tick();
     encoder.flag(flag, 3);
     encoder.number(number, 15);
-    encoder.number(name.size(), 1);
-    encoder.bytes(name);
     std::string bytes;
     encoder.finish_tick(bytes);
     decoder.begin_tick(bytes_of(bytes));
     ASSERT_EQ(decoder.flag(3), flag);
     ASSERT_EQ(decoder.number(15), number);
-    std::string read(decoder.number(1), '\0');
-    decoder.bytes(read);
-    ASSERT_EQ(read, name);
     ASSERT_TRUE(decoder.finish_tick());
   }
 }
@@ -375,9 +368,6 @@ TEST(RowDecoder, StopsAtTheEndOfItsBytes) {
   EXPECT_TRUE(decoder.failed());
   EXPECT_FALSE(decoder.flag(0));
   EXPECT_EQ(decoder.number(0), 0U);
-  std::string bytes(4, 'x');
-  decoder.bytes(bytes);
-  EXPECT_EQ(bytes, std::string(4, '\0'));
   RowHistory history(3);
   decoder.row(std::array{Column::kInteger, Column::kText, Column::kReal}, history);
   EXPECT_TRUE(std::ranges::equal(history.last(), Words(3)));

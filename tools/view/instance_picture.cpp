@@ -37,10 +37,10 @@ Extent extent_of(const Series& series, std::uint64_t begin, std::uint64_t end) {
 // many, and end at multiples of that, so that a new moment changes the last step only.
 struct Steps {
   std::uint64_t begin, end, size;
-  // `oldest`: what is known of moments that are just before `first` completes the first step.
+  // Moments before `first`, back to `oldest`, are added until the first step is whole.
   Steps(std::uint64_t first, std::uint64_t behind, std::uint64_t oldest, std::size_t columns)
       : begin(first), end(behind), size(1) {
-    // A span has a moment more or less now and then, for which steps are not made anew.
+    // A span may have a moment more or less than the one before. Steps stay as long as they were.
     const auto most = std::max<std::uint64_t>(columns + columns / 16, 1);
     if (columns > 0) size = std::max<std::uint64_t>(1, (end - begin + most - 1) / most);
     begin = std::max(begin / size * size, oldest);
@@ -313,7 +313,8 @@ class InstancePicture {
     return lacks_one ? std::vector<std::string>{} : paths;
   }
 
-  // Of a recording with more moments than are kept: out of all of them. Null: they are not known.
+  // The extremes of all moments, where a recording has more than are kept. Null: they could not be
+  // read.
   const recording::Envelope* envelope_of(const std::vector<std::string>& paths,
                                          const Window& window) {
     EnvelopeOf wanted;

@@ -116,7 +116,7 @@ struct Window {
   std::size_t lines = 100;
   std::size_t other_lines = 8;     // of each other section
   std::size_t plot_columns = 300;  // moments of a plot or a heat map, about
-  std::size_t counters = 1;        // of an instance, that have plots
+  std::size_t counters = 1;        // how many counters of an instance have plots
 };
 
 // One JSON object, with the names of the members above. A value that is not a number is null.

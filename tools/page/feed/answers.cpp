@@ -69,7 +69,7 @@ Kept kept_of(const view::HeatMap& before, const view::HeatMap& now) {
   });
 }
 
-// The newest values of a line, if those that it had before have moved by less than all of them.
+// How much of a trend is still in the next one, which may have grown or moved by up to two moments.
 Kept kept_of_trend(const std::vector<double>& before, const std::vector<double>& now) {
   const std::size_t drop_most = std::min<std::size_t>(before.size(), 2);
   for (std::size_t drop = 0; drop <= drop_most; ++drop) {
@@ -96,8 +96,8 @@ void drop_columns(view::Plot& plot) {
   }
 }
 
-// Takes what the lines had before out of their trends. Returns, for each line of each section, how
-// much of the one before stays, as JSON.
+// Removes from the trends what their lines had before. Returns for each line of each section how
+// much of the trend before stays, as JSON.
 std::string drop_trends(const view::Picture& before, view::Picture& now) {
   std::string kept_all = "[";
   for (std::size_t s = 0; s < now.sections.size(); ++s) {

@@ -85,7 +85,8 @@ class Channel {
   std::shared_ptr<const Moment> newest_;
   std::unordered_set<Sleeper*> sleepers_;
   bool has_stopped_ = false;
-  // Of newest_, for the next tail; used by the thread of the service alone.
+  // The picture of newest_, which the next tail is compared with. Only the service's thread uses
+  // it.
   std::shared_ptr<const Shown> shown_;
 };
 

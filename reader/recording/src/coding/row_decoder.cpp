@@ -37,14 +37,6 @@ std::uint64_t RowDecoder::number(unsigned context) noexcept {
   return failed() ? 0 : number;
 }
 
-void RowDecoder::bytes(std::span<char> bytes, char in_front) noexcept {
-  unsigned before = static_cast<unsigned char>(in_front);
-  for (char& byte : bytes) {
-    before = failed() ? 0 : stream_->models.character(stream_->bits, 0, before);
-    byte = static_cast<char>(before);
-  }
-}
-
 bool RowDecoder::failed() const noexcept { return stream_->bits.failed(); }
 
 bool RowDecoder::finish_tick() noexcept { return stream_->bits.finish(); }

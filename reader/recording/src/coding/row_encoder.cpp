@@ -35,13 +35,6 @@ void RowEncoder::number(std::uint64_t value, unsigned context) {
   stream_->models.number(stream_->bits, value, context);
 }
 
-void RowEncoder::bytes(std::string_view bytes) {
-  unsigned before = 0;
-  for (const char byte : bytes) {
-    before = stream_->models.character(stream_->bits, static_cast<unsigned char>(byte), before);
-  }
-}
-
 void RowEncoder::finish_tick(std::string& out) {
   for (const std::uint8_t byte : stream_->bits.finish()) out.push_back(static_cast<char>(byte));
 }

@@ -30,7 +30,7 @@ namespace meterbank::recording {
 
 class RowModels {
  public:
-  // In place: as a temporary it would take 200 KiB of stack.
+  // In place: as a temporary it would take 323 KiB of stack.
   void begin_chunk() noexcept { std::construct_at(this); }
   void begin_tick() noexcept { peers_.begin_tick(); }
 
@@ -58,10 +58,6 @@ class RowModels {
     number.last += integer(bits, {.kind = Kind::kNumber}, value - number.last, number.last,
                            number.word, place);
     return number.last;
-  }
-  template <typename Bits>
-  unsigned character(Bits& bits, unsigned value, unsigned before) {
-    return texts_.character(bits, value, before);
   }
 
  private:

@@ -288,7 +288,7 @@ view::Window window_for(view::Window window, std::size_t width, std::size_t heig
   window.other_lines = std::max<std::size_t>(height / 3, 4);
   // A moment for each dot.
   window.plot_columns = 2 * std::max<std::size_t>(width, kLabelCells + 10) - 2 * kLabelCells;
-  // Those of a lower screen have no room.
+  // A lower screen has no room for more plots.
   constexpr std::size_t kLinesOfPlot = 10;
   window.counters = std::max<std::size_t>(height / kLinesOfPlot, 1);
   return window;

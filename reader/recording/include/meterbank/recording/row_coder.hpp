@@ -30,7 +30,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "meterbank/reader/catalog.hpp"
@@ -106,8 +105,6 @@ class RowEncoder {
   void flag(bool value, unsigned context);
   // Small numbers cost less than large ones, and repeated ones less than others.
   void number(std::uint64_t value, unsigned context);
-  // Bytes alone; the decoder has to know how many. About 5 bits a byte of English text.
-  void bytes(std::string_view bytes);
 
   // Appends the bytes of the tick: at least one.
   void finish_tick(std::string& out);
@@ -132,10 +129,8 @@ class RowDecoder {
   void row(std::span<const Column> columns, RowHistory& history) noexcept;
   [[nodiscard]] bool flag(unsigned context) noexcept;
   [[nodiscard]] std::uint64_t number(unsigned context) noexcept;
-  // `in_front`: the byte before these, if bytes that were coded at once are decoded in parts.
-  void bytes(std::span<char> bytes, char in_front = 0) noexcept;
 
-  // More was decoded than the bytes contain. From then on flags are false, numbers and bytes zero,
+  // More was decoded than the bytes contain. From then on flags are false, numbers zero,
   // and rows are left as they are. What was decoded of this tick before is meaningless too. A
   // caller that decodes how much follows checks this, and the number, before it allocates.
   [[nodiscard]] bool failed() const noexcept;
