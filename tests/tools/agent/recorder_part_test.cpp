@@ -94,8 +94,12 @@ TEST_F(RecorderPartTest, GoesOnInAnotherDirectoryAndLeavesTheFirstOneWhole) {
   EXPECT_GE(before, 3U);
   EXPECT_TRUE(test::comes_true([&] { return samples_in(moved.directory) >= 3; }));
   EXPECT_EQ(recorded(), before);
-  // The first directory is free for another recorder.
-  RecorderPart second(counts_, [](const std::string&) {});
+  // The first directory is free for another recorder, which has counts of its own: it has a thread,
+  // too.
+  test::TemporaryDirectory elsewhere;
+  Provider other = make_own_provider(elsewhere.path());
+  RecordCounts others_counts(other);
+  RecorderPart second(others_counts, [](const std::string&) {});
   EXPECT_TRUE(second.use(settings(), catalog()));
   EXPECT_TRUE(said_.empty()) << said_.front();
 }
