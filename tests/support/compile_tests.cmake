@@ -5,7 +5,7 @@
 function(meterbank_compile_tests name file)
   foreach(compiler gcc g++ clang clang++)
     find_program(METERBANK_${compiler} ${compiler})
-    if(NOT METERBANK_${compiler} OR CMAKE_CROSSCOMPILING)
+    if(NOT METERBANK_${compiler} OR NOT checks_sources)
       continue()
     endif()
     set(language c -std=c11)
