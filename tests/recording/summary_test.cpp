@@ -10,6 +10,7 @@
 #include <cmath>
 #include <random>
 
+#include "../../reader/recording/src/frames/bytes.hpp"
 #include "../../reader/recording/src/summary/summary_frame.hpp"
 #include "../support/depth.hpp"
 #include "../tools/record/made_recording.hpp"
@@ -27,15 +28,21 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// Puts a summary of each chunk behind the last file. Returns how many there are.
-std::size_t summarize(const std::string& path) {
+// Puts a summary of each run of so many chunks behind the last file. Returns how many there are.
+std::size_t summarize(const std::string& path, std::size_t chunks_of_run = 1) {
   std::size_t summaries = 0;
   std::string bytes, last;
   {
     const auto recording = Recording::open(path);
     for (const RecordingFile& file : recording->files()) {
-      for (const Chunk& chunk : file.index.chunks()) {
-        const auto made = append_summary(path, {file.head.sequence, chunk}, bytes);
+      const auto& chunks = file.index.chunks();
+      for (std::size_t at = 0; at < chunks.size(); at += chunks_of_run) {
+        const std::size_t count = std::min(chunks_of_run, chunks.size() - at);
+        auto all = Recording::open(path);
+        const auto made = append_summary(*all,
+                                         {file.head.sequence, chunks[at].offset, count,
+                                          chunks[at].first, chunks[at + count - 1].last},
+                                         bytes);
         EXPECT_TRUE(made) << made.error().message();
         summaries += made && *made ? 1U : 0U;
       }
@@ -164,6 +171,56 @@ TEST_F(Summaries, SayOfALongRangeWhatAllValuesSay) {
   }
 }
 
+TEST_F(Summaries, OfSeveralChunksSayWhatAllTheirValuesSay) {
+  write_minutes();
+  // Three of three chunks and one of one.
+  ASSERT_EQ(summarize(path_, 3), 4U);
+  const auto request = request_of("queues/eu/count", 600, 10);
+  const auto exact = envelope(path_, request);
+  damage_ticks();
+  const auto read = envelope(path_, blurred(request));
+  ASSERT_TRUE(exact && read);
+  EXPECT_TRUE(read->damages.empty());
+  EXPECT_EQ(read->moments, exact->moments);
+  ASSERT_EQ(read->series.size(), 1U);
+  EXPECT_EQ(expect_alike(exact->series[0].buckets, read->series[0].buckets, 1), 10U);
+}
+
+// A summary says of how many chunks it is, and what it says is checked against the file.
+TEST_F(Summaries, OfChunksThatAreNotThereAreNotRead) {
+  write_minutes();
+  const std::string whole = read_file(path_);
+  ASSERT_EQ(summarize(path_, 5), 2U);
+  const std::string summarized = read_file(path_);
+  const auto request = request_of("queues/eu/count", 600, 10);
+  const auto exact = envelope(path_, request);
+  MemoryBytes source(std::as_bytes(std::span(summarized)));
+  for (const std::uint64_t chunks : {0ULL, 6ULL, ~0ULL}) {
+    SCOPED_TRACE(chunks);
+    std::string changed = whole;
+    FrameWalk walk(source);
+    while (const auto frame = walk.next()) {
+      if (frame->kind != FrameKind::kSummary) continue;
+      ByteReader in(frame->payload);
+      const std::uint64_t sequence = in.number(), offset = in.number();
+      ASSERT_EQ(in.number(), 5U);
+      const std::size_t begin = begin_frame(changed);
+      ByteWriter writer(changed);
+      for (const std::uint64_t number : {sequence, offset, chunks}) writer.number(number);
+      const std::size_t rest = in.rest().size();
+      writer.append(std::string_view(summarized).substr(frame->end() - rest, rest));
+      end_frame(changed, begin, FrameKind::kSummary);
+    }
+    std::ofstream(path_, std::ios::binary) << changed;
+    const auto read = envelope(path_, blurred(request));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->moments, exact->moments);
+    for (std::size_t bucket = 0; bucket < 10; ++bucket) {
+      EXPECT_EQ(read->series[0].buckets[bucket].most, exact->series[0].buckets[bucket].most);
+    }
+  }
+}
+
 TEST_F(Summaries, KeepASpikeOfOneTick) {
   write_minutes();
   ASSERT_EQ(summarize(path_), 10U);
@@ -280,7 +337,8 @@ TEST_F(Summaries, SayOfRandomRecordingsWhatAllValuesSay) {
     const MadeRecording made({.seed = seed, .files = 3, .ticks = 14, .chunk_ticks = 7});
     const test::TemporaryDirectory directory;
     made.files.write_to(directory.path());
-    ASSERT_GT(summarize(directory.path()), 3U);
+    // Each chunk alone, and two in one.
+    ASSERT_GT(summarize(directory.path(), 1 + seed % 2), 2U);
     EnvelopeRequest request{.from_ns = made.ticks.front().time.realtime_ns,
                             .to_ns = made.ticks.back().time.realtime_ns + 1,
                             .buckets = 12,
@@ -341,8 +399,9 @@ TEST(SummaryNumbers, AreRoundedOutwardByLittle) {
 TEST_F(Summaries, ThatAreMalformedAreRefusedOrShowNumbers) {
   write_minutes();
   std::string bytes;
-  const auto recording = Recording::open(path_);
-  ASSERT_TRUE(*append_summary(path_, {0, recording->files()[0].index.chunks()[1]}, bytes));
+  auto recording = Recording::open(path_);
+  const Chunk chunk = recording->files()[0].index.chunks()[1];
+  ASSERT_TRUE(*append_summary(*recording, {0, chunk.offset, 1, chunk.first, chunk.last}, bytes));
   const std::vector<SummaryName> wanted{{"queues", "eu", "count"}, {"queues", "eu", "depth"}};
   const auto read = [&](std::string payload) {
     return read_summary({FrameKind::kSummary, 0, std::as_bytes(std::span(payload))}, wanted);

@@ -16,6 +16,7 @@
 
 #include "record/ring_files.hpp"
 #include "record/summarizer.hpp"
+#include "record/summary_runs.hpp"
 
 namespace meterbank::record {
 namespace {
@@ -24,8 +25,6 @@ namespace {
 constexpr std::uint64_t kFilesOfRing = 32;
 constexpr std::uint64_t kFileBytesLeast = std::uint64_t{64} << 10U;
 constexpr std::uint64_t kFileBytesMost = std::uint64_t{16} << 20U;
-// To find a chunk, all frames of a file that is being written are walked over.
-constexpr std::uint64_t kSummarizedMost = std::uint64_t{256} << 20U;
 constexpr auto kFileAgeLeast = std::chrono::seconds(1);
 constexpr auto kSyncPeriod = std::chrono::milliseconds(900);
 
@@ -44,7 +43,8 @@ class Appender::State {
   State(AppenderOptions options, RingFiles files)
       : options_(std::move(options)),
         files_(std::move(files)),
-        summarizer_(std::in_place, options_.path,
+        runs_(options_.summary_least),
+        summarizer_(std::in_place,
                     [this](std::string frames) { append_summary(std::move(frames)); }) {}
   ~State() { static_cast<void>(finish()); }
 
@@ -91,6 +91,7 @@ class Appender::State {
   bool is_finished_ = false;
   AppenderCounts counts_;
   std::thread writer_, syncer_;
+  SummaryRuns runs_;                      // of the writer thread
   std::optional<Summarizer> summarizer_;  // of the writer thread, until finish() ends it
 };
 
@@ -235,11 +236,14 @@ void Appender::State::write_pieces() {
 }
 
 void Appender::State::summarize_ended_chunk() {
-  const auto ended = files_.take_ended_chunk();
-  if (!ended || options_.summary_least == std::chrono::nanoseconds(0)) return;
-  if (ended->chunk.offset > kSummarizedMost) return;
-  const std::uint64_t taken = ended->chunk.last.monotonic_ns - ended->chunk.first.monotonic_ns;
-  if (taken >= static_cast<std::uint64_t>(options_.summary_least.count())) summarizer_->add(*ended);
+  try {
+    const auto ended = files_.take_ended_chunk();
+    const auto run = ended ? runs_.take(*ended) : std::nullopt;
+    if (!run) return;
+    auto files = files_.files_of(*run);
+    if (!files.empty()) summarizer_->add({std::move(files), *run});
+  } catch (const std::bad_alloc&) {  // readers decode the chunks
+  }
 }
 
 void Appender::State::sync_files() {

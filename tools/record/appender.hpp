@@ -37,8 +37,8 @@ struct AppenderOptions {
   std::uint64_t bytes_max = 0;   // of a ring, all files together; 0: no limit
   std::uint64_t age_max_ns = 0;  // of a ring: files whose last tick is older go; 0: no limit
   std::uint64_t queue_max = std::uint64_t{64} << 20U;  // of bytes that wait for the disk
-  // Chunks that take so long get a summary, see meterbank/recording/summary.hpp; zero: none does.
-  // Ten minutes of a sample each second are one chunk.
+  // Runs of chunks that take so long get a summary, see meterbank/recording/summary.hpp and
+  // summary_runs.hpp; zero: none does. Ten minutes of a sample each second are one chunk.
   std::chrono::nanoseconds summary_least = std::chrono::minutes(4);
 };
 

@@ -92,6 +92,8 @@ Result<RingFiles> RingFiles::open(RingLimits limits, recording::Head head) {
       return tl::make_unexpected(std::move(listed.error()));
     }
   }
+  files.has_foreign_ = !files.old_.empty();
+  files.first_sequence_ = files.head_.sequence + 1;
   // So that a path that cannot be written to is known at once.
   if (auto begun = files.begin_file(); !begun) {
     return tl::make_unexpected(std::move(begun.error()));
@@ -223,19 +225,55 @@ Result<void> RingFiles::write(std::string_view frames) {
   recording::FrameWalk walk(source);
   while (auto frame = walk.next()) {
     frame->offset += begin;
-    if (frame->kind == recording::FrameKind::kKey) note_ended_chunk();
+    if (frame->kind == recording::FrameKind::kKey) note_ended_chunk(false);
     index_.take(*frame);
   }
   return {};
 }
 
-void RingFiles::note_ended_chunk() {
+void RingFiles::note_ended_chunk(bool ends_file) {
   if (index_.chunks().empty()) return;
-  ended_chunk_ = recording::ChunkPlace{head_.sequence, index_.chunks().back()};
+  ended_chunk_ = EndedChunk{head_.sequence, index_.chunks().back(), ends_file};
 }
 
-std::optional<recording::ChunkPlace> RingFiles::take_ended_chunk() noexcept {
+std::optional<EndedChunk> RingFiles::take_ended_chunk() noexcept {
   return std::exchange(ended_chunk_, std::nullopt);
+}
+
+void RingFiles::keep_known() {
+  constexpr std::size_t kKnownMax = 2;  // a run may begin where its file does
+  known_.push_back({.path = file_path_,
+                    .bytes = file_size_,
+                    .head = head_,
+                    .index = std::exchange(index_, {}),
+                    .is_ended = true,
+                    .unfinished = 0});
+  if (known_.size() > kKnownMax) known_.pop_front();
+}
+
+std::vector<recording::RecordingFile> RingFiles::files_of(const recording::ChunkRun& run) const {
+  std::vector<recording::RecordingFile> files;
+  for (const recording::RecordingFile& file : known_) {
+    if (file.head.sequence <= run.sequence) files.push_back(file);
+  }
+  if (file_ && head_.sequence == run.sequence) {
+    files.push_back({.path = file_path_,
+                     .bytes = file_size_,
+                     .head = head_,
+                     .index = index_,
+                     .is_ended = false,
+                     .unfinished = 0});
+  }
+  if (files.empty() || files.back().head.sequence != run.sequence) return {};
+  // The first values of a run need the samples before them, of every rate.
+  std::uint64_t longest = 0;
+  for (const recording::Rate& rate : head_.rates) longest = std::max(longest, rate.interval_ns);
+  const std::uint64_t reach = head_.rates.size() > 1 ? 2 * longest : 0;
+  const auto& chunks = files.front().index.chunks();
+  const bool has_all = !has_foreign_ && files.front().head.sequence == first_sequence_;
+  const bool reaches =
+      !chunks.empty() && chunks.front().first.monotonic_ns + reach < run.first.monotonic_ns;
+  return has_all || reaches ? files : std::vector<recording::RecordingFile>();
 }
 
 Result<void> RingFiles::write_all(std::string_view bytes) {
@@ -258,7 +296,7 @@ Result<void> RingFiles::write_all(std::string_view bytes) {
 
 Result<void> RingFiles::end_file() {
   if (!file_) return {};
-  note_ended_chunk();
+  note_ended_chunk(true);
   std::string bytes;
   index_.append_to(bytes, file_size_);
   // A file without an index is read all the same.
@@ -268,6 +306,7 @@ Result<void> RingFiles::end_file() {
   }
   old_.push_back({file_path_, file_size_, clock_ns(CLOCK_REALTIME)});
   old_bytes_ += file_size_;
+  keep_known();
   file_size_ = 0;
   file_ = UniqueFd();
   return {};

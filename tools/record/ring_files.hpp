@@ -41,6 +41,12 @@ struct RingLimits {
   std::string shown = {};  // what errors call a file that has another name for now; empty: `path`
 };
 
+struct EndedChunk {
+  std::uint64_t sequence = 0;  // Head::sequence of its file
+  recording::Chunk chunk;
+  bool ends_file = false;
+};
+
 class RingFiles {
  public:
   static Result<RingFiles> open(RingLimits limits, recording::Head head);
@@ -57,7 +63,11 @@ class RingFiles {
   // What was written is on the disk afterwards.
   void sync() noexcept;
   // The last chunk that was ended by what was written since this was asked last.
-  [[nodiscard]] std::optional<recording::ChunkPlace> take_ended_chunk() noexcept;
+  [[nodiscard]] std::optional<EndedChunk> take_ended_chunk() noexcept;
+  // The files that a summary of this run is made of: that of the run and those before it. Empty:
+  // some of them are of another recorder, and not known.
+  [[nodiscard]] std::vector<recording::RecordingFile> files_of(
+      const recording::ChunkRun& run) const;
 
   [[nodiscard]] std::uint64_t bytes_written() const noexcept { return bytes_written_; }
   [[nodiscard]] std::uint64_t files_begun() const noexcept { return files_begun_; }
@@ -76,7 +86,8 @@ class RingFiles {
   // False: there is none, whatever is removed.
   [[nodiscard]] bool make_room(std::uint64_t bytes);
   Result<void> open_next_file();
-  void note_ended_chunk();
+  void note_ended_chunk(bool ends_file);
+  void keep_known();
   void sync_later();
   void forget_to_sync(const std::string& path);
   Result<void> write_all(std::string_view bytes);
@@ -93,9 +104,12 @@ class RingFiles {
   std::string file_path_;
   std::uint64_t file_size_ = 0;
   recording::ChunkIndex index_;
-  std::optional<recording::ChunkPlace> ended_chunk_;
-  std::deque<OldFile> old_;      // the oldest first
-  std::uint64_t old_bytes_ = 0;  // of these
+  std::optional<EndedChunk> ended_chunk_;
+  std::deque<recording::RecordingFile> known_;  // the last ones that were ended
+  std::uint64_t first_sequence_ = 0;            // of the first file of this recorder
+  bool has_foreign_ = false;                    // the directory had others before
+  std::deque<OldFile> old_;                     // the oldest first
+  std::uint64_t old_bytes_ = 0;                 // of these
   std::uint64_t bytes_written_ = 0;
   std::uint64_t files_begun_ = 0;
   std::uint64_t files_evicted_ = 0;

@@ -5,6 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include "meterbank/base/clock.hpp"
+
 namespace meterbank::record {
 namespace {
 
@@ -13,46 +15,55 @@ constexpr std::size_t kWaitingMax = 4;
 
 }  // namespace
 
-Summarizer::Summarizer(std::string path, std::function<void(std::string)> take)
-    : path_(std::move(path)), take_(std::move(take)) {}
+Summarizer::Summarizer(std::function<void(std::string)> take) : take_(std::move(take)) {}
 
 Summarizer::~Summarizer() {
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
 }
 
-void Summarizer::add(const recording::ChunkPlace& chunk) {
+void Summarizer::add(RunOfFiles run) {
   try {
     {
       const std::lock_guard lock(mutex_);
-      chunks_.push_back(chunk);
-      if (chunks_.size() > kWaitingMax) chunks_.pop_front();
+      runs_.push_back(std::move(run));
+      if (runs_.size() > kWaitingMax) runs_.pop_front();
     }
     if (!thread_.joinable()) {
       thread_ = std::jthread([this](const std::stop_token& stop) { make_summaries(stop); });
     }
     work_.notify_one();
-  } catch (const std::bad_alloc&) {     // the next chunk tries again
+  } catch (const std::bad_alloc&) {     // the next run tries again
   } catch (const std::system_error&) {  // there is no thread to be had
   }
 }
 
 void Summarizer::make_summaries(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    recording::ChunkPlace chunk;
+    RunOfFiles next;
     {
       std::unique_lock lock(mutex_);
-      if (!work_.wait(lock, stop, [this] { return !chunks_.empty(); })) return;
-      chunk = chunks_.front();
-      chunks_.pop_front();
+      if (!work_.wait(lock, stop, [this] { return !runs_.empty(); })) return;
+      next = std::move(runs_.front());
+      runs_.pop_front();
     }
+    const std::uint64_t taken = next.run.last.monotonic_ns - next.run.first.monotonic_ns;
+    if (!budget_.allows(taken)) continue;
+    const std::uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     try {
-      std::string frames;
-      const auto made = recording::append_summary(path_, chunk, frames, stop);
-      if (made && *made) take_(std::move(frames));
-    } catch (const std::bad_alloc&) {  // readers decode the chunk
+      make_summary(next, stop);
+    } catch (const std::bad_alloc&) {  // readers decode the chunks
     }
+    budget_.spend(clock_ns(CLOCK_THREAD_CPUTIME_ID) - before);
   }
+}
+
+void Summarizer::make_summary(const RunOfFiles& next, const std::stop_token& stop) {
+  auto recording = recording::Recording::open(next.files);
+  if (!recording) return;
+  std::string frames;
+  const auto made = recording::append_summary(*recording, next.run, frames, stop);
+  if (made && *made) take_(std::move(frames));
 }
 
 }  // namespace meterbank::record

@@ -30,13 +30,14 @@
 #include "meterbank/recording/recording.hpp"
 #include "meterbank/recording/summary.hpp"
 #include "meterbank/recording/tick_writer.hpp"
+#include "record/appender.hpp"
+#include "record/summary_runs.hpp"
 
 namespace meterbank::bench {
 namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kStart = 1'700'000'000 * kSecond;
-constexpr std::uint64_t kLeastSummarized = 240 * kSecond;  // as a recorder does
 constexpr std::uint32_t kCountersOfRow = 10, kReal = 9, kGauges = 6;
 constexpr std::uint64_t kSpike = 90'000;
 
@@ -115,27 +116,31 @@ class Day {
       bytes_.clear();
     }
     file.close();
-    summarize(path, index, offset);
+    summarize(path, head, index, offset);
     index.append_to(bytes_, offset);
     std::ofstream(path, std::ios::binary | std::ios::app) << bytes_;
   }
 
  private:
   // Behind the ticks, where a recorder writes them as it goes.
-  static void summarize(const std::string& path, recording::ChunkIndex& index,
-                        std::uint64_t& offset) {
+  static void summarize(const std::string& path, const recording::Head& head,
+                        recording::ChunkIndex& index, std::uint64_t& offset) {
     std::string frames;
+    std::size_t made_of = 0;
     const double taken = milliseconds_of([&] {
+      record::SummaryRuns runs(record::AppenderOptions().summary_least);
       for (const auto& chunk : index.chunks()) {
-        const bool is_short = chunk.last.monotonic_ns - chunk.first.monotonic_ns < kLeastSummarized;
-        if (is_short) continue;
-        const auto made = recording::append_summary(path, {0, chunk}, frames);
+        const auto run = runs.take({0, chunk, false});
+        if (!run) continue;
+        auto recording = recording::Recording::open({{path, offset, head, index, false, 0}});
+        const auto made = recording ? recording::append_summary(*recording, *run, frames) : false;
         if (!made || !*made) std::exit(1);
+        ++made_of;
       }
     });
     std::printf("summaries: %.1f %% of the bytes, %.0f ms each\n",
                 100 * static_cast<double>(frames.size()) / static_cast<double>(offset),
-                taken / static_cast<double>(index.chunks().size()));
+                made_of == 0 ? 0 : taken / static_cast<double>(made_of));
     recording::MemoryBytes source(std::as_bytes(std::span(frames)));
     recording::FrameWalk walk(source);
     while (auto frame = walk.next()) {

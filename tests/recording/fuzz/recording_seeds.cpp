@@ -22,11 +22,16 @@ int main(int argc, char** argv) {
     const std::string summarized = directory + "summarized" + std::to_string(seed);
     write_file(summarized, killed);
     std::string frames;
-    const auto recording = Recording::open(summarized);
-    const RecordingFile& file = recording->files()[0];
-    for (const Chunk& chunk : file.index.chunks()) {
-      static_cast<void>(append_summary(summarized, {file.head.sequence, chunk}, frames));
+    auto recording = Recording::open(summarized);
+    const RecordingFile file = recording->files()[0];
+    const auto& chunks = file.index.chunks();
+    for (const Chunk& chunk : chunks) {
+      const ChunkRun run{file.head.sequence, chunk.offset, 1, chunk.first, chunk.last};
+      static_cast<void>(append_summary(*recording, run, frames));
     }
+    const ChunkRun all{file.head.sequence, chunks.front().offset, chunks.size(),
+                       chunks.front().first, chunks.back().last};
+    static_cast<void>(append_summary(*recording, all, frames));
     write_file(summarized, killed + frames);
   }
   return 0;

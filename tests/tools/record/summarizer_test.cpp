@@ -6,6 +6,8 @@
 #include "../../support/comes_true.hpp"
 #include "made_ticks.hpp"
 #include "meterbank/recording/envelope.hpp"
+#include "record/summarizer.hpp"
+#include "record/summary_runs.hpp"
 
 namespace meterbank::record::summarizer_test {
 namespace {
@@ -101,16 +103,107 @@ TEST(Summarizer, PutsTheSummaryOfTheLastChunkOfAFileIntoTheNextFile) {
   expect_same_plot(path);
 }
 
-TEST(Summarizer, LeavesShortChunksAlone) {
+TEST(Summarizer, PutsShortChunksTogether) {
   const test::TemporaryDirectory directory;
   const std::string path = directory.path() + "/one.mbr";
-  auto appender = Appender::create({.path = path, .summary_least = std::chrono::minutes(11)}, {});
+  auto appender = Appender::create({.path = path, .summary_least = std::chrono::minutes(29)}, {});
+  ASSERT_TRUE(appender);
+  MadeTicks ticks(2);
+  append(ticks, *appender, 1);
+  for (std::size_t runs = 1; runs <= 2; ++runs) {
+    append(ticks, *appender, 1800);
+    ASSERT_TRUE(comes_true([&] { return summaries_in(path) == runs; })) << runs;
+  }
+  ASSERT_TRUE(appender->finish());
+  const auto recording = recording::Recording::open(path);
+  const auto& index = recording->files()[0].index;
+  EXPECT_EQ(index.chunks().size(), 7U);
+  ASSERT_EQ(index.summaries().size(), 2U);
+  EXPECT_EQ(index.summaries()[0].chunks, 3U);
+  EXPECT_EQ(index.summaries()[1].chunk, index.chunks()[3].offset);
+  expect_same_plot(path);
+}
+
+TEST(Summarizer, LeavesRunsAloneThatAreTooShort) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/one.mbr";
+  auto appender = Appender::create({.path = path, .summary_least = std::chrono::hours(4)}, {});
   ASSERT_TRUE(appender);
   MadeTicks ticks(2);
   append(ticks, *appender, 1900);
   ASSERT_TRUE(appender->finish());
   EXPECT_EQ(recording::Recording::open(path)->files()[0].index.chunks().size(), 4U);
   EXPECT_EQ(summaries_in(path), 0U);
+}
+
+// Their first values need samples of a recorder before, of whose files nothing is known.
+TEST(Summarizer, LeavesTheFirstChunkBehindAnotherRecorderAlone) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/ring";
+  MadeTicks ticks(2);
+  {
+    auto first = Appender::create({.path = path, .is_ring = true, .summary_least = kMinute}, {});
+    ASSERT_TRUE(first);
+    append(ticks, *first, 5);
+    ASSERT_TRUE(first->finish());
+  }
+  auto second = Appender::create({.path = path, .is_ring = true, .summary_least = kMinute}, {});
+  ASSERT_TRUE(second);
+  append(ticks, *second, 601);
+  append(ticks, *second, 600);
+  ASSERT_TRUE(comes_true([&] { return summaries_in(path) == 1; }));
+  ASSERT_TRUE(second->finish());
+  const auto recording = recording::Recording::open(path);
+  const auto& index = recording->files()[1].index;
+  ASSERT_EQ(index.summaries().size(), 1U);
+  EXPECT_EQ(index.summaries()[0].chunk, index.chunks()[1].offset);
+  expect_same_plot(path);
+}
+
+recording::Chunk chunk_of(std::uint64_t offset, std::uint64_t begin_s, std::uint64_t end_s,
+                          std::uint64_t ticks) {
+  return {
+      offset, ticks, {begin_s * kSecond, begin_s * kSecond}, {end_s * kSecond, end_s * kSecond}};
+}
+
+TEST(SummaryRuns, OfManySamplesAreShorter) {
+  SummaryRuns runs(std::chrono::minutes(4));
+  // 600 samples in six seconds.
+  for (std::uint64_t chunk = 0; chunk < 9; ++chunk) {
+    EXPECT_FALSE(runs.take({1, chunk_of(chunk, 6 * chunk, 6 * chunk + 6, 600), false}));
+  }
+  const auto run = runs.take({1, chunk_of(9, 54, 60, 600), false});
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->offset, 0U);
+  EXPECT_EQ(run->chunks, 10U);
+  EXPECT_EQ(run->last.monotonic_ns, 60 * kSecond);
+  // Of few samples, a minute is not enough.
+  EXPECT_FALSE(runs.take({1, chunk_of(10, 60, 180, 600), false}));
+  EXPECT_EQ(runs.take({1, chunk_of(11, 180, 300, 600), false})->chunks, 2U);
+}
+
+TEST(SummaryRuns, EndWithTheirFile) {
+  SummaryRuns runs(std::chrono::minutes(4));
+  EXPECT_FALSE(runs.take({1, chunk_of(0, 0, 100, 100), false}));
+  EXPECT_EQ(runs.take({1, chunk_of(1, 100, 120, 20), true})->chunks, 2U);
+  // Less than a minute: without.
+  EXPECT_FALSE(runs.take({2, chunk_of(0, 120, 170, 50), true}));
+  EXPECT_FALSE(runs.take({3, chunk_of(0, 170, 230, 60), false}));
+  EXPECT_EQ(runs.take({3, chunk_of(1, 230, 500, 270), false})->chunks, 2U);
+}
+
+TEST(SummaryBudget, GivesARunAFourHundredthOfItsTime) {
+  SummaryBudget budget;
+  ASSERT_TRUE(budget.allows(400 * kSecond));
+  // As long as that of two runs and a half.
+  budget.spend(5 * kSecond / 2);
+  EXPECT_FALSE(budget.allows(400 * kSecond));
+  EXPECT_TRUE(budget.allows(400 * kSecond));
+  budget.spend(kSecond / 10);
+  for (int run = 0; run < 10; ++run) {
+    EXPECT_TRUE(budget.allows(400 * kSecond));
+    budget.spend(kSecond);
+  }
 }
 
 TEST(Summarizer, DoesNotKeepARecordingFromItsEnd) {

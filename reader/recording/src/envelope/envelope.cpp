@@ -283,7 +283,7 @@ Result<std::optional<WantedSeries>> find_names(Recording& recording, const Envel
   const auto first = std::find_if(stretches.begin(), stretches.end(),
                                   [](const Stretch& one) { return one.summary.has_value(); });
   if (first == stretches.end()) return std::nullopt;
-  const std::uint64_t time = first->summary->chunk.first.realtime_ns;
+  const std::uint64_t time = first->summary->run.first.realtime_ns;
   PartReader reader(recording, request, {.start = time, .begin = time, .end = time});
   auto named = reader.read_names();
   if (!named) return tl::make_unexpected(std::move(named.error()));
@@ -328,36 +328,58 @@ Result<PartAnswer> read_range(const std::string& path, const EnvelopeRequest& re
   return all;
 }
 
+Result<void> check(const EnvelopeRequest& request) {
+  const bool is_sound = request.from_ns < request.to_ns && request.buckets >= 1 &&
+                        request.buckets <= kEnvelopeBucketsMax;
+  if (is_sound) return {};
+  return fail(ErrorCode::kInvalidArgument, "the range of an envelope is empty or has no buckets",
+              "a range that ends after it begins, and 1 to 1,048,576 buckets");
+}
+
+Result<Envelope> envelope_of(Result<PartAnswer> read, const EnvelopeRequest& request) {
+  if (!read) return tl::make_unexpected(std::move(read.error()));
+  if (read->part.is_full()) {
+    return fail(ErrorCode::kLimit,
+                "the envelope of these counters would take more memory than it may",
+                "fewer counters, or fewer buckets");
+  }
+  Envelope made;
+  made.from_ns = request.from_ns;
+  made.bucket_ns = bucket_ns(request);
+  made.series = read->part.finish();
+  made.moments = read->moments;
+  for (auto& [pattern, one] : read->unmatched) made.unmatched.push_back(std::move(one));
+  made.was_stopped = read->was_stopped;
+  made.damages = std::move(read->damages);
+  made.gaps = std::move(read->gaps);
+  return made;
+}
+
 }  // namespace
 
 Result<Envelope> envelope(const std::string& path, const EnvelopeRequest& request,
                           const CatalogOptions& options) {
-  const bool is_sound = request.from_ns < request.to_ns && request.buckets >= 1 &&
-                        request.buckets <= kEnvelopeBucketsMax;
-  if (!is_sound) {
-    return fail(ErrorCode::kInvalidArgument, "the range of an envelope is empty or has no buckets",
-                "a range that ends after it begins, and 1 to 1,048,576 buckets");
+  if (auto checked = check(request); !checked) {
+    return tl::make_unexpected(std::move(checked.error()));
   }
   try {
     auto recording = Recording::open(path, options);
     if (!recording) return tl::make_unexpected(std::move(recording.error()));
-    auto read = read_range(path, request, options, *recording);
-    if (!read) return tl::make_unexpected(std::move(read.error()));
-    if (read->part.is_full()) {
-      return fail(ErrorCode::kLimit,
-                  "the envelope of these counters would take more memory than it may",
-                  "fewer counters, or fewer buckets");
-    }
-    Envelope made;
-    made.from_ns = request.from_ns;
-    made.bucket_ns = bucket_ns(request);
-    made.series = read->part.finish();
-    made.moments = read->moments;
-    for (auto& [pattern, one] : read->unmatched) made.unmatched.push_back(std::move(one));
-    made.was_stopped = read->was_stopped;
-    made.damages = std::move(read->damages);
-    made.gaps = std::move(read->gaps);
-    return made;
+    return envelope_of(read_range(path, request, options, *recording), request);
+  } catch (const std::bad_alloc&) {
+    return tl::make_unexpected(out_of_memory());
+  }
+}
+
+Result<Envelope> envelope(Recording& recording, const EnvelopeRequest& request) {
+  if (auto checked = check(request); !checked) {
+    return tl::make_unexpected(std::move(checked.error()));
+  }
+  try {
+    EnvelopeRequest alone = request;
+    alone.threads = 1;
+    const auto spans = plan(recording, alone, request.from_ns, request.to_ns);
+    return envelope_of(PartReader(recording, request, spans.front()).read(), request);
   } catch (const std::bad_alloc&) {
     return tl::make_unexpected(out_of_memory());
   }

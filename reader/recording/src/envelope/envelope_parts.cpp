@@ -189,8 +189,8 @@ void EnvelopePart::append(const EnvelopeBucket& part, std::uint64_t begin_ns, st
 }
 
 bool EnvelopePart::append(const Summary& summary) {
-  // What the frame claims; a chunk whose ticks are damaged does not say how long it was.
-  const auto& [sequence, chunk, from_ns, part_ns, moments] = summary.head;
+  // What the frame claims; a run whose ticks are damaged does not say how long it was.
+  const auto& [sequence, chunk, chunks, from_ns, part_ns, moments] = summary.head;
   if (part_ns > request_->blur_ns || part_ns > (~std::uint64_t{0} - from_ns) / kSummaryParts) {
     return false;
   }

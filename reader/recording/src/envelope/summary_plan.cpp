@@ -33,41 +33,70 @@ bool is_kept(double percentile) {
                      [percentile](double kept) { return std::abs(percentile - kept) < 0.0005; });
 }
 
-std::uint64_t part_ns(const Chunk& chunk) noexcept {
-  return (chunk.last.realtime_ns - chunk.first.realtime_ns) / kSummaryParts + 1;
+std::uint64_t part_ns(const ChunkRun& run) noexcept {
+  return (run.last.realtime_ns - run.first.realtime_ns) / kSummaryParts + 1;
 }
 
-bool overlaps(const Chunk& chunk, std::uint64_t begin, std::uint64_t end) noexcept {
-  return chunk.first.realtime_ns < end && chunk.last.realtime_ns >= begin;
+bool overlaps(const ChunkRun& run, std::uint64_t begin, std::uint64_t end) noexcept {
+  return run.first.realtime_ns < end && run.last.realtime_ns >= begin;
+}
+
+// The chunks of which a summary says that it is of them. Nothing: the file does not have them.
+std::optional<ChunkRun> run_of(const SummaryPlace& place, const RecordingFile& file) {
+  const auto& chunks = file.index.chunks();
+  const auto first = std::lower_bound(
+      chunks.begin(), chunks.end(), place.chunk,
+      [](const Chunk& chunk, std::uint64_t offset) { return chunk.offset < offset; });
+  const auto left = static_cast<std::uint64_t>(chunks.end() - first);
+  const bool is_there = place.chunks >= 1 && place.chunks <= left && first->offset == place.chunk;
+  if (!is_there) return std::nullopt;
+  const auto last = first + static_cast<std::ptrdiff_t>(place.chunks) - 1;
+  return ChunkRun{place.sequence, place.chunk, place.chunks, first->first, last->last};
 }
 
 // In the order of time.
-std::vector<ChunkSummary> usable_summaries(std::span<const RecordingFile> files,
-                                           const EnvelopeRequest& request) {
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::pair<std::string, std::uint64_t>> frames;
+std::vector<RunSummary> usable_summaries(std::span<const RecordingFile> files,
+                                         const EnvelopeRequest& request) {
+  std::map<std::uint64_t, const RecordingFile*> by_sequence;
+  for (const RecordingFile& file : files) by_sequence.emplace(file.head.sequence, &file);
+  std::vector<RunSummary> usable;
   for (const RecordingFile& file : files) {
     for (const SummaryPlace& place : file.index.summaries()) {
-      frames.emplace(std::pair(place.sequence, place.chunk), std::pair(file.path, place.offset));
+      const auto of = by_sequence.find(place.sequence);
+      const auto run = of != by_sequence.end() ? run_of(place, *of->second) : std::nullopt;
+      const bool is_usable =
+          run && part_ns(*run) <= request.blur_ns && overlaps(*run, request.from_ns, request.to_ns);
+      if (is_usable) usable.push_back({file.path, place.offset, *run});
     }
   }
-  std::vector<ChunkSummary> usable;
-  for (const RecordingFile& file : files) {
-    for (const Chunk& chunk : file.index.chunks()) {
-      const auto frame = frames.find({file.head.sequence, chunk.offset});
-      const bool is_usable = frame != frames.end() && part_ns(chunk) <= request.blur_ns &&
-                             overlaps(chunk, request.from_ns, request.to_ns);
-      if (!is_usable) continue;
-      usable.push_back({.path = frame->second.first,
-                        .offset = frame->second.second,
-                        .sequence = file.head.sequence,
-                        .chunk = chunk});
-    }
-  }
-  std::sort(usable.begin(), usable.end(), [](const ChunkSummary& a, const ChunkSummary& b) {
-    return a.chunk.first.realtime_ns < b.chunk.first.realtime_ns;
+  std::stable_sort(usable.begin(), usable.end(), [](const RunSummary& a, const RunSummary& b) {
+    return a.run.first.realtime_ns < b.run.first.realtime_ns;
   });
   return usable;
 }
+
+// Whether the range has a moment.
+class Moments {
+ public:
+  // Precondition: times rise.
+  explicit Moments(std::span<const RecordingFile> files) {
+    for (const RecordingFile& file : files) {
+      for (const Chunk& chunk : file.index.chunks()) chunks_.push_back(&chunk);
+    }
+    std::sort(chunks_.begin(), chunks_.end(), [](const Chunk* a, const Chunk* b) {
+      return a->first.realtime_ns < b->first.realtime_ns;
+    });
+  }
+  [[nodiscard]] bool any(std::uint64_t begin, std::uint64_t end) const {
+    const auto found = std::partition_point(
+        chunks_.begin(), chunks_.end(),
+        [begin](const Chunk* chunk) { return chunk->last.realtime_ns < begin; });
+    return found != chunks_.end() && (*found)->first.realtime_ns < end;
+  }
+
+ private:
+  std::vector<const Chunk*> chunks_;
+};
 
 }  // namespace
 
@@ -98,17 +127,19 @@ std::optional<WantedSeries> wanted_series(const EnvelopeRequest& request,
   return wanted;
 }
 
-std::optional<Summary> read_summary(const ChunkSummary& chunk, const WantedSeries& wanted) {
-  // The ring may have removed the file.
-  auto bytes = FileBytes::open(chunk.path);
+std::optional<Summary> read_summary(const RunSummary& place, const WantedSeries& wanted) {
+  // The ring may have removed the file. Of a run whose ticks are damaged, the file knows a part.
+  auto bytes = FileBytes::open(place.path);
   if (!bytes) return std::nullopt;
-  FrameWalk walk(*bytes, chunk.offset);
+  FrameWalk walk(*bytes, place.offset);
   const auto frame = walk.here();
   auto summary = frame ? read_summary(*frame, wanted.names) : std::nullopt;
-  const bool is_of_chunk = summary && summary->head.sequence == chunk.sequence &&
-                           summary->head.chunk == chunk.chunk.offset &&
-                           summary->head.from_ns == chunk.chunk.first.realtime_ns;
-  if (!is_of_chunk) return std::nullopt;
+  const bool is_of_run = summary && summary->head.sequence == place.run.sequence &&
+                         summary->head.chunk == place.run.offset &&
+                         summary->head.chunks == place.run.chunks &&
+                         summary->head.from_ns == place.run.first.realtime_ns &&
+                         summary->head.part_ns >= part_ns(place.run);
+  if (!is_of_run) return std::nullopt;
   std::erase_if(summary->series, [&](const SummarySeries& series) {
     const auto name = series.provider.substr(0, series.provider.rfind('@'));
     return !wanted.providers.empty() &&
@@ -121,20 +152,15 @@ std::optional<Summary> read_summary(const ChunkSummary& chunk, const WantedSerie
 std::vector<Stretch> stretches_of(std::span<const RecordingFile> files,
                                   const EnvelopeRequest& request) {
   std::vector<Stretch> stretches;
+  const Moments moments(files);
   std::uint64_t done = request.from_ns;
   const auto decode_until = [&](std::uint64_t end) {
-    const bool has_moments =
-        std::any_of(files.begin(), files.end(), [&](const RecordingFile& file) {
-          const auto& chunks = file.index.chunks();
-          return std::any_of(chunks.begin(), chunks.end(),
-                             [&](const Chunk& chunk) { return overlaps(chunk, done, end); });
-        });
-    if (done < end && has_moments) stretches.push_back({done, end, std::nullopt});
+    if (done < end && moments.any(done, end)) stretches.push_back({done, end, std::nullopt});
   };
-  for (ChunkSummary& one : usable_summaries(files, request)) {
-    const std::uint64_t first = one.chunk.first.realtime_ns;
-    const std::uint64_t end = one.chunk.last.realtime_ns + 1;
-    if (first < done && done != request.from_ns) continue;  // two chunks of one time
+  for (RunSummary& one : usable_summaries(files, request)) {
+    const std::uint64_t first = one.run.first.realtime_ns;
+    const std::uint64_t end = one.run.last.realtime_ns + 1;
+    if (first < done && done != request.from_ns) continue;  // two runs of one time
     decode_until(std::max(first, done));
     const std::uint64_t begin = std::max(first, done);
     done = std::min(end, request.to_ns);

@@ -13,20 +13,20 @@
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/recording/envelope.hpp"
 #include "meterbank/recording/recording.hpp"
+#include "meterbank/recording/summary.hpp"
 
 namespace meterbank::recording {
 
-struct ChunkSummary {
+struct RunSummary {
   std::string path;          // of the file that has the summary
   std::uint64_t offset = 0;  // of its frame
-  std::uint64_t sequence = 0;
-  Chunk chunk;
+  ChunkRun run;
 };
 
 // A part of the range: begin <= time < end.
 struct Stretch {
   std::uint64_t begin_ns = 0, end_ns = 0;
-  std::optional<ChunkSummary> summary;  // nothing: is to be decoded
+  std::optional<RunSummary> summary;  // nothing: is to be decoded
 };
 
 // Whether the answer can come from summaries: what they do not say must not be asked for.
@@ -40,8 +40,8 @@ struct WantedSeries {
 // `names` is what the request selects in one chunk. Nothing: in others it may select other names.
 [[nodiscard]] std::optional<WantedSeries> wanted_series(const EnvelopeRequest& request,
                                                         std::vector<SummaryName> names);
-// Nothing: the frame cannot be read, or is of another chunk.
-[[nodiscard]] std::optional<Summary> read_summary(const ChunkSummary& chunk,
+// Nothing: the frame cannot be read, or is of other chunks.
+[[nodiscard]] std::optional<Summary> read_summary(const RunSummary& place,
                                                   const WantedSeries& wanted);
 
 // In the order of time. Precondition: the times of the recording rise.

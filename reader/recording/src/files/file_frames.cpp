@@ -58,6 +58,7 @@ void append_places(const std::vector<SummaryPlace>& places, ByteWriter& out) {
     last = place.offset;
     out.number(place.sequence);
     out.number(place.chunk);
+    out.number(place.chunks);
   }
 }
 
@@ -67,7 +68,8 @@ std::vector<SummaryPlace> read_places(ByteReader& in, std::uint64_t end) {
   std::uint64_t offset = 0;
   for (std::uint64_t place = 0; place < count && !in.failed(); ++place) {
     offset = rising_offset(in, offset, end);
-    places.push_back({.offset = offset, .sequence = in.number(), .chunk = in.number()});
+    places.push_back(
+        {.offset = offset, .sequence = in.number(), .chunk = in.number(), .chunks = in.number()});
   }
   return places;
 }
@@ -187,7 +189,10 @@ void ChunkIndex::take(const Frame& frame) {
       ++gaps_;
       return;
     case FrameKind::kSummary: {
-      SummaryPlace place{.offset = frame.offset, .sequence = in.number(), .chunk = in.number()};
+      SummaryPlace place{.offset = frame.offset,
+                         .sequence = in.number(),
+                         .chunk = in.number(),
+                         .chunks = in.number()};
       if (!in.failed()) summaries_.push_back(place);
       return;
     }

@@ -70,8 +70,15 @@ std::optional<ChunkIndex> read_index(FileBytes& bytes) {
 }  // namespace
 
 struct Recording::State {
-  State(CatalogOptions options, std::uint32_t uid)
-      : replay(std::move(options), uid), ticks(replay) {}
+  // The user of the recorder decides who is trusted, and the first file names it.
+  State(CatalogOptions options, std::vector<RecordingFile> opened, std::vector<FileBytes> of_each)
+      : replay(std::move(options), opened.front().head.uid),
+        files(std::move(opened)),
+        bytes(std::move(of_each)),
+        ticks(replay),
+        order(files) {
+    go_to(0, 0);
+  }
 
   Replay replay;
   std::vector<RecordingFile> files;
@@ -172,14 +179,24 @@ Result<Recording> Recording::open(const std::string& path, CatalogOptions option
       }
     }
     if (files.empty()) return tl::make_unexpected(std::move(first_error));
-    // The user of the recorder decides who is trusted, and the first file names it.
-    auto state = std::make_unique<State>(std::move(options), files.front().head.uid);
-    state->files = std::move(files);
-    state->bytes = std::move(bytes);
+    auto state = std::make_unique<State>(std::move(options), std::move(files), std::move(bytes));
     state->damages = std::move(unreadable);
-    state->order = SeekOrder(state->files);
-    state->go_to(0, 0);
     return Recording(std::move(state));
+  } catch (const std::bad_alloc&) {
+    return tl::make_unexpected(out_of_memory());
+  }
+}
+
+Result<Recording> Recording::open(std::vector<RecordingFile> files, CatalogOptions options) {
+  try {
+    std::vector<FileBytes> bytes;
+    for (const RecordingFile& file : files) {
+      auto opened = FileBytes::open(file.path);
+      if (!opened) return tl::make_unexpected(std::move(opened.error()));
+      bytes.push_back(std::move(*opened));
+    }
+    return Recording(
+        std::make_unique<State>(std::move(options), std::move(files), std::move(bytes)));
   } catch (const std::bad_alloc&) {
     return tl::make_unexpected(out_of_memory());
   }

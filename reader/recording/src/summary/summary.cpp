@@ -8,22 +8,23 @@
 
 namespace meterbank::recording {
 
-Result<bool> append_summary(const std::string& path, const ChunkPlace& place, std::string& out,
+Result<bool> append_summary(Recording& recording, const ChunkRun& run, std::string& out,
                             std::stop_token stop) {
   EnvelopeRequest request;
-  request.from_ns = place.chunk.first.realtime_ns;
-  request.to_ns = place.chunk.last.realtime_ns + 1;
+  request.from_ns = run.first.realtime_ns;
+  request.to_ns = run.last.realtime_ns + 1;
   request.buckets = kSummaryParts;
   request.percentiles.assign(kSummaryPercentiles.begin(), kSummaryPercentiles.end());
   request.cap_percent = false;
   request.bytes_max = kSummaryBytesMax;
   request.stop = std::move(stop);
-  auto made = envelope(path, request);
+  auto made = envelope(recording, request);
   if (!made) return tl::make_unexpected(std::move(made.error()));
   if (made->series.empty() || made->was_stopped || !made->damages.empty()) return false;
   try {
-    append_summary_frame({.sequence = place.sequence,
-                          .chunk = place.chunk.offset,
+    append_summary_frame({.sequence = run.sequence,
+                          .chunk = run.offset,
+                          .chunks = run.chunks,
                           .from_ns = made->from_ns,
                           .part_ns = made->bucket_ns},
                          made->series, out);

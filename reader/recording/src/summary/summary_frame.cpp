@@ -20,7 +20,7 @@ constexpr double kLastSteps = 255;
 
 // How the parts of a series are stored.
 enum class PartsForm : std::uint8_t {
-  kZero = 0,    // a zero at each moment of the chunk
+  kZero = 0,    // a zero at each moment
   kFlat = 1,    // another number at each moment; the number follows
   kParts = 2,   // a bit for each part that has values, then least, greatest and last of each
   kAbsent = 3,  // no values
@@ -207,6 +207,7 @@ SummaryHead read_head(ByteReader& in) {
   SummaryHead head;
   head.sequence = in.number();
   head.chunk = in.number();
+  head.chunks = in.number();
   head.from_ns = in.number();
   head.part_ns = in.number();
   for (std::uint64_t& moments : head.moments) moments = in.number();
@@ -314,6 +315,7 @@ void append_summary_frame(SummaryHead head, std::vector<EnvelopeSeries>& series,
   ByteWriter writer(out);
   writer.number(head.sequence);
   writer.number(head.chunk);
+  writer.number(head.chunks);
   writer.number(head.from_ns);
   writer.number(head.part_ns);
   for (const std::uint64_t moments : head.moments) writer.number(moments);

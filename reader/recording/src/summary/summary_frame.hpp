@@ -17,9 +17,10 @@
 namespace meterbank::recording {
 
 struct SummaryHead {
-  std::uint64_t sequence = 0;  // of the file that has the chunk
-  std::uint64_t chunk = 0;     // its offset there
-  std::uint64_t from_ns = 0;   // the first moment of the chunk
+  std::uint64_t sequence = 0;  // of the file that has the chunks
+  std::uint64_t chunk = 0;     // the offset of the first one there
+  std::uint64_t chunks = 1;    // how many they are
+  std::uint64_t from_ns = 0;   // their first moment
   std::uint64_t part_ns = 0;   // part n begins at from_ns + n * part_ns
   std::array<std::uint64_t, kSummaryParts> moments{};
 };

@@ -14,15 +14,16 @@
 // long the range is. Cooked values are those between a moment and the one before it at which the
 // set was sampled, also where that one is before the range: what `get --log` prints of all moments.
 //
-// Thread safety  Any number of calls at a time: each opens the recording for itself.
+// Thread safety  Any number of calls at a time: each opens the recording for itself, or has it
+//                alone.
 // Errors         kInvalidArgument: a range or a number of buckets that is out of range. kLimit: the
 //                answer would take more than bytes_max. Else those of Recording::open() and of
 //                Query::compile(). A part of the recording that cannot be read is not an error: see
 //                Envelope::damages. Lack of memory is kNoSpace.
 // Progress       Reads files and waits for nothing else; `stop` ends it within a tick.
 // Cost           Decodes every chunk that overlaps the range, all counters of it: 10 to 80 ns a
-//                value on one processor, shared by `threads`. A chunk of which a summary is read
-//                instead takes some tenths of a millisecond, see `blur_ns`. Each thread holds one
+//                value on one processor, shared by `threads`. Chunks of which a summary is read
+//                instead take some tenths of a millisecond, see `blur_ns`. Each thread holds one
 //                moment of the recording in memory, and 32 bytes for each bucket of each series.
 // Lifetime       Results keep nothing of the recording.
 // Units          Times are nanoseconds of CLOCK_REALTIME. Cooked values are in the units of
@@ -96,5 +97,7 @@ struct Envelope {
 
 [[nodiscard]] Result<Envelope> envelope(const std::string& path, const EnvelopeRequest& request,
                                         const CatalogOptions& options = {});
+// Of its samples, in this thread. The recording shows another moment then.
+[[nodiscard]] Result<Envelope> envelope(Recording& recording, const EnvelopeRequest& request);
 
 }  // namespace meterbank::recording

@@ -78,14 +78,15 @@ struct Chunk {
   Timestamp first, last;
 };
 
-// Where the chunks of a file are. Made of its frames one by one, by who writes and by who reads.
-// A summary may be in a later file than its chunk, see summary.hpp.
+// A summary may be in a later file than its chunks, see summary.hpp.
 struct SummaryPlace {
   std::uint64_t offset = 0;    // where its frame begins in this file
-  std::uint64_t sequence = 0;  // Head::sequence of the file that has the chunk
-  std::uint64_t chunk = 0;     // Chunk::offset there
+  std::uint64_t sequence = 0;  // Head::sequence of the file that has the chunks
+  std::uint64_t chunk = 0;     // Chunk::offset of the first one there
+  std::uint64_t chunks = 0;    // how many, one after the other
 };
 
+// Where the chunks of a file are. Made of its frames one by one, by who writes and by who reads.
 class ChunkIndex {
  public:
   void take(const Frame& frame);
