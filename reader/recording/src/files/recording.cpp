@@ -114,6 +114,7 @@ struct Recording::State {
   [[nodiscard]] bool show_until(const SeekPlace& place, std::uint64_t realtime_ns);
   [[nodiscard]] bool go_on_until(std::uint64_t realtime_ns);
   [[nodiscard]] bool shows_moment_until(std::uint64_t realtime_ns) const noexcept;
+  [[nodiscard]] bool is_near(std::uint64_t realtime_ns) const;
   [[nodiscard]] bool seek(std::uint64_t realtime_ns);
 };
 
@@ -406,13 +407,23 @@ bool Recording::State::shows_moment_until(std::uint64_t realtime_ns) const noexc
   return is_somewhere && replay.time().realtime_ns <= realtime_ns;
 }
 
-bool Recording::State::seek(std::uint64_t realtime_ns) {
-  // Near and ahead: going on costs less than beginning a chunk anew.
+// Whether going on costs less than beginning a chunk anew: the moment is ahead, and in this chunk.
+bool Recording::State::is_near(std::uint64_t realtime_ns) const {
+  const bool is_ahead =
+      is_somewhere && !is_mixed && order.is_even() && replay.time().realtime_ns <= realtime_ns;
+  if (!is_ahead) return false;
+  const auto& chunks = files[shown.file].index.chunks();
+  const auto next = std::upper_bound(
+      chunks.begin(), chunks.end(), shown.chunk,
+      [](std::uint64_t offset, const Chunk& chunk) { return offset < chunk.offset; });
+  if (next != chunks.end()) return realtime_ns < next->first.realtime_ns;
+  // The last one that is known may have grown.
   constexpr std::uint64_t kNear = 60'000'000'000;
-  const std::uint64_t now = replay.time().realtime_ns;
-  const bool is_near = is_somewhere && !is_mixed && order.is_even() && now <= realtime_ns &&
-                       realtime_ns - now < kNear;
-  if (is_near) {
+  return realtime_ns - replay.time().realtime_ns < kNear;
+}
+
+bool Recording::State::seek(std::uint64_t realtime_ns) {
+  if (is_near(realtime_ns)) {
     static_cast<void>(go_on_until(realtime_ns));
     restore();
     if (shows_moment_until(realtime_ns)) return true;

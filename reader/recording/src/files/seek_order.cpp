@@ -20,6 +20,25 @@ bool rises(const Chunk& chunk) noexcept {
   return wall >= span || span - wall <= kSlewLeastNs + span / kSlewShare;
 }
 
+// Of more that cannot be read, the index of the file is a lie.
+constexpr std::size_t kPlacesMax = 1000;
+
+// In a recording whose times rise: the chunks that begin by then, the last one first.
+std::vector<SeekPlace> chunks_before(std::uint64_t realtime_ns,
+                                     std::span<const RecordingFile> files) {
+  std::vector<SeekPlace> places;
+  for (std::size_t file = files.size(); file-- > 0;) {
+    const auto& chunks = files[file].index.chunks();
+    auto behind = std::partition_point(chunks.begin(), chunks.end(), [=](const Chunk& chunk) {
+      return chunk.first.realtime_ns <= realtime_ns;
+    });
+    while (behind != chunks.begin() && places.size() < kPlacesMax) {
+      places.push_back({file, (--behind)->offset});
+    }
+  }
+  return places;
+}
+
 struct Candidate {
   SeekPlace place;
   std::uint64_t realtime_ns = 0;
@@ -69,14 +88,14 @@ SeekOrder::SeekOrder(std::span<const RecordingFile> files) {
 std::vector<SeekPlace> SeekOrder::before(std::uint64_t realtime_ns,
                                          std::span<const RecordingFile> files,
                                          std::span<FileBytes> bytes) const {
+  if (is_even_) return chunks_before(realtime_ns, files);
   std::vector<Candidate> found;
   for (std::size_t file = 0; file < files.size(); ++file) {
     for (const Chunk& chunk : files[file].index.chunks()) {
       const auto [first, last] = std::minmax(chunk.first.realtime_ns, chunk.last.realtime_ns);
       if (first > realtime_ns) continue;
-      const bool is_known = is_even_ || (rises(chunk) && last <= realtime_ns);
-      if (is_known) {
-        found.push_back({{file, chunk.offset}, std::min(last, realtime_ns)});
+      if (rises(chunk) && last <= realtime_ns) {
+        found.push_back({{file, chunk.offset}, last});
       } else if (auto best = look_into(file, chunk, realtime_ns, bytes[file])) {
         found.push_back(*best);
       }
@@ -85,8 +104,6 @@ std::vector<SeekPlace> SeekOrder::before(std::uint64_t realtime_ns,
   std::stable_sort(found.begin(), found.end(), [](const Candidate& left, const Candidate& right) {
     return left.realtime_ns < right.realtime_ns;
   });
-  // Of more that cannot be read, the index of the file is a lie.
-  constexpr std::size_t kPlacesMax = 1000;
   std::vector<SeekPlace> places;
   places.reserve(std::min(found.size(), kPlacesMax));
   for (auto one = found.rbegin(); one != found.rend() && places.size() < kPlacesMax; ++one) {
