@@ -91,7 +91,7 @@ class Appender::State {
   bool is_finished_ = false;
   AppenderCounts counts_;
   std::thread writer_, syncer_;
-  SummaryRuns runs_;                      // of the writer thread
+  SummaryRuns runs_;                      // used by the writer thread
   std::optional<Summarizer> summarizer_;  // of the writer thread, until finish() ends it
 };
 

@@ -92,8 +92,7 @@ Result<RingFiles> RingFiles::open(RingLimits limits, recording::Head head) {
       return tl::make_unexpected(std::move(listed.error()));
     }
   }
-  files.has_foreign_ = !files.old_.empty();
-  files.first_sequence_ = files.head_.sequence + 1;
+  files.knows_all_ = files.old_.empty();
   // So that a path that cannot be written to is known at once.
   if (auto begun = files.begin_file(); !begun) {
     return tl::make_unexpected(std::move(begun.error()));
@@ -241,14 +240,17 @@ std::optional<EndedChunk> RingFiles::take_ended_chunk() noexcept {
 }
 
 void RingFiles::keep_known() {
-  constexpr std::size_t kKnownMax = 2;  // a run may begin where its file does
+  // The first values of a file need the last samples of the file before it.
+  constexpr std::size_t kKnownMax = 2;
   known_.push_back({.path = file_path_,
                     .bytes = file_size_,
                     .head = head_,
                     .index = std::exchange(index_, {}),
                     .is_ended = true,
                     .unfinished = 0});
-  if (known_.size() > kKnownMax) known_.pop_front();
+  if (known_.size() <= kKnownMax) return;
+  known_.pop_front();
+  knows_all_ = false;
 }
 
 std::vector<recording::RecordingFile> RingFiles::files_of(const recording::ChunkRun& run) const {
@@ -265,15 +267,14 @@ std::vector<recording::RecordingFile> RingFiles::files_of(const recording::Chunk
                      .unfinished = 0});
   }
   if (files.empty() || files.back().head.sequence != run.sequence) return {};
-  // The first values of a run need the samples before them, of every rate.
+  // The first values of a run need the samples before it, and those of every rate.
   std::uint64_t longest = 0;
   for (const recording::Rate& rate : head_.rates) longest = std::max(longest, rate.interval_ns);
   const std::uint64_t reach = head_.rates.size() > 1 ? 2 * longest : 0;
   const auto& chunks = files.front().index.chunks();
-  const bool has_all = !has_foreign_ && files.front().head.sequence == first_sequence_;
   const bool reaches =
       !chunks.empty() && chunks.front().first.monotonic_ns + reach < run.first.monotonic_ns;
-  return has_all || reaches ? files : std::vector<recording::RecordingFile>();
+  return knows_all_ || reaches ? files : std::vector<recording::RecordingFile>();
 }
 
 Result<void> RingFiles::write_all(std::string_view bytes) {

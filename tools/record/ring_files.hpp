@@ -64,8 +64,8 @@ class RingFiles {
   void sync() noexcept;
   // The last chunk that was ended by what was written since this was asked last.
   [[nodiscard]] std::optional<EndedChunk> take_ended_chunk() noexcept;
-  // The files that a summary of this run is made of: that of the run and those before it. Empty:
-  // some of them are of another recorder, and not known.
+  // The files that the values of this run are computed from: the file of the run and those before
+  // it. Empty: one of them is not known, because another recorder wrote it.
   [[nodiscard]] std::vector<recording::RecordingFile> files_of(
       const recording::ChunkRun& run) const;
 
@@ -105,11 +105,10 @@ class RingFiles {
   std::uint64_t file_size_ = 0;
   recording::ChunkIndex index_;
   std::optional<EndedChunk> ended_chunk_;
-  std::deque<recording::RecordingFile> known_;  // the last ones that were ended
-  std::uint64_t first_sequence_ = 0;            // of the first file of this recorder
-  bool has_foreign_ = false;                    // the directory had others before
+  std::deque<recording::RecordingFile> known_;  // the files that ended last, oldest first
+  bool knows_all_ = true;                       // no file of the recording is older than these
   std::deque<OldFile> old_;                     // the oldest first
-  std::uint64_t old_bytes_ = 0;                 // of these
+  std::uint64_t old_bytes_ = 0;                 // size of the files in `old_`
   std::uint64_t bytes_written_ = 0;
   std::uint64_t files_begun_ = 0;
   std::uint64_t files_evicted_ = 0;

@@ -6,8 +6,8 @@
 // Errors         Chunks whose summary cannot be made go without one, as readers expect.
 // Progress       add() does not wait. The destructor waits for one tick of the decoding.
 // Cost           Nothing but a little memory until the first run; then a thread, which decodes each
-//                run and the chunk before it. If this takes more than a 400th of the time that the
-//                runs took, so many go without that it does not.
+//                run and the chunk before it. It skips runs where it would otherwise take more than
+//                a 400th of a processor.
 // Lifetime       `take` is called on that thread, until the destructor has returned.
 #pragma once
 
@@ -30,17 +30,18 @@ struct RunOfFiles {
   recording::ChunkRun run;
 };
 
-// Decides which runs are summarized, by what those before them took.
+// Limits the processor time of summaries to a 400th of the time that was recorded.
 class SummaryBudget {
  public:
   // For a run of this length. False: it goes without.
   [[nodiscard]] bool allows(std::uint64_t run_ns) noexcept {
     constexpr std::uint64_t kShare = 400;
-    // What was left over is not kept, so a run that is dear costs others their summaries.
+    // A run that took too much makes the next ones go without. A run that took little saves
+    // nothing.
     left_ns_ = (left_ns_ < 0 ? left_ns_ : 0) + static_cast<std::int64_t>(run_ns / kShare);
     return left_ns_ > 0;
   }
-  // Of a processor.
+  // Processor time that a summary took.
   void spend(std::uint64_t nanoseconds) noexcept {
     left_ns_ -= static_cast<std::int64_t>(nanoseconds);
   }
@@ -64,7 +65,7 @@ class Summarizer {
   void make_summary(const RunOfFiles& next, const std::stop_token& stop);
 
   std::function<void(std::string)> take_;
-  SummaryBudget budget_;  // of the thread
+  SummaryBudget budget_;  // used by `thread_`
   std::mutex mutex_;
   std::condition_variable_any work_;
   std::deque<RunOfFiles> runs_;

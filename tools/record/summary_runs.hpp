@@ -18,8 +18,9 @@ namespace meterbank::record {
 
 class SummaryRuns {
  public:
-  // A run takes `least`, or a quarter of that if it has as many samples as four long chunks: then
-  // its summary is small beside it, too. Zero: there are no runs.
+  // A run ends when it is as long as `least`. A quarter of that is enough for one with as many
+  // samples as four full chunks, beside which its summary is small too, and for the last one of a
+  // file. Zero: there are no runs.
   explicit SummaryRuns(std::chrono::nanoseconds least) noexcept
       : least_ns_(static_cast<std::uint64_t>(least.count())) {}
 

@@ -136,7 +136,7 @@ TEST(Summarizer, LeavesRunsAloneThatAreTooShort) {
   EXPECT_EQ(summaries_in(path), 0U);
 }
 
-// Their first values need samples of a recorder before, of whose files nothing is known.
+// Its first values need the last samples of the recorder before, whose files are not known.
 TEST(Summarizer, LeavesTheFirstChunkBehindAnotherRecorderAlone) {
   const test::TemporaryDirectory directory;
   const std::string path = directory.path() + "/ring";
@@ -177,7 +177,7 @@ TEST(SummaryRuns, OfManySamplesAreShorter) {
   EXPECT_EQ(run->offset, 0U);
   EXPECT_EQ(run->chunks, 10U);
   EXPECT_EQ(run->last.monotonic_ns, 60 * kSecond);
-  // Of few samples, a minute is not enough.
+  // A minute is not enough for a run of few samples.
   EXPECT_FALSE(runs.take({1, chunk_of(10, 60, 180, 600), false}));
   EXPECT_EQ(runs.take({1, chunk_of(11, 180, 300, 600), false})->chunks, 2U);
 }
@@ -186,7 +186,7 @@ TEST(SummaryRuns, EndWithTheirFile) {
   SummaryRuns runs(std::chrono::minutes(4));
   EXPECT_FALSE(runs.take({1, chunk_of(0, 0, 100, 100), false}));
   EXPECT_EQ(runs.take({1, chunk_of(1, 100, 120, 20), true})->chunks, 2U);
-  // Less than a minute: without.
+  // Less than a minute gets no summary.
   EXPECT_FALSE(runs.take({2, chunk_of(0, 120, 170, 50), true}));
   EXPECT_FALSE(runs.take({3, chunk_of(0, 170, 230, 60), false}));
   EXPECT_EQ(runs.take({3, chunk_of(1, 230, 500, 270), false})->chunks, 2U);
@@ -195,7 +195,7 @@ TEST(SummaryRuns, EndWithTheirFile) {
 TEST(SummaryBudget, GivesARunAFourHundredthOfItsTime) {
   SummaryBudget budget;
   ASSERT_TRUE(budget.allows(400 * kSecond));
-  // As long as that of two runs and a half.
+  // As much as two and a half runs may take.
   budget.spend(5 * kSecond / 2);
   EXPECT_FALSE(budget.allows(400 * kSecond));
   EXPECT_TRUE(budget.allows(400 * kSecond));

@@ -64,8 +64,8 @@ std::uint64_t chunk_before(std::span<const RecordingFile> files, std::uint64_t t
 
 // A chunk is not divided, because its ticks need those before them. A part ends with the first
 // moment of a chunk, with which the next part begins to read.
-std::vector<Span> plan(const Recording& recording, const EnvelopeRequest& request,
-                       std::uint64_t from_ns, std::uint64_t to_ns) {
+std::vector<Span> plan(const Recording& recording, unsigned threads, std::uint64_t from_ns,
+                       std::uint64_t to_ns) {
   const auto files = recording.files();
   if (!SeekOrder(files).is_even()) {
     return {{.is_everything = true, .begin = from_ns, .end = to_ns}};
@@ -77,7 +77,7 @@ std::vector<Span> plan(const Recording& recording, const EnvelopeRequest& reques
       if (first > from_ns && first < to_ns - 1) begins.push_back(first);
     }
   }
-  const std::size_t parts = std::clamp<std::size_t>(request.threads, 1, begins.size() + 1);
+  const std::size_t parts = std::clamp<std::size_t>(threads, 1, begins.size() + 1);
   // Key frames have all rates, but for those of merged recordings.
   const std::uint64_t interval = longest_interval(files);
   std::vector<Span> spans;
@@ -322,7 +322,7 @@ Result<PartAnswer> read_range(const std::string& path, const EnvelopeRequest& re
       continue;
     }
     auto decoded = decode(path, request, options,
-                          plan(recording, request, stretch.begin_ns, stretch.end_ns), all);
+                          plan(recording, request.threads, stretch.begin_ns, stretch.end_ns), all);
     if (!decoded) return tl::make_unexpected(std::move(decoded.error()));
   }
   return all;
@@ -376,9 +376,7 @@ Result<Envelope> envelope(Recording& recording, const EnvelopeRequest& request) 
     return tl::make_unexpected(std::move(checked.error()));
   }
   try {
-    EnvelopeRequest alone = request;
-    alone.threads = 1;
-    const auto spans = plan(recording, alone, request.from_ns, request.to_ns);
+    const auto spans = plan(recording, 1, request.from_ns, request.to_ns);
     return envelope_of(PartReader(recording, request, spans.front()).read(), request);
   } catch (const std::bad_alloc&) {
     return tl::make_unexpected(out_of_memory());

@@ -41,7 +41,7 @@ bool overlaps(const ChunkRun& run, std::uint64_t begin, std::uint64_t end) noexc
   return run.first.realtime_ns < end && run.last.realtime_ns >= begin;
 }
 
-// The chunks of which a summary says that it is of them. Nothing: the file does not have them.
+// The chunks that a summary claims to describe. Nothing: the file does not have them.
 std::optional<ChunkRun> run_of(const SummaryPlace& place, const RecordingFile& file) {
   const auto& chunks = file.index.chunks();
   const auto first = std::lower_bound(
@@ -128,12 +128,13 @@ std::optional<WantedSeries> wanted_series(const EnvelopeRequest& request,
 }
 
 std::optional<Summary> read_summary(const RunSummary& place, const WantedSeries& wanted) {
-  // The ring may have removed the file. Of a run whose ticks are damaged, the file knows a part.
+  // The ring may have removed the file.
   auto bytes = FileBytes::open(place.path);
   if (!bytes) return std::nullopt;
   FrameWalk walk(*bytes, place.offset);
   const auto frame = walk.here();
   auto summary = frame ? read_summary(*frame, wanted.names) : std::nullopt;
+  // Where ticks are damaged, the index may say that a run is shorter than it was.
   const bool is_of_run = summary && summary->head.sequence == place.run.sequence &&
                          summary->head.chunk == place.run.offset &&
                          summary->head.chunks == place.run.chunks &&

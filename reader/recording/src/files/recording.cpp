@@ -1,71 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meterbank/recording/recording.hpp"
 
-#include <dirent.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <new>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "../ticks/tick_reader.hpp"
-#include "file_bytes.hpp"
 #include "meterbank/reader/replay.hpp"
+#include "open_files.hpp"
 #include "seek_order.hpp"
 
 namespace meterbank::recording {
 namespace {
 
 constexpr std::size_t kDamagesMax = 1000;
-
-// Names sort in the order in which a recorder made the files.
-Result<std::vector<std::string>> find_files(const std::string& path) {
-  struct stat facts {};
-  if (::stat(path.c_str(), &facts) != 0) {
-    const bool is_missing = errno == ENOENT || errno == ENOTDIR;
-    return fail(is_missing ? ErrorCode::kNotFound : ErrorCode::kDenied, "no recording at " + path,
-                "meterbank record -o " + path, errno);
-  }
-  if (!S_ISDIR(facts.st_mode)) return std::vector<std::string>{path};
-  DIR* const directory = ::opendir(path.c_str());
-  if (directory == nullptr) {
-    return fail(ErrorCode::kDenied, "cannot read the directory " + path, {}, errno);
-  }
-  std::vector<std::string> files;
-  while (const dirent* const entry = ::readdir(directory)) {
-    if (std::string_view(entry->d_name).ends_with(kFileSuffix))
-      files.push_back(path + '/' + entry->d_name);
-  }
-  ::closedir(directory);
-  std::sort(files.begin(), files.end());
-  if (files.empty()) {
-    return fail(ErrorCode::kNotFound, path + " has no recording: no file *.mbr",
-                "meterbank record -o " + path);
-  }
-  return files;
-}
-
-// Whether the file went after its directory was read.
-bool is_evicted(const std::string& path, const Error& error) {
-  struct stat facts {};
-  return error.code == ErrorCode::kNotFound && ::lstat(path.c_str(), &facts) != 0;
-}
-
-std::optional<ChunkIndex> read_index(FileBytes& bytes) {
-  if (bytes.size() < kTrailer) return std::nullopt;
-  const auto trailer = bytes.at(bytes.size() - kTrailer, kTrailer);
-  if (trailer.size() < kTrailer) return std::nullopt;
-  const auto offset = index_offset(trailer.first<kTrailer>());
-  if (!offset || *offset >= bytes.size()) return std::nullopt;
-  FrameWalk walk(bytes, *offset);
-  const auto frame = walk.here();
-  // Its offset is a claim of the file: the frame must be there, and be the last one.
-  if (!frame || frame->end() != bytes.size()) return std::nullopt;
-  return ChunkIndex::parse(*frame);
-}
 
 }  // namespace
 
@@ -118,47 +68,7 @@ struct Recording::State {
   [[nodiscard]] bool seek(std::uint64_t realtime_ns);
 };
 
-// ---- Files --------------------------------------------------------------------------------------
-
-namespace {
-
-struct OpenedFile {
-  RecordingFile facts;
-  FileBytes bytes;
-};
-
-// Nothing: a recorder was killed before it had written the head.
-Result<std::optional<OpenedFile>> open_file(const std::string& path) {
-  auto opened = FileBytes::open(path);
-  if (!opened) return tl::make_unexpected(std::move(opened.error()));
-  FrameWalk from_start(*opened);
-  const auto begin = from_start.next();
-  const auto skipped = from_start.take_skipped();
-  if (!begin && (!skipped || skipped->is_cut)) return std::nullopt;
-  auto head =
-      begin ? parse_head(*begin)
-            : Result<Head>(fail(ErrorCode::kCorrupt, "it has no whole frame", kWrittenByRecord));
-  if (!head) {
-    head.error().what = path + ": " + head.error().what;
-    return tl::make_unexpected(std::move(head.error()));
-  }
-  RecordingFile one;
-  one.path = path;
-  one.bytes = opened->size();
-  one.head = std::move(*head);
-  if (auto index = read_index(*opened)) {
-    one.index = std::move(*index);
-    one.is_ended = true;
-  } else {
-    FrameWalk all(*opened);
-    while (const auto found = all.next()) one.index.take(*found);
-    one.unfinished = opened->size() - all.whole();
-  }
-  opened->release();
-  return OpenedFile{std::move(one), std::move(*opened)};
-}
-
-}  // namespace
+// ---- Files -----------------------------------------------------------------------------------
 
 Result<Recording> Recording::open(const std::string& path, CatalogOptions options) {
   try {
@@ -407,7 +317,8 @@ bool Recording::State::shows_moment_until(std::uint64_t realtime_ns) const noexc
   return is_somewhere && replay.time().realtime_ns <= realtime_ns;
 }
 
-// Whether going on costs less than beginning a chunk anew: the moment is ahead, and in this chunk.
+// Whether the moment is ahead and in the chunk that is shown: then going on costs less than
+// decoding the chunk from its beginning.
 bool Recording::State::is_near(std::uint64_t realtime_ns) const {
   const bool is_ahead =
       is_somewhere && !is_mixed && order.is_even() && replay.time().realtime_ns <= realtime_ns;
@@ -417,7 +328,7 @@ bool Recording::State::is_near(std::uint64_t realtime_ns) const {
       chunks.begin(), chunks.end(), shown.chunk,
       [](std::uint64_t offset, const Chunk& chunk) { return offset < chunk.offset; });
   if (next != chunks.end()) return realtime_ns < next->first.realtime_ns;
-  // The last one that is known may have grown.
+  // Behind the last chunk of the index, the file may have grown.
   constexpr std::uint64_t kNear = 60'000'000'000;
   return realtime_ns - replay.time().realtime_ns < kNear;
 }

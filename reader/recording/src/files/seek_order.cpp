@@ -20,10 +20,10 @@ bool rises(const Chunk& chunk) noexcept {
   return wall >= span || span - wall <= kSlewLeastNs + span / kSlewShare;
 }
 
-// Of more that cannot be read, the index of the file is a lie.
+// Where so many chunks cannot be read, the index of the file is wrong.
 constexpr std::size_t kPlacesMax = 1000;
 
-// In a recording whose times rise: the chunks that begin by then, the last one first.
+// The chunks that begin at or before that time, the latest first. Precondition: times rise.
 std::vector<SeekPlace> chunks_before(std::uint64_t realtime_ns,
                                      std::span<const RecordingFile> files) {
   std::vector<SeekPlace> places;

@@ -17,7 +17,7 @@
 namespace meterbank::recording {
 
 struct SummaryHead {
-  std::uint64_t sequence = 0;  // of the file that has the chunks
+  std::uint64_t sequence = 0;  // Head::sequence of the file that has the chunks
   std::uint64_t chunk = 0;     // the offset of the first one there
   std::uint64_t chunks = 1;    // how many they are
   std::uint64_t from_ns = 0;   // their first moment

@@ -97,7 +97,8 @@ struct Envelope {
 
 [[nodiscard]] Result<Envelope> envelope(const std::string& path, const EnvelopeRequest& request,
                                         const CatalogOptions& options = {});
-// Of its samples, in this thread. The recording shows another moment then.
+// The same for a recording that is already open. This thread decodes all samples, whatever
+// `threads` and `blur_ns` say. Afterwards the recording shows another moment.
 [[nodiscard]] Result<Envelope> envelope(Recording& recording, const EnvelopeRequest& request);
 
 }  // namespace meterbank::recording

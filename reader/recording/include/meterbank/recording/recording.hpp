@@ -63,8 +63,8 @@ class Recording {
   // A file, or a directory of files. The options mean what they mean live; a directory among them
   // means nothing. Errors: kNotFound, kDenied, kCorrupt, kNewerLayout, kSystem, kNoSpace.
   static Result<Recording> open(const std::string& path, CatalogOptions options = {});
-  // Of files of which all is known, in their order: they are opened and not read. Errors: as above.
-  // Precondition: there is one.
+  // The same for files whose heads and indexes the caller knows, oldest first. Opens the files and
+  // reads nothing yet. Precondition: `files` is not empty.
   static Result<Recording> open(std::vector<RecordingFile> files, CatalogOptions options = {});
   Recording(Recording&&) noexcept;
   Recording& operator=(Recording&&) noexcept;

@@ -43,11 +43,12 @@ struct ChunkRun {
   std::uint64_t sequence = 0;       // Head::sequence of the file
   std::uint64_t offset = 0;         // Chunk::offset of the first one
   std::uint64_t chunks = 0;         // how many they are
-  Timestamp first = {}, last = {};  // of all their moments
+  Timestamp first = {}, last = {};  // their earliest and latest moment
 };
 
-// Appends a frame for a run of the recording. False: there is none, because the run has no values,
-// cannot be read in full, or `stop` was requested. The recording shows another moment then.
+// Appends the summary frame of a run. False: nothing was appended, because the run has no values,
+// part of it cannot be read, or `stop` was requested. Afterwards the recording shows another
+// moment.
 [[nodiscard]] Result<bool> append_summary(Recording& recording, const ChunkRun& run,
                                           std::string& out, std::stop_token stop = {});
 
