@@ -67,7 +67,8 @@ Result<std::optional<OpenedFile>> open_file(const std::string& path) {
   if (!begin && (!skipped || skipped->is_cut)) return std::nullopt;
   auto head =
       begin ? parse_head(*begin)
-            : Result<Head>(fail(ErrorCode::kCorrupt, "it has no whole frame", kWrittenByRecord));
+            : Result<Head>(fail(ErrorCode::kCorrupt, "not a recording: it has no complete frame",
+                                kWrittenByRecord));
   if (!head) {
     head.error().what = path + ": " + head.error().what;
     return tl::make_unexpected(std::move(head.error()));

@@ -26,17 +26,17 @@
 // [W3] seq := 2n                   release         accept iff again = s; version = (s + 1) / 2
 // [W4] fence                       release
 //
-//      W1 and W3 pair with R1: a reader that sees the number also sees the words it stands for.
-//      W2 and W4 pair with R2: a reader that sees a word of the next step also sees that seq
-//      changed.
+//      W1 and W3 pair with R1: a reader that sees a value of seq also sees the words stored before
+//      it. W2 and W4 pair with R2: a reader that copies a word stored after one of these fences
+//      finds, in its second load, that seq has changed.
 //
 // Fields         Only the owner of the instance writes seq and the copies. seq is never reset, even
-//                when the slot is reused: 64 bits outlast 500 years of commits.
-// Crash          If the writer dies before W1, readers get version n-1; after W1, version n. No
-//                state makes a reader wait, and no state needs repair.
-// Thread safety  One thread at a time may write a block; two are a bug of the caller. A signal
+//                when the slot is reused: 64 bits outlast 300 years of commits.
+// Crash          If the writer dies before W1, readers get version n-1; after W1, version n.
+//                After a crash no reader waits and nothing needs repair.
+// Thread safety  Only one thread at a time may write a block; the caller must ensure this. A signal
 //                handler is a second writer if it commits to the block that its own thread is
-//                committing to. Readers: any number, in any process, without permission to write.
+//                committing to. Any number of readers, in any process, need no permission to write.
 // Errors         set(), add() and Update ignore words outside the block; word(), value() and
 //                commit_words() expect words inside it. A reader gets ReadStatus.
 // Progress       Writer: wait-free, no loop on shared state, no failure. Reader: each attempt is
@@ -45,8 +45,8 @@
 //                A read attempt: words + 2 loads.
 // Lifetime       A block stays where it is while its extent is mapped; a BlockWriter and
 //                BlockParts must not outlive the mapping.
-// Units          (seq + 1) / 2 counts commits: the version. Both numbers of one commit name the
-//                same version.
+// Units          A version is a count of commits, (seq + 1) / 2. Both values of seq in one commit,
+//                2n - 1 and 2n, give version n.
 //
 // Three headers hold the rest of a block:
 //   slot.hpp        the slot word: which life of the slot the values belong to
@@ -73,9 +73,9 @@ inline constexpr std::uint32_t kCheckpointAttempts = 4;
 
 // ---- Writer ----
 
-// Write access to one block. It does not own the block: Instance does. Copies write to the same
-// block, so only one thread at a time may use any of them. Every commit reads it, so it is small:
-// 24 bytes.
+// Write access to one block, which it does not own: Instance does. Copies of a BlockWriter write to
+// the same block, so only one thread at a time may use any of them. Every commit reads the fields
+// of the BlockWriter, so it is small: 24 bytes.
 template <typename A>
 class BlockWriter {
  public:
@@ -150,8 +150,9 @@ class BlockWriter {
       if (word < writer_.words_) {
         A::store_relaxed(writer_.copy1()[word], value);  // relaxed: published by [W1] of commit()
       }
-      // Recorded even for words outside the block, so that constant arguments give a constant
-      // range. So last_ may lie outside the block, and copy_changed() stops at the block's end.
+      // The range includes words outside the block, so that constant arguments give a range that
+      // the compiler knows. Therefore last_ may be outside the block; copy_changed() stops at the
+      // end of the block.
       first_ = std::min(first_, word);
       last_ = std::max(last_, word);
     }
@@ -164,9 +165,9 @@ class BlockWriter {
       publish_with_cut(writer_.seq_, writer_.copy1_, writer_.checkpoint_, writer_.copy0_,
                        writer_.words_, std::min(last_, kBlockWordsMax) << 16 | first_);
     }
-    // Takes back what set() staged. Words in place keep their new values: there is no second copy
-    // to restore them from. Storing them again could undo additions that other threads and signal
-    // handlers make to the words between.
+    // Discards the values that set() stored in copy 1. Words in place keep their new values: there
+    // is no second copy to restore them from. Storing these words again could undo additions that
+    // other threads and signal handlers make to words between the first and the last changed one.
     void abort() noexcept {
       if (!is_in_place()) copy_changed(writer_.copy1(), writer_.copy0());
     }
@@ -212,8 +213,8 @@ class BlockWriter {
     std::uint32_t last_ = 0;
   };
 
-  // First commit of a life: all words at once, and the checkpoint with them, so that a bounded
-  // read never meets the checkpoint of an earlier life. Called between [S2] and [S3].
+  // Makes the first commit of a life. It stores all words and the checkpoint, so that a bounded
+  // read never gets a checkpoint of an earlier life. Call it between [S2] and [S3] (slot.hpp).
   template <typename ValueOf>
   void commit_first(ValueOf&& value_of) const noexcept {
     Update update(*this);
@@ -257,8 +258,9 @@ class BlockWriter {
            [&] { A::store_relaxed(*first, value); });  // relaxed: published by [W3]
   }
 
-  // Commits that look at the epoch first. One comparison with words_plain_ keeps this code,
-  // and words outside the block, off the common path. The calls are tail calls.
+  // These functions load the epoch before they commit. Their callers make one comparison with
+  // words_plain_, which keeps this code, and words outside the block, off the common path. The
+  // calls to these functions are tail calls.
   [[gnu::noinline]] static void set_with_cut(const BlockWriter& block, std::uint32_t word,
                                              std::uint64_t value) noexcept {
     if (block.look_at_epoch(word)) block.set_one(word, value);
@@ -269,8 +271,9 @@ class BlockWriter {
   }
   [[nodiscard]] bool look_at_epoch(std::uint32_t word) const noexcept {
     if (word >= words_) return false;
-    // Loaded after everything that the caller has read, so that the commit's epoch is not earlier
-    // than that of any value the caller read; and before the first store that the commit publishes.
+    // The epoch is loaded after everything that the caller has read, so that the commit's epoch is
+    // not earlier than the epoch of any value that the caller read. It is loaded before the first
+    // store that the commit publishes.
     const std::uint64_t epoch = A::epoch();
     const std::uint64_t seen = A::load_relaxed(cut_pair()[kEpochSeen]);  // relaxed: own last store
     if (__builtin_expect(epoch != seen, 0) != 0) save(*this, epoch, seen);
@@ -279,7 +282,7 @@ class BlockWriter {
   [[gnu::noinline, gnu::cold]] static void save(BlockWriter block, std::uint64_t epoch,
                                                 std::uint64_t seen) noexcept {
     const std::uint64_t version = A::load_relaxed(*block.seq_) / 2;  // relaxed: own last store
-    // A function, not copy0(): passing the parts one by one would add instructions to each commit.
+    // Passes a function instead of copy0(): separate parts would add instructions to every commit.
     store_epoch_copy<A>(block.cut_pair(), block.words_, version, epoch, seen,
                         [&block](std::uint32_t word) { return block.value(word); });
   }
@@ -368,10 +371,9 @@ template <typename A>
   return result;
 }
 
-// Bounded: at most kHotAttempts + kCheckpointAttempts attempts. A checkpoint older than
-// `version_at_least` (what this reader returned before) is not returned: a reader never sees an
-// older version than before. A fresh version needs no such test: the loads of one word by one
-// reader are in order.
+// Reads the block in at most kHotAttempts + kCheckpointAttempts attempts. `version_at_least` is the
+// version that this reader got last: an older checkpoint is rejected, so that versions never go
+// backwards. A fresh version needs no such test: one reader's loads of seq are in order.
 template <typename A>
 [[nodiscard]] ReadResult read_bounded(const BlockParts<const typename A::Word>& block,
                                       std::uint64_t* target,
@@ -384,8 +386,8 @@ template <typename A>
   return read_again<A>(block, target, version_at_least);
 }
 
-// The state of the block at epoch `epoch`, which the provider has declared settled before. Bounded:
-// kCutAttempts attempts. Precondition: the block has an epoch pair.
+// Reads the state of the block at epoch `epoch`, in at most kCutAttempts attempts. Preconditions:
+// the provider has declared `epoch` settled (settled_epoch), and the block has an epoch pair.
 template <typename A>
 [[nodiscard]] CutStatus read_at_epoch(const BlockParts<const typename A::Word>& block,
                                       std::uint64_t epoch, std::uint64_t* target,

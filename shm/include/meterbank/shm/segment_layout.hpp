@@ -48,8 +48,8 @@
 //
 // A set that any thread may write to is sharded: a slot has several blocks, each with one writer at
 // a time, and a reader joins their words. Block k of slot i has index i * shards + k in the arrays
-// heads, second and checkpoints. Its part of each array is rounded up to two lines, because
-// processors fetch lines in pairs.
+// heads, second and checkpoints. The part of each array that holds one block is rounded up to whole
+// pairs of cache lines, because processors fetch lines in pairs.
 //
 //   |<--------------------- slot i --------------------->|<- slot i + 1 -
 //   +--------------+--------------+-- --+----------------+--------------+--
@@ -64,26 +64,27 @@
 //     one writer     one writer           atomic adds of
 //     at a time      at a time            any thread
 //
-// The slot word of shard 0 is the slot word of the whole slot. Another shard is in use if its own
-// slot word is LIVE in the current life. A life begins with its first values in all shards. All
-// threads share the last shard: they add atomically to copy 0 and make no commits.
+// The slot word of shard 0 is the slot word of the whole slot. Any other shard is in use if its own
+// slot word is LIVE in the current life (one use of the slot by one instance). When a life begins,
+// every shard already holds its first values. Any thread may add to the last shard, the shared one:
+// such an add is atomic, changes copy 0 only and is not a commit.
 //
 // ---- Who writes what ----------------------------------------------------------------------------
 //
-// Only the provider writes. It holds one private mutex for every write but these: values, slot
-// words of shards, words of liveness, `settled_epoch`, `channel_refused` and `interest`. It writes
-// a non-atomic field once, before the word that publishes it, and never again. Every word that a
-// reader loads while the provider may store it is an atomic of 8 or 4 bytes.
+// Only the provider writes. It holds one private mutex for every write, except for writes to
+// values, slot words of shards, liveness words, `settled_epoch`, `channel_refused` and `interest`.
+// It writes each non-atomic field once, before the word that publishes the field, and never again.
+// Every word that the provider may store while a reader loads it is an atomic of 8 or 4 bytes.
 //
 //      provider stores                 what readers may use    reader loads
 // [P1] magic                release   the header              in attach    acquire   [Q1]
 // [P2] extents_count        release   the entry of the extent in refresh   acquire   [Q2]
 // [P3] registration word    release   the schema              in refresh   acquire   [Q3]
 // [P4] first_group, next    release   the group               in refresh   acquire   [Q4]
-// [P5] directory_version    release   any change of these     in collect   acquire   [Q5]
+// [P5] directory_version    release   the changed directory   in collect   acquire   [Q5]
 // [P6] registrations_count  release   the record and its Ref  in refresh   acquire   [Q6]
 // [P7] state: closed        release   the final values        in collect   acquire   [Q7]
-// [P8] changes[n % 64]      release   number n is not reused  in refresh   acquire   [Q8]
+// [P8] changes[n % 64]      release   version n - 1 or later  in refresh   acquire   [Q8]
 //
 // Each P pairs with the Q of the same number: a reader that sees the word also sees everything
 // written before it.
@@ -163,7 +164,7 @@ inline constexpr std::size_t kRefusals = 8;  // room for more reasons
 // How to open one extent. Written by the provider before [P2].
 struct ExtentEntry {
   std::uint64_t bytes;       //  0  as allocated
-  std::uint64_t inode;       //  8  of the memfd, so that a reused number is noticed
+  std::uint64_t inode;       //  8  inode of the memfd; reveals a reused descriptor number
   std::uint32_t descriptor;  // 16  number in the provider's table
   std::uint32_t reserved;    // 20  zero
 };
@@ -194,7 +195,7 @@ struct alignas(kCacheLine) SegmentHeader {
   std::array<std::uint64_t, 4> reserved0;   //  160  zero
 
   // Directory: changed by the provider under its mutex.
-  SharedWord directory_version;               //  192  [P5] the one word a poll looks at
+  SharedWord directory_version;               //  192  [P5] the only word loaded to detect changes
   SharedWord32 state;                         //  200  [P7] SegmentState
   SharedWord32 extents_count;                 //  204  [P2]
   SharedWord32 registrations_count;           //  208  [P6]
@@ -308,7 +309,7 @@ struct BlockForm {
   // Copy 1 of a narrow line shares the line of its head: 2 + 3 + 3 words.
   [[nodiscard]] constexpr bool inline_second() const noexcept { return lanes == 1 && words <= 3; }
   [[nodiscard]] constexpr bool sharded() const noexcept { return shards > 1; }
-  // The bytes of `block_words` words in whole lines; in a sharded set, in whole pairs of lines.
+  // Bytes for `block_words` words, rounded up to whole lines (in a sharded set, to pairs of lines).
   [[nodiscard]] constexpr std::uint64_t stride(std::uint64_t block_words) const noexcept {
     const std::uint64_t bytes = lines(block_words);
     return sharded() ? (bytes + kLinePair - 1) / kLinePair * kLinePair : bytes;
@@ -425,7 +426,7 @@ struct GroupLayout {
   static constexpr GroupLayout of(const BlockForm& form, std::uint64_t slots) noexcept {
     GroupLayout layout;
     const std::uint64_t heads = slots / form.lanes * form.shards;
-    // Sharded heads begin at an even line, so that their pairs of lines are those of the processor.
+    // Sharded heads begin at an even line, so that each pair is a pair that the processor fetches.
     layout.heads = form.sharded() ? kLinePair : sizeof(GroupHeader);
     layout.second = layout.heads + heads * form.head_stride();
     layout.checkpoints = layout.second + heads * form.second_stride();

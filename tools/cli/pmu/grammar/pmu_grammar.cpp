@@ -221,7 +221,7 @@ class PmuGrammar {
       invocation_.pmu.counters = static_cast<std::uint32_t>(*count);
       return {};
     }
-    return usage(operand.empty() ? "pmu reserve: how many counters?"
+    return usage(operand.empty() ? "pmu reserve: the number of counters is missing"
                                  : fmt::format("pmu reserve: '{}' is not a number", operand),
                  "meterbank pmu reserve 1");
   }
