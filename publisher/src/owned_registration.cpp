@@ -468,7 +468,8 @@ bool OwnedRegistration::is_idle_locked() const noexcept {
       word.state == RegistrationState::kClosed || word.state == RegistrationState::kFree;
   if (!is_over) return false;
   for (const SlotLife* life = oldest_closed_; life != nullptr; life = life->closed_next) {
-    // acquire: pairs with the release in SlotReference::release.
+    // acquire: pairs with the release in SlotReference::release. Without it a store of the last
+    // holder could come after the memory has another use.
     if (life->holders.load(std::memory_order_acquire) != 0) return false;
   }
   return by_name_.empty();

@@ -18,6 +18,8 @@ ATTEMPT = "ldar, dmb ishld"  # [R1] [R2], and likewise [R3] [R4]
 ORDERS = {
     "hot_add": ["", COMMIT],
     "hot_update": ["", COMMIT],  # nothing, if no word was inside the block
+    # As hot_add, and [S3] before the first change of a life to a shard.
+    "hot_sharded_add": ["", "stlr", COMMIT],
     "hot_increment": [""],
     "hot_try_read": [ATTEMPT],
     "hot_read": [ATTEMPT],
@@ -31,12 +33,16 @@ ORDERS = {
 CALLS = {
     "hot_add": ["write_checkpoint"],
     "hot_update": ["write_checkpoint"],
+    # A sequence that was interrupted or is of another word, a thread's first count, more threads than blocks.
+    "hot_sharded_add": ["write_checkpoint", "change_on_processor", "take_thread_number",
+                        "change_shared_shard"],
     "hot_read": ["read_again", "copy_words_relaxed"],
     "read_again": ["copy_words_relaxed"],
 }
 # The oldest machine of its kind lacks an instruction: a function of the compiler picks how to add.
 CALLS_OF = {
     ("armv8", "hot_add"): ["__aarch64_ldadd8_relax"],
+    ("armv8", "hot_sharded_add"): ["__aarch64_ldadd8_relax"],
     ("armv8", "hot_increment"): ["__aarch64_ldadd8_relax"],
 }
 

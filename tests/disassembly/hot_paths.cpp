@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "meterbank/publisher/instance.hpp"
+#include "meterbank/publisher/sharded.hpp"
 #include "meterbank/shm/block.hpp"
 #include "meterbank/shm/slot.hpp"
 
@@ -28,6 +29,9 @@ extern "C" {
 [[gnu::flatten]] void hot_add(meterbank::Instance& instance, std::uint32_t counter) {
   instance.add(counter, 1);
 }
+
+// One addition to the block of the processor or of the thread, in a sharded set.
+[[gnu::flatten]] void hot_sharded_add(meterbank::ShardedCounter& counter) { counter.add(1); }
 
 // One commit that changes two of the words.
 [[gnu::flatten]] void hot_update(meterbank::Instance& instance, std::uint64_t value) {

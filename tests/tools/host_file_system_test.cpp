@@ -3,6 +3,7 @@
 // Mounted file systems, totals over disks, and paging files, on the made-up machine.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <string>
 #include <vector>
@@ -159,12 +160,27 @@ TEST_F(FileSystems, AreAsManyAsThereIsRoomFor) {
     }
     return table + "7 1 259:1 / /boot rw - ext4 /dev/nvme0n1p1 rw\n";
   };
+  tree_.write("proc/self/mountinfo", table_of(kFileSystemsMax - 2));
+  ASSERT_TRUE(sample());
+  EXPECT_EQ(names(), (std::vector<std::string>{"/", "/boot"}));  // the others have no device
   tree_.write("proc/self/mountinfo", table_of(kFileSystemsMax - 1));
   ASSERT_TRUE(sample());
-  EXPECT_EQ(names(), std::vector<std::string>{"/boot"});  // the others have no device
-  tree_.write("proc/self/mountinfo", table_of(kFileSystemsMax));
+  EXPECT_EQ(names(), std::vector<std::string>{"/"});
+}
+
+TEST_F(FileSystems, HaveTheRootOfAProcessWhoseRootIsNoMount) {
+  struct stat root {};
+  ASSERT_EQ(::stat(tree_.root().c_str(), &root), 0);
+  const std::string number =
+      std::to_string(major(root.st_dev)) + ":" + std::to_string(minor(root.st_dev));
+  tree_.write("proc/self/mountinfo", "7 1 259:1 / /boot rw - ext4 /dev/nvme0n1p1 rw\n");
   ASSERT_TRUE(sample());
-  EXPECT_TRUE(names().empty());
+  EXPECT_EQ(names(), (std::vector<std::string>{"/", "/boot"}));
+  EXPECT_TRUE(find("/")->values.has(DiskField::kFreeBytes));
+  // A folder of the same device is no file system of its own.
+  tree_.write("proc/self/mountinfo", "7 1 " + number + " /src /src rw - ext4 /dev/sdz1 rw\n");
+  ASSERT_TRUE(sample());
+  EXPECT_EQ(names(), std::vector<std::string>{"/"});
 }
 
 class DiskTotals : public testing::Test {

@@ -13,6 +13,8 @@ pthread_mutex_t* mutex_in(OwnerMutexWords& words) noexcept {
 
 }  // namespace
 
+// By POSIX each of these calls fails for invalid arguments, a held or a damaged mutex only, and
+// this one is new: there is no result that a caller could act on.
 void hold_owner_mutex(OwnerMutexWords& words) noexcept {
   pthread_mutexattr_t attributes;
   ::pthread_mutexattr_init(&attributes);

@@ -35,7 +35,7 @@ class PrivatePcp:
 
     def __init__(self, folder, port, pmda, options=()):
         self.folder, self.port = folder, port
-        self.host = f"localhost:{port}"
+        self.host = f"127.0.0.1:{port}"  # a bare system cannot resolve localhost
         root = pcp_root()
         self.programs = {
             name: os.path.join(root, folder_of, name)

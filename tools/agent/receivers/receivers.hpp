@@ -41,7 +41,7 @@ class Receivers {
   SnapshotService& snapshots_;
   PushSet& counts_;
   const push::Pusher::Report report_;
-  std::atomic<bool> are_several_{false};  // they mostly ask at the same time
+  std::atomic<bool> are_several_{false};  // relaxed: a hint; they mostly ask at the same time
   std::vector<Receiver> receivers_;
 };
 

@@ -226,6 +226,12 @@ std::optional<struct statvfs> FileReader::space(std::string_view folder) {
   return status;
 }
 
+std::optional<dev_t> FileReader::root_device() const noexcept {
+  struct stat facts {};
+  if (!root_.is_open() || ::fstat(root_.descriptor(), &facts) != 0) return std::nullopt;
+  return facts.st_dev;
+}
+
 bool FileReader::list_numbers(std::string_view path, std::vector<std::uint32_t>& numbers) {
   numbers.clear();
   const DirectoryHandle directory = open_directory(path);

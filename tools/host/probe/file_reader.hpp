@@ -11,6 +11,7 @@
 #pragma once
 
 #include <sys/statvfs.h>
+#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -78,6 +79,9 @@ class FileReader {
   // Sizes of the file system on which the folder lies. No value: there is no such folder, or this
   // user may not reach it.
   [[nodiscard]] std::optional<struct statvfs> space(std::string_view folder);
+
+  // Number of the device on which the root lies. No value: the root could not be opened.
+  [[nodiscard]] std::optional<dev_t> root_device() const noexcept;
 
   // Replaces `numbers` by the names in `path` that are whole numbers below 2^32, ascending.
   [[nodiscard]] bool list_numbers(std::string_view path, std::vector<std::uint32_t>& numbers);

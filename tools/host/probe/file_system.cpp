@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/probe/file_system.hpp"
 
+#include <sys/sysmacros.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -65,9 +67,17 @@ void set_space(const struct statvfs& status, DiskValues& target) noexcept {
 
 // Keeps one mount of each device number, so that a machine with thousands of bind mounts costs no
 // more than one with a few: the first that shows all of the file system, else the first. A later
-// mount hides an earlier one at the same point, whatever it is.
+// mount hides an earlier one at the same point, whatever it is. The table of a process whose root
+// is a plain folder (chroot) has no root, so the root is listed before it is read.
 void FileSystemReader::list_mounts(std::string_view text) {
   mounts_.clear();
+  if (const auto device = files_.root_device()) {
+    mounts_.push_back(Mount{.point = PathText("/"),
+                            .source = PathText("-"),
+                            .major = major(*device),
+                            .minor = minor(*device),
+                            .is_whole = false});
+  }
   LineScanner lines(text);
   std::string_view line;
   while (mounts_.size() < kFileSystemsMax && lines.next(line)) {
