@@ -35,7 +35,8 @@ class PrivatePcp:
 
     def __init__(self, folder, port, pmda, options=()):
         self.folder, self.port = folder, port
-        self.host = f"127.0.0.1:{port}"  # a bare system cannot resolve localhost
+        # A bare system has no name for 127.0.0.1, and pmcd wants certificates from addresses.
+        self.host = f"unix:{os.path.join(folder, 'pmcd.socket')}"
         root = pcp_root()
         self.programs = {
             name: os.path.join(root, folder_of, name)
