@@ -47,6 +47,8 @@ foreach(name IN LISTS scripts)
   string(REGEX REPLACE "\n *//[^\n]*" "" own "\n${own}")
   string(REGEX REPLACE " +// [^\n]*" "" own "${own}")
   string(REGEX REPLACE "\n +" "\n" own "${own}")
+  # No text of the page has one of these between blanks.
+  string(REGEX REPLACE " (=>|[!=]==|&&|[|][|]|[-+*]?=|[<>]=?) " "\\1" own "${own}")
   string(APPEND script "${own}")
 endforeach()
 string(APPEND script "})();\n")

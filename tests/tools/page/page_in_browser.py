@@ -110,6 +110,24 @@ class PageInBrowser(unittest.TestCase):
             self.assertEqual(sorted(browser.run(titles) + ["accepted"]), sorted(others + ["latency"]))
             self.is_quiet(served.base)
 
+    def test_a_plot_that_is_not_on_the_screen_is_drawn_when_it_comes_there(self):
+        browser = self.browser
+        browser.resize(900, 240)
+        drawn = "[...document.querySelectorAll('.plot canvas')].map(canvas => canvas.drawn ?? 0)"
+        with Served(self.dir) as served:
+            browser.go(served.address(INSTANCE + "latency"))
+            browser.until("document.querySelectorAll('.others .u-over').length >= 3")
+            browser.run("""const clear = CanvasRenderingContext2D.prototype.clearRect;
+                CanvasRenderingContext2D.prototype.clearRect = function(...box) {
+                  this.canvas.drawn = (this.canvas.drawn ?? 0) + 1;
+                  return clear.apply(this, box);
+                }""")
+            browser.until(f"{drawn}[0] >= 3")
+            self.assertEqual(browser.run(f"{drawn}.at(-1)"), 0)
+            browser.run("[...document.querySelectorAll('.plot')].at(-1).scrollIntoView()")
+            browser.until(f"{drawn}.at(-1) >= 2")
+            self.is_quiet(served.base)
+
     def test_a_wrong_token_shows_a_plain_word_and_no_counter(self):
         with Served(self.dir) as served:
             self.browser.go(served.address(token="0" * 32))

@@ -108,6 +108,16 @@ function fit(chart, width = widthOf(chart)) {
   if (chart.uplot && chart.uplot.width !== width) chart.uplot.setSize({width, height: chart.height});
 }
 
+// A chart that is not on the screen is drawn when it comes there.
+const sight = new IntersectionObserver(entries => {
+  for (const {target, isIntersecting} of entries) {
+    const {chart} = target, comes = isIntersecting && chart.isAway;
+    chart.isAway = !isIntersecting;
+    if (comes) chart.draw();
+  }
+}, {rootMargin: '99px'});
+addEventListener('beforeprint', () => charts.forEach(chart => chart.draw()));
+
 function chartOf(index) {
   let chart = charts.get(index);
   if (chart) return chart;
@@ -121,6 +131,8 @@ function chartOf(index) {
     const at = chart.uplot?.cursor.idx;
     if (Math.abs(event.clientX - pressed) < 4 && at !== null && at !== undefined) change({at: momentText(chart.plotOf.times[at])});
   };
+  chart.card.chart = chart;
+  sight.observe(chart.card);
   charts.set(index, chart);
   return chart;
 }
@@ -178,6 +190,7 @@ function placeCharts(plots, first, others) {
   for (const [index, chart] of charts) {
     if (index < plots.length) continue;
     chart.uplot?.destroy();
+    sight.unobserve(chart.card);
     chart.card.remove();
     charts.delete(index);
   }

@@ -99,10 +99,12 @@ onPicture = shown => {
   const widths = plots.map((plot, index) => widthOf(chartOf(index)));
   for (const [data, , draw] of cards) if (data) draw(data);
   plots.forEach((plot, index) => {
-    const draw = () => shown === picture && drawChart(index, plot, widths[index]);
+    const chart = chartOf(index);
+    chart.draw = () => shown === picture && drawChart(index, plot, widths[index]);
+    if (chart.isAway) return;
     // What is new waits for the first one to be on the screen.
-    if (index && !chartOf(index).uplot) setTimeout(draw);
-    else draw();
+    if (index && !chart.uplot) setTimeout(chart.draw);
+    else chart.draw();
   });
   drawTables(shown.sections);
   for (const table of tables.values()) if (table.card.parentNode !== main) main.insertBefore(table.card, othersBox.parentNode ? othersBox : null);
