@@ -422,9 +422,17 @@ void OwnedRegistration::close() noexcept {
   std::shared_ptr<Callable> called;
   {
     const std::lock_guard lock(segment->mutex);
-    begin_close_locked();
     called = callable;
-    if (called == nullptr) return finish_close_locked();
+    if (called == nullptr) {
+      begin_close_locked();
+      return finish_close_locked();
+    }
+  }
+  // Before the word says so: a reader that sees this registration close gets refusals from then on.
+  called->refuse_later();
+  {
+    const std::lock_guard lock(segment->mutex);
+    begin_close_locked();
   }
   called->close([self = shared_from_this()] {
     const std::lock_guard lock(self->segment->mutex);

@@ -43,7 +43,7 @@ Callable::Admission Callable::begin(ChannelRequest request, std::uint32_t outsta
                                     std::shared_ptr<RunningCall>& call) {
   auto made = make_call(std::move(request));
   const std::lock_guard lock(mutex_);
-  if (closing_) return Admission::kClosing;
+  if (refusing_) return Admission::kClosing;
   if (calls_.size() >= std::min<std::size_t>(outstanding_max, kOutstandingRequestsMax)) {
     return Admission::kBusy;
   }
@@ -89,7 +89,7 @@ void Callable::left_locked(std::unique_lock<std::mutex>& lock) noexcept {
 bool Callable::add_interest(ChannelRequest request, Told told) {
   Change change{make_call(std::move(request)), std::move(told)};
   const std::lock_guard lock(mutex_);
-  if (closing_) return false;
+  if (refusing_) return false;
   untold_.push_back(std::move(change));
   counts_->add(untold_.back().call->request().counter_mask);
   return true;
@@ -140,11 +140,16 @@ void Callable::tell() noexcept {
   left_locked(lock);
 }
 
+void Callable::refuse_later() noexcept {
+  const std::lock_guard lock(mutex_);
+  refusing_ = true;
+}
+
 void Callable::close(std::function<void()> closed) noexcept {
   std::unique_lock lock(mutex_);
   const std::size_t own = calls_of_this_thread();
   if (!closing_) {
-    closing_ = true;
+    refusing_ = closing_ = true;
     untold_.clear();
     counts_->clear();
     for (const auto& running : calls_) running->cancel();

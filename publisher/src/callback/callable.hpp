@@ -57,6 +57,8 @@ class Callable {
   [[nodiscard]] bool has_to_tell() const noexcept;
   void tell() noexcept;
 
+  // Calls and interest that come from now on are refused, as after close().
+  void refuse_later() noexcept;
   // `closed` is called once, with no lock held, when no call is under way: before this returns,
   // but from inside a call. Later calls wait as well and do nothing.
   void close(std::function<void()> closed) noexcept;
@@ -84,6 +86,7 @@ class Callable {
   bool telling_ = false;
   std::shared_ptr<RunningCall> told_now_;
   std::size_t inside_ = 0;  // calls under way, of both sorts
+  bool refusing_ = false;   // whatever comes from now on
   bool closing_ = false;
   bool ended_ = false;
   std::function<void()> closed_;
