@@ -285,9 +285,11 @@ TEST_F(HostValues, OfPhysicalDisksHaveQueuesTimesAndATotal) {
 }
 
 TEST_F(HostValues, OfLogicalDisksAreSpaceAndTheBlockDeviceBelow) {
-  tree_.write("proc/self/mountinfo", "27 22 259:1 / /boot rw - vfat /dev/nvme0n1p1 rw\n");
+  tree_.write("proc/self/mountinfo",
+              "22 1 253:0 / / rw - ext4 /dev/mapper/vg-root rw\n"
+              "27 22 259:1 / /boot rw - vfat /dev/nvme0n1p1 rw\n");
   start();
-  EXPECT_EQ(instances("logical_disk"), (std::vector<std::string>{"/boot", "_Total"}));
+  EXPECT_EQ(instances("logical_disk"), (std::vector<std::string>{"/", "/boot", "_Total"}));
   EXPECT_EQ(value(R"(\LogicalDisk(/boot)\Disk Reads/sec)"), 900U);
   EXPECT_EQ(value(R"(\LogicalDisk(/boot)\Disk Write Bytes/sec)"), 15000U * 512);
   EXPECT_EQ(value(R"(\LogicalDisk(/boot)\Avg. Disk sec/Read)"), 450U * 1'000'000);
