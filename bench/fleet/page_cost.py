@@ -155,7 +155,7 @@ def measure_plots(browser, served, seconds_before, minutes):
     spent, began = cpu_of(processes), time.monotonic()
     browser.wait(20 * minutes)
     in_small = (cpu_of(processes) - spent) / (time.monotonic() - began)
-    line("the same in a window of 1280 x 800, which has not room for all", f"{100 * in_small:.1f} %")
+    line("the same in a window of 1280 x 800, which does not show all of them", f"{100 * in_small:.1f} %")
     line(f"its heap before and after {minutes:g} minutes", f"{heap_before:.1f} MiB", f"{heap_mib(browser):.1f} MiB")
     line("moment of values to their pixels, p50 and p99", f"{ages[len(ages) // 2]:.0f} ms",
          f"{ages[len(ages) * 99 // 100]:.0f} ms")

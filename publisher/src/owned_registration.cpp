@@ -396,6 +396,8 @@ void OwnedRegistration::life_changed(const SlotLife& life) noexcept {
 void OwnedRegistration::begin_close_locked() noexcept {
   if (!inserted) return;
   inserted = false;
+  // Before the word says so: a reader that has seen kClosing is not admitted any more.
+  if (callable != nullptr) callable->refuse();
   // relaxed: only the owner stores it.
   auto word = RegistrationWord::of(record->word.load(std::memory_order_relaxed));
   word.state = RegistrationState::kClosing;
@@ -422,17 +424,9 @@ void OwnedRegistration::close() noexcept {
   std::shared_ptr<Callable> called;
   {
     const std::lock_guard lock(segment->mutex);
-    called = callable;
-    if (called == nullptr) {
-      begin_close_locked();
-      return finish_close_locked();
-    }
-  }
-  // Before the word says so: a reader that sees this registration close gets refusals from then on.
-  called->refuse_later();
-  {
-    const std::lock_guard lock(segment->mutex);
     begin_close_locked();
+    called = callable;
+    if (called == nullptr) return finish_close_locked();
   }
   called->close([self = shared_from_this()] {
     const std::lock_guard lock(self->segment->mutex);

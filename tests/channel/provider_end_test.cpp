@@ -395,7 +395,9 @@ TEST_F(CallbackProvider, WaitsForRunningCallsWhenARegistrationIsClosed) {
   std::thread closer([&registration] { registration.close(); });
   ASSERT_TRUE(comes_true([&] { return registration.state() == RegistrationState::kClosing; }));
   AskingReader late = this->reader();
-  EXPECT_EQ(late.ask_and_wait(asked)->refusal, ChannelRefusal::kClosing);
+  const auto refused = late.ask_and_wait(asked);
+  ASSERT_TRUE(refused) << "no answer: the call was admitted";
+  EXPECT_EQ(refused->refusal, ChannelRefusal::kClosing);
   gate.open();
   closer.join();
   EXPECT_TRUE(left);

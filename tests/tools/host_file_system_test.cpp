@@ -177,8 +177,8 @@ TEST_F(FileSystems, HaveTheRootOfAProcessWhoseRootIsNoMount) {
   ASSERT_TRUE(sample());
   EXPECT_EQ(names(), (std::vector<std::string>{"/", "/boot"}));
   EXPECT_TRUE(find("/")->values.has(DiskField::kFreeBytes));
-  // A folder of the same device is no file system of its own.
-  tree_.write("proc/self/mountinfo", "7 1 " + number + " /src /src rw - ext4 /dev/sdz1 rw\n");
+  // A bind mount of one of its folders is on the same device and is not listed again.
+  tree_.write("proc/self/mountinfo", "7 1 " + number + " /src /src rw - ext4 /dev/nvme0n1p1 rw\n");
   ASSERT_TRUE(sample());
   EXPECT_EQ(names(), std::vector<std::string>{"/"});
 }

@@ -43,7 +43,7 @@ Callable::Admission Callable::begin(ChannelRequest request, std::uint32_t outsta
                                     std::shared_ptr<RunningCall>& call) {
   auto made = make_call(std::move(request));
   const std::lock_guard lock(mutex_);
-  if (refusing_) return Admission::kClosing;
+  if (phase_ != Phase::kOpen) return Admission::kClosing;
   if (calls_.size() >= std::min<std::size_t>(outstanding_max, kOutstandingRequestsMax)) {
     return Admission::kBusy;
   }
@@ -81,7 +81,7 @@ void Callable::left_locked(std::unique_lock<std::mutex>& lock) noexcept {
     closed();
     closed = nullptr;  // not under the mutex: the provider may end with what this refers to
     lock.lock();
-    ended_ = true;
+    phase_ = Phase::kEnded;
   }
   changed_.notify_all();
 }
@@ -89,7 +89,7 @@ void Callable::left_locked(std::unique_lock<std::mutex>& lock) noexcept {
 bool Callable::add_interest(ChannelRequest request, Told told) {
   Change change{make_call(std::move(request)), std::move(told)};
   const std::lock_guard lock(mutex_);
-  if (refusing_) return false;
+  if (phase_ != Phase::kOpen) return false;
   untold_.push_back(std::move(change));
   counts_->add(untold_.back().call->request().counter_mask);
   return true;
@@ -101,7 +101,7 @@ void Callable::remove_interest(ChannelRequest request, Told told) {
   Change addition;
   {
     const std::lock_guard lock(mutex_);
-    if (closing_) return;
+    if (phase_ >= Phase::kClosing) return;
     counts_->remove(removed.counter_mask);
     const auto untold = std::find_if(untold_.begin(), untold_.end(), [&](const Change& known) {
       const ChannelRequest& added = known.call->request();
@@ -140,16 +140,16 @@ void Callable::tell() noexcept {
   left_locked(lock);
 }
 
-void Callable::refuse_later() noexcept {
+void Callable::refuse() noexcept {
   const std::lock_guard lock(mutex_);
-  refusing_ = true;
+  phase_ = std::max(phase_, Phase::kRefusing);
 }
 
 void Callable::close(std::function<void()> closed) noexcept {
   std::unique_lock lock(mutex_);
   const std::size_t own = calls_of_this_thread();
-  if (!closing_) {
-    refusing_ = closing_ = true;
+  if (phase_ < Phase::kClosing) {
+    phase_ = Phase::kClosing;
     untold_.clear();
     counts_->clear();
     for (const auto& running : calls_) running->cancel();
@@ -158,13 +158,13 @@ void Callable::close(std::function<void()> closed) noexcept {
       lock.unlock();
       closed();
       lock.lock();
-      ended_ = true;
+      phase_ = Phase::kEnded;
       changed_.notify_all();
       return;
     }
     closed_ = std::move(closed);
   }
-  if (own == 0) changed_.wait(lock, [this] { return ended_; });
+  if (own == 0) changed_.wait(lock, [this] { return phase_ == Phase::kEnded; });
 }
 
 }  // namespace meterbank::detail

@@ -57,8 +57,8 @@ class Callable {
   [[nodiscard]] bool has_to_tell() const noexcept;
   void tell() noexcept;
 
-  // Calls and interest that come from now on are refused, as after close().
-  void refuse_later() noexcept;
+  // From now on calls and interest are refused. close() follows.
+  void refuse() noexcept;
   // `closed` is called once, with no lock held, when no call is under way: before this returns,
   // but from inside a call. Later calls wait as well and do nothing.
   void close(std::function<void()> closed) noexcept;
@@ -68,6 +68,9 @@ class Callable {
     std::shared_ptr<RunningCall> call;
     Told told;
   };
+
+  // kRefusing: readers may see that the registration closes, so no call is admitted any more.
+  enum class Phase : std::uint8_t { kOpen, kRefusing, kClosing, kEnded };
 
   [[nodiscard]] std::shared_ptr<RunningCall> make_call(ChannelRequest request) const;
   void call(RunningCall& running) noexcept;
@@ -86,9 +89,7 @@ class Callable {
   bool telling_ = false;
   std::shared_ptr<RunningCall> told_now_;
   std::size_t inside_ = 0;  // calls under way, of both sorts
-  bool refusing_ = false;   // whatever comes from now on
-  bool closing_ = false;
-  bool ended_ = false;
+  Phase phase_ = Phase::kOpen;
   std::function<void()> closed_;
   std::mutex serial_;  // held during a call where only one may run
 };

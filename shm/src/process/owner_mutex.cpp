@@ -13,8 +13,8 @@ pthread_mutex_t* mutex_in(OwnerMutexWords& words) noexcept {
 
 }  // namespace
 
-// By POSIX each of these calls fails for invalid arguments, a held or a damaged mutex only, and
-// this one is new: there is no result that a caller could act on.
+// These calls fail only for invalid arguments or for a mutex that another thread has used before.
+// The arguments are constants and the mutex is initialised here, so no result is checked.
 void hold_owner_mutex(OwnerMutexWords& words) noexcept {
   pthread_mutexattr_t attributes;
   ::pthread_mutexattr_init(&attributes);

@@ -126,6 +126,12 @@ class PageInBrowser(unittest.TestCase):
             self.assertEqual(browser.run(f"{drawn}.at(-1)"), 0)
             browser.run("[...document.querySelectorAll('.plot')].at(-1).scrollIntoView()")
             browser.until(f"{drawn}.at(-1) >= 2")
+            # The window changed while it was away and no new picture came.
+            browser.run("scrollTo(0, 0), document.querySelector('#freeze').click()")
+            browser.until("document.querySelector('#moment').dataset.state === 'frozen'")
+            browser.resize(500, 240)
+            browser.run("[...document.querySelectorAll('.plot')].at(-1).scrollIntoView()")
+            browser.until("(e => e.querySelector('canvas').clientWidth <= e.clientWidth)([...document.querySelectorAll('.plot')].at(-1))")
             self.is_quiet(served.base)
 
     def test_a_wrong_token_shows_a_plain_word_and_no_counter(self):

@@ -137,7 +137,7 @@ function chartOf(index) {
   return chart;
 }
 
-function drawChart(index, plot, width) {
+function drawChart(index, plot, width = widthOf(chartOf(index))) {
   const chart = chartOf(index);
   const areLines = plot.curves.map(isLine);
   const shape = JSON.stringify([plot.title, plot.unit, plot.log, plot.curves.map(curve => [curve.name, curve.isOther]), areLines, isDark()]);

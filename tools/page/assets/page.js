@@ -100,11 +100,11 @@ onPicture = shown => {
   for (const [data, , draw] of cards) if (data) draw(data);
   plots.forEach((plot, index) => {
     const chart = chartOf(index);
-    chart.draw = () => shown === picture && drawChart(index, plot, widths[index]);
+    chart.draw = width => shown === picture && drawChart(index, plot, width);
     if (chart.isAway) return;
     // What is new waits for the first one to be on the screen.
-    if (index && !chart.uplot) setTimeout(chart.draw);
-    else chart.draw();
+    if (index && !chart.uplot) setTimeout(chart.draw, 0, widths[index]);
+    else chart.draw(widths[index]);
   });
   drawTables(shown.sections);
   for (const table of tables.values()) if (table.card.parentNode !== main) main.insertBefore(table.card, othersBox.parentNode ? othersBox : null);

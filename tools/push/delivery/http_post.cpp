@@ -62,7 +62,7 @@ struct HttpPost::State {
   HttpAnswer answer;  // to the present post()
   std::array<char, CURL_ERROR_SIZE> error{};
   // relaxed: says nothing of other memory; the wakeup that follows it ends the wait.
-  std::atomic<bool> is_aborted{false};  // relaxed: a flag by itself; a wakeup follows it
+  std::atomic<bool> is_aborted{false};
 
   // Called from C, so memory that runs out breaks the answer off.
   static std::size_t on_body(char* data, std::size_t /*one*/, std::size_t bytes,

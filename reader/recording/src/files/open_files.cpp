@@ -65,10 +65,8 @@ Result<std::optional<OpenedFile>> open_file(const std::string& path) {
   const auto begin = from_start.next();
   const auto skipped = from_start.take_skipped();
   if (!begin && (!skipped || skipped->is_cut)) return std::nullopt;
-  auto head =
-      begin ? parse_head(*begin)
-            : Result<Head>(fail(ErrorCode::kCorrupt, "not a recording: it has no complete frame",
-                                kWrittenByRecord));
+  auto head = begin ? parse_head(*begin)
+                    : Result<Head>(fail(ErrorCode::kCorrupt, kNoFrame, kWrittenByRecord));
   if (!head) {
     head.error().what = path + ": " + head.error().what;
     return tl::make_unexpected(std::move(head.error()));

@@ -77,8 +77,7 @@ Result<Recording> Recording::open(const std::string& path, CatalogOptions option
     std::vector<RecordingFile> files;
     std::vector<FileBytes> bytes;
     std::vector<Damage> unreadable;
-    Error first_error{ErrorCode::kCorrupt, 0, path + ": not a recording: it has no complete frame",
-                      kWrittenByRecord};
+    Error first_error{ErrorCode::kCorrupt, 0, path + ": " + kNoFrame, kWrittenByRecord};
     for (const std::string& one : *paths) {
       auto opened = open_file(one);
       if (!opened) {

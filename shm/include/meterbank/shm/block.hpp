@@ -74,8 +74,8 @@ inline constexpr std::uint32_t kCheckpointAttempts = 4;
 // ---- Writer ----
 
 // Write access to one block, which it does not own: Instance does. Copies of a BlockWriter write to
-// the same block, so only one thread at a time may use any of them. Every commit reads the fields
-// of the BlockWriter, so it is small: 24 bytes.
+// the same block, so only one thread at a time may use any of them. A BlockWriter has only 24
+// bytes, because every commit reads its fields.
 template <typename A>
 class BlockWriter {
  public:
@@ -165,9 +165,9 @@ class BlockWriter {
       publish_with_cut(writer_.seq_, writer_.copy1_, writer_.checkpoint_, writer_.copy0_,
                        writer_.words_, std::min(last_, kBlockWordsMax) << 16 | first_);
     }
-    // Discards the values that set() stored in copy 1. Words in place keep their new values: there
-    // is no second copy to restore them from. Storing these words again could undo additions that
-    // other threads and signal handlers make to words between the first and the last changed one.
+    // Discards the values that set() stored in copy 1. Words in place keep their new values,
+    // because they have no second copy. Writing them back could undo additions of other threads
+    // and signal handlers to words between the first and the last changed one.
     void abort() noexcept {
       if (!is_in_place()) copy_changed(writer_.copy1(), writer_.copy0());
     }

@@ -25,6 +25,7 @@ namespace meterbank::recording {
 // The name of each file in a recording's directory ends in this.
 inline constexpr std::string_view kFileSuffix = ".mbr";
 // What to try where a file is not a recording.
+inline constexpr const char* kNoFrame = "not a recording: it has no complete frame";
 inline constexpr const char* kWrittenByRecord = "a file that meterbank record wrote";
 
 // One of the queries of a recording.
