@@ -54,6 +54,7 @@ SLOW = {
     "swaps": "hot_increment",
     "calls_one_that_swaps": "hot_increment",
     "fences": "hot_increment",
+    "counts_for_all_threads": "hot_sharded_add",
     "reads_without_order": "hot_try_read",
     "commits_without_fences": "hot_add",
     "commits_mostly_with_fences": "hot_add",

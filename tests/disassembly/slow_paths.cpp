@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "meterbank/publisher/sharded.hpp"
+
 using Word = std::atomic<std::uint64_t>;
 
 extern "C" {
@@ -33,6 +35,12 @@ void fences(Word& word) {
   word.store(1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   word.store(2, std::memory_order_relaxed);
+}
+
+// As if each count of a sharded set also wrote a word of all threads.
+void counts_for_all_threads(meterbank::ShardedCounter& counter, Word& shared) {
+  counter.add(1);
+  shared.exchange(1, std::memory_order_relaxed);
 }
 
 // As a reader without [R1] and [R2] would look.

@@ -130,8 +130,12 @@ class PageInBrowser(unittest.TestCase):
             browser.run("scrollTo(0, 0), document.querySelector('#freeze').click()")
             browser.until("document.querySelector('#moment').dataset.state === 'frozen'")
             browser.resize(500, 240)
+            browser.wait(0.5)
+            before = browser.run(f"{drawn}.at(-1)")
             browser.run("[...document.querySelectorAll('.plot')].at(-1).scrollIntoView()")
-            browser.until("(e => e.querySelector('canvas').clientWidth <= e.clientWidth)([...document.querySelectorAll('.plot')].at(-1))")
+            browser.until(f"{drawn}.at(-1) > {before}")
+            self.assertAlmostEqual(*browser.run("(e => [e.clientWidth - 12, e.querySelector('canvas').clientWidth])("
+                                                "[...document.querySelectorAll('.plot')].at(-1))"), delta=2)
             self.is_quiet(served.base)
 
     def test_a_wrong_token_shows_a_plain_word_and_no_counter(self):
