@@ -37,10 +37,11 @@ void fences(Word& word) {
   word.store(2, std::memory_order_relaxed);
 }
 
-// As if each count of a sharded set also wrote a word of all threads.
-void counts_for_all_threads(meterbank::ShardedCounter& counter, Word& shared) {
+// As if each count of a sharded set also wrote a word of all threads. The result is used, because
+// clang makes a store of an exchange whose result is not.
+std::uint64_t counts_for_all_threads(meterbank::ShardedCounter& counter, Word& shared) {
   counter.add(1);
-  shared.exchange(1, std::memory_order_relaxed);
+  return shared.exchange(1, std::memory_order_relaxed);
 }
 
 // As a reader without [R1] and [R2] would look.
